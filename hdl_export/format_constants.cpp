@@ -1,0 +1,106 @@
+#include "format_constants.hpp"
+
+#include <array>
+#include <optional>
+
+#include "widthwise/rounder.hpp"
+#include "widthwise/sim/elementwise.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+// The code of 1, where the format has it.
+std::optional<Code> one(Format f) {
+  f.ftz = false;  // the code is there, whatever becomes of results
+  const std::uint64_t integer = 1;
+  std::array<std::byte, sizeof(Code)> code{};
+  std::uint8_t flags = 0;
+  from_integers({.width = 64, .is_signed = false}, f, {}, &integer, 1, code.data(), &flags);
+  if (flags != 0) return {};
+  return load_code<Code>(code.data(), item_bytes(f.width()));
+}
+
+void add_widths(Entries& x, const Format& f) {
+  x.integer("WIDTH", f.width(), "bits of a code");
+  x.integer("EXP_WIDTH", f.exp_bits);
+  x.integer("FRAC_WIDTH", f.frac_bits, "without the hidden bit");
+  x.integer("SIG_WIDTH", f.precision(), "with it");
+  x.integer("BIAS", f.bias);
+  x.integer("EMIN", f.emin(), "exponent of the least normal number");
+  x.integer("EMAX", f.emax(), "exponent of the largest finite number");
+  x.integer("LSB_EXP", f.emin() - f.frac_bits, "exponent of the last fraction bit at EMIN");
+}
+
+// Subnormals lie between the codes 0 and `hidden`. Without them the least number follows on zero.
+void add_finite(Entries& x, const Layout<Code>& l, bool has_subnormal) {
+  const Format& f = l.format;
+  const auto pattern = [&](std::string_view name, const Code& code) {
+    x.pattern(name, f.width(), code);
+  };
+  if (f.zero) pattern("POS_ZERO", Code());
+  if (f.zero && f.is_signed && f.nan != NanCodes::negative_zero) pattern("NEG_ZERO", l.sign);
+  if (has_subnormal) {
+    pattern("MIN_SUBNORMAL", Code(1));
+    pattern("MAX_SUBNORMAL", l.max_finite < l.hidden ? l.max_finite : l.hidden - Code(1));
+  }
+  const Code least_normal = f.all_normal() ? Code(f.zero ? 1 : 0) : l.hidden;
+  if (least_normal <= l.max_finite) pattern("MIN_NORMAL", least_normal);
+  pattern("MAX_FINITE", l.max_finite);
+  if (const auto code = one(f)) pattern("ONE", *code);
+}
+
+void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
+  const Format& f = l.format;
+  const bool has_subnormal = !f.all_normal() && f.frac_bits > 0;
+  x.flag("HAS_SIGN", f.is_signed);
+  x.flag("HAS_ZERO", f.zero);
+  x.flag("HAS_INF", f.has_inf());
+  x.flag("HAS_NAN", f.has_nan());
+  x.flag("HAS_SUBNORMAL", has_subnormal);
+  add_finite(x, l, has_subnormal);
+  if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code, "the one that is delivered");
+  if (f.has_inf()) x.pattern("POS_INF", f.width(), l.infinity);
+  if (f.has_inf() && f.is_signed) x.pattern("NEG_INF", f.width(), l.infinity | l.sign);
+}
+
+}  // namespace
+
+Flush flush_of(const Operand& operand) {
+  if (operand.subnormals != Flush::keep) return operand.subnormals;
+  return operand.fmt.daz ? Flush::flush_signed_zero : Flush::keep;
+}
+
+void add_format(Entries& x, const Format& f) {
+  const Layout<Code> l(f);
+  add_widths(x, f);
+  add_codes(x, l, l.nan_code);
+}
+
+void add_operand(Entries& x, const Operand& operand) {
+  add_format(x, operand.fmt);
+  x.integer("KEEP_FRAC", operand.keep_frac.value_or(operand.fmt.frac_bits),
+            "fraction bits that are used");
+  if (operand.keep_frac) x.rounding("KEEP_RM", operand.keep_rm);
+  x.policy("FLUSH", flush_of(operand));
+}
+
+void add_round(Entries& x, const Round& r) {
+  const Rounder<Code> rounder(r);
+  add_widths(x, r.fmt);
+  add_codes(x, rounder.layout, rounder.nan_code);
+  x.rounding("RM", r.rm);
+  if (r.rm.stochastic()) {
+    x.integer("SR_WIDTH", r.rm.random_bits, "random bits of a rounding");
+    x.policy("SR", r.rm.variant);
+  }
+  x.integer("KEEP_FRAC", rounder.precision - 1, "fraction bits that are kept");
+  if (r.post_norm_frac) {
+    x.integer("POST_NORM_FRAC", *r.post_norm_frac, "fraction bits that normalising keeps");
+    x.rounding("POST_NORM_RM", r.post_norm_rm);
+  }
+  x.policy("FLUSH", rounder.flush);
+  x.policy("OVERFLOW", rounder.overflow);
+  x.flag("ZERO_IS_PLUS", r.zero_sign == ZeroSign::plus, "exact zeros are never -0");
+}
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,15 @@
+#pragma once
+#include "entries.hpp"
+
+namespace widthwise::hdl {
+
+// What becomes of subnormal operands, the format's own policy included.
+Flush flush_of(const Operand& operand);
+
+// Widths, exponents and named codes of a format, under the prefix of `x`.
+void add_format(Entries& x, const Format& f);
+void add_operand(Entries& x, const Operand& operand);
+// A place that rounds: its format with the NaN it delivers, and its policies.
+void add_round(Entries& x, const Round& r);
+
+}  // namespace widthwise::hdl

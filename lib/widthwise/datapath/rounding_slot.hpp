@@ -1,0 +1,100 @@
+#pragma once
+#include <optional>
+
+#include "widthwise/datapath/operand.hpp"
+#include "widthwise/random.hpp"
+#include "widthwise/round.hpp"
+
+namespace widthwise {
+
+// One place of a unit that rounds, with all that is the same for every value.
+template <class H>
+struct RoundingSlot {
+  Slot slot;
+  Round description;
+  Rounder<H> rounder;
+
+  constexpr RoundingSlot(Slot s, const Round& r) : slot(s), description(r), rounder(r) {}
+};
+
+template <class H>
+constexpr std::optional<RoundingSlot<H>> slot_if(Slot s, const std::optional<Round>& r) {
+  return r ? std::optional<RoundingSlot<H>>(std::in_place, s, *r) : std::nullopt;
+}
+
+// The sign of a zero sum: that of its addends if they agree, else + (but - rounding downwards);
+// zero_sign = plus makes every zero + (datapath 3.4).
+constexpr bool zero_is_negative(const Round& r, bool negative, bool mixed) {
+  if (r.zero_sign == ZeroSign::plus) return false;
+  return mixed ? r.rm.mode == RoundingMode::rdn : negative;
+}
+
+// The leading digits of a term as a normalised number of the rounder's carrier, the rest jammed.
+template <class H, class M>
+constexpr Number<H> leading_digits(const Term<M>& t) {
+  const std::int64_t surplus = bit_length(t.m) - digits<H>;
+  Number<H> x{};
+  x.negative = t.negative;
+  x.exp = t.q + surplus;
+  if (surplus > 0)
+    x.sig = narrow<H>(M(t.m >> static_cast<int>(surplus))) |
+            H(any_low_bits<M>(t.m, surplus) ? 1 : 0);
+  else
+    x.sig = narrow<H>(t.m) << -surplus;
+  return x;
+}
+
+// The first of two cuts (CDNA3): below the leading digit, before the rounding proper.
+template <class M>
+constexpr void cut_after_normalising(const Round& r, Term<M>& t) {
+  const std::int64_t top = bit_length(t.m) - 1 + t.q;
+  const std::int64_t e = top > r.fmt.emin() ? top : r.fmt.emin();
+  const std::int64_t n = distance(e - *r.post_norm_frac, t.q);
+  if (n <= 0) return;
+  t.m = round_magnitude(r.post_norm_rm, t.negative, t.m, n);
+  t.q += n;
+}
+
+// Where a unit stands in its work: which output, and the flags it has raised.
+struct Progress {
+  Where where;
+  Flags flags = 0;
+};
+
+// Normalises and rounds a term (datapath 3.6); the code of the slot's format.
+template <class H, class M, class Trace>
+constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Progress& progress,
+                    Trace& trace) {
+  const Round& r = s.description;
+  Number<H> x{};
+  if (t.kind == Kind::infinite || t.kind == Kind::nan) {
+    x.negative = t.negative;
+    x.infinite = t.kind == Kind::infinite;
+    x.nan = t.kind == Kind::nan;
+  } else if (t.m == M{}) {
+    x.zero = true;
+    x.negative = zero_is_negative(r, t.negative, t.mixed);
+  } else {
+    if (r.post_norm_frac) cut_after_normalising(r, t);
+    x = leading_digits<H>(t);
+    x.zero = t.m == M{};
+    x.negative = t.negative;
+  }
+  H random{};
+  if (r.rm.stochastic())
+    random = H(random_bits(r.rm.random_bits, progress.where, s.slot, static_cast<std::uint64_t>(step)));
+  trace(s.slot, step);
+  const Result<H> z = deliver(s.rounder, x, {}, random, trace);
+  progress.flags |= static_cast<Flags>(z.flags);
+  return z.code;
+}
+
+// A rounded term goes on as its format reads it: the field exponent is taken anew.
+template <class M, class H, class Trace>
+constexpr Term<M> rounded_term(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
+                               Progress& progress, Trace& trace) {
+  const H code = rounded(s, t, step, progress, trace);
+  return term<M>(factor(s.rounder.layout, code), t.lane);
+}
+
+}  // namespace widthwise

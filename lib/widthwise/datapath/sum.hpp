@@ -1,0 +1,240 @@
+#pragma once
+#include <algorithm>
+
+#include "widthwise/datapath/rounding_slot.hpp"
+
+// The three sums of a unit (datapath 3.3 to 3.5): each aligns its terms, adds them as integers and
+// hands on one term.
+namespace widthwise {
+
+// Which NaN or infinity a sum of the terms is, if it is not finite.
+template <class M>
+constexpr Term<M> special_sum(std::span<const Term<M>> terms) {
+  bool plus = false, minus = false, nan = false;
+  for (const Term<M>& t : terms) {
+    nan |= t.kind == Kind::nan;
+    if (t.kind == Kind::infinite) (t.negative ? minus : plus) = true;
+  }
+  if (nan || (plus && minus)) return {.kind = Kind::nan};
+  if (plus || minus) return {.kind = Kind::infinite, .negative = minus};
+  return {};
+}
+
+// A signed integer in the making, as sign and magnitude.
+template <class M>
+struct Signed {
+  bool negative = false;
+  M m{};
+};
+template <class M>
+constexpr Signed<M> plus(const Signed<M>& a, const Signed<M>& b) {
+  if (a.negative == b.negative) return {a.negative, M(a.m + b.m)};
+  if (a.m < b.m) return {b.negative, M(b.m - a.m)};
+  return {a.m == b.m ? false : a.negative, M(a.m - b.m)};
+}
+
+// v in a two's-complement register; overflowed tells whether it fitted.
+template <class M>
+constexpr Signed<M> fit(const Sum& sum, Signed<M> v, Flags& flags) {
+  if (!sum.width) return v;
+  const int top = static_cast<int>(*sum.width) - 1;
+  const M limit = M(1) << top, largest = v.negative ? limit : M(limit - M(1));
+  if (v.m <= largest) return v;
+  if (sum.overflow == RegisterOverflow::flag) flags |= overflow;
+  if (sum.overflow == RegisterOverflow::saturate) return {v.negative, largest};
+  M low = v.m & M((limit << 1) - M(1));  // modulo 2^width, as a magnitude of the same sign
+  if (low > limit || (low == limit && !v.negative)) return {!v.negative, M((limit << 1) - low)};
+  return {v.negative && low != M{}, low};
+}
+
+// A term as a multiple of 2^lsb. Rounding acts on the magnitude, so rtz is sign-magnitude
+// truncation and rdn the arithmetic shift of two's complement: far below the window -1, not 0.
+template <class M>
+constexpr Signed<M> aligned(const Rounding& rule, const Term<M>& t, std::int64_t lsb) {
+  if (t.kind == Kind::zero || t.m == M{}) return {};
+  return {t.negative, round_magnitude(rule, t.negative, t.m, distance(lsb, t.q))};
+}
+
+template <class M>
+constexpr bool dropped(const Align& a, const Term<M>& t, std::int64_t e) {
+  return t.is_c && a.drop_c_below && t.e < e - *a.drop_c_below;
+}
+
+// Below the largest exponent: one window of frac_bits for all terms, or one for C and one for the
+// rest where C comes late.
+template <class M, class Trace>
+constexpr Term<M> sum_in_window(const Sum& sum, std::span<const Term<M>> terms, std::int64_t e,
+                                const std::optional<LateFrac>& late, Flags& flags, Trace& trace) {
+  const std::int64_t F = late ? std::max(late->F_sum, late->F_C) : sum.align.frac_bits;
+  Signed<M> total;
+  for (const Term<M>& t : terms) {
+    const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
+    Signed<M> v = dropped(sum.align, t, e) ? Signed<M>{} : aligned(sum.align.rm, t, e - own);
+    v.m = v.m << static_cast<int>(F - own);
+    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = e - F, .e = e, .lane = t.lane});
+    total = plus(total, v);
+  }
+  total = fit(sum, total, flags);
+  return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = e - F, .e = e};
+}
+
+// Against a fixed least digit, lane by lane, for saturation depends on the order.
+template <class M, class Trace>
+constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms, std::int64_t e,
+                                  Flags& flags, Trace& trace) {
+  const std::int64_t lsb = -sum.align.frac_bits;
+  Signed<M> total;
+  for (const Term<M>& t : terms) {
+    const Signed<M> v = aligned(sum.align.rm, t, lsb);
+    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = lsb, .e = e, .lane = t.lane});
+    if (sum.overflow == RegisterOverflow::flag) fit(sum, v, flags);
+    total = fit(sum, plus(total, v), flags);
+  }
+  return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = lsb, .e = e};
+}
+
+// All terms to the last digit.
+template <class M, class Trace>
+constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, Trace& trace) {
+  std::int64_t q = INT64_MAX;
+  for (const Term<M>& t : terms)
+    if (t.kind == Kind::finite) q = std::min(q, t.q);
+  Signed<M> total;
+  for (const Term<M>& t : terms) {
+    if (t.kind == Kind::zero) continue;
+    const Signed<M> v{t.negative, M(t.m << static_cast<int>(t.q - q))};
+    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
+    total = plus(total, v);
+  }
+  return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = q, .e = e};
+}
+
+// The same where only a rounding follows that looks `reach` digits below the leading one: terms far
+// below a sum that did not cancel matter by their sign alone, so the gap between is closed and the
+// carrier stays small, however far the exponents lie apart (docs/semantics.md, D5). Sorts the terms.
+//
+//   | cluster |  …gap…  | cluster |        ->        | cluster | reach zeros | +-1 |
+//
+template <class M, class Trace>
+constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std::int64_t reach,
+                                   Trace& trace) {
+  const auto top = [](const Term<M>& t) { return t.q + bit_length(t.m); };
+  const auto end = std::partition(terms.begin(), terms.end(), [](const Term<M>& t) {
+    return t.kind == Kind::finite && t.m != M{};
+  });
+  terms = terms.first(static_cast<std::size_t>(end - terms.begin()));
+  std::sort(terms.begin(), terms.end(), [&](const Term<M>& a, const Term<M>& b) { return top(a) > top(b); });
+
+  const std::int64_t gap = reach + bit_length(terms.size());
+  Term<M> sum{.kind = Kind::finite, .e = e};
+  while (!terms.empty()) {
+    std::int64_t bottom = terms[0].q;
+    std::size_t n = 1;
+    for (; n < terms.size() && distance(bottom, top(terms[n])) <= gap; ++n)
+      bottom = std::min(bottom, terms[n].q);
+    const Term<M> cluster = sum_exactly<M>(terms.first(n), e, trace);
+    terms = terms.subspan(n);
+    if (cluster.m == M{}) continue;
+    if (sum.m == M{}) {
+      sum = cluster;
+      continue;
+    }
+    sum.m = sum.m << static_cast<int>(reach);
+    sum.m = cluster.negative == sum.negative ? M(sum.m + M(1)) : M(sum.m - M(1));
+    sum.q -= reach;
+    break;
+  }
+  return sum;
+}
+
+// What a sum is told besides its terms.
+struct SumContext {
+  std::int64_t reach = 0;  // 0: its exact value is needed; else only a rounding follows
+  std::optional<LateFrac> late{};
+};
+
+// All terms aligned once and added as integers.
+template <class M, class Trace>
+constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumContext& context,
+                            Flags& flags, Trace& trace) {
+  const std::int64_t lane = terms[0].lane;
+  bool plus = false, minus = false, voted = false;
+  std::int64_t e = INT64_MIN;
+  for (const Term<M>& t : terms) {
+    (t.negative ? minus : plus) = true;
+    if (t.kind == Kind::zero) continue;
+    voted = true;
+    e = std::max(e, t.e);
+  }
+  const bool mixed = plus && minus, zero = !voted;
+  if (sum.align.reference == Reference::max_exponent && sum.align.e_floor) e = std::max(e, *sum.align.e_floor);
+
+  Term<M> z{};
+  if (!zero) {
+    switch (sum.align.reference) {
+      case Reference::max_exponent: z = sum_in_window<M>(sum, terms, e, context.late, flags, trace); break;
+      case Reference::fixed_lsb: z = sum_in_register<M>(sum, terms, e, flags, trace); break;
+      case Reference::exact:
+        if (context.reach && !sum.width) {
+          z = sum_closing_gaps<M>(terms, e, context.reach, trace);
+        } else {
+          z = sum_exactly<M>(terms, e, trace);
+          const Signed<M> kept = fit(sum, Signed<M>{z.negative, z.m}, flags);
+          z.negative = kept.negative, z.m = kept.m;
+        }
+    }
+  }
+  z.lane = lane;
+  if (z.m == M{}) {
+    z.negative = minus && !mixed;
+    z.mixed = mixed;
+  }
+  return z;
+}
+
+// One of the three sums with its rounding, if its nodes round.
+template <class H>
+struct Adder {
+  Sum sum;
+  std::optional<RoundingSlot<H>> node;
+  SumContext context;
+};
+
+template <class M, class H, class Trace>
+constexpr Term<M> add_pair(const Adder<H>& adder, const Term<M>& x, const Term<M>& y,
+                           Progress& progress, Trace& trace) {
+  Term<M> pair[2] = {x, y};
+  Term<M> z = special_sum<M>(pair);
+  if (z.kind == Kind::zero) {
+    SumContext context = adder.context;
+    if (adder.node) context.reach = adder.node->rounder.precision + adder.node->description.rm.random_bits + 4;
+    z = fused_sum<M>(adder.sum, pair, context, progress.flags, trace);
+    if (adder.node) z = rounded_term(*adder.node, z, y.lane, progress, trace);
+  }
+  z.lane = x.lane;
+  return z;
+}
+
+// Reduces the terms in the sum's order; works in place.
+template <class M, class H, class Trace>
+constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms, Progress& progress,
+                         Trace& trace) {
+  if (adder.sum.order == Order::fused || terms.size() == 1) {
+    Term<M> z = special_sum<M>(terms);
+    if (z.kind != Kind::zero) return z;
+    return fused_sum<M>(adder.sum, terms, adder.context, progress.flags, trace);
+  }
+  if (adder.sum.order == Order::sequential) {
+    for (std::size_t i = 1; i < terms.size(); ++i)
+      terms[0] = add_pair(adder, terms[0], terms[i], progress, trace);
+    return terms[0];
+  }
+  for (std::size_t n = terms.size(); n > 1; n = n / 2 + n % 2) {  // neighbours; an odd last moves up
+    for (std::size_t i = 0; i < n / 2; ++i)
+      terms[i] = add_pair(adder, terms[2 * i], terms[2 * i + 1], progress, trace);
+    if (n % 2) terms[n / 2] = terms[n - 1];
+  }
+  return terms[0];
+}
+
+}  // namespace widthwise

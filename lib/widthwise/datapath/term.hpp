@@ -1,0 +1,95 @@
+#pragma once
+#include <span>
+
+#include "widthwise/op/fma.hpp"
+#include "widthwise/unit.hpp"
+
+// What travels inside a unit. H carries codes and significands of operands and results, M the
+// magnitudes between them: an unsigned integer wide enough for the unit's sums.
+namespace widthwise {
+
+enum class Kind : std::uint8_t { zero, finite, infinite, nan };
+
+// An operand or a scale, conditioned: (-1)^negative * m * 2^q.
+template <class H>
+struct Factor {
+  Kind kind = Kind::zero;
+  bool negative = false;
+  H m{};
+  std::int64_t q = 0;
+  std::int64_t e = 0;  // field exponent: that of the least normal number for a subnormal
+};
+
+// A summand or a sum. An exact zero is of kind zero and has no vote on the alignment; a sum that
+// cancelled is finite with m = 0, and votes.
+template <class M>
+struct Term {
+  Kind kind = Kind::zero;
+  bool negative = false;
+  bool mixed = false;  // a zero sum of addends of both signs
+  bool is_c = false;
+  M m{};
+  std::int64_t q = 0;
+  std::int64_t e = 0;
+  std::int64_t lane = 0;  // position along k of its first lane: the step of its random bits
+};
+
+template <class H>
+constexpr Factor<H> factor(const Layout<H>& f, const H& code) {
+  const Number<H> x = unpack(f, code);
+  const Kind kind = x.nan ? Kind::nan : x.infinite ? Kind::infinite : x.zero ? Kind::zero : Kind::finite;
+  return {kind, x.negative, x.sig, x.exp, x.exp + f.format.frac_bits};
+}
+
+// The same magnitude in a wider carrier.
+template <class M, class H>
+constexpr M widen(const H& x) {
+  if constexpr (requires { Significand<M>::from(x); })
+    return Significand<M>::from(x);
+  else
+    return M(x);
+}
+
+// A magnitude that fits, in the carrier of codes.
+template <class H, class M>
+constexpr H narrow(const M& x) {
+  if constexpr (requires { Significand<M>::template to<H>(x); })
+    return Significand<M>::template to<H>(x);
+  else
+    return static_cast<H>(x);
+}
+
+template <class M>
+constexpr M multiplied(const M& a, const M& b) {
+  if constexpr (requires { a * b; })
+    return a * b;
+  else
+    return multiply_exact(a, b).low;
+}
+
+template <class M, class H>
+constexpr Term<M> term(const Factor<H>& x, std::int64_t lane, bool is_c = false) {
+  return {x.kind, x.negative, false, is_c, widen<M>(x.m), x.q, x.e, lane};
+}
+
+// a - b, kept inside 64 bits: terms of 62-bit exponents may lie 2^63 apart.
+constexpr std::int64_t distance(std::int64_t a, std::int64_t b) {
+  std::int64_t d = 0;
+  if (!__builtin_sub_overflow(a, b, &d)) return d;
+  return a < b ? INT64_MIN : INT64_MAX;
+}
+
+// Drops the n low digits of a magnitude; n <= 0 appends zeros. Not for stochastic rounding.
+template <class M>
+constexpr M round_magnitude(const Rounding& rule, bool negative, const M& m, std::int64_t n) {
+  if (n <= 0) return M(m << static_cast<int>(-n));
+  const std::int64_t length = bit_length(m);
+  const bool none_kept = n > length;  // then even the first dropped digit is 0
+  const M kept = n >= length ? M{} : M(m >> static_cast<int>(n));
+  const bool guard = !none_kept && bool(((m >> static_cast<int>(n - 1)) & M(1)) != M{});
+  const bool sticky = none_kept ? length > 0 : n > 1 && any_low_bits<M>(m, n - 1);
+  const bool odd = (kept & M(1)) != M{};
+  return goes_away(rule.mode, negative, odd, guard, sticky) ? M(kept + M(1)) : kept;
+}
+
+}  // namespace widthwise

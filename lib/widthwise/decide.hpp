@@ -1,0 +1,76 @@
+#pragma once
+#include "widthwise/rounding.hpp"
+#include "widthwise/significand.hpp"
+
+// Whether a truncated magnitude moves one step away from zero. The rounding modes live here.
+namespace widthwise {
+
+// guard is the first dropped digit, sticky the OR of those below it (docs/semantics.md, R1).
+constexpr bool goes_away(RoundingMode mode, bool negative, bool is_odd, bool guard, bool sticky) {
+  using enum RoundingMode;
+  switch (mode) {
+    case rne: return guard && (sticky || is_odd);
+    case rna: return guard;
+    case rnz: return guard && sticky;
+    case rnp: return guard && (sticky || !negative);
+    case rnm: return guard && (sticky || negative);
+    case rno: return guard && (sticky || !is_odd);
+    case rtz: return false;
+    case rdn: return negative && (guard || sticky);
+    case rup: return !negative && (guard || sticky);
+    case raz: return guard || sticky;
+    case odd: return !is_odd && (guard || sticky);
+    case sr: return false;  // its random bits decide, see stochastic_away
+  }
+  return false;
+}
+
+// The same as sixteen bits, so that one shift decides for any mode, value by value:
+// bit 8 * negative + 4 * odd + 2 * guard + sticky.
+constexpr std::uint16_t truth_table(RoundingMode mode) {
+  unsigned table = 0;
+  for (unsigned i = 0; i < 16; ++i)
+    if (goes_away(mode, i & 8, i & 4, i & 2, i & 1)) table |= 1u << i;
+  return static_cast<std::uint16_t>(table);
+}
+static_assert(truth_table(RoundingMode::rtz) == 0);
+static_assert(truth_table(RoundingMode::rna) == 0xcccc);
+static_assert(truth_table(RoundingMode::raz) == 0xeeee);
+
+struct RoundingRule {
+  std::uint16_t table;
+  Rounding rounding;
+
+  explicit constexpr RoundingRule(Rounding r) : table(truth_table(r.mode)), rounding(r) {}
+};
+
+// rest is the dropped part delta at the top of its carrier: delta = rest / 2^digits. The lowest
+// digit may be jammed, which is why digits exceed the k + 1 that are looked at.
+template <class U>
+constexpr Mask<U> stochastic_away(Rounding rounding, const U& rest, const U& random) {
+  const int k = rounding.random_bits;
+  const U head = rest >> (digits<U> - 1 - k);  // floor(delta 2^(k+1))
+  const U one = bit<U>(k);
+  switch (rounding.variant) {
+    case StochasticVariant::plain: break;
+    case StochasticVariant::half: return head + (random << 1) + U(1) >= one << 1;
+    case StochasticVariant::even: {
+      const Mask<U> guard = (head & U(1)) != U{}, odd = (head & U(2)) != U{};
+      const Mask<U> sticky = U(rest << (k + 1)) != U{};
+      return (head >> 1) + select(guard & (sticky | odd), U(1), U{}) + random >= one;
+    }
+  }
+  return (head >> 1) + random >= one;
+}
+
+template <class U>
+constexpr Mask<U> rounds_away(const RoundingRule& rule, Mask<U> negative, Mask<U> odd,
+                              const U& rest, const U& random) {
+  if (rule.rounding.stochastic()) return stochastic_away<U>(rule.rounding, rest, random);
+  const Mask<U> guard = (rest >> (digits<U> - 1)) != U{}, sticky = U(rest << 1) != U{};
+  const Int<U> row = select(negative, Int<U>{8}, Int<U>{}) | select(odd, Int<U>{4}, Int<U>{}) |
+                     select(guard, Int<U>{2}, Int<U>{}) | select(sticky, Int<U>{1}, Int<U>{});
+  return ((Int<U>{rule.table} >> row) & Int<U>{1}) != Int<U>{};
+}
+
+}  // namespace widthwise

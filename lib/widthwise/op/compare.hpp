@@ -1,0 +1,92 @@
+#pragma once
+#include "widthwise/op/nan.hpp"
+#include "widthwise/round.hpp"
+
+namespace widthwise {
+
+enum class Relation : std::uint8_t { less, equal, greater, unordered };
+
+// Whether |x| < |y|, for normalised numbers that are not NaN.
+template <class U>
+constexpr bool smaller_magnitude(const Number<U>& x, const Number<U>& y) {
+  if (x.infinite || y.zero) return false;
+  if (y.infinite || x.zero) return true;
+  return x.exp < y.exp || (x.exp == y.exp && x.sig < y.sig);
+}
+
+// The relation of two numbers of any formats (IEEE 754-2019, 5.11). Both zeros are equal.
+template <class U>
+constexpr Relation relation(const Number<U>& x, const Number<U>& y) {
+  if (x.nan || y.nan) return Relation::unordered;
+  if (x.zero && y.zero) return Relation::equal;
+  if (x.negative != y.negative) return x.negative ? Relation::less : Relation::greater;
+  if (smaller_magnitude(x, y)) return x.negative ? Relation::greater : Relation::less;
+  if (smaller_magnitude(y, x)) return x.negative ? Relation::less : Relation::greater;
+  return Relation::equal;
+}
+
+template <class U>
+constexpr Relation compare(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b) {
+  return relation(operand(fa, a), operand(fb, b));
+}
+
+// Flags of a comparison: quiet ones raise invalid on a signalling NaN only (5.11, table 5.1 to 5.3).
+template <class U>
+constexpr Flags comparison_flags(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
+                                 bool signaling) {
+  const Number<U> x = unpack(fa, a), y = unpack(fb, b);
+  return x.signaling || y.signaling || (signaling && (x.nan || y.nan)) ? invalid : 0;
+}
+
+// Position in the total order (5.10): codes of one format as signed integers. A lone NaN at the
+// code of -0 stands above +infinity, as a positive quiet NaN does (docs/semantics.md, E8).
+template <class U>
+constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
+  const bool lone = f.format.nan == NanCodes::negative_zero;
+  if (lone && (a == f.nan_code || b == f.nan_code)) return b == f.nan_code;
+  const bool na = (a & f.sign) != U{}, nb = (b & f.sign) != U{};
+  const U ma = a & f.magnitude_mask, mb = b & f.magnitude_mask;
+  if (na != nb) return na;
+  return na ? mb <= ma : ma <= mb;
+}
+
+template <class U>
+constexpr bool total_order_magnitude(const Layout<U>& f, const U& a, const U& b) {
+  if (f.format.nan == NanCodes::negative_zero) {
+    const auto magnitude = [&](const U& x) { return x == f.nan_code ? x : U(x & f.magnitude_mask); };
+    return magnitude(a) <= magnitude(b);
+  }
+  return (a & f.magnitude_mask) <= (b & f.magnitude_mask);
+}
+
+// What minimum and maximum do with a NaN beside a number.
+enum class NanOperand : std::uint8_t {
+  wins,               // minimum, maximum (754-2019, 9.6)
+  loses,              // minimumNumber, maximumNumber (754-2019, 9.6): a signalling one too
+  loses_unless_loud,  // minNum, maxNum (754-2008, 5.3.1): a signalling one is invalid and wins
+};
+
+// The lesser or the greater of a and b; -0 is below +0.
+template <class U, class Trace = NoTrace>
+constexpr Result<U> extremum(const Rounder<U>& to, bool greater, NanOperand rule,
+                             const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
+                             const U& random = {}, Trace&& trace = {}) {
+  const Number<U> x = operand(fa, a), y = operand(fb, b);
+  const Relation r = relation(x, y);
+  const bool x_below = r == Relation::less || (r == Relation::equal && x.negative);
+  Number<U> z = x_below != greater ? x : y;
+  Flags flags = x.signaling || y.signaling ? invalid : 0;
+  if (r == Relation::unordered) {
+    const bool both = x.nan && y.nan;
+    const bool loud = rule == NanOperand::loses_unless_loud && flags != 0;
+    z = x.nan ? y : x;
+    if (both || loud || rule == NanOperand::wins) {
+      z.zero = z.infinite = false;
+      take_nan(z, false, x, y);
+    }
+  }
+  trace(Stage::exact, z.negative, z.exp, z.sig);
+  return deliver(to, z, Int<U>{flags}, random, trace);
+}
+
+}  // namespace widthwise

@@ -1,0 +1,98 @@
+#pragma once
+#include "widthwise/op/nan.hpp"
+#include "widthwise/round.hpp"
+
+namespace widthwise {
+
+// A code of one format in another, correctly rounded (IEEE 754-2019, 5.4.2).
+template <class U, class Trace = NoTrace>
+constexpr Result<U> convert(const Rounder<U>& to, const Layout<U>& fa, const U& a,
+                            const U& random = {}, Trace&& trace = {}) {
+  const Number<U> x = operand(fa, a);
+  trace(Stage::exact, x.negative, x.exp, x.sig);
+  return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
+}
+
+// A finite number cut at the binary point: whole, and the fraction at the top of its carrier.
+template <class U>
+struct Integral {
+  U whole, rest;
+};
+template <class U>
+constexpr Integral<U> cut_at_point(const Number<U>& x) {
+  const int n = digits<U>;
+  const Int<U> drop = -x.exp;
+  if (drop <= 0) return {x.sig, U{}};  // whole carries x.exp on
+  if (drop < n) return {U(x.sig >> drop), U(x.sig << (n - drop))};
+  return {U{}, shift_right_jam<U>(x.sig, drop - n)};
+}
+
+// The integer next to a in the direction of the rounding, in to's format (5.9). Where that format
+// is too narrow for the integer it is rounded once more, with flags (docs/semantics.md, E5).
+template <class U, class Trace = NoTrace>
+constexpr Result<U> round_to_integral(const Rounder<U>& to, const Layout<U>& fa, const U& a,
+                                      bool exact, const U& random = {}, Trace&& trace = {}) {
+  Number<U> x = operand(fa, a);
+  Int<U> flags = raised<U>(x.signaling, invalid);
+  if (!special(x) && x.exp < 0) {
+    const Integral<U> cut = cut_at_point(x);
+    const bool odd = (cut.whole & U(1)) != U{};
+    x.sig = cut.whole + U(rounds_away<U>(to.rule, x.negative, odd, cut.rest, random) ? 1 : 0);
+    x.exp = 0;
+    x.zero = x.sig == U{};
+    x = normalise(x);
+    if (exact && cut.rest != U{}) flags = inexact;
+  }
+  trace(Stage::exact, x.negative, x.exp, x.sig);
+  return deliver(to, x, flags, random, trace);
+}
+
+// An integer result: two's complement in the low bits, sign extended.
+struct IntegerResult {
+  std::uint64_t value;
+  Flags flags;
+};
+
+// What an integer of `width` bits holds in place of a value it cannot: RISC-V's choice, the end of
+// the range on that side, NaN as +infinity (docs/semantics.md, E6).
+constexpr IntegerResult invalid_integer(int width, bool is_signed, bool low) {
+  if (low) return {is_signed ? ~std::uint64_t{0} << (width - 1) : 0, invalid};
+  return {~std::uint64_t{0} >> (64 - width + is_signed), invalid};
+}
+
+// a as an integer of 32 or 64 bits (5.4.1, 5.8). Needs digits >= 64.
+template <class U>
+constexpr IntegerResult to_integer(int width, bool is_signed, const RoundingRule& rule,
+                                   const Layout<U>& fa, const U& a, const U& random = {}) {
+  const Number<U> x = operand(fa, a);
+  if (x.nan || x.infinite) return invalid_integer(width, is_signed, x.negative && !x.nan);
+  if (x.zero) return {0, 0};
+  if (x.exp > 0 && bit_length(x.sig) + x.exp > 64)
+    return invalid_integer(width, is_signed, x.negative);
+  const Integral<U> cut = cut_at_point(x);
+  if (bit_length(cut.whole) > 64) return invalid_integer(width, is_signed, x.negative);
+
+  const bool odd = (cut.whole & U(1)) != U{};
+  const bool away = rounds_away<U>(rule, x.negative, odd, cut.rest, random);
+  const uint128 magnitude = uint128{static_cast<std::uint64_t>(cut.whole)} + away;
+  const uint128 limit = !is_signed ? (x.negative ? 0 : (uint128{1} << width) - 1)
+                                   : (uint128{1} << (width - 1)) - !x.negative;
+  if (magnitude > limit) return invalid_integer(width, is_signed, x.negative);
+  const auto value = static_cast<std::uint64_t>(magnitude);
+  return {x.negative ? 0 - value : value, cut.rest != U{} ? inexact : 0};
+}
+
+// An integer of up to 64 bits in a format, correctly rounded (5.4.1). Needs digits >= 64.
+template <class U, class Trace = NoTrace>
+constexpr Result<U> from_integer(const Rounder<U>& to, bool negative, std::uint64_t magnitude,
+                                 const U& random = {}, Trace&& trace = {}) {
+  Number<U> x{};
+  x.negative = negative;
+  x.zero = magnitude == 0;
+  x.sig = U(magnitude);
+  x = normalise(x);
+  trace(Stage::exact, x.negative, x.exp, x.sig);
+  return deliver(to, x, {}, random, trace);
+}
+
+}  // namespace widthwise

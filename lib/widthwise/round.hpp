@@ -1,0 +1,215 @@
+#pragma once
+#include "widthwise/rounder.hpp"
+#include "widthwise/trace.hpp"
+#include "widthwise/unpack.hpp"
+
+// The path's last steps: denormalise, round, pack. Nothing else in Widthwise rounds to a format.
+namespace widthwise {
+
+template <class U>
+constexpr Int<U> raised(Mask<U> when, Flags flags) {
+  return select(when, Int<U>{flags}, Int<U>{});
+}
+
+// Where a significand lies in a format: shifted into the subnormal range if it has to be.
+//
+//   aligned :  | 1 x x x x x | g s s s s s s |      kept and what is dropped,
+//              <- precision -> <--- drop --->       digits = precision + drop
+//
+template <class U>
+struct Placed {
+  Mask<U> subnormal;  // below the format's least exponent, by short_by binades
+  Int<U> short_by;
+  U aligned;
+};
+
+template <class U>
+constexpr Placed<U> denormalise(const Rounder<U>& to, Int<U> exp, const U& sig) {
+  const Int<U> short_by = to.layout.emin - (exp + (digits<U> - 1));
+  const Mask<U> subnormal = short_by > Int<U>{};
+  if (!any(subnormal)) return {subnormal, short_by, sig};
+  return {subnormal, short_by, shift_right_jam<U>(sig, select(subnormal, short_by, Int<U>{}))};
+}
+
+// A magnitude on its way to a code, and what became of the value.
+template <class U>
+struct Rounded {
+  U magnitude;
+  Mask<U> lossy, tiny, over;
+};
+
+// Whether a subnormal stays below the least normal number when rounded as if the exponent had no
+// lower end (IEEE 754-2019, 7.5, tininess after rounding).
+template <class U>
+constexpr Mask<U> stays_tiny(const Rounder<U>& to, Mask<U> negative, const Placed<U>& at,
+                             const U& sig, const U& random) {
+  const Mask<U> odd = Mask<U>{} == Mask<U>{};  // all ones are
+  const Mask<U> carries = ((sig >> to.drop) == ones<U>(to.precision)) &
+                          rounds_away<U>(to.rule, negative, odd, U(sig << to.precision), random);
+  return (at.short_by != Int<U>{1}) | (carries == Mask<U>{});
+}
+
+// value / whole at the top of the carrier, its lost digits jammed; 0 < value < whole.
+template <class U>
+constexpr U fraction_of(const U& value, const U& whole) {
+  const Int<U> zeros = Significand<U>::leading_zeros(whole);
+  const Division<U> z = divide_halves(Halves<U>{U(value << zeros), U{}}, U(whole << zeros));
+  return z.quotient | select(z.remainder != U{}, U(1), U{});
+}
+
+// The same for a value in the gap below `least` of a format without subnormals: least is the power
+// of two 2^emin, or the next number above it.
+template <class U>
+constexpr Mask<U> stays_in_gap(const Rounder<U>& to, Mask<U> negative, const Placed<U>& at,
+                               const U& sig, const U& random) {
+  if (to.least_number == bit<U>(to.precision - 1)) return stays_tiny(to, negative, at, sig, random);
+  const Mask<U> odd = (Mask<U>{} == Mask<U>{}) & (to.precision == 1);  // 2^emin itself
+  const Mask<U> reaches = rounds_away<U>(to.rule, negative, odd, U(sig << to.precision), random);
+  return (at.short_by != Int<U>{}) | (reaches == Mask<U>{});
+}
+
+// Formats without subnormals: between 0 and their least number, which is hidden + 1 where code 0
+// is zero, lies one gap. A value there takes one of its two ends (docs/semantics.md, R5).
+template <class U>
+constexpr Rounded<U> round_in_gap(const Rounder<U>& to, Mask<U> negative, const Placed<U>& at,
+                                  const U& sig, const U& random, Rounded<U> r) {
+  const U least = to.least_number << (to.drop - 1);  // in units of 2^(emin - digits + 2)
+  const U value = shift_right_jam<U>(at.aligned, 1);
+  const Mask<U> below = (at.short_by >= Int<U>{}) & (value < least);
+  if (!any(below)) return r;
+
+  Mask<U> up = below;  // 0 counts as even, and where it has no code no value goes there
+  if (to.layout.format.zero)
+    up = rounds_away<U>(to.rule, negative, Mask<U>{}, fraction_of<U>(value, least), random);
+  Mask<U> tiny = below;
+  if (to.env.tininess == Tininess::after_rounding)
+    tiny = below & stays_in_gap(to, negative, at, sig, random);
+  const U least_magnitude = (to.least_number << to.spare) - to.layout.hidden;
+  r.magnitude = select(below, select(up, least_magnitude, U{}), r.magnitude);
+  r.lossy = r.lossy | below;
+  r.tiny = select(below, tiny, r.tiny);
+  return r;
+}
+
+// One unit in the last kept place, or nothing: the step away from zero.
+template <class U>
+constexpr U step(const Rounder<U>& to, Mask<U> negative, Mask<U> odd, const U& aligned,
+                 const U& random) {
+  if (to.rule.rounding.stochastic())
+    return select(stochastic_away<U>(to.rule.rounding, U(aligned << to.precision), random), U(1), U{});
+  const U increment = pick(to.increment, 2 * Int<U>(negative) + Int<U>(odd));
+  return U((aligned & to.dropped) + increment) >> to.drop;
+}
+
+// Rounds a placed number to the format's magnitudes and beyond; field is its exponent field, 0 for
+// subnormals. kept brings its hidden one: start a field low and let the carry walk into it.
+template <class U, class Trace>
+constexpr U rounded_magnitude(const Rounder<U>& to, Mask<U> negative, Int<U> field,
+                              const Placed<U>& at, const U& random, Trace&& trace) {
+  const U floor = (U(field) << to.layout.format.frac_bits) -
+                  select(at.subnormal, U{}, to.layout.hidden);
+  const U kept = at.aligned >> to.drop;
+  U last = kept;
+  if (to.even_code) last = floor + kept;
+  const U up = step(to, negative, Mask<U>{(last & U(1)) != U{}}, at.aligned, random);
+  trace(Stage::round, negative, field - to.layout.format.bias - (to.precision - 1), U(kept + up));
+  return floor + (U(kept + up) << to.spare);
+}
+
+// The same with all that may come of it.
+template <class U, class Trace>
+constexpr Rounded<U> round(const Rounder<U>& to, Mask<U> negative, Int<U> exp, const U& sig,
+                           const U& random, Trace&& trace) {
+  const Placed<U> at = denormalise(to, exp, sig);
+  trace(Stage::denormalise, negative, exp + select(at.subnormal, at.short_by, Int<U>{}), at.aligned);
+
+  const Int<U> field =
+      select(at.subnormal, Int<U>{}, exp + (digits<U> - 1) + to.layout.format.bias);
+  const Mask<U> far = field > to.layout.top_field;
+  Rounded<U> r{};
+  r.magnitude =
+      rounded_magnitude(to, negative, select(far, Int<U>{}, field), at, random, trace);
+  r.lossy = (at.aligned & to.dropped) != U{};
+  r.tiny = at.subnormal;
+  if (any(at.subnormal) && to.env.tininess == Tininess::after_rounding)
+    r.tiny = at.subnormal & stays_tiny(to, negative, at, sig, random);
+  if (to.layout.all_normal) r = round_in_gap(to, negative, at, sig, random, r);
+  r.over = far | (r.magnitude > to.layout.max_finite);
+  return r;
+}
+
+// What a rounded magnitude is as a code of its format: signs and zeros it lacks, flushing, and
+// what lies past the largest number.
+template <class U>
+constexpr Result<U> pack(const Rounder<U>& to, Mask<U> negative, const Rounded<U>& r) {
+  Int<U> flags = raised<U>(r.lossy, inexact) | raised<U>(r.lossy & r.tiny, underflow);
+  U magnitude = r.magnitude;
+  Mask<U> signed_zero = negative;
+  if (to.flush != Flush::keep && !to.layout.all_normal) {
+    const Mask<U> flushed = (magnitude < to.layout.hidden) & (magnitude != U{});
+    magnitude = select(flushed, U{}, magnitude);
+    flags = flags | raised<U>(flushed, underflow | inexact);
+    if (to.flush == Flush::flush_pos_zero) signed_zero = negative & (flushed == Mask<U>{});
+  }
+  if (!to.keeps_zero_sign) signed_zero = signed_zero & (magnitude != U{});
+  U code = magnitude | select(signed_zero, to.layout.sign, U{});
+  if (any(r.over)) {
+    code = select(r.over, overflowed(to, negative), code);
+    flags = select(r.over, Int<U>{overflow | inexact}, flags);
+  }
+  if (!to.layout.format.is_signed) {  // a number below zero has no code here
+    const Mask<U> lost = negative & ((magnitude != U{}) | r.over | !to.layout.format.zero);
+    code = select(lost, to.nan_code, code);
+    flags = select(lost, Int<U>{invalid}, flags);
+  }
+  return {code, flags};
+}
+
+// A result whose exponent lies well inside its format is a normal number whatever the rounding, and
+// none of the questions above arise.
+template <class U, class Trace>
+constexpr Result<U> deliver_normal(const Rounder<U>& to, const Number<U>& x, const U& random,
+                                   Trace&& trace) {
+  trace(Stage::denormalise, x.negative, x.exp, x.sig);
+  const Int<U> field = x.exp + (digits<U> - 1) + to.layout.format.bias;
+  const U magnitude = rounded_magnitude(to, x.negative, field, {{}, {}, x.sig}, random, trace);
+  return {magnitude | select(x.negative, to.layout.sign, U{}),
+          raised<U>((x.sig & to.dropped) != U{}, inexact)};
+}
+
+template <class U, class Trace>
+constexpr Result<U> deliver_any(const Rounder<U>& to, const Number<U>& x, const U& random,
+                                Trace&& trace) {
+  Result<U> z = pack(to, x.negative, round(to, x.negative, x.exp, x.sig, random, trace));
+  if (any(special(x))) {
+    const Result<U> zero = delivered_zero(to, x.negative);
+    const Result<U> infinite = delivered_infinity(to, x.negative);
+    z.code = select(x.zero, zero.code, z.code);
+    z.code = select(x.infinite, infinite.code, z.code);
+    z.code = select(x.nan, delivered_nan(to, x), z.code);
+    z.flags = select(x.zero, zero.flags, z.flags);
+    z.flags = select(x.infinite, infinite.flags, z.flags);
+    z.flags = select(x.nan, Int<U>{to.layout.format.has_nan() ? 0 : invalid}, z.flags);
+  }
+  return z;
+}
+
+// The code of an exact result and its flags, added to those its operation raised. x.sig is
+// normalised; digits lost before this point are jammed into bit 0, at least two below the last
+// kept one (k + 2 for k random bits).
+template <class U, class Trace = NoTrace>
+constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
+                            const U& random = {}, Trace&& trace = {}) {
+  trace(Stage::normalise, x.negative, x.exp, x.sig);
+  const Mask<U> inside = (x.exp >= to.first_inside) & (x.exp <= to.last_inside);
+  Result<U> z{};
+  if (!any((inside == Mask<U>{}) | special(x))) [[likely]]
+    z = deliver_normal(to, x, random, trace);
+  else
+    z = deliver_any(to, x, random, trace);
+  z.flags = z.flags | flags;
+  trace(Stage::pack, x.negative, Int<U>{}, z.code);
+  return z;
+}
+
+}  // namespace widthwise

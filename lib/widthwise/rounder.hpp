@@ -1,0 +1,123 @@
+#pragma once
+#include "widthwise/decide.hpp"
+#include "widthwise/layout.hpp"
+#include "widthwise/unit.hpp"
+#include "widthwise/unpack.hpp"
+
+namespace widthwise {
+
+template <class U>
+struct Result {
+  U code;
+  Int<U> flags;
+};
+
+// How numbers become codes of one format: all that is the same for every value, worked out once.
+// Needs digits >= precision + 5, and precision + k + 4 for k random bits.
+template <class U>
+struct Rounder {
+  Layout<U> layout;
+  Env env;
+  RoundingRule rule;
+  int precision;        // significand digits kept
+  int drop;             // digits below them in the carrier
+  int spare;            // fraction bits of the code below them (E8M13 in an FP32 register: 10)
+  bool even_code;       // ties look at the code's last bit, not at the significand's (R4)
+  bool keeps_zero_sign;
+  Flush flush;
+  Overflow overflow;
+  U nan_code;
+  U dropped;       // mask of the digits below the kept ones
+  U increment[4];  // added to them, carries where the rule says away: row 2 * negative + odd
+  std::int64_t first_inside, last_inside;  // weights of bit 0 that surely give a normal number
+  U least_number;  // of a format without subnormals: its least significand at emin, kept digits
+
+  explicit constexpr Rounder(const Round& r, Tininess tininess = Tininess::after_rounding,
+                             NanResult nan = NanResult::canonical)
+      : layout(r.fmt),
+        env{r.rm, tininess, nan},
+        rule(r.rm),
+        precision(r.keep_frac.value_or(r.fmt.frac_bits) + 1),
+        drop(digits<U> - precision),
+        spare(r.fmt.precision() - precision),
+        even_code(r.fmt.is_p3109() && r.fmt.precision() == 1),
+        keeps_zero_sign(r.fmt.is_signed && !(r.fmt.zero && r.fmt.nan == NanCodes::negative_zero)),
+        flush(r.subnormals == Flush::keep && r.fmt.ftz ? Flush::flush_signed_zero : r.subnormals),
+        overflow(r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow),
+        nan_code(r.nan_bits && r.fmt.has_nan() ? U(*r.nan_bits) : layout.nan_code),
+        dropped(ones<U>(drop)),
+        increment{increment_for(0), increment_for(1), increment_for(2), increment_for(3)},
+        first_inside(1 - r.fmt.bias - (digits<U> - 1)),
+        last_inside(first_inside - 2 + static_cast<std::int64_t>(layout.max_finite >> r.fmt.frac_bits)),
+        least_number(bit<U>(precision - 1) + U(r.fmt.zero ? 1 : 0)) {
+    if (!r.fmt.is_signed) last_inside = first_inside - 1;  // signs have to be looked at
+  }
+
+  explicit constexpr Rounder(const Format& f, const Env& e = {})
+      : Rounder(Round{.fmt = f, .rm = e.rounding}, e.tininess, e.nan) {}
+
+ private:
+  // Deterministic modes move up from any dropped part, from half, from above half, or never.
+  constexpr U increment_for(unsigned row) const {
+    const unsigned ups = rule.table >> 4 * row;  // bit 2 * guard + sticky
+    const U half = bit<U>(drop - 1);
+    return ups & 2 ? dropped : ups & 4 ? half : ups & 8 ? U(half - U(1)) : U{};
+  }
+};
+
+// An infinity, or its stand-in where the format has none: NaN, else the largest number.
+template <class U>
+constexpr U infinity_code(const Rounder<U>& to, Overflow how, Mask<U> negative) {
+  const Layout<U>& f = to.layout;
+  const U sign = select(negative, f.sign, U{});
+  const bool nan_first = how == Overflow::nan && f.format.has_nan();
+  if (how == Overflow::max) return f.max_finite | sign;
+  if (f.format.has_inf() && !nan_first) return f.infinity | sign;
+  return f.format.has_nan() ? to.nan_code : f.max_finite | sign;
+}
+
+// What a number too large for the format becomes (IEEE 754-2019, 7.4; docs/semantics.md, R7).
+template <class U>
+constexpr U overflowed(const Rounder<U>& to, Mask<U> negative) {
+  const U past = infinity_code<U>(to, to.overflow, negative);
+  if (to.overflow != Overflow::ieee) return past;
+  const U largest = to.layout.max_finite | select(negative, to.layout.sign, U{});
+  switch (to.rule.rounding.mode) {
+    case RoundingMode::rtz:
+    case RoundingMode::odd: return largest;
+    case RoundingMode::rup: return select(negative, largest, past);
+    case RoundingMode::rdn: return select(negative, past, largest);
+    default: return past;
+  }
+}
+
+// The exact zero, infinity and NaN of an operation, in formats that may lack them (R7, N2).
+template <class U>
+constexpr Result<U> delivered_zero(const Rounder<U>& to, Mask<U> negative) {
+  const Format& f = to.layout.format;
+  const U sign = select(negative, to.layout.sign, U{});
+  if (!f.zero) return {f.has_nan() ? to.nan_code : sign, Int<U>{invalid}};  // else the smallest
+  return {to.keeps_zero_sign ? sign : U{}, Int<U>{}};
+}
+
+template <class U>
+constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
+  const Format& f = to.layout.format;
+  const Overflow how = f.has_inf() ? Overflow::inf : to.overflow;
+  Result<U> z{infinity_code<U>(to, how, negative), Int<U>{f.has_inf() ? 0 : overflow | inexact}};
+  if (!f.is_signed) {
+    z.code = select(negative, to.nan_code, z.code);
+    z.flags = select(negative, Int<U>{invalid}, z.flags);
+  }
+  return z;
+}
+
+template <class U>
+constexpr U delivered_nan(const Rounder<U>& to, const Number<U>& x) {
+  const Layout<U>& f = to.layout;
+  if (to.env.nan == NanResult::canonical || f.quiet_bit == U{}) return to.nan_code;
+  const U payload = x.sig >> (digits<U> - f.format.frac_bits);
+  return select(x.negative, f.sign, U{}) | f.nan_code | f.quiet_bit | payload;
+}
+
+}  // namespace widthwise

@@ -1,0 +1,169 @@
+#pragma once
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace widthwise {
+
+__extension__ typedef unsigned __int128 uint128;  // __extension__: else -Wpedantic rejects it
+
+// What the arithmetic asks of a significand type U beyond its operators:
+//   Mask              a truth per value: bool, or one bit-mask per lane
+//   Int               an exponent or flag set per value: int64_t, or one int per lane
+//   digits            bits held exactly; results wider than this are the caller's error
+//   leading_zeros(x)  of a non-zero x; for zero, anything in [0, digits)
+// Specialise it beside each new type. A free function would not do: one declared after the
+// arithmetic is not found for built-in types when the templates are instantiated.
+template <class U>
+struct Significand;
+
+template <std::unsigned_integral U>
+struct Significand<U> {
+  using Mask = bool;
+  using Int = std::int64_t;
+  static constexpr int digits = 8 * sizeof(U);
+  static constexpr int leading_zeros(U x) { return std::countl_zero(U(x | 1)); }
+};
+
+template <>
+struct Significand<uint128> {
+  using Mask = bool;
+  using Int = std::int64_t;
+  static constexpr int digits = 128;
+  static constexpr int leading_zeros(uint128 x) {
+    const auto high = static_cast<std::uint64_t>(x >> 64);
+    return high ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x) | 1);
+  }
+};
+
+template <class U>
+using Mask = typename Significand<U>::Mask;
+template <class U>
+using Int = typename Significand<U>::Int;
+template <class U>
+inline constexpr int digits = Significand<U>::digits;
+
+// c ? a : b for every value. The only way the arithmetic branches on data, so that U may be
+// one integer or a row of them.
+// Integers go by mask, for a compiler likes to make a jump of `c ? a : b`, and a jump that hangs on
+// data is guessed wrong every other time.
+template <class T>
+constexpr T select(bool c, const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, uint128>)
+    return static_cast<T>(b ^ ((a ^ b) & static_cast<T>(-static_cast<T>(c))));
+  else
+    return c ? a : b;
+}
+
+// Exchanges x and y where told, and turns x's sign: without a jump, for which of two operands is
+// the larger one, and their signs, no branch predictor can guess.
+template <class T>
+constexpr void swap_if(bool c, T& x, T& y) {
+  const T mask = T{} - T(c ? 1 : 0), t = (x ^ y) & mask;
+  x = x ^ t;
+  y = y ^ t;
+}
+template <class T>
+constexpr T negate_if(bool c, const T& x) {
+  const T mask = T{} - T(c ? 1 : 0);
+  return T(x ^ mask) - mask;
+}
+
+// table[row] for every value; rows count from 0.
+template <class U>
+constexpr U pick(const U* table, std::int64_t row) {
+  return table[row];
+}
+
+// Whether any value is concerned: work that few values need stands behind an `if (any(…))`.
+constexpr bool any(bool c) { return c; }
+
+template <class U>
+constexpr U bit(int n) {
+  return U(U{} + U(1)) << n;
+}
+template <class U>
+constexpr U ones(int n) {
+  return n == 0 ? U{} : U((bit<U>(n - 1) - U(1)) | bit<U>(n - 1));
+}
+
+// Bits of x: 0 for 0.
+template <class U>
+constexpr std::int64_t bit_length(const U& x) {
+  if constexpr (requires { Significand<U>::bit_length(x); })
+    return Significand<U>::bit_length(x);  // an integer without a width of its own
+  else
+    return x == U{} ? 0 : digits<U> - Significand<U>::leading_zeros(x);
+}
+
+// Whether one of the n low bits of x is set; 0 <= n < digits.
+template <class U>
+constexpr Mask<U> any_low_bits(const U& x, Int<U> n) {
+  if constexpr (requires { Significand<U>::any_low_bits(x, n); })
+    return Significand<U>::any_low_bits(x, n);
+  else
+    return (x & U((U(1) << n) - U(1))) != U{};
+}
+
+// x >> n with every lost one folded into bit 0, so that rounding later still sees it. n >= 0, and
+// as large as it likes: past the last digit only the folded bit is left.
+template <class U>
+constexpr U shift_right_jam(const U& x, Int<U> n) {
+  const Int<U> most = Int<U>{} + (digits<U> - 1);
+  const Int<U> m = n < most ? n : most;
+  return U(x >> m) | select(any_low_bits<U>(x, m), U(1), U{});
+}
+
+// A product in two halves: high * 2^digits + low.
+template <class U>
+struct Halves {
+  U high, low;
+};
+constexpr Halves<std::uint32_t> multiply_exact(std::uint32_t a, std::uint32_t b) {
+  const std::uint64_t p = std::uint64_t{a} * b;
+  return {static_cast<std::uint32_t>(p >> 32), static_cast<std::uint32_t>(p)};
+}
+constexpr Halves<std::uint64_t> multiply_exact(std::uint64_t a, std::uint64_t b) {
+  const uint128 p = uint128{a} * b;
+  return {static_cast<std::uint64_t>(p >> 64), static_cast<std::uint64_t>(p)};
+}
+constexpr Halves<uint128> multiply_exact(uint128 a, uint128 b) {
+  const auto a0 = static_cast<std::uint64_t>(a), a1 = static_cast<std::uint64_t>(a >> 64);
+  const auto b0 = static_cast<std::uint64_t>(b), b1 = static_cast<std::uint64_t>(b >> 64);
+  const uint128 low = uint128{a0} * b0, high = uint128{a1} * b1;
+  const uint128 cross = uint128{a1} * b0 + (low >> 64);  // cannot carry: (2^64-1)^2 + 2^64-1
+  const uint128 other = uint128{a0} * b1 + static_cast<std::uint64_t>(cross);
+  return {high + (cross >> 64) + (other >> 64), other << 64 | static_cast<std::uint64_t>(low)};
+}
+
+// Quotient and remainder of n.high * 2^digits + n.low by d, where n.high < d and d has its top bit.
+template <class U>
+struct Division {
+  U quotient, remainder;
+};
+constexpr Division<std::uint32_t> divide_halves(Halves<std::uint32_t> n, std::uint32_t d) {
+  const std::uint64_t x = std::uint64_t{n.high} << 32 | n.low;
+  return {static_cast<std::uint32_t>(x / d), static_cast<std::uint32_t>(x % d)};
+}
+constexpr Division<std::uint64_t> divide_halves(Halves<std::uint64_t> n, std::uint64_t d) {
+  const uint128 x = uint128{n.high} << 64 | n.low;
+  const auto q = static_cast<std::uint64_t>(x / d);
+  return {q, n.low - q * d};
+}
+
+// The carrier twice as wide, which holds a product exactly.
+template <class U>
+struct TwiceOf;
+template <>
+struct TwiceOf<std::uint32_t> {
+  using type = std::uint64_t;
+};
+template <>
+struct TwiceOf<std::uint64_t> {
+  using type = uint128;
+};
+template <class U>
+using Twice = typename TwiceOf<U>::type;
+
+}  // namespace widthwise

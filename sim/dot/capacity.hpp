@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+
+#include "widthwise/unit.hpp"
+
+namespace widthwise {
+
+// What the carriers of a unit have to hold, whatever the operands.
+struct Capacity {
+  std::int64_t magnitude_bits;  // of any term or sum on its way
+  int code_digits;              // of codes and of what is rounded to them
+};
+
+// For products of length k. Throws where an exact sum passes max_register_bits.
+Capacity capacity(const Unit& unit, std::int64_t k);
+
+}  // namespace widthwise

@@ -1,0 +1,5 @@
+#include "kernels_impl.hpp"
+
+namespace widthwise {
+WIDTHWISE_INSTANTIATE_KERNELS(Wide<17>);
+}  // namespace widthwise

@@ -1,0 +1,208 @@
+#pragma once
+#include "kernels.hpp"
+
+namespace widthwise {
+
+inline constexpr std::size_t chunk = 128;  // elements unpacked into carriers at a time: stays in L1
+
+template <class U>
+void load_chunk(const CodeArray& a, std::size_t first, std::size_t n, U* codes) {
+  const int bytes = item_bytes(a.format.width());
+  const auto* at = static_cast<const std::byte*>(a.data) + first * static_cast<std::size_t>(bytes);
+  for (std::size_t i = 0; i < n; ++i) codes[i] = load_code<U>(at + i * static_cast<std::size_t>(bytes), bytes);
+}
+
+template <class U>
+U draw(const Env& env, RandomSource random, std::size_t i) {
+  if (!env.rounding.stochastic()) return U{};
+  return U(random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
+}
+
+// Calls op(i, a, b, c) for every element, with a carrier's worth of random bits at hand.
+template <class U, class Op>
+void for_each(const ElementwiseJob& job, const Op& op) {
+  const int bytes = item_bytes(job.to.width());
+  auto* out = static_cast<std::byte*>(job.result);
+  U code[3][chunk];
+  for (std::size_t first = 0; first < job.count; first += chunk) {
+    const std::size_t n = std::min(chunk, job.count - first);
+    for (int j = 0; j < job.operands; ++j) load_chunk(job.operand[j], first, n, code[j]);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Result<U> z = op(first + i, code[0][i], code[1][i], code[2][i]);
+      store_code(out + (first + i) * static_cast<std::size_t>(bytes), bytes, z.code);
+      if (job.flags) job.flags[first + i] = static_cast<std::uint8_t>(z.flags);
+    }
+  }
+}
+
+template <class U>
+void run_elementwise(const ElementwiseJob& job) {
+  const Rounder<U> to(job.to, job.env);
+  const Layout<U> fa(job.operand[0].format), fb(job.operand[1].format), fc(job.operand[2].format);
+  const auto random = [&](std::size_t i) { return draw<U>(job.env, job.random, i); };
+  const auto extremes = [&](bool greater, NanOperand rule) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+      return extremum(to, greater, rule, fa, a, fb, b, random(i));
+    });
+  };
+  const auto integral = [&](bool exact) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+      return round_to_integral(to, fa, a, exact, random(i));
+    });
+  };
+  switch (job.op) {
+    case Operation::add:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return add(to, fa, a, fb, b, random(i));
+      });
+    case Operation::subtract:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return subtract(to, fa, a, fb, b, random(i));
+      });
+    case Operation::multiply:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return multiply(to, fa, a, fb, b, random(i));
+      });
+    case Operation::divide:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return divide(to, fa, a, fb, b, random(i));
+      });
+    case Operation::remainder:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+        return remainder(to, fa, a, fb, b, random(i));
+      });
+    case Operation::sqrt:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+        return sqrt(to, fa, a, random(i));
+      });
+    case Operation::fma:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U& c) {
+        return fma(to, fa, a, fb, b, fc, c, random(i));
+      });
+    case Operation::convert:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+        return convert(to, fa, a, random(i));
+      });
+    case Operation::round_to_integral: return integral(false);
+    case Operation::round_to_integral_exact: return integral(true);
+    case Operation::minimum: return extremes(false, NanOperand::wins);
+    case Operation::maximum: return extremes(true, NanOperand::wins);
+    case Operation::minimum_number: return extremes(false, NanOperand::loses);
+    case Operation::maximum_number: return extremes(true, NanOperand::loses);
+    case Operation::min_num: return extremes(false, NanOperand::loses_unless_loud);
+    case Operation::max_num: return extremes(true, NanOperand::loses_unless_loud);
+    case Operation::next_up:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) { return next_up(fa, a); });
+    case Operation::next_down:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) { return next_down(fa, a); });
+    case Operation::logb:
+      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+        return logb(to, fa, a, random(i));
+      });
+    case Operation::copysign:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U& b, const U&) {
+        return Result<U>{copysign(fa, a, fb, b), 0};
+      });
+    case Operation::negate:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
+        return Result<U>{negate(fa, a), 0};
+      });
+    case Operation::abs:
+      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
+        return Result<U>{abs(fa, a), 0};
+      });
+  }
+}
+
+template <class U>
+void run_scaleb(const ElementwiseJob& job) {
+  const Rounder<U> to(job.to, job.env);
+  const Layout<U> fa(job.operand[0].format);
+  for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
+    return scaleb(to, fa, a, job.powers[i], draw<U>(job.env, job.random, i));
+  });
+}
+
+template <class U>
+void run_to_integers(const IntegerJob& job) {
+  const Layout<U> f(job.codes.format);
+  const RoundingRule rule(job.env.rounding);
+  for (std::size_t i = 0; i < job.count; ++i) {
+    U code;
+    load_chunk(job.codes, i, 1, &code);
+    const IntegerResult z = to_integer(job.type.width, job.type.is_signed, rule, f, code,
+                                       draw<U>(job.env, job.random, i));
+    job.integers_out[i] = z.value;
+    if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
+  }
+}
+
+template <class U>
+void run_from_integers(const IntegerJob& job) {
+  const Rounder<U> to(job.to, job.env);
+  const int bytes = item_bytes(job.to.width());
+  auto* out = static_cast<std::byte*>(job.codes_out);
+  for (std::size_t i = 0; i < job.count; ++i) {
+    const std::uint64_t x = job.integers_in[i];
+    const bool negative = job.type.is_signed && x >> 63;
+    const Result<U> z = from_integer(to, negative, negative ? 0 - x : x, draw<U>(job.env, job.random, i));
+    store_code(out + i * static_cast<std::size_t>(bytes), bytes, z.code);
+    if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
+  }
+}
+
+constexpr bool holds(Comparison how, Relation r) {
+  using enum Comparison;
+  switch (how) {
+    case quiet_equal:
+    case signaling_equal: return r == Relation::equal;
+    case quiet_less:
+    case signaling_less: return r == Relation::less;
+    case quiet_less_equal:
+    case signaling_less_equal: return r == Relation::less || r == Relation::equal;
+    case quiet_unordered: return r == Relation::unordered;
+    default: return false;
+  }
+}
+
+template <class U>
+void run_compare(const CompareJob& job) {
+  const Layout<U> fa(job.a.format), fb(job.b.format);
+  const bool loud = job.how == Comparison::signaling_equal || job.how == Comparison::signaling_less ||
+                    job.how == Comparison::signaling_less_equal;
+  const bool ordered = job.how == Comparison::total_order || job.how == Comparison::total_order_magnitude;
+  for (std::size_t i = 0; i < job.count; ++i) {
+    U a, b;
+    load_chunk(job.a, i, 1, &a);
+    load_chunk(job.b, i, 1, &b);
+    if (job.how == Comparison::total_order)
+      job.result[i] = total_order(fa, a, b);
+    else if (job.how == Comparison::total_order_magnitude)
+      job.result[i] = total_order_magnitude(fa, a, b);
+    else
+      job.result[i] = holds(job.how, compare(fa, a, fb, b));
+    if (job.flags)
+      job.flags[i] = ordered ? 0 : static_cast<std::uint8_t>(comparison_flags(fa, a, fb, b, loud));
+  }
+}
+
+template <class U>
+void run_classify(const CodeArray& a, std::size_t count, std::uint8_t* result) {
+  const Layout<U> f(a.format);
+  for (std::size_t i = 0; i < count; ++i) {
+    U code;
+    load_chunk(a, i, 1, &code);
+    result[i] = static_cast<std::uint8_t>(classify(f, code));
+  }
+}
+
+// Everything above for one carrier.
+#define WIDTHWISE_INSTANTIATE_KERNELS(U)                                   \
+  template void run_elementwise<U>(const ElementwiseJob&);                 \
+  template void run_scaleb<U>(const ElementwiseJob&);                      \
+  template void run_to_integers<U>(const IntegerJob&);                     \
+  template void run_from_integers<U>(const IntegerJob&);                   \
+  template void run_compare<U>(const CompareJob&);                         \
+  template void run_classify<U>(const CodeArray&, std::size_t, std::uint8_t*)
+
+}  // namespace widthwise

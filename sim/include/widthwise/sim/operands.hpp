@@ -1,0 +1,23 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "widthwise/format.hpp"
+#include "widthwise/sim/operation.hpp"
+
+// Operands for tests. Uniformly random bits almost never meet what arithmetic gets wrong; these
+// are mixed with the named codes and their neighbours, fractions of long runs and single bits,
+// exponents close together, and near copies that cancel. Element i depends on (seed, i) alone.
+namespace widthwise {
+
+// Arrays of `count` codes, one for each operand of the same operation, laid out as codes.hpp says:
+// elements first, first + 1, …
+void random_operands(const Format& f, std::uint64_t seed, std::uint64_t first, std::size_t count,
+                     std::span<void* const> operands);
+
+// Integers of a type, sign extended to 64 bits.
+void random_integers(IntegerType type, std::uint64_t seed, std::uint64_t first, std::size_t count,
+                     std::uint64_t* result);
+
+}  // namespace widthwise

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "arithmetic.hpp"
+#include "integral.hpp"
+#include "target.hpp"
+
+namespace widthwise {
+
+using namespace mpfr;
+
+namespace {
+
+using Operands = std::array<Decoded, 3>;
+
+// Those an operation does not have are zero.
+Operands decoded(std::span<const OracleOperand> operands) {
+  Operands x;
+  for (Decoded& a : x) mpfr_set_zero(a.value.x, 1);
+  std::transform(operands.begin(), operands.end(), x.begin(),
+                 [](const OracleOperand& a) { return decode(a.format, a.code); });
+  return x;
+}
+
+bool infinity_times_zero(const Scaled& a, const Scaled& b) {
+  return (is_infinite(a) && is_zero(b)) || (is_zero(a) && is_infinite(b));
+}
+
+// A NaN made of operands that were none, a signalling operand, or infinity times zero.
+Flags invalid_flag(Operation op, const Operands& x, bool result_is_nan) {
+  const bool operand_nan = std::any_of(
+      x.begin(), x.end(), [](const Decoded& a) { return mpfr::is_nan(a.value); });
+  const bool signals =
+      std::any_of(x.begin(), x.end(), [](const Decoded& a) { return a.signalling; });
+  const bool product_fails =
+      op == Operation::fma && infinity_times_zero(x[0].value, x[1].value);
+  return signals || product_fails || (result_is_nan && !operand_nan) ? invalid : 0;
+}
+
+Computation computation(Operation op, const Operands& x) {
+  const Scaled &a = x[0].value, &b = x[1].value, &c = x[2].value;
+  switch (op) {
+    case Operation::add: return sum(a, b);
+    case Operation::subtract: return difference(a, b);
+    case Operation::multiply: return product(a, b);
+    case Operation::divide: return quotient(a, b);
+    case Operation::remainder: return mpfr::remainder(a, b);
+    case Operation::sqrt: return square_root(a);
+    case Operation::fma: return multiply_add(a, b, c);
+    case Operation::convert: return itself(a);
+    default: throw std::invalid_argument("mpfr_compute(op): not an operation that MPFR checks");
+  }
+}
+
+OracleResult round_to_integral(Operation op, const Target& to, const Decoded& a) {
+  const Integral n = to_integral(a.value, to.round.rm, to.random);
+  Flags flags = a.signalling ? invalid : 0;
+  if (n.inexact && op == Operation::round_to_integral_exact) flags |= inexact;
+  return packed(to.round.fmt, delivered(to, itself(n.value)), flags);
+}
+
+}  // namespace
+
+OracleResult mpfr_compute(Operation op, const Format& to, const Env& env,
+                          std::span<const OracleOperand> operands, std::uint64_t random) {
+  if (operands.size() != static_cast<std::size_t>(arity(op)))
+    throw std::invalid_argument("mpfr_compute(op, operands): the operation has " +
+                                std::to_string(arity(op)) + " operands, not " +
+                                std::to_string(operands.size()));
+  const WidestRange range;
+  const Target t = target(to, env, random);
+  const Operands x = decoded(operands);
+  if (op == Operation::round_to_integral || op == Operation::round_to_integral_exact)
+    return round_to_integral(op, t, x[0]);
+
+  const Computation c = computation(op, x);
+  mpfr_clear_flags();
+  Scaled probe{Real(2)};
+  c.into(probe.x, MPFR_RNDZ);
+  Flags flags = invalid_flag(op, x, mpfr::is_nan(probe));
+  if (mpfr_divby0_p()) flags |= divide_by_zero;
+  return packed(to, delivered(t, c), flags);
+}
+
+OracleResult mpfr_to_integer(IntegerType type, Rounding how, const OracleOperand& a,
+                             std::uint64_t random) {
+  const WidestRange range;
+  const mpz_class span = mpz_class(1) << static_cast<mp_bitcnt_t>(type.width);
+  const mpz_class most = (type.is_signed ? span / 2 : span) - 1;
+  const mpz_class least = type.is_signed ? mpz_class(-span / 2) : mpz_class(0);
+  auto packed_integer = [&](const mpz_class& n, Flags flags) {
+    return OracleResult{limbs(n < 0 ? mpz_class(n + span) : n, 64), flags};
+  };
+  const Decoded x = decode(a.format, a.code);
+  const Integral n = to_integral(x.value, how, random);
+  if (mpfr::is_nan(n.value)) return packed_integer(most, invalid);
+  const mpz_class& nearest_end = is_negative(n.value) ? least : most;
+  if (is_infinite(n.value) || (is_number(n.value) && n.value.scale > type.width + 1))
+    return packed_integer(nearest_end, invalid);
+  const Cut cut = exactly(n.value);
+  mpz_class whole = split(cut, 0).kept;
+  if (cut.negative) whole = -whole;
+  if (whole < least || whole > most) return packed_integer(nearest_end, invalid);
+  return packed_integer(whole, n.inexact ? inexact : 0);
+}
+
+OracleResult mpfr_from_integer(IntegerType type, std::uint64_t integer_code, const Format& to,
+                               const Env& env, std::uint64_t random) {
+  const WidestRange range;
+  const mpz_class span = mpz_class(1) << static_cast<mp_bitcnt_t>(type.width);
+  mpz_class n = integer({&integer_code, 1}) % span;
+  if (type.is_signed && n >= span / 2) n -= span;
+  Scaled v{Real(type.width)};
+  mpfr_set_z(v.x, n.get_mpz_t(), MPFR_RNDZ);
+  return packed(to, delivered(target(to, env, random), itself(normalised(v))), 0);
+}
+
+}  // namespace widthwise

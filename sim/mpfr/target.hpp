@@ -1,0 +1,18 @@
+#pragma once
+#include "deliver.hpp"
+#include "widthwise/sim/mpfr_oracle.hpp"
+
+namespace widthwise::mpfr {
+
+inline Target target(const Format& to, const Env& env, std::uint64_t random) {
+  return {.round = {.fmt = to, .rm = env.rounding}, .tininess = env.tininess, .random = random};
+}
+
+inline OracleResult packed(const Format& to, const Delivered& d, Flags raised) {
+  return {limbs(d.code, to.exp_bits + to.frac_bits + (to.is_signed ? 1 : 0)), d.flags | raised};
+}
+
+// A computation's code, whatever it is of. The sign of a zero sum hangs on the mode.
+Delivered delivered(const Target& to, const Computation& c);
+
+}  // namespace widthwise::mpfr

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reading.hpp"
+
+namespace widthwise {
+
+// The arguments of a short form, "[format,] {key=value,}" up to the closing bracket. A kind asks
+// for what it takes, and each value is read then, as what the kind wants; the rest is refused.
+class Arguments {
+ public:
+  Arguments(Scanner& in, std::string_view kind);
+
+  const std::optional<Format>& first() const { return first_; }
+
+  Format format(std::string_view key, const std::optional<Format>& otherwise);
+  Round rounded(std::string_view key, const std::optional<Format>& otherwise);  // format[:rounding]
+  std::optional<Round> rounded(std::string_view key);
+  std::optional<Promote> promote(std::string_view key);  // interval:format[:rounding]
+  std::optional<Scale> scale(std::string_view key);      // format:block:term|group
+  std::optional<Align> align(std::string_view key);      // fraction bits[:rounding]
+  Rounding rounding(std::string_view key, Rounding otherwise);
+  RegisterOverflow overflow(std::string_view key);
+  std::optional<std::int64_t> integer(std::string_view key);
+  std::int64_t needed_integer(std::string_view key);
+
+  void refuse_rest() const;
+  [[noreturn]] void fail(std::string_view key, std::string_view message) const;
+
+ private:
+  struct Argument {
+    std::string key;
+    std::size_t key_at, value_at;
+    bool taken = false;
+  };
+
+  void read_argument();
+  void end_argument();
+  template <class Read>
+  auto take(std::string_view key, Read read) -> std::optional<decltype(read())>;
+  Round read_round();
+
+  Scanner& in_;
+  std::string kind_;
+  std::size_t kind_at_;
+  std::optional<Format> first_;
+  std::vector<Argument> arguments_;
+  std::vector<std::string_view> asked_;
+};
+
+}  // namespace widthwise

@@ -1,0 +1,251 @@
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "format_names.hpp"
+#include "reading.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
+constexpr bool exp_bits_fit(const Format& f) {
+  return 1 <= f.exp_bits && f.exp_bits <= max_exp_bits;
+}
+
+// --- Reading -----------------------------------------------------------------------------------
+
+// u, e and a digit: the [u]eXmY form, whatever comes behind.
+bool is_shape(std::string_view head) {
+  const std::size_t e = head.starts_with('u');
+  return head.size() > e + 1 && head[e] == 'e' && digit(head[e + 1]);
+}
+
+bool is_p3109(std::string_view head) {
+  const std::size_t p = head.find('p');
+  return head.starts_with("binary") && p != head.npos && p > 6 && digit(head[6]);
+}
+
+Format read_shape(Scanner& in, std::string_view head) {
+  const std::size_t end = in.at() + head.size();
+  const bool is_signed = !in.accept('u');
+  in.skip(1);  // e
+  const auto exp_bits = static_cast<int>(in.integer("exponent bits", 1, max_exp_bits));
+  in.expect('m', " and the fraction bits, as in e5m10");
+  const auto frac_bits = static_cast<int>(in.integer("fraction bits", 0, max_precision - 1));
+  if (in.at() != end) {
+    in.skip_blanks();
+    in.fail_here("';' and an option, or the end" + nearest_format(head));
+  }
+  Format f = ieee_format(exp_bits, frac_bits);
+  f.is_signed = is_signed;
+  return f;
+}
+
+// binary<width>p<precision>[se|sf|ue|uf]: signed or unsigned, extended or finite.
+Format read_p3109(Scanner& in) {
+  constexpr int least_width = 3, most_width = 16;
+  in.skip(6);  // binary
+  const auto width = static_cast<int>(in.integer("width", least_width, most_width));
+  in.skip(1);  // p
+  const std::size_t at = in.at();
+  const auto precision = static_cast<int>(in.integer("precision", 1, width));
+  const std::string_view suffix = in.ahead(value_ends);
+  if (!suffix.empty() && suffix != "se" && suffix != "sf" && suffix != "ue" && suffix != "uf")
+    in.fail(in.at(), fmt::format("{}: it may be se, sf, ue or uf", quoted(suffix)));
+  in.skip(suffix.size());
+  const bool is_signed = !suffix.starts_with('u'), extended = !suffix.ends_with('f');
+  if (is_signed && precision == width)
+    in.fail(at, fmt::format("precision = {}: a signed format of {} bits has 1 to {}", precision,
+                            width, width - 1));
+  return p3109_format(width, precision, is_signed, extended);
+}
+
+[[noreturn]] void refuse_name(const Scanner& in, std::string_view head) {
+  if (const std::string_view kind = later_kind(head); !kind.empty())
+    in.fail(in.at(), fmt::format("{} is {}; this version knows binary floats only, as e5m10",
+                                 quoted(head), kind));
+  in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or the form "
+                               "e5m10: 5 exponent and 10 fraction bits",
+                               quoted(head), nearest_format(head)));
+}
+
+Format read_encoding(Scanner& in) {
+  const std::string_view head = in.ahead(value_ends);
+  if (const auto named = find_format(head)) {
+    in.skip(head.size());
+    return *named;
+  }
+  if (is_p3109(head)) return read_p3109(in);
+  if (is_shape(head)) return read_shape(in, head);
+  refuse_name(in, head);
+}
+
+// The options that a text named, and where.
+struct Given {
+  struct Option {
+    std::string key;
+    std::size_t at;
+  };
+  std::vector<Option> options;
+
+  const Option* find(std::string_view key) const {
+    const auto found = std::ranges::find(options, key, &Option::key);
+    return found == options.end() ? nullptr : &*found;
+  }
+};
+
+template <class E>
+E read_assigned(Scanner& in, std::string_view key) {
+  in.expect('=', fmt::format(" and the value of {}", key));
+  return read_word<E>(in, key);
+}
+
+std::int64_t read_bias(Scanner& in) {
+  in.expect('=', " and the bias");
+  return in.integer("bias", -max_exponent_magnitude, max_exponent_magnitude);
+}
+
+bool read_switch(Scanner& in, std::string_view key) {
+  return in.accept('=') ? read_word<bool>(in, key) : true;
+}
+
+void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
+  if (key == "bias")
+    f.bias = read_bias(in);
+  else if (key == "inf")
+    f.inf = read_assigned<InfCodes>(in, key);
+  else if (key == "nan")
+    f.nan = read_assigned<NanCodes>(in, key);
+  else if (key == "sub")
+    f.subnormals = read_assigned<bool>(in, key);
+  else if (key == "zero")
+    f.zero = read_assigned<bool>(in, key);
+  else if (key == "daz")
+    f.daz = read_switch(in, key);
+  else if (key == "ftz")
+    f.ftz = read_switch(in, key);
+  else if (key == "overflow")
+    f.overflow = read_assigned<Overflow>(in, key);
+  else
+    in.fail(at, fmt::format("no option {}; there are bias=, inf=, nan=, sub=, zero=, daz, ftz and "
+                            "overflow=",
+                            quoted(key)));
+}
+
+Given read_options(Scanner& in, Format& f) {
+  Given given;
+  while (in.accept(';')) {
+    const std::size_t at = in.at();
+    const std::string key(in.ahead("=;:,)"));
+    in.skip(key.size());
+    if (given.find(key)) in.fail(at, fmt::format("{} is given twice", key));
+    read_option(in, key, at, f);
+    given.options.push_back({key, at});
+  }
+  return given;
+}
+
+// --- What a format may be ----------------------------------------------------------------------
+
+std::optional<Fault> size_fault(const Format& f) {
+  if (!exp_bits_fit(f))
+    return Fault{"exp_bits",
+                 fmt::format("{} exponent bits: there may be 1 to {}", f.exp_bits, max_exp_bits)};
+  if (f.frac_bits < 0 || f.frac_bits >= max_precision)
+    return Fault{"frac_bits", fmt::format("{} fraction bits: there may be 0 to {}", f.frac_bits,
+                                          max_precision - 1)};
+  return {};
+}
+
+// Exponents of products, too, stay within the limit.
+std::optional<Fault> range_fault(const Format& f) {
+  constexpr std::int64_t most = max_exponent_magnitude;
+  if (-most <= f.bias && f.bias <= most && f.emin() >= -(most / 2) && f.emax() <= most / 2)
+    return {};
+  return Fault{"bias", fmt::format("with {} exponent bits and bias = {} the exponents of products "
+                                   "pass +-(2^62 - 1); take fewer bits, or the bias in the middle, "
+                                   "{}",
+                                   f.exp_bits, f.bias, ieee_bias(f.exp_bits))};
+}
+
+std::optional<Fault> special_fault(const Format& f) {
+  if (f.inf == InfCodes::ieee && f.nan != NanCodes::ieee)
+    return Fault{"inf", fmt::format("inf=ieee needs nan=ieee, not nan={}: an infinity would stand "
+                                    "between finite codes; take inf=top",
+                                    word(f.nan))};
+  if (f.nan == NanCodes::negative_zero && !f.is_signed)
+    return Fault{"nan", "nan=negative_zero needs a sign bit; take nan=all_ones"};
+  return {};
+}
+
+// Two magnitudes are zero and one; special codes need more.
+std::optional<Fault> emptiness_fault(const Format& f) {
+  const bool no_specials = f.nan != NanCodes::ieee && f.nan != NanCodes::all_ones && !f.has_inf();
+  if (f.magnitude_bits() > 1 || no_specials) return {};
+  return Fault{"nan",
+               "the special codes leave no finite number but zero; take nan=none or more bits"};
+}
+
+// --- Printing ----------------------------------------------------------------------------------
+
+std::string encoding_text(const Format& f) {
+  if (const auto name = printed_name(f)) return std::string(*name);
+  std::string text = fmt::format("{}e{}m{}", f.is_signed ? "" : "u", f.exp_bits, f.frac_bits);
+  if (!exp_bits_fit(f) || f.bias != ieee_bias(f.exp_bits)) text += fmt::format(";bias={}", f.bias);
+  if (f.inf != default_inf(f.nan)) text += fmt::format(";inf={}", word(f.inf));
+  if (f.nan != NanCodes::ieee || f.frac_bits == 0) text += fmt::format(";nan={}", word(f.nan));
+  if (!f.subnormals) text += ";sub=no";
+  if (!f.zero) text += ";zero=no";
+  return text;
+}
+
+}  // namespace
+
+Format read_format(Scanner& in) {
+  const std::size_t start = in.at();
+  const bool shape = is_shape(in.ahead(value_ends)) && !find_format(in.ahead(value_ends));
+  Format f = read_encoding(in);
+  const Given given = read_options(in, f);
+  if (given.find("nan") && !given.find("inf")) f.inf = default_inf(f.nan);
+  if (shape && f.frac_bits == 0 && !given.find("nan"))
+    in.fail(start,
+            "without fraction bits the NaN must be named: add ;nan=none, nan=all_ones, "
+            "nan=negative_zero or nan=ieee");
+  if (const auto wrong = fault(f)) {
+    const Given::Option* option = given.find(wrong->field);
+    in.fail(option ? option->at : start, wrong->message);
+  }
+  return f;
+}
+
+Format parse_format(std::string_view text) {
+  Scanner in("format", text);
+  const Format f = read_format(in);
+  in.expect_end("';' and an option, or the end");
+  return f;
+}
+
+std::string to_string(const Format& f) {
+  Format encoding = f;
+  encoding.daz = encoding.ftz = false;
+  encoding.overflow = Overflow::ieee;
+  std::string text = encoding_text(encoding);
+  if (f.daz) text += ";daz";
+  if (f.ftz) text += ";ftz";
+  if (f.overflow != Overflow::ieee) text += fmt::format(";overflow={}", word(f.overflow));
+  return text;
+}
+
+std::optional<Fault> fault(const Format& f) {
+  for (const auto rule : {size_fault, range_fault, special_fault, emptiness_fault})
+    if (auto wrong = rule(f)) return wrong;
+  return {};
+}
+
+void check(const Format& f) {
+  if (const auto wrong = fault(f))
+    throw std::invalid_argument(fmt::format("format {}: {}", to_string(f), wrong->message));
+}
+
+}  // namespace widthwise

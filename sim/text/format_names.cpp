@@ -1,0 +1,122 @@
+#include "format_names.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "scanner.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr std::string_view ieee = "IEEE 754-2019", ofp8 = "OCP OFP8 1.0", mx = "OCP MX 1.0",
+                           fnuz = "Graphcore, AMD: the code of -0 is the only NaN";
+
+constexpr NamedFormat names[] = {
+    {"binary16", binary16, ieee},
+    {"binary32", binary32, ieee},
+    {"binary64", binary64, ieee},
+    {"binary128", binary128, ieee},
+    {"binary256", binary256, "IEEE 754-2019, table 3.5"},
+    {"bfloat16", bfloat16, "Google; binary32's upper half"},
+    {"tf32", tf32, "NVIDIA; what its matrix units read of a binary32 register"},
+    {"e5m2", e5m2, ofp8},
+    {"e4m3fn", e4m3fn, ofp8},
+    {"e4m3", e4m3, "ml_dtypes; IEEE 754's rules at 8 bits"},
+    {"e3m4", e3m4, "ml_dtypes; IEEE 754's rules at 8 bits"},
+    {"e4m3fnuz", e4m3fnuz, fnuz},
+    {"e5m2fnuz", e5m2fnuz, fnuz},
+    {"e4m3b11fnuz", e4m3b11fnuz, fnuz},
+    {"e3m2fn", e3m2fn, mx},
+    {"e2m3fn", e2m3fn, mx},
+    {"e2m1fn", e2m1fn, mx},
+    {"e8m0fnu", e8m0fnu, "OCP MX 1.0, the scale"},
+    {"ue4m3fn", ue4m3fn, "NVIDIA; NVFP4's scale"},
+};
+
+constexpr std::string_view ml_dtypes[] = {"e4m3fn", "e4m3",     "e4m3fnuz", "e4m3b11fnuz",
+                                          "e5m2",   "e5m2fnuz", "e3m4",     "e2m3fn",
+                                          "e3m2fn", "e2m1fn",   "e8m0fnu"};
+
+struct Alias {
+  std::string_view text, name;
+};
+constexpr Alias aliases[] = {
+    {"half", "binary16"},
+    {"float16", "binary16"},
+    {"fp16", "binary16"},
+    {"f16", "binary16"},
+    {"single", "binary32"},
+    {"float32", "binary32"},
+    {"fp32", "binary32"},
+    {"f32", "binary32"},
+    {"double", "binary64"},
+    {"float64", "binary64"},
+    {"fp64", "binary64"},
+    {"f64", "binary64"},
+    {"quad", "binary128"},
+    {"float128", "binary128"},
+    {"fp128", "binary128"},
+    {"octuple", "binary256"},
+    {"float256", "binary256"},
+    {"fp256", "binary256"},
+    {"bf16", "bfloat16"},
+    {"tensorfloat32", "tf32"},
+    {"float8_e5m2", "e5m2"},
+    {"float8_e4m3", "e4m3"},
+    {"float8_e4m3fn", "e4m3fn"},
+    {"float8_e4m3fnuz", "e4m3fnuz"},
+    {"float8_e3m4", "e3m4"},
+    {"float8_e5m2fnuz", "e5m2fnuz"},
+    {"float6_e3m2fn", "e3m2fn"},
+    {"float6_e2m3fn", "e2m3fn"},
+    {"float4_e2m1fn", "e2m1fn"},
+    {"float8_e8m0fnu", "e8m0fnu"},
+    {"float8_e4m3b11fnuz", "e4m3b11fnuz"},
+};
+
+struct LaterKind {
+  std::string_view prefix, kind;  // the prefix, and behind it a digit or a bracket
+};
+constexpr LaterKind later[] = {
+    {"fixed", "fixed point"},   {"ufixed", "fixed point"},   {"int", "an integer"},
+    {"uint", "an integer"},     {"posit", "a posit"},        {"takum", "a takum"},
+    {"lns", "logarithmic"},     {"block", "a block format"}, {"bfp", "a block format"},
+    {"table", "a table"},       {"mxfp", "a block format"},  {"mxint", "a block format"},
+    {"nvfp", "a block format"},
+};
+
+}  // namespace
+
+std::span<const NamedFormat> named_formats() { return names; }
+
+std::optional<Format> find_format(std::string_view name) {
+  if (const auto alias = std::ranges::find(aliases, name, &Alias::text); alias != std::end(aliases))
+    name = alias->name;
+  const auto found = std::ranges::find(names, name, &NamedFormat::name);
+  if (found == std::end(names)) return {};
+  return found->format;
+}
+
+std::optional<std::string_view> printed_name(const Format& f) {
+  for (const std::string_view name : ml_dtypes)
+    if (find_format(name) == f) return name;
+  return {};
+}
+
+std::string nearest_format(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const NamedFormat& n : names) known.push_back(n.name);
+  for (const Alias& a : aliases) known.push_back(a.text);
+  return nearest(name, known);
+}
+
+std::string_view later_kind(std::string_view text) {
+  for (const LaterKind& l : later) {
+    if (!text.starts_with(l.prefix)) continue;
+    const std::string_view rest = text.substr(l.prefix.size());
+    if (!rest.empty() && (rest[0] == '(' || ('0' <= rest[0] && rest[0] <= '9'))) return l.kind;
+  }
+  return {};
+}
+
+}  // namespace widthwise

@@ -1,0 +1,22 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "widthwise/format.hpp"
+
+namespace widthwise {
+
+// The format that a name or one of its aliases stands for. P3109's names are not among them.
+std::optional<Format> find_format(std::string_view name);
+
+// The name under which a format is printed: ml_dtypes' own, without the prefix float8_. Or none.
+std::optional<std::string_view> printed_name(const Format& f);
+
+// "; nearest name: 'e4m3fn'", or nothing.
+std::string nearest_format(std::string_view name);
+
+// What a text of a later version's formats is, "posit" of posit16es1; empty if it is none.
+std::string_view later_kind(std::string_view text);
+
+}  // namespace widthwise

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise {
+
+// A text being read, and how far. Its errors name the text, the column, and what stands there.
+class Scanner {
+ public:
+  // what: "format", "unit": the kind of text, named in errors.
+  Scanner(std::string_view what, std::string_view text);
+
+  std::size_t at() const { return at_; }
+  bool done() const { return at_ == text_.size(); }
+  char peek() const { return done() ? '\0' : text_[at_]; }
+
+  bool accept(char c);  // skips blanks before and after
+  void expect(char c, std::string_view hint);
+  void expect_end(std::string_view hint);
+
+  // What stands before the next of `stops`, in lower case, blanks behind it left out.
+  std::string_view ahead(std::string_view stops) const;
+  void skip(std::size_t n) { at_ += n; }
+  void go_to(std::size_t at) { at_ = at; }
+  void skip_blanks();
+
+  // [-+]digits; anything past `most` in magnitude is an error.
+  std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most);
+
+  [[noreturn]] void fail(std::size_t at, std::string_view message) const;
+  [[noreturn]] void fail_here(std::string_view wanted) const;  // found 'x', wanted …
+
+ private:
+  std::string what_, original_, text_;  // text_ is original_ in lower case
+  std::size_t at_ = 0;
+};
+
+// Text for an error message: in quotes, cut when long, what cannot be printed escaped.
+std::string quoted(std::string_view text);
+
+// The name closest to `text`, in quotes behind "; nearest name: ", or nothing if none is close.
+std::string nearest(std::string_view text, std::span<const std::string_view> names);
+
+}  // namespace widthwise

@@ -1,0 +1,16 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "scanner.hpp"
+#include "widthwise/unit.hpp"
+
+// The short forms, mac(e5m10) and its like. docs/semantics.md, U1 to U4 say what they leave unsaid.
+namespace widthwise {
+
+Unit read_short_form(Scanner& in);
+
+// The short form of fewest arguments that is this unit, if there is one.
+std::optional<std::string> short_form(const Unit& u);
+
+}  // namespace widthwise

@@ -1,0 +1,295 @@
+#include "widthwise/sim/widths.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "bound.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr Bound one{1, 0, true}, below_two{2, 0, false};
+constexpr Bound power_of_two(std::int64_t exp) { return {1, exp, true}; }
+constexpr Bound count(std::int64_t n) { return {static_cast<std::uint64_t>(n), 0, true}; }
+
+// Elements count as anything below 2, so that a sum's width follows from its lanes and F alone;
+// one digit of precision is 1 exactly.
+constexpr Bound significand_bound(int precision) { return precision == 1 ? one : below_two; }
+
+// 2 - 2^-fraction: the largest significand there is.
+constexpr Bound largest_significand(int frac_bits) {
+  if (frac_bits > 62) return below_two;
+  return {(std::uint64_t{2} << frac_bits) - 1, -frac_bits, true};
+}
+
+// The largest finite number's: where special codes stand above it, a code or two less.
+constexpr Bound largest_finite_significand(const Format& f) {
+  if (f.frac_bits > 62 || f.nan == NanCodes::ieee) return largest_significand(f.frac_bits);
+  const int specials = (f.nan == NanCodes::all_ones) + (f.inf == InfCodes::top);
+  const std::uint64_t hidden = std::uint64_t{1} << f.frac_bits;
+  const std::uint64_t fraction = (hidden - 1 - static_cast<std::uint64_t>(specials)) & (hidden - 1);
+  return {hidden | fraction, -f.frac_bits, true};
+}
+
+// Whether rounding can carry a magnitude to the next power of two.
+constexpr bool carries(const Rounding& rm) {
+  return rm.mode != RoundingMode::rtz && rm.mode != RoundingMode::odd;
+}
+
+constexpr ExponentRange join(const ExponentRange& a, const ExponentRange& b) {
+  return {std::min(a.min, b.min), std::max(a.max, b.max)};
+}
+
+// What stands before a sum.
+struct Term {
+  ExponentRange exponent;  // as the aligner sees it
+  std::int64_t lsb;        // exponent of its least possible bit
+  int fraction;            // bits below its own exponent; many where that is not known
+  Bound relative;          // magnitude / 2^exponent
+  Bound absolute;          // magnitude
+};
+constexpr int many = INT32_MAX;
+
+Term join(const Term& a, const Term& b) {
+  return {join(a.exponent, b.exponent), std::min(a.lsb, b.lsb), std::max(a.fraction, b.fraction),
+          std::max(a.relative, b.relative), std::max(a.absolute, b.absolute)};
+}
+
+// --- Operands, registers, products ---------------------------------------------------------------
+
+// A number of a format with `kept` fraction bits; a carry of the cut may reach the next power of 2.
+Term number(const Format& f, int kept, bool carried) {
+  const ExponentRange exponent{f.emin(), f.emax() + carried};
+  const Bound largest =
+      carried ? power_of_two(exponent.max) : largest_finite_significand(f).times_power(f.emax());
+  return {exponent, f.emin() - kept, kept, significand_bound(kept + 1), largest};
+}
+
+Term operand(const Operand& x) {
+  const int kept = x.keep_frac.value_or(x.fmt.frac_bits);
+  return number(x.fmt, kept, kept < x.fmt.frac_bits && carries(x.keep_rm));
+}
+
+Term rounded(const Round& r) { return number(r.fmt, r.keep_frac.value_or(r.fmt.frac_bits), false); }
+
+Term multiplied(const Term& a, const Term& b) {
+  return {{a.exponent.min + b.exponent.min, a.exponent.max + b.exponent.max},
+          a.lsb + b.lsb,
+          a.fraction + b.fraction,
+          a.relative * b.relative,
+          a.absolute * b.absolute};
+}
+
+// The aligner of a normalised product sees the exponent of its leading bit.
+Term normalised(Term product, bool reaches_two) {
+  product.exponent = {product.lsb, product.exponent.max + reaches_two};
+  product.fraction += reaches_two;
+  product.relative = product.fraction == 0 ? one : below_two;
+  return product;
+}
+
+Term squared_scale(const Format& f) {
+  Term s = number(f, f.frac_bits, false);
+  s.relative = largest_significand(f.frac_bits);
+  return multiplied(s, s);
+}
+
+Term product_of(const Unit& u) {
+  Term p = multiplied(operand(u.a), operand(u.b));
+  if (u.product.round)
+    p = rounded(*u.product.round);
+  else if (u.product.exponent == ProductExponent::normalised)
+    p = normalised(p, p.fraction > 0);
+  if (u.scale && u.scale->apply == ScaleApply::term) p = multiplied(p, squared_scale(u.scale->fmt));
+  return p;
+}
+
+// C's port holds C in the first block and the running sum in every other.
+Term accumulated(const Unit& u) {
+  const bool c_starts = u.chain.c_at == CAt::first && !u.chain.promote;
+  if (!c_starts) return rounded(u.out);
+  return u.lanes == 0 ? operand(u.c) : join(operand(u.c), rounded(u.out));
+}
+
+// --- Sums ----------------------------------------------------------------------------------------
+
+struct Terms {
+  Term each;
+  std::int64_t number;
+  bool is_c = false;
+};
+
+// Where a sum's terms are cut.
+struct Grid {
+  Reference reference;
+  std::int64_t fraction;  // bits below the point: 2^E for max_exponent, else 1
+  Rounding rm;
+  std::optional<LateFrac> late;
+
+  // A term's magnitude once it is cut. A tail may become one unit under any mode but rtz; nearest
+  // modes and those away from zero may also reach the bound. (rdn reaches it below zero only, where
+  // two's complement ends one further.)
+  Bound cut(const Terms& t) const {
+    if (reference == Reference::exact) return t.each.absolute;
+    const bool fixed = reference == Reference::fixed_lsb;
+    const Bound& b = fixed ? t.each.absolute : t.each.relative;
+    const std::int64_t own = late ? (t.is_c ? late->F_C : late->F_sum) : fraction;
+    const bool dropped = fixed ? t.each.lsb < -own : t.each.fraction > own;
+    if (!dropped || rm.mode == RoundingMode::rtz) return b;
+    if (rm.mode == RoundingMode::rdn || rm.mode == RoundingMode::odd)
+      return std::max(b, power_of_two(-own));
+    return b.raised_to(-own);
+  }
+};
+
+Grid grid(const Align& align, const std::vector<Terms>& terms,
+          const std::optional<LateFrac>& late) {
+  if (align.reference == Reference::max_exponent && late)
+    return {align.reference, std::max(late->F_sum, late->F_C), align.rm, late};
+  if (align.reference != Reference::exact) return {align.reference, align.frac_bits, align.rm, {}};
+  std::int64_t least = INT64_MAX;
+  for (const Terms& t : terms) least = std::min(least, t.each.lsb);
+  return {align.reference, saturated(-int128{least}), align.rm, {}};
+}
+
+struct Level {
+  SumWidths widths;
+  Term result;
+};
+
+// What a fused sum hands on: its own E, and a value that nothing normalised.
+Term handed_on(const Sum& sum, const std::vector<Terms>& terms, const SumWidths& w,
+               const Bound& total) {
+  Term t{w.exponent, saturated(-int128{w.fraction}), many, total, total};
+  if (sum.align.reference == Reference::max_exponent) {
+    if (sum.align.e_floor) t.exponent.min = std::max(t.exponent.min, *sum.align.e_floor);
+    t.lsb = saturated(int128{t.exponent.min} - w.fraction);
+    t.absolute = total.times_power(t.exponent.max);
+  } else if (sum.align.reference == Reference::fixed_lsb) {
+    if (w.can_overflow()) t.absolute = power_of_two(saturated(int128{w.width} - 1 - w.fraction));
+    t.relative = t.absolute.times_power(saturated(-int128{t.exponent.min}));
+  } else {
+    t.relative = terms.front().each.relative * count(terms.front().number);
+    for (const Terms& x : std::span(terms).subspan(1))
+      t.relative = t.relative + x.each.relative * count(x.number);
+  }
+  return t;
+}
+
+// The sum of all terms at once.
+Level fused(const Sum& sum, const std::vector<Terms>& terms, const std::optional<LateFrac>& late) {
+  const Grid g = grid(sum.align, terms, late);
+  SumWidths w{.terms = 0,
+              .fraction = g.fraction,
+              .magnitude = 0,
+              .needed = 0,
+              .width = 0,
+              .exponent = terms.front().each.exponent};
+  std::optional<Bound> total;
+  for (const Terms& t : terms) {
+    const Bound one_term = g.cut(t), all = one_term * count(t.number);
+    w.terms += t.number;
+    w.magnitude = std::max(w.magnitude, one_term.bits(-g.fraction));
+    w.exponent = join(w.exponent, t.each.exponent);
+    total = total ? *total + all : all;
+  }
+  if (sum.align.e_floor && sum.align.reference == Reference::max_exponent)
+    w.exponent = join(w.exponent, {*sum.align.e_floor, *sum.align.e_floor});
+  w.needed = saturated(int128{total->bits(-g.fraction)} + 1);
+  w.width = sum.width.value_or(w.needed);
+  return {w, handed_on(sum, terms, w, *total)};
+}
+
+Level level(const Sum& sum, const std::vector<Terms>& terms,
+            const std::optional<LateFrac>& late = {}) {
+  std::int64_t number = 0;
+  for (const Terms& t : terms) number += t.number;
+  if (sum.order == Order::fused || !sum.node_round || number == 1) return fused(sum, terms, late);
+  // Two-input nodes: the widest adds two of the largest terms or nodes.
+  const Term node = rounded(*sum.node_round);
+  if (number == 2) return {fused(sum, terms, late).widths, node};
+  Term largest = node;
+  for (const Terms& t : terms) largest = join(largest, t.each);
+  Level widest = fused(sum, {{largest, 2}}, late);
+  widest.widths.terms = number;
+  return {widest.widths, node};
+}
+
+// The exact sum of two registers, which one rounding follows.
+SumWidths added(const Term& x, const Term& y) { return fused({}, {{x, 1}, {y, 1}}, {}).widths; }
+
+// A group's exact sum times its scales is aligned at the scales' exponents alone.
+Term scaled_group(const Term& group, const Format& scale) {
+  const Term s = squared_scale(scale);
+  return {s.exponent, saturated(int128{group.lsb} + s.lsb), many, group.absolute * s.relative,
+          group.absolute * s.absolute};
+}
+
+struct Partition {
+  std::int64_t groups, largest;  // lanes of the largest
+};
+Partition partition(const Unit& u, std::int64_t products) {
+  if (!u.groups) return {1, products};
+  const auto parts = [&](std::int64_t size) { return (products + size - 1) / size; };
+  if (u.groups->consecutive)
+    return {parts(*u.groups->consecutive), std::min(*u.groups->consecutive, products)};
+  return {std::min(*u.groups->strided, products), parts(*u.groups->strided)};
+}
+
+}  // namespace
+
+int ExponentRange::width() const {
+  const auto magnitude = [](std::int64_t x) {
+    return 64 - std::countl_zero(static_cast<std::uint64_t>(x < 0 ? ~x : x));
+  };
+  return std::max(magnitude(min), magnitude(max)) + 1;
+}
+
+Widths derive_widths(const Unit& u, std::int64_t k) {
+  const Term a = operand(u.a), b = operand(u.b), product = multiplied(a, b), c = accumulated(u);
+  const std::int64_t products = u.lanes != 0 ? u.lanes : std::max<std::int64_t>(k, 1);
+  const Partition parts = partition(u, products);
+
+  std::vector<Terms> terms{{product_of(u), parts.largest}};
+  if (u.c_level == CLevel::group) terms.push_back({c, 1, true});
+  const Level groups = level(u.group_sum, terms);
+  Term sum = groups.result;
+  if (u.scale && u.scale->apply == ScaleApply::group) sum = scaled_group(sum, u.scale->fmt);
+
+  Widths w{.significand_a = a.fraction + 1,
+           .significand_b = b.fraction + 1,
+           .product_significand = a.fraction + b.fraction + 2,
+           .product_fraction = product.fraction,
+           .product_exponent = product.exponent,
+           .product_lsb = product.lsb,
+           .products = products,
+           .group_sum = groups.widths,
+           .block_sum = {},
+           .c_sum = {},
+           .promote_sum = {},
+           .last_sum = {},
+           .exponent = groups.widths.exponent};
+  if (parts.groups > 1 || u.c_level == CLevel::block) {
+    terms = {{sum, parts.groups}};
+    if (u.c_level == CLevel::block) terms.push_back({c, 1, true});
+    const Level block = level(u.block_sum, terms);
+    w.block_sum = block.widths;
+    w.exponent = join(w.exponent, block.widths.exponent);
+    sum = block.result;
+  }
+  if (u.c_level == CLevel::late) {
+    const Level joined = level(u.c_sum, {{sum, 1}, {c, 1, true}}, u.late_frac);
+    w.c_sum = joined.widths;
+    w.exponent = join(w.exponent, joined.widths.exponent);
+  }
+  const Term running = rounded(u.out), first_c = operand(u.c);
+  if (const auto& p = u.chain.promote)
+    w.promote_sum = added(join(first_c, rounded(p->round)), running);
+  if (u.chain.c_at == CAt::last)
+    w.last_sum = added(u.chain.promote ? rounded(u.chain.promote->round) : running, first_c);
+  return w;
+}
+
+}  // namespace widthwise

@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "widthwise/sim/values.hpp"
+#include "widthwise/unpack.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr int widest = 4160;  // digits: holds every code within the limits
+using Widest = Wide<widest / 64>;
+
+// Limbs without trailing zero bits, and how many were dropped.
+template <class U>
+std::vector<std::uint64_t> odd_limbs(U sig, std::int64_t& exponent) {
+  Widest x(sig);
+  int low = 0;
+  while (x.limb[low] == 0) ++low;
+  const int drop = 64 * low + std::countr_zero(x.limb[low]);
+  x = x >> drop;
+  exponent += drop;
+  const auto length = static_cast<std::size_t>(bit_length(x) + 63) / 64;
+  return {x.limb, x.limb + length};
+}
+
+template <class U>
+Value value_in(const Format& f, const void* code) {
+  const auto bits = load_code<U>(static_cast<const std::byte*>(code), item_bytes(f.width()));
+  const Number<U> x = unpack(Layout<U>(f), bits);
+  Value v{Kind::finite, bool(x.negative), bool(x.signaling), {}, 0};
+  if (x.nan) return v.kind = Kind::nan, v;
+  if (x.infinite) return v.kind = Kind::infinite, v;
+  if (x.zero) return v.kind = Kind::zero, v;
+  v.exponent = x.exp;
+  v.significand = odd_limbs(x.sig, v.exponent);
+  return v;
+}
+
+std::vector<std::uint64_t> limbs(const Format& f, const Widest& code) {
+  return {code.limb, code.limb + (f.width() + 63) / 64};
+}
+
+std::optional<Widest> find(const Format& f, NamedCode which) {
+  using Found = std::optional<Widest>;
+  const Layout<Widest> l(f);
+  const Widest least(1), none{};
+  switch (which) {
+    case NamedCode::zero: return f.zero ? Found(none) : Found();
+    case NamedCode::min_subnormal: return f.frac_bits > 0 && !l.all_normal ? Found(least) : Found();
+    case NamedCode::max_subnormal:
+      return f.frac_bits > 0 && !l.all_normal ? Found(std::min(l.fraction_mask, l.max_finite))
+                                              : Found();
+    case NamedCode::min_normal: {
+      const Widest code = !l.all_normal ? l.hidden : f.zero ? least : none;
+      return code > l.max_finite ? Found() : Found(code);
+    }
+    case NamedCode::max_finite: return l.max_finite;
+    case NamedCode::infinity: return f.has_inf() ? Found(l.infinity) : Found();
+    case NamedCode::nan: return f.has_nan() ? Found(l.nan_code) : Found();
+    case NamedCode::one: {
+      const Rounder<Widest> to(f);
+      const Result<Widest> z = from_integer(to, false, 1);
+      return z.flags == 0 ? Found(z.code) : Found();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Value value_of(const Format& f, const void* code) {
+  return f.magnitude_bits() < 64 && f.precision() <= 64 ? value_in<std::uint64_t>(f, code)
+                                                        : value_in<Widest>(f, code);
+}
+
+std::string_view to_string(NamedCode which) {
+  switch (which) {
+    case NamedCode::zero: return "zero";
+    case NamedCode::min_subnormal: return "min_subnormal";
+    case NamedCode::max_subnormal: return "max_subnormal";
+    case NamedCode::min_normal: return "min_normal";
+    case NamedCode::one: return "one";
+    case NamedCode::max_finite: return "max_finite";
+    case NamedCode::infinity: return "infinity";
+    case NamedCode::nan: return "nan";
+  }
+  return "";
+}
+
+std::optional<std::vector<std::uint64_t>> find_code(const Format& f, NamedCode which) {
+  const auto code = find(f, which);
+  if (!code) return {};
+  return limbs(f, *code);
+}
+
+}  // namespace widthwise

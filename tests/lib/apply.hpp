@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <stdexcept>
+
+#include "widthwise/operations.hpp"
+#include "widthwise/sim/operation.hpp"
+
+// The definition, called by an operation's name: one loop can then test them all.
+namespace tests {
+
+using namespace widthwise;
+
+template <class U>
+struct Coded {
+  const Layout<U>* layout;
+  U code;
+};
+
+template <class U>
+Result<U> extreme(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& random) {
+  using enum Operation;
+  const bool greater = op == maximum || op == maximum_number || op == max_num;
+  const NanOperand rule = op == minimum || op == maximum ? NanOperand::wins
+                          : op == min_num || op == max_num ? NanOperand::loses_unless_loud
+                                                           : NanOperand::loses;
+  return extremum<U>(to, greater, rule, *x[0].layout, x[0].code, *x[1].layout, x[1].code, random);
+}
+
+// next_up, next_down, copysign, negate and abs answer in the format of their operand.
+template <class U>
+Result<U> apply(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& random) {
+  using enum Operation;
+  const Layout<U>&fa = *x[0].layout, &fb = *x[1].layout, &fc = *x[2].layout;
+  const U &a = x[0].code, &b = x[1].code, &c = x[2].code;
+  switch (op) {
+    case add: return widthwise::add<U>(to, fa, a, fb, b, random);
+    case subtract: return widthwise::subtract<U>(to, fa, a, fb, b, random);
+    case multiply: return widthwise::multiply<U>(to, fa, a, fb, b, random);
+    case divide: return widthwise::divide<U>(to, fa, a, fb, b, random);
+    case remainder: return widthwise::remainder<U>(to, fa, a, fb, b, random);
+    case sqrt: return widthwise::sqrt<U>(to, fa, a, random);
+    case fma: return widthwise::fma<U>(to, fa, a, fb, b, fc, c, random);
+    case convert: return widthwise::convert<U>(to, fa, a, random);
+    case round_to_integral: return widthwise::round_to_integral<U>(to, fa, a, false, random);
+    case round_to_integral_exact: return widthwise::round_to_integral<U>(to, fa, a, true, random);
+    case minimum:
+    case maximum:
+    case minimum_number:
+    case maximum_number:
+    case min_num:
+    case max_num: return extreme(op, to, x, random);
+    case next_up: return widthwise::next_up<U>(fa, a);
+    case next_down: return widthwise::next_down<U>(fa, a);
+    case logb: return widthwise::logb<U>(to, fa, a, random);
+    case copysign: return {widthwise::copysign<U>(fa, a, fb, b), Int<U>{}};
+    case negate: return {widthwise::negate<U>(fa, a), Int<U>{}};
+    case abs: return {widthwise::abs<U>(fa, a), Int<U>{}};
+  }
+  throw std::logic_error("no such Operation");
+}
+
+// Compiled once, in apply.cpp and apply_wide.cpp.
+extern template Result<std::uint32_t> apply(Operation, const Rounder<std::uint32_t>&,
+                                            const Coded<std::uint32_t>*, const std::uint32_t&);
+extern template Result<std::uint64_t> apply(Operation, const Rounder<std::uint64_t>&,
+                                            const Coded<std::uint64_t>*, const std::uint64_t&);
+extern template Result<uint128> apply(Operation, const Rounder<uint128>&, const Coded<uint128>*,
+                                      const uint128&);
+extern template Result<Wide<4>> apply(Operation, const Rounder<Wide<4>>&, const Coded<Wide<4>>*,
+                                      const Wide<4>&);
+extern template Result<Wide<17>> apply(Operation, const Rounder<Wide<17>>&, const Coded<Wide<17>>*,
+                                       const Wide<17>&);
+extern template Result<Wide<65>> apply(Operation, const Rounder<Wide<65>>&, const Coded<Wide<65>>*,
+                                       const Wide<65>&);
+
+}  // namespace tests

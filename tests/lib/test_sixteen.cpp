@@ -1,0 +1,79 @@
+#include "operands.hpp"
+#include "small.hpp"
+#include "widthwise/sim/text.hpp"
+
+// binary16 and bfloat16: all 65,536 codes of one operand, samples of two and three.
+namespace {
+
+using namespace tests;
+
+const std::vector<Codes>& sixteens() {
+  static const std::vector<Codes> all{Codes(binary16), Codes(bfloat16)};
+  return all;
+}
+
+// The tininess rule cannot show where an integer is the result.
+std::vector<Env> environments_of_integers() {
+  std::vector<Env> all = stochastic_environments();
+  for (int mode = 0; mode < deterministic_modes; ++mode)
+    all.push_back({.rounding = static_cast<RoundingMode>(mode)});
+  return all;
+}
+
+void every_code(Operation op, const std::vector<Env>& environments) {
+  Judge judge;
+  for (const Codes& f : sixteens()) judge.all_codes(op, Target(f.format(), environments), f);
+  judge.expect(2 * 65'536 * environments.size());
+}
+
+}  // namespace
+
+TEST_SUITE("exhaustive") {
+  TEST_CASE("sqrt, logb, next up and down, negate, abs: every code of binary16 and bfloat16") {
+    every_code(Operation::sqrt, all_environments());
+    every_code(Operation::logb, all_environments());
+    for (Operation op : {Operation::next_up, Operation::next_down, Operation::negate,
+                         Operation::abs})
+      every_code(op, {Env{}});
+  }
+
+  TEST_CASE("round to integral, silent and telling: every code of binary16 and bfloat16") {
+    every_code(Operation::round_to_integral, environments_of_integers());
+    every_code(Operation::round_to_integral_exact, environments_of_integers());
+  }
+
+  TEST_CASE("convert: every code of binary16 and bfloat16 to each other and to smaller formats") {
+    const std::vector<Format> targets = formats(
+        {"binary16", "bfloat16", "e4m3fn", "e5m2", "e4m3", "e3m4", "e4m3fnuz", "e5m2fnuz",
+         "e4m3b11fnuz", "e8m0fnu", "ue4m3fn", "e2m1fn", "e2m3fn", "e3m2fn", "binary8p1se",
+         "binary8p3se", "binary8p4uf", "e4m3;sub=no", "e4m2;zero=no;nan=none", "e3m0;nan=none",
+         "e4m3fn;overflow=max", "e5m7;ftz", "e6m9;sub=no"});
+    Judge judge;
+    for (const Codes& f : sixteens())
+      for (const Format& to : targets)
+        judge.all_codes(Operation::convert, Target(to, deterministic_environments()), f);
+    judge.expect(2 * 65'536 * targets.size() * deterministic_environments().size());
+  }
+}
+
+TEST_CASE("add, subtract, multiply, divide, remainder, fma: samples of binary16 and bfloat16") {
+  const std::uint64_t count = long_run() ? 3'000'000 : 30'000;
+  const std::initializer_list<Operation> operations{Operation::add,      Operation::subtract,
+                                                    Operation::multiply, Operation::divide,
+                                                    Operation::remainder, Operation::fma};
+  Judge judge;
+  for (const Codes& f : sixteens()) {
+    const Operands<Small> operands(f.format());
+    const Target target(f.format(), all_environments());
+    for (Operation op : operations)
+      for (std::uint64_t i = 0; i < count; ++i) {
+        Coded<Small> x[3];
+        draw(op, operands, f.format(), judge.random(), x);
+        if (arity(op) == 3)
+          judge(op, target, {{&f, x[0].code}, {&f, x[1].code}, {&f, x[2].code}});
+        else
+          judge(op, target, {{&f, x[0].code}, {&f, x[1].code}});
+      }
+  }
+  judge.expect(2 * operations.size() * count * all_environments().size());
+}

@@ -1,0 +1,292 @@
+"""Change one token of the arithmetic at a time; a kill test must notice each change.
+
+`./dev mutate` calls this. tests/mutate/kill_*.cpp are plain programs that exit with 0 when all is
+right and with anything else at the first fault. Each names in its first lines what it guards, and
+compiler flags of its own if it has any:
+
+    // Kills: lib/widthwise/round.hpp lib/widthwise/op/*.hpp
+    // Flags: -lmpfr -lgmp
+
+A mutant is killed when it does not compile, exits with non-zero, crashes or runs out of time. Those
+that cannot be killed, since they change no result, stand with the reason in
+tests/mutate/equivalent.txt. When there are more mutants than the time holds, a sample is tried that
+depends on the seed alone (and, in its length, on the machine), the same share of every file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "mutate"))
+from mutants import Mutant, mutants_of
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests" / "mutate"
+EQUIVALENT = TESTS / "equivalent.txt"
+TARGETS = ["decide.hpp", "round.hpp", "rounder.hpp", "op/*.hpp", "datapath/*.hpp"]
+SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token
+COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -Ilib".split()  # in a tree of its own
+INCLUDES = [f"-I{ROOT}/sim/include", f"-I{ROOT}"]
+MEMORY = 4 << 30  # bytes; a mutant may allocate or unroll without end
+PATIENCE = 5  # a mutant may take this many times what the unchanged program takes, and a second
+
+
+@dataclass
+class Kill:
+    """A kill test, and what it took unchanged."""
+
+    source: Path
+    globs: list[str]
+    flags: list[str]
+    program: bytes = b""
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.compile_seconds + self.run_seconds
+
+    def guards(self, file: str) -> bool:
+        return any(Path(file).match(glob) for glob in self.globs)
+
+
+def main() -> int:
+    options = parse_arguments()
+    deadline = time.monotonic() + options.seconds
+    kills = [read_kill(source) for source in sorted(TESTS.glob("kill_*.cpp"))]
+    files = target_files(options.only)
+    check_coverage(files, kills)
+    mutants, explained = split_off_equivalents(files)
+    with tempfile.TemporaryDirectory() as scratch:
+        trees = [copy_of_lib(Path(scratch) / str(i)) for i in range(options.jobs)]
+        for kill in kills:
+            measure(kill, trees[0])
+        fates = try_all(in_random_order(mutants, options.seed), kills, trees, deadline)
+    return report(files, mutants, explained, fates, options.seed)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev mutate")
+    parser.add_argument("only", nargs="*", help="files to mutate, or parts of their names")
+    parser.add_argument("--seconds", type=float, default=570, help="start none after this")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
+    return parser.parse_args()
+
+
+# --- What is mutated, and what should notice ------------------------------------------------------
+
+
+def read_kill(source: Path) -> Kill:
+    text = source.read_text()
+    claims = re.search(r"^// Kills: (.+)$", text, re.MULTILINE)
+    flags = re.search(r"^// Flags: (.+)$", text, re.MULTILINE)
+    if not claims:
+        sys.exit(f"{source.relative_to(ROOT)} does not say what it guards: '// Kills: FILE...'")
+    return Kill(source, claims[1].split(), flags[1].split() if flags else [])
+
+
+def target_files(only: list[str]) -> list[str]:
+    lib = ROOT / "lib" / "widthwise"
+    found = sorted(str(path.relative_to(ROOT)) for glob in TARGETS for path in lib.glob(glob))
+    files = [file for file in found if not only or any(part in file for part in only)]
+    if not files:
+        sys.exit(f"none of {found} contains any of {only}; name a part of one of them")
+    return files
+
+
+def check_coverage(files: list[str], kills: list[Kill]) -> None:
+    for file in files:
+        if not any(kill.guards(file) for kill in kills):
+            sys.exit(f"no tests/mutate/kill_*.cpp guards {file}: name it in a '// Kills:' line")
+
+
+def split_off_equivalents(files: list[str]) -> tuple[list[Mutant], int]:
+    """The mutants to try, and how many others equivalent.txt explains. A stale entry is a fault."""
+    mutants = [m for file in files for m in mutants_of(file, (ROOT / file).read_text())]
+    known = read_equivalents()
+    known = {entry for entry in known if entry[0] in files}
+    stale = known - {mutant.key for mutant in mutants}
+    if stale:
+        entries = "\n".join(SEPARATOR.join(entry) for entry in sorted(stale))
+        sys.exit(f"{EQUIVALENT.relative_to(ROOT)} explains mutants that do not exist:\n{entries}")
+    rest = [mutant for mutant in mutants if mutant.key not in known]
+    return rest, len(mutants) - len(rest)
+
+
+def read_equivalents() -> set[tuple[str, str, str]]:
+    entries = set()
+    lines = EQUIVALENT.read_text().splitlines() if EQUIVALENT.exists() else []
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith("#"):
+            continue
+        fields = line.split(SEPARATOR)
+        if len(fields) != 4 or not fields[3].strip():
+            where = f"{EQUIVALENT.relative_to(ROOT)}:{number}"
+            sys.exit(f"{where}: '{line}' is not FILE @@ LINE @@ CHANGE @@ REASON")
+        entries.add((fields[0], fields[1], fields[2]))
+    return entries
+
+
+def in_random_order(mutants: list[Mutant], seed: int) -> list[Mutant]:
+    """Shuffled so that any beginning holds about the same share of every file."""
+    by_file = defaultdict(list)
+    for mutant in mutants:
+        by_file[mutant.file].append(mutant)
+    placed = []
+    for file, group in sorted(by_file.items()):
+        random.Random(f"{seed} {file}").shuffle(group)
+        placed += [((i + 0.5) / len(group), file, mutant) for i, mutant in enumerate(group)]
+    return [mutant for _, _, mutant in sorted(placed, key=lambda p: p[:2])]
+
+
+# --- One mutant -----------------------------------------------------------------------------------
+
+
+def copy_of_lib(tree: Path) -> Path:
+    shutil.copytree(ROOT / "lib", tree / "lib")
+    return tree
+
+
+def run(command: list[str], tree: Path, seconds: float) -> int | None:
+    """Exit status of a command in a tree, None when it ran out of time; leaves no child behind."""
+    process = subprocess.Popen(
+        command,
+        cwd=tree,
+        start_new_session=True,
+        preexec_fn=bound_memory,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
+
+
+def bound_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def compile_command(kill: Kill) -> list[str]:
+    return [*COMPILER, *INCLUDES, str(kill.source), "-o", "program", *kill.flags]
+
+
+def measure(kill: Kill, tree: Path) -> None:
+    """Times the unchanged program, which has to pass."""
+    name = kill.source.relative_to(ROOT)
+    began = time.monotonic()
+    built = subprocess.run(compile_command(kill), cwd=tree, capture_output=True, text=True)
+    if built.returncode != 0:
+        sys.exit(f"{name} does not compile:\n{built.stderr}")
+    kill.compile_seconds = time.monotonic() - began
+    kill.program = (tree / "program").read_bytes()
+    began = time.monotonic()
+    ran = subprocess.run(["./program"], cwd=tree, capture_output=True, text=True)
+    if ran.returncode != 0:
+        sys.exit(f"{name} fails on the unchanged sources:\n{ran.stdout}{ran.stderr}")
+    kill.run_seconds = time.monotonic() - began
+    times = f"compiles in {kill.compile_seconds:.1f} s, passes in {kill.run_seconds:.1f} s"
+    print(f"{name}: {times}", flush=True)
+
+
+def fate_against(kill: Kill, tree: Path) -> str:
+    if run(compile_command(kill), tree, PATIENCE * kill.compile_seconds + 1) != 0:
+        return "does not compile"
+    if (tree / "program").read_bytes() == kill.program:
+        return "unreached"  # the same program: this kill test never instantiates the line
+    status = run(["./program"], tree, PATIENCE * kill.run_seconds + 1)
+    return "survived" if status == 0 else "killed"
+
+
+def fate_of(mutant: Mutant, kills: list[Kill], tree: Path) -> str:
+    place = tree / mutant.file
+    source = (ROOT / mutant.file).read_text()
+    place.write_text(mutant.applied(source))
+    fates = []
+    try:
+        for kill in kills:
+            if kill.guards(mutant.file):
+                fates.append(fate_against(kill, tree))
+                if fates[-1] in ("killed", "does not compile"):
+                    return fates[-1]
+    finally:
+        place.write_text(source)
+    return "survived" if "survived" in fates else "unreached"
+
+
+def try_all(
+    mutants: list[Mutant], kills: list[Kill], trees: list[Path], deadline: float
+) -> dict[Mutant, str]:
+    """The fate of each mutant that there was time for."""
+    free: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+
+    def attempt(mutant: Mutant) -> str | None:
+        cost = sum(kill.seconds for kill in kills if kill.guards(mutant.file))
+        if time.monotonic() + cost > deadline:
+            return None
+        tree = free.get()
+        try:
+            return fate_of(mutant, kills, tree)
+        finally:
+            free.put(tree)
+
+    with ThreadPoolExecutor(len(trees)) as pool:
+        fates = zip(mutants, pool.map(attempt, mutants), strict=True)
+        return {mutant: fate for mutant, fate in fates if fate}
+
+
+# --- The account ----------------------------------------------------------------------------------
+
+
+def report(
+    files: list[str], mutants: list[Mutant], explained: int, fates: dict[Mutant, str], seed: int
+) -> int:
+    for file in files:
+        tried = Counter(fate for mutant, fate in fates.items() if mutant.file == file)
+        there = sum(mutant.file == file for mutant in mutants)
+        lived = tried["survived"] + tried["unreached"]
+        print(
+            f"{file}: {tried.total()} of {there} tried, {tried['killed']} killed by a test,"
+            f" {tried['does not compile']} by the compiler, {lived} survived"
+        )
+    survivors = [m for m, fate in fates.items() if fate in ("survived", "unreached")]
+    if survivors:
+        print(
+            f"\nSurvivors. Strengthen a test, or say in {EQUIVALENT.relative_to(ROOT)} why nothing"
+            " can tell them from the original:"
+        )
+    for mutant in sorted(survivors, key=lambda m: (m.file, m.number)):
+        reached = "" if fates[mutant] == "survived" else "  (the kill test's program is the same)"
+        print(SEPARATOR.join(mutant.key) + f"{SEPARATOR} line {mutant.number}{reached}")
+    killed = len(fates) - len(survivors)
+    print(
+        f"\n{len(fates)} of {len(mutants)} mutants tried (seed {seed}): {killed} killed,"
+        f" {len(survivors)} survived; {explained} more are explained as equivalent"
+    )
+    return 1 if survivors or not fates else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

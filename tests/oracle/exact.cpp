@@ -1,0 +1,32 @@
+#include "exact.hpp"
+
+namespace oracle {
+namespace {
+
+std::int64_t bits(const Big& x) { return static_cast<std::int64_t>(msb(x)) + 1; }
+
+std::strong_ordering order(const Big& x, const Big& y) {
+  const int c = x.compare(y);
+  return c < 0 ? std::strong_ordering::less
+               : c > 0 ? std::strong_ordering::greater : std::strong_ordering::equal;
+}
+
+// x * 2^i against y * 2^j: aligned only if their leading digits meet, so nothing grows without end.
+std::strong_ordering compare_scaled(const Big& x, std::int64_t i, const Big& y, std::int64_t j) {
+  if (bits(x) + i != bits(y) + j) return bits(x) + i <=> bits(y) + j;
+  if (i > j) return order(Big(x << static_cast<unsigned>(i - j)), y);
+  if (i < j) return order(x, Big(y << static_cast<unsigned>(j - i)));
+  return order(x, y);
+}
+
+}  // namespace
+
+std::strong_ordering compare(const Exact& x, const Dyadic& y) {
+  if (y.sig == 0) return std::strong_ordering::greater;
+  Big right(y.sig);
+  if (x.root) right *= right;
+  if (x.den != 1) right *= x.den;
+  return compare_scaled(x.num, x.exp, right, x.root ? 2 * y.exp : y.exp);
+}
+
+}  // namespace oracle

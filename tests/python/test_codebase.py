@@ -1,0 +1,59 @@
+"""The repository's own form: formatting, lint, types, sizes. `./dev lint` runs this file alone."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_LINES = 500
+SOURCES = {".cpp", ".hpp", ".py", ".cu", ".cuh", ".v", ".sv"}
+
+
+def files(*suffixes: str) -> list[str]:
+    """Those of the repository, those not yet committed among them."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("git does not know this folder, so its files cannot be listed")
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    found = [name for name in names.split("\0") if Path(name).suffix in suffixes]
+    found = [name for name in found if (ROOT / name).is_file()]
+    assert found, f"there is no file that ends in any of {suffixes}"
+    return found
+
+
+def check(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.fail((done.stdout + done.stderr)[:20_000], pytrace=False)
+
+
+def test_cpp_is_formatted_as_clang_format_says():
+    if not shutil.which("clang-format"):
+        pytest.skip("clang-format is not installed")
+    check("clang-format", "--dry-run", "--Werror", *files(".cpp", ".hpp"))
+
+
+def test_python_passes_ruff():
+    check(sys.executable, "-m", "ruff", "check", "--quiet", ".")
+
+
+def test_annotations_are_true():
+    check(sys.executable, "-m", "mypy", "--no-error-summary")
+
+
+@pytest.mark.parametrize("script", ["dev", ".ci/run"])
+def test_scripts_parse_and_can_be_run(script):
+    check("bash", "-n", script)
+    assert (ROOT / script).stat().st_mode & 0o111
+
+
+def test_no_source_file_is_longer_than_one_idea():
+    long = {
+        name: lines
+        for name in files(*SOURCES)
+        if (lines := len((ROOT / name).read_text().splitlines())) > MOST_LINES
+    }
+    assert not long

@@ -1,0 +1,289 @@
+"""Run every suite, print each one's counts and time, and the totals in the last line.
+
+`./dev test` calls this. The suites are the doctest executables Meson lists, the same ones of `lib`
+and `sim` again under AddressSanitizer and UBSan, pytest, and with --long the fuzzers.
+
+A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
+Cases in TEST_SUITE("exhaustive") are not repeated under the sanitizers. A suite that ran no case
+has failed. With CI=1 so has a skip for anything that could be installed. --long sets
+WIDTHWISE_LONG=1 for all of them: tests that sample then take all, or far more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
+PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
+SANITIZED_ROOMS = {"lib", "sim"}
+SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
+LONG_SLOWDOWN = 20
+PYTEST_LIMIT = 900  # seconds
+# What no package manager can add to a machine, or a run has not asked for.
+NOT_INSTALLABLE = re.compile(r"\b(GPU|CUDA|CPU|--long)\b")
+
+
+@dataclass
+class Outcome:
+    """What a suite did: cases by fate, checks inside them, and the text worth showing."""
+
+    passed: int = 0
+    failed: int = 0
+    skips: list[str] = field(default_factory=list)
+    checks: int = 0
+    output: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
+class Suite:
+    name: str
+    run: Callable[[], Outcome]
+    target: tuple[Path, str] | None = None  # what Ninja has to build first: folder, target
+    alone: bool = False  # nothing else may run beside it: it measures time
+
+
+def main() -> int:
+    options = parse_arguments()
+    os.chdir(ROOT)
+    if options.long:
+        os.environ["WIDTHWISE_LONG"] = "1"
+    suites = chosen(all_suites(options.long), options.suites)
+    began = time.monotonic()
+    broken = [
+        folder for folder, targets in targets_of(suites) if not build(folder, targets, options.jobs)
+    ]
+    runnable = [suite for suite in suites if not (suite.target and suite.target[0] in broken)]
+    outcomes = [Outcome(failed=1) for _ in broken]
+    for suite, outcome in run_all(runnable, options.jobs):
+        outcome = judged(outcome)
+        report(suite.name, outcome)
+        outcomes.append(outcome)
+    return total(outcomes, time.monotonic() - began)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev test", description=__doc__)
+    parser.add_argument("suites", nargs="*", help="names, or beginnings of names, of suites to run")
+    parser.add_argument("--long", action="store_true", help="exhaustive tests, and the fuzzers")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    return parser.parse_args()
+
+
+# --- Which suites there are -----------------------------------------------------------------------
+
+
+def all_suites(long: bool) -> list[Suite]:
+    plain = [doctest_suite(PLAIN, test, 1) for test in meson_tests(PLAIN)]
+    sanitized = [
+        doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", ["-tse=*exhaustive*"])
+        for test in meson_tests(SANITIZED)
+        if SANITIZED_ROOMS & rooms(test)
+    ]
+    python = [Suite("python", run_pytest, alone=True)]
+    fuzz_tests = meson_tests(FUZZ) if long else []
+    fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
+    return plain + python + sanitized + fuzzers
+
+
+def meson_tests(folder: Path) -> list[dict]:
+    command = [f"{TOOLS}/meson", "introspect", "--tests", str(folder)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def rooms(test: dict) -> set[str]:
+    return {suite.removeprefix("widthwise:") for suite in test["suite"]}
+
+
+def chosen(suites: list[Suite], names: list[str]) -> list[Suite]:
+    """The suites whose name begins with one of `names`, or all of them."""
+    for name in names:
+        if not any(suite.name.startswith(name) for suite in suites):
+            there = ", ".join(suite.name for suite in suites)
+            sys.exit(f"./dev test: no suite begins with '{name}'; there are {there}")
+    return [s for s in suites if not names or s.name.startswith(tuple(names))]
+
+
+# --- Building -------------------------------------------------------------------------------------
+
+
+def targets_of(suites: list[Suite]) -> Iterable[tuple[Path, list[str]]]:
+    folders: dict[Path, list[str]] = {}
+    for suite in suites:
+        if suite.target:
+            folders.setdefault(suite.target[0], []).append(suite.target[1])
+    return folders.items()
+
+
+def build(folder: Path, targets: list[str], jobs: int) -> bool:
+    began = time.monotonic()
+    command = [f"{TOOLS}/ninja", "-C", str(folder), "--quiet", "-j", str(jobs), *targets]
+    built = subprocess.run(command).returncode == 0
+    what = f"compile {folder.name}" if built else f"compile {folder.name}: FAILED"
+    print(f"{what:<44}{time.monotonic() - began:>40.1f} s", flush=True)
+    return built
+
+
+# --- Running --------------------------------------------------------------------------------------
+
+
+def run_all(suites: list[Suite], jobs: int) -> Iterator[tuple[Suite, Outcome]]:
+    """Each suite with its outcome; those that measure time run after the others, one by one."""
+    crowd = [suite for suite in suites if not suite.alone]
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from zip(crowd, pool.map(timed, crowd), strict=True)
+    for suite in suites:
+        if suite.alone:
+            yield suite, timed(suite)
+
+
+def timed(suite: Suite) -> Outcome:
+    began = time.monotonic()
+    outcome = suite.run()
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def output_of(command: list[str], seconds: float, **options) -> tuple[int, str]:
+    """Exit status and everything a program printed. A program that runs out of time fails."""
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=seconds,
+            text=True,
+            errors="replace",
+            **options,
+        )
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"").decode(errors="replace")
+        return -1, f"{said}\nstopped after {seconds:.0f} s"
+    return done.returncode, done.stdout
+
+
+def limit(test: dict, slowdown: int) -> int:
+    return test["timeout"] * slowdown * (LONG_SLOWDOWN if "WIDTHWISE_LONG" in os.environ else 1)
+
+
+def doctest_suite(
+    folder: Path, test: dict, slowdown: int, prefix: str = "", arguments: Iterable[str] = ()
+) -> Suite:
+    program = Path(test["cmd"][0])
+    ours = program.is_relative_to(folder)  # or a command that only says why it is skipped
+
+    def run() -> Outcome:
+        extra = ["--no-colors", *arguments] if ours else []
+        environment = os.environ | test["env"] | {"UBSAN_OPTIONS": "print_stacktrace=1"}
+        command = [*test["cmd"], *extra]
+        seconds = limit(test, slowdown)
+        status, text = output_of(command, seconds, cwd=test["workdir"], env=environment)
+        return doctest_outcome(status, text)
+
+    target = (folder, str(program.relative_to(folder))) if ours else None
+    return Suite(prefix + test["name"], run, target)
+
+
+def doctest_outcome(status: int, text: str) -> Outcome:
+    """Reads doctest's summary: `test cases: 3 | 2 passed | 1 failed | 0 skipped` and the like."""
+    skips = re.findall(r"^SKIPPED: (.*)$", text, re.MULTILINE)
+    cases = re.search(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed", text)
+    checks = re.search(r"assertions: +(\d+) \|", text)
+    outcome = Outcome(skips=skips, output=text)
+    if cases and checks:
+        outcome.passed = max(0, int(cases[1]) - len(skips))
+        outcome.failed = int(cases[2])
+        outcome.checks = int(checks[1])
+    if status != 0 and outcome.failed == 0:
+        outcome.failed = 1
+        outcome.output += f"\nexit status {status}, though no case failed"
+    return outcome
+
+
+def run_pytest() -> Outcome:
+    with tempfile.TemporaryDirectory() as scratch:
+        record = Path(scratch) / "pytest.xml"
+        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={record}"]
+        slowdown = LONG_SLOWDOWN if "WIDTHWISE_LONG" in os.environ else 1
+        status, text = output_of(command, PYTEST_LIMIT * slowdown)
+        cases = list(ElementTree.parse(record).iter("testcase")) if record.exists() else []
+    bad = [case for case in cases if {fate.tag for fate in case} & {"failure", "error"}]
+    skips = [skip.get("message", "") for case in cases for skip in case.iter("skipped")]
+    failed = len(bad) or int(status != 0)
+    return Outcome(len(cases) - len(bad) - len(skips), failed, skips, output=text)
+
+
+def fuzz_suite(test: dict) -> Suite:
+    name = test["name"].removeprefix("fuzz_")
+    seeds = ROOT / "tests" / "fuzz" / "corpus" / name
+    target = (FUZZ, str(Path(test["cmd"][0]).relative_to(FUZZ)))
+
+    def run() -> Outcome:
+        with tempfile.TemporaryDirectory() as found:  # libFuzzer adds inputs to its first folder
+            command = [*test["cmd"], f"-artifact_prefix={FUZZ}/", found]
+            status, text = output_of(command + [str(seeds)] * seeds.is_dir(), test["timeout"])
+        inputs = re.search(r"stat::number_of_executed_units: +(\d+)", text)
+        tried = int(inputs[1]) if inputs else 0
+        good = status == 0 and tried > 0
+        return Outcome(passed=int(good), failed=int(not good), checks=tried, output=text)
+
+    return Suite(f"fuzz/{name}", run, target)
+
+
+# --- Judging and printing -------------------------------------------------------------------------
+
+
+def judged(outcome: Outcome) -> Outcome:
+    """The house's rules on top of a suite's own opinion."""
+    if outcome.passed + outcome.failed + len(outcome.skips) == 0:
+        outcome.failed = 1
+        outcome.output += "\nno case ran"
+    if os.environ.get("CI") == "1":
+        forbidden = [reason for reason in outcome.skips if not NOT_INSTALLABLE.search(reason)]
+        for reason in forbidden:
+            outcome.skips.remove(reason)
+            outcome.failed += 1
+            outcome.output += f"\nskipped, which CI=1 forbids: {reason}"
+    return outcome
+
+
+def counts(passed: int, failed: int, skipped: int) -> str:
+    return f"{passed} passed, {failed} failed, {skipped} skipped"
+
+
+def report(name: str, outcome: Outcome) -> None:
+    if outcome.failed:
+        print(f"--- {name}\n{outcome.output.strip()}\n---")
+    fate = counts(outcome.passed, outcome.failed, len(outcome.skips))
+    checks = f"{outcome.checks:,} checks" if outcome.checks else ""
+    print(f"{name:<26}{fate:<36}{checks:>22}{outcome.seconds:>10.1f} s")
+    for reason, times in Counter(outcome.skips).items():
+        print(f"    skipped, {times} x: {reason}")
+    sys.stdout.flush()
+
+
+def total(outcomes: list[Outcome], seconds: float) -> int:
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    skipped = sum(len(outcome.skips) for outcome in outcomes)
+    print(f"\n{sum(outcome.checks for outcome in outcomes):,} checks in {seconds:.0f} s")
+    print(counts(passed, failed, skipped))
+    return 1 if failed or not outcomes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

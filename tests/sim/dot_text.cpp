@@ -1,0 +1,74 @@
+#include "dot_text.hpp"
+
+#include <stdexcept>
+
+#include "widthwise/sim/codes.hpp"
+
+namespace tests {
+namespace {
+
+std::size_t digits_of(const Format& f) { return static_cast<std::size_t>(f.width() + 3) / 4; }
+std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
+
+std::vector<std::byte> packed(const Format& f, const std::string& hex) {
+  const std::size_t digits = digits_of(f), bytes = bytes_of(f);
+  if (hex.size() % digits != 0) throw std::invalid_argument(hex + ": not whole codes");
+  std::vector<std::byte> items(hex.size() / digits * bytes);
+  for (std::size_t i = 0; i < hex.size(); ++i) {
+    const std::size_t place = digits - 1 - i % digits;  // hexadecimal digits above the lowest
+    const auto nibble = static_cast<std::byte>(std::stoi(hex.substr(i, 1), nullptr, 16));
+    items[i / digits * bytes + place / 2] |= nibble << (place % 2 * 4);
+  }
+  return items;
+}
+
+std::string unpacked(const Format& f, const std::vector<std::byte>& item) {
+  std::string hex;
+  for (std::size_t place = digits_of(f); place-- > 0;)
+    hex += "0123456789abcdef"[static_cast<int>(item[place / 2] >> (place % 2 * 4)) & 15];
+  return hex;
+}
+
+}  // namespace
+
+Dot::Dot(const Unit& unit, const DotText& text)
+    : result_(result_round(unit).fmt),
+      a_(packed(unit.a.fmt, text.a)),
+      b_(packed(unit.b.fmt, text.b)),
+      c_(packed(unit.c.fmt, text.c)) {
+  const std::size_t k = a_.size() / bytes_of(unit.a.fmt);
+  if (k != b_.size() / bytes_of(unit.b.fmt)) throw std::invalid_argument("a and b of two lengths");
+  static const std::byte nothing{};  // an empty operand is not an absent one
+  product_.m = product_.n = 1;
+  product_.k = k;
+  product_.seed = text.seed;
+  product_.first_index = text.index;
+  product_.a = {a_.empty() ? &nothing : a_.data(), 0, 1};
+  product_.b = {b_.empty() ? &nothing : b_.data(), 1, 0};
+  product_.c = {c_.data(), 0, 0};
+  if (!unit.scale) return;
+  scale_a_ = packed(unit.scale->fmt, text.scale_a);
+  scale_b_ = packed(unit.scale->fmt, text.scale_b);
+  product_.scale_a = {scale_a_.empty() ? &nothing : scale_a_.data(), 0, 1};
+  product_.scale_b = {scale_b_.empty() ? &nothing : scale_b_.data(), 1, 0};
+}
+
+std::string Dot::run(const ReferenceUnit& unit) const {
+  std::vector<std::byte> result(bytes_of(result_));
+  MatrixProduct p = product_;
+  p.result = result.data();
+  unit.run(p, 0, 1);
+  return unpacked(result_, result);
+}
+
+std::string Dot::at_the_end_of_the_trace(const ReferenceUnit& unit) const {
+  const std::string code = unit.trace(product_, 0, 0).back().significand;
+  return std::string(digits_of(result_) - code.size(), '0') + code;
+}
+
+std::string dot(const Unit& unit, const DotText& text) {
+  const Dot dot(unit, text);
+  return dot.run(*make_reference(unit, dot.k()));
+}
+
+}  // namespace tests
