@@ -26,7 +26,7 @@ void add_widths(Entries& x, const Format& f) {
   x.integer("FRAC_WIDTH", f.frac_bits, "without the hidden bit");
   x.integer("SIG_WIDTH", f.precision(), "with it");
   x.integer("BIAS", f.bias);
-  x.integer("EMIN", f.emin(), "exponent of the least normal number");
+  x.integer("EMIN", f.emin(), "least exponent");
   x.integer("EMAX", f.emax(), "exponent of the largest finite number");
   x.integer("LSB_EXP", f.emin() - f.frac_bits, "exponent of the last fraction bit at EMIN");
 }
@@ -58,7 +58,7 @@ void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   x.flag("HAS_NAN", f.has_nan());
   x.flag("HAS_SUBNORMAL", has_subnormal);
   add_finite(x, l, has_subnormal);
-  if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code, "the one that is delivered");
+  if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code);
   if (f.has_inf()) x.pattern("POS_INF", f.width(), l.infinity);
   if (f.has_inf() && f.is_signed) x.pattern("NEG_INF", f.width(), l.infinity | l.sign);
 }

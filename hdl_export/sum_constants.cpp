@@ -3,38 +3,31 @@
 namespace widthwise::hdl {
 namespace {
 
-__extension__ typedef __int128 int128;
-
-std::int64_t clamped(int128 x) {
-  return static_cast<std::int64_t>(x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : x);
-}
-
-// Counts of bits stop there: registers that only the simulator's exact sums could have.
-std::string counted(std::int64_t bits, std::string comment) {
-  return bits == INT64_MAX ? comment + "; 2^63 - 1 stands for more" : comment;
-}
+// Counts stop at 2^63 - 1: sums of that width are the simulator's alone.
+bool counted(const SumWidths& w) { return w.needed < INT64_MAX; }
 
 void add_register(Entries& x, const Sum& sum, const SumWidths& w) {
-  const int128 integer = int128{w.width} - 1 - w.fraction;
   const bool fixed = sum.align.reference != Reference::max_exponent;
   x.integer("TERMS", w.terms);
-  x.integer("WIDTH", w.width, counted(w.width, "two's complement, with its sign"));
-  x.integer("INT_WIDTH", clamped(integer), "carries included, the sign not");
+  x.integer("WIDTH", w.width,
+            w.width < INT64_MAX ? "two's complement, with its sign" : "or more: exact sums");
   x.integer("FRAC_WIDTH", w.fraction, fixed ? "below 1" : "below 2^(the largest exponent)");
-  x.integer("CARRY_WIDTH", w.carry(), "bits that summing adds to a term's magnitude");
-  if (fixed) {
-    x.integer("MSB_EXP", clamped(integer), "exponent of the sign's weight, which is negative");
-    x.integer("LSB_EXP", -w.fraction);
+  if (fixed) x.integer("LSB_EXP", -w.fraction);
+  if (counted(w)) {
+    x.integer("INT_WIDTH", w.integer(), "carries included, the sign not");
+    x.integer("CARRY_WIDTH", w.carry(), "bits that summing adds to a term's magnitude");
+    if (fixed) x.integer("MSB_EXP", w.integer(), "the sign's weight is -2^this");
   }
   x.policy("OVERFLOW", sum.overflow);
   x.flag("CAN_OVERFLOW", w.can_overflow(),
-         w.can_overflow() ? std::to_string(w.needed) + " bits would hold every sum"
-                          : "no operands can overflow it");
+         !w.can_overflow() ? "no operands can overflow it"
+         : counted(w)      ? std::to_string(w.needed) + " bits would hold every sum"
+                           : "");
 }
 
 void add_alignment(Entries& x, const Align& align, const SumWidths& w) {
   x.policy("ALIGN", align.reference);
-  x.rounding("ALIGN_RM", align.rm);
+  if (align.reference != Reference::exact) x.rounding("ALIGN_RM", align.rm);
   x.integer("EXP_WIDTH", w.exponent.width(), "signed; holds what the aligner compares");
   x.integer("EXP_MIN", w.exponent.min);
   x.integer("EXP_MAX", w.exponent.max);
@@ -65,8 +58,10 @@ void add_accumulator(Draft& draft, const Unit& u, const Widths& w) {
   Entries x(draft, title, "ACC_");
   const std::int64_t product_fraction =
       sum.align.reference == Reference::max_exponent ? w.product_fraction : -w.product_lsb;
-  x.integer("GUARD_WIDTH", clamped(int128{w.accumulator().fraction} - product_fraction),
-            "fraction bits below an exact product's last; negative: so many are cut");
+  std::int64_t guard;  // too large a number only for a register 2^62 places from its products
+  if (!__builtin_sub_overflow(w.accumulator().fraction, product_fraction, &guard))
+    x.integer("GUARD_WIDTH", guard,
+              "of FRAC_WIDTH, bits below an exact product's last; negative: bits cut");
   if (w.c_sum && u.late_frac) {
     x.integer("SUM_FRAC_WIDTH", u.late_frac->F_sum, "fraction bits that the products' sum keeps");
     x.integer("C_FRAC_WIDTH", u.late_frac->F_C, "fraction bits that C keeps");

@@ -18,23 +18,47 @@ namespace {
 __extension__ typedef __int128 Exponent;
 
 // Bounds on the finite terms at one point of the unit: multiples of 2^lsb, below 2^top, of at most
-// `digits` significant digits, and below 2^(e + above) for the exponent e they align with.
+// `digits` significant digits, which align by an exponent e of e_min to e_max and are below
+// 2^(e + above).
 struct Extent {
-  Exponent lsb, top;
-  std::int64_t digits, above;
+  Exponent lsb, top, e_min, e_max, above;
+  std::int64_t digits;
 };
 
 Extent extent(const Format& f) {
   const Exponent emin = f.emin(), emax = Exponent(f.top_field()) - f.bias;
-  return {emin - f.frac_bits, emax + 1, f.precision(), 1};
+  return {emin - f.frac_bits, emax + 1, emin, emax, 1, f.precision()};
+}
+
+Extent extent(const Operand& op) {
+  Extent x = extent(op.fmt);
+  if (op.keep_frac) x.top += 1, x.e_max += 1;  // where rounding carries
+  return x;
 }
 
 Extent both(const Extent& x, const Extent& y) {
-  return {std::min(x.lsb, y.lsb), std::max(x.top, y.top), std::max(x.digits, y.digits), std::max(x.above, y.above)};
+  return {std::min(x.lsb, y.lsb),     std::max(x.top, y.top),     std::min(x.e_min, y.e_min),
+          std::max(x.e_max, y.e_max), std::max(x.above, y.above), std::max(x.digits, y.digits)};
 }
 
 Extent times(const Extent& x, const Extent& y) {
-  return {x.lsb + y.lsb, x.top + y.top, x.digits + y.digits, x.above + y.above};
+  return {x.lsb + y.lsb,     x.top + y.top,     x.e_min + y.e_min,
+          x.e_max + y.e_max, x.above + y.above, x.digits + y.digits};
+}
+
+Extent exact_products(const Unit& u) {
+  Extent x = times(extent(u.a), extent(u.b));
+  if (u.product.exponent == ProductExponent::normalised) x.e_min = x.lsb, x.e_max = x.top;
+  return x;
+}
+
+// Group sums times their scales, by whose exponents alone they align.
+Extent scaled_groups(const Extent& sum, const Format& scale) {
+  const Extent scales = times(extent(scale), extent(scale));
+  Extent x = times(sum, scales);
+  x.e_min = scales.e_min, x.e_max = scales.e_max;
+  x.above = sum.top + scales.above;
+  return x;
 }
 
 // The largest magnitude a unit meets, stage by stage.
@@ -48,25 +72,25 @@ class Bound {
     const Extent t = c ? both(terms, *c) : terms;
     const Exponent all_digits = Exponent(n) * terms.digits + (c ? c->digits : 0);
     if (c) ++n;
-    const std::int64_t carry = std::bit_width(static_cast<std::uint64_t>(n));
+    const std::int64_t carry = std::bit_width(static_cast<std::uint64_t>(n));  // n <= 2^carry
     meet(t.digits);
-    if (s.node_round) return nodes(s, t, late);
-    Extent z{t.lsb, t.top + carry, 0, t.above + carry};
+    if (s.node_round && n > 1) return nodes(s, t, late);
+    Extent z = t;
+    z.top += carry, z.above += carry;
     switch (s.align.reference) {
-      case Reference::max_exponent: {
-        const std::int64_t F = late ? std::max(late->F_sum, late->F_C) : s.align.frac_bits;
-        z.digits = F + t.above + carry;
-        if (s.align.e_floor) z.top = std::max(z.top, Exponent(*s.align.e_floor) + t.above + carry);
-        z.lsb = std::min(t.lsb, z.top - z.digits) - F;
+      case Reference::max_exponent: window(s.align, t, carry, late, z); break;
+      case Reference::fixed_lsb: {
+        const Exponent lsb = -Exponent(s.align.frac_bits);  // what a small term may round up to
+        z.lsb = lsb;
+        z.top = std::max(t.top, lsb) + carry;
+        z.above = std::max(t.above, lsb - t.e_min) + carry;
+        z.digits = clamped(z.top - z.lsb);
         break;
       }
-      case Reference::fixed_lsb:
-        z.digits = std::max<std::int64_t>(1, clamped(z.top + s.align.frac_bits));
-        z.lsb = -Exponent(s.align.frac_bits);
-        break;
       case Reference::exact: {
-        z.digits = clamped(z.top - z.lsb);
         const bool closes = reach && !s.width;
+        if (!closes) z.lsb = std::min<Exponent>(z.lsb, 0);  // where zero products end
+        z.digits = clamped(z.top - z.lsb);
         if (closes)  // every term and every closed gap, if no two overlap
           z.digits = std::min(z.digits + reach, clamped(all_digits + Exponent(n - 1) * (reach + carry) + carry));
       }
@@ -88,6 +112,16 @@ class Bound {
     const Extent out = extent(s.node_round->fmt);
     sum(plain, both(t, out), 1, both(t, out), reach_of(*s.node_round), late);
     return both(t, out);
+  }
+  // Terms below 2^(e + above) in units of the last digit at e - F.
+  static void window(const Align& a, const Extent& t, std::int64_t carry, const std::optional<LateFrac>& late, Extent& z) {
+    const Exponent F = late ? std::max(late->F_sum, late->F_C) : a.frac_bits;
+    const Exponent coarsest = late ? std::min(late->F_sum, late->F_C) : a.frac_bits;
+    if (a.e_floor) z.e_min = std::max<Exponent>(t.e_min, *a.e_floor), z.e_max = std::max<Exponent>(t.e_max, *a.e_floor);
+    z.lsb = z.e_min - F;
+    z.top = std::max(t.top, z.e_max - coarsest) + carry;  // a small term may round up to one unit
+    z.above = std::max(t.above, -coarsest) + carry;
+    z.digits = clamped(std::max<Exponent>(F + z.above, 1));
   }
   Exponent bits_ = 64;
 };
@@ -111,33 +145,31 @@ int code_digits(const Unit& u) {
 Capacity capacity(const Unit& u, std::int64_t k) {
   Bound bound;
   const std::int64_t lanes = u.lanes ? u.lanes : std::max<std::int64_t>(k, 1);
-  const std::int64_t reach = reach_of(u.out);
-  Extent product = times(extent(u.a.fmt), extent(u.b.fmt));
+  Extent product = exact_products(u);
   bound.meet(product.digits);
   if (u.product.round) product = extent(u.product.round->fmt);
   if (u.scale && u.scale->apply == ScaleApply::term)
     product = times(times(product, extent(u.scale->fmt)), extent(u.scale->fmt));
-  const Extent c = both(extent(u.c.fmt), extent(u.out.fmt));
+  const Extent c = both(extent(u.c), extent(u.out.fmt));
 
   const auto shape = group_shape(u.groups, static_cast<std::size_t>(lanes));
   const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
   const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
   Extent t = bound.sum(u.group_sum, product, static_cast<std::int64_t>(shape.size), when(in_group),
-                       in_group ? reach : 0);
+                       reach_of(u, CLevel::group));
   if (u.scale && u.scale->apply == ScaleApply::group) {
-    const Extent scales = times(extent(u.scale->fmt), extent(u.scale->fmt));
-    const std::int64_t above = static_cast<std::int64_t>(t.top) + 2;  // e counts the scales alone
-    t = times(t, scales);
-    t.above = std::max<std::int64_t>(above, 2);
+    t = scaled_groups(t, u.scale->fmt);
     bound.meet(t.digits);
   }
   const auto groups = static_cast<std::int64_t>(shape.count);
   if (groups > 1 || in_block)
-    t = bound.sum(u.block_sum, t, groups, when(in_block), in_block ? reach : 0);
-  if (u.c_level == CLevel::late) bound.sum(u.c_sum, t, 1, c, reach, u.late_frac);
+    t = bound.sum(u.block_sum, t, groups, when(in_block), reach_of(u, CLevel::block));
+  if (u.c_level == CLevel::late) bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
 
-  for (const auto& last : {u.chain.promote ? std::optional<Round>(u.chain.promote->round) : std::nullopt, u.chain.c_round})
-    if (last) bound.sum({}, c, 1, extent(last->fmt), reach_of(*last));
+  const std::optional<Round> promote = u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
+  const Extent held = promote ? both(c, extent(promote->fmt)) : c;
+  for (const auto& last : {promote, u.chain.c_round})
+    if (last) bound.sum({}, held, 1, held, reach_of(*last));
   if (bound.bits() > max_register_bits)
     throw std::invalid_argument(fmt::format(
         "unit: its exact sums over k={} need {} bits, the limit is {}; align them (align=F:rtz), round their "

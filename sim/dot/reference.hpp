@@ -82,7 +82,7 @@ class UnitOver final : public ReferenceUnit {
   class Work {
    public:
     Work(const UnitOver& unit, const MatrixProduct& p)
-        : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * panel_columns) {
+        : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * std::min(panel_columns, p.n)) {
       const std::size_t block = unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
       products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
     }

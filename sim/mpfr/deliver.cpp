@@ -1,6 +1,6 @@
-#include "target.hpp"
-
 #include <algorithm>
+
+#include "target.hpp"
 
 namespace widthwise::mpfr {
 namespace {
@@ -35,7 +35,8 @@ Delivered below_zero(const Target& to) {
   return z;
 }
 
-// Past the largest number: infinity, NaN or that number, whichever the policy names and there is.
+// Past the largest number: infinity, NaN or that number, whichever the policy names and there is
+// (docs/semantics.md, R7).
 Delivered past(const Target& to, bool negative, Overflow how, Flags flags) {
   const Landmarks f(to.round.fmt);
   if (negative && !to.round.fmt.is_signed) return below_zero(to);
@@ -55,7 +56,7 @@ Delivered overflowed(const Target& to, bool negative) {
   return past(to, negative, how, overflow | inexact);
 }
 
-// P3109 of one digit: the number's code decides which neighbour is even, not its only digit.
+// P3109 of one digit: the number's code tells which neighbour is even, not its digit (R4).
 bool code_is_even(const Format& f) { return f.is_p3109() && f.frac_bits == 0; }
 
 bool last_digit_odd(const Format& f, const mpz_class& kept, Exponent lsb) {
@@ -87,7 +88,7 @@ bool is_tiny(const Target& to, const Landmarks& f, const Cut& x) {
   return compare({.sig = rounded, .exp = lsb}, least.sig, least.exp) < 0;
 }
 
-// x as a fraction of a step from 0 to the least number.
+// x as a fraction of a step from 0 to the least number (R5).
 Split fraction_of(const Cut& x, const Significand& least) {
   const Exponent unit = std::min(least.exp, x.exp), far = 1 << 16;  // more digits than formats have
   if (least.exp - x.exp > far) return {0, 0, 1, true};
@@ -95,9 +96,7 @@ Split fraction_of(const Cut& x, const Significand& least) {
           least.sig << static_cast<mp_bitcnt_t>(least.exp - unit), x.sticky};
 }
 
-bool flushes(const Target& to) {
-  return to.round.subnormals != Flush::keep || to.round.fmt.ftz;
-}
+bool flushes(const Target& to) { return to.round.subnormals != Flush::keep || to.round.fmt.ftz; }
 
 Delivered flushed(const Target& to, bool negative) {
   const bool sign = negative && to.round.subnormals != Flush::flush_pos_zero;
@@ -123,14 +122,16 @@ struct Neighbours {
 Neighbours neighbours(const Target& to, const Landmarks& f, const Cut& x) {
   const Significand least = least_normal(to, f);
   if (f.steps_at_zero && compare(x, least.sig, least.exp) < 0) {  // from 0 there is but one step
-    const bool up = !to.round.fmt.zero || moves_away(to.round.rm, x.negative, false,
-                                                     fraction_of(x, least), to.random);
+    const bool up = !to.round.fmt.zero ||
+                    moves_away(to.round.rm, x.negative, false, fraction_of(x, least), to.random);
     return {{0, least.exp}, least, true, up};
   }
   const Exponent lsb = std::max(leading(x), f.least_binade) - kept_fraction(to);
   const Split s = split(x, lsb);
   const bool odd = last_digit_odd(to.round.fmt, s.kept, lsb);
-  return {{s.kept, lsb}, {s.kept + 1, lsb}, s.inexact(),
+  return {{s.kept, lsb},
+          {s.kept + 1, lsb},
+          s.inexact(),
           moves_away(to.round.rm, x.negative, odd, s, to.random)};
 }
 

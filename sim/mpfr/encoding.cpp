@@ -21,7 +21,8 @@ Top top(const Format& f) {
   const mpz_class end = power(f.exp_bits + f.frac_bits), last_binade = end - power(f.frac_bits);
   Top t{end, end, 0};
   if (f.nan == NanCodes::all_ones) t.first_nan = end - 1;
-  if (f.nan == NanCodes::ieee) t.first_nan = f.inf == InfCodes::none ? last_binade : last_binade + 1;
+  if (f.nan == NanCodes::ieee)
+    t.first_nan = f.inf == InfCodes::none ? last_binade : last_binade + 1;
   if (f.inf != InfCodes::none) t.infinity = t.first_nan - 1;
   t.largest = (f.inf == InfCodes::none ? t.first_nan : t.infinity) - 1;
   return t;

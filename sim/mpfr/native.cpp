@@ -85,7 +85,8 @@ Delivered deliver_natively(const Target& to, const Computation& c) {
   const bool negative = mpfr_signbit(static_cast<mpfr_srcptr>(z)) != 0;
   const Exponent e = mpfr_get_exp(z) + c.scale - range.middle;
   // One step past either end says as much as any number of them.
-  const Exponent clamped = std::clamp<Exponent>(e, Exponent{range.least} - 4, Exponent{range.most} + 4);
+  const Exponent clamped =
+      std::clamp<Exponent>(e, Exponent{range.least} - 4, Exponent{range.most} + 4);
   mpfr_set_exp(z, static_cast<mpfr_exp_t>(clamped));
   const InRange r = into_range(z, t, rnd, range);
 

@@ -30,12 +30,11 @@ bool infinity_times_zero(const Scaled& a, const Scaled& b) {
 
 // A NaN made of operands that were none, a signalling operand, or infinity times zero.
 Flags invalid_flag(Operation op, const Operands& x, bool result_is_nan) {
-  const bool operand_nan = std::any_of(
-      x.begin(), x.end(), [](const Decoded& a) { return mpfr::is_nan(a.value); });
+  const bool operand_nan =
+      std::any_of(x.begin(), x.end(), [](const Decoded& a) { return mpfr::is_nan(a.value); });
   const bool signals =
       std::any_of(x.begin(), x.end(), [](const Decoded& a) { return a.signalling; });
-  const bool product_fails =
-      op == Operation::fma && infinity_times_zero(x[0].value, x[1].value);
+  const bool product_fails = op == Operation::fma && infinity_times_zero(x[0].value, x[1].value);
   return signals || product_fails || (result_is_nan && !operand_nan) ? invalid : 0;
 }
 

@@ -28,12 +28,12 @@ Words philox(Words x, std::uint64_t key) {
 
 std::uint64_t random_bits(int k, const Place& at) {
   const unsigned width = k <= 16 ? 16 : k <= 32 ? 32 : 64, fields = 128 / width;
-  const Words x = philox({low(at.index), high(at.index), low(at.step / fields),
-                          static_cast<std::uint32_t>(at.slot)},
-                         at.seed);
+  const Words x = philox(
+      {low(at.index), high(at.index), low(at.step / fields), static_cast<std::uint32_t>(at.slot)},
+      at.seed);
   const unsigned first_bit = width * static_cast<unsigned>(at.step % fields);
-  const std::uint64_t half = first_bit < 64 ? x[0] | std::uint64_t{x[1]} << 32
-                                            : x[2] | std::uint64_t{x[3]} << 32;
+  const std::uint64_t half =
+      first_bit < 64 ? x[0] | std::uint64_t{x[1]} << 32 : x[2] | std::uint64_t{x[3]} << 32;
   const std::uint64_t field = width == 64 ? half : half >> first_bit % 64 & ((1ull << width) - 1);
   return field >> (width - static_cast<unsigned>(k));
 }

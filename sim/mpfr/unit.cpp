@@ -1,10 +1,9 @@
-#include "widthwise/sim/mpfr_unit.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "unit_sum.hpp"
+#include "widthwise/sim/mpfr_unit.hpp"
 
 namespace widthwise {
 
@@ -38,7 +37,8 @@ void keep_digits(const widthwise::Operand& how, Decoded& x) {
   const bool negative = is_negative(x.value);
   const mpz_class sig = shorten(exactly(x.value), lsb, how.keep_rm, 0);
   if (sig == 0) return set_zero(x, negative);
-  const bool carried = mpz_sizeinbase(sig.get_mpz_t(), 2) > static_cast<std::size_t>(*how.keep_frac + 1);
+  const bool carried =
+      mpz_sizeinbase(sig.get_mpz_t(), 2) > static_cast<std::size_t>(*how.keep_frac + 1);
   Scaled v{Real(how.fmt.frac_bits + 2), lsb};
   mpfr_set_z(v.x, sig.get_mpz_t(), MPFR_RNDZ);
   mpfr_setsign(v.x, v.x, negative, MPFR_RNDZ);
@@ -82,8 +82,8 @@ std::vector<Lane> lanes_of(const Unit& u, const UnitOperands& x) {
   if (u.scale) sa = decoded(u.scale->fmt, x.scale_a), sb = decoded(u.scale->fmt, x.scale_b);
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    Lane lane{term_of(conditioned(u.a, a[i]), u.a.fmt, i), term_of(conditioned(u.b, b[i]), u.b.fmt, i),
-              one(), one()};
+    Lane lane{term_of(conditioned(u.a, a[i]), u.a.fmt, i),
+              term_of(conditioned(u.b, b[i]), u.b.fmt, i), one(), one()};
     if (u.scale) {
       const std::size_t block = i / static_cast<std::size_t>(u.scale->block);
       lane.scale_a = term_of(sa.at(block), u.scale->fmt, i);
@@ -114,9 +114,11 @@ class Dot {
 
  private:
   void pad() {
-    length_ = u_.lanes != 0 ? static_cast<std::size_t>(u_.lanes) : std::max<std::size_t>(lanes_.size(), 1);
+    length_ = u_.lanes != 0 ? static_cast<std::size_t>(u_.lanes)
+                            : std::max<std::size_t>(lanes_.size(), 1);
     Lane empty{{}, {}, one(), one()};  // +0 times +0
-    if (!lanes_.empty()) empty.scale_a = lanes_.back().scale_a, empty.scale_b = lanes_.back().scale_b;
+    if (!lanes_.empty())
+      empty.scale_a = lanes_.back().scale_a, empty.scale_b = lanes_.back().scale_b;
     while (lanes_.empty() || lanes_.size() % length_ != 0) lanes_.push_back(empty);
   }
 
@@ -155,8 +157,8 @@ class Dot {
     std::vector<Term> p;
     for (std::size_t i = first; i < first + length_; ++i) {
       p.push_back(product(lanes_[i], i));
-      const bool bad_scale = lanes_[i].scale_a.special == Special::nan ||
-                             lanes_[i].scale_b.special == Special::nan;
+      const bool bad_scale =
+          lanes_[i].scale_a.special == Special::nan || lanes_[i].scale_b.special == Special::nan;
       if (bad_scale) p.back().special = Special::nan;
     }
     return p;
@@ -241,7 +243,8 @@ class Dot {
       acc = term_of(held, u_.out.fmt, 0);
       const std::size_t end = first + length_;
       const bool interval_ends =
-          promote && (end % static_cast<std::size_t>(promote->interval) == 0 || end >= lanes_.size());
+          promote &&
+          (end % static_cast<std::size_t>(promote->interval) == 0 || end >= lanes_.size());
       if (!interval_ends) continue;
       held = promoted(outer, held, first);
       outer = term_of(held, promote->round.fmt, 0);

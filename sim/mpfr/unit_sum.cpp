@@ -123,8 +123,7 @@ Term fused(const Sum& how, const std::vector<Term>& terms, const std::optional<L
 Term node(const Sum& how, const Term& x, const Term& y, const SumPlace& at) {
   Term z = fused(how, {x, y}, at.late);
   if (z.special != Special::none || !how.node_round) return z;
-  const Decoded rounded =
-      round_to(*how.node_round, z, {at.seed, at.index, at.slot, y.lane});
+  const Decoded rounded = round_to(*how.node_round, z, {at.seed, at.index, at.slot, y.lane});
   return term_of(rounded, how.node_round->fmt, x.lane);
 }
 

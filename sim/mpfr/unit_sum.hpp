@@ -7,7 +7,7 @@ namespace widthwise::mpfr {
 
 // What one of a unit's three sums needs besides its description.
 struct SumPlace {
-  Slot slot;                     // of its rounded nodes
+  Slot slot;  // of its rounded nodes
   std::uint64_t seed, index;
   std::optional<LateFrac> late;  // c_sum's two ports
 };

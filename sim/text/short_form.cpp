@@ -9,13 +9,13 @@
 namespace widthwise {
 namespace {
 
-// Operands and the register, whose format C enters in unless c= names another (U1).
+// Operands, C among them, and the register. What is not given is in the first format (T2).
 Unit start(Arguments& in, std::string_view register_key) {
   Unit u{};
   u.a = {.fmt = in.format("a", in.first())};
   u.b = {.fmt = in.format("b", u.a.fmt)};
   u.out = in.rounded(register_key, in.first());
-  u.c = {.fmt = in.format("c", u.out.fmt)};
+  u.c = {.fmt = in.format("c", in.first())};
   u.c_level = CLevel::group;
   return u;
 }
@@ -64,7 +64,7 @@ Unit dot(Arguments& in) {
   return u;
 }
 
-// The register's least bit is the least that a product or C can have (U2).
+// The register's least bit is the least that a product or C can have (T3).
 Unit kulisch(Arguments& in) {
   constexpr std::int64_t beyond = -max_exponent_magnitude - 1;  // what check() refuses
   const auto lsb = [](const Format& f) { return f.emin() - f.frac_bits; };

@@ -5,7 +5,7 @@
 #include "scanner.hpp"
 #include "widthwise/unit.hpp"
 
-// The short forms, mac(e5m10) and its like. docs/semantics.md, U1 to U4 say what they leave unsaid.
+// The short forms, mac(e5m10) and its like. docs/semantics.md, T2 to T4 say what they leave unsaid.
 namespace widthwise {
 
 Unit read_short_form(Scanner& in);

@@ -249,7 +249,8 @@ int ExponentRange::width() const {
 
 Widths derive_widths(const Unit& u, std::int64_t k) {
   const Term a = operand(u.a), b = operand(u.b), product = multiplied(a, b), c = accumulated(u);
-  const std::int64_t products = u.lanes != 0 ? u.lanes : std::max<std::int64_t>(k, 1);
+  constexpr std::int64_t endless = std::int64_t{1} << 62;  // leaves room for the counts below
+  const std::int64_t products = u.lanes != 0 ? u.lanes : std::clamp<std::int64_t>(k, 1, endless);
   const Partition parts = partition(u, products);
 
   std::vector<Terms> terms{{product_of(u), parts.largest}};

@@ -92,11 +92,17 @@ std::string shortest_decimal(const Format& f, const void* code) {
   const RationalRounder rounder(plain, {});
   const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
   std::vector<std::byte> again(bytes);
-  const int enough = static_cast<int>(f.precision() * std::log10(2.0)) + 2;  // Matula: always unique
-  for (int digits = 1; digits < enough; ++digits) {
-    const std::string text = decimal(v, digits);
-    rounder.round(parse_literal("x", text), 0, again.data());
-    if (std::memcmp(again.data(), code, bytes) == 0) return text;
+  const auto reads_back = [&](int digits) {
+    rounder.round(parse_literal("x", decimal(v, digits)), 0, again.data());
+    return std::memcmp(again.data(), code, bytes) == 0;
+  };
+  int fewest = 1, enough = static_cast<int>(f.precision() * std::log10(2.0)) + 2;  // Matula, 1968
+  while (fewest < enough) {
+    const int digits = (fewest + enough) / 2;
+    if (reads_back(digits))
+      enough = digits;
+    else
+      fewest = digits + 1;
   }
   return decimal(v, enough);
 }

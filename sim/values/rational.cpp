@@ -82,7 +82,8 @@ void from_literals(const Format& to, const Env& env, std::span<const std::string
   auto* at = static_cast<std::byte*>(result);
   for (std::size_t i = 0; i < texts.size(); ++i, at += bytes) {
     const std::uint64_t index = random.first_index + i;
-    const std::string where = texts.size() > 1 ? "x[" + std::to_string(index) + "]" : "x";
+    const bool several = texts.size() > 1 || index > 0;
+    const std::string where = several ? "x[" + std::to_string(index) + "]" : "x";
     const std::uint64_t bits = env.rounding.stochastic()
                                    ? random_bits(env.rounding.random_bits, {random.seed, index},
                                                  Slot::out, 0)

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "widthwise/sim/values.hpp"
-#include "widthwise/unpack.hpp"
+#include "widthwise/op/convert.hpp"
 
 namespace widthwise {
 namespace {

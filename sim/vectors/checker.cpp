@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "../text/scanner.hpp"
 #include "hexadecimal.hpp"

@@ -30,31 +30,32 @@ Result<U> extreme(Operation op, const Rounder<U>& to, const Coded<U>* x, const U
 template <class U>
 Result<U> apply(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& random) {
   using enum Operation;
-  const Layout<U>&fa = *x[0].layout, &fb = *x[1].layout, &fc = *x[2].layout;
-  const U &a = x[0].code, &b = x[1].code, &c = x[2].code;
+  const auto f = [x](int i) -> const Layout<U>& { return *x[i].layout; };
+  const auto c = [x](int i) -> const U& { return x[i].code; };
   switch (op) {
-    case add: return widthwise::add<U>(to, fa, a, fb, b, random);
-    case subtract: return widthwise::subtract<U>(to, fa, a, fb, b, random);
-    case multiply: return widthwise::multiply<U>(to, fa, a, fb, b, random);
-    case divide: return widthwise::divide<U>(to, fa, a, fb, b, random);
-    case remainder: return widthwise::remainder<U>(to, fa, a, fb, b, random);
-    case sqrt: return widthwise::sqrt<U>(to, fa, a, random);
-    case fma: return widthwise::fma<U>(to, fa, a, fb, b, fc, c, random);
-    case convert: return widthwise::convert<U>(to, fa, a, random);
-    case round_to_integral: return widthwise::round_to_integral<U>(to, fa, a, false, random);
-    case round_to_integral_exact: return widthwise::round_to_integral<U>(to, fa, a, true, random);
+    case add: return widthwise::add<U>(to, f(0), c(0), f(1), c(1), random);
+    case subtract: return widthwise::subtract<U>(to, f(0), c(0), f(1), c(1), random);
+    case multiply: return widthwise::multiply<U>(to, f(0), c(0), f(1), c(1), random);
+    case divide: return widthwise::divide<U>(to, f(0), c(0), f(1), c(1), random);
+    case remainder: return widthwise::remainder<U>(to, f(0), c(0), f(1), c(1), random);
+    case sqrt: return widthwise::sqrt<U>(to, f(0), c(0), random);
+    case fma: return widthwise::fma<U>(to, f(0), c(0), f(1), c(1), f(2), c(2), random);
+    case convert: return widthwise::convert<U>(to, f(0), c(0), random);
+    case round_to_integral: return widthwise::round_to_integral<U>(to, f(0), c(0), false, random);
+    case round_to_integral_exact:
+      return widthwise::round_to_integral<U>(to, f(0), c(0), true, random);
     case minimum:
     case maximum:
     case minimum_number:
     case maximum_number:
     case min_num:
     case max_num: return extreme(op, to, x, random);
-    case next_up: return widthwise::next_up<U>(fa, a);
-    case next_down: return widthwise::next_down<U>(fa, a);
-    case logb: return widthwise::logb<U>(to, fa, a, random);
-    case copysign: return {widthwise::copysign<U>(fa, a, fb, b), Int<U>{}};
-    case negate: return {widthwise::negate<U>(fa, a), Int<U>{}};
-    case abs: return {widthwise::abs<U>(fa, a), Int<U>{}};
+    case next_up: return widthwise::next_up<U>(f(0), c(0));
+    case next_down: return widthwise::next_down<U>(f(0), c(0));
+    case logb: return widthwise::logb<U>(to, f(0), c(0), random);
+    case copysign: return {widthwise::copysign<U>(f(0), c(0), f(1), c(1)), Int<U>{}};
+    case negate: return {widthwise::negate<U>(f(0), c(0)), Int<U>{}};
+    case abs: return {widthwise::abs<U>(f(0), c(0)), Int<U>{}};
   }
   throw std::logic_error("no such Operation");
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tally.hpp"
-#include "walk.hpp"
+#include "tests/oracle/walk.hpp"
 #include "trial.hpp"
 
 // The definition against the value-walking oracle, in formats whose values can be listed.

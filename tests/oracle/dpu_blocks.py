@@ -40,7 +40,8 @@ from dpu_ref import (
     to_toml,
 )
 
-ROWS_A_UNIT = 4
+ROWS_A_UNIT = 2
+LONG = 1000  # elements: no row here has as many
 COMMON = ["binary16", "bfloat16", "tf32", "binary32", "e5m2", "e4m3fn", "e4m3fnuz", "e5m2fnuz"]
 COMMON += ["e2m1fn", "e3m2fn", "e8m0fnu", "ue4m3fn"]
 WIDE = ["binary64", "binary128", "e8m40", "e15m20", "e4m80"]
@@ -85,8 +86,7 @@ class Units:
                 )
             except ValueError:
                 continue
-            special = nan in ("ieee", "all_ones") or inf != "no"
-            if not is_p3109_of_one_digit(fmt) and (fmt.mag_bits > 1 or not special):
+            if has_codes_for_all(fmt) and not is_p3109_of_one_digit(fmt):
                 return fmt
 
     def format(self) -> Format:
@@ -132,10 +132,11 @@ class Units:
         )
 
     def nan_of(self, fmt: Format) -> int | None:
-        """Some code that is NaN, if there is one."""
-        tries = [self.random.getrandbits(fmt.width) | fmt.ones & ~1 for _ in range(20)]
-        found = [code for code in tries if decode(fmt, code).cls == NAN]
-        return found[0] if found else fmt.nan_code
+        """Some code that is NaN, if there is one that TOML's integers hold."""
+        low = (1 << fmt.frac_bits) - 1
+        tries = [self.random.getrandbits(fmt.width) | fmt.ones & ~low for _ in range(20)]
+        found = [code for code in tries if decode(fmt, code).cls == NAN and code < 1 << 63]
+        return found[0] if found else None
 
     # --- The parts of a unit ------------------------------------------------------------------
 
@@ -183,7 +184,8 @@ class Units:
         if apply == "term":
             return Scale(fmt, self.between(1, 40), apply)
         size = groups.consecutive if groups and groups.consecutive else 1
-        return Scale(fmt, self.pick([lanes, 2 * lanes, size, 3 * size, 1000]) or 1000, apply)
+        whole = max(lanes, 1)
+        return Scale(fmt, self.pick([whole, 2 * whole, size, 3 * size, LONG * whole]), apply)
 
     def any_unit(self) -> Unit:
         wide = self.one_in(10)
@@ -285,6 +287,13 @@ def is_p3109_of_one_digit(fmt: Format) -> bool:
     )
 
 
+def has_codes_for_all(fmt: Format) -> bool:
+    """Without a zero, the code of -0 would be the smallest negative number, and NaN. And two codes
+    are not enough for zero, a number and a special (Widthwise refuses the format)."""
+    special = fmt.nan in ("ieee", "all_ones") or fmt.inf != "no"
+    return (fmt.zero or fmt.nan != "negative_zero") and (fmt.mag_bits > 1 or not special)
+
+
 def zeroless_group_nodes(u: Unit) -> bool:
     """dpu_ref.py takes a group of zero products for an exact zero even where its nodes, rounded to
     a format without zero, made a number of it."""
@@ -295,7 +304,7 @@ def zeroless_group_nodes(u: Unit) -> bool:
 def one_scale_a_group(u: Unit) -> bool:
     """dpu_ref.py compares the values of a group's scales, so it takes what happens to agree. Here
     the groups of every block along k must lie inside one scale's elements."""
-    if u.scale is None or u.scale.apply == "term" or u.scale.block >= 1000:
+    if u.scale is None or u.scale.apply == "term" or u.scale.block >= LONG:
         return True
     if u.lanes == 0 or u.chain.lane_permutation:
         return False

@@ -7,8 +7,9 @@ std::int64_t bits(const Big& x) { return static_cast<std::int64_t>(msb(x)) + 1; 
 
 std::strong_ordering order(const Big& x, const Big& y) {
   const int c = x.compare(y);
-  return c < 0 ? std::strong_ordering::less
-               : c > 0 ? std::strong_ordering::greater : std::strong_ordering::equal;
+  return c < 0   ? std::strong_ordering::less
+         : c > 0 ? std::strong_ordering::greater
+                 : std::strong_ordering::equal;
 }
 
 // x * 2^i against y * 2^j: aligned only if their leading digits meet, so nothing grows without end.

@@ -6,9 +6,8 @@
 namespace oracle {
 
 // Holds a sum of two binary64 numbers and every product of three 8-bit ones; throws when it cannot.
-using Big = boost::multiprecision::number<
-    boost::multiprecision::cpp_int_backend<2304, 2304, boost::multiprecision::signed_magnitude,
-                                           boost::multiprecision::checked, void>>;
+using Big = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
+    2304, 2304, boost::multiprecision::signed_magnitude, boost::multiprecision::checked, void>>;
 __extension__ typedef unsigned __int128 Wide;
 
 // sig * 2^exp, not negative.

@@ -178,8 +178,7 @@ Result quiet_result(Operation op, const std::array<Number, 3>& x, Rounding how,
     case Operation::logb: return logb(x[0]);
     case Operation::negate: return as_is(negated(x[0]));
     case Operation::abs: return as_is(x[0].negative ? negated(x[0]) : x[0]);
-    case Operation::copysign:
-      return as_is(x[0].negative == x[1].negative ? x[0] : negated(x[0]));
+    case Operation::copysign: return as_is(x[0].negative == x[1].negative ? x[0] : negated(x[0]));
   }
   throw std::logic_error("no such Operation");
 }

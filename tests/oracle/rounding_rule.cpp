@@ -27,8 +27,9 @@ bool goes_up(Rounding how, bool negative, bool lo_odd, std::strong_ordering half
 }
 
 //   plain : floor(delta 2^k)         >= 2^k - r           <=>  delta >= (2^k - r) / 2^k
-//   half  : floor(delta 2^(k+1))     >= 2^(k+1) - 2r - 1  <=>  delta >= (2^(k+1) - 2r - 1) / 2^(k+1)
-//   even  : nearest-even(delta 2^k)  >= 2^k - r           <=>  delta >  the same, or equal to it and
+//   half  : floor(delta 2^(k+1))     >= 2^(k+1) - 2r - 1  <=>  delta >= (2^(k+1) - 2r - 1) /
+//   2^(k+1) even  : nearest-even(delta 2^k)  >= 2^k - r           <=>  delta >  the same, or equal
+//   to it and
 //                                                              2^k - r even
 bool goes_up_at_random(Rounding how, const Exact& x, const Gap& gap, std::uint64_t random) {
   const Wide needed = (Wide{1} << how.random_bits) - random;

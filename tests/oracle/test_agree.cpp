@@ -22,14 +22,29 @@ using tests::Tally;
 const std::vector<Format>& formats() {
   static const std::vector<Format> all = [] {
     std::vector<Format> parsed;
-    for (const char* text :
-         {"e3m2", "e3m2;bias=4", "e2m3;daz;ftz", "e3m2;overflow=max", "e3m2;overflow=nan",
-          "e3m2;overflow=inf", "e3m2;inf=no", "e3m2;sub=no", "e3m2;nan=none;zero=no",
-          "ue2m2;nan=none;zero=no", "ue2m2;nan=none;inf=top", "e3m2;nan=all_ones",
-          "e3m2;nan=all_ones;bias=7;overflow=max", "e3m2;nan=negative_zero;bias=4",
-          "e3m2;nan=negative_zero;ftz", "e2m1fn", "e2m3fn", "e3m2fn",
-          "ue5m0;nan=all_ones;sub=no;zero=no", "ue5m0;nan=all_ones;sub=no",
-          "e4m0;nan=all_ones;sub=no;zero=no", "e4m0;nan=none", "ue3m1"})
+    for (const char* text : {"e3m2",
+                             "e3m2;bias=4",
+                             "e2m3;daz;ftz",
+                             "e3m2;overflow=max",
+                             "e3m2;overflow=nan",
+                             "e3m2;overflow=inf",
+                             "e3m2;inf=no",
+                             "e3m2;sub=no",
+                             "e3m2;nan=none;zero=no",
+                             "ue2m2;nan=none;zero=no",
+                             "ue2m2;nan=none;inf=top",
+                             "e3m2;nan=all_ones",
+                             "e3m2;nan=all_ones;bias=7;overflow=max",
+                             "e3m2;nan=negative_zero;bias=4",
+                             "e3m2;nan=negative_zero;ftz",
+                             "e2m1fn",
+                             "e2m3fn",
+                             "e3m2fn",
+                             "ue5m0;nan=all_ones;sub=no;zero=no",
+                             "ue5m0;nan=all_ones;sub=no",
+                             "e4m0;nan=all_ones;sub=no;zero=no",
+                             "e4m0;nan=none",
+                             "ue3m1"})
       parsed.push_back(parse_format(text));
     for (bool is_signed : {false, true}) {
       parsed.push_back(p3109_format(6, 1, is_signed, true));
@@ -93,7 +108,8 @@ TEST_CASE("two operands: walking and MPFR agree on every pair of codes, on resul
       for (std::uint64_t a = 0; a < v.size(); ++a)
         for (std::uint64_t b = 0; b < v.size(); ++b) {
           const oracle::Outcome exact = oracle::outcome(op, v, {{v, a}, {v, b}});
-          for (std::size_t i = (a ^ b) % 2; i < envs.size(); i += 2)  // each mode at each second pair
+          for (std::size_t i = (a ^ b) % 2; i < envs.size();
+               i += 2)  // each mode at each second pair
             compare(tally, op, f, envs[i], {{f, a}, {f, b}}, oracle::deliver(exact, envs[i]));
         }
     expected += 5 * v.size() * v.size() * envs.size() / 2;
@@ -171,9 +187,8 @@ TEST_CASE("integers: walking and MPFR agree on every code to an integer, and bac
           const std::uint64_t a = v.size() <= 512 ? n % v.size() : random() % v.size();
           const Answer to = oracle::to_integer(type, env.rounding, {v, a});
           const OracleResult z = mpfr_to_integer(type, env.rounding, {f, {&a, 1}});
-          tally.check(z.code[0] == to.code && z.flags == to.flags, [&] {
-            return told("to integer " + std::to_string(a), f, env, 0, to, z);
-          });
+          tally.check(z.code[0] == to.code && z.flags == to.flags,
+                      [&] { return told("to integer " + std::to_string(a), f, env, 0, to, z); });
           const std::uint64_t integer = random() >> random() % 64;
           const Answer from = oracle::deliver(oracle::from_integer(v, type, integer), env);
           const OracleResult y = mpfr_from_integer(type, integer, f, env);

@@ -54,13 +54,15 @@ TEST_CASE("wide formats: MPFR's own rounding equals the integers' rounding") {
   Tally tally;
   std::mt19937_64 random(3);
   const std::uint64_t rounds = 40;
-  for (const char* text : {"e5m10", "e8m23", "e2m30", "e15m112", "e20m50", "e11m255", "e4m1023",
-                           "e62m3", "e61m4095"})
-    for (Operation op : {Operation::add, Operation::subtract, Operation::multiply, Operation::divide,
-                         Operation::remainder, Operation::sqrt, Operation::fma, Operation::convert})
+  for (const char* text :
+       {"e5m10", "e8m23", "e2m30", "e15m112", "e20m50", "e11m255", "e4m1023", "e62m3", "e61m4095"})
+    for (Operation op :
+         {Operation::add, Operation::subtract, Operation::multiply, Operation::divide,
+          Operation::remainder, Operation::sqrt, Operation::fma, Operation::convert})
       for (std::uint64_t n = 0; n < rounds; ++n)
-        for (Same same : {Same{RoundingMode::rne, Overflow::inf}, Same{RoundingMode::raz, Overflow::inf},
-                          Same{RoundingMode::rtz, Overflow::max}}) {
+        for (Same same :
+             {Same{RoundingMode::rne, Overflow::inf}, Same{RoundingMode::raz, Overflow::inf},
+              Same{RoundingMode::rtz, Overflow::max}}) {
           const Format f = parse_format(text);
           Format g = f;
           g.overflow = same.said;
@@ -69,8 +71,9 @@ TEST_CASE("wide formats: MPFR's own rounding equals the integers' rounding") {
           for (int i = 0; i < arity(op); ++i) x.push_back(random_code(f, random));
           const OracleResult native = computed(op, f, x, env), other = computed(op, g, x, env);
           tally.check(native == other, [&] {
-            return std::string(text) + ", operation " + std::to_string(static_cast<int>(op)) + ", " +
-                   to_string(env.rounding) + ": " + decimal(f, native) + " and " + decimal(f, other);
+            return std::string(text) + ", operation " + std::to_string(static_cast<int>(op)) +
+                   ", " + to_string(env.rounding) + ": " + decimal(f, native) + " and " +
+                   decimal(f, other);
           });
         }
   tally.expect(9 * 8 * rounds * 3);
@@ -95,10 +98,12 @@ TEST_CASE("exponents of 62 bits: sums, products, quotients, roots and remainders
   CHECK(computed(remainder, f, {tiny, huge}).code == tiny);
 }
 
-TEST_CASE("an exponent of 20 bits: 2^400000 * 2^-399999 is 2, and twice the largest power overflows") {
+TEST_CASE(
+    "an exponent of 20 bits: 2^400000 * 2^-399999 is 2, and twice the largest power overflows") {
   const Format f = parse_format("e20m50");
   const Code two = code(f, "2");
-  CHECK(computed(Operation::multiply, f, {code(f, "0x1p400000"), code(f, "0x1p-399999")}).code == two);
+  CHECK(computed(Operation::multiply, f, {code(f, "0x1p400000"), code(f, "0x1p-399999")}).code ==
+        two);
   const OracleResult z = computed(Operation::multiply, f, {code(f, "0x1p524287"), two});
   CHECK(z.code == code(f, "inf"));
   CHECK(z.flags == (overflow | inexact));
@@ -199,7 +204,8 @@ TEST_CASE("MPFR's exponent range and flags are left as they were, in every threa
 
 TEST_CASE("random bits: Philox-4x32-10 in the fields that the datapath page deals") {
   for (auto [step, field] : {std::pair{0, 0xe8d5}, {1, 0x6627}, {2, 0xc58d}, {7, 0x9b00}})
-    CHECK(mpfr_random_bits(16, 0, 0, 0, static_cast<std::uint64_t>(step)) == static_cast<std::uint64_t>(field));
+    CHECK(mpfr_random_bits(16, 0, 0, 0, static_cast<std::uint64_t>(step)) ==
+          static_cast<std::uint64_t>(field));
   CHECK(mpfr_random_bits(8, 0, 0, 0, 0) == 0xe8);
   CHECK(mpfr_random_bits(17, 0, 0, 0, 1) == 0xe169c58d >> 15);
   CHECK(mpfr_random_bits(64, 0, 0, 0, 1) == 0x9b00dbd8bc57ac4c);

@@ -84,9 +84,11 @@ TEST_CASE("conversions.csv: MPFR gives every recorded code") {
       const std::string mode = to_string(Rounding(static_cast<RoundingMode>(m)));
       const OracleResult z = mpfr_from_text(f, env_of(mode), row.at("value"));
       const std::string got = oracle::hexadecimal(z.code[0], f.width());
-      tally.check(got == row.at(mode),
-                  [&] { return got_and_want(row.at("test") + " " + row.at("format") + " " +
-                                            row.at("value") + " " + mode, got, row.at(mode)); });
+      tally.check(got == row.at(mode), [&] {
+        return got_and_want(
+            row.at("test") + " " + row.at("format") + " " + row.at("value") + " " + mode, got,
+            row.at(mode));
+      });
     }
   }
   tally.expect(484 * 11);
@@ -162,8 +164,9 @@ TEST_CASE("stochastic.csv: MPFR and the MPFR unit give every recorded result") {
     } else {
       got = dot(named.at(row.at("unit")), row, "A", "B", "C", seed, index);
     }
-    tally.check(got == row.at("D"),
-                [&] { return got_and_want(row.at("test") + " " + row.at("unit"), got, row.at("D")); });
+    tally.check(got == row.at("D"), [&] {
+      return got_and_want(row.at("test") + " " + row.at("unit"), got, row.at("D"));
+    });
   }
   tally.expect(126);
 }
@@ -174,7 +177,8 @@ TEST_CASE("silicon: the MPFR unit gives what each GPU gave, on all 12,000 record
   for (const Row& set : oracle::read_csv(data + "silicon/index.csv"))
     for (const Row& row : oracle::read_csv(data + "silicon/" + set.at("file"))) {
       const std::string got = dot(presets.at(set.at("unit")), row, "a", "b", "c");
-      tally.check(got == row.at("d"), [&] { return got_and_want(set.at("file"), got, row.at("d")); });
+      tally.check(got == row.at("d"),
+                  [&] { return got_and_want(set.at("file"), got, row.at("d")); });
     }
   tally.expect(12'000);
 }

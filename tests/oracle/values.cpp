@@ -54,7 +54,7 @@ bool is_infinite(const Format& f, const Fields& x) {
   return is_nan(f, split(f, x.magnitude + 1));
 }
 
-// P3109 alone lets a tie between two numbers of one digit go to the even code.
+// P3109 alone lets a tie between two numbers of one digit go to the even code (R4).
 bool ties_by_code(const Format& f) {
   const NanCodes nan = f.is_signed ? NanCodes::negative_zero : NanCodes::all_ones;
   return f.frac_bits == 0 && f.bias == std::int64_t{1} << (f.exp_bits - 1) && f.nan == nan &&
@@ -125,7 +125,8 @@ void Values::find_specials() {
       has_infinity_ = true;
       infinity_ = n.code;
     }
-    // Canonical: the first quiet one, positive where there is a choice. All-ones NaNs have no choice.
+    // Canonical: the first quiet one, positive where there is a choice. All-ones NaNs have no
+    // choice.
     if (n.kind == Kind::nan && !n.signalling && !has_nan_) {
       has_nan_ = true;
       nan_ = n.code;

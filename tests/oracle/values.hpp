@@ -29,7 +29,7 @@ Number decode(const Format& f, std::uint64_t code);
 struct Point {
   Dyadic value;
   std::uint64_t code;
-  bool odd;        // last digit of its significand
+  bool odd;  // last digit of its significand
   bool subnormal;
 };
 

@@ -8,21 +8,20 @@
 namespace oracle {
 namespace {
 
+using widthwise::inexact;
 using widthwise::InfCodes;
+using widthwise::invalid;
 using widthwise::NanCodes;
 using widthwise::Overflow;
 using widthwise::RoundingMode;
 using widthwise::Tininess;
-using widthwise::inexact;
-using widthwise::invalid;
 using widthwise::underflow;
 
 // Where a finite result lies among the values of its format.
 void locate(Outcome& x) {
   const std::vector<Point>& points = x.to->points();
-  const auto above = std::partition_point(points.begin(), points.end(), [&](const Point& p) {
-    return compare(x.exact, p.value) >= 0;
-  });
+  const auto above = std::partition_point(
+      points.begin(), points.end(), [&](const Point& p) { return compare(x.exact, p.value) >= 0; });
   x.below_all = above == points.begin();
   if (!x.below_all) {
     x.lower = static_cast<std::size_t>(above - points.begin()) - 1;
@@ -97,7 +96,7 @@ std::vector<std::uint64_t> ascending(const Values& v) {
   return all;
 }
 
-// The code beside x, not rounded and not flushed; x itself at the end.
+// The code beside x, not rounded and not flushed; x itself at the end (docs/semantics.md, E9).
 std::uint64_t beside(const Values& v, const Number& x, bool up) {
   const std::vector<std::uint64_t> all = ascending(v);
   const std::uint64_t code = x.kind == Kind::zero ? 0 : x.code;
@@ -143,17 +142,16 @@ struct Delivery {
     return with(to.points().back().code | to.sign(x.negative), flags);
   }
 
-  // A number below zero has no code in an unsigned format.
+  // A number below zero has no code in an unsigned format (docs/semantics.md, N2).
   Answer lost_sign() const { return nan(invalid); }
 
   Answer zero(bool negative, Flags flags) const {
-    if (!f.zero)
-      return to.has(Kind::nan) ? nan(invalid) : with(to.sign(negative), flags | invalid);
+    if (!f.zero) return to.has(Kind::nan) ? nan(invalid) : with(to.sign(negative), flags | invalid);
     const bool has_negative_zero = f.is_signed && f.nan != NanCodes::negative_zero;
     return with(has_negative_zero ? to.sign(negative) : 0, flags);
   }
 
-  // Past the largest number: what the format has, in the order the policy asks for.
+  // Past the largest number: what the format has, in the order the policy asks for (R7).
   Answer past(Overflow how, Flags flags) const {
     if (!f.is_signed && x.negative) return lost_sign();
     const bool number_first = how == Overflow::max, nan_first = how == Overflow::nan;
@@ -203,8 +201,8 @@ struct Delivery {
 
 }  // namespace
 
-Outcome outcome(Operation op, const Values& to, std::initializer_list<Coded> operands,
-                Rounding how, std::uint64_t random) {
+Outcome outcome(Operation op, const Values& to, std::initializer_list<Coded> operands, Rounding how,
+                std::uint64_t random) {
   if (static_cast<int>(operands.size()) != arity(op))
     throw std::invalid_argument("outcome(op): wrong number of operands");
   const Coded& a = *operands.begin();
@@ -232,8 +230,8 @@ Outcome scaleb(const Values& to, const Coded& a, std::int64_t n) {
 
 Outcome from_integer(const Values& to, IntegerType type, std::uint64_t integer_code) {
   const bool negative = type.is_signed && (integer_code >> (type.width - 1) & 1) != 0;
-  const std::uint64_t mask = type.width == 64 ? ~std::uint64_t{0}
-                                              : (std::uint64_t{1} << type.width) - 1;
+  const std::uint64_t mask =
+      type.width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << type.width) - 1;
   const std::uint64_t size = (negative ? 0 - integer_code : integer_code) & mask;
   Number x{.kind = size == 0 ? Kind::zero : Kind::finite, .negative = negative, .sig = size};
   return place(to, as_is(x));
@@ -324,7 +322,10 @@ Answer compare(Comparison what, const Coded& a, const Coded& b) {
 int class_of(const Coded& a) {
   const Number x = read(a);
   if (x.kind == Kind::nan) return x.signalling ? 0 : 1;
-  const int from_zero = x.kind == Kind::zero ? 0 : x.kind == Kind::infinite ? 3 : x.subnormal ? 1 : 2;
+  const int from_zero = x.kind == Kind::zero       ? 0
+                        : x.kind == Kind::infinite ? 3
+                        : x.subnormal              ? 1
+                                                   : 2;
   return x.negative ? 5 - from_zero : 6 + from_zero;
 }
 

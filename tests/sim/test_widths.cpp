@@ -161,6 +161,25 @@ TEST_CASE("the widest exponents saturate instead of wrapping") {
   CHECK(w.exponent.width() == 63);
 }
 
+TEST_CASE("2,000 random units, 62-bit exponents among them: the parts add up") {
+  random_units::Random random(6);
+  int cases = 0;
+  for (; cases < 2000; ++cases) {
+    const Unit u = random_units::unit(random, 62, 4095);
+    const Widths w = derive_widths(u);
+    CAPTURE(to_toml(u));
+    for (const SumWidths& s : {w.group_sum, w.accumulator()}) {
+      if (s.needed != INT64_MAX) REQUIRE(s.carry() >= 0);
+      REQUIRE(s.exponent.min <= s.exponent.max);
+      REQUIRE(s.can_overflow() == (s.width < s.needed));
+    }
+    REQUIRE(w.product_exponent.min <= w.product_exponent.max);
+    if (w.block_sum) REQUIRE((u.groups || u.c_level == CLevel::block));
+    REQUIRE(w.c_sum.has_value() == (u.c_level == CLevel::late));
+  }
+  CHECK(cases == 2000);
+}
+
 // --- No block can overflow what is called wide enough
 // ----------------------------------------------
 
@@ -205,12 +224,13 @@ struct Block {
   Unit unit;
   std::vector<Value> terms;  // products and C, with their signs in m
 
-  // The largest and least sum on the way, in units of the accumulator's least bit.
+  // Their sum in units of the accumulator's least bit.
   std::int64_t sum(const SumWidths& w) const {
     const Align& align = unit.group_sum.align;
     std::int64_t e = align.e_floor.value_or(INT64_MIN), total = 0;
     for (const Value& t : terms)
       if (t.m != 0) e = std::max(e, t.e);
+    if (e == INT64_MIN) return 0;  // zeros alone
     const std::int64_t lsb =
         align.reference == Reference::max_exponent ? e - align.frac_bits : -w.fraction;
     for (const Value& t : terms)

@@ -5,11 +5,20 @@
 // One block of a unit: products -> group sums -> block sum -> join with C -> normalise and round.
 namespace widthwise {
 
-// How far below the leading digit a rounding looks, the digit that stands for all further ones
-// included.
-constexpr std::int64_t reach_of(const Round& r) {
-  const int kept = r.keep_frac.value_or(r.fmt.frac_bits) + 1;
-  return std::max<std::int64_t>(kept, r.post_norm_frac.value_or(0) + 1) + r.rm.random_bits + 4;
+// The same for the sum that takes C in, which only `out` looks at. 0 where its exact value is
+// needed: by another sum, or by further nodes of its own.
+constexpr std::int64_t reach_of(const Unit& u, CLevel level) {
+  if (u.c_level != level) return 0;
+  const bool one_node =
+      level == CLevel::late || (level == CLevel::group ? u.lanes == 1 : !u.groups.has_value());
+  const Sum& sum = level == CLevel::group ? u.group_sum : level == CLevel::block ? u.block_sum : u.c_sum;
+  return sum.order == Order::fused || one_node ? reach_of(u.out) : 0;
+}
+
+// Products keep the sign of their factors: zero_sign is about sums.
+constexpr std::optional<Round> of_product(std::optional<Round> r) {
+  if (r) r->zero_sign = ZeroSign::ieee;
+  return r;
 }
 
 // A unit made ready for carriers M and H: its formats laid out and its roundings prepared.
@@ -29,10 +38,10 @@ struct Datapath {
         b(u.b.fmt),
         c(u.c.fmt),
         scale(u.scale ? std::optional<Layout<H>>(std::in_place, u.scale->fmt) : std::nullopt),
-        product_round(slot_if<H>(Slot::product, u.product.round)),
-        group_sum(adder(u.group_sum, Slot::group_node, u.c_level == CLevel::group)),
-        block_sum(adder(u.block_sum, Slot::block_node, u.c_level == CLevel::block)),
-        c_sum(adder(u.c_sum, Slot::c_node, true)),
+        product_round(slot_if<H>(Slot::product, of_product(u.product.round))),
+        group_sum(adder(u.group_sum, Slot::group_node, CLevel::group)),
+        block_sum(adder(u.block_sum, Slot::block_node, CLevel::block)),
+        c_sum(adder(u.c_sum, Slot::c_node, CLevel::late)),
         out(Slot::out, u.out),
         c_round(slot_if<H>(Slot::c_round, u.chain.c_round)),
         promote(u.chain.promote ? slot_if<H>(Slot::promote, u.chain.promote->round) : std::nullopt),
@@ -41,8 +50,8 @@ struct Datapath {
   }
 
  private:
-  constexpr Adder<H> adder(const Sum& sum, Slot slot, bool last) const {
-    return {sum, slot_if<H>(slot, sum.node_round), {.reach = last ? reach_of(unit.out) : 0}};
+  constexpr Adder<H> adder(const Sum& sum, Slot slot, CLevel level) const {
+    return {sum, slot_if<H>(slot, sum.node_round), {.reach = reach_of(unit, level)}};
   }
 };
 
@@ -64,7 +73,11 @@ constexpr Term<M> product(const Datapath<M, H>& u, const Lane<H>& lane, std::int
                           const Multiplier& multiplier, Progress& progress, Trace& trace) {
   Term<M> z = exact_product<M>(u.unit.product, lane.a, lane.b, step, multiplier);
   trace(Stage::product, z, z);
-  if (u.product_round) z = rounded_term(*u.product_round, z, step, progress, trace);
+  if (u.product_round) {
+    const bool zero = z.kind == Kind::zero;
+    z = rounded_term(*u.product_round, z, step, progress, trace);
+    if (zero && z.kind == Kind::zero) z.q = 0;
+  }
   if (u.scale && u.unit.scale->apply == ScaleApply::term) {
     z = scaled_term(scaled_term(z, lane.scale_a), lane.scale_b);
     trace(Stage::scale, z, z);
@@ -75,14 +88,14 @@ constexpr Term<M> product(const Datapath<M, H>& u, const Lane<H>& lane, std::int
 // A group sum times its two scales. It aligns at the exponents of the scales alone, and is an
 // exact zero only if all its products were, or a scale is.
 template <class M, class H>
-constexpr Term<M> scaled_group(const Term<M>& sum, const Lane<H>& lane) {
+constexpr Term<M> scaled_group(const Term<M>& sum, bool zero_products, const Lane<H>& lane) {
   Term<M> g = sum;
   if (g.kind == Kind::finite && g.m == M{}) g.kind = Kind::zero;  // times infinity it is NaN
   Term<M> z = scaled_term(scaled_term(g, lane.scale_a), lane.scale_b);
   z.e = lane.scale_a.e + lane.scale_b.e;
   if (z.kind == Kind::infinite || z.kind == Kind::nan) return z;
-  const bool zero = sum.kind == Kind::zero || lane.scale_a.kind == Kind::zero || lane.scale_b.kind == Kind::zero;
-  z.kind = zero ? Kind::zero : Kind::finite;
+  const bool zero_scale = lane.scale_a.kind == Kind::zero || lane.scale_b.kind == Kind::zero;
+  z.kind = zero_products || zero_scale ? Kind::zero : Kind::finite;
   z.mixed = sum.mixed && z.m == M{};
   if (z.mixed) z.negative = false;
   return z;
@@ -134,12 +147,16 @@ constexpr std::span<Term<M>> sum_groups(const Datapath<M, H>& u, std::span<const
   const GroupShape shape = group_shape(u.unit.groups, lanes.size());
   for (std::size_t g = 0; g < shape.count; ++g) {
     std::size_t n = 0;
-    for (; n < shape.size && shape.lane(g, n) < lanes.size(); ++n) s.group[n] = s.products[shape.lane(g, n)];
+    bool zero_products = true;
+    for (; n < shape.size && shape.lane(g, n) < lanes.size(); ++n) {
+      s.group[n] = s.products[shape.lane(g, n)];
+      zero_products &= s.group[n].kind == Kind::zero;
+    }
     if (u.unit.c_level == CLevel::group) s.group[n++] = c;
     s.sums[g] = reduce(u.group_sum, s.group.first(n), progress, trace);
     trace(Stage::group_sum, s.sums[g], s.sums[g]);
     if (u.scale && u.unit.scale->apply == ScaleApply::group) {
-      s.sums[g] = scaled_group(s.sums[g], lanes[shape.lane(g, 0)]);
+      s.sums[g] = scaled_group(s.sums[g], zero_products, lanes[shape.lane(g, 0)]);
       trace(Stage::scale, s.sums[g], s.sums[g]);
     }
   }

@@ -43,7 +43,7 @@ constexpr Term<M> scaled_term(Term<M> t, const Factor<H>& scale) {
   t.kind = product_kind(t.kind, scale.kind);
   t.negative = t.negative != scale.negative;
   t.m = multiplied(t.m, widen<M>(scale.m));
-  t.q += scale.q;
+  t.q = t.kind == Kind::zero ? 0 : t.q + scale.q;
   t.e += scale.e;
   return t;
 }

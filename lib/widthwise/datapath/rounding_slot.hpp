@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 
 #include "widthwise/datapath/operand.hpp"
@@ -6,6 +7,13 @@
 #include "widthwise/round.hpp"
 
 namespace widthwise {
+
+// How far below the leading digit a rounding looks, the digit that stands for all further ones
+// included.
+constexpr std::int64_t reach_of(const Round& r) {
+  const int kept = r.keep_frac.value_or(r.fmt.frac_bits) + 1;
+  return std::max<std::int64_t>(kept, r.post_norm_frac.value_or(0) + 1) + r.rm.random_bits + 4;
+}
 
 // One place of a unit that rounds, with all that is the same for every value.
 template <class H>
@@ -76,7 +84,7 @@ constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Prog
     x.negative = zero_is_negative(r, t.negative, t.mixed);
   } else {
     if (r.post_norm_frac) cut_after_normalising(r, t);
-    x = leading_digits<H>(t);
+    if (t.m != M{}) x = leading_digits<H>(t);
     x.zero = t.m == M{};
     x.negative = t.negative;
   }
@@ -89,12 +97,18 @@ constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Prog
   return z.code;
 }
 
-// A rounded term goes on as its format reads it: the field exponent is taken anew.
+// A rounded term goes on as its format reads it, down to the last digit that was kept (the largest
+// number, on overflow, has all of them): the field exponent is taken anew.
 template <class M, class H, class Trace>
 constexpr Term<M> rounded_term(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
                                Progress& progress, Trace& trace) {
   const H code = rounded(s, t, step, progress, trace);
-  return term<M>(factor(s.rounder.layout, code), t.lane);
+  Factor<H> x = factor(s.rounder.layout, code);
+  if (s.rounder.spare != 0 && x.kind == Kind::finite && !any_low_bits<H>(x.m, s.rounder.spare)) {
+    x.m = x.m >> s.rounder.spare;
+    x.q += s.rounder.spare;
+  }
+  return term<M>(x, t.lane);
 }
 
 }  // namespace widthwise

@@ -60,12 +60,17 @@ constexpr bool dropped(const Align& a, const Term<M>& t, std::int64_t e) {
   return t.is_c && a.drop_c_below && t.e < e - *a.drop_c_below;
 }
 
+// Fraction bits of the grid on which terms below the largest exponent are added.
+constexpr std::int64_t window_frac(const Align& a, const std::optional<LateFrac>& late) {
+  return late ? std::max(late->F_sum, late->F_C) : a.frac_bits;
+}
+
 // Below the largest exponent: one window of frac_bits for all terms, or one for C and one for the
 // rest where C comes late.
 template <class M, class Trace>
 constexpr Term<M> sum_in_window(const Sum& sum, std::span<const Term<M>> terms, std::int64_t e,
                                 const std::optional<LateFrac>& late, Flags& flags, Trace& trace) {
-  const std::int64_t F = late ? std::max(late->F_sum, late->F_C) : sum.align.frac_bits;
+  const std::int64_t F = window_frac(sum.align, late);
   Signed<M> total;
   for (const Term<M>& t : terms) {
     const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
@@ -93,12 +98,14 @@ constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms
   return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = lsb, .e = e};
 }
 
-// All terms to the last digit.
+// All terms to the last digit that any of them has. Zeros have one too, which matters only where it
+// becomes the last of a register.
 template <class M, class Trace>
-constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, Trace& trace) {
+constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, bool zeros,
+                              Trace& trace) {
   std::int64_t q = INT64_MAX;
   for (const Term<M>& t : terms)
-    if (t.kind == Kind::finite) q = std::min(q, t.q);
+    if (zeros || t.kind == Kind::finite) q = std::min(q, t.q);
   Signed<M> total;
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
@@ -132,7 +139,7 @@ constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std
     std::size_t n = 1;
     for (; n < terms.size() && distance(bottom, top(terms[n])) <= gap; ++n)
       bottom = std::min(bottom, terms[n].q);
-    const Term<M> cluster = sum_exactly<M>(terms.first(n), e, trace);
+    const Term<M> cluster = sum_exactly<M>(terms.first(n), e, false, trace);
     terms = terms.subspan(n);
     if (cluster.m == M{}) continue;
     if (sum.m == M{}) {
@@ -166,11 +173,14 @@ constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumC
     voted = true;
     e = std::max(e, t.e);
   }
-  const bool mixed = plus && minus, zero = !voted;
-  if (sum.align.reference == Reference::max_exponent && sum.align.e_floor) e = std::max(e, *sum.align.e_floor);
+  const bool mixed = plus && minus;
+  const bool floored = sum.align.reference == Reference::max_exponent && sum.align.e_floor;
+  if (floored) e = std::max(e, *sum.align.e_floor);
 
   Term<M> z{};
-  if (!zero) {
+  if (!voted) {
+    if (floored) z.q = e - window_frac(sum.align, context.late);
+  } else {
     switch (sum.align.reference) {
       case Reference::max_exponent: z = sum_in_window<M>(sum, terms, e, context.late, flags, trace); break;
       case Reference::fixed_lsb: z = sum_in_register<M>(sum, terms, e, flags, trace); break;
@@ -178,7 +188,7 @@ constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumC
         if (context.reach && !sum.width) {
           z = sum_closing_gaps<M>(terms, e, context.reach, trace);
         } else {
-          z = sum_exactly<M>(terms, e, trace);
+          z = sum_exactly<M>(terms, e, true, trace);
           const Signed<M> kept = fit(sum, Signed<M>{z.negative, z.m}, flags);
           z.negative = kept.negative, z.m = kept.m;
         }
@@ -207,7 +217,7 @@ constexpr Term<M> add_pair(const Adder<H>& adder, const Term<M>& x, const Term<M
   Term<M> z = special_sum<M>(pair);
   if (z.kind == Kind::zero) {
     SumContext context = adder.context;
-    if (adder.node) context.reach = adder.node->rounder.precision + adder.node->description.rm.random_bits + 4;
+    if (adder.node) context.reach = reach_of(adder.node->description);
     z = fused_sum<M>(adder.sum, pair, context, progress.flags, trace);
     if (adder.node) z = rounded_term(*adder.node, z, y.lane, progress, trace);
   }

@@ -26,7 +26,7 @@ template <class U>
 constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
   const Number<U> x = unpack(f, a);
   if (x.nan) return {f.nan_code, Int<U>{x.signaling ? invalid : 0}};
-  if (!f.format.is_signed) return {a == U{} ? a : U(a - U(1)), Int<U>{}};
+  if (!f.format.is_signed) return {x.zero || a == U{} ? U{} : U(a - U(1)), Int<U>{}};
   if (x.zero) return {U(f.sign | U(1)), Int<U>{}};
   const U up = next_up(f, U(a ^ f.sign)).code;
   const bool lost_sign = up == U{} && f.format.nan == NanCodes::negative_zero;
@@ -37,9 +37,9 @@ constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
 // without sign has no negative: NaN, else +0; a lone NaN at -0 leaves zero unsigned.
 template <class U>
 constexpr U with_sign(const Layout<U>& f, const U& a, bool negative) {
-  const Number<U> x = unpack(f, a);
-  if (!f.format.is_signed) return negative && !x.zero && !x.nan ? f.nan_code : a;
-  if (f.format.nan == NanCodes::negative_zero && (x.nan || x.zero)) return a;
+  const bool zero = f.format.zero && (a & f.magnitude_mask) == U{};  // whatever DAZ makes of others
+  if (!f.format.is_signed) return negative && !zero && !unpack(f, a).nan ? f.nan_code : a;
+  if (f.format.nan == NanCodes::negative_zero && zero) return a;  // +0, or the NaN
   return U(a & f.magnitude_mask) | (negative ? f.sign : U{});
 }
 

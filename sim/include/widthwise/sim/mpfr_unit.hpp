@@ -6,7 +6,8 @@
 #include "widthwise/unit.hpp"
 
 // A unit's dot product recomputed with MPFR numbers: the datapath page once more, in terms that the
-// definition does not use. Exact sums stay unevaluated lists of addends until something rounds them.
+// definition does not use. Exact sums stay unevaluated lists of addends until something rounds
+// them.
 namespace widthwise {
 
 // One dot product. Codes of an operand follow one another, each in whole little-endian limbs of 64

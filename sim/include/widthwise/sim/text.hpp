@@ -29,7 +29,7 @@ class ParseError : public std::invalid_argument {
 Format parse_format(std::string_view text);
 
 // ml_dtypes' spelling where it has one, else the [u]eXmY form, then what differs from it:
-// "e4m3fn", "e5m10", "e5m10;bias=20;sub=no", "e4m3fn;overflow=max".
+// "e4m3fn", "e5m10", "e5m10;bias=20;sub=no", "e4m3fn;overflow=max" (docs/semantics.md, T1).
 std::string to_string(const Format& f);
 
 // Refuses a format past the limits, or one that contradicts itself (docs/semantics.md, F5).

@@ -8,10 +8,10 @@
 #include "widthwise/unit.hpp"
 
 // Units as text: the name of a preset, a short form, or the long form, TOML with one key a field
-// of the datapath page, 2.1. docs/semantics.md, U1 to U5 say what the short forms leave unsaid.
+// of the datapath page, 2.1. docs/semantics.md, T2 to T4 say what the short forms leave unsaid.
 namespace widthwise {
 
-// Limits: an accumulator of more bits, or a block of more lanes, is refused by check().
+// Limits: an accumulator of more bits, or a block of more lanes, is refused by check() (T5).
 inline constexpr std::int64_t max_register_bits = std::int64_t{1} << 20;
 inline constexpr std::int64_t max_lanes = std::int64_t{1} << 20;
 

@@ -1,0 +1,140 @@
+#include "codes.hpp"
+#include "slices.hpp"
+#include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/trace_operation.hpp"
+#include "trace_rows.hpp"
+
+using namespace widthwise;
+
+namespace {
+
+constexpr std::size_t slice = 4096;  // elements
+
+using Operands = std::vector<std::pair<Format, py::array>>;
+
+std::vector<CodeArray> code_arrays(const Operands& operands) {
+  std::vector<CodeArray> arrays;
+  for (const auto& [f, codes] : operands) arrays.push_back(code_array(f, codes));
+  return arrays;
+}
+
+CodeArray from(const CodeArray& a, std::size_t first) {
+  return {a.format, static_cast<const std::byte*>(a.data) +
+                        first * static_cast<std::size_t>(item_bytes(a.format.width()))};
+}
+
+std::uint8_t* from(std::uint8_t* flags, std::size_t first) { return flags ? flags + first : nullptr; }
+
+IntegerType integer_type(int width, bool is_signed) { return {width, is_signed}; }
+
+void compute(const std::string& op, const Format& to, const Env& env, const Operands& operands,
+             py::array result, py::object flags, std::uint64_t seed) {
+  const Operation what = parse_operation(op);
+  const auto arrays = code_arrays(operands);
+  const std::size_t count = code_count(to, result), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+    std::vector<CodeArray> part;
+    for (const CodeArray& a : arrays) part.push_back(from(a, first));
+    elementwise(what, to, env, part, n, at + first * bytes, from(raised, first), {seed, first});
+  });
+}
+
+using Powers = py::array_t<std::int64_t, py::array::c_style>;
+void scale(const Format& to, const Env& env, const Format& f, const py::array& a, const Powers& n,
+           py::array result, py::object flags, std::uint64_t seed) {
+  const CodeArray codes = code_array(f, a);
+  const auto count = static_cast<std::size_t>(n.size()), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  in_slices(count, slice, [&](std::size_t first, std::size_t part) {
+    scaleb(to, env, from(codes, first), n.data() + first, part, at + first * bytes,
+           from(raised, first), {seed, first});
+  });
+}
+
+using Truths = py::array_t<bool, py::array::c_style>;
+void compare_codes(const std::string& how, const Format& fa, const py::array& a, const Format& fb,
+                   const py::array& b, Truths result, py::object flags) {
+  const Comparison what = parse_comparison(how);
+  const CodeArray x = code_array(fa, a), y = code_array(fb, b);
+  const std::size_t count = code_count(fa, a);
+  auto* at = reinterpret_cast<std::uint8_t*>(result.mutable_data());
+  std::uint8_t* raised = flags_place(flags, count);
+  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+    compare(what, from(x, first), from(y, first), n, at + first, from(raised, first));
+  });
+}
+
+using Integers = py::array_t<std::uint64_t, py::array::c_style>;
+void integers_of(int width, bool is_signed, const Env& env, const Format& f, const py::array& a,
+                 Integers result, py::object flags, std::uint64_t seed) {
+  const CodeArray codes = code_array(f, a);
+  const std::size_t count = code_count(f, a);
+  std::uint64_t* at = result.mutable_data();
+  std::uint8_t* raised = flags_place(flags, count);
+  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+    to_integers(integer_type(width, is_signed), env, from(codes, first), n, at + first,
+                from(raised, first), {seed, first});
+  });
+}
+
+void codes_of_integers(int width, bool is_signed, const Format& to, const Env& env,
+                       const Integers& a, py::array result, py::object flags, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(a.size()), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
+    from_integers(integer_type(width, is_signed), to, env, a.data() + first, n, at + first * bytes,
+                  from(raised, first), {seed, first});
+  });
+}
+
+py::array_t<std::uint8_t> classes(const Format& f, const py::array& a) {
+  const CodeArray codes = code_array(f, a);
+  py::array_t<std::uint8_t> result(static_cast<py::ssize_t>(code_count(f, a)));
+  std::uint8_t* at = result.mutable_data();
+  in_slices(code_count(f, a), slice,
+            [&](std::size_t first, std::size_t n) { classify(from(codes, first), n, at + first); });
+  return result;
+}
+
+py::list class_names() {
+  py::list names;
+  for (int i = 0; i <= static_cast<int>(NumberClass::positive_infinity); ++i)
+    names.append(std::string(to_string(static_cast<NumberClass>(i))));
+  return names;
+}
+
+// The first element whose code has a bit past the format's width, or -1.
+py::ssize_t first_stray(const Format& f, const py::array& a) {
+  const std::size_t count = code_count(f, a);
+  const int bytes = item_bytes(f.width()), last = bytes > 8 ? 8 : bytes;
+  const int spare = 8 * bytes - f.width();
+  if (spare == 0) return -1;
+  const auto* at = static_cast<const std::byte*>(a.data()) + (bytes - last);
+  for (std::size_t i = 0; i < count; ++i, at += bytes)
+    if (load_code<std::uint64_t>(at, last) >> (8 * last - spare)) return static_cast<py::ssize_t>(i);
+  return -1;
+}
+
+py::list trace(const std::string& op, const Format& to, const Env& env, const Operands& operands,
+               std::uint64_t seed) {
+  return trace_rows(trace_operation(parse_operation(op), to, env, code_arrays(operands), {seed, 0}));
+}
+
+}  // namespace
+
+void bind_array(py::module_& m) {
+  m.def("elementwise", &compute);
+  m.def("scaleb", &scale);
+  m.def("compare", &compare_codes);
+  m.def("to_integers", &integers_of);
+  m.def("from_integers", &codes_of_integers);
+  m.def("classify", &classes);
+  m.def("number_classes", &class_names);
+  m.def("first_stray", &first_stray);
+  m.def("trace_operation", &trace);
+  m.def("arity", [](const std::string& op) { return arity(parse_operation(op)); });
+}

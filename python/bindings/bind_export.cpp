@@ -1,0 +1,33 @@
+#include <system_error>
+
+#include "bind.hpp"
+#include "widthwise/hdl/verilog.hpp"
+#include "widthwise/hdl/write_file.hpp"
+
+using namespace widthwise;
+
+namespace {
+
+// Python's OSError: its class tells a full disk from a missing folder.
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::system_error& e) {
+    const py::object error = py::module_::import("builtins").attr("OSError")(e.code().value(), e.what());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  }
+}
+
+}  // namespace
+
+void bind_export(py::module_& m) {
+  py::register_exception_translator(&translate);
+  m.def("verilog_localparams", [](const Unit& u, const std::string& name) {
+    return hdl::verilog_localparams(hdl::unit_constants(u, name));
+  });
+  m.def("write_file", [](const std::string& path, const py::bytes& text) {
+    const std::string_view view = text;
+    const py::gil_scoped_release free;
+    hdl::write_file(path, view);
+  });
+}

@@ -1,0 +1,63 @@
+#include "bind.hpp"
+#include "codes.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/values.hpp"
+
+using namespace widthwise;
+
+namespace {
+
+py::dict codes_by_name(const Format& f) {
+  py::dict codes;
+  for (const NamedCode which : named_codes)
+    if (const auto code = find_code(f, which)) codes[py::str(std::string(to_string(which)))] = to_int(*code);
+  return codes;
+}
+
+py::list names() {
+  py::list list;
+  for (const NamedFormat& n : named_formats())
+    list.append(py::make_tuple(std::string(n.name), n.format, std::string(n.source)));
+  return list;
+}
+
+Env make_env(const std::string& rounding, const std::string& tininess, const std::string& nan) {
+  Env env{parse_rounding(rounding), parse_tininess(tininess), NanResult::canonical};
+  if (nan == "propagate")
+    env.nan = NanResult::propagate;
+  else if (nan != "canonical")
+    throw std::invalid_argument("nan = '" + nan + "': it may be canonical or propagate");
+  return env;
+}
+
+}  // namespace
+
+void bind_format(py::module_& m) {
+  py::class_<Format>(m, "Format")
+      .def(py::init([](const std::string& text) { return parse_format(text); }))
+      .def("__str__", [](const Format& f) { return to_string(f); })
+      .def("__eq__", [](const Format& f, const Format& g) { return f == g; })
+      .def_property_readonly("width", &Format::width)
+      .def_readonly("exp_bits", &Format::exp_bits)
+      .def_readonly("frac_bits", &Format::frac_bits)
+      .def_readonly("bias", &Format::bias)
+      .def_readonly("is_signed", &Format::is_signed)
+      .def_readonly("subnormals", &Format::subnormals)
+      .def_readonly("zero", &Format::zero)
+      .def_readonly("daz", &Format::daz)
+      .def_readonly("ftz", &Format::ftz)
+      .def_property_readonly("overflow", [](const Format& f) { return to_string(f.overflow); })
+      .def_property_readonly("precision", &Format::precision)
+      .def_property_readonly("emin", &Format::emin)
+      .def_property_readonly("emax", &Format::emax)
+      .def_property_readonly("has_inf", &Format::has_inf)
+      .def_property_readonly("has_nan", &Format::has_nan)
+      .def_property_readonly("limbs", &limbs)
+      .def_property_readonly("item_bytes", [](const Format& f) { return item_bytes(f.width()); })
+      .def_property_readonly("codes", codes_by_name);
+  py::class_<Env>(m, "Env").def(py::init(&make_env), py::arg("rounding") = "rne",
+                                py::arg("tininess") = "after", py::arg("nan") = "canonical")
+      .def_property_readonly("stochastic", [](const Env& env) { return env.rounding.stochastic(); });
+  m.def("named_formats", &names);
+  m.attr("precision_limit") = max_precision;
+}

@@ -1,0 +1,14 @@
+#include "bind.hpp"
+
+PYBIND11_MODULE(_widthwise, m) {
+  bind_format(m);  // types first: then the signatures of the functions below name them
+  bind_unit(m);
+  bind_values(m);
+  bind_array(m);
+  bind_dot(m);
+  bind_vectors(m);
+  bind_study(m);
+  bind_verify(m);
+  bind_export(m);
+  bind_info(m);
+}

@@ -1,0 +1,249 @@
+"""Arrays of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from . import _codes, _ufuncs
+from . import _widthwise as core
+from ._format import WIDEST_RANGE, Format, as_format
+from ._table import bits_html
+
+MOST_SHOWN = 64  # elements of an HTML table
+
+
+class Array(np.lib.mixins.NDArrayOperatorsMixin):
+    """Numbers of one format, held as their codes.
+
+    Made by `ww.array` (values) and `ww.from_bits` (codes). Operators take arrays of one format and
+    round to it, nearest even; the functions (`ww.add`, …) take any formats, modes and flags.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([0.1, 0.2], "e5m10")
+    >>> x + x
+    Array([0.2 0.4], e5m10)
+    >>> [hex(code) for code in x.bits]
+    ['0x2e66', '0x3266']
+    """
+
+    __slots__ = ("_bits", "_format")
+    _bits: np.ndarray
+    _format: Format
+
+    def __init__(self) -> None:
+        raise TypeError("make arrays with ww.array(values, format) or ww.from_bits(codes, format)")
+
+    @classmethod
+    def _of(cls, bits: np.ndarray, format: Format) -> Array:
+        self = object.__new__(cls)
+        self._bits = bits
+        self._format = format
+        return self
+
+    @property
+    def bits(self) -> np.ndarray:
+        """The codes themselves, not a copy: uint8/16/32/64, or uint64 limbs on a last axis."""
+        return self._bits
+
+    @property
+    def format(self) -> Format:
+        return self._format
+
+    # --- Shape ---
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._bits.shape[:-1] if self._format.limbs > 1 else self._bits.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return self._bits.size // self._format.limbs
+
+    @property
+    def _items(self) -> np.ndarray:
+        return _codes.items(self._bits, self._format)
+
+    def _from_items(self, items: np.ndarray) -> Array:
+        return Array._of(_codes.bits(np.asarray(items), self._format), self._format)
+
+    def reshape(self, *shape: Any) -> Array:
+        return self._from_items(self._items.reshape(*shape))
+
+    def ravel(self) -> Array:
+        return self.reshape(-1)
+
+    def transpose(self, *axes: Any) -> Array:
+        return self._from_items(self._items.transpose(*axes))
+
+    @property
+    def T(self) -> Array:
+        return self.transpose()
+
+    def copy(self) -> Array:
+        return Array._of(self._bits.copy(), self._format)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a single number has no length; it has a shape, ()")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Array:
+        return self._from_items(self._items[key])
+
+    def __setitem__(self, key: Any, value: Array) -> None:
+        if not isinstance(value, Array) or value.format != self._format:
+            raise TypeError(
+                f"an element of {self._format} is wanted, not {kind_of(value)}; "
+                f"take ww.array(value, '{self._format}')"
+            )
+        self._items[key] = value._items
+
+    # --- Values ---
+
+    def to_float64(self, rounding: str | None = None) -> np.ndarray:
+        """The values as float64: exact, or rounded where `rounding` is given.
+
+        Raises:
+            ValueError: a value is not a float64's, and no rounding is named.
+        """
+        return _codes.to_float64(self, rounding)
+
+    def to_fractions(self) -> np.ndarray:
+        """The values as an object array of Fractions, exact.
+
+        Raises:
+            ValueError: there is an infinity or a NaN.
+            OverflowError: a value's integers would pass 2^24 bits; `.to_scaled()` holds it.
+        """
+        fractions = [self._fraction(i, *value) for i, value in enumerate(self._values())]
+        return object_array(fractions, self.shape)
+
+    def to_scaled(self) -> np.ndarray:
+        """The values as an object array of (integer, exponent): integer * 2**exponent, exact."""
+        scaled = []
+        for i, (kind, negative, significand, exponent) in enumerate(self._values()):
+            self._refuse_special(i, kind)
+            scaled.append((-significand if negative else significand, exponent))
+        return object_array(scaled, self.shape)
+
+    def _values(self) -> list[tuple[str, bool, int, int]]:
+        return core.values(self._format._core, np.ascontiguousarray(self._bits))
+
+    def _refuse_special(self, i: int, kind: str) -> None:
+        if kind in ("infinite", "nan"):
+            where = np.unravel_index(i, self.shape) if self.shape else ()
+            raise ValueError(
+                f"element {[int(j) for j in where]} is {'NaN' if kind == 'nan' else 'infinite'}, "
+                "which is no fraction; ww.classify(x) tells the kinds apart"
+            )
+
+    def _fraction(self, i: int, kind: str, negative: bool, significand: int, exponent: int) -> Fraction:
+        self._refuse_special(i, kind)
+        if abs(exponent) > WIDEST_RANGE:
+            raise OverflowError(
+                f"element {i} is an integer times 2^{exponent}, too long to write out; "
+                "take .to_scaled(), (integer, exponent)"
+            )
+        signed = -significand if negative else significand
+        return Fraction(signed << exponent) if exponent >= 0 else Fraction(signed, 1 << -exponent)
+
+    def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Array:
+        """The same numbers in another format, each rounded once. `how`: as in `ww.convert`."""
+        from ._elementwise import convert
+
+        return convert(self, as_format(format), rounding=rounding, **how)
+
+    def tolist(self) -> Any:
+        return self.to_float64().tolist()
+
+    def __float__(self) -> float:
+        if self.size != 1:
+            raise TypeError(f"an array of shape {self.shape} is not one number")
+        return float(self.to_float64().reshape(()))
+
+    def __bool__(self) -> bool:
+        raise TypeError("an array has no truth; compare its elements, as (x == y).all()")
+
+    # --- Protocols ---
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        try:
+            values = self.to_float64()
+        except ValueError as why:
+            raise TypeError(f"as a NumPy array: {why}") from None
+        return values if dtype is None else values.astype(dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return _ufuncs.apply(ufunc, method, inputs, kwargs)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """The codes, as unsigned integers."""
+        return self._bits.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._bits.__dlpack_device__()
+
+    def __reduce__(self) -> tuple:
+        return _restored, (self._bits, str(self._format))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- Shown ---
+
+    def _texts(self, bits: np.ndarray) -> list[str]:
+        return core.shortest(self._format._core, np.ascontiguousarray(bits))
+
+    def __repr__(self) -> str:
+        return f"Array({self}, {self._format})"
+
+    def __str__(self) -> str:
+        """Each value as the shortest decimal number that rounds to its code."""
+        flat = self._bits.reshape((self.size,) + self._bits.shape[len(self.shape) :])
+
+        def shown(i: int) -> str:
+            return self._texts(flat[i])[0]
+
+        places = np.arange(self.size).reshape(self.shape)
+        return np.array2string(places, formatter={"int_kind": shown}, separator=" ")
+
+    def _repr_html_(self) -> str:
+        f = self._format
+        flat = self.ravel()[:MOST_SHOWN]
+        fields = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
+        codes = _codes.integers(flat.bits, f)
+        rows = "".join(
+            f"<tr><td>{i}</td><td>{text}</td><td>{bits_html(format(code, f'0{f.width}b'), fields)}</td></tr>"
+            for i, (text, code) in enumerate(zip(self._texts(flat.bits), codes, strict=True))
+        )
+        more = f"<p>… {self.size - MOST_SHOWN} more</p>" if self.size > MOST_SHOWN else ""
+        title = escape(f"{f}, shape {self.shape}")
+        return f"<b>{title}</b><table>{rows}</table>{more}"
+
+
+def _restored(bits: np.ndarray, format: str) -> Array:
+    return Array._of(bits, Format(format))
+
+
+def object_array(values: list, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def kind_of(x: Any) -> str:
+    """What a wrong operand is, for an error."""
+    if isinstance(x, Array):
+        return str(x.format)
+    return str(x.dtype) if isinstance(x, np.ndarray | np.generic) else type(x).__name__

@@ -1,0 +1,96 @@
+"""Codes as NumPy holds them: one item a code, or a last axis of uint64 limbs past 64 bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _widthwise as core
+from ._format import Format
+
+if TYPE_CHECKING:
+    from ._array import Array
+
+BINARY64 = Format("binary64")
+LOSSY = 1 | 2 | 4  # NX, UF, OF
+
+
+def items(bits: np.ndarray, format: Format) -> np.ndarray:
+    """One item a code, so that NumPy's shapes and broadcasting work: limbs become a void item."""
+    if format.limbs == 1:
+        return bits
+    return bits.view(np.dtype((np.void, 8 * format.limbs)))[..., 0]
+
+
+def bits(items: np.ndarray, format: Format) -> np.ndarray:
+    """The inverse of `items`."""
+    return items if format.limbs == 1 else items[..., np.newaxis].view(np.uint64)
+
+
+def empty(shape: tuple[int, ...], format: Format) -> np.ndarray:
+    return np.empty(shape if format.limbs == 1 else (*shape, format.limbs), format.dtype)
+
+
+def integers(bits: np.ndarray, format: Format) -> list[int]:
+    """Codes as Python integers, flat."""
+    data = np.ascontiguousarray(bits).tobytes()
+    step = format._core.item_bytes
+    return [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
+
+
+def from_integers(codes: list[int], format: Format) -> np.ndarray:
+    """The inverse of `integers`; each has to fit."""
+    for i, code in enumerate(codes):
+        if not 0 <= code < 1 << format.width:
+            raise ValueError(
+                f"bits[{i}] = {code:#x} is no code of {format}; they take {format.width} bits, "
+                f"0 to {(1 << format.width) - 1:#x}"
+            )
+    data = b"".join(code.to_bytes(format._core.item_bytes, "little") for code in codes)
+    flat = np.frombuffer(bytearray(data), format.dtype)
+    return flat if format.limbs == 1 else flat.reshape(-1, format.limbs)
+
+
+def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
+    """Refuses a code with a bit past the format's width."""
+    stray = core.first_stray(format._core, np.ascontiguousarray(bits))
+    if stray >= 0:
+        code = integers(bits.reshape(-1, format.limbs)[stray], format)[0]
+        raise ValueError(
+            f"{name}: element {stray} is {code:#x}; codes of {format} take {format.width} bits, "
+            f"0 to {(1 << format.width) - 1:#x}"
+        )
+
+
+def to_float64(x: Array, rounding: str | None) -> np.ndarray:
+    result = np.empty(x.shape, np.uint64)
+    flags = np.empty(x.shape, np.uint8)
+    env = core.Env(rounding or "rne")
+    operand = (x.format._core, np.ascontiguousarray(x.bits))
+    core.elementwise("convert", BINARY64._core, env, [operand], result, flags, 0)
+    lost = np.flatnonzero(flags & LOSSY)
+    if rounding is None and lost.size:
+        i = int(lost[0])
+        raise ValueError(
+            f"element {i} of this {x.format} array, {text_of(x, i)}, is no float64; "
+            "name a rounding, as .to_float64(rounding='rne'), or take .to_fractions()"
+        )
+    return result.view(np.float64)
+
+
+def text_of(x: Array, i: int) -> str:
+    """Element i, flat, as the shortest decimal number that rounds to it."""
+    return core.shortest(x.format._core, np.ascontiguousarray(x.ravel().bits[i]))[0]
+
+
+def readable(code: int, format: Format) -> str:
+    """A code's value: all of its digits where they are few, else the shortest that tell it."""
+    bits = from_integers([code], format)
+    text, longer = (core.decimal(format._core, bits, digits)[0] for digits in (21, 42))
+    return text if text == longer else core.shortest(format._core, bits)[0]
+
+
+def flag_names(flags: Any) -> str:
+    names = {16: "NV", 8: "DZ", 4: "OF", 2: "UF", 1: "NX"}
+    return " ".join(name for bit, name in names.items() if int(flags) & bit) or "none"

@@ -1,0 +1,97 @@
+"""Comparisons and classes. Operands may be of different formats: values are compared, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _widthwise as core
+from ._array import Array
+from ._format import Format, as_format
+from ._operands import broadcast, operands
+
+
+def compute(
+    how: str, x: Any, y: Any, format: str | Format | None = None, flags: bool = False
+) -> Any:
+    arrays = operands({"x": x, "y": y}, format and as_format(format))
+    (a, b), shape = broadcast(dict(zip("xy", arrays, strict=True)))
+    result = np.empty(shape, np.bool_)
+    raised = np.empty(shape, np.uint8) if flags else None
+    core.compare(how, arrays[0].format._core, a, arrays[1].format._core, b, result, raised)
+    return (result, raised) if flags else result
+
+
+def comparison(name: str, how: str, what: str, *, swapped: bool = False) -> Callable:
+    """A function of two arrays that delivers truths. Swapped: x > y is y < x."""
+
+    def function(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
+        return compute(how, y, x, format, flags) if swapped else compute(how, x, y, format, flags)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}\n\n    format: of operands that are codes.  flags: deliver (truths, uint8 flags)."
+    return function
+
+
+QUIET = "A quiet NaN raises nothing."
+LOUD = "Any NaN raises NV."
+equal = comparison("equal", "equal", f"x = y. {QUIET}")
+less = comparison("less", "less", f"x < y. {QUIET}")
+less_equal = comparison("less_equal", "less_equal", f"x <= y. {QUIET}")
+greater = comparison("greater", "less", f"x > y. {QUIET}", swapped=True)
+greater_equal = comparison("greater_equal", "less_equal", f"x >= y. {QUIET}", swapped=True)
+unordered = comparison("unordered", "unordered", f"x or y is NaN. {QUIET}")
+equal_signaling = comparison("equal_signaling", "equal_signaling", f"x = y. {LOUD}")
+less_signaling = comparison("less_signaling", "less_signaling", f"x < y. {LOUD}")
+less_equal_signaling = comparison("less_equal_signaling", "less_equal_signaling", f"x <= y. {LOUD}")
+greater_signaling = comparison("greater_signaling", "less_signaling", f"x > y. {LOUD}", swapped=True)
+greater_equal_signaling = comparison(
+    "greater_equal_signaling", "less_equal_signaling", f"x >= y. {LOUD}", swapped=True
+)
+total_order = comparison(
+    "total_order", "total_order", "x before y or the same in the total order (IEEE 754-2019, 5.10)."
+)
+total_order_magnitude = comparison(
+    "total_order_magnitude", "total_order_magnitude", "The total order of |x| and |y|."
+)
+
+
+def not_equal(
+    x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False
+) -> Any:
+    """x and y differ, or one is NaN. A quiet NaN raises nothing."""
+    same, raised = compute("equal", x, y, format, True)
+    return (~same, raised) if flags else ~same
+
+
+CLASSES = np.array(core.number_classes())
+NANS, INFINITIES = 2, (2, 9)  # positions in CLASSES, IEEE 754-2019's order
+
+
+def class_numbers(x: Array) -> np.ndarray:
+    return core.classify(x.format._core, np.ascontiguousarray(x.bits)).reshape(x.shape)
+
+
+def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
+    """The class of each number, as text (IEEE 754-2019, 5.7.2).
+
+    >>> import widthwise as ww
+    >>> list(map(str, ww.classify(ww.array([0.0, -1.0, float("inf")], "e5m10"))))
+    ['positive_zero', 'negative_normal', 'positive_infinity']
+    """
+    (a,) = operands({"x": x}, format and as_format(format))
+    return CLASSES[class_numbers(a)]
+
+
+def isnan(x: Array) -> np.ndarray:
+    return class_numbers(x) < NANS
+
+
+def isinf(x: Array) -> np.ndarray:
+    return np.isin(class_numbers(x), INFINITIES)
+
+
+def isfinite(x: Array) -> np.ndarray:
+    return ~(isnan(x) | isinf(x))

@@ -1,0 +1,222 @@
+"""Arrays from values and from codes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from . import _codes
+from . import _widthwise as core
+from ._array import Array
+from ._format import Format, as_format
+
+INVALID = 16
+FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
+
+
+def array(
+    x: Any,
+    format: str | Format,
+    *,
+    rounding: str = "rne",
+    tininess: str = "after",
+    nan: str | None = None,
+    flags: bool = False,
+    seed: int = 0,
+) -> Any:
+    """Round values to a format, each once and from its exact value.
+
+    Args:
+        x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size, Fractions,
+            Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or an Array.
+        format: the result's, as 'e5m10'.
+        rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
+        nan: 'zero' puts +0 in place of NaN where the format has none.
+        flags: deliver (array, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16) in place of the array.
+    Raises:
+        ValueError: a NaN, and the format has none; a text that is no number, with the column.
+        TypeError: something that is no number.
+
+    >>> import widthwise as ww
+    >>> ww.array([1, "1/3", 2.5], "e4m3fn")
+    Array([1 0.34 2.5], e4m3fn)
+    """
+    if nan not in (None, "zero"):
+        raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
+    to = as_format(format)
+    env = core.Env(rounding, tininess)
+    source = x if isinstance(x, Array) else from_dtype(x)
+    if source is not None:
+        result, raised = convert(source, to, env, seed)
+    elif integral(x):
+        result, raised = from_integers(np.asarray(x), to, env, seed)
+    else:
+        result, raised = from_texts(x, to, env, seed)
+    if nan is None and not to.has_nan:
+        refuse_nan(x, result, raised, to)
+    return (result, raised) if flags else result
+
+
+def from_dtype(x: Any) -> Array | None:
+    """An Array of the very format a NumPy array is of; None where there is none."""
+    if not isinstance(x, np.ndarray | np.generic):
+        if not all_of(x, float):
+            return None
+        x = np.asarray(x, np.float64)
+    a = np.asarray(x)
+    if a.dtype.kind == "f" and a.dtype.itemsize in FLOATS and a.dtype.isbuiltin == 1:
+        name = FLOATS[a.dtype.itemsize]
+    elif a.dtype.isbuiltin != 1 and a.dtype.names is None and a.dtype.kind in "fV":
+        name = a.dtype.name  # ml_dtypes' names are formats here
+    else:
+        return None
+    try:
+        format = Format(name)
+    except ValueError:
+        raise TypeError(f"x holds {a.dtype}, which is no format known here; convert it to float64") from None
+    native = a.astype(a.dtype.newbyteorder("="), copy=False)
+    return Array._of(np.ascontiguousarray(native).view(format.dtype).reshape(a.shape), format)
+
+
+def all_of(x: Any, kind: type) -> bool:
+    """Whether a number or nested lists of numbers are all of one plain type."""
+    if isinstance(x, list | tuple):
+        return bool(x) and all(all_of(element, kind) for element in x)
+    return type(x) is kind
+
+
+def integral(x: Any) -> bool:
+    """Whether 64-bit integers hold x."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np.asarray(x).dtype.kind in "iub"
+    return all_of(x, int) and np.asarray(x).dtype.kind in "iu"
+
+
+def convert(x: Array, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
+    result = _codes.empty(x.shape, to)
+    raised = np.empty(x.shape, np.uint8)
+    operand = (x.format._core, np.ascontiguousarray(x.bits))
+    core.elementwise("convert", to._core, env, [operand], result, raised, seed)
+    return Array._of(result, to), raised
+
+
+def from_integers(x: np.ndarray, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
+    signed = x.dtype.kind == "i"
+    words = np.ascontiguousarray(x, np.int64 if signed else np.uint64).view(np.uint64)
+    result = _codes.empty(x.shape, to)
+    raised = np.empty(x.shape, np.uint8)
+    core.from_integers(64, signed, to._core, env, words, result, raised, seed)
+    return Array._of(result, to), raised
+
+
+def from_texts(x: Any, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
+    values = np.array(x, dtype=object)
+    texts = [literal(value) for value in values.reshape(-1)]
+    result = _codes.empty(values.shape, to)
+    raised = np.empty(values.shape, np.uint8)
+    core.round_literals(to._core, env, texts, result, raised, seed)
+    return Array._of(result, to), raised
+
+
+def literal(x: Any) -> str:
+    """A number as text, exact."""
+    if isinstance(x, str):
+        return x
+    if isinstance(x, np.longdouble):
+        return extended(x)
+    if isinstance(x, float | np.floating):
+        return float(x).hex()
+    if isinstance(x, Rational):
+        return f"{int(x.numerator):#x}/{int(x.denominator):#x}"
+    if isinstance(x, np.bool_):
+        return str(int(x))
+    if isinstance(x, Decimal):
+        return str(x)
+    raise TypeError(
+        f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' are taken"
+    )
+
+
+def extended(x: np.longdouble) -> str:
+    sign = "-" if np.signbit(x) else ""
+    if not np.isfinite(x):
+        return sign + ("nan" if np.isnan(x) else "inf")
+    numerator, denominator = abs(x).as_integer_ratio()
+    return f"{sign}{numerator:#x}/{denominator:#x}"
+
+
+def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
+    """NaN became +0 and invalid; so did a negative number of an unsigned format."""
+    for i in np.flatnonzero(raised & INVALID):
+        value = (x.to_float64("rne") if isinstance(x, Array) else np.array(x, dtype=object)).reshape(-1)[i]
+        if "nan" in literal(value).lower():
+            raise ValueError(
+                f"x: element {i} is NaN and {to} has no NaN; pass nan='zero' for +0, "
+                "or take a format that has one"
+            )
+
+
+def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Array:
+    """Take codes as they are, without a copy where they are of the format's dtype.
+
+    Args:
+        bits: unsigned integers of the format's width, rounded up to 8, 16, 32 or 64 bits; past 64
+            bits uint64 limbs on a last axis, least significant first, or Python integers.
+    Raises:
+        ValueError: a code has bits past the format's width.
+        TypeError: the integers are of another width, or no integers.
+
+    >>> import numpy as np, widthwise as ww
+    >>> ww.from_bits(np.uint16([0x3c00, 0x7bff]), "e5m10")
+    Array([1 65500], e5m10)
+    """
+    f = as_format(format)
+    if isinstance(bits, int | list | tuple):
+        codes = np.array(bits, dtype=object)
+        return Array._of(listed_codes(codes, f), f)
+    a = np.asarray(bits)
+    return code_array("bits", a.copy() if copy else a, f)
+
+
+def listed_codes(codes: np.ndarray, f: Format) -> np.ndarray:
+    flat = codes.reshape(-1).tolist()
+    wrong = next((code for code in flat if not isinstance(code, int | np.integer)), None)
+    if wrong is not None:
+        raise TypeError(
+            f"bits holds {wrong!r}; codes of {f} are integers of {f.width} bits. "
+            f"Values are taken by ww.array(x, '{f}')"
+        )
+    limbs = () if f.limbs == 1 else (f.limbs,)
+    return _codes.from_integers([int(code) for code in flat], f).reshape(codes.shape + limbs)
+
+
+def code_array(name: str, a: np.ndarray, f: Format) -> Array:
+    """An array of codes as an Array; its dtype has to be the format's."""
+    if a.dtype != f.dtype:
+        raise TypeError(
+            f"{name} holds {a.dtype}; codes of {f} are {f.dtype}"
+            f"{f' with a last axis of {f.limbs} limbs' if f.limbs > 1 else ''}. "
+            f"Values are taken by ww.array({name}, '{f}')"
+        )
+    if f.limbs > 1 and (a.ndim == 0 or a.shape[-1] != f.limbs):
+        raise ValueError(
+            f"{name} has shape {a.shape}; codes of {f} have {f.limbs} limbs on a last axis"
+        )
+    if f.limbs > 1 and a.strides[-1] != a.itemsize:
+        a = np.ascontiguousarray(a)
+    _codes.check_fit(name, a, f)
+    return Array._of(a, f)
+
+
+def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
+    """An array of +0."""
+    f = as_format(format)
+    if "zero" not in f.codes:
+        raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
+    axes = (shape,) if isinstance(shape, int) else tuple(shape)
+    codes = _codes.empty(axes, f)
+    codes[...] = 0
+    return Array._of(codes, f)

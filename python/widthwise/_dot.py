@@ -1,0 +1,303 @@
+"""Dot products and matrix products, bit for bit as one unit computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _codes, _engines
+from . import _widthwise as core
+from ._array import Array, kind_of
+from ._create import code_array
+from ._format import Format
+from ._unit import Unit, as_unit
+
+Multiplier = str | Callable[[int, int], int] | None
+
+
+def dot(
+    a: Any,
+    b: Any,
+    *,
+    unit: str | Unit,
+    c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    seed: int = 0,
+    flags: bool = False,
+    multiplier: Multiplier = None,
+) -> Any:
+    """c + sum of a * b along the last axis, as the unit computes it.
+
+    Args:
+        a, b: Arrays of the unit's operand formats, or codes, (..., k); leading axes broadcast.
+        unit: a ww.Unit or its text, as 'mac(e5m10)'.
+        c: of the unit's format, of the leading axes' shape; None is +0.
+        scale_a, scale_b: (..., k / block rounded up), where the unit scales its blocks.
+        seed: of stochastic rounding.
+        flags: deliver (result, uint8 flags); all that was raised on an output's way.
+        multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
+            'truncated_array8', 'truncated_operands4', or a function (ma, mb) -> m of integers.
+    Returns:
+        An Array of unit.result_format, of the leading axes' shape.
+    Raises:
+        ValueError: shapes do not fit.    TypeError: an operand is not what the unit takes.
+
+    >>> import widthwise as ww
+    >>> ones = ww.array([1.0] * 16, "e5m2")
+    >>> ww.dot(ones, ones, unit="mac(e5m2)"), ww.dot(ones, ones, unit="kulisch(e5m2)")
+    (Array(8, e5m2), Array(16, e5m2))
+    """
+    u = as_unit(unit)
+    x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
+    result = _codes.empty((x.count,), u.result_format)
+    raised = np.empty(x.count, np.uint8) if flags else None
+    prepared(u, x.k, multiplier).dots(x.bound(), result, raised, checked_seed(seed))
+    return delivered(result, raised, x.shape, u)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    unit: str | Unit,
+    c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    engine: str = "auto",
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
+    multiplier: Multiplier = None,
+) -> Any:
+    """c + a @ b as the unit computes it.
+
+    Args:
+        a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k. Leading axes broadcast.
+        c: broadcasts to (..., m, n).
+        scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
+        engine: 'auto', or one of ww.engines(). No choice changes a bit.
+        threads: at most so many; None is one a core. Results do not depend on it.
+    Others, results and errors: as in `ww.dot`.
+    """
+    u = as_unit(unit)
+    _engines.check(engine)
+    x = operand("a", a, u.a, u._core.a_keeps, u)
+    y = operand("b", b, u.b, u._core.b_keeps, u)
+    row, column = x.ndim == 1, y.ndim == 1
+    x = x.reshape(1, -1) if row else x
+    y = y.reshape(-1, 1) if column else y
+    if min(x.ndim, y.ndim) < 2 or x.shape[-1] != y.shape[-2]:
+        raise ValueError(
+            f"a is {shape_of(a)} and b is {shape_of(b)}; a's last axis and b's last but one "
+            "(or only one) must match"
+        )
+    products = Products(u, x, y, c, scale_a, scale_b, row, column)
+    result, raised = products.run(threads, checked_seed(seed), flags, multiplier)
+    return delivered(result, raised, products.shape, u)
+
+
+def matmul_in_order(x: Array, y: Array) -> Array:
+    """x @ y: the loop of * and + that it stands for."""
+    return matmul(x, y, unit=f"mac({x.format})")
+
+
+def sum(
+    x: Any, *, unit: str | Unit, axis: int = -1, c: Any = None, seed: int = 0, flags: bool = False
+) -> Any:
+    """The sum along an axis as the unit computes it: products with one, in order.
+
+    >>> import widthwise as ww
+    >>> ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)")
+    Array(256, bfloat16)
+    """
+    u = as_unit(unit)
+    one = u.b.codes.get("one")
+    if one is None:
+        raise ValueError(f"unit {u}: its b is {u.b}, which has no 1 to multiply with")
+    terms = operand("x", x, u.a, u._core.a_keeps, u)
+    if terms.ndim == 0:
+        raise ValueError("x has shape (); a sum needs an axis")
+    moved = terms._from_items(np.moveaxis(terms._items, axis, -1))
+    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
+    return dot(moved, ones, unit=u, c=c, seed=seed, flags=flags)
+
+
+# --- Operands ------------------------------------------------------------------------------------
+
+
+def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) -> Array:
+    """An Array of the format the unit wants there, or codes of it."""
+    if isinstance(x, Array):
+        return adapted(name, x, format, keeps, unit)
+    if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
+        raise TypeError(
+            f"{name} is {kind_of(x)}; unit {unit} takes an Array of {format} there, or its codes. "
+            f"Values are taken by ww.array({name}, '{format}')"
+        )
+    return code_array(name, np.asarray(x), format)
+
+
+def adapted(name: str, x: Array, format: Format, keeps: int | None, unit: Unit) -> Array:
+    """x itself, or a TF32 array in the binary32 registers of a unit that reads 10 of 23 bits."""
+    if x.format == format:
+        return x
+    if keeps == 10 and str(format) == "e8m23" and str(x.format) == "e8m10":
+        return x.astype(format)
+    raise TypeError(
+        f"{name} is {x.format}; unit {unit} takes {format} there. "
+        f"Convert with {name}.astype('{format}')"
+    )
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    return x.shape if isinstance(x, Array) else np.shape(x)
+
+
+def blocks_of(unit: Unit, k: int) -> int:
+    return -(-k // unit.scale_block) if unit.scale_block else 0
+
+
+def scales(unit: Unit, scale_a: Any, scale_b: Any) -> list[Array | None]:
+    """Both where the unit scales its blocks, neither where it does not."""
+    given = [name for name, x in (("scale_a", scale_a), ("scale_b", scale_b)) if x is not None]
+    if unit.scale_format is None:
+        if given:
+            raise ValueError(f"{given[0]} is given; unit {unit} scales nothing, leave it out")
+        return [None, None]
+    if len(given) < 2:
+        raise ValueError(
+            f"unit {unit} scales each {unit.scale_block} elements of a and b; "
+            "give both scale_a and scale_b"
+        )
+    return [
+        operand(name, x, unit.scale_format, None, unit)
+        for name, x in (("scale_a", scale_a), ("scale_b", scale_b))
+    ]
+
+
+def spread(name: str, x: Array | None, shape: tuple[int, ...]) -> Any:
+    """x broadcast to a shape, without a copy."""
+    if x is None:
+        return None
+    try:
+        items = np.broadcast_to(x._items, shape)
+    except ValueError:
+        raise ValueError(f"{name} is {x.shape}; it does not broadcast to {shape}") from None
+    if x.format.limbs > 1:
+        items = np.ascontiguousarray(items)
+    return Array._of(_codes.bits(items, x.format), x.format)
+
+
+class Operands:
+    """A batch of dot products, all of them matrices: a row an output."""
+
+    def __init__(self, arrays: list[Array | None], shape: tuple[int, ...]) -> None:
+        self.arrays = arrays
+        self.shape = shape
+        a = arrays[0]
+        assert a is not None
+        self.count, self.k = a.shape
+
+    @classmethod
+    def of_dots(cls, u: Unit, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> Operands:
+        x = operand("a", a, u.a, u._core.a_keeps, u)
+        y = operand("b", b, u.b, u._core.b_keeps, u)
+        if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1]:
+            raise ValueError(f"a is {x.shape} and b is {y.shape}; their last axes must match")
+        try:
+            shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+        except ValueError:
+            raise ValueError(f"a is {x.shape} and b is {y.shape}; leading axes do not broadcast") from None
+        rows = [as_rows(name, t, shape, t.shape[-1]) for name, t in (("a", x), ("b", y))]
+        addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
+        column = None if addend is None else addend.reshape(*addend.shape, 1)
+        rows.append(as_rows("c", column, shape, 1))
+        for name, scale in zip(("scale_a", "scale_b"), scales(u, scale_a, scale_b), strict=True):
+            rows.append(as_rows(name, scale, shape, blocks_of(u, x.shape[-1])))
+        return cls(rows, shape)
+
+    def bound(self) -> core.Operands:
+        return bound(self.arrays)
+
+    def rows(self, index: np.ndarray) -> Operands:
+        """Some of the outputs."""
+        return Operands([None if x is None else x[index] for x in self.arrays], index.shape)
+
+
+def bound(arrays: list[Array | None]) -> core.Operands:
+    return core.Operands(*(None if x is None else x.bits for x in arrays))
+
+
+def as_rows(name: str, x: Array | None, shape: tuple[int, ...], last: int) -> Array | None:
+    if x is None:
+        return None
+    count = int(np.prod(shape, dtype=np.int64))
+    return spread(name, x, (*shape, last)).reshape(count, last)
+
+
+class Products:
+    """Matrix products over leading axes, one product of the core each."""
+
+    def __init__(
+        self, u: Unit, a: Array, b: Array, c: Any, scale_a: Any, scale_b: Any, row: bool, column: bool
+    ) -> None:
+        self.unit = u
+        self.m, self.k, self.n = a.shape[-2], a.shape[-1], b.shape[-1]
+        try:
+            lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        except ValueError:
+            raise ValueError(f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast") from None
+        self.shape = (*lead, *(() if row else (self.m,)), *(() if column else (self.n,)))
+        self.lead = lead
+        out = (*lead, self.m, self.n)
+        addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
+        if addend is not None and (row or column):
+            addend = spread("c", addend, self.shape).reshape(*out)
+        self.arrays = [
+            spread("a", a, (*lead, self.m, self.k)),
+            spread("b", b, (*lead, self.k, self.n)),
+            spread("c", addend, out),
+        ]
+        sa, sb = scales(u, scale_a, scale_b)
+        blocks = blocks_of(u, self.k)
+        self.arrays.append(spread("scale_a", sa, (*lead, self.m, blocks)))
+        self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
+
+    def run(
+        self, threads: int | None, seed: int, flags: bool, multiplier: Multiplier
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
+        unit = prepared(self.unit, self.k, multiplier)
+        outputs = self.m * self.n
+        result = _codes.empty((*self.lead, outputs), self.unit.result_format)
+        raised = np.empty((*self.lead, outputs), np.uint8) if flags else None
+        for i, lead in enumerate(np.ndindex(*self.lead)):
+            part = bound([None if x is None else x[lead] for x in self.arrays])
+            flags_part = None if raised is None else raised[lead]
+            unit.matmul(part, result[lead], flags_part, seed, i * outputs, threads or 0)
+        return result, raised
+
+
+def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
+    if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
+        raise TypeError(
+            f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
+            "(ma, mb) -> m of integers"
+        )
+    return core.PreparedUnit(unit._core, k, multiplier)
+
+
+def checked_seed(seed: int) -> int:
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")
+    return seed
+
+
+def delivered(result: np.ndarray, raised: np.ndarray | None, shape: tuple[int, ...], u: Unit) -> Any:
+    limbs = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
+    z = Array._of(result.reshape(shape + limbs), u.result_format)
+    return z if raised is None else (z, raised.reshape(shape))

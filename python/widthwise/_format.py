@@ -1,0 +1,285 @@
+"""Formats: what the bits of a code mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from . import _widthwise as core
+from ._table import Table, html_card, layout_html
+
+# Past this many bits between a format's least and largest digit no integer of it is written out.
+WIDEST_RANGE = 1 << 24
+
+
+class Format:
+    """A binary floating-point format, written as text: a name, or exponent and fraction bits.
+
+    >>> f = Format("e5m10")
+    >>> f.width, f.precision, f.emin, f.emax
+    (16, 11, -14, 15)
+    >>> f.max_finite
+    65504
+    >>> str(Format("half")), str(Format("E5M10;bias=20;sub=no"))
+    ('e5m10', 'e5m10;bias=20;sub=no')
+
+    Raises:
+        ValueError: the text is no format; the message gives the column and the way out.
+    """
+
+    __slots__ = ("_core", "_text")
+    _core: core.Format
+    _text: str
+
+    def __init__(self, text: str | Format) -> None:
+        if not isinstance(text, str | Format):
+            raise TypeError(f"format = {text!r}: a text as 'e5m10' is wanted, or a ww.Format")
+        object.__setattr__(self, "_core", core.Format(str(text)))
+        object.__setattr__(self, "_text", str(self._core))
+
+    @classmethod
+    def _of(cls, bound: core.Format) -> Format:
+        self = object.__new__(cls)
+        object.__setattr__(self, "_core", bound)
+        object.__setattr__(self, "_text", str(bound))
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a format does not change; write another one, as '{self};bias=20'")
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Format('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, Format) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple:
+        return Format, (self._text,)
+
+    # --- Fields ---
+
+    @property
+    def width(self) -> int:
+        """Bits of a code."""
+        return self._core.width
+
+    @property
+    def exponent_bits(self) -> int:
+        return self._core.exp_bits
+
+    @property
+    def fraction_bits(self) -> int:
+        return self._core.frac_bits
+
+    @property
+    def precision(self) -> int:
+        """Bits of the significand, the hidden one included."""
+        return self._core.precision
+
+    @property
+    def bias(self) -> int:
+        """Exponent field minus exponent of a normal number."""
+        return self._core.bias
+
+    @property
+    def emin(self) -> int:
+        """Exponent of the least normal number."""
+        return self._core.emin
+
+    @property
+    def emax(self) -> int:
+        """Exponent of the largest finite number."""
+        return self._core.emax
+
+    @property
+    def signed(self) -> bool:
+        return self._core.is_signed
+
+    @property
+    def has_inf(self) -> bool:
+        return self._core.has_inf
+
+    @property
+    def has_nan(self) -> bool:
+        return self._core.has_nan
+
+    @property
+    def has_subnormals(self) -> bool:
+        return self._core.subnormals and self._core.zero
+
+    @property
+    def daz(self) -> bool:
+        """Policy: subnormal operands are read as zero."""
+        return self._core.daz
+
+    @property
+    def ftz(self) -> bool:
+        """Policy: subnormal results become zero."""
+        return self._core.ftz
+
+    @property
+    def overflow(self) -> str:
+        """Policy: what a result too large becomes; ieee, inf, max or nan."""
+        return self._core.overflow
+
+    # --- Codes ---
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of an array of codes; with more than 64 bits, of their limbs."""
+        return np.dtype(f"u{min(8, self._core.item_bytes)}")
+
+    @property
+    def limbs(self) -> int:
+        """uint64 limbs of a code of more than 64 bits, least significant first; else 1."""
+        return self._core.limbs
+
+    @property
+    def codes(self) -> dict[str, int]:
+        """Named codes: zero, min_subnormal, …, max_finite, infinity, nan; those there are.
+
+        >>> hex(Format("e4m3fn").codes["nan"])
+        '0x7f'
+        """
+        return self._core.codes
+
+    def _scaled(self, name: str) -> tuple[int, int]:
+        """A named code's value as (integer, exponent): integer * 2**exponent."""
+        code = self._core.codes.get(name)
+        if code is None:
+            raise ValueError(f"{self} has no {name}; it has {', '.join(self._core.codes)}")
+        items = np.frombuffer(code.to_bytes(self._core.item_bytes, "little"), self.dtype)
+        _, negative, significand, exponent = core.values(self._core, items)[0]
+        return (-significand if negative else significand), exponent
+
+    def _exact(self, name: str) -> int | Fraction:
+        if self.emax - self.emin + self.precision > WIDEST_RANGE:
+            raise OverflowError(
+                f"{name} of {self} would take an integer of up to 2^{self.exponent_bits - 1} bits; "
+                f"take .{name}_scaled, (integer, exponent) of integer * 2**exponent"
+            )
+        significand, exponent = self._scaled(name)
+        if exponent >= 0:
+            return significand << exponent
+        return Fraction(significand, 1 << -exponent)
+
+    @property
+    def max_finite(self) -> int | Fraction:
+        return self._exact("max_finite")
+
+    @property
+    def min_normal(self) -> int | Fraction:
+        return self._exact("min_normal")
+
+    @property
+    def min_subnormal(self) -> int | Fraction:
+        """The least number above zero."""
+        return self._exact(self._least())
+
+    @property
+    def max_finite_scaled(self) -> tuple[int, int]:
+        return self._scaled("max_finite")
+
+    @property
+    def min_normal_scaled(self) -> tuple[int, int]:
+        return self._scaled("min_normal")
+
+    @property
+    def min_subnormal_scaled(self) -> tuple[int, int]:
+        return self._scaled(self._least())
+
+    def _least(self) -> str:
+        return "min_subnormal" if "min_subnormal" in self._core.codes else "min_normal"
+
+    @property
+    def epsilon(self) -> int | Fraction:
+        """From 1 to the next number, as if 1 were in range: 2**-fraction_bits."""
+        return Fraction(1, 1 << self.fraction_bits) if self.fraction_bits else 1
+
+    # --- Shown ---
+
+    def facts(self) -> dict[str, Any]:
+        """Everything of the above, for tables: JSON's types, values as text."""
+        from ._codes import readable
+
+        return {
+            "format": str(self),
+            "width": self.width,
+            "signed": self.signed,
+            "exponent bits": self.exponent_bits,
+            "fraction bits": self.fraction_bits,
+            "precision": self.precision,
+            "bias": self.bias,
+            "emin": self.emin,
+            "emax": self.emax,
+            "infinity": self.has_inf,
+            "NaN": self.has_nan,
+            "subnormals": self.has_subnormals,
+            "codes": {name: f"0x{code:0{-(-self.width // 4)}x}" for name, code in self.codes.items()},
+            "values": {name: readable(code, self) for name, code in self.codes.items()},
+        }
+
+    def table(self) -> Table:
+        facts = self.facts()
+        codes, values = facts.pop("codes"), facts.pop("values")
+        rows = [(key, str(value), "") for key, value in facts.items()]
+        rows += [(name, values[name], codes[name]) for name in codes]
+        return Table(["", "value", "code"], rows)
+
+    def _repr_html_(self) -> str:
+        fields = {"sign": int(self.signed), "exponent": self.exponent_bits}
+        return html_card(str(self), layout_html(fields | {"fraction": self.fraction_bits}), self.table())
+
+
+def as_format(format: str | Format) -> Format:
+    return format if isinstance(format, Format) else Format(format)
+
+
+class Formats(Mapping):
+    """The formats that have names. Any other is one `ww.Format(text)` away."""
+
+    def __init__(self) -> None:
+        self._named = {
+            name: (Format._of(bound), source) for name, bound, source in core.named_formats()
+        }
+
+    def __getitem__(self, name: str) -> Format:
+        if name in self._named:
+            return self._named[name][0]
+        raise KeyError(f"no format is named {name!r}; ww.Format({name!r}) reads every form")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    def table(self) -> Table:
+        columns = ["name", "prints", "width", "precision", "emin", "emax", "inf", "NaN", "source"]
+        rows = [
+            (name, str(f), f.width, f.precision, f.emin, f.emax, yes(f.has_inf), yes(f.has_nan), source)
+            for name, (f, source) in self._named.items()
+        ]
+        return Table(columns, rows)
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def yes(truth: bool) -> str:
+    return "yes" if truth else "-"
+
+
+formats = Formats()

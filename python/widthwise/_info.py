@@ -1,0 +1,58 @@
+"""What this build is, and what it found."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _widthwise as core
+from ._engines import engines
+
+TOOLS = {
+    "verilator": "lints and simulates exported Verilog",
+    "iverilog": "simulates exported Verilog",
+    "yosys": "synthesises exported Verilog",
+    "nvidia-smi": "an NVIDIA driver",
+}
+
+
+def build_info() -> dict[str, Any]:
+    """Version, compiler and libraries, so that a result can name what made it."""
+    return core.build_info() | {
+        "mpfr": core.mpfr_version,
+        "engines": engines(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def findings() -> Iterator[tuple[str, str]]:
+    """What `widthwise doctor` prints: a fact and its value."""
+    for key, value in build_info().items():
+        yield key, "not found: ww.verify takes vector files only" if value is None else str(value)
+    yield "CPU", cpu_name()
+    yield "GPU", gpu_name()
+    for tool, use in TOOLS.items():
+        yield tool, shutil.which(tool) or f"not found ({use})"
+
+
+def cpu_name() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")]
+    return f"{names[0]}, {len(names)} threads" if names else platform.machine()
+
+
+def gpu_name() -> str:
+    devices = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    if not devices:
+        return "not found; everything runs on the CPU"
+    lines = devices[0].read_text().splitlines()
+    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("Model")), "NVIDIA")

@@ -1,0 +1,67 @@
+"""What the functions take as operands, and what they say of anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _codes
+from ._array import Array, kind_of
+from ._create import code_array
+from ._format import Format
+
+
+def operand(name: str, x: Any, format: Format | None) -> Array:
+    """An Array, or unsigned integers as the codes of `format`."""
+    if isinstance(x, Array):
+        return x
+    if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
+        wanted = f"'{format}'" if format else "format"
+        raise TypeError(
+            f"{name} is {kind_of(x)}; an Array or unsigned integers (codes) are wanted. "
+            f"Values are taken by ww.array({name}, {wanted})"
+        )
+    if format is None:
+        raise TypeError(
+            f"{name} is {kind_of(x)}, codes of a format that is not named; "
+            f"pass format=, or ww.from_bits({name}, format)"
+        )
+    return code_array(name, np.asarray(x), format)
+
+
+def operands(named: dict[str, Any], format: Format | None) -> list[Array]:
+    """All of an operation's operands. Codes are of the Arrays' format, or of `format`."""
+    known = next((x.format for x in named.values() if isinstance(x, Array)), format)
+    return [operand(name, x, known) for name, x in named.items()]
+
+
+def result_format(named: dict[str, Array], format: Format | None) -> Format:
+    """`format`, or the one that all operands have."""
+    if format is not None:
+        return format
+    (first, x), *rest = named.items()
+    for name, y in rest:
+        if y.format != x.format:
+            raise TypeError(
+                f"{first} is {x.format} and {name} is {y.format}; name the result's format, "
+                f"as format='{x.format}'"
+            )
+    return x.format
+
+
+def broadcast(named: dict[str, Array]) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Contiguous codes of one shape, by NumPy's rules, and that shape."""
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in named.values()))
+    except ValueError:
+        shapes = " and ".join(f"{name} has shape {x.shape}" for name, x in named.items())
+        raise ValueError(f"{shapes}; they do not broadcast to one") from None
+    return [spread(x, shape) for x in named.values()], shape
+
+
+def spread(x: Array, shape: tuple[int, ...]) -> np.ndarray:
+    if x.shape == shape:
+        return np.ascontiguousarray(x.bits)
+    spread = np.ascontiguousarray(np.broadcast_to(x._items, shape))
+    return _codes.bits(spread, x.format)

@@ -1,0 +1,87 @@
+"""Tables, as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+FIELD_COLOURS = {"sign": "#d62728", "exponent": "#2ca02c", "fraction": "#1f77b4"}
+CELL = "text-align:left;padding:1px 8px;font-family:monospace"
+
+
+class Table:
+    """Columns with names, rows of anything that prints. Numbers stand to the right."""
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self.columns = list(columns)
+        self.rows = [tuple(row) for row in rows]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dictionary a row, for JSON and data frames."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def __str__(self) -> str:
+        body = [[cell(value) for value in row] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(self.columns, *body, strict=True)]
+        right = [
+            bool(self.rows) and all(isinstance(row[i], int | float) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+
+        def line(cells: Sequence[str]) -> str:
+            padded = (
+                text.rjust(width) if to_right else text.ljust(width)
+                for text, width, to_right in zip(cells, widths, right, strict=True)
+            )
+            return "  ".join(padded).rstrip()
+
+        head = [line(self.columns), line(["-" * w for w in widths])] if any(self.columns) else []
+        return "\n".join([*head, *map(line, body)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f'<td style="{CELL}">{escape(cell(x))}</td>' for x in row) + "</tr>"
+            for row in self.rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)
+
+
+def html_card(title: str, *parts: Any) -> str:
+    body = "".join(part if isinstance(part, str) else part._repr_html_() for part in parts)
+    frame = "display:inline-block;border:1px solid #999;border-radius:4px;padding:6px"
+    return f'<div style="{frame}"><b>{escape(title)}</b>{body}</div>'
+
+
+def layout_html(fields: Mapping[str, int]) -> str:
+    """A code's fields side by side, each as wide as it has bits, within reason."""
+    cells = "".join(
+        f'<td style="background:{FIELD_COLOURS[name]};color:white;text-align:center;'
+        f'min-width:{min(240, 10 * bits)}px">{name} {bits}</td>'
+        for name, bits in fields.items()
+        if bits
+    )
+    return f"<table><tr>{cells}</tr></table>"
+
+
+def bits_html(text: str, fields: Mapping[str, int]) -> str:
+    """The digits of a binary code in the colours of its fields."""
+    spans, at = [], 0
+    for name, bits in fields.items():
+        part = text[at : at + bits]
+        if part:
+            spans.append(f'<span style="color:{FIELD_COLOURS[name]}">{part}</span>')
+        at += bits
+    return f'<code>{"".join(spans)}</code>'

@@ -1,0 +1,136 @@
+"""Every stage of one computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _codes
+from . import _widthwise as core
+from ._array import Array
+from ._dot import Multiplier, Operands, checked_seed, prepared
+from ._elementwise import compute
+from ._format import Format, as_format
+from ._operands import operands, result_format
+from ._table import Table, html_card
+from ._unit import Unit, as_unit
+
+
+class Wire(NamedTuple):
+    """What stood on one wire: (-1)^negative * significand * 2^exponent."""
+
+    stage: str
+    slot: str  # the operand at unpack; the rounding that a later row belongs to
+    lane: int  # position along k; -1 is c
+    kind: str  # zero finite infinite nan
+    negative: bool
+    significand: int  # at pack the code
+    exponent: int
+    value: str  # in decimal, to 12 digits; empty at pack
+
+
+class Trace:
+    """The stages of one computation: iterate, index, print, or take a data frame.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([1.0, 2.0], "e4m3fn")
+    >>> trace = ww.trace("mac(e4m3fn)", x, x)
+    >>> trace.result, trace[0].stage, trace[-1].stage
+    (Array(5, e4m3fn), 'unpack', 'pack')
+    """
+
+    def __init__(self, title: str, wires: list[tuple], result: Array) -> None:
+        self.title = title
+        self.result = result
+        self.wires = [Wire(*row[:5], int(row[5], 16), *row[6:]) for row in wires]
+
+    def __len__(self) -> int:
+        return len(self.wires)
+
+    def __iter__(self) -> Iterator[Wire]:
+        return iter(self.wires)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.wires[i]
+
+    def table(self) -> Table:
+        columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
+        return Table(columns, [shown(wire) for wire in self.wires])
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{self.table()}\nresult: {self.result}"
+
+    def _repr_html_(self) -> str:
+        return html_card(self.title, self.table(), f"result: {self.result}")
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame, a row a wire. Needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.wires, columns=Wire._fields)
+
+
+def shown(wire: Wire) -> tuple:
+    lane = "c" if wire.lane < 0 else str(wire.lane)
+    sign = "-" if wire.negative and wire.stage != "pack" else ""
+    if wire.kind in ("infinite", "nan"):
+        return wire.stage, wire.slot, lane, wire.value, "", ""
+    exponent = "" if wire.stage == "pack" else f"2^{wire.exponent}"
+    return wire.stage, wire.slot, lane, wire.value, f"{sign}0x{wire.significand:x}", exponent
+
+
+def trace(
+    unit: str | Unit,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    seed: int = 0,
+    index: int = 0,
+    multiplier: Multiplier = None,
+) -> Trace:
+    """Every stage of one dot product: a and b of shape (k,), everything as in `ww.dot`.
+
+    index: the flat position of the output that is traced, which stochastic rounding draws by.
+    """
+    u = as_unit(unit)
+    x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
+    if x.shape != ():
+        raise ValueError(
+            f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: pass one row of each"
+        )
+    wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
+    code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
+    shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
+    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format))
+
+
+def trace_operation(
+    op: str,
+    *args: Any,
+    format: str | Format | None = None,
+    rounding: str = "rne",
+    tininess: str = "after",
+    nan: str = "canonical",
+    seed: int = 0,
+) -> Trace:
+    """Every stage of one operation, as 'fma', on single numbers; settings as in `ww.add`."""
+    arity = core.arity(op)
+    if len(args) != arity:
+        raise TypeError(f"{op} takes {arity} operands, {len(args)} were given")
+    wanted = None if format is None else as_format(format)
+    named = dict(zip("xyz", args, strict=False))
+    arrays = dict(zip(named, operands(named, wanted), strict=True))
+    for name, x in arrays.items():
+        if x.shape != ():
+            raise ValueError(f"{name} has shape {x.shape}; one number is traced, as {name}[0]")
+    to = result_format(arrays, wanted)
+    pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
+    env = core.Env(rounding, tininess, nan)
+    wires = core.trace_operation(op, to._core, env, pairs, seed)
+    result = compute(op, dict(arrays), to, rounding, tininess, nan, seed=seed)
+    return Trace(f"{op} in {to}, {rounding}", wires, result)

@@ -1,0 +1,75 @@
+"""NumPy's functions of Arrays: those that round correctly in one format, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def table() -> dict[np.ufunc, Callable]:
+    """Each function that NumPy may be given an Array for. Filled late: these modules import Array."""
+    from . import _compare, _dot, _elementwise
+
+    return {
+        np.add: _elementwise.add,
+        np.subtract: _elementwise.subtract,
+        np.multiply: _elementwise.multiply,
+        np.divide: _elementwise.divide,
+        np.sqrt: _elementwise.sqrt,
+        np.negative: _elementwise.negate,
+        np.absolute: _elementwise.abs,
+        np.fabs: _elementwise.abs,
+        np.positive: lambda x: x,
+        np.copysign: _elementwise.copysign,
+        np.minimum: _elementwise.minimum,
+        np.maximum: _elementwise.maximum,
+        np.fmin: _elementwise.minimum_number,
+        np.fmax: _elementwise.maximum_number,
+        np.equal: _compare.equal,
+        np.not_equal: _compare.not_equal,
+        np.less: _compare.less,
+        np.less_equal: _compare.less_equal,
+        np.greater: _compare.greater,
+        np.greater_equal: _compare.greater_equal,
+        np.isnan: _compare.isnan,
+        np.isinf: _compare.isinf,
+        np.isfinite: _compare.isfinite,
+        np.matmul: _dot.matmul_in_order,
+    }
+
+
+_table: dict[np.ufunc, Callable] = {}
+WAY_OUT = {
+    "add.reduce": "ww.sum(x, unit=...) sums in an order that is written down",
+    "remainder": "ww.remainder is IEEE 754's; Python's % is not rounded correctly by anyone",
+    "ldexp": "take ww.scaleb",
+    "rint": "take ww.round_to_integral",
+}
+
+
+def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+    from ._array import Array, kind_of
+
+    if not _table:
+        _table.update(table())
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    if method != "__call__" or kwargs or ufunc not in _table:
+        hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
+        settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
+        raise TypeError(f"np.{name}{settings} is not defined on Arrays: {hint}")
+    formats = {x.format for x in inputs if isinstance(x, Array)}
+    stranger = next((x for x in inputs if not isinstance(x, Array)), None)
+    if stranger is not None:
+        raise TypeError(
+            f"{name} of an Array of {formats.pop()} and {kind_of(stranger)}: operators take Arrays of "
+            "one format; make one with ww.array(value, format)"
+        )
+    if len(formats) > 1:
+        names = " and ".join(str(x.format) for x in inputs)
+        raise TypeError(
+            f"{name} of {names}: operators take one format; convert with .astype(format), or take "
+            f"ww.{_table[ufunc].__name__}(x, y, format=...)"
+        )
+    return _table[ufunc](*inputs)

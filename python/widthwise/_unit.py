@@ -1,0 +1,182 @@
+"""Units: hardware that multiplies and accumulates, as a description."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import _widthwise as core
+from ._format import Format
+from ._table import Table, html_card
+
+LONGEST_DOT: int = core.longest_dot
+
+
+class Unit:
+    """A multiply-accumulate unit: a preset's name, a short form, or TOML's keys in braces.
+
+    >>> Unit("mac(e4m3fn, product=e5m7:rtz, sum=e8m13)")
+    Unit('mac(e4m3fn, product=e5m7:rtz, sum=e8m13)')
+    >>> u = Unit("hopper.e4m3.f32")
+    >>> str(u.a), str(u.result_format), u.lanes
+    ('e4m3fn', 'e8m23', 32)
+
+    Raises:
+        ValueError: the text is no unit, or one that contradicts itself; the message says where.
+    """
+
+    __slots__ = ("_core", "_text")
+    _core: core.Unit
+    _text: str
+
+    def __init__(self, text: str | Unit) -> None:
+        if not isinstance(text, str | Unit):
+            raise TypeError(f"unit = {text!r}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
+        bound = text._core if isinstance(text, Unit) else core.Unit(text)
+        object.__setattr__(self, "_core", bound)
+        object.__setattr__(self, "_text", str(bound))
+
+    @classmethod
+    def _of(cls, bound: core.Unit) -> Unit:
+        self = object.__new__(cls)
+        object.__setattr__(self, "_core", bound)
+        object.__setattr__(self, "_text", str(bound))
+        return self
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike) -> Unit:
+        """Read the long form from a file: the keys of one unit, or one table that holds them."""
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            return cls._of(core.Unit.from_toml(text))
+        except ValueError as why:
+            raise ValueError(f"{path}: {why}") from None
+
+    def to_toml(self, name: str = "") -> str:
+        """The long form: a line a field, those that have their default left out."""
+        return self._core.to_toml(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a unit does not change; write another one")
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Unit('{self}')"
+
+    def __eq__(self, other: object) -> bool:
+        return self._core == other._core if isinstance(other, Unit) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple:
+        return Unit, (self._text,)
+
+    # --- Fields ---
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The keys of the long form, nested as TOML nests them."""
+        import tomllib
+
+        return tomllib.loads(self.to_toml())
+
+    @property
+    def a(self) -> Format:
+        return Format._of(self._core.a)
+
+    @property
+    def b(self) -> Format:
+        return Format._of(self._core.b)
+
+    @property
+    def c(self) -> Format:
+        return Format._of(self._core.c)
+
+    @property
+    def result_format(self) -> Format:
+        return Format._of(self._core.result)
+
+    @property
+    def lanes(self) -> int:
+        """Products a block; 0: all of k at once."""
+        return self._core.lanes
+
+    @property
+    def scale_format(self) -> Format | None:
+        return Format._of(self._core.scale[0]) if self._core.scale else None
+
+    @property
+    def scale_block(self) -> int | None:
+        """Elements along k that share a scale."""
+        return self._core.scale[1] if self._core.scale else None
+
+    def widths(self, k: int = LONGEST_DOT) -> dict[str, Any]:
+        """Every width the description implies, in bits; exponents as (least, largest).
+
+        k: the longest dot product, for a unit that takes all of it at once.
+        """
+        return self._core.widths(k)
+
+    # --- Shown ---
+
+    def table(self) -> Table:
+        """The long form and the widths."""
+        rows = [line.split(" = ", 1) for line in self.to_toml().splitlines() if " = " in line]
+        widths = [(f"width: {key}", value) for key, value in self.widths().items()]
+        return Table(["field", "value"], [*rows, *widths])
+
+    def _repr_html_(self) -> str:
+        return html_card(str(self), self.table())
+
+
+def as_unit(unit: str | Unit) -> Unit:
+    return unit if isinstance(unit, Unit) else Unit(unit)
+
+
+class Units(Mapping):
+    """The presets. Any other unit is one `ww.Unit(text)` away."""
+
+    def __init__(self) -> None:
+        self._presets = {
+            name: (bound, evidence, source) for name, bound, evidence, source in core.presets()
+        }
+
+    def __getitem__(self, name: str) -> Unit:
+        if name in self._presets:
+            return Unit._of(self._presets[name][0])
+        raise KeyError(f"no preset is named {name!r}; ww.Unit({name!r}) reads every form")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._presets)
+
+    def __len__(self) -> int:
+        return len(self._presets)
+
+    def evidence(self, name: str) -> str:
+        """How we know that the preset is the unit it is named after."""
+        return self._presets[name][1]
+
+    def source(self, name: str) -> str:
+        return self._presets[name][2]
+
+    def table(self) -> Table:
+        columns = ["name", "a", "b", "result", "lanes", "evidence", "source"]
+        rows = [
+            (name, str(u.a), str(u.b), str(u.result), u.lanes or "all", evidence, source)
+            for name, (u, evidence, source) in self._presets.items()
+        ]
+        return Table(columns, rows)
+
+    def __repr__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+units = Units()

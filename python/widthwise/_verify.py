@@ -1,0 +1,186 @@
+"""Our results against MPFR's, or against a file of vectors."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from . import _codes
+from . import _widthwise as core
+from ._array import Array
+from ._dot import Operands, checked_seed, prepared
+from ._format import Format, as_format
+from ._operands import broadcast, operands, result_format
+from ._unit import Unit, as_unit
+
+CHUNK = 1 << 20  # bytes of vectors read at a time
+
+
+@dataclass
+class Verdict:
+    """How many results were looked at, how many differ, and the first of those."""
+
+    what: str
+    against: str
+    vectors: int
+    errors: int
+    failures: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return self.vectors > 0 and self.errors == 0
+
+    def __str__(self) -> str:
+        line = f"{self.what}: {self.vectors} vectors, {self.errors} errors against {self.against}"
+        return "\n".join([line, *self.failures])
+
+
+class MissingMpfr(RuntimeError):
+    def __init__(self) -> None:
+        super().__init__(
+            "this build has no MPFR: install libmpfr-dev (Debian) and build again, or verify against "
+            "a vector file, vectors='file'"
+        )
+
+
+def verify(
+    what: str | Unit,
+    *args: Any,
+    format: str | Format | None = None,
+    to: str | Format | None = None,
+    rounding: str = "rne",
+    tininess: str = "after",
+    nan: str = "canonical",
+    n: int = 10_000,
+    k: int = 64,
+    c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    seed: int = 0,
+    vectors: str | os.PathLike | None = None,
+) -> Verdict:
+    """Compute again with MPFR, or take a file's word, and count the results that differ.
+
+    Args:
+        what: an operation, as 'fma' (add subtract multiply divide remainder sqrt fma convert
+            round_to_integral round_to_integral_exact), or a unit.
+        args: its operands; without them n random and directed ones are drawn, of `format`, for a
+            unit n dot products of length k.
+        to: the results' format, if not the operands'.
+        vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
+
+    >>> import widthwise as ww
+    >>> bool(ww.verify("add", format="e5m10", n=1000))  # doctest: +SKIP
+    True
+    """
+    if vectors is not None:
+        task = (str(what), str(as_format(format or "")), str(to or ""), rounding, tininess)
+        with open(vectors, "rb") as lines:
+            return check_vectors(task, lines, str(vectors))
+    if core.mpfr_version is None:
+        raise MissingMpfr
+    if isinstance(what, Unit) or "(" in what or what in core_units():
+        return verify_unit(as_unit(what), args, n, k, c, scale_a, scale_b, seed)
+    env = core.Env(rounding, tininess, nan)
+    return verify_operation(what, args, format, to, env, rounding, n, seed)
+
+
+def core_units() -> Any:
+    from ._unit import units
+
+    return units
+
+
+def random_codes(count: int, shape: tuple[int, ...], format: Format, seed: int) -> list[Array]:
+    arrays = [Array._of(_codes.empty(shape, format), format) for _ in range(count)]
+    core.random_operands(format._core, seed, [x.bits for x in arrays])
+    return arrays
+
+
+def verify_operation(
+    op: str,
+    args: tuple,
+    format: str | Format | None,
+    to: str | Format | None,
+    env: core.Env,
+    rounding: str,
+    n: int,
+    seed: int,
+) -> Verdict:
+    from_format = None if format is None else as_format(format)
+    if args:
+        arrays = operands(dict(zip("xyz", args, strict=False)), from_format)
+    elif from_format is None:
+        raise TypeError("format: without operands it is needed, to draw them, as format='e5m10'")
+    else:
+        arrays = random_codes(core.arity(op), (n,), from_format, checked_seed(seed))
+    named = dict(zip("xyz", arrays, strict=False))
+    out = result_format(named, None if to is None else as_format(to))
+    codes, shape = broadcast(named)
+    result = _codes.empty(shape, out)
+    flags = np.empty(shape, np.uint8)
+    pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
+    core.elementwise(op, out._core, env, pairs, result, flags, seed)
+    count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, seed)
+    failures = [
+        f"{op}({', '.join(hex(code_at(bits, x.format, i)) for x, bits in zip(arrays, codes, strict=True))}): "
+        f"MPFR has {code:#x} {_codes.flag_names(raised)}, "
+        f"this is {code_at(result, out, i):#x} {_codes.flag_names(flags.reshape(-1)[i])}"
+        for i, code, raised in found
+    ]
+    title = f"{op} of {', '.join(str(x.format) for x in arrays)} to {out}, {rounding}"
+    return Verdict(title, f"MPFR {core.mpfr_version}", flags.size, count, failures)
+
+
+def code_at(bits: np.ndarray, format: Format, i: int) -> int:
+    return _codes.integers(bits.reshape(-1, format.limbs)[i], format)[0]
+
+
+def verify_unit(
+    u: Unit, args: tuple, n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
+) -> Verdict:
+    if args:
+        a, b = args
+    else:
+        (a,), (b,) = (random_codes(1, (n, k), f, seed + i) for i, f in enumerate((u.a, u.b)))
+        (c,) = random_codes(1, (n,), u.c, seed + 2)
+        if u.scale_format:
+            blocks = -(-k // (u.scale_block or 1))
+            scale_a, scale_b = (random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4))
+    x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
+    result = _codes.empty((x.count,), u.result_format)
+    prepared(u, x.k, None).dots(x.bound(), result, None, checked_seed(seed))
+    return judge_unit(u, x, result, seed, [])
+
+
+def judge_unit(u: Unit, x: Operands, result: np.ndarray, seed: int, indices: list[int]) -> Verdict:
+    """Outputs of a unit, computed again with MPFR."""
+    if core.mpfr_version is None:
+        raise MissingMpfr
+    count, found = core.mpfr_check_dots(u._core, x.bound(), result, seed, indices)
+    failures = [
+        f"output {i}: MPFR has {code:#x}, this is {code_at(result, u.result_format, i):#x}"
+        for i, code, _ in found
+    ]
+    return Verdict(f"{u}, k = {x.k}", f"MPFR {core.mpfr_version}", x.count, count, failures)
+
+
+def check_vectors(
+    task: tuple[str, str, str, str, str],
+    lines: BinaryIO,
+    name: str,
+    nan_bits: bool = False,
+    int_bits: bool = False,
+    inexact: str = "either",
+) -> Verdict:
+    """TestFloat's lines: operands, result, flags. task: op, format, to, rounding, tininess."""
+    op, format, to, rounding, tininess = task
+    bound = core.VectorTask(op, format, to, core.Env(rounding, tininess))
+    checker = core.VectorChecker(bound, nan_bits, int_bits, inexact)
+    while chunk := lines.read(CHUNK):
+        checker.feed(chunk)
+    checker.finish()
+    title = f"{op} of {format}{f' to {to}' if to else ''}, {rounding}"
+    return Verdict(title, name, checker.vectors, checker.errors, checker.failures)

@@ -1,0 +1,177 @@
+"""Commands on files: quantize, dot, matmul, export."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _widthwise as core
+from .._array import Array
+from .._create import array, from_bits
+from .._dot import dot, matmul
+from .._export import export
+from .._format import Format
+from .._unit import Unit
+from .output import add_json, add_rounding, add_seed, show
+
+MOST_PRINTED = 1000  # results
+
+
+def add_commands(commands: Any) -> None:
+    add_quantize(commands)
+    add_product(commands, "dot", dot, "along the last axis")
+    add_product(commands, "matmul", matmul, "of matrices")
+    command = commands.add_parser("export", help="the Verilog header of a unit")
+    command.add_argument("unit", metavar="UNIT")
+    command.add_argument("directory", metavar="DIR")
+    command.add_argument("--name", help="of the module; default: from the unit's text")
+    command.set_defaults(run=run_export)
+    add_json(command)
+
+
+def add_quantize(commands: Any) -> None:
+    command = commands.add_parser("quantize", help="numbers of a file to codes of a format")
+    command.add_argument("source", metavar="IN", help=".npy, .npz, or - for either, or numbers, on stdin")
+    command.add_argument("target", metavar="OUT", help=".npy, or .npz for a .npz")
+    command.add_argument("--format", required=True, metavar="F")
+    command.add_argument("--nan", choices=["zero"], help="zero: NaN becomes +0 where F has no NaN")
+    command.add_argument("--values", action="store_true", help="write the rounded values as float64")
+    command.set_defaults(run=run_quantize)
+    for add in (add_rounding, add_seed, add_json):
+        add(command)
+
+
+def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
+    command = commands.add_parser(name, help=f"a product {what}, as a unit computes it")
+    command.add_argument("a", metavar="A", help=".npy: codes (unsigned) or values, which are rounded")
+    command.add_argument("b", metavar="B")
+    command.add_argument("--unit", required=True, metavar="U")
+    for option in ("--c", "--scale-a", "--scale-b"):
+        command.add_argument(option, metavar="FILE")
+    command.add_argument("--out", metavar="FILE", help=".npy for the codes; else they are printed")
+    command.add_argument("--values", action="store_true", help="write or print values, not codes")
+    command.set_defaults(run=lambda options: run_product(options, compute))
+    for add in (add_rounding, add_seed, add_json):
+        add(command)
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def load(argument: str, path: str) -> Any:
+    """What np.load makes of a file, or of numbers on stdin."""
+    data = sys.stdin.buffer.read() if path == "-" else None
+    if data is not None and not data.startswith((b"\x93NUMPY", b"PK")):
+        return np.array(data.decode().split(), dtype=object)
+    try:
+        return np.load(path if data is None else io.BytesIO(data), allow_pickle=False)
+    except OSError as why:
+        raise ValueError(f"{argument} = {path}: {why.strerror or why}; name a .npy or .npz file") from None
+    except (ValueError, EOFError):
+        raise ValueError(
+            f"{argument} = {path}: this is no array of numbers; write it with np.save or np.savez"
+        ) from None
+
+
+def load_array(argument: str, path: str) -> np.ndarray:
+    a = load(argument, path)
+    if not isinstance(a, np.ndarray):
+        raise ValueError(f"{argument} = {path}: this holds several arrays; name a .npy file")
+    return a
+
+
+def save(argument: str, path: str, content: np.ndarray | dict[str, np.ndarray]) -> None:
+    """The whole file or nothing; the old one stays where writing fails."""
+    wanted = ".npz" if isinstance(content, dict) else ".npy"
+    if not path.endswith(wanted):
+        raise ValueError(f"{argument} = {path}: a name that ends in {wanted} is wanted")
+    data = io.BytesIO()
+    if isinstance(content, dict):
+        np.savez(data, **content)  # type: ignore[arg-type]
+    else:
+        np.save(data, content)
+    try:
+        core.write_file(path, data.getvalue())
+    except OSError as why:
+        raise ValueError(f"{argument} = {path}: {why.strerror or why}") from None
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+def run_quantize(options: argparse.Namespace) -> int:
+    f = Format(options.format)
+    source = load("IN", options.source)
+
+    def quantized(name: str, x: np.ndarray) -> tuple[np.ndarray, tuple]:
+        try:
+            z, flags = array(
+                x, f, rounding=options.rounding, nan=options.nan, flags=True, seed=options.seed
+            )
+        except (ValueError, TypeError) as why:
+            raise ValueError(f"IN = {options.source}{name and f', {name}'}: {why}") from None
+        counts = [int(np.count_nonzero(flags & bit)) for bit in (1, 2, 4)]
+        return (z.to_float64() if options.values else z.bits), (name or "-", z.size, *counts)
+
+    if isinstance(source, np.ndarray):
+        content, row = quantized("", source)
+        save("OUT", options.target, content)
+        rows = [row]
+    else:
+        done = {name: quantized(name, source[name]) for name in source.files}
+        save("OUT", options.target, {name: content for name, (content, _) in done.items()})
+        rows = [row for _, row in done.values()]
+    columns = ["array", "numbers", "inexact", "underflow", "overflow"]
+    facts = {"format": str(f), "arrays": [dict(zip(columns, row, strict=True)) for row in rows]}
+    lines = [f"{name}: {n} numbers as {f}; {x} inexact, {u} underflow, {o} overflow" for name, n, x, u, o in rows]
+    show(options, facts, "\n".join(lines))
+    return 0
+
+
+def operand(argument: str, path: str | None, format: Format | None, rounding: str) -> Array | None:
+    """Codes, or values rounded to the format the unit wants."""
+    if path is None or format is None:
+        return None
+    a = load_array(argument, path)
+    try:
+        return from_bits(a, format) if a.dtype.kind == "u" else array(a, format, rounding=rounding)
+    except (ValueError, TypeError) as why:
+        raise ValueError(f"{argument} = {path}: {why}") from None
+
+
+def run_product(options: argparse.Namespace, compute: Callable) -> int:
+    u = Unit(options.unit)
+    settings = {
+        "c": operand("--c", options.c, u.c, options.rounding),
+        "scale_a": operand("--scale-a", options.scale_a, u.scale_format, options.rounding),
+        "scale_b": operand("--scale-b", options.scale_b, u.scale_format, options.rounding),
+    }
+    a = operand("A", options.a, u.a, options.rounding)
+    b = operand("B", options.b, u.b, options.rounding)
+    z = compute(a, b, unit=u, seed=options.seed, **settings)
+    content = z.to_float64() if options.values else z.bits
+    if options.out:
+        save("--out", options.out, content)
+    facts = {"unit": str(u), "format": str(z.format), "shape": list(z.shape)}
+    text = f"{tuple(z.shape)} of {z.format}, {u}"
+    if not options.out:
+        if z.size > MOST_PRINTED:
+            raise ValueError(f"--out: {z.size} results are too many to print; name a .npy file")
+        facts["values" if options.values else "codes"] = content.tolist()
+        text += f"\n{z if options.values else content}"
+    show(options, facts, text)
+    return 0
+
+
+def run_export(options: argparse.Namespace) -> int:
+    try:
+        paths = export(options.unit, options.directory, options.name)
+    except OSError as why:
+        raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
+    show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))
+    return 0

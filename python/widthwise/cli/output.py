@@ -1,0 +1,36 @@
+"""Tables on standard output, as text or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .._table import Table
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def show(options: argparse.Namespace, content: Table | Mapping[str, Any], text: str = "") -> None:
+    """A table; or facts, which without JSON print as `text`, or a line each."""
+    if isinstance(content, Table):
+        print(json.dumps(content.records(), indent=1) if options.json else content)
+    elif options.json:
+        print(json.dumps(content, indent=1))
+    else:
+        print(text or Table(["", ""], [(key, value) for key, value in content.items()]))
+
+
+def add_rounding(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--rounding", default="rne", metavar="R", help="rne (default), rtz, sr8, …")
+
+
+def add_tininess(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--tininess", default="after", metavar="T", help="after (default) or before")
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--seed", type=int, default=0, help="of random numbers; default 0")

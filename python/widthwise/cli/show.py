@@ -1,0 +1,197 @@
+"""Commands that print: info, formats, units, op, trace, doctor."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+import numpy as np
+
+from .. import _compare, _elementwise
+from .._array import Array
+from .._codes import flag_names, integers, readable
+from .._create import array, from_bits
+from .._format import Format, formats
+from .._info import findings
+from .._table import Table
+from .._trace import Trace, trace, trace_operation
+from .._unit import Unit, units
+from .output import add_json, add_rounding, add_seed, add_tininess, show
+
+
+def add_commands(commands: Any) -> None:
+    add_info(commands)
+    add_registries(commands)
+    add_op(commands)
+    add_trace(commands)
+    doctor = commands.add_parser("doctor", help="what was found here: compiler, MPFR, GPU, tools")
+    doctor.set_defaults(run=run_doctor)
+    add_json(doctor)
+
+
+def add_info(commands: Any) -> None:
+    info = commands.add_parser("info", help="everything about a format or a unit")
+    info.add_argument("text", metavar="FORMAT|UNIT", help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32")
+    info.set_defaults(run=run_info)
+    add_json(info)
+
+
+def add_registries(commands: Any) -> None:
+    for name, registry in (("formats", formats), ("units", units)):
+        command = commands.add_parser(name, help=f"the {name} that have names")
+        command.set_defaults(run=lambda options, r=registry: show(options, r.table()) or 0)
+        add_json(command)
+
+
+def add_op(commands: Any) -> None:
+    op = commands.add_parser("op", help="one operation: value, code, flags, stages")
+    op.add_argument("name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …")
+    op.add_argument("format", metavar="FORMAT")
+    op.add_argument("operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)")
+    op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
+    op.add_argument("--nan", default="canonical", help="canonical (default) or propagate")
+    op.set_defaults(run=run_op)
+    for add in (add_rounding, add_tininess, add_seed, add_json):
+        add(op)
+
+
+def add_trace(commands: Any) -> None:
+    command = commands.add_parser("trace", help="every stage of one dot product of a unit")
+    command.add_argument("unit", metavar="UNIT")
+    command.add_argument("a", nargs="?", metavar="A", help="codes or values, commas between: 1.5,0x3c00")
+    command.add_argument("b", nargs="?", metavar="B")
+    command.add_argument("c", nargs="?", metavar="C")
+    command.add_argument("-k", type=int, default=4, help="random products, without A and B; default 4")
+    command.set_defaults(run=run_trace)
+    add_seed(command)
+    add_json(command)
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+def run_info(options: argparse.Namespace) -> int:
+    what = format_or_unit(options.text)
+    if isinstance(what, Format):
+        show(options, what.facts(), str(what.table()))
+        return 0
+    facts = {"unit": str(what), "fields": what.fields, "widths": what.widths()}
+    if str(what) in units:
+        facts |= {"evidence": units.evidence(str(what)), "source": units.source(str(what))}
+    lines = [str(what), str(what.table())]
+    lines += [f"{key}: {facts[key]}" for key in ("evidence", "source") if key in facts]
+    show(options, facts, "\n".join(lines))
+    return 0
+
+
+def format_or_unit(text: str) -> Format | Unit:
+    try:
+        return Format(text)
+    except ValueError as no_format:
+        try:
+            return Unit(text)
+        except ValueError as no_unit:
+            raise (no_unit if re.search(r"[({.]", text) else no_format) from None
+
+
+def operand(text: str, format: Format) -> Array:
+    """A code in hexadecimal, or any other number as a value."""
+    if re.fullmatch(r"0x[0-9a-f]+", text, re.IGNORECASE):
+        return from_bits(int(text, 16), format)
+    return array(text, format)
+
+
+def value_and_code(x: Any) -> tuple[str, str]:
+    if not isinstance(x, Array):
+        return str(x), ""
+    (code,) = integers(x.bits, x.format)
+    return readable(code, x.format), f"0x{code:0{-(-x.format.width // 4)}x}"
+
+
+def run_op(options: argparse.Namespace) -> int:
+    f = Format(options.format)
+    name = options.name
+    if name == "scaleb":
+        *texts, n = options.operands
+        operands = [operand(text, f) for text in texts]
+        how = {"rounding": options.rounding, "tininess": options.tininess, "flags": True}
+        result = _elementwise.scaleb(*operands, int(n), format=options.to, **how)
+        return show_op(options, operands, *result, None)
+    operands = [operand(text, f) for text in options.operands]
+    if name == "classify":
+        return show_op(options, operands, _compare.classify(*operands), 0, None)
+    if name in COMPARISONS:
+        return show_op(options, operands, *COMPARISONS[name](*operands, flags=True), None)
+    return run_rounding_op(options, operands)
+
+
+COMPARISONS = {
+    name: getattr(_compare, name)
+    for name in dir(_compare)
+    if re.fullmatch(r"(equal|less|greater|not_equal|unordered|total_order)\w*", name)
+}
+
+
+def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
+    how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
+    to = options.to
+    stages = trace_operation(options.name, *operands, format=to, seed=options.seed, **how)
+    named = dict(zip("xyz", operands, strict=False))
+    result = _elementwise.compute(options.name, named, to, flags=True, seed=options.seed, **how)
+    return show_op(options, operands, *result, stages)
+
+
+def show_op(
+    options: argparse.Namespace, operands: list[Array], result: Any, flags: Any, stages: Trace | None
+) -> int:
+    rows = [(name, *value_and_code(x)) for name, x in zip("abc", operands, strict=False)]
+    rows.append(("result", *value_and_code(result)))
+    facts = {
+        "operation": options.name,
+        "format": str(Format(options.format)),
+        "rounding": options.rounding,
+        "operands": [{"value": value, "code": c} for _, value, c in rows[:-1]],
+        "value": rows[-1][1],
+        "code": rows[-1][2],
+        "flags": flag_names(flags),
+        "stages": stages.table().records() if stages else [],
+    }
+    text = f"{Table(['', 'value', 'code'], [*rows, ('flags', flag_names(flags), '')])}"
+    show(options, facts, f"{text}\n\n{stages.table()}" if stages else text)
+    return 0
+
+
+def run_trace(options: argparse.Namespace) -> int:
+    u = Unit(options.unit)
+    if (options.a is None) != (options.b is None):
+        raise ValueError("B is missing; give A and B, or neither for random numbers")
+    if options.a is None:
+        draw = np.random.default_rng(options.seed).standard_normal((2, options.k))
+        a, b = array(draw[0], u.a), array(draw[1], u.b)
+    else:
+        a, b = listed(options.a, u.a), listed(options.b, u.b)
+    c = None if options.c is None else operand(options.c, u.c)
+    scales: dict[str, Array] = {}
+    if u.scale_format and u.scale_block:
+        ones = array(np.ones(-(-len(a) // u.scale_block)), u.scale_format)
+        scales = {"scale_a": ones, "scale_b": ones}
+    stages = trace(u, a, b, c, seed=options.seed, **scales)
+    value, code = value_and_code(stages.result)
+    result = {"value": value, "code": code}
+    facts = {"unit": str(u), "k": len(a), "result": result, "stages": stages.table().records()}
+    show(options, facts, f"{stages.title}\n{stages.table()}\nresult: {value}  {code}")
+    return 0
+
+
+def listed(text: str, format: Format) -> Array:
+    numbers = [operand(part.strip(), format) for part in text.split(",")]
+    return from_bits(np.stack([x.bits for x in numbers]), format)
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    facts = dict(findings())
+    show(options, facts)
+    return 0
+
+

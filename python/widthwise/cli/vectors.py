@@ -1,0 +1,74 @@
+"""Commands on TestFloat's lines: verify, vectors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from .. import _widthwise as core
+from .._verify import check_vectors
+from .output import add_json, add_rounding, add_seed, add_tininess, show
+
+BATCH = 20_000  # vectors written at a time
+
+
+def add_commands(commands: Any) -> None:
+    verify = commands.add_parser(
+        "verify", help="check vectors from stdin: hexadecimal operands, result, flags a line"
+    )
+    add_task(verify)
+    verify.add_argument("--nan-bits", action="store_true", help="NaN results must agree in every bit")
+    verify.add_argument(
+        "--int-bits", action="store_true", help="so must the integers of invalid conversions"
+    )
+    verify.add_argument(
+        "--inexact",
+        default="either",
+        choices=["either", "raised", "never"],
+        help="whether rounding to an integer raises NX; default: as most of the vectors have it",
+    )
+    verify.set_defaults(run=run_verify)
+    add_json(verify)
+
+    vectors = commands.add_parser("vectors", help="write vectors, random and directed, to stdout")
+    add_task(vectors)
+    vectors.add_argument("-n", type=int, default=1000, help="how many; default 1000")
+    vectors.set_defaults(run=run_vectors)
+    add_seed(vectors)
+
+
+def add_task(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--op", required=True, help="add sub mul div rem sqrt mulAdd eq le lt roundToInt convert …"
+    )
+    command.add_argument("--format", required=True, metavar="F", help="of operands; convert: or i32 ui32 i64 ui64")
+    command.add_argument("--to", default="", metavar="G", help="of results, if not F; convert: or i32 …")
+    add_rounding(command)
+    add_tininess(command)
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    task = (options.op, options.format, options.to, options.rounding, options.tininess)
+    verdict = check_vectors(
+        task, sys.stdin.buffer, "stdin", options.nan_bits, options.int_bits, options.inexact
+    )
+    for failure in verdict.failures:
+        print(failure, file=sys.stderr)
+    if verdict.errors > len(verdict.failures):
+        print(f"… {verdict.errors - len(verdict.failures)} more", file=sys.stderr)
+    facts = {"vectors": verdict.vectors, "errors": verdict.errors, "failures": verdict.failures}
+    show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors")
+    return 0 if verdict else 1
+
+
+def run_vectors(options: argparse.Namespace) -> int:
+    env = core.Env(options.rounding, options.tininess)
+    task = core.VectorTask(options.op, options.format, options.to, env)
+    if options.n < 0:
+        raise ValueError(f"-n = {options.n}: it may be 0 or more")
+    for first in range(0, options.n, BATCH):
+        count = min(BATCH, options.n - first)
+        sys.stdout.write(core.make_vectors(task, options.seed, first, count))
+    sys.stdout.flush()
+    return 0

@@ -1,0 +1,86 @@
+#include "tables.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "widthwise/sim/unit_text.hpp"
+
+namespace tests {
+namespace {
+
+template <class T>
+T value(const ConstantTable& table, std::string_view name) {
+  const Constant* found = find(table, name);
+  const T* held = found ? std::get_if<T>(&found->value) : nullptr;
+  INFO(name);
+  CHECK_MESSAGE(held != nullptr, "no constant of this name and kind");
+  return held ? *held : T{};
+}
+
+}  // namespace
+
+const std::vector<std::string>& units() {
+  static const std::vector<std::string> all{
+      "mac(e4m3fn)",
+      "fma(e5m2)",
+      "fma(bfloat16)",
+      "mac(binary16)",
+      "fma(binary32)",
+      "mac(e6m9)",
+      "fma(e8m15)",
+      "fma(e15m112)",
+      "mac(e20m49)",
+      "fma(e31m3)",
+      "fma(e62m1)",
+      "mac(e62m4095)",
+      "dot(e2m1fn, c=e8m23, lanes=4)",
+      "mac(ue5m3)",
+      "mac(e8m0fnu)",
+      "fma(binary8p1uf)",
+      "mac(e5m10;sub=no;nan=none;inf=no;overflow=max)",
+      "mac(e5m10, sum=e8m13:sr8:half)",
+      "tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)",
+      "hopper.e4m3.f32",
+      "hopper.f16.f32",
+      "hopper.e4m3.promote128",
+      "blackwell.mxfp8",
+      "blackwell.nvfp4",
+      "lowered.e4m3.f32",
+      "cdna2.f16",
+      "cdna3.fp8",
+      "mac.bf16.f32.bf16",
+      "kulisch.f32",
+      "fix24.sat",
+  };
+  return all;
+}
+
+ConstantTable table_of(const std::string& unit) {
+  return widthwise::hdl::unit_constants(widthwise::parse_unit(unit), "mac_unit");
+}
+
+const Constant* find(const ConstantTable& table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Constant::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::int64_t integer(const ConstantTable& table, std::string_view name) {
+  return value<std::int64_t>(table, name);
+}
+
+bool flag(const ConstantTable& table, std::string_view name) { return value<bool>(table, name); }
+
+Code code(const ConstantTable& table, std::string_view name) {
+  const auto pattern = value<widthwise::hdl::Pattern>(table, name);
+  CHECK(pattern.limbs.size() == static_cast<std::size_t>(pattern.width + 63) / 64);
+  Code code;
+  std::ranges::copy(pattern.limbs, code.limb);
+  return code;
+}
+
+std::string text(const ConstantTable& table, std::string_view name) {
+  return value<std::string>(table, name);
+}
+
+}  // namespace tests
