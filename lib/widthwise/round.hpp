@@ -1,5 +1,6 @@
 #pragma once
 #include "widthwise/rounder.hpp"
+#include "widthwise/side_by_side.hpp"
 #include "widthwise/trace.hpp"
 #include "widthwise/unpack.hpp"
 
@@ -91,29 +92,20 @@ constexpr Rounded<U> round_in_gap(const Rounder<U>& to, Mask<U> negative, const 
   return r;
 }
 
-// One unit in the last kept place, or nothing: the step away from zero.
-template <class U>
-constexpr U step(const Rounder<U>& to, Mask<U> negative, Mask<U> odd, const U& aligned,
-                 const U& random) {
-  if (to.rule.rounding.stochastic())
-    return select(stochastic_away<U>(to.rule.rounding, U(aligned << to.precision), random), U(1), U{});
-  const U increment = pick(to.increment, 2 * Int<U>(negative) + Int<U>(odd));
-  return U((aligned & to.dropped) + increment) >> to.drop;
+// What is added to a fraction before its dropped digits are cut off.
+template <class How, class U>
+constexpr U increment(const Rounder<U>& to, Mask<U> negative, Mask<U> odd, const U& random) {
+  return How::pick(to.increment, negative, odd) + ((random & to.random_mask) << to.random_shift) -
+         (random & to.random_tie);
 }
 
-// Rounds a placed number to the format's magnitudes and beyond; field is its exponent field, 0 for
-// subnormals. kept brings its hidden one: start a field low and let the carry walk into it.
-template <class U, class Trace>
-constexpr U rounded_magnitude(const Rounder<U>& to, Mask<U> negative, Int<U> field,
-                              const Placed<U>& at, const U& random, Trace&& trace) {
-  const U floor = (U(field) << to.layout.format.frac_bits) -
-                  select(at.subnormal, U{}, to.layout.hidden);
-  const U kept = at.aligned >> to.drop;
-  U last = kept;
-  if (to.even_code) last = floor + kept;
-  const U up = step(to, negative, Mask<U>{(last & U(1)) != U{}}, at.aligned, random);
-  trace(Stage::round, negative, field - to.layout.format.bias - (to.precision - 1), U(kept + up));
-  return floor + (U(kept + up) << to.spare);
+// Rounds a fraction to the format's magnitudes and beyond. Its hidden one is not in it, so that a
+// carry has somewhere to go; floor is the exponent field in its place, and takes that carry.
+template <class How, class U>
+constexpr U rounded_magnitude(const Rounder<U>& to, Mask<U> negative, const U& floor,
+                              const U& fraction, Mask<U> odd, const U& random) {
+  const U up = increment<How>(to, negative, odd, random);
+  return floor + shift_right(U(U(fraction + up) & to.kept), to.layout.up);
 }
 
 // The same with all that may come of it.
@@ -121,14 +113,21 @@ template <class U, class Trace>
 constexpr Rounded<U> round(const Rounder<U>& to, Mask<U> negative, Int<U> exp, const U& sig,
                            const U& random, Trace&& trace) {
   const Placed<U> at = denormalise(to, exp, sig);
-  trace(Stage::denormalise, negative, exp + select(at.subnormal, at.short_by, Int<U>{}), at.aligned);
+  trace(Stage::denormalise, negative, exp + select(at.subnormal, at.short_by, Int<U>{}),
+        at.aligned);
 
   const Int<U> field =
       select(at.subnormal, Int<U>{}, exp + (digits<U> - 1) + to.layout.format.bias);
   const Mask<U> far = field > to.layout.top_field;
+  const U floor = U(select(far, Int<U>{}, field)) << to.layout.format.frac_bits;
+  const U hidden = select(at.subnormal, U{}, bit<U>(digits<U> - 1));
+  const U fraction = at.aligned - hidden;
+  Mask<U> odd = (at.aligned & to.last_digit) != U{};
+  if (to.even_code) odd = (U(floor + (fraction >> to.drop)) & U(1)) != U{};
   Rounded<U> r{};
-  r.magnitude =
-      rounded_magnitude(to, negative, select(far, Int<U>{}, field), at, random, trace);
+  r.magnitude = rounded_magnitude<OneByOne>(to, negative, floor, fraction, odd, random);
+  trace(Stage::round, negative, exp + select(at.subnormal, at.short_by, Int<U>{}) + to.drop,
+        U(U(r.magnitude - floor) >> to.spare) + (hidden >> to.drop));
   r.lossy = (at.aligned & to.dropped) != U{};
   r.tiny = at.subnormal;
   if (any(at.subnormal) && to.env.tininess == Tininess::after_rounding)
@@ -165,16 +164,25 @@ constexpr Result<U> pack(const Rounder<U>& to, Mask<U> negative, const Rounded<U
   return {code, flags};
 }
 
-// A result whose exponent lies well inside its format is a normal number whatever the rounding, and
-// none of the questions above arise.
-template <class U, class Trace>
-constexpr Result<U> deliver_normal(const Rounder<U>& to, const Number<U>& x, const U& random,
-                                   Trace&& trace) {
-  trace(Stage::denormalise, x.negative, x.exp, x.sig);
-  const Int<U> field = x.exp + (digits<U> - 1) + to.layout.format.bias;
-  const U magnitude = rounded_magnitude(to, x.negative, field, {{}, {}, x.sig}, random, trace);
+// A result that is right wherever it is sure.
+template <class U>
+struct Quick {
+  U code;
+  Int<U> flags;
+  Mask<U> sure;
+};
+
+// A number whose exponent lies well inside its format stays a normal one whatever the rounding, and
+// none of the questions above arise. Nothing here is a jump.
+template <class How, class U>
+constexpr Quick<U> deliver_quick(const Rounder<U>& to, const Number<U>& x, const U& random) {
+  const U floor = shift_left(U(wrapped_sum(x.exp, to.field_offset)), to.layout.format.frac_bits);
+  const U fraction = x.sig ^ bit<U>(digits<U> - 1);
+  const Mask<U> odd = (x.sig & to.last_digit) != U{};
+  const U magnitude = rounded_magnitude<How>(to, x.negative, floor, fraction, odd, random);
   return {magnitude | select(x.negative, to.layout.sign, U{}),
-          raised<U>((x.sig & to.dropped) != U{}, inexact)};
+          raised<U>((x.sig & to.dropped) != U{}, inexact),
+          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside))};
 }
 
 template <class U, class Trace>
@@ -201,12 +209,12 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
                             const U& random = {}, Trace&& trace = {}) {
   trace(Stage::normalise, x.negative, x.exp, x.sig);
-  const Mask<U> inside = (x.exp >= to.first_inside) & (x.exp <= to.last_inside);
-  Result<U> z{};
-  if (!any((inside == Mask<U>{}) | special(x))) [[likely]]
-    z = deliver_normal(to, x, random, trace);
-  else
-    z = deliver_any(to, x, random, trace);
+  if constexpr (!traced<Trace>) {
+    const Quick<U> z = deliver_quick<OneByOne>(to, x, random);
+    if (!any((z.sure == Mask<U>{}) | special(x))) [[likely]]
+      return {z.code, z.flags | flags};
+  }
+  Result<U> z = deliver_any(to, x, random, trace);
   z.flags = z.flags | flags;
   trace(Stage::pack, x.negative, Int<U>{}, z.code);
   return z;

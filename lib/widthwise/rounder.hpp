@@ -19,16 +19,20 @@ struct Rounder {
   Layout<U> layout;
   Env env;
   RoundingRule rule;
-  int precision;        // significand digits kept
-  int drop;             // digits below them in the carrier
-  int spare;            // fraction bits of the code below them (E8M13 in an FP32 register: 10)
-  bool even_code;       // ties look at the code's last bit, not at the significand's (R4)
+  int precision;   // significand digits kept
+  int drop;        // digits below them in the carrier
+  int spare;       // fraction bits of the code below them (E8M13 in an FP32 register: 10)
+  bool even_code;  // ties look at the code's last bit, not at the significand's (R4)
   bool keeps_zero_sign;
   Flush flush;
   Overflow overflow;
   U nan_code;
-  U dropped;       // mask of the digits below the kept ones
-  U increment[4];  // added to them, carries where the rule says away: row 2 * negative + odd
+  U dropped, kept;  // masks of the digits below the kept ones, and of those
+  U last_digit;     // the lowest kept one
+  U increment[4];   // added to them, carries where the rule says away: row 2 * negative + odd
+  U random_mask, random_tie;  // stochastic rounding adds random << random_shift besides, less
+  int random_shift;           // random & random_tie
+  std::int64_t field_offset;  // exponent field of a normal number - weight of bit 0
   std::int64_t first_inside, last_inside;  // weights of bit 0 that surely give a normal number
   U least_number;  // of a format without subnormals: its least significand at emin, kept digits
 
@@ -46,11 +50,18 @@ struct Rounder {
         overflow(r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow),
         nan_code(r.nan_bits && r.fmt.has_nan() ? U(*r.nan_bits) : layout.nan_code),
         dropped(ones<U>(drop)),
+        kept(ones<U>(digits<U>) ^ dropped),
+        last_digit(bit<U>(drop)),
         increment{increment_for(0), increment_for(1), increment_for(2), increment_for(3)},
-        first_inside(1 - r.fmt.bias - (digits<U> - 1)),
-        last_inside(first_inside - 2 + static_cast<std::int64_t>(layout.max_finite >> r.fmt.frac_bits)),
+        random_mask(ones<U>(r.rm.random_bits)),
+        random_tie(r.rm.stochastic() && r.rm.variant == StochasticVariant::even ? 1 : 0),
+        random_shift(r.rm.stochastic() ? drop - r.rm.random_bits : 0),
+        field_offset(r.fmt.bias + (digits<U> - 1)),
+        first_inside(1 - field_offset),
+        last_inside(first_inside - 2 +
+                    static_cast<std::int64_t>(layout.max_finite >> r.fmt.frac_bits)),
         least_number(bit<U>(precision - 1) + U(r.fmt.zero ? 1 : 0)) {
-    if (!r.fmt.is_signed) last_inside = first_inside - 1;  // signs have to be looked at
+    if (!r.fmt.is_signed || even_code) last_inside = first_inside - 1;  // more has to be looked at
   }
 
   explicit constexpr Rounder(const Format& f, const Env& e = {})
@@ -58,7 +69,13 @@ struct Rounder {
 
  private:
   // Deterministic modes move up from any dropped part, from half, from above half, or never.
+  // Stochastic ones from where delta, cut to k digits, and r of k random ones reach 1 together. As
+  // r is whole, plain needs no cut; the others add half a unit to r, and even less where r is odd.
   constexpr U increment_for(unsigned row) const {
+    if (rule.rounding.stochastic())
+      return rule.rounding.variant == StochasticVariant::plain
+                 ? U{}
+                 : bit<U>(drop - rule.rounding.random_bits - 1);
     const unsigned ups = rule.table >> 4 * row;  // bit 2 * guard + sticky
     const U half = bit<U>(drop - 1);
     return ups & 2 ? dropped : ups & 4 ? half : ups & 8 ? U(half - U(1)) : U{};

@@ -44,14 +44,28 @@ using Int = typename Significand<U>::Int;
 template <class U>
 inline constexpr int digits = Significand<U>::digits;
 
+template <class T>
+inline constexpr bool is_word = std::is_integral_v<T> || std::is_same_v<T, uint128>;
+
+// All digits set where c holds, none elsewhere.
+template <class T>
+constexpr T mask_if(bool c) {
+  if constexpr (std::is_same_v<T, uint128>)  // of a negated truth GCC makes a jump here
+    return static_cast<T>(static_cast<std::int64_t>(std::uint64_t{c} << 63) >> 63);
+  else if constexpr (is_word<T>)
+    return static_cast<T>(-static_cast<std::int64_t>(c));
+  else
+    return c ? T{} - T(1) : T{};
+}
+
 // c ? a : b for every value. The only way the arithmetic branches on data, so that U may be
 // one integer or a row of them.
 // Integers go by mask, for a compiler likes to make a jump of `c ? a : b`, and a jump that hangs on
 // data is guessed wrong every other time.
 template <class T>
 constexpr T select(bool c, const T& a, const T& b) {
-  if constexpr (std::is_integral_v<T> || std::is_same_v<T, uint128>)
-    return static_cast<T>(b ^ ((a ^ b) & static_cast<T>(-static_cast<T>(c))));
+  if constexpr (is_word<T>)
+    return static_cast<T>(b ^ ((a ^ b) & mask_if<T>(c)));
   else
     return c ? a : b;
 }
@@ -60,20 +74,41 @@ constexpr T select(bool c, const T& a, const T& b) {
 // the larger one, and their signs, no branch predictor can guess.
 template <class T>
 constexpr void swap_if(bool c, T& x, T& y) {
-  const T mask = T{} - T(c ? 1 : 0), t = (x ^ y) & mask;
-  x = x ^ t;
-  y = y ^ t;
+  const T apart = (x ^ y) & mask_if<T>(c);
+  x = x ^ apart;
+  y = y ^ apart;
 }
 template <class T>
 constexpr T negate_if(bool c, const T& x) {
-  const T mask = T{} - T(c ? 1 : 0);
+  const T mask = mask_if<T>(c);
   return T(x ^ mask) - mask;
 }
 
-// table[row] for every value; rows count from 0.
+// x << n and x >> n; 0 <= n < digits. The compiler's own shift of an unsigned __int128 works out
+// both sides of n = 64 and picks one; a jump takes half the instructions and is guessed right,
+// since most counts come from the format or are small.
 template <class U>
-constexpr U pick(const U* table, std::int64_t row) {
-  return table[row];
+constexpr U shift_left(const U& x, Int<U> n) {
+  return x << n;
+}
+template <class U>
+constexpr U shift_right(const U& x, Int<U> n) {
+  return x >> n;
+}
+constexpr uint128 shift_left(const uint128& x, std::int64_t n) {
+  const auto low = static_cast<std::uint64_t>(x), high = static_cast<std::uint64_t>(x >> 64);
+  if (n >= 64) return uint128{low << (n - 64)} << 64;
+  return uint128{high << n | (low >> 1) >> (63 - n)} << 64 | low << n;
+}
+constexpr uint128 shift_right(const uint128& x, std::int64_t n) {
+  const auto low = static_cast<std::uint64_t>(x), high = static_cast<std::uint64_t>(x >> 64);
+  if (n >= 64) return high >> (n - 64);
+  return uint128{high >> n} << 64 | (low >> n | (high << 1) << (63 - n));
+}
+
+// a + b modulo 2^64, for exponents that are worked out whether they mean something or not.
+constexpr std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
 // Whether any value is concerned: work that few values need stands behind an `if (any(…))`.
@@ -112,7 +147,8 @@ template <class U>
 constexpr U shift_right_jam(const U& x, Int<U> n) {
   const Int<U> most = Int<U>{} + (digits<U> - 1);
   const Int<U> m = n < most ? n : most;
-  return U(x >> m) | select(any_low_bits<U>(x, m), U(1), U{});
+  const U lost = shift_left(U(x << 1), most - m);
+  return shift_right(x, m) | U(lost != U{} ? 1 : 0);
 }
 
 // A product in two halves: high * 2^digits + low.
@@ -151,19 +187,5 @@ constexpr Division<std::uint64_t> divide_halves(Halves<std::uint64_t> n, std::ui
   const auto q = static_cast<std::uint64_t>(x / d);
   return {q, n.low - q * d};
 }
-
-// The carrier twice as wide, which holds a product exactly.
-template <class U>
-struct TwiceOf;
-template <>
-struct TwiceOf<std::uint32_t> {
-  using type = std::uint64_t;
-};
-template <>
-struct TwiceOf<std::uint64_t> {
-  using type = uint128;
-};
-template <class U>
-using Twice = typename TwiceOf<U>::type;
 
 }  // namespace widthwise

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 namespace widthwise {
 
@@ -29,5 +30,9 @@ struct NoTrace {
   template <class... Wire>
   constexpr void operator()(const Wire&...) const {}
 };
+
+// Whether anyone listens: then every step is told, and no short cut taken.
+template <class Trace>
+inline constexpr bool traced = !std::is_same_v<std::remove_cvref_t<Trace>, NoTrace>;
 
 }  // namespace widthwise

@@ -16,6 +16,11 @@ constexpr Mask<U> special(const Number<U>& x) {
   return x.zero | x.infinite | x.nan;
 }
 
+template <class U>
+constexpr Number<U> finite(Mask<U> negative, Int<U> exp, const U& sig) {
+  return {negative, sig == U{}, {}, {}, {}, exp, sig};
+}
+
 // The fields as they stand: sig is the significand with its hidden bit, subnormals keep their
 // leading zeros, and exp + frac_bits is the field exponent that aligners see.
 template <class U>
@@ -51,7 +56,8 @@ constexpr Number<U> normalise(Number<U> x) {
   return x;
 }
 
-// Whether a code is a normal number. Nearly all operands are, and then nothing has to be looked for.
+// Whether a code is a normal number. Nearly all operands are, and then nothing has to be looked
+// for.
 template <class U>
 constexpr Mask<U> plain(const Layout<U>& f, const U& code) {
   return U((code & f.magnitude_mask) - f.hidden) < f.plain_span;
@@ -60,13 +66,15 @@ constexpr Mask<U> plain(const Layout<U>& f, const U& code) {
 // `operand` of a plain code: the exponent field slides out above the hidden one.
 template <class U>
 constexpr Number<U> plain_operand(const Layout<U>& f, const U& code) {
-  const Int<U> field = static_cast<Int<U>>(U(code & f.magnitude_mask) >> f.format.frac_bits);
-  const U sig = U(code << f.up) | bit<U>(digits<U> - 1);
+  const Int<U> field =
+      static_cast<Int<U>>(shift_right(U(code & f.magnitude_mask), f.format.frac_bits));
+  const U sig = shift_left(code, f.up) | bit<U>(digits<U> - 1);
   return {(code & f.sign) != U{}, {}, {}, {}, {}, field - f.plain_offset, sig};
 }
 
-// An operand of an operation: normalised, a zero below every other number. A NaN's payload stands at the top of sig, so that it can
-// move between formats of different width with its leading digits kept (IEEE 754-2019, 6.2.3).
+// An operand of an operation: normalised, a zero below every other number. A NaN's payload stands
+// at the top of sig, so that it can move between formats of different width with its leading digits
+// kept (IEEE 754-2019, 6.2.3).
 template <class U>
 constexpr Number<U> operand(const Layout<U>& f, const U& code) {
   Number<U> x = normalise(unpack(f, code));
@@ -75,23 +83,6 @@ constexpr Number<U> operand(const Layout<U>& f, const U& code) {
     x.sig = select(x.nan, U((code & f.fraction_mask) << (digits<U> - f.format.frac_bits - 1)) << 1,
                    x.sig);
   return x;
-}
-
-// Calls an operation on its operands. For plain ones the compiler sees that every class is false,
-// and all that cares for the others falls away: one text, two speeds.
-template <class U, class Op>
-constexpr auto on_operands(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
-                           const Op& op) {
-  if (any((plain(fa, a) & plain(fb, b)) == Mask<U>{})) [[unlikely]]
-    return op(operand(fa, a), operand(fb, b));
-  return op(plain_operand(fa, a), plain_operand(fb, b));
-}
-template <class U, class Op>
-constexpr auto on_operands(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
-                           const Layout<U>& fc, const U& c, const Op& op) {
-  if (any((plain(fa, a) & plain(fb, b) & plain(fc, c)) == Mask<U>{})) [[unlikely]]
-    return op(operand(fa, a), operand(fb, b), operand(fc, c));
-  return op(plain_operand(fa, a), plain_operand(fb, b), plain_operand(fc, c));
 }
 
 }  // namespace widthwise

@@ -133,7 +133,8 @@ constexpr std::uint64_t divide_step(Wide<N>& r, std::uint64_t next, const Wide<N
   const uint128 head = uint128{r.limb[N - 1]} << 64 | (N > 1 ? r.limb[N > 1 ? N - 2 : 0] : next);
   const std::uint64_t lead = d.limb[N - 1];
   // Never below the true limb and at most 2 above it (theorem B).
-  std::uint64_t q = r.limb[N - 1] >= lead ? ~std::uint64_t{0} : static_cast<std::uint64_t>(head / lead);
+  std::uint64_t q =
+      r.limb[N - 1] >= lead ? ~std::uint64_t{0} : static_cast<std::uint64_t>(head / lead);
 
   const Wide<N + 1> shifted = Wide<N + 1>(r) << 64 | Wide<N + 1>(next);
   Wide<N + 1> back;
@@ -158,21 +159,6 @@ constexpr Division<Wide<N>> divide_halves(const Halves<Wide<N>>& n, const Wide<N
 constexpr Division<uint128> divide_halves(Halves<uint128> n, uint128 d) {
   const auto z = divide_halves<2>({Wide<2>(n.high), Wide<2>(n.low)}, Wide<2>(d));
   return {static_cast<uint128>(z.quotient), static_cast<uint128>(z.remainder)};
-}
-
-template <>
-struct TwiceOf<uint128> {
-  using type = Wide<4>;
-};
-template <int N>
-struct TwiceOf<Wide<N>> {
-  using type = Wide<2 * N>;
-};
-
-// high * 2^digits + low as one integer of twice the width.
-template <class U>
-constexpr Twice<U> joined(const Halves<U>& x) {
-  return Twice<U>(x.high) << digits<U> | Twice<U>(x.low);
 }
 
 }  // namespace widthwise

@@ -1,8 +1,8 @@
 #include "codes.hpp"
 #include "slices.hpp"
+#include "trace_rows.hpp"
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/trace_operation.hpp"
-#include "trace_rows.hpp"
 
 using namespace widthwise;
 
@@ -23,7 +23,9 @@ CodeArray from(const CodeArray& a, std::size_t first) {
                         first * static_cast<std::size_t>(item_bytes(a.format.width()))};
 }
 
-std::uint8_t* from(std::uint8_t* flags, std::size_t first) { return flags ? flags + first : nullptr; }
+std::uint8_t* from(std::uint8_t* flags, std::size_t first) {
+  return flags ? flags + first : nullptr;
+}
 
 IntegerType integer_type(int width, bool is_signed) { return {width, is_signed}; }
 
@@ -31,7 +33,8 @@ void compute(const std::string& op, const Format& to, const Env& env, const Oper
              py::array result, py::object flags, std::uint64_t seed) {
   const Operation what = parse_operation(op);
   const auto arrays = code_arrays(operands);
-  const std::size_t count = code_count(to, result), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  const std::size_t count = code_count(to, result),
+                    bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t n) {
@@ -45,7 +48,8 @@ using Powers = py::array_t<std::int64_t, py::array::c_style>;
 void scale(const Format& to, const Env& env, const Format& f, const py::array& a, const Powers& n,
            py::array result, py::object flags, std::uint64_t seed) {
   const CodeArray codes = code_array(f, a);
-  const auto count = static_cast<std::size_t>(n.size()), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  const auto count = static_cast<std::size_t>(n.size()),
+             bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t part) {
@@ -82,7 +86,8 @@ void integers_of(int width, bool is_signed, const Env& env, const Format& f, con
 
 void codes_of_integers(int width, bool is_signed, const Format& to, const Env& env,
                        const Integers& a, py::array result, py::object flags, std::uint64_t seed) {
-  const auto count = static_cast<std::size_t>(a.size()), bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  const auto count = static_cast<std::size_t>(a.size()),
+             bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t n) {
@@ -115,13 +120,15 @@ py::ssize_t first_stray(const Format& f, const py::array& a) {
   if (spare == 0) return -1;
   const auto* at = static_cast<const std::byte*>(a.data()) + (bytes - last);
   for (std::size_t i = 0; i < count; ++i, at += bytes)
-    if (load_code<std::uint64_t>(at, last) >> (8 * last - spare)) return static_cast<py::ssize_t>(i);
+    if (load_code<std::uint64_t>(at, last) >> (8 * last - spare))
+      return static_cast<py::ssize_t>(i);
   return -1;
 }
 
 py::list trace(const std::string& op, const Format& to, const Env& env, const Operands& operands,
                std::uint64_t seed) {
-  return trace_rows(trace_operation(parse_operation(op), to, env, code_arrays(operands), {seed, 0}));
+  return trace_rows(
+      trace_operation(parse_operation(op), to, env, code_arrays(operands), {seed, 0}));
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ Multiplier multiplier(const py::object& what) {
 class PreparedUnit {
  public:
   PreparedUnit(const Unit& unit, std::size_t k, const py::object& product)
-      : unit_(unit), calls_python_(!product.is_none() && !py::isinstance<py::str>(product)),
+      : unit_(unit),
+        calls_python_(!product.is_none() && !py::isinstance<py::str>(product)),
         reference_(make_reference(unit, k, multiplier(product))) {}
 
   std::string carriers() const { return reference_->carriers(); }

@@ -13,7 +13,8 @@ void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const std::system_error& e) {
-    const py::object error = py::module_::import("builtins").attr("OSError")(e.code().value(), e.what());
+    const py::object error =
+        py::module_::import("builtins").attr("OSError")(e.code().value(), e.what());
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   }
 }

@@ -10,7 +10,8 @@ namespace {
 py::dict codes_by_name(const Format& f) {
   py::dict codes;
   for (const NamedCode which : named_codes)
-    if (const auto code = find_code(f, which)) codes[py::str(std::string(to_string(which)))] = to_int(*code);
+    if (const auto code = find_code(f, which))
+      codes[py::str(std::string(to_string(which)))] = to_int(*code);
   return codes;
 }
 
@@ -55,9 +56,11 @@ void bind_format(py::module_& m) {
       .def_property_readonly("limbs", &limbs)
       .def_property_readonly("item_bytes", [](const Format& f) { return item_bytes(f.width()); })
       .def_property_readonly("codes", codes_by_name);
-  py::class_<Env>(m, "Env").def(py::init(&make_env), py::arg("rounding") = "rne",
-                                py::arg("tininess") = "after", py::arg("nan") = "canonical")
-      .def_property_readonly("stochastic", [](const Env& env) { return env.rounding.stochastic(); });
+  py::class_<Env>(m, "Env")
+      .def(py::init(&make_env), py::arg("rounding") = "rne", py::arg("tininess") = "after",
+           py::arg("nan") = "canonical")
+      .def_property_readonly("stochastic",
+                             [](const Env& env) { return env.rounding.stochastic(); });
   m.def("named_formats", &names);
   m.attr("precision_limit") = max_precision;
 }

@@ -34,7 +34,8 @@ void product_errors(const Unit& u, const Operands& x, const py::array& computed,
 }
 
 // (outputs, lengths): along each dot product of a batch.
-void growth(const Unit& u, const Operands& x, const std::vector<std::size_t>& lengths, Errors result) {
+void growth(const Unit& u, const Operands& x, const std::vector<std::size_t>& lengths,
+            Errors result) {
   const DotBatch batch(u, x);
   Deviation* at = errors_place(result, batch.count() * lengths.size());
   const ErrorGrowth errors(u, lengths);

@@ -10,7 +10,9 @@ namespace {
 py::tuple range(const ExponentRange& r) { return py::make_tuple(r.min, r.max); }
 
 void add_sum(py::dict& d, const std::string& name, const SumWidths& s) {
-  const auto set = [&](const char* key, const auto& value) { d[py::str(name + "." + key)] = value; };
+  const auto set = [&](const char* key, const auto& value) {
+    d[py::str(name + "." + key)] = value;
+  };
   set("terms", s.terms);
   set("fraction", s.fraction);
   set("magnitude", s.magnitude);
@@ -67,10 +69,11 @@ void bind_unit(py::module_& m) {
       .def_property_readonly("b_keeps", [](const Unit& u) { return u.b.keep_frac; })
       .def_property_readonly("c_keeps", [](const Unit& u) { return u.c.keep_frac; })
       .def_readonly("lanes", &Unit::lanes)
-      .def_property_readonly("scale", [](const Unit& u) -> py::object {
-        if (!u.scale) return py::none();
-        return py::make_tuple(u.scale->fmt, u.scale->block);
-      })
+      .def_property_readonly("scale",
+                             [](const Unit& u) -> py::object {
+                               if (!u.scale) return py::none();
+                               return py::make_tuple(u.scale->fmt, u.scale->block);
+                             })
       .def("widths", &widths);
   m.def("presets", &preset_list);
   m.attr("longest_dot") = longest_dot;

@@ -11,7 +11,8 @@ constexpr std::size_t slice = 256;  // literals and decimal texts take microseco
 // f(code) for every code of an array, as a list.
 template <class F>
 py::list for_codes(const Format& f, const py::array& codes, const F& make) {
-  const std::size_t count = code_count(f, codes), bytes = static_cast<std::size_t>(item_bytes(f.width()));
+  const std::size_t count = code_count(f, codes),
+                    bytes = static_cast<std::size_t>(item_bytes(f.width()));
   const auto* at = static_cast<const std::byte*>(codes.data());
   py::list list(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -26,21 +27,24 @@ py::list values(const Format& f, const py::array& codes) {
   return for_codes(f, codes, [&](const std::byte* code) {
     const Value v = value_of(f, code);
     constexpr const char* kinds[] = {"zero", "finite", "infinite", "nan"};
-    return py::make_tuple(kinds[static_cast<int>(v.kind)], v.negative, to_int(v.significand), v.exponent);
+    return py::make_tuple(kinds[static_cast<int>(v.kind)], v.negative, to_int(v.significand),
+                          v.exponent);
   });
 }
 
 py::list shortest(const Format& f, const py::array& codes) {
-  return for_codes(f, codes, [&](const std::byte* code) { return py::str(shortest_decimal(f, code)); });
+  return for_codes(f, codes,
+                   [&](const std::byte* code) { return py::str(shortest_decimal(f, code)); });
 }
 
 py::list hexadecimals(const Format& f, const py::array& codes) {
-  return for_codes(f, codes, [&](const std::byte* code) { return py::str(hexadecimal(value_of(f, code))); });
+  return for_codes(f, codes,
+                   [&](const std::byte* code) { return py::str(hexadecimal(value_of(f, code))); });
 }
 
 py::list decimals(const Format& f, const py::array& codes, int digits) {
-  return for_codes(f, codes,
-                   [&](const std::byte* code) { return py::str(decimal(value_of(f, code), digits)); });
+  return for_codes(
+      f, codes, [&](const std::byte* code) { return py::str(decimal(value_of(f, code), digits)); });
 }
 
 void round_literals(const Format& to, const Env& env, const std::vector<std::string>& texts,

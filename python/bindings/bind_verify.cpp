@@ -24,7 +24,6 @@ Limbs limbs_at(const Format& f, const void* data, std::size_t i) {
   return code;
 }
 
-
 // Indices at which MPFR differs, and what it has there: (index, code, flags).
 class Differences {
  public:
@@ -67,7 +66,8 @@ py::tuple check_elementwise(const std::string& op, const Format& to, const Env& 
       const int k = env.rounding.random_bits;
       const std::uint64_t random = k > 0 ? random_bits(k, {seed, i}, Slot::out, 0) : 0;
       const OracleResult z = mpfr_compute(what, to, env, x, random);
-      if (z.code != limbs_at(to, got.data, i) || z.flags != raised[i]) differences.add(i, z.code, z.flags);
+      if (z.code != limbs_at(to, got.data, i) || z.flags != raised[i])
+        differences.add(i, z.code, z.flags);
     }
   });
   return differences.as_tuple();
@@ -88,7 +88,8 @@ Limbs strip(const Format& f, const CodeMatrix& x, std::size_t count, bool along_
 
 Limbs mpfr_output(const Unit& u, const MatrixProduct& p) {
   const Limbs a = strip(u.a.fmt, p.a, p.k, true), b = strip(u.b.fmt, p.b, p.k, false);
-  const Limbs c = p.c.data ? strip(u.c.fmt, p.c, 1, true) : Limbs(static_cast<std::size_t>(limbs(u.c.fmt)));
+  const Limbs c =
+      p.c.data ? strip(u.c.fmt, p.c, 1, true) : Limbs(static_cast<std::size_t>(limbs(u.c.fmt)));
   Limbs scale_a, scale_b;
   if (u.scale) {
     const auto block = static_cast<std::size_t>(u.scale->block);

@@ -25,7 +25,8 @@ inline MatrixProduct matrix_product(const Unit& u, const Operands& x) {
   return p;
 }
 
-inline CodeMatrix moved(const Format& f, CodeMatrix x, std::ptrdiff_t rows, std::ptrdiff_t columns) {
+inline CodeMatrix moved(const Format& f, CodeMatrix x, std::ptrdiff_t rows,
+                        std::ptrdiff_t columns) {
   if (x.data)
     x.data = static_cast<const std::byte*>(x.data) +
              (rows * x.row + columns * x.column) * item_bytes(f.width());
@@ -54,45 +55,78 @@ inline MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t
   return p;
 }
 
-// Dot products along the last axis: all arrays are (outputs, k), c (outputs, 1), and scales
-// (outputs, blocks). Output i as a product of one row and one column.
+// Codes along a last axis, at each place of leading axes whose strides may be 0.
+class Rows {
+ public:
+  Rows(const Format& f, const py::object& codes) : format_(f) {
+    if (codes.is_none()) return;
+    const auto a = py::cast<py::array>(codes);
+    const int bytes = item_bytes(f.width());
+    const bool wide = limbs(f) > 1;
+    if (a.ndim() < 1 + wide || a.itemsize() * limbs(f) != bytes ||
+        (wide && a.strides(a.ndim() - 1) != a.itemsize()))
+      throw std::logic_error("codes have to be an array of " + to_string(f) + "'s items");
+    data_ = static_cast<const std::byte*>(a.data());
+    for (py::ssize_t i = 0; i < a.ndim() - wide; ++i) {
+      if (a.strides(i) % bytes != 0) throw std::logic_error("codes have to lie at whole items");
+      shape_.push_back(static_cast<std::size_t>(a.shape(i)));
+      strides_.push_back(a.strides(i));
+    }
+  }
+
+  std::size_t length() const { return shape_.back(); }
+  std::size_t count() const {
+    std::size_t n = 1;
+    for (std::size_t i = 0; i + 1 < shape_.size(); ++i) n *= shape_[i];
+    return n;
+  }
+  // Row i, counted as the leading axes lie in order: its elements are columns.
+  CodeMatrix row(std::size_t i) const {
+    if (!data_) return {};
+    std::ptrdiff_t at = 0;
+    for (std::size_t axis = shape_.size() - 1; axis-- > 0; i /= shape_[axis])
+      at += static_cast<std::ptrdiff_t>(i % shape_[axis]) * strides_[axis];
+    return {data_ + at, 0, strides_.back() / item_bytes(format_.width())};
+  }
+
+ private:
+  Format format_;
+  const std::byte* data_ = nullptr;
+  std::vector<std::size_t> shape_;
+  std::vector<std::ptrdiff_t> strides_;
+};
+
+// Dot products along the last axis: a and b are (..., k), c (..., 1), and scales (..., blocks), the
+// leading axes alike. Output i as a product of one row and one column.
 class DotBatch {
  public:
   DotBatch(const Unit& u, const Operands& x)
-      : u_(u),
-        scale_(u.scale ? u.scale->fmt : u.a.fmt),
-        a_(code_matrix(u.a.fmt, x.a)),
-        b_(code_matrix(u.b.fmt, x.b)),
-        c_(code_matrix(u.c.fmt, x.c)),
-        scale_a_(u.scale ? code_matrix(u.scale->fmt, x.scale_a) : CodeMatrix{}),
-        scale_b_(u.scale ? code_matrix(u.scale->fmt, x.scale_b) : CodeMatrix{}),
-        k_(static_cast<std::size_t>(x.a.shape(1))),
-        count_(static_cast<std::size_t>(x.a.shape(0))) {}
+      : a_(u.a.fmt, x.a),
+        b_(u.b.fmt, x.b),
+        c_(u.c.fmt, x.c),
+        scale_a_(u.scale ? u.scale->fmt : u.a.fmt, x.scale_a),
+        scale_b_(u.scale ? u.scale->fmt : u.a.fmt, x.scale_b) {}
 
-  std::size_t count() const { return count_; }
-  std::size_t k() const { return k_; }
+  std::size_t count() const { return a_.count(); }
+  std::size_t k() const { return a_.length(); }
 
   MatrixProduct output(std::size_t i) const {
-    const auto row = static_cast<std::ptrdiff_t>(i);
     MatrixProduct p;
     p.m = p.n = 1;
-    p.k = k_;
+    p.k = k();
     p.first_index = i;
-    p.a = moved(u_.a.fmt, a_, row, 0);
-    p.b = upright(moved(u_.b.fmt, b_, row, 0));
-    p.c = moved(u_.c.fmt, c_, row, 0);
-    p.scale_a = moved(scale_, scale_a_, row, 0);
-    p.scale_b = upright(moved(scale_, scale_b_, row, 0));
+    p.a = a_.row(i);
+    p.b = upright(b_.row(i));
+    p.c = c_.row(i);
+    p.scale_a = scale_a_.row(i);
+    p.scale_b = upright(scale_b_.row(i));
     return p;
   }
 
  private:
   static CodeMatrix upright(CodeMatrix x) { return {x.data, x.column, x.row}; }
 
-  const Unit& u_;
-  Format scale_;
-  CodeMatrix a_, b_, c_, scale_a_, scale_b_;
-  std::size_t k_, count_;
+  Rows a_, b_, c_, scale_a_, scale_b_;
 };
 
 }  // namespace widthwise

@@ -92,7 +92,9 @@ template <class Work>
 void in_parallel(std::size_t slices, int threads, const Work& work) {
   if (threads <= 1 || slices <= 1)
     return in_slices(slices, 1, [&](std::size_t i, std::size_t) { work(i); });
-  Crew<Work> crew(slices, static_cast<int>(std::min<std::size_t>(slices, static_cast<std::size_t>(threads))), work);
+  Crew<Work> crew(
+      slices, static_cast<int>(std::min<std::size_t>(slices, static_cast<std::size_t>(threads))),
+      work);
   crew.wait();
 }
 

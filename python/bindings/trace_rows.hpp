@@ -20,21 +20,22 @@ inline std::string wire_value(const TraceRow& r) {
   constexpr int digits = 12;
   if (r.stage == Stage::pack) return {};
   const bool cancelled = r.kind == Kind::finite && r.significand == "0";
-  return decimal({cancelled ? Kind::zero : r.kind, r.negative, false, limbs_of(r.significand), r.exponent},
-                 digits);
+  return decimal(
+      {cancelled ? Kind::zero : r.kind, r.negative, false, limbs_of(r.significand), r.exponent},
+      digits);
 }
 
 // (stage, slot, lane, kind, negative, significand in hexadecimal, exponent, value)
 inline py::list trace_rows(const std::vector<TraceRow>& rows) {
-  constexpr const char* stages[] = {"unpack",    "product", "scale", "align",     "group_sum",
-                                    "block_sum", "join",    "exact", "normalise", "denormalise",
-                                    "round",     "pack"};
+  constexpr const char* stages[] = {"unpack",    "product",     "scale", "align",
+                                    "group_sum", "block_sum",   "join",  "exact",
+                                    "normalise", "denormalise", "round", "pack"};
   constexpr const char* kinds[] = {"zero", "finite", "infinite", "nan"};
   py::list list;
   for (const TraceRow& r : rows)
     list.append(py::make_tuple(stages[static_cast<int>(r.stage)], r.slot, r.lane,
-                               kinds[static_cast<int>(r.kind)], r.negative, r.significand, r.exponent,
-                               wire_value(r)));
+                               kinds[static_cast<int>(r.kind)], r.negative, r.significand,
+                               r.exponent, wire_value(r)));
   return list;
 }
 

@@ -1,6 +1,6 @@
 """Widthwise: arithmetic as a piece of hardware would do it, bit for bit, at any width."""
 
-from . import study
+from . import _widthwise, study
 from ._array import Array
 from ._compare import (
     classify,
@@ -58,5 +58,69 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 
-__version__: str = build_info()["version"]
-__all__ = [name for name in dir() if not name.startswith("_")]
+__version__: str = _widthwise.build_info()["version"]
+__all__ = [
+    "Array",
+    "Format",
+    "Trace",
+    "Unit",
+    "Verdict",
+    "abs",
+    "add",
+    "array",
+    "build_info",
+    "classify",
+    "convert",
+    "copysign",
+    "divide",
+    "dot",
+    "engines",
+    "equal",
+    "equal_signaling",
+    "explain",
+    "export",
+    "fma",
+    "formats",
+    "from_bits",
+    "from_integer",
+    "greater",
+    "greater_equal",
+    "greater_equal_signaling",
+    "greater_signaling",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "less_equal_signaling",
+    "less_signaling",
+    "logb",
+    "matmul",
+    "max_num",
+    "maximum",
+    "maximum_number",
+    "min_num",
+    "minimum",
+    "minimum_number",
+    "multiply",
+    "negate",
+    "next_down",
+    "next_up",
+    "not_equal",
+    "remainder",
+    "round_to_integral",
+    "scaleb",
+    "sqrt",
+    "study",
+    "subtract",
+    "sum",
+    "to_integer",
+    "total_order",
+    "total_order_magnitude",
+    "trace",
+    "trace_operation",
+    "units",
+    "unordered",
+    "verify",
+    "zeros",
+]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -149,7 +148,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
                 "which is no fraction; ww.classify(x) tells the kinds apart"
             )
 
-    def _fraction(self, i: int, kind: str, negative: bool, significand: int, exponent: int) -> Fraction:
+    def _fraction(
+        self, i: int, kind: str, negative: bool, significand: int, exponent: int
+    ) -> Fraction:
         self._refuse_special(i, kind)
         if abs(exponent) > WIDEST_RANGE:
             raise OverflowError(
@@ -212,20 +213,23 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """Each value as the shortest decimal number that rounds to its code."""
         flat = self._bits.reshape((self.size,) + self._bits.shape[len(self.shape) :])
 
-        def shown(i: int) -> str:
-            return self._texts(flat[i])[0]
+        def shown(i: np.integer) -> str:
+            return self._texts(flat[int(i)])[0]
 
         places = np.arange(self.size).reshape(self.shape)
         return np.array2string(places, formatter={"int_kind": shown}, separator=" ")
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         f = self._format
         flat = self.ravel()[:MOST_SHOWN]
         fields = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
         codes = _codes.integers(flat.bits, f)
+        coloured = [bits_html(f"{code:0{f.width}b}", fields) for code in codes]
         rows = "".join(
-            f"<tr><td>{i}</td><td>{text}</td><td>{bits_html(format(code, f'0{f.width}b'), fields)}</td></tr>"
-            for i, (text, code) in enumerate(zip(self._texts(flat.bits), codes, strict=True))
+            f"<tr><td>{i}</td><td>{text}</td><td>{bits}</td></tr>"
+            for i, (text, bits) in enumerate(zip(self._texts(flat.bits), coloured, strict=True))
         )
         more = f"<p>… {self.size - MOST_SHOWN} more</p>" if self.size > MOST_SHOWN else ""
         title = escape(f"{f}, shape {self.shape}")

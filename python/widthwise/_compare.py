@@ -9,14 +9,14 @@ import numpy as np
 
 from . import _widthwise as core
 from ._array import Array
-from ._format import Format, as_format
+from ._format import Format, optional_format
 from ._operands import broadcast, operands
 
 
 def compute(
     how: str, x: Any, y: Any, format: str | Format | None = None, flags: bool = False
 ) -> Any:
-    arrays = operands({"x": x, "y": y}, format and as_format(format))
+    arrays = operands({"x": x, "y": y}, optional_format(format))
     (a, b), shape = broadcast(dict(zip("xy", arrays, strict=True)))
     result = np.empty(shape, np.bool_)
     raised = np.empty(shape, np.uint8) if flags else None
@@ -31,7 +31,9 @@ def comparison(name: str, how: str, what: str, *, swapped: bool = False) -> Call
         return compute(how, y, x, format, flags) if swapped else compute(how, x, y, format, flags)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{what}\n\n    format: of operands that are codes.  flags: deliver (truths, uint8 flags)."
+    function.__doc__ = (
+        f"{what}\n\n    format: of operands that are codes.  flags: deliver (truths, uint8 flags)."
+    )
     return function
 
 
@@ -46,7 +48,9 @@ unordered = comparison("unordered", "unordered", f"x or y is NaN. {QUIET}")
 equal_signaling = comparison("equal_signaling", "equal_signaling", f"x = y. {LOUD}")
 less_signaling = comparison("less_signaling", "less_signaling", f"x < y. {LOUD}")
 less_equal_signaling = comparison("less_equal_signaling", "less_equal_signaling", f"x <= y. {LOUD}")
-greater_signaling = comparison("greater_signaling", "less_signaling", f"x > y. {LOUD}", swapped=True)
+greater_signaling = comparison(
+    "greater_signaling", "less_signaling", f"x > y. {LOUD}", swapped=True
+)
 greater_equal_signaling = comparison(
     "greater_equal_signaling", "less_equal_signaling", f"x >= y. {LOUD}", swapped=True
 )
@@ -58,9 +62,7 @@ total_order_magnitude = comparison(
 )
 
 
-def not_equal(
-    x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False
-) -> Any:
+def not_equal(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
     """x and y differ, or one is NaN. A quiet NaN raises nothing."""
     same, raised = compute("equal", x, y, format, True)
     return (~same, raised) if flags else ~same
@@ -81,17 +83,20 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     >>> list(map(str, ww.classify(ww.array([0.0, -1.0, float("inf")], "e5m10"))))
     ['positive_zero', 'negative_normal', 'positive_infinity']
     """
-    (a,) = operands({"x": x}, format and as_format(format))
+    (a,) = operands({"x": x}, optional_format(format))
     return CLASSES[class_numbers(a)]
 
 
 def isnan(x: Array) -> np.ndarray:
+    """Whether each is NaN."""
     return class_numbers(x) < NANS
 
 
 def isinf(x: Array) -> np.ndarray:
+    """Whether each is an infinity."""
     return np.isin(class_numbers(x), INFINITIES)
 
 
 def isfinite(x: Array) -> np.ndarray:
+    """Whether each is neither an infinity nor NaN."""
     return ~(isnan(x) | isinf(x))

@@ -30,8 +30,8 @@ def array(
     """Round values to a format, each once and from its exact value.
 
     Args:
-        x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size, Fractions,
-            Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or an Array.
+        x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size,
+            Fractions, Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or an Array.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
         nan: 'zero' puts +0 in place of NaN where the format has none.
@@ -76,7 +76,9 @@ def from_dtype(x: Any) -> Array | None:
     try:
         format = Format(name)
     except ValueError:
-        raise TypeError(f"x holds {a.dtype}, which is no format known here; convert it to float64") from None
+        raise TypeError(
+            f"x holds {a.dtype}, which is no format known here; convert it to float64"
+        ) from None
     native = a.astype(a.dtype.newbyteorder("="), copy=False)
     return Array._of(np.ascontiguousarray(native).view(format.dtype).reshape(a.shape), format)
 
@@ -136,7 +138,8 @@ def literal(x: Any) -> str:
     if isinstance(x, Decimal):
         return str(x)
     raise TypeError(
-        f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' are taken"
+        f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' "
+        "are taken"
     )
 
 
@@ -151,7 +154,9 @@ def extended(x: np.longdouble) -> str:
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
     """NaN became +0 and invalid; so did a negative number of an unsigned format."""
     for i in np.flatnonzero(raised & INVALID):
-        value = (x.to_float64("rne") if isinstance(x, Array) else np.array(x, dtype=object)).reshape(-1)[i]
+        value = (
+            x.to_float64("rne") if isinstance(x, Array) else np.array(x, dtype=object)
+        ).reshape(-1)[i]
         if "nan" in literal(value).lower():
             raise ValueError(
                 f"x: element {i} is NaN and {to} has no NaN; pass nan='zero' for +0, "

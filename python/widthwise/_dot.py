@@ -75,7 +75,7 @@ def matmul(
     """c + a @ b as the unit computes it.
 
     Args:
-        a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k. Leading axes broadcast.
+        a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
         engine: 'auto', or one of ww.engines(). No choice changes a bit.
@@ -111,7 +111,7 @@ def sum(
 
     >>> import widthwise as ww
     >>> ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)")
-    Array(256, bfloat16)
+    Array(256, e8m7)
     """
     u = as_unit(unit)
     one = u.b.codes.get("one")
@@ -182,24 +182,21 @@ def spread(name: str, x: Array | None, shape: tuple[int, ...]) -> Any:
     """x broadcast to a shape, without a copy."""
     if x is None:
         return None
+    limbs = x.bits.shape[x.ndim :]
     try:
-        items = np.broadcast_to(x._items, shape)
+        return Array._of(np.broadcast_to(x.bits, (*shape, *limbs)), x.format)
     except ValueError:
         raise ValueError(f"{name} is {x.shape}; it does not broadcast to {shape}") from None
-    if x.format.limbs > 1:
-        items = np.ascontiguousarray(items)
-    return Array._of(_codes.bits(items, x.format), x.format)
 
 
 class Operands:
-    """A batch of dot products, all of them matrices: a row an output."""
+    """A batch of dot products: leading axes alike, by strides, and a last one to sum along."""
 
-    def __init__(self, arrays: list[Array | None], shape: tuple[int, ...]) -> None:
+    def __init__(self, arrays: list[Array | None], shape: tuple[int, ...], k: int) -> None:
         self.arrays = arrays
         self.shape = shape
-        a = arrays[0]
-        assert a is not None
-        self.count, self.k = a.shape
+        self.k = k
+        self.count = int(np.prod(shape, dtype=np.int64))
 
     @classmethod
     def of_dots(cls, u: Unit, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> Operands:
@@ -210,46 +207,53 @@ class Operands:
         try:
             shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
         except ValueError:
-            raise ValueError(f"a is {x.shape} and b is {y.shape}; leading axes do not broadcast") from None
-        rows = [as_rows(name, t, shape, t.shape[-1]) for name, t in (("a", x), ("b", y))]
+            raise ValueError(
+                f"a is {x.shape} and b is {y.shape}; leading axes do not broadcast"
+            ) from None
+        k = x.shape[-1]
         addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
         column = None if addend is None else addend.reshape(*addend.shape, 1)
-        rows.append(as_rows("c", column, shape, 1))
+        if addend is not None:
+            spread("c", addend, shape)  # or an error that speaks of c's own shape
+        arrays = [
+            spread("a", x, (*shape, k)),
+            spread("b", y, (*shape, k)),
+            spread("c", column, (*shape, 1)),
+        ]
         for name, scale in zip(("scale_a", "scale_b"), scales(u, scale_a, scale_b), strict=True):
-            rows.append(as_rows(name, scale, shape, blocks_of(u, x.shape[-1])))
-        return cls(rows, shape)
+            arrays.append(spread(name, scale, (*shape, blocks_of(u, k))))
+        return cls(arrays, shape, k)
 
     def bound(self) -> core.Operands:
         return bound(self.arrays)
-
-    def rows(self, index: np.ndarray) -> Operands:
-        """Some of the outputs."""
-        return Operands([None if x is None else x[index] for x in self.arrays], index.shape)
 
 
 def bound(arrays: list[Array | None]) -> core.Operands:
     return core.Operands(*(None if x is None else x.bits for x in arrays))
 
 
-def as_rows(name: str, x: Array | None, shape: tuple[int, ...], last: int) -> Array | None:
-    if x is None:
-        return None
-    count = int(np.prod(shape, dtype=np.int64))
-    return spread(name, x, (*shape, last)).reshape(count, last)
-
-
 class Products:
     """Matrix products over leading axes, one product of the core each."""
 
     def __init__(
-        self, u: Unit, a: Array, b: Array, c: Any, scale_a: Any, scale_b: Any, row: bool, column: bool
+        self,
+        u: Unit,
+        a: Array,
+        b: Array,
+        c: Any,
+        scale_a: Any,
+        scale_b: Any,
+        row: bool,
+        column: bool,
     ) -> None:
         self.unit = u
         self.m, self.k, self.n = a.shape[-2], a.shape[-1], b.shape[-1]
         try:
             lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         except ValueError:
-            raise ValueError(f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast") from None
+            raise ValueError(
+                f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast"
+            ) from None
         self.shape = (*lead, *(() if row else (self.m,)), *(() if column else (self.n,)))
         self.lead = lead
         out = (*lead, self.m, self.n)
@@ -297,7 +301,9 @@ def checked_seed(seed: int) -> int:
     return seed
 
 
-def delivered(result: np.ndarray, raised: np.ndarray | None, shape: tuple[int, ...], u: Unit) -> Any:
+def delivered(
+    result: np.ndarray, raised: np.ndarray | None, shape: tuple[int, ...], u: Unit
+) -> Any:
     limbs = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
     z = Array._of(result.reshape(shape + limbs), u.result_format)
     return z if raised is None else (z, raised.reshape(shape))

@@ -11,7 +11,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array, kind_of
-from ._format import Format, as_format
+from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
 
 HOW = """
@@ -37,7 +37,7 @@ def compute(
     seed: int = 0,
 ) -> Any:
     """The one way from operands to the core and back."""
-    wanted = None if format is None else as_format(format)
+    wanted = optional_format(format)
     arrays = dict(zip(named, operands(named, wanted), strict=True))
     to = result_format(arrays, wanted)
     env = core.Env(rounding, tininess, nan)
@@ -68,7 +68,7 @@ def exact_operation(op: str, what: str) -> Callable:
 
     def function(*args: Any, format: str | Format | None = None, flags: bool = False) -> Any:
         signature.bind(*args)
-        arrays = operands(dict(zip(names, args, strict=True)), format and as_format(format))
+        arrays = operands(dict(zip(names, args, strict=True)), optional_format(format))
         return compute(op, dict(zip(names, arrays, strict=True)), arrays[0].format, flags=flags)
 
     signature = described(function, op, what, names, {"format": None, "flags": False})
@@ -150,7 +150,7 @@ def scaleb(
     seed: int = 0,
 ) -> Any:
     """x * 2**n for integers n, with one rounding. Settings: as in `ww.add`."""
-    wanted = None if format is None else as_format(format)
+    wanted = optional_format(format)
     (a,) = operands({"x": x}, wanted)
     to = wanted or a.format
     powers = np.asarray(n)
@@ -189,7 +189,7 @@ def to_integer(
     A value past the range gives RISC-V's: the end of the range on its side, NaN the upper end, and
     NV alone; any other that is no integer raises NX.
     """
-    (a,) = operands({"x": x}, format and as_format(format))
+    (a,) = operands({"x": x}, optional_format(format))
     width, signed = integer_type(dtype)
     words = np.empty(a.shape, np.uint64)
     raised = np.empty(a.shape, np.uint8) if flags else None
@@ -208,7 +208,7 @@ def from_integer(
     flags: bool = False,
     seed: int = 0,
 ) -> Any:
-    """Integers of up to 64 bits in a format, rounded once. `ww.array` takes integers of any size."""
+    """Integers of up to 64 bits in a format, rounded once. `ww.array` takes larger ones, too."""
     from ._create import from_integers
 
     integers = np.asarray(n)

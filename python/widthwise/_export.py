@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import _widthwise as core
 from ._unit import Unit, as_unit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = None) -> list[Path]:
@@ -19,6 +22,8 @@ def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = No
     Raises:
         ValueError: the name is no Verilog identifier.    OSError: a file cannot be written.
     """
+    from pathlib import Path
+
     u = as_unit(unit)
     name = name or identifier(str(u))
     header = core.verilog_localparams(u._core, name)

@@ -224,7 +224,9 @@ class Format:
             "infinity": self.has_inf,
             "NaN": self.has_nan,
             "subnormals": self.has_subnormals,
-            "codes": {name: f"0x{code:0{-(-self.width // 4)}x}" for name, code in self.codes.items()},
+            "codes": {
+                name: f"0x{code:0{-(-self.width // 4)}x}" for name, code in self.codes.items()
+            },
             "values": {name: readable(code, self) for name, code in self.codes.items()},
         }
 
@@ -237,11 +239,17 @@ class Format:
 
     def _repr_html_(self) -> str:
         fields = {"sign": int(self.signed), "exponent": self.exponent_bits}
-        return html_card(str(self), layout_html(fields | {"fraction": self.fraction_bits}), self.table())
+        return html_card(
+            str(self), layout_html(fields | {"fraction": self.fraction_bits}), self.table()
+        )
 
 
 def as_format(format: str | Format) -> Format:
     return format if isinstance(format, Format) else Format(format)
+
+
+def optional_format(format: str | Format | None) -> Format | None:
+    return None if format is None else as_format(format)
 
 
 class Formats(Mapping):
@@ -266,7 +274,17 @@ class Formats(Mapping):
     def table(self) -> Table:
         columns = ["name", "prints", "width", "precision", "emin", "emax", "inf", "NaN", "source"]
         rows = [
-            (name, str(f), f.width, f.precision, f.emin, f.emax, yes(f.has_inf), yes(f.has_nan), source)
+            (
+                name,
+                str(f),
+                f.width,
+                f.precision,
+                f.emin,
+                f.emax,
+                yes(f.has_inf),
+                yes(f.has_nan),
+                source,
+            )
             for name, (f, source) in self._named.items()
         ]
         return Table(columns, rows)

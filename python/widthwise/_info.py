@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import platform
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +20,8 @@ TOOLS = {
 
 def build_info() -> dict[str, Any]:
     """Version, compiler and libraries, so that a result can name what made it."""
+    import platform
+
     return core.build_info() | {
         "mpfr": core.mpfr_version,
         "engines": engines(),
@@ -33,6 +32,8 @@ def build_info() -> dict[str, Any]:
 
 def findings() -> Iterator[tuple[str, str]]:
     """What `widthwise doctor` prints: a fact and its value."""
+    import shutil
+
     for key, value in build_info().items():
         yield key, "not found: ww.verify takes vector files only" if value is None else str(value)
     yield "CPU", cpu_name()
@@ -42,15 +43,22 @@ def findings() -> Iterator[tuple[str, str]]:
 
 
 def cpu_name() -> str:
+    import platform
+    from pathlib import Path
+
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
         return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")]
+    names = [
+        line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")
+    ]
     return f"{names[0]}, {len(names)} threads" if names else platform.machine()
 
 
 def gpu_name() -> str:
+    from pathlib import Path
+
     devices = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
     if not devices:
         return "not found; everything runs on the CPU"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 FIELD_COLOURS = {"sign": "#d62728", "exponent": "#2ca02c", "fraction": "#1f77b4"}
@@ -45,6 +44,8 @@ class Table:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in self.columns)
         rows = "".join(
             "<tr>" + "".join(f'<td style="{CELL}">{escape(cell(x))}</td>' for x in row) + "</tr>"
@@ -60,6 +61,8 @@ def cell(value: Any) -> str:
 
 
 def html_card(title: str, *parts: Any) -> str:
+    from html import escape
+
     body = "".join(part if isinstance(part, str) else part._repr_html_() for part in parts)
     frame = "display:inline-block;border:1px solid #999;border-radius:4px;padding:6px"
     return f'<div style="{frame}"><b>{escape(title)}</b>{body}</div>'
@@ -84,4 +87,4 @@ def bits_html(text: str, fields: Mapping[str, int]) -> str:
         if part:
             spans.append(f'<span style="color:{FIELD_COLOURS[name]}">{part}</span>')
         at += bits
-    return f'<code>{"".join(spans)}</code>'
+    return f"<code>{''.join(spans)}</code>"

@@ -12,7 +12,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._dot import Multiplier, Operands, checked_seed, prepared
 from ._elementwise import compute
-from ._format import Format, as_format
+from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._table import Table, html_card
 from ._unit import Unit, as_unit
@@ -44,7 +44,7 @@ class Trace:
     def __init__(self, title: str, wires: list[tuple], result: Array) -> None:
         self.title = title
         self.result = result
-        self.wires = [Wire(*row[:5], int(row[5], 16), *row[6:]) for row in wires]
+        self.wires = [Wire._make((*row[:5], int(row[5], 16), *row[6:])) for row in wires]
 
     def __len__(self) -> int:
         return len(self.wires)
@@ -101,7 +101,8 @@ def trace(
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
     if x.shape != ():
         raise ValueError(
-            f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: pass one row of each"
+            f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: "
+            "pass one row of each"
         )
     wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
@@ -122,7 +123,7 @@ def trace_operation(
     arity = core.arity(op)
     if len(args) != arity:
         raise TypeError(f"{op} takes {arity} operands, {len(args)} were given")
-    wanted = None if format is None else as_format(format)
+    wanted = optional_format(format)
     named = dict(zip("xyz", args, strict=False))
     arrays = dict(zip(named, operands(named, wanted), strict=True))
     for name, x in arrays.items():

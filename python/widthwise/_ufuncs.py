@@ -9,7 +9,7 @@ import numpy as np
 
 
 def table() -> dict[np.ufunc, Callable]:
-    """Each function that NumPy may be given an Array for. Filled late: these modules import Array."""
+    """Those that take an Array. Filled late, for these modules import Array."""
     from . import _compare, _dot, _elementwise
 
     return {
@@ -63,8 +63,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
     stranger = next((x for x in inputs if not isinstance(x, Array)), None)
     if stranger is not None:
         raise TypeError(
-            f"{name} of an Array of {formats.pop()} and {kind_of(stranger)}: operators take Arrays of "
-            "one format; make one with ww.array(value, format)"
+            f"{name} of an Array of {formats.pop()} and {kind_of(stranger)}: operators take Arrays "
+            "of one format; make one with ww.array(value, format)"
         )
     if len(formats) > 1:
         names = " and ".join(str(x.format) for x in inputs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from . import _widthwise as core
@@ -48,7 +47,8 @@ class Unit:
     @classmethod
     def from_toml(cls, path: str | os.PathLike) -> Unit:
         """Read the long form from a file: the keys of one unit, or one table that holds them."""
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
         try:
             return cls._of(core.Unit.from_toml(text))
         except ValueError as why:

@@ -12,7 +12,7 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._dot import Operands, checked_seed, prepared
-from ._format import Format, as_format
+from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
 from ._unit import Unit, as_unit
 
@@ -40,8 +40,8 @@ class Verdict:
 class MissingMpfr(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
-            "this build has no MPFR: install libmpfr-dev (Debian) and build again, or verify against "
-            "a vector file, vectors='file'"
+            "this build has no MPFR: install libmpfr-dev (Debian) and build again, or verify "
+            "against a vector file, vectors='file'"
         )
 
 
@@ -109,7 +109,7 @@ def verify_operation(
     n: int,
     seed: int,
 ) -> Verdict:
-    from_format = None if format is None else as_format(format)
+    from_format = optional_format(format)
     if args:
         arrays = operands(dict(zip("xyz", args, strict=False)), from_format)
     elif from_format is None:
@@ -117,19 +117,19 @@ def verify_operation(
     else:
         arrays = random_codes(core.arity(op), (n,), from_format, checked_seed(seed))
     named = dict(zip("xyz", arrays, strict=False))
-    out = result_format(named, None if to is None else as_format(to))
+    out = result_format(named, optional_format(to))
     codes, shape = broadcast(named)
     result = _codes.empty(shape, out)
     flags = np.empty(shape, np.uint8)
     pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
     core.elementwise(op, out._core, env, pairs, result, flags, seed)
     count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, seed)
-    failures = [
-        f"{op}({', '.join(hex(code_at(bits, x.format, i)) for x, bits in zip(arrays, codes, strict=True))}): "
-        f"MPFR has {code:#x} {_codes.flag_names(raised)}, "
-        f"this is {code_at(result, out, i):#x} {_codes.flag_names(flags.reshape(-1)[i])}"
-        for i, code, raised in found
-    ]
+    failures = []
+    for i, code, raised in found:
+        given = [f"{code_at(bits, x.format, i):#x}" for x, bits in zip(arrays, codes, strict=True)]
+        ours = f"{code_at(result, out, i):#x} {_codes.flag_names(flags.reshape(-1)[i])}"
+        theirs = f"{code:#x} {_codes.flag_names(raised)}"
+        failures.append(f"{op}({', '.join(given)}): MPFR has {theirs}, this is {ours}")
     title = f"{op} of {', '.join(str(x.format) for x in arrays)} to {out}, {rounding}"
     return Verdict(title, f"MPFR {core.mpfr_version}", flags.size, count, failures)
 
@@ -148,7 +148,9 @@ def verify_unit(
         (c,) = random_codes(1, (n,), u.c, seed + 2)
         if u.scale_format:
             blocks = -(-k // (u.scale_block or 1))
-            scale_a, scale_b = (random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4))
+            scale_a, scale_b = (
+                random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4)
+            )
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
     result = _codes.empty((x.count,), u.result_format)
     prepared(u, x.k, None).dots(x.bound(), result, None, checked_seed(seed))

@@ -200,7 +200,9 @@ def main(arguments: list[str] | None = None) -> int:
     print(table)
 
     trace, stages = swallowed(runs[UNITS.index(TRACED)])
-    print(f"\n{TRACED}: the first digit's score for 0, one product of 64 ({len(trace)} stages in all):\n")
+    print(
+        f"\n{TRACED}: the first digit's score for 0, one product of 64 (of {len(trace)} stages):\n"
+    )
     print(Table(trace.table().columns, stages))
     print(f"\nThe sum before and after is the same: the product was lost. Score: {trace.result}")
 

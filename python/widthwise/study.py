@@ -77,7 +77,8 @@ class ErrorGrowth:
         }
         frames = [
             pd.DataFrame(
-                {"unit": unit, "length": self.lengths} | {name: x[unit] for name, x in columns.items()}
+                {"unit": unit, "length": self.lengths}
+                | {name: x[unit] for name, x in columns.items()}
             )
             for unit in self.units
         ]
@@ -92,10 +93,14 @@ class ErrorGrowth:
 
             _, ax = plt.subplots()
         for unit, line in getattr(self, statistic)(measure).items():
-            ax.plot(self.lengths, np.where((line > 0) & np.isfinite(line), line, np.nan), label=unit)
+            ax.plot(
+                self.lengths, np.where((line > 0) & np.isfinite(line), line, np.nan), label=unit
+            )
         ax.set_yscale("log")
         ax.set_xlabel("products summed")
-        ax.set_ylabel(f"{statistic} error ({'ulp of the result' if measure == 'ulps' else 'relative'})")
+        ax.set_ylabel(
+            f"{statistic} error ({'ulp of the result' if measure == 'ulps' else 'relative'})"
+        )
         ax.legend(fontsize="small")
         return ax
 
@@ -116,14 +121,15 @@ def error_growth(
     formats is not counted: that is another question than the accumulation's.
 
     Args:
-        a, b: values, rounded to each unit's formats here, or Arrays; (..., k), leading axes broadcast.
+        a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
         units: one or several, ww.Unit or text.
         c: what the sums start at; None is +0.
         lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm.
         rounding: of values to the operands' formats.
 
     >>> import widthwise as ww
-    >>> growth = error_growth([1.0] * 16, [1.0] * 16, ["mac(e5m2)", "kulisch(e5m2)"], lengths=[8, 16])
+    >>> ones, units = [1.0] * 16, ["mac(e5m2)", "kulisch(e5m2)"]
+    >>> growth = error_growth(ones, ones, units, lengths=[8, 16])
     >>> {unit: ulps.tolist() for unit, ulps in growth.max().items()}
     {'mac(e5m2)': [0.0, 2.0], 'kulisch(e5m2)': [0.0, 0.0]}
     """
@@ -191,7 +197,9 @@ def study_operand(
 
 def checked_lengths(lengths: Iterable[int] | None, k: int) -> list[int]:
     if k == 0:
-        raise ValueError("a and b have no elements along their last axis; there is no error to grow")
+        raise ValueError(
+            "a and b have no elements along their last axis; there is no error to grow"
+        )
     if lengths is None:
         return sorted({round(x) for x in np.geomspace(1, k, min(k, MOST_LENGTHS))})
     chosen = sorted(set(lengths))

@@ -90,7 +90,7 @@ class Bound {
       case Reference::exact: {
         const bool closes = reach && !s.width;
         if (!closes) z.lsb = std::min<Exponent>(z.lsb, 0);  // where zero products end
-        z.digits = clamped(z.top - z.lsb);
+        z.digits = n == 1 ? t.digits : clamped(z.top - z.lsb);
         if (closes)  // every term and every closed gap, if no two overlap
           z.digits = std::min(z.digits + reach, clamped(all_digits + Exponent(n - 1) * (reach + carry) + carry));
       }
@@ -118,7 +118,7 @@ class Bound {
     const Exponent F = late ? std::max(late->F_sum, late->F_C) : a.frac_bits;
     const Exponent coarsest = late ? std::min(late->F_sum, late->F_C) : a.frac_bits;
     if (a.e_floor) z.e_min = std::max<Exponent>(t.e_min, *a.e_floor), z.e_max = std::max<Exponent>(t.e_max, *a.e_floor);
-    z.lsb = z.e_min - F;
+    z.lsb = (a.e_floor ? Exponent(*a.e_floor) : z.e_min) - F;  // a sum of zeros ends at the floor's
     z.top = std::max(t.top, z.e_max - coarsest) + carry;  // a small term may round up to one unit
     z.above = std::max(t.above, -coarsest) + carry;
     z.digits = clamped(std::max<Exponent>(F + z.above, 1));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "capacity.hpp"
+#include "lane_order.hpp"
 #include "make.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -24,6 +25,7 @@ void check_multiplier(const Unit& u) {
 
 std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k, Multiplier multiplier) {
   check(unit);
+  check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
   const Capacity need = capacity(unit, static_cast<std::int64_t>(k));
   const std::int64_t magnitude = multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;

@@ -1,22 +1,38 @@
 #pragma once
 #include <fmt/format.h>
 
-#include "capacity.hpp"
+#include <algorithm>
+#include <stdexcept>
+
+#include "lane_order.hpp"
 #include "widthwise/datapath/chain.hpp"
 #include "widthwise/sim/dot.hpp"
 #include "wires.hpp"
 
 namespace widthwise {
 
-// Columns of b decoded at a time: a panel of factors stays in the cache while all rows pass.
-inline constexpr std::size_t panel_columns = 32;
+// Columns of b decoded at a time: a panel of factors stays in the cache while all rows pass. Of long
+// columns there are fewer.
+inline constexpr std::size_t panel_columns = 32, panel_lanes = 1 << 16;
 
 template <class M>
 struct UserMultiplier {
   const Multiplier& multiply;
+  int digits_a, digits_b;
+
   template <class H>
   M operator()(const H& a, const H& b) const {
-    return M(multiply(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    const uint128 product = multiply(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
+    if (bit_length(product) > digits_a + digits_b) refuse(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), product);
+    return M(product);
+  }
+
+ private:
+  // The sums have no room for it.
+  [[noreturn]] void refuse(std::uint64_t a, std::uint64_t b, uint128 product) const {
+    throw std::invalid_argument(fmt::format(
+        "multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of {} and {} digits has at most {}",
+        a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
   }
 };
 
@@ -30,9 +46,10 @@ class UnitOver final : public ReferenceUnit {
   std::string carriers() const override { return carriers_; }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    Work work(*this, p);
-    for (std::size_t column = 0; column < p.n; column += panel_columns) {
-      const std::size_t width = std::min(panel_columns, p.n - column);
+    const std::size_t most = std::clamp<std::size_t>(panel_lanes / padded(), 1, panel_columns);
+    Work work(*this, p, std::min(most, p.n));
+    for (std::size_t column = 0; column < p.n; column += most) {
+      const std::size_t width = std::min(most, p.n - column);
       work.load_panel(column, width);
       for (std::size_t i = first; i < last; ++i) {
         work.load_row(i);
@@ -42,7 +59,7 @@ class UnitOver final : public ReferenceUnit {
   }
 
   std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row, std::size_t column) const override {
-    Work work(*this, p);
+    Work work(*this, p, 1);
     work.load_panel(column, 1);
     work.load_row(row);
     Wires wires;
@@ -54,19 +71,6 @@ class UnitOver final : public ReferenceUnit {
   }
 
  private:
-  // Which element of k each lane holds, in the unit's order.
-  static std::vector<std::size_t> lane_order(const Unit& u, std::size_t k) {
-    std::vector<std::size_t> order;
-    order.reserve(k);
-    const auto& permutation = u.chain.lane_permutation;
-    const auto run = static_cast<std::size_t>(permutation ? permutation->run : 1);
-    const auto ways = static_cast<std::size_t>(permutation ? permutation->ways : 1);
-    for (std::size_t w = 0; w < ways; ++w)
-      for (std::size_t i = 0; i < k; ++i)
-        if (i / run % ways == w) order.push_back(i);
-    return order;
-  }
-
   std::size_t padded() const {
     const std::size_t block = path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes) : std::max<std::size_t>(k_, 1);
     return std::max<std::size_t>(1, (k_ + block - 1) / block) * block;
@@ -74,15 +78,19 @@ class UnitOver final : public ReferenceUnit {
 
   template <class Trace>
   H compute(std::span<const Lane<H>> lanes, const Factor<H>& c, const Scratch<M>& scratch, Progress& progress, Trace& trace) const {
-    if (multiplier_) return chain<M>(path_, lanes, c, scratch, UserMultiplier<M>{multiplier_}, progress, trace);
+    if (multiplier_) return chain<M>(path_, lanes, c, scratch, user_multiplier(), progress, trace);
     return chain<M>(path_, lanes, c, scratch, ExactMultiplier<M>{}, progress, trace);
+  }
+
+  UserMultiplier<M> user_multiplier() const {
+    return {multiplier_, path_.unit.a.fmt.precision(), path_.unit.b.fmt.precision()};
   }
 
   // One thread's operands, decoded and conditioned, and its scratch.
   class Work {
    public:
-    Work(const UnitOver& unit, const MatrixProduct& p)
-        : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * std::min(panel_columns, p.n)) {
+    Work(const UnitOver& unit, const MatrixProduct& p, std::size_t columns)
+        : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * columns) {
       const std::size_t block = unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
       products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
     }
@@ -91,16 +99,16 @@ class UnitOver final : public ReferenceUnit {
       const Datapath<M, H>& u = unit_.path_;
       for (std::size_t t = 0; t < row_.size(); ++t) {
         row_[t].a = t < unit_.k_ ? condition(u.unit.a, code(u.a, p_.a, i, unit_.order_[t])) : Factor<H>{};
-        if (u.scale) row_[t].scale_a = code(*u.scale, p_.scale_a, i, block_of(t));
+        if (u.scale) row_[t].scale_a = scale(p_.scale_a, i, block_of(t));
       }
     }
     void load_panel(std::size_t column, std::size_t width) {
       const Datapath<M, H>& u = unit_.path_;
       for (std::size_t j = 0; j < width; ++j)
         for (std::size_t t = 0; t < row_.size(); ++t) {
-          auto& [b, scale] = panel_[j * row_.size() + t];
+          auto& [b, scale_b] = panel_[j * row_.size() + t];
           b = t < unit_.k_ ? condition(u.unit.b, code(u.b, p_.b, unit_.order_[t], column + j)) : Factor<H>{};
-          if (u.scale) scale = code(*u.scale, p_.scale_b, block_of(t), column + j);
+          if (u.scale) scale_b = scale(p_.scale_b, block_of(t), column + j);
         }
     }
     std::span<const Lane<H>> lanes_with(std::size_t j) {
@@ -110,8 +118,7 @@ class UnitOver final : public ReferenceUnit {
     }
     Factor<H> addend(std::size_t i, std::size_t j) const {
       const Datapath<M, H>& u = unit_.path_;
-      const H zero{};
-      return condition(u.unit.c, p_.c.data ? code(u.c, p_.c, i, j) : factor(u.c, zero));
+      return condition(u.unit.c, p_.c.data ? code(u.c, p_.c, i, j) : cleared<H>(u.unit.c.fmt));
     }
     Scratch<M> scratch() { return {products_, group_, sums_}; }
 
@@ -132,9 +139,11 @@ class UnitOver final : public ReferenceUnit {
       const std::size_t element = unit_.order_[std::min(t, unit_.k_ - 1)];
       return element / static_cast<std::size_t>(unit_.path_.unit.scale->block);
     }
+    Factor<H> scale(const CodeMatrix& x, std::size_t i, std::size_t j) const {
+      if (unit_.k_ == 0) return {Kind::finite, false, H(1)};  // no block, no scale: 1
+      return code(*unit_.path_.scale, x, i, j);
+    }
     Factor<H> code(const Layout<H>& f, const CodeMatrix& x, std::size_t i, std::size_t j) const {
-      if (unit_.k_ == 0 && (x.data == p_.scale_a.data || x.data == p_.scale_b.data))
-        return {Kind::finite, false, H(1)};  // no block, no scale: 1
       const int bytes = item_bytes(f.format.width());
       const auto at = (static_cast<std::ptrdiff_t>(i) * x.row + static_cast<std::ptrdiff_t>(j) * x.column) * bytes;
       return factor(f, load_code<H>(static_cast<const std::byte*>(x.data) + at, bytes));

@@ -1,15 +1,58 @@
 #pragma once
 #include "kernels.hpp"
+#include "quick_chunk.hpp"
 
 namespace widthwise {
 
-inline constexpr std::size_t chunk = 128;  // elements unpacked into carriers at a time: stays in L1
+// Items of one built-in type: a loop of known steps, which load_code and store_code are not.
+template <class Item, class U>
+void load_items(const void* data, std::size_t first, std::size_t n, U* codes) {
+  const auto* at = static_cast<const std::byte*>(data) + first * sizeof(Item);
+  for (std::size_t i = 0; i < n; ++i) {
+    Item x;
+    std::memcpy(&x, at + i * sizeof x, sizeof x);
+    codes[i] = static_cast<U>(std::uint64_t{x});
+  }
+}
+template <class Item, class U>
+void store_items(void* data, std::size_t first, std::size_t n, const U* codes) {
+  auto* at = static_cast<std::byte*>(data) + first * sizeof(Item);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto x = static_cast<Item>(static_cast<std::uint64_t>(codes[i]));
+    std::memcpy(at + i * sizeof x, &x, sizeof x);
+  }
+}
 
 template <class U>
 void load_chunk(const CodeArray& a, std::size_t first, std::size_t n, U* codes) {
   const int bytes = item_bytes(a.format.width());
-  const auto* at = static_cast<const std::byte*>(a.data) + first * static_cast<std::size_t>(bytes);
-  for (std::size_t i = 0; i < n; ++i) codes[i] = load_code<U>(at + i * static_cast<std::size_t>(bytes), bytes);
+  switch (bytes) {
+    case 1: return load_items<std::uint8_t>(a.data, first, n, codes);
+    case 2: return load_items<std::uint16_t>(a.data, first, n, codes);
+    case 4: return load_items<std::uint32_t>(a.data, first, n, codes);
+    case 8: return load_items<std::uint64_t>(a.data, first, n, codes);
+  }
+  if constexpr (digits<U> > 64) {
+    const auto item = static_cast<std::size_t>(bytes);
+    const auto* at = static_cast<const std::byte*>(a.data) + first * item;
+    for (std::size_t i = 0; i < n; ++i) codes[i] = load_code<U>(at + i * item, bytes);
+  }
+}
+
+template <class U>
+void store_chunk(const Format& f, void* data, std::size_t first, std::size_t n, const U* codes) {
+  const int bytes = item_bytes(f.width());
+  switch (bytes) {
+    case 1: return store_items<std::uint8_t>(data, first, n, codes);
+    case 2: return store_items<std::uint16_t>(data, first, n, codes);
+    case 4: return store_items<std::uint32_t>(data, first, n, codes);
+    case 8: return store_items<std::uint64_t>(data, first, n, codes);
+  }
+  if constexpr (digits<U> > 64) {
+    const auto item = static_cast<std::size_t>(bytes);
+    auto* at = static_cast<std::byte*>(data) + first * item;
+    for (std::size_t i = 0; i < n; ++i) store_code(at + i * item, bytes, codes[i]);
+  }
 }
 
 template <class U>
@@ -18,20 +61,61 @@ U draw(const Env& env, RandomSource random, std::size_t i) {
   return U(random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
 }
 
-// Calls op(i, a, b, c) for every element, with a carrier's worth of random bits at hand.
+// A chunk of a job: operands in, codes and flags out.
+template <class U>
+struct Chunk {
+  std::size_t first, n;
+  U operand[3][chunk];
+  U code[chunk];
+  std::uint8_t flags[chunk];
+};
+
+// Calls work(chunk) for one chunk after the other.
+template <class U, class Work>
+void for_each_chunk(const ElementwiseJob& job, const Work& work) {
+  Chunk<U> c{};
+  for (c.first = 0; c.first < job.count; c.first += chunk) {
+    c.n = std::min(chunk, job.count - c.first);
+    for (int j = 0; j < job.operands; ++j) load_chunk(job.operand[j], c.first, c.n, c.operand[j]);
+    work(c);
+    store_chunk(job.to, job.result, c.first, c.n, c.code);
+    if (job.flags) std::copy_n(c.flags, c.n, job.flags + c.first);
+  }
+}
+
+// result = op(i, a, b, c) for every element.
 template <class U, class Op>
 void for_each(const ElementwiseJob& job, const Op& op) {
-  const int bytes = item_bytes(job.to.width());
-  auto* out = static_cast<std::byte*>(job.result);
-  U code[3][chunk];
-  for (std::size_t first = 0; first < job.count; first += chunk) {
-    const std::size_t n = std::min(chunk, job.count - first);
-    for (int j = 0; j < job.operands; ++j) load_chunk(job.operand[j], first, n, code[j]);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Result<U> z = op(first + i, code[0][i], code[1][i], code[2][i]);
-      store_code(out + (first + i) * static_cast<std::size_t>(bytes), bytes, z.code);
-      if (job.flags) job.flags[first + i] = static_cast<std::uint8_t>(z.flags);
+  for_each_chunk<U>(job, [&](Chunk<U>& c) {
+    for (std::size_t i = 0; i < c.n; ++i) {
+      const Result<U> z = op(c.first + i, c.operand[0][i], c.operand[1][i], c.operand[2][i]);
+      c.code[i] = z.code;
+      c.flags[i] = static_cast<std::uint8_t>(z.flags);
     }
+  });
+}
+
+// The same where the usual case has a quick way, quick(a, b, c): all of a chunk goes it, and what it
+// is not sure of is done again in full. Not for wide carriers, which no vector unit holds, nor for
+// stochastic rounding, where drawing the random bits takes longer than all the rest.
+template <class U, class Quick, class Op>
+void for_each(const ElementwiseJob& job, const Quick& quick, const Op& op) {
+  if constexpr (digits<U> > 64) {
+    for_each<U>(job, op);
+  } else {
+    if (job.env.rounding.stochastic()) return for_each<U>(job, op);
+    for_each_chunk<U>(job, [&](Chunk<U>& c) {
+      const U *x = c.operand[0], *y = c.operand[1], *z = c.operand[2];
+      std::uint8_t sure[chunk];
+      quick_chunk<U>([quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); }, c.code,
+                     c.flags, sure);
+      for (std::size_t i = 0; i < c.n; ++i) {
+        if (sure[i]) [[likely]] continue;
+        const Result<U> r = op(c.first + i, x[i], y[i], z[i]);
+        c.code[i] = r.code;
+        c.flags[i] = static_cast<std::uint8_t>(r.flags);
+      }
+    });
   }
 }
 
@@ -50,19 +134,24 @@ void run_elementwise(const ElementwiseJob& job) {
       return round_to_integral(to, fa, a, exact, random(i));
     });
   };
+  const auto sums = [&](bool minus) {
+    for_each<U>(
+        job,
+        [=](const U& a, const U& b, const U&) { return quick_sum<InLoops<U>>(to, minus, fa, a, fb, b); },
+        [&](std::size_t i, const U& a, const U& b, const U&) {
+          return minus ? subtract(to, fa, a, fb, b, random(i)) : add(to, fa, a, fb, b, random(i));
+        });
+  };
   switch (job.op) {
-    case Operation::add:
-      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
-        return add(to, fa, a, fb, b, random(i));
-      });
-    case Operation::subtract:
-      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
-        return subtract(to, fa, a, fb, b, random(i));
-      });
+    case Operation::add: return sums(false);
+    case Operation::subtract: return sums(true);
     case Operation::multiply:
-      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
-        return multiply(to, fa, a, fb, b, random(i));
-      });
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&) { return quick_product<InLoops<U>>(to, fa, a, fb, b); },
+          [&](std::size_t i, const U& a, const U& b, const U&) {
+            return multiply(to, fa, a, fb, b, random(i));
+          });
     case Operation::divide:
       return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
         return divide(to, fa, a, fb, b, random(i));
@@ -76,9 +165,14 @@ void run_elementwise(const ElementwiseJob& job) {
         return sqrt(to, fa, a, random(i));
       });
     case Operation::fma:
-      return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U& c) {
-        return fma(to, fa, a, fb, b, fc, c, random(i));
-      });
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U& c) {
+            return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c);
+          },
+          [&](std::size_t i, const U& a, const U& b, const U& c) {
+            return fma(to, fa, a, fb, b, fc, c, random(i));
+          });
     case Operation::convert:
       return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
         return convert(to, fa, a, random(i));

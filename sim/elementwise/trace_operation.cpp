@@ -78,10 +78,11 @@ std::vector<TraceRow> trace_in(Operation op, const Format& to, const Env& env,
     rows.push_back(row(Stage::unpack, std::string(1, "abc"[i]), x.kind, x.negative, x.m, x.q));
   }
   bool packed = false;
-  const Result<U> z = apply(op, job, [&](Stage stage, bool negative, std::int64_t exp, const U& sig) {
-    packed |= stage == Stage::pack;
-    rows.push_back(row(stage, "out", Kind::finite, negative, sig, exp));
-  });
+  const Result<U> z =
+      apply(op, job, [&](Stage stage, bool negative, std::int64_t exp, const U& sig) {
+        packed |= stage == Stage::pack;
+        rows.push_back(row(stage, "out", Kind::finite, negative, sig, exp));
+      });
   if (!packed) rows.push_back(row(Stage::pack, "out", Kind::finite, false, z.code, 0));
   return rows;
 }

@@ -32,9 +32,10 @@ void align(Dyadic& x, Dyadic& y) {
   const std::int64_t up = high.exponent - low;
   if (high.significand == 0) return void(high.exponent = low);
   if (up > 2 * max_register_bits)
-    throw std::invalid_argument(fmt::format("exact sum: terms lie 2^{} apart, and at most 2^{} are "
-                                            "held exactly; take operands of a narrower range",
-                                            up, 2 * max_register_bits));
+    throw std::invalid_argument(
+        fmt::format("exact sum: terms lie 2^{} apart, and at most 2^{} are "
+                    "held exactly; take operands of a narrower range",
+                    up, 2 * max_register_bits));
   high.significand <<= static_cast<std::size_t>(up);
   high.exponent = low;
 }
@@ -144,8 +145,8 @@ class Operands {
   void add_to(ExactSum& sum, std::size_t i, std::size_t j, std::size_t k) const {
     const std::size_t block = unit_.scale ? k / static_cast<std::size_t>(unit_.scale->block) : 0;
     const Format& scale = unit_.scale ? unit_.scale->fmt : unit_.a.fmt;
-    sum.add(at(p_.a, unit_.a.fmt, i, k), at(p_.b, unit_.b.fmt, k, j), at(p_.scale_a, scale, i, block),
-            at(p_.scale_b, scale, block, j));
+    sum.add(at(p_.a, unit_.a.fmt, i, k), at(p_.b, unit_.b.fmt, k, j),
+            at(p_.scale_a, scale, i, block), at(p_.scale_b, scale, block, j));
   }
 
  private:
@@ -182,7 +183,8 @@ ErrorGrowth::ErrorGrowth(const Unit& unit, std::span<const std::size_t> lengths)
 
 void ErrorGrowth::run(const MatrixProduct& p, Deviation* result) const {
   const Operands operands(unit_, p);
-  std::vector<std::byte> code(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width())));
+  std::vector<std::byte> code(
+      static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width())));
   MatrixProduct prefix = p;
   prefix.result = code.data();
   prefix.flags = nullptr;

@@ -108,7 +108,9 @@ E parse(std::string_view what, const Named<E> (&names)[N], std::string_view text
 std::string_view to_string(Operation op) { return name_of(operations, op); }
 std::string_view to_string(Comparison op) { return name_of(comparisons, op); }
 Operation parse_operation(std::string_view text) { return parse("operation", operations, text); }
-Comparison parse_comparison(std::string_view text) { return parse("comparison", comparisons, text); }
+Comparison parse_comparison(std::string_view text) {
+  return parse("comparison", comparisons, text);
+}
 
 AnyOperation parse_any_operation(std::string_view text) {
   if (const auto* found = find(operations, text)) return found->value;
@@ -125,8 +127,9 @@ std::string_view to_string(IntegerType t) {
 
 std::string_view to_string(NumberClass c) {
   constexpr std::string_view names[] = {
-      "signaling_nan", "quiet_nan",     "negative_infinity",  "negative_normal", "negative_subnormal",
-      "negative_zero", "positive_zero", "positive_subnormal", "positive_normal", "positive_infinity"};
+      "signaling_nan",      "quiet_nan",        "negative_infinity", "negative_normal",
+      "negative_subnormal", "negative_zero",    "positive_zero",     "positive_subnormal",
+      "positive_normal",    "positive_infinity"};
   return names[static_cast<int>(c)];
 }
 

@@ -75,8 +75,7 @@ Rational read_real(Scanner& in) {
     constexpr std::int64_t most = max_exponent_magnitude / 2;
     twos += in.integer("binary exponent", -most, most);
   }
-  if (tens < -most_tens)
-    in.fail(0, fmt::format("more than {} digits behind the point", most_tens));
+  if (tens < -most_tens) in.fail(0, fmt::format("more than {} digits behind the point", most_tens));
 
   Rational x{Kind::finite, false, read.value, 1, twos + tens};  // 10^n = 5^n * 2^n
   if (x.numerator == 0) x.kind = Kind::zero;

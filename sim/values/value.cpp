@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "widthwise/sim/values.hpp"
 #include "widthwise/op/convert.hpp"
+#include "widthwise/sim/values.hpp"
 
 namespace widthwise {
 namespace {

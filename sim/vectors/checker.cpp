@@ -80,7 +80,8 @@ struct VectorChecker::Impl {
       read(fields.field[j], width(task.from), code, operand_size(), std::string(1, "abc"[j]));
       if (const auto* type = std::get_if<IntegerType>(&task.from)) extend(*type, code);
     }
-    read(fields.field[n], result_width(task), wanted.data() + i * result_size(), result_size(), "result");
+    read(fields.field[n], result_width(task), wanted.data() + i * result_size(), result_size(),
+         "result");
     read(fields.field[n + 1], 5, reinterpret_cast<std::byte*>(&wanted_flags[i]), 1, "flags");
     lines.push_back(line);
     if (lines.size() == batch) judge();
@@ -99,18 +100,18 @@ struct VectorChecker::Impl {
     switch (read_hex(field, bits, code, static_cast<int>(bytes))) {
       case HexFault::none: return;
       case HexFault::not_hexadecimal:
-        throw VectorError(fmt::format("line {}: {} = {} is not a hexadecimal number", line, what,
-                                      quoted(field)));
+        throw VectorError(
+            fmt::format("line {}: {} = {} is not a hexadecimal number", line, what, quoted(field)));
       case HexFault::too_wide:
-        throw VectorError(fmt::format("line {}: {} = {} is too long; it has {} bits, {} digits", line,
-                                      what, quoted(field), bits, (bits + 3) / 4));
+        throw VectorError(fmt::format("line {}: {} = {} is too long; it has {} bits, {} digits",
+                                      line, what, quoted(field), bits, (bits + 3) / 4));
     }
   }
 
   [[noreturn]] void refuse_count(std::string_view text, std::size_t found) const {
     constexpr std::string_view names[] = {"operand", "operands a and b", "operands a, b and c"};
-    throw VectorError(fmt::format("line {}: {} has {} fields; {} are wanted: {}, result, flags", line,
-                                  quoted(text), found, operands.size() + 2,
+    throw VectorError(fmt::format("line {}: {} has {} fields; {} are wanted: {}, result, flags",
+                                  line, quoted(text), found, operands.size() + 2,
                                   names[operands.size() - 1]));
   }
 
@@ -134,7 +135,8 @@ struct VectorChecker::Impl {
   // TestFloat's -notexact. Where the integer had to be rounded once more, that still is inexact.
   void judge_without_inexact() {
     if (delivers_integer(task)) {
-      for (std::size_t i = 0; i < lines.size(); ++i) flags[i] &= static_cast<std::uint8_t>(~inexact);
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        flags[i] &= static_cast<std::uint8_t>(~inexact);
     } else {
       VectorTask quiet = task;
       quiet.op = Operation::round_to_integral;

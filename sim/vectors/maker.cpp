@@ -34,7 +34,8 @@ std::string make_vectors(const VectorTask& task, std::uint64_t seed, std::uint64
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     for (const auto& x : operands) {
-      append_hex(text, x.data() + i * static_cast<std::size_t>(operand_bytes(task)), width(task.from));
+      append_hex(text, x.data() + i * static_cast<std::size_t>(operand_bytes(task)),
+                 width(task.from));
       text += ' ';
     }
     append_hex(text, result.data() + i * size, result_width(task));

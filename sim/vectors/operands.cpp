@@ -21,7 +21,7 @@ class Draw {
   U bits(int n) {
     U x{};
     for (int done = 0; done < n; done += 64) {
-      if constexpr (digits<U> > 64) x = x << 64;
+      if constexpr (digits < U >> 64) x = x << 64;
       x = x | U(word());
     }
     return n == 0 ? U{} : U(x & ones<U>(n));
@@ -37,7 +37,15 @@ class CodeMaker {
  public:
   explicit CodeMaker(const Format& f) : f_(f), layout_(f) {}
 
-  U make(Draw& draw, bool has_first, const U& first) const {
+  // How the operands of one vector hang together.
+  enum class Company { landmarks, edges, any };
+
+  U make(Draw& draw, Company company, bool has_first, const U& first) const {
+    if (company == Company::landmarks) return draw_sign(draw) | landmark(draw);
+    if (company == Company::edges) {
+      const bool beside = has_first && draw.below(2);
+      return draw_sign(draw) | (beside ? next_to(draw, first) : edge(draw)) | pattern(draw);
+    }
     switch (draw.below(has_first ? 8 : 5)) {
       case 0: return draw.bits<U>(f_.width());
       case 1: return draw_sign(draw) | landmark(draw);
@@ -57,10 +65,14 @@ class CodeMaker {
 
   // Zero, the subnormals' ends, the largest number, infinity, NaN, and up to two codes beside them.
   U landmark(Draw& draw) const {
-    const U marks[] = {U{}, layout_.hidden, layout_.max_finite, held(layout_.infinity),
-                       held(layout_.nan_code), U(static_cast<std::uint64_t>(std::clamp<std::int64_t>(
-                                                   f_.bias, 0, layout_.top_field)))
-                                                   << f_.frac_bits};
+    const U marks[] = {
+        U{},
+        layout_.hidden,
+        layout_.max_finite,
+        held(layout_.infinity),
+        held(layout_.nan_code),
+        U(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f_.bias, 0, layout_.top_field)))
+            << f_.frac_bits};
     return held(U(marks[draw.below(6)] + U(static_cast<std::uint64_t>(draw.below(5))) - U(2)));
   }
   // Fractions at which carries run, ties fall and one digit decides.
@@ -79,15 +91,25 @@ class CodeMaker {
     return U(static_cast<std::uint64_t>(std::clamp<std::int64_t>(e, 0, layout_.top_field)))
            << f_.frac_bits;
   }
+  // The ends of the range, and half way to them: products of those reach the ends.
+  U edge(Draw& draw) const {
+    const std::int64_t top = layout_.top_field,
+                       place[] = {0, top, (f_.bias + 1) / 2, (f_.bias + top) / 2};
+    return field(place[draw.below(4)] + draw.below(7) - 3);
+  }
   U near_one(Draw& draw) const { return field(f_.bias + draw.below(9) - 4); }
-  // The exponents within one significand of another's.
+  std::int64_t field_of(const U& code) const {
+    return static_cast<std::int64_t>(U(code & layout_.magnitude_mask) >> f_.frac_bits);
+  }
+  U next_to(Draw& draw, const U& first) const { return field(field_of(first) + draw.below(5) - 2); }
+  // The exponents within two significands of another's.
   U near(Draw& draw, const U& first) const {
-    const auto e = static_cast<std::int64_t>(U(first & layout_.magnitude_mask) >> f_.frac_bits);
     const int reach = 2 * f_.precision() + 3;
-    return field(e + draw.below(2 * reach) - reach);
+    return field(field_of(first) + draw.below(2 * reach) - reach);
   }
   U almost(Draw& draw, const U& first) const {
-    const U flipped = U(static_cast<std::uint64_t>(draw.below(8))) & ones<U>(std::min(3, f_.width()));
+    const U flipped =
+        U(static_cast<std::uint64_t>(draw.below(8))) & ones<U>(std::min(3, f_.width()));
     return first ^ layout_.sign ^ flipped;
   }
 
@@ -98,15 +120,21 @@ class CodeMaker {
 template <class U>
 void fill(const Format& f, std::uint64_t seed, std::uint64_t first, std::size_t count,
           std::span<void* const> operands) {
+  using Company = typename CodeMaker<U>::Company;
   const CodeMaker<U> maker(f);
   const int bytes = item_bytes(f.width());
   for (std::size_t i = 0; i < count; ++i) {
     Draw draw(seed, first + i);
+    const int kind = draw.below(8);
+    const Company company = kind == 0   ? Company::landmarks
+                            : kind == 1 ? Company::edges
+                                        : Company::any;
     U a{};
     for (std::size_t j = 0; j < operands.size(); ++j) {
-      const U code = maker.make(draw, j > 0, a);
+      const U code = maker.make(draw, company, j > 0, a);
       if (j == 0) a = code;
-      store_code(static_cast<std::byte*>(operands[j]) + i * static_cast<std::size_t>(bytes), bytes, code);
+      store_code(static_cast<std::byte*>(operands[j]) + i * static_cast<std::size_t>(bytes), bytes,
+                 code);
     }
   }
 }
@@ -127,7 +155,8 @@ void random_integers(IntegerType type, std::uint64_t seed, std::uint64_t first, 
     if (draw.below(2)) x = (std::uint64_t{1} << draw.below(type.width)) + x % 5 - 2;
     if (draw.below(2)) x = 0 - x;
     if (type.width == 32)
-      x = type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int32_t>(x)) : x & 0xffffffff;
+      x = type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int32_t>(x))
+                         : x & 0xffffffff;
     result[i] = x;
   }
 }

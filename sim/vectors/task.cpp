@@ -1,6 +1,7 @@
+#include "task.hpp"
+
 #include <fmt/format.h>
 
-#include "task.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise {
@@ -34,17 +35,20 @@ VectorTask vector_task(std::string_view op, std::string_view from, std::string_v
   task.to = to.empty() ? task.from : parse_number_type(to);
   const bool converts = task.op == AnyOperation(Operation::convert);
   if (!converts && (is_integer(task.from) || is_integer(task.to)))
-    throw std::invalid_argument(fmt::format("op = {}, format = {}, to = {}: integers are converted only; "
-                                            "take op = convert",
-                                            op, to_string(task.from), to_string(task.to)));
+    throw std::invalid_argument(
+        fmt::format("op = {}, format = {}, to = {}: integers are converted only; "
+                    "take op = convert",
+                    op, to_string(task.from), to_string(task.to)));
   if (is_integer(task.from) && is_integer(task.to))
-    throw std::invalid_argument(fmt::format("format = {}, to = {}: one of the two has to be a format, "
-                                            "as binary32",
-                                            to_string(task.from), to_string(task.to)));
+    throw std::invalid_argument(
+        fmt::format("format = {}, to = {}: one of the two has to be a format, "
+                    "as binary32",
+                    to_string(task.from), to_string(task.to)));
   if (env.rounding.stochastic())
-    throw std::invalid_argument(fmt::format("rounding = {}: a line has no random bits; take a "
-                                            "deterministic mode, as rne",
-                                            to_string(env.rounding)));
+    throw std::invalid_argument(
+        fmt::format("rounding = {}: a line has no random bits; take a "
+                    "deterministic mode, as rne",
+                    to_string(env.rounding)));
   return task;
 }
 
@@ -54,7 +58,9 @@ int operand_count(const VectorTask& task) {
 }
 
 bool delivers_truth(const VectorTask& task) { return std::holds_alternative<Comparison>(task.op); }
-bool delivers_integer(const VectorTask& task) { return !delivers_truth(task) && is_integer(task.to); }
+bool delivers_integer(const VectorTask& task) {
+  return !delivers_truth(task) && is_integer(task.to);
+}
 int result_width(const VectorTask& task) { return delivers_truth(task) ? 1 : width(task.to); }
 
 int operand_bytes(const VectorTask& task) {
@@ -79,8 +85,8 @@ void compute(const VectorTask& task, const std::vector<std::vector<std::byte>>& 
                    reinterpret_cast<std::uint8_t*>(result), flags);
   std::vector<CodeArray> codes;
   for (const auto& x : operands) codes.push_back({from, x.data()});
-  elementwise(std::get<Operation>(task.op), std::get<Format>(task.to), task.env, codes, count, result,
-              flags);
+  elementwise(std::get<Operation>(task.op), std::get<Format>(task.to), task.env, codes, count,
+              result, flags);
 }
 
 }  // namespace widthwise

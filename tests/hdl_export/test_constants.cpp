@@ -201,6 +201,13 @@ TEST_CASE("sums before the accumulator, groups and scales stand where the unit h
     CHECK(find(plain, absent) == nullptr);
 }
 
+TEST_CASE("nodes are there where a sum has nodes") {
+  widthwise::Unit unit = widthwise::parse_unit("tree(e4m3fn, fan=4, node=e5m10)");
+  CHECK(integer(unit_constants(unit, "unit"), "GROUP_NODE_WIDTH") == 16);
+  unit.group_sum.order = widthwise::Order::fused;
+  CHECK(find(unit_constants(unit, "unit"), "GROUP_NODE_WIDTH") == nullptr);
+}
+
 TEST_CASE("flushing is told for operands and results, whether unit or format asks for it") {
   const ConstantTable cdna2 = table_of("cdna2.f16"), daz = table_of("fma(e5m10;daz;ftz)");
   check_code(cdna2, "A_FLUSH", "FLUSH_POS_ZERO");
@@ -210,6 +217,9 @@ TEST_CASE("flushing is told for operands and results, whether unit or format ask
   check_code(daz, "A_FLUSH", "FLUSH_SIGNED_ZERO");
   check_code(daz, "Y_FLUSH", "FLUSH_SIGNED_ZERO");
   for (const ConstantTable& t : {cdna2, daz}) CHECK((flag(t, "FTZ_IN") && flag(t, "FTZ_OUT")));
+  for (const char* one :
+       {"fma(e5m10, a=e5m10;daz, b=e5m10)", "fma(e5m10, b=e5m10;daz)", "fma(e5m10, c=e5m10;daz)"})
+    CHECK(flag(table_of(one), "FTZ_IN"));
   const ConstantTable kept = table_of("fma(e5m10)");
   CHECK_FALSE((flag(kept, "FTZ_IN") || flag(kept, "FTZ_OUT")));
 }

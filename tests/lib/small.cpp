@@ -1,7 +1,5 @@
 #include "small.hpp"
 
-#include <cstdlib>
-
 #include "widthwise/sim/text.hpp"
 
 namespace tests {
@@ -132,7 +130,5 @@ const std::vector<Format>& small_formats() {
   }();
   return all;
 }
-
-bool long_run() { return std::getenv("WIDTHWISE_LONG") != nullptr; }
 
 }  // namespace tests

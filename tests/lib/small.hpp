@@ -69,7 +69,4 @@ const std::vector<Format>& main_formats();
 const std::vector<Format>& tiny_formats();
 std::vector<Format> formats(std::initializer_list<std::string_view> texts);
 
-// Whether the test may take longer than a test in every run may.
-bool long_run();
-
 }  // namespace tests

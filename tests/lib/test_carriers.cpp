@@ -65,7 +65,8 @@ std::vector<Env> environments(const Format& f, int carrier_digits) {
 }
 
 template <class U, class... Vs>
-void judge_format(std::string_view text, std::uint64_t count) {
+void judge_format(std::string_view text, std::uint64_t wanted) {
+  const std::uint64_t count = samples(wanted);
   const Operands<U> f(parse_format(text));
   const Format& format = f.layout().format;
   REQUIRE(digits_needed(format) <= digits<U>);

@@ -68,7 +68,7 @@ std::uint64_t judge_named(const Operands<U>& f, const std::vector<Rounder<U>>& t
     for (const U& a : f.named())
       for (const U& b : f.named()) {
         const Coded<U> x[3]{f.coded(a), f.coded(b), {}};
-        for (std::size_t i = 0; i < 4; ++i, ++count)
+        for (std::uint64_t i = 0; i < samples(4); ++i, ++count)
           judge(op, to[(count * 5 + i) % to.size()], x, random, tally);
       }
   return count;
@@ -95,10 +95,6 @@ std::vector<Rounder<U>> rounders(const Format& to) {
   return all;
 }
 
-std::uint64_t scaled(std::uint64_t count) {
-  return std::getenv("WIDTHWISE_LONG") ? 50 * count : count;
-}
-
 template <class U>
 void judge_format(std::string_view text, std::uint64_t count) {
   const Operands<U> f(parse_format(text));
@@ -106,7 +102,7 @@ void judge_format(std::string_view text, std::uint64_t count) {
   Tally tally;
   Random random(11);
   std::uint64_t expected = judge_named(f, to, random, tally);
-  expected += judge_drawn(f, to, scaled(count), random, tally);
+  expected += judge_drawn(f, to, samples(count), random, tally);
   tally.expect(expected);
 }
 
@@ -126,14 +122,15 @@ void judge_between(const std::vector<std::string_view>& texts, std::uint64_t cou
           judge(Operation::convert, rounder, x, random, tally);
           ++expected;
         }
-      expected += judge_drawn(f, to, scaled(count), random, tally);
+      expected += judge_drawn(f, to, samples(count), random, tally);
     }
   }
   tally.expect(expected);
 }
 
 template <class U>
-void judge_to_integers(std::string_view text, std::uint64_t count) {
+void judge_to_integers(std::string_view text, std::uint64_t wanted) {
+  const std::uint64_t count = samples(wanted);
   const Operands<U> f(parse_format(text));
   Tally tally;
   Random random(13);
@@ -161,7 +158,8 @@ void judge_to_integers(std::string_view text, std::uint64_t count) {
 }
 
 template <class U>
-void judge_from_integers(std::string_view text, std::uint64_t count) {
+void judge_from_integers(std::string_view text, std::uint64_t wanted) {
+  const std::uint64_t count = samples(wanted);
   Tally tally;
   Random random(14);
   const std::vector<Rounder<U>> all = rounders<U>(parse_format(text));

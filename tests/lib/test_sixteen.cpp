@@ -88,7 +88,7 @@ TEST_SUITE("exhaustive") {
 }
 
 TEST_CASE("add, subtract, multiply, divide, remainder, fma: samples of binary16 and bfloat16") {
-  const std::uint64_t count = long_run() ? 3'000'000 : 30'000;
+  const std::uint64_t count = samples(30'000);
   const std::initializer_list<Operation> operations{Operation::add,      Operation::subtract,
                                                     Operation::multiply, Operation::divide,
                                                     Operation::remainder, Operation::fma};

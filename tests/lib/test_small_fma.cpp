@@ -44,7 +44,7 @@ TEST_SUITE("exhaustive") {
 }
 
 TEST_CASE("fma: codes of every small format, every mode, flags") {
-  const std::uint64_t count = long_run() ? 200'000 : 5'000;
+  const std::uint64_t count = samples(5'000);
   Judge judge;
   std::uint64_t expected = 0;
   for (const Format& f : small_formats()) {
@@ -57,7 +57,7 @@ TEST_CASE("fma: codes of every small format, every mode, flags") {
 }
 
 TEST_CASE("fma: factors of two formats, addend of a third, result of a fourth") {
-  const std::uint64_t count = long_run() ? 2'000 : 100;
+  const std::uint64_t count = samples(100);
   Judge judge;
   std::uint64_t expected = 0;
   std::size_t turn = 0;

@@ -64,7 +64,7 @@ TEST_SUITE("exhaustive") {
 
 // 100 formats in threes are a million: each pair of operand formats meets another result format.
 TEST_CASE("operands of every two formats, results in another: every operation, every mode") {
-  const int count = long_run() ? 100 : 4;
+  const std::uint64_t count = samples(4);
   Judge judge;
   Random& random = judge.random();
   std::vector<Codes> codes(small_formats().begin(), small_formats().end());
@@ -73,9 +73,9 @@ TEST_CASE("operands of every two formats, results in another: every operation, e
     for (const Codes& g : codes) {
       const Target target(codes[random() % codes.size()].format(), all_environments());
       for (Operation op : arithmetic)
-        for (int i = 0; i < count; ++i)
+        for (std::uint64_t i = 0; i < count; ++i)
           judge(op, target, {{&f, random() % f.size()}, {&g, random() % g.size()}});
-      expected += arithmetic.size() * static_cast<std::uint64_t>(count) * target.size();
+      expected += arithmetic.size() * count * target.size();
     }
   judge.expect(expected);
 }

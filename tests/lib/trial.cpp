@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
+
 #include "widthwise/sim/text.hpp"
 
 namespace tests {
@@ -31,6 +33,13 @@ std::vector<Env> all_environments() {
   std::vector<Env> all = deterministic_environments();
   for (const Env& env : stochastic_environments()) all.push_back(env);
   return all;
+}
+
+std::uint64_t samples(std::uint64_t count) {
+#ifdef __SANITIZE_ADDRESS__
+  count = count / 10 + 1;
+#endif
+  return std::getenv("WIDTHWISE_LONG") ? 50 * count : count;
 }
 
 std::uint64_t random_bits(const Env& env, Random& random) {

@@ -18,6 +18,10 @@ std::vector<Env> deterministic_environments();
 std::vector<Env> stochastic_environments();
 std::vector<Env> all_environments();
 
+// How many samples to take where `count` fit into every run: with WIDTHWISE_LONG fifty times as
+// many, under a sanitizer a tenth.
+std::uint64_t samples(std::uint64_t count);
+
 // Random bits for an environment; 0 where it wants none.
 std::uint64_t random_bits(const Env& env, Random& random);
 

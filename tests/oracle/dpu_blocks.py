@@ -222,7 +222,7 @@ class Units:
     def unit(self) -> Unit:
         while True:
             u = self.any_unit()
-            if one_scale_a_group(u) and not zeroless_group_nodes(u):
+            if one_scale_a_group(u) and not (zeroless_group_nodes(u) or smallest_in_register(u)):
                 return u
 
     # --- Operands -----------------------------------------------------------------------------
@@ -299,6 +299,14 @@ def zeroless_group_nodes(u: Unit) -> bool:
     a format without zero, made a number of it."""
     node = u.group_sum.node_round
     return bool(u.scale and u.scale.apply == "group" and node and not node.fmt.zero)
+
+
+def smallest_in_register(u: Unit) -> bool:
+    """An exact sum in a register has its last digit where its terms have theirs. dpu_ref.py gives
+    the smallest number of a format without zero all its digits, whatever keep_frac says."""
+    rounds = [u.product.round, *(s.node_round for s in (u.group_sum, u.block_sum, u.c_sum))]
+    register = any(s.width and s.align.reference == "exact" for s in (u.group_sum, u.block_sum, u.c_sum))
+    return register and any(r and r.keep_frac is not None and not r.fmt.zero for r in rounds)
 
 
 def one_scale_a_group(u: Unit) -> bool:

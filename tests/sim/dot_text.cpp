@@ -1,5 +1,8 @@
 #include "dot_text.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <stdexcept>
 
 #include "widthwise/sim/codes.hpp"
@@ -29,7 +32,32 @@ std::string unpacked(const Format& f, const std::vector<std::byte>& item) {
   return hex;
 }
 
+// The magnitude of a positive number, by its exponent and fraction.
+std::uint64_t magnitude(const Format& f, double x) {
+  const int e = std::max<int>(std::ilogb(x), static_cast<int>(f.emin()));
+  const double sig = std::ldexp(x, f.frac_bits - e);
+  const auto m = static_cast<std::uint64_t>(sig);
+  if (static_cast<double>(m) != sig || e > f.emax()) throw std::invalid_argument("not a number of the format");
+  const std::uint64_t hidden = std::uint64_t{1} << f.frac_bits;
+  if (m < hidden) return m;
+  return static_cast<std::uint64_t>(e + f.bias) << f.frac_bits | (m - hidden);
+}
+
+std::uint64_t code(const Format& f, double x) {
+  const Layout<uint128> layout(f);
+  if (std::isnan(x)) return static_cast<std::uint64_t>(layout.nan_code);
+  const std::uint64_t sign = std::signbit(x) ? static_cast<std::uint64_t>(layout.sign) : 0;
+  if (std::isinf(x)) return sign | static_cast<std::uint64_t>(layout.infinity);
+  return sign | (x == 0 ? 0 : magnitude(f, std::fabs(x)));
+}
+
 }  // namespace
+
+std::string codes(const Format& f, const std::vector<double>& numbers) {
+  std::string hex;
+  for (double x : numbers) hex += fmt::format("{:0{}x}", code(f, x), digits_of(f));
+  return hex;
+}
 
 Dot::Dot(const Unit& unit, const DotText& text)
     : result_(result_round(unit).fmt),
@@ -69,6 +97,10 @@ std::string Dot::at_the_end_of_the_trace(const ReferenceUnit& unit) const {
 std::string dot(const Unit& unit, const DotText& text) {
   const Dot dot(unit, text);
   return dot.run(*make_reference(unit, dot.k()));
+}
+
+std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b, double c) {
+  return dot(unit, {codes(unit.a.fmt, a), codes(unit.b.fmt, b), codes(unit.c.fmt, {c})});
 }
 
 }  // namespace tests

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,27 @@
 namespace tests {
 
 using namespace widthwise;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+template <class Change>
+Unit with(Unit u, const Change& change) {
+  change(u);
+  return u;
+}
+
+// A chain of exact sums of so many products and C, each rounded once; all in one format.
+constexpr Unit fused(const Format& f, std::int64_t lanes) {
+  Unit u{};
+  u.a.fmt = u.b.fmt = u.c.fmt = u.out.fmt = f;
+  u.lanes = lanes;
+  u.c_level = CLevel::group;
+  return u;
+}
+
+// The codes of these numbers in hexadecimal. Each has to be a number of the format.
+std::string codes(const Format& f, const std::vector<double>& numbers);
 
 // One dot product as the vector files write it: codes in hexadecimal, lane 0 first, each in as many
 // digits as its width needs. Scales are empty for a unit without them.
@@ -32,5 +54,6 @@ class Dot {
 
 // c + sum a[i] * b[i] of one unit, by way of make_reference.
 std::string dot(const Unit& unit, const DotText& text);
+std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b, double c = 0);
 
 }  // namespace tests

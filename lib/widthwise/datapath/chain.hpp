@@ -15,13 +15,6 @@ constexpr Register<H> loaded(const RoundingSlot<H>& slot, const H& code) {
   return {code, factor(slot.rounder.layout, code)};
 }
 
-// +0, which formats without a zero cannot be loaded with.
-template <class H>
-constexpr Register<H> cleared(const RoundingSlot<H>& slot) {
-  const Format& f = slot.description.fmt;
-  return {{}, {.kind = Kind::zero, .q = f.emin() - f.frac_bits, .e = f.emin()}};
-}
-
 // x + y, exact, then rounded once: C at the end of a chain, and promotion.
 template <class M, class H, class Trace>
 constexpr Register<H> add_rounded(const RoundingSlot<H>& slot, const Factor<H>& x,
@@ -40,7 +33,7 @@ constexpr Register<H> run_blocks(const Datapath<M, H>& u, std::span<const Lane<H
                                  const Factor<H>& c, const Scratch<M>& scratch,
                                  const Multiplier& multiplier, Progress& progress, Trace& trace) {
   const std::size_t L = u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : lanes.size();
-  const Register<H> zero = cleared(u.out);
+  const Register<H> zero{{}, cleared<H>(u.unit.out.fmt)};
   Register<H> outer{{}, c}, acc = u.promote ? zero : outer;
   for (std::size_t i = 0; i < lanes.size(); i += L) {
     const auto first = static_cast<std::int64_t>(i);
@@ -61,7 +54,7 @@ constexpr H chain(const Datapath<M, H>& u, std::span<const Lane<H>> lanes, const
                   const Scratch<M>& scratch, const Multiplier& multiplier, Progress& progress,
                   Trace& trace) {
   const bool c_first = u.unit.chain.c_at == CAt::first;
-  const Factor<H> start = c_first ? c : cleared(u.out).value;
+  const Factor<H> start = c_first ? c : cleared<H>(u.unit.out.fmt);
   Register<H> acc = run_blocks(u, lanes, start, scratch, multiplier, progress, trace);
   if (!c_first) acc = add_rounded<M>(*u.c_round, acc.value, c, 0, progress, trace);
   if (!u.final) return acc.code;

@@ -41,6 +41,12 @@ constexpr Factor<H> factor(const Layout<H>& f, const H& code) {
   return {kind, x.negative, x.sig, x.exp, x.exp + f.format.frac_bits};
 }
 
+// +0 as registers of a format start with it, also one that has no code for it.
+template <class H>
+constexpr Factor<H> cleared(const Format& f) {
+  return {.kind = Kind::zero, .q = f.emin() - f.frac_bits, .e = f.emin()};
+}
+
 // The same magnitude in a wider carrier.
 template <class M, class H>
 constexpr M widen(const H& x) {

@@ -8,28 +8,29 @@ namespace widthwise {
 // every carrier has to spare make that safe: where digits are lost the exponents differ by more
 // than four, so at most one leading digit cancels and three stay below the last kept one
 // (docs/semantics.md, E1).
-template <class U>
-constexpr Number<U> exact_sum(const RoundingRule& rule, Number<U> x, Number<U> y) {
-  const Mask<U> differ = x.negative ^ y.negative, swap = x.exp < y.exp;
-  Int<U> low_exp = y.exp, exp = x.exp;
-  swap_if(swap, exp, low_exp);
-  swap_if(swap, x.sig, y.sig);
-  const U high = x.sig >> 1;  // room for the carry
-  const U low = shift_right_jam<U>(y.sig >> 1, exp - low_exp);
+template <class How = OneByOne, class U>
+constexpr Number<U> exact_sum(const Number<U>& x, const Number<U>& y) {
+  const Int<U> apart = x.exp - y.exp;
+  const Mask<U> swap = apart < Int<U>{}, differ = x.negative ^ y.negative;
+  U high = x.sig, low = y.sig;
+  swap_if(swap, high, low);
+  low = shift_right_jam<U>(low, negate_if(swap, apart) + 1);
+  const U sum = (high >> 1) + negate_if(differ, low);  // room for the carry
 
   // With equal exponents the second may be the larger: the difference comes out negative.
-  const U sum = high + negate_if(differ, low);
   const Mask<U> turned = differ & ((sum >> (digits<U> - 1)) != U{});
-  Number<U> z{};
-  z.sig = negate_if(turned, sum);
-  z.exp = exp + 1;
-  z.zero = z.sig == U{};
-  z.negative = x.negative ^ (differ & swap) ^ turned;
-  if (any(z.zero)) {  // +0, or -0 when rounding downwards; equal signs keep theirs (6.3)
-    const Mask<U> down = differ & (rule.rounding.mode == RoundingMode::rdn);
-    z.negative = select<Mask<U>>(z.zero, (x.negative & y.negative) | down, z.negative);
-  }
-  return normalise(z);
+  U magnitude = sum;
+  if (How::any(turned)) magnitude = negate_if(turned, sum);
+  const Normalised<U> top = How::normalised(magnitude);
+  const Mask<U> negative = x.negative ^ (differ & swap) ^ turned;
+  return finite<U>(negative, select(swap, y.exp, x.exp) + 1 - top.zeros, top.sig);
+}
+
+// The sign of a sum that is zero: +, or - when rounding downwards; equal signs keep theirs (6.3).
+template <class U>
+constexpr Mask<U> zero_sum_sign(const RoundingRule& rule, const Number<U>& x, const Number<U>& y) {
+  const Mask<U> down = (x.negative ^ y.negative) & (rule.rounding.mode == RoundingMode::rdn);
+  return (x.negative & y.negative) | down;
 }
 
 // Infinities and NaNs of a sum, over a finite result that does not stand there.
@@ -46,34 +47,61 @@ constexpr Mask<U> infinite_or_nan(const Number<U>& x) {
   return x.infinite | x.nan;
 }
 
+// a + b, or a - b: the sum with b's sign turned, a NaN's excepted. Out of line, as the rare path of
+// every operation is: in line it takes registers from the usual one (a binary64 product: 12 %).
 template <class U, class Trace>
-constexpr Result<U> deliver_sum(const Rounder<U>& to, const Number<U>& x, const Number<U>& y,
-                                const U& random, Trace&& trace) {
-  Number<U> z = exact_sum(to.rule, x, y);
+[[gnu::noinline]] constexpr Result<U> full_sum(const Rounder<U>& to, bool minus,
+                                               const Layout<U>& fa, const U& a, const Layout<U>& fb,
+                                               const U& b, const U& random, Trace& trace) {
+  const Number<U> x = operand(fa, a);
+  Number<U> y = operand(fb, b);
+  if (minus) y.negative = y.negative ^ (y.nan == Mask<U>{});
+  Number<U> z = exact_sum(x, y);
+  z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, x, y), z.negative);
   trace(Stage::exact, z.negative, z.exp, z.sig);
   Int<U> flags{};
   if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = sum_specials(z, x, y);
   return deliver(to, z, flags, random, trace);
 }
 
+// The same for two normal numbers whose sum is one too.
+template <class How, class U>
+constexpr Quick<U> quick_sum(const Rounder<U>& to, bool minus, const Layout<U>& fa, const U& a,
+                             const Layout<U>& fb, const U& b, const U& random = {}) {
+  Number<U> y = plain_operand(fb, b);
+  y.negative = y.negative ^ minus;
+  const Number<U> exact = exact_sum<How>(plain_operand(fa, a), y);
+  Quick<U> z = deliver_quick<How>(to, exact, random);
+  z.sure = z.sure & (exact.sig != U{}) & plain(fa, a) & plain(fb, b);
+  return z;
+}
+
+// Whether both are normal is asked twice: with a jump around all the rest here, a 113-bit sum takes
+// 15.6 ns instead of 16.6.
+template <class U, class Trace>
+constexpr Result<U> sum(const Rounder<U>& to, bool minus, const Layout<U>& fa, const U& a,
+                        const Layout<U>& fb, const U& b, const U& random, Trace& trace) {
+  if (!traced<Trace> && !any((plain(fa, a) & plain(fb, b)) == Mask<U>{})) [[likely]] {
+    const Quick<U> z = quick_sum<OneByOne>(to, minus, fa, a, fb, b, random);
+    if (!any(z.sure == Mask<U>{})) [[likely]]
+      return {z.code, z.flags};
+  }
+  return full_sum(to, minus, fa, a, fb, b, random, trace);
+}
+
 // a + b, correctly rounded (IEEE 754-2019, 5.4.1).
 template <class U, class Trace = NoTrace>
 constexpr Result<U> add(const Rounder<U>& to, const Layout<U>& fa, const U& a, const Layout<U>& fb,
                         const U& b, const U& random = {}, Trace&& trace = {}) {
-  return on_operands(fa, a, fb, b, [&](const Number<U>& x, const Number<U>& y) {
-    return deliver_sum(to, x, y, random, trace);
-  });
+  return sum(to, false, fa, a, fb, b, random, trace);
 }
 
-// a - b, correctly rounded (5.4.1): the sum with b's sign turned, a NaN's excepted.
+// a - b, correctly rounded (5.4.1).
 template <class U, class Trace = NoTrace>
 constexpr Result<U> subtract(const Rounder<U>& to, const Layout<U>& fa, const U& a,
                              const Layout<U>& fb, const U& b, const U& random = {},
                              Trace&& trace = {}) {
-  return on_operands(fa, a, fb, b, [&](const Number<U>& x, Number<U> y) {
-    y.negative = y.negative ^ (y.nan == Mask<U>{});
-    return deliver_sum(to, x, y, random, trace);
-  });
+  return sum(to, true, fa, a, fb, b, random, trace);
 }
 
 }  // namespace widthwise

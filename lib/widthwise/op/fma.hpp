@@ -1,53 +1,76 @@
 #pragma once
+#include "widthwise/halves.hpp"
 #include "widthwise/op/multiply.hpp"
-#include "widthwise/wide.hpp"
 
 namespace widthwise {
 
-template <class W, class U>
-constexpr Number<W> widened(const Number<U>& x) {
-  const int up = digits<W> - digits<U>;
-  return {x.negative, x.zero, x.infinite, x.nan, x.signaling, x.exp - up, W(x.sig) << up};
+// x * y + addend of finite numbers. The product is exact in two halves and meets the addend there;
+// both leave a digit of room for the carry. The lowest digit of the two is far below all that a
+// result of `digits` digits shows, as in exact_sum.
+template <class How = OneByOne, class U>
+constexpr Number<U> exact_fma(const Number<U>& x, const Number<U>& y, const Number<U>& addend) {
+  const Mask<U> sign = x.negative ^ y.negative, differ = sign ^ addend.negative;
+  Halves<U> high = How::multiply(U(x.sig >> 1), y.sig), low{U(addend.sig >> 1), U{}};
+  Int<U> exp = x.exp + y.exp + 1, low_exp = addend.exp + 1 - digits<U>;
+  if (any(x.zero | y.zero)) exp = select(x.zero | y.zero, Int<U>{-max_exponent_magnitude}, exp);
+  const Mask<U> swap = exp < low_exp;
+  swap_if(swap, exp, low_exp);
+  swap_if(swap, high.high, low.high);
+  swap_if(swap, high.low, low.low);
+  low = shift_right_jam<How, U>(low, exp - low_exp);
+
+  Halves<U> total = sum(high, negate_if<U>(differ, low));
+  const Mask<U> turned = differ & ((total.high >> (digits<U> - 1)) != U{});
+  if (How::any(turned)) total = negate_if<U>(turned, total);
+  const Normalised<U> top = normalised<How, U>(total);
+  const Mask<U> negative = sign ^ (differ & swap) ^ turned;
+  return finite<U>(negative, exp + digits<U> - top.zeros, top.sig);
 }
 
-template <class U, class W>
-constexpr Number<U> narrowed(const Number<W>& x) {
-  const int down = digits<W> - digits<U>;
-  const U sig = static_cast<U>(x.sig >> down) | U(any_low_bits<W>(x.sig, down) ? 1 : 0);
-  return {x.negative, x.zero, x.infinite, x.nan, x.signaling, x.exp + down, sig};
+template <class U, class Trace>
+[[gnu::noinline]] constexpr Result<U> full_fma(const Rounder<U>& to, const Layout<U>& fa,
+                                               const U& a, const Layout<U>& fb, const U& b,
+                                               const Layout<U>& fc, const U& c, const U& random,
+                                               Trace& trace) {
+  const Number<U> x = operand(fa, a), y = operand(fb, b), addend = operand(fc, c);
+  Number<U> product = product_class(x, y);
+  Number<U> z = exact_fma(x, y, addend);
+  z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, product, addend), z.negative);
+  trace(Stage::exact, z.negative, z.exp, z.sig);
+  Int<U> flags{};
+  if (any(product.infinite | x.nan | y.nan | infinite_or_nan(addend))) {
+    flags = take_nan(product, product.zero & product.infinite, x, y);
+    product.infinite = product.infinite & (product.nan == Mask<U>{});
+    flags = flags | sum_specials(z, product, addend);
+  }
+  return deliver(to, z, flags, random, trace);
 }
 
-// x * y + addend of finite numbers: the product is exact in a carrier twice as wide and meets the
-// addend there.
-template <class U>
-constexpr Number<U> exact_fma(const RoundingRule& rule, const Number<U>& kind, const Number<U>& x,
-                              const Number<U>& y, const Number<U>& addend) {
-  using W = Twice<U>;
-  Number<W> product{kind.negative, kind.zero, {}, {}, {}, x.exp + y.exp, {}};
-  product.sig = joined(multiply_exact(x.sig, y.sig));
-  if (any(kind.zero))
-    product.exp = select(kind.zero, Int<U>{-max_exponent_magnitude}, product.exp);
-  return narrowed<U>(exact_sum(rule, normalise(product), widened<W>(addend)));
+// The same for normal numbers whose result is one too.
+template <class How, class U>
+constexpr Quick<U> quick_fma(const Rounder<U>& to, const Layout<U>& fa, const U& a,
+                             const Layout<U>& fb, const U& b, const Layout<U>& fc, const U& c,
+                             const U& random = {}) {
+  const Number<U> exact =
+      exact_fma<How>(plain_operand(fa, a), plain_operand(fb, b), plain_operand(fc, c));
+  Quick<U> z = deliver_quick<How>(to, exact, random);
+  z.sure = z.sure & (exact.sig != U{}) & plain(fa, a) & plain(fb, b) & plain(fc, c);
+  return z;
 }
 
-// a * b + c with one rounding (IEEE 754-2019, 5.4.1). 0 * infinity is invalid even beside a NaN (docs/semantics.md, N3).
+// a * b + c with one rounding (IEEE 754-2019, 5.4.1). 0 * infinity is invalid even beside a NaN
+// (docs/semantics.md, N3).
 template <class U, class Trace = NoTrace>
 constexpr Result<U> fma(const Rounder<U>& to, const Layout<U>& fa, const U& a, const Layout<U>& fb,
                         const U& b, const Layout<U>& fc, const U& c, const U& random = {},
                         Trace&& trace = {}) {
-  return on_operands(fa, a, fb, b, fc, c, [&](const auto& x, const auto& y, const auto& addend) {
-    const Number<U> kind = product_class(x, y);
-    Number<U> z = exact_fma(to.rule, kind, x, y, addend);
-    trace(Stage::exact, z.negative, z.exp, z.sig);
-    Int<U> flags{};
-    if (any(kind.infinite | x.nan | y.nan | infinite_or_nan(addend))) {
-      Number<U> p = kind;
-      flags = take_nan(p, kind.zero & kind.infinite, x, y);
-      p.infinite = p.infinite & (p.nan == Mask<U>{});
-      flags = flags | sum_specials(z, p, addend);
-    }
-    return deliver(to, z, flags, random, trace);
-  });
+  if (!traced<Trace> && !any((plain(fa, a) & plain(fb, b) & plain(fc, c)) == Mask<U>{}))
+      [[likely]] {
+    const Quick<U> z = quick_fma<OneByOne>(to, fa, a, fb, b, fc, c, random);
+    if (!any(z.sure == Mask<U>{})) [[likely]]
+      return {z.code, z.flags};
+  }
+  return full_fma(to, fa, a, fb, b, fc, c, random, trace);
 }
 
 }  // namespace widthwise

@@ -36,11 +36,15 @@ def add_commands(commands: Any) -> None:
 
 def add_quantize(commands: Any) -> None:
     command = commands.add_parser("quantize", help="numbers of a file to codes of a format")
-    command.add_argument("source", metavar="IN", help=".npy, .npz, or - for either, or numbers, on stdin")
+    command.add_argument(
+        "source", metavar="IN", help=".npy, .npz, or - for either, or numbers, on stdin"
+    )
     command.add_argument("target", metavar="OUT", help=".npy, or .npz for a .npz")
     command.add_argument("--format", required=True, metavar="F")
     command.add_argument("--nan", choices=["zero"], help="zero: NaN becomes +0 where F has no NaN")
-    command.add_argument("--values", action="store_true", help="write the rounded values as float64")
+    command.add_argument(
+        "--values", action="store_true", help="write the rounded values as float64"
+    )
     command.set_defaults(run=run_quantize)
     for add in (add_rounding, add_seed, add_json):
         add(command)
@@ -48,7 +52,9 @@ def add_quantize(commands: Any) -> None:
 
 def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
     command = commands.add_parser(name, help=f"a product {what}, as a unit computes it")
-    command.add_argument("a", metavar="A", help=".npy: codes (unsigned) or values, which are rounded")
+    command.add_argument(
+        "a", metavar="A", help=".npy: codes (unsigned) or values, which are rounded"
+    )
     command.add_argument("b", metavar="B")
     command.add_argument("--unit", required=True, metavar="U")
     for option in ("--c", "--scale-a", "--scale-b"):
@@ -71,7 +77,9 @@ def load(argument: str, path: str) -> Any:
     try:
         return np.load(path if data is None else io.BytesIO(data), allow_pickle=False)
     except OSError as why:
-        raise ValueError(f"{argument} = {path}: {why.strerror or why}; name a .npy or .npz file") from None
+        raise ValueError(
+            f"{argument} = {path}: {why.strerror or why}; name a .npy or .npz file"
+        ) from None
     except (ValueError, EOFError):
         raise ValueError(
             f"{argument} = {path}: this is no array of numbers; write it with np.save or np.savez"
@@ -128,7 +136,10 @@ def run_quantize(options: argparse.Namespace) -> int:
         rows = [row for _, row in done.values()]
     columns = ["array", "numbers", "inexact", "underflow", "overflow"]
     facts = {"format": str(f), "arrays": [dict(zip(columns, row, strict=True)) for row in rows]}
-    lines = [f"{name}: {n} numbers as {f}; {x} inexact, {u} underflow, {o} overflow" for name, n, x, u, o in rows]
+    lines = [
+        f"{name}: {n} numbers as {f}; {x} inexact, {u} underflow, {o} overflow"
+        for name, n, x, u, o in rows
+    ]
     show(options, facts, "\n".join(lines))
     return 0
 

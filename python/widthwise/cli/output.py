@@ -25,11 +25,15 @@ def show(options: argparse.Namespace, content: Table | Mapping[str, Any], text: 
 
 
 def add_rounding(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--rounding", default="rne", metavar="R", help="rne (default), rtz, sr8, …")
+    command.add_argument(
+        "--rounding", default="rne", metavar="R", help="rne (default), rtz, sr8, …"
+    )
 
 
 def add_tininess(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--tininess", default="after", metavar="T", help="after (default) or before")
+    command.add_argument(
+        "--tininess", default="after", metavar="T", help="after (default) or before"
+    )
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:

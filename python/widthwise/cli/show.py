@@ -32,7 +32,9 @@ def add_commands(commands: Any) -> None:
 
 def add_info(commands: Any) -> None:
     info = commands.add_parser("info", help="everything about a format or a unit")
-    info.add_argument("text", metavar="FORMAT|UNIT", help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32")
+    info.add_argument(
+        "text", metavar="FORMAT|UNIT", help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32"
+    )
     info.set_defaults(run=run_info)
     add_json(info)
 
@@ -40,15 +42,19 @@ def add_info(commands: Any) -> None:
 def add_registries(commands: Any) -> None:
     for name, registry in (("formats", formats), ("units", units)):
         command = commands.add_parser(name, help=f"the {name} that have names")
-        command.set_defaults(run=lambda options, r=registry: show(options, r.table()) or 0)
+        command.set_defaults(run=run_registry, registry=registry)
         add_json(command)
 
 
 def add_op(commands: Any) -> None:
     op = commands.add_parser("op", help="one operation: value, code, flags, stages")
-    op.add_argument("name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …")
+    op.add_argument(
+        "name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …"
+    )
     op.add_argument("format", metavar="FORMAT")
-    op.add_argument("operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)")
+    op.add_argument(
+        "operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)"
+    )
     op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
     op.add_argument("--nan", default="canonical", help="canonical (default) or propagate")
     op.set_defaults(run=run_op)
@@ -59,16 +65,25 @@ def add_op(commands: Any) -> None:
 def add_trace(commands: Any) -> None:
     command = commands.add_parser("trace", help="every stage of one dot product of a unit")
     command.add_argument("unit", metavar="UNIT")
-    command.add_argument("a", nargs="?", metavar="A", help="codes or values, commas between: 1.5,0x3c00")
+    command.add_argument(
+        "a", nargs="?", metavar="A", help="codes or values, commas between: 1.5,0x3c00"
+    )
     command.add_argument("b", nargs="?", metavar="B")
     command.add_argument("c", nargs="?", metavar="C")
-    command.add_argument("-k", type=int, default=4, help="random products, without A and B; default 4")
+    command.add_argument(
+        "-k", type=int, default=4, help="random products, without A and B; default 4"
+    )
     command.set_defaults(run=run_trace)
     add_seed(command)
     add_json(command)
 
 
 # --- Running -------------------------------------------------------------------------------------
+
+
+def run_registry(options: argparse.Namespace) -> int:
+    show(options, options.registry.table())
+    return 0
 
 
 def run_info(options: argparse.Namespace) -> int:
@@ -113,17 +128,25 @@ def run_op(options: argparse.Namespace) -> int:
     f = Format(options.format)
     name = options.name
     if name == "scaleb":
-        *texts, n = options.operands
-        operands = [operand(text, f) for text in texts]
-        how = {"rounding": options.rounding, "tininess": options.tininess, "flags": True}
-        result = _elementwise.scaleb(*operands, int(n), format=options.to, **how)
-        return show_op(options, operands, *result, None)
+        return run_scaleb(options, f)
     operands = [operand(text, f) for text in options.operands]
     if name == "classify":
         return show_op(options, operands, _compare.classify(*operands), 0, None)
     if name in COMPARISONS:
-        return show_op(options, operands, *COMPARISONS[name](*operands, flags=True), None)
+        truth, flags = COMPARISONS[name](*operands, flags=True)
+        return show_op(options, operands, truth, flags, None)
     return run_rounding_op(options, operands)
+
+
+def run_scaleb(options: argparse.Namespace, f: Format) -> int:
+    if len(options.operands) != 2:
+        raise ValueError(
+            f"scaleb takes a number and an integer, {len(options.operands)} were given"
+        )
+    x, n = operand(options.operands[0], f), int(options.operands[1])
+    how = {"rounding": options.rounding, "tininess": options.tininess, "seed": options.seed}
+    result, flags = _elementwise.scaleb(x, n, format=options.to, flags=True, **how)
+    return show_op(options, [x], result, flags, None)
 
 
 COMPARISONS = {
@@ -138,12 +161,16 @@ def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
     to = options.to
     stages = trace_operation(options.name, *operands, format=to, seed=options.seed, **how)
     named = dict(zip("xyz", operands, strict=False))
-    result = _elementwise.compute(options.name, named, to, flags=True, seed=options.seed, **how)
-    return show_op(options, operands, *result, stages)
+    z, flags = _elementwise.compute(options.name, named, to, flags=True, seed=options.seed, **how)
+    return show_op(options, operands, z, flags, stages)
 
 
 def show_op(
-    options: argparse.Namespace, operands: list[Array], result: Any, flags: Any, stages: Trace | None
+    options: argparse.Namespace,
+    operands: list[Array],
+    result: Any,
+    flags: Any,
+    stages: Trace | None,
 ) -> int:
     rows = [(name, *value_and_code(x)) for name, x in zip("abc", operands, strict=False)]
     rows.append(("result", *value_and_code(result)))
@@ -172,7 +199,7 @@ def run_trace(options: argparse.Namespace) -> int:
     else:
         a, b = listed(options.a, u.a), listed(options.b, u.b)
     c = None if options.c is None else operand(options.c, u.c)
-    scales: dict[str, Array] = {}
+    scales: dict[str, Any] = {}
     if u.scale_format and u.scale_block:
         ones = array(np.ones(-(-len(a) // u.scale_block)), u.scale_format)
         scales = {"scale_a": ones, "scale_b": ones}
@@ -193,5 +220,3 @@ def run_doctor(options: argparse.Namespace) -> int:
     facts = dict(findings())
     show(options, facts)
     return 0
-
-

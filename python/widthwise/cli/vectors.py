@@ -18,7 +18,9 @@ def add_commands(commands: Any) -> None:
         "verify", help="check vectors from stdin: hexadecimal operands, result, flags a line"
     )
     add_task(verify)
-    verify.add_argument("--nan-bits", action="store_true", help="NaN results must agree in every bit")
+    verify.add_argument(
+        "--nan-bits", action="store_true", help="NaN results must agree in every bit"
+    )
     verify.add_argument(
         "--int-bits", action="store_true", help="so must the integers of invalid conversions"
     )
@@ -42,8 +44,12 @@ def add_task(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--op", required=True, help="add sub mul div rem sqrt mulAdd eq le lt roundToInt convert …"
     )
-    command.add_argument("--format", required=True, metavar="F", help="of operands; convert: or i32 ui32 i64 ui64")
-    command.add_argument("--to", default="", metavar="G", help="of results, if not F; convert: or i32 …")
+    command.add_argument(
+        "--format", required=True, metavar="F", help="of operands; convert: or i32 ui32 i64 ui64"
+    )
+    command.add_argument(
+        "--to", default="", metavar="G", help="of results, if not F; convert: or i32 …"
+    )
     add_rounding(command)
     add_tininess(command)
 

@@ -28,7 +28,8 @@ struct VectorTask {
 
 // to: empty where it is the operands' format. Refuses what has no vectors: stochastic rounding,
 // integers but in conversions, conversions between integers.
-VectorTask vector_task(std::string_view op, std::string_view from, std::string_view to, const Env& env);
+VectorTask vector_task(std::string_view op, std::string_view from, std::string_view to,
+                       const Env& env);
 
 // Operands of a line, before its result and flags.
 int operand_count(const VectorTask& task);

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// The usual case of an operation, a chunk of elements at a time.
+namespace widthwise {
+
+inline constexpr std::size_t chunk = 128;  // elements held in carriers at a time: stays in L1
+
+// Compiled once for each of three levels of x86-64 and called by what the machine has (glibc picks
+// when the program is loaded). Everything the loop calls has to be in line: a function that is not
+// keeps the compiler from making SIMD code.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#define WIDTHWISE_VECTOR_LEVELS \
+  [[gnu::flatten, gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
+#else
+#define WIDTHWISE_VECTOR_LEVELS
+#endif
+
+// quick(i) for a whole chunk. It is taken by value and the arrays are told apart (restrict), else
+// the compiler must fear that a result overwrites the format.
+template <class U, class Quick>
+WIDTHWISE_VECTOR_LEVELS void quick_chunk(const Quick quick, U* __restrict code,
+                                         std::uint8_t* __restrict flags,
+                                         std::uint8_t* __restrict sure) {
+  for (std::size_t i = 0; i < chunk; ++i) {
+    const auto z = quick(i);
+    code[i] = z.code;
+    flags[i] = static_cast<std::uint8_t>(z.flags);
+    sure[i] = z.sure;
+  }
+}
+
+}  // namespace widthwise

@@ -1,0 +1,284 @@
+"""Dot products and matrix products: order, operands, scales, threads, errors."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+UNITS = ["mac(e5m10)", "fma(e5m10)", "hopper.f16.f32", "kulisch(e5m10)", "tree(e5m10, fan=4)"]
+
+
+def drawn(shape, format, seed=0):
+    return ww.array(np.random.default_rng(seed).standard_normal(shape), format)
+
+
+def test_mac_is_the_loop_it_stands_for():
+    a, b = drawn((5, 40), "e5m10", 1), drawn((5, 40), "e5m10", 2)
+    total = ww.zeros(5, "e5m10")
+    for k in range(40):
+        total = total + a[:, k] * b[:, k]
+    assert (ww.dot(a, b, unit="mac(e5m10)").bits == total.bits).all()
+
+
+def test_fma_is_the_loop_it_stands_for():
+    a, b = drawn((5, 40), "bfloat16", 1), drawn((5, 40), "bfloat16", 2)
+    total = ww.zeros(5, "bfloat16")
+    for k in range(40):
+        total = ww.fma(a[:, k], b[:, k], total)
+    assert (ww.dot(a, b, unit="fma(bfloat16)").bits == total.bits).all()
+
+
+def test_kulisch_rounds_the_exact_sum_once():
+    a, b = drawn(200, "e5m10", 1), drawn(200, "e5m10", 2)
+    exact = sum(
+        (x * y for x, y in zip(a.to_fractions(), b.to_fractions(), strict=True)), Fraction()
+    )
+    assert ww.dot(a, b, unit="kulisch(e5m10)").bits == ww.array(exact, "e5m10").bits
+
+
+def test_binary64_dot_is_the_hosts_loop():
+    a, b = drawn(50, "binary64", 1), drawn(50, "binary64", 2)
+    total = 0.0
+    for x, y in zip(a.to_float64(), b.to_float64(), strict=True):
+        total += float(x) * float(y)
+    assert ww.dot(a, b, unit="mac(binary64)").to_float64() == total
+
+
+def test_sixteen_ones_in_e5m2_depend_on_the_order():
+    ones = ww.array([1.0] * 16, "e5m2")
+    assert ww.sum(ones, unit="mac(e5m2)").to_float64() == 8
+    assert ww.sum(ones, unit="tree(e5m2, fan=8)").to_float64() == 16
+    assert ww.sum(ones, unit="kulisch(e5m2)").to_float64() == 16
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_matmul_is_a_dot_product_an_element(unit):
+    u = ww.Unit(unit)
+    a, b, c = drawn((7, 33), u.a, 1), drawn((33, 5), u.b, 2), drawn((7, 5), u.c, 3)
+    z, flags = ww.matmul(a, b, unit=u, c=c, flags=True)
+    w, raised = ww.dot(a[:, None], b.T[None], unit=u, c=c, flags=True)
+    assert z.shape == (7, 5) and z.format == u.result_format
+    assert (z.bits == w.bits).all() and (flags == raised).all()
+    assert flags.any()
+
+
+@pytest.mark.parametrize("engine", ["auto", *ww.engines()])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_do_not_depend_on_engine_or_threads(engine, threads):
+    unit = "mac(e5m10, sum=e5m10:sr8)"  # random bits hang on the output's index
+    a, b = drawn((300, 40), "e5m10", 1), drawn((40, 30), "e5m10", 2)
+    one = ww.matmul(a, b, unit=unit, threads=1, seed=3)
+    other = ww.matmul(a, b, unit=unit, threads=threads, engine=engine, seed=3)
+    assert (one.bits == other.bits).all()
+    assert (one.bits != ww.matmul(a, b, unit=unit, seed=4).bits).any()
+    rows = ww.dot(a[:, None], b.T[None], unit=unit, seed=3)
+    assert (rows.bits == one.bits).all()
+
+
+def test_a_product_too_wide_for_one_slice_is_cut_into_columns():
+    a, b = drawn((2, 3000), "e4m3fn", 1), drawn((3000, 150), "e4m3fn", 2)
+    z = ww.matmul(a, b, unit="hopper.e4m3.f32", threads=2)
+    part = ww.matmul(a[1:], b[:, 140:], unit="hopper.e4m3.f32")
+    assert (z.bits[1:, 140:] == part.bits).all()
+
+
+def test_shapes_are_numpys():
+    a, b = drawn((2, 1, 3, 4), "e5m10"), drawn((5, 4, 6), "e5m10")
+    assert ww.matmul(a, b, unit="mac(e5m10)").shape == (2, 5, 3, 6)
+    assert ww.matmul(a[0, 0, 0], b[0], unit="mac(e5m10)").shape == (6,)
+    assert ww.matmul(a[0, 0], b[0, :, 0], unit="mac(e5m10)").shape == (3,)
+    assert ww.matmul(a[0, 0, 0], b[0, :, 0], unit="mac(e5m10)").shape == ()
+    one = ww.matmul(a[1, 0], b[3], unit="mac(e5m10)")
+    assert (ww.matmul(a, b, unit="mac(e5m10)")[1, 3].bits == one.bits).all()
+    assert ((a[0, 0] @ b[0]).bits == ww.matmul(a[0, 0], b[0], unit="mac(e5m10)").bits).all()
+
+
+def test_an_empty_sum_is_c():
+    a = ww.zeros((3, 0), "e5m10")
+    assert ww.dot(a, a, unit="mac(e5m10)").to_float64().tolist() == [0, 0, 0]
+    c = ww.array([1.0, 2.0, 3.0], "e5m10")
+    assert (ww.dot(a, a, unit="mac(e5m10)", c=c).bits == c.bits).all()
+    assert ww.matmul(
+        ww.zeros((0, 4), "e5m10"), ww.zeros((4, 2), "e5m10"), unit="mac(e5m10)"
+    ).shape == (0, 2)
+
+
+def test_c_broadcasts_over_the_outputs():
+    a, b = drawn((4, 8), "e5m10", 1), drawn((8, 3), "e5m10", 2)
+    bias = ww.array([1.0, 2.0, 3.0], "e5m10")
+    z = ww.matmul(a, b, unit="mac(e5m10)", c=bias)
+    assert (z[2].bits == ww.dot(a[2], b.T, unit="mac(e5m10)", c=bias).bits).all()
+
+
+def test_sum_runs_along_any_axis():
+    x = drawn((3, 4, 5), "e5m10")
+    z = ww.sum(x, unit="mac(e5m10)", axis=1)
+    assert z.shape == (3, 5)
+    by_hand = ((x[:, 0] + x[:, 1]) + x[:, 2]) + x[:, 3]
+    assert (z.bits == by_hand.bits).all()
+    assert ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)").to_float64() == 256
+    with pytest.raises(ValueError, match=r"x has shape \(\); a sum needs an axis"):
+        ww.sum(x[0, 0, 0], unit="mac(e5m10)")
+    with pytest.raises(ValueError, match=r"its b is .* which has no 1 to multiply with"):
+        ww.sum(x, unit="mac(e5m10, b=e2m1fn;bias=9)")
+
+
+def test_wide_formats_multiply_and_add():
+    a, b = drawn((2, 9), "e20m64", 1), drawn((2, 9), "e20m64", 2)
+    exact = (a.to_fractions() * b.to_fractions()).sum(axis=1)
+    fused = ww.dot(a, b, unit="dot(e20m64)")
+    assert (fused.bits == ww.array(exact, "e20m64").bits).all()
+
+
+# --- Scales and TF32 -----------------------------------------------------------------------------
+
+
+def test_scaled_blocks_multiply_their_products():
+    u = scaled_unit()
+    block = u.scale_block
+    a, b = drawn((2, 3 * block), u.a, 1), drawn((2, 3 * block), u.b, 2)
+    sa = ww.array([[1.0, 2.0, 4.0]] * 2, u.scale_format)
+    sb = ww.array([[0.5, 1.0, 0.25]] * 2, u.scale_format)
+    z = ww.dot(a, b, unit=u, scale_a=sa, scale_b=sb)
+    blocks = (a.to_fractions() * b.to_fractions()).reshape(2, 3, block).sum(axis=2)
+    exact = (blocks * sa.to_fractions() * sb.to_fractions()).sum(axis=1)
+    np.testing.assert_allclose(z.to_float64(), exact.astype(float), rtol=1e-4)
+    whole = ww.matmul(a, b.T, unit=u, scale_a=sa, scale_b=sb.T)
+    assert (np.diag(whole.bits) == z.bits).all()
+
+
+def scaled_unit():
+    name = next(name for name, u in ww.units.items() if u.scale_format)
+    return ww.units[name]
+
+
+def test_scales_go_with_units_that_scale():
+    u = scaled_unit()
+    a, one = ww.zeros(u.scale_block, u.a), ww.array([1.0], u.scale_format)
+    with pytest.raises(ValueError, match=r"scales each \d+ elements of a and b; give both"):
+        ww.dot(a, ww.zeros(u.scale_block, u.b), unit=u, scale_a=one)
+    with pytest.raises(ValueError, match=r"scale_b is given; unit mac\(e5m10\) scales nothing"):
+        x = ww.zeros(4, "e5m10")
+        ww.dot(x, x, unit="mac(e5m10)", scale_b=one)
+    with pytest.raises(ValueError, match=r"scale_a is \(2,\); it does not broadcast to \(1,\)"):
+        two = ww.array([1.0, 1.0], u.scale_format)
+        ww.dot(a, ww.zeros(u.scale_block, u.b), unit=u, scale_a=two, scale_b=one)
+
+
+def test_a_nan_scale_makes_its_dot_product_nan():
+    u = scaled_unit()
+    a, b = ww.zeros(u.scale_block, u.a), ww.zeros(u.scale_block, u.b)
+    nan, one = ww.array([np.nan], u.scale_format), ww.array([1.0], u.scale_format)
+    assert ww.isnan(ww.dot(a, b, unit=u, scale_a=nan, scale_b=one))
+
+
+def test_tf32_units_take_binary32_and_tf32_alike():
+    u = ww.Unit("hopper.tf32.f32")
+    assert str(u.a) == "e8m23"
+    a, b = drawn((3, 16), "tf32", 1), drawn((3, 16), "tf32", 2)
+    z = ww.dot(a, b, unit=u)
+    assert (z.bits == ww.dot(a.astype("binary32"), b.astype("binary32"), unit=u).bits).all()
+    with pytest.raises(TypeError, match=r"a is e5m10; unit hopper.tf32.f32 takes e8m23 there"):
+        ww.dot(ww.zeros(4, "e5m10"), b, unit=u)
+    with pytest.raises(
+        TypeError, match=r"a is e8m10; unit fma.f32|a is e8m10; unit .* takes e8m23"
+    ):
+        ww.dot(a, a, unit="fma(binary32)")
+
+
+# --- Multipliers ---------------------------------------------------------------------------------
+
+
+def test_a_multiplier_of_ones_own_is_asked_for_every_product():
+    a, b = drawn((2, 6), "e4m3fn", 1), drawn((2, 6), "e4m3fn", 2)
+    asked = []
+
+    def product(x, y):
+        asked.append((x, y))
+        return x * y
+
+    exact = ww.dot(a, b, unit="hopper.e4m3.f32")
+    assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier=product).bits == exact.bits).all()
+    assert len(asked) == 12 and all(0 < x < 16 and 0 < y < 16 for x, y in asked)
+    assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier="exact").bits == exact.bits).all()
+
+
+def test_truncating_operands_by_name_and_by_function_agree():
+    a, b = drawn((9, 30), "e5m10", 1), drawn((30, 4), "e5m10", 2)
+    named = ww.matmul(a, b, unit="mac(e5m10)", multiplier="truncated_operands4")
+    own = ww.matmul(a, b, unit="mac(e5m10)", multiplier=lambda x, y: (x >> 4 << 4) * (y >> 4 << 4))
+    assert (named.bits == own.bits).all()
+    assert (named.bits != ww.matmul(a, b, unit="mac(e5m10)").bits).any()
+
+
+@pytest.mark.parametrize("name", ["mitchell", "drum6", "truncated_array8"])
+def test_approximate_multipliers_are_near(name):
+    a, b = ww.abs(drawn(50, "e5m10", 1)), ww.abs(drawn(50, "e5m10", 2))
+    exact = ww.dot(a, b, unit="hopper.f16.f32").to_float64()
+    near = ww.dot(a, b, unit="hopper.f16.f32", multiplier=name).to_float64()
+    assert near != exact and abs(near - exact) < 0.12 * exact
+
+
+@pytest.mark.parametrize(
+    "multiplier, error, message",
+    [
+        ("mitchel", ValueError, r"multiplier 'mitchel' is not known; there are exact, mitchell"),
+        (3, TypeError, r"multiplier = 3: a name is wanted, as 'mitchell', or a function"),
+        (lambda x, y: 0.5, TypeError, r"multiplier: it returned 0.5; an integer is wanted"),
+        (lambda x, y: -1, ValueError, r"multiplier: it returned -1; products are 0 to 2\^128 - 1"),
+        (lambda x, y: 1 // 0, ZeroDivisionError, "by zero"),
+    ],
+)
+def test_a_multiplier_that_is_none_is_refused(multiplier, error, message):
+    x = ww.array([1.0], "e5m10")
+    with pytest.raises(error, match=message):
+        ww.dot(x, x, unit="mac(e5m10)", multiplier=multiplier)
+
+
+# --- Errors --------------------------------------------------------------------------------------
+
+X = ww.zeros((3, 4), "e5m10")
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: ww.dot(X, ww.zeros(5, "e5m10"), unit="mac(e5m10)"), ValueError,
+         r"a is \(3, 4\) and b is \(5,\); their last axes must match"),
+        (lambda: ww.dot(X, ww.zeros((2, 4), "e5m10"), unit="mac(e5m10)"), ValueError,
+         r"a is \(3, 4\) and b is \(2, 4\); leading axes do not broadcast"),
+        (lambda: ww.matmul(X, X, unit="mac(e5m10)"), ValueError,
+         r"a is \(3, 4\) and b is \(3, 4\); a's last axis and b's last but one"),
+        (lambda: ww.dot(X, X, unit="hopper.e4m3.f32"), TypeError,
+         r"a is e5m10; unit hopper.e4m3.f32 takes e4m3fn there. Convert with a.astype\('e4m3fn'\)"),
+        (lambda: ww.dot(X, X.to_float64(), unit="mac(e5m10)"), TypeError,
+         r"b is float64; unit mac\(e5m10\) takes an Array of e5m10 there.*ww.array\(b, 'e5m10'\)"),
+        (lambda: ww.dot(X, np.zeros((3, 4), "u1"), unit="mac(e5m10)"), TypeError,
+         r"b holds uint8; codes of e5m10 are uint16"),
+        (lambda: ww.dot(X, X, unit="mac(e5m10)", c=ww.zeros(2, "e5m10")), ValueError,
+         r"c is \(2,\); it does not broadcast to \(3,\)"),
+        (lambda: ww.dot(X, X, unit="mac(e5m10)", seed=-1), ValueError,
+         r"seed = -1: it may be 0 to 2\^64 - 1"),
+        (lambda: ww.matmul(X, X.T, unit="mac(e5m10)", engine="gpu"), ValueError,
+         r"engine = 'gpu': there is no such engine here; ww.engines\(\) lists them: auto, ref"),
+        (lambda: ww.matmul(X, X.T, unit="mac(e5m10)", threads=0), ValueError,
+         r"threads = 0: it may be 1 or more"),
+        (lambda: ww.dot(X, X, unit="nac(e5m10)"), ValueError, r"unit 'nac\(e5m10\)'"),
+        (lambda: ww.dot(X, X, unit=5), TypeError, r"unit = 5: a text as 'mac\(e5m10\)' is wanted"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_policies_make_a_format_another_one():
+    with pytest.raises(TypeError, match=r"a is e5m10;daz; unit mac\(e5m10\) takes e5m10 there"):
+        ww.dot(ww.zeros(2, "e5m10;daz"), ww.zeros(2, "e5m10"), unit="mac(e5m10)")
+
+
+def test_an_explanation_names_engine_and_carriers():
+    text = ww.explain("hopper.f16.f32", 64, 32, 512)
+    assert text.engine == "reference" and "bits" in text and "1,048,576 products" in text
+    assert "reference" in ww.engines()

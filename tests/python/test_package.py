@@ -1,0 +1,92 @@
+"""The package as a whole: import time, documentation that runs, the build's facts, the demo."""
+
+import csv
+import doctest
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+import widthwise as ww
+from widthwise import _widthwise as core
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(ww.__path__, "widthwise.")
+    if not module.name.endswith(("_widthwise", "__main__"))
+)
+
+
+def test_an_import_takes_less_than_0_15_seconds():
+    """Of this process's own time, and the least of several: whatever else runs can only add."""
+    program = (
+        "import time; t = time.process_time(); import widthwise; print(time.process_time() - t)"
+    )
+    command = [sys.executable, "-c", program]
+    runs = [subprocess.run(command, capture_output=True, check=True) for _ in range(5)]
+    assert min(float(run.stdout) for run in runs) < 0.15
+
+
+def test_every_public_name_is_there_and_documented():
+    assert len(ww.__all__) > 60
+    undocumented = [
+        name for name in ww.__all__ if callable(getattr(ww, name)) and not getattr(ww, name).__doc__
+    ]
+    assert undocumented == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_documentation_run(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert failed == 0
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder()
+    found = [
+        test
+        for name in MODULES
+        for test in finder.find(importlib.import_module(name))
+        if test.examples
+    ]
+    assert len(found) >= 10
+
+
+def test_a_result_can_name_its_build():
+    facts = ww.build_info()
+    assert facts["version"] == ww.__version__
+    assert {"compiler", "build", "architecture", "fmt", "boost", "mpfr", "numpy"} <= set(facts)
+    json.dumps(facts)
+
+
+def test_export_writes_the_header_of_the_unit(tmp_path):
+    (path,) = ww.export("mac(e4m3fn)", tmp_path / "hw", name="mac_unit")
+    text = path.read_text()
+    assert path.name == "mac_unit.vh" and "SPEC: mac(e4m3fn)" in text
+    assert ww.export(ww.Unit("hopper.e4m3.f32"), tmp_path)[0].name == "hopper_e4m3_f32.vh"
+    with pytest.raises(ValueError, match="module"):
+        ww.export("mac(e4m3fn)", tmp_path, name="module")
+
+
+def test_the_demo_shows_a_unit_that_loses(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "widthwise.demo", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "digits.csv").open()))
+    right = {row["unit"]: int(row["digits right"]) for row in rows}
+    assert len(rows) >= 8
+    assert right["hopper.e4m3.f32"] - right["mac(e4m3fn)"] > 100  # of 1,797; the same operands
+    assert max(right.values()) > 1700
+    if core.mpfr_version:
+        assert {row["differ from MPFR"] for row in rows} == {"0 of 200"}
+    assert "The sum before and after is the same" in done.stdout
+    assert (tmp_path / "error_growth.png").read_bytes().startswith(b"\x89PNG")
+    assert "ACC_WIDTH" in (tmp_path / "mac_e4m3fn.vh").read_text()
+    assert len((tmp_path / "trace.csv").read_text().splitlines()) > 500

@@ -1,0 +1,123 @@
+"""Studies: errors against exact sums."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise.study import error_growth, product_errors
+
+
+def by_hand(a, b, computed, f):
+    """|computed - exact| in units of f's last place at the exact sum, and relative."""
+    exact = sum(
+        (x * y for x, y in zip(a.to_fractions(), b.to_fractions(), strict=True)), Fraction()
+    )
+    error = abs(computed.to_fractions()[()] - exact)
+    exponent = f.emin
+    while Fraction(2) ** (exponent + 1) <= abs(exact):
+        exponent += 1
+    return float(error / Fraction(2) ** (exponent - f.fraction_bits)), float(error / abs(exact))
+
+
+def test_growth_is_the_error_of_every_prefix():
+    rng = np.random.default_rng(0)
+    u = ww.Unit("mac(e4m3fn, sum=e5m10)")
+    a, b = ww.array(rng.standard_normal(20), u.a), ww.array(rng.standard_normal(20), u.b)
+    growth = error_growth(a, b, [u], lengths=range(1, 21))
+    assert growth.lengths == list(range(1, 21))
+    ulps, relative = growth.ulps[str(u)][0], growth.relative[str(u)][0]
+    for n in range(1, 21):
+        z = ww.dot(a[:n], b[:n], unit=u)
+        assert (ulps[n - 1], relative[n - 1]) == pytest.approx(
+            by_hand(a[:n], b[:n], z, u.result_format)
+        )
+    assert ulps.max() > 1
+
+
+def test_a_correctly_rounded_unit_errs_by_half_an_ulp_at_most():
+    rng = np.random.default_rng(1)
+    growth = error_growth(rng.standard_normal((6, 100)), rng.standard_normal(100), "kulisch(e5m10)")
+    (worst,) = growth.max().values()
+    assert 0 < worst.max() <= 0.5
+    assert growth.lengths[0] == 1 and growth.lengths[-1] == 100
+
+
+def test_values_are_rounded_to_each_units_formats_and_c_is_the_start():
+    growth = error_growth([1.0] * 20, [1.0] * 20, ["mac(e5m2)", "mac(e5m10)"], c=8.0, lengths=[20])
+    assert growth.max()["mac(e5m2)"] == 5  # 8 stays 8; 28's last place is 4
+    assert growth.max()["mac(e5m10)"] == 0
+
+
+def test_a_result_that_is_no_number_has_an_infinite_error():
+    growth = error_growth([400.0, 400.0], [1.0, 1.0], "mac(e4m3fn)")
+    assert growth.ulps["mac(e4m3fn)"].tolist() == [[0.0, np.inf]]
+
+
+def test_growth_prints_plots_and_becomes_a_frame():
+    rng = np.random.default_rng(2)
+    units = ["mac(e5m10)", "mac(bfloat16)"]
+    growth = error_growth(
+        rng.standard_normal((3, 30)), rng.standard_normal(30), units, lengths=[5, 30]
+    )
+    assert "mean error (ulp)" in repr(growth) and "error after 30 products" in repr(growth)
+    assert "<table>" in growth._repr_html_()
+    frame = growth.to_dataframe()
+    assert len(frame) == 4 and set(frame.columns) >= {"unit", "length", "mean_ulps", "max_relative"}
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    assert growth.plot(ax, measure="ulps", statistic="max") is ax
+    assert [line.get_label() for line in ax.get_lines()] == growth.units
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: error_growth([1.0], [1.0], []), "units is empty; name one at least"),
+        (lambda: error_growth([], [], "mac(e5m10)"), "have no elements along their last axis"),
+        (
+            lambda: error_growth([1.0], [1.0], "mac(e5m10)", lengths=[2]),
+            r"lengths = \[2\]: they may be 1 to 1",
+        ),
+        (lambda: error_growth([1.0, 2.0], [1.0] * 3, "mac(e5m10)"), "their last axes must match"),
+        (
+            lambda: error_growth([1.0], [1.0], "mac(e5m10)").mean("ulp"),
+            "measure = 'ulp': it may be",
+        ),
+        (
+            lambda: error_growth([1.0], [1.0], "mac(e5m10)").plot(statistic="sum"),
+            "statistic = 'sum'",
+        ),
+    ],
+)
+def test_what_makes_no_study_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_products_errors_are_those_of_its_dot_products():
+    rng = np.random.default_rng(3)
+    u = ww.Unit("hopper.e4m3.f32")
+    a, b = ww.array(rng.standard_normal((4, 50)), u.a), ww.array(rng.standard_normal((50, 3)), u.b)
+    z = ww.matmul(a, b, unit=u)
+    ulps, relative = product_errors(u, a, b, z)
+    for i in range(4):
+        for j in range(3):
+            wanted = by_hand(a[i], b[:, j], z[i, j], u.result_format)
+            assert (ulps[i, j], relative[i, j]) == pytest.approx(wanted)
+    with pytest.raises(ValueError, match=r"they must be \(m, k\), \(k, n\) and \(m, n\)"):
+        product_errors(u, a, b, z[:2])
+
+
+def test_exact_sums_reach_past_every_float():
+    a = ["1p200000", "-1p200000", "1p-200000"]
+    growth = error_growth(a, [1.0] * 3, "fma(e20m10)", lengths=[3])
+    assert growth.max()["fma(e20m10)"] == 0
+    with pytest.raises(
+        ValueError, match=r"exact sum: terms lie 2\^3000000 apart, and at most 2\^2097152"
+    ):
+        error_growth(["1p1500000", "1p-1500000"], [1.0] * 2, "fma(e40m10)")

@@ -1,0 +1,111 @@
+"""Traces: every stage, by name, and the same result."""
+
+import sys
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+
+def test_a_trace_ends_in_the_result_and_shows_every_product():
+    rng = np.random.default_rng(0)
+    for unit in ("mac(e5m10)", "hopper.e4m3.f32", "fma(e9m6)"):
+        u = ww.Unit(unit)
+        a, b = ww.array(rng.standard_normal(5), u.a), ww.array(rng.standard_normal(5), u.b)
+        trace = ww.trace(u, a, b)
+        assert trace.result.bits == ww.dot(a, b, unit=u).bits
+        last = trace[-1]
+        assert (last.stage, last.significand) == ("pack", int(trace.result.bits))
+        products = [w for w in trace if w.stage == "product" and w.kind == "finite"]
+        lanes = {w.lane for w in products}
+        assert set(range(5)) <= lanes
+        exact = a.to_float64() * b.to_float64()
+        for w in products:
+            if w.lane < 5:
+                assert (-1) ** w.negative * w.significand * 2.0**w.exponent == exact[w.lane]
+
+
+def test_the_stages_bear_the_designs_names():
+    x = ww.array([1.5, 2.5], "e4m3fn")
+    stages = {w.stage for w in ww.trace("mac(e4m3fn)", x, x)}
+    assert {
+        "unpack",
+        "product",
+        "align",
+        "group_sum",
+        "join",
+        "normalise",
+        "round",
+        "pack",
+    } <= stages
+
+
+def test_a_trace_is_a_table_in_text_html_and_frames():
+    x = ww.array([1.0, 2.0], "e4m3fn")
+    trace = ww.trace("mac(e4m3fn)", x, x, ww.array(1.0, "e4m3fn"))
+    text = repr(trace)
+    assert text.startswith("mac(e4m3fn), k = 2\nstage") and text.endswith("result: 6")
+    assert "<table>" in trace._repr_html_()
+    frame = trace.to_dataframe()
+    assert len(frame) == len(trace) and list(frame.columns)[:3] == ["stage", "slot", "lane"]
+
+
+def test_a_trace_is_of_one_dot_product():
+    x = ww.zeros((2, 3), "e5m10")
+    with pytest.raises(
+        ValueError, match=r"a and b make 2 dot products, of shape \(2,\); one is traced"
+    ):
+        ww.trace("mac(e5m10)", x, x)
+
+
+def test_a_traced_output_draws_the_random_bits_of_its_place():
+    unit = "mac(e5m10, sum=e5m10:sr8)"
+    rng = np.random.default_rng(1)
+    a, b = (ww.array(rng.standard_normal((20, 30)), "e5m10") for _ in range(2))
+    whole = ww.dot(a, b, unit=unit, seed=5)
+    results = [ww.trace(unit, a[i], b[i], seed=5, index=i).result.bits for i in range(20)]
+    assert results == whole.bits.tolist()
+
+
+def test_one_operation_shows_its_stages():
+    a, b, c = (ww.array(v, "e5m10") for v in (3, 683, "1p-14"))
+    trace = ww.trace_operation("fma", a, b, c)
+    assert [w.stage for w in trace] == ["unpack"] * 3 + [
+        "exact",
+        "normalise",
+        "denormalise",
+        "round",
+        "pack",
+    ]
+    exact = trace[3]
+    assert exact.significand * 2.0**exact.exponent == 2049 + 2**-14
+    assert trace.result.to_float64() == 2050
+    with pytest.raises(TypeError, match="fma takes 3 operands, 2 were given"):
+        ww.trace_operation("fma", a, b)
+    with pytest.raises(ValueError, match=r"x has shape \(2,\); one number is traced, as x\[0\]"):
+        ww.trace_operation("negate", ww.zeros(2, "e5m10"))
+
+
+@pytest.mark.parametrize(
+    "op", ["add", "divide", "sqrt", "remainder", "minimum", "negate", "next_up", "logb"]
+)
+@pytest.mark.parametrize("format", ["e4m3fn", "binary64", "e20m64", "e15m1000"])
+def test_every_operation_traces_to_its_result(op, format):
+    operands = [ww.array(v, format) for v in ("1.75", "-0.4375")]
+    operands = operands if op in ("add", "divide", "remainder", "minimum") else operands[:1]
+    trace = ww.trace_operation(op, *operands)
+    function = getattr(ww, op)
+    assert (trace.result.bits == function(*operands).bits).all()
+    assert trace[-1].stage == "pack"
+    limbs = np.atleast_1d(trace.result.bits)
+    code = sum(int(limb) << 64 * i for i, limb in enumerate(limbs))
+    assert trace[-1].significand == code
+
+
+def test_pandas_is_not_imported_by_widthwise():
+    import subprocess
+
+    heavy = ("pandas", "matplotlib", "sklearn", "scipy")
+    code = f"import widthwise, sys; print([m for m in sys.modules if m in {heavy}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

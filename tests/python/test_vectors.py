@@ -1,0 +1,187 @@
+"""TestFloat's lines: written, checked, and refused with their number."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise import _widthwise as core
+
+OPERATIONS = ["add", "sub", "mul", "div", "rem", "sqrt", "mulAdd", "eq", "le", "lt"]
+OTHERS = ["roundToInt", "eq_signaling", "le_quiet", "lt_quiet"]
+
+
+def check(lines, op, format, *options):
+    done = subprocess.run(
+        [sys.executable, "-m", "widthwise", "verify", "--op", op, "--format", format, *options],
+        input=lines,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+def made(op, format, n=3000, to="", rounding="rne", tininess="after", seed=0):
+    return core.make_vectors(
+        core.VectorTask(op, format, to, core.Env(rounding, tininess)), seed, 0, n
+    )
+
+
+def judged(lines, op, format, to="", rounding="rne", tininess="after", **rules):
+    rules = {"nan_bits": False, "int_bits": False, "inexact": "either"} | rules
+    task = core.VectorTask(op, format, to, core.Env(rounding, tininess))
+    checker = core.VectorChecker(task, *rules.values())
+    for at in range(0, len(lines), 997):  # pieces end anywhere
+        checker.feed(lines[at : at + 997].encode())
+    checker.finish()
+    return checker.vectors, checker.errors
+
+
+@pytest.mark.parametrize("op", OPERATIONS + OTHERS)
+@pytest.mark.parametrize(
+    "format", ["binary16", "binary64", "e15m112", "e4m3fn", "e20m49", "e2m1fn"]
+)
+def test_what_is_written_checks(op, format):
+    lines = made(op, format)
+    assert judged(lines, op, format) == (3000, 0)
+    width = -(-ww.Format(format).width // 4)
+    assert all(len(line.split()[0]) == width for line in lines.splitlines())
+
+
+@pytest.mark.parametrize("integer", ["i32", "ui32", "i64", "ui64"])
+def test_conversions_of_integers_check(integer):
+    assert judged(made("convert", "f64", to=integer), "convert", "f64", integer) == (3000, 0)
+    assert judged(made("convert", integer, to="f16"), "convert", integer, "f16") == (3000, 0)
+    assert judged(made("convert", "f128", to="f16"), "convert", "f128", "f16") == (3000, 0)
+
+
+def test_written_vectors_are_numpys():
+    lines = [line.split() for line in made("mul", "binary32", 20_000).splitlines()]
+    a, b, z = (
+        np.array([int(line[i], 16) for line in lines], np.uint32).view(np.float32) for i in range(3)
+    )
+    with np.errstate(all="ignore"):
+        theirs = a * b
+    nan = np.isnan(theirs)
+    assert (np.isnan(z) == nan).all()
+    assert (z.view(np.uint32)[~nan] == theirs.view(np.uint32)[~nan]).all()
+    assert 0 < nan.sum() < 10_000
+
+
+def test_directed_operands_meet_what_random_bits_do_not():
+    flags = [int(line.split()[-1], 16) for line in made("add", "binary64", 5000).splitlines()]
+    exact = flags.count(0)
+    overflow = sum(flag & 4 > 0 for flag in flags)
+    assert exact > 300 and overflow > 10 and flags.count(16) > 20
+    tiny = [int(line.split()[-1], 16) & 2 for line in made("mul", "binary16", 5000).splitlines()]
+    assert sum(map(bool, tiny)) > 200
+
+
+@pytest.mark.parametrize(
+    "change, errors",
+    [("4000 00", 0), ("4001 00", 1), ("4000 01", 1), ("4000 10", 1)],
+)
+def test_a_wrong_result_or_flag_is_an_error(change, errors):
+    status, out, err = check(f"3C00 3C00 {change}\n", "add", "binary16")
+    assert out == f"1 vectors, {errors} errors"
+    assert status == (1 if errors else 0)
+    assert err == (
+        f"line 1: 3C00 3C00: the vector has {change}, this is 4000 00\n" if errors else ""
+    )
+
+
+def test_nothing_checked_is_a_failure():
+    assert check("", "add", "binary16")[:2] == (1, "0 vectors, 0 errors")
+    assert check("// a comment\n\n", "add", "binary16")[:2] == (1, "0 vectors, 0 errors")
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (
+            "3C00 3C00 4000",
+            "line 2: '3C00 3C00 4000' has 3 fields; 4 are wanted: operands a and b, result, flags",
+        ),
+        ("3C00 3C00 4000 00 00", "line 2: '3C00 3C00 4000 00 00' has 5 fields; 4 are wanted"),
+        ("3C00 3G00 4000 00", "line 2: b = '3G00' is not a hexadecimal number"),
+        ("13C00 3C00 4000 00", "line 2: a = '13C00' is too long; it has 16 bits, 4 digits"),
+        ("3C00 3C00 4000 20", "line 2: flags = '20' is too long; it has 5 bits"),
+        ("3C00 0x3C00 4000 00", "line 2: b = '0x3C00' is not a hexadecimal number"),
+    ],
+)
+def test_a_line_that_is_no_vector_is_refused_with_its_number(line, message):
+    status, out, err = check(f"3C00 3C00 4000 00\n{line}\n", "add", "binary16")
+    assert status == 2 and out == ""
+    assert err.startswith(f"widthwise: {message}") and err.count("\n") == 1
+
+
+def test_leading_zeros_and_windows_line_ends_are_of_no_matter():
+    assert judged("3c00 1 3C00 1\r\n0003C00 0 3C00 00", "add", "binary16") == (2, 0)
+
+
+def test_nans_agree_unless_their_bits_are_asked_for():
+    lines = "7C00 FC00 FE00 10\n"
+    assert judged(lines, "add", "binary16") == (1, 0)
+    assert judged(lines, "add", "binary16", nan_bits=True) == (1, 1)
+    assert check(lines, "add", "binary16", "--nan-bits")[0] == 1
+
+
+def test_invalid_integers_are_any_unless_their_bits_are_asked_for():
+    lines = "7E00 80000000 10\n7E00 7FFFFFFF 10\n"
+    assert judged(lines, "convert", "binary16", "i32") == (2, 0)
+    assert judged(lines, "convert", "binary16", "i32", int_bits=True) == (2, 1)
+    assert judged("7E00 80000000 00\n", "convert", "binary16", "i32") == (1, 1)
+    assert check(lines, "convert", "f16", "--to", "i32", "--int-bits")[0] == 1
+
+
+@pytest.mark.parametrize("op, to", [("convert", "i32"), ("roundToInt", "")])
+def test_inexact_integers_are_read_either_way_but_one_way(op, to):
+    lines = made(op, "binary32", 4000, to)
+    if op == "roundToInt":  # ours does not raise inexact
+        never, raised = lines, made("round_to_integral_exact", "binary32", 4000)
+    else:
+        raised = lines
+        never = "".join(
+            line[:-2] + f"{int(line[-2:], 16) & ~1:02X}\n" for line in lines.splitlines()
+        )
+    assert never != raised
+    half = "".join(never.splitlines(True)[:2000] + raised.splitlines(True)[2000:])
+    assert judged(never, op, "binary32", to) == judged(raised, op, "binary32", to) == (4000, 0)
+    assert judged(half, op, "binary32", to)[1] > 100
+    assert judged(never, op, "binary32", to, inexact="raised")[1] > 200
+    assert judged(raised, op, "binary32", to, inexact="never")[1] > 200
+    assert judged(raised, op, "binary32", to, inexact="raised") == (4000, 0)
+
+
+def test_rounding_and_tininess_reach_the_operation():
+    up = made("div", "binary16", rounding="rup")
+    assert judged(up, "div", "binary16", rounding="rup") == (3000, 0)
+    assert judged(up, "div", "binary16", rounding="rdn")[1] > 500
+    before = made("mul", "binary16", 30_000, tininess="before")
+    assert judged(before, "mul", "binary16", tininess="before") == (30_000, 0)
+    assert judged(before, "mul", "binary16", tininess="after")[1] > 0
+
+
+def test_a_million_lines_take_seconds():
+    lines = made("add", "binary32", 100_000) * 10
+    began = time.perf_counter()
+    assert judged(lines, "add", "binary32") == (1_000_000, 0)
+    assert time.perf_counter() - began < 5
+
+
+def test_the_commands_fit_together():
+    pipe = (
+        f"{sys.executable} -m widthwise vectors --op mulAdd --format e5m10 -n 30000 --seed 4 | "
+        f"{sys.executable} -m widthwise verify --op mulAdd --format e5m10 --json"
+    )
+    done = subprocess.run(pipe, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert '"vectors": 30000' in done.stdout and '"errors": 0' in done.stdout
+
+
+def test_whoever_stops_reading_stops_the_writer():
+    pipe = f"{sys.executable} -m widthwise vectors --op add --format e5m10 -n 3000000 | head -n 2"
+    done = subprocess.run(pipe, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("\n") == 2 and "Traceback" not in done.stderr
