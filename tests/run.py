@@ -199,7 +199,10 @@ def doctest_suite(
 
 
 def doctest_outcome(status: int, text: str) -> Outcome:
-    """Reads doctest's summary: `test cases: 3 | 2 passed | 1 failed | 0 skipped` and the like."""
+    """Reads doctest's summary: `test cases: 3 | 2 passed | 1 failed | 0 skipped` and the like.
+
+    A loop that checks in silence prints `CASES: <number>` when it is through.
+    """
     skips = re.findall(r"^SKIPPED: (.*)$", text, re.MULTILINE)
     cases = re.search(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed", text)
     checks = re.search(r"assertions: +(\d+) \|", text)
@@ -207,7 +210,8 @@ def doctest_outcome(status: int, text: str) -> Outcome:
     if cases and checks:
         outcome.passed = max(0, int(cases[1]) - len(skips))
         outcome.failed = int(cases[2])
-        outcome.checks = int(checks[1])
+        loops = re.findall(r"^CASES: (\d+)$", text, re.MULTILINE)
+        outcome.checks = int(checks[1]) + sum(map(int, loops))
     if status != 0 and outcome.failed == 0:
         outcome.failed = 1
         outcome.output += f"\nexit status {status}, though no case failed"

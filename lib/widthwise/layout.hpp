@@ -20,7 +20,7 @@ struct Layout {
   U quiet_bit;   // the fraction bit that a signalling NaN lacks; 0 where no NaN signals
   U plain_span;  // how many magnitudes from `hidden` on are normal numbers
   bool all_normal;
-  int up;                    // puts a normal significand's leading one at the top digit
+  int up;                     // puts a normal significand's leading one at the top digit
   std::int64_t plain_offset;  // exponent field - this = weight of bit 0 after that
   std::int64_t emin, top_field;
 

@@ -19,7 +19,16 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c,
 }
 
 // The slots of a unit that round, as the generator counts them.
-enum class Slot : std::uint8_t { product, group_node, out, c_node, c_round, promote, final, block_node };
+enum class Slot : std::uint8_t {
+  product,
+  group_node,
+  out,
+  c_node,
+  c_round,
+  promote,
+  final,
+  block_node
+};
 
 // Which output is being computed, under which seed.
 struct Where {

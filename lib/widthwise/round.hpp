@@ -208,12 +208,16 @@ constexpr Result<U> deliver_any(const Rounder<U>& to, const Number<U>& x, const 
 template <class U, class Trace = NoTrace>
 constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
                             const U& random = {}, Trace&& trace = {}) {
-  trace(Stage::normalise, x.negative, x.exp, x.sig);
   if constexpr (!traced<Trace>) {
     const Quick<U> z = deliver_quick<OneByOne>(to, x, random);
     if (!any((z.sure == Mask<U>{}) | special(x))) [[likely]]
       return {z.code, z.flags | flags};
+  } else if (special(x)) {  // zero, infinity and NaN have no digits to show on the way
+    const Result<U> z = deliver(to, x, flags, random);
+    trace(Stage::pack, x.negative, Int<U>{}, z.code);
+    return z;
   }
+  trace(Stage::normalise, x.negative, x.exp, x.sig);
   Result<U> z = deliver_any(to, x, random, trace);
   z.flags = z.flags | flags;
   trace(Stage::pack, x.negative, Int<U>{}, z.code);

@@ -35,7 +35,8 @@ struct Rounding {
 
   constexpr Rounding() = default;
   constexpr Rounding(RoundingMode m) : mode(m) {}
-  constexpr Rounding(int k, StochasticVariant v) : mode(RoundingMode::sr), random_bits(k), variant(v) {}
+  constexpr Rounding(int k, StochasticVariant v)
+      : mode(RoundingMode::sr), random_bits(k), variant(v) {}
   constexpr bool operator==(const Rounding&) const = default;
   constexpr bool stochastic() const { return mode == RoundingMode::sr; }
 };

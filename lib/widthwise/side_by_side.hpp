@@ -14,7 +14,7 @@ struct Normalised {
 
 // One value at a time: the machine counts zeros, has a product's upper half and reads tables.
 struct OneByOne {
-  // Whether work for the values in c has to be done.
+  // Whether there is a value in c to work for.
   template <class M>
   static constexpr bool any(const M& c) {
     return widthwise::any(c);

@@ -38,7 +38,7 @@ struct Round {
 enum class ProductExponent : std::uint8_t { field_sum, normalised };
 
 struct Product {
-  std::optional<Round> round{};  // absent: exact
+  std::optional<Round> round{};                           // absent: exact
   ProductExponent exponent = ProductExponent::field_sum;  // what the aligner sees
   std::optional<std::int64_t> overflow_to_inf_at{};       // |p| >= 2^n is infinity
   constexpr bool operator==(const Product&) const = default;
@@ -67,7 +67,7 @@ struct Sum {
   constexpr bool operator==(const Sum&) const = default;
 };
 
-struct Groups {  // exactly one of the two
+struct Groups {                               // exactly one of the two
   std::optional<std::int64_t> consecutive{};  // lanes a group
   std::optional<std::int64_t> strided{};      // number of groups; lanes dealt out in turn
   constexpr bool operator==(const Groups&) const = default;

@@ -180,6 +180,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     # --- Protocols ---
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError(
+                "an Array holds codes: values are made, not viewed; take .bits for those"
+            )
         try:
             values = self.to_float64()
         except ValueError as why:

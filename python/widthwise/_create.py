@@ -31,7 +31,8 @@ def array(
 
     Args:
         x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size,
-            Fractions, Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or an Array.
+            Fractions, Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or
+            an Array.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
         nan: 'zero' puts +0 in place of NaN where the format has none.
@@ -169,7 +170,8 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Array:
 
     Args:
         bits: unsigned integers of the format's width, rounded up to 8, 16, 32 or 64 bits; past 64
-            bits uint64 limbs on a last axis, least significant first, or Python integers.
+            bits uint64 limbs on a last axis, least significant first. Other integers, Python's too,
+            are copied.
     Raises:
         ValueError: a code has bits past the format's width.
         TypeError: the integers are of another width, or no integers.
@@ -179,10 +181,10 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Array:
     Array([1 65500], e5m10)
     """
     f = as_format(format)
-    if isinstance(bits, int | list | tuple):
-        codes = np.array(bits, dtype=object)
-        return Array._of(listed_codes(codes, f), f)
-    a = np.asarray(bits)
+    given = bits if isinstance(bits, np.ndarray | np.generic) else np.array(bits, dtype=object)
+    if given.dtype.kind == "O" or (given.dtype.kind in "iu" and given.dtype != f.dtype):
+        return Array._of(listed_codes(given.astype(object), f), f)
+    a = np.asarray(given)
     return code_array("bits", a.copy() if copy else a, f)
 
 

@@ -132,7 +132,7 @@ def swallowed(done: Run) -> tuple[ww.Trace, list]:
     lost = next(
         lane
         for lane in sorted(sums)[1:]
-        if sums[lane].value == sums[lane - 1].value and products[lane].value != "0"
+        if lane in products and sums[lane].value == sums[lane - 1].value
     )
     first = max(i for i, w in enumerate(trace) if w.slot == "out" and w.lane == lost - 1) + 1
     last = max(i for i, w in enumerate(trace) if w.slot == "out" and w.lane == lost) + 1

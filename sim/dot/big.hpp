@@ -14,7 +14,9 @@ template <>
 struct Significand<Big> {
   using Mask = bool;
   using Int = std::int64_t;
-  static std::int64_t bit_length(const Big& x) { return x == 0 ? 0 : static_cast<std::int64_t>(msb(x)) + 1; }
+  static std::int64_t bit_length(const Big& x) {
+    return x == 0 ? 0 : static_cast<std::int64_t>(msb(x)) + 1;
+  }
   static bool any_low_bits(const Big& x, std::int64_t n) {
     return x != 0 && static_cast<std::int64_t>(lsb(x)) < n;
   }

@@ -92,7 +92,8 @@ class Bound {
         if (!closes) z.lsb = std::min<Exponent>(z.lsb, 0);  // where zero products end
         z.digits = n == 1 ? t.digits : clamped(z.top - z.lsb);
         if (closes)  // every term and every closed gap, if no two overlap
-          z.digits = std::min(z.digits + reach, clamped(all_digits + Exponent(n - 1) * (reach + carry) + carry));
+          z.digits = std::min(z.digits + reach,
+                              clamped(all_digits + Exponent(n - 1) * (reach + carry) + carry));
       }
     }
     if (s.width) meet(*s.width + 1);
@@ -114,10 +115,13 @@ class Bound {
     return both(t, out);
   }
   // Terms below 2^(e + above) in units of the last digit at e - F.
-  static void window(const Align& a, const Extent& t, std::int64_t carry, const std::optional<LateFrac>& late, Extent& z) {
+  static void window(const Align& a, const Extent& t, std::int64_t carry,
+                     const std::optional<LateFrac>& late, Extent& z) {
     const Exponent F = late ? std::max(late->F_sum, late->F_C) : a.frac_bits;
     const Exponent coarsest = late ? std::min(late->F_sum, late->F_C) : a.frac_bits;
-    if (a.e_floor) z.e_min = std::max<Exponent>(t.e_min, *a.e_floor), z.e_max = std::max<Exponent>(t.e_max, *a.e_floor);
+    if (a.e_floor)
+      z.e_min = std::max<Exponent>(t.e_min, *a.e_floor),
+      z.e_max = std::max<Exponent>(t.e_max, *a.e_floor);
     z.lsb = (a.e_floor ? Exponent(*a.e_floor) : z.e_min) - F;  // a sum of zeros ends at the floor's
     z.top = std::max(t.top, z.e_max - coarsest) + carry;  // a small term may round up to one unit
     z.above = std::max(t.above, -coarsest) + carry;
@@ -134,7 +138,8 @@ int code_digits(const Unit& u) {
   };
   operand(u.a.fmt), operand(u.b.fmt), operand(u.c.fmt);
   if (u.scale) operand(u.scale->fmt);
-  round(u.product.round), round(u.group_sum.node_round), round(u.block_sum.node_round), round(u.c_sum.node_round);
+  round(u.product.round), round(u.group_sum.node_round), round(u.block_sum.node_round),
+      round(u.c_sum.node_round);
   round(u.out), round(u.chain.c_round), round(u.chain.final);
   if (u.chain.promote) round(u.chain.promote->round);
   return digits;
@@ -164,17 +169,21 @@ Capacity capacity(const Unit& u, std::int64_t k) {
   const auto groups = static_cast<std::int64_t>(shape.count);
   if (groups > 1 || in_block)
     t = bound.sum(u.block_sum, t, groups, when(in_block), reach_of(u, CLevel::block));
-  if (u.c_level == CLevel::late) bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
+  if (u.c_level == CLevel::late)
+    bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
 
-  const std::optional<Round> promote = u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
+  const std::optional<Round> promote =
+      u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
   const Extent held = promote ? both(c, extent(promote->fmt)) : c;
   for (const auto& last : {promote, u.chain.c_round})
     if (last) bound.sum({}, held, 1, held, reach_of(*last));
   if (bound.bits() > max_register_bits)
     throw std::invalid_argument(fmt::format(
-        "unit: its exact sums over k={} need {} bits, the limit is {}; align them (align=F:rtz), round their "
+        "unit: its exact sums over k={} need {} bits, the limit is {}; align them (align=F:rtz), "
+        "round their "
         "nodes, or take formats of fewer exponent bits",
-        k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()), max_register_bits));
+        k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()),
+        max_register_bits));
   return {bound.bits(), code_digits(u)};
 }
 

@@ -23,21 +23,27 @@ void check_multiplier(const Unit& u) {
 
 }  // namespace
 
-std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k, Multiplier multiplier) {
+std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
+                                              Multiplier multiplier) {
   check(unit);
   check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
   const Capacity need = capacity(unit, static_cast<std::int64_t>(k));
-  const std::int64_t magnitude = multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
+  const std::int64_t magnitude =
+      multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
   if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));
-  if (magnitude <= 638 && need.code_digits <= 128) return make_medium(unit, k, std::move(multiplier));
+  if (magnitude <= 638 && need.code_digits <= 128)
+    return make_medium(unit, k, std::move(multiplier));
   return make_large(unit, k, std::move(multiplier));
 }
 
 void check(const Unit& unit, const MatrixProduct& p) {
-  if (bool(unit.scale) == (p.scale_a.data && p.scale_b.data) && bool(p.scale_a.data) == bool(p.scale_b.data)) return;
-  throw std::invalid_argument(unit.scale ? "scale_a, scale_b: this unit scales its blocks, give both"
-                                         : "scale_a, scale_b: this unit has no block scales, give none");
+  if (bool(unit.scale) == (p.scale_a.data && p.scale_b.data) &&
+      bool(p.scale_a.data) == bool(p.scale_b.data))
+    return;
+  throw std::invalid_argument(unit.scale
+                                  ? "scale_a, scale_b: this unit scales its blocks, give both"
+                                  : "scale_a, scale_b: this unit has no block scales, give none");
 }
 
 }  // namespace widthwise

@@ -33,7 +33,8 @@ void check_scale_groups(const Unit& u, std::size_t k) {
         const std::size_t head = first + shape.lane(g, 0), lane = first + shape.lane(g, i);
         if (lane >= k || order[head] / block == order[lane] / block) continue;
         throw std::invalid_argument(fmt::format(
-            "unit: scale.block: {} elements a scale, but at k={} elements {} and {} are summed in one group before they "
+            "unit: scale.block: {} elements a scale, but at k={} elements {} and {} are summed in "
+            "one group before they "
             "are scaled; take groups that lie inside one scale's elements, or scale.apply = term",
             block, k, order[head], order[lane]));
       }

@@ -22,8 +22,9 @@ int number_after(std::string_view text, std::string_view name, int least, int mo
   const std::string_view rest = text.substr(name.size());
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), n);
   if (error != std::errc{} || end != rest.data() + rest.size() || n < least || n > most)
-    throw std::invalid_argument(fmt::format("multiplier '{}': after {} comes a number from {} to {}, as in '{}{}'",
-                                            text, name, least, most, name, least));
+    throw std::invalid_argument(
+        fmt::format("multiplier '{}': after {} comes a number from {} to {}, as in '{}{}'", text,
+                    name, least, most, name, least));
   return n;
 }
 
@@ -46,7 +47,8 @@ Multiplier mitchell() {
   return [](std::uint64_t a, std::uint64_t b) -> uint128 {
     if (a == 0 || b == 0) return 0;
     const int ka = log2_floor(a), kb = log2_floor(b);
-    const uint128 fa = uint128{a ^ std::uint64_t{1} << ka} << kb, fb = uint128{b ^ std::uint64_t{1} << kb} << ka;
+    const uint128 fa = uint128{a ^ std::uint64_t{1} << ka} << kb,
+                  fb = uint128{b ^ std::uint64_t{1} << kb} << ka;
     const uint128 one = uint128{1} << (ka + kb), f = fa + fb;  // fractions in units of 2^-(ka + kb)
     return f < one ? one + f : f << 1;
   };
@@ -68,14 +70,18 @@ Multiplier truncated_operands(int bits) {
 Multiplier parse_multiplier(std::string_view text) {
   if (text == "exact") return {};
   if (text == "mitchell") return mitchell();
-  if (text.starts_with("truncated_array")) return truncated_array(number_after(text, "truncated_array", 0, 127));
-  if (text.starts_with("truncated_operands")) return truncated_operands(number_after(text, "truncated_operands", 0, 63));
+  if (text.starts_with("truncated_array"))
+    return truncated_array(number_after(text, "truncated_array", 0, 127));
+  if (text.starts_with("truncated_operands"))
+    return truncated_operands(number_after(text, "truncated_operands", 0, 63));
   if (text.starts_with("drum")) return drum(number_after(text, "drum", 2, 64));
-  throw std::invalid_argument(fmt::format("multiplier '{}' is not known; there are {}", text, fmt::join(multiplier_names(), ", ")));
+  throw std::invalid_argument(fmt::format("multiplier '{}' is not known; there are {}", text,
+                                          fmt::join(multiplier_names(), ", ")));
 }
 
 std::vector<std::string> multiplier_names() {
-  return {"exact", "mitchell", "drum<width>", "truncated_array<columns>", "truncated_operands<bits>"};
+  return {"exact", "mitchell", "drum<width>", "truncated_array<columns>",
+          "truncated_operands<bits>"};
 }
 
 }  // namespace widthwise

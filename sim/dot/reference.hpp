@@ -11,8 +11,8 @@
 
 namespace widthwise {
 
-// Columns of b decoded at a time: a panel of factors stays in the cache while all rows pass. Of long
-// columns there are fewer.
+// Columns of b decoded at a time: a panel of factors stays in the cache while all rows pass. Of
+// long columns there are fewer.
 inline constexpr std::size_t panel_columns = 32, panel_lanes = 1 << 16;
 
 template <class M>
@@ -23,16 +23,18 @@ struct UserMultiplier {
   template <class H>
   M operator()(const H& a, const H& b) const {
     const uint128 product = multiply(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
-    if (bit_length(product) > digits_a + digits_b) refuse(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), product);
+    if (bit_length(product) > digits_a + digits_b)
+      refuse(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), product);
     return M(product);
   }
 
  private:
   // The sums have no room for it.
   [[noreturn]] void refuse(std::uint64_t a, std::uint64_t b, uint128 product) const {
-    throw std::invalid_argument(fmt::format(
-        "multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of {} and {} digits has at most {}",
-        a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
+    throw std::invalid_argument(
+        fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
+                    "{} and {} digits has at most {}",
+                    a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
   }
 };
 
@@ -41,7 +43,11 @@ template <class M, class H>
 class UnitOver final : public ReferenceUnit {
  public:
   UnitOver(const Unit& unit, std::size_t k, Multiplier multiplier, std::string carriers)
-      : path_(unit), k_(k), multiplier_(std::move(multiplier)), carriers_(std::move(carriers)), order_(lane_order(unit, k)) {}
+      : path_(unit),
+        k_(k),
+        multiplier_(std::move(multiplier)),
+        carriers_(std::move(carriers)),
+        order_(lane_order(unit, k)) {}
 
   std::string carriers() const override { return carriers_; }
 
@@ -58,26 +64,30 @@ class UnitOver final : public ReferenceUnit {
     }
   }
 
-  std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row, std::size_t column) const override {
+  std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
+                              std::size_t column) const override {
     Work work(*this, p, 1);
     work.load_panel(column, 1);
     work.load_row(row);
     Wires wires;
     Progress progress{{p.seed, p.first_index + row * p.n + column}};
     const std::span<const Lane<H>> lanes = work.lanes_with(0);
-    for (std::size_t i = 0; i < lanes.size(); ++i) wires.operands(static_cast<std::int64_t>(i), lanes[i].a, lanes[i].b);
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      wires.operands(static_cast<std::int64_t>(i), lanes[i].a, lanes[i].b);
     compute(lanes, work.addend(row, column), work.scratch(), progress, wires);
     return std::move(wires.rows);
   }
 
  private:
   std::size_t padded() const {
-    const std::size_t block = path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes) : std::max<std::size_t>(k_, 1);
+    const std::size_t block = path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes)
+                                               : std::max<std::size_t>(k_, 1);
     return std::max<std::size_t>(1, (k_ + block - 1) / block) * block;
   }
 
   template <class Trace>
-  H compute(std::span<const Lane<H>> lanes, const Factor<H>& c, const Scratch<M>& scratch, Progress& progress, Trace& trace) const {
+  H compute(std::span<const Lane<H>> lanes, const Factor<H>& c, const Scratch<M>& scratch,
+            Progress& progress, Trace& trace) const {
     if (multiplier_) return chain<M>(path_, lanes, c, scratch, user_multiplier(), progress, trace);
     return chain<M>(path_, lanes, c, scratch, ExactMultiplier<M>{}, progress, trace);
   }
@@ -91,14 +101,16 @@ class UnitOver final : public ReferenceUnit {
    public:
     Work(const UnitOver& unit, const MatrixProduct& p, std::size_t columns)
         : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * columns) {
-      const std::size_t block = unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
+      const std::size_t block =
+          unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
       products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
     }
 
     void load_row(std::size_t i) {
       const Datapath<M, H>& u = unit_.path_;
       for (std::size_t t = 0; t < row_.size(); ++t) {
-        row_[t].a = t < unit_.k_ ? condition(u.unit.a, code(u.a, p_.a, i, unit_.order_[t])) : Factor<H>{};
+        row_[t].a =
+            t < unit_.k_ ? condition(u.unit.a, code(u.a, p_.a, i, unit_.order_[t])) : Factor<H>{};
         if (u.scale) row_[t].scale_a = scale(p_.scale_a, i, block_of(t));
       }
     }
@@ -107,7 +119,8 @@ class UnitOver final : public ReferenceUnit {
       for (std::size_t j = 0; j < width; ++j)
         for (std::size_t t = 0; t < row_.size(); ++t) {
           auto& [b, scale_b] = panel_[j * row_.size() + t];
-          b = t < unit_.k_ ? condition(u.unit.b, code(u.b, p_.b, unit_.order_[t], column + j)) : Factor<H>{};
+          b = t < unit_.k_ ? condition(u.unit.b, code(u.b, p_.b, unit_.order_[t], column + j))
+                           : Factor<H>{};
           if (u.scale) scale_b = scale(p_.scale_b, block_of(t), column + j);
         }
     }
@@ -128,7 +141,8 @@ class UnitOver final : public ReferenceUnit {
       const H z = unit_.compute(lanes, addend(i, j), scratch(), progress, trace);
       const int bytes = item_bytes(result_round(unit_.path_.unit).fmt.width());
       const std::size_t at = i * p_.n + j;
-      store_code(static_cast<std::byte*>(p_.result) + at * static_cast<std::size_t>(bytes), bytes, z);
+      store_code(static_cast<std::byte*>(p_.result) + at * static_cast<std::size_t>(bytes), bytes,
+                 z);
       if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(progress.flags);
     }
 
@@ -145,7 +159,9 @@ class UnitOver final : public ReferenceUnit {
     }
     Factor<H> code(const Layout<H>& f, const CodeMatrix& x, std::size_t i, std::size_t j) const {
       const int bytes = item_bytes(f.format.width());
-      const auto at = (static_cast<std::ptrdiff_t>(i) * x.row + static_cast<std::ptrdiff_t>(j) * x.column) * bytes;
+      const auto at =
+          (static_cast<std::ptrdiff_t>(i) * x.row + static_cast<std::ptrdiff_t>(j) * x.column) *
+          bytes;
       return factor(f, load_code<H>(static_cast<const std::byte*>(x.data) + at, bytes));
     }
 

@@ -4,7 +4,8 @@
 namespace widthwise {
 
 std::unique_ptr<ReferenceUnit> make_medium(const Unit& u, std::size_t k, Multiplier m) {
-  return std::make_unique<UnitOver<Wide<10>, uint128>>(u, k, std::move(m), "magnitudes of 640 bits, codes of 128");
+  return std::make_unique<UnitOver<Wide<10>, uint128>>(u, k, std::move(m),
+                                                       "magnitudes of 640 bits, codes of 128");
 }
 
 }  // namespace widthwise

@@ -14,7 +14,8 @@ template <class U>
 std::string hexadecimal(U x) {
   std::string digits;
   do {
-    digits.insert(digits.begin(), "0123456789abcdef"[static_cast<int>(static_cast<std::uint64_t>(U(x & U(15))))]);
+    digits.insert(digits.begin(),
+                  "0123456789abcdef"[static_cast<int>(static_cast<std::uint64_t>(U(x & U(15))))]);
     x = U(x >> 4);
   } while (x != U{});
   return digits;
@@ -45,11 +46,13 @@ struct Wires {
   }
   template <class M>
   void operator()(Stage stage, const Term<M>& source, const Term<M>& t) {
-    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane, t.kind, t.negative, hexadecimal(t.m), t.q});
+    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane, t.kind,
+                    t.negative, hexadecimal(t.m), t.q});
   }
   template <class U>
   void operator()(Stage stage, bool negative, std::int64_t exponent, const U& sig) {
-    rows.push_back({stage, slot_name(slot), step, Kind::finite, negative, hexadecimal(sig), exponent});
+    rows.push_back(
+        {stage, slot_name(slot), step, Kind::finite, negative, hexadecimal(sig), exponent});
   }
   void operator()(Slot s, std::int64_t at) {
     slot = s;

@@ -48,16 +48,20 @@ bool keeps_format(Operation op) {
 
 }  // namespace
 
-void elementwise(Operation op, const Format& to, const Env& env, std::span<const CodeArray> operands,
-                 std::size_t count, void* result, std::uint8_t* flags, RandomSource random) {
+void elementwise(Operation op, const Format& to, const Env& env,
+                 std::span<const CodeArray> operands, std::size_t count, void* result,
+                 std::uint8_t* flags, RandomSource random) {
   if (operands.size() != static_cast<std::size_t>(arity(op)))
-    throw std::invalid_argument(fmt::format("operands: {} given; the operation takes {}", operands.size(), arity(op)));
+    throw std::invalid_argument(
+        fmt::format("operands: {} given; the operation takes {}", operands.size(), arity(op)));
   if (keeps_format(op) && to != operands[0].format)
     throw std::invalid_argument(fmt::format(
         "format={} differs from the operand's {}; the operation never rounds, convert first",
         to_string(to), to_string(operands[0].format)));
   int needed = digits_needed(to, env.rounding);
-  ElementwiseJob job{op, to, env, {operands[0], operands[0], operands[0]}, arity(op), nullptr, count, result, flags, random};
+  ElementwiseJob job{op,        to,      env,   {operands[0], operands[0], operands[0]},
+                     arity(op), nullptr, count, result,
+                     flags,     random};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     job.operand[i] = operands[i];
     needed = std::max(needed, digits_needed(operands[i].format, env.rounding));
@@ -67,17 +71,20 @@ void elementwise(Operation op, const Format& to, const Env& env, std::span<const
 
 void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int64_t* n,
             std::size_t count, void* result, std::uint8_t* flags, RandomSource random) {
-  const ElementwiseJob job{Operation::convert, to, env, {a, a, a}, 1, n, count, result, flags, random};
+  const ElementwiseJob job{
+      Operation::convert, to, env, {a, a, a}, 1, n, count, result, flags, random};
   const int needed = std::max(digits_needed(to, env.rounding), digits_needed(a.format));
   with_carrier(needed, [&](auto u) { run_scaleb<typename decltype(u)::type>(job); });
 }
 
 void compare(Comparison how, const CodeArray& a, const CodeArray& b, std::size_t count,
              std::uint8_t* result, std::uint8_t* flags) {
-  const bool one_format = how == Comparison::total_order || how == Comparison::total_order_magnitude;
+  const bool one_format =
+      how == Comparison::total_order || how == Comparison::total_order_magnitude;
   if (one_format && a.format != b.format)
-    throw std::invalid_argument(fmt::format("total order of {} and {}: one format is wanted, convert first",
-                                            to_string(a.format), to_string(b.format)));
+    throw std::invalid_argument(
+        fmt::format("total order of {} and {}: one format is wanted, convert first",
+                    to_string(a.format), to_string(b.format)));
   const CompareJob job{how, a, b, count, result, flags};
   const int needed = std::max(digits_needed(a.format), digits_needed(b.format));
   with_carrier(needed, [&](auto u) { run_compare<typename decltype(u)::type>(job); });

@@ -4,79 +4,93 @@
 
 namespace widthwise {
 
-// Items of one built-in type: a loop of known steps, which load_code and store_code are not.
+// Items of one type: loops of known steps, which load_code and store_code are not.
 template <class Item, class U>
 void load_items(const void* data, std::size_t first, std::size_t n, U* codes) {
   const auto* at = static_cast<const std::byte*>(data) + first * sizeof(Item);
   for (std::size_t i = 0; i < n; ++i) {
     Item x;
     std::memcpy(&x, at + i * sizeof x, sizeof x);
-    codes[i] = static_cast<U>(std::uint64_t{x});
+    codes[i] = static_cast<U>(x);
   }
 }
 template <class Item, class U>
 void store_items(void* data, std::size_t first, std::size_t n, const U* codes) {
   auto* at = static_cast<std::byte*>(data) + first * sizeof(Item);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto x = static_cast<Item>(static_cast<std::uint64_t>(codes[i]));
+    const auto x = static_cast<Item>(codes[i]);
     std::memcpy(at + i * sizeof x, &x, sizeof x);
   }
 }
 
 template <class U>
 void load_chunk(const CodeArray& a, std::size_t first, std::size_t n, U* codes) {
-  const int bytes = item_bytes(a.format.width());
-  switch (bytes) {
-    case 1: return load_items<std::uint8_t>(a.data, first, n, codes);
-    case 2: return load_items<std::uint16_t>(a.data, first, n, codes);
-    case 4: return load_items<std::uint32_t>(a.data, first, n, codes);
-    case 8: return load_items<std::uint64_t>(a.data, first, n, codes);
-  }
-  if constexpr (digits<U> > 64) {
-    const auto item = static_cast<std::size_t>(bytes);
-    const auto* at = static_cast<const std::byte*>(a.data) + first * item;
-    for (std::size_t i = 0; i < n; ++i) codes[i] = load_code<U>(at + i * item, bytes);
+  const auto bytes = static_cast<std::size_t>(item_bytes(a.format.width()));
+  if (bytes == sizeof(U)) return load_items<U>(a.data, first, n, codes);
+  if constexpr (digits<U> <= 64) {
+    if (bytes == 1) return load_items<std::uint8_t>(a.data, first, n, codes);
+    if (bytes == 2) return load_items<std::uint16_t>(a.data, first, n, codes);
+    return load_items<std::uint32_t>(a.data, first, n, codes);
+  } else {
+    const auto* at = static_cast<const std::byte*>(a.data) + first * bytes;
+    for (std::size_t i = 0; i < n; ++i)
+      codes[i] = load_code<U>(at + i * bytes, static_cast<int>(bytes));
   }
 }
 
 template <class U>
 void store_chunk(const Format& f, void* data, std::size_t first, std::size_t n, const U* codes) {
-  const int bytes = item_bytes(f.width());
-  switch (bytes) {
-    case 1: return store_items<std::uint8_t>(data, first, n, codes);
-    case 2: return store_items<std::uint16_t>(data, first, n, codes);
-    case 4: return store_items<std::uint32_t>(data, first, n, codes);
-    case 8: return store_items<std::uint64_t>(data, first, n, codes);
-  }
-  if constexpr (digits<U> > 64) {
-    const auto item = static_cast<std::size_t>(bytes);
-    auto* at = static_cast<std::byte*>(data) + first * item;
-    for (std::size_t i = 0; i < n; ++i) store_code(at + i * item, bytes, codes[i]);
+  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
+  if (bytes == sizeof(U)) return store_items<U>(data, first, n, codes);
+  if constexpr (digits<U> <= 64) {
+    if (bytes == 1) return store_items<std::uint8_t>(data, first, n, codes);
+    if (bytes == 2) return store_items<std::uint16_t>(data, first, n, codes);
+    return store_items<std::uint32_t>(data, first, n, codes);
+  } else {
+    auto* at = static_cast<std::byte*>(data) + first * bytes;
+    for (std::size_t i = 0; i < n; ++i)
+      store_code(at + i * bytes, static_cast<int>(bytes), codes[i]);
   }
 }
 
 template <class U>
 U draw(const Env& env, RandomSource random, std::size_t i) {
   if (!env.rounding.stochastic()) return U{};
-  return U(random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
+  return U(
+      random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
 }
 
 // A chunk of a job: operands in, codes and flags out.
 template <class U>
 struct Chunk {
   std::size_t first, n;
-  U operand[3][chunk];
-  U code[chunk];
-  std::uint8_t flags[chunk];
+  const U* operand[3];
+  U held[3][chunk<U>];
+  U code[chunk<U>];
+  std::uint8_t flags[chunk<U>];
+
+  Chunk() : operand{held[0], held[1], held[2]}, held{} {}
+  void load(int j, const CodeArray& a) {
+    if constexpr (std::is_integral_v<U>) {  // as it is, where items are carriers
+      const auto* items = static_cast<const U*>(a.data) + first;
+      const bool aligned = reinterpret_cast<std::uintptr_t>(items) % alignof(U) == 0;
+      operand[j] = held[j];
+      if (aligned && item_bytes(a.format.width()) == sizeof(U)) {
+        operand[j] = items;
+        return;
+      }
+    }
+    load_chunk(a, first, n, held[j]);
+  }
 };
 
 // Calls work(chunk) for one chunk after the other.
 template <class U, class Work>
 void for_each_chunk(const ElementwiseJob& job, const Work& work) {
-  Chunk<U> c{};
-  for (c.first = 0; c.first < job.count; c.first += chunk) {
-    c.n = std::min(chunk, job.count - c.first);
-    for (int j = 0; j < job.operands; ++j) load_chunk(job.operand[j], c.first, c.n, c.operand[j]);
+  Chunk<U> c;
+  for (c.first = 0; c.first < job.count; c.first += chunk<U>) {
+    c.n = std::min(chunk<U>, job.count - c.first);
+    for (int j = 0; j < job.operands; ++j) c.load(j, job.operand[j]);
     work(c);
     store_chunk(job.to, job.result, c.first, c.n, c.code);
     if (job.flags) std::copy_n(c.flags, c.n, job.flags + c.first);
@@ -95,28 +109,23 @@ void for_each(const ElementwiseJob& job, const Op& op) {
   });
 }
 
-// The same where the usual case has a quick way, quick(a, b, c): all of a chunk goes it, and what it
-// is not sure of is done again in full. Not for wide carriers, which no vector unit holds, nor for
-// stochastic rounding, where drawing the random bits takes longer than all the rest.
+// The same where the usual case has a quick way: all of a chunk goes it, and what is not sure is
+// done again in full. Not for stochastic rounding: its random bits take longer than all the rest.
 template <class U, class Quick, class Op>
 void for_each(const ElementwiseJob& job, const Quick& quick, const Op& op) {
-  if constexpr (digits<U> > 64) {
-    for_each<U>(job, op);
-  } else {
-    if (job.env.rounding.stochastic()) return for_each<U>(job, op);
-    for_each_chunk<U>(job, [&](Chunk<U>& c) {
-      const U *x = c.operand[0], *y = c.operand[1], *z = c.operand[2];
-      std::uint8_t sure[chunk];
-      quick_chunk<U>([quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); }, c.code,
-                     c.flags, sure);
-      for (std::size_t i = 0; i < c.n; ++i) {
-        if (sure[i]) [[likely]] continue;
-        const Result<U> r = op(c.first + i, x[i], y[i], z[i]);
-        c.code[i] = r.code;
-        c.flags[i] = static_cast<std::uint8_t>(r.flags);
-      }
-    });
-  }
+  if (job.env.rounding.stochastic()) return for_each<U>(job, op);
+  for_each_chunk<U>(job, [&](Chunk<U>& c) {
+    const U *x = c.operand[0], *y = c.operand[1], *z = c.operand[2];
+    const auto each = [quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); };
+    std::uint8_t sure[chunk<U>]{};
+    if constexpr (digits<U> <= 64) quick_chunk<U>(c.n, each, c.code, c.flags, sure);
+    for (std::size_t i = 0; i < c.n; ++i) {
+      if (sure[i]) [[likely]] continue;
+      const Result<U> r = op(c.first + i, x[i], y[i], z[i]);
+      c.code[i] = r.code;
+      c.flags[i] = static_cast<std::uint8_t>(r.flags);
+    }
+  });
 }
 
 template <class U>
@@ -137,7 +146,9 @@ void run_elementwise(const ElementwiseJob& job) {
   const auto sums = [&](bool minus) {
     for_each<U>(
         job,
-        [=](const U& a, const U& b, const U&) { return quick_sum<InLoops<U>>(to, minus, fa, a, fb, b); },
+        [=](const U& a, const U& b, const U&) {
+          return quick_sum<InLoops<U>>(to, minus, fa, a, fb, b);
+        },
         [&](std::size_t i, const U& a, const U& b, const U&) {
           return minus ? subtract(to, fa, a, fb, b, random(i)) : add(to, fa, a, fb, b, random(i));
         });
@@ -148,7 +159,9 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::multiply:
       return for_each<U>(
           job,
-          [=](const U& a, const U& b, const U&) { return quick_product<InLoops<U>>(to, fa, a, fb, b); },
+          [=](const U& a, const U& b, const U&) {
+            return quick_product<InLoops<U>>(to, fa, a, fb, b);
+          },
           [&](std::size_t i, const U& a, const U& b, const U&) {
             return multiply(to, fa, a, fb, b, random(i));
           });
@@ -186,9 +199,11 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::min_num: return extremes(false, NanOperand::loses_unless_loud);
     case Operation::max_num: return extremes(true, NanOperand::loses_unless_loud);
     case Operation::next_up:
-      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) { return next_up(fa, a); });
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return next_up(fa, a); });
     case Operation::next_down:
-      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) { return next_down(fa, a); });
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return next_down(fa, a); });
     case Operation::logb:
       return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
         return logb(to, fa, a, random(i));
@@ -239,7 +254,8 @@ void run_from_integers(const IntegerJob& job) {
   for (std::size_t i = 0; i < job.count; ++i) {
     const std::uint64_t x = job.integers_in[i];
     const bool negative = job.type.is_signed && x >> 63;
-    const Result<U> z = from_integer(to, negative, negative ? 0 - x : x, draw<U>(job.env, job.random, i));
+    const Result<U> z =
+        from_integer(to, negative, negative ? 0 - x : x, draw<U>(job.env, job.random, i));
     store_code(out + i * static_cast<std::size_t>(bytes), bytes, z.code);
     if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
   }
@@ -262,9 +278,11 @@ constexpr bool holds(Comparison how, Relation r) {
 template <class U>
 void run_compare(const CompareJob& job) {
   const Layout<U> fa(job.a.format), fb(job.b.format);
-  const bool loud = job.how == Comparison::signaling_equal || job.how == Comparison::signaling_less ||
+  const bool loud = job.how == Comparison::signaling_equal ||
+                    job.how == Comparison::signaling_less ||
                     job.how == Comparison::signaling_less_equal;
-  const bool ordered = job.how == Comparison::total_order || job.how == Comparison::total_order_magnitude;
+  const bool ordered =
+      job.how == Comparison::total_order || job.how == Comparison::total_order_magnitude;
   for (std::size_t i = 0; i < job.count; ++i) {
     U a, b;
     load_chunk(job.a, i, 1, &a);
@@ -291,12 +309,12 @@ void run_classify(const CodeArray& a, std::size_t count, std::uint8_t* result) {
 }
 
 // Everything above for one carrier.
-#define WIDTHWISE_INSTANTIATE_KERNELS(U)                                   \
-  template void run_elementwise<U>(const ElementwiseJob&);                 \
-  template void run_scaleb<U>(const ElementwiseJob&);                      \
-  template void run_to_integers<U>(const IntegerJob&);                     \
-  template void run_from_integers<U>(const IntegerJob&);                   \
-  template void run_compare<U>(const CompareJob&);                         \
+#define WIDTHWISE_INSTANTIATE_KERNELS(U)                   \
+  template void run_elementwise<U>(const ElementwiseJob&); \
+  template void run_scaleb<U>(const ElementwiseJob&);      \
+  template void run_to_integers<U>(const IntegerJob&);     \
+  template void run_from_integers<U>(const IntegerJob&);   \
+  template void run_compare<U>(const CompareJob&);         \
   template void run_classify<U>(const CodeArray&, std::size_t, std::uint8_t*)
 
 }  // namespace widthwise

@@ -5,7 +5,10 @@
 // The usual case of an operation, a chunk of elements at a time.
 namespace widthwise {
 
-inline constexpr std::size_t chunk = 128;  // elements held in carriers at a time: stays in L1
+// Elements held in carriers at a time: 4 KiB an operand stay in L1, and are many enough for what is
+// done once a chunk not to count.
+template <class U>
+inline constexpr std::size_t chunk = sizeof(U) < 512 ? 4096 / sizeof(U) : 8;
 
 // Compiled once for each of three levels of x86-64 and called by what the machine has (glibc picks
 // when the program is loaded). Everything the loop calls has to be in line: a function that is not
@@ -17,14 +20,14 @@ inline constexpr std::size_t chunk = 128;  // elements held in carriers at a tim
 #define WIDTHWISE_VECTOR_LEVELS
 #endif
 
-// quick(i) for a whole chunk. It is taken by value and the arrays are told apart (restrict), else
-// the compiler must fear that a result overwrites the format.
-template <class U, class Quick>
-WIDTHWISE_VECTOR_LEVELS void quick_chunk(const Quick quick, U* __restrict code,
+// each(i) for n elements, carriers of up to 64 digits. It is taken by value and the arrays are told
+// apart (restrict), else the compiler must fear that a result overwrites the format.
+template <class U, class Each>
+WIDTHWISE_VECTOR_LEVELS void quick_chunk(std::size_t n, const Each each, U* __restrict code,
                                          std::uint8_t* __restrict flags,
                                          std::uint8_t* __restrict sure) {
-  for (std::size_t i = 0; i < chunk; ++i) {
-    const auto z = quick(i);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto z = each(i);
     code[i] = z.code;
     flags[i] = static_cast<std::uint8_t>(z.flags);
     sure[i] = z.sure;

@@ -177,8 +177,9 @@ std::optional<Fault> special_fault(const Format& f) {
   if (f.nan == NanCodes::negative_zero && !f.is_signed)
     return Fault{"nan", "nan=negative_zero needs a sign bit; take nan=all_ones"};
   if (f.nan == NanCodes::negative_zero && !f.zero)
-    return Fault{"zero", "nan=negative_zero takes the code of -0, and with zero=no that is a number; "
-                         "take nan=all_ones or keep the zero"};
+    return Fault{"zero",
+                 "nan=negative_zero takes the code of -0, and with zero=no that is a number; "
+                 "take nan=all_ones or keep the zero"};
   return {};
 }
 

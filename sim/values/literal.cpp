@@ -72,8 +72,7 @@ Rational read_real(Scanner& in) {
   std::int64_t tens = hex ? 0 : -read.behind_point, twos = hex ? -4 * read.behind_point : 0;
   if (!hex && in.accept('e')) tens += in.integer("decimal exponent", -most_tens, most_tens);
   if (in.accept('p')) {
-    constexpr std::int64_t most = max_exponent_magnitude / 2;
-    twos += in.integer("binary exponent", -most, most);
+    twos += in.integer("binary exponent", -max_exponent_magnitude, max_exponent_magnitude);
   }
   if (tens < -most_tens) in.fail(0, fmt::format("more than {} digits behind the point", most_tens));
 

@@ -30,7 +30,8 @@ std::vector<std::byte> codes(const Format& f, std::size_t count, std::mt19937_64
     const std::uint64_t field = static_cast<std::uint64_t>(f.bias) - random() % 4;
     const std::uint64_t fraction = random() & ((std::uint64_t{1} << f.frac_bits) - 1);
     const std::uint64_t sign = (random() & 1) << f.magnitude_bits();
-    store_code(items.data() + i * static_cast<std::size_t>(bytes), bytes, sign | field << f.frac_bits | fraction);
+    store_code(items.data() + i * static_cast<std::size_t>(bytes), bytes,
+               sign | field << f.frac_bits | fraction);
   }
   return items;
 }
@@ -63,8 +64,10 @@ double host_rate() {
 
 double rate(const Unit& u) {
   std::mt19937_64 random(1);
-  const auto a = codes(u.a.fmt, m * k, random), b = codes(u.b.fmt, k * n, random), c = codes(u.c.fmt, m * n, random);
-  std::vector<std::byte> result(m * n * static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
+  const auto a = codes(u.a.fmt, m * k, random), b = codes(u.b.fmt, k * n, random),
+             c = codes(u.c.fmt, m * n, random);
+  std::vector<std::byte> result(m * n *
+                                static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
   MatrixProduct p;
   p.m = m, p.n = n, p.k = k;
   p.a = {a.data(), static_cast<std::ptrdiff_t>(k), 1};
@@ -80,10 +83,12 @@ double rate(const Unit& u) {
 int main() {
   const double host = host_rate();
   fmt::print("{:<20}{:>22}{:>26}\n", "unit", "million products/s", "host multiply-adds each");
-  for (const char* text : {"hopper.f16.f32", "hopper.e4m3.f32", "mac(e5m10)", "kulisch(e5m10)", "fma(binary64)"}) {
+  for (const char* text :
+       {"hopper.f16.f32", "hopper.e4m3.f32", "mac(e5m10)", "kulisch(e5m10)", "fma(binary64)"}) {
     const double speed = rate(parse_unit(text));
     fmt::print("{:<20}{:>22.2f}{:>26.1f}\n", text, speed / 1e6, host / speed);
     if (std::string_view(text) == "hopper.f16.f32")
-      fmt::print("{:<20}{:>22.2f} times what is asked, {:.0f} million\n", "", speed / asked, asked / 1e6);
+      fmt::print("{:<20}{:>22.2f} times what is asked, {:.0f} million\n", "", speed / asked,
+                 asked / 1e6);
   }
 }

@@ -20,7 +20,7 @@ template <class U>
 Result<U> extreme(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& random) {
   using enum Operation;
   const bool greater = op == maximum || op == maximum_number || op == max_num;
-  const NanOperand rule = op == minimum || op == maximum ? NanOperand::wins
+  const NanOperand rule = op == minimum || op == maximum   ? NanOperand::wins
                           : op == min_num || op == max_num ? NanOperand::loses_unless_loud
                                                            : NanOperand::loses;
   return extremum<U>(to, greater, rule, *x[0].layout, x[0].code, *x[1].layout, x[1].code, random);

@@ -36,8 +36,8 @@ void first_wins(const Check& check) {
   check(Operation::fma, Operands{one, quiet_b, quiet_c}, quiet_b, 0);
   check(Operation::fma, Operands{quiet_a, quiet_b, quiet_c}, quiet_a, 0);
   check(Operation::fma, Operands{one, one, quiet_c}, quiet_c, 0);
-  for (Operation op : {Operation::sqrt, Operation::convert, Operation::round_to_integral,
-                       Operation::logb})
+  for (Operation op :
+       {Operation::sqrt, Operation::convert, Operation::round_to_integral, Operation::logb})
     check(op, Operands{quiet_a}, quiet_a, 0);
 }
 

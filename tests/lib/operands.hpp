@@ -10,7 +10,7 @@ namespace tests {
 
 template <class U>
 U uniform(Random& random) {
-  if constexpr (digits<U> > 64) {
+  if constexpr (digits < U >> 64) {
     U x{};
     for (int i = 0; i < digits<U>; i += 64) x = x << 64 | U(random());
     return x;

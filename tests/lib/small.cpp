@@ -27,8 +27,14 @@ oracle::Outcome outcome(Operation op, const oracle::Values& to, std::initializer
 void Judge::compare(const std::string& what, const Rounder<Small>& to, std::uint64_t random,
                     const Result<Small>& got, const oracle::Answer& want) {
   tally_.check(got.code == want.code && got.flags == want.flags, [&] {
-    return Description{what, to.layout.format, to.env, random, {got.code}, {want.code},
-                       static_cast<Flags>(got.flags), want.flags}
+    return Description{what,
+                       to.layout.format,
+                       to.env,
+                       random,
+                       {got.code},
+                       {want.code},
+                       static_cast<Flags>(got.flags),
+                       want.flags}
         .text();
   });
 }
@@ -46,8 +52,9 @@ void Judge::operator()(Operation op, const Target& to, std::initializer_list<Ope
     const oracle::Answer want = oracle::deliver(exact, rounder.env, r);
     const Result<Small> got = apply(op, rounder, coded, static_cast<Small>(r));
     tally_.check(got.code == want.code && got.flags == want.flags, [&] {
-      return Description{call_text(op, coded), rounder.layout.format, rounder.env, r, {got.code},
-                         {want.code}, static_cast<Flags>(got.flags), want.flags}
+      return Description{
+          call_text(op, coded), rounder.layout.format,         rounder.env, r, {got.code},
+          {want.code},          static_cast<Flags>(got.flags), want.flags}
           .text();
     });
   }
@@ -75,11 +82,26 @@ const std::vector<Format>& main_formats() {
 }
 
 const std::vector<Format>& tiny_formats() {
-  static const std::vector<Format> all = formats(
-      {"e2m1fn", "e2m2", "e3m1", "e1m3;nan=none", "e2m2;nan=negative_zero", "binary5p3se",
-       "binary5p1se", "ue3m2", "e2m2;sub=no", "e3m1;sub=no;nan=none", "ue2m2;zero=no;nan=all_ones",
-       "e2m1;zero=no;nan=none", "e2m2;nan=all_ones", "e3m0;nan=none", "e3m1;bias=9", "e2m2;bias=-7",
-       "binary5p4uf", "e2m2;ftz", "e2m2;daz", "e2m2;overflow=max"});
+  static const std::vector<Format> all = formats({"e2m1fn",
+                                                  "e2m2",
+                                                  "e3m1",
+                                                  "e1m3;nan=none",
+                                                  "e2m2;nan=negative_zero",
+                                                  "binary5p3se",
+                                                  "binary5p1se",
+                                                  "ue3m2",
+                                                  "e2m2;sub=no",
+                                                  "e3m1;sub=no;nan=none",
+                                                  "ue2m2;zero=no;nan=all_ones",
+                                                  "e2m1;zero=no;nan=none",
+                                                  "e2m2;nan=all_ones",
+                                                  "e3m0;nan=none",
+                                                  "e3m1;bias=9",
+                                                  "e2m2;bias=-7",
+                                                  "binary5p4uf",
+                                                  "e2m2;ftz",
+                                                  "e2m2;daz",
+                                                  "e2m2;overflow=max"});
   return all;
 }
 
@@ -118,13 +140,29 @@ const std::vector<Format>& small_formats() {
                                     "ue4m3;bias=-30", "e4m3fn;bias=15"}))
       list.push_back(f);
     // One exponent bit, one digit, and combinations of specials that nobody has named.
-    for (const Format& f :
-         formats({"e1m3;nan=none", "e1m6;nan=none", "e1m3", "ue1m4;nan=all_ones", "e3m0;nan=none",
-                  "e5m0;nan=ieee", "e5m0;nan=ieee;inf=no", "e4m0;nan=all_ones", "ue7m0;nan=none",
-                  "e6m0;nan=negative_zero;inf=top", "e1m0;nan=none", "e1m1;nan=none",
-                  "e3m3;nan=ieee;inf=no", "e4m3;nan=none;inf=top", "e3m3;nan=all_ones;inf=top",
-                  "e5m1;nan=all_ones;inf=top", "e2m4;nan=negative_zero;inf=top", "e6m1", "e2m5",
-                  "ue5m2", "ue4m4", "binary8p8ue", "binary3p2se"}))
+    for (const Format& f : formats({"e1m3;nan=none",
+                                    "e1m6;nan=none",
+                                    "e1m3",
+                                    "ue1m4;nan=all_ones",
+                                    "e3m0;nan=none",
+                                    "e5m0;nan=ieee",
+                                    "e5m0;nan=ieee;inf=no",
+                                    "e4m0;nan=all_ones",
+                                    "ue7m0;nan=none",
+                                    "e6m0;nan=negative_zero;inf=top",
+                                    "e1m0;nan=none",
+                                    "e1m1;nan=none",
+                                    "e3m3;nan=ieee;inf=no",
+                                    "e4m3;nan=none;inf=top",
+                                    "e3m3;nan=all_ones;inf=top",
+                                    "e5m1;nan=all_ones;inf=top",
+                                    "e2m4;nan=negative_zero;inf=top",
+                                    "e6m1",
+                                    "e2m5",
+                                    "ue5m2",
+                                    "ue4m4",
+                                    "binary8p8ue",
+                                    "binary3p2se"}))
       list.push_back(f);
     return list;
   }();

@@ -11,14 +11,25 @@ namespace {
 
 using namespace tests;
 
-constexpr std::array operations{
-    Operation::add,       Operation::subtract,          Operation::multiply,
-    Operation::divide,    Operation::remainder,         Operation::sqrt,
-    Operation::fma,       Operation::convert,           Operation::round_to_integral,
-    Operation::minimum,   Operation::round_to_integral_exact,
-    Operation::min_num,   Operation::maximum_number,    Operation::next_up,
-    Operation::next_down, Operation::logb,              Operation::copysign,
-    Operation::negate,    Operation::abs};
+constexpr std::array operations{Operation::add,
+                                Operation::subtract,
+                                Operation::multiply,
+                                Operation::divide,
+                                Operation::remainder,
+                                Operation::sqrt,
+                                Operation::fma,
+                                Operation::convert,
+                                Operation::round_to_integral,
+                                Operation::minimum,
+                                Operation::round_to_integral_exact,
+                                Operation::min_num,
+                                Operation::maximum_number,
+                                Operation::next_up,
+                                Operation::next_down,
+                                Operation::logb,
+                                Operation::copysign,
+                                Operation::negate,
+                                Operation::abs};
 
 template <class U>
 struct Side {
@@ -31,8 +42,10 @@ struct Side {
 
 template <class V, class U>
 V carried(const U& x) {
-  if constexpr (digits<U> <= 64) return V(std::uint64_t{x});
-  else return V(x);
+  if constexpr (digits<U> <= 64)
+    return V(std::uint64_t{x});
+  else
+    return V(x);
 }
 
 // The same operation in carriers U (just wide enough) and V (wider).
@@ -44,8 +57,13 @@ void judge(Operation op, const Side<U>& less, const Side<V>& more, std::size_t i
   const Result<U> small = apply(op, less.rounders[i], x, U(r));
   const Result<V> large = apply(op, more.rounders[i], y, V(r));
   tally.check(carried<V>(small.code) == large.code && small.flags == large.flags, [&] {
-    return Description{call_text(op, x), less.layout.format, less.rounders[i].env, r,
-                       limbs(large.code), limbs(small.code), static_cast<Flags>(large.flags),
+    return Description{call_text(op, x),
+                       less.layout.format,
+                       less.rounders[i].env,
+                       r,
+                       limbs(large.code),
+                       limbs(small.code),
+                       static_cast<Flags>(large.flags),
                        static_cast<Flags>(small.flags)}
         .text();
   });
@@ -113,8 +131,8 @@ static_assert(convert<Wide<4>>(Rounder<Wide<4>>(binary16), octuple, octuple_one)
 }  // namespace
 
 TEST_CASE("formats of 32 digits give the same results in every wider carrier") {
-  for (const char* text : {"binary16", "binary32", "e4m3fn", "e8m0fnu", "binary8p1se", "e5m9;sub=no",
-                           "e4m26"})
+  for (const char* text :
+       {"binary16", "binary32", "e4m3fn", "e8m0fnu", "binary8p1se", "e5m9;sub=no", "e4m26"})
     judge_format<std::uint32_t, std::uint64_t, uint128, Wide<4>>(text, 2'000);
   judge_format<std::uint32_t, Wide<17>>("binary32", 300);
 }

@@ -87,8 +87,7 @@ F compute(Operation op, F a, F b, F c) {
 template <class F>
 bool same(const HostResult<F>& want, std::uint64_t code, Flags flags, bool nan_addend) {
   const F got = std::bit_cast<F>(static_cast<typename Host<F>::Code>(code));
-  if (std::isnan(want.value))
-    return std::isnan(got) && (nan_addend || flags == want.flags);
+  if (std::isnan(want.value)) return std::isnan(got) && (nan_addend || flags == want.flags);
   return std::bit_cast<typename Host<F>::Code>(want.value) == code && flags == want.flags;
 }
 
@@ -102,8 +101,14 @@ void judge(Operation op, const Direction& d, const Coded<typename Host<F>::Code>
   const Result<Code> got = apply(op, to, x, Code{});
   const bool nan_addend = op == Operation::fma && std::isnan(v[2]);
   tally.check(same(want, got.code, static_cast<Flags>(got.flags), nan_addend), [&] {
-    return Description{call_text(op, x), to.layout.format, to.env, 0, {got.code},
-                       {std::bit_cast<Code>(want.value)}, static_cast<Flags>(got.flags), want.flags}
+    return Description{call_text(op, x),
+                       to.layout.format,
+                       to.env,
+                       0,
+                       {got.code},
+                       {std::bit_cast<Code>(want.value)},
+                       static_cast<Flags>(got.flags),
+                       want.flags}
         .text();
   });
 }
@@ -131,7 +136,7 @@ void judge_all(std::initializer_list<Operation> operations, std::uint64_t count)
 }
 
 constexpr std::initializer_list<Operation> arithmetic{
-    Operation::add,  Operation::subtract, Operation::multiply,
+    Operation::add,    Operation::subtract, Operation::multiply,
     Operation::divide, Operation::sqrt,     Operation::round_to_integral_exact};
 
 // glibc's own fma rounds right but need not raise what hardware raises.
@@ -153,17 +158,23 @@ void judge_conversion(std::uint64_t count) {
   for (const Direction& d : directions) {
     const Rounder<Wider> to(Host<To>::format, {.rounding = d.mode, .tininess = host_tininess});
     for (std::uint64_t i = 0; i < count; ++i) {
-      const Wider a = i < f.named().size() ? f.named()[i]
-                      : i % 2              ? f.any(random)
-                                           : f.with_exponent(Operands<Wider>::exponent_near(
-                                                 i % 4 ? -126 : 127, 26, random), random);
+      const Wider a =
+          i < f.named().size() ? f.named()[i]
+          : i % 2              ? f.any(random)
+                  : f.with_exponent(Operands<Wider>::exponent_near(i % 4 ? -126 : 127, 26, random),
+                                    random);
       const From v = opaque(std::bit_cast<From>(static_cast<typename Host<From>::Code>(a)));
       const auto want = on_host<To>(d.host, [&] { return static_cast<To>(v); });
       const Result<Wider> got = convert<Wider>(to, f.layout(), a);
       tally.check(same(want, got.code, static_cast<Flags>(got.flags), false), [&] {
-        return Description{"convert " + coded_text(f.layout().format, {a}), to.layout.format, to.env,
-                           0, {got.code}, {std::bit_cast<typename Host<To>::Code>(want.value)},
-                           static_cast<Flags>(got.flags), want.flags}
+        return Description{"convert " + coded_text(f.layout().format, {a}),
+                           to.layout.format,
+                           to.env,
+                           0,
+                           {got.code},
+                           {std::bit_cast<typename Host<To>::Code>(want.value)},
+                           static_cast<Flags>(got.flags),
+                           want.flags}
             .text();
       });
     }
@@ -190,9 +201,14 @@ void judge_to_int64(std::uint64_t count) {
       const bool same_value =
           (want.flags & invalid) || got.value == static_cast<std::uint64_t>(want.value);
       tally.check(same_value && got.flags == want.flags, [&] {
-        return Description{"to int64 " + coded_text(f.layout().format, {a}), f.layout().format,
-                           {.rounding = d.mode}, 0, {got.value},
-                           {static_cast<std::uint64_t>(want.value)}, got.flags, want.flags}
+        return Description{"to int64 " + coded_text(f.layout().format, {a}),
+                           f.layout().format,
+                           {.rounding = d.mode},
+                           0,
+                           {got.value},
+                           {static_cast<std::uint64_t>(want.value)},
+                           got.flags,
+                           want.flags}
             .text();
       });
     }

@@ -11,10 +11,14 @@ namespace {
 
 using namespace tests;
 
-constexpr std::array operations{Operation::add,       Operation::subtract,
-                                Operation::multiply,  Operation::divide,
-                                Operation::remainder, Operation::sqrt,
-                                Operation::fma,       Operation::convert,
+constexpr std::array operations{Operation::add,
+                                Operation::subtract,
+                                Operation::multiply,
+                                Operation::divide,
+                                Operation::remainder,
+                                Operation::sqrt,
+                                Operation::fma,
+                                Operation::convert,
                                 Operation::round_to_integral,
                                 Operation::round_to_integral_exact};
 constexpr std::array integer_types{IntegerType{32, true}, IntegerType{32, false},
@@ -52,8 +56,14 @@ void judge(Operation op, const Rounder<U>& to, const Coded<U>* x, Random& random
   const Result<U> got = apply(op, to, x, static_cast<U>(r));
   const std::vector<std::uint64_t> code = limbs_of(got.code, to.layout.format);
   tally.check(code == want.code && got.flags == want.flags, [&] {
-    return Description{call_text(op, x), to.layout.format, to.env, r, code, want.code,
-                       static_cast<Flags>(got.flags), want.flags}
+    return Description{call_text(op, x),
+                       to.layout.format,
+                       to.env,
+                       r,
+                       code,
+                       want.code,
+                       static_cast<Flags>(got.flags),
+                       want.flags}
         .text();
   });
 }
@@ -142,15 +152,20 @@ void judge_to_integers(std::string_view text, std::uint64_t wanted) {
                         : f.with_exponent(static_cast<std::int64_t>(random() % 72) - 4, random);
       const std::uint64_t r = random_bits(env, random);
       const std::vector<std::uint64_t> code = limbs_of(a, f.layout().format);
-      const OracleResult want =
-          mpfr_to_integer(type, env.rounding, {f.layout().format, code}, r);
-      const IntegerResult got = to_integer<U>(type.width, type.is_signed, RoundingRule(env.rounding),
-                                              f.layout(), a, static_cast<U>(r));
+      const OracleResult want = mpfr_to_integer(type, env.rounding, {f.layout().format, code}, r);
+      const IntegerResult got = to_integer<U>(
+          type.width, type.is_signed, RoundingRule(env.rounding), f.layout(), a, static_cast<U>(r));
       const std::uint64_t mask = ~std::uint64_t{0} >> (64 - type.width);
       tally.check(((got.value ^ want.code[0]) & mask) == 0 && got.flags == want.flags, [&] {
         return Description{"to integer of " + std::to_string(type.width) + " bits " +
                                coded_text(f.layout().format, code),
-                           f.layout().format, env, r, {got.value}, want.code, got.flags, want.flags}
+                           f.layout().format,
+                           env,
+                           r,
+                           {got.value},
+                           want.code,
+                           got.flags,
+                           want.flags}
             .text();
       });
     }
@@ -166,21 +181,23 @@ void judge_from_integers(std::string_view text, std::uint64_t wanted) {
   for (IntegerType type : integer_types)
     for (std::uint64_t i = 0; i < count; ++i) {
       const Rounder<U>& to = all[i % all.size()];
-      const std::uint64_t value = static_cast<std::uint64_t>(
-          static_cast<std::int64_t>(random()) >> random() % 64);
+      const std::uint64_t value =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(random()) >> random() % 64);
       const bool narrow = type.width == 32;
       const auto extended = static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
-      const std::uint64_t integer = !narrow ? value : type.is_signed ? extended : value & 0xffffffff;
+      const std::uint64_t integer = !narrow          ? value
+                                    : type.is_signed ? extended
+                                                     : value & 0xffffffff;
       const bool negative = type.is_signed && integer >> 63 != 0;
       const std::uint64_t r = random_bits(to.env, random);
-      const OracleResult want =
-          mpfr_from_integer(type, integer, to.layout.format, to.env, r);
+      const OracleResult want = mpfr_from_integer(type, integer, to.layout.format, to.env, r);
       const Result<U> got =
           from_integer<U>(to, negative, negative ? 0 - integer : integer, static_cast<U>(r));
       const std::vector<std::uint64_t> code = limbs_of(got.code, to.layout.format);
       tally.check(code == want.code && got.flags == want.flags, [&] {
-        return Description{"from integer " + hex({integer}), to.layout.format, to.env, r, code,
-                           want.code, static_cast<Flags>(got.flags), want.flags}
+        return Description{
+            "from integer " + hex({integer}), to.layout.format, to.env, r, code, want.code,
+            static_cast<Flags>(got.flags),    want.flags}
             .text();
       });
     }
@@ -196,7 +213,8 @@ std::string random_format(Random& random) {
   if (room < 1) return random_format<U>(random);
   const int frac_bits = 1 + static_cast<int>(random() % static_cast<std::uint64_t>(room));
   static constexpr std::string_view options[] = {
-      "", "", "", ";sub=no", ";nan=all_ones", ";nan=negative_zero;inf=top", ";nan=none", ";ftz", ";daz"};
+      "",          "",     "",    ";sub=no", ";nan=all_ones", ";nan=negative_zero;inf=top",
+      ";nan=none", ";ftz", ";daz"};
   return "e" + std::to_string(exp_bits) + "m" + std::to_string(frac_bits) +
          std::string(options[random() % std::size(options)]);
 }
@@ -247,7 +265,8 @@ TEST_CASE("random formats of up to 32, 64, 128, 256 digits agree with MPFR") {
 
 TEST_CASE("operands of one format, results in another agree with MPFR") {
   judge_between<std::uint32_t>({"binary16", "bfloat16", "binary32", "e9m6", "e4m3fn", "e8m0fnu",
-                                "e5m2fnuz", "binary8p3se", "ue5m9", "e6m9;sub=no"}, 300);
+                                "e5m2fnuz", "binary8p3se", "ue5m9", "e6m9;sub=no"},
+                               300);
   judge_between<std::uint64_t>({"binary64", "binary32", "binary16", "e62m1", "e20m40"}, 500);
   judge_between<uint128>({"binary128", "binary64", "e62m60", "e20m64", "e5m2"}, 300);
   judge_between<Wide<4>>({"binary256", "binary128", "e62m100", "e4m3fn"}, 200);

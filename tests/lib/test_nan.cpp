@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "nan_cases.hpp"
 #include "tally.hpp"
 #include "trial.hpp"
 #include "widthwise/sim/text.hpp"
@@ -50,7 +51,8 @@ Answer converted(const char* from, Small code, const char* to) {
 TEST_CASE("canonical NaNs are quiet, positive and without payload, whatever the operands") {
   for (Operation op : two_operands)
     for (Small nan : {quiet_a, loud_a, quiet_b, loud_b})
-      for (const Operands& codes : {Operands{nan, one}, Operands{one, nan}, Operands{nan, quiet_b}}) {
+      for (const Operands& codes :
+           {Operands{nan, one}, Operands{one, nan}, Operands{nan, quiet_b}}) {
         const bool loud = nan == loud_a || nan == loud_b;
         CHECK(answer(NanResult::canonical, op, codes) == Answer{canonical, loud ? invalid : 0});
       }
@@ -65,8 +67,9 @@ TEST_CASE("a signalling NaN is made quiet, keeps its payload and raises invalid"
 TEST_CASE("minimumNumber and minNum: a quiet NaN loses, a signalling one is invalid") {
   number_wins(expecting(NanResult::propagate));
 }
-TEST_CASE("a NaN that an operation makes is canonical under either policy, zero times infinity "
-          "beside a quiet NaN included") {
+TEST_CASE(
+    "a NaN that an operation makes is canonical under either policy, zero times infinity "
+    "beside a quiet NaN included") {
   made(expecting(NanResult::canonical));
   made(expecting(NanResult::propagate));
 }

@@ -116,7 +116,8 @@ int times_up(Value x, const char* to, int k, StochasticVariant variant, uint128 
 
 // 3 * 683 + 2^-14: a binary32 FMA rounds to 2049 first, then ties.
 TEST_CASE("pitfall 1: a binary16 fma rounds once") {
-  const Call call{Operation::fma, {{"e5m10", 0x4200}, {"e5m10", 0x6156}, {"e5m10", 0x0400}}, "e5m10"};
+  const Call call{
+      Operation::fma, {{"e5m10", 0x4200}, {"e5m10", 0x6156}, {"e5m10", 0x0400}}, "e5m10"};
   CHECK(answer(call) == Answer{0x6801, inexact});  // 2050
 }
 
@@ -128,8 +129,8 @@ TEST_CASE("pitfall 2: a bfloat16 fma sees a tail far below the product") {
 
 // 1 + 2^-60 towards +infinity.
 TEST_CASE("pitfall 3: a directed rounding sees an addend far below the sum") {
-  const Call call{Operation::add, {{"e5m10", 0x3c00}, {"e8m7", 0x2180}}, "e5m10",
-                  towards(RoundingMode::rup)};
+  const Call call{
+      Operation::add, {{"e5m10", 0x3c00}, {"e8m7", 0x2180}}, "e5m10", towards(RoundingMode::rup)};
   CHECK(answer(call) == Answer{0x3c01, inexact});
 }
 
@@ -175,7 +176,8 @@ TEST_CASE("pitfall 9: 10^6 towards zero and towards -infinity is binary16's larg
 
 // 2^-25 * (1 + 2^-52).
 TEST_CASE("pitfall 10: the sticky digit survives below the subnormal range") {
-  CHECK(answer(convert({"binary64", 0x3e60000000000001}, "e5m10")) == Answer{1, inexact | underflow});
+  CHECK(answer(convert({"binary64", 0x3e60000000000001}, "e5m10")) ==
+        Answer{1, inexact | underflow});
 }
 
 // 2^-17 * (1 - 2^-24).
@@ -185,11 +187,13 @@ TEST_CASE("pitfall 11: just under half the least subnormal is zero") {
 
 // 464, 464.5, 480: 448 is the largest number, not 480.
 TEST_CASE("pitfall 12: e4m3fn goes to NaN past 464, or stays at 448 where overflow is max") {
-  const Value v464{"binary32", 0x43e80000}, v464_5{"binary32", 0x43e84000}, v480{"binary32", 0x43f00000};
+  const Value v464{"binary32", 0x43e80000}, v464_5{"binary32", 0x43e84000},
+      v480{"binary32", 0x43f00000};
   CHECK(answer(convert(v464, "e4m3fn")) == Answer{0x7e, inexact});
   for (const Value& v : {v464_5, v480})
     CHECK(answer(convert(v, "e4m3fn")) == Answer{0x7f, overflow | inexact});
-  for (const Value& v : {v464, v464_5, v480}) CHECK(code(convert(v, "e4m3fn;overflow=max")) == 0x7e);
+  for (const Value& v : {v464, v464_5, v480})
+    CHECK(code(convert(v, "e4m3fn;overflow=max")) == 0x7e);
 }
 
 TEST_CASE("pitfall 13: 1.5 converts to binary32 with nothing to drop") {
@@ -249,7 +253,8 @@ TEST_CASE("pitfall 19: stochastic rounding does not always flush what is tiny") 
 }
 
 TEST_CASE("pitfall 20: a quotient of e4m3 and binary64 keeps its sticky digit") {
-  const Call call{Operation::divide, {{"e4m3", 0x38}, {"binary64", 0x3ffe4c0b3cfafee9}}, "binary64"};
+  const Call call{
+      Operation::divide, {{"e4m3", 0x38}, {"binary64", 0x3ffe4c0b3cfafee9}}, "binary64"};
   CHECK(answer(call) == Answer{0x3fe0e63af3e26d69, inexact});
 }
 

@@ -69,7 +69,8 @@ TEST_CASE("rounds_away is the table of the datapath page, for every dropped part
     for (bool negative : {false, true})
       for (bool odd : {false, true})
         for (Small dropped = 0; dropped < 256; ++dropped) {
-          const bool got = rounds_away<Small>(RoundingRule(row.mode), negative, odd, dropped << 24, 0);
+          const bool got =
+              rounds_away<Small>(RoundingRule(row.mode), negative, odd, dropped << 24, 0);
           tally.check(got == goes_away(row, negative, odd, place(dropped, 8)),
                       [&] { return row_text(row, negative, odd, dropped); });
         }
@@ -95,12 +96,14 @@ TEST_CASE("the rounder's increments carry where the table says away, and nowhere
 TEST_CASE("an exact value never moves, whatever the mode and the random bits") {
   Tally tally;
   for (const Env& env : all_environments())
-    for (Small r : {Small{0}, static_cast<Small>((std::uint64_t{1} << env.rounding.random_bits) - 1)})
+    for (Small r :
+         {Small{0}, static_cast<Small>((std::uint64_t{1} << env.rounding.random_bits) - 1)})
       for (Small a = 0; a < 0x7c00; ++a) {
         const Layout<Small> half(binary16);
         const Rounder<Small> to(binary16, env);
         const Result<Small> z = convert<Small>(to, half, a, r);
-        tally.check(z.code == a && z.flags == 0, [&] { return hex({a}) + " " + to_string(env.rounding); });
+        tally.check(z.code == a && z.flags == 0,
+                    [&] { return hex({a}) + " " + to_string(env.rounding); });
       }
   tally.expect(all_environments().size() * 2 * 0x7c00);
 }
@@ -112,14 +115,16 @@ TEST_CASE("stochastic rounding goes away for as many random numbers as its varia
   Tally tally;
   for (Small delta = 0; delta < 1u << (k + finer); ++delta) {
     const float x = 1 + static_cast<float>(delta) / (1 << (k + finer)) / 2;  // ulp 1/2
-    const Small whole = delta >> finer, rest = delta & ((1u << finer) - 1), half = 1u << (finer - 1);
+    const Small whole = delta >> finer, rest = delta & ((1u << finer) - 1),
+                half = 1u << (finer - 1);
     const Small nearest = whole + (rest > half || (rest == half && whole % 2 == 1));
     const Small half_up = whole + (rest >= half);
-    for (auto [variant, want] : {std::pair{plain, whole}, {StochasticVariant::half, half_up},
-                                 {even, nearest}}) {
+    for (auto [variant, want] :
+         {std::pair{plain, whole}, {StochasticVariant::half, half_up}, {even, nearest}}) {
       Small away = 0;
       for (Small r = 0; r < 1u << k; ++r)
-        away += code(x, two_digits, Rounding(k, variant), r) - code(1, two_digits, RoundingMode::rtz);
+        away +=
+            code(x, two_digits, Rounding(k, variant), r) - code(1, two_digits, RoundingMode::rtz);
       tally.check(away == want, [&, v = variant, w = want] {
         return to_string(Rounding(k, v)) + ", delta " + hex({delta}) + "/512: away for " +
                std::to_string(away) + " of 64, want " + std::to_string(w);
@@ -132,7 +137,9 @@ TEST_CASE("stochastic rounding goes away for as many random numbers as its varia
 TEST_CASE("without subnormals the gap below the least number is rounded like any other") {
   const Format f = parse_format("e4m3;sub=no");  // least number, code 1: 1.125 * 2^-7
   const float least = 0x1.2p-7f;
-  const auto near = [&](float part, Rounding how, Small r = 0) { return code(part * least, f, how, r); };
+  const auto near = [&](float part, Rounding how, Small r = 0) {
+    return code(part * least, f, how, r);
+  };
   CHECK(near(1, RoundingMode::rne) == 1);
   CHECK(near(0.5f, RoundingMode::rne) == 0);  // 0 is the even neighbour
   CHECK(near(0.5f, RoundingMode::rno) == 1);
@@ -167,10 +174,14 @@ TEST_CASE("overflow: by mode and sign, by policy, and by what the format has") {
     bool past_is_nan;
   };
   constexpr Case cases[] = {
-      {"e5m2", 0x7b, 0x7c, false},           {"e4m3fn", 0x7e, 0x7f, true},
-      {"e2m1fn", 7, 7, false},               {"e4m3fnuz", 0x7f, 0x80, true},
-      {"binary8p4se", 0x7e, 0x7f, false},    {"e5m2;overflow=max", 0x7b, 0x7b, false},
-      {"e5m2;overflow=nan", 0x7b, 0x7e, true}, {"e4m3fn;overflow=inf", 0x7e, 0x7f, true},
+      {"e5m2", 0x7b, 0x7c, false},
+      {"e4m3fn", 0x7e, 0x7f, true},
+      {"e2m1fn", 7, 7, false},
+      {"e4m3fnuz", 0x7f, 0x80, true},
+      {"binary8p4se", 0x7e, 0x7f, false},
+      {"e5m2;overflow=max", 0x7b, 0x7b, false},
+      {"e5m2;overflow=nan", 0x7b, 0x7e, true},
+      {"e4m3fn;overflow=inf", 0x7e, 0x7f, true},
       {"e4m3fn;overflow=max", 0x7e, 0x7e, false},
   };
   Tally tally;
@@ -185,15 +196,23 @@ TEST_CASE("overflow: by mode and sign, by policy, and by what the format has") {
         const Small want = (largest ? c.largest : c.past) | sign;
         const Result<Small> z = rounded(negative ? -1e6f : 1e6f, f, {.rounding = mode});
         tally.check(z.code == want && z.flags == (overflow | inexact), [&] {
-          return Description{negative ? "-10^6" : "10^6", f, {.rounding = mode}, 0, {z.code}, {want},
-                             static_cast<Flags>(z.flags), overflow | inexact}
+          return Description{negative ? "-10^6" : "10^6",
+                             f,
+                             {.rounding = mode},
+                             0,
+                             {z.code},
+                             {want},
+                             static_cast<Flags>(z.flags),
+                             overflow | inexact}
               .text();
         });
       }
   tally.expect(std::size(cases) * all_modes.size() * 2);
 }
 
-TEST_CASE("one digit of precision: ties go to the larger magnitude, in P3109's formats to the even code") {
+TEST_CASE(
+    "one digit of precision: ties go to the larger magnitude, in P3109's formats to the even "
+    "code") {
   const Format plain = parse_format("e5m0;nan=all_ones"), p3109 = parse_format("binary8p1se");
   const Small one = 15, one_p3109 = 0x40;
   struct Tie {

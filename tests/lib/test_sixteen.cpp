@@ -74,11 +74,29 @@ TEST_SUITE("exhaustive") {
   }
 
   TEST_CASE("convert: every code of binary16 and bfloat16 to each other and to smaller formats") {
-    const std::vector<Format> targets = formats(
-        {"binary16", "bfloat16", "e4m3fn", "e5m2", "e4m3", "e3m4", "e4m3fnuz", "e5m2fnuz",
-         "e4m3b11fnuz", "e8m0fnu", "ue4m3fn", "e2m1fn", "e2m3fn", "e3m2fn", "binary8p1se",
-         "binary8p3se", "binary8p4uf", "e4m3;sub=no", "e4m2;zero=no;nan=none", "e3m0;nan=none",
-         "e4m3fn;overflow=max", "e5m7;ftz", "e6m9;sub=no"});
+    const std::vector<Format> targets = formats({"binary16",
+                                                 "bfloat16",
+                                                 "e4m3fn",
+                                                 "e5m2",
+                                                 "e4m3",
+                                                 "e3m4",
+                                                 "e4m3fnuz",
+                                                 "e5m2fnuz",
+                                                 "e4m3b11fnuz",
+                                                 "e8m0fnu",
+                                                 "ue4m3fn",
+                                                 "e2m1fn",
+                                                 "e2m3fn",
+                                                 "e3m2fn",
+                                                 "binary8p1se",
+                                                 "binary8p3se",
+                                                 "binary8p4uf",
+                                                 "e4m3;sub=no",
+                                                 "e4m2;zero=no;nan=none",
+                                                 "e3m0;nan=none",
+                                                 "e4m3fn;overflow=max",
+                                                 "e5m7;ftz",
+                                                 "e6m9;sub=no"});
     Judge judge;
     for (const Codes& f : sixteens())
       for (const Format& to : targets)
@@ -89,8 +107,8 @@ TEST_SUITE("exhaustive") {
 
 TEST_CASE("add, subtract, multiply, divide, remainder, fma: samples of binary16 and bfloat16") {
   const std::uint64_t count = samples(30'000);
-  const std::initializer_list<Operation> operations{Operation::add,      Operation::subtract,
-                                                    Operation::multiply, Operation::divide,
+  const std::initializer_list<Operation> operations{Operation::add,       Operation::subtract,
+                                                    Operation::multiply,  Operation::divide,
                                                     Operation::remainder, Operation::fma};
   Judge judge;
   for (const Codes& f : sixteens()) {

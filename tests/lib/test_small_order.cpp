@@ -10,8 +10,8 @@ constexpr std::initializer_list<Operation> extremes{
     Operation::maximum_number, Operation::min_num, Operation::max_num};
 
 constexpr std::initializer_list<Comparison> comparisons{
-    Comparison::quiet_equal,     Comparison::quiet_less,      Comparison::quiet_less_equal,
-    Comparison::quiet_unordered, Comparison::signaling_equal, Comparison::signaling_less,
+    Comparison::quiet_equal,         Comparison::quiet_less,      Comparison::quiet_less_equal,
+    Comparison::quiet_unordered,     Comparison::signaling_equal, Comparison::signaling_less,
     Comparison::signaling_less_equal};
 constexpr std::initializer_list<Comparison> total_orders{Comparison::total_order,
                                                          Comparison::total_order_magnitude};
@@ -23,7 +23,8 @@ oracle::Answer compared(Comparison what, const Layout<Small>& f, Small a, const 
   if (what == total_order) return {widthwise::total_order<Small>(f, a, b), 0};
   if (what == total_order_magnitude) return {widthwise::total_order_magnitude<Small>(f, a, b), 0};
   const Relation r = widthwise::compare<Small>(f, a, g, b);
-  const bool loud = what == signaling_equal || what == signaling_less || what == signaling_less_equal;
+  const bool loud =
+      what == signaling_equal || what == signaling_less || what == signaling_less_equal;
   const Flags flags = comparison_flags<Small>(f, a, g, b, loud);
   const bool equal = r == Relation::equal, less = r == Relation::less;
   switch (what) {
@@ -42,12 +43,18 @@ void compare_all_pairs(std::initializer_list<Comparison> whats, const Codes& f, 
     for (std::uint64_t b = 0; b < g.size(); ++b)
       for (Comparison what : whats) {
         const oracle::Answer want = oracle::compare(what, {*f.values, a}, {*g.values, b});
-        const oracle::Answer got = compared(what, f.layout, static_cast<Small>(a), g.layout,
-                                            static_cast<Small>(b));
+        const oracle::Answer got =
+            compared(what, f.layout, static_cast<Small>(a), g.layout, static_cast<Small>(b));
         tally.check(got == want, [&] {
           return Description{"comparison " + std::to_string(static_cast<int>(what)) + " " +
                                  coded_text(f.format(), {a}) + " " + coded_text(g.format(), {b}),
-                             f.format(), {}, 0, {got.code}, {want.code}, got.flags, want.flags}
+                             f.format(),
+                             {},
+                             0,
+                             {got.code},
+                             {want.code},
+                             got.flags,
+                             want.flags}
               .text();
         });
       }
@@ -102,8 +109,8 @@ TEST_CASE("next up, next down, negate, abs and copysign: every code") {
   for (const Format& f : small_formats()) {
     const Codes codes(f);
     const Target target(f, {Env{}});
-    for (Operation op : {Operation::next_up, Operation::next_down, Operation::negate,
-                         Operation::abs})
+    for (Operation op :
+         {Operation::next_up, Operation::next_down, Operation::negate, Operation::abs})
       judge.all_codes(op, target, codes);
     judge.all_pairs(Operation::copysign, target, codes, codes);
     expected += codes.size() * (4 + codes.size());

@@ -22,7 +22,8 @@ void every_pair(std::initializer_list<Operation> operations, const std::vector<F
 
 TEST_SUITE("exhaustive") {
   TEST_CASE("add and subtract: every pair of codes, every mode, both tininess rules") {
-    every_pair({Operation::add, Operation::subtract}, small_formats(), deterministic_environments());
+    every_pair({Operation::add, Operation::subtract}, small_formats(),
+               deterministic_environments());
   }
   TEST_CASE("multiply: every pair of codes, every mode, both tininess rules") {
     every_pair({Operation::multiply}, small_formats(), deterministic_environments());

@@ -91,8 +91,9 @@ TEST_CASE("round to integral in another format rounds twice where that is too na
 }
 
 TEST_CASE("scaleb: every code times 2^-40 to 2^40, and times powers past every range") {
-  std::vector<std::int64_t> powers{std::numeric_limits<std::int64_t>::min(), -1'000'000, -700, 700,
-                                   1'000'000, std::numeric_limits<std::int64_t>::max()};
+  std::vector<std::int64_t> powers{
+      std::numeric_limits<std::int64_t>::min(), -1'000'000, -700, 700, 1'000'000,
+      std::numeric_limits<std::int64_t>::max()};
   for (std::int64_t n = -40; n <= 40; ++n) powers.push_back(n);
   const std::vector<Env> environments = all_environments();
   Judge judge;
@@ -132,7 +133,13 @@ TEST_CASE("to integers of 32 and 64 bits: every code, every mode, flags") {
             return Description{"to integer of " + std::to_string(type.width) +
                                    (type.is_signed ? " bits " : " unsigned bits ") +
                                    coded_text(f, {a}),
-                               f, env, r, {got.value}, {want.code}, got.flags, want.flags}
+                               f,
+                               env,
+                               r,
+                               {got.value},
+                               {want.code},
+                               got.flags,
+                               want.flags}
                 .text();
           });
         }
@@ -140,7 +147,8 @@ TEST_CASE("to integers of 32 and 64 bits: every code, every mode, flags") {
   tally.expect(codes_in_all() * integer_types.size() * environments.size());
 }
 
-TEST_CASE("from integers of 32 and 64 bits: powers of two, their neighbours and others, every mode") {
+TEST_CASE(
+    "from integers of 32 and 64 bits: powers of two, their neighbours and others, every mode") {
   const std::vector<Env> environments = all_environments();
   Tally tally;
   Random random(8);
@@ -153,15 +161,17 @@ TEST_CASE("from integers of 32 and 64 bits: powers of two, their neighbours and 
         const std::uint64_t code = value & ~std::uint64_t{0} >> (64 - type.width);
         const oracle::Outcome exact = oracle::from_integer(oracle::values(f), type, code);
         const bool negative = type.is_signed && (code >> (type.width - 1) & 1) != 0;
-        const std::uint64_t sign_extended = type.width == 32 && negative ? code | ~0ull << 32 : code;
+        const std::uint64_t sign_extended =
+            type.width == 32 && negative ? code | ~0ull << 32 : code;
         for (const auto& to : rounders) {
           const std::uint64_t r = random_bits(to.env, random);
           const auto got = widthwise::from_integer<std::uint64_t>(
               to, negative, negative ? 0 - sign_extended : code, r);
           const oracle::Answer want = oracle::deliver(exact, to.env, r);
           tally.check(got.code == want.code && got.flags == want.flags, [&] {
-            return Description{"from integer " + hex({code}), f, to.env, r, {got.code}, {want.code},
-                               static_cast<Flags>(got.flags), want.flags}
+            return Description{
+                "from integer " + hex({code}), f,         to.env, r, {got.code}, {want.code},
+                static_cast<Flags>(got.flags), want.flags}
                 .text();
           });
         }

@@ -1,8 +1,7 @@
-#include "traced.hpp"
-
 #include <string>
 
 #include "small.hpp"
+#include "traced.hpp"
 
 // What a trace hears: the stages in the order of the path, each with a number that holds there.
 namespace {
@@ -25,7 +24,8 @@ std::string text(const std::vector<Heard>& heard) {
 }  // namespace
 
 // Without subnormals the gap below the least number is decided past the round stage: not here.
-TEST_CASE("a trace hears every stage: the exact result up to its rounding, and the code behind it") {
+TEST_CASE(
+    "a trace hears every stage: the exact result up to its rounding, and the code behind it") {
   Tally tally;
   Random random(19);
   std::uint64_t finite = 0;

@@ -40,7 +40,7 @@ std::uint64_t directed_limb(Random& random) {
 template <class U>
 U directed(Random& random) {
   U x = static_cast<U>(directed_limb(random));
-  if constexpr (digits<U> > 64)
+  if constexpr (digits < U >> 64)
     for (int i = 64; i < digits<U>; i += 64) x = x << 64 | U(directed_limb(random));
   return x;
 }
@@ -95,7 +95,7 @@ template <class U>
 void judge_division(U high, const U& low, const U& divisor, Tally& tally) {
   const U d = divisor | bit<U>(digits<U> - 1);
   if (high >= d) high = high - d;
-  const Integer n = (integer(high) << digits<U>) + integer(low);
+  const Integer n = (integer(high) << digits<U>)+integer(low);
   const Division<U> z = divide_halves(Halves<U>{high, low}, d);
   tally.check(integer(z.quotient) == n / integer(d) && integer(z.remainder) == n % integer(d),
               [&] { return text("divide", high, d) + " low " + hex(limbs(low)); });

@@ -31,10 +31,12 @@ class Listener {
   std::vector<Heard>* heard_;
 };
 
-inline constexpr Operation traced_operations[] = {
-    Operation::add,     Operation::subtract,          Operation::multiply, Operation::divide,
-    Operation::sqrt,    Operation::fma,               Operation::convert,  Operation::remainder,
-    Operation::maximum, Operation::round_to_integral, Operation::logb};
+inline constexpr Operation traced_operations[] = {Operation::add,      Operation::subtract,
+                                                  Operation::multiply, Operation::divide,
+                                                  Operation::sqrt,     Operation::fma,
+                                                  Operation::convert,  Operation::remainder,
+                                                  Operation::maximum,  Operation::round_to_integral,
+                                                  Operation::logb};
 
 // In nearest even, which is all that std::nearbyint knows here.
 inline double exact_result(Operation op, double a, double b, double c) {
@@ -55,7 +57,7 @@ inline double exact_result(Operation op, double a, double b, double c) {
 
 template <class U>
 Result<U> with_listener(Operation op, const Rounder<U>& to, const Layout<U>& f, U a, U b, U c,
-                 const Listener& hear) {
+                        const Listener& hear) {
   const U none{};
   switch (op) {
     case Operation::add: return add<U>(to, f, a, f, b, none, hear);

@@ -78,9 +78,11 @@ inline constexpr Format small_formats[] = {
     with(finite_format(3, 1), [](Format& f) { f.overflow = Overflow::inf; }),
     with(finite_format(2, 2), [](Format& f) { f.inf = InfCodes::top; }),
     with(finite_format(2, 2), [](Format& f) { f.nan = NanCodes::all_ones; }),
-    with(finite_format(2, 2), [](Format& f) { f.nan = NanCodes::all_ones, f.overflow = Overflow::max; }),
+    with(finite_format(2, 2),
+         [](Format& f) { f.nan = NanCodes::all_ones, f.overflow = Overflow::max; }),
     with(finite_format(2, 1), [](Format& f) { f.zero = false; }),
-    with(finite_format(2, 2), [](Format& f) { f.zero = f.is_signed = false, f.nan = NanCodes::all_ones; }),
+    with(finite_format(2, 2),
+         [](Format& f) { f.zero = f.is_signed = false, f.nan = NanCodes::all_ones; }),
     with(finite_format(3, 0), [](Format& f) { f.nan = NanCodes::all_ones; }),
     finite_format(1, 3),
     fnuz_format(2, 2, 2),
@@ -226,7 +228,8 @@ Code integers(Engine& engine) {
           const Code a = exponent << 7 | fraction | (i % 4 > 1 ? 0x8000 : 0);
           digest += engine.to_integer(type, a, draw() % 64);
         }
-      for (Code a : {0x0ull, 0x8000ull, 0x7f80ull, 0xff80ull, 0x7fc0ull, 0xffc0ull, 0x7f81ull, 1ull})
+      for (Code a :
+           {0x0ull, 0x8000ull, 0x7f80ull, 0xff80ull, 0x7fc0ull, 0xffc0ull, 0x7f81ull, 1ull})
         digest += engine.to_integer(type, a, 0);
       for (int n = 0; n < type.width; ++n)
         for (Code below : {Code{0}, Code{1}, draw()}) {

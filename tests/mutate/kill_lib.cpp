@@ -1,4 +1,5 @@
-// Kills: lib/widthwise/decide.hpp lib/widthwise/round.hpp lib/widthwise/rounder.hpp lib/widthwise/op/*.hpp
+// Kills: lib/widthwise/decide.hpp lib/widthwise/round.hpp lib/widthwise/rounder.hpp
+// lib/widthwise/op/*.hpp
 #include <cstdio>
 #include <cstdlib>
 
@@ -79,7 +80,8 @@ Answer Definition::compare(Comparison what, Code a, Code b) const {
   if (what == total_order) return {widthwise::total_order<Small>(f, x, y), 0};
   if (what == total_order_magnitude) return {widthwise::total_order_magnitude<Small>(f, x, y), 0};
   const Relation r = widthwise::compare<Small>(f, x, f, y);
-  const bool loud = what == signaling_equal || what == signaling_less || what == signaling_less_equal;
+  const bool loud =
+      what == signaling_equal || what == signaling_less || what == signaling_less_equal;
   const Flags flags = comparison_flags<Small>(f, x, f, y, loud);
   const bool equal = r == Relation::equal, less = r == Relation::less;
   const bool strict = what == quiet_less || what == signaling_less;
@@ -134,7 +136,6 @@ int main() {
   demand_nans(NanResult::propagate);
   demand_traces();
   Definition definition;
-  mutate::for_each_digest(definition, [](const char* subject, Code got, Code want) {
-    demand(got == want, subject);
-  });
+  mutate::for_each_digest(
+      definition, [](const char* subject, Code got, Code want) { demand(got == want, subject); });
 }

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import random
 import sys
-from dataclasses import replace
 
 from dpu_ref import (
     DETERMINISTIC,
@@ -275,7 +274,7 @@ class Units:
         return a, b, c, *scales
 
 
-# --- Where dpu_ref.py and the page part, or dpu_ref.py has no answer --------------------------------
+# --- Where dpu_ref.py and the page part, or dpu_ref.py has no answer ------------------------------
 
 
 def is_p3109_of_one_digit(fmt: Format) -> bool:
@@ -305,7 +304,9 @@ def smallest_in_register(u: Unit) -> bool:
     """An exact sum in a register has its last digit where its terms have theirs. dpu_ref.py gives
     the smallest number of a format without zero all its digits, whatever keep_frac says."""
     rounds = [u.product.round, *(s.node_round for s in (u.group_sum, u.block_sum, u.c_sum))]
-    register = any(s.width and s.align.reference == "exact" for s in (u.group_sum, u.block_sum, u.c_sum))
+    register = any(
+        s.width and s.align.reference == "exact" for s in (u.group_sum, u.block_sum, u.c_sum)
+    )
     return register and any(r and r.keep_frac is not None and not r.fmt.zero for r in rounds)
 
 
@@ -323,14 +324,16 @@ def one_scale_a_group(u: Unit) -> bool:
         for i in lanes:
             group = (i - first) % strided if strided else (i - first) // size
             same = [
-                j for j in lanes if ((j - first) % strided if strided else (j - first) // size) == group
+                j
+                for j in lanes
+                if ((j - first) % strided if strided else (j - first) // size) == group
             ]
             if len({j // u.scale.block for j in same}) > 1:
                 return False
     return True
 
 
-# --- Text -------------------------------------------------------------------------------------------
+# --- Text -----------------------------------------------------------------------------------------
 
 
 def text(fmt: Format, codes: list[int] | None) -> str:

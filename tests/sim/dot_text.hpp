@@ -54,6 +54,7 @@ class Dot {
 
 // c + sum a[i] * b[i] of one unit, by way of make_reference.
 std::string dot(const Unit& unit, const DotText& text);
-std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b, double c = 0);
+std::string dot(const Unit& unit, const std::vector<double>& a, const std::vector<double>& b,
+                double c = 0);
 
 }  // namespace tests

@@ -51,8 +51,10 @@ Round slot(Random& random) {
   if (between(random, 0, 3) == 0) r.fmt.subnormals = false;
   r.rm = static_cast<RoundingMode>(between(random, 0, deterministic_modes - 1));
   if (between(random, 0, 2) == 0)
-    r.rm = Rounding(static_cast<int>(between(random, 1, 64)), static_cast<StochasticVariant>(between(random, 0, 2)));
-  if (between(random, 0, 2) == 0) r.keep_frac = static_cast<int>(between(random, 0, r.fmt.frac_bits));
+    r.rm = Rounding(static_cast<int>(between(random, 1, 64)),
+                    static_cast<StochasticVariant>(between(random, 0, 2)));
+  if (between(random, 0, 2) == 0)
+    r.keep_frac = static_cast<int>(between(random, 0, r.fmt.frac_bits));
   if (between(random, 0, 2) == 0) {
     r.post_norm_frac = static_cast<int>(between(random, 0, 40));
     r.post_norm_rm = static_cast<RoundingMode>(between(random, 0, deterministic_modes - 1));
@@ -80,22 +82,29 @@ Code exactly(const Round& r, std::span<const Term<M>> terms, std::uint64_t seed)
 
 Code closing_gaps(const Round& r, std::vector<Term<M>> terms, std::uint64_t seed) {
   NoTrace trace;
-  return rounded_sum(r, sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace), seed);
+  return rounded_sum(r, sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace),
+                     seed);
 }
 
-std::string description(const Round& r, const std::vector<Term<M>>& terms, const Code& got, const Code& want) {
-  std::string text = "got " + std::to_string(static_cast<std::uint64_t>(got.code)) + " flags " + std::to_string(got.flags) +
-                     ", want " + std::to_string(static_cast<std::uint64_t>(want.code)) + " flags " + std::to_string(want.flags) +
-                     ", mode " + std::to_string(static_cast<int>(r.rm.mode)) + " k " + std::to_string(r.rm.random_bits) +
-                     " precision " + std::to_string(r.fmt.precision()) + " cut " + std::to_string(r.post_norm_frac.value_or(-1)) + ":";
+std::string description(const Round& r, const std::vector<Term<M>>& terms, const Code& got,
+                        const Code& want) {
+  std::string text =
+      "got " + std::to_string(static_cast<std::uint64_t>(got.code)) + " flags " +
+      std::to_string(got.flags) + ", want " +
+      std::to_string(static_cast<std::uint64_t>(want.code)) + " flags " +
+      std::to_string(want.flags) + ", mode " + std::to_string(static_cast<int>(r.rm.mode)) + " k " +
+      std::to_string(r.rm.random_bits) + " precision " + std::to_string(r.fmt.precision()) +
+      " cut " + std::to_string(r.post_norm_frac.value_or(-1)) + ":";
   for (const Term<M>& t : terms)
-    text += " " + std::string(t.negative ? "-" : "+") + std::to_string(t.m.limb[0]) + "p" + std::to_string(t.q);
+    text += " " + std::string(t.negative ? "-" : "+") + std::to_string(t.m.limb[0]) + "p" +
+            std::to_string(t.q);
   return text;
 }
 
 }  // namespace
 
-TEST_CASE("closing gaps gives the code and flags of the full sum, whatever the clusters and the slot") {
+TEST_CASE(
+    "closing gaps gives the code and flags of the full sum, whatever the clusters and the slot") {
   Random random(1);
   Tally tally;
   for (int i = 0; i < 200'000; ++i) {
@@ -109,22 +118,27 @@ TEST_CASE("closing gaps gives the code and flags of the full sum, whatever the c
 }
 
 TEST_CASE("closing gaps: a tail borrows from a power of two, and from the tail's own end") {
-  for (RoundingMode mode : {RoundingMode::rne, RoundingMode::rtz, RoundingMode::rdn, RoundingMode::rup, RoundingMode::odd}) {
+  for (RoundingMode mode : {RoundingMode::rne, RoundingMode::rtz, RoundingMode::rdn,
+                            RoundingMode::rup, RoundingMode::odd}) {
     Round r{.fmt = ieee_format(11, 7), .rm = mode};
     const std::vector<Term<M>> borrowing{term_of(false, 1, 0), term_of(true, 1, -900)};
     CHECK(closing_gaps(r, borrowing, 0) == exactly(r, borrowing, 0));
-    const std::vector<Term<M>> twice{term_of(false, 1, 0), term_of(true, 1, -400), term_of(false, 1, -900)};
+    const std::vector<Term<M>> twice{term_of(false, 1, 0), term_of(true, 1, -400),
+                                     term_of(false, 1, -900)};
     CHECK(closing_gaps(r, twice, 0) == exactly(r, twice, 0));
-    const std::vector<Term<M>> cancelled{term_of(false, 3, 800), term_of(true, 3, 800), term_of(true, 1, 0), term_of(false, 5, -700)};
+    const std::vector<Term<M>> cancelled{term_of(false, 3, 800), term_of(true, 3, 800),
+                                         term_of(true, 1, 0), term_of(false, 5, -700)};
     CHECK(closing_gaps(r, cancelled, 0) == exactly(r, cancelled, 0));
   }
   const Round truncating{.fmt = ieee_format(11, 7), .rm = RoundingMode::rtz};
-  CHECK(static_cast<std::uint64_t>(closing_gaps(truncating, {term_of(false, 1, 0), term_of(true, 1, -900)}, 0).code) ==
+  CHECK(static_cast<std::uint64_t>(
+            closing_gaps(truncating, {term_of(false, 1, 0), term_of(true, 1, -900)}, 0).code) ==
         (std::uint64_t{1022} << 7 | 0x7f));
 }
 
 TEST_CASE("closing gaps: a first cut looks further than the format") {
-  // 2^-28 below 1 is past binary32's rounding, but a cut at 2^-31 would have kept a digit put there.
+  // 2^-28 below 1 is past binary32's rounding, but a cut at 2^-31 would have kept a digit put
+  // there.
   Round r{.fmt = binary32, .rm = RoundingMode::rup};
   r.post_norm_frac = 31;
   r.post_norm_rm = RoundingMode::rtz;
@@ -142,5 +156,6 @@ TEST_CASE("nothing is closed where another sum or a further node still looks at 
   Unit grouped = fused(binary32, 4);
   grouped.c_level = CLevel::block;
   grouped.groups = Groups{.consecutive = 2};
-  CHECK(dot(grouped, {0x1p60, 0x1.8p-60, -0x1p60, 0}, {0x1p60, 1, 0x1p60, 0}) == codes(binary32, {0x1.8p-60}));
+  CHECK(dot(grouped, {0x1p60, 0x1.8p-60, -0x1p60, 0}, {0x1p60, 1, 0x1p60, 0}) ==
+        codes(binary32, {0x1.8p-60}));
 }

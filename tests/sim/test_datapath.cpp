@@ -39,14 +39,16 @@ TEST_CASE("pitfall 22: sixteen ones in e5m2 are 8 in order, 16 at once, 16 in bl
   CHECK(sum(fused(e5m2, 8), times(16, 1)) == codes(e5m2, {16}));
 }
 
-// --- Exponents of 62 bits --------------------------------------------------------------------------
+// --- Exponents of 62 bits
+// --------------------------------------------------------------------------
 
 namespace {
 
 // Magnitudes of e62m1: 1, the largest number, the smallest normal one.
 const Format e62m1 = ieee_format(62, 1);
-constexpr std::uint64_t one = ((std::uint64_t{1} << 61) - 1) << 1, largest = (((std::uint64_t{1} << 62) - 1) << 1) - 1,
-                        least = 2, infinite = largest + 1, minus = std::uint64_t{1} << 63;
+constexpr std::uint64_t one = ((std::uint64_t{1} << 61) - 1) << 1,
+                        largest = (((std::uint64_t{1} << 62) - 1) << 1) - 1, least = 2,
+                        infinite = largest + 1, minus = std::uint64_t{1} << 63;
 
 std::string hex(const std::vector<std::uint64_t>& codes) {
   std::string text;
@@ -54,8 +56,8 @@ std::string hex(const std::vector<std::uint64_t>& codes) {
   return text;
 }
 
-std::string e62(const Unit& u, const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b,
-                std::uint64_t c = 0) {
+std::string e62(const Unit& u, const std::vector<std::uint64_t>& a,
+                const std::vector<std::uint64_t>& b, std::uint64_t c = 0) {
   return dot(u, {hex(a), hex(b), hex({c})});
 }
 
@@ -77,9 +79,11 @@ TEST_CASE("a dot product of e62 terms 2^63 binades apart is exact and rounds onc
 TEST_CASE("a chain of fused multiply-adds takes e62 terms 2^63 binades apart") {
   const Unit up = with(fused(e62m1, 1), [](Unit& u) { u.out.rm = RoundingMode::rup; });
   CHECK(e62(up, {one, least}, {one, least}) == hex({one + 1}));
-  CHECK(e62(up, {least, one}, {least, one}) == hex({one + 1}));  // 2^-2^62 rounds up to the least number first
+  CHECK(e62(up, {least, one}, {least, one}) ==
+        hex({one + 1}));  // 2^-2^62 rounds up to the least number first
   CHECK(e62(up, {largest}, {largest}, infinite | minus) == hex({infinite | minus}));
-  CHECK(e62(fused(e62m1, 1), {largest, largest | minus}, {largest, largest}) == hex({infinite}));  // C was infinite by then
+  CHECK(e62(fused(e62m1, 1), {largest, largest | minus}, {largest, largest}) ==
+        hex({infinite}));  // C was infinite by then
   const Unit down = with(fused(e62m1, 1), [](Unit& u) { u.out.rm = RoundingMode::rdn; });
   CHECK(e62(down, {largest}, {largest}, least | minus) == hex({largest}));
 }
@@ -93,7 +97,8 @@ TEST_CASE("multiply, round, add, round takes e62 terms 2^63 binades apart") {
   CHECK(e62(up, {largest | minus, least}, {largest, least}) == hex({(largest - 1) | minus}));
 }
 
-// --- The corner cases of 3.9 -----------------------------------------------------------------------
+// --- The corner cases of 3.9
+// -----------------------------------------------------------------------
 
 namespace {
 
@@ -103,7 +108,8 @@ struct Column {
   std::string want;
 };
 
-void check_columns(const std::vector<double>& a, const std::vector<double>& b, double c, const std::vector<Column>& columns) {
+void check_columns(const std::vector<double>& a, const std::vector<double>& b, double c,
+                   const std::vector<Column>& columns) {
   for (const Column& column : columns) {
     CAPTURE(column.unit);
     const Unit& u = preset(column.unit);
@@ -120,53 +126,96 @@ const std::string nvidia_nan = "7fffffff", canonical = "7fc00000";
 }  // namespace
 
 TEST_CASE("3.9: a sum of zeros") {
-  check_columns({0, -0.0}, {1, 1}, 0, {{"hopper.bf16.f32", f32(0)}, {"cdna1.bf16", f32(0)}, {"cdna2.bf16", f32(0)},
-                                       {"cdna3.bf16", f32(0)}, {"fma.f32", f32(0)}});
-  check_columns(times(16, -0.0), times(16, 1), -0.0, {{"hopper.bf16.f32", f32(-0.0)}, {"cdna1.bf16", f32(0)},
-                {"cdna2.bf16", f32(0)}, {"cdna3.bf16", f32(-0.0)}, {"fma.f32", f32(-0.0)}});
+  check_columns({0, -0.0}, {1, 1}, 0,
+                {{"hopper.bf16.f32", f32(0)},
+                 {"cdna1.bf16", f32(0)},
+                 {"cdna2.bf16", f32(0)},
+                 {"cdna3.bf16", f32(0)},
+                 {"fma.f32", f32(0)}});
+  check_columns(times(16, -0.0), times(16, 1), -0.0,
+                {{"hopper.bf16.f32", f32(-0.0)},
+                 {"cdna1.bf16", f32(0)},
+                 {"cdna2.bf16", f32(0)},
+                 {"cdna3.bf16", f32(-0.0)},
+                 {"fma.f32", f32(-0.0)}});
 }
 
 TEST_CASE("3.9: x - x is +0, but -0 where an IEEE unit rounds down") {
-  check_columns({3, -3}, {1, 1}, 0, {{"hopper.bf16.f32", f32(0)}, {"cdna1.bf16", f32(0)}, {"cdna2.bf16", f32(0)},
-                                     {"cdna3.bf16", f32(0)}, {"fma.f32", f32(0)}});
+  check_columns({3, -3}, {1, 1}, 0,
+                {{"hopper.bf16.f32", f32(0)},
+                 {"cdna1.bf16", f32(0)},
+                 {"cdna2.bf16", f32(0)},
+                 {"cdna3.bf16", f32(0)},
+                 {"fma.f32", f32(0)}});
   const Unit down = with(preset("fma.f32"), [](Unit& u) { u.out.rm = RoundingMode::rdn; });
   CHECK(dot(down, {3}, {1}, -3) == f32(-0.0));
 }
 
 TEST_CASE("3.9: infinity times zero, infinity minus infinity and NaN give the unit's NaN") {
-  for (const auto& [a, b, c] : {std::tuple{infinity, 0.0, 0.0}, {infinity, 1.0, -infinity}, {not_a_number, 1.0, 0.0}, {1.0, 1.0, not_a_number}})
-    check_columns({a}, {b}, c, {{"hopper.bf16.f32", nvidia_nan}, {"cdna1.bf16", canonical}, {"cdna2.bf16", canonical},
-                                {"cdna3.bf16", canonical}, {"fma.f32", canonical}});
+  for (const auto& [a, b, c] : {std::tuple{infinity, 0.0, 0.0},
+                                {infinity, 1.0, -infinity},
+                                {not_a_number, 1.0, 0.0},
+                                {1.0, 1.0, not_a_number}})
+    check_columns({a}, {b}, c,
+                  {{"hopper.bf16.f32", nvidia_nan},
+                   {"cdna1.bf16", canonical},
+                   {"cdna2.bf16", canonical},
+                   {"cdna3.bf16", canonical},
+                   {"fma.f32", canonical}});
   CHECK(dot(preset("hopper.f16.f16"), {infinity}, {0}) == "7fff");
 }
 
 TEST_CASE("3.9: terms past the range may cancel where products are exact") {
-  check_columns({two_to(127), -two_to(127)}, {2, 2}, 0, {{"hopper.bf16.f32", f32(0)}, {"cdna1.bf16", f32(0)},
-                {"cdna2.bf16", canonical}, {"cdna3.bf16", canonical}});
+  check_columns({two_to(127), -two_to(127)}, {2, 2}, 0,
+                {{"hopper.bf16.f32", f32(0)},
+                 {"cdna1.bf16", f32(0)},
+                 {"cdna2.bf16", canonical},
+                 {"cdna3.bf16", canonical}});
 }
 
 TEST_CASE("3.9: a sum past the range is infinite, under truncation too") {
-  check_columns({two_to(127), two_to(127)}, {1, 1}, 0, {{"hopper.bf16.f32", f32(infinity)}, {"cdna1.bf16", f32(infinity)},
-                {"cdna2.bf16", f32(infinity)}, {"cdna3.bf16", f32(infinity)}, {"fma.f32", f32(infinity)}});
+  check_columns({two_to(127), two_to(127)}, {1, 1}, 0,
+                {{"hopper.bf16.f32", f32(infinity)},
+                 {"cdna1.bf16", f32(infinity)},
+                 {"cdna2.bf16", f32(infinity)},
+                 {"cdna3.bf16", f32(infinity)},
+                 {"fma.f32", f32(infinity)}});
   const double most = (2 - two_to(-23)) * two_to(127);
-  check_columns({two_to(103)}, {1}, most, {{"hopper.bf16.f32", f32(most)}, {"cdna1.bf16", f32(infinity)},
-                {"cdna2.bf16", f32(infinity)}, {"cdna3.bf16", f32(infinity)}, {"fma.f32", f32(infinity)}});
+  check_columns({two_to(103)}, {1}, most,
+                {{"hopper.bf16.f32", f32(most)},
+                 {"cdna1.bf16", f32(infinity)},
+                 {"cdna2.bf16", f32(infinity)},
+                 {"cdna3.bf16", f32(infinity)},
+                 {"fma.f32", f32(infinity)}});
 }
 
 TEST_CASE("3.9: a term far below the range keeps its sign where it is not lost in alignment") {
-  check_columns({-two_to(-80)}, {two_to(-80)}, 0, {{"hopper.bf16.f32", f32(0)}, {"cdna1.bf16", f32(-0.0)},
-                {"cdna2.bf16", f32(0)}, {"cdna3.bf16", f32(-0.0)}, {"fma.f32", f32(-0.0)}});
+  check_columns({-two_to(-80)}, {two_to(-80)}, 0,
+                {{"hopper.bf16.f32", f32(0)},
+                 {"cdna1.bf16", f32(-0.0)},
+                 {"cdna2.bf16", f32(0)},
+                 {"cdna3.bf16", f32(-0.0)},
+                 {"fma.f32", f32(-0.0)}});
 }
 
 TEST_CASE("3.9: one and a half of the least number") {
-  check_columns({3 * two_to(-75)}, {two_to(-75)}, 0, {{"hopper.bf16.f32", f32(two_to(-149))},
-                {"cdna1.bf16", f32(two_to(-148))}, {"cdna2.bf16", f32(0)}, {"cdna3.bf16", f32(two_to(-148))}});
+  check_columns({3 * two_to(-75)}, {two_to(-75)}, 0,
+                {{"hopper.bf16.f32", f32(two_to(-149))},
+                 {"cdna1.bf16", f32(two_to(-148))},
+                 {"cdna2.bf16", f32(0)},
+                 {"cdna3.bf16", f32(two_to(-148))}});
 }
 
-// --- The corners decided in 3.10 -------------------------------------------------------------------
+// --- The corners decided in 3.10
+// -------------------------------------------------------------------
 
 TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
-  const auto into = [](const Format& f) { return with(fused(binary16, 1), [&](Unit& u) { u.c.fmt = binary16; u.out.fmt = f; }); };
+  const auto into = [](const Format& f) {
+    return with(fused(binary16, 1), [&](Unit& u) {
+      u.c.fmt = binary16;
+      u.out.fmt = f;
+    });
+  };
   Format unsigned_nan = ieee_format(5, 10);
   unsigned_nan.is_signed = false;
   CHECK(dot(into(unsigned_nan), {-1}, {1}) == codes(unsigned_nan, {not_a_number}));
@@ -182,7 +231,8 @@ TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
   CHECK(dot(into(e4m3fn), {infinity}, {1}) == "7f");
   CHECK(dot(into(e2m1fn), {-infinity}, {1}) == "f");
   CHECK(dot(into(e2m1fn), {not_a_number}, {1}) == "0");
-  CHECK(dot(with(into(e4m3fn), [](Unit& u) { u.out.overflow = Overflow::max; }), {-infinity}, {1}) == "fe");
+  CHECK(dot(with(into(e4m3fn), [](Unit& u) { u.out.overflow = Overflow::max; }), {-infinity},
+            {1}) == "fe");
 }
 
 TEST_CASE("3.10, 3: below the least number without subnormals the gap decides") {
@@ -193,11 +243,15 @@ TEST_CASE("3.10, 3: below the least number without subnormals the gap decides") 
   CHECK(dot(u, {9 + two_to(-6)}, {two_to(-11)}) == "01");
 }
 
-TEST_CASE("3.10, 4: with one digit ties to even take the larger magnitude, in P3109's formats the even code") {
+TEST_CASE(
+    "3.10, 4: with one digit ties to even take the larger magnitude, in P3109's formats the even "
+    "code") {
   Format one_digit = ieee_format(5, 0);
   one_digit.nan = NanCodes::none;
   one_digit.inf = InfCodes::none;
-  const auto into = [](const Format& f) { return with(fused(binary16, 1), [&](Unit& u) { u.out.fmt = f; }); };
+  const auto into = [](const Format& f) {
+    return with(fused(binary16, 1), [&](Unit& u) { u.out.fmt = f; });
+  };
   CHECK(dot(into(one_digit), {3}, {0.5}) == codes(one_digit, {2}));
   CHECK(dot(into(one_digit), {3}, {1}) == codes(one_digit, {4}));
   const Format p3109 = p3109_format(8, 1, true, true);
@@ -206,16 +260,21 @@ TEST_CASE("3.10, 4: with one digit ties to even take the larger magnitude, in P3
 }
 
 TEST_CASE("3.10, 5: scales multiply as numbers, and a NaN scale makes its block NaN") {
-  Unit u = with(fused(binary16, 2), [](Unit& x) { x.scale = Scale{binary16, 2, ScaleApply::term}; });
+  Unit u = with(fused(binary16, 2), [](Unit& x) {
+    x.scale = Scale{binary16, 2, ScaleApply::term};
+  });
   const auto scaled = [&](double a, double b, double scale_a, double scale_b) {
-    return dot(u, {codes(binary16, {a, 0}), codes(binary16, {b, 0}), "0000", codes(binary16, {scale_a}), codes(binary16, {scale_b})});
+    return dot(u, {codes(binary16, {a, 0}), codes(binary16, {b, 0}), "0000",
+                   codes(binary16, {scale_a}), codes(binary16, {scale_b})});
   };
   CHECK(scaled(3, 1, -2, 0.5) == codes(binary16, {-3}));
   CHECK(scaled(0, 0, not_a_number, 1) == codes(binary16, {not_a_number}));
   CHECK(scaled(3, 1, infinity, 0) == codes(binary16, {not_a_number}));
-  CHECK(scaled(3, 1, -infinity, 1) == codes(binary16, {not_a_number}));  // -infinity and the other lane's 0 * infinity
+  CHECK(scaled(3, 1, -infinity, 1) ==
+        codes(binary16, {not_a_number}));  // -infinity and the other lane's 0 * infinity
   u.lanes = 1, u.scale->block = 1;
-  CHECK(dot(u, {codes(binary16, {3}), codes(binary16, {1}), "0000", codes(binary16, {-infinity}), codes(binary16, {1})}) == codes(binary16, {-infinity}));
+  CHECK(dot(u, {codes(binary16, {3}), codes(binary16, {1}), "0000", codes(binary16, {-infinity}),
+                codes(binary16, {1})}) == codes(binary16, {-infinity}));
 }
 
 TEST_CASE("3.10, 5: scales follow the lane permutation") {
@@ -225,7 +284,8 @@ TEST_CASE("3.10, 5: scales follow the lane permutation") {
   });
   const auto of = [&](const std::vector<double>& a) {
     const std::string ones = codes(binary32, times(4, 1));
-    return dot(u, {codes(binary32, a), ones, f32(0), codes(binary32, {1, 4}), codes(binary32, {1, 2})});
+    return dot(
+        u, {codes(binary32, a), ones, f32(0), codes(binary32, {1, 4}), codes(binary32, {1, 2})});
   };
   CHECK(of({0, 1, 0, 0}) == f32(1));  // not 8, the scale of the second block of lanes
   CHECK(of({0, 0, 1, 0}) == f32(8));
@@ -234,8 +294,11 @@ TEST_CASE("3.10, 5: scales follow the lane permutation") {
 
 TEST_CASE("3.10, 6: drop_c_below forgets C and nothing else") {
   Unit u = fused(binary32, 2);
-  u.group_sum.align = {.reference = Reference::max_exponent, .frac_bits = 40, .rm = RoundingMode::rdn, .drop_c_below = 4};
-  CHECK(dot(u, {16, 1}, {1, 1}, -1) == f32(16));       // C lies at 2^(4 - 4), not below
+  u.group_sum.align = {.reference = Reference::max_exponent,
+                       .frac_bits = 40,
+                       .rm = RoundingMode::rdn,
+                       .drop_c_below = 4};
+  CHECK(dot(u, {16, 1}, {1, 1}, -1) == f32(16));        // C lies at 2^(4 - 4), not below
   CHECK(dot(u, {16, 0.5}, {1, 1}, -0.5) == f32(16.5));  // C is dropped, a product as small is not
   CHECK(dot(u, {16, 0}, {1, 1}, -two_to(-100)) == f32(16));
   u.group_sum.align.drop_c_below.reset();
@@ -256,17 +319,20 @@ TEST_CASE("3.10, 7: a short block is filled with +0, which shows in the sign of 
 
 TEST_CASE("3.10, 8: mac rounds its products to the sum's format") {
   CHECK(preset("mac.bf16.f32.bf16").product.round->fmt == binary32);
-  CHECK(parse_unit("mac(bfloat16, sum=binary32, final=bfloat16)").product.round->fmt.frac_bits <= 23);
+  CHECK(parse_unit("mac(bfloat16, sum=binary32, final=bfloat16)").product.round->fmt.frac_bits <=
+        23);
 }
 
-// --- The chain -------------------------------------------------------------------------------------
+// --- The chain
+// -------------------------------------------------------------------------------------
 
 TEST_CASE("promotion adds the running value into an outer one, every interval and at the end") {
   // binary16 stops counting at 2048; an outer binary32 value never sees that many ones at a time.
   const Unit plain = fused(binary16, 4);
   Unit promoted = plain;
   promoted.chain.promote = Promote{1024, {binary32}};
-  CHECK(sum(plain, times(4096 + 2, 1)) == codes(binary16, {4096}));  // the last two tie down to even
+  CHECK(sum(plain, times(4096 + 2, 1)) ==
+        codes(binary16, {4096}));  // the last two tie down to even
   CHECK(sum(promoted, times(4096 + 2, 1)) == f32(4098));
   CHECK(dot(promoted, {1}, {1}, -3) == f32(-2));
 }

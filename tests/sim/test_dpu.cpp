@@ -67,7 +67,13 @@ struct Case {
     const std::vector<std::string> f = fields(line);
     REQUIRE(f.size() == 9);
     unit_text = f[0];
-    operands = {f[1], f[2], f[3], f[4], f[5], std::stoull(f[6], nullptr, 16), std::stoull(f[7], nullptr, 16)};
+    operands = {f[1],
+                f[2],
+                f[3],
+                f[4],
+                f[5],
+                std::stoull(f[6], nullptr, 16),
+                std::stoull(f[7], nullptr, 16)};
     want = f[8];
   }
 };
@@ -97,22 +103,24 @@ std::string got(const Case& x) {
 }
 
 std::string description(const std::string& line, const std::string& got, const Case& x) {
-  return x.unit_text + "\nA " + x.operands.a + " B " + x.operands.b + " C " + x.operands.c + " SA " +
-         x.operands.scale_a + " SB " + x.operands.scale_b + "\ngot " + got + ", want " + x.want +
-         "\n" + line;
+  return x.unit_text + "\nA " + x.operands.a + " B " + x.operands.b + " C " + x.operands.c +
+         " SA " + x.operands.scale_a + " SB " + x.operands.scale_b + "\ngot " + got + ", want " +
+         x.want + "\n" + line;
 }
 
 }  // namespace
 
 TEST_CASE("dpu_ref.py and the reference agree on random units and operands, whatever the carrier") {
   const std::string python = "PATH=\"$PWD/.venv/bin:$PATH\" python3 ";
-  if (std::system((python + "-c 'import sys; sys.exit(sys.version_info < (3, 11))'").c_str()) != 0) {
+  if (std::system((python + "-c 'import sys; sys.exit(sys.version_info < (3, 11))'").c_str()) !=
+      0) {
     std::cout << "SKIPPED: Python 3.11 or newer was not found\n";
     return;
   }
   const std::uint64_t count = std::getenv("WIDTHWISE_LONG") ? 200'000 : 5'000;
   const char* seed = std::getenv("WIDTHWISE_SEED");
-  Lines lines(python + "tests/oracle/dpu_blocks.py " + std::to_string(count) + " " + (seed ? seed : "1"));
+  Lines lines(python + "tests/oracle/dpu_blocks.py " + std::to_string(count) + " " +
+              (seed ? seed : "1"));
   Tally tally;
   for (std::string line; lines.next(line);) {
     const Case x(line);

@@ -18,9 +18,11 @@ void check_all_pairs(const Multiplier& multiply, const auto& definition) {
   Tally tally;
   for (std::uint64_t a = 0; a < operands; ++a)
     for (std::uint64_t b = 0; b < operands; ++b) {
-      const auto got = static_cast<std::uint64_t>(multiply(a, b)), want = static_cast<std::uint64_t>(definition(a, b));
+      const auto got = static_cast<std::uint64_t>(multiply(a, b)),
+                 want = static_cast<std::uint64_t>(definition(a, b));
       tally.check(got == want, [&] {
-        return std::to_string(a) + " * " + std::to_string(b) + ": got " + std::to_string(got) + ", want " + std::to_string(want);
+        return std::to_string(a) + " * " + std::to_string(b) + ": got " + std::to_string(got) +
+               ", want " + std::to_string(want);
       });
     }
   tally.expect(operands * operands);
@@ -34,7 +36,8 @@ Unit mac(const Format& f) {
 }
 
 // a * b + c of numbers with a multiplier of the user's.
-std::string multiplied(const Unit& u, const Multiplier& multiply, const std::vector<double>& a, const std::vector<double>& b, double c = 0) {
+std::string multiplied(const Unit& u, const Multiplier& multiply, const std::vector<double>& a,
+                       const std::vector<double>& b, double c = 0) {
   const Dot dot(u, {codes(u.a.fmt, a), codes(u.b.fmt, b), codes(u.c.fmt, {c})});
   return dot.run(*make_reference(u, dot.k(), multiply));
 }
@@ -53,7 +56,9 @@ TEST_CASE("a truncated array adds the partial-product bits of its columns and no
   CHECK(truncated_array(127)(~std::uint64_t{0}, ~std::uint64_t{0}) == 0);
 }
 
-TEST_CASE("Mitchell's product is the antilogarithm of the sum of the logarithms, both taken as straight lines") {
+TEST_CASE(
+    "Mitchell's product is the antilogarithm of the sum of the logarithms, both taken as straight "
+    "lines") {
   check_all_pairs(mitchell(), [](std::uint64_t a, std::uint64_t b) {
     if (a == 0 || b == 0) return 0.0;
     const auto log = [](std::uint64_t x) {
@@ -88,15 +93,20 @@ TEST_CASE("truncated operands lose their low digits before an exact product") {
     });
 }
 
-TEST_CASE("a multiplier gets significands with their hidden ones, and its product is rounded like any other") {
+TEST_CASE(
+    "a multiplier gets significands with their hidden ones, and its product is rounded like any "
+    "other") {
   CHECK(multiplied(mac(binary16), mitchell(), {1.5}, {1.5}) == codes(binary16, {2}));
   CHECK(multiplied(mac(binary16), mitchell(), {1.5}, {-1}) == codes(binary16, {-1.5}));
-  CHECK(multiplied(mac(binary16), drum(2), {1.25}, {1}, 1) == codes(binary16, {3.25}));  // 1.5 * 1.5 + 1
-  CHECK(multiplied(mac(binary16), truncated_operands(10), {1.999}, {-1.5}) == codes(binary16, {-1}));
-  CHECK(multiplied(mac(binary16), truncated_array(0), {1.25, 3}, {1.25, 0.5}) == dot(mac(binary16), {1.25, 3}, {1.25, 0.5}));
+  CHECK(multiplied(mac(binary16), drum(2), {1.25}, {1}, 1) ==
+        codes(binary16, {3.25}));  // 1.5 * 1.5 + 1
+  CHECK(multiplied(mac(binary16), truncated_operands(10), {1.75}, {-1.5}) == codes(binary16, {-1}));
+  CHECK(multiplied(mac(binary16), truncated_array(0), {1.25, 3}, {1.25, 0.5}) ==
+        dot(mac(binary16), {1.25, 3}, {1.25, 0.5}));
 }
 
-TEST_CASE("specials and exact zeros never reach a multiplier, and a product of 0 is an exact zero") {
+TEST_CASE(
+    "specials and exact zeros never reach a multiplier, and a product of 0 is an exact zero") {
   const Multiplier nothing = [](std::uint64_t a, std::uint64_t b) {
     CHECK(a * b != 0);
     return uint128{0};
@@ -105,20 +115,25 @@ TEST_CASE("specials and exact zeros never reach a multiplier, and a product of 0
   CHECK(multiplied(mac(binary16), nothing, {0}, {2}) == codes(binary16, {0}));
   CHECK(multiplied(mac(binary16), nothing, {infinity}, {0}) == codes(binary16, {not_a_number}));
   Unit window = fused(binary16, 2);
-  window.group_sum.align = {.reference = Reference::max_exponent, .frac_bits = 2, .rm = RoundingMode::rtz};
-  CHECK(multiplied(window, nothing, {1024, 1024}, {1, 1}, 1.25) == codes(binary16, {1.25}));  // no vote
+  window.group_sum.align = {
+      .reference = Reference::max_exponent, .frac_bits = 2, .rm = RoundingMode::rtz};
+  CHECK(multiplied(window, nothing, {1024, 1024}, {1, 1}, 1.25) ==
+        codes(binary16, {1.25}));  // no vote
 }
 
 TEST_CASE("a product of more digits than both significands have is refused") {
   const Multiplier wild = [](std::uint64_t a, std::uint64_t b) { return uint128{a} * b << 9; };
   CHECK_THROWS_WITH_AS(multiplied(mac(e5m2), wild, {1.5}, {1.5}),
-                       "multiplier: 0x6 * 0x6 gave a product of 15 bits; that of significands of 3 and 3 digits has at most 6",
+                       "multiplier: 0x6 * 0x6 gave a product of 15 bits; that of significands of 3 "
+                       "and 3 digits has at most 6",
                        std::invalid_argument);
 }
 
 TEST_CASE("operands of more than 64 digits have no supplied multiplier") {
-  CHECK_THROWS_WITH_AS(make_reference(fused(ieee_format(15, 64), 1), 1, mitchell()),
-                       "multiplier: e15m64 has 65 significand digits, a supplied multiplier takes at most 64", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      make_reference(fused(ieee_format(15, 64), 1), 1, mitchell()),
+      "multiplier: e15m64 has 65 significand digits, a supplied multiplier takes at most 64",
+      std::invalid_argument);
   CHECK_NOTHROW(make_reference(fused(ieee_format(15, 63), 1), 1, mitchell()));
 }
 
@@ -128,8 +143,11 @@ TEST_CASE("multipliers by name") {
   CHECK(parse_multiplier("drum2")(5, 1) == 6);
   CHECK(parse_multiplier("truncated_array2")(3, 3) == 4);
   CHECK(parse_multiplier("truncated_operands1")(3, 3) == 4);
-  CHECK_THROWS_WITH_AS(parse_multiplier("drum1"), "multiplier 'drum1': after drum comes a number from 2 to 64, as in 'drum2'", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(parse_multiplier("drum1"),
+                       "multiplier 'drum1': after drum comes a number from 2 to 64, as in 'drum2'",
+                       std::invalid_argument);
   CHECK_THROWS_WITH_AS(parse_multiplier("booth"),
-                       "multiplier 'booth' is not known; there are exact, mitchell, drum<width>, truncated_array<columns>, truncated_operands<bits>",
+                       "multiplier 'booth' is not known; there are exact, mitchell, drum<width>, "
+                       "truncated_array<columns>, truncated_operands<bits>",
                        std::invalid_argument);
 }

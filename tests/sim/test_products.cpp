@@ -39,12 +39,17 @@ std::string hex(const std::vector<std::uint8_t>& codes) {
 }
 
 // Row-major operands of an m x k times k x n product of bytes.
-struct Product {
+struct Matrices {
   std::size_t m, n, k;
   Bytes a, b, c;
 
-  Product(std::size_t rows, std::size_t columns, std::size_t length, Random& random)
-      : m(rows), n(columns), k(length), a(random_codes(m * k, random)), b(random_codes(k * n, random)), c(random_codes(m * n, random)) {}
+  Matrices(std::size_t rows, std::size_t columns, std::size_t length, Random& random)
+      : m(rows),
+        n(columns),
+        k(length),
+        a(random_codes(m * k, random)),
+        b(random_codes(k * n, random)),
+        c(random_codes(m * n, random)) {}
 
   MatrixProduct plain(Bytes& result) const {
     result.assign(m * n, 0xee);
@@ -83,14 +88,16 @@ Bytes run(const Unit& u, const MatrixProduct& p, const Bytes& result) {
 TEST_CASE("a matrix product is its dot products, over more columns than are decoded at a time") {
   Random random(1);
   const Unit u = unit_of_bytes();
-  const Product x(3, 70, 11, random);
+  const Matrices x(3, 70, 11, random);
   Bytes result;
   run(u, x.plain(result), result);
   Tally tally;
   for (std::size_t i = 0; i < x.m; ++i)
     for (std::size_t j = 0; j < x.n; ++j) {
       const std::string got = hex({result[i * x.n + j]}), want = x.alone(u, i, j);
-      tally.check(got == want, [&] { return std::to_string(i) + ", " + std::to_string(j) + ": got " + got + ", want " + want; });
+      tally.check(got == want, [&] {
+        return std::to_string(i) + ", " + std::to_string(j) + ": got " + got + ", want " + want;
+      });
     }
   tally.expect(210);
 }
@@ -98,11 +105,12 @@ TEST_CASE("a matrix product is its dot products, over more columns than are deco
 TEST_CASE("any strides give the same product: transposed, backwards, out of a larger array") {
   Random random(2);
   const Unit u = unit_of_bytes();
-  const Product x(5, 6, 9, random);
+  const Matrices x(5, 6, 9, random);
   Bytes want, got;
   run(u, x.plain(want), want);
 
-  const Bytes a = transposed(x.a, x.m, x.k), b = transposed(x.b, x.k, x.n), c = transposed(x.c, x.m, x.n);
+  const Bytes a = transposed(x.a, x.m, x.k), b = transposed(x.b, x.k, x.n),
+              c = transposed(x.c, x.m, x.n);
   MatrixProduct p = x.plain(got);
   p.a = {a.data(), 1, 5}, p.b = {b.data(), 1, 9}, p.c = {c.data(), 1, 5};
   CHECK(run(u, p, got) == want);
@@ -113,7 +121,9 @@ TEST_CASE("any strides give the same product: transposed, backwards, out of a la
   CHECK(run(u, p, got) == want);
 
   Bytes wide(5 * 20);
-  for (std::size_t i = 0; i < x.m; ++i) std::copy_n(x.a.begin() + static_cast<std::ptrdiff_t>(i * 9), 9, wide.begin() + static_cast<std::ptrdiff_t>(i * 20 + 3));
+  for (std::size_t i = 0; i < x.m; ++i)
+    std::copy_n(x.a.begin() + static_cast<std::ptrdiff_t>(i * 9), 9,
+                wide.begin() + static_cast<std::ptrdiff_t>(i * 20 + 3));
   p = x.plain(got);
   p.a = {wide.data() + 3, 20, 1};
   CHECK(run(u, p, got) == want);
@@ -123,20 +133,23 @@ TEST_CASE("a stride of 0 broadcasts a row, a column or one C") {
   Random random(3);
   Unit u = unit_of_bytes();
   u.out.rm = RoundingMode::rne;
-  const Product x(4, 4, 6, random);
+  const Matrices x(4, 4, 6, random);
   Bytes result;
   MatrixProduct p = x.plain(result);
   p.a.row = p.b.column = p.c.row = p.c.column = 0;
   run(u, p, result);
   CHECK(result == Bytes(16, result[0]));
-  const Product one(x);
-  CHECK(hex({result[0]}) == one.alone(u, 0, 0));
+  Matrices first = x;  // its row 0 and column 0
+  first.b.clear();
+  for (std::size_t t = 0; t < x.k; ++t) first.b.push_back(x.b[t * x.n]);
+  first.n = 1;
+  CHECK(hex({result[0]}) == first.alone(u, 0, 0));
 }
 
 TEST_CASE("without C the sum starts at +0") {
   Random random(4);
   const Unit u = unit_of_bytes();
-  Product x(3, 3, 5, random);
+  Matrices x(3, 3, 5, random);
   Bytes without, with_zeros;
   MatrixProduct p = x.plain(without);
   p.c = {};
@@ -146,10 +159,11 @@ TEST_CASE("without C the sum starts at +0") {
   CHECK(without == with_zeros);
 }
 
-TEST_CASE("results do not depend on how rows are shared out, and rows not asked for stay untouched") {
+TEST_CASE(
+    "results do not depend on how rows are shared out, and rows not asked for stay untouched") {
   Random random(5);
   const Unit u = unit_of_bytes();
-  const Product x(7, 40, 10, random);
+  const Matrices x(7, 40, 10, random);
   Bytes whole, parts;
   run(u, x.plain(whole), whole);
   MatrixProduct p = x.plain(parts);
@@ -165,7 +179,7 @@ TEST_CASE("results do not depend on how rows are shared out, and rows not asked 
 TEST_CASE("a part of a larger array draws the random bits of its place there") {
   Random random(6);
   const Unit u = unit_of_bytes();
-  const Product x(6, 5, 8, random);
+  const Matrices x(6, 5, 8, random);
   Bytes whole, lower;
   run(u, x.plain(whole), whole);
   MatrixProduct p = x.plain(lower);
@@ -182,7 +196,7 @@ TEST_CASE("columns too long to be decoded many at a time give the same product")
   Random random(7);
   Unit u = fused(e5m2, 0);
   u.out.fmt = binary32;
-  Product x(2, 3, 40'000, random);
+  Matrices x(2, 3, 40'000, random);
   for (Bytes* codes : {&x.a, &x.b})
     for (auto& code : *codes) code = static_cast<std::uint8_t>((code & 0x83) | 0x38);  // about 1
   std::vector<float> result(6);
@@ -194,7 +208,9 @@ TEST_CASE("columns too long to be decoded many at a time give the same product")
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t j = 0; j < 3; ++j) {
       double sum = 0;  // sixteenths, exactly
-      const auto value = [](std::uint8_t c) { return (c & 0x80 ? -1.0 : 1.0) * (4 + (c & 3)) / 4 * 0.5; };
+      const auto value = [](std::uint8_t c) {
+        return (c & 0x80 ? -1.0 : 1.0) * (4 + (c & 3)) / 4 * 0.5;
+      };
       for (std::size_t t = 0; t < x.k; ++t) sum += value(x.a[i * x.k + t]) * value(x.b[t * 3 + j]);
       CHECK(result[i * 3 + j] == static_cast<float>(sum));
     }
@@ -203,18 +219,24 @@ TEST_CASE("columns too long to be decoded many at a time give the same product")
 TEST_CASE("every carrier gives every preset the same bits, flags included") {
   Random random(8);
   Tally tally;
-  std::uint64_t units = 0;
+  std::uint64_t pairs = 0;
   for (const Preset& preset : presets()) {
     const Unit& u = preset.unit;
     const std::size_t k = u.lanes ? static_cast<std::size_t>(u.lanes) * 2 : 7;
     const Capacity need = capacity(u, static_cast<std::int64_t>(k));
     if (need.magnitude_bits > 638) continue;
-    ++units;
-    const auto bytes = [](const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); };
-    const std::size_t scales = u.scale ? (k + static_cast<std::size_t>(u.scale->block) - 1) / static_cast<std::size_t>(u.scale->block) : 0;
+    pairs += need.magnitude_bits > 126 ? 1 : 2;
+    const auto bytes = [](const Format& f) {
+      return static_cast<std::size_t>(item_bytes(f.width()));
+    };
+    const std::size_t scales = u.scale ? (k + static_cast<std::size_t>(u.scale->block) - 1) /
+                                             static_cast<std::size_t>(u.scale->block)
+                                       : 0;
     for (int round = 0; round < 20; ++round) {
-      const Bytes a = random_codes(k * bytes(u.a.fmt), random), b = random_codes(k * bytes(u.b.fmt), random);
-      const Bytes c = random_codes(bytes(u.c.fmt), random), sa = random_codes(scales, random), sb = random_codes(scales, random);
+      const Bytes a = random_codes(k * bytes(u.a.fmt), random),
+                  b = random_codes(k * bytes(u.b.fmt), random);
+      const Bytes c = random_codes(bytes(u.c.fmt), random), sa = random_codes(scales, random),
+                  sb = random_codes(scales, random);
       const auto result = [&](const ReferenceUnit& engine) {
         Bytes d(bytes(result_round(u).fmt));
         std::uint8_t flags = 0;
@@ -227,31 +249,38 @@ TEST_CASE("every carrier gives every preset the same bits, flags included") {
         engine.run(p, 0, 1);
         return hex(d) + " " + std::to_string(flags);
       };
-      const std::string medium = result(*make_medium(u, k, {})), large = result(*make_large(u, k, {}));
-      tally.check(medium == large, [&] { return std::string(preset.name) + ": " + medium + " and " + large; });
+      const std::string medium = result(*make_medium(u, k, {})),
+                        large = result(*make_large(u, k, {}));
+      tally.check(medium == large,
+                  [&] { return std::string(preset.name) + ": " + medium + " and " + large; });
       if (need.magnitude_bits > 126) continue;
       const std::string small = result(*make_small(u, k, {}));
-      tally.check(small == medium, [&] { return std::string(preset.name) + ": " + small + " and " + medium; });
+      tally.check(small == medium,
+                  [&] { return std::string(preset.name) + ": " + small + " and " + medium; });
     }
   }
-  CHECK(units > 50);
-  tally.expect(tally.cases());
+  CHECK(pairs > 100);
+  tally.expect(20 * pairs);
 }
 
 TEST_CASE("the least pair of carriers that holds a unit is taken") {
-  const auto carriers = [](std::string_view unit, std::size_t k) { return make_reference(parse_unit(unit), k)->carriers(); };
+  const auto carriers = [](std::string_view unit, std::size_t k) {
+    return make_reference(parse_unit(unit), k)->carriers();
+  };
   CHECK(carriers("hopper.f16.f32", 16) == "magnitudes of 128 bits, codes of 64");
   CHECK(carriers("fma(binary64)", 4) == "magnitudes of 640 bits, codes of 128");
   CHECK(carriers("kulisch(binary64)", 4) == "magnitudes on the heap, codes of 4,160 bits");
 }
 
-// --- What is refused -------------------------------------------------------------------------------
+// --- What is refused
+// -------------------------------------------------------------------------------
 
 TEST_CASE("an exact sum past 2^20 bits is refused, with its size and the way out") {
   Unit u = fused(ieee_format(20, 50), 4);
   u.group_sum.order = Order::sequential;
   CHECK_THROWS_WITH_AS(make_reference(u, 4),
-                       "unit: its exact sums over k=4 need 2097358 bits, the limit is 1048576; align them (align=F:rtz), round their "
+                       "unit: its exact sums over k=4 need 2097255 bits, the limit is 1048576; "
+                       "align them (align=F:rtz), round their "
                        "nodes, or take formats of fewer exponent bits",
                        std::invalid_argument);
   CHECK_NOTHROW(make_reference(fused(ieee_format(20, 50), 4), 4));  // its gaps are closed
@@ -260,10 +289,16 @@ TEST_CASE("an exact sum past 2^20 bits is refused, with its size and the way out
 TEST_CASE("scales go with a scaled unit and no other") {
   const std::byte code{};
   MatrixProduct p;
-  CHECK_THROWS_WITH_AS(check(find_preset("blackwell.mxfp8")->unit, p), "scale_a, scale_b: this unit scales its blocks, give both", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(check(find_preset("blackwell.mxfp8")->unit, p),
+                       "scale_a, scale_b: this unit scales its blocks, give both",
+                       std::invalid_argument);
   p.scale_a.data = &code;
-  CHECK_THROWS_WITH_AS(check(find_preset("blackwell.mxfp8")->unit, p), "scale_a, scale_b: this unit scales its blocks, give both", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(check(find_preset("hopper.f16.f32")->unit, p), "scale_a, scale_b: this unit has no block scales, give none", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(check(find_preset("blackwell.mxfp8")->unit, p),
+                       "scale_a, scale_b: this unit scales its blocks, give both",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(check(find_preset("hopper.f16.f32")->unit, p),
+                       "scale_a, scale_b: this unit has no block scales, give none",
+                       std::invalid_argument);
   p.scale_b.data = &code;
   CHECK_NOTHROW(check(find_preset("blackwell.mxfp8")->unit, p));
 }
@@ -274,7 +309,8 @@ TEST_CASE("a group of lanes with two scales is refused once k is known") {
   u.scale = Scale{e8m0fnu, 4, ScaleApply::group};
   CHECK_NOTHROW(make_reference(u, 4));
   CHECK_THROWS_WITH_AS(make_reference(u, 6),
-                       "unit: scale.block: 4 elements a scale, but at k=6 elements 0 and 4 are summed in one group before they are scaled; "
+                       "unit: scale.block: 4 elements a scale, but at k=6 elements 0 and 4 are "
+                       "summed in one group before they are scaled; "
                        "take groups that lie inside one scale's elements, or scale.apply = term",
                        std::invalid_argument);
   u.groups = Groups{.consecutive = 2};

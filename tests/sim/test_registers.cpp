@@ -15,7 +15,9 @@ using namespace tests;
 // Two's complement, eight bits in all, four of them fraction: -8 to 8 - 1/16.
 Unit register8(RegisterOverflow overflow, Rounding cut = RoundingMode::rdn) {
   Unit u = fused(binary32, 0);
-  u.group_sum = {.align = {.reference = Reference::fixed_lsb, .frac_bits = 4, .rm = cut}, .width = 8, .overflow = overflow};
+  u.group_sum = {.align = {.reference = Reference::fixed_lsb, .frac_bits = 4, .rm = cut},
+                 .width = 8,
+                 .overflow = overflow};
   return u;
 }
 
@@ -88,15 +90,20 @@ TEST_CASE("a flagging register wraps and says so, for a term and for the sum ali
 TEST_CASE("terms are cut against the register's least digit one by one") {
   const double sixteenth = 0.0625;
   CHECK(sum(register8(RegisterOverflow::wrap), {sixteenth / 2, -sixteenth / 2}) == f32(-sixteenth));
-  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rtz), {sixteenth / 2, -sixteenth / 2}) == f32(0));
-  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rna), {sixteenth / 2, sixteenth / 2}) == f32(2 * sixteenth));
-  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rne), {sixteenth / 2, sixteenth / 2}) == f32(0));
+  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rtz),
+            {sixteenth / 2, -sixteenth / 2}) == f32(0));
+  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rna), {sixteenth / 2, sixteenth / 2}) ==
+        f32(2 * sixteenth));
+  CHECK(sum(register8(RegisterOverflow::wrap, RoundingMode::rne), {sixteenth / 2, sixteenth / 2}) ==
+        f32(0));
   CHECK(sum(register8(RegisterOverflow::wrap), {-std::ldexp(1, -100)}) == f32(-sixteenth));
 }
 
 TEST_CASE("a register within a window keeps its width too") {
   Unit u = fused(binary32, 4);
-  u.group_sum = {.align = {.reference = Reference::max_exponent, .frac_bits = 2, .rm = RoundingMode::rtz}, .width = 5};
+  u.group_sum = {
+      .align = {.reference = Reference::max_exponent, .frac_bits = 2, .rm = RoundingMode::rtz},
+      .width = 5};
   // Multiples of 1/4 below 2^(5 - 1) / 4 = 4 times the largest power of two.
   CHECK(sum(u, {1.5, 1, 1}) == f32(3.5));
   CHECK(sum(u, {1.5, 1.5, 1}) == f32(4 - 8));

@@ -202,7 +202,8 @@ TEST_CASE("short forms: dot and the registers") {
              "group_sum.align.rm='rdn'\ngroup_sum.width=24\ngroup_sum.overflow='saturate'\n"
              "c_level='group'\nout.fmt='half'",
              "fixedacc(e5m10, width=24, frac=12, overflow=saturate)");
-  CHECK(to_string(parse_unit("fixedacc(e5m10, c=binary32, width=24, frac=12, out=binary32)")) == "fix24.wrap");
+  CHECK(to_string(parse_unit("fixedacc(e5m10, c=binary32, width=24, frac=12, out=binary32)")) ==
+        "fix24.wrap");
 }
 
 TEST_CASE("short forms: final, promote and scale in any kind") {

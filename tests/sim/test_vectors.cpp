@@ -48,7 +48,8 @@ void check_dot(Tally& tally, const ReferenceUnit& engine, const Dot& dot, const 
   tally.check(traced == want, [&] { return disagreement(what + ", traced", traced, want); });
 }
 
-// --- Conversions: one rounding slot, no sums -------------------------------------------------------
+// --- Conversions: one rounding slot, no sums
+// -------------------------------------------------------
 
 using M = Wide<10>;
 using Slot128 = RoundingSlot<uint128>;
@@ -82,7 +83,8 @@ Term<M> value(std::string text) {
     t = fraction(std::stoull(text), std::stoull(text.substr(slash + 1)));
   } else {
     const auto p = text.find('p');
-    for (char c : text.substr(2, p - 2)) t.m = t.m << 4 | M(std::stoi(std::string(1, c), nullptr, 16));
+    for (char c : text.substr(2, p - 2))
+      t.m = t.m << 4 | M(std::stoi(std::string(1, c), nullptr, 16));
     t.q = std::stoll(text.substr(p + 1));
   }
   t.negative = negative;
@@ -108,8 +110,9 @@ TEST_CASE("conversions.csv: a unit's rounding gives every recorded code") {
                     .overflow = parse_overflow(row.at("overflow"))};
       const std::string got = converted(r, row.at("value")), want = row.at(to_string(mode));
       tally.check(got == want, [&] {
-        return disagreement(row.at("test") + " " + row.at("format") + " " + row.at("value") + " " +
-                                to_string(mode), got, want);
+        return disagreement(
+            row.at("test") + " " + row.at("format") + " " + row.at("value") + " " + to_string(mode),
+            got, want);
       });
     }
   tally.expect(484 * deterministic_modes);
@@ -121,7 +124,8 @@ TEST_CASE("matrix_units.csv: the reference gives every recorded result") {
   for (const Row& row : oracle::read_csv(data + "vectors/matrix_units.csv")) {
     const std::string& name = row.at("preset");
     const Unit& unit = find_preset(name)->unit;
-    const Dot dot(unit, {row.at("A_hex_lane0_first"), row.at("B_hex_lane0_first"), row.at("C_hex")});
+    const Dot dot(unit,
+                  {row.at("A_hex_lane0_first"), row.at("B_hex_lane0_first"), row.at("C_hex")});
     CHECK(dot.k() == std::stoull(row.at("K")));
     check_dot(tally, engines.at(name, unit, dot.k()), dot, row.at("test") + " " + name,
               row.at("D_hex_expected"));
@@ -135,7 +139,8 @@ TEST_CASE("matrix_units_scaled.csv: the reference gives every recorded result") 
   for (const Row& row : oracle::read_csv(data + "vectors/matrix_units_scaled.csv")) {
     const std::string& name = row.at("preset");
     const Unit& unit = find_preset(name)->unit;
-    const Dot dot(unit, {row.at("A_hex"), row.at("B_hex"), row.at("C_hex"), row.at("SA_hex"), row.at("SB_hex")});
+    const Dot dot(unit, {row.at("A_hex"), row.at("B_hex"), row.at("C_hex"), row.at("SA_hex"),
+                         row.at("SB_hex")});
     CHECK(dot.k() == std::stoull(row.at("K")));
     check_dot(tally, engines.at(name, unit, dot.k()), dot, row.at("test") + " " + name,
               row.at("D_hex_expected"));
@@ -147,7 +152,8 @@ TEST_CASE("stochastic.csv: every slot draws its own bits, elementwise rounding t
   Tally tally;
   Engines engines;
   std::map<std::string, Unit> units;
-  for (const NamedUnit& u : units_from_toml(text_of(data + "units/stochastic.toml"))) units[u.name] = u.unit;
+  for (const NamedUnit& u : units_from_toml(text_of(data + "units/stochastic.toml")))
+    units[u.name] = u.unit;
   for (const Row& row : oracle::read_csv(data + "vectors/stochastic.csv")) {
     const std::uint64_t seed = std::stoull(row.at("seed"), nullptr, 16);
     const std::uint64_t index = std::stoull(row.at("index"), nullptr, 16);
@@ -155,7 +161,8 @@ TEST_CASE("stochastic.csv: every slot draws its own bits, elementwise rounding t
     if (!name.empty()) {
       const Unit& unit = units.at(name);
       const Dot dot(unit, {row.at("A"), row.at("B"), row.at("C"), "", "", seed, index});
-      check_dot(tally, engines.at(name, unit, dot.k()), dot, row.at("test") + " " + name, row.at("D"));
+      check_dot(tally, engines.at(name, unit, dot.k()), dot, row.at("test") + " " + name,
+                row.at("D"));
       continue;
     }
     const Round r{.fmt = parse_format(row.at("format")), .rm = parse_rounding(row.at("rounding"))};

@@ -11,7 +11,9 @@ constexpr std::int64_t reach_of(const Unit& u, CLevel level) {
   if (u.c_level != level) return 0;
   const bool one_node =
       level == CLevel::late || (level == CLevel::group ? u.lanes == 1 : !u.groups.has_value());
-  const Sum& sum = level == CLevel::group ? u.group_sum : level == CLevel::block ? u.block_sum : u.c_sum;
+  const Sum& sum = level == CLevel::group   ? u.group_sum
+                   : level == CLevel::block ? u.block_sum
+                                            : u.c_sum;
   return sum.order == Order::fused || one_node ? reach_of(u.out) : 0;
 }
 
@@ -131,7 +133,8 @@ constexpr Term<M> multiply_lanes(const Datapath<M, H>& u, std::span<const Lane<H
                                  const Multiplier& multiplier, Progress& progress, Trace& trace) {
   bool nan = false;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    products[i] = product(u, lanes[i], first + static_cast<std::int64_t>(i), multiplier, progress, trace);
+    products[i] =
+        product(u, lanes[i], first + static_cast<std::int64_t>(i), multiplier, progress, trace);
     nan |= u.scale && scale_is_nan(lanes[i]);
   }
   products[lanes.size()] = c;

@@ -37,7 +37,8 @@ constexpr Register<H> run_blocks(const Datapath<M, H>& u, std::span<const Lane<H
   Register<H> outer{{}, c}, acc = u.promote ? zero : outer;
   for (std::size_t i = 0; i < lanes.size(); i += L) {
     const auto first = static_cast<std::int64_t>(i);
-    acc = loaded(u.out, block(u, lanes.subspan(i, L), acc.value, first, scratch, multiplier, progress, trace));
+    acc = loaded(u.out, block(u, lanes.subspan(i, L), acc.value, first, scratch, multiplier,
+                              progress, trace));
     if (!u.promote) continue;
     const bool due = (first + static_cast<std::int64_t>(L)) % u.unit.chain.promote->interval == 0;
     if (!due && i + L < lanes.size()) continue;

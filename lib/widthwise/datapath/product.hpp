@@ -25,7 +25,8 @@ constexpr Kind product_kind(Kind x, Kind y) {
 template <class M, class H, class Multiplier>
 constexpr Term<M> exact_product(const Product& p, const Factor<H>& x, const Factor<H>& y,
                                 std::int64_t lane, const Multiplier& multiplier) {
-  Term<M> z{.kind = product_kind(x.kind, y.kind), .negative = x.negative != y.negative, .lane = lane};
+  Term<M> z{
+      .kind = product_kind(x.kind, y.kind), .negative = x.negative != y.negative, .lane = lane};
   z.e = x.e + y.e;
   if (z.kind != Kind::finite) return z;
   z.m = multiplier(x.m, y.m);

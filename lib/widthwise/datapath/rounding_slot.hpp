@@ -45,8 +45,8 @@ constexpr Number<H> leading_digits(const Term<M>& t) {
   x.negative = t.negative;
   x.exp = t.q + surplus;
   if (surplus > 0)
-    x.sig = narrow<H>(M(t.m >> static_cast<int>(surplus))) |
-            H(any_low_bits<M>(t.m, surplus) ? 1 : 0);
+    x.sig =
+        narrow<H>(M(t.m >> static_cast<int>(surplus))) | H(any_low_bits<M>(t.m, surplus) ? 1 : 0);
   else
     x.sig = narrow<H>(t.m) << -surplus;
   return x;
@@ -90,7 +90,8 @@ constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Prog
   }
   H random{};
   if (r.rm.stochastic())
-    random = H(random_bits(r.rm.random_bits, progress.where, s.slot, static_cast<std::uint64_t>(step)));
+    random =
+        H(random_bits(r.rm.random_bits, progress.where, s.slot, static_cast<std::uint64_t>(step)));
   trace(s.slot, step);
   const Result<H> z = deliver(s.rounder, x, {}, random, trace);
   progress.flags |= static_cast<Flags>(z.flags);

@@ -76,7 +76,10 @@ constexpr Term<M> sum_in_window(const Sum& sum, std::span<const Term<M>> terms, 
     const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
     Signed<M> v = dropped(sum.align, t, e) ? Signed<M>{} : aligned(sum.align.rm, t, e - own);
     v.m = v.m << static_cast<int>(F - own);
-    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = e - F, .e = e, .lane = t.lane});
+    trace(
+        Stage::align, t,
+        Term<M>{
+            .kind = t.kind, .negative = v.negative, .m = v.m, .q = e - F, .e = e, .lane = t.lane});
     total = plus(total, v);
   }
   total = fit(sum, total, flags);
@@ -91,7 +94,9 @@ constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms
   Signed<M> total;
   for (const Term<M>& t : terms) {
     const Signed<M> v = aligned(sum.align.rm, t, lsb);
-    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = lsb, .e = e, .lane = t.lane});
+    trace(Stage::align, t,
+          Term<M>{
+              .kind = t.kind, .negative = v.negative, .m = v.m, .q = lsb, .e = e, .lane = t.lane});
     if (sum.overflow == RegisterOverflow::flag) fit(sum, v, flags);
     total = fit(sum, plus(total, v), flags);
   }
@@ -110,7 +115,9 @@ constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, bo
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
     const Signed<M> v{t.negative, M(t.m << static_cast<int>(t.q - q))};
-    trace(Stage::align, t, Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
+    trace(
+        Stage::align, t,
+        Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
     total = plus(total, v);
   }
   return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = q, .e = e};
@@ -118,7 +125,8 @@ constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, bo
 
 // The same where only a rounding follows that looks `reach` digits below the leading one: terms far
 // below a sum that did not cancel matter by their sign alone, so the gap between is closed and the
-// carrier stays small, however far the exponents lie apart (docs/semantics.md, D5). Sorts the terms.
+// carrier stays small, however far the exponents lie apart (docs/semantics.md, D5). Sorts the
+// terms.
 //
 //   | cluster |  …gap…  | cluster |        ->        | cluster | reach zeros | +-1 |
 //
@@ -130,7 +138,8 @@ constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std
     return t.kind == Kind::finite && t.m != M{};
   });
   terms = terms.first(static_cast<std::size_t>(end - terms.begin()));
-  std::sort(terms.begin(), terms.end(), [&](const Term<M>& a, const Term<M>& b) { return top(a) > top(b); });
+  std::sort(terms.begin(), terms.end(),
+            [&](const Term<M>& a, const Term<M>& b) { return top(a) > top(b); });
 
   const std::int64_t gap = reach + bit_length(terms.size());
   Term<M> sum{.kind = Kind::finite, .e = e};
@@ -182,7 +191,9 @@ constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumC
     if (floored) z.q = e - window_frac(sum.align, context.late);
   } else {
     switch (sum.align.reference) {
-      case Reference::max_exponent: z = sum_in_window<M>(sum, terms, e, context.late, flags, trace); break;
+      case Reference::max_exponent:
+        z = sum_in_window<M>(sum, terms, e, context.late, flags, trace);
+        break;
       case Reference::fixed_lsb: z = sum_in_register<M>(sum, terms, e, flags, trace); break;
       case Reference::exact:
         if (context.reach && !sum.width) {
@@ -239,7 +250,8 @@ constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms, Progre
       terms[0] = add_pair(adder, terms[0], terms[i], progress, trace);
     return terms[0];
   }
-  for (std::size_t n = terms.size(); n > 1; n = n / 2 + n % 2) {  // neighbours; an odd last moves up
+  for (std::size_t n = terms.size(); n > 1;
+       n = n / 2 + n % 2) {  // neighbours; an odd last moves up
     for (std::size_t i = 0; i < n / 2; ++i)
       terms[i] = add_pair(adder, terms[2 * i], terms[2 * i + 1], progress, trace);
     if (n % 2) terms[n / 2] = terms[n - 1];

@@ -37,7 +37,10 @@ struct Term {
 template <class H>
 constexpr Factor<H> factor(const Layout<H>& f, const H& code) {
   const Number<H> x = unpack(f, code);
-  const Kind kind = x.nan ? Kind::nan : x.infinite ? Kind::infinite : x.zero ? Kind::zero : Kind::finite;
+  const Kind kind = x.nan        ? Kind::nan
+                    : x.infinite ? Kind::infinite
+                    : x.zero     ? Kind::zero
+                                 : Kind::finite;
   return {kind, x.negative, x.sig, x.exp, x.exp + f.format.frac_bits};
 }
 
@@ -67,7 +70,7 @@ constexpr H narrow(const M& x) {
 
 template <class M>
 constexpr M multiplied(const M& a, const M& b) {
-  if constexpr (requires { a * b; })
+  if constexpr (requires { a* b; })
     return a * b;
   else
     return multiply_exact(a, b).low;

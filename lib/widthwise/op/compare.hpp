@@ -30,7 +30,8 @@ constexpr Relation compare(const Layout<U>& fa, const U& a, const Layout<U>& fb,
   return relation(operand(fa, a), operand(fb, b));
 }
 
-// Flags of a comparison: quiet ones raise invalid on a signalling NaN only (5.11, table 5.1 to 5.3).
+// Flags of a comparison: quiet ones raise invalid on a signalling NaN only (5.11, table 5.1
+// to 5.3).
 template <class U>
 constexpr Flags comparison_flags(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
                                  bool signaling) {
@@ -53,7 +54,9 @@ constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
 template <class U>
 constexpr bool total_order_magnitude(const Layout<U>& f, const U& a, const U& b) {
   if (f.format.nan == NanCodes::negative_zero) {
-    const auto magnitude = [&](const U& x) { return x == f.nan_code ? x : U(x & f.magnitude_mask); };
+    const auto magnitude = [&](const U& x) {
+      return x == f.nan_code ? x : U(x & f.magnitude_mask);
+    };
     return magnitude(a) <= magnitude(b);
   }
   return (a & f.magnitude_mask) <= (b & f.magnitude_mask);

@@ -28,9 +28,9 @@ constexpr U power_of_two_modulo(std::int64_t n, const U& m) {
 //
 template <class U>
 constexpr Number<U> exact_remainder(const Number<U>& x, const Number<U>& y) {
-  if (y.exp > x.exp + 1) return x;  // |x| < |y| / 2
-  const bool below = y.exp > x.exp;                          // by one binade
-  const U mx = x.sig >> 4, my = (y.sig >> 4) << below;       // room for 2 my and the doubled rest
+  if (y.exp > x.exp + 1) return x;                      // |x| < |y| / 2
+  const bool below = y.exp > x.exp;                     // by one binade
+  const U mx = x.sig >> 4, my = (y.sig >> 4) << below;  // room for 2 my and the doubled rest
   const Int<U> exp = below ? x.exp : y.exp;
 
   const U modulus = my << 1;

@@ -16,17 +16,29 @@ constexpr int item_bytes(int width) {
 template <class U>
 U load_code(const std::byte* at, int bytes) {
   if (bytes > 8) {
-    if constexpr (digits<U> > 64) {
+    if constexpr (digits < U >> 64) {
       Wide<digits<U> / 64> x;
-      std::memcpy(x.limb, at, static_cast<std::size_t>(bytes) < sizeof x.limb ? static_cast<std::size_t>(bytes) : sizeof x.limb);
+      std::memcpy(x.limb, at,
+                  static_cast<std::size_t>(bytes) < sizeof x.limb ? static_cast<std::size_t>(bytes)
+                                                                  : sizeof x.limb);
       return static_cast<U>(x);
     }
   }
   std::uint64_t x = 0;
   switch (bytes) {
     case 1: x = static_cast<std::uint8_t>(*at); break;
-    case 2: { std::uint16_t y; std::memcpy(&y, at, 2); x = y; break; }
-    case 4: { std::uint32_t y; std::memcpy(&y, at, 4); x = y; break; }
+    case 2: {
+      std::uint16_t y;
+      std::memcpy(&y, at, 2);
+      x = y;
+      break;
+    }
+    case 4: {
+      std::uint32_t y;
+      std::memcpy(&y, at, 4);
+      x = y;
+      break;
+    }
     default: std::memcpy(&x, at, 8);
   }
   return static_cast<U>(x);
@@ -35,7 +47,7 @@ U load_code(const std::byte* at, int bytes) {
 template <class U>
 void store_code(std::byte* at, int bytes, const U& code) {
   if (bytes > 8) {
-    if constexpr (digits<U> > 64) {
+    if constexpr (digits < U >> 64) {
       const Wide<digits<U> / 64> x(code);
       const auto held = sizeof x.limb;
       const auto wanted = static_cast<std::size_t>(bytes);
@@ -45,7 +57,8 @@ void store_code(std::byte* at, int bytes, const U& code) {
     }
   }
   const auto x = static_cast<std::uint64_t>(code);
-  std::memcpy(at, &x, static_cast<std::size_t>(bytes));  // little-endian hosts only, as Meson checks
+  std::memcpy(at, &x,
+              static_cast<std::size_t>(bytes));  // little-endian hosts only, as Meson checks
 }
 
 }  // namespace widthwise

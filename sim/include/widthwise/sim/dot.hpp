@@ -29,16 +29,17 @@ struct MatrixProduct {
   std::size_t m = 0, n = 0, k = 0;
   CodeMatrix a, b, c, scale_a, scale_b;  // data of c, scale_*: null where absent
   void* result = nullptr;                // contiguous rows of result codes
-  std::uint8_t* flags = nullptr;         // one byte an output, or null: all that was raised on its way
+  std::uint8_t* flags = nullptr;  // one byte an output, or null: all that was raised on its way
   std::uint64_t seed = 0;
-  std::uint64_t first_index = 0;  // of output (0, 0), where this product is a part of a larger array
+  std::uint64_t first_index =
+      0;  // of output (0, 0), where this product is a part of a larger array
 };
 
 // One wire of a trace: what stood there while one output was computed.
 struct TraceRow {
   Stage stage;
-  std::string slot;      // the rounding that a normalise … pack row belongs to, else empty
-  std::int64_t lane;     // position along k; -1 for C
+  std::string slot;   // the rounding that a normalise … pack row belongs to, else empty
+  std::int64_t lane;  // position along k; -1 for C
   Kind kind;
   bool negative;
   std::string significand;  // hexadecimal, unsigned; at pack the code
@@ -52,13 +53,15 @@ class ReferenceUnit {
   // Outputs of rows first … last - 1 of the product.
   virtual void run(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
   // Every stage of output (row, column).
-  virtual std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row, std::size_t column) const = 0;
+  virtual std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
+                                      std::size_t column) const = 0;
   // "uint128 magnitudes of 126 bits": which carriers were chosen, and why.
   virtual std::string carriers() const = 0;
 };
 
 // Refuses a unit, or a unit at this k, whose exact sums pass the limit of 2^20 bits.
-std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k, Multiplier multiplier = {});
+std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
+                                              Multiplier multiplier = {});
 
 // Checks that scales are there where the unit wants them and only there.
 void check(const Unit& unit, const MatrixProduct& p);

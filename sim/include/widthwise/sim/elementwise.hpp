@@ -26,8 +26,9 @@ struct RandomSource {
 
 // result[i] = op(operands...[i]) in format `to`. flags, if not null, takes one byte an element.
 // copysign, negate, abs, next_up and next_down need `to` to be the first operand's format.
-void elementwise(Operation op, const Format& to, const Env& env, std::span<const CodeArray> operands,
-                 std::size_t count, void* result, std::uint8_t* flags, RandomSource random = {});
+void elementwise(Operation op, const Format& to, const Env& env,
+                 std::span<const CodeArray> operands, std::size_t count, void* result,
+                 std::uint8_t* flags, RandomSource random = {});
 
 // result[i] = a[i] * 2^n[i].
 void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int64_t* n,

@@ -13,8 +13,8 @@ namespace widthwise {
 // below 2^columns are never added (Schulte and Swartzlander, 1993, without their correction).
 Multiplier truncated_array(int columns);
 
-// Mitchell's logarithmic multiplier (1962): the sum of two piecewise linear logarithms. Significands
-// without leading one (subnormals) are normalised first, as their log2 demands.
+// Mitchell's logarithmic multiplier (1962): the sum of two piecewise linear logarithms.
+// Significands without leading one (subnormals) are normalised first, as their log2 demands.
 Multiplier mitchell();
 
 // DRUM (Hashemi, Bahar, Reda, 2015): the leading `width` digits of each operand, the last of them

@@ -1,0 +1,101 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "widthwise/sim/exact_sum.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace {
+
+using namespace widthwise;
+
+using Codes = std::vector<std::uint16_t>;
+
+MatrixProduct dot(const Codes& a, const Codes& b) {
+  MatrixProduct p;
+  p.m = p.n = 1;
+  p.k = a.size();
+  p.a = {a.data(), 0, 1};
+  p.b = {b.data(), 1, 0};
+  return p;
+}
+
+TEST_CASE("ExactSum: the deviation is counted in places of the exact sum") {
+  const Unit u = parse_unit("mac(e5m10)");
+  ExactSum sum(u);
+  const std::uint16_t one = 0x3c00, tiny = 0x0001, three = 0x4200;
+  sum.start(&one);
+  sum.add(&one, &one, nullptr, nullptr);
+  sum.add(&tiny, &tiny, nullptr, nullptr);  // 2 + 2^-48
+  const std::uint16_t two = 0x4000, above = 0x4001;
+  CHECK(sum.deviation(&two).ulps == std::ldexp(1.0, -48 + 9));
+  CHECK(sum.deviation(&above).ulps == doctest::Approx(1));
+  CHECK(sum.deviation(&three).relative == doctest::Approx(0.5));
+  sum.start(nullptr);
+  const std::uint16_t zero = 0;
+  CHECK(sum.deviation(&zero).ulps == 0);
+  CHECK(sum.deviation(&tiny).ulps == 1);
+  CHECK(std::isinf(sum.deviation(&tiny).relative));
+}
+
+TEST_CASE("ExactSum: what is no number deviates without end from one, and not from its like") {
+  ExactSum sum(parse_unit("mac(e5m10)"));
+  const std::uint16_t one = 0x3c00, infinity = 0x7c00, minus = 0xfc00, nan = 0x7e00, zero = 0;
+  sum.start(&one);
+  CHECK(std::isinf(sum.deviation(&infinity).ulps));
+  CHECK(std::isinf(sum.deviation(&nan).ulps));
+  sum.add(&infinity, &one, nullptr, nullptr);
+  CHECK(sum.deviation(&infinity).ulps == 0);
+  CHECK(std::isinf(sum.deviation(&minus).ulps));
+  CHECK(std::isinf(sum.deviation(&one).ulps));
+  sum.add(&infinity, &zero, nullptr, nullptr);
+  CHECK(sum.deviation(&nan).ulps == 0);
+}
+
+TEST_CASE("ErrorGrowth: each length is the error of a dot product that ends there") {
+  const Unit u = parse_unit("mac(e5m2)");
+  const std::vector<std::uint8_t> ones(16, 0x3c);
+  MatrixProduct p;
+  p.m = p.n = 1;
+  p.a = {ones.data(), 0, 1};
+  p.b = {ones.data(), 1, 0};
+  const std::size_t lengths[] = {1, 8, 9, 16};
+  Deviation errors[4];
+  ErrorGrowth(u, lengths).run(p, errors);
+  CHECK(errors[0].ulps == 0);
+  CHECK(errors[1].ulps == 0);
+  CHECK(errors[2].ulps == 0.5);  // 9 lies between 8 and 10
+  CHECK(errors[3].ulps == 2);    // 16, whose last place is 4, became 8
+}
+
+TEST_CASE("deviations: of a whole product, row by row") {
+  const Unit u = parse_unit("kulisch(e5m10)");
+  const Codes a = {0x3c00, 0x1400, 0x4200, 0x3555}, b = {0x3c01, 0x3c00, 0x0400, 0x3c00};
+  std::vector<std::uint16_t> z(4);
+  MatrixProduct p = dot(a, b);
+  p.m = p.n = p.k = 2;
+  p.a = {a.data(), 2, 1}, p.b = {b.data(), 2, 1};
+  p.result = z.data();
+  make_reference(u, 2)->run(p, 0, 2);
+  Deviation errors[4];
+  deviations(u, p, 0, 2, errors);
+  for (const Deviation& d : errors) CHECK(d.ulps <= 0.5);
+  z[3] ^= 1;
+  deviations(u, p, 0, 2, errors);
+  CHECK(errors[3].ulps >= 0.5);
+}
+
+TEST_CASE("ExactSum: terms too far apart to add are refused") {
+  ExactSum sum(parse_unit("fma(e62m10)"));
+  const std::uint64_t high[] = {std::uint64_t{0x3ffffffffffffffe} << 10, 0x3f},
+                      one[] = {std::uint64_t{0x1fffffffffffffff} << 10, 0x7};
+  sum.start(nullptr);
+  sum.add(one, one, nullptr, nullptr);
+  const std::uint64_t top[] = {high[0], 0xff};
+  CHECK_THROWS_WITH_AS(sum.add(top, one, nullptr, nullptr),
+                       doctest::Contains("and at most 2^2097152 are held exactly"),
+                       std::invalid_argument);
+}
+
+}  // namespace
