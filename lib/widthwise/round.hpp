@@ -173,16 +173,17 @@ struct Quick {
 };
 
 // A number whose exponent lies well inside its format stays a normal one whatever the rounding, and
-// none of the questions above arise. Nothing here is a jump.
+// none of the questions above arise, if it is a usual one to begin with. Nothing here is a jump.
 template <class How, class U>
-constexpr Quick<U> deliver_quick(const Rounder<U>& to, const Number<U>& x, const U& random) {
+constexpr Quick<U> deliver_quick(const Rounder<U>& to, const Number<U>& x, Mask<U> usual,
+                                 const U& random) {
   const U floor = shift_left(U(wrapped_sum(x.exp, to.field_offset)), to.layout.format.frac_bits);
   const U fraction = x.sig ^ bit<U>(digits<U> - 1);
   const Mask<U> odd = (x.sig & to.last_digit) != U{};
   const U magnitude = rounded_magnitude<How>(to, x.negative, floor, fraction, odd, random);
   return {magnitude | select(x.negative, to.layout.sign, U{}),
           raised<U>((x.sig & to.dropped) != U{}, inexact),
-          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside))};
+          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
 }
 
 template <class U, class Trace>
@@ -209,8 +210,8 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
                             const U& random = {}, Trace&& trace = {}) {
   if constexpr (!traced<Trace>) {
-    const Quick<U> z = deliver_quick<OneByOne>(to, x, random);
-    if (!any((z.sure == Mask<U>{}) | special(x))) [[likely]]
+    const Quick<U> z = deliver_quick<OneByOne>(to, x, special(x) == Mask<U>{}, random);
+    if (!any(z.sure == Mask<U>{})) [[likely]]
       return {z.code, z.flags | flags};
   } else if (special(x)) {  // zero, infinity and NaN have no digits to show on the way
     const Result<U> z = deliver(to, x, flags, random);

@@ -60,27 +60,37 @@ U draw(const Env& env, RandomSource random, std::size_t i) {
       random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
 }
 
+// Carriers as they lie in memory, at any address.
+template <class U>
+struct Items {
+  const void* data;
+  U operator[](std::size_t i) const {
+    U x;
+    std::memcpy(&x, static_cast<const std::byte*>(data) + i * sizeof x, sizeof x);
+    return x;
+  }
+};
+
 // A chunk of a job: operands in, codes and flags out.
 template <class U>
 struct Chunk {
   std::size_t first, n;
-  const U* operand[3];
+  Items<U> operand[3];
   U held[3][chunk<U>];
   U code[chunk<U>];
   std::uint8_t flags[chunk<U>];
 
-  Chunk() : operand{held[0], held[1], held[2]}, held{} {}
+  Chunk() : operand{{held[0]}, {held[1]}, {held[2]}}, held{} {}
   void load(int j, const CodeArray& a) {
-    if constexpr (std::is_integral_v<U>) {  // as it is, where items are carriers
-      const auto* items = static_cast<const U*>(a.data) + first;
-      const bool aligned = reinterpret_cast<std::uintptr_t>(items) % alignof(U) == 0;
-      operand[j] = held[j];
-      if (aligned && item_bytes(a.format.width()) == sizeof(U)) {
-        operand[j] = items;
-        return;
-      }
-    }
-    load_chunk(a, first, n, held[j]);
+    if (item_bytes(a.format.width()) == sizeof(U))
+      operand[j].data = static_cast<const std::byte*>(a.data) + first * sizeof(U);
+    else
+      load_chunk(a, first, n, held[j]);
+  }
+  template <class Outcome>  // Result or Quick
+  void put(std::size_t i, const Outcome& z) {
+    code[i] = z.code;
+    flags[i] = static_cast<std::uint8_t>(z.flags);
   }
 };
 
@@ -102,28 +112,31 @@ template <class U, class Op>
 void for_each(const ElementwiseJob& job, const Op& op) {
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
     for (std::size_t i = 0; i < c.n; ++i) {
-      const Result<U> z = op(c.first + i, c.operand[0][i], c.operand[1][i], c.operand[2][i]);
-      c.code[i] = z.code;
-      c.flags[i] = static_cast<std::uint8_t>(z.flags);
+      c.put(i, op(c.first + i, c.operand[0][i], c.operand[1][i], c.operand[2][i]));
     }
   });
 }
 
-// The same where the usual case has a quick way: all of a chunk goes it, and what is not sure is
-// done again in full. Not for stochastic rounding: its random bits take longer than all the rest.
-template <class U, class Quick, class Op>
-void for_each(const ElementwiseJob& job, const Quick& quick, const Op& op) {
-  if (job.env.rounding.stochastic()) return for_each<U>(job, op);
+// The same where the usual case has a quick way, quick(a, b, c), for carriers that vector units
+// hold; what is not sure is done again by op(a, b, c, random bits). Not for stochastic rounding,
+// whose random bits take longer than all the rest.
+template <class U, class Quickly, class Op>
+void for_each(const ElementwiseJob& job, const Quickly& quick, const Op& op) {
+  if (job.env.rounding.stochastic())
+    return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U& c) {
+      return op(a, b, c, draw<U>(job.env, job.random, i));
+    });
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
-    const U *x = c.operand[0], *y = c.operand[1], *z = c.operand[2];
-    const auto each = [quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); };
-    std::uint8_t sure[chunk<U>]{};
-    if constexpr (digits<U> <= 64) quick_chunk<U>(c.n, each, c.code, c.flags, sure);
-    for (std::size_t i = 0; i < c.n; ++i) {
-      if (sure[i]) [[likely]] continue;
-      const Result<U> r = op(c.first + i, x[i], y[i], z[i]);
-      c.code[i] = r.code;
-      c.flags[i] = static_cast<std::uint8_t>(r.flags);
+    const Items<U> x = c.operand[0], y = c.operand[1], z = c.operand[2];
+    if constexpr (digits<U> > 64) {
+      const Op own = op;
+      for (std::size_t i = 0; i < c.n; ++i) c.put(i, own(x[i], y[i], z[i], U{}));
+    } else {
+      const auto each = [quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); };
+      std::uint8_t sure[chunk<U>];
+      quick_chunk<U>(c.n, each, c.code, c.flags, sure);
+      for (std::size_t i = 0; (i = next_unsure(sure, i, c.n)) < c.n; ++i)
+        c.put(i, op(x[i], y[i], z[i], U{}));
     }
   });
 }
@@ -143,27 +156,31 @@ void run_elementwise(const ElementwiseJob& job) {
       return round_to_integral(to, fa, a, exact, random(i));
     });
   };
-  const auto sums = [&](bool minus) {
-    for_each<U>(
-        job,
-        [=](const U& a, const U& b, const U&) {
-          return quick_sum<InLoops<U>>(to, minus, fa, a, fb, b);
-        },
-        [&](std::size_t i, const U& a, const U& b, const U&) {
-          return minus ? subtract(to, fa, a, fb, b, random(i)) : add(to, fa, a, fb, b, random(i));
-        });
-  };
   switch (job.op) {
-    case Operation::add: return sums(false);
-    case Operation::subtract: return sums(true);
+    case Operation::add:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&) {
+            return quick_sum<InLoops<U>>(to, false, fa, a, fb, b);
+          },
+          [=](const U& a, const U& b, const U&, const U& r) { return add(to, fa, a, fb, b, r); });
+    case Operation::subtract:
+      return for_each<U>(
+          job,
+          [=](const U& a, const U& b, const U&) {
+            return quick_sum<InLoops<U>>(to, true, fa, a, fb, b);
+          },
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return subtract(to, fa, a, fb, b, r);
+          });
     case Operation::multiply:
       return for_each<U>(
           job,
           [=](const U& a, const U& b, const U&) {
             return quick_product<InLoops<U>>(to, fa, a, fb, b);
           },
-          [&](std::size_t i, const U& a, const U& b, const U&) {
-            return multiply(to, fa, a, fb, b, random(i));
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return multiply(to, fa, a, fb, b, r);
           });
     case Operation::divide:
       return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
@@ -183,8 +200,8 @@ void run_elementwise(const ElementwiseJob& job) {
           [=](const U& a, const U& b, const U& c) {
             return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c);
           },
-          [&](std::size_t i, const U& a, const U& b, const U& c) {
-            return fma(to, fa, a, fb, b, fc, c, random(i));
+          [=](const U& a, const U& b, const U& c, const U& r) {
+            return fma(to, fa, a, fb, b, fc, c, r);
           });
     case Operation::convert:
       return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {

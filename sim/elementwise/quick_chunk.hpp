@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 // The usual case of an operation, a chunk of elements at a time.
 namespace widthwise {
@@ -32,6 +33,12 @@ WIDTHWISE_VECTOR_LEVELS void quick_chunk(std::size_t n, const Each each, U* __re
     flags[i] = static_cast<std::uint8_t>(z.flags);
     sure[i] = z.sure;
   }
+}
+
+// The first index from i on that is not sure; n if there is none.
+inline std::size_t next_unsure(const std::uint8_t* sure, std::size_t i, std::size_t n) {
+  const void* at = std::memchr(sure + i, 0, n - i);
+  return at ? static_cast<std::size_t>(static_cast<const std::uint8_t*>(at) - sure) : n;
 }
 
 }  // namespace widthwise

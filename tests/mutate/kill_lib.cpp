@@ -1,5 +1,4 @@
-// Kills: lib/widthwise/decide.hpp lib/widthwise/round.hpp lib/widthwise/rounder.hpp
-// lib/widthwise/op/*.hpp
+// Kills: decide.hpp round.hpp rounder.hpp op/*.hpp
 #include <cstdio>
 #include <cstdlib>
 

@@ -69,19 +69,18 @@ template <class How, class U>
 constexpr Quick<U> quick_sum(const Rounder<U>& to, bool minus, const Layout<U>& fa, const U& a,
                              const Layout<U>& fb, const U& b, const U& random = {}) {
   const Mask<U> usual = plain(fa, a) & plain(fb, b);
-  if (!How::any(usual)) return {};
   Number<U> y = plain_operand(fb, b);
   y.negative = y.negative ^ minus;
   const Number<U> exact = exact_sum<How>(plain_operand(fa, a), y);
-  Quick<U> z = deliver_quick<How>(to, exact, random);
-  z.sure = z.sure & (exact.sig != U{}) & usual;
-  return z;
+  return deliver_quick<How>(to, exact, usual & (exact.zero == Mask<U>{}), random);
 }
 
+// Here and in the other operations, whether the operands are normal is asked first, and again in
+// quick_sum: with a jump around all the rest a 113-bit sum takes 15.6 ns instead of 16.6.
 template <class U, class Trace>
 constexpr Result<U> sum(const Rounder<U>& to, bool minus, const Layout<U>& fa, const U& a,
                         const Layout<U>& fb, const U& b, const U& random, Trace& trace) {
-  if constexpr (!traced<Trace>) {
+  if (!traced<Trace> && !any((plain(fa, a) & plain(fb, b)) == Mask<U>{})) [[likely]] {
     const Quick<U> z = quick_sum<OneByOne>(to, minus, fa, a, fb, b, random);
     if (!any(z.sure == Mask<U>{})) [[likely]]
       return {z.code, z.flags};

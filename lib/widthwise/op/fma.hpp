@@ -52,12 +52,9 @@ constexpr Quick<U> quick_fma(const Rounder<U>& to, const Layout<U>& fa, const U&
                              const Layout<U>& fb, const U& b, const Layout<U>& fc, const U& c,
                              const U& random = {}) {
   const Mask<U> usual = plain(fa, a) & plain(fb, b) & plain(fc, c);
-  if (!How::any(usual)) return {};
   const Number<U> exact =
       exact_fma<How>(plain_operand(fa, a), plain_operand(fb, b), plain_operand(fc, c));
-  Quick<U> z = deliver_quick<How>(to, exact, random);
-  z.sure = z.sure & (exact.sig != U{}) & usual;
-  return z;
+  return deliver_quick<How>(to, exact, usual & (exact.zero == Mask<U>{}), random);
 }
 
 // a * b + c with one rounding (IEEE 754-2019, 5.4.1). 0 * infinity is invalid even beside a NaN
@@ -66,7 +63,8 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> fma(const Rounder<U>& to, const Layout<U>& fa, const U& a, const Layout<U>& fb,
                         const U& b, const Layout<U>& fc, const U& c, const U& random = {},
                         Trace&& trace = {}) {
-  if constexpr (!traced<Trace>) {
+  if (!traced<Trace> && !any((plain(fa, a) & plain(fb, b) & plain(fc, c)) == Mask<U>{}))
+      [[likely]] {
     const Quick<U> z = quick_fma<OneByOne>(to, fa, a, fb, b, fc, c, random);
     if (!any(z.sure == Mask<U>{})) [[likely]]
       return {z.code, z.flags};

@@ -44,11 +44,8 @@ template <class How, class U>
 constexpr Quick<U> quick_product(const Rounder<U>& to, const Layout<U>& fa, const U& a,
                                  const Layout<U>& fb, const U& b, const U& random = {}) {
   const Mask<U> usual = plain(fa, a) & plain(fb, b);
-  if (!How::any(usual)) return {};
   const Number<U> exact = exact_product<How>(plain_operand(fa, a), plain_operand(fb, b));
-  Quick<U> z = deliver_quick<How>(to, exact, random);
-  z.sure = z.sure & usual;
-  return z;
+  return deliver_quick<How>(to, exact, usual, random);
 }
 
 // a * b, correctly rounded (IEEE 754-2019, 5.4.1).
@@ -56,7 +53,7 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> multiply(const Rounder<U>& to, const Layout<U>& fa, const U& a,
                              const Layout<U>& fb, const U& b, const U& random = {},
                              Trace&& trace = {}) {
-  if constexpr (!traced<Trace>) {
+  if (!traced<Trace> && !any((plain(fa, a) & plain(fb, b)) == Mask<U>{})) [[likely]] {
     const Quick<U> z = quick_product<OneByOne>(to, fa, a, fb, b, random);
     if (!any(z.sure == Mask<U>{})) [[likely]]
       return {z.code, z.flags};
