@@ -5,7 +5,11 @@ right and with anything else at the first fault. Each names in its first lines w
 compiler flags of its own if it has any:
 
     // Kills: lib/widthwise/round.hpp lib/widthwise/op/*.hpp
-    // Flags: -lmpfr -lgmp
+    // Flags: build/sim/libwidthwise.a -lfmt
+    // Reads: tests/oracle/dpu_blocks.py 3000 1
+
+Paths under build/ are built first, and never from changed sources. What the Python script after
+`Reads:` prints is in the file that is the program's argument.
 
 A mutant is killed when it does not compile, exits with non-zero, crashes or runs out of time. Those
 that cannot be killed, since they change no result, stand with the reason in
@@ -53,6 +57,7 @@ class Kill:
     source: Path
     globs: list[str]
     flags: list[str]
+    arguments: list[str]
     program: bytes = b""
     compile_seconds: float = 0.0
     run_seconds: float = 0.0
@@ -68,14 +73,15 @@ class Kill:
 def main() -> int:
     options = parse_arguments()
     deadline = time.monotonic() + options.seconds
-    kills = [read_kill(source) for source in sorted(TESTS.glob("kill_*.cpp"))]
     files = target_files(options.only)
-    check_coverage(files, kills)
     mutants, explained = split_off_equivalents(files)
     with tempfile.TemporaryDirectory() as scratch:
+        kills = [read_kill(source, Path(scratch)) for source in sorted(TESTS.glob("kill_*.cpp"))]
+        check_coverage(files, kills)
         trees = [copy_of_lib(Path(scratch) / str(i)) for i in range(options.jobs)]
         for kill in kills:
             measure(kill, trees[0])
+        kills.sort(key=lambda kill: kill.seconds)
         fates = try_all(in_random_order(mutants, options.seed), kills, trees, deadline)
     return report(files, mutants, explained, fates, options.seed)
 
@@ -92,13 +98,27 @@ def parse_arguments() -> argparse.Namespace:
 # --- What is mutated, and what should notice ------------------------------------------------------
 
 
-def read_kill(source: Path) -> Kill:
-    text = source.read_text()
-    claims = re.search(r"^// Kills: (.+)$", text, re.MULTILINE)
-    flags = re.search(r"^// Flags: (.+)$", text, re.MULTILINE)
-    if not claims:
+def read_kill(source: Path, scratch: Path) -> Kill:
+    def words(key: str) -> list[str]:
+        lines = re.findall(rf"^// {key}: (.+)$", source.read_text(), re.MULTILINE)
+        return " ".join(lines).split()
+
+    if not words("Kills"):
         sys.exit(f"{source.relative_to(ROOT)} does not say what it guards: '// Kills: FILE...'")
-    return Kill(source, claims[1].split(), flags[1].split() if flags else [])
+    built = [word.removeprefix("build/") for word in words("Flags") if word.startswith("build/")]
+    if built:
+        subprocess.run(["ninja", "-C", "build", "--quiet", *built], cwd=ROOT, check=True)
+    flags = [f"{ROOT}/{word}" if word.startswith("build/") else word for word in words("Flags")]
+    return Kill(source, words("Kills"), flags, read_by(words("Reads"), source.stem, scratch))
+
+
+def read_by(script: list[str], name: str, scratch: Path) -> list[str]:
+    """The program's argument: a file of what the script prints, or none."""
+    if not script:
+        return []
+    with open(scratch / f"{name}.txt", "w") as file:
+        subprocess.run([sys.executable, *script], cwd=ROOT, stdout=file, check=True)
+    return [file.name]
 
 
 def target_files(only: list[str]) -> list[str]:
@@ -163,11 +183,11 @@ def copy_of_lib(tree: Path) -> Path:
     return tree
 
 
-def run(command: list[str], tree: Path, seconds: float) -> int | None:
-    """Exit status of a command in a tree, None when it ran out of time; leaves no child behind."""
+def run(command: list[str], folder: Path, seconds: float) -> int | None:
+    """Exit status of a command, None when it ran out of time; leaves no child behind."""
     process = subprocess.Popen(
         command,
-        cwd=tree,
+        cwd=folder,
         start_new_session=True,
         preexec_fn=bound_memory,
         stdin=subprocess.DEVNULL,
@@ -191,6 +211,10 @@ def compile_command(kill: Kill) -> list[str]:
     return [*COMPILER, *INCLUDES, str(kill.source), "-o", "program", *kill.flags]
 
 
+def run_command(kill: Kill, tree: Path) -> list[str]:
+    return [str(tree / "program"), *kill.arguments]
+
+
 def measure(kill: Kill, tree: Path) -> None:
     """Times the unchanged program, which has to pass."""
     name = kill.source.relative_to(ROOT)
@@ -201,7 +225,7 @@ def measure(kill: Kill, tree: Path) -> None:
     kill.compile_seconds = time.monotonic() - began
     kill.program = (tree / "program").read_bytes()
     began = time.monotonic()
-    ran = subprocess.run(["./program"], cwd=tree, capture_output=True, text=True)
+    ran = subprocess.run(run_command(kill, tree), cwd=ROOT, capture_output=True, text=True)
     if ran.returncode != 0:
         sys.exit(f"{name} fails on the unchanged sources:\n{ran.stdout}{ran.stderr}")
     kill.run_seconds = time.monotonic() - began
@@ -214,7 +238,7 @@ def fate_against(kill: Kill, tree: Path) -> str:
         return "does not compile"
     if (tree / "program").read_bytes() == kill.program:
         return "unreached"  # the same program: this kill test never instantiates the line
-    status = run(["./program"], tree, PATIENCE * kill.run_seconds + 1)
+    status = run(run_command(kill, tree), ROOT, PATIENCE * kill.run_seconds + 1)
     return "survived" if status == 0 else "killed"
 
 

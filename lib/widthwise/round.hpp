@@ -121,9 +121,9 @@ constexpr Rounded<U> round(const Rounder<U>& to, Mask<U> negative, Int<U> exp, c
   const Mask<U> far = field > to.layout.top_field;
   const U floor = U(select(far, Int<U>{}, field)) << to.layout.format.frac_bits;
   const U hidden = select(at.subnormal, U{}, bit<U>(digits<U> - 1));
-  const U fraction = at.aligned - hidden;
+  const U fraction = at.aligned ^ hidden;
   Mask<U> odd = (at.aligned & to.last_digit) != U{};
-  if (to.even_code) odd = (U(floor + (fraction >> to.drop)) & U(1)) != U{};
+  if (to.even_code) odd = (floor & U(1)) != U{};  // of one digit
   Rounded<U> r{};
   r.magnitude = rounded_magnitude<OneByOne>(to, negative, floor, fraction, odd, random);
   trace(Stage::round, negative, exp + select(at.subnormal, at.short_by, Int<U>{}) + to.drop,

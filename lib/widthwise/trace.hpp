@@ -20,6 +20,9 @@ enum class Stage : std::uint8_t {
   round,
   pack,
 };
+inline constexpr const char* stage_names[] = {"unpack",    "product",     "scale", "align",
+                                              "group_sum", "block_sum",   "join",  "exact",
+                                              "normalise", "denormalise", "round", "pack"};
 
 // Listens to nothing and costs nothing. In its place goes any callable that takes
 //   (Stage, negative, exp, sig)   a wire on the way to a code: (-1)^negative * sig * 2^exp; at pack

@@ -27,13 +27,10 @@ inline std::string wire_value(const TraceRow& r) {
 
 // (stage, slot, lane, kind, negative, significand in hexadecimal, exponent, value)
 inline py::list trace_rows(const std::vector<TraceRow>& rows) {
-  constexpr const char* stages[] = {"unpack",    "product",     "scale", "align",
-                                    "group_sum", "block_sum",   "join",  "exact",
-                                    "normalise", "denormalise", "round", "pack"};
   constexpr const char* kinds[] = {"zero", "finite", "infinite", "nan"};
   py::list list;
   for (const TraceRow& r : rows)
-    list.append(py::make_tuple(stages[static_cast<int>(r.stage)], r.slot, r.lane,
+    list.append(py::make_tuple(stage_names[static_cast<int>(r.stage)], r.slot, r.lane,
                                kinds[static_cast<int>(r.kind)], r.negative, r.significand,
                                r.exponent, wire_value(r)));
   return list;

@@ -4,8 +4,8 @@
 
 prints COUNT lines, eight fields and the result, parted by tabs: the unit (TOML, '|' for a line's
 end), A, B, C, scales of A, scales of B (codes as in the vector files), seed, index, D. Every field
-of the datapath page, 2.1, varies; operands are random bit patterns, numbers of like exponents,
-cancelling pairs and named codes.
+of the datapath page, 2.1, varies; operands are random bit patterns, numbers of like exponents
+or of two far apart, cancelling pairs, named codes, and few others than zeros and ones.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ ROWS_A_UNIT = 2
 LONG = 1000  # elements: no row here has as many
 COMMON = ["binary16", "bfloat16", "tf32", "binary32", "e5m2", "e4m3fn", "e4m3fnuz", "e5m2fnuz"]
 COMMON += ["e2m1fn", "e3m2fn", "e8m0fnu", "ue4m3fn"]
-WIDE = ["binary64", "binary128", "e8m40", "e15m20", "e4m80"]
+WIDE = ["binary64", "binary128", "e8m40", "e15m20", "e4m80", "e6m120"]
 
 
 class Units:
     def __init__(self, seed: int):
         self.random = random.Random(seed)
+        self.exact_sums = False
 
     def between(self, least: int, most: int) -> int:
         return self.random.randint(least, most)
@@ -146,7 +147,7 @@ class Units:
 
     def align(self) -> Align:
         reference = self.pick(["max_exponent", "max_exponent", "exact", "fixed_lsb"])
-        if reference == "exact":
+        if self.exact_sums or reference == "exact":
             return Align()
         if reference == "fixed_lsb":
             return Align(reference, self.between(-10, 60), self.cut())
@@ -157,7 +158,7 @@ class Units:
     def sum(self) -> Sum:
         order = self.pick(["fused", "fused", "sequential", "pairwise_tree"])
         align = self.align()
-        width = self.maybe(lambda: self.between(1, 80), 4)
+        width = None if self.exact_sums else self.maybe(lambda: self.between(1, 80), 4)
         overflow = self.pick(["wrap", "saturate"]) if width else "wrap"
         rounds = order != "fused" and self.one_in(2)
         return Sum(order, align, width, overflow, self.round() if rounds else None)
@@ -187,7 +188,8 @@ class Units:
         return Scale(fmt, self.pick([whole, 2 * whole, size, 3 * size, LONG * whole]), apply)
 
     def any_unit(self) -> Unit:
-        wide = self.one_in(10)
+        wide = self.one_in(8)
+        self.exact_sums = wide and self.one_in(2)  # whose terms may lie far apart
         a = self.wide_format() if wide else self.format()
         b = a if self.one_in(2) else self.format()
         out = self.round()
@@ -233,6 +235,12 @@ class Units:
         mag = (self.pick(near) + self.pick([0, 0, 0, 1, -1])) & fmt.ones
         return mag | self.between(0, int(fmt.signed)) << fmt.mag_bits
 
+    def unit_or_special(self, fmt: Format) -> int:
+        """Zeros and ones, which cancel, or now and then an infinity or NaN."""
+        specials = [fmt.ones, fmt.max_mag + 1 & fmt.ones] if self.one_in(12) else []
+        mag = self.pick(specials or [0, fmt.bias << fmt.frac_bits & fmt.ones])
+        return mag | self.between(0, int(fmt.signed)) << fmt.mag_bits
+
     def finite_code(self, fmt: Format, exponent: int, spread: int) -> int:
         """Of about this exponent, or as near as the format goes, and any fraction."""
         field = exponent + fmt.bias + self.between(-spread, spread)
@@ -246,6 +254,11 @@ class Units:
             return [self.random.getrandbits(fmt.width) for _ in range(n)]
         if manner == "named":
             return [self.named_code(fmt) for _ in range(n)]
+        if manner == "few":
+            return [self.unit_or_special(fmt) for _ in range(n)]
+        if manner == "far":  # two clusters, anywhere
+            centres = [self.between(fmt.emin, fmt.emax) for _ in range(2)]
+            return [self.finite_code(fmt, self.pick(centres), 2) for _ in range(n)]
         middle = (fmt.emin + fmt.emax) // 2
         centre = self.pick([0, middle, fmt.emin, fmt.emax - 1])
         spread = self.pick([0, 1, 3, 8, 30])
@@ -253,10 +266,11 @@ class Units:
 
     def operands(self, u: Unit) -> tuple:
         """A, B, C, and scales or None twice."""
-        manner = self.pick(["bits", "numbers", "numbers", "numbers", "cancelling", "named"])
+        manners = ["bits", "numbers", "numbers", "numbers", "cancelling", "named", "few"]
+        manner = "far" if self.exact_sums and self.one_in(2) else self.pick(manners)
         k = self.pick([u.lanes, u.lanes, self.between(0, 2 * u.lanes + 6), self.between(0, 12)])
         a, b = self.codes(u.a.fmt, k, manner), self.codes(u.b.fmt, k, manner)
-        if manner == "cancelling":
+        if manner == "cancelling" or (manner == "few" and self.one_in(2)):
             for i in range(0, k - 1, 2):
                 a[i + 1] = a[i] ^ (u.a.fmt.signed << u.a.fmt.mag_bits)
                 b[i + 1] = b[i]
@@ -269,7 +283,8 @@ class Units:
         if not u.scale:
             return a, b, c, None, None
         n = -(-k // u.scale.block)
-        manner = "bits" if self.one_in(6) else "numbers"
+        if manner != "few":
+            manner = self.pick(["bits", "named", "numbers", "numbers", "numbers"])
         scales = [self.codes(u.scale.fmt, n, manner) for _ in "ab"]
         return a, b, c, *scales
 

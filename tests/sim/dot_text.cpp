@@ -83,16 +83,57 @@ Dot::Dot(const Unit& unit, const DotText& text)
 }
 
 std::string Dot::run(const ReferenceUnit& unit) const {
+  Flags flags = 0;
+  return run(unit, flags);
+}
+
+std::string Dot::run(const ReferenceUnit& unit, Flags& flags) const {
   std::vector<std::byte> result(bytes_of(result_));
+  std::uint8_t raised = 0;
   MatrixProduct p = product_;
-  p.result = result.data();
+  p.result = result.data(), p.flags = &raised;
   unit.run(p, 0, 1);
+  flags = raised;
   return unpacked(result_, result);
 }
 
 std::string Dot::at_the_end_of_the_trace(const ReferenceUnit& unit) const {
   const std::string code = unit.trace(product_, 0, 0).back().significand;
   return std::string(digits_of(result_) - code.size(), '0') + code;
+}
+
+std::vector<std::string> Dot::trace(const ReferenceUnit& unit) const {
+  constexpr const char* kinds[] = {"zero", "", "inf", "nan"};
+  std::vector<std::string> rows;
+  for (TraceRow& r : unit.trace(product_, 0, 0)) {
+    if (r.stage == Stage::normalise || r.stage == Stage::denormalise)
+      for (; r.significand.back() == '0'; r.exponent += 4) r.significand.pop_back();
+    const std::string kind = kinds[static_cast<int>(r.kind)];
+    const std::string number = fmt::format("{}p{}", r.significand, r.exponent);
+    rows.push_back(fmt::format("{} {} {} {}{}", stage_names[static_cast<int>(r.stage)], r.slot,
+                               r.lane, r.negative ? "-" : "", kind.empty() ? number : kind));
+  }
+  return rows;
+}
+
+Question::Question(const std::string& line) {
+  std::vector<std::string> fields(1);
+  for (char c : line) {
+    if (c == '\t')
+      fields.emplace_back();
+    else
+      fields.back() += c == '|' ? '\n' : c;
+  }
+  if (fields.size() != 9) throw std::invalid_argument(line + ": not nine fields");
+  unit_text = fields[0];
+  operands = {fields[1],
+              fields[2],
+              fields[3],
+              fields[4],
+              fields[5],
+              std::stoull(fields[6], nullptr, 16),
+              std::stoull(fields[7], nullptr, 16)};
+  want = fields[8];
 }
 
 std::string dot(const Unit& unit, const DotText& text) {

@@ -44,12 +44,25 @@ class Dot {
 
   std::size_t k() const { return product_.k; }
   std::string run(const ReferenceUnit& unit) const;
+  std::string run(const ReferenceUnit& unit, Flags& flags) const;
   std::string at_the_end_of_the_trace(const ReferenceUnit& unit) const;
+  // A row a string: stage, slot, lane, and the value as sign, significand and exponent. Of
+  // normalised ones, which fill their carrier, without the zeros at the end.
+  std::vector<std::string> trace(const ReferenceUnit& unit) const;
 
  private:
   MatrixProduct product_;
   Format result_;
   std::vector<std::byte> a_, b_, c_, scale_a_, scale_b_;
+};
+
+// One line of tests/oracle/dpu_blocks.py.
+struct Question {
+  std::string unit_text;
+  DotText operands;
+  std::string want;
+
+  explicit Question(const std::string& line);
 };
 
 // c + sum a[i] * b[i] of one unit, by way of make_reference.

@@ -5,6 +5,7 @@
 
 #include "dot_text.hpp"
 #include "tests/lib/tally.hpp"
+#include "traced_units.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -39,8 +40,7 @@ TEST_CASE("pitfall 22: sixteen ones in e5m2 are 8 in order, 16 at once, 16 in bl
   CHECK(sum(fused(e5m2, 8), times(16, 1)) == codes(e5m2, {16}));
 }
 
-// --- Exponents of 62 bits
-// --------------------------------------------------------------------------
+// --- Exponents of 62 bits ------------------------------------------------------------------------
 
 namespace {
 
@@ -97,8 +97,7 @@ TEST_CASE("multiply, round, add, round takes e62 terms 2^63 binades apart") {
   CHECK(e62(up, {largest | minus, least}, {largest, least}) == hex({(largest - 1) | minus}));
 }
 
-// --- The corner cases of 3.9
-// -----------------------------------------------------------------------
+// --- The corner cases of 3.9 ---------------------------------------------------------------------
 
 namespace {
 
@@ -206,8 +205,7 @@ TEST_CASE("3.9: one and a half of the least number") {
                  {"cdna3.bf16", f32(two_to(-148))}});
 }
 
-// --- The corners decided in 3.10
-// -------------------------------------------------------------------
+// --- The corners decided in 3.10 -----------------------------------------------------------------
 
 TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
   const auto into = [](const Format& f) {
@@ -323,8 +321,7 @@ TEST_CASE("3.10, 8: mac rounds its products to the sum's format") {
         23);
 }
 
-// --- The chain
-// -------------------------------------------------------------------------------------
+// --- The chain -----------------------------------------------------------------------------------
 
 TEST_CASE("promotion adds the running value into an outer one, every interval and at the end") {
   // binary16 stops counting at 2048; an outer binary32 value never sees that many ones at a time.
@@ -374,4 +371,18 @@ TEST_CASE("an accumulator between blocks aligns by the exponent it has in its fo
   // In the window of 25 bits below 2^-133 the register's least number survives, its half does not.
   CHECK(dot(preset("hopper.bf16.f32"), {two_to(-75)}, {two_to(-74)}, 0) == f32(two_to(-149)));
   CHECK(dot(preset("hopper.bf16.f32"), {two_to(-75)}, {two_to(-75)}, 0) == f32(0));
+}
+
+// --- Traces --------------------------------------------------------------------------------------
+
+TEST_CASE("a trace shows every wire, and the flags are those of all roundings on the way") {
+  for (const TracedUnit& t : traced_units()) {
+    const Dot dot(t.unit, t.operands);
+    const auto engine = make_reference(t.unit, dot.k());
+    CHECK(dot.trace(*engine) == t.rows);
+    Flags flags = 0;
+    const std::string code = dot.run(*engine, flags);
+    CHECK(flags == t.flags);
+    CHECK(code == dot.at_the_end_of_the_trace(*engine));
+  }
 }

@@ -46,38 +46,6 @@ class Lines {
   FILE* pipe_;
 };
 
-std::vector<std::string> fields(const std::string& line) {
-  std::vector<std::string> all(1);
-  for (char c : line) {
-    if (c == '\t')
-      all.emplace_back();
-    else
-      all.back() += c == '|' ? '\n' : c;
-  }
-  return all;
-}
-
-// One line of dpu_blocks.py.
-struct Case {
-  std::string unit_text;
-  DotText operands;
-  std::string want;
-
-  explicit Case(const std::string& line) {
-    const std::vector<std::string> f = fields(line);
-    REQUIRE(f.size() == 9);
-    unit_text = f[0];
-    operands = {f[1],
-                f[2],
-                f[3],
-                f[4],
-                f[5],
-                std::stoull(f[6], nullptr, 16),
-                std::stoull(f[7], nullptr, 16)};
-    want = f[8];
-  }
-};
-
 // A unit over every pair of carriers that can hold it.
 std::vector<std::unique_ptr<ReferenceUnit>> carriers(const Unit& u, std::size_t k) {
   std::vector<std::unique_ptr<ReferenceUnit>> all;
@@ -88,7 +56,7 @@ std::vector<std::unique_ptr<ReferenceUnit>> carriers(const Unit& u, std::size_t 
   return all;
 }
 
-std::string got(const Case& x) {
+std::string got(const Question& x) {
   const Unit u = unit_from_toml(x.unit_text);
   const Dot dot(u, x.operands);
   std::string code;
@@ -102,7 +70,7 @@ std::string got(const Case& x) {
   return code;
 }
 
-std::string description(const std::string& line, const std::string& got, const Case& x) {
+std::string description(const std::string& line, const std::string& got, const Question& x) {
   return x.unit_text + "\nA " + x.operands.a + " B " + x.operands.b + " C " + x.operands.c +
          " SA " + x.operands.scale_a + " SB " + x.operands.scale_b + "\ngot " + got + ", want " +
          x.want + "\n" + line;
@@ -123,7 +91,7 @@ TEST_CASE("dpu_ref.py and the reference agree on random units and operands, what
               (seed ? seed : "1"));
   Tally tally;
   for (std::string line; lines.next(line);) {
-    const Case x(line);
+    const Question x(line);
     std::string code;
     try {
       code = got(x);

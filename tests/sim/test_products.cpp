@@ -272,8 +272,7 @@ TEST_CASE("the least pair of carriers that holds a unit is taken") {
   CHECK(carriers("kulisch(binary64)", 4) == "magnitudes on the heap, codes of 4,160 bits");
 }
 
-// --- What is refused
-// -------------------------------------------------------------------------------
+// --- What is refused -----------------------------------------------------------------------------
 
 TEST_CASE("an exact sum past 2^20 bits is refused, with its size and the way out") {
   Unit u = fused(ieee_format(20, 50), 4);

@@ -48,8 +48,7 @@ void check_dot(Tally& tally, const ReferenceUnit& engine, const Dot& dot, const 
   tally.check(traced == want, [&] { return disagreement(what + ", traced", traced, want); });
 }
 
-// --- Conversions: one rounding slot, no sums
-// -------------------------------------------------------
+// --- Conversions: one rounding slot, no sums -----------------------------------------------------
 
 using M = Wide<10>;
 using Slot128 = RoundingSlot<uint128>;

@@ -180,8 +180,7 @@ TEST_CASE("2,000 random units, 62-bit exponents among them: the parts add up") {
   CHECK(cases == 2000);
 }
 
-// --- No block can overflow what is called wide enough
-// ----------------------------------------------
+// --- No block can overflow what is called wide enough --------------------------------------------
 
 // An operand's value as m * 2^q with the exponent that the aligner sees; small formats only.
 struct Value {

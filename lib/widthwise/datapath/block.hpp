@@ -9,12 +9,10 @@ namespace widthwise {
 // needed: by another sum, or by further nodes of its own.
 constexpr std::int64_t reach_of(const Unit& u, CLevel level) {
   if (u.c_level != level) return 0;
-  const bool one_node =
-      level == CLevel::late || (level == CLevel::group ? u.lanes == 1 : !u.groups.has_value());
-  const Sum& sum = level == CLevel::group   ? u.group_sum
-                   : level == CLevel::block ? u.block_sum
-                                            : u.c_sum;
-  return sum.order == Order::fused || one_node ? reach_of(u.out) : 0;
+  const bool in_group = level == CLevel::group;
+  const Order order = in_group ? u.group_sum.order : u.block_sum.order;
+  const bool one_node = in_group ? u.lanes == 1 : level == CLevel::late || !u.groups;
+  return order == Order::fused || one_node ? reach_of(u.out) : 0;
 }
 
 // Products keep the sign of their factors: zero_sign is about sums.
@@ -98,7 +96,7 @@ constexpr Term<M> scaled_group(const Term<M>& sum, bool zero_products, const Lan
   if (z.kind == Kind::infinite || z.kind == Kind::nan) return z;
   const bool zero_scale = lane.scale_a.kind == Kind::zero || lane.scale_b.kind == Kind::zero;
   z.kind = zero_products || zero_scale ? Kind::zero : Kind::finite;
-  z.mixed = sum.mixed && z.m == M{};
+  z.mixed = sum.mixed;
   if (z.mixed) z.negative = false;
   return z;
 }
@@ -112,12 +110,11 @@ struct GroupShape {
   }
 };
 constexpr GroupShape group_shape(const std::optional<Groups>& groups, std::size_t lanes) {
-  if (!groups) return {1, lanes, false};
-  if (groups->strided) {
+  if (groups && groups->strided) {
     const std::size_t count = std::min(static_cast<std::size_t>(*groups->strided), lanes);
     return {count, (lanes + count - 1) / count, true};
   }
-  const auto size = static_cast<std::size_t>(*groups->consecutive);
+  const std::size_t size = groups ? static_cast<std::size_t>(*groups->consecutive) : lanes;
   return {(lanes + size - 1) / size, size, false};
 }
 

@@ -12,7 +12,7 @@ namespace widthwise {
 // included.
 constexpr std::int64_t reach_of(const Round& r) {
   const int kept = r.keep_frac.value_or(r.fmt.frac_bits) + 1;
-  return std::max<std::int64_t>(kept, r.post_norm_frac.value_or(0) + 1) + r.rm.random_bits + 4;
+  return std::max<std::int64_t>(kept, r.post_norm_frac.value_or(0) + 1) + r.rm.random_bits + 2;
 }
 
 // One place of a unit that rounds, with all that is the same for every value.
@@ -56,7 +56,7 @@ constexpr Number<H> leading_digits(const Term<M>& t) {
 template <class M>
 constexpr void cut_after_normalising(const Round& r, Term<M>& t) {
   const std::int64_t top = bit_length(t.m) - 1 + t.q;
-  const std::int64_t e = top > r.fmt.emin() ? top : r.fmt.emin();
+  const std::int64_t e = std::max<std::int64_t>(top, r.fmt.emin());
   const std::int64_t n = distance(e - *r.post_norm_frac, t.q);
   if (n <= 0) return;
   t.m = round_magnitude(r.post_norm_rm, t.negative, t.m, n);
@@ -105,7 +105,7 @@ constexpr Term<M> rounded_term(const RoundingSlot<H>& s, const Term<M>& t, std::
                                Progress& progress, Trace& trace) {
   const H code = rounded(s, t, step, progress, trace);
   Factor<H> x = factor(s.rounder.layout, code);
-  if (s.rounder.spare != 0 && x.kind == Kind::finite && !any_low_bits<H>(x.m, s.rounder.spare)) {
+  if (x.kind == Kind::finite && !any_low_bits<H>(x.m, s.rounder.spare)) {
     x.m = x.m >> s.rounder.spare;
     x.q += s.rounder.spare;
   }

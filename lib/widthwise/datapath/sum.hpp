@@ -30,7 +30,7 @@ template <class M>
 constexpr Signed<M> plus(const Signed<M>& a, const Signed<M>& b) {
   if (a.negative == b.negative) return {a.negative, M(a.m + b.m)};
   if (a.m < b.m) return {b.negative, M(b.m - a.m)};
-  return {a.m == b.m ? false : a.negative, M(a.m - b.m)};
+  return {a.negative, M(a.m - b.m)};
 }
 
 // v in a two's-complement register; overflowed tells whether it fitted.
@@ -103,14 +103,19 @@ constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms
   return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = lsb, .e = e};
 }
 
-// All terms to the last digit that any of them has. Zeros have one too, which matters only where it
-// becomes the last of a register.
+// The last digit that any of the terms has. Zeros have one too, which matters only where it becomes
+// the last of a register.
+template <class M>
+constexpr std::int64_t last_digit(std::span<const Term<M>> terms) {
+  std::int64_t q = terms[0].q;
+  for (const Term<M>& t : terms) q = std::min(q, t.q);
+  return q;
+}
+
+// All terms to the digit q, the last that any of them has.
 template <class M, class Trace>
-constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, bool zeros,
+constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, std::int64_t q,
                               Trace& trace) {
-  std::int64_t q = INT64_MAX;
-  for (const Term<M>& t : terms)
-    if (zeros || t.kind == Kind::finite) q = std::min(q, t.q);
   Signed<M> total;
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
@@ -134,21 +139,18 @@ template <class M, class Trace>
 constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std::int64_t reach,
                                    Trace& trace) {
   const auto top = [](const Term<M>& t) { return t.q + bit_length(t.m); };
-  const auto end = std::partition(terms.begin(), terms.end(), [](const Term<M>& t) {
-    return t.kind == Kind::finite && t.m != M{};
-  });
-  terms = terms.first(static_cast<std::size_t>(end - terms.begin()));
-  std::sort(terms.begin(), terms.end(),
-            [&](const Term<M>& a, const Term<M>& b) { return top(a) > top(b); });
+  const auto zeros = std::ranges::partition(terms, [](const Term<M>& t) { return t.m != M{}; });
+  terms = terms.first(terms.size() - zeros.size());
+  std::ranges::sort(terms, std::ranges::greater{}, top);
 
   const std::int64_t gap = reach + bit_length(terms.size());
   Term<M> sum{.kind = Kind::finite, .e = e};
   while (!terms.empty()) {
     std::int64_t bottom = terms[0].q;
     std::size_t n = 1;
-    for (; n < terms.size() && distance(bottom, top(terms[n])) <= gap; ++n)
+    for (; n < terms.size() && distance(bottom, top(terms[n])) < gap; ++n)
       bottom = std::min(bottom, terms[n].q);
-    const Term<M> cluster = sum_exactly<M>(terms.first(n), e, false, trace);
+    const Term<M> cluster = sum_exactly<M>(terms.first(n), e, bottom, trace);
     terms = terms.subspan(n);
     if (cluster.m == M{}) continue;
     if (sum.m == M{}) {
@@ -199,7 +201,7 @@ constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumC
         if (context.reach && !sum.width) {
           z = sum_closing_gaps<M>(terms, e, context.reach, trace);
         } else {
-          z = sum_exactly<M>(terms, e, true, trace);
+          z = sum_exactly<M>(terms, e, last_digit<M>(terms), trace);
           const Signed<M> kept = fit(sum, Signed<M>{z.negative, z.m}, flags);
           z.negative = kept.negative, z.m = kept.m;
         }
@@ -250,11 +252,10 @@ constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms, Progre
       terms[0] = add_pair(adder, terms[0], terms[i], progress, trace);
     return terms[0];
   }
-  for (std::size_t n = terms.size(); n > 1;
-       n = n / 2 + n % 2) {  // neighbours; an odd last moves up
+  for (std::size_t n = terms.size(); n > 1; n = n / 2 + n % 2) {  // neighbours
     for (std::size_t i = 0; i < n / 2; ++i)
       terms[i] = add_pair(adder, terms[2 * i], terms[2 * i + 1], progress, trace);
-    if (n % 2) terms[n / 2] = terms[n - 1];
+    terms[n / 2] = terms[n - 1];  // an odd last moves up; after an even one nobody looks there
   }
   return terms[0];
 }

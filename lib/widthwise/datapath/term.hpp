@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <span>
 
 #include "widthwise/op/fma.hpp"
@@ -16,8 +17,8 @@ struct Factor {
   Kind kind = Kind::zero;
   bool negative = false;
   H m{};
-  std::int64_t q = 0;
-  std::int64_t e = 0;  // field exponent: that of the least normal number for a subnormal
+  std::int64_t q{};
+  std::int64_t e{};  // field exponent: that of the least normal number for a subnormal
 };
 
 // A summand or a sum. An exact zero is of kind zero and has no vote on the alignment; a sum that
@@ -29,9 +30,9 @@ struct Term {
   bool mixed = false;  // a zero sum of addends of both signs
   bool is_c = false;
   M m{};
-  std::int64_t q = 0;
-  std::int64_t e = 0;
-  std::int64_t lane = 0;  // position along k of its first lane: the step of its random bits
+  std::int64_t q{};
+  std::int64_t e{};
+  std::int64_t lane{};  // position along k of its first lane: the step of its random bits
 };
 
 template <class H>
@@ -83,20 +84,20 @@ constexpr Term<M> term(const Factor<H>& x, std::int64_t lane, bool is_c = false)
 
 // a - b, kept inside 64 bits: terms of 62-bit exponents may lie 2^63 apart.
 constexpr std::int64_t distance(std::int64_t a, std::int64_t b) {
-  std::int64_t d = 0;
+  std::int64_t d;
   if (!__builtin_sub_overflow(a, b, &d)) return d;
   return a < b ? INT64_MIN : INT64_MAX;
 }
 
-// Drops the n low digits of a magnitude; n <= 0 appends zeros. Not for stochastic rounding.
+// Drops the n low digits of a magnitude; n <= 0 appends zeros. Not for stochastic rounding. To drop
+// more than one digit above the leading one is all the same.
 template <class M>
 constexpr M round_magnitude(const Rounding& rule, bool negative, const M& m, std::int64_t n) {
   if (n <= 0) return M(m << static_cast<int>(-n));
-  const std::int64_t length = bit_length(m);
-  const bool none_kept = n > length;  // then even the first dropped digit is 0
-  const M kept = n >= length ? M{} : M(m >> static_cast<int>(n));
-  const bool guard = !none_kept && bool(((m >> static_cast<int>(n - 1)) & M(1)) != M{});
-  const bool sticky = none_kept ? length > 0 : n > 1 && any_low_bits<M>(m, n - 1);
+  const auto drop = static_cast<int>(std::min<std::int64_t>(n, bit_length(m) + 1));
+  const M kept = m >> drop;
+  const bool guard = bool(((m >> (drop - 1)) & M(1)) != M{});
+  const bool sticky = any_low_bits<M>(m, drop - 1);
   const bool odd = (kept & M(1)) != M{};
   return goes_away(rule.mode, negative, odd, guard, sticky) ? M(kept + M(1)) : kept;
 }

@@ -67,8 +67,7 @@ constexpr IntegerResult to_integer(int width, bool is_signed, const RoundingRule
   const Number<U> x = operand(fa, a);
   if (x.nan || x.infinite) return invalid_integer(width, is_signed, x.negative && !x.nan);
   if (x.zero) return {0, 0};
-  if (x.exp > 0 && bit_length(x.sig) + x.exp > 64)
-    return invalid_integer(width, is_signed, x.negative);
+  if (x.exp > 0) return invalid_integer(width, is_signed, x.negative);  // 2^64 or more
   const Integral<U> cut = cut_at_point(x);
   if (bit_length(cut.whole) > 64) return invalid_integer(width, is_signed, x.negative);
 

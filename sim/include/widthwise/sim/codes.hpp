@@ -16,7 +16,7 @@ constexpr int item_bytes(int width) {
 template <class U>
 U load_code(const std::byte* at, int bytes) {
   if (bytes > 8) {
-    if constexpr (digits < U >> 64) {
+    if constexpr (64 < digits<U>) {
       Wide<digits<U> / 64> x;
       std::memcpy(x.limb, at,
                   static_cast<std::size_t>(bytes) < sizeof x.limb ? static_cast<std::size_t>(bytes)
@@ -47,7 +47,7 @@ U load_code(const std::byte* at, int bytes) {
 template <class U>
 void store_code(std::byte* at, int bytes, const U& code) {
   if (bytes > 8) {
-    if constexpr (digits < U >> 64) {
+    if constexpr (64 < digits<U>) {
       const Wide<digits<U> / 64> x(code);
       const auto held = sizeof x.limb;
       const auto wanted = static_cast<std::size_t>(bytes);

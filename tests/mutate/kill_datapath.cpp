@@ -1,0 +1,132 @@
+// Kills: datapath/*.hpp round.hpp rounder.hpp
+// Reads: tests/oracle/dpu_blocks.py 10000 1
+// Flags: -fsanitize=shift -fno-sanitize-recover=all
+// Flags: build/tests/sim/libdot_text.a build/tests/oracle/libwalk.a build/sim/libwidthwise.a
+// Flags: -lfmt -ltomlplusplus
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "sim/dot/capacity.hpp"
+#include "sim/dot/reference.hpp"
+#include "tests/oracle/csv.hpp"
+#include "tests/sim/closing_gaps.hpp"
+#include "tests/sim/traced_units.hpp"
+#include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Exits at the first dot product that differs from what dpu_ref.py, the recorded vectors or a trace
+// by hand says. Only the engine is compiled from the tree under test; the libraries that read units
+// and operands are the build's.
+namespace {
+
+using namespace tests;
+
+// Pairs of carriers of their own: the build's engines, which nobody has changed, are other classes.
+using Small = UnitOver<uint128, uint128>;
+using Large = UnitOver<Wide<11>, uint128>;
+
+void demand(bool good, const char* what) {
+  if (good) return;
+  std::printf("%s: not as it was\n", what);
+  std::exit(1);
+}
+
+class Engines {
+ public:
+  // Null where the carriers are too small for the unit.
+  const ReferenceUnit* at(const std::string& name, const Unit& unit, std::size_t k) {
+    auto [place, is_new] = made_.try_emplace(name + ' ' + std::to_string(k));
+    if (is_new) {
+      const Capacity need = capacity(unit, static_cast<std::int64_t>(k));
+      if (need.magnitude_bits <= 126 && need.code_digits <= 128)
+        place->second = std::make_unique<Small>(unit, k, Multiplier{}, "");
+      else if (need.magnitude_bits <= 702 && need.code_digits <= 128)
+        place->second = std::make_unique<Large>(unit, k, Multiplier{}, "");
+    }
+    return place->second.get();
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<ReferenceUnit>> made_;
+};
+
+void demand_result(const ReferenceUnit* engine, const Dot& dot, const std::string& want,
+                   const char* what) {
+  if (!engine) return;
+  demand(dot.run(*engine) == want, what);
+  demand(dot.at_the_end_of_the_trace(*engine) == want, what);
+}
+
+Flags flags_of(const Dot& dot, const ReferenceUnit& engine) {
+  Flags flags = 0;
+  dot.run(engine, flags);
+  return flags;
+}
+
+void demand_traces() {
+  for (const TracedUnit& t : traced_units()) {
+    Engines engines;
+    const Dot dot(t.unit, t.operands);
+    const ReferenceUnit& engine = *engines.at("", t.unit, dot.k());
+    demand(flags_of(dot, engine) == t.flags, "flags");
+    demand(dot.trace(engine) == t.rows, "trace");
+  }
+}
+
+void demand_flags() {
+  const Unit unit = overflowing().unit;
+  for (const FlaggedSum& x : flagged_sums) {
+    const std::vector<double> ones(x.terms.size(), 1);
+    const Dot dot(unit, {codes(binary32, x.terms), codes(binary32, ones), codes(binary32, {0})});
+    Engines engines;
+    demand(flags_of(dot, *engines.at("", unit, dot.k())) == x.flags, "flags of a register");
+  }
+}
+
+void demand_gaps_closed() {
+  closing_gaps::Random random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const Round r = closing_gaps::slot(random);
+    const auto terms = closing_gaps::clusters(random, reach_of(r));
+    demand(closing_gaps::with_gaps_closed(r, terms, 0) == closing_gaps::exactly(r, terms, 0),
+           "closed gaps");
+  }
+}
+
+void demand_vectors(const std::string& file, const char* a, const char* b, const char* c,
+                    bool scaled) {
+  Engines engines;
+  for (const oracle::Row& row : oracle::read_csv("tests/data/vectors/" + file)) {
+    const std::string& name = row.at("preset");
+    const Unit& unit = find_preset(name)->unit;
+    const Dot dot(unit, {row.at(a), row.at(b), row.at(c), scaled ? row.at("SA_hex") : "",
+                         scaled ? row.at("SB_hex") : ""});
+    demand_result(engines.at(name, unit, dot.k()), dot, row.at("D_hex_expected"), file.c_str());
+  }
+}
+
+void demand_questions(const char* path) {
+  std::ifstream in(path);
+  int count = 0;
+  for (std::string line; std::getline(in, line); ++count) {
+    const Question x(line);
+    const Unit unit = unit_from_toml(x.unit_text);
+    const Dot dot(unit, x.operands);
+    Engines engines;
+    demand_result(engines.at("", unit, dot.k()), dot, x.want, "dpu_ref.py");
+  }
+  demand(count > 0, path);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  demand_traces();
+  demand_flags();
+  demand_gaps_closed();
+  demand_vectors("matrix_units.csv", "A_hex_lane0_first", "B_hex_lane0_first", "C_hex", false);
+  demand_vectors("matrix_units_scaled.csv", "A_hex", "B_hex", "C_hex", true);
+  demand_questions(arguments[1]);
+}
