@@ -128,7 +128,7 @@ void for_each(const ElementwiseJob& job, const Quickly& quick, const Op& op) {
     });
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
     const Items<U> x = c.operand[0], y = c.operand[1], z = c.operand[2];
-    if constexpr (128 < digits<U>) {
+    if constexpr (64 < digits<U>) {
       const Op own = op;
       for (std::size_t i = 0; i < c.n; ++i) c.put(i, own(x[i], y[i], z[i], U{}));
     } else {

@@ -128,9 +128,20 @@ void demand_traces() {
       }
 }
 
+// Zero times the largest number of any format lies below every addend.
+void demand_zero_products() {
+  Format high = ieee_format(62, 1);
+  high.bias = 1;
+  const Layout<Large> f(high), g(ieee_format(62, 1));
+  const Rounder<Large> to(g.format);
+  const Result<Large> z = fma<Large>(to, f, f.max_finite, f, Large{0}, g, Large{1});
+  demand(z.code == 1 && z.flags == 0, "zero product");
+}
+
 }  // namespace
 
 int main() {
+  demand_zero_products();
   demand_nans(NanResult::canonical);
   demand_nans(NanResult::propagate);
   demand_traces();
