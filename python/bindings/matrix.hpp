@@ -25,36 +25,6 @@ inline MatrixProduct matrix_product(const Unit& u, const Operands& x) {
   return p;
 }
 
-inline CodeMatrix moved(const Format& f, CodeMatrix x, std::ptrdiff_t rows,
-                        std::ptrdiff_t columns) {
-  if (x.data)
-    x.data = static_cast<const std::byte*>(x.data) +
-             (rows * x.row + columns * x.column) * item_bytes(f.width());
-  return x;
-}
-
-// Outputs [row, row + m) x [column, column + n) of a product. The results of a tile lie in one
-// piece, so it has one row or all columns.
-inline MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row,
-                          std::size_t column, std::size_t m, std::size_t n) {
-  const auto i = static_cast<std::ptrdiff_t>(row), j = static_cast<std::ptrdiff_t>(column);
-  const Format scale = u.scale ? u.scale->fmt : u.a.fmt;
-  const std::size_t at = row * whole.n + column;
-  MatrixProduct p = whole;
-  p.m = m;
-  p.n = n;
-  p.a = moved(u.a.fmt, p.a, i, 0);
-  p.b = moved(u.b.fmt, p.b, 0, j);
-  p.c = moved(u.c.fmt, p.c, i, j);
-  p.scale_a = moved(scale, p.scale_a, i, 0);
-  p.scale_b = moved(scale, p.scale_b, 0, j);
-  p.result = static_cast<std::byte*>(p.result) +
-             at * static_cast<std::size_t>(item_bytes(result_round(u).fmt.width()));
-  if (p.flags) p.flags += at;
-  p.first_index += at;
-  return p;
-}
-
 // Codes along a last axis, at each place of leading axes whose strides may be 0.
 class Rows {
  public:

@@ -95,7 +95,7 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    result, raised = products.run(threads, checked_seed(seed), flags, multiplier)
+    result, raised = products.run(engine, threads, checked_seed(seed), flags, multiplier)
     return delivered(result, raised, products.shape, u)
 
 
@@ -271,7 +271,7 @@ class Products:
         self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
 
     def run(
-        self, threads: int | None, seed: int, flags: bool, multiplier: Multiplier
+        self, engine: str, threads: int | None, seed: int, flags: bool, multiplier: Multiplier
     ) -> tuple[np.ndarray, np.ndarray | None]:
         if threads is not None and threads < 1:
             raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
@@ -282,7 +282,8 @@ class Products:
         for i, lead in enumerate(np.ndindex(*self.lead)):
             part = bound([None if x is None else x[lead] for x in self.arrays])
             flags_part = None if raised is None else raised[lead]
-            unit.matmul(part, result[lead], flags_part, seed, i * outputs, threads or 0)
+            first = i * outputs
+            unit.matmul(part, result[lead], flags_part, seed, first, threads or 0, engine)
         return result, raised
 
 

@@ -5,41 +5,43 @@ from __future__ import annotations
 from . import _widthwise as core
 from ._unit import Unit, as_unit
 
-ENGINES = ("reference",)
-
 
 def engines() -> list[str]:
     """The engines usable here. All give the same bits."""
-    return list(ENGINES)
+    return [name for name in core.engine_names() if name != "auto"]
 
 
 def check(engine: str) -> None:
-    if engine not in ("auto", *ENGINES):
+    if engine not in core.engine_names():
         raise ValueError(
             f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
-            f"auto, {', '.join(ENGINES)}"
+            f"{', '.join(core.engine_names())}"
         )
 
 
 class Explanation(str):
     """Which engine takes a product, and why; prints as text."""
 
-    engine = "reference"
+    engine: str
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def explain(unit: str | Unit, m: int, n: int, k: int) -> Explanation:
-    """Which engine computes a product of (m, k) and (k, n), why, and on what integers.
+def explain(unit: str | Unit, m: int, n: int, k: int, *, flags: bool = False) -> Explanation:
+    """Which engine computes a product of (m, k) and (k, n), why, and why not another.
 
     >>> import widthwise as ww
     >>> print(ww.explain("hopper.f16.f32", 64, 64, 512).engine)
     reference
     """
     u = as_unit(unit)
-    carriers = core.PreparedUnit(u._core, k, None).carriers
-    return Explanation(
-        f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products: reference, the definition itself; "
-        f"{carriers}. No other engine is built yet."
-    )
+    prepared = core.PreparedUnit(u._core, k, None)
+    lines = [f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products"]
+    for name, takes, reason, rate in prepared.opinions(flags):
+        said = f"takes it, about {rate / 1e6:,.0f} million products/s" if takes else "does not"
+        detail = f"{reason}; {prepared.carriers}" if name == "reference" else reason
+        lines.append(f"  {name:<10} {said}: {detail}")
+    text = Explanation("\n".join(lines))
+    text.engine = prepared.opinions(flags)[0][0]
+    return text

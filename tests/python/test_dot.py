@@ -63,9 +63,22 @@ def test_matmul_is_a_dot_product_an_element(unit):
     assert flags.any()
 
 
-@pytest.mark.parametrize("engine", ["auto", *ww.engines()])
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "fma(e4m3fn)", "mac(e8m15)", "mac(binary32)"])
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_results_do_not_depend_on_engine_or_threads(engine, threads):
+def test_results_do_not_depend_on_engine_or_threads(unit, threads):
+    f = ww.Unit(unit).a
+    a, b = drawn((300, 40), f, 1), drawn((40, 130), f, 2)
+    one = ww.matmul(a, b, unit=unit, engine="reference")
+    for engine in ["auto", *ww.engines()]:
+        other = ww.matmul(a, b, unit=unit, threads=threads, engine=engine)
+        assert (one.bits == other.bits).all()
+    assert ww.explain(unit, 300, 130, 40).engine == "lanes"
+    assert ww.explain(unit, 300, 130, 40, flags=True).engine == "reference"
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_random_bits_do_not_depend_on_engine_or_threads(engine, threads):
     unit = "mac(e5m10, sum=e5m10:sr8)"  # random bits hang on the output's index
     a, b = drawn((300, 40), "e5m10", 1), drawn((40, 30), "e5m10", 2)
     one = ww.matmul(a, b, unit=unit, threads=1, seed=3)
@@ -281,4 +294,11 @@ def test_policies_make_a_format_another_one():
 def test_an_explanation_names_engine_and_carriers():
     text = ww.explain("hopper.f16.f32", 64, 32, 512)
     assert text.engine == "reference" and "bits" in text and "1,048,576 products" in text
-    assert "reference" in ww.engines()
+    assert "lanes      does not: more than one product a block" in text
+    assert ww.engines() == ["reference", "lanes"]
+
+
+def test_an_engine_that_cannot_keep_the_bits_refuses():
+    x = ww.zeros((2, 2), "e5m10")
+    with pytest.raises(ValueError, match="'lanes' does not take unit .*: flags are wanted"):
+        ww.matmul(x, x, unit="mac(e5m10)", engine="lanes", flags=True)

@@ -35,6 +35,11 @@ struct MatrixProduct {
       0;  // of output (0, 0), where this product is a part of a larger array
 };
 
+// Outputs [row, row + m) x [column, column + n) of a product. The results of a tile lie in one
+// piece, so it has one row or all columns.
+MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, std::size_t column,
+                   std::size_t m, std::size_t n);
+
 // One wire of a trace: what stood there while one output was computed.
 struct TraceRow {
   Stage stage;
@@ -46,12 +51,17 @@ struct TraceRow {
   std::int64_t exponent;    // weight of its bit 0
 };
 
-// A unit made ready for products of length k. Const calls may run side by side.
-class ReferenceUnit {
+// What computes products of length k of one unit. Const calls may run side by side.
+class ProductEngine {
  public:
-  virtual ~ReferenceUnit() = default;
+  virtual ~ProductEngine() = default;
   // Outputs of rows first … last - 1 of the product.
   virtual void run(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
+};
+
+// The definition at work.
+class ReferenceUnit : public ProductEngine {
+ public:
   // Every stage of output (row, column).
   virtual std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                                       std::size_t column) const = 0;

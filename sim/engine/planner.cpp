@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/lanes/lanes.hpp"
+#include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace widthwise {
+namespace {
+
+Opinion reference_opinion(const ProductTask&) {
+  return {"reference", true, "the definition itself takes everything", 10e6};
+}
+std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
+  return make_reference(task.unit, task.k, task.multiplier);
+}
+
+struct Entry {
+  std::string_view name;
+  Opinion (*opinion)(const ProductTask&);
+  std::unique_ptr<ProductEngine> (*make)(const ProductTask&);
+  std::size_t products_at_once;  // some hundredths of a second
+};
+constexpr Entry entries[] = {
+    {"reference", &reference_opinion, &reference, 200'000},
+    {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
+};
+
+const Entry& entry(std::string_view name) {
+  const auto* found = std::ranges::find(entries, name, &Entry::name);
+  if (found == std::end(entries))
+    throw std::invalid_argument(
+        fmt::format("engine = '{}': there is no such engine here; there are {}", name,
+                    fmt::join(engine_names(), ", ")));
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names{"auto"};
+  for (const Entry& e : entries) names.emplace_back(e.name);
+  return names;
+}
+
+std::vector<Opinion> opinions(const ProductTask& task) {
+  std::vector<Opinion> all;
+  for (const Entry& e : entries) all.push_back(e.opinion(task));
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Opinion::rate);
+  return all;
+}
+
+Prepared prepare(const ProductTask& task, std::string_view engine) {
+  const Entry& chosen = entry(engine == "auto" ? opinions(task).front().engine : engine);
+  if (const Opinion opinion = chosen.opinion(task); !opinion.takes)
+    throw std::invalid_argument(
+        fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
+                    engine, to_string(task.unit), opinion.reason));
+  return {std::string(chosen.name), chosen.make(task), chosen.products_at_once};
+}
+
+}  // namespace widthwise

@@ -1,0 +1,42 @@
+#pragma once
+#include <string_view>
+
+#include "widthwise/sim/dot.hpp"
+
+// Engines compute matrix products, each in its own way and all with the same bits. The planner
+// takes the fastest of those whose conditions hold.
+namespace widthwise {
+
+// What is asked for, before there are operands.
+struct ProductTask {
+  Unit unit;
+  std::size_t k = 0;
+  bool flags = false;       // every output's flags are wanted
+  Multiplier multiplier{};  // the user's own, or none
+};
+
+// What an engine says to a task.
+struct Opinion {
+  std::string engine;
+  bool takes;
+  std::string reason;  // the condition that allows it, or the one that fails
+  double rate;         // products a second of one core, about; 0 if refused
+};
+
+// Every engine's, the fastest first and refusals last.
+std::vector<Opinion> opinions(const ProductTask& task);
+
+// "auto", and the names of the engines usable here.
+std::vector<std::string> engine_names();
+
+struct Prepared {
+  std::string engine;
+  std::unique_ptr<ProductEngine> product;
+  std::size_t products_at_once;  // that a call to run should have, to be worth its packing
+};
+
+// The engine of that name, or the fastest. Refuses a name that is not there, and a task that the
+// engine refuses, with its reason.
+Prepared prepare(const ProductTask& task, std::string_view engine = "auto");
+
+}  // namespace widthwise

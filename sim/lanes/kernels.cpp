@@ -1,0 +1,238 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/lanes/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::lanes::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_NATIVE_FMA
+
+// A sum rounded to p of the carrier's D digits: x (1 - S) + x S with S = 2^(D - p), the first
+// product rounded where x's digits past the p-th end (docs/exactness.md, 2).
+template <Add add, class V>
+HWY_INLINE V rounded_sum(V x, V up, V one_less, V least) {
+  if constexpr (add == Add::normal) return hn::MulAdd(x, up, hn::Mul(x, one_less));
+  if constexpr (add == Add::rounded) {
+    const V c = hn::Max(hn::Mul(hn::Abs(x), up), least);
+    return hn::Sub(hn::Add(x, c), c);
+  }
+  return x;
+}
+
+// One more product into a sum.
+template <Multiply multiply, Add add, class V>
+HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one_less, V least) {
+  V x;
+  if constexpr (multiply == Multiply::exact) {
+    x = hn::MulAdd(a, b, sum);
+  } else if constexpr (multiply == Multiply::native) {
+    x = hn::Add(sum, hn::Mul(a, b));
+  } else {
+    const V c = hn::Max(hn::Mul(a_up, b_abs), product_least);
+    x = hn::Add(sum, hn::Sub(hn::MulAdd(a, b, c), c));
+  }
+  return rounded_sum<add>(x, up, one_less, least);
+}
+
+// `vectors` columns of vectors, `rows` rows: as many sums as the registers hold.
+template <class T, Multiply multiply, Add add, int rows, int vectors>
+HWY_INLINE bool block(const Tile<T>& t, const Constants<T>& k, std::size_t row,
+                      std::size_t column) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t lanes = hn::Lanes(d), width = tile_columns<T>;
+  const V product_least = hn::Set(d, k.product_least), up = hn::Set(d, k.sum_up),
+          one_less = hn::Set(d, 1 - k.sum_up), least = hn::Set(d, k.sum_least),
+          limit = hn::Set(d, t.limit);
+  V sum[rows][vectors];
+  T* const out = t.sum + row * width + column;
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) sum[r][v] = hn::LoadU(d, out + r * width + v * lanes);
+
+  for (std::size_t i = 0; i < t.k;) {
+    if constexpr (add != Add::native) {
+      V most = hn::Zero(d);
+      for (int r = 0; r < rows; ++r)
+        for (int v = 0; v < vectors; ++v) most = hn::Max(most, hn::Abs(sum[r][v]));
+      if (!hn::AllTrue(d, hn::Le(most, limit))) return false;
+    }
+    const std::size_t end = add == Add::native ? t.k : std::min(t.k, i + t.interval);
+    for (; i < end; ++i) {
+      V b[vectors], b_abs[vectors];
+      for (int v = 0; v < vectors; ++v) {
+        b[v] = hn::LoadU(d, t.b + i * width + column + v * lanes);
+        b_abs[v] = hn::Abs(b[v]);
+      }
+      for (int r = 0; r < rows; ++r) {
+        const std::size_t at = (row + r) * t.a_stride + i;
+        const V a = hn::Set(d, t.a[at]);
+        V a_up = a;
+        if constexpr (multiply == Multiply::rounded) a_up = hn::Set(d, t.a_up[at]);
+        for (int v = 0; v < vectors; ++v)
+          sum[r][v] = step<multiply, add>(a, a_up, b[v], b_abs[v], sum[r][v], product_least, up,
+                                          one_less, least);
+      }
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) hn::StoreU(sum[r][v], d, out + r * width + v * lanes);
+  return true;
+}
+
+template <class T, Multiply multiply, Add add>
+bool tile(const Tile<T>& t, const Constants<T>& k) {
+  const hn::ScalableTag<T> d;
+  constexpr bool many = HWY_MAX_BYTES == 64 || HWY_TARGET == HWY_NEON;  // 32 registers, not 16
+  constexpr int rows = many ? 4 : 2, vectors = HWY_MAX_BYTES == 16 ? 2 : many ? 4 : 2;
+  for (std::size_t row = 0; row < tile_rows; row += rows)
+    for (std::size_t column = 0; column < tile_columns<T>; column += vectors * hn::Lanes(d))
+      if (!block<T, multiply, add, rows, vectors>(t, k, row, column)) return false;
+  return true;
+}
+
+template <class T>
+Kernel<T> choose(Multiply multiply, Add add) {
+  switch (add) {
+    case Add::native:
+      return multiply == Multiply::native ? &tile<T, Multiply::native, Add::native>
+                                          : &tile<T, Multiply::exact, Add::native>;
+    case Add::normal:
+      return multiply == Multiply::exact ? &tile<T, Multiply::exact, Add::normal>
+                                         : &tile<T, Multiply::rounded, Add::normal>;
+    case Add::rounded:
+      return multiply == Multiply::exact ? &tile<T, Multiply::exact, Add::rounded>
+                                         : &tile<T, Multiply::rounded, Add::rounded>;
+  }
+  return nullptr;
+}
+
+#else
+
+template <class T>
+Kernel<T> choose(Multiply, Add) {
+  return nullptr;
+}
+
+#endif
+
+// --- Codes and numbers ---------------------------------------------------------------------------
+
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T>
+inline constexpr int fraction_bits = sizeof(T) == 4 ? 23 : 52;
+template <class T>
+inline constexpr std::int64_t carrier_bias = sizeof(T) == 4 ? 127 : 1023;
+
+template <class T>
+HWY_INLINE T power_of_two(std::int64_t e) {
+  return std::bit_cast<T>(static_cast<Bits<T>>(e + carrier_bias<T>) << fraction_bits<T>);
+}
+
+// The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
+// loops, which the compiler turns into this target's vectors.
+template <class T, class Item>
+HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
+                                      T* out) {
+  using B = Bits<T>;
+  const int up = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
+  const B mask = static_cast<B>((std::uint64_t{1} << f.magnitude_bits) - 1);
+  const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
+  const B hidden = static_cast<B>(f.hidden);
+  const T quantum = power_of_two<T>(f.emin - f.frac_bits);
+  B most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const B code = static_cast<B>(codes[i]), magnitude = code & mask;
+    most = magnitude > most ? magnitude : most;
+    const B normal = (magnitude << up) + rebias;
+    const T small = static_cast<T>(static_cast<std::make_signed_t<B>>(magnitude)) * quantum;
+    const B low = std::bit_cast<B>(small), value = magnitude < hidden ? low : normal;
+    out[i] = std::bit_cast<T>(value | (code >> f.magnitude_bits) << sign_up);
+  }
+  return most;
+}
+
+template <class T, class Item>
+HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
+  using B = Bits<T>;
+  const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
+  const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
+  const T least_normal = power_of_two<T>(f.emin), scale = power_of_two<T>(f.frac_bits - f.emin);
+  for (std::size_t i = 0; i < n; ++i) {
+    const B bits = std::bit_cast<B>(numbers[i]), sign = bits >> sign_up;
+    const B absolute = bits & ~(B{1} << sign_up);
+    const T magnitude = std::bit_cast<T>(absolute);
+    const T small = magnitude < least_normal ? magnitude * scale : T{0};
+    const B low = static_cast<B>(static_cast<std::make_signed_t<B>>(small));
+    const B code = magnitude < least_normal ? low : (absolute - rebias) >> down;
+    codes[i] = static_cast<Item>(code | sign << f.magnitude_bits);
+  }
+}
+
+template <class T>
+std::uint64_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out) {
+  switch (bytes) {
+    case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
+    case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);
+    case 4: return decode_items(f, static_cast<const std::uint32_t*>(codes), n, out);
+    default: return decode_items(f, static_cast<const std::uint64_t*>(codes), n, out);
+  }
+}
+
+template <class T>
+void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes) {
+  switch (bytes) {
+    case 1: return encode_items(f, numbers, n, static_cast<std::uint8_t*>(codes));
+    case 2: return encode_items(f, numbers, n, static_cast<std::uint16_t*>(codes));
+    case 4: return encode_items(f, numbers, n, static_cast<std::uint32_t*>(codes));
+    default: return encode_items(f, numbers, n, static_cast<std::uint64_t*>(codes));
+  }
+}
+
+Kernel<float> choose_float(Multiply multiply, Add add) { return choose<float>(multiply, add); }
+Kernel<double> choose_double(Multiply multiply, Add add) { return choose<double>(multiply, add); }
+Decoder<float> float_decoder() { return {&decode<float>, &encode<float>}; }
+Decoder<double> double_decoder() { return {&decode<double>, &encode<double>}; }
+const char* name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace widthwise::lanes::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::lanes {
+
+HWY_EXPORT(choose_float);
+HWY_EXPORT(choose_double);
+HWY_EXPORT(float_decoder);
+HWY_EXPORT(double_decoder);
+HWY_EXPORT(name);
+
+template <>
+Kernel<float> kernel<float>(Multiply multiply, Add add) {
+  return HWY_DYNAMIC_DISPATCH(choose_float)(multiply, add);
+}
+template <>
+Kernel<double> kernel<double>(Multiply multiply, Add add) {
+  return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add);
+}
+template <>
+Decoder<float> decoder<float>() {
+  return HWY_DYNAMIC_DISPATCH(float_decoder)();
+}
+template <>
+Decoder<double> decoder<double>() {
+  return HWY_DYNAMIC_DISPATCH(double_decoder)();
+}
+const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
+
+}  // namespace widthwise::lanes
+#endif

@@ -1,0 +1,63 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "plan.hpp"
+
+// Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
+// picks when the program runs.
+namespace widthwise::lanes {
+
+inline constexpr std::size_t tile_rows = 4;
+template <class T>
+inline constexpr std::size_t tile_columns = 256 / sizeof(T);
+
+// What the sequences need of the formats.
+template <class T>
+struct Constants {
+  T product_up;     // 2^(D - p), p the product's precision
+  T product_least;  // 3/2 * 2^(emin + D - p) of the product's format
+  T sum_up;         // the same two of out's
+  T sum_least;
+};
+
+// One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
+template <class T>
+struct Tile {
+  const T* a;     // row r from a + r * a_stride on
+  const T* a_up;  // |a| * product_up, likewise; null where products are not rounded
+  std::size_t a_stride;
+  const T* b;  // k rows of tile_columns
+  T* sum;      // tile_rows rows of tile_columns
+  std::size_t k;
+  std::size_t interval;  // steps from one look at the sums to the next
+  T limit;               // of their magnitudes then
+};
+
+// False where a sum passes the limit before an interval: what the tile holds then means nothing.
+template <class T>
+using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
+
+// Null where this machine has no fused multiply-add in its lanes.
+template <class T>
+Kernel<T> kernel(Multiply multiply, Add add);
+
+// The name of the instruction set that the kernels use here.
+const char* target_name();
+
+// Codes of a format, one after the other, as numbers of the carrier. Needs the plan's conditions.
+struct CodeLayout {
+  int frac_bits, magnitude_bits;
+  std::int64_t bias, emin;
+  std::uint64_t hidden;
+};
+template <class T>
+struct Decoder {
+  // codes: items of 1, 2, 4 or 8 bytes. Returns the largest magnitude seen, as a code.
+  std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
+  void (*encode)(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes);
+};
+template <class T>
+Decoder<T> decoder();
+
+}  // namespace widthwise::lanes

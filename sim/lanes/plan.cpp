@@ -1,0 +1,135 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::lanes {
+namespace {
+
+constexpr bool nearest_even(const Rounding& r) { return r == Rounding(RoundingMode::rne); }
+
+constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
+
+// Signed, with zero and subnormals, and read as it stands.
+const char* unusual(const Format& f) {
+  if (!f.is_signed) return "is unsigned";
+  if (!f.subnormals || !f.zero) return "has no subnormals, or no zero";
+  if (f.daz || f.ftz) return "flushes subnormals";
+  if (f.precision() < 2) return "has one digit";
+  if (f.nan == NanCodes::negative_zero) return "has NaN in the place of -0";
+  if (f.width() > 64) return "has more than 64 bits";
+  return nullptr;
+}
+
+std::string unusual(const char* where, const Operand& x) {
+  if (const char* why = unusual(x.fmt))
+    return fmt::format("{} = {} {}", where, to_string(x.fmt), why);
+  if (x.subnormals != Flush::keep || x.keep_frac)
+    return fmt::format("{} is conditioned before use", where);
+  return {};
+}
+
+std::string unusual(const char* where, const Round& r) {
+  if (const char* why = unusual(r.fmt))
+    return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
+  if (!nearest_even(r.rm))
+    return fmt::format("{} rounds by {}, not to nearest even", where, to_string(r.rm));
+  if (r.keep_frac || r.post_norm_frac || r.subnormals != Flush::keep ||
+      r.zero_sign != ZeroSign::ieee || r.nan_bits)
+    return fmt::format("{} does more than round to its format", where);
+  return {};
+}
+
+constexpr bool exact(const Sum& s) {
+  return s.align.reference == Reference::exact && !s.width && !s.node_round;
+}
+
+// Why the unit is no chain of multiply-adds, each of one product; empty if it is.
+std::string unlike_a_chain(const Unit& u) {
+  if (u.lanes != 1) return "more than one product a block";
+  if (u.scale) return "block scales";
+  if (u.groups) return "groups of products";
+  const Sum& joins_c = u.c_level == CLevel::late ? u.c_sum : u.block_sum;
+  if (!exact(u.group_sum) || (u.c_level != CLevel::group && !exact(joins_c)))
+    return "its sums are aligned, of a given width, or rounded inside";
+  if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
+  if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.final || u.chain.lane_permutation)
+    return "promotion, C last, a final rounding or permuted lanes";
+  if (const std::string why = unusual("a", u.a); !why.empty()) return why;
+  if (const std::string why = unusual("b", u.b); !why.empty()) return why;
+  if (const std::string why = unusual("c", u.c); !why.empty()) return why;
+  if (u.product.round)
+    if (const std::string why = unusual("product.round", *u.product.round); !why.empty())
+      return why;
+  return unusual("out", u.out);
+}
+
+// All formats the machine's, and overflow as IEEE 754 has it: the lanes are the hardware.
+bool machine_like(const Unit& u, const Format& f) {
+  const auto same = [&](const Round& r) { return r.fmt == f && r.overflow == Overflow::ieee; };
+  return u.a.fmt == f && u.b.fmt == f && u.c.fmt == f && same(u.out) &&
+         (!u.product.round || same(*u.product.round));
+}
+
+// Every number of the format is a normal one of the carrier, with room above for its product with
+// 2^spread.
+bool held(const Carrier& carrier, const Format& f, std::int64_t spread) {
+  return f.precision() <= carrier.digits && last_digit(f) >= carrier.emin &&
+         f.emax() + 2 + spread <= carrier.emax;
+}
+
+Answer chain_in(const Carrier& carrier, const Unit& u) {
+  const Format &a = u.a.fmt, &b = u.b.fmt, &c = u.c.fmt, &to = u.out.fmt;
+  const int D = carrier.digits, p = to.precision();
+  const auto refuse = [&](const std::string& why) {
+    return Answer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
+  };
+  if (!held(carrier, a, 0) || !held(carrier, b, 0) || !held(carrier, c, 0))
+    return refuse("an operand's digits or exponents pass the carrier's");
+  if (!held(carrier, to, D - p)) return refuse("out's range times 2^(D-p) passes the carrier's");
+  if (D < 2 * p + 1) return refuse(fmt::format("{} digits of out need {}", p, 2 * p + 1));
+  if (a.precision() + b.precision() > D)
+    return refuse(fmt::format("exact products have {} digits", a.precision() + b.precision()));
+  if (c.precision() > p)
+    return refuse("c is wider than out: the first sum differs from all others");
+
+  int digits = a.precision() + b.precision();  // of what is added
+  std::int64_t last = last_digit(a) + last_digit(b);
+  Multiply multiply = Multiply::exact;
+  if (last < carrier.emin) return refuse("products have digits below the carrier's");
+  if (u.product.round) {
+    const Format& f = u.product.round->fmt;
+    if (digits > f.precision() || last < last_digit(f)) {
+      multiply = Multiply::rounded;
+      digits = f.precision(), last = last_digit(f);
+      if (D < 2 * digits + 1)
+        return refuse(fmt::format("{} digits of a product need {}", digits, 2 * digits + 1));
+      if (!held(carrier, f, D - digits) || a.emax() + 2 + D - digits > carrier.emax)
+        return refuse("the product's range times 2^(D-p) passes the carrier's");
+    }
+  }
+  if (digits > p) {
+    if (D < p + digits + 1)
+      return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, p + digits + 1));
+    if (to.emax() - D >= std::min(last_digit(to), last_digit(c)))
+      return refuse("a long product may hide a short addend: only rounding to odd would show it");
+  }
+  const bool below = std::min(last, last_digit(c)) < last_digit(to);
+  return {Plan{carrier, multiply, below ? Add::rounded : Add::normal},
+          fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
+}
+
+}  // namespace
+
+Answer plan(const Unit& u) {
+  if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
+  for (const Carrier& carrier : {in_float, in_double})
+    if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
+      return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native},
+              fmt::format("{} lanes: all formats are the machine's own", carrier.name)};
+  if (const Answer narrow = chain_in(in_float, u); narrow.plan) return narrow;
+  return chain_in(in_double, u);
+}
+
+}  // namespace widthwise::lanes

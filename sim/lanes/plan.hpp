@@ -1,0 +1,42 @@
+#pragma once
+#include <string>
+
+#include "widthwise/unit.hpp"
+
+// Which units float and double lanes compute, and by which sequence. docs/exactness.md argues every
+// condition.
+namespace widthwise::lanes {
+
+// A carrier: a machine format that holds values of narrower ones.
+struct Carrier {
+  const char* name;
+  int digits;
+  std::int64_t emin, emax;
+};
+inline constexpr Carrier in_float{"float", 24, -126, 127}, in_double{"double", 53, -1022, 1023};
+
+enum class Multiply : std::uint8_t {
+  native,   // the machine's own product, rounded
+  exact,    // no rounding of its own: it goes into the sum as it is
+  rounded,  // to a narrower format, subnormals included
+};
+enum class Add : std::uint8_t {
+  native,
+  normal,   // rounded to its precision; nothing lies below its least digit
+  rounded,  // subnormals included
+};
+
+struct Plan {
+  Carrier carrier;
+  Multiply multiply;
+  Add add;
+};
+
+struct Answer {
+  std::optional<Plan> plan;
+  std::string reason;  // the conditions that hold, or the one that fails
+};
+
+Answer plan(const Unit& unit);
+
+}  // namespace widthwise::lanes
