@@ -28,6 +28,20 @@ HWY_INLINE V rounded_sum(V x, V up, V one_less, V least) {
   return x;
 }
 
+// Cuts the low digits off a number that the carrier rounded by the same mode (toward zero for ties
+// away). On the bits: a carry goes on into the exponent, as it should.
+template <RoundingMode mode, class D, class V, class I>
+HWY_INLINE V cut(D d, V x, I kept, I half) {
+  const hn::RebindToSigned<D> di;
+  I bits = hn::BitCast(di, x);
+  if constexpr (mode == RoundingMode::rna) bits = hn::Add(bits, half);
+  const I negative = hn::BroadcastSignBit(bits);
+  if constexpr (mode == RoundingMode::rdn) bits = hn::Add(bits, hn::AndNot(kept, negative));
+  if constexpr (mode == RoundingMode::rup)
+    bits = hn::Add(bits, hn::AndNot(hn::Or(kept, negative), hn::Set(di, -1)));
+  return hn::BitCast(d, hn::And(bits, kept));
+}
+
 // One more product into a sum.
 template <Multiply multiply, Add add, class V>
 HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one_less, V least) {
@@ -43,29 +57,68 @@ HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one
   return rounded_sum<add>(x, up, one_less, least);
 }
 
+// To nearest even.
+template <class T, Multiply multiply, Add add>
+struct Nearest {
+  static constexpr bool scaled_up = multiply == Multiply::rounded, watched = add != Add::native;
+  const hn::ScalableTag<T> d{};
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  V product_least, up, one_less, least;
+
+  HWY_INLINE explicit Nearest(const Constants<T>& k)
+      : product_least(hn::Set(d, k.product_least)),
+        up(hn::Set(d, k.sum_up)),
+        one_less(hn::Set(d, 1 - k.sum_up)),
+        least(hn::Set(d, k.sum_least)) {}
+  HWY_INLINE V operator()(V a, V a_up, V b, V b_abs, V sum) const {
+    return step<multiply, add>(a, a_up, b, b_abs, sum, product_least, up, one_less, least);
+  }
+};
+
+// By the other modes.
+template <class T, Multiply multiply, RoundingMode mode>
+struct Cutting {
+  static constexpr bool scaled_up = false, watched = true;
+  const hn::ScalableTag<T> d{};
+  const hn::RebindToSigned<hn::ScalableTag<T>> di{};
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  using I = hn::Vec<hn::RebindToSigned<hn::ScalableTag<T>>>;
+  using Lane = hn::TFromD<hn::RebindToSigned<hn::ScalableTag<T>>>;
+  I product_kept, product_half, sum_kept, sum_half;
+
+  HWY_INLINE explicit Cutting(const Constants<T>& k)
+      : product_kept(hn::Set(di, static_cast<Lane>(-(Lane{1} << k.product_cut)))),
+        product_half(hn::Set(di, static_cast<Lane>((Lane{1} << k.product_cut) >> 1))),
+        sum_kept(hn::Set(di, static_cast<Lane>(-(Lane{1} << k.sum_cut)))),
+        sum_half(hn::Set(di, static_cast<Lane>((Lane{1} << k.sum_cut) >> 1))) {}
+  HWY_INLINE V operator()(V a, V, V b, V, V sum) const {
+    if constexpr (multiply == Multiply::exact)
+      return cut<mode>(d, hn::MulAdd(a, b, sum), sum_kept, sum_half);
+    const V product = cut<mode>(d, hn::Mul(a, b), product_kept, product_half);
+    return cut<mode>(d, hn::Add(sum, product), sum_kept, sum_half);
+  }
+};
+
 // `vectors` columns of vectors, `rows` rows: as many sums as the registers hold.
-template <class T, Multiply multiply, Add add, int rows, int vectors>
-HWY_INLINE bool block(const Tile<T>& t, const Constants<T>& k, std::size_t row,
-                      std::size_t column) {
+template <class Step, int rows, int vectors, class T>
+HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t row, std::size_t column) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d), width = tile_columns<T>;
-  const V product_least = hn::Set(d, k.product_least), up = hn::Set(d, k.sum_up),
-          one_less = hn::Set(d, 1 - k.sum_up), least = hn::Set(d, k.sum_least),
-          limit = hn::Set(d, t.limit);
+  const V limit = hn::Set(d, t.limit);
   V sum[rows][vectors];
   T* const out = t.sum + row * width + column;
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = hn::LoadU(d, out + r * width + v * lanes);
 
   for (std::size_t i = 0; i < t.k;) {
-    if constexpr (add != Add::native) {
+    if constexpr (Step::watched) {
       V most = hn::Zero(d);
       for (int r = 0; r < rows; ++r)
         for (int v = 0; v < vectors; ++v) most = hn::Max(most, hn::Abs(sum[r][v]));
       if (!hn::AllTrue(d, hn::Le(most, limit))) return false;
     }
-    const std::size_t end = add == Add::native ? t.k : std::min(t.k, i + t.interval);
+    const std::size_t end = Step::watched ? std::min(t.k, i + t.interval) : t.k;
     for (; i < end; ++i) {
       V b[vectors], b_abs[vectors];
       for (int v = 0; v < vectors; ++v) {
@@ -76,10 +129,8 @@ HWY_INLINE bool block(const Tile<T>& t, const Constants<T>& k, std::size_t row,
         const std::size_t at = (row + r) * t.a_stride + i;
         const V a = hn::Set(d, t.a[at]);
         V a_up = a;
-        if constexpr (multiply == Multiply::rounded) a_up = hn::Set(d, t.a_up[at]);
-        for (int v = 0; v < vectors; ++v)
-          sum[r][v] = step<multiply, add>(a, a_up, b[v], b_abs[v], sum[r][v], product_least, up,
-                                          one_less, least);
+        if constexpr (Step::scaled_up) a_up = hn::Set(d, t.a_up[at]);
+        for (int v = 0; v < vectors; ++v) sum[r][v] = step(a, a_up, b[v], b_abs[v], sum[r][v]);
       }
     }
   }
@@ -88,29 +139,45 @@ HWY_INLINE bool block(const Tile<T>& t, const Constants<T>& k, std::size_t row,
   return true;
 }
 
-template <class T, Multiply multiply, Add add>
+template <class T, class Step>
 bool tile(const Tile<T>& t, const Constants<T>& k) {
   const hn::ScalableTag<T> d;
   constexpr bool many = HWY_MAX_BYTES == 64 || HWY_TARGET == HWY_NEON;  // 32 registers, not 16
   constexpr int rows = many ? 4 : 2, vectors = HWY_MAX_BYTES == 16 ? 2 : many ? 4 : 2;
+  const Step step(k);
   for (std::size_t row = 0; row < tile_rows; row += rows)
     for (std::size_t column = 0; column < tile_columns<T>; column += vectors * hn::Lanes(d))
-      if (!block<T, multiply, add, rows, vectors>(t, k, row, column)) return false;
+      if (!block<Step, rows, vectors>(t, step, row, column)) return false;
   return true;
 }
 
+template <class T, RoundingMode mode>
+Kernel<T> cutting(Multiply multiply) {
+  return multiply == Multiply::exact ? &tile<T, Cutting<T, Multiply::exact, mode>>
+                                     : &tile<T, Cutting<T, Multiply::rounded, mode>>;
+}
+
 template <class T>
-Kernel<T> choose(Multiply multiply, Add add) {
+Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
+  using enum Multiply;
+  const bool whole = multiply == exact;
   switch (add) {
     case Add::native:
-      return multiply == Multiply::native ? &tile<T, Multiply::native, Add::native>
-                                          : &tile<T, Multiply::exact, Add::native>;
+      return whole ? &tile<T, Nearest<T, exact, Add::native>>
+                   : &tile<T, Nearest<T, native, Add::native>>;
     case Add::normal:
-      return multiply == Multiply::exact ? &tile<T, Multiply::exact, Add::normal>
-                                         : &tile<T, Multiply::rounded, Add::normal>;
+      return whole ? &tile<T, Nearest<T, exact, Add::normal>>
+                   : &tile<T, Nearest<T, rounded, Add::normal>>;
     case Add::rounded:
-      return multiply == Multiply::exact ? &tile<T, Multiply::exact, Add::rounded>
-                                         : &tile<T, Multiply::rounded, Add::rounded>;
+      return whole ? &tile<T, Nearest<T, exact, Add::rounded>>
+                   : &tile<T, Nearest<T, rounded, Add::rounded>>;
+    case Add::cut:
+      switch (mode) {
+        case RoundingMode::rdn: return cutting<T, RoundingMode::rdn>(multiply);
+        case RoundingMode::rup: return cutting<T, RoundingMode::rup>(multiply);
+        case RoundingMode::rna: return cutting<T, RoundingMode::rna>(multiply);
+        default: return cutting<T, RoundingMode::rtz>(multiply);
+      }
   }
   return nullptr;
 }
@@ -118,7 +185,7 @@ Kernel<T> choose(Multiply multiply, Add add) {
 #else
 
 template <class T>
-Kernel<T> choose(Multiply, Add) {
+Kernel<T> choose(Multiply, Add, RoundingMode) {
   return nullptr;
 }
 
@@ -147,8 +214,10 @@ HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, st
   const int up = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B mask = static_cast<B>((std::uint64_t{1} << f.magnitude_bits) - 1);
   const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
-  const B hidden = static_cast<B>(f.hidden);
-  const T quantum = power_of_two<T>(f.emin - f.frac_bits);
+  // Where the format's subnormals are the carrier's, the fields alone do.
+  const bool same = f.emin == 1 - carrier_bias<T>;
+  const B hidden = same ? 0 : static_cast<B>(f.hidden);
+  const T quantum = same ? T{0} : power_of_two<T>(f.emin - f.frac_bits);
   B most = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const B code = static_cast<B>(codes[i]), magnitude = code & mask;
@@ -166,7 +235,9 @@ HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t 
   using B = Bits<T>;
   const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
-  const T least_normal = power_of_two<T>(f.emin), scale = power_of_two<T>(f.frac_bits - f.emin);
+  const bool same = f.emin == 1 - carrier_bias<T>;
+  const T least_normal = same ? T{0} : power_of_two<T>(f.emin);
+  const T scale = same ? T{0} : power_of_two<T>(f.frac_bits - f.emin);
   for (std::size_t i = 0; i < n; ++i) {
     const B bits = std::bit_cast<B>(numbers[i]), sign = bits >> sign_up;
     const B absolute = bits & ~(B{1} << sign_up);
@@ -198,8 +269,12 @@ void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, voi
   }
 }
 
-Kernel<float> choose_float(Multiply multiply, Add add) { return choose<float>(multiply, add); }
-Kernel<double> choose_double(Multiply multiply, Add add) { return choose<double>(multiply, add); }
+Kernel<float> choose_float(Multiply multiply, Add add, RoundingMode mode) {
+  return choose<float>(multiply, add, mode);
+}
+Kernel<double> choose_double(Multiply multiply, Add add, RoundingMode mode) {
+  return choose<double>(multiply, add, mode);
+}
 Decoder<float> float_decoder() { return {&decode<float>, &encode<float>}; }
 Decoder<double> double_decoder() { return {&decode<double>, &encode<double>}; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
@@ -217,12 +292,12 @@ HWY_EXPORT(double_decoder);
 HWY_EXPORT(name);
 
 template <>
-Kernel<float> kernel<float>(Multiply multiply, Add add) {
-  return HWY_DYNAMIC_DISPATCH(choose_float)(multiply, add);
+Kernel<float> kernel<float>(Multiply multiply, Add add, RoundingMode mode) {
+  return HWY_DYNAMIC_DISPATCH(choose_float)(multiply, add, mode);
 }
 template <>
-Kernel<double> kernel<double>(Multiply multiply, Add add) {
-  return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add);
+Kernel<double> kernel<double>(Multiply multiply, Add add, RoundingMode mode) {
+  return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add, mode);
 }
 template <>
 Decoder<float> decoder<float>() {

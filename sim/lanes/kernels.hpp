@@ -19,6 +19,8 @@ struct Constants {
   T product_least;  // 3/2 * 2^(emin + D - p) of the product's format
   T sum_up;         // the same two of out's
   T sum_least;
+  int product_cut;  // for Add::cut: D - p, the digits that go
+  int sum_cut;
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
@@ -40,7 +42,7 @@ using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
 
 // Null where this machine has no fused multiply-add in its lanes.
 template <class T>
-Kernel<T> kernel(Multiply multiply, Add add);
+Kernel<T> kernel(Multiply multiply, Add add, RoundingMode mode = RoundingMode::rne);
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();

@@ -17,24 +17,33 @@ namespace {
 constexpr std::size_t block_rows = 256, block_columns = 1024, block_depth = 2048;
 static_assert(block_rows % tile_rows == 0 && block_columns % tile_columns<float> == 0);
 
-// Nearest even with subnormals, whatever the calling thread has set.
-class DefaultRounding {
+// The lanes' rounding, with subnormals, whatever the calling thread has set.
+class CarrierRounding {
  public:
-  DefaultRounding() { std::fegetenv(&before_), std::fesetenv(FE_DFL_ENV); }
-  ~DefaultRounding() { std::fesetenv(&before_); }
-  DefaultRounding(const DefaultRounding&) = delete;
-  DefaultRounding& operator=(const DefaultRounding&) = delete;
+  explicit CarrierRounding(RoundingMode mode) {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+    std::fesetround(mode == RoundingMode::rne   ? FE_TONEAREST
+                    : mode == RoundingMode::rdn ? FE_DOWNWARD
+                    : mode == RoundingMode::rup ? FE_UPWARD
+                                                : FE_TOWARDZERO);
+  }
+  ~CarrierRounding() { std::fesetenv(&before_); }
+  CarrierRounding(const CarrierRounding&) = delete;
+  CarrierRounding& operator=(const CarrierRounding&) = delete;
 
  private:
   std::fenv_t before_;
 };
 
-// A format's codes as numbers of T and back.
+// A format's codes as numbers of T, times 2^scale, and back.
 template <class T>
 class Codec {
  public:
-  Codec(const Format& f, bool native)
+  Codec(const Format& f, bool native, int scale = 0)
       : native_(native),
+        up_(std::ldexp(T{1}, scale)),
+        down_(std::ldexp(T{1}, -scale)),
         bytes_(item_bytes(f.width())),
         layout_(f),
         code_layout_{f.frac_bits, f.magnitude_bits(), f.bias, f.emin(),
@@ -43,18 +52,24 @@ class Codec {
 
   int bytes() const { return bytes_; }
   bool finite(std::uint64_t magnitude) const { return magnitude <= layout_.max_finite; }
-  T largest() const { return number(layout_.max_finite); }
-  T number(std::uint64_t code) const {
+  double largest() const { return number(layout_.max_finite); }
+  // Not scaled.
+  double number(std::uint64_t code) const {
     std::byte item[8];
     store_code(item, bytes_, code);
     T x;
     decode(item, 1, &x);
-    return x;
+    return static_cast<double>(x * down_);
   }
 
   // Returns the largest magnitude, as a code.
   std::uint64_t decode(const void* codes, std::size_t n, T* numbers) const {
-    if (!native_) return decoder_.decode(code_layout_, codes, bytes_, n, numbers);
+    if (!native_) {
+      const std::uint64_t most = decoder_.decode(code_layout_, codes, bytes_, n, numbers);
+      if (up_ != 1)
+        for (std::size_t i = 0; i < n; ++i) numbers[i] *= up_;
+      return most;
+    }
     std::memcpy(numbers, codes, n * sizeof(T));
     return 0;  // whatever it is, the hardware takes it
   }
@@ -71,7 +86,10 @@ class Codec {
     return decode(held.data(), n, numbers);
   }
 
-  void encode(const T* numbers, std::size_t n, void* codes) const {
+  // Takes the scale off the numbers.
+  void encode(T* numbers, std::size_t n, void* codes) const {
+    if (up_ != 1)
+      for (std::size_t i = 0; i < n; ++i) numbers[i] *= down_;
     if (!native_) return decoder_.encode(code_layout_, numbers, n, bytes_, codes);
     auto* at = static_cast<std::byte*>(codes);
     std::memcpy(at, numbers, n * sizeof(T));
@@ -82,6 +100,7 @@ class Codec {
 
  private:
   bool native_;
+  T up_, down_;
   int bytes_;
   Layout<std::uint64_t> layout_;
   CodeLayout code_layout_;
@@ -91,6 +110,11 @@ class Codec {
 template <class T>
 T two_to(std::int64_t e) {
   return std::ldexp(T{1}, static_cast<int>(e));
+}
+
+// The largest magnitude that may meet an S = 2^(D - p) without passing the carrier's end.
+double room(const Carrier& carrier, const Format& f) {
+  return std::ldexp(1.0, static_cast<int>(carrier.emax - (carrier.digits - f.precision()) - 2));
 }
 
 template <class T>
@@ -103,6 +127,8 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
   };
   if (plan.multiply == Multiply::rounded) fill(u.product.round->fmt, z.product_up, z.product_least);
   if (plan.add != Add::native) fill(u.out.fmt, z.sum_up, z.sum_least);
+  if (u.product.round) z.product_cut = plan.carrier.digits - u.product.round->fmt.precision();
+  z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
   return z;
 }
 
@@ -122,16 +148,16 @@ class LaneProduct final : public ProductEngine {
         k_(task.k),
         plan_(plan),
         native_(plan.add == Add::native),
-        a_(unit_.a.fmt, native_),
+        a_(unit_.a.fmt, native_, plan.scale),
         b_(unit_.b.fmt, native_),
-        c_(unit_.c.fmt, native_),
-        out_(unit_.out.fmt, native_),
+        c_(unit_.c.fmt, native_, plan.scale),
+        out_(unit_.out.fmt, native_, plan.scale),
         constants_(constants<T>(plan, unit_)),
-        kernel_(kernel<T>(plan.multiply, plan.add)),
+        kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)),
         reference_(make_reference(unit_, k_)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const DefaultRounding mode;
+    const CarrierRounding mode(plan_.mode);
     Work work(*this, p);
     for (std::size_t row = first; row < last; row += block_rows)
       for (std::size_t column = 0; column < p.n; column += block_columns)
@@ -142,24 +168,30 @@ class LaneProduct final : public ProductEngine {
  private:
   static constexpr std::size_t width = tile_columns<T>;
 
-  Watch<T> watch(double product) const {
+  // What a number rounded to f may have become, in any mode.
+  static double rounded(double x, const Format& f) {
+    return x * (1 + std::ldexp(2.0, -f.precision())) +
+           std::ldexp(1.0, static_cast<int>(f.emin() - f.frac_bits));
+  }
+
+  Watch<T> watch(double a, double b) const {
     if (native_) return {1, 0};
+    const Carrier& carrier = plan_.carrier;
     const Format& to = unit_.out.fmt;
-    double bound = product;
-    if (plan_.multiply == Multiply::rounded) {
+    double bound = a * b;
+    if (unit_.product.round) {
       const Format& f = unit_.product.round->fmt;
-      const Codec<T> codec(f, false);
-      if (product > static_cast<double>(codec.largest())) return {};
-      bound = product * (1 + std::ldexp(1.0, -f.precision())) +
-              std::ldexp(1.0, static_cast<int>(f.emin() - f.frac_bits));
+      const double room_here = room(carrier, f);
+      bound = rounded(bound, f);
+      if (a > room_here || bound > std::min(Codec<T>(f, false).largest(), room_here)) return {};
     }
-    const double most = static_cast<double>(out_.largest());
-    const double step = bound + std::ldexp(1.0, static_cast<int>(to.emin() - to.frac_bits));
+    const double most = std::min(out_.largest(), room(carrier, to));
     for (const std::size_t interval : {16, 4, 1}) {
       const auto n = static_cast<double>(interval);
-      const double growth = std::pow(1 + std::ldexp(1.0, -to.precision()), n);
-      const double limit = (most / growth - n * step) * (1 - 1e-6);
-      if (limit > (interval > 1 ? most / 2 : 0)) return {interval, static_cast<T>(limit)};
+      const double growth = std::pow(1 + std::ldexp(2.0, -to.precision()), n);
+      const double limit = (most / growth - n * rounded(bound, to)) * (1 - 1e-6);
+      if (limit > (interval > 1 ? most / 2 : 0))
+        return {interval, static_cast<T>(std::ldexp(limit, plan_.scale))};
     }
     return {};
   }
@@ -259,8 +291,7 @@ class LaneProduct final : public ProductEngine {
         return;
       }
       tile.product_seen |= most_a_[i] != 0 && most_b_ != 0;
-      const Watch<T> watch = e_.watch(static_cast<double>(e_.a_.number(most_a_[i])) *
-                                      static_cast<double>(e_.b_.number(most_b_)));
+      const Watch<T> watch = e_.watch(e_.a_.number(most_a_[i]), e_.b_.number(most_b_));
       const std::size_t at = i * tile_rows * depth_;
       const T* up = up_a_.empty() ? nullptr : &up_a_[at];
       tile.hostile =
@@ -271,7 +302,7 @@ class LaneProduct final : public ProductEngine {
 
     // A zero sum has lost its sign where products or sums were rounded by way of a larger number.
     bool doubtful(const TileState& tile, T sum) const {
-      if (e_.native_ || sum != 0) return false;
+      if (e_.native_ || e_.plan_.add == Add::cut || sum != 0) return false;
       return tile.minus_zero || (e_.plan_.add == Add::rounded && tile.product_seen);
     }
 
@@ -284,7 +315,7 @@ class LaneProduct final : public ProductEngine {
           again(y, x, n);
           continue;
         }
-        const T* from = sums(i, panel) + r * width;
+        T* from = sums(i, panel) + r * width;
         e_.out_.encode(from, n,
                        static_cast<std::byte*>(p_.result) +
                            (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes()));

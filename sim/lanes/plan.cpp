@@ -7,7 +7,11 @@
 namespace widthwise::lanes {
 namespace {
 
-constexpr bool nearest_even(const Rounding& r) { return r == Rounding(RoundingMode::rne); }
+constexpr bool taken(const Rounding& r) {
+  return !r.stochastic() && (r.mode == RoundingMode::rne || r.mode == RoundingMode::rtz ||
+                             r.mode == RoundingMode::rdn || r.mode == RoundingMode::rup ||
+                             r.mode == RoundingMode::rna);
+}
 
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
@@ -33,8 +37,9 @@ std::string unusual(const char* where, const Operand& x) {
 std::string unusual(const char* where, const Round& r) {
   if (const char* why = unusual(r.fmt))
     return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
-  if (!nearest_even(r.rm))
-    return fmt::format("{} rounds by {}, not to nearest even", where, to_string(r.rm));
+  if (!taken(r.rm))
+    return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup and rna", where,
+                       to_string(r.rm));
   if (r.keep_frac || r.post_norm_frac || r.subnormals != Flush::keep ||
       r.zero_sign != ZeroSign::ieee || r.nan_bits)
     return fmt::format("{} does more than round to its format", where);
@@ -59,24 +64,27 @@ std::string unlike_a_chain(const Unit& u) {
   if (const std::string why = unusual("a", u.a); !why.empty()) return why;
   if (const std::string why = unusual("b", u.b); !why.empty()) return why;
   if (const std::string why = unusual("c", u.c); !why.empty()) return why;
-  if (u.product.round)
+  if (u.product.round) {
     if (const std::string why = unusual("product.round", *u.product.round); !why.empty())
       return why;
+    if (u.product.round->rm != u.out.rm) return "product.round and out round by different modes";
+  }
   return unusual("out", u.out);
 }
 
 // All formats the machine's, and overflow as IEEE 754 has it: the lanes are the hardware.
 bool machine_like(const Unit& u, const Format& f) {
-  const auto same = [&](const Round& r) { return r.fmt == f && r.overflow == Overflow::ieee; };
+  const auto same = [&](const Round& r) {
+    return r.fmt == f && r.overflow == Overflow::ieee && r.rm.mode == RoundingMode::rne;
+  };
   return u.a.fmt == f && u.b.fmt == f && u.c.fmt == f && same(u.out) &&
          (!u.product.round || same(*u.product.round));
 }
 
-// Every number of the format is a normal one of the carrier, with room above for its product with
-// 2^spread.
-bool held(const Carrier& carrier, const Format& f, std::int64_t spread) {
-  return f.precision() <= carrier.digits && last_digit(f) >= carrier.emin &&
-         f.emax() + 2 + spread <= carrier.emax;
+// Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
+bool held(const Carrier& carrier, const Format& f) {
+  return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
+         (last_digit(f) >= carrier.emin || f.emin() == carrier.emin);
 }
 
 Answer chain_in(const Carrier& carrier, const Unit& u) {
@@ -85,9 +93,8 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   const auto refuse = [&](const std::string& why) {
     return Answer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
   };
-  if (!held(carrier, a, 0) || !held(carrier, b, 0) || !held(carrier, c, 0))
-    return refuse("an operand's digits or exponents pass the carrier's");
-  if (!held(carrier, to, D - p)) return refuse("out's range times 2^(D-p) passes the carrier's");
+  if (!held(carrier, a) || !held(carrier, b) || !held(carrier, c) || !held(carrier, to))
+    return refuse("a format's digits or exponents pass the carrier's");
   if (D < 2 * p + 1) return refuse(fmt::format("{} digits of out need {}", p, 2 * p + 1));
   if (a.precision() + b.precision() > D)
     return refuse(fmt::format("exact products have {} digits", a.precision() + b.precision()));
@@ -97,7 +104,6 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   int digits = a.precision() + b.precision();  // of what is added
   std::int64_t last = last_digit(a) + last_digit(b);
   Multiply multiply = Multiply::exact;
-  if (last < carrier.emin) return refuse("products have digits below the carrier's");
   if (u.product.round) {
     const Format& f = u.product.round->fmt;
     if (digits > f.precision() || last < last_digit(f)) {
@@ -105,10 +111,11 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
       digits = f.precision(), last = last_digit(f);
       if (D < 2 * digits + 1)
         return refuse(fmt::format("{} digits of a product need {}", digits, 2 * digits + 1));
-      if (!held(carrier, f, D - digits) || a.emax() + 2 + D - digits > carrier.emax)
-        return refuse("the product's range times 2^(D-p) passes the carrier's");
+      if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
     }
   }
+  if (last < carrier.emin && multiply == Multiply::exact)
+    return refuse("products have digits below the carrier's");
   if (digits > p) {
     if (D < p + digits + 1)
       return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, p + digits + 1));
@@ -120,6 +127,32 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
           fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
 }
 
+// Directed modes of the carrier and of the format after it are the format's alone, and ties away
+// need but one digit more. Subnormals have to be the carrier's, so numbers are scaled.
+Answer cut_in(const Carrier& carrier, const Unit& u) {
+  const Format& to = u.out.fmt;
+  const auto refuse = [&](const std::string& why) {
+    return Answer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
+  };
+  if (u.product.round && u.product.round->fmt.emin() != to.emin())
+    return refuse("product.round and out have different least exponents");
+  for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &to})
+    if (f->precision() > carrier.digits - 2) return refuse("a format has too many digits");
+  if (u.product.round && u.product.round->fmt.precision() > carrier.digits - 2)
+    return refuse("product.round has too many digits");
+  const std::int64_t scale = carrier.emin - to.emin(), least = carrier.emin - carrier.digits + 1;
+  const auto fits = [&](const Format& f, std::int64_t moved) {
+    return f.emax() + moved <= carrier.emax && last_digit(f) + moved >= least;
+  };
+  if (!fits(u.a.fmt, scale) || !held(carrier, u.a.fmt) || !held(carrier, u.b.fmt) ||
+      !fits(u.c.fmt, scale) || !held(carrier, u.c.fmt) || !fits(to, scale) || !held(carrier, to))
+    return refuse("exponents pass the carrier's");
+  return {Plan{carrier, u.product.round ? Multiply::rounded : Multiply::exact, Add::cut,
+               u.out.rm.mode, static_cast<int>(scale)},
+          fmt::format("{} lanes: it rounds by {} as the formats do", carrier.name,
+                      to_string(u.out.rm))};
+}
+
 }  // namespace
 
 Answer plan(const Unit& u) {
@@ -128,8 +161,9 @@ Answer plan(const Unit& u) {
     if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
       return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native},
               fmt::format("{} lanes: all formats are the machine's own", carrier.name)};
-  if (const Answer narrow = chain_in(in_float, u); narrow.plan) return narrow;
-  return chain_in(in_double, u);
+  const auto in = u.out.rm.mode == RoundingMode::rne ? chain_in : cut_in;
+  if (const Answer narrow = in(in_float, u); narrow.plan) return narrow;
+  return in(in_double, u);
 }
 
 }  // namespace widthwise::lanes

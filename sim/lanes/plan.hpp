@@ -24,12 +24,15 @@ enum class Add : std::uint8_t {
   native,
   normal,   // rounded to its precision; nothing lies below its least digit
   rounded,  // subnormals included
+  cut,      // directed modes and ties away: the carrier rounds, then low digits are cut off
 };
 
 struct Plan {
   Carrier carrier;
   Multiply multiply;
   Add add;
+  RoundingMode mode = RoundingMode::rne;
+  int scale = 0;  // numbers stand in the lanes times 2^scale: cut needs subnormals for subnormals
 };
 
 struct Answer {

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "sim/lanes/kernels.hpp"
+#include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Matrix products of 512 x 512 x 512, codes in and out, one core, beside the machine's own binary32
+// multiply-adds in registers: how many of those go into the time of one product.
+namespace {
+
+using namespace widthwise;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t n = 512;
+
+template <class Run>
+double best_seconds(const Run& run) {
+  double best = 1e300;
+  for (const auto start = Clock::now();
+       std::chrono::duration<double>(Clock::now() - start).count() < 0.7;) {
+    const auto begin = Clock::now();
+    run();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  return best;
+}
+
+// Fused multiply-adds a second of a tile that never leaves the first cache.
+double native_rate() {
+  using namespace lanes;
+  const Kernel<float> kernel = lanes::kernel<float>(Multiply::exact, Add::native);
+  if (!kernel) return 0;
+  constexpr std::size_t k = 100, width = tile_columns<float>;
+  std::vector<float> a(tile_rows * k, 1.25f), b(k * width, 0.5f), sum(tile_rows * width);
+  const Tile<float> tile{a.data(), nullptr, k, b.data(), sum.data(), k, 1, 0};
+  const double seconds = best_seconds([&] {
+    for (int i = 0; i < 1000; ++i) kernel(tile, {});
+  });
+  return 1000.0 * tile_rows * k * width / seconds;
+}
+
+// Normal data, rounded to the format.
+std::vector<std::byte> codes(const Format& f, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
+  std::vector<std::byte> items(n * n * bytes);
+  std::vector<double> numbers(n * n);
+  for (double& x : numbers) x = normal(random);
+  const CodeArray from{binary64, numbers.data()};
+  elementwise(Operation::convert, f, {}, {&from, 1}, numbers.size(), items.data(), nullptr);
+  return items;
+}
+
+double seconds_of(const Unit& u) {
+  std::mt19937_64 random(1);
+  const auto a = codes(u.a.fmt, random), b = codes(u.b.fmt, random);
+  std::vector<std::byte> result(n * n *
+                                static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
+  MatrixProduct p;
+  p.m = p.n = p.k = n;
+  p.a = {a.data(), n, 1}, p.b = {b.data(), n, 1};
+  p.result = result.data();
+  const Prepared engine = prepare({.unit = u, .k = n});
+  const std::size_t rows = engine.engine == "reference" ? 2 : n;  // its rate needs no more
+  return best_seconds([&] { engine.product->run(p, 0, rows); }) * static_cast<double>(n) /
+         static_cast<double>(rows);
+}
+
+}  // namespace
+
+int main() {
+  const double native = native_rate();
+  fmt::print("the machine's own: {:.1f} thousand million multiply-adds a second\n", native / 1e9);
+  fmt::print("{:<46}{:<11}{:>18}{:>14}{:>8}\n", "unit", "engine", "million products/s",
+             "native / it", "asked");
+  struct Subject {
+    const char* unit;
+    double asked;  // of native / it, at most; 0: a rate of 60 million products a second
+  };
+  for (const Subject& s : {Subject{"mac(e5m10)", 5.5},
+                           {"mac(e4m3fn, sum=e5m10)", 7},
+                           {"mac(e8m7)", 7},
+                           {"fma(e5m10)", 7},
+                           {"mac(e8m15)", 11},
+                           {"mac(binary32)", 1.3},
+                           {"mac(binary64)", 2.6},
+                           {"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)", 5},
+                           {"mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)", 8},
+                           {"mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", 8},
+                           {"hopper.f16.f32", 5},
+                           {"hopper.e4m3.f32", 5},
+                           {"kulisch(e4m3fn)", 6},
+                           {"kulisch(e5m10)", 20},
+                           {"mac(e15m112)", 0}}) {
+    const Unit u = parse_unit(s.unit);
+    const double rate = static_cast<double>(n * n * n) / seconds_of(u);
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit, prepare({.unit = u, .k = n}).engine,
+               rate / 1e6, native / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
+  }
+}
