@@ -13,12 +13,13 @@ template <class U>
 struct Layout {
   Format format;
   U magnitude_mask, fraction_mask, hidden, sign;
-  U first_nan;   // magnitudes from here on are NaN; past the last one where there are none
-  U infinity;    // likewise past the last one where the format has none
-  U max_finite;  // largest magnitude that is a finite number
-  U nan_code;    // canonical: quiet, positive (docs/semantics.md, N1); 0 where there is no NaN
-  U quiet_bit;   // the fraction bit that a signalling NaN lacks; 0 where no NaN signals
-  U plain_span;  // how many magnitudes from `hidden` on are normal numbers
+  U first_nan;     // magnitudes from here on are NaN; past the last one where there are none
+  U infinity;      // likewise past the last one where the format has none
+  U max_finite;    // largest magnitude that is a finite number
+  U nan_code;      // canonical: quiet, positive (docs/semantics.md, N1); 0 where there is no NaN
+  U quiet_bit;     // the fraction bit that a signalling NaN lacks; 0 where no NaN signals
+  U plain_span;    // how many magnitudes from `hidden` on are normal numbers
+  U signed_zeros;  // how many magnitudes are zeros of either sign: 1 or 0
   bool all_normal;
   int up;                     // puts a normal significand's leading one at the top digit
   std::int64_t plain_offset;  // exponent field - this = weight of bit 0 after that
@@ -38,6 +39,7 @@ struct Layout {
                       ? bit<U>(f.frac_bits - 1)
                       : U{}),
         plain_span(max_finite < hidden ? U{} : U(max_finite - hidden + U(1))),
+        signed_zeros(f.zero && f.is_signed && f.nan != NanCodes::negative_zero ? U(1) : U{}),
         all_normal(f.all_normal()),
         up(digits<U> - f.precision()),
         plain_offset(f.bias + f.frac_bits + up),

@@ -204,9 +204,10 @@ void run_elementwise(const ElementwiseJob& job) {
             return fma(to, fa, a, fb, b, fc, c, r);
           });
     case Operation::convert:
-      return for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
-        return convert(to, fa, a, random(i));
-      });
+      return for_each<U>(
+          job,
+          [=](const U& a, const U&, const U&) { return quick_conversion<InLoops<U>>(to, fa, a); },
+          [=](const U& a, const U&, const U&, const U& r) { return convert(to, fa, a, r); });
     case Operation::round_to_integral: return integral(false);
     case Operation::round_to_integral_exact: return integral(true);
     case Operation::minimum: return extremes(false, NanOperand::wins);

@@ -16,6 +16,7 @@ Quick<U> quick(Operation op, const Rounder<U>& to, const Coded<U>* x) {
     case Operation::add: return quick_sum<How>(to, false, f, x[0].code, g, x[1].code);
     case Operation::subtract: return quick_sum<How>(to, true, f, x[0].code, g, x[1].code);
     case Operation::multiply: return quick_product<How>(to, f, x[0].code, g, x[1].code);
+    case Operation::convert: return quick_conversion<How>(to, f, x[0].code);
     default: return quick_fma<How>(to, f, x[0].code, g, x[1].code, h, x[2].code);
   }
 }
@@ -29,6 +30,7 @@ Result<U> in_full(Operation op, const Rounder<U>& to, const Coded<U>* x) {
     case Operation::add: return add(to, f, x[0].code, g, x[1].code, U{}, listener);
     case Operation::subtract: return subtract(to, f, x[0].code, g, x[1].code, U{}, listener);
     case Operation::multiply: return multiply(to, f, x[0].code, g, x[1].code, U{}, listener);
+    case Operation::convert: return convert(to, f, x[0].code, U{}, listener);
     default: return fma(to, f, x[0].code, g, x[1].code, h, x[2].code, U{}, listener);
   }
 }
@@ -64,7 +66,7 @@ void judge(Operation op, const Format& f, const Env& env, std::uint64_t n, Rando
 }
 
 constexpr std::array operations{Operation::add, Operation::subtract, Operation::multiply,
-                                Operation::fma};
+                                Operation::fma, Operation::convert};
 
 template <class How, class U>
 void judge_formats(std::initializer_list<Format> formats) {

@@ -295,7 +295,7 @@ def test_an_explanation_names_engine_and_carriers():
     text = ww.explain("hopper.f16.f32", 64, 32, 512)
     assert text.engine == "reference" and "bits" in text and "1,048,576 products" in text
     assert "lanes      does not: more than one product a block" in text
-    assert ww.engines() == ["reference", "lanes"]
+    assert ww.engines()[:2] == ["reference", "lanes"]
 
 
 def test_an_engine_that_cannot_keep_the_bits_refuses():

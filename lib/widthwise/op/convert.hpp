@@ -4,13 +4,37 @@
 
 namespace widthwise {
 
+template <class U, class Trace>
+[[gnu::noinline]] constexpr Result<U> full_conversion(const Rounder<U>& to, const Layout<U>& fa,
+                                                      const U& a, const U& random, Trace& trace) {
+  const Number<U> x = operand(fa, a);
+  trace(Stage::exact, x.negative, x.exp, x.sig);
+  return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
+}
+
+// The same for a normal number that stays one, and for zeros that keep their sign: data has many.
+template <class How, class U>
+constexpr Quick<U> quick_conversion(const Rounder<U>& to, const Layout<U>& fa, const U& a,
+                                    const U& random = {}) {
+  Quick<U> z = deliver_quick<How>(to, plain_operand(fa, a), plain(fa, a), random);
+  const Mask<U> zero = (a & fa.magnitude_mask) < (fa.signed_zeros & to.layout.signed_zeros);
+  const Mask<U> negative = (a & fa.sign) != U{};
+  z.code = select(zero, select(negative, to.layout.sign, U{}), z.code);
+  z.flags = select(zero, Int<U>{}, z.flags);
+  z.sure = z.sure | zero;
+  return z;
+}
+
 // A code of one format in another, correctly rounded (IEEE 754-2019, 5.4.2).
 template <class U, class Trace = NoTrace>
 constexpr Result<U> convert(const Rounder<U>& to, const Layout<U>& fa, const U& a,
                             const U& random = {}, Trace&& trace = {}) {
-  const Number<U> x = operand(fa, a);
-  trace(Stage::exact, x.negative, x.exp, x.sig);
-  return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
+  if constexpr (!traced<Trace>) {
+    const Quick<U> z = quick_conversion<OneByOne>(to, fa, a, random);
+    if (!any(z.sure == Mask<U>{})) [[likely]]
+      return {z.code, z.flags};
+  }
+  return full_conversion(to, fa, a, random, trace);
 }
 
 // A finite number cut at the binary point: whole, and the fraction at the top of its carrier.
