@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/lanes/lanes.hpp"
+#include "sim/tensor/tensor.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -27,6 +28,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
+    {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
 };
 
 const Entry& entry(std::string_view name) {

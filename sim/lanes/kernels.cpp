@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/lanes/kernels.cpp"
@@ -18,11 +19,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A sum rounded to p of the carrier's D digits: x (1 - S) + x S with S = 2^(D - p), the first
 // product rounded where x's digits past the p-th end (docs/exactness.md, 2).
+//
+// Where subnormals count, by way of c = 3/2 S max(2^e, 2^emin) with 2^e the power of two in x: x +
+// c stays in c's binade, whose last digit is where x is to end.
 template <Add add, class V>
-HWY_INLINE V rounded_sum(V x, V up, V one_less, V least) {
+HWY_INLINE V rounded_sum(V x, V up, V one_less, V exponent, V least) {
   if constexpr (add == Add::normal) return hn::MulAdd(x, up, hn::Mul(x, one_less));
   if constexpr (add == Add::rounded) {
-    const V c = hn::Max(hn::Mul(hn::Abs(x), up), least);
+    const V c = hn::Max(hn::Mul(hn::And(x, exponent), up), least);
     return hn::Sub(hn::Add(x, c), c);
   }
   return x;
@@ -44,7 +48,8 @@ HWY_INLINE V cut(D d, V x, I kept, I half) {
 
 // One more product into a sum.
 template <Multiply multiply, Add add, class V>
-HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one_less, V least) {
+HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one_less, V exponent,
+                  V least) {
   V x;
   if constexpr (multiply == Multiply::exact) {
     x = hn::MulAdd(a, b, sum);
@@ -54,7 +59,7 @@ HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one
     const V c = hn::Max(hn::Mul(a_up, b_abs), product_least);
     x = hn::Add(sum, hn::Sub(hn::MulAdd(a, b, c), c));
   }
-  return rounded_sum<add>(x, up, one_less, least);
+  return rounded_sum<add>(x, up, one_less, exponent, least);
 }
 
 // To nearest even.
@@ -63,15 +68,17 @@ struct Nearest {
   static constexpr bool scaled_up = multiply == Multiply::rounded, watched = add != Add::native;
   const hn::ScalableTag<T> d{};
   using V = hn::Vec<hn::ScalableTag<T>>;
-  V product_least, up, one_less, least;
+  V product_least, up, one_less, exponent, least;
 
   HWY_INLINE explicit Nearest(const Constants<T>& k)
       : product_least(hn::Set(d, k.product_least)),
-        up(hn::Set(d, k.sum_up)),
+        up(hn::Set(d, add == Add::rounded ? T{1.5} * k.sum_up : k.sum_up)),
         one_less(hn::Set(d, 1 - k.sum_up)),
+        exponent(hn::Set(d, std::numeric_limits<T>::infinity())),  // all ones there, no others
         least(hn::Set(d, k.sum_least)) {}
   HWY_INLINE V operator()(V a, V a_up, V b, V b_abs, V sum) const {
-    return step<multiply, add>(a, a_up, b, b_abs, sum, product_least, up, one_less, least);
+    return step<multiply, add>(a, a_up, b, b_abs, sum, product_least, up, one_less, exponent,
+                               least);
   }
 };
 

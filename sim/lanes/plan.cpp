@@ -111,6 +111,8 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
       digits = f.precision(), last = last_digit(f);
       if (D < 2 * digits + 1)
         return refuse(fmt::format("{} digits of a product need {}", digits, 2 * digits + 1));
+      if (a.precision() + b.precision() == D)
+        return refuse(fmt::format("exact products have {} digits, one too many", D));
       if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
     }
   }

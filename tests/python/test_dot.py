@@ -63,16 +63,19 @@ def test_matmul_is_a_dot_product_an_element(unit):
     assert flags.any()
 
 
-@pytest.mark.parametrize("unit", ["mac(e5m10)", "fma(e4m3fn)", "mac(e8m15)", "mac(binary32)"])
+@pytest.mark.parametrize(
+    "unit", ["mac(e5m10)", "fma(e4m3fn)", "mac(e8m15)", "mac(binary32)", "hopper.e4m3.f32"]
+)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_results_do_not_depend_on_engine_or_threads(unit, threads):
     f = ww.Unit(unit).a
     a, b = drawn((300, 40), f, 1), drawn((40, 130), f, 2)
     one = ww.matmul(a, b, unit=unit, engine="reference")
-    for engine in ["auto", *ww.engines()]:
+    fast = ww.explain(unit, 300, 130, 40).engine
+    assert fast == ("tensor" if unit.startswith("hopper") else "lanes")
+    for engine in ("auto", fast):
         other = ww.matmul(a, b, unit=unit, threads=threads, engine=engine)
         assert (one.bits == other.bits).all()
-    assert ww.explain(unit, 300, 130, 40).engine == "lanes"
     assert ww.explain(unit, 300, 130, 40, flags=True).engine == "reference"
 
 
@@ -293,9 +296,10 @@ def test_policies_make_a_format_another_one():
 
 def test_an_explanation_names_engine_and_carriers():
     text = ww.explain("hopper.f16.f32", 64, 32, 512)
-    assert text.engine == "reference" and "bits" in text and "1,048,576 products" in text
+    assert text.engine == "tensor" and "bits" in text and "1,048,576 products" in text
     assert "lanes      does not: more than one product a block" in text
-    assert ww.engines()[:2] == ["reference", "lanes"]
+    assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "reference"
+    assert ww.engines() == ["reference", "lanes", "tensor"]
 
 
 def test_an_engine_that_cannot_keep_the_bits_refuses():

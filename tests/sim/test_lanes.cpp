@@ -24,9 +24,9 @@ bool lanes_take(const Unit& u) {
 
 // Codes of one manner: random bits; numbers about 1; tiny; large; zeros, ones and halves that
 // cancel and tie; named ones, infinities and NaN among them.
-enum class Manner { bits, about_one, tiny, large, few, named };
-constexpr Manner manners[] = {Manner::bits,  Manner::about_one, Manner::tiny,
-                              Manner::large, Manner::few,       Manner::named};
+enum class Manner { bits, about_one, tiny, large, few, named, powers };
+constexpr Manner manners[] = {Manner::bits, Manner::about_one, Manner::tiny,  Manner::large,
+                              Manner::few,  Manner::named,     Manner::powers};
 
 std::uint64_t code(const Format& f, Manner manner, Random& random) {
   const Layout<std::uint64_t> layout(f);
@@ -60,6 +60,11 @@ std::uint64_t code(const Format& f, Manner manner, Random& random) {
                                     field(0),
                                     layout.magnitude_mask};
       return some[random() % 8] | sign;
+    }
+    case Manner::powers: {  // of two, or the least numbers
+      const std::uint64_t range = static_cast<std::uint64_t>(f.top_field());
+      const std::uint64_t power = random() % 3 ? (random() % range) << f.frac_bits : 1;
+      return std::min(power, layout.max_finite) | sign;
     }
   }
   return 0;
@@ -103,8 +108,8 @@ void compare(Tally& tally, const Unit& u, MatrixProduct p, const std::string& wh
 void compare_random(Tally& tally, const Unit& u, Random& random, std::size_t m, std::size_t k,
                     std::size_t n) {
   for (Manner of_a : manners)
-    for (Manner of_c : {of_a, Manner::named, Manner::few}) {
-      const Manner of_b = random() % 3 ? of_a : manners[random() % 6];
+    for (Manner of_c : {of_a, Manner::named, Manner::few, Manner::powers}) {
+      const Manner of_b = random() % 3 ? of_a : manners[random() % 7];
       const Matrix a = matrix(u.a.fmt, m * k, of_a, random),
                    b = matrix(u.b.fmt, k * n, of_b, random),
                    c = matrix(u.c.fmt, m * n, of_c, random);

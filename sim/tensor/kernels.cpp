@@ -1,0 +1,303 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/tensor/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::tensor::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+using V = hn::Vec<Floats>;
+using I = hn::Vec<Ints>;
+
+// Toward zero. ConvertTo mends numbers past int32, which a good tile has not.
+HWY_INLINE I truncated(V x) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  return I{_mm512_cvttps_epi32(x.raw)};
+#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
+  return I{_mm256_cvttps_epi32(x.raw)};
+#else
+  return hn::ConvertTo(Ints(), x);
+#endif
+}
+
+HWY_INLINE I magnitude_bits(V x) { return hn::BitCast(Ints(), hn::Abs(x)); }
+
+// 2^n; n at least -126 and at most 127.
+HWY_INLINE V power_of_two(I n) {
+  return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Ints(), 127))));
+}
+// 1 / x for such a power: the exponent fields of both sum to 254. 2^127 has none and becomes 0.
+HWY_INLINE V reciprocal_power(V x) {
+  return hn::BitCast(Floats(), hn::Sub(hn::Set(Ints(), 254 << 23), hn::BitCast(Ints(), x)));
+}
+
+// The exponent with which C votes. A zero has none; only to binary16's products might it matter.
+template <Finish finish>
+HWY_INLINE I exponent_of_c(V c, const Constants& z) {
+  const Ints di;
+  const I bits = magnitude_bits(c);
+  const I e = hn::Max(hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 127)), hn::Set(di, z.c_emin));
+  if constexpr (finish == Finish::truncate) return e;
+  return hn::IfThenElse(hn::Eq(bits, hn::Zero(di)), hn::Set(di, z.floor), e);
+}
+
+// |total| as a float, cut to 24 digits. Its 25th digit, if it has one, lies 24 places below its
+// first; without that one, to nearest is toward zero.
+HWY_INLINE V leading_digits(I magnitude) {
+  const hn::RebindToUnsigned<Ints> du;
+  const auto m = hn::BitCast(du, magnitude);
+  const auto cut = hn::AndNot(hn::ShiftRight<24>(m), m);
+  return hn::Abs(hn::ConvertTo(Floats(), hn::BitCast(Ints(), cut)));  // 2^31 comes as -2^31
+}
+
+// total * unit rounded, without its sign.
+template <Finish finish>
+HWY_INLINE V rounded(I total, V unit, const Constants& z) {
+  const Floats d;
+  const Ints di;
+  const I magnitude = hn::Abs(total);
+  V x = leading_digits(magnitude);
+  if constexpr (finish == Finish::truncate) {
+    const V kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.kept)));
+    return hn::Mul(hn::And(x, kept), unit);
+  }
+  // To odd, then to 11 digits but none below 2^-24: added to 3/2 * 2^13 times the power of two that
+  // x begins with, x ends where its 11th digit is.
+  const auto lost = hn::Ne(truncated(x), magnitude);
+  x = hn::Or(x, hn::BitCast(d, hn::IfThenElseZero(lost, hn::Set(di, 1))));
+  x = hn::Mul(x, unit);
+  const I exponent = hn::And(hn::BitCast(di, x), hn::Set(di, 0x7f800000));
+  const I held = hn::Max(exponent, hn::Set(di, (127 - 14) << 23));
+  const V c = hn::Mul(hn::BitCast(d, held), hn::Set(d, 0x1.8p13f));
+  return hn::Sub(hn::Add(x, c), c);
+}
+
+// What a tile has met on its way.
+struct Watch {
+  I overflow;  // negative where a sum passed int32
+  I sum;       // largest magnitude of a sum, as bits
+  I product;   // largest exponent sum
+  I scale;     // largest scale of a sum of products, as bits
+};
+
+// The largest exponent sum of one block for every output of the tile.
+template <class Exponent>
+HWY_INLINE void largest_exponents(const Tile<Exponent>& t, std::size_t k, std::size_t lanes,
+                                  Exponent* to) {
+  const hn::ScalableTag<Exponent> d;
+  for (std::size_t column = 0; column < tile_columns; column += hn::Lanes(d)) {
+    hn::Vec<decltype(d)> most[tile_rows];
+    for (auto& m : most) m = hn::Set(d, std::numeric_limits<Exponent>::min());
+    for (std::size_t i = k; i < k + lanes; ++i) {
+      const auto b = hn::LoadU(d, t.b_exponent + i * tile_columns + column);
+      for (std::size_t r = 0; r < tile_rows; ++r)
+        most[r] = hn::Max(most[r], hn::Add(b, hn::Set(d, t.a_exponent[r * t.a_stride + i])));
+    }
+    for (std::size_t r = 0; r < tile_rows; ++r)
+      hn::StoreU(most[r], d, to + r * tile_columns + column);
+  }
+}
+
+// One block onto `rows` rows of `vectors` vectors of sums.
+template <Finish finish, class Exponent, int rows, int vectors>
+HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exponent* exponents,
+                          std::size_t k, std::size_t row, std::size_t column, Watch& watch) {
+  const Floats d;
+  const Ints di;
+  const hn::Rebind<Exponent, Floats> de;
+  const std::size_t width = hn::Lanes(d), corner = row * tile_columns + column;
+  V scale[rows][vectors];  // 2^(F - E)
+  I total[rows][vectors];
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = corner + r * tile_columns + v * width;
+      const V c = hn::LoadU(d, t.sum + at);
+      const I e = hn::Max(hn::PromoteTo(di, hn::LoadU(de, exponents + at)),
+                          hn::Max(exponent_of_c<finish>(c, z), hn::Set(di, z.floor)));
+      scale[r][v] = power_of_two(hn::Sub(hn::Set(di, z.frac_bits), e));
+      total[r][v] = truncated(hn::Mul(c, scale[r][v]));
+    }
+
+  for (std::size_t i = k; i < k + z.lanes;) {
+    const std::size_t end = std::min(k + z.lanes, i + z.chunk);
+    I sum[rows][vectors];
+    for (auto& of_row : sum)
+      for (I& s : of_row) s = hn::Zero(di);
+    for (; i < end; ++i) {
+      V b[vectors];
+      for (int v = 0; v < vectors; ++v)
+        b[v] = hn::LoadU(d, t.b + i * tile_columns + column + v * width);
+      for (int r = 0; r < rows; ++r) {
+        const V a = hn::Set(d, t.a[(row + r) * t.a_stride + i]);
+        for (int v = 0; v < vectors; ++v)
+          sum[r][v] = hn::Add(sum[r][v], truncated(hn::Mul(hn::Mul(a, b[v]), scale[r][v])));
+      }
+    }
+    for (int r = 0; r < rows; ++r)
+      for (int v = 0; v < vectors; ++v) {
+        const I both = hn::Add(total[r][v], sum[r][v]);
+        watch.overflow =
+            hn::Or(watch.overflow, hn::And(hn::Xor(total[r][v], both), hn::Xor(sum[r][v], both)));
+        total[r][v] = both;
+      }
+  }
+
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = corner + r * tile_columns + v * width;
+      const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
+      const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
+      const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
+      const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
+      const V signed_x = hn::CopySignToAbs(x, hn::BitCast(d, total[r][v]));
+      const V c = hn::And(hn::LoadU(d, t.sum + at), c_kept);
+      const V result = hn::IfThenElse(hn::RebindMask(d, met), signed_x, c);
+      hn::StoreU(result, d, t.sum + at);
+      watch.sum = hn::Max(watch.sum, magnitude_bits(result));
+      if constexpr (sizeof(Exponent) > 1) {
+        watch.product = hn::Max(watch.product, of_products);
+        const I bits = hn::BitCast(di, scale[r][v]);
+        watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
+      }
+    }
+}
+
+HWY_INLINE bool at_most(I x, std::int64_t limit) {
+  return hn::AllTrue(Ints(), hn::Lt(x, hn::Set(Ints(), static_cast<std::int32_t>(limit) + 1)));
+}
+
+template <Finish finish, class Exponent>
+bool tile(const Tile<Exponent>& t, const Constants& z) {
+  const Floats d;
+  const Ints di;
+  constexpr bool many = HWY_MAX_BYTES == 64 || HWY_TARGET == HWY_NEON;  // 32 registers, not 16
+  constexpr int rows = many ? 4 : 2, vectors = 2;
+  Watch watch{hn::Zero(di), hn::Zero(di), hn::Zero(di), hn::Zero(di)};
+  alignas(64) Exponent exponents[tile_rows * tile_columns];
+  for (std::size_t k = 0; k < t.k; k += z.lanes) {
+    largest_exponents(t, k, z.lanes, exponents);
+    for (std::size_t row = 0; row < tile_rows; row += rows)
+      for (std::size_t column = 0; column < tile_columns; column += vectors * hn::Lanes(d))
+        add_block<finish, Exponent, rows, vectors>(t, z, exponents, k, row, column, watch);
+  }
+  const std::int64_t scale_field = 127 + z.frac_bits - least_exponent(z.frac_bits);
+  return at_most(watch.sum, z.largest) && at_most(watch.product, most_exponent) &&
+         at_most(watch.scale, scale_field << 23) &&
+         hn::AllTrue(di, hn::Gt(watch.overflow, hn::Set(di, -1)));
+}
+
+template <class Exponent>
+Kernel<Exponent> choose(Finish finish) {
+  return finish == Finish::truncate ? &tile<Finish::truncate, Exponent>
+                                    : &tile<Finish::nearest, Exponent>;
+}
+
+// --- Codes and numbers ---------------------------------------------------------------------------
+
+HWY_INLINE float power_of_two(std::int64_t e) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23);
+}
+
+// The fields slide to float's places; a subnormal's fraction is an integer, scaled. Plain loops,
+// which the compiler turns into this target's vectors.
+template <class Item>
+HWY_INLINE std::uint32_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
+                                      float* out) {
+  const int up = 23 - f.frac_bits;
+  const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.magnitude_bits) - 1);
+  const std::uint32_t rebias = static_cast<std::uint32_t>(127 - f.bias) << 23;
+  const float quantum = f.hidden ? power_of_two(f.emin - f.frac_bits) : 0;
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t code = codes[i], whole = code & mask, magnitude = whole & f.used;
+    most = whole > most ? whole : most;
+    const std::uint32_t normal = (magnitude << up) + rebias;
+    const float small = static_cast<float>(static_cast<std::int32_t>(magnitude)) * quantum;
+    const std::uint32_t low = std::bit_cast<std::uint32_t>(small);
+    out[i] = std::bit_cast<float>((magnitude < f.hidden ? low : normal) | (code >> f.magnitude_bits)
+                                                                              << 31);
+  }
+  return most;
+}
+
+std::uint32_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, float* out) {
+  switch (bytes) {
+    case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
+    case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);
+    default: return decode_items(f, static_cast<const std::uint32_t*>(codes), n, out);
+  }
+}
+
+void encode_binary16(const float* numbers, std::size_t n, void* codes) {
+  auto* const out = static_cast<std::uint16_t*>(codes);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(numbers[i]), sign = bits >> 31;
+    const std::uint32_t absolute = bits & 0x7fffffff;
+    const bool subnormal = absolute < (113u << 23);
+    const float small = subnormal ? std::bit_cast<float>(absolute) * 0x1p24f : 0;
+    const auto low = static_cast<std::uint32_t>(static_cast<std::int32_t>(small));
+    const std::uint32_t normal = (absolute - (112u << 23)) >> 13;
+    out[i] = static_cast<std::uint16_t>((subnormal ? low : normal) | sign << 15);
+  }
+}
+
+template <class Exponent>
+void exponents_of(const float* numbers, std::size_t n, std::int32_t emin, Exponent* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t absolute = std::bit_cast<std::uint32_t>(numbers[i]) & 0x7fffffff;
+    const std::int32_t e = std::max(static_cast<std::int32_t>(absolute >> 23) - 127, emin);
+    out[i] = absolute == 0 ? of_zero<Exponent> : static_cast<Exponent>(e);
+  }
+}
+
+Kernel<std::int8_t> choose_narrow(Finish finish) { return choose<std::int8_t>(finish); }
+Kernel<std::int16_t> choose_wide(Finish finish) { return choose<std::int16_t>(finish); }
+FieldExponents<std::int8_t> narrow_exponents() { return &exponents_of<std::int8_t>; }
+FieldExponents<std::int16_t> wide_exponents() { return &exponents_of<std::int16_t>; }
+Codec codes() { return {&decode, &encode_binary16}; }
+const char* name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace widthwise::tensor::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::tensor {
+
+HWY_EXPORT(choose_narrow);
+HWY_EXPORT(choose_wide);
+HWY_EXPORT(narrow_exponents);
+HWY_EXPORT(wide_exponents);
+HWY_EXPORT(codes);
+HWY_EXPORT(name);
+
+template <>
+Kernel<std::int8_t> kernel<std::int8_t>(Finish finish) {
+  return HWY_DYNAMIC_DISPATCH(choose_narrow)(finish);
+}
+template <>
+Kernel<std::int16_t> kernel<std::int16_t>(Finish finish) {
+  return HWY_DYNAMIC_DISPATCH(choose_wide)(finish);
+}
+template <>
+FieldExponents<std::int8_t> field_exponents<std::int8_t>() {
+  return HWY_DYNAMIC_DISPATCH(narrow_exponents)();
+}
+template <>
+FieldExponents<std::int16_t> field_exponents<std::int16_t>() {
+  return HWY_DYNAMIC_DISPATCH(wide_exponents)();
+}
+Codec codec() { return HWY_DYNAMIC_DISPATCH(codes)(); }
+const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
+
+}  // namespace widthwise::tensor
+#endif

@@ -1,0 +1,73 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "plan.hpp"
+
+// Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
+// picks when the program runs.
+namespace widthwise::tensor {
+
+inline constexpr std::size_t tile_rows = 4, tile_columns = 64;
+
+// Stands for the exponent of zero: with any other it sums to less than all that are.
+template <class Exponent>
+inline constexpr Exponent of_zero = sizeof(Exponent) == 1 ? -64 : -8192;
+
+// Exponent sums between which float lanes multiply and align without fault.
+inline constexpr std::int64_t most_exponent = 125;  // a product is less than 2^(this + 2)
+constexpr std::int64_t least_exponent(std::int64_t frac_bits) { return frac_bits - 125; }
+
+struct Constants {
+  std::size_t lanes, chunk;
+  std::int32_t frac_bits;             // F
+  std::int32_t least, floor, c_emin;  // exponents: of a product, of a sum, of C
+  std::uint32_t kept;                 // bits of a truncated sum
+  std::uint32_t c_kept;               // bits of a C that meets no product
+  std::int32_t largest;               // bits of the largest sum
+};
+
+// One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
+template <class Exponent>
+struct Tile {
+  const float* a;              // row r from a + r * a_stride on
+  const Exponent* a_exponent;  // likewise
+  std::size_t a_stride;
+  const float* b;  // k rows of tile_columns
+  const Exponent* b_exponent;
+  float* sum;     // tile_rows rows of tile_columns
+  std::size_t k;  // whole blocks
+};
+
+// False where the lanes met what they cannot do: what the tile holds then means nothing.
+template <class Exponent>
+using Kernel = bool (*)(const Tile<Exponent>&, const Constants&);
+template <class Exponent>
+Kernel<Exponent> kernel(Finish finish);
+
+// The name of the instruction set that the kernels use here.
+const char* target_name();
+
+// Codes of a format, one after the other, as floats and back.
+struct CodeLayout {
+  int frac_bits, magnitude_bits;
+  std::int64_t bias, emin;
+  std::uint32_t used;    // bits of a code that are looked at
+  std::uint32_t hidden;  // magnitudes from here on slide to float's places; 0: all
+};
+struct Codec {
+  // codes: items of 1, 2 or 4 bytes. Returns the largest magnitude seen, as a code.
+  std::uint32_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n,
+                          float* out);
+  void (*encode_binary16)(const float* numbers, std::size_t n, void* codes);
+};
+Codec codec();
+
+// The field exponents of numbers of a format whose least is emin.
+template <class Exponent>
+using FieldExponents = void (*)(const float* numbers, std::size_t n, std::int32_t emin,
+                                Exponent* out);
+template <class Exponent>
+FieldExponents<Exponent> field_exponents();
+
+}  // namespace widthwise::tensor
