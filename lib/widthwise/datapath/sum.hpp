@@ -139,8 +139,9 @@ template <class M, class Trace>
 constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std::int64_t reach,
                                    Trace& trace) {
   const auto top = [](const Term<M>& t) { return t.q + bit_length(t.m); };
-  const auto zeros = std::ranges::partition(terms, [](const Term<M>& t) { return t.m != M{}; });
-  terms = terms.first(terms.size() - zeros.size());
+  const auto zeros =
+      std::partition(terms.begin(), terms.end(), [](const Term<M>& t) { return t.m != M{}; });
+  terms = terms.first(static_cast<std::size_t>(zeros - terms.begin()));
   std::ranges::sort(terms, std::ranges::greater{}, top);
 
   const std::int64_t gap = reach + bit_length(terms.size());
