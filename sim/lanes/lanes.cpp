@@ -1,11 +1,11 @@
 #include "lanes.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <cmath>
 #include <cstring>
 
 #include "kernels.hpp"
+#include "sim/engine/packing.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 
@@ -16,25 +16,6 @@ namespace {
 
 constexpr std::size_t block_rows = 256, block_columns = 1024, block_depth = 2048;
 static_assert(block_rows % tile_rows == 0 && block_columns % tile_columns<float> == 0);
-
-// The lanes' rounding, with subnormals, whatever the calling thread has set.
-class CarrierRounding {
- public:
-  explicit CarrierRounding(RoundingMode mode) {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-    std::fesetround(mode == RoundingMode::rne   ? FE_TONEAREST
-                    : mode == RoundingMode::rdn ? FE_DOWNWARD
-                    : mode == RoundingMode::rup ? FE_UPWARD
-                                                : FE_TOWARDZERO);
-  }
-  ~CarrierRounding() { std::fesetenv(&before_); }
-  CarrierRounding(const CarrierRounding&) = delete;
-  CarrierRounding& operator=(const CarrierRounding&) = delete;
-
- private:
-  std::fenv_t before_;
-};
 
 // A format's codes as numbers of T, times 2^scale, and back.
 template <class T>
@@ -77,13 +58,7 @@ class Codec {
   // Codes first … first + n - 1 along a stride, through `held` where they do not lie side by side.
   std::uint64_t decode(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
                        std::size_t n, std::vector<std::byte>& held, T* numbers) const {
-    const auto* at = static_cast<const std::byte*>(x.data) + first * bytes_;
-    if (stride == 1) return decode(at, n, numbers);
-    const auto bytes = static_cast<std::size_t>(bytes_);
-    held.resize(n * bytes);
-    for (std::size_t i = 0; i < n; ++i)
-      std::memcpy(&held[i * bytes], at + static_cast<std::ptrdiff_t>(i) * stride * bytes_, bytes);
-    return decode(held.data(), n, numbers);
+    return decode(side_by_side(x, first, stride, n, bytes_, held), n, numbers);
   }
 
   // Takes the scale off the numbers.
@@ -157,7 +132,7 @@ class LaneProduct final : public ProductEngine {
         reference_(make_reference(unit_, k_)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const CarrierRounding mode(plan_.mode);
+    const MachineRounding mode(plan_.mode);
     Work work(*this, p);
     for (std::size_t row = first; row < last; row += block_rows)
       for (std::size_t column = 0; column < p.n; column += block_columns)

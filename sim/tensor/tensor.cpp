@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <cmath>
 #include <cstring>
 
 #include "kernels.hpp"
+#include "sim/engine/packing.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 
@@ -20,18 +20,6 @@ constexpr std::size_t block_rows = 256, block_columns = 1024, panel_depth = 256;
 static_assert(block_rows % tile_rows == 0 && block_columns % tile_columns == 0);
 
 constexpr std::size_t round_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
-
-// Nearest even with subnormals, whatever the calling thread has set.
-class DefaultRounding {
- public:
-  DefaultRounding() { std::fegetenv(&before_), std::fesetenv(FE_DFL_ENV); }
-  ~DefaultRounding() { std::fesetenv(&before_); }
-  DefaultRounding(const DefaultRounding&) = delete;
-  DefaultRounding& operator=(const DefaultRounding&) = delete;
-
- private:
-  std::fenv_t before_;
-};
 
 // The codes of a matrix as floats.
 class Reader {
@@ -52,13 +40,7 @@ class Reader {
   // Returns the largest magnitude, as a code.
   std::uint32_t read(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
                      std::size_t n, std::vector<std::byte>& held, float* numbers) const {
-    const auto* at = static_cast<const std::byte*>(x.data) + first * bytes_;
-    if (stride == 1) return decode_(layout_, at, bytes_, n, numbers);
-    const auto bytes = static_cast<std::size_t>(bytes_);
-    held.resize(n * bytes);
-    for (std::size_t i = 0; i < n; ++i)
-      std::memcpy(&held[i * bytes], at + static_cast<std::ptrdiff_t>(i) * stride * bytes_, bytes);
-    return decode_(layout_, held.data(), bytes_, n, numbers);
+    return decode_(layout_, side_by_side(x, first, stride, n, bytes_, held), bytes_, n, numbers);
   }
 
  private:
@@ -108,7 +90,7 @@ class TensorProduct final : public ProductEngine {
         reference_(make_reference(unit_, k_)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const DefaultRounding mode;
+    const MachineRounding mode(RoundingMode::rne);
     Work work(*this, p);
     for (std::size_t row = first; row < last; row += block_rows)
       for (std::size_t column = 0; column < p.n; column += block_columns)
