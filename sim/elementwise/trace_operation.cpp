@@ -28,8 +28,8 @@ TraceRow row(Stage stage, std::string slot, Kind kind, bool negative, U sig, std
 
 template <class U, class Trace>
 Result<U> apply(Operation op, const Job<U>& j, Trace&& trace) {
-  const auto& [fa, fb, fc] = j.f;
-  const auto& [a, b, c] = j.x;
+  const Layout<U>&fa = j.f[0], &fb = j.f[1], &fc = j.f[2];
+  const U &a = j.x[0], &b = j.x[1], &c = j.x[2];
   const auto extremes = [&](bool greater, NanOperand rule) {
     return extremum(j.to, greater, rule, fa, a, fb, b, j.random, trace);
   };

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
 
 // Any text as a number: refused with a ParseError, or a code that its own text gives again. Long
