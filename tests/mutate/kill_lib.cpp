@@ -1,4 +1,6 @@
 // Kills: decide.hpp round.hpp rounder.hpp op/*.hpp
+// Flags: -fsanitize=shift -fno-sanitize-recover=all
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 
@@ -138,9 +140,22 @@ void demand_zero_products() {
   demand(z.code == 1 && z.flags == 0, "zero product");
 }
 
+// The largest integers, which short formats do not reach.
+void demand_largest_integers() {
+  const Layout<Large> f(binary64);
+  const auto check = [&](bool is_signed, double x, std::uint64_t want) {
+    const IntegerResult z = to_integer<Large>(32, is_signed, RoundingRule(RoundingMode::rne), f,
+                                              std::bit_cast<Large>(x));
+    demand(z.value == want && z.flags == 0, "largest integer");
+  };
+  check(false, 0xffffffff, 0xffffffff);
+  check(true, 0x7fffffff, 0x7fffffff);
+}
+
 }  // namespace
 
 int main() {
+  demand_largest_integers();
   demand_zero_products();
   demand_nans(NanResult::canonical);
   demand_nans(NanResult::propagate);
