@@ -1,8 +1,6 @@
 #include "kernels.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -198,92 +196,12 @@ Kernel<T> choose(Multiply, Add, RoundingMode) {
 
 #endif
 
-// --- Codes and numbers ---------------------------------------------------------------------------
-
-template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-template <class T>
-inline constexpr int fraction_bits = sizeof(T) == 4 ? 23 : 52;
-template <class T>
-inline constexpr std::int64_t carrier_bias = sizeof(T) == 4 ? 127 : 1023;
-
-template <class T>
-HWY_INLINE T power_of_two(std::int64_t e) {
-  return std::bit_cast<T>(static_cast<Bits<T>>(e + carrier_bias<T>) << fraction_bits<T>);
-}
-
-// The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
-// loops, which the compiler turns into this target's vectors.
-template <class T, class Item>
-HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
-                                      T* out) {
-  using B = Bits<T>;
-  const int up = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
-  const B mask = static_cast<B>((std::uint64_t{1} << f.magnitude_bits) - 1);
-  const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
-  // Where the format's subnormals are the carrier's, the fields alone do.
-  const bool same = f.emin == 1 - carrier_bias<T>;
-  const B hidden = same ? 0 : static_cast<B>(f.hidden);
-  const T quantum = same ? T{0} : power_of_two<T>(f.emin - f.frac_bits);
-  B most = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const B code = static_cast<B>(codes[i]), magnitude = code & mask;
-    most = magnitude > most ? magnitude : most;
-    const B normal = (magnitude << up) + rebias;
-    const T small = static_cast<T>(static_cast<std::make_signed_t<B>>(magnitude)) * quantum;
-    const B low = std::bit_cast<B>(small), value = magnitude < hidden ? low : normal;
-    out[i] = std::bit_cast<T>(value | (code >> f.magnitude_bits) << sign_up);
-  }
-  return most;
-}
-
-template <class T, class Item>
-HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
-  using B = Bits<T>;
-  const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
-  const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
-  const bool same = f.emin == 1 - carrier_bias<T>;
-  const T least_normal = same ? T{0} : power_of_two<T>(f.emin);
-  const T scale = same ? T{0} : power_of_two<T>(f.frac_bits - f.emin);
-  for (std::size_t i = 0; i < n; ++i) {
-    const B bits = std::bit_cast<B>(numbers[i]), sign = bits >> sign_up;
-    const B absolute = bits & ~(B{1} << sign_up);
-    const T magnitude = std::bit_cast<T>(absolute);
-    const T small = magnitude < least_normal ? magnitude * scale : T{0};
-    const B low = static_cast<B>(static_cast<std::make_signed_t<B>>(small));
-    const B code = magnitude < least_normal ? low : (absolute - rebias) >> down;
-    codes[i] = static_cast<Item>(code | sign << f.magnitude_bits);
-  }
-}
-
-template <class T>
-std::uint64_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out) {
-  switch (bytes) {
-    case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
-    case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);
-    case 4: return decode_items(f, static_cast<const std::uint32_t*>(codes), n, out);
-    default: return decode_items(f, static_cast<const std::uint64_t*>(codes), n, out);
-  }
-}
-
-template <class T>
-void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes) {
-  switch (bytes) {
-    case 1: return encode_items(f, numbers, n, static_cast<std::uint8_t*>(codes));
-    case 2: return encode_items(f, numbers, n, static_cast<std::uint16_t*>(codes));
-    case 4: return encode_items(f, numbers, n, static_cast<std::uint32_t*>(codes));
-    default: return encode_items(f, numbers, n, static_cast<std::uint64_t*>(codes));
-  }
-}
-
 Kernel<float> choose_float(Multiply multiply, Add add, RoundingMode mode) {
   return choose<float>(multiply, add, mode);
 }
 Kernel<double> choose_double(Multiply multiply, Add add, RoundingMode mode) {
   return choose<double>(multiply, add, mode);
 }
-Decoder<float> float_decoder() { return {&decode<float>, &encode<float>}; }
-Decoder<double> double_decoder() { return {&decode<double>, &encode<double>}; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::lanes::HWY_NAMESPACE
@@ -294,8 +212,6 @@ namespace widthwise::lanes {
 
 HWY_EXPORT(choose_float);
 HWY_EXPORT(choose_double);
-HWY_EXPORT(float_decoder);
-HWY_EXPORT(double_decoder);
 HWY_EXPORT(name);
 
 template <>
@@ -305,14 +221,6 @@ Kernel<float> kernel<float>(Multiply multiply, Add add, RoundingMode mode) {
 template <>
 Kernel<double> kernel<double>(Multiply multiply, Add add, RoundingMode mode) {
   return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add, mode);
-}
-template <>
-Decoder<float> decoder<float>() {
-  return HWY_DYNAMIC_DISPATCH(float_decoder)();
-}
-template <>
-Decoder<double> decoder<double>() {
-  return HWY_DYNAMIC_DISPATCH(double_decoder)();
 }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 

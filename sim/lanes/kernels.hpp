@@ -3,12 +3,12 @@
 #include <cstdint>
 
 #include "plan.hpp"
+#include "sim/engine/tile_rows.hpp"
 
 // Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
 // picks when the program runs.
 namespace widthwise::lanes {
 
-inline constexpr std::size_t tile_rows = 4;
 template <class T>
 inline constexpr std::size_t tile_columns = 256 / sizeof(T);
 
@@ -46,20 +46,5 @@ Kernel<T> kernel(Multiply multiply, Add add, RoundingMode mode = RoundingMode::r
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();
-
-// Codes of a format, one after the other, as numbers of the carrier. Needs the plan's conditions.
-struct CodeLayout {
-  int frac_bits, magnitude_bits;
-  std::int64_t bias, emin;
-  std::uint64_t hidden;
-};
-template <class T>
-struct Decoder {
-  // codes: items of 1, 2, 4 or 8 bytes. Returns the largest magnitude seen, as a code.
-  std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
-  void (*encode)(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes);
-};
-template <class T>
-Decoder<T> decoder();
 
 }  // namespace widthwise::lanes

@@ -202,55 +202,6 @@ Kernel<Exponent> choose(Finish finish) {
                                     : &tile<Finish::nearest, Exponent>;
 }
 
-// --- Codes and numbers ---------------------------------------------------------------------------
-
-HWY_INLINE float power_of_two(std::int64_t e) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23);
-}
-
-// The fields slide to float's places; a subnormal's fraction is an integer, scaled. Plain loops,
-// which the compiler turns into this target's vectors.
-template <class Item>
-HWY_INLINE std::uint32_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
-                                      float* out) {
-  const int up = 23 - f.frac_bits;
-  const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.magnitude_bits) - 1);
-  const std::uint32_t rebias = static_cast<std::uint32_t>(127 - f.bias) << 23;
-  const float quantum = f.hidden ? power_of_two(f.emin - f.frac_bits) : 0;
-  std::uint32_t most = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t code = codes[i], whole = code & mask, magnitude = whole & f.used;
-    most = whole > most ? whole : most;
-    const std::uint32_t normal = (magnitude << up) + rebias;
-    const float small = static_cast<float>(static_cast<std::int32_t>(magnitude)) * quantum;
-    const std::uint32_t low = std::bit_cast<std::uint32_t>(small);
-    out[i] = std::bit_cast<float>((magnitude < f.hidden ? low : normal) | (code >> f.magnitude_bits)
-                                                                              << 31);
-  }
-  return most;
-}
-
-std::uint32_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, float* out) {
-  switch (bytes) {
-    case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
-    case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);
-    default: return decode_items(f, static_cast<const std::uint32_t*>(codes), n, out);
-  }
-}
-
-void encode_binary16(const float* numbers, std::size_t n, void* codes) {
-  auto* const out = static_cast<std::uint16_t*>(codes);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(numbers[i]), sign = bits >> 31;
-    const std::uint32_t absolute = bits & 0x7fffffff;
-    const bool subnormal = absolute < (113u << 23);
-    const float small = subnormal ? std::bit_cast<float>(absolute) * 0x1p24f : 0;
-    const auto low = static_cast<std::uint32_t>(static_cast<std::int32_t>(small));
-    const std::uint32_t normal = (absolute - (112u << 23)) >> 13;
-    out[i] = static_cast<std::uint16_t>((subnormal ? low : normal) | sign << 15);
-  }
-}
-
 template <class Exponent>
 void exponents_of(const float* numbers, std::size_t n, std::int32_t emin, Exponent* out) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -264,7 +215,6 @@ Kernel<std::int8_t> choose_narrow(Finish finish) { return choose<std::int8_t>(fi
 Kernel<std::int16_t> choose_wide(Finish finish) { return choose<std::int16_t>(finish); }
 FieldExponents<std::int8_t> narrow_exponents() { return &exponents_of<std::int8_t>; }
 FieldExponents<std::int16_t> wide_exponents() { return &exponents_of<std::int16_t>; }
-Codec codes() { return {&decode, &encode_binary16}; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::tensor::HWY_NAMESPACE
@@ -277,7 +227,6 @@ HWY_EXPORT(choose_narrow);
 HWY_EXPORT(choose_wide);
 HWY_EXPORT(narrow_exponents);
 HWY_EXPORT(wide_exponents);
-HWY_EXPORT(codes);
 HWY_EXPORT(name);
 
 template <>
@@ -296,7 +245,6 @@ template <>
 FieldExponents<std::int16_t> field_exponents<std::int16_t>() {
   return HWY_DYNAMIC_DISPATCH(wide_exponents)();
 }
-Codec codec() { return HWY_DYNAMIC_DISPATCH(codes)(); }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 
 }  // namespace widthwise::tensor

@@ -3,12 +3,13 @@
 #include <cstdint>
 
 #include "plan.hpp"
+#include "sim/engine/tile_rows.hpp"
 
 // Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
 // picks when the program runs.
 namespace widthwise::tensor {
 
-inline constexpr std::size_t tile_rows = 4, tile_columns = 64;
+inline constexpr std::size_t tile_columns = 64;
 
 // Stands for the exponent of zero: with any other it sums to less than all that are.
 template <class Exponent>
@@ -47,21 +48,6 @@ Kernel<Exponent> kernel(Finish finish);
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();
-
-// Codes of a format, one after the other, as floats and back.
-struct CodeLayout {
-  int frac_bits, magnitude_bits;
-  std::int64_t bias, emin;
-  std::uint32_t used;    // bits of a code that are looked at
-  std::uint32_t hidden;  // magnitudes from here on slide to float's places; 0: all
-};
-struct Codec {
-  // codes: items of 1, 2 or 4 bytes. Returns the largest magnitude seen, as a code.
-  std::uint32_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n,
-                          float* out);
-  void (*encode_binary16)(const float* numbers, std::size_t n, void* codes);
-};
-Codec codec();
 
 // The field exponents of numbers of a format whose least is emin.
 template <class Exponent>

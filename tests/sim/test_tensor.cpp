@@ -1,14 +1,8 @@
 #include <fmt/format.h>
 
-#include <random>
-
+#include "products.hpp"
 #include "targets.hpp"
-#include "tests/lib/tally.hpp"
-#include "widthwise/layout.hpp"
-#include "widthwise/sim/codes.hpp"
-#include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/presets.hpp"
-#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // The tensor engine against the reference: the same codes, whatever the operands.
@@ -16,128 +10,8 @@ namespace {
 
 using namespace widthwise;
 using namespace tests;
-using Random = std::mt19937_64;
 
-Opinion opinion(const Unit& u, bool flags = false) {
-  for (const Opinion& o : opinions({.unit = u, .k = 1, .flags = flags}))
-    if (o.engine == "tensor") return o;
-  return {};
-}
-
-// Codes of one manner: random bits; numbers about 1; numbers of a few binades about 1, most of them
-// of one significand, so that sums cancel; tiny; large; ones of one sign and the largest
-// significand; zeros with few ones; named ones, infinities and NaN among them.
-enum class Manner { bits, about_one, cancelling, tiny, large, full, sparse, zeros, named };
-constexpr Manner manners[] = {Manner::bits,   Manner::about_one, Manner::cancelling,
-                              Manner::tiny,   Manner::large,     Manner::full,
-                              Manner::sparse, Manner::zeros,     Manner::named};
-
-class Codes {
- public:
-  explicit Codes(const Format& f) : f_(f), layout_(f) {}
-
-  std::uint64_t operator()(Manner manner, Random& random) const {
-    const std::uint64_t sign = (random() & 1) << f_.magnitude_bits();
-    const std::uint64_t fraction = random() & layout_.fraction_mask;
-    const auto near = [&](std::int64_t exponent, unsigned spread, std::uint64_t fraction) {
-      const auto off = static_cast<std::int64_t>(random() % spread);
-      return std::min(field(exponent + off) | fraction, layout_.max_finite);
-    };
-    switch (manner) {
-      case Manner::bits: return random() & (layout_.magnitude_mask | layout_.sign);
-      case Manner::about_one: return near(-3, 5, fraction) | sign;
-      case Manner::cancelling: return near(-1, 2, random() % 8 ? 0 : fraction) | sign;
-      case Manner::tiny: return near(f_.emin() - 2, 4, fraction) | sign;
-      case Manner::large: return near(f_.emax() - 1, 2, fraction) | sign;
-      case Manner::full: return near(0, 1, layout_.fraction_mask);
-      case Manner::sparse: return random() % 16 ? sign : near(-8, 16, fraction) | sign;
-      case Manner::zeros: return sign;
-      case Manner::named: {
-        const std::uint64_t some[] = {0,
-                                      1,
-                                      layout_.hidden - 1,
-                                      layout_.hidden,
-                                      layout_.max_finite,
-                                      std::min(layout_.max_finite + 1, layout_.magnitude_mask),
-                                      field(0),
-                                      layout_.magnitude_mask};
-        return some[random() % (random() % 4 ? 5 : 8)] | sign;
-      }
-    }
-    return 0;
-  }
-
- private:
-  std::uint64_t field(std::int64_t exponent) const {
-    return static_cast<std::uint64_t>(
-               std::clamp<std::int64_t>(exponent + f_.bias, 0, f_.top_field()))
-           << f_.frac_bits;
-  }
-
-  Format f_;
-  Layout<std::uint64_t> layout_;
-};
-
-struct Matrix {
-  std::vector<std::byte> items;
-  int bytes;
-  Matrix(const Format& f, std::size_t count) : bytes(item_bytes(f.width())) {
-    items.resize(count * static_cast<std::size_t>(bytes));
-  }
-  void set(std::size_t i, std::uint64_t x) {
-    store_code(&items[i * static_cast<std::size_t>(bytes)], bytes, x);
-  }
-  std::uint64_t operator[](std::size_t i) const {
-    return load_code<std::uint64_t>(&items[i * static_cast<std::size_t>(bytes)], bytes);
-  }
-};
-
-Matrix matrix(const Format& f, std::size_t count, Manner manner, Random& random) {
-  const Codes codes(f);
-  Matrix x(f, count);
-  for (std::size_t i = 0; i < count; ++i) x.set(i, codes(manner, random));
-  return x;
-}
-
-// Compares both engines on every output.
-void compare(Tally& tally, const Unit& u, MatrixProduct p, const std::string& what) {
-  const Format& f = result_round(u).fmt;
-  Matrix got(f, p.m * p.n), want(f, p.m * p.n);
-  p.result = got.items.data();
-  prepare({.unit = u, .k = p.k}, "tensor").product->run(p, 0, p.m);
-  p.result = want.items.data();
-  prepare({.unit = u, .k = p.k}, "reference").product->run(p, 0, p.m);
-  for (std::size_t i = 0; i < p.m * p.n; ++i)
-    tally.check(got[i] == want[i], [&] {
-      return fmt::format("{}, {}, output {} of {} x {} x {}: got {:x}, want {:x}", to_string(u),
-                         what, i, p.m, p.k, p.n, got[i], want[i]);
-    });
-}
-
-// A by rows, B by rows or by columns or between columns that are not looked at, C or none.
-void compare_random(Tally& tally, const Unit& u, Random& random, std::size_t m, std::size_t k,
-                    std::size_t n) {
-  for (Manner of_a : manners)
-    for (Manner of_c : {of_a, manners[random() % std::size(manners)], Manner::zeros}) {
-      const Manner of_b = random() % 3 ? of_a : manners[random() % std::size(manners)];
-      const Matrix a = matrix(u.a.fmt, m * k, of_a, random),
-                   b = matrix(u.b.fmt, 2 * k * n, of_b, random),
-                   c = matrix(u.c.fmt, m * n, of_c, random);
-      const auto row = static_cast<std::ptrdiff_t>(k), column = static_cast<std::ptrdiff_t>(n);
-      const CodeMatrix shapes[] = {
-          {b.items.data(), column, 1}, {b.items.data(), 1, row}, {b.items.data(), 2 * column, 2}};
-      MatrixProduct p;
-      p.m = m, p.k = k, p.n = n;
-      p.a = {a.items.data(), row, 1};
-      p.b = shapes[random() % 3];
-      if (random() % 8) p.c = {c.items.data(), column, 1};
-      compare(tally, u, p,
-              fmt::format("manners {} {} {}", static_cast<int>(of_a), static_cast<int>(of_b),
-                          p.c.data ? static_cast<int>(of_c) : -1));
-    }
-}
-
-constexpr std::array<std::size_t, 3> shapes[] = {{5, 1, 70}, {6, 33, 67}, {1, 300, 3}, {4, 64, 65}};
+constexpr Rival::Shape shapes[] = {{5, 1, 70}, {6, 33, 67}, {1, 300, 3}, {4, 64, 65}};
 
 Unit with(std::string_view preset, void (*change)(Unit&)) {
   Unit u = find_preset(preset)->unit;
@@ -170,32 +44,38 @@ std::vector<Unit> relatives() {
 }  // namespace
 
 TEST_CASE("the tensor engine gives the reference's codes: every preset, all sorts of operands") {
-  Random random(1);
+  ProductRandom random(1);
   Tally tally;
   int taken = 0;
+  std::uint64_t expected = 0;
   for (const Preset& preset : presets()) {
-    if (!opinion(preset.unit).takes) continue;
+    if (!opinion("tensor", preset.unit).takes) continue;
     CAPTURE(preset.name);
     ++taken;
-    for (const auto& [m, k, n] : shapes) compare_random(tally, preset.unit, random, m, k, n);
+    for (const Rival::Shape& s : shapes) {
+      Rival("tensor", preset.unit, tally).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
   }
   CHECK(taken == 31);
-  CHECK(tally.cases() >= 100'000);
-  tally.expect(tally.cases());
+  tally.expect(expected);
 }
 
 TEST_CASE("the tensor engine gives the reference's codes: relatives of the presets") {
-  Random random(2);
+  ProductRandom random(2);
   Tally tally;
+  std::uint64_t expected = 0;
   on_every_target([&] {
     for (const Unit& u : relatives()) {
       CAPTURE(to_string(u));
-      REQUIRE(opinion(u).reason.find("exact products") == 0);
-      for (const auto& [m, k, n] : shapes) compare_random(tally, u, random, m, k, n);
+      REQUIRE(opinion("tensor", u).reason.find("exact products") == 0);
+      for (const Rival::Shape& s : shapes) {
+        Rival("tensor", u, tally).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
     }
   });
-  CHECK(tally.cases() >= 100'000);
-  tally.expect(tally.cases());
+  tally.expect(expected);
 }
 
 TEST_CASE("the tensor engine gives the reference's zeros: sums that vanish on their way") {
@@ -220,7 +100,7 @@ TEST_CASE("the tensor engine gives the reference's zeros: sums that vanish on th
     MatrixProduct p;
     p.m = p.n = 1, p.k = 2;
     p.a = {dot.a.data(), 2, 1}, p.b = {dot.b.data(), 1, 1};
-    compare(tally, dot.unit, p, "vanishing");
+    Rival("tensor", dot.unit, tally).compare(p, "vanishing");
   }
   tally.expect(std::size(dots));
 }
@@ -233,14 +113,14 @@ TEST_CASE(
     MatrixProduct p;
     p.m = p.n = p.k = 1;
     p.a = {&a, 1, 1}, p.b = {&b, 1, 1}, p.c = {&c, 1, 1};
-    compare(tally, find_preset("hopper.f16.f16")->unit, p, "cancelling C");
+    Rival("tensor", find_preset("hopper.f16.f16")->unit, tally).compare(p, "cancelling C");
   }
   tally.expect(4);
 }
 
 TEST_CASE("the tensor engine refuses what it cannot vouch for, and says why") {
   const auto reason = [](const Unit& u, bool flags = false) {
-    const Opinion o = opinion(u, flags);
+    const Opinion o = opinion("tensor", u, flags);
     return o.takes ? std::string("taken") : o.reason;
   };
   const auto preset = [&](std::string_view name) { return reason(find_preset(name)->unit); };

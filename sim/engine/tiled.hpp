@@ -1,0 +1,238 @@
+#pragma once
+#include <algorithm>
+#include <cfenv>
+
+#include "numbers.hpp"
+#include "tile_rows.hpp"
+#include "widthwise/sim/engine.hpp"
+
+// Matrix products tile by tile: codes become machine numbers, panel by panel, kernels run over
+// tiles of sums, and what they cannot vouch for is done by the reference.
+namespace widthwise {
+
+// The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
+// Ties away need it toward zero: the digits they look at are then still there.
+class MachineRounding {
+ public:
+  explicit MachineRounding(RoundingMode mode) {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+    std::fesetround(mode == RoundingMode::rne   ? FE_TONEAREST
+                    : mode == RoundingMode::rdn ? FE_DOWNWARD
+                    : mode == RoundingMode::rup ? FE_UPWARD
+                                                : FE_TOWARDZERO);
+  }
+  ~MachineRounding() { std::fesetenv(&before_); }
+  MachineRounding(const MachineRounding&) = delete;
+  MachineRounding& operator=(const MachineRounding&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+struct Tiling {
+  std::size_t columns;      // of a tile
+  std::size_t depth;        // steps along k that a panel holds; more where a block is longer
+  std::size_t block = 1;    // panels are whole blocks, of zeros at the end
+  bool any_number = false;  // infinities and NaN are computed like all else
+  RoundingMode mode = RoundingMode::rne;
+  int scale = 0;  // of A and C, and so of the sums
+};
+
+// Beside is what a kernel wants to know of a panel besides its numbers.
+template <class T, class Beside>
+class TiledProduct : public ProductEngine {
+ public:
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const final {
+    const MachineRounding mode(tiling_.mode);
+    Work work(*this, p);
+    for (std::size_t row = first; row < last; row += block_rows)
+      for (std::size_t column = 0; column < p.n; column += block_columns)
+        work.block(row, std::min(row + block_rows, last), column,
+                   std::min(column + block_columns, p.n));
+  }
+
+ protected:
+  TiledProduct(const ProductTask& task, const Tiling& tiling)
+      : a_(task.unit.a, tiling.scale),
+        b_(task.unit.b),
+        c_(task.unit.c, tiling.scale),
+        out_(task.unit.out.fmt, tiling.scale),
+        tiling_(tiling),
+        unit_(task.unit),
+        k_(task.k),
+        reference_(make_reference(unit_, k_)) {}
+
+  struct Panel {
+    std::vector<T> numbers;
+    Beside beside;
+  };
+  // The rows of A and the columns of B that meet in a tile, and its sums.
+  struct Meeting {
+    const Panel &a, &b;
+    std::size_t a_first, depth;    // row r of A from a_first + r * depth on
+    std::uint64_t most_a, most_b;  // largest magnitudes, as codes
+    T* sum;
+  };
+  struct TileState {
+    bool hostile = false;       // for the reference
+    bool minus = false;         // an addend has a minus sign, be it a zero
+    bool minus_zero = false;    // an addend is -0
+    bool product_seen = false;  // one that is not zero
+  };
+
+  virtual void complete_rows(Panel&) const {}
+  virtual void complete_columns(Panel&) const {}
+  // False where the kernel met what it cannot do: the sums then mean nothing.
+  virtual bool multiply(const Meeting&) const = 0;
+  // Whether a zero sum may have the wrong sign.
+  virtual bool doubtful_zero(const TileState&) const = 0;
+
+  Codec<T> a_, b_, c_, out_;
+
+ private:
+  static constexpr std::size_t block_rows = 256, block_columns = 1024;
+
+  // One thread's buffers.
+  class Work {
+   public:
+    Work(const TiledProduct& engine, const MatrixProduct& p)
+        : e_(engine), p_(p), width_(engine.tiling_.columns) {}
+
+    // Outputs of rows [row, row_end), columns [column, column_end).
+    void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
+      row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
+      tiles_down_ = (rows_ + tile_rows - 1) / tile_rows;
+      panels_ = (columns_ + width_ - 1) / width_;
+      tiles_.assign(tiles_down_ * panels_, {});
+      sums_.assign(tiles_.size() * tile_rows * width_, T{});
+      load_addends();
+      const std::size_t most = whole_blocks(e_.tiling_.depth);
+      for (std::size_t k = 0; k < e_.k_; k += most) {
+        steps_ = std::min(most, e_.k_ - k);
+        depth_ = whole_blocks(steps_);
+        load_rows(k);
+        for (std::size_t panel = 0; panel < panels_; ++panel) {
+          load_columns(k, panel);
+          for (std::size_t i = 0; i < tiles_down_; ++i) multiply(i, panel);
+        }
+      }
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t i = 0; i < tiles_down_; ++i) deliver(i, panel);
+    }
+
+   private:
+    std::size_t whole_blocks(std::size_t steps) const {
+      const std::size_t block = e_.tiling_.block;
+      return (steps + block - 1) / block * block;
+    }
+    TileState& state(std::size_t i, std::size_t panel) { return tiles_[panel * tiles_down_ + i]; }
+    T* sums(std::size_t i, std::size_t panel) {
+      return &sums_[(panel * tiles_down_ + i) * tile_rows * width_];
+    }
+    std::size_t rows_of(std::size_t i) const { return std::min(tile_rows, rows_ - i * tile_rows); }
+    std::size_t columns_of(std::size_t panel) const {
+      return std::min(width_, columns_ - panel * width_);
+    }
+    // Where element (y, x) of a matrix lies, in elements.
+    static std::ptrdiff_t place(const CodeMatrix& m, std::size_t y, std::size_t x) {
+      return static_cast<std::ptrdiff_t>(y) * m.row + static_cast<std::ptrdiff_t>(x) * m.column;
+    }
+
+    void load_addends() {
+      if (!p_.c.data) return;
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t row = 0; row < rows_; ++row) load_addends(row, panel);
+    }
+    void load_addends(std::size_t row, std::size_t panel) {
+      T* at = sums(row / tile_rows, panel) + row % tile_rows * width_;
+      const std::size_t n = columns_of(panel);
+      const std::uint64_t most = e_.c_.decode(
+          p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column, n, held_, at);
+      TileState& tile = state(row / tile_rows, panel);
+      tile.hostile |= !usable(e_.c_, most);
+      for (std::size_t j = 0; j < n; ++j) {
+        tile.minus |= std::signbit(at[j]);
+        tile.minus_zero |= std::signbit(at[j]) && at[j] == 0;
+      }
+    }
+
+    void load_rows(std::size_t k) {
+      a_.numbers.assign(tiles_down_ * tile_rows * depth_, T{});
+      most_a_.assign(tiles_down_, 0);
+      for (std::size_t row = 0; row < rows_; ++row) {
+        std::uint64_t& most = most_a_[row / tile_rows];
+        most = std::max(most, e_.a_.decode(p_.a, place(p_.a, row_ + row, k), p_.a.column, steps_,
+                                           held_, &a_.numbers[row * depth_]));
+      }
+      e_.complete_rows(a_);
+    }
+
+    void load_columns(std::size_t k, std::size_t panel) {
+      b_.numbers.resize(depth_ * width_);
+      most_b_ = 0;
+      const std::size_t n = columns_of(panel);
+      for (std::size_t i = 0; i < steps_; ++i) {
+        T* at = &b_.numbers[i * width_];
+        most_b_ = std::max(most_b_, e_.b_.decode(p_.b, place(p_.b, k + i, column_ + panel * width_),
+                                                 p_.b.column, n, held_, at));
+        std::fill(at + n, at + width_, T{});
+      }
+      std::fill(b_.numbers.data() + steps_ * width_, b_.numbers.data() + depth_ * width_, T{});
+      e_.complete_columns(b_);
+    }
+
+    bool usable(const Codec<T>& codec, std::uint64_t most) const {
+      return e_.tiling_.any_number || codec.finite(most);
+    }
+
+    void multiply(std::size_t i, std::size_t panel) {
+      TileState& tile = state(i, panel);
+      tile.hostile |= !usable(e_.a_, most_a_[i]) || !usable(e_.b_, most_b_);
+      if (tile.hostile) return;
+      tile.product_seen |= most_a_[i] != 0 && most_b_ != 0;
+      tile.hostile = !e_.multiply(
+          {a_, b_, i * tile_rows * depth_, depth_, most_a_[i], most_b_, sums(i, panel)});
+    }
+
+    void deliver(std::size_t i, std::size_t panel) {
+      const TileState& tile = state(i, panel);
+      const bool doubtful = e_.doubtful_zero(tile);
+      const std::size_t x = column_ + panel * width_, n = columns_of(panel);
+      for (std::size_t r = 0; r < rows_of(i); ++r) {
+        const std::size_t y = row_ + i * tile_rows + r;
+        if (tile.hostile) {
+          again(y, x, n);
+          continue;
+        }
+        T* from = sums(i, panel) + r * width_;
+        const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
+        e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
+        for (std::size_t j = 0; doubtful && j < n; ++j)
+          if (from[j] == 0) again(y, x + j, 1);
+      }
+    }
+    void again(std::size_t y, std::size_t x, std::size_t n) const {
+      e_.reference_->run(tile(e_.unit_, p_, y, x, 1, n), 0, 1);
+    }
+
+    const TiledProduct& e_;
+    const MatrixProduct& p_;
+    std::size_t width_, row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, tiles_down_ = 0,
+                        panels_ = 0;
+    std::size_t steps_ = 0, depth_ = 0;  // along k: of this part, and with its padding
+    std::vector<TileState> tiles_;
+    std::vector<T> sums_;
+    Panel a_, b_;
+    std::vector<std::uint64_t> most_a_;
+    std::uint64_t most_b_ = 0;
+    std::vector<std::byte> held_;
+  };
+
+  Tiling tiling_;
+  Unit unit_;
+  std::size_t k_;
+  std::unique_ptr<ReferenceUnit> reference_;
+};
+
+}  // namespace widthwise

@@ -1,0 +1,165 @@
+#include "products.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "widthwise/layout.hpp"
+#include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace tests {
+
+using namespace widthwise;
+
+Opinion opinion(std::string_view engine, const Unit& u, bool flags) {
+  for (Opinion& o : opinions({.unit = u, .k = 1, .flags = flags}))
+    if (o.engine == engine) return o;
+  return {};
+}
+
+namespace {
+
+class Maker {
+ public:
+  Maker(const Format& f, ProductRandom& random) : f_(f), layout_(f), random_(random) {}
+
+  std::uint64_t operator()(Manner manner) {
+    const std::uint64_t sign = f_.is_signed ? (random_() & 1) << f_.magnitude_bits() : 0;
+    switch (manner) {
+      case Manner::bits: return random_() & (layout_.magnitude_mask | layout_.sign);
+      case Manner::about_one: return near(-3, 5) | sign;
+      case Manner::cancelling: return near(-1, 2, random_() % 8 ? 0 : fraction()) | sign;
+      case Manner::tiny: return near(f_.emin() - 2, 4) | sign;
+      case Manner::underflow: return near(f_.emin() / 2 - 2, 4) | sign;
+      case Manner::large: return near(f_.emax() - 1, 2) | sign;
+      case Manner::overflow: return near(f_.emax() / 2 - 1, 4) | sign;
+      case Manner::full: return near(0, 1, layout_.fraction_mask);
+      case Manner::sparse: return random_() % 16 ? sign : near(-8, 16) | sign;
+      case Manner::zeros: return sign;
+      case Manner::few:
+        return one_of({0, field(0), field(-1), field(-f_.frac_bits - 1), 1}, 5) | sign;
+      case Manner::powers:
+        return (random_() % 3 ? std::min(random_() % top() << f_.frac_bits, layout_.max_finite)
+                              : 1) |
+               sign;
+      case Manner::named:
+        return one_of({0, 1, layout_.hidden - 1, layout_.hidden, layout_.max_finite, field(0),
+                       std::min(layout_.max_finite + 1, layout_.magnitude_mask),
+                       layout_.magnitude_mask},
+                      random_() % 4 ? 6 : 8) |
+               sign;
+    }
+    return 0;
+  }
+
+ private:
+  std::uint64_t top() const {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(f_.top_field(), 1));
+  }
+  std::uint64_t fraction() { return random_() & layout_.fraction_mask; }
+  std::uint64_t field(std::int64_t exponent) const {
+    const std::int64_t biased = std::clamp<std::int64_t>(exponent + f_.bias, 0, f_.top_field());
+    return std::min(static_cast<std::uint64_t>(biased) << f_.frac_bits, layout_.max_finite);
+  }
+  std::uint64_t near(std::int64_t exponent, unsigned spread) {
+    const std::uint64_t digits = fraction();
+    return near(exponent, spread, digits);
+  }
+  std::uint64_t near(std::int64_t exponent, unsigned spread, std::uint64_t digits) {
+    const std::uint64_t power = field(exponent + static_cast<std::int64_t>(random_() % spread));
+    return std::min(power | digits, layout_.max_finite);
+  }
+  std::uint64_t one_of(std::initializer_list<std::uint64_t> some, std::size_t first) {
+    return std::data(some)[random_() % first];
+  }
+
+  Format f_;
+  Layout<std::uint64_t> layout_;
+  ProductRandom& random_;
+};
+
+Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
+
+std::string flags_text(bool wanted, int flags) {
+  return wanted ? fmt::format(", flags {:05b}", flags) : "";
+}
+
+}  // namespace
+
+CodeList::CodeList(const Format& f, std::size_t count)
+    : items_(count * static_cast<std::size_t>(item_bytes(f.width()))),
+      bytes_(item_bytes(f.width())) {}
+void CodeList::set(std::size_t i, std::uint64_t code) {
+  store_code(&items_[i * static_cast<std::size_t>(bytes_)], bytes_, code);
+}
+std::uint64_t CodeList::operator[](std::size_t i) const {
+  return load_code<std::uint64_t>(&items_[i * static_cast<std::size_t>(bytes_)], bytes_);
+}
+CodeMatrix CodeList::rows(std::size_t columns, std::size_t first) const {
+  return {items_.data() + first * static_cast<std::size_t>(bytes_),
+          static_cast<std::ptrdiff_t>(columns), 1};
+}
+
+CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom& random) {
+  Maker make(f, random);
+  CodeList x(f, count);
+  for (std::size_t i = 0; i < count; ++i) x.set(i, make(manner));
+  return x;
+}
+
+void Rival::compare(MatrixProduct p, const std::string& what) const {
+  const Format& f = result_round(unit_).fmt;
+  const std::size_t count = p.m * p.n;
+  CodeList got(f, count), want(f, count);
+  std::vector<std::uint8_t> got_flags(count), want_flags(count);
+  const auto run = [&](std::string_view engine, CodeList& to, std::vector<std::uint8_t>& flags) {
+    p.result = to.data();
+    p.flags = flags_ ? flags.data() : nullptr;
+    prepare({.unit = unit_, .k = p.k, .flags = flags_}, engine).product->run(p, 0, p.m);
+  };
+  run(engine_, got, got_flags);
+  run("reference", want, want_flags);
+  for (std::size_t i = 0; i < count; ++i)
+    tally_.check(got[i] == want[i] && got_flags[i] == want_flags[i], [&] {
+      return fmt::format("{}, {}, output {} of {} x {} x {}: got {:x}{}, want {:x}{}",
+                         to_string(unit_), what, i, p.m, p.k, p.n, got[i],
+                         flags_text(flags_, got_flags[i]), want[i],
+                         flags_text(flags_, want_flags[i]));
+    });
+}
+
+void Rival::compare_random(const Shape& s, ProductRandom& random) const {
+  const auto [m, k, n] = s;
+  const Format scale = unit_.scale ? unit_.scale->fmt : unit_.a.fmt;
+  const std::size_t runs = unit_.scale ? (k + static_cast<std::size_t>(unit_.scale->block) - 1) /
+                                             static_cast<std::size_t>(unit_.scale->block)
+                                       : 0;
+  for (std::size_t i = 0; i < manners; ++i) {
+    const auto of_a = static_cast<Manner>(i);
+    for (const Manner of_c : {of_a, any_manner(random), Manner::zeros}) {
+      const Manner of_b = random() % 3 ? of_a : any_manner(random);
+      const CodeList a = codes(unit_.a.fmt, m * k, of_a, random),
+                     b = codes(unit_.b.fmt, 2 * k * n, of_b, random),
+                     c = codes(unit_.c.fmt, m * n, of_c, random),
+                     scale_a = codes(scale, m * runs, any_manner(random), random),
+                     scale_b = codes(scale, runs * n, any_manner(random), random);
+      const CodeMatrix by_rows = b.rows(n);
+      const CodeMatrix ways[] = {by_rows,
+                                 {by_rows.data, 1, static_cast<std::ptrdiff_t>(k)},
+                                 {by_rows.data, 2 * by_rows.row, 2}};
+      MatrixProduct p;
+      p.m = m, p.k = k, p.n = n;
+      p.seed = random(), p.first_index = random() % 1000;
+      p.a = a.rows(k), p.b = ways[random() % 3];
+      if (random() % 8) p.c = c.rows(n);
+      if (unit_.scale) p.scale_a = scale_a.rows(runs), p.scale_b = scale_b.rows(n);
+      compare(p, fmt::format("manners {} {} {}", static_cast<int>(of_a), static_cast<int>(of_b),
+                             p.c.data ? static_cast<int>(of_c) : -1));
+    }
+  }
+}
+
+}  // namespace tests

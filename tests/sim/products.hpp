@@ -1,0 +1,78 @@
+#pragma once
+#include <cstddef>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/lib/tally.hpp"
+#include "widthwise/sim/engine.hpp"
+
+// An engine against the reference: the same codes and flags, whatever the operands.
+namespace tests {
+
+using ProductRandom = std::mt19937_64;
+
+// What an engine says to a unit.
+widthwise::Opinion opinion(std::string_view engine, const widthwise::Unit& u, bool flags = false);
+
+// Sorts of codes that matrices are filled with.
+enum class Manner {
+  bits,        // random ones
+  about_one,   //
+  cancelling,  // a few binades about 1, most of one significand
+  tiny,        // near the least normal number
+  underflow,   // near its square root: products are tiny
+  large,       // near the largest number
+  overflow,    // near its square root: products are large
+  full,        // of one sign and the largest significand
+  sparse,      // mostly zeros
+  zeros,       // of both signs
+  few,         // zeros, ones, and what ties with or cancels them
+  powers,      // of two, or the least number
+  named,       // the ends of the format's ranges, infinities and NaN among them
+};
+inline constexpr Manner last_manner = Manner::named;
+inline constexpr std::size_t manners = static_cast<std::size_t>(last_manner) + 1;
+
+// Codes side by side.
+class CodeList {
+ public:
+  CodeList(const widthwise::Format& f, std::size_t count);
+  void set(std::size_t i, std::uint64_t code);
+  std::uint64_t operator[](std::size_t i) const;
+  // Row-major with that many columns.
+  widthwise::CodeMatrix rows(std::size_t columns, std::size_t first = 0) const;
+  void* data() { return items_.data(); }
+
+ private:
+  std::vector<std::byte> items_;
+  int bytes_;
+};
+CodeList codes(const widthwise::Format& f, std::size_t count, Manner manner, ProductRandom& random);
+
+// Compares every output of the engine with the reference's, and its flags where told.
+class Rival {
+ public:
+  Rival(std::string engine, const widthwise::Unit& u, Tally& tally, bool flags = false)
+      : engine_(std::move(engine)), unit_(u), tally_(tally), flags_(flags) {}
+
+  void compare(widthwise::MatrixProduct p, const std::string& what) const;
+
+  // Operands of every manner; B by rows, by columns, or between columns that are not looked at; C
+  // or none.
+  struct Shape {
+    std::size_t m, k, n;
+  };
+  void compare_random(const Shape& s, ProductRandom& random) const;
+
+ private:
+  std::string engine_;
+  widthwise::Unit unit_;
+  Tally& tally_;
+  bool flags_;
+};
+
+// By one compare_random.
+constexpr std::uint64_t outputs_compared(const Rival::Shape& s) { return manners * 3 * s.m * s.n; }
+
+}  // namespace tests
