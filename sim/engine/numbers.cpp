@@ -1,6 +1,7 @@
 #include "numbers.hpp"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -50,6 +51,18 @@ HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, st
 }
 
 template <class T, class Item>
+HWY_INLINE void special_items(const CodeLayout& f, const Item* codes, std::size_t n, T* out) {
+  const std::uint64_t mask = (std::uint64_t{1} << f.magnitude_bits) - 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t magnitude = codes[i] & mask;
+    if (magnitude <= f.max_finite) continue;
+    const T x = magnitude == f.infinity ? std::numeric_limits<T>::infinity()
+                                        : std::numeric_limits<T>::quiet_NaN();
+    out[i] = std::copysign(x, out[i]);
+  }
+}
+
+template <class T, class Item>
 HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
   using B = Bits<T>;
   const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
@@ -65,7 +78,8 @@ HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t 
     const T small = magnitude < least_normal ? magnitude * scale : T{0};
     const B low = static_cast<B>(static_cast<std::make_signed_t<B>>(small));
     const B code = magnitude < least_normal ? low : (absolute - rebias) >> down;
-    const B nan = static_cast<B>(f.nan), number = code | sign << f.magnitude_bits;
+    const B magnitude_code = absolute == infinity ? static_cast<B>(f.infinity) : code;
+    const B nan = static_cast<B>(f.nan), number = magnitude_code | sign << f.magnitude_bits;
     codes[i] = static_cast<Item>(absolute > infinity ? nan : number);
   }
 }
@@ -81,6 +95,16 @@ std::uint64_t decode(const CodeLayout& f, const void* codes, int bytes, std::siz
 }
 
 template <class T>
+void specials(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out) {
+  switch (bytes) {
+    case 1: return special_items(f, static_cast<const std::uint8_t*>(codes), n, out);
+    case 2: return special_items(f, static_cast<const std::uint16_t*>(codes), n, out);
+    case 4: return special_items(f, static_cast<const std::uint32_t*>(codes), n, out);
+    default: return special_items(f, static_cast<const std::uint64_t*>(codes), n, out);
+  }
+}
+
+template <class T>
 void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes) {
   switch (bytes) {
     case 1: return encode_items(f, numbers, n, static_cast<std::uint8_t*>(codes));
@@ -90,8 +114,8 @@ void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, voi
   }
 }
 
-CodeLoops<float> float_loops() { return {&decode<float>, &encode<float>}; }
-CodeLoops<double> double_loops() { return {&decode<double>, &encode<double>}; }
+CodeLoops<float> float_loops() { return {&decode<float>, &specials<float>, &encode<float>}; }
+CodeLoops<double> double_loops() { return {&decode<double>, &specials<double>, &encode<double>}; }
 
 }  // namespace widthwise::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

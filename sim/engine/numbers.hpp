@@ -16,15 +16,19 @@ namespace widthwise {
 struct CodeLayout {
   int frac_bits, magnitude_bits;
   std::int64_t bias, emin;
-  std::uint64_t used;  // bits of a magnitude that are looked at
-  std::uint64_t nan;   // the code of NaN
+  std::uint64_t used;                  // bits of a magnitude that are looked at
+  std::uint64_t max_finite, infinity;  // magnitudes; past the last one where there is no infinity
+  std::uint64_t nan;                   // the code of NaN
 };
 
 // The loops, compiled for this machine's instruction set. Items have 1, 2, 4 or 8 bytes.
 template <class T>
 struct CodeLoops {
-  // Returns the largest magnitude seen, as a code.
+  // Returns the largest magnitude seen, as a code. Infinities and NaN come out as any number,
+  // unless the format is the machine's.
   std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
+  // Makes infinities and NaN of codes past the largest number.
+  void (*specials)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
   void (*encode)(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes);
 };
 template <class T>
@@ -45,6 +49,8 @@ class Codec {
                 x.fmt.bias,
                 x.fmt.emin(),
                 ~std::uint64_t{0} << (x.fmt.frac_bits - x.keep_frac.value_or(x.fmt.frac_bits)),
+                max_finite_,
+                Layout<std::uint64_t>(x.fmt).infinity,
                 Layout<std::uint64_t>(x.fmt).nan_code},
         loops_(code_loops<T>()) {}
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
@@ -69,6 +75,7 @@ class Codec {
                        std::size_t n, std::vector<std::byte>& held, T* numbers) const {
     const std::byte* codes = side_by_side(x, first, stride, n, held);
     const std::uint64_t most = loops_.decode(layout_, codes, bytes_, n, numbers);
+    if (!finite(most)) loops_.specials(layout_, codes, bytes_, n, numbers);
     scale(numbers, n, up_);
     return most;
   }

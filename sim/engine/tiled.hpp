@@ -6,8 +6,8 @@
 #include "tile_rows.hpp"
 #include "widthwise/sim/engine.hpp"
 
-// Matrix products tile by tile: codes become machine numbers, panel by panel, kernels run over
-// tiles of sums, and what they cannot vouch for is done by the reference.
+// Matrix products tile by tile: codes become machine numbers, panel by panel, and kernels run over
+// tiles of sums. What the fast one cannot vouch for is done by a careful one, or by the reference.
 namespace widthwise {
 
 // The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
@@ -76,15 +76,23 @@ class TiledProduct : public ProductEngine {
   };
   struct TileState {
     bool hostile = false;       // for the reference
+    bool special = false;       // an addend is infinite or NaN
     bool minus = false;         // an addend has a minus sign, be it a zero
     bool minus_zero = false;    // an addend is -0
-    bool product_seen = false;  // one that is not zero
+    bool product_seen = false;  // by the fast kernel: one that is not zero
+    bool fast_seen = false;     // the fast kernel had a part in the sums
+    bool careful_seen = false;  // the careful one had
   };
 
   virtual void complete_rows(Panel&) const {}
   virtual void complete_columns(Panel&) const {}
   // False where the kernel met what it cannot do: the sums then mean nothing.
   virtual bool multiply(const Meeting&) const = 0;
+  // Does anything, infinities, NaN and the signs of zeros among it; false if there is no such
+  // kernel.
+  virtual bool multiply_carefully(const Meeting&) const { return false; }
+  // Whether a tile begins so that the fast kernel is not to touch it.
+  virtual bool wants_care(const TileState&) const { return false; }
   // Whether a zero sum may have the wrong sign.
   virtual bool doubtful_zero(const TileState&) const = 0;
 
@@ -150,7 +158,7 @@ class TiledProduct : public ProductEngine {
       const std::uint64_t most = e_.c_.decode(
           p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column, n, held_, at);
       TileState& tile = state(row / tile_rows, panel);
-      tile.hostile |= !usable(e_.c_, most);
+      tile.special |= !usable(e_.c_, most);
       for (std::size_t j = 0; j < n; ++j) {
         tile.minus |= std::signbit(at[j]);
         tile.minus_zero |= std::signbit(at[j]) && at[j] == 0;
@@ -188,11 +196,20 @@ class TiledProduct : public ProductEngine {
 
     void multiply(std::size_t i, std::size_t panel) {
       TileState& tile = state(i, panel);
-      tile.hostile |= !usable(e_.a_, most_a_[i]) || !usable(e_.b_, most_b_);
       if (tile.hostile) return;
-      tile.product_seen |= most_a_[i] != 0 && most_b_ != 0;
-      tile.hostile = !e_.multiply(
-          {a_, b_, i * tile_rows * depth_, depth_, most_a_[i], most_b_, sums(i, panel)});
+      T* const sum = sums(i, panel);
+      const Meeting meeting{a_, b_, i * tile_rows * depth_, depth_, most_a_[i], most_b_, sum};
+      const bool plain = !tile.special && usable(e_.a_, most_a_[i]) && usable(e_.b_, most_b_) &&
+                         !e_.wants_care(tile);
+      before_.assign(sum, sum + tile_rows * width_);
+      if (plain && e_.multiply(meeting)) {
+        tile.fast_seen = true;
+        tile.product_seen |= most_a_[i] != 0 && most_b_ != 0;
+        return;
+      }
+      std::copy(before_.begin(), before_.end(), sum);
+      tile.careful_seen = true;
+      tile.hostile = !e_.multiply_carefully(meeting);
     }
 
     void deliver(std::size_t i, std::size_t panel) {
@@ -222,7 +239,7 @@ class TiledProduct : public ProductEngine {
                         panels_ = 0;
     std::size_t steps_ = 0, depth_ = 0;  // along k: of this part, and with its padding
     std::vector<TileState> tiles_;
-    std::vector<T> sums_;
+    std::vector<T> sums_, before_;
     Panel a_, b_;
     std::vector<std::uint64_t> most_a_;
     std::uint64_t most_b_ = 0;

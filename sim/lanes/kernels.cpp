@@ -8,6 +8,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "steps-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::lanes::HWY_NAMESPACE {
 
@@ -28,20 +30,6 @@ HWY_INLINE V rounded_sum(V x, V up, V one_less, V exponent, V least) {
     return hn::Sub(hn::Add(x, c), c);
   }
   return x;
-}
-
-// Cuts the low digits off a number that the carrier rounded by the same mode (toward zero for ties
-// away). On the bits: a carry goes on into the exponent, as it should.
-template <RoundingMode mode, class D, class V, class I>
-HWY_INLINE V cut(D d, V x, I kept, I half) {
-  const hn::RebindToSigned<D> di;
-  I bits = hn::BitCast(di, x);
-  if constexpr (mode == RoundingMode::rna) bits = hn::Add(bits, half);
-  const I negative = hn::BroadcastSignBit(bits);
-  if constexpr (mode == RoundingMode::rdn) bits = hn::Add(bits, hn::AndNot(kept, negative));
-  if constexpr (mode == RoundingMode::rup)
-    bits = hn::Add(bits, hn::AndNot(hn::Or(kept, negative), hn::Set(di, -1)));
-  return hn::BitCast(d, hn::And(bits, kept));
 }
 
 // One more product into a sum.
@@ -85,22 +73,16 @@ template <class T, Multiply multiply, RoundingMode mode>
 struct Cutting {
   static constexpr bool scaled_up = false, watched = true;
   const hn::ScalableTag<T> d{};
-  const hn::RebindToSigned<hn::ScalableTag<T>> di{};
   using V = hn::Vec<hn::ScalableTag<T>>;
-  using I = hn::Vec<hn::RebindToSigned<hn::ScalableTag<T>>>;
-  using Lane = hn::TFromD<hn::RebindToSigned<hn::ScalableTag<T>>>;
-  I product_kept, product_half, sum_kept, sum_half;
+  Cut<hn::RebindToSigned<hn::ScalableTag<T>>> product_cut, sum_cut;
 
   HWY_INLINE explicit Cutting(const Constants<T>& k)
-      : product_kept(hn::Set(di, static_cast<Lane>(-(Lane{1} << k.product_cut)))),
-        product_half(hn::Set(di, static_cast<Lane>((Lane{1} << k.product_cut) >> 1))),
-        sum_kept(hn::Set(di, static_cast<Lane>(-(Lane{1} << k.sum_cut)))),
-        sum_half(hn::Set(di, static_cast<Lane>((Lane{1} << k.sum_cut) >> 1))) {}
+      : product_cut(k.product_cut), sum_cut(k.sum_cut) {}
   HWY_INLINE V operator()(V a, V, V b, V, V sum) const {
     if constexpr (multiply == Multiply::exact)
-      return cut<mode>(d, hn::MulAdd(a, b, sum), sum_kept, sum_half);
-    const V product = cut<mode>(d, hn::Mul(a, b), product_kept, product_half);
-    return cut<mode>(d, hn::Add(sum, product), sum_kept, sum_half);
+      return sum_cut.template by<mode>(d, hn::MulAdd(a, b, sum));
+    const V product = product_cut.template by<mode>(d, hn::Mul(a, b));
+    return sum_cut.template by<mode>(d, hn::Add(sum, product));
   }
 };
 

@@ -44,6 +44,21 @@ using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
 template <class T>
 Kernel<T> kernel(Multiply multiply, Add add, RoundingMode mode = RoundingMode::rne);
 
+// What the careful kernels need besides: of the product's format and of out's, the largest number
+// and what infinity is there, which is NaN or the largest number where there is none.
+struct Ends {
+  double product_most, product_infinity;
+  double sum_most, sum_infinity;
+};
+
+// Does any tile: overflow, infinities, NaN and the signs of zeros are looked after at every step.
+template <class T>
+using CarefulKernel = void (*)(const Tile<T>&, const Constants<double>&, const Ends&);
+
+// In float lanes, or in double ones, whose exponents leave more room. Numbers of the tile are T's.
+template <class T>
+CarefulKernel<T> careful_kernel(const Carrier& carrier, Multiply multiply, RoundingMode mode);
+
 // The name of the instruction set that the kernels use here.
 const char* target_name();
 

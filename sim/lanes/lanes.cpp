@@ -1,6 +1,7 @@
 #include "lanes.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels.hpp"
 #include "sim/engine/tiled.hpp"
@@ -82,6 +83,51 @@ class Bounds {
   double most_sum_, most_a_ = 0, most_product_ = 0;
 };
 
+// Where the careful kernel computes: in the lanes that the plan has, or in double ones where c
+// would pass the end of float before its numbers do. None where double is too narrow, too.
+std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
+  // Where the user says what overflow gives, an infinity may give another thing, or the mode none.
+  const auto told = [&](const Round& r) {
+    const bool by_user = r.overflow != Overflow::ieee || r.fmt.overflow != Overflow::ieee;
+    return by_user && (r.fmt.has_inf() || plan.add == Add::cut);
+  };
+  // Nor does NaN stay NaN in a format without it.
+  const auto special = [](const Format& f) { return f.has_inf() || f.has_nan(); };
+  const Format& product = u.product.round ? u.product.round->fmt : u.out.fmt;
+  const bool meets_nan =
+      special(u.a.fmt) || special(u.b.fmt) || special(u.c.fmt) || special(product);
+  const bool keeps_nan = u.out.fmt.has_nan() && product.has_nan();
+  if (meets_nan && !keeps_nan) return std::nullopt;
+  if (told(u.out) || (u.product.round && told(*u.product.round))) return std::nullopt;
+  if (plan.add == Add::native) return std::nullopt;  // its fast kernel does everything
+  if (plan.add == Add::cut) return plan.carrier;
+  const auto roomy = [&](const Carrier& carrier) {
+    const auto has_room = [&](const Format& f) {
+      return 4 * Codec<double>(f).largest() <= room(carrier, f);
+    };
+    return has_room(u.out.fmt) && (!u.product.round || has_room(u.product.round->fmt));
+  };
+  if (roomy(plan.carrier)) return plan.carrier;
+  return roomy(in_double) ? std::optional(in_double) : std::nullopt;
+}
+
+// What infinity is in a format by that rounding.
+double infinity_of(const Round& r) {
+  const Overflow how = r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow;
+  if (r.fmt.has_inf()) return std::numeric_limits<double>::infinity();
+  if (r.fmt.has_nan() && how != Overflow::max) return std::numeric_limits<double>::quiet_NaN();
+  return Codec<double>(r.fmt).largest();
+}
+
+Ends ends(const Plan& plan, const Unit& u) {
+  const auto scaled = [&](double x) { return std::ldexp(x, plan.scale); };
+  Ends e{0, 0, scaled(Codec<double>(u.out.fmt).largest()), scaled(infinity_of(u.out))};
+  if (!u.product.round) return e;
+  e.product_most = scaled(Codec<double>(u.product.round->fmt).largest());
+  e.product_infinity = scaled(infinity_of(*u.product.round));
+  return e;
+}
+
 // |a| times product_up, where products are rounded.
 template <class T>
 struct ScaledUp {
@@ -103,7 +149,15 @@ class LaneProduct final : public TiledProduct<T, ScaledUp<T>> {
         plan_(plan),
         constants_(constants<T>(plan, task.unit)),
         bounds_(plan, task.unit, this->out_),
-        kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {}
+        kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {
+    const std::optional<Carrier> carrier = careful_carrier(plan, task.unit);
+    if (!carrier) return;
+    Plan careful = plan;
+    careful.carrier = *carrier;
+    careful_constants_ = constants<double>(careful, task.unit);
+    ends_ = ends(plan, task.unit);
+    careful_ = careful_kernel<T>(*carrier, plan.multiply, plan.mode);
+  }
 
  private:
   void complete_rows(Panel& panel) const override {
@@ -117,24 +171,42 @@ class LaneProduct final : public TiledProduct<T, ScaledUp<T>> {
     Watch watch{m.depth, 0};
     if (plan_.add != Add::native)
       watch = bounds_.watch(this->a_.number(m.most_a), this->b_.number(m.most_b));
-    if (watch.interval == 0) return false;
-    const T* up = m.a.beside.a.empty() ? nullptr : &m.a.beside.a[m.a_first];
-    const T limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale));
-    return kernel_({&m.a.numbers[m.a_first], up, m.depth, m.b.numbers.data(), m.sum, m.depth,
-                    watch.interval, limit},
-                   constants_);
+    return watch.interval != 0 && kernel_(tile(m, watch), constants_);
   }
 
-  // A zero sum has lost its sign where products or sums were rounded by way of a larger number.
+  bool multiply_carefully(const Meeting& m) const override {
+    if (careful_) careful_(tile(m, {}), careful_constants_, ends_);
+    return careful_ != nullptr;
+  }
+
+  Tile<T> tile(const Meeting& m, const Watch& watch) const {
+    const T* up = m.a.beside.a.empty() ? nullptr : &m.a.beside.a[m.a_first];
+    return {
+        &m.a.numbers[m.a_first], up, m.depth, m.b.numbers.data(), m.sum, m.depth, watch.interval,
+        scaled_limit(watch)};
+  }
+  T scaled_limit(const Watch& watch) const {
+    return static_cast<T>(std::ldexp(watch.limit, plan_.scale));
+  }
+
+  // The fast kernel loses the sign of a zero where it rounds by way of a larger number.
+  bool loses_signs() const { return plan_.add == Add::normal || plan_.add == Add::rounded; }
+  bool wants_care(const TileState& tile) const override {
+    return loses_signs() && tile.minus_zero && careful_;
+  }
   bool doubtful_zero(const TileState& tile) const override {
-    if (plan_.add == Add::native || plan_.add == Add::cut) return false;
-    return tile.minus_zero || (plan_.add == Add::rounded && tile.product_seen);
+    if (!loses_signs()) return false;
+    const bool lost = plan_.add == Add::rounded && tile.product_seen;
+    return lost || (tile.minus_zero && !careful_) || (tile.careful_seen && tile.fast_seen);
   }
 
   Plan plan_;
   Constants<T> constants_;
   Bounds bounds_;
   Kernel<T> kernel_;
+  Constants<double> careful_constants_{};
+  Ends ends_{};
+  CarefulKernel<T> careful_ = nullptr;
 };
 
 // Products a second of one core on AVX-512, measured; half of that with 256-bit vectors.
