@@ -69,6 +69,8 @@ struct CarefulNearest {
     V x;
     if constexpr (multiply == Multiply::exact) {
       x = hn::MulAdd(a, b, sum);
+    } else if constexpr (multiply == Multiply::odd) {
+      x = fused_to_odd(a, b, sum);
     } else {
       const V product = hn::Mul(a, b), c = helper(product, product_up, product_least);
       const V rounded = hn::Sub(hn::MulAdd(a, b, c), c);
@@ -165,6 +167,8 @@ CarefulKernel<T> careful_of(RoundingMode mode) {
 
 template <class T, class C>
 CarefulKernel<T> careful_in(Multiply multiply, RoundingMode mode) {
+  if (multiply == Multiply::odd)
+    return rounds_to_odd ? &careful_tile<C, CarefulNearest<C, Multiply::odd>, T> : nullptr;
   return multiply == Multiply::exact ? careful_of<T, C, Multiply::exact>(mode)
                                      : careful_of<T, C, Multiply::rounded>(mode);
 }

@@ -39,6 +39,8 @@ HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one
   V x;
   if constexpr (multiply == Multiply::exact) {
     x = hn::MulAdd(a, b, sum);
+  } else if constexpr (multiply == Multiply::odd) {
+    x = fused_to_odd(a, b, sum);
   } else if constexpr (multiply == Multiply::native) {
     x = hn::Add(sum, hn::Mul(a, b));
   } else {
@@ -148,6 +150,7 @@ template <class T>
 Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
   using enum Multiply;
   const bool whole = multiply == exact;
+  if (multiply == odd) return rounds_to_odd ? &tile<T, Nearest<T, odd, Add::rounded>> : nullptr;
   switch (add) {
     case Add::native:
       return whole ? &tile<T, Nearest<T, exact, Add::native>>

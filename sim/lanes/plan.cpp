@@ -87,14 +87,22 @@ bool held(const Carrier& carrier, const Format& f) {
          (last_digit(f) >= carrier.emin || f.emin() == carrier.emin);
 }
 
+Answer refusal(const Carrier& carrier, const std::string& why) {
+  return {std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
+}
+
+bool all_held(const Carrier& carrier, const Unit& u) {
+  return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt) &&
+         held(carrier, u.out.fmt);
+}
+constexpr const char* passes = "a format's digits or exponents pass the carrier's";
+
+// The carrier's own rounding does no harm to the sum.
 Answer chain_in(const Carrier& carrier, const Unit& u) {
   const Format &a = u.a.fmt, &b = u.b.fmt, &c = u.c.fmt, &to = u.out.fmt;
   const int D = carrier.digits, p = to.precision();
-  const auto refuse = [&](const std::string& why) {
-    return Answer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
-  };
-  if (!held(carrier, a) || !held(carrier, b) || !held(carrier, c) || !held(carrier, to))
-    return refuse("a format's digits or exponents pass the carrier's");
+  const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
+  if (!all_held(carrier, u)) return refuse(passes);
   if (D < 2 * p + 1) return refuse(fmt::format("{} digits of out need {}", p, 2 * p + 1));
   if (a.precision() + b.precision() > D)
     return refuse(fmt::format("exact products have {} digits", a.precision() + b.precision()));
@@ -129,13 +137,24 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
           fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
 }
 
+// Fused sums that the carrier rounds to odd: its last digit then tells of all that lay below.
+Answer odd_in(const Carrier& carrier, const Unit& u) {
+  const int D = carrier.digits, p = u.out.fmt.precision();
+  if (u.product.round) return refusal(carrier, "products are rounded, not fused");
+  if (!all_held(carrier, u)) return refusal(carrier, passes);
+  if (D < p + 2) return refusal(carrier, fmt::format("{} digits of out need {}", p, p + 2));
+  if (last_digit(u.out.fmt) - 2 < carrier.emin - D + 1)
+    return refusal(carrier, "out has digits among the carrier's last ones");
+  return {
+      Plan{carrier, Multiply::odd, Add::rounded},
+      fmt::format("{} lanes: sums rounded to odd show {} digits all they need", carrier.name, p)};
+}
+
 // Directed modes of the carrier and of the format after it are the format's alone, and ties away
 // need but one digit more. Subnormals have to be the carrier's, so numbers are scaled.
 Answer cut_in(const Carrier& carrier, const Unit& u) {
   const Format& to = u.out.fmt;
-  const auto refuse = [&](const std::string& why) {
-    return Answer{std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
-  };
+  const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
   if (u.product.round && u.product.round->fmt.emin() != to.emin())
     return refuse("product.round and out have different least exponents");
   for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &to})
@@ -157,14 +176,19 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
 
 }  // namespace
 
-Answer plan(const Unit& u) {
+Answer plan(const Unit& u, bool odd) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
       return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native},
               fmt::format("{} lanes: all formats are the machine's own", carrier.name)};
-  const auto in = u.out.rm.mode == RoundingMode::rne ? chain_in : cut_in;
-  if (const Answer narrow = in(in_float, u); narrow.plan) return narrow;
+  const bool nearest = u.out.rm.mode == RoundingMode::rne;
+  const auto in = nearest ? chain_in : cut_in;
+  for (const Carrier& carrier : {in_float, in_double}) {
+    if (const Answer plain = in(carrier, u); plain.plan) return plain;
+    if (!nearest || !odd) continue;
+    if (const Answer by_odd = odd_in(carrier, u); by_odd.plan) return by_odd;
+  }
   return in(in_double, u);
 }
 

@@ -18,6 +18,7 @@ inline constexpr Carrier in_float{"float", 24, -126, 127}, in_double{"double", 5
 enum class Multiply : std::uint8_t {
   native,   // the machine's own product, rounded
   exact,    // no rounding of its own: it goes into the sum as it is
+  odd,      // likewise, and the carrier rounds that sum to odd
   rounded,  // to a narrower format, subnormals included
 };
 enum class Add : std::uint8_t {
@@ -40,6 +41,7 @@ struct Answer {
   std::string reason;  // the conditions that hold, or the one that fails
 };
 
-Answer plan(const Unit& unit);
+// `odd`: whether the lanes can round to odd.
+Answer plan(const Unit& unit, bool odd);
 
 }  // namespace widthwise::lanes

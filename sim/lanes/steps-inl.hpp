@@ -15,6 +15,42 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Whether fused sums can be rounded to odd: it takes a rounding mode for each operation.
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+inline constexpr bool rounds_to_odd = true;
+
+HWY_INLINE __m512 fused_down(__m512 a, __m512 b, __m512 c) {
+  return _mm512_fmadd_round_ps(a, b, c, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+HWY_INLINE __m512 fused_up(__m512 a, __m512 b, __m512 c) {
+  return _mm512_fmadd_round_ps(a, b, c, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+HWY_INLINE __m512d fused_down(__m512d a, __m512d b, __m512d c) {
+  return _mm512_fmadd_round_pd(a, b, c, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+HWY_INLINE __m512d fused_up(__m512d a, __m512d b, __m512d c) {
+  return _mm512_fmadd_round_pd(a, b, c, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+
+// a b + c: of its two neighbours the odd one, or the sum itself. An exact zero is +0 unless both
+// addends are -0, as to nearest.
+template <class V>
+HWY_INLINE V fused_to_odd(V a, V b, V c) {
+  using D = hn::DFromV<V>;
+  const hn::RebindToSigned<D> di;
+  const V down{fused_down(a.raw, b.raw, c.raw)}, up{fused_up(a.raw, b.raw, c.raw)};
+  const auto odd = hn::TestBit(hn::BitCast(di, down), hn::Set(di, 1));
+  return hn::IfThenElse(hn::RebindMask(D(), odd), down, up);
+}
+#else
+inline constexpr bool rounds_to_odd = false;
+
+template <class V>
+HWY_INLINE V fused_to_odd(V, V, V c) {
+  return c;
+}
+#endif
+
 // Cuts the low digits off a number that the carrier rounded by the same mode (toward zero for ties
 // away). On the bits: a carry goes on into the exponent, as it should.
 template <class DI>
