@@ -24,6 +24,23 @@ HWY_INLINE T power_of_two(std::int64_t e) {
   return std::bit_cast<T>(static_cast<Bits<T>>(e + carrier_bias<T>) << fraction_bits<T>);
 }
 
+// Whether codes are the carrier's own bits.
+template <class T>
+HWY_INLINE bool native(const CodeLayout& f) {
+  return f.frac_bits == fraction_bits<T> && f.emin == 1 - carrier_bias<T> &&
+         f.used == ~std::uint64_t{0};
+}
+template <class T>
+HWY_INLINE std::uint64_t copy_items(const void* codes, std::size_t n, T* out) {
+  std::memcpy(out, codes, n * sizeof(T));
+  Bits<T> most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Bits<T> magnitude = std::bit_cast<Bits<T>>(out[i]) << 1;
+    most = magnitude > most ? magnitude : most;
+  }
+  return most >> 1;
+}
+
 // The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
 // loops, which the compiler turns into this target's vectors.
 template <class T, class Item>
@@ -86,6 +103,7 @@ HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t 
 
 template <class T>
 std::uint64_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out) {
+  if (native<T>(f)) return copy_items(codes, n, out);
   switch (bytes) {
     case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
     case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);

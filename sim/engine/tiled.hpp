@@ -4,6 +4,7 @@
 
 #include "numbers.hpp"
 #include "tile_rows.hpp"
+#include "widthwise/random.hpp"
 #include "widthwise/sim/engine.hpp"
 
 // Matrix products tile by tile: codes become machine numbers, panel by panel, and kernels run over
@@ -73,6 +74,9 @@ class TiledProduct : public ProductEngine {
     std::size_t a_first, depth;    // row r of A from a_first + r * depth on
     std::uint64_t most_a, most_b;  // largest magnitudes, as codes
     T* sum;
+    Where first;  // the tile's first output; the next row's are row_outputs on
+    std::size_t row_outputs;
+    std::size_t step;  // the panel's first along k
   };
   struct TileState {
     bool hostile = false;       // for the reference
@@ -99,7 +103,7 @@ class TiledProduct : public ProductEngine {
   Codec<T> a_, b_, c_, out_;
 
  private:
-  static constexpr std::size_t block_rows = 256, block_columns = 1024;
+  static constexpr std::size_t block_rows = 512, block_columns = 512;
 
   // One thread's buffers.
   class Work {
@@ -117,13 +121,13 @@ class TiledProduct : public ProductEngine {
       load_addends();
       const std::size_t most = whole_blocks(e_.tiling_.depth);
       for (std::size_t k = 0; k < e_.k_; k += most) {
+        step_ = k;
         steps_ = std::min(most, e_.k_ - k);
         depth_ = whole_blocks(steps_);
         load_rows(k);
-        for (std::size_t panel = 0; panel < panels_; ++panel) {
-          load_columns(k, panel);
+        load_columns(k);
+        for (std::size_t panel = 0; panel < panels_; ++panel)
           for (std::size_t i = 0; i < tiles_down_; ++i) multiply(i, panel);
-        }
       }
       for (std::size_t panel = 0; panel < panels_; ++panel)
         for (std::size_t i = 0; i < tiles_down_; ++i) deliver(i, panel);
@@ -176,18 +180,19 @@ class TiledProduct : public ProductEngine {
       e_.complete_rows(a_);
     }
 
-    void load_columns(std::size_t k, std::size_t panel) {
-      b_.numbers.resize(depth_ * width_);
-      most_b_ = 0;
-      const std::size_t n = columns_of(panel);
-      for (std::size_t i = 0; i < steps_; ++i) {
-        T* at = &b_.numbers[i * width_];
-        most_b_ = std::max(most_b_, e_.b_.decode(p_.b, place(p_.b, k + i, column_ + panel * width_),
-                                                 p_.b.column, n, held_, at));
-        std::fill(at + n, at + width_, T{});
-      }
-      std::fill(b_.numbers.data() + steps_ * width_, b_.numbers.data() + depth_ * width_, T{});
-      e_.complete_columns(b_);
+    // Row by row through all panels, as B most often lies in memory.
+    void load_columns(std::size_t k) {
+      b_.resize(panels_);
+      for (Panel& b : b_) b.numbers.assign(depth_ * width_, T{});
+      most_b_.assign(panels_, 0);
+      for (std::size_t i = 0; i < steps_; ++i)
+        for (std::size_t panel = 0; panel < panels_; ++panel) {
+          const std::ptrdiff_t first = place(p_.b, k + i, column_ + panel * width_);
+          std::uint64_t& most = most_b_[panel];
+          most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel), held_,
+                                             &b_[panel].numbers[i * width_]));
+        }
+      for (Panel& b : b_) e_.complete_columns(b);
     }
 
     bool usable(const Codec<T>& codec, std::uint64_t most) const {
@@ -198,13 +203,24 @@ class TiledProduct : public ProductEngine {
       TileState& tile = state(i, panel);
       if (tile.hostile) return;
       T* const sum = sums(i, panel);
-      const Meeting meeting{a_, b_, i * tile_rows * depth_, depth_, most_a_[i], most_b_, sum};
-      const bool plain = !tile.special && usable(e_.a_, most_a_[i]) && usable(e_.b_, most_b_) &&
-                         !e_.wants_care(tile);
+      const std::size_t y = row_ + i * tile_rows, x = column_ + panel * width_;
+      const Panel& b = b_[panel];
+      const Meeting meeting{a_,
+                            b,
+                            i * tile_rows * depth_,
+                            depth_,
+                            most_a_[i],
+                            most_b_[panel],
+                            sum,
+                            {p_.seed, p_.first_index + y * p_.n + x},
+                            p_.n,
+                            step_};
+      const bool plain = !tile.special && usable(e_.a_, most_a_[i]) &&
+                         usable(e_.b_, most_b_[panel]) && !e_.wants_care(tile);
       before_.assign(sum, sum + tile_rows * width_);
       if (plain && e_.multiply(meeting)) {
         tile.fast_seen = true;
-        tile.product_seen |= most_a_[i] != 0 && most_b_ != 0;
+        tile.product_seen |= most_a_[i] != 0 && most_b_[panel] != 0;
         return;
       }
       std::copy(before_.begin(), before_.end(), sum);
@@ -237,12 +253,12 @@ class TiledProduct : public ProductEngine {
     const MatrixProduct& p_;
     std::size_t width_, row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, tiles_down_ = 0,
                         panels_ = 0;
-    std::size_t steps_ = 0, depth_ = 0;  // along k: of this part, and with its padding
+    std::size_t step_ = 0, steps_ = 0, depth_ = 0;  // along k: first, of this part, with padding
     std::vector<TileState> tiles_;
     std::vector<T> sums_, before_;
-    Panel a_, b_;
-    std::vector<std::uint64_t> most_a_;
-    std::uint64_t most_b_ = 0;
+    Panel a_;
+    std::vector<Panel> b_;
+    std::vector<std::uint64_t> most_a_, most_b_;
     std::vector<std::byte> held_;
   };
 

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -7,6 +5,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "careful-inl.hpp"
 #include "steps-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,68 +15,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_NATIVE_FMA
 
-// What a rounding of a format ends on.
-template <class C>
-struct End {
-  using V = hn::Vec<hn::ScalableTag<C>>;
-  V most, infinity;
-
-  HWY_INLINE End(double largest, double infinite)
-      : most(hn::Set(hn::ScalableTag<C>(), static_cast<C>(largest))),
-        infinity(hn::Set(hn::ScalableTag<C>(), static_cast<C>(infinite))) {}
-
-  // r with the sign of x, and what it becomes past the largest number.
-  template <RoundingMode mode>
-  HWY_INLINE V by(V r, V x) const {
-    using enum RoundingMode;
-    const hn::ScalableTag<C> d;
-    const V magnitude = hn::Abs(r);
-    V past = infinity;
-    if constexpr (mode != rne && mode != rna) {  // finite numbers may stop at the largest one
-      auto away = hn::Eq(magnitude, hn::Set(d, std::numeric_limits<C>::infinity()));
-      if constexpr (mode == rdn) away = hn::Or(away, hn::Lt(r, hn::Zero(d)));
-      if constexpr (mode == rup) away = hn::Or(away, hn::Gt(r, hn::Zero(d)));
-      past = hn::IfThenElse(away, infinity, most);
-    }
-    return hn::CopySign(hn::IfThenElse(hn::Gt(magnitude, most), past, magnitude), x);
-  }
-};
-
-// To nearest even, by c = 3/2 S max(2^e, 2^emin) as in the fast kernels, but never an infinite c:
-// x then comes through as it is.
+// To nearest even.
 template <class C, Multiply multiply>
 struct CarefulNearest {
-  const hn::ScalableTag<C> d{};
   using V = hn::Vec<hn::ScalableTag<C>>;
-  V product_up, product_least, sum_up, sum_least, exponent, largest;
-  End<C> product_end, sum_end;
+  CarefulRounding<C> product, sum;
 
   HWY_INLINE CarefulNearest(const Constants<double>& k, const Ends& e)
-      : product_up(hn::Set(d, static_cast<C>(1.5 * k.product_up))),
-        product_least(hn::Set(d, static_cast<C>(k.product_least))),
-        sum_up(hn::Set(d, static_cast<C>(1.5 * k.sum_up))),
-        sum_least(hn::Set(d, static_cast<C>(k.sum_least))),
-        exponent(hn::Set(d, std::numeric_limits<C>::infinity())),  // all ones there, no others
-        largest(hn::Set(d, std::numeric_limits<C>::max() / 4)),
-        product_end(e.product_most, e.product_infinity),
-        sum_end(e.sum_most, e.sum_infinity) {}
+      : product(k.product_up, k.product_least, e.product_most, e.product_infinity),
+        sum(k.sum_up, k.sum_least, e.sum_most, e.sum_infinity) {}
 
-  HWY_INLINE V helper(V x, V up, V least) const {
-    return hn::Min(hn::Max(hn::Mul(hn::And(x, exponent), up), least), largest);
-  }
-  HWY_INLINE V operator()(V a, V b, V sum) const {
-    V x;
-    if constexpr (multiply == Multiply::exact) {
-      x = hn::MulAdd(a, b, sum);
-    } else if constexpr (multiply == Multiply::odd) {
-      x = fused_to_odd(a, b, sum);
-    } else {
-      const V product = hn::Mul(a, b), c = helper(product, product_up, product_least);
-      const V rounded = hn::Sub(hn::MulAdd(a, b, c), c);
-      x = hn::Add(sum, product_end.template by<RoundingMode::rne>(rounded, product));
-    }
-    const V c = helper(x, sum_up, sum_least);
-    return sum_end.template by<RoundingMode::rne>(hn::Sub(hn::Add(x, c), c), x);
+  HWY_INLINE V operator()(V a, V b, V s) const {
+    if constexpr (multiply == Multiply::exact) return sum(hn::MulAdd(a, b, s));
+    if constexpr (multiply == Multiply::odd) return sum(fused_to_odd(a, b, s));
+    return sum(hn::Add(s, product(a, b)));
   }
 };
 
@@ -168,7 +119,7 @@ CarefulKernel<T> careful_of(RoundingMode mode) {
 template <class T, class C>
 CarefulKernel<T> careful_in(Multiply multiply, RoundingMode mode) {
   if (multiply == Multiply::odd)
-    return rounds_to_odd ? &careful_tile<C, CarefulNearest<C, Multiply::odd>, T> : nullptr;
+    return own_modes ? &careful_tile<C, CarefulNearest<C, Multiply::odd>, T> : nullptr;
   return multiply == Multiply::exact ? careful_of<T, C, Multiply::exact>(mode)
                                      : careful_of<T, C, Multiply::rounded>(mode);
 }

@@ -44,8 +44,7 @@ HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one
   } else if constexpr (multiply == Multiply::native) {
     x = hn::Add(sum, hn::Mul(a, b));
   } else {
-    const V c = hn::Max(hn::Mul(a_up, b_abs), product_least);
-    x = hn::Add(sum, hn::Sub(hn::MulAdd(a, b, c), c));
+    x = hn::Add(sum, rounded_product(a, a_up, b, b_abs, product_least));
   }
   return rounded_sum<add>(x, up, one_less, exponent, least);
 }
@@ -150,7 +149,7 @@ template <class T>
 Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
   using enum Multiply;
   const bool whole = multiply == exact;
-  if (multiply == odd) return rounds_to_odd ? &tile<T, Nearest<T, odd, Add::rounded>> : nullptr;
+  if (multiply == odd) return own_modes ? &tile<T, Nearest<T, odd, Add::rounded>> : nullptr;
   switch (add) {
     case Add::native:
       return whole ? &tile<T, Nearest<T, exact, Add::native>>
@@ -168,6 +167,7 @@ Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
         case RoundingMode::rna: return cutting<T, RoundingMode::rna>(multiply);
         default: return cutting<T, RoundingMode::rtz>(multiply);
       }
+    case Add::random: return nullptr;  // random_kernel has those
   }
   return nullptr;
 }

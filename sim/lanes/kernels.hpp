@@ -4,6 +4,7 @@
 
 #include "plan.hpp"
 #include "sim/engine/tile_rows.hpp"
+#include "widthwise/random.hpp"
 
 // Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
 // picks when the program runs.
@@ -19,8 +20,9 @@ struct Constants {
   T product_least;  // 3/2 * 2^(emin + D - p) of the product's format
   T sum_up;         // the same two of out's
   T sum_least;
-  int product_cut;  // for Add::cut: D - p, the digits that go
+  int product_cut;  // for Add::cut and Add::random: D - p, the digits that go
   int sum_cut;
+  int random_bits;
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
@@ -34,6 +36,8 @@ struct Tile {
   std::size_t k;
   std::size_t interval;  // steps from one look at the sums to the next
   T limit;               // of their magnitudes then
+  Where first;           // output and step whose random bits come first
+  std::size_t row_outputs, step;
 };
 
 // False where a sum passes the limit before an interval: what the tile holds then means nothing.
@@ -58,6 +62,12 @@ using CarefulKernel = void (*)(const Tile<T>&, const Constants<double>&, const E
 // In float lanes, or in double ones, whose exponents leave more room. Numbers of the tile are T's.
 template <class T>
 CarefulKernel<T> careful_kernel(const Carrier& carrier, Multiply multiply, RoundingMode mode);
+
+// Stochastic sums. The careful one ignores the limit and returns true; the other one needs an
+// interval of random_steps at least. Null where operations have no rounding modes of their own.
+inline constexpr std::size_t random_steps = 8;  // that one call of the generator serves
+using RandomKernel = bool (*)(const Tile<float>&, const Constants<float>&, const Ends&);
+RandomKernel random_kernel(Multiply multiply, bool careful);
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();

@@ -32,6 +32,7 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
   if (plan.add != Add::native) fill(u.out.fmt, z.sum_up, z.sum_least);
   if (u.product.round) z.product_cut = plan.carrier.digits - u.product.round->fmt.precision();
   z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
+  z.random_bits = plan.random_bits;
   return z;
 }
 
@@ -135,29 +136,62 @@ struct ScaledUp {
 };
 
 template <class T>
-class LaneProduct final : public TiledProduct<T, ScaledUp<T>> {
+class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   using Base = TiledProduct<T, ScaledUp<T>>;
-  using typename Base::Meeting, typename Base::Panel, typename Base::TileState;
+  using typename Base::Panel, typename Base::TileState;
 
  public:
   LaneProduct(const ProductTask& task, const Plan& plan)
       : Base(task, {.columns = tile_columns<T>,
-                    .depth = 2048,
+                    .depth = 256,
                     .any_number = plan.add == Add::native,
                     .mode = plan.mode,
                     .scale = plan.scale}),
-        plan_(plan),
         constants_(constants<T>(plan, task.unit)),
+        ends_(ends(plan, task.unit)),
+        careful_in_(careful_carrier(plan, task.unit)),
+        plan_(plan),
         bounds_(plan, task.unit, this->out_),
         kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {
-    const std::optional<Carrier> carrier = careful_carrier(plan, task.unit);
-    if (!carrier) return;
+    if (!careful_in_) return;
     Plan careful = plan;
-    careful.carrier = *carrier;
+    careful.carrier = *careful_in_;
     careful_constants_ = constants<double>(careful, task.unit);
-    ends_ = ends(plan, task.unit);
-    careful_ = careful_kernel<T>(*carrier, plan.multiply, plan.mode);
+    careful_ = careful_kernel<T>(*careful_in_, plan.multiply, plan.mode);
   }
+
+ protected:
+  using typename Base::Meeting;
+
+  Watch watch(const Meeting& m) const {
+    if (plan_.add == Add::native) return {m.depth, 0};
+    return bounds_.watch(this->a_.number(m.most_a), this->b_.number(m.most_b));
+  }
+  Tile<T> tile(const Meeting& m, const Watch& watch) const {
+    Tile<T> t{};
+    t.a = &m.a.numbers[m.a_first];
+    if (!m.a.beside.a.empty()) t.a_up = &m.a.beside.a[m.a_first];
+    t.a_stride = t.k = m.depth;
+    t.b = m.b.numbers.data();
+    t.sum = m.sum;
+    t.interval = watch.interval;
+    t.limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale));
+    t.first = m.first, t.row_outputs = m.row_outputs, t.step = m.step;
+    return t;
+  }
+
+  bool multiply(const Meeting& m) const override {
+    const Watch w = watch(m);
+    return w.interval != 0 && kernel_(tile(m, w), constants_);
+  }
+  bool multiply_carefully(const Meeting& m) const override {
+    if (careful_in_) careful_(tile(m, {}), careful_constants_, ends_);
+    return careful_in_.has_value();
+  }
+
+  Constants<T> constants_;
+  Ends ends_;
+  std::optional<Carrier> careful_in_;  // where the careful kernel computes, if there is one
 
  private:
   void complete_rows(Panel& panel) const override {
@@ -167,54 +201,53 @@ class LaneProduct final : public TiledProduct<T, ScaledUp<T>> {
       panel.beside.a[i] = std::fabs(panel.numbers[i]) * constants_.product_up;
   }
 
-  bool multiply(const Meeting& m) const override {
-    Watch watch{m.depth, 0};
-    if (plan_.add != Add::native)
-      watch = bounds_.watch(this->a_.number(m.most_a), this->b_.number(m.most_b));
-    return watch.interval != 0 && kernel_(tile(m, watch), constants_);
-  }
-
-  bool multiply_carefully(const Meeting& m) const override {
-    if (careful_) careful_(tile(m, {}), careful_constants_, ends_);
-    return careful_ != nullptr;
-  }
-
-  Tile<T> tile(const Meeting& m, const Watch& watch) const {
-    const T* up = m.a.beside.a.empty() ? nullptr : &m.a.beside.a[m.a_first];
-    return {
-        &m.a.numbers[m.a_first], up, m.depth, m.b.numbers.data(), m.sum, m.depth, watch.interval,
-        scaled_limit(watch)};
-  }
-  T scaled_limit(const Watch& watch) const {
-    return static_cast<T>(std::ldexp(watch.limit, plan_.scale));
-  }
-
   // The fast kernel loses the sign of a zero where it rounds by way of a larger number.
-  bool loses_signs() const { return plan_.add == Add::normal || plan_.add == Add::rounded; }
+  bool loses_signs() const { return plan_.add != Add::native && plan_.add != Add::cut; }
   bool wants_care(const TileState& tile) const override {
-    return loses_signs() && tile.minus_zero && careful_;
+    return loses_signs() && tile.minus_zero && careful_in_;
   }
   bool doubtful_zero(const TileState& tile) const override {
     if (!loses_signs()) return false;
     const bool lost = plan_.add == Add::rounded && (tile.product_seen || tile.minus);
-    return lost || (tile.minus_zero && !careful_) || (tile.careful_seen && tile.fast_seen);
+    return lost || (tile.minus_zero && !careful_in_) || (tile.careful_seen && tile.fast_seen);
   }
 
   Plan plan_;
-  Constants<T> constants_;
   Bounds bounds_;
   Kernel<T> kernel_;
   Constants<double> careful_constants_{};
-  Ends ends_{};
   CarefulKernel<T> careful_ = nullptr;
 };
 
-bool rounds_to_odd() { return kernel<float>(Multiply::odd, Add::rounded) != nullptr; }
+// Stochastic sums.
+class RandomProduct final : public LaneProduct<float> {
+ public:
+  RandomProduct(const ProductTask& task, const Plan& plan)
+      : LaneProduct(task, plan),
+        fast_(random_kernel(plan.multiply, false)),
+        careful_(random_kernel(plan.multiply, true)) {
+    if (careful_in_ && careful_in_->digits != in_float.digits) careful_in_.reset();
+  }
+
+ private:
+  bool multiply(const Meeting& m) const override {
+    const Watch w = watch(m);
+    return w.interval >= random_steps && fast_(tile(m, w), constants_, ends_);
+  }
+  bool multiply_carefully(const Meeting& m) const override {
+    return careful_in_ && careful_(tile(m, {}), constants_, ends_);
+  }
+
+  RandomKernel fast_, careful_;
+};
+
+bool own_modes() { return kernel<float>(Multiply::odd, Add::rounded) != nullptr; }
 
 // Products a second of one core on AVX-512, measured; half of that with 256-bit vectors.
 double rate(const Plan& plan) {
   const double full = plan.carrier.digits == 24 ? 1 : 0.5;
   if (plan.add == Add::native) return 60e9 * full;
+  if (plan.add == Add::random) return 4e9;
   return (plan.multiply == Multiply::exact ? 15e9 : 11e9) * full;
 }
 
@@ -226,7 +259,7 @@ Opinion opinion(const ProductTask& task) {
   if (task.multiplier) return refusal("products of the user's own");
   if (task.flags) return refusal("flags are wanted");
   if (task.k == 0) return refusal("there is nothing to multiply");
-  const Answer answer = plan(task.unit, rounds_to_odd());
+  const Answer answer = plan(task.unit, own_modes());
   if (!answer.plan) return refusal(answer.reason);
   if (!kernel<float>(Multiply::native, Add::native))
     return refusal(std::string("this processor's lanes (") + target_name() +
@@ -235,7 +268,8 @@ Opinion opinion(const ProductTask& task) {
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
-  const Plan p = *plan(task.unit, rounds_to_odd()).plan;
+  const Plan p = *plan(task.unit, own_modes()).plan;
+  if (p.add == Add::random) return std::make_unique<RandomProduct>(task, p);
   if (p.carrier.digits == in_float.digits) return std::make_unique<LaneProduct<float>>(task, p);
   return std::make_unique<LaneProduct<double>>(task, p);
 }

@@ -8,9 +8,9 @@ namespace widthwise::lanes {
 namespace {
 
 constexpr bool taken(const Rounding& r) {
-  return !r.stochastic() && (r.mode == RoundingMode::rne || r.mode == RoundingMode::rtz ||
-                             r.mode == RoundingMode::rdn || r.mode == RoundingMode::rup ||
-                             r.mode == RoundingMode::rna);
+  using enum RoundingMode;
+  if (r.stochastic()) return r.variant == StochasticVariant::plain;
+  return r.mode == rne || r.mode == rtz || r.mode == rdn || r.mode == rup || r.mode == rna;
 }
 
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
@@ -38,7 +38,7 @@ std::string unusual(const char* where, const Round& r) {
   if (const char* why = unusual(r.fmt))
     return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
   if (!taken(r.rm))
-    return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup and rna", where,
+    return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup, rna and sr<k>", where,
                        to_string(r.rm));
   if (r.keep_frac || r.post_norm_frac || r.subnormals != Flush::keep ||
       r.zero_sign != ZeroSign::ieee || r.nan_bits)
@@ -67,7 +67,10 @@ std::string unlike_a_chain(const Unit& u) {
   if (u.product.round) {
     if (const std::string why = unusual("product.round", *u.product.round); !why.empty())
       return why;
-    if (u.product.round->rm != u.out.rm) return "product.round and out round by different modes";
+    const Rounding wanted = u.out.rm.stochastic() ? Rounding() : u.out.rm;
+    if (u.product.round->rm != wanted)
+      return fmt::format("product.round does not round by {}, as it has to with out's {}",
+                         to_string(wanted), to_string(u.out.rm));
   }
   return unusual("out", u.out);
 }
@@ -174,10 +177,35 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
                       to_string(u.out.rm))};
 }
 
+// The carrier's bits below out's last digit have to hold all of the random ones.
+Answer random_in(const Carrier& carrier, const Unit& u) {
+  Unit nearest = u;
+  nearest.out.rm = {};
+  Answer answer = chain_in(carrier, nearest);
+  if (!answer.plan) return answer;
+  const int below = carrier.digits - u.out.fmt.precision();
+  if (answer.plan->add != Add::normal)
+    return refusal(carrier, "sums have digits below out's least one");
+  if (u.out.rm.random_bits > below)
+    return refusal(carrier, fmt::format("{} digits below out's for {} random bits", below,
+                                        u.out.rm.random_bits));
+  answer.plan->add = Add::random;
+  answer.plan->random_bits = u.out.rm.random_bits;
+  return answer;
+}
+
+Answer stochastic(const Unit& u, bool own_modes) {
+  if (!own_modes) return {std::nullopt, "stochastic sums: these lanes have one rounding mode"};
+  if (u.out.rm.random_bits > 16)
+    return {std::nullopt, "more than 16 random bits, of which one call serves fewer steps"};
+  return random_in(in_float, u);
+}
+
 }  // namespace
 
-Answer plan(const Unit& u, bool odd) {
+Answer plan(const Unit& u, bool own_modes) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
+  if (u.out.rm.stochastic()) return stochastic(u, own_modes);
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
       return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native},
@@ -186,8 +214,8 @@ Answer plan(const Unit& u, bool odd) {
   const auto in = nearest ? chain_in : cut_in;
   for (const Carrier& carrier : {in_float, in_double}) {
     if (const Answer plain = in(carrier, u); plain.plan) return plain;
-    if (!nearest || !odd) continue;
-    if (const Answer by_odd = odd_in(carrier, u); by_odd.plan) return by_odd;
+    if (!nearest || !own_modes) continue;
+    if (const Answer odd = odd_in(carrier, u); odd.plan) return odd;
   }
   return in(in_double, u);
 }

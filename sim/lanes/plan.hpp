@@ -26,6 +26,7 @@ enum class Add : std::uint8_t {
   normal,   // rounded to its precision; nothing lies below its least digit
   rounded,  // subnormals included
   cut,      // directed modes and ties away: the carrier rounds, then low digits are cut off
+  random,   // stochastic: the carrier rounds toward zero, random digits are added, low ones cut off
 };
 
 struct Plan {
@@ -34,6 +35,7 @@ struct Plan {
   Add add;
   RoundingMode mode = RoundingMode::rne;
   int scale = 0;  // numbers stand in the lanes times 2^scale: cut needs subnormals for subnormals
+  int random_bits = 0;
 };
 
 struct Answer {
@@ -41,7 +43,7 @@ struct Answer {
   std::string reason;  // the conditions that hold, or the one that fails
 };
 
-// `odd`: whether the lanes can round to odd.
-Answer plan(const Unit& unit, bool odd);
+// `own_modes`: whether each operation of the lanes can have a rounding mode of its own.
+Answer plan(const Unit& unit, bool own_modes);
 
 }  // namespace widthwise::lanes

@@ -15,9 +15,16 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether fused sums can be rounded to odd: it takes a rounding mode for each operation.
+// A product rounded by way of c = max(|a| S |b|, 3/2 2^(emin + D - p)) (docs/exactness.md, 2).
+template <class V>
+HWY_INLINE V rounded_product(V a, V a_up, V b, V b_abs, V least) {
+  const V c = hn::Max(hn::Mul(a_up, b_abs), least);
+  return hn::Sub(hn::MulAdd(a, b, c), c);
+}
+
+// Whether each operation can have a rounding mode of its own.
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-inline constexpr bool rounds_to_odd = true;
+inline constexpr bool own_modes = true;
 
 HWY_INLINE __m512 fused_down(__m512 a, __m512 b, __m512 c) {
   return _mm512_fmadd_round_ps(a, b, c, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
@@ -43,7 +50,7 @@ HWY_INLINE V fused_to_odd(V a, V b, V c) {
   return hn::IfThenElse(hn::RebindMask(D(), odd), down, up);
 }
 #else
-inline constexpr bool rounds_to_odd = false;
+inline constexpr bool own_modes = false;
 
 template <class V>
 HWY_INLINE V fused_to_odd(V, V, V c) {

@@ -33,6 +33,12 @@ constexpr const char* chains[] = {"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)"
                                   "fma(e8m7, sum=e8m7:rdn)",
                                   "fma(e9m30, sum=e9m30:rup)",
                                   "mac(e5m10, product=e5m2:rtz, sum=e5m10:rtz)",
+                                  "mac(e5m10, sum=e5m10:sr13)",
+                                  "mac(e5m10, sum=e5m10:sr4)",
+                                  "mac(e4m3fn, sum=e5m10:sr13)",
+                                  "mac(e4m3fn, sum=e4m3fn:sr16)",
+                                  "mac(e8m7, sum=e8m7:sr16)",
+                                  "fma(e4m3fn, sum=e6m10:sr7)",
                                   "mac(e5m10)",
                                   "mac(e4m3fn)",
                                   "mac(e8m7)",
@@ -155,8 +161,11 @@ TEST_CASE("lanes refuse what they cannot vouch for, and say why") {
     return o.takes ? std::string("taken") : o.reason;
   };
   CHECK(reason("mac(e5m10)", true) == "flags are wanted");
-  CHECK(reason("mac(e5m10, sum=e5m10:rtz)") == "product.round and out round by different modes");
-  CHECK(reason("fma(e5m10, sum=e5m10:sr8)").find("sr8") != std::string::npos);
+  CHECK(reason("mac(e5m10, sum=e5m10:rtz)") ==
+        "product.round does not round by rtz, as it has to with out's rtz");
+  CHECK(reason("fma(e5m10, sum=e5m10:sr8:half)").find("sr8:half") != std::string::npos);
+  CHECK(reason("mac(e5m10, sum=e5m10:sr17)") != "taken");
+  CHECK(reason("mac(e5m10, sum=e5m10:sr14)") != "taken");
   CHECK(reason("mac(e5m10, product=e4m3fn:rtz, sum=e5m10:rtz)").find("least exponents") !=
         std::string::npos);
   CHECK(reason("hopper.f16.f32") == "more than one product a block");

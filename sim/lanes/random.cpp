@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/lanes/random.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "careful-inl.hpp"
+#include "steps-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::lanes::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+
+using Floats = hn::ScalableTag<float>;
+using Words = hn::ScalableTag<std::uint32_t>;
+using Halves = hn::ScalableTag<std::uint64_t>;
+using V = hn::Vec<Floats>;
+using W = hn::Vec<Words>;
+using H = hn::Vec<Halves>;
+
+inline constexpr std::size_t rows = 2;  // at a time
+
+// philox() of lib for vectors of counters, side by side; each word in the low half of a lane.
+class Philox {
+ public:
+  explicit Philox(std::uint64_t seed) {
+    auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+    for (auto& key : keys_) {
+      key[0] = low, key[1] = high;
+      low += 0x9E3779B9, high += 0xBB67AE85;
+    }
+  }
+  template <std::size_t n>
+  HWY_INLINE void operator()(H (&c)[n][4]) const {
+    const Words dw;
+    const Halves dh;
+    const W first = hn::Set(dw, 0xD2511F53), second = hn::Set(dw, 0xCD9E8D57);
+    for (const auto& key : keys_)
+      for (auto& x : c) {
+        const H p = hn::MulEven(hn::BitCast(dw, x[0]), first),
+                r = hn::MulEven(hn::BitCast(dw, x[2]), second);
+        x[0] = hn::Xor3(hn::ShiftRight<32>(r), x[1], hn::Set(dh, key[0]));
+        x[2] = hn::Xor3(hn::ShiftRight<32>(p), x[3], hn::Set(dh, key[1]));
+        x[1] = r, x[3] = p;
+      }
+  }
+
+ private:
+  std::uint64_t keys_[10][2];
+};
+
+// What is added to the bits of the sums of some rows: k random ones below the last kept digit.
+class Draws {
+ public:
+  HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
+                   std::size_t row_outputs)
+      : philox_(philox),
+        down_(32 - k.sum_cut),
+        mask_(hn::Set(Words(), ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
+    const Halves dh;
+    for (std::size_t i = 0; i < 2 * rows; ++i)
+      index_[i] = hn::Iota(dh, first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(dh));
+  }
+
+  // For random_steps steps, the first a multiple of that many.
+  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
+    const Words dw;
+    const Halves dh;
+    H c[2 * rows][4];
+    for (std::size_t i = 0; i < 2 * rows; ++i) {
+      c[i][0] = index_[i];
+      c[i][1] = hn::ShiftRight<32>(index_[i]);
+      c[i][2] = hn::Set(dh, static_cast<std::uint32_t>(step / random_steps));
+      c[i][3] = hn::Set(dh, static_cast<std::uint32_t>(Slot::out));
+    }
+    philox_(c);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t i = 0; i < 4; ++i) {
+        const W word =
+            hn::ConcatEven(dw, hn::BitCast(dw, c[2 * r + 1][i]), hn::BitCast(dw, c[2 * r][i]));
+        to[2 * i][r] = placed(hn::ShiftLeft<16>(word));
+        to[2 * i + 1][r] = placed(word);
+      }
+  }
+
+ private:
+  HWY_INLINE W placed(W field) const { return hn::And(hn::ShiftRightSame(field, down_), mask_); }
+
+  const Philox& philox_;
+  int down_;
+  W mask_;
+  H index_[2 * rows];
+};
+
+template <Multiply multiply, bool careful>
+struct RandomStep {
+  const Floats d{};
+  V product_least;
+  CarefulRounding<float> product;
+  End<float> end;
+  W kept;
+
+  HWY_INLINE RandomStep(const Constants<float>& k, const Ends& e)
+      : product_least(hn::Set(d, k.product_least)),
+        product(k.product_up, k.product_least, e.product_most, e.product_infinity),
+        end(e.sum_most, e.sum_infinity),
+        kept(hn::Set(Words(), ~0u << k.sum_cut)) {}
+
+  // The carrier toward zero, whose lost digits the random ones would not have met either.
+  HWY_INLINE V operator()(V a, V a_up, V b, V sum, W draw) const {
+    constexpr int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+    V x;
+    if constexpr (multiply == Multiply::exact)
+      x = V{_mm512_fmadd_round_ps(a.raw, b.raw, sum.raw, toward_zero)};
+    else
+      x = V{_mm512_add_round_ps(sum.raw, rounded(a, a_up, b).raw, toward_zero)};
+    const V r = hn::BitCast(d, hn::And(hn::Add(hn::BitCast(Words(), x), draw), kept));
+    if constexpr (!careful) return r;
+    return end.template by<RoundingMode::rne>(r, x);
+  }
+
+ private:
+  HWY_INLINE V rounded(V a, V a_up, V b) const {
+    if constexpr (careful) return product(a, b);
+    return rounded_product(a, a_up, b, hn::Abs(b), product_least);
+  }
+};
+
+template <Multiply multiply, bool careful>
+bool random_tile(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
+  constexpr std::size_t width = tile_columns<float>;
+  const Floats d;
+  const Philox philox(t.first.seed);
+  const RandomStep<multiply, careful> step(k, e);
+  const V limit = hn::Set(d, t.limit);
+  for (std::size_t row = 0; row < tile_rows; row += rows)
+    for (std::size_t column = 0; column < width; column += hn::Lanes(d)) {
+      const Where first{t.first.seed, t.first.index + row * t.row_outputs + column};
+      const Draws draws(k, philox, first, t.row_outputs);
+      float* const out = t.sum + row * width + column;
+      V sum[rows] = {hn::LoadU(d, out), hn::LoadU(d, out + width)};
+      for (std::size_t i = 0; i < t.k; i += random_steps) {
+        const V most = hn::Max(hn::Abs(sum[0]), hn::Abs(sum[1]));
+        if (!careful && !hn::AllTrue(d, hn::Le(most, limit))) return false;
+        W draw[random_steps][rows];
+        draws(t.step + i, draw);
+        const std::size_t steps = std::min(random_steps, t.k - i);
+        for (std::size_t s = 0; s < steps; ++s) {
+          const V b = hn::LoadU(d, t.b + (i + s) * width + column);
+          for (std::size_t r = 0; r < rows; ++r) {
+            const std::size_t a = (row + r) * t.a_stride + i + s;
+            const V up = hn::Set(d, multiply == Multiply::rounded ? t.a_up[a] : 0);
+            sum[r] = step(hn::Set(d, t.a[a]), up, b, sum[r], draw[s][r]);
+          }
+        }
+      }
+      for (std::size_t r = 0; r < rows; ++r) hn::StoreU(sum[r], d, out + r * width);
+    }
+  return true;
+}
+
+template <Multiply multiply>
+RandomKernel random_of(bool careful) {
+  return careful ? &random_tile<multiply, true> : &random_tile<multiply, false>;
+}
+RandomKernel choose_random(Multiply multiply, bool careful) {
+  return multiply == Multiply::exact ? random_of<Multiply::exact>(careful)
+                                     : random_of<Multiply::rounded>(careful);
+}
+
+#else
+
+RandomKernel choose_random(Multiply, bool) { return nullptr; }
+
+#endif
+
+}  // namespace widthwise::lanes::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::lanes {
+
+HWY_EXPORT(choose_random);
+
+RandomKernel random_kernel(Multiply multiply, bool careful) {
+  return HWY_DYNAMIC_DISPATCH(choose_random)(multiply, careful);
+}
+
+}  // namespace widthwise::lanes
+#endif
