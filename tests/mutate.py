@@ -42,9 +42,13 @@ from mutants import Mutant, mutants_of
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests" / "mutate"
 EQUIVALENT = TESTS / "equivalent.txt"
-TARGETS = ["decide.hpp", "round.hpp", "rounder.hpp", "op/*.hpp", "datapath/*.hpp"]
+ENGINES = ["lanes", "tensor"]  # whose conditions are mutated
+TARGETS = [
+    *(f"lib/widthwise/{name}.hpp" for name in ("decide", "round", "rounder", "op/*", "datapath/*")),
+    *(f"sim/{engine}/plan.cpp" for engine in ENGINES),
+]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token
-COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -Ilib".split()  # in a tree of its own
+COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -Ilib -I.".split()  # of a tree
 INCLUDES = [f"-I{ROOT}/sim/include", f"-I{ROOT}"]
 MEMORY = 4 << 30  # bytes; a mutant may allocate or unroll without end
 PATIENCE = 5  # a mutant may take this many times what the unchanged program takes, and a second
@@ -78,7 +82,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         kills = [read_kill(source, Path(scratch)) for source in sorted(TESTS.glob("kill_*.cpp"))]
         check_coverage(files, kills)
-        trees = [copy_of_lib(Path(scratch) / str(i)) for i in range(options.jobs)]
+        kills = [kill for kill in kills if any(map(kill.guards, files))]
+        trees = [copy_of_rooms(Path(scratch) / str(i)) for i in range(options.jobs)]
         for kill in kills:
             measure(kill, trees[0])
         kills.sort(key=lambda kill: kill.seconds)
@@ -122,8 +127,7 @@ def read_by(script: list[str], name: str, scratch: Path) -> list[str]:
 
 
 def target_files(only: list[str]) -> list[str]:
-    lib = ROOT / "lib" / "widthwise"
-    found = sorted(str(path.relative_to(ROOT)) for glob in TARGETS for path in lib.glob(glob))
+    found = sorted(str(path.relative_to(ROOT)) for glob in TARGETS for path in ROOT.glob(glob))
     files = [file for file in found if not only or any(part in file for part in only)]
     if not files:
         sys.exit(f"none of {found} contains any of {only}; name a part of one of them")
@@ -178,8 +182,9 @@ def in_random_order(mutants: list[Mutant], seed: int) -> list[Mutant]:
 # --- One mutant -----------------------------------------------------------------------------------
 
 
-def copy_of_lib(tree: Path) -> Path:
-    shutil.copytree(ROOT / "lib", tree / "lib")
+def copy_of_rooms(tree: Path) -> Path:
+    for room in ("lib", "sim"):
+        shutil.copytree(ROOT / room, tree / room)
     return tree
 
 

@@ -106,32 +106,31 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, p = to.precision();
   const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
   if (!all_held(carrier, u)) return refuse(passes);
-  if (D < 2 * p + 1) return refuse(fmt::format("{} digits of out need {}", p, 2 * p + 1));
-  if (a.precision() + b.precision() > D)
-    return refuse(fmt::format("exact products have {} digits", a.precision() + b.precision()));
+  if (const int needed = 2 * p + 1; D < needed)
+    return refuse(fmt::format("{} digits of out need {}", p, needed));
+  int digits = a.precision() + b.precision();  // of what is added
+  if (digits > D) return refuse(fmt::format("exact products have {} digits", digits));
   if (c.precision() > p)
     return refuse("c is wider than out: the first sum differs from all others");
 
-  int digits = a.precision() + b.precision();  // of what is added
   std::int64_t last = last_digit(a) + last_digit(b);
   Multiply multiply = Multiply::exact;
   if (u.product.round) {
     const Format& f = u.product.round->fmt;
     if (digits > f.precision() || last < last_digit(f)) {
+      if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
       multiply = Multiply::rounded;
       digits = f.precision(), last = last_digit(f);
-      if (D < 2 * digits + 1)
-        return refuse(fmt::format("{} digits of a product need {}", digits, 2 * digits + 1));
-      if (a.precision() + b.precision() == D)
-        return refuse(fmt::format("exact products have {} digits, one too many", D));
+      if (const int needed = 2 * digits + 1; D < needed)
+        return refuse(fmt::format("{} digits of a product need {}", digits, needed));
       if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
     }
   }
   if (last < carrier.emin && multiply == Multiply::exact)
     return refuse("products have digits below the carrier's");
   if (digits > p) {
-    if (D < p + digits + 1)
-      return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, p + digits + 1));
+    if (const int needed = p + digits + 1; D < needed)
+      return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, needed));
     if (to.emax() - D >= std::min(last_digit(to), last_digit(c)))
       return refuse("a long product may hide a short addend: only rounding to odd would show it");
   }
@@ -145,7 +144,8 @@ Answer odd_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, p = u.out.fmt.precision();
   if (u.product.round) return refusal(carrier, "products are rounded, not fused");
   if (!all_held(carrier, u)) return refusal(carrier, passes);
-  if (D < p + 2) return refusal(carrier, fmt::format("{} digits of out need {}", p, p + 2));
+  if (const int needed = p + 2; D < needed)
+    return refusal(carrier, fmt::format("{} digits of out need {}", p, needed));
   if (last_digit(u.out.fmt) - 2 < carrier.emin - D + 1)
     return refusal(carrier, "out has digits among the carrier's last ones");
   return {

@@ -1,0 +1,144 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/lanes/plan.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Which units the lanes take, and how, on both sides of every condition: none moves by one unseen.
+// That the lanes are right wherever they take a unit is for test_lanes.cpp.
+namespace {
+
+using namespace widthwise;
+using namespace widthwise::lanes;
+
+// Of a unit's plan one letter: upper case for double lanes, '.' where there is none.
+char letter(const char* unit, bool own_modes) {
+  const Answer answer = plan(parse_unit(unit), own_modes);
+  if (!answer.plan) return '.';
+  const Plan& p = *answer.plan;
+  const bool exact = p.multiply == Multiply::exact;
+  const char c = p.multiply == Multiply::odd ? 'o'                  // fused, to odd
+                 : p.add == Add::native      ? 'm'                  // the machine's own
+                 : p.add == Add::cut         ? 'c'                  // directed
+                 : p.add == Add::random      ? 's'                  // stochastic
+                 : p.add == Add::normal      ? (exact ? 'e' : 'p')  // exact or rounded products
+                                             : (exact ? 'f' : 'r');      // the same, subnormal sums
+  return p.carrier.digits == in_float.digits ? c : static_cast<char>(c - 'a' + 'A');
+}
+
+struct Case {
+  const char* unit;
+  char with, without;  // rounding modes of the operations' own
+};
+
+}  // namespace
+
+TEST_CASE("lanes take what their conditions allow, and not one digit more") {
+  for (const Case& c : {
+           Case{"mac(e5m10)", 'p', 'p'},
+           Case{"mac(e5m11)", 'P', 'P'},
+           Case{"mac(e5m3, product=e5m3, sum=e5m11, c=e5m3)", 'P', 'P'},
+           Case{"mac(e5m3, product=e5m3, sum=e5m10, c=e5m3)", 'p', 'p'},
+           Case{"mac(e5m10, product=e5m11, sum=e5m10)", 'R', 'R'},
+           Case{"mac(e2m1)", 'p', 'p'},
+           Case{"mac(e5m1)", 'p', 'p'},
+           Case{"fma(e3m2, sum=e3m8)", 'e', 'e'},
+           Case{"mac(e11m25)", 'P', 'P'},
+           Case{"mac(e11m26)", '.', '.'},
+           Case{"mac(e8m7)", 'p', 'p'},
+           Case{"mac(e9m7)", 'P', 'P'},
+           Case{"mac(e11m7)", 'P', 'P'},
+           Case{"mac(e12m7)", '.', '.'},
+           Case{"mac(e5m11, product=e5m3, sum=e5m3, c=e5m3)", 'P', 'P'},
+           Case{"mac(e5m10, product=e5m3, sum=e5m3, c=e5m3)", 'p', 'p'},
+           Case{"mac(e5m3, product=e5m10, sum=e5m3)", 'R', 'R'},
+           Case{"mac(e5m9, product=e5m10, sum=e5m9)", 'R', 'R'},
+           Case{"mac(e5m9, product=e5m11, sum=e5m9)", 'R', 'R'},
+           Case{"mac(e4m3, product=e5m7, sum=e5m7)", 'e', 'e'},
+           Case{"mac(e4m3, product=e5m6, sum=e5m7)", 'p', 'p'},
+           Case{"mac(e4m3, product=e4m7, sum=e5m7)", 'p', 'p'},
+           Case{"mac(e4m3, product=e12m3, sum=e5m7)", '.', '.'},
+           Case{"mac(e4m3, product=e9m3, sum=e5m7)", 'R', 'R'},
+           Case{"mac(e5m10, product=e5m2, sum=e5m10)", 'p', 'p'},
+           Case{"mac(e5m10, c=e5m11)", '.', '.'},
+           Case{"mac(e5m10, c=e5m9)", 'p', 'p'},
+           Case{"mac(e5m3, product=e6m3, sum=e5m3)", 'r', 'r'},
+           Case{"mac(e5m3, product=e5m3, sum=e6m3)", 'p', 'p'},
+           Case{"mac(e5m3, c=e6m3)", 'r', 'r'},
+           Case{"fma(e4m3, sum=e4m7)", 'f', 'f'},
+           Case{"fma(e4m3, sum=e5m7)", 'e', 'e'},
+           Case{"fma(e4m3, sum=e5m8)", 'e', 'e'},
+           Case{"fma(e4m6, sum=e5m7)", 'o', 'F'},
+           Case{"fma(e4m7, sum=e5m7)", 'o', 'F'},
+           Case{"fma(e4m8, sum=e5m7)", 'o', '.'},
+           Case{"fma(e5m10)", 'o', 'F'},
+           Case{"fma(e8m7)", 'o', '.'},
+           Case{"fma(e8m15)", 'o', '.'},
+           Case{"fma(e6m3, sum=e5m3)", 'o', 'F'},
+           Case{"fma(e7m3, sum=e5m3)", 'o', '.'},
+           Case{"fma(e8m3, sum=e5m3, c=e5m3)", 'o', 'F'},
+           Case{"fma(e8m3, sum=e8m8, c=e8m8)", 'o', 'F'},
+           Case{"fma(e7m21)", 'o', '.'},
+           Case{"fma(e7m22)", 'O', '.'},
+           Case{"fma(e8m21)", 'o', '.'},
+           Case{"fma(e8m22)", 'O', '.'},
+           Case{"fma(e9m3)", 'O', '.'},
+           Case{"fma(e10m50)", 'O', '.'},
+           Case{"fma(e10m51)", '.', '.'},
+           Case{"fma(e11m49)", 'O', '.'},
+           Case{"fma(e11m50)", 'O', '.'},
+           Case{"fma(e12m3)", '.', '.'},
+           Case{"fma(e5m3, c=e5m22)", 'o', '.'},
+           Case{"fma(e5m3, c=e5m23)", 'o', '.'},
+           Case{"fma(e5m3, c=e5m24)", 'O', '.'},
+           Case{"fma(e5m3, c=e9m3)", 'O', '.'},
+           Case{"fma(e5m3, c=e12m3)", '.', '.'},
+           Case{"mac(binary32)", 'm', 'm'},
+           Case{"fma(binary32)", 'm', 'm'},
+           Case{"mac(binary64)", 'M', 'M'},
+           Case{"fma(binary64)", 'M', 'M'},
+           Case{"mac(e8m23, product=e8m22, sum=e8m23)", 'P', 'P'},
+           Case{"mac(e8m22, c=binary32)", '.', '.'},
+           Case{"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)", 'c', 'c'},
+           Case{"mac(e5m10, product=e5m10:rtz, sum=e5m10:rdn)", '.', '.'},
+           Case{"mac(e5m10, product=e5m10, sum=e5m10:rup)", '.', '.'},
+           Case{"mac(e5m10, product=e5m10:rnz, sum=e5m10:rnz)", '.', '.'},
+           Case{"mac(e5m10, product=e6m10:rtz, sum=e5m10:rtz)", '.', '.'},
+           Case{"mac(e5m3, product=e5m21:rup, sum=e5m3:rup)", 'c', 'c'},
+           Case{"mac(e5m3, product=e5m22:rup, sum=e5m3:rup)", 'C', 'C'},
+           Case{"fma(e5m21, sum=e5m21:rdn)", 'c', 'c'},
+           Case{"fma(e5m22, sum=e5m22:rdn)", 'C', 'C'},
+           Case{"fma(e5m3, sum=e5m22:rna, c=e5m3)", 'C', 'C'},
+           Case{"fma(e5m3, sum=e5m3:rna, c=e5m22)", 'C', 'C'},
+           Case{"fma(e5m50, sum=e5m50:rdn)", 'C', 'C'},
+           Case{"fma(e5m51, sum=e5m51:rdn)", '.', '.'},
+           Case{"fma(e8m21, sum=e8m21:rtz)", 'c', 'c'},
+           Case{"fma(e8m3, sum=e7m3:rtz)", '.', '.'},
+           Case{"fma(e7m3, sum=e8m3:rtz)", 'c', 'c'},
+           Case{"fma(e6m3, sum=e5m3:rtz)", 'c', 'c'},
+           Case{"fma(e11m3, sum=e11m3:rtz)", 'C', 'C'},
+           Case{"fma(e12m3, sum=e12m3:rtz)", '.', '.'},
+           Case{"fma(e9m3, sum=e9m3:rtz)", 'C', 'C'},
+           Case{"mac(e5m10, sum=e5m10:sr13)", 's', '.'},
+           Case{"mac(e5m10, sum=e5m10:sr14)", '.', '.'},
+           Case{"mac(e5m3, sum=e5m3:sr16)", 's', '.'},
+           Case{"mac(e5m3, sum=e5m3:sr17)", '.', '.'},
+           Case{"mac(e5m10, product=e5m10:rtz, sum=e5m10:sr13)", '.', '.'},
+           Case{"mac(e5m10, sum=e5m10:sr13:half)", '.', '.'},
+           Case{"mac(e5m11, sum=e5m11:sr8)", '.', '.'},
+           Case{"fma(e4m3, sum=e5m7:sr8)", 's', '.'},
+           Case{"fma(e4m3, sum=e4m7:sr8)", '.', '.'},
+           Case{"mac(e4m3fnuz)", '.', '.'},
+           Case{"hopper.f16.f32", '.', '.'},
+           Case{"tree8.f32", '.', '.'},
+           Case{"cdna2.f16", '.', '.'},
+           Case{"approx.f16", '.', '.'},
+           Case{"mac.bf16.f32.bf16", '.', '.'},
+           Case{"kulisch(e4m3fn)", '.', '.'},
+           Case{"blackwell.mxfp8", '.', '.'},
+       }) {
+    CAPTURE(c.unit);
+    CHECK(letter(c.unit, true) == c.with);
+    CHECK(letter(c.unit, false) == c.without);
+  }
+}
