@@ -1,0 +1,56 @@
+"""What engines must not do besides giving the right codes: hang, or take memory."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+UNITS = ["mac(e5m10)", "mac(binary64)", "hopper.f16.f32", "mac(e5m10, sum=e5m10:rtz)"]
+
+
+def operands(unit, m, k, n):
+    u, rng = ww.Unit(unit), np.random.default_rng(1)
+    return ww.array(rng.normal(size=(m, k)), u.a), ww.array(rng.normal(size=(k, n)), u.b)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_child_process_multiplies_as_its_parent_did(unit):
+    a, b = operands(unit, 96, 64, 96)
+    want = ww.matmul(a, b, unit=unit, threads=3).bits
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(ww.matmul(a, b, unit=unit, threads=3).bits, want)
+        os._exit(0 if same else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_number_of_threads_changes_a_bit(unit):
+    a, b = operands(unit, 70, 33, 130)
+    one = ww.matmul(a, b, unit=unit, threads=1).bits
+    for threads in (2, 3, 16):
+        np.testing.assert_array_equal(ww.matmul(a, b, unit=unit, threads=threads).bits, one)
+
+
+@pytest.mark.parametrize("unit", UNITS[:3])
+def test_a_product_takes_no_more_memory_than_its_result_and_32_mb(unit):
+    program = f"""
+        import resource
+        import numpy as np
+        import widthwise as ww
+        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        u = ww.Unit({unit!r})
+        a, b = ww.zeros((1500, 1200), u.a), ww.zeros((1200, 1300), u.b)
+        ww.matmul(a[:8, :8], b[:8, :8], unit=u, threads=1)
+        before = peak()
+        result = ww.matmul(a, b, unit=u, threads=1)
+        print(peak() - before - result.bits.nbytes)
+        """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    more = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert more < 32e6
