@@ -59,7 +59,7 @@ std::vector<std::byte> codes(const Format& f, std::mt19937_64& random) {
   return items;
 }
 
-double seconds_of(const Unit& u) {
+double seconds_of(const Unit& u, bool flags) {
   std::mt19937_64 random(1);
   const auto a = codes(u.a.fmt, random), b = codes(u.b.fmt, random);
   std::vector<std::byte> result(n * n *
@@ -68,7 +68,9 @@ double seconds_of(const Unit& u) {
   p.m = p.n = p.k = n;
   p.a = {a.data(), n, 1}, p.b = {b.data(), n, 1};
   p.result = result.data();
-  const Prepared engine = prepare({.unit = u, .k = n});
+  std::vector<std::uint8_t> raised(n * n);
+  if (flags) p.flags = raised.data();
+  const Prepared engine = prepare({.unit = u, .k = n, .flags = flags});
   const std::size_t rows = engine.engine == "reference" ? 2 : n;  // its rate needs no more
   return best_seconds([&] { engine.product->run(p, 0, rows); }) * static_cast<double>(n) /
          static_cast<double>(rows);
@@ -84,6 +86,7 @@ int main() {
   struct Subject {
     const char* unit;
     double asked;  // of native / it, at most; 0: a rate of 60 million products a second
+    bool flags = false;
   };
   for (const Subject& s : {Subject{"mac(e5m10)", 5.5},
                            {"mac(e4m3fn, sum=e5m10)", 7},
@@ -99,10 +102,19 @@ int main() {
                            {"hopper.e4m3.f32", 5},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
+                           {"mac(e5m10)", 0, true},
+                           {"mac(binary64)", 0, true},
+                           {"mac(e4m3fnuz)", 0},
+                           {"mac(e5m10, sum=e5m10:rtz)", 0},
+                           {"mac(e5m10, sum=e5m10:sr13)", 0},
+                           {"mac(e8m26)", 0},
+                           {"fma(e8m7)", 0},
                            {"mac(e15m112)", 0}}) {
     const Unit u = parse_unit(s.unit);
-    const double rate = static_cast<double>(n * n * n) / seconds_of(u);
-    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit, prepare({.unit = u, .k = n}).engine,
-               rate / 1e6, native / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
+    const double rate = static_cast<double>(n * n * n) / seconds_of(u, s.flags);
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n",
+               fmt::format("{}{}", s.unit, s.flags ? " with flags" : ""),
+               prepare({.unit = u, .k = n, .flags = s.flags}).engine, rate / 1e6, native / rate,
+               s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
   }
 }
