@@ -17,6 +17,39 @@ template <class U>
   return std::make_unique<const Path<U>>(unit);
 }
 
+// Words of 32 bits, each in a place of 64.
+template <int N>
+struct SpacedWords {
+  Row<std::uint64_t, N> row;
+
+  SpacedWords() = default;
+  explicit SpacedWords(std::uint64_t x) : row(x) {}
+  explicit SpacedWords(const Row<std::uint64_t, N>& x) : row(x) {}
+  explicit operator Row<std::uint64_t, N>() const { return row; }
+  friend SpacedWords operator^(const SpacedWords& a, const SpacedWords& b) {
+    return SpacedWords(a.row ^ b.row);
+  }
+  friend SpacedWords operator&(const SpacedWords& a, const SpacedWords& b) {
+    return SpacedWords(a.row & b.row);
+  }
+  friend SpacedWords operator>>(const SpacedWords& x, int n) { return SpacedWords(x.row >> n); }
+};
+template <int N>
+Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
+  const Row<std::uint64_t, N> z = a.row * b.row;
+  return {SpacedWords<N>(z >> 32), SpacedWords<N>(z) & SpacedWords<N>(0xffffffff)};
+}
+
+// What the generator of random bits takes for a row of outputs.
+template <class U>
+struct WordsOf {
+  using type = U;
+};
+template <int N>
+struct WordsOf<Row<std::uint64_t, N>> {
+  using type = SpacedWords<N>;
+};
+
 template <class U>
 Mask<U> usual(const Number<U>& x) {
   return special(x) == Mask<U>{};

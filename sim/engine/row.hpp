@@ -83,10 +83,6 @@ struct Row : RowItems<T, N> {
   explicit Row(std::uint64_t x)
       : Row(__builtin_bit_cast(Row, Vector(Vector{} + static_cast<T>(x)))) {}
   explicit Row(const RowInt<T, N>& x) : Row(__builtin_bit_cast(Row, x)) {}
-  template <class Narrow>
-  requires(sizeof(Narrow) < sizeof(T)) explicit Row(const Row<Narrow, N>& x)
-      : Row(__builtin_bit_cast(
-            Row, __builtin_convertvector(__builtin_bit_cast(RowVector<Narrow, N>, x), Vector))) {}
   // Of a row that holds one value throughout.
   explicit operator std::int64_t() const { return static_cast<std::int64_t>(this->item[0]); }
   WIDTHWISE_ROW_OPERATOR(Row, +)
