@@ -16,10 +16,10 @@ constexpr Halves<U> shift_right_jam(Halves<U> x, Int<U> n) {
     x.high = select(far, U{}, x.high);
     n = n - select(far, whole, Int<U>{});
   }
-  n = n < most ? n : most;
+  n = lesser(n, most);
   lost = lost | shift_left(U(x.low << 1), most - n);
   const U low = shift_right(x.low, n) | shift_left(U(x.high << 1), most - n);
-  return {shift_right(x.high, n), low | U(lost != U{} ? 1 : 0)};
+  return {shift_right(x.high, n), low | select(lost != U{}, U(1), U{})};
 }
 
 template <class U>
@@ -45,7 +45,7 @@ constexpr Normalised<U> normalised(Halves<U> x) {
   const Normalised<U> top = How::normalised(x.high);
   const U brought = shift_right(U(x.low >> 1), Int<U>{digits<U> - 1} - top.zeros);
   const U rest = shift_left(x.low, top.zeros);
-  return {U(top.sig | brought | U(rest != U{} ? 1 : 0)),
+  return {U(top.sig | brought | select(rest != U{}, U(1), U{})),
           top.zeros + select(far, Int<U>{digits<U>}, Int<U>{})};
 }
 

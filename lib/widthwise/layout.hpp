@@ -33,12 +33,12 @@ struct Layout {
         sign(f.is_signed ? bit<U>(f.magnitude_bits()) : U{}),
         first_nan(lowest_nan(f)),
         infinity(infinite_magnitude(f)),
-        max_finite((infinity < first_nan ? infinity : first_nan) - U(1)),
+        max_finite(select(infinity < first_nan, infinity, first_nan) - U(1)),
         nan_code(canonical_nan(f)),
         quiet_bit(f.has_nan() && f.nan == NanCodes::ieee && f.frac_bits > 0
                       ? bit<U>(f.frac_bits - 1)
                       : U{}),
-        plain_span(max_finite < hidden ? U{} : U(max_finite - hidden + U(1))),
+        plain_span(select(max_finite < hidden, U{}, U(max_finite - hidden + U(1)))),
         signed_zeros(f.zero && f.is_signed && f.nan != NanCodes::negative_zero ? U(1) : U{}),
         all_normal(f.all_normal()),
         up(digits<U> - f.precision()),

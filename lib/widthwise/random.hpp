@@ -1,17 +1,19 @@
 #pragma once
 #include <array>
-#include <cstdint>
+
+#include "widthwise/significand.hpp"
 
 // The random bits of stochastic rounding: a function of where a rounding happens, never of when.
 namespace widthwise {
 
 // Philox-4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c,
-                                              std::array<std::uint32_t, 2> key) {
+// W is a word of 32 bits, or a row of them.
+template <class W = std::uint32_t>
+constexpr std::array<W, 4> philox(std::array<W, 4> c, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p = std::uint64_t{0xD2511F53} * c[0], r = std::uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<std::uint32_t>(r >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(r),
-         static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p)};
+    const Halves<W> p = multiply_exact(c[0], W(0xD2511F53)),
+                    r = multiply_exact(c[2], W(0xCD9E8D57));
+    c = {r.high ^ c[1] ^ W(key[0]), r.low, p.high ^ c[3] ^ W(key[1]), p.low};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }
@@ -38,19 +40,41 @@ struct Where {
 
 // The k random bits of one rounding. One call of the generator serves 128 / w consecutive steps,
 // w the least of 16, 32 and 64 that holds k bits.
-constexpr std::uint64_t random_bits(int k, Where where, Slot slot, std::uint64_t step) {
-  const int w = k <= 16 ? 16 : k <= 32 ? 32 : 64;
-  const std::uint64_t per_call = static_cast<std::uint64_t>(128 / w);
+struct RandomField {
+  int bits, width;
+
+  explicit constexpr RandomField(int k) : bits(k), width(k <= 16 ? 16 : k <= 32 ? 32 : 64) {}
+  constexpr std::uint64_t steps_a_call() const { return static_cast<std::uint64_t>(128 / width); }
+
+  // Out of the words of its call; in a carrier F of at least k digits.
+  template <class F, class W>
+  constexpr F of(const std::array<W, 4>& words, std::uint64_t step) const {
+    const int at = static_cast<int>(step % steps_a_call()) * width;
+    const auto& word = words[static_cast<std::size_t>(at / 32)];
+    if (width == 64)
+      return F(words[static_cast<std::size_t>(at / 32 + 1)]) << (bits - 32) |
+             F(word) >> (64 - bits);
+    return F(width == 16 ? W((word >> at % 32) & W(0xffff)) : word) >> (width - bits);
+  }
+};
+
+// One call, for the steps that share it.
+template <class W>
+constexpr std::array<W, 4> random_words(const RandomField& field, std::uint64_t seed,
+                                        const W& index_low, const W& index_high, Slot slot,
+                                        std::uint64_t step) {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  const std::array<std::uint32_t, 4> x =
-      philox({low(where.index), low(where.index >> 32), low(step / per_call),
-              static_cast<std::uint32_t>(slot)},
-             {low(where.seed), low(where.seed >> 32)});
-  const int at = static_cast<int>(step % per_call) * w;
-  std::uint64_t field = x[at / 32] >> at % 32;
-  if (w == 64) field |= std::uint64_t{x[at / 32 + 1]} << 32;
-  if (w == 16) field &= 0xffff;
-  return field >> (w - k);
+  return philox<W>({index_low, index_high, W(low(step / field.steps_a_call())),
+                    W(static_cast<std::uint32_t>(slot))},
+                   {low(seed), low(seed >> 32)});
+}
+
+constexpr std::uint64_t random_bits(int k, Where where, Slot slot, std::uint64_t step) {
+  const RandomField field(k);
+  return field.of<std::uint64_t>(
+      random_words(field, where.seed, static_cast<std::uint32_t>(where.index),
+                   static_cast<std::uint32_t>(where.index >> 32), slot, step),
+      step);
 }
 
 }  // namespace widthwise

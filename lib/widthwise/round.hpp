@@ -63,7 +63,7 @@ constexpr U fraction_of(const U& value, const U& whole) {
 template <class U>
 constexpr Mask<U> stays_in_gap(const Rounder<U>& to, Mask<U> negative, const Placed<U>& at,
                                const U& sig, const U& random) {
-  if (to.least_number == bit<U>(to.precision - 1)) return stays_tiny(to, negative, at, sig, random);
+  if (!to.layout.format.zero) return stays_tiny(to, negative, at, sig, random);
   const Mask<U> odd = (Mask<U>{} == Mask<U>{}) & (to.precision == 1);  // 2^emin itself
   const Mask<U> reaches = rounds_away<U>(to.rule, negative, odd, U(sig << to.precision), random);
   return (at.short_by != Int<U>{}) | (reaches == Mask<U>{});
@@ -125,7 +125,7 @@ constexpr Rounded<U> round(const Rounder<U>& to, Mask<U> negative, Int<U> exp, c
   Mask<U> odd = (at.aligned & to.last_digit) != U{};
   if (to.even_code) odd = (floor & U(1)) != U{};  // of one digit
   Rounded<U> r{};
-  r.magnitude = rounded_magnitude<OneByOne>(to, negative, floor, fraction, odd, random);
+  r.magnitude = rounded_magnitude<Natural<U>>(to, negative, floor, fraction, odd, random);
   trace(Stage::round, negative, exp + select(at.subnormal, at.short_by, Int<U>{}) + to.drop,
         U(U(r.magnitude - floor) >> to.spare) + (hidden >> to.drop));
   r.lossy = (at.aligned & to.dropped) != U{};
@@ -210,7 +210,7 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
                             const U& random = {}, Trace&& trace = {}) {
   if constexpr (!traced<Trace>) {
-    const Quick<U> z = deliver_quick<OneByOne>(to, x, special(x) == Mask<U>{}, random);
+    const Quick<U> z = deliver_quick<Natural<U>>(to, x, special(x) == Mask<U>{}, random);
     if (!any(z.sure == Mask<U>{})) [[likely]]
       return {z.code, z.flags | flags};
   } else if (special(x)) {  // zero, infinity and NaN have no digits to show on the way

@@ -132,7 +132,7 @@ constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
 template <class U>
 constexpr U delivered_nan(const Rounder<U>& to, const Number<U>& x) {
   const Layout<U>& f = to.layout;
-  if (to.env.nan == NanResult::canonical || f.quiet_bit == U{}) return to.nan_code;
+  if (to.env.nan == NanResult::canonical || !any(f.quiet_bit != U{})) return to.nan_code;
   const U payload = x.sig >> (digits<U> - f.format.frac_bits);
   return select(x.negative, f.sign, U{}) | f.nan_code | f.quiet_bit | payload;
 }

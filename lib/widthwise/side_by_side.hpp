@@ -15,10 +15,7 @@ struct Normalised {
 // One value at a time: the machine counts zeros, has a product's upper half and reads tables.
 struct OneByOne {
   // Whether there is a value in c to work for.
-  template <class M>
-  static constexpr bool any(const M& c) {
-    return widthwise::any(c);
-  }
+  static constexpr bool any(bool c) { return c; }
   template <class U>
   static constexpr U pick(const U (&table)[4], bool high, bool low) {
     return table[2 * high + low];
@@ -49,11 +46,12 @@ struct SideBySide {
   static constexpr Halves<std::uint32_t> multiply(std::uint32_t a, std::uint32_t b) {
     return multiply_exact(a, b);
   }
-  static constexpr Halves<std::uint64_t> multiply(std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t half = 0xffffffff;
-    const std::uint64_t a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;
-    const std::uint64_t low = a0 * b0, cross = a1 * b0 + (low >> 32);
-    const std::uint64_t other = a0 * b1 + (cross & half);
+  template <class U>  // of 64 digits
+  static constexpr Halves<U> multiply(const U& a, const U& b) {
+    const U half(0xffffffff);
+    const U a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;
+    const U low = a0 * b0, cross = a1 * b0 + (low >> 32);
+    const U other = a0 * b1 + (cross & half);
     return {a1 * b1 + (cross >> 32) + (other >> 32), other << 32 | (low & half)};
   }
   // By halving: is the upper half empty, the upper quarter, the upper eighth, …
@@ -69,6 +67,19 @@ struct SideBySide {
       return {sig, zeros};
   }
 };
+
+// How a carrier works where nobody says: a row of integers has a way of its own.
+template <class U>
+struct NaturalOf {
+  using type = OneByOne;
+};
+template <class U>
+requires requires { typename Significand<U>::How; }
+struct NaturalOf<U> {
+  using type = typename Significand<U>::How;
+};
+template <class U>
+using Natural = typename NaturalOf<U>::type;
 
 // The faster one for a loop over values of U.
 template <class U>

@@ -70,6 +70,8 @@ constexpr T select(bool c, const T& a, const T& b) {
     return c ? a : b;
 }
 
+constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
 // Exchanges x and y where told, and turns x's sign: without a jump, for which of two operands is
 // the larger one, and their signs, no branch predictor can guess.
 template <class T>
@@ -146,9 +148,9 @@ constexpr Mask<U> any_low_bits(const U& x, Int<U> n) {
 template <class U>
 constexpr U shift_right_jam(const U& x, Int<U> n) {
   const Int<U> most = Int<U>{} + (digits<U> - 1);
-  const Int<U> m = n < most ? n : most;
+  const Int<U> m = lesser(n, most);
   const U lost = shift_left(U(x << 1), most - m);
-  return shift_right(x, m) | U(lost != U{} ? 1 : 0);
+  return shift_right(x, m) | select(lost != U{}, U(1), U{});
 }
 
 // A product in two halves: high * 2^digits + low.

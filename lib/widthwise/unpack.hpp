@@ -43,7 +43,7 @@ constexpr Number<U> unpack(const Layout<U>& f, const U& code) {
 
   const Mask<U> signaling = nan & (f.quiet_bit != U{}) & ((code & f.quiet_bit) == U{});
   const U sig = fraction | select(bottom, U{}, f.hidden);
-  const Int<U> exp = select(bottom, f.emin, field - f.format.bias) - f.format.frac_bits;
+  const Int<U> exp = select(bottom, Int<U>{f.emin}, field - f.format.bias) - f.format.frac_bits;
   return {negative, zero, magnitude == f.infinity, nan, signaling, exp, select(zero, U{}, sig)};
 }
 
@@ -72,13 +72,20 @@ constexpr Number<U> plain_operand(const Layout<U>& f, const U& code) {
   return {(code & f.sign) != U{}, {}, {}, {}, {}, field - f.plain_offset, sig};
 }
 
+// Stands below that of every other number, and two of them have a sum.
+template <class U>
+inline constexpr std::int64_t exponent_of_zero = -max_exponent_magnitude;
+template <class U>
+requires requires { Significand<U>::exponent_of_zero; }
+inline constexpr std::int64_t exponent_of_zero<U> = Significand<U>::exponent_of_zero;
+
 // An operand of an operation: normalised, a zero below every other number. A NaN's payload stands
 // at the top of sig, so that it can move between formats of different width with its leading digits
 // kept (IEEE 754-2019, 6.2.3).
 template <class U>
 constexpr Number<U> operand(const Layout<U>& f, const U& code) {
   Number<U> x = normalise(unpack(f, code));
-  if (any(x.zero)) x.exp = select(x.zero, Int<U>{-max_exponent_magnitude}, x.exp);
+  if (any(x.zero)) x.exp = select(x.zero, Int<U>{exponent_of_zero<U>}, x.exp);
   if (any(x.nan))
     x.sig = select(x.nan, U((code & f.fraction_mask) << (digits<U> - f.format.frac_bits - 1)) << 1,
                    x.sig);

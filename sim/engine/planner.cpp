@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/chain/chain.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -27,6 +28,7 @@ struct Entry {
 };
 constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
+    {"chain", &chain::opinion, &chain::make, 2'000'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
 };

@@ -61,7 +61,7 @@ std::vector<std::byte> codes(const Format& f, double deviation, std::mt19937_64&
   return items;
 }
 
-double seconds_of(const Unit& u, double deviation) {
+double seconds_of(const Unit& u, double deviation, bool flags) {
   std::mt19937_64 random(1);
   const auto a = codes(u.a.fmt, deviation, random), b = codes(u.b.fmt, deviation, random);
   std::vector<std::byte> result(n * n *
@@ -70,7 +70,9 @@ double seconds_of(const Unit& u, double deviation) {
   p.m = p.n = p.k = n;
   p.a = {a.data(), n, 1}, p.b = {b.data(), n, 1};
   p.result = result.data();
-  const Prepared engine = prepare({.unit = u, .k = n});
+  std::vector<std::uint8_t> raised(n * n);
+  if (flags) p.flags = raised.data();
+  const Prepared engine = prepare({.unit = u, .k = n, .flags = flags});
   const std::size_t rows = engine.engine == "reference" ? 2 : n;  // its rate needs no more
   return best_seconds([&] { engine.product->run(p, 0, rows); }) * static_cast<double>(n) /
          static_cast<double>(rows);
@@ -87,6 +89,7 @@ int main() {
     const char* unit;
     double asked;          // of native / it, at most; 0: a rate of 60 million products a second
     double deviation = 1;  // of the data: of 256, every tile of e5m10 meets infinities and NaN
+    bool flags = false;
   };
   for (const Subject& s : {Subject{"mac(e5m10)", 5.5},
                            {"mac(e5m10)", 16, 256},
@@ -104,10 +107,19 @@ int main() {
                            {"hopper.e4m3.f32", 5},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
+                           {"mac(e5m10)", 0, 1, true},
+                           {"mac(binary64)", 0, 1, true},
+                           {"mac(e4m3fnuz)", 0},
+                           {"mac(e5m10, sum=e5m10:rtz)", 0},
+                           {"mac(e5m10, sum=e5m10:sr20)", 0},
+                           {"mac(e8m26)", 0},
+                           {"fma(e8m7)", 0},
                            {"mac(e15m112)", 0}}) {
     const Unit u = parse_unit(s.unit);
-    const double rate = static_cast<double>(n * n * n) / seconds_of(u, s.deviation);
-    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit, prepare({.unit = u, .k = n}).engine,
-               rate / 1e6, native / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
+    const double rate = static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags);
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n",
+               fmt::format("{}{}", s.unit, s.flags ? " with flags" : ""),
+               prepare({.unit = u, .k = n, .flags = s.flags}).engine, rate / 1e6, native / rate,
+               s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
   }
 }

@@ -12,7 +12,7 @@ constexpr Number<U> exact_fma(const Number<U>& x, const Number<U>& y, const Numb
   const Mask<U> sign = x.negative ^ y.negative, differ = sign ^ addend.negative;
   Halves<U> high = How::multiply(U(x.sig >> 1), y.sig), low{U(addend.sig >> 1), U{}};
   Int<U> exp = x.exp + y.exp + 1, low_exp = addend.exp + 1 - digits<U>;
-  if (any(x.zero | y.zero)) exp = select(x.zero | y.zero, Int<U>{-max_exponent_magnitude}, exp);
+  if (any(x.zero | y.zero)) exp = select(x.zero | y.zero, Int<U>{exponent_of_zero<U>}, exp);
   const Mask<U> swap = exp < low_exp;
   swap_if(swap, exp, low_exp);
   swap_if(swap, high.high, low.high);

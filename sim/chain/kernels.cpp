@@ -1,0 +1,273 @@
+#include "kernels.hpp"
+
+#include <algorithm>
+
+#include "step.hpp"
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // aligned rows are passed otherwise by GCC 4.5
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/chain/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::chain::HWY_NAMESPACE {
+
+// lib's functions know no instruction set; taken into these, they are compiled for this one.
+#define WIDTHWISE_HERE [[gnu::flatten]]
+
+// Of rows of 32 bytes GCC 12 makes scalar code.
+template <class T>
+inline constexpr int row_items = (HWY_MAX_BYTES < 64 ? 16 : 64) / int{sizeof(T)};
+template <class T>
+using RowOf = Row<T, row_items<T>>;
+
+template <class R, class E>
+HWY_INLINE R load(const E* from) {
+  R x;
+  std::memcpy(x.item, from, sizeof x);
+  return x;
+}
+template <class R, class E>
+HWY_INLINE void store(const R& x, E* to) {
+  std::memcpy(to, x.item, sizeof x);
+}
+
+template <class U>
+HWY_INLINE Number<U> number(const U& sig, const Int<U>& exp, const U& marks) {
+  const auto has = [&](Mark m) { return (marks & U(m)) != U(0); };
+  return {has(negative), has(zero), has(infinite), has(nan), {}, exp, sig};
+}
+template <class U, class T>
+HWY_INLINE Number<U> load_number(const Numbers<T>& x) {
+  return number(load<U>(x.sig), load<Int<U>>(x.exp), load<U>(x.marks));
+}
+template <class U, class T>
+HWY_INLINE Number<U> spread_number(const Numbers<T>& x) {
+  return number(U(*x.sig), Int<U>(*x.exp), U(*x.marks));
+}
+template <class U, class T>
+HWY_INLINE void store_number(const Number<U>& x, const Numbers<T>& to) {
+  const auto mark = [](const Mask<U>& c, Mark m) { return select(c, U(m), U(0)); };
+  store(x.sig, to.sig);
+  store(x.exp, to.exp);
+  store(mark(x.negative, negative) | mark(x.zero, zero) | mark(x.infinite, infinite) |
+            mark(x.nan, nan),
+        to.marks);
+}
+
+// The random bits of one slot for a row of outputs, a call of the generator at a time.
+template <class U>
+class Dice {
+  static constexpr std::size_t items = std::extent_v<decltype(U::item)>;
+  using Words = typename WordsOf<U>::type;
+
+ public:
+  Dice() = default;
+  HWY_INLINE Dice(const RoundingSlot<U>& s, std::uint64_t seed, std::uint64_t index)
+      : stochastic_(s.description.rm.stochastic()),
+        field_(s.description.rm.random_bits),
+        slot_(s.slot),
+        seed_(seed) {
+    U low, high;
+    for (std::size_t i = 0; i < items; ++i) {
+      low.item[i] = static_cast<std::uint32_t>(index + i);
+      high.item[i] = static_cast<std::uint32_t>((index + i) >> 32);
+    }
+    low_ = Words(low), high_ = Words(high);
+  }
+  HWY_INLINE bool stochastic() const { return stochastic_; }
+  HWY_INLINE bool due(std::uint64_t step) const {
+    return stochastic_ && step % field_.steps_a_call() == 0;
+  }
+  HWY_INLINE void call(std::uint64_t step) {
+    words_ = random_words<Words>(field_, seed_, low_, high_, slot_, step);
+  }
+  HWY_INLINE U bits(std::uint64_t step) const {
+    if (!stochastic_) return U(0);
+    return field_.template of<U>(words_, step);
+  }
+
+ private:
+  bool stochastic_ = false;
+  RandomField field_{0};
+  Slot slot_{};
+  std::uint64_t seed_ = 0;
+  Words low_{}, high_{};
+  std::array<Words, 4> words_{};
+};
+
+// What a row of outputs holds from step to step.
+template <class U>
+struct Running {
+  Output<U> z;
+  Number<U> outer;
+  Dice<U> product, out;
+  int unusual = 0;  // steps that need not be tried the quick way
+};
+
+template <class U>
+WIDTHWISE_HERE HWY_NOINLINE void roll(Dice<U>& dice, std::uint64_t step) {
+  dice.call(step);
+}
+// Rounds x into z.
+template <class U>
+WIDTHWISE_HERE HWY_NOINLINE void settle(const RoundingSlot<U>& to, const Number<U>& x,
+                                        const U& random, Output<U>& z) {
+  const Result<U> r = deliver(to.rounder, x, {}, random);
+  z.sum = operand(to.rounder.layout, r.code);
+  z.code = r.code;
+  z.flags = z.flags | r.flags;
+}
+
+// One step, whatever the numbers are.
+template <class U>
+WIDTHWISE_HERE HWY_NOINLINE void any_step(const Path<U>& u, const Number<U>& a, const Number<U>& b,
+                                          const Draw<U>& random, Output<U>& z) {
+  if (!u.product_round) return settle(u.out, fused_sum(u.out, a, b, z.sum), random.out, z);
+  const Number<U> before = z.sum;
+  settle(*u.product_round, product(a, b), random.product, z);
+  settle(u.out, sum(u.out, before, z.sum), random.out, z);
+}
+
+// x + y into z, by one of the roundings that happen once in many steps.
+template <class U>
+WIDTHWISE_HERE HWY_NOINLINE void add_once(const RoundingSlot<U>& to, const Number<U>& x,
+                                          const Number<U>& y, Dice<U> dice, std::uint64_t step,
+                                          Output<U>& z) {
+  if (dice.stochastic()) roll(dice, step);
+  settle(to, sum(to, x, y), dice.bits(step), z);
+}
+template <class U>
+WIDTHWISE_HERE HWY_NOINLINE void round_once(const RoundingSlot<U>& to, Dice<U> dice, Output<U>& z) {
+  if (dice.stochastic()) roll(dice, 0);
+  Number<U> x = z.sum;
+  if (to.description.zero_sign == ZeroSign::plus) x.negative = x.negative & (x.zero == Mask<U>{});
+  settle(to, x, dice.bits(0), z);
+}
+
+// Several rows of outputs of one row of A, side by side: none waits for another.
+template <class T>
+class Strip {
+  using U = RowOf<T>;
+  static constexpr std::size_t items = row_items<T>, most = 4;
+
+ public:
+  static constexpr std::size_t columns = most * items;
+
+  HWY_INLINE Strip(const Path<U>& u, const Tile<T>& t, std::size_t row, std::size_t column)
+      : u_(u),
+        t_(t),
+        row_(row),
+        column_(column),
+        count_(std::min(most, (t.columns - column + items - 1) / items)) {}
+
+  HWY_INLINE void run() {
+    for (std::size_t v = 0; v < count_; ++v) begin(v);
+    for (std::size_t i = 0; i < t_.depth; ++i) {
+      const Number<U> a = spread_number<U>(t_.a.at(row_ * t_.depth + i));
+      for (std::size_t v = 0; v < count_; ++v) step(a, i, v);
+      if (u_.promote) promote(i);
+    }
+    for (std::size_t v = 0; v < count_; ++v) end(v);
+  }
+
+ private:
+  HWY_INLINE std::size_t at(std::size_t v) const {
+    return row_ * panel_columns + column_ + v * items;
+  }
+  HWY_INLINE Dice<U> dice(const RoundingSlot<U>& slot, std::size_t v) const {
+    return {slot, t_.seed, t_.index + row_ * t_.next_row + column_ + v * items};
+  }
+  HWY_INLINE void begin(std::size_t v) {
+    Running<U>& x = running_[v];
+    x.z.sum = load_number<U>(t_.out.sum.at(at(v)));
+    x.z.code = U(0);
+    x.z.flags = load<Int<U>>(t_.out.flags + at(v));
+    if (u_.promote) x.outer = load_number<U>(t_.out.outer.at(at(v)));
+    if (u_.product_round) x.product = dice(*u_.product_round, v);
+    x.out = dice(u_.out, v);
+  }
+
+  HWY_INLINE void step(const Number<U>& a, std::size_t i, std::size_t v) {
+    Running<U>& x = running_[v];
+    const std::uint64_t k = t_.first + i;
+    if (x.product.due(k)) roll(x.product, k);
+    if (x.out.due(k)) roll(x.out, k);
+    const Number<U> b = load_number<U>(t_.b.at(i * panel_columns + column_ + v * items));
+    const Draw<U> random{x.product.bits(k), x.out.bits(k)};
+    if (x.unusual == 0 && quick_step(u_, a, b, random, x.z)) return;
+    x.unusual = x.unusual == 0 ? 6 : x.unusual - 1;
+    any_step(u_, a, b, random, x.z);
+  }
+
+  // Into the outer sum, where that is due; the inner one starts anew.
+  HWY_INLINE void promote(std::size_t i) {
+    const std::uint64_t k = t_.first + i;
+    const bool ends = t_.last && i + 1 == t_.depth;
+    const auto interval = static_cast<std::uint64_t>(u_.unit.chain.promote->interval);
+    if ((k + 1) % interval != 0 && !ends) return;
+    for (std::size_t v = 0; v < count_; ++v) {
+      Running<U>& x = running_[v];
+      add_once(*u_.promote, x.outer, x.z.sum, dice(*u_.promote, v), k, x.z);
+      x.outer = x.z.sum;
+      if (!ends) x.z.sum = number(U(0), Int<U>{exponent_of_zero<U>}, U(zero));
+    }
+  }
+
+  HWY_INLINE void end(std::size_t v) {
+    Running<U>& x = running_[v];
+    if (t_.last && u_.c_round) {
+      const Number<U> c = load_number<U>(t_.out.c.at(at(v)));
+      add_once(*u_.c_round, x.z.sum, c, dice(*u_.c_round, v), 0, x.z);
+    }
+    if (t_.last && u_.final) round_once(*u_.final, dice(*u_.final, v), x.z);
+    store_number(x.z.sum, t_.out.sum.at(at(v)));
+    if (u_.promote) store_number(x.outer, t_.out.outer.at(at(v)));
+    store(x.z.code, t_.out.code + at(v));
+    store(x.z.flags, t_.out.flags + at(v));
+  }
+
+  const Path<U>& u_;
+  const Tile<T>& t_;
+  std::size_t row_, column_, count_;
+  Running<U> running_[most];
+};
+
+template <class T>
+WIDTHWISE_HERE void tile(const Unit& unit, const Tile<T>& t) {
+  const auto u = path<RowOf<T>>(unit);
+  for (std::size_t row = 0; row < t.rows; ++row)
+    for (std::size_t column = 0; column < t.columns; column += Strip<T>::columns)
+      Strip<T>(*u, t, row, column).run();
+}
+
+Kernel<std::uint32_t> choose_32() { return &tile<std::uint32_t>; }
+Kernel<std::uint64_t> choose_64() { return &tile<std::uint64_t>; }
+const char* name() { return hwy::TargetName(HWY_TARGET); }
+
+#undef WIDTHWISE_HERE
+
+}  // namespace widthwise::chain::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::chain {
+
+HWY_EXPORT(choose_32);
+HWY_EXPORT(choose_64);
+HWY_EXPORT(name);
+
+template <>
+Kernel<std::uint32_t> kernel<std::uint32_t>() {
+  return HWY_DYNAMIC_DISPATCH(choose_32)();
+}
+template <>
+Kernel<std::uint64_t> kernel<std::uint64_t>() {
+  return HWY_DYNAMIC_DISPATCH(choose_64)();
+}
+const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
+
+}  // namespace widthwise::chain
+#endif

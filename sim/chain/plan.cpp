@@ -1,0 +1,77 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::chain {
+namespace {
+
+// A sum as exact as that of lib's operations: all digits of all terms, and one rounding after it.
+constexpr bool exact(const Sum& s) {
+  return s.align.reference == Reference::exact && !s.width && !s.node_round;
+}
+
+// Why a block is not one product and one addition; empty if it is.
+std::string unlike_a_chain(const Unit& u) {
+  if (u.lanes != 1) return "more than one product a block";
+  if (u.scale) return "block scales";
+  if (u.chain.lane_permutation) return "permuted lanes";
+  if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
+  const Sum& joins_c = u.c_level == CLevel::group   ? u.group_sum
+                       : u.c_level == CLevel::block ? u.block_sum
+                                                    : u.c_sum;
+  if (!exact(joins_c) || !exact(u.group_sum))
+    return "its sums are aligned, of a given width, or rounded inside";
+  return {};
+}
+
+// What codes, and the digits that a rounding looks at, take.
+struct Need {
+  int digits = 0, exp_bits = 0;
+  std::uint64_t bias = 0;
+  std::string cut;  // where a rounding is more than one
+
+  void format(const Format& f, const Rounding& rm = {}) {
+    digits = std::max(digits, digits_needed(f, rm));
+    exp_bits = std::max(exp_bits, f.exp_bits);
+    bias = std::max(bias, static_cast<std::uint64_t>(f.bias < 0 ? -f.bias : f.bias));
+  }
+  void round(const char* where, const std::optional<Round>& r) {
+    if (!r) return;
+    format(r->fmt, r->rm);
+    if (r->post_norm_frac) cut = fmt::format("{} cuts twice", where);
+  }
+  // Sums of a few exponents, and of what stands for a zero's, have to fit an integer as well.
+  bool fits(int width) const {
+    return digits <= width && exp_bits <= width - 8 && bias >> (width - 8) == 0;
+  }
+};
+
+Need need(const Unit& u) {
+  Need z;
+  z.format(u.a.fmt), z.format(u.b.fmt), z.format(u.c.fmt);
+  z.round("product.round", u.product.round), z.round("out", u.out);
+  z.round("chain.c_round", u.chain.c_round), z.round("chain.final", u.chain.final);
+  if (u.chain.promote) z.round("chain.promote.round", u.chain.promote->round);
+  return z;
+}
+
+}  // namespace
+
+Answer plan(const Unit& u) {
+  if (std::string why = unlike_a_chain(u); !why.empty()) return {0, std::move(why)};
+  const Need n = need(u);
+  if (!n.cut.empty()) return {0, n.cut};
+  for (const int width : {32, 64})
+    if (n.fits(width))
+      return {width,
+              fmt::format("rows of {} bits: codes and roundings take {} digits, exponents {}",
+                          width, n.digits, n.exp_bits)};
+  return {0, n.digits > 64
+                 ? fmt::format("codes and roundings take {} digits, the rows have 64", n.digits)
+                 : fmt::format("exponents of {} bits are too long for rows of 64", n.exp_bits)};
+}
+
+}  // namespace widthwise::chain

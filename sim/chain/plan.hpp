@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+
+#include "widthwise/unit.hpp"
+
+// Which units rows of integers compute, and how wide those are. docs/exactness.md has the argument.
+namespace widthwise::chain {
+
+struct Answer {
+  int digits;          // of the integers, 32 or 64; 0: refused
+  std::string reason;  // the conditions that hold, or the one that fails
+};
+
+Answer plan(const Unit& unit);
+
+}  // namespace widthwise::chain
