@@ -6,6 +6,7 @@
 
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
+#include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -29,6 +30,8 @@ constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"wide", &wide::opinion, &wide::make, 500'000},
+    {"wide52", &wide::opinion52, &wide::make52, 5'000'000},
 };
 
 const Entry& entry(std::string_view name) {

@@ -1,0 +1,142 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+
+#include "kernel.hpp"
+
+// Significands of a fixed number of 64-bit limbs, lowest first, their leading one at the top bit.
+namespace widthwise::wide {
+
+// a * b, schoolbook.
+template <int N>
+inline void multiply(const Limb* a, const Limb* b, Limb* product) {
+  for (int i = 0; i < N; ++i) product[i] = 0;
+  for (int i = 0; i < N; ++i) {
+    Limb carry = 0;
+    for (int j = 0; j < N; ++j) {
+      const uint128 t = uint128{a[j]} * b[i] + product[i + j] + carry;
+      product[i + j] = static_cast<Limb>(t);
+      carry = static_cast<Limb>(t >> 64);
+    }
+    product[i + N] = carry;
+  }
+}
+
+// (high, low) << n, the upper limb of it; 0 <= n < 64.
+constexpr Limb shifted_up(Limb high, Limb low, int n) { return high << n | (low >> 1) >> (63 - n); }
+constexpr Limb shifted_down(Limb high, Limb low, int n) {
+  return low >> n | (high << 1) << (63 - n);
+}
+
+// What is added, with limbs of zeros around it: to be moved down by `skip` limbs is to be read from
+// further up.
+template <int N>
+struct Addend {
+  std::int64_t exponent;
+  Limb sign;
+  Limb limb[2 * N + 3];  // one of zeros below, N of the number, the others zeros
+
+  Limb* number() { return limb + 1; }
+  Limb top() const { return limb[N]; }
+};
+
+// An exact result before it is rounded: leading one at the top of N limbs, lost digits jammed into
+// the lowest bit.
+template <int N>
+struct Exact {
+  std::int64_t exponent;
+  Limb sign;
+  Limb limb[N];
+};
+
+template <int N>
+inline Limb any_of(const Limb* limb, int n = N) {
+  Limb all = 0;
+  for (int i = 0; i < n; ++i) all |= limb[i];
+  return all;
+}
+
+// The leading one of a difference that cancelled goes up by whole limbs.
+template <int N>
+[[gnu::noinline]] inline void close_up(Exact<N>& z) {
+  int empty = 0;
+  while (empty < N && z.limb[N - 1 - empty] == 0) ++empty;
+  if (empty == N) return;
+  std::copy_backward(z.limb, z.limb + N - empty, z.limb + N);
+  std::fill(z.limb, z.limb + empty, Limb{0});
+  const int up = std::countl_zero(z.limb[N - 1]);
+  for (int i = N; i-- > 0;) z.limb[i] = shifted_up(z.limb[i], i > 0 ? z.limb[i - 1] : 0, up);
+  z.exponent -= 64 * empty + up;
+}
+
+// x + y: zero where nothing is left of it, and then of x's sign.
+template <int N>
+inline Exact<N + 1> exact_sum(const Addend<N>& x, const Addend<N>& y) {
+  const bool swap = x.exponent < y.exponent || (x.exponent == y.exponent && x.top() < y.top());
+  const Addend<N>&high = swap ? y : x, &low = swap ? x : y;
+  const auto apart = static_cast<std::uint64_t>(high.exponent - low.exponent);
+  const int skip = static_cast<int>(std::min<std::uint64_t>(apart / 64, N + 1)),
+            down = static_cast<int>(apart % 64);
+  const Limb* const from = low.limb + skip;
+  const Limb fallen = any_of<N>(low.limb, skip) | (from[0] << 1) << (63 - down);
+
+  const Limb differ = x.sign ^ y.sign;
+  Limb sum[N + 3];  // one of zeros, N + 1 of the sum, the carry
+  sum[0] = 0;
+  Limb carry = differ & 1;
+  for (int i = 0; i <= N; ++i) {
+    Limb addend = shifted_down(from[i + 1], from[i], down);
+    if (i == 0) addend |= fallen != 0;
+    const uint128 t = uint128{high.limb[i]} + (addend ^ differ) + carry;
+    sum[i + 1] = static_cast<Limb>(t);
+    carry = static_cast<Limb>(t >> 64);
+  }
+  Exact<N + 1> z;
+  z.sign = high.sign;
+  if (differ && !carry) [[unlikely]] {  // their upper limbs agree, and `low` is the larger one
+    Limb one = 1;
+    for (int i = 1; i <= N + 1; ++i) {
+      const uint128 t = uint128{~sum[i]} + one;
+      sum[i] = static_cast<Limb>(t);
+      one = static_cast<Limb>(t >> 64);
+    }
+    z.sign = ~z.sign;
+  }
+  carry &= ~differ;
+  sum[N + 2] = carry;
+  const int zeros = std::countl_zero(sum[N + 1] | 1), up = carry ? 63 : zeros;
+  const Limb* const at = sum + carry;
+  for (int i = 0; i <= N; ++i) z.limb[i] = shifted_up(at[i + 1], at[i], up);
+  z.limb[0] |= carry & sum[1];
+  z.exponent = high.exponent + (carry ? 1 : -zeros);
+  if (sum[N + 1] == 0 && !carry) [[unlikely]] {
+    std::copy(sum + 1, sum + N + 2, z.limb);
+    z.exponent = high.exponent;
+    close_up(z);
+  }
+  return z;
+}
+
+// Rounds the upper N limbs, to which the others are a fraction; the rule and the flags are lib's.
+// Returns the dropped part, 0 if it is exact.
+template <int N, int M>
+inline Limb round(const RoundTo& to, int drop, const Exact<M>& x, Limb random, Limb* limb,
+                  std::int64_t& exponent) {
+  static_assert(N < M);
+  const Limb* const upper = x.limb + (M - N);
+  const Limb below = upper[-1] | (any_of<M - N - 1>(x.limb) != 0);
+  const Limb rest = shifted_down(upper[0], below, drop) | ((below << 1) << (63 - drop) != 0);
+  const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (upper[0] >> drop) & 1, rest, random);
+  const Limb kept = upper[0] >> drop << drop;
+  limb[0] = kept + (Limb{away} << drop);
+  for (int i = 1; i < N; ++i) limb[i] = upper[i];
+  exponent = x.exponent;
+  if (limb[0] < kept) [[unlikely]] {
+    int i = 1;
+    while (i < N && ++limb[i] == 0) ++i;
+    if (i == N) limb[N - 1] = Limb{1} << 63, ++exponent;
+  }
+  return rest;
+}
+
+}  // namespace widthwise::wide
