@@ -61,7 +61,8 @@ class CodecOver final : public Codec {
 std::unique_ptr<Codec> codec(const Format& f, const Shape& shape) {
   const int needed = std::max(digits_needed(f), shape.leading + 1);
   if (needed <= 128) return std::make_unique<CodecOver<2>>(f, shape);
-  if (needed <= 256) return std::make_unique<CodecOver<4>>(f, shape);
+  if (needed <= 192) return std::make_unique<CodecOver<3>>(f, shape);
+  if (needed <= 320) return std::make_unique<CodecOver<5>>(f, shape);
   if (needed <= 576) return std::make_unique<CodecOver<9>>(f, shape);
   return std::make_unique<CodecOver<18>>(f, shape);
 }

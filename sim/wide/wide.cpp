@@ -37,7 +37,9 @@ class ChainProduct final : public ProductEngine {
   }
 
  private:
-  static constexpr std::size_t block_size = 128;  // rows, columns and steps: 9 MB at 1,088 digits
+  // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, and eight columns of a
+  // part stay in the cache while all rows pass.
+  static constexpr std::size_t block_size = 256, part_size = 64;
 
   // One thread's buffers.
   class Work {
@@ -56,8 +58,8 @@ class ChainProduct final : public ProductEngine {
       lost_.assign(rows_ * groups_ * lanes_, 0);
       unusual_.assign(rows_ * groups_, 0);
       load_addends();
-      for (std::size_t k = 0; k < e_.k_; k += block_size) {
-        steps_ = std::min(block_size, e_.k_ - k);
+      for (std::size_t k = 0; k < e_.k_; k += part_size) {
+        steps_ = std::min(part_size, e_.k_ - k);
         load_rows(k);
         for (std::size_t group = 0; group < groups_; ++group) {
           load_columns(k, group);
