@@ -133,8 +133,7 @@ struct Subject {
 
 std::string with_ratio(std::optional<double> time, std::optional<double> mpfr, double asked) {
   if (!time) return fmt::format("{:>28}", "-");
-  return fmt::format("{:>10.2f}{:>9}{:>9}", *time,
-                     mpfr ? fmt::format("{:.2f}", *mpfr / *time) : "",
+  return fmt::format("{:>10.2f}{:>9}{:>9}", *time, mpfr ? fmt::format("{:.2f}", *mpfr / *time) : "",
                      asked > 0 ? fmt::format("{:.0f}", asked) : "");
 }
 
