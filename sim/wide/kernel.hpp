@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "widthwise/decide.hpp"
 #include "widthwise/format.hpp"
@@ -40,7 +41,8 @@ struct RoundTo {
 // sum = round(sum + round(a * b)), or round(sum + a * b).
 struct Chain {
   int precision;
-  RoundTo product, sum;
+  std::optional<RoundTo> product;
+  RoundTo sum;
 };
 
 struct Steps {

@@ -329,7 +329,7 @@ HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, Number<N>& x, 
 template <int N>
 unsigned mac(const Chain& chain, const Steps& s) {
   const Places at(chain.precision, N);
-  const Rounding52 to_product(chain.product), to_sum(chain.sum);
+  const Rounding52 to_product(*chain.product), to_sum(chain.sum);
   const V down = all(chain.sum.rule.rounding.mode == RoundingMode::rdn ? ~Limb{0} : 0);
   Number<N> sum;
   for (int i = 0; i < N; ++i) sum.limb[i] = _mm512_loadu_si512(s.sum + 8 * i);

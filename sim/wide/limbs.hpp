@@ -77,22 +77,32 @@ inline Limb any_of(const Limb* limb, int n) {
   return all;
 }
 
-// The leading one of a difference that cancelled goes up by whole limbs.
+// A sum before its leading one is looked for: a limb of zeros, one below those of the addends,
+// they, and the carry.
 template <int N>
-[[gnu::noinline]] inline void close_up(Exact<N>& z) {
-  int empty = 0;
-  while (empty < N && z.limb[N - 1 - empty] == 0) ++empty;
-  if (empty == N) return;
-  std::copy_backward(z.limb, z.limb + N - empty, z.limb + N);
-  std::fill(z.limb, z.limb + empty, Limb{0});
-  const int up = std::countl_zero(z.limb[N - 1]);
-  for (int i = N; i-- > 0;) z.limb[i] = shifted_up(z.limb[i], i > 0 ? z.limb[i - 1] : 0, up);
-  z.exponent -= 64 * empty + up;
+struct Sum {
+  std::int64_t exponent;  // of the top bit below the carry
+  Limb sign;
+  Limb limb[N + 3];
+
+  Limb carry() const { return limb[N + 2]; }
+  Limb top() const { return limb[N + 1]; }
+};
+
+template <int N>
+inline void negate(Sum<N>& z) {
+  Limb one = 1;
+  for (int i = 1; i <= N + 1; ++i) {
+    const uint128 t = uint128{~z.limb[i]} + one;
+    z.limb[i] = static_cast<Limb>(t);
+    one = static_cast<Limb>(t >> 64);
+  }
+  z.sign = ~z.sign;
 }
 
-// x + y: zero where nothing is left of it, and then of x's sign.
+// x + y; what falls off the smaller one is jammed.
 template <int N>
-inline Exact<N + 1> exact_sum(const Addend<N>& x, const Addend<N>& y) {
+inline Sum<N> aligned_sum(const Addend<N>& x, const Addend<N>& y) {
   const bool swap = x.exponent < y.exponent || (x.exponent == y.exponent && x.top() < y.top());
   const Addend<N>&high = swap ? y : x, &low = swap ? x : y;
   const auto apart = static_cast<std::uint64_t>(high.exponent - low.exponent);
@@ -101,62 +111,71 @@ inline Exact<N + 1> exact_sum(const Addend<N>& x, const Addend<N>& y) {
   const Limb* const from = low.limb + skip;
   const Limb fallen = any_of(low.limb, skip) | (from[0] << 1) << (63 - down);
 
+  Sum<N> z;
+  z.exponent = high.exponent, z.sign = high.sign, z.limb[0] = 0;
   const Limb differ = x.sign ^ y.sign;
-  Limb sum[N + 3];  // one of zeros, N + 1 of the sum, the carry
-  sum[0] = 0;
   Limb carry = differ & 1;
   for (int i = 0; i <= N; ++i) {
     Limb addend = shifted_down(from[i + 1], from[i], down);
     if (i == 0) addend |= fallen != 0;
     const uint128 t = uint128{high.limb[i]} + (addend ^ differ) + carry;
-    sum[i + 1] = static_cast<Limb>(t);
+    z.limb[i + 1] = static_cast<Limb>(t);
     carry = static_cast<Limb>(t >> 64);
   }
+  z.limb[N + 2] = carry & ~differ;
+  if (differ && !carry) [[unlikely]]
+    negate(z);  // the upper limbs agree, and `low` is the larger one
+  return z;
+}
+
+// The leading one of a difference that cancelled goes up by whole limbs. Zero stays zero.
+template <int N>
+[[gnu::noinline]] Exact<N + 1> close_up(const Sum<N>& x) {
+  Exact<N + 1> z{x.exponent, x.sign, {}};
+  int empty = 0;
+  while (empty <= N && x.limb[N + 1 - empty] == 0) ++empty;
+  if (empty > N) return z;
+  const int up = std::countl_zero(x.limb[N + 1 - empty]);
+  for (int i = empty; i <= N; ++i)
+    z.limb[i] = shifted_up(x.limb[i + 1 - empty], x.limb[i - empty], up);
+  z.exponent -= 64 * empty + up;
+  return z;
+}
+
+template <int N>
+inline Exact<N + 1> normalised(const Sum<N>& x) {
+  if ((x.top() | x.carry()) == 0) [[unlikely]]
+    return close_up(x);
+  const int zeros = std::countl_zero(x.top() | 1), up = x.carry() ? 63 : zeros;
+  const Limb* const at = x.limb + x.carry();
   Exact<N + 1> z;
-  z.sign = high.sign;
-  if (differ && !carry) [[unlikely]] {  // their upper limbs agree, and `low` is the larger one
-    Limb one = 1;
-    for (int i = 1; i <= N + 1; ++i) {
-      const uint128 t = uint128{~sum[i]} + one;
-      sum[i] = static_cast<Limb>(t);
-      one = static_cast<Limb>(t >> 64);
-    }
-    z.sign = ~z.sign;
-  }
-  carry &= ~differ;
-  sum[N + 2] = carry;
-  const int zeros = std::countl_zero(sum[N + 1] | 1), up = carry ? 63 : zeros;
-  const Limb* const at = sum + carry;
   for (int i = 0; i <= N; ++i) z.limb[i] = shifted_up(at[i + 1], at[i], up);
-  z.limb[0] |= carry & sum[1];
-  z.exponent = high.exponent + (carry ? 1 : -zeros);
-  if (sum[N + 1] == 0 && !carry) [[unlikely]] {
-    std::copy(sum + 1, sum + N + 2, z.limb);
-    z.exponent = high.exponent;
-    close_up(z);
-  }
+  z.limb[0] |= x.carry() & x.limb[1];
+  z.exponent = x.exponent + (x.carry() ? 1 : -zeros);
+  z.sign = x.sign;
   return z;
 }
 
 // Rounds to all but the `drop` lowest digits of the upper N limbs, as lib's rule has it. Returns
 // the dropped part, 0 if it is exact.
-template <int N>
-inline Limb round(const RoundTo& to, int drop, const Exact<N + 1>& x, Limb random, Limb* limb,
-                  std::int64_t& exponent) {
-  const Limb* const upper = x.limb + 1;
-  const Limb below = x.limb[0];
+template <int N, int M>
+inline Limb round(const RoundTo& to, int drop, const Exact<M>& x, Limb random, Limb* limb) {
+  const Limb* const upper = x.limb + (M - N);
+  const Limb below = upper[-1] | (any_of(x.limb, M - N - 1) != 0);
   const Limb rest = shifted_down(upper[0], below, drop) | ((below << 1) << (63 - drop) != 0);
   const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (upper[0] >> drop) & 1, rest, random);
-  const Limb kept = upper[0] >> drop << drop;
-  limb[0] = kept + (Limb{away} << drop);
+  limb[0] = (upper[0] >> drop << drop) + (Limb{away} << drop);
   for (int i = 1; i < N; ++i) limb[i] = upper[i];
-  exponent = x.exponent;
-  if (limb[0] < kept) [[unlikely]] {
-    int i = 1;
-    while (i < N && ++limb[i] == 0) ++i;
-    if (i == N) limb[N - 1] = Limb{1} << 63, ++exponent;
-  }
   return rest;
+}
+
+// A carry out of the lowest limb, which is 0 now, goes on. True where it leaves a power of two.
+template <int N>
+inline bool carry_on(Limb* limb) {
+  for (int i = 1; i < N; ++i)
+    if (++limb[i] != 0) return false;
+  limb[N - 1] = Limb{1} << 63;
+  return true;
 }
 
 }  // namespace widthwise::wide

@@ -32,7 +32,8 @@ const char* unusual(const Format& f) {
 }
 
 std::string unusual(const Unit& u) {
-  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, u.product.round->fmt, u.out.fmt})
+  const Format product = u.product.round.value_or(u.out).fmt;
+  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, product, u.out.fmt})
     if (const char* why = unusual(f)) return fmt::format("{} {}", to_string(f), why);
   return {};
 }
@@ -50,14 +51,15 @@ Answer plan(const Unit& u) {
   if (u.lanes != 1) return refuse("more than one product a block");
   if (u != multiply_add(u))
     return refuse("its operands, sums or roundings are more than those of a multiply-add");
-  if (!u.product.round) return refuse("products are not rounded before they are added");
   if (const std::string why = unusual(u); !why.empty()) return refuse(why);
   const int p = u.out.fmt.precision();
-  if (u.product.round->fmt.precision() != p)
+  if (u.product.round && u.product.round->fmt.precision() != p)
     return refuse("product.round and out have different precisions");
   for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt})
     if (f.precision() > p) return refuse(to_string(f) + " has more digits than the sums");
-  return {Chain{p, round_to(*u.product.round, Slot::product), round_to(u.out, Slot::out)}, {}};
+  Chain chain{p, std::nullopt, round_to(u.out, Slot::out)};
+  if (u.product.round) chain.product = round_to(*u.product.round, Slot::product);
+  return {chain, {}};
 }
 
 }  // namespace widthwise::wide

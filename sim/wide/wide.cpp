@@ -178,6 +178,7 @@ struct Way {
   const char* limbs;
   int limb_bits, spare;  // digits a number has below the kept ones
   int lanes;
+  bool fused;  // takes products that are not rounded
   int most_random_bits;
   Kernel (*kernel)(int limbs);
   double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
@@ -185,13 +186,24 @@ struct Way {
   int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
 };
 
-constexpr Way in_words{
-    "wide", "limbs of 64 bits", 64,           0,
-    1,      most_random_bits,   &word_kernel, [](double n) { return 12 + 4 * n + 0.4 * n * n; }};
-constexpr Way in_lanes{
-    "wide52", "limbs of 52 bits in 8 lanes", 52, below_kept, 8, 0, &lane_kernel, [](double n) {
-      return 1.5 + 0.6 * n + 0.14 * n * n;
-    }};
+constexpr Way in_words{.name = "wide",
+                       .limbs = "limbs of 64 bits",
+                       .limb_bits = 64,
+                       .spare = 0,
+                       .lanes = 1,
+                       .fused = true,
+                       .most_random_bits = most_random_bits,
+                       .kernel = &word_kernel,
+                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
+constexpr Way in_lanes{.name = "wide52",
+                       .limbs = "limbs of 52 bits in 8 lanes",
+                       .limb_bits = 52,
+                       .spare = below_kept,
+                       .lanes = 8,
+                       .fused = false,
+                       .most_random_bits = 0,
+                       .kernel = &lane_kernel,
+                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
 
 Shape shape(const Way& way, int precision) {
   const int limbs = way.limbs_for(precision);
@@ -208,9 +220,11 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const int p = answer.chain->precision, limbs = way.limbs_for(p);
   if (p > most_digits)
     return refuse(fmt::format("{} digits; there are limbs for {}", p, most_digits));
-  for (const RoundTo& r : {answer.chain->product, answer.chain->sum})
-    if (r.rule.rounding.random_bits > way.most_random_bits)
-      return refuse(fmt::format("it rounds by {}", to_string(r.rule.rounding)));
+  if (!answer.chain->product && !way.fused)
+    return refuse("products are not rounded before they are added");
+  for (const auto& r : {answer.chain->product, std::optional(answer.chain->sum)})
+    if (r && r->rule.rounding.random_bits > way.most_random_bits)
+      return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
   if (!way.kernel(limbs)) return refuse("this processor has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           1e9 / way.nanoseconds(limbs)};

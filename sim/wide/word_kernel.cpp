@@ -24,34 +24,47 @@ void multiply_digits(const Limb* a, const Limb* b, bool all, Limb* product) {
   multiply<N>(a, b, product);
 }
 
-// a * b of two numbers.
+// The exponent and the sign of a * b, whose leading one is at the top or, if low is told, below.
+template <int N, class Number>
+void place(const Limb* a, const Limb* b, bool low, Number& z) {
+  z.exponent = static_cast<std::int64_t>(a[N] + b[N]) + !low;
+  z.sign = a[N + 1] ^ b[N + 1];
+}
+
+// The upper digits of a * b, the others jammed.
 template <int N>
-Exact<N + 1> exact_product(const Limb* a, const Limb* b, bool all_digits) {
+Exact<N + 1> jammed_product(const Limb* a, const Limb* b, bool all_digits) {
   Limb product[2 * N];
   multiply_digits<N>(a, b, all_digits, product);
-  const int up = !(product[2 * N - 1] >> 63);
+  const bool low = !(product[2 * N - 1] >> 63);
   Exact<N + 1> z;
+  place<N>(a, b, low, z);
   const Limb* const at = product + N - 1;
-  for (int i = N; i > 0; --i) z.limb[i] = shifted_up(at[i], at[i - 1], up);
-  const Limb lower = N > 1 ? product[N > 1 ? N - 2 : 0] : 0;
-  z.limb[0] = shifted_up(at[0], lower, up) | (lower << up != 0) | (any_of(product, N - 2) != 0);
-  z.exponent = static_cast<std::int64_t>(a[N] + b[N]) + 1 - up;
-  z.sign = a[N + 1] ^ b[N + 1];
+  for (int i = N; i > 0; --i) z.limb[i] = shifted_up(at[i], at[i - 1], low);
+  const Limb lower = N > 1 ? at[-1] : 0;
+  z.limb[0] = shifted_up(at[0], lower, low) | (lower << low != 0) | (any_of(product, N - 2) != 0);
   return z;
 }
 
+// All digits of a * b.
 template <int N>
-void clear(Addend<N>& x) {
-  std::fill_n(x.number(), N, Limb{0});
-  x.exponent = zero_exponent;
+void whole_product(const Limb* a, const Limb* b, Addend<2 * N>& z) {
+  Limb* const product = z.number();
+  multiply<N>(a, b, product);
+  const bool low = !(product[2 * N - 1] >> 63);
+  place<N>(a, b, low, z);
+  for (int i = 2 * N; i-- > 0;) product[i] = shifted_up(product[i], product[i - 1], low);
 }
 
-// One chain of multiply-adds.
-template <int N>
-class Mac {
+// One chain of multiply-adds; fused ones add products of all digits.
+template <int N, bool fused>
+class MultiplyAdds {
+  static constexpr int added = fused ? 2 * N : N;  // limbs
+
  public:
-  Mac(const Chain& chain, const Steps& s) : chain_(chain), s_(s), drop_(64 * N - chain.precision) {
-    std::copy_n(s.sum, N, sum_.number());
+  MultiplyAdds(const Chain& chain, const Steps& s)
+      : chain_(chain), s_(s), drop_(64 * N - chain.precision) {
+    std::copy_n(s.sum, N, upper(sum_));
     sum_.exponent = static_cast<std::int64_t>(s.sum[N]);
     sum_.sign = s.sum[N + 1];
   }
@@ -60,7 +73,7 @@ class Mac {
   bool run() {
     for (std::size_t k = 0; k < s_.count; ++k)
       if (!multiply(k) || !add(k)) return false;
-    std::copy_n(sum_.number(), N, s_.sum);
+    std::copy_n(upper(sum_), N, s_.sum);
     s_.sum[N] = static_cast<Limb>(sum_.exponent);
     s_.sum[N + 1] = sum_.sign;
     *s_.lost |= lost_;
@@ -68,19 +81,32 @@ class Mac {
   }
 
  private:
+  static Limb* upper(Addend<added>& x) { return x.number() + (added - N); }
+
+  static void clear(Addend<added>& x) {
+    std::fill_n(x.number(), added, Limb{0});
+    x.exponent = zero_exponent;
+  }
+
   bool multiply(std::size_t k) {
     const Limb *a = s_.a + k * (N + 2), *b = s_.b + k * (N + 2);
-    if ((a[N - 1] & b[N - 1]) >> 63) [[likely]]
-      return round(chain_.product, k,
-                   exact_product<N>(a, b, chain_.product.rule.rounding.stochastic()), product_);
-    clear(product_);
-    product_.sign = a[N + 1] ^ b[N + 1];
-    return true;
+    if (!((a[N - 1] & b[N - 1]) >> 63)) [[unlikely]] {
+      clear(product_);
+      product_.sign = a[N + 1] ^ b[N + 1];
+      return true;
+    }
+    if constexpr (fused) {
+      whole_product<N>(a, b, product_);
+      return true;
+    } else {
+      const bool random = chain_.product->rule.rounding.stochastic();
+      return round(*chain_.product, k, jammed_product<N>(a, b, random), product_);
+    }
   }
 
   bool add(std::size_t k) {
-    const Exact<N + 1> z = exact_sum<N>(sum_, product_);
-    if (z.limb[N]) [[likely]]
+    const Exact<added + 1> z = normalised(aligned_sum(sum_, product_));
+    if (z.limb[added]) [[likely]]
       return round(chain_.sum, k, z, sum_);
     clear(sum_);
     const bool down = chain_.sum.rule.rounding.mode == RoundingMode::rdn;
@@ -88,31 +114,36 @@ class Mac {
     return true;
   }
 
-  bool round(const RoundTo& to, std::size_t k, const Exact<N + 1>& x, Addend<N>& z) {
+  template <int M>
+  bool round(const RoundTo& to, std::size_t k, const Exact<M>& x, Addend<added>& z) {
     if (!to.inside(x.exponent)) [[unlikely]]
       return false;
     const int count = to.rule.rounding.random_bits;
     const Limb random = count ? random_bits(count, s_.where, to.slot, s_.first + k) : 0;
-    z.sign = x.sign;
-    lost_ |= wide::round<N>(to, drop_, x, random, z.number(), z.exponent);
+    lost_ |= wide::round<N>(to, drop_, x, random, upper(z));
+    z.exponent = x.exponent, z.sign = x.sign;
+    if (upper(z)[0] == 0 && x.limb[M - N] >> drop_ & 1) [[unlikely]]
+      z.exponent += carry_on<N>(upper(z));
     return true;
   }
 
   const Chain& chain_;
   const Steps& s_;
   int drop_;
-  Addend<N> sum_{}, product_{};
+  Addend<added> sum_{}, product_{};
   Limb lost_ = 0;
 };
 
 template <int N>
-unsigned mac(const Chain& chain, const Steps& steps) {
-  return Mac<N>(chain, steps).run() ? 0 : 1;
+unsigned run(const Chain& chain, const Steps& steps) {
+  const bool done = chain.product ? MultiplyAdds<N, false>(chain, steps).run()
+                                  : MultiplyAdds<N, true>(chain, steps).run();
+  return done ? 0 : 1;
 }
 
 template <std::size_t... i>
 Kernel choose(int limbs, std::index_sequence<i...>) {
-  static constexpr Kernel kernels[] = {&mac<static_cast<int>(i) + 1>...};
+  static constexpr Kernel kernels[] = {&run<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
 }
 

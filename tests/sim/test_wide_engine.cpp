@@ -130,6 +130,16 @@ TEST_CASE("wide: exponents of 62 bits and of few, formats apart, without special
       all.compare(way, parse_unit(text), {{3, 9, 10}, {2, 1, 17}});
 }
 
+TEST_CASE("wide: fused multiply-adds") {
+  Comparing all;
+  for (const char* text :
+       {"fma(e15m1)", "fma(e15m63)", "fma(e15m64)", "fma(e15m112)", "fma(e15m112, sum=e15m112:rdn)",
+        "fma(e15m112, sum=e15m112:odd)", "fma(e15m191, sum=e15m191:sr60)", "fma(e20m255)",
+        "fma(binary64, sum=e15m112)", "fma(e5m10, sum=e9m300)", "fma(e62m383, sum=e62m383:rup)",
+        "fma(e20m1023)"})
+    all.compare("wide", parse_unit(text), {{2, 1, 7}, {3, 6, 3}});
+}
+
 TEST_CASE("wide: parts along k, blocks of rows and of columns") {
   Comparing all;
   for (const std::string& way : ways())
@@ -141,19 +151,25 @@ TEST_CASE("wide: digits that run in ones and zeros") {
   Tally tally;
   std::uint64_t expected = 0;
   constexpr std::size_t m = 12, n = 24;
+  const auto compare = [&](const std::string& way, const Unit& u, std::size_t k) {
+    if (!takes(way, u)) return;
+    RunsOfDigits make(u.out.fmt, random);
+    const CodeList a = make.codes(m * k), b = make.codes(k * n), c = make.codes(m * n);
+    MatrixProduct product;
+    product.m = m, product.n = n, product.k = k;
+    product.a = a.rows(k), product.b = b.rows(n), product.c = c.rows(n);
+    Rival(way, u, tally, true).compare(product, "runs of digits");
+    expected += m * n;
+  };
   for (const std::string& way : ways())
     for (const int p : {64, 65, 102, 113, 256, 384, 512, 705, 1024})
-      for (const char* mode : {"rne", "rtz", "rup"})
-        for (const std::size_t k : {std::size_t{1}, std::size_t{3}}) {
-          const Unit u = rounding_by(p, mode, mode);
-          RunsOfDigits make(u.out.fmt, random);
-          const CodeList a = make.codes(m * k), b = make.codes(k * n), c = make.codes(m * n);
-          MatrixProduct product;
-          product.m = m, product.n = n, product.k = k;
-          product.a = a.rows(k), product.b = b.rows(n), product.c = c.rows(n);
-          Rival(way, u, tally, true).compare(product, "runs of digits");
-          expected += m * n;
-        }
+      for (const char* mode : {"rne", "rtz", "rup"}) {
+        const Unit fused = parse_unit(fmt::format("fma(e15m{0}, sum=e15m{0}:{1})", p - 1, mode));
+        compare(way, rounding_by(p, mode, mode), 1);
+        compare(way, rounding_by(p, mode, mode), 3);
+        compare(way, fused, 1);
+      }
+  CHECK(expected == (ways().size() * 2 + 1) * 27 * m * n);
   tally.expect(expected);
 }
 
@@ -163,7 +179,7 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
     return o.takes ? std::string("taken") : o.reason;
   };
   CHECK(reason("wide", "hopper.f16.f32") == "more than one product a block");
-  CHECK(reason("wide", "fma(e15m112)") == "products are not rounded before they are added");
+  CHECK(reason("wide52", "fma(e15m112)") == "products are not rounded before they are added");
   CHECK(reason("wide", "mac(e15m112, product=e15m111)") ==
         "product.round and out have different precisions");
   CHECK(reason("wide", "mac(e15m112, a=e15m113)") == "e15m113 has more digits than the sums");
