@@ -32,7 +32,7 @@ def explain(unit: str | Unit, m: int, n: int, k: int, *, flags: bool = False) ->
     """Which engine computes a product of (m, k) and (k, n), why, and why not another.
 
     >>> import widthwise as ww
-    >>> print(ww.explain("mac(e5m10)", 64, 64, 512, flags=True).engine)
+    >>> print(ww.explain("hopper.f16.f32", 64, 64, 512, flags=True).engine)
     reference
     """
     u = as_unit(unit)

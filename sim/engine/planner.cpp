@@ -7,6 +7,7 @@
 #include "sim/chain/chain.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
+#include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -31,6 +32,8 @@ constexpr Entry entries[] = {
     {"chain", &chain::opinion, &chain::make, 2'000'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"wide", &wide::opinion, &wide::make, 500'000},
+    {"wide52", &wide::opinion52, &wide::make52, 5'000'000},
 };
 
 const Entry& entry(std::string_view name) {

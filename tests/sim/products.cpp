@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "widthwise/layout.hpp"
@@ -22,64 +23,78 @@ Opinion opinion(std::string_view engine, const Unit& u, bool flags) {
 
 namespace {
 
+template <class U>
 class Maker {
  public:
   Maker(const Format& f, ProductRandom& random) : f_(f), layout_(f), random_(random) {}
 
-  std::uint64_t operator()(Manner manner) {
-    const std::uint64_t sign = f_.is_signed ? (random_() & 1) << f_.magnitude_bits() : 0;
+  U operator()(Manner manner) {
+    const U sign = f_.is_signed && random_() & 1 ? layout_.sign : U{};
     switch (manner) {
-      case Manner::bits: return random_() & (layout_.magnitude_mask | layout_.sign);
+      case Manner::bits: return uniform() & (layout_.magnitude_mask | layout_.sign);
       case Manner::about_one: return near(-3, 5) | sign;
-      case Manner::cancelling: return near(-1, 2, random_() % 8 ? 0 : fraction()) | sign;
+      case Manner::cancelling: return near(-1, 2, random_() % 8 ? U{} : fraction()) | sign;
       case Manner::tiny: return near(f_.emin() - 2, 4) | sign;
       case Manner::underflow: return near(f_.emin() / 2 - 2, 4) | sign;
       case Manner::large: return near(f_.emax() - 1, 2) | sign;
       case Manner::overflow: return near(f_.emax() / 2 - 1, 4) | sign;
       case Manner::full: return near(0, 1, layout_.fraction_mask);
-      case Manner::sparse: return random_() % 16 ? sign : near(-8, 16) | sign;
+      case Manner::sparse: return random_() % 16 ? sign : U(near(-8, 16) | sign);
       case Manner::zeros: return sign;
       case Manner::few:
-        return one_of({0, field(0), field(-1), field(-f_.frac_bits - 1), 1}, 5) | sign;
+        return one_of({U{}, field(0), field(-1), field(-f_.frac_bits - 1), U(1)}, 5) | sign;
       case Manner::powers:
-        return (random_() % 3 ? std::min(random_() % top() << f_.frac_bits, layout_.max_finite)
-                              : 1) |
+        return (random_() % 3 ? at_most_finite(U(U(random_() % top()) << f_.frac_bits)) : U(1)) |
                sign;
       case Manner::named:
-        return one_of({0, 1, layout_.hidden - 1, layout_.hidden, layout_.max_finite, field(0),
-                       std::min(layout_.max_finite + 1, layout_.magnitude_mask),
+        return one_of({U{}, U(1), U(layout_.hidden - U(1)), layout_.hidden, layout_.max_finite,
+                       field(0), std::min(U(layout_.max_finite + U(1)), layout_.magnitude_mask),
                        layout_.magnitude_mask},
                       random_() % 4 ? 6 : 8) |
                sign;
     }
-    return 0;
+    return U{};
   }
 
  private:
+  U uniform() {
+    U x(random_());
+    for (int i = 64; i < digits<U>; i += 64) x = (x << 32 << 32) | U(random_());
+    return x;
+  }
   std::uint64_t top() const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(f_.top_field(), 1));
   }
-  std::uint64_t fraction() { return random_() & layout_.fraction_mask; }
-  std::uint64_t field(std::int64_t exponent) const {
+  U fraction() { return uniform() & layout_.fraction_mask; }
+  U at_most_finite(const U& x) const { return std::min(x, layout_.max_finite); }
+  U field(std::int64_t exponent) const {
     const std::int64_t biased = std::clamp<std::int64_t>(exponent + f_.bias, 0, f_.top_field());
-    return std::min(static_cast<std::uint64_t>(biased) << f_.frac_bits, layout_.max_finite);
+    return at_most_finite(U(static_cast<std::uint64_t>(biased)) << f_.frac_bits);
   }
-  std::uint64_t near(std::int64_t exponent, unsigned spread) {
-    const std::uint64_t digits = fraction();
+  U near(std::int64_t exponent, unsigned spread) {
+    const U digits = fraction();
     return near(exponent, spread, digits);
   }
-  std::uint64_t near(std::int64_t exponent, unsigned spread, std::uint64_t digits) {
-    const std::uint64_t power = field(exponent + static_cast<std::int64_t>(random_() % spread));
-    return std::min(power | digits, layout_.max_finite);
+  U near(std::int64_t exponent, unsigned spread, const U& digits) {
+    const U power = field(exponent + static_cast<std::int64_t>(random_() % spread));
+    return at_most_finite(power | digits);
   }
-  std::uint64_t one_of(std::initializer_list<std::uint64_t> some, std::size_t first) {
+  U one_of(std::initializer_list<U> some, std::size_t first) {
     return std::data(some)[random_() % first];
   }
 
   Format f_;
-  Layout<std::uint64_t> layout_;
+  Layout<U> layout_;
   ProductRandom& random_;
 };
+
+template <class U>
+CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRandom& random) {
+  Maker<U> make(f, random);
+  CodeList x(f, count);
+  for (std::size_t i = 0; i < count; ++i) x.set(i, make(manner));
+  return x;
+}
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
@@ -98,16 +113,28 @@ void CodeList::set(std::size_t i, std::uint64_t code) {
 std::uint64_t CodeList::operator[](std::size_t i) const {
   return load_code<std::uint64_t>(&items_[i * static_cast<std::size_t>(bytes_)], bytes_);
 }
+void CodeList::set(std::size_t i, const WideCode& code) {
+  store_code(&items_[i * static_cast<std::size_t>(bytes_)], bytes_, code);
+}
+bool CodeList::same(const CodeList& other, std::size_t i) const {
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  return std::memcmp(&items_[i * bytes], &other.items_[i * bytes], bytes) == 0;
+}
+std::string CodeList::hexadecimal(std::size_t i) const {
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  std::string text;
+  for (std::size_t at = bytes; at-- > 0;)
+    text += fmt::format("{:02x}", static_cast<unsigned>(items_[i * bytes + at]));
+  return text;
+}
 CodeMatrix CodeList::rows(std::size_t columns, std::size_t first) const {
   return {items_.data() + first * static_cast<std::size_t>(bytes_),
           static_cast<std::ptrdiff_t>(columns), 1};
 }
 
 CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom& random) {
-  Maker make(f, random);
-  CodeList x(f, count);
-  for (std::size_t i = 0; i < count; ++i) x.set(i, make(manner));
-  return x;
+  if (f.width() > 64) return made_codes<WideCode>(f, count, manner, random);
+  return made_codes<std::uint64_t>(f, count, manner, random);
 }
 
 void Rival::compare(MatrixProduct p, const std::string& what) const {
@@ -123,10 +150,10 @@ void Rival::compare(MatrixProduct p, const std::string& what) const {
   run(engine_, got, got_flags);
   run("reference", want, want_flags);
   for (std::size_t i = 0; i < count; ++i)
-    tally_.check(got[i] == want[i] && got_flags[i] == want_flags[i], [&] {
-      return fmt::format("{}, {}, output {} of {} x {} x {}: got {:x}{}, want {:x}{}",
-                         to_string(unit_), what, i, p.m, p.k, p.n, got[i],
-                         flags_text(flags_, got_flags[i]), want[i],
+    tally_.check(got.same(want, i) && got_flags[i] == want_flags[i], [&] {
+      return fmt::format("{}, {}, output {} of {} x {} x {}: got {}{}, want {}{}", to_string(unit_),
+                         what, i, p.m, p.k, p.n, got.hexadecimal(i),
+                         flags_text(flags_, got_flags[i]), want.hexadecimal(i),
                          flags_text(flags_, want_flags[i]));
     });
 }

@@ -34,12 +34,18 @@ enum class Manner {
 inline constexpr Manner last_manner = Manner::named;
 inline constexpr std::size_t manners = static_cast<std::size_t>(last_manner) + 1;
 
+// The widest codes that these tests make.
+using WideCode = widthwise::Wide<18>;
+
 // Codes side by side.
 class CodeList {
  public:
   CodeList(const widthwise::Format& f, std::size_t count);
   void set(std::size_t i, std::uint64_t code);
+  void set(std::size_t i, const WideCode& code);
   std::uint64_t operator[](std::size_t i) const;
+  bool same(const CodeList& other, std::size_t i) const;
+  std::string hexadecimal(std::size_t i) const;
   // Row-major with that many columns.
   widthwise::CodeMatrix rows(std::size_t columns, std::size_t first = 0) const;
   void* data() { return items_.data(); }

@@ -1,0 +1,70 @@
+#include "codes.hpp"
+
+#include "widthwise/round.hpp"
+#include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/codes.hpp"
+
+namespace widthwise::wide {
+namespace {
+
+template <int M>
+class CodecOver final : public Codec {
+  using U = Wide<M>;
+
+ public:
+  CodecOver(const Format& f, const Shape& shape)
+      : shape_(shape),
+        bytes_(item_bytes(f.width())),
+        down_(digits<U> - 1 - shape.leading),
+        rounder_(f) {}
+
+  bool load(const std::byte* at, Limb* to, std::size_t stride) const override {
+    const Layout<U>& f = rounder_.layout;
+    const U code = load_code<U>(at, bytes_);
+    const Number<U> x = plain(f, code) ? plain_operand(f, code) : operand(f, code);
+    const bool number = !x.infinite && !x.nan, zero = x.zero || !number;
+    const U sig = zero ? U{} : x.sig >> down_;
+    for (int i = 0; i < shape_.limbs; ++i, to += stride) *to = limb(sig, i);
+    *to = static_cast<Limb>(zero ? zero_exponent : x.exp + (digits<U> - 1));
+    to[stride] = mask_if<Limb>(x.negative);
+    return number;
+  }
+
+  void store(const Limb* from, std::size_t stride, std::byte* at) const override {
+    U sig;
+    for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(sig, i, *from);
+    const auto exponent = static_cast<std::int64_t>(*from) - (digits<U> - 1);
+    const Number<U> x = finite<U>(from[stride] != 0, exponent, sig << down_);
+    store_code(at, bytes_, deliver(rounder_, x).code);
+  }
+
+ private:
+  Limb limb(const U& sig, int i) const {
+    const int at = i * shape_.limb_bits, word = at / 64, bit = at % 64;
+    const Limb next = word + 1 < M ? sig.limb[word + 1] : 0;
+    return (sig.limb[word] >> bit | (next << 1) << (63 - bit)) & ones<Limb>(shape_.limb_bits);
+  }
+  void put_limb(U& sig, int i, Limb x) const {
+    const int at = i * shape_.limb_bits, word = at / 64, bit = at % 64;
+    sig.limb[word] |= x << bit;
+    if (word + 1 < M) sig.limb[word + 1] |= (x >> 1) >> (63 - bit);
+  }
+
+  Shape shape_;
+  int bytes_;
+  std::int64_t down_;  // from a carrier's significand to the shape's
+  Rounder<U> rounder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> codec(const Format& f, const Shape& shape) {
+  const int needed = std::max(digits_needed(f), shape.leading + 1);
+  if (needed <= 128) return std::make_unique<CodecOver<2>>(f, shape);
+  if (needed <= 192) return std::make_unique<CodecOver<3>>(f, shape);
+  if (needed <= 320) return std::make_unique<CodecOver<5>>(f, shape);
+  if (needed <= 576) return std::make_unique<CodecOver<9>>(f, shape);
+  return std::make_unique<CodecOver<18>>(f, shape);
+}
+
+}  // namespace widthwise::wide

@@ -1,0 +1,181 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "kernel.hpp"
+
+// Significands of a fixed number of 64-bit limbs, lowest first, their leading one at the top bit.
+namespace widthwise::wide {
+
+// column += a * b, where column[count] is new.
+template <int count>
+inline void add_row(const Limb* a, Limb b, Limb* column) {
+  Limb carry = 0;
+#pragma GCC unroll 20
+  for (int i = 0; i < count; ++i) {
+    uint128 t = uint128{a[i]} * b;
+    t += column[i];
+    t += carry;
+    column[i] = static_cast<Limb>(t);
+    carry = static_cast<Limb>(t >> 64);
+  }
+  column[count] = carry;
+}
+// Out of line: of many rows in one piece GCC computes all products first, and has no registers for
+// them. 16 limbs take 168 ns so, and 440 ns in line.
+template <int count>
+[[gnu::noinline]] void add_row_apart(const Limb* a, Limb b, Limb* column) {
+  add_row<count>(a, b, column);
+}
+
+inline constexpr int many_limbs = 6;
+
+// a * b, row by row; without the limb products that lie below limb `from`.
+template <int N, int from = 0>
+inline void multiply(const Limb* a, const Limb* b, Limb* product) {
+  std::fill_n(product, N, Limb{0});
+  const auto row = [&]<int i>(std::integral_constant<int, i>) {
+    constexpr int first = std::max(from - i, 0), count = N - first;
+    constexpr auto add = N < many_limbs ? &add_row<count> : &add_row_apart<count>;
+    add(a + first, b[i], product + i + first);
+  };
+  [&]<int... i>(std::integer_sequence<int, i...>) { (row(std::integral_constant<int, i>()), ...); }
+  (std::make_integer_sequence<int, N>());
+}
+
+// (high, low) << n, the upper limb of it; 0 <= n < 64.
+constexpr Limb shifted_up(Limb high, Limb low, int n) { return high << n | (low >> 1) >> (63 - n); }
+constexpr Limb shifted_down(Limb high, Limb low, int n) {
+  return low >> n | (high << 1) << (63 - n);
+}
+
+// What is added, with limbs of zeros around it: to be moved down by `skip` limbs is to be read from
+// further up.
+template <int N>
+struct Addend {
+  std::int64_t exponent;
+  Limb sign;
+  Limb limb[2 * N + 3];  // one of zeros below, N of the number, the others zeros
+
+  Limb* number() { return limb + 1; }
+  Limb top() const { return limb[N]; }
+};
+
+// An exact result before it is rounded: leading one at the top of N limbs, lost digits jammed into
+// the lowest bit.
+template <int N>
+struct Exact {
+  std::int64_t exponent;
+  Limb sign;
+  Limb limb[N];
+};
+
+inline Limb any_of(const Limb* limb, int n) {
+  Limb all = 0;
+  for (int i = 0; i < n; ++i) all |= limb[i];
+  return all;
+}
+
+// A sum before its leading one is looked for: a limb of zeros, one below those of the addends,
+// they, and the carry.
+template <int N>
+struct Sum {
+  std::int64_t exponent;  // of the top bit below the carry
+  Limb sign;
+  Limb limb[N + 3];
+
+  Limb carry() const { return limb[N + 2]; }
+  Limb top() const { return limb[N + 1]; }
+};
+
+template <int N>
+inline void negate(Sum<N>& z) {
+  Limb one = 1;
+  for (int i = 1; i <= N + 1; ++i) {
+    const uint128 t = uint128{~z.limb[i]} + one;
+    z.limb[i] = static_cast<Limb>(t);
+    one = static_cast<Limb>(t >> 64);
+  }
+  z.sign = ~z.sign;
+}
+
+// x + y; what falls off the smaller one is jammed.
+template <int N>
+inline Sum<N> aligned_sum(const Addend<N>& x, const Addend<N>& y) {
+  const bool swap = x.exponent < y.exponent || (x.exponent == y.exponent && x.top() < y.top());
+  const Addend<N>&high = swap ? y : x, &low = swap ? x : y;
+  const auto apart = static_cast<std::uint64_t>(high.exponent - low.exponent);
+  const int skip = static_cast<int>(std::min<std::uint64_t>(apart / 64, N + 1)),
+            down = static_cast<int>(apart % 64);
+  const Limb* const from = low.limb + skip;
+  const Limb fallen = any_of(low.limb, skip) | (from[0] << 1) << (63 - down);
+
+  Sum<N> z;
+  z.exponent = high.exponent, z.sign = high.sign, z.limb[0] = 0;
+  const Limb differ = x.sign ^ y.sign;
+  Limb carry = differ & 1;
+  for (int i = 0; i <= N; ++i) {
+    Limb addend = shifted_down(from[i + 1], from[i], down);
+    if (i == 0) addend |= fallen != 0;
+    const uint128 t = uint128{high.limb[i]} + (addend ^ differ) + carry;
+    z.limb[i + 1] = static_cast<Limb>(t);
+    carry = static_cast<Limb>(t >> 64);
+  }
+  z.limb[N + 2] = carry & ~differ;
+  if (differ && !carry) [[unlikely]]
+    negate(z);  // the upper limbs agree, and `low` is the larger one
+  return z;
+}
+
+// The leading one of a difference that cancelled goes up by whole limbs. Zero stays zero.
+template <int N>
+[[gnu::noinline]] Exact<N + 1> close_up(const Sum<N>& x) {
+  Exact<N + 1> z{x.exponent, x.sign, {}};
+  int empty = 0;
+  while (empty <= N && x.limb[N + 1 - empty] == 0) ++empty;
+  if (empty > N) return z;
+  const int up = std::countl_zero(x.limb[N + 1 - empty]);
+  for (int i = empty; i <= N; ++i)
+    z.limb[i] = shifted_up(x.limb[i + 1 - empty], x.limb[i - empty], up);
+  z.exponent -= 64 * empty + up;
+  return z;
+}
+
+template <int N>
+inline Exact<N + 1> normalised(const Sum<N>& x) {
+  if ((x.top() | x.carry()) == 0) [[unlikely]]
+    return close_up(x);
+  const int zeros = std::countl_zero(x.top() | 1), up = x.carry() ? 63 : zeros;
+  const Limb* const at = x.limb + x.carry();
+  Exact<N + 1> z;
+  for (int i = 0; i <= N; ++i) z.limb[i] = shifted_up(at[i + 1], at[i], up);
+  z.limb[0] |= x.carry() & x.limb[1];
+  z.exponent = x.exponent + (x.carry() ? 1 : -zeros);
+  z.sign = x.sign;
+  return z;
+}
+
+// Rounds to all but the `drop` lowest digits of the upper N limbs, as lib's rule has it. Returns
+// the dropped part, 0 if it is exact.
+template <int N, int M>
+inline Limb round(const RoundTo& to, int drop, const Exact<M>& x, Limb random, Limb* limb) {
+  const Limb* const upper = x.limb + (M - N);
+  const Limb below = upper[-1] | (any_of(x.limb, M - N - 1) != 0);
+  const Limb rest = shifted_down(upper[0], below, drop) | ((below << 1) << (63 - drop) != 0);
+  const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (upper[0] >> drop) & 1, rest, random);
+  limb[0] = (upper[0] >> drop << drop) + (Limb{away} << drop);
+  for (int i = 1; i < N; ++i) limb[i] = upper[i];
+  return rest;
+}
+
+// A carry out of the lowest limb, which is 0 now, goes on. True where it leaves a power of two.
+template <int N>
+inline bool carry_on(Limb* limb) {
+  for (int i = 1; i < N; ++i)
+    if (++limb[i] != 0) return false;
+  limb[N - 1] = Limb{1} << 63;
+  return true;
+}
+
+}  // namespace widthwise::wide

@@ -1,0 +1,65 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::wide {
+namespace {
+
+Round bare(const Round& r) { return {.fmt = r.fmt, .rm = r.rm, .overflow = r.overflow}; }
+
+// The unit's formats and roundings with nothing else about them.
+Unit multiply_add(const Unit& u) {
+  Unit plain{.a = {.fmt = u.a.fmt},
+             .b = {.fmt = u.b.fmt},
+             .c = {.fmt = u.c.fmt},
+             .lanes = 1,
+             .c_level = u.c_level,
+             .out = bare(u.out)};
+  if (u.product.round) plain.product.round = bare(*u.product.round);
+  return plain;
+}
+
+const char* unusual(const Format& f) {
+  if (!f.is_signed) return "is unsigned";
+  if (!f.subnormals || !f.zero) return "has no subnormals, or no zero";
+  if (f.daz || f.ftz) return "flushes subnormals";
+  if (f.nan == NanCodes::negative_zero) return "has NaN in the place of -0";
+  if (f.precision() < 2) return "has one digit";
+  if (f.emax() <= f.emin()) return "has one binade of normal numbers";
+  return nullptr;
+}
+
+std::string unusual(const Unit& u) {
+  const Format product = u.product.round.value_or(u.out).fmt;
+  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, product, u.out.fmt})
+    if (const char* why = unusual(f)) return fmt::format("{} {}", to_string(f), why);
+  return {};
+}
+
+// Past the top binade a rounding could overflow, so it is left out.
+RoundTo round_to(const Round& r, Slot slot) {
+  return {RoundingRule(r.rm), slot, r.fmt.emin(),
+          static_cast<std::uint64_t>(r.fmt.emax() - 1 - r.fmt.emin())};
+}
+
+}  // namespace
+
+Answer plan(const Unit& u) {
+  const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
+  if (u.lanes != 1) return refuse("more than one product a block");
+  if (u != multiply_add(u))
+    return refuse("its operands, sums or roundings are more than those of a multiply-add");
+  if (const std::string why = unusual(u); !why.empty()) return refuse(why);
+  const int p = u.out.fmt.precision();
+  if (u.product.round && u.product.round->fmt.precision() != p)
+    return refuse("product.round and out have different precisions");
+  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt})
+    if (f.precision() > p) return refuse(to_string(f) + " has more digits than the sums");
+  Chain chain{p, std::nullopt, round_to(u.out, Slot::out)};
+  if (u.product.round) chain.product = round_to(*u.product.round, Slot::product);
+  return {chain, {}};
+}
+
+}  // namespace widthwise::wide

@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include "products.hpp"
+#include "widthwise/layout.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Both ways of the wide engine against the reference: the same codes and flags.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+bool takes(std::string_view way, const Unit& u) { return opinion(way, u, true).takes; }
+
+// The ways that this machine has.
+std::vector<std::string> ways() {
+  const Opinion lanes = opinion("wide52", parse_unit("mac(e15m112)"));
+  if (lanes.takes) return {"wide", "wide52"};
+  fmt::print("SKIPPED: wide52: {}\n", lanes.reason);
+  return {"wide"};
+}
+
+// Compares a unit on random operands of every manner, flags included.
+class Comparing {
+ public:
+  void compare(const std::string& way, const Unit& u, std::initializer_list<Rival::Shape> shapes) {
+    INFO(way << ' ' << to_string(u));
+    REQUIRE(takes(way, u));
+    for (const Rival::Shape& s : shapes) {
+      Rival(way, u, tally_, true).compare_random(s, random_);
+      expected_ += outputs_compared(s);
+    }
+  }
+  ~Comparing() { tally_.expect(expected_); }
+
+ private:
+  ProductRandom random_{1};
+  Tally tally_;
+  std::uint64_t expected_ = 0;
+};
+
+// Numbers about 1 whose digits run in ones and zeros, end early, or do neither: where products and
+// sums tie, carry far, cancel, or miss that by their last digit.
+class RunsOfDigits {
+ public:
+  RunsOfDigits(const Format& f, ProductRandom& random) : f_(f), random_(random) {}
+
+  CodeList codes(std::size_t count) {
+    CodeList x(f_, count);
+    for (std::size_t i = 0; i < count; ++i) x.set(i, code());
+    return x;
+  }
+
+ private:
+  WideCode code() {
+    const std::int64_t exponent = static_cast<std::int64_t>(random_() % 4) - 2;
+    const WideCode sign = random_() % 2 ? bit<WideCode>(f_.magnitude_bits()) : WideCode{};
+    return sign | WideCode(exponent + f_.bias) << f_.frac_bits | fraction();
+  }
+  WideCode fraction() {
+    const int i = place(), j = place();
+    switch (random_() % 7) {
+      case 0: return bit<WideCode>(i);
+      case 1: return bit<WideCode>(i) | bit<WideCode>(j);
+      case 2: return ones<WideCode>(f_.frac_bits) ^ ones<WideCode>(i);
+      case 3: return ones<WideCode>(i);
+      case 4: return ones<WideCode>(i) ^ ones<WideCode>(j);
+      case 5: return uniform() >> i << i;
+      default: return uniform();
+    }
+  }
+  int place() { return static_cast<int>(random_() % static_cast<unsigned>(f_.frac_bits)); }
+  WideCode uniform() {
+    WideCode x;
+    for (std::uint64_t& limb : x.limb) limb = random_();
+    return x & ones<WideCode>(f_.frac_bits);
+  }
+
+  Format f_;
+  ProductRandom& random_;
+};
+
+constexpr const char* modes[] = {"rne", "rna", "rnz", "rnp", "rnm", "rno",
+                                 "rtz", "rdn", "rup", "raz", "odd"};
+
+Unit rounding_by(int precision, std::string_view product, std::string_view sum) {
+  return parse_unit(fmt::format("mac(e15m{0}, product=e15m{0}:{1}, sum=e15m{0}:{2})", precision - 1,
+                                product, sum));
+}
+
+}  // namespace
+
+TEST_CASE("wide: limbs of every count, and the precisions at their ends") {
+  Comparing all;
+  for (const std::string& way : ways()) {
+    for (const int p : {2,   24,  49,  50,  51,  63,  64,  65,  101, 102, 103, 113, 127, 128, 129,
+                        153, 154, 192, 193, 205, 237, 256, 257, 309, 310, 320, 384, 385, 448, 512})
+      all.compare(way, parse_unit(fmt::format("mac(e15m{})", p - 1)), {{3, 1, 9}, {2, 7, 11}});
+    for (const int p : {513, 577, 640, 673, 704, 769, 832, 877, 896, 960, 1023, 1024, 1025, 1088})
+      all.compare(way, parse_unit(fmt::format("mac(e20m{})", p - 1)), {{2, 3, 3}});
+  }
+}
+
+TEST_CASE("wide: every rounding of products and sums") {
+  Comparing all;
+  for (const std::string& way : ways())
+    for (const int p : {64, 113, 154})
+      for (const char* product : modes)
+        for (const char* sum : {product, "rne", "rdn"})
+          all.compare(way, rounding_by(p, product, sum), {{2, 3, 9}});
+}
+
+TEST_CASE("wide: stochastic rounding has the reference's random bits") {
+  Comparing all;
+  for (const int p : {63, 64, 65, 113, 256, 385})
+    for (const char* mode : {"sr1", "sr13", "sr33:half", "sr60", "sr60:even"})
+      all.compare("wide", rounding_by(p, mode, mode), {{2, 5, 3}});
+}
+
+TEST_CASE("wide: exponents of 62 bits and of few, formats apart, without specials") {
+  Comparing all;
+  for (const std::string& way : ways())
+    for (const char* text :
+         {"mac(e62m112)", "mac(e61m200)", "mac(e3m66)", "mac(e15m112, sum=e18m112)",
+          "mac(e15m112, sum=e8m112)", "mac(e15m112, product=e7m112, sum=e9m112)",
+          "mac(binary64, product=e15m112, sum=e15m112)", "mac(e5m10, product=e11m63, sum=e9m63)",
+          "mac(e15m112, b=e8m7, c=e11m52)", "mac(e8m70;nan=all_ones;inf=no)",
+          "mac(e8m70;nan=none;inf=no;overflow=max)", "mac(e15m112, sum=e15m112:rtz)"})
+      all.compare(way, parse_unit(text), {{3, 9, 10}, {2, 1, 17}});
+}
+
+TEST_CASE("wide: fused multiply-adds") {
+  Comparing all;
+  for (const char* text :
+       {"fma(e15m1)", "fma(e15m63)", "fma(e15m64)", "fma(e15m112)", "fma(e15m112, sum=e15m112:rdn)",
+        "fma(e15m112, sum=e15m112:odd)", "fma(e15m191, sum=e15m191:sr60)", "fma(e20m255)",
+        "fma(binary64, sum=e15m112)", "fma(e5m10, sum=e9m300)", "fma(e62m383, sum=e62m383:rup)",
+        "fma(e20m1023)"})
+    all.compare("wide", parse_unit(text), {{2, 1, 7}, {3, 6, 3}});
+}
+
+TEST_CASE("wide: parts along k, blocks of rows and of columns") {
+  Comparing all;
+  for (const std::string& way : ways())
+    all.compare(way, parse_unit("mac(e11m70)"), {{2, 130, 3}, {258, 1, 1}, {1, 2, 261}});
+}
+
+TEST_CASE("wide: digits that run in ones and zeros") {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  constexpr std::size_t m = 12, n = 24;
+  const auto compare = [&](const std::string& way, const Unit& u, std::size_t k) {
+    if (!takes(way, u)) return;
+    RunsOfDigits make(u.out.fmt, random);
+    const CodeList a = make.codes(m * k), b = make.codes(k * n), c = make.codes(m * n);
+    MatrixProduct product;
+    product.m = m, product.n = n, product.k = k;
+    product.a = a.rows(k), product.b = b.rows(n), product.c = c.rows(n);
+    Rival(way, u, tally, true).compare(product, "runs of digits");
+    expected += m * n;
+  };
+  for (const std::string& way : ways())
+    for (const int p : {64, 65, 102, 113, 256, 384, 512, 705, 1024})
+      for (const char* mode : {"rne", "rtz", "rup"}) {
+        const Unit fused = parse_unit(fmt::format("fma(e15m{0}, sum=e15m{0}:{1})", p - 1, mode));
+        compare(way, rounding_by(p, mode, mode), 1);
+        compare(way, rounding_by(p, mode, mode), 3);
+        compare(way, fused, 1);
+      }
+  CHECK(expected == (ways().size() * 2 + 1) * 27 * m * n);
+  tally.expect(expected);
+}
+
+TEST_CASE("wide refuses what it cannot vouch for, and says why") {
+  const auto reason = [](const char* way, const char* text) {
+    const Opinion o = opinion(way, parse_unit(text));
+    return o.takes ? std::string("taken") : o.reason;
+  };
+  CHECK(reason("wide", "hopper.f16.f32") == "more than one product a block");
+  CHECK(reason("wide52", "fma(e15m112)") == "products are not rounded before they are added");
+  CHECK(reason("wide", "mac(e15m112, product=e15m111)") ==
+        "product.round and out have different precisions");
+  CHECK(reason("wide", "mac(e15m112, a=e15m113)") == "e15m113 has more digits than the sums");
+  CHECK(reason("wide", "mac(e15m112, final=binary64)") ==
+        "its operands, sums or roundings are more than those of a multiply-add");
+  CHECK(reason("wide", "mac(e15m112;daz)") == "e15m112;daz flushes subnormals");
+  CHECK(reason("wide", "mac(e4m3fnuz)") == "e4m3fnuz has NaN in the place of -0");
+  CHECK(reason("wide", "mac(e20m1087)") == "taken");
+  CHECK(reason("wide", "mac(e20m1088)") == "1089 digits; there are limbs for 1088");
+  CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr60)") == "taken");
+  CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
+  CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr1)") == "it rounds by sr1");
+}
+
+TEST_CASE("auto takes the wide engine's faster way for many digits") {
+  for (const char* text : {"mac(e15m112)", "mac(e20m255)", "mac(e20m1023)"})
+    CHECK(prepare({.unit = parse_unit(text), .k = 4}).engine == ways().back());
+}
