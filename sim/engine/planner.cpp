@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -28,6 +29,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
+    {"exact", &exact::opinion, &exact::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
 };
 

@@ -99,6 +99,12 @@ int main() {
                            {"hopper.e4m3.f32", 5},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
+                           {"kulisch(e8m7)", 0},
+                           {"kulisch.f32", 0},
+                           {"fix24.wrap", 0},
+                           {"fix24.sat", 0},
+                           {"fixedacc(e5m10, width=24, frac=12, align=rna)", 0},
+                           {"kulisch(binary64)", 0},
                            {"mac(e15m112)", 0}}) {
     const Unit u = parse_unit(s.unit);
     const double rate = static_cast<double>(n * n * n) / seconds_of(u);
