@@ -14,8 +14,9 @@ class Finish {
 
   std::uint64_t code(const Term<uint128>& sum, Progress& progress) const {
     NoTrace trace;
-    const std::uint64_t z = sum.m >> 64 == 0 ? rounded(out_, shorter(sum), 0, progress, trace)
-                                             : rounded(out_, sum, 0, progress, trace);
+    const bool small = sum.m >> 62 == 0;  // roundings want a digit to spare above a magnitude
+    const std::uint64_t z = small ? rounded(out_, shorter(sum), 0, progress, trace)
+                                  : rounded(out_, sum, 0, progress, trace);
     if (!final_) return z;
     const Factor<std::uint64_t> held = factor(out_.rounder.layout, z);
     return rounded(*final_, term<std::uint64_t>(held, 0), 0, progress, trace);

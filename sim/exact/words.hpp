@@ -50,7 +50,7 @@ class WordSums {
     add(words, value < 0, value < 0 ? 0 - bits : bits, q, none);
   }
 
-  // The sum as a term: all of it, or 97 leading digits and more with the rest jammed into the last.
+  // The sum as a term: all of it, or 65 leading digits or more, the rest jammed into the last.
   Term<uint128> total(const uint128* words) const {
     if (!lone_) return leading(words);
     Flags none = 0;
