@@ -46,10 +46,12 @@ class ExactProduct final : public ProductEngine {
         finish_(unit_),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))),
         reference_(make_reference(unit_, k_)) {
-    // A few megabytes of sums.
-    const std::size_t most = (std::size_t{1} << 22) / (sums_.size() * sizeof(uint128));
-    columns_ = std::clamp<std::size_t>(most / 256, tile_columns, 1024) / tile_columns * tile_columns;
-    rows_ = std::clamp<std::size_t>(most / columns_, tile_rows, 256) / tile_rows * tile_rows;
+    // A few megabytes of sums, about as many down as across.
+    const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
+    const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
+    rows_ = std::clamp<std::size_t>(side, tile_rows, 256) / tile_rows * tile_rows;
+    columns_ =
+        std::clamp<std::size_t>(most / rows_, tile_columns, 1024) / tile_columns * tile_columns;
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override;
@@ -113,11 +115,12 @@ class ExactProduct::Work {
       load_rows();
       for (first_ = 0; first_ < columns_; first_ += tile_columns) {
         load_columns();
-        for (std::size_t i = 0; i < tiles_down_; ++i)
+        for (std::size_t i = 0; i < tiles_down_; ++i) {
           if (!in_lanes(i)) in_integers(i);
+          if (k_ + steps_ == e_.k_) deliver(i);
+        }
       }
     }
-    for (std::size_t r = 0; r < rows_; ++r) deliver(r);
   }
 
  private:
@@ -159,7 +162,7 @@ class ExactProduct::Work {
     a_ranges_.assign(tiles_down_, {});
     for (std::size_t r = 0; r < rows_; ++r) {
       double* const at = &a_.numbers[r * steps_];
-      e_.a_.numbers(a_codes(row_ + r, k_), a_scales(row_ + r, k_), steps_, at);
+      e_.a_.numbers(a_codes(row_ + r, k_), a_scales(row_ + r, k_), steps_, held_, at);
       Range found = range(at, steps_);
       if (found.most > infinite) {
         special_rows_[r] = 1;
@@ -178,7 +181,7 @@ class ExactProduct::Work {
     for (std::size_t t = 0; t < steps_; ++t) {
       double* const at = &b_.numbers[t * tile_columns];
       const std::size_t x = column_ + first_;
-      e_.b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), n, at);
+      e_.b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), n, held_, at);
       std::fill(at + n, at + tile_columns, 0.0);
     }
     b_range_ = range(b_.numbers.data(), b_.numbers.size());
@@ -208,13 +211,13 @@ class ExactProduct::Work {
   }
   void b_items() {
     const std::size_t n = panel_columns();
-    b_.items.resize(steps_ * n);
+    b_.items.resize(n * steps_);
     for (std::size_t t = 0; t < steps_; ++t) {
       const Line codes = b_codes(k_ + t, column_ + first_);
       const Scales scales = b_scales(k_ + t, column_ + first_);
       for (std::size_t c = 0; c < n; ++c) {
-        b_.items[t * n + c] = e_.b_.item(codes, scales, c);
-        special_columns_[first_ + c] |= b_.items[t * n + c].special;
+        b_.items[c * steps_ + t] = e_.b_.item(codes, scales, c);
+        special_columns_[first_ + c] |= b_.items[c * steps_ + t].special;
       }
     }
   }
@@ -276,9 +279,12 @@ class ExactProduct::Work {
   }
   template <class Visit>
   void each_output(std::size_t i, std::size_t level, const Visit& visit) {
-    for (std::size_t r = 0; r < rows_of(i); ++r)
-      for (std::size_t c = 0; c < panel_columns(); ++c)
-        visit(lanes_[level * tile_size + r * tile_columns + c], words(i * tile_rows + r, first_ + c));
+    const std::size_t n = panel_columns(), size = e_.sums_.size();
+    for (std::size_t r = 0; r < rows_of(i); ++r) {
+      double* const lanes = &lanes_[level * tile_size + r * tile_columns];
+      uint128* const sums = words(i * tile_rows + r, first_);
+      for (std::size_t c = 0; c < n; ++c) visit(lanes[c], sums + c * size);
+    }
   }
   template <class Visit>
   void each_output(std::size_t i, const Visit& visit) {
@@ -288,25 +294,20 @@ class ExactProduct::Work {
   void in_integers(std::size_t i) {
     if (a_.items.empty()) a_items();
     if (b_.items.empty()) b_items();
-    const std::size_t n = panel_columns();
     for (std::size_t r = i * tile_rows; r < i * tile_rows + rows_of(i); ++r)
-      for (std::size_t t = 0; t < steps_; ++t) {
-        const Item& a = a_.items[r * steps_ + t];
-        for (std::size_t c = 0; c < n; ++c) {
-          const Item& b = b_.items[t * n + c];
-          Flags raised = flags_[r * columns_ + first_ + c];
-          e_.sums_.add(words(r, first_ + c), a.negative != b.negative, uint128{a.m} * b.m,
-                       std::int64_t{a.q} + b.q, raised);
-          flags_[r * columns_ + first_ + c] = static_cast<std::uint8_t>(raised);
-        }
+      for (std::size_t c = 0; c < panel_columns(); ++c) {
+        Flags raised = 0;
+        e_.sums_.add_products(words(r, first_ + c), &a_.items[r * steps_], &b_.items[c * steps_],
+                              steps_, raised);
+        flags_[r * columns_ + first_ + c] |= static_cast<std::uint8_t>(raised);
       }
   }
 
-  void deliver(std::size_t r) {
-    for (std::size_t c = 0; c < columns_; ++c) {
-      if (special_rows_[r] || special_columns_[c] || !deliver(r, c))
-        e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
-    }
+  void deliver(std::size_t i) {
+    for (std::size_t r = i * tile_rows; r < i * tile_rows + rows_of(i); ++r)
+      for (std::size_t c = first_; c < first_ + panel_columns(); ++c)
+        if (special_rows_[r] || special_columns_[c] || !deliver(r, c))
+          e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
   }
   // C joins the sum, which is rounded. False where C is not finite.
   bool deliver(std::size_t r, std::size_t c) {
@@ -354,6 +355,7 @@ class ExactProduct::Work {
   Panel a_, b_;
   std::vector<Range> a_ranges_;
   Range b_range_;
+  std::vector<std::byte> held_;
   double lanes_[most_levels * tile_size];
 };
 

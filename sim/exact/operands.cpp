@@ -6,10 +6,23 @@
 #include "widthwise/sim/codes.hpp"
 
 namespace widthwise::exact {
+namespace {
+
+// Fields that slide into a double's places, and nothing else to be done.
+bool slides(const Operand& x) {
+  const Format& f = x.fmt;
+  return f.is_signed && f.subnormals && f.zero && !f.daz && f.precision() > 1 &&
+         f.nan != NanCodes::negative_zero && x.subnormals == Flush::keep &&
+         (!x.keep_frac || x.keep_rm == Rounding(RoundingMode::rtz));
+}
+
+}  // namespace
 
 Coded::Coded(const Operand& x, bool doubles)
     : operand_(x), layout_(x.fmt), bytes_(item_bytes(x.fmt.width())) {
-  if (!doubles || bytes_ > 1) return;
+  if (!doubles) return;
+  if (slides(x)) codec_.emplace(x);
+  if (codec_ || bytes_ > 1) return;
   for (int code = 0; code < 256; ++code) {
     const auto item = static_cast<std::byte>(code);
     table_.push_back(number(&item));
@@ -31,7 +44,10 @@ double Coded::number(const std::byte* at) const {
   return x.negative ? -z : z;
 }
 
-void Coded::numbers(const Line& codes, std::size_t n, double* out) const {
+void Coded::numbers(const Line& codes, std::size_t n, std::vector<std::byte>& held,
+                    double* out) const {
+  if (codec_ && codec_->finite(codec_->decode({codes.at}, 0, codes.stride / bytes_, n, held, out)))
+    return;
   if (table_.empty())
     for (std::size_t i = 0; i < n; ++i) out[i] = number(codes(i));
   else
@@ -50,14 +66,15 @@ Item Reader::item(const Line& codes, const Scales& scales, std::size_t i) const 
   return {x.m * s.m, x.q + s.q, x.negative != s.negative, x.special || s.special};
 }
 
-void Reader::numbers(const Line& codes, const Scales& scales, std::size_t n, double* out) const {
-  codes_.numbers(codes, n, out);
+void Reader::numbers(const Line& codes, const Scales& scales, std::size_t n,
+                     std::vector<std::byte>& held, double* out) const {
+  codes_.numbers(codes, n, held, out);
   if (!scales_) return;
   for (std::size_t i = 0; i < n;) {
     const std::size_t at = scales.first + i;
     const std::size_t end = std::min(n, i + scales.block - at % scales.block);
     double s;
-    scales_->numbers({scales.codes(at / scales.block), 0}, 1, &s);
+    scales_->numbers({scales.codes(at / scales.block), scales_->bytes()}, 1, held, &s);
     for (; i < end; ++i) out[i] *= s;
   }
 }

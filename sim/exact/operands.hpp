@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/engine/numbers.hpp"
 #include "widthwise/datapath/product.hpp"
 #include "widthwise/sim/dot.hpp"
 #include "words.hpp"
@@ -34,7 +35,8 @@ class Coded {
     return condition(operand_, widthwise::factor(layout_, load_code<std::uint64_t>(at, bytes_)));
   }
   Item item(const std::byte* at) const;
-  void numbers(const Line& codes, std::size_t n, double* out) const;
+  // Codes that do not lie side by side go through `held`.
+  void numbers(const Line& codes, std::size_t n, std::vector<std::byte>& held, double* out) const;
 
  private:
   double number(const std::byte* at) const;
@@ -42,7 +44,8 @@ class Coded {
   Operand operand_;
   Layout<std::uint64_t> layout_;
   int bytes_;
-  std::vector<double> table_;  // of every code of one byte
+  std::optional<Codec<double>> codec_;  // for formats that it reads
+  std::vector<double> table_;           // of every code of one byte, for others
 };
 
 class Reader {
@@ -52,7 +55,8 @@ class Reader {
   int bytes() const { return codes_.bytes(); }
   int scale_bytes() const { return scales_ ? scales_->bytes() : 0; }
   Item item(const Line& codes, const Scales& scales, std::size_t i) const;
-  void numbers(const Line& codes, const Scales& scales, std::size_t n, double* out) const;
+  void numbers(const Line& codes, const Scales& scales, std::size_t n, std::vector<std::byte>& held,
+               double* out) const;
 
  private:
   Coded codes_;

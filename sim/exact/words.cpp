@@ -3,30 +3,107 @@
 #include "sim/unit/bound.hpp"
 
 namespace widthwise::exact {
+namespace {
 
-Term<uint128> WordSums::leading(const uint128* words) const {
-  std::vector<std::uint32_t> digits(size() + 3);  // base 2^32
+uint128 signed_word(bool negative, uint128 m) {
+  const uint128 mask = mask_if<uint128>(negative);
+  return (m ^ mask) - mask;
+}
+
+Signed<uint128> magnitude(uint128 word) {
+  const bool negative = word >> 127 != 0;
+  return {negative, signed_word(negative, word)};
+}
+
+}  // namespace
+
+WordSums::Placed WordSums::placed(bool negative, uint128 m, std::int64_t q) const {
+  const std::int64_t below = plan_.last - q;
+  if (below <= 0) return {m, -below};
+  const Rounding& rule = sum_.align.rm;
+  if (m >> 62 == 0)  // a shorter carrier is quicker
+    return {round_magnitude(rule, negative, static_cast<std::uint64_t>(m), below), 0};
+  return {round_magnitude(rule, negative, m, below), 0};
+}
+
+// Lane by lane, for saturation and flags depend on the order. A term past 2^124 passes every
+// register, and is cut there.
+void WordSums::step(uint128& word, bool negative, const Placed& v, Flags& flags) const {
+  constexpr uint128 beyond = uint128{1} << 124;
+  const bool large = v.m != 0 && bit_length(v.m) + v.up > 124;
+  const Signed<uint128> term{negative, large ? beyond : shift_left(v.m, v.m == 0 ? 0 : v.up)};
+  if (sum_.overflow == RegisterOverflow::flag) fit(sum_, term, flags);
+  const Signed<uint128> z = fit(sum_, plus(magnitude(word), term), flags);
+  word = signed_word(z.negative, z.m);
+}
+
+void WordSums::accumulate(uint128& word, bool negative, const Placed& v) {
+  if (v.up < 128) word += signed_word(negative, shift_left(v.m, v.up));
+}
+
+void WordSums::spread(uint128* words, bool negative, const Placed& v) {
+  uint128* const at = words + v.up / digits_apart;
+  const std::int64_t up = v.up % digits_apart;
+  at[0] += signed_word(negative, uint128{static_cast<std::uint64_t>(v.m)} << up);
+  if (const uint128 high = v.m >> 64; high != 0)
+    at[64 / digits_apart] += signed_word(negative, high << up);
+}
+
+void WordSums::add(uint128* words, bool negative, uint128 m, std::int64_t q, Flags& flags) const {
+  const Placed v = placed(negative, m, q);
+  if (stepwise()) step(*words, negative, v, flags);
+  else if (lone_) accumulate(*words, negative, v);
+  else spread(words, negative, v);
+}
+
+void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
+                            Flags& flags) const {
+  const auto each = [&](const auto& add) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool negative = a[i].negative != b[i].negative;
+      add(negative, placed(negative, uint128{a[i].m} * b[i].m, std::int64_t{a[i].q} + b[i].q));
+    }
+  };
+  if (!lone_) return each([&](bool negative, const Placed& v) { spread(words, negative, v); });
+  uint128 word = *words;
+  if (stepwise())
+    each([&](bool negative, const Placed& v) { step(word, negative, v, flags); });
+  else
+    each([&](bool negative, const Placed& v) { accumulate(word, negative, v); });
+  *words = word;
+}
+
+Term<uint128> WordSums::total(uint128* words) const {
+  if (!lone_) return leading(words);
+  Flags none = 0;
+  Signed<uint128> z = magnitude(*words);
+  if (plan_.reg == Register::wraps) z = fit(sum_, z, none);
+  return {.kind = Kind::finite, .negative = z.negative, .m = z.m, .q = plan_.last};
+}
+
+Term<uint128> WordSums::leading(uint128* words) const {
+  constexpr std::uint64_t digit = ~std::uint32_t{0};
+  const auto n = static_cast<std::ptrdiff_t>(size());
   int128 carry = 0;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i < size()) carry += static_cast<int128>(words[i]);
-    digits[i] = static_cast<std::uint32_t>(carry);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {  // a word becomes one digit to base 2^32
+    carry += static_cast<int128>(words[i]);
+    words[i] = static_cast<std::uint64_t>(carry) & digit;
     carry >>= digits_apart;
   }
   const bool negative = carry < 0;
-  std::uint64_t borrow = negative;
-  for (std::uint32_t& d : digits) {
-    if (!negative) break;
-    borrow += ~d;
-    d = static_cast<std::uint32_t>(borrow);
+  std::uint64_t borrow = 1;
+  for (std::ptrdiff_t i = 0; negative && i < n; ++i) {
+    borrow += static_cast<std::uint64_t>(words[i]) ^ digit;
+    words[i] = borrow & digit;
     borrow >>= digits_apart;
   }
-  constexpr std::size_t kept = 3;
-  std::size_t top = digits.size();
-  while (top > kept && digits[top - 1] == 0) --top;
+  constexpr std::ptrdiff_t kept = 3;
+  std::ptrdiff_t bottom = n - kept;
+  while (bottom > 0 && words[bottom + kept - 1] == 0) --bottom;
   Term<uint128> z{.kind = Kind::finite, .negative = negative};
-  z.q = plan_.last + static_cast<std::int64_t>(top - kept) * digits_apart;
-  for (std::size_t i = 0; i < kept; ++i) z.m = z.m << digits_apart | digits[top - 1 - i];
-  for (std::size_t i = 0; i < top - kept; ++i) z.m |= digits[i] != 0;
+  z.q = plan_.last + bottom * digits_apart;
+  for (std::ptrdiff_t i = kept; i-- > 0;) z.m = z.m << digits_apart | words[bottom + i];
+  for (std::ptrdiff_t i = 0; i < bottom; ++i) z.m |= words[i] != 0;
   return z;
 }
 
