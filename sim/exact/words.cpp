@@ -3,27 +3,11 @@
 #include "sim/unit/bound.hpp"
 
 namespace widthwise::exact {
-namespace {
 
-uint128 signed_word(bool negative, uint128 m) {
-  const uint128 mask = mask_if<uint128>(negative);
-  return (m ^ mask) - mask;
-}
-
-Signed<uint128> magnitude(uint128 word) {
-  const bool negative = word >> 127 != 0;
-  return {negative, signed_word(negative, word)};
-}
-
-}  // namespace
-
-WordSums::Placed WordSums::placed(bool negative, uint128 m, std::int64_t q) const {
-  const std::int64_t below = plan_.last - q;
-  if (below <= 0) return {m, -below};
+uint128 WordSums::cut(bool negative, uint128 m, std::int64_t digits) const {
   const Rounding& rule = sum_.align.rm;
-  if (m >> 62 == 0)  // a shorter carrier is quicker
-    return {round_magnitude(rule, negative, static_cast<std::uint64_t>(m), below), 0};
-  return {round_magnitude(rule, negative, m, below), 0};
+  if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);
+  return round_magnitude(rule, negative, static_cast<std::uint64_t>(m), digits);  // quicker
 }
 
 // Lane by lane, for saturation and flags depend on the order. A term past 2^124 passes every
@@ -35,25 +19,6 @@ void WordSums::step(uint128& word, bool negative, const Placed& v, Flags& flags)
   if (sum_.overflow == RegisterOverflow::flag) fit(sum_, term, flags);
   const Signed<uint128> z = fit(sum_, plus(magnitude(word), term), flags);
   word = signed_word(z.negative, z.m);
-}
-
-void WordSums::accumulate(uint128& word, bool negative, const Placed& v) {
-  if (v.up < 128) word += signed_word(negative, shift_left(v.m, v.up));
-}
-
-void WordSums::spread(uint128* words, bool negative, const Placed& v) {
-  uint128* const at = words + v.up / digits_apart;
-  const std::int64_t up = v.up % digits_apart;
-  at[0] += signed_word(negative, uint128{static_cast<std::uint64_t>(v.m)} << up);
-  if (const uint128 high = v.m >> 64; high != 0)
-    at[64 / digits_apart] += signed_word(negative, high << up);
-}
-
-void WordSums::add(uint128* words, bool negative, uint128 m, std::int64_t q, Flags& flags) const {
-  const Placed v = placed(negative, m, q);
-  if (stepwise()) step(*words, negative, v, flags);
-  else if (lone_) accumulate(*words, negative, v);
-  else spread(words, negative, v);
 }
 
 void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
@@ -71,14 +36,6 @@ void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::s
   else
     each([&](bool negative, const Placed& v) { accumulate(word, negative, v); });
   *words = word;
-}
-
-Term<uint128> WordSums::total(uint128* words) const {
-  if (!lone_) return leading(words);
-  Flags none = 0;
-  Signed<uint128> z = magnitude(*words);
-  if (plan_.reg == Register::wraps) z = fit(sum_, z, none);
-  return {.kind = Kind::finite, .negative = z.negative, .m = z.m, .q = plan_.last};
 }
 
 Term<uint128> WordSums::leading(uint128* words) const {
