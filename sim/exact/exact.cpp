@@ -41,7 +41,7 @@ class ExactProduct final : public ProductEngine {
         k_(task.k),
         a_(unit_.a, unit_.scale, plan.doubles),
         b_(unit_.b, unit_.scale, plan.doubles),
-        c_(unit_.c, false),
+        c_(unit_.c, plan.c_doubles),
         sums_(plan, unit_.group_sum),
         finish_(unit_),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))),
@@ -116,6 +116,7 @@ class ExactProduct::Work {
       for (first_ = 0; first_ < columns_; first_ += tile_columns) {
         load_columns();
         for (std::size_t i = 0; i < tiles_down_; ++i) {
+          quick_ = false;
           if (!in_lanes(i)) in_integers(i);
           if (k_ + steps_ == e_.k_) deliver(i);
         }
@@ -257,12 +258,33 @@ class ExactProduct::Work {
       const double digit = two_to(e_.plan_.last);
       const double limit = two_to(*e_.unit_.group_sum.width - 1) * digit;
       tile.low = course.start[0] - limit, tile.high = course.start[0] + (limit - digit);
-      each_output(i, [&](double& lane, uint128* sum) {
-        lane += static_cast<double>(static_cast<std::int64_t>(*sum)) * digit;
+      each_output(i, [&](std::size_t at, const uint128* sum) {
+        lanes_[at] += static_cast<double>(static_cast<std::int64_t>(*sum)) * digit;
       });
     }
     kernel(course.sequence, saturates)(tile);
+    quick_ = steps == e_.k_ && take_quickly(course, i);
     drain(course, i, saturates);
+  }
+
+  // Whether the lanes hold all there is of the outputs, as sums of two doubles: their codes then,
+  // where those are sure.
+  bool take_quickly(const Course& course, std::size_t i) {
+    const bool open = e_.plan_.reg == Register::open, last = course.levels.count == 1;
+    if (!e_.finish_.quick() || course.levels.count > 2) return false;
+    if (p_.c.data && (!last || !open || e_.one_digit() || !e_.plan_.c_doubles)) return false;
+    double first[tile_size], second[tile_size];
+    for (std::size_t j = 0; j < tile_size; ++j) {
+      first[j] = lanes_[j] - course.start[0];
+      second[j] = last ? 0 : lanes_[tile_size + j];
+    }
+    for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
+      e_.c_.numbers(line(p_.c, e_.c_.bytes(), row_ + i * tile_rows + r, column_ + first_, false),
+                    panel_columns(), held_, second + r * tile_columns);
+    const double limit =
+        open ? infinity : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
+    e_.finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
+    return true;
   }
 
   // The lanes' sums into the words.
@@ -270,25 +292,23 @@ class ExactProduct::Work {
     for (int l = 0; l < course.levels.count; ++l) {
       const std::int64_t digit = course.levels.digit[l];
       const double unit = two_to(-digit), start = course.start[l];
-      each_output(i, static_cast<std::size_t>(l), [&](double& lane, uint128* sum) {
-        const auto value = static_cast<std::int64_t>((lane - start) * unit);
+      const double* const lanes = &lanes_[static_cast<std::size_t>(l) * tile_size];
+      each_output(i, [&](std::size_t at, uint128* sum) {
+        if (quick_ && sure_[at]) return;
+        const auto value = static_cast<std::int64_t>((lanes[at] - start) * unit);
         if (saturates) *sum = static_cast<uint128>(value);
         else e_.sums_.add(sum, value, digit);
       });
     }
   }
-  template <class Visit>
-  void each_output(std::size_t i, std::size_t level, const Visit& visit) {
-    const std::size_t n = panel_columns(), size = e_.sums_.size();
-    for (std::size_t r = 0; r < rows_of(i); ++r) {
-      double* const lanes = &lanes_[level * tile_size + r * tile_columns];
-      uint128* const sums = words(i * tile_rows + r, first_);
-      for (std::size_t c = 0; c < n; ++c) visit(lanes[c], sums + c * size);
-    }
-  }
+  // Every output of a tile, by its place there, with its words.
   template <class Visit>
   void each_output(std::size_t i, const Visit& visit) {
-    each_output(i, 0, visit);
+    const std::size_t n = panel_columns(), size = e_.sums_.size();
+    for (std::size_t r = 0; r < rows_of(i); ++r) {
+      uint128* const sums = words(i * tile_rows + r, first_);
+      for (std::size_t c = 0; c < n; ++c) visit(r * tile_columns + c, sums + c * size);
+    }
   }
 
   void in_integers(std::size_t i) {
@@ -304,14 +324,31 @@ class ExactProduct::Work {
   }
 
   void deliver(std::size_t i) {
-    for (std::size_t r = i * tile_rows; r < i * tile_rows + rows_of(i); ++r)
-      for (std::size_t c = first_; c < first_ + panel_columns(); ++c)
-        if (special_rows_[r] || special_columns_[c] || !deliver(r, c))
-          e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
+    for (std::size_t r = 0; r < rows_of(i); ++r)
+      for (std::size_t c = 0; c < panel_columns(); ++c) {
+        const std::size_t row = i * tile_rows + r, column = first_ + c, at = r * tile_columns + c;
+        if (special_rows_[row] || special_columns_[column])
+          again(row, column);
+        else if (quick_ && sure_[at])
+          put(place(row, column), codes_[at], code_flags_[at]);
+        else if (!deliver(row, column))
+          again(row, column);
+      }
+  }
+  void again(std::size_t r, std::size_t c) const {
+    e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
+  }
+  std::size_t place(std::size_t r, std::size_t c) const {
+    return (row_ + r) * p_.n + column_ + c;
+  }
+  void put(std::size_t at, std::uint64_t code, Flags flags) const {
+    store_code(static_cast<std::byte*>(p_.result) + at * e_.bytes_, static_cast<int>(e_.bytes_),
+               code);
+    if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(flags);
   }
   // C joins the sum, which is rounded. False where C is not finite.
   bool deliver(std::size_t r, std::size_t c) {
-    const std::size_t y = row_ + r, x = column_ + c, at = y * p_.n + x;
+    const std::size_t y = row_ + r, x = column_ + c, at = place(r, c);
     const Factor<std::uint64_t> addend =
         p_.c.data ? e_.c_.factor(line(p_.c, e_.c_.bytes(), y, x, false).at)
                   : cleared<std::uint64_t>(e_.unit_.c.fmt);
@@ -323,9 +360,7 @@ class ExactProduct::Work {
     Term<uint128> total = e_.sums_.total(sum);
     if (total.m == 0) sign_zero(total, y, x, addend.negative);
     const std::uint64_t code = e_.finish_.code(total, progress);
-    store_code(static_cast<std::byte*>(p_.result) + at * e_.bytes_, static_cast<int>(e_.bytes_),
-               code);
-    if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(progress.flags);
+    put(at, code, progress.flags);
     return true;
   }
 
@@ -344,7 +379,8 @@ class ExactProduct::Work {
     total.mixed = minus && plus;
   }
 
-  static constexpr std::uint64_t infinite = std::uint64_t{0x7ff} << 52;
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr std::uint64_t infinite = std::bit_cast<std::uint64_t>(infinity);
 
   const ExactProduct& e_;
   const MatrixProduct& p_;
@@ -357,6 +393,9 @@ class ExactProduct::Work {
   Range b_range_;
   std::vector<std::byte> held_;
   double lanes_[most_levels * tile_size];
+  bool quick_ = false;  // these are the tile's codes, where they are sure
+  std::uint64_t codes_[tile_size];
+  std::uint8_t code_flags_[tile_size], sure_[tile_size];
 };
 
 void ExactProduct::run(const MatrixProduct& p, std::size_t first, std::size_t last) const {

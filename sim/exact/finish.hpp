@@ -22,6 +22,15 @@ class Finish {
     return rounded(*final_, term<std::uint64_t>(held, 0), 0, progress, trace);
   }
 
+  // Whether sums of two doubles can be rounded many at a time.
+  bool quick() const {
+    const Round& r = out_.description;
+    return !final_ && !r.post_norm_frac && !r.rm.stochastic() && r.fmt.precision() <= 50;
+  }
+  // first[i] + second[i], exactly, where the sum is a normal number of magnitude below `limit`.
+  void codes(const double* first, const double* second, double limit, std::size_t n,
+             std::uint64_t* codes, std::uint8_t* flags, std::uint8_t* sure) const;
+
  private:
   static Term<std::uint64_t> shorter(const Term<uint128>& t) {
     return {.kind = t.kind,

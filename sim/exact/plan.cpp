@@ -71,11 +71,11 @@ constexpr Register register_of(const Sum& s, std::int64_t bits, bool flags) {
 
 // Whether doubles hold all digits of operands and products, far from their own ends, and where they
 // have to round or clamp also the register's.
+constexpr std::int64_t least = -1000, most = 800;
+constexpr bool held(const Span& x) {
+  return x.digits <= 53 && x.last >= least && x.top <= most;
+}
 bool in_doubles(const Plan& p, const Unit& u) {
-  constexpr std::int64_t least = -1000, most = 800;
-  const auto held = [](const Span& x) {
-    return x.digits <= 53 && x.last >= least && x.top <= most;
-  };
   if (!held(span(u.a)) || !held(span(u.b)) || !held(p.a) || !held(p.b) || !held(p.a * p.b))
     return false;
   if (u.scale && !held(span(Operand{.fmt = u.scale->fmt}))) return false;
@@ -105,6 +105,7 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
   p.bits = of_term + std::bit_width(k + 1);
   p.reg = register_of(s, p.bits, flags);
   p.doubles = in_doubles(p, u);
+  p.c_doubles = held(c) && c.last >= p.last;
 
   if (p.bits > most_bits)
     return refuse(fmt::format("sums of {} bits; the limit is {}", p.bits, most_bits));

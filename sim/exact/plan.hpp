@@ -37,6 +37,7 @@ enum class Register : std::uint8_t {
 struct Plan {
   Span a, b;     // operands with their scales
   bool doubles;  // hold operands and products, all digits of them
+  bool c_doubles;  // C too, and the register takes all digits of it
   Terms terms;
   Register reg;
   std::int64_t last;  // digit of the register
