@@ -31,6 +31,7 @@ constexpr Entry entries[] = {
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"exact", &exact::opinion, &exact::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"words", &exact::opinion_of_words, &exact::make_words, 2'000'000},
 };
 
 const Entry& entry(std::string_view name) {

@@ -59,9 +59,7 @@ class ExactProduct final : public ProductEngine {
  private:
   class Work;
 
-  bool one_digit() const {
-    return plan_.terms != Terms::whole || plan_.reg == Register::saturates;
-  }
+  bool one_digit() const { return plan_.terms != Terms::whole || plan_.reg == Register::saturates; }
 
   // None where products may be too far apart, or too large for the register's lanes.
   std::optional<Course> course(const Extent& products, std::size_t steps) const {
@@ -146,12 +144,16 @@ class ExactProduct::Work {
     return e_.unit_.scale ? static_cast<std::size_t>(e_.unit_.scale->block) : 1;
   }
   // Row y of A from step k on.
-  Line a_codes(std::size_t y, std::size_t k) const { return line(p_.a, e_.a_.bytes(), y, k, false); }
+  Line a_codes(std::size_t y, std::size_t k) const {
+    return line(p_.a, e_.a_.bytes(), y, k, false);
+  }
   Scales a_scales(std::size_t y, std::size_t k) const {
     return {line(p_.scale_a, e_.a_.scale_bytes(), y, 0, false), k, scaled_together()};
   }
   // Row k of B from column x on.
-  Line b_codes(std::size_t k, std::size_t x) const { return line(p_.b, e_.b_.bytes(), k, x, false); }
+  Line b_codes(std::size_t k, std::size_t x) const {
+    return line(p_.b, e_.b_.bytes(), k, x, false);
+  }
   Scales b_scales(std::size_t k, std::size_t x) const {
     return {line(p_.scale_b, e_.b_.scale_bytes(), k / scaled_together(), x, false), 0, 1};
   }
@@ -281,8 +283,7 @@ class ExactProduct::Work {
     for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
       e_.c_.numbers(line(p_.c, e_.c_.bytes(), row_ + i * tile_rows + r, column_ + first_, false),
                     panel_columns(), held_, second + r * tile_columns);
-    const double limit =
-        open ? infinity : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
+    const double limit = open ? infinity : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
     e_.finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
     return true;
   }
@@ -296,8 +297,10 @@ class ExactProduct::Work {
       each_output(i, [&](std::size_t at, uint128* sum) {
         if (quick_ && sure_[at]) return;
         const auto value = static_cast<std::int64_t>((lanes[at] - start) * unit);
-        if (saturates) *sum = static_cast<uint128>(value);
-        else e_.sums_.add(sum, value, digit);
+        if (saturates)
+          *sum = static_cast<uint128>(value);
+        else
+          e_.sums_.add(sum, value, digit);
       });
     }
   }
@@ -338,9 +341,7 @@ class ExactProduct::Work {
   void again(std::size_t r, std::size_t c) const {
     e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
   }
-  std::size_t place(std::size_t r, std::size_t c) const {
-    return (row_ + r) * p_.n + column_ + c;
-  }
+  std::size_t place(std::size_t r, std::size_t c) const { return (row_ + r) * p_.n + column_ + c; }
   void put(std::size_t at, std::uint64_t code, Flags flags) const {
     store_code(static_cast<std::byte*>(p_.result) + at * e_.bytes_, static_cast<int>(e_.bytes_),
                code);
@@ -408,27 +409,45 @@ void ExactProduct::run(const MatrixProduct& p, std::size_t first, std::size_t la
 
 // Products a second of one core on AVX-512, measured, of ordinary data.
 double rate(const Plan& plan, std::size_t k) {
-  if (!plan.doubles) return 100e6;
-  if (plan.terms != Terms::whole || plan.reg == Register::saturates) return 7e9;
+  if (plan.terms != Terms::whole || plan.reg == Register::saturates) return 10e9;
   const Span products = plan.a * plan.b;
   const auto l = levels({products.last, products.top}, std::min(k, depth));
-  return l && l->count == 1 ? 12e9 : 6e9;
+  return l && l->count == 1 ? 16e9 : 6e9;
 }
+constexpr double words_rate = 120e6;
 
-Opinion refusal(const std::string& why) { return {"exact", false, why, 0}; }
+Opinion refusal(const char* engine, const std::string& why) { return {engine, false, why, 0}; }
+
+Answer answer_to(const ProductTask& task) {
+  if (task.multiplier) return {std::nullopt, "products of the user's own"};
+  if (task.k == 0) return {std::nullopt, "there is nothing to multiply"};
+  return plan(task.unit, task.k, task.flags);
+}
 
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  if (task.multiplier) return refusal("products of the user's own");
-  if (task.k == 0) return refusal("there is nothing to multiply");
-  const Answer answer = plan(task.unit, task.k, task.flags);
-  if (!answer.plan) return refusal(answer.reason);
+  const Answer answer = answer_to(task);
+  if (!answer.plan) return refusal("exact", answer.reason);
+  if (!answer.plan->doubles)
+    return refusal("exact", "doubles do not hold its terms or its register");
   return {"exact", true, answer.reason + "; " + target_name(), rate(*answer.plan, task.k)};
 }
 
+Opinion opinion_of_words(const ProductTask& task) {
+  const Answer answer = answer_to(task);
+  if (!answer.plan) return refusal("words", answer.reason);
+  return {"words", true, answer.reason + "; in integers", words_rate};
+}
+
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
-  return std::make_unique<ExactProduct>(task, *plan(task.unit, task.k, task.flags).plan);
+  return std::make_unique<ExactProduct>(task, *answer_to(task).plan);
+}
+
+std::unique_ptr<ProductEngine> make_words(const ProductTask& task) {
+  Plan p = *answer_to(task).plan;
+  p.doubles = false;
+  return std::make_unique<ExactProduct>(task, p);
 }
 
 }  // namespace widthwise::exact

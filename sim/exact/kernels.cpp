@@ -77,7 +77,8 @@ HWY_INLINE void block(const Tile& t, const Step& step, std::size_t row, std::siz
         sum[r][v][l] = hn::LoadU(d, corner + l * tile_size + r * tile_columns + v * width);
   for (std::size_t i = 0; i < t.k; ++i) {
     V b[vectors];
-    for (int v = 0; v < vectors; ++v) b[v] = hn::LoadU(d, t.b + i * tile_columns + column + v * width);
+    for (int v = 0; v < vectors; ++v)
+      b[v] = hn::LoadU(d, t.b + i * tile_columns + column + v * width);
     for (int r = 0; r < rows; ++r) {
       const V a = hn::Set(d, t.a[(row + r) * t.a_stride + i]);
       for (int v = 0; v < vectors; ++v) {

@@ -72,9 +72,7 @@ constexpr Register register_of(const Sum& s, std::int64_t bits, bool flags) {
 // Whether doubles hold all digits of operands and products, far from their own ends, and where they
 // have to round or clamp also the register's.
 constexpr std::int64_t least = -1000, most = 800;
-constexpr bool held(const Span& x) {
-  return x.digits <= 53 && x.last >= least && x.top <= most;
-}
+constexpr bool held(const Span& x) { return x.digits <= 53 && x.last >= least && x.top <= most; }
 bool in_doubles(const Plan& p, const Unit& u) {
   if (!held(span(u.a)) || !held(span(u.b)) || !held(p.a) || !held(p.b) || !held(p.a * p.b))
     return false;
@@ -110,14 +108,16 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
   if (p.bits > most_bits)
     return refuse(fmt::format("sums of {} bits; the limit is {}", p.bits, most_bits));
   if (p.reg != Register::open && *s.width > most_width)
-    return refuse(fmt::format("sums pass a register of {} bits, more than {}", *s.width, most_width));
+    return refuse(
+        fmt::format("sums pass a register of {} bits, more than {}", *s.width, most_width));
   if (p.reg == Register::watched && of_term > 124)
     return refuse(fmt::format("terms of {} bits where overflow raises a flag", of_term));
   if (p.reg == Register::saturates && u.chain.lane_permutation)
     return refuse("permuted lanes, whose order matters where sums saturate");
   if (reach_of(u.out) > most_reach)
     return refuse(fmt::format("out looks at {} digits", reach_of(u.out)));
-  if (p.a.digits > 64 || p.b.digits > 64 || capacity(u, static_cast<std::int64_t>(k)).code_digits > 64)
+  if (p.a.digits > 64 || p.b.digits > 64 ||
+      capacity(u, static_cast<std::int64_t>(k)).code_digits > 64)
     return refuse("codes or significands of more than 64 bits");
   return {p, fmt::format("exact products of {} digits, {} of them a sum, rounded once",
                          products.digits, k)};

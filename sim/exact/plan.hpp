@@ -35,8 +35,8 @@ enum class Register : std::uint8_t {
 };
 
 struct Plan {
-  Span a, b;     // operands with their scales
-  bool doubles;  // hold operands and products, all digits of them
+  Span a, b;       // operands with their scales
+  bool doubles;    // hold operands and products, all digits of them
   bool c_doubles;  // C too, and the register takes all digits of it
   Terms terms;
   Register reg;
