@@ -29,8 +29,8 @@ struct Entry {
 constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
-    {"exact", &exact::opinion, &exact::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"exact", &exact::opinion, &exact::make, 200'000'000},
     {"words", &exact::opinion_of_words, &exact::make_words, 2'000'000},
 };
 

@@ -1,12 +1,11 @@
 #include "exact.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "finish.hpp"
 #include "kernels.hpp"
-#include "operands.hpp"
+#include "panels.hpp"
 #include "sim/engine/tiled.hpp"
 #include "widthwise/sim/codes.hpp"
 
@@ -98,149 +97,45 @@ class ExactProduct final : public ProductEngine {
 // One thread's buffers.
 class ExactProduct::Work {
  public:
-  Work(const ExactProduct& engine, const MatrixProduct& p) : e_(engine), p_(p) {}
+  Work(const ExactProduct& engine, const MatrixProduct& p)
+      : e_(engine), p_(p), panels_(e_.a_, e_.b_, e_.plan_, e_.unit_.scale, p) {}
 
   // Outputs of rows [row, row_end), columns [column, column_end).
   void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
     row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
-    tiles_down_ = (rows_ + tile_rows - 1) / tile_rows;
     words_.assign(rows_ * columns_ * e_.sums_.size(), 0);
     flags_.assign(rows_ * columns_, 0);
-    special_rows_.assign(rows_, 0);
-    special_columns_.assign(columns_, 0);
-    for (k_ = 0; k_ < e_.k_; k_ += steps_) {
-      steps_ = std::min(depth, e_.k_ - k_);
-      load_rows();
-      for (first_ = 0; first_ < columns_; first_ += tile_columns) {
-        load_columns();
-        for (std::size_t i = 0; i < tiles_down_; ++i) {
+    panels_.start(row_, rows_, column_, columns_);
+    for (std::size_t k = 0; k < e_.k_; k += panels_.steps()) {
+      panels_.load_rows(k, std::min(depth, e_.k_ - k));
+      const bool last = k + panels_.steps() == e_.k_;
+      for (std::size_t first = 0; first < columns_; first += tile_columns) {
+        panels_.load_columns(first, std::min(tile_columns, columns_ - first));
+        for (std::size_t i = 0; i * tile_rows < rows_; ++i) {
           quick_ = false;
           if (!in_lanes(i)) in_integers(i);
-          if (k_ + steps_ == e_.k_) deliver(i);
+          if (last) deliver(i);
         }
       }
     }
   }
 
  private:
-  // A panel of an operand: numbers, and items where they are wanted.
-  struct Panel {
-    std::vector<double> numbers;
-    std::vector<Item> items;
-  };
-
   std::size_t rows_of(std::size_t i) const { return std::min(tile_rows, rows_ - i * tile_rows); }
-  std::size_t panel_columns() const { return std::min(tile_columns, columns_ - first_); }
   uint128* words(std::size_t r, std::size_t c) {
     return &words_[(r * columns_ + c) * e_.sums_.size()];
-  }
-
-  static Line line(const CodeMatrix& m, int bytes, std::size_t y, std::size_t x, bool down) {
-    const std::ptrdiff_t at =
-        static_cast<std::ptrdiff_t>(y) * m.row + static_cast<std::ptrdiff_t>(x) * m.column;
-    return {static_cast<const std::byte*>(m.data) + at * bytes, (down ? m.row : m.column) * bytes};
-  }
-  std::size_t scaled_together() const {
-    return e_.unit_.scale ? static_cast<std::size_t>(e_.unit_.scale->block) : 1;
-  }
-  // Row y of A from step k on.
-  Line a_codes(std::size_t y, std::size_t k) const {
-    return line(p_.a, e_.a_.bytes(), y, k, false);
-  }
-  Scales a_scales(std::size_t y, std::size_t k) const {
-    return {line(p_.scale_a, e_.a_.scale_bytes(), y, 0, false), k, scaled_together()};
-  }
-  // Row k of B from column x on.
-  Line b_codes(std::size_t k, std::size_t x) const {
-    return line(p_.b, e_.b_.bytes(), k, x, false);
-  }
-  Scales b_scales(std::size_t k, std::size_t x) const {
-    return {line(p_.scale_b, e_.b_.scale_bytes(), k / scaled_together(), x, false), 0, 1};
-  }
-
-  void load_rows() {
-    a_.items.clear();
-    if (!e_.plan_.doubles) return a_items();
-    a_.numbers.assign(tiles_down_ * tile_rows * steps_, 0);
-    a_ranges_.assign(tiles_down_, {});
-    for (std::size_t r = 0; r < rows_; ++r) {
-      double* const at = &a_.numbers[r * steps_];
-      e_.a_.numbers(a_codes(row_ + r, k_), a_scales(row_ + r, k_), steps_, held_, at);
-      Range found = range(at, steps_);
-      if (found.most > infinite) {
-        special_rows_[r] = 1;
-        found = without_nans(at, steps_, [](std::size_t) {});
-      }
-      Range& whole = a_ranges_[r / tile_rows];
-      whole = {std::max(whole.most, found.most), std::min(whole.least, found.least)};
-    }
-  }
-
-  void load_columns() {
-    b_.items.clear();
-    if (!e_.plan_.doubles) return b_items();
-    const std::size_t n = panel_columns();
-    b_.numbers.resize(steps_ * tile_columns);
-    for (std::size_t t = 0; t < steps_; ++t) {
-      double* const at = &b_.numbers[t * tile_columns];
-      const std::size_t x = column_ + first_;
-      e_.b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), n, held_, at);
-      std::fill(at + n, at + tile_columns, 0.0);
-    }
-    b_range_ = range(b_.numbers.data(), b_.numbers.size());
-    if (b_range_.most > infinite)
-      b_range_ = without_nans(b_.numbers.data(), b_.numbers.size(), [&](std::size_t i) {
-        special_columns_[first_ + i % tile_columns] = 1;
-      });
-  }
-
-  template <class Mark>
-  static Range without_nans(double* numbers, std::size_t n, const Mark& mark) {
-    for (std::size_t i = 0; i < n; ++i)
-      if (std::isnan(numbers[i])) mark(i), numbers[i] = 0;
-    return range(numbers, n);
-  }
-
-  void a_items() {
-    a_.items.resize(rows_ * steps_);
-    for (std::size_t r = 0; r < rows_; ++r) {
-      const Line codes = a_codes(row_ + r, k_);
-      const Scales scales = a_scales(row_ + r, k_);
-      for (std::size_t t = 0; t < steps_; ++t) {
-        a_.items[r * steps_ + t] = e_.a_.item(codes, scales, t);
-        special_rows_[r] |= a_.items[r * steps_ + t].special;
-      }
-    }
-  }
-  void b_items() {
-    const std::size_t n = panel_columns();
-    b_.items.resize(n * steps_);
-    for (std::size_t t = 0; t < steps_; ++t) {
-      const Line codes = b_codes(k_ + t, column_ + first_);
-      const Scales scales = b_scales(k_ + t, column_ + first_);
-      for (std::size_t c = 0; c < n; ++c) {
-        b_.items[c * steps_ + t] = e_.b_.item(codes, scales, c);
-        special_columns_[first_ + c] |= b_.items[c * steps_ + t].special;
-      }
-    }
-  }
-
-  static std::int64_t exponent(std::uint64_t bits) {
-    return static_cast<std::int64_t>(bits >> 52) - 1023;
-  }
-  static Extent extent(const Range& x, const Span& span) {
-    return {std::max(span.last, exponent(x.least) - span.digits + 1), exponent(x.most) + 1};
   }
 
   // False where the lanes would lose digits.
   bool in_lanes(std::size_t i) {
     if (!e_.plan_.doubles) return false;
-    if (a_ranges_[i].most == 0 || b_range_.most == 0) return true;
-    const Extent a = extent(a_ranges_[i], e_.plan_.a), b = extent(b_range_, e_.plan_.b);
-    const auto course = e_.course({a.last + b.last, a.top + b.top}, steps_);
+    const std::optional<Extent> products = panels_.products(i);
+    if (!products) return true;
+    const std::size_t steps = panels_.steps();
+    const std::optional<Course> course = e_.course(*products, steps);
     if (!course) return false;
-    for (std::size_t t = 0; t < steps_; t += course->levels.steps)
-      add_tile(*course, i, t, std::min(course->levels.steps, steps_ - t));
+    for (std::size_t t = 0; t < steps; t += course->levels.steps)
+      add_tile(*course, i, t, std::min(course->levels.steps, steps - t));
     return true;
   }
 
@@ -248,9 +143,9 @@ class ExactProduct::Work {
     const bool saturates = e_.plan_.reg == Register::saturates;
     for (int l = 0; l < course.levels.count; ++l)
       std::fill_n(&lanes_[static_cast<std::size_t>(l) * tile_size], tile_size, course.start[l]);
-    Tile tile{.a = &a_.numbers[i * tile_rows * steps_ + t],
-              .a_stride = steps_,
-              .b = &b_.numbers[t * tile_columns],
+    Tile tile{.a = panels_.row(i * tile_rows) + t,
+              .a_stride = panels_.steps(),
+              .b = panels_.step(t),
               .k = steps,
               .sum = lanes_,
               .rounder = e_.one_digit() ? e_.rounder() : 0,
@@ -281,9 +176,10 @@ class ExactProduct::Work {
       second[j] = last ? 0 : lanes_[tile_size + j];
     }
     for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
-      e_.c_.numbers(line(p_.c, e_.c_.bytes(), row_ + i * tile_rows + r, column_ + first_, false),
-                    panel_columns(), held_, second + r * tile_columns);
-    const double limit = open ? infinity : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
+      e_.c_.numbers(c_codes(i * tile_rows + r, panels_.first()), panels_.columns(), held_,
+                    second + r * tile_columns);
+    const double limit = open ? std::numeric_limits<double>::infinity()
+                              : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
     e_.finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
     return true;
   }
@@ -307,30 +203,30 @@ class ExactProduct::Work {
   // Every output of a tile, by its place there, with its words.
   template <class Visit>
   void each_output(std::size_t i, const Visit& visit) {
-    const std::size_t n = panel_columns(), size = e_.sums_.size();
+    const std::size_t n = panels_.columns(), size = e_.sums_.size();
     for (std::size_t r = 0; r < rows_of(i); ++r) {
-      uint128* const sums = words(i * tile_rows + r, first_);
+      uint128* const sums = words(i * tile_rows + r, panels_.first());
       for (std::size_t c = 0; c < n; ++c) visit(r * tile_columns + c, sums + c * size);
     }
   }
 
   void in_integers(std::size_t i) {
-    if (a_.items.empty()) a_items();
-    if (b_.items.empty()) b_items();
     for (std::size_t r = i * tile_rows; r < i * tile_rows + rows_of(i); ++r)
-      for (std::size_t c = 0; c < panel_columns(); ++c) {
+      for (std::size_t c = 0; c < panels_.columns(); ++c) {
+        const std::size_t column = panels_.first() + c;
         Flags raised = 0;
-        e_.sums_.add_products(words(r, first_ + c), &a_.items[r * steps_], &b_.items[c * steps_],
-                              steps_, raised);
-        flags_[r * columns_ + first_ + c] |= static_cast<std::uint8_t>(raised);
+        e_.sums_.add_products(words(r, column), panels_.row_items(r), panels_.column_items(c),
+                              panels_.steps(), raised);
+        flags_[r * columns_ + column] |= static_cast<std::uint8_t>(raised);
       }
   }
 
   void deliver(std::size_t i) {
     for (std::size_t r = 0; r < rows_of(i); ++r)
-      for (std::size_t c = 0; c < panel_columns(); ++c) {
-        const std::size_t row = i * tile_rows + r, column = first_ + c, at = r * tile_columns + c;
-        if (special_rows_[row] || special_columns_[column])
+      for (std::size_t c = 0; c < panels_.columns(); ++c) {
+        const std::size_t row = i * tile_rows + r, column = panels_.first() + c,
+                          at = r * tile_columns + c;
+        if (panels_.special(row, column))
           again(row, column);
         else if (quick_ && sure_[at])
           put(place(row, column), codes_[at], code_flags_[at]);
@@ -347,19 +243,22 @@ class ExactProduct::Work {
                code);
     if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(flags);
   }
+  // Row r of C from column c on, both of the block.
+  Line c_codes(std::size_t r, std::size_t c) const {
+    return line(p_.c, e_.c_.bytes(), row_ + r, column_ + c);
+  }
   // C joins the sum, which is rounded. False where C is not finite.
   bool deliver(std::size_t r, std::size_t c) {
-    const std::size_t y = row_ + r, x = column_ + c, at = place(r, c);
+    const std::size_t at = place(r, c);
     const Factor<std::uint64_t> addend =
-        p_.c.data ? e_.c_.factor(line(p_.c, e_.c_.bytes(), y, x, false).at)
-                  : cleared<std::uint64_t>(e_.unit_.c.fmt);
+        p_.c.data ? e_.c_.factor(c_codes(r, c).at) : cleared<std::uint64_t>(e_.unit_.c.fmt);
     if (addend.kind == Kind::infinite || addend.kind == Kind::nan) return false;
     Progress progress{{p_.seed, p_.first_index + at}, flags_[r * columns_ + c]};
     uint128* const sum = words(r, c);
     if (addend.kind == Kind::finite)
       e_.sums_.add(sum, addend.negative, addend.m, addend.q, progress.flags);
     Term<uint128> total = e_.sums_.total(sum);
-    if (total.m == 0) sign_zero(total, y, x, addend.negative);
+    if (total.m == 0) sign_zero(total, row_ + r, column_ + c, addend.negative);
     const std::uint64_t code = e_.finish_.code(total, progress);
     put(at, code, progress.flags);
     return true;
@@ -369,29 +268,18 @@ class ExactProduct::Work {
   void sign_zero(Term<uint128>& total, std::size_t y, std::size_t x, bool c_negative) const {
     bool minus = c_negative, plus = !c_negative;
     const bool all = e_.finish_.asks_for_mixed();
-    const Line a = a_codes(y, 0);
-    const Scales scale_a = a_scales(y, 0);
-    for (std::size_t t = 0; t < e_.k_ && !(plus && (minus || !all)); ++t) {
-      const bool negative = e_.a_.item(a, scale_a, t).negative !=
-                            e_.b_.item(b_codes(t, x), b_scales(t, x), 0).negative;
-      (negative ? minus : plus) = true;
-    }
+    for (std::size_t t = 0; t < e_.k_ && !(plus && (minus || !all)); ++t)
+      (panels_.negative(y, x, t) ? minus : plus) = true;
     total.negative = minus && !plus;
     total.mixed = minus && plus;
   }
 
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
-  static constexpr std::uint64_t infinite = std::bit_cast<std::uint64_t>(infinity);
-
   const ExactProduct& e_;
   const MatrixProduct& p_;
-  std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, tiles_down_ = 0;
-  std::size_t k_ = 0, steps_ = 0, first_ = 0;  // the panels: from step k_, column first_ on
+  Panels panels_;
+  std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
   std::vector<uint128> words_;
-  std::vector<std::uint8_t> flags_, special_rows_, special_columns_;
-  Panel a_, b_;
-  std::vector<Range> a_ranges_;
-  Range b_range_;
+  std::vector<std::uint8_t> flags_;
   std::vector<std::byte> held_;
   double lanes_[most_levels * tile_size];
   bool quick_ = false;  // these are the tile's codes, where they are sure

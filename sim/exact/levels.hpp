@@ -26,8 +26,9 @@ constexpr int log2_ceil(std::size_t n) { return static_cast<int>(std::bit_width(
 // The first sum takes a product's multiple of 2^digit[0], the next what is left of it in multiples
 // of 2^digit[1], and so on; the last takes all (docs/exactness.md, 13). None where three do not do.
 constexpr std::optional<Levels> levels(const Extent& products, std::size_t depth) {
-  constexpr std::int64_t reach[] = {53, 104,
-                                    155};  // less one bit a level for each doubling of steps
+  // From the last digit of the least product to the largest; `count` less for every doubling of
+  // steps.
+  constexpr std::int64_t reach[] = {53, 104, 155};
   const std::int64_t range = products.top - products.last;
   const int wanted = log2_ceil(depth);
   for (int count = 1; count <= most_levels; ++count) {
