@@ -8,6 +8,7 @@
 #include "panels.hpp"
 #include "sim/engine/tiled.hpp"
 #include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 // Matrix products whose outputs are one sum each: in lanes of doubles wherever those lose nothing,
 // else product by product in integers.
@@ -43,8 +44,8 @@ class ExactProduct final : public ProductEngine {
         c_(unit_.c, plan.c_doubles),
         sums_(plan, unit_.group_sum),
         finish_(unit_),
-        bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))),
-        reference_(make_reference(unit_, k_)) {
+        bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
+    check(unit_);
     // A few megabytes of sums, about as many down as across.
     const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
     const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
@@ -89,8 +90,7 @@ class ExactProduct final : public ProductEngine {
   Coded c_;
   WordSums sums_;
   Finish finish_;
-  std::size_t bytes_;  // of a result
-  std::unique_ptr<ReferenceUnit> reference_;
+  std::size_t bytes_;           // of a result
   std::size_t rows_, columns_;  // of a block of outputs
 };
 
@@ -234,8 +234,9 @@ class ExactProduct::Work {
           again(row, column);
       }
   }
-  void again(std::size_t r, std::size_t c) const {
-    e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
+  void again(std::size_t r, std::size_t c) {
+    if (!reference_) reference_ = make_reference(e_.unit_, e_.k_);  // long sums take room there
+    reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
   }
   std::size_t place(std::size_t r, std::size_t c) const { return (row_ + r) * p_.n + column_ + c; }
   void put(std::size_t at, std::uint64_t code, Flags flags) const {
@@ -277,6 +278,7 @@ class ExactProduct::Work {
   const ExactProduct& e_;
   const MatrixProduct& p_;
   Panels panels_;
+  std::unique_ptr<ReferenceUnit> reference_;
   std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
   std::vector<uint128> words_;
   std::vector<std::uint8_t> flags_;

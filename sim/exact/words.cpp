@@ -10,15 +10,24 @@ uint128 WordSums::cut(bool negative, uint128 m, std::int64_t digits) const {
   return round_magnitude(rule, negative, static_cast<std::uint64_t>(m), digits);  // quicker
 }
 
+// As lib has it; most sums fit as they are.
+void WordSums::keep_inside(uint128& word, Flags& flags) const {
+  const uint128 limit = uint128{1} << (*sum_.width - 1);
+  if (word + limit < limit << 1) return;
+  const Signed<uint128> z = fit(sum_, magnitude(word), flags);
+  word = signed_word(z.negative, z.m);
+}
+
 // Lane by lane, for saturation and flags depend on the order. A term past 2^124 passes every
 // register, and is cut there.
 void WordSums::step(uint128& word, bool negative, const Placed& v, Flags& flags) const {
   constexpr uint128 beyond = uint128{1} << 124;
   const bool large = v.m != 0 && bit_length(v.m) + v.up > 124;
-  const Signed<uint128> term{negative, large ? beyond : shift_left(v.m, v.m == 0 ? 0 : v.up)};
-  if (sum_.overflow == RegisterOverflow::flag) fit(sum_, term, flags);
-  const Signed<uint128> z = fit(sum_, plus(magnitude(word), term), flags);
-  word = signed_word(z.negative, z.m);
+  const uint128 m = large ? beyond : shift_left(v.m, v.m == 0 ? 0 : v.up);
+  uint128 term = signed_word(negative, m);
+  word += term;
+  if (sum_.overflow == RegisterOverflow::flag) keep_inside(term, flags);
+  keep_inside(word, flags);
 }
 
 void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,

@@ -71,6 +71,7 @@ class WordSums {
   }
 
   void step(uint128& word, bool negative, const Placed& v, Flags& flags) const;
+  void keep_inside(uint128& word, Flags& flags) const;
   static void accumulate(uint128& word, bool negative, const Placed& v) {
     if (v.up < 128) word += signed_word(negative, shift_left(v.m, v.up));
   }
