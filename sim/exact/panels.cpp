@@ -47,15 +47,31 @@ void Panels::load_columns(std::size_t first, std::size_t columns) {
   first_ = first, columns_ = columns;
   b_items_.clear();
   if (!plan_.doubles) return load_column_items();
-  b_.resize(steps_ * tile_columns);
-  for (std::size_t t = 0; t < steps_; ++t) {
-    double* const at = &b_[t * tile_columns];
-    const std::size_t x = column_ + first;
-    of_b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), columns, held_, at);
-    std::fill(at + columns, at + tile_columns, 0.0);
-  }
+  constexpr std::size_t few = 4;
+  b_.assign(steps_ * tile_columns, 0);
+  if (columns > few)
+    load_across();
+  else
+    load_down();
   b_range_ = finite_range(b_.data(), b_.size(),
                           [&](std::size_t i) { special_columns_[first + i % tile_columns] = 1; });
+}
+
+void Panels::load_across() {
+  const std::size_t x = column_ + first_;
+  for (std::size_t t = 0; t < steps_; ++t)
+    of_b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), columns_, held_, &b_[t * tile_columns]);
+}
+
+void Panels::load_down() {
+  one_column_.resize(steps_);
+  for (std::size_t c = 0; c < columns_; ++c) {
+    const std::size_t x = column_ + first_ + c;
+    const Scales scales{line(p_.scale_b, of_b_.scale_bytes(), 0, x, true), k_, scaled_};
+    of_b_.numbers(line(p_.b, of_b_.bytes(), k_, x, true), scales, steps_, held_,
+                  one_column_.data());
+    for (std::size_t t = 0; t < steps_; ++t) b_[t * tile_columns + c] = one_column_[t];
+  }
 }
 
 std::optional<Extent> Panels::products(std::size_t tile) const {

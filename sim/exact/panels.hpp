@@ -8,10 +8,11 @@
 // along k, as doubles, and as items where they are asked for.
 namespace widthwise::exact {
 
-inline Line line(const CodeMatrix& m, int bytes, std::size_t y, std::size_t x) {
+// A matrix from row y, column x on, along its row or down its column.
+inline Line line(const CodeMatrix& m, int bytes, std::size_t y, std::size_t x, bool down = false) {
   const std::ptrdiff_t at =
       static_cast<std::ptrdiff_t>(y) * m.row + static_cast<std::ptrdiff_t>(x) * m.column;
-  return {static_cast<const std::byte*>(m.data) + at * bytes, m.column * bytes};
+  return {static_cast<const std::byte*>(m.data) + at * bytes, (down ? m.row : m.column) * bytes};
 }
 
 class Panels {
@@ -69,6 +70,8 @@ class Panels {
     return {line(p_.scale_b, of_b_.scale_bytes(), t / scaled_, x), 0, 1};
   }
 
+  void load_across();
+  void load_down();
   void load_row_items();
   void load_column_items();
 
@@ -79,7 +82,7 @@ class Panels {
   std::size_t row_ = 0, rows_ = 0, column_ = 0;  // of the block
   std::size_t k_ = 0, steps_ = 0;                // of the panels
   std::size_t first_ = 0, columns_ = 0;          // of B's, in the block
-  std::vector<double> a_, b_;
+  std::vector<double> a_, b_, one_column_;
   std::vector<Range> a_ranges_;  // of the rows of each tile
   Range b_range_;
   std::vector<Item> a_items_, b_items_;

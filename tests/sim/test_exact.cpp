@@ -34,6 +34,7 @@ constexpr const char* exact_units[] = {
     "kulisch(e5m10, out=e8m7:sr9, final=e4m3fn:rup)",
     "kulisch(e4m3fn, out=e5m2:odd, scale=e8m0fnu:16:term)",
     "kulisch(e4m3fn, out=e5m10:rdn)",
+    "kulisch(e5m2, out=binary32, scale=e4m3fn:5:term)",
 };
 
 // A register of its own last digit or width.
