@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/chain/chain.hpp"
+#include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
@@ -34,6 +35,8 @@ constexpr Entry entries[] = {
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
     {"wide", &wide::opinion, &wide::make, 500'000},
     {"wide52", &wide::opinion52, &wide::make52, 5'000'000},
+    {"exact", &exact::opinion, &exact::make, 200'000'000},
+    {"words", &exact::opinion_of_words, &exact::make_words, 2'000'000},
 };
 
 const Entry& entry(std::string_view name) {

@@ -114,6 +114,12 @@ int main() {
                            {"mac(e5m10, sum=e5m10:sr20)", 0},
                            {"mac(e8m26)", 0},
                            {"fma(e8m7)", 0},
+                           {"kulisch(e8m7)", 0},
+                           {"kulisch.f32", 0},
+                           {"fix24.wrap", 0},
+                           {"fix24.sat", 0},
+                           {"fixedacc(e5m10, width=24, frac=12, align=rna)", 0},
+                           {"kulisch(binary64)", 0},
                            {"mac(e15m112)", 0}}) {
     const Unit u = parse_unit(s.unit);
     const double rate = static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags);

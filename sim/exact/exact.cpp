@@ -1,0 +1,343 @@
+#include "exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "finish.hpp"
+#include "kernels.hpp"
+#include "panels.hpp"
+#include "sim/engine/tiled.hpp"
+#include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Matrix products whose outputs are one sum each: in lanes of doubles wherever those lose nothing,
+// else product by product in integers.
+namespace widthwise::exact {
+namespace {
+
+constexpr std::size_t depth = 1024;  // steps along k that a panel holds
+
+double two_to(std::int64_t e) { return std::ldexp(1.0, static_cast<int>(e)); }
+
+RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
+  if (p.terms == Terms::in_sum) return terms;
+  if (p.terms != Terms::magnitude) return RoundingMode::rne;
+  return terms == RoundingMode::rtz ? RoundingMode::rdn : RoundingMode::rup;
+}
+
+// How the lanes add the products of one tile.
+struct Course {
+  Sequence sequence;
+  Levels levels;
+  double start[most_levels];  // of every sum
+};
+
+// All that is the same for every product of the task.
+class ExactProduct final : public ProductEngine {
+ public:
+  ExactProduct(const ProductTask& task, const Plan& plan)
+      : unit_(task.unit),
+        plan_(plan),
+        k_(task.k),
+        a_(unit_.a, unit_.scale, plan.doubles),
+        b_(unit_.b, unit_.scale, plan.doubles),
+        c_(unit_.c, plan.c_doubles),
+        sums_(plan, unit_.group_sum),
+        finish_(unit_),
+        bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
+    check(unit_);
+    // A few megabytes of sums, about as many down as across.
+    const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
+    const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
+    rows_ = std::clamp<std::size_t>(side, tile_rows, 256) / tile_rows * tile_rows;
+    columns_ =
+        std::clamp<std::size_t>(most / rows_, tile_columns, 1024) / tile_columns * tile_columns;
+  }
+
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override;
+
+ private:
+  class Work;
+
+  bool one_digit() const { return plan_.terms != Terms::whole || plan_.reg == Register::saturates; }
+
+  // None where products may be too far apart, or too large for the register's lanes.
+  std::optional<Course> course(const Extent& products, std::size_t steps) const {
+    if (one_digit()) return in_register(products, steps);
+    const std::optional<Levels> l = levels(products, steps);
+    if (!l) return std::nullopt;
+    Course z{Sequence::chain, *l, {}};
+    if (l->count > 1) z.sequence = l->count == 2 ? Sequence::two : Sequence::three;
+    for (int i = 0; i + 1 < l->count; ++i) z.start[i] = 1.5 * two_to(l->digit[i] + 52);
+    return z;
+  }
+  std::optional<Course> in_register(const Extent& products, std::size_t steps) const {
+    std::size_t n = rounded_steps(products, plan_.last, steps);
+    if (n > 0 && plan_.reg == Register::saturates) n = steps;  // its sums do not grow
+    if (n < std::min<std::size_t>(steps, 16)) return std::nullopt;
+    Course z{Sequence::chain, {1, n, {plan_.last}}, {}};
+    if (plan_.terms == Terms::nearest) z.sequence = Sequence::nearest;
+    if (plan_.terms == Terms::magnitude) z.sequence = Sequence::magnitude;
+    if (z.sequence == Sequence::chain) z.start[0] = rounder();
+    return z;
+  }
+  double rounder() const { return 1.5 * two_to(plan_.last + 52); }
+
+  Unit unit_;
+  Plan plan_;
+  std::size_t k_;
+  Reader a_, b_;
+  Coded c_;
+  WordSums sums_;
+  Finish finish_;
+  std::size_t bytes_;           // of a result
+  std::size_t rows_, columns_;  // of a block of outputs
+};
+
+// One thread's buffers.
+class ExactProduct::Work {
+ public:
+  Work(const ExactProduct& engine, const MatrixProduct& p)
+      : e_(engine), p_(p), panels_(e_.a_, e_.b_, e_.plan_, e_.unit_.scale, p) {}
+
+  // Outputs of rows [row, row_end), columns [column, column_end).
+  void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
+    row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
+    words_.assign(rows_ * columns_ * e_.sums_.size(), 0);
+    flags_.assign(rows_ * columns_, 0);
+    panels_.start(row_, rows_, column_, columns_);
+    for (std::size_t k = 0; k < e_.k_; k += panels_.steps()) {
+      panels_.load_rows(k, std::min(depth, e_.k_ - k));
+      const bool last = k + panels_.steps() == e_.k_;
+      for (std::size_t first = 0; first < columns_; first += tile_columns) {
+        panels_.load_columns(first, std::min(tile_columns, columns_ - first));
+        for (std::size_t i = 0; i * tile_rows < rows_; ++i) {
+          quick_ = false;
+          if (!in_lanes(i)) in_integers(i);
+          if (last) deliver(i);
+        }
+      }
+    }
+  }
+
+ private:
+  std::size_t rows_of(std::size_t i) const { return std::min(tile_rows, rows_ - i * tile_rows); }
+  uint128* words(std::size_t r, std::size_t c) {
+    return &words_[(r * columns_ + c) * e_.sums_.size()];
+  }
+
+  // False where the lanes would lose digits.
+  bool in_lanes(std::size_t i) {
+    if (!e_.plan_.doubles) return false;
+    const std::optional<Extent> products = panels_.products(i);
+    if (!products) return true;
+    const std::size_t steps = panels_.steps();
+    const std::optional<Course> course = e_.course(*products, steps);
+    if (!course) return false;
+    for (std::size_t t = 0; t < steps; t += course->levels.steps)
+      add_tile(*course, i, t, std::min(course->levels.steps, steps - t));
+    return true;
+  }
+
+  void add_tile(const Course& course, std::size_t i, std::size_t t, std::size_t steps) {
+    const bool saturates = e_.plan_.reg == Register::saturates;
+    for (int l = 0; l < course.levels.count; ++l)
+      std::fill_n(&lanes_[static_cast<std::size_t>(l) * tile_size], tile_size, course.start[l]);
+    Tile tile{.a = panels_.row(i * tile_rows) + t,
+              .a_stride = panels_.steps(),
+              .b = panels_.step(t),
+              .k = steps,
+              .sum = lanes_,
+              .rounder = e_.one_digit() ? e_.rounder() : 0,
+              .low = 0,
+              .high = 0};
+    if (saturates) {
+      const double digit = two_to(e_.plan_.last);
+      const double limit = two_to(*e_.unit_.group_sum.width - 1) * digit;
+      tile.low = course.start[0] - limit, tile.high = course.start[0] + (limit - digit);
+      each_output(i, [&](std::size_t at, const uint128* sum) {
+        lanes_[at] += static_cast<double>(static_cast<std::int64_t>(*sum)) * digit;
+      });
+    }
+    kernel(course.sequence, saturates)(tile);
+    quick_ = steps == e_.k_ && take_quickly(course, i);
+    drain(course, i, saturates);
+  }
+
+  // Whether the lanes hold all there is of the outputs, as sums of two doubles: their codes then,
+  // where those are sure.
+  bool take_quickly(const Course& course, std::size_t i) {
+    const bool open = e_.plan_.reg == Register::open, last = course.levels.count == 1;
+    if (!e_.finish_.quick() || course.levels.count > 2) return false;
+    if (p_.c.data && (!last || !open || e_.one_digit() || !e_.plan_.c_doubles)) return false;
+    double first[tile_size], second[tile_size];
+    for (std::size_t j = 0; j < tile_size; ++j) {
+      first[j] = lanes_[j] - course.start[0];
+      second[j] = last ? 0 : lanes_[tile_size + j];
+    }
+    for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
+      e_.c_.numbers(c_codes(i * tile_rows + r, panels_.first()), panels_.columns(), held_,
+                    second + r * tile_columns);
+    const double limit = open ? std::numeric_limits<double>::infinity()
+                              : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
+    e_.finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
+    return true;
+  }
+
+  // The lanes' sums into the words.
+  void drain(const Course& course, std::size_t i, bool saturates) {
+    for (int l = 0; l < course.levels.count; ++l) {
+      const std::int64_t digit = course.levels.digit[l];
+      const double unit = two_to(-digit), start = course.start[l];
+      const double* const lanes = &lanes_[static_cast<std::size_t>(l) * tile_size];
+      each_output(i, [&](std::size_t at, uint128* sum) {
+        if (quick_ && sure_[at]) return;
+        const auto value = static_cast<std::int64_t>((lanes[at] - start) * unit);
+        if (saturates)
+          *sum = static_cast<uint128>(value);
+        else
+          e_.sums_.add(sum, value, digit);
+      });
+    }
+  }
+  // Every output of a tile, by its place there, with its words.
+  template <class Visit>
+  void each_output(std::size_t i, const Visit& visit) {
+    const std::size_t n = panels_.columns(), size = e_.sums_.size();
+    for (std::size_t r = 0; r < rows_of(i); ++r) {
+      uint128* const sums = words(i * tile_rows + r, panels_.first());
+      for (std::size_t c = 0; c < n; ++c) visit(r * tile_columns + c, sums + c * size);
+    }
+  }
+
+  void in_integers(std::size_t i) {
+    for (std::size_t r = i * tile_rows; r < i * tile_rows + rows_of(i); ++r)
+      for (std::size_t c = 0; c < panels_.columns(); ++c) {
+        const std::size_t column = panels_.first() + c;
+        Flags raised = 0;
+        e_.sums_.add_products(words(r, column), panels_.row_items(r), panels_.column_items(c),
+                              panels_.steps(), raised);
+        flags_[r * columns_ + column] |= static_cast<std::uint8_t>(raised);
+      }
+  }
+
+  void deliver(std::size_t i) {
+    for (std::size_t r = 0; r < rows_of(i); ++r)
+      for (std::size_t c = 0; c < panels_.columns(); ++c) {
+        const std::size_t row = i * tile_rows + r, column = panels_.first() + c,
+                          at = r * tile_columns + c;
+        if (panels_.special(row, column))
+          again(row, column);
+        else if (quick_ && sure_[at])
+          put(place(row, column), codes_[at], code_flags_[at]);
+        else if (!deliver(row, column))
+          again(row, column);
+      }
+  }
+  void again(std::size_t r, std::size_t c) {
+    if (!reference_) reference_ = make_reference(e_.unit_, e_.k_);  // long sums take room there
+    reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
+  }
+  std::size_t place(std::size_t r, std::size_t c) const { return (row_ + r) * p_.n + column_ + c; }
+  void put(std::size_t at, std::uint64_t code, Flags flags) const {
+    store_code(static_cast<std::byte*>(p_.result) + at * e_.bytes_, static_cast<int>(e_.bytes_),
+               code);
+    if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(flags);
+  }
+  // Row r of C from column c on, both of the block.
+  Line c_codes(std::size_t r, std::size_t c) const {
+    return line(p_.c, e_.c_.bytes(), row_ + r, column_ + c);
+  }
+  // C joins the sum, which is rounded. False where C is not finite.
+  bool deliver(std::size_t r, std::size_t c) {
+    const std::size_t at = place(r, c);
+    const Factor<std::uint64_t> addend =
+        p_.c.data ? e_.c_.factor(c_codes(r, c).at) : cleared<std::uint64_t>(e_.unit_.c.fmt);
+    if (addend.kind == Kind::infinite || addend.kind == Kind::nan) return false;
+    Progress progress{{p_.seed, p_.first_index + at}, flags_[r * columns_ + c]};
+    uint128* const sum = words(r, c);
+    if (addend.kind == Kind::finite)
+      e_.sums_.add(sum, addend.negative, addend.m, addend.q, progress.flags);
+    Term<uint128> total = e_.sums_.total(sum);
+    if (total.m == 0) sign_zero(total, row_ + r, column_ + c, addend.negative);
+    const std::uint64_t code = e_.finish_.code(total, progress);
+    put(at, code, progress.flags);
+    return true;
+  }
+
+  // A zero sum has the sign of its addends, if they agree.
+  void sign_zero(Term<uint128>& total, std::size_t y, std::size_t x, bool c_negative) const {
+    bool minus = c_negative, plus = !c_negative;
+    const bool all = e_.finish_.asks_for_mixed();
+    for (std::size_t t = 0; t < e_.k_ && !(plus && (minus || !all)); ++t)
+      (panels_.negative(y, x, t) ? minus : plus) = true;
+    total.negative = minus && !plus;
+    total.mixed = minus && plus;
+  }
+
+  const ExactProduct& e_;
+  const MatrixProduct& p_;
+  Panels panels_;
+  std::unique_ptr<ReferenceUnit> reference_;
+  std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
+  std::vector<uint128> words_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<std::byte> held_;
+  double lanes_[most_levels * tile_size];
+  bool quick_ = false;  // these are the tile's codes, where they are sure
+  std::uint64_t codes_[tile_size];
+  std::uint8_t code_flags_[tile_size], sure_[tile_size];
+};
+
+void ExactProduct::run(const MatrixProduct& p, std::size_t first, std::size_t last) const {
+  const MachineRounding mode(machine_mode(plan_, unit_.group_sum.align.rm.mode));
+  Work work(*this, p);
+  for (std::size_t row = first; row < last; row += rows_)
+    for (std::size_t column = 0; column < p.n; column += columns_)
+      work.block(row, std::min(row + rows_, last), column, std::min(column + columns_, p.n));
+}
+
+// Products a second of one core on AVX-512, measured, of ordinary data.
+double rate(const Plan& plan, std::size_t k) {
+  if (plan.terms != Terms::whole || plan.reg == Register::saturates) return 10e9;
+  const Span products = plan.a * plan.b;
+  const auto l = levels({products.last, products.top}, std::min(k, depth));
+  return l && l->count == 1 ? 16e9 : 6e9;
+}
+constexpr double words_rate = 120e6;
+
+Opinion refusal(const char* engine, const std::string& why) { return {engine, false, why, 0}; }
+
+Answer answer_to(const ProductTask& task) {
+  if (task.multiplier) return {std::nullopt, "products of the user's own"};
+  if (task.k == 0) return {std::nullopt, "there is nothing to multiply"};
+  return plan(task.unit, task.k, task.flags);
+}
+
+}  // namespace
+
+Opinion opinion(const ProductTask& task) {
+  const Answer answer = answer_to(task);
+  if (!answer.plan) return refusal("exact", answer.reason);
+  if (!answer.plan->doubles)
+    return refusal("exact", "doubles do not hold its terms or its register");
+  return {"exact", true, answer.reason + "; " + target_name(), rate(*answer.plan, task.k)};
+}
+
+Opinion opinion_of_words(const ProductTask& task) {
+  const Answer answer = answer_to(task);
+  if (!answer.plan) return refusal("words", answer.reason);
+  return {"words", true, answer.reason + "; in integers", words_rate};
+}
+
+std::unique_ptr<ProductEngine> make(const ProductTask& task) {
+  return std::make_unique<ExactProduct>(task, *answer_to(task).plan);
+}
+
+std::unique_ptr<ProductEngine> make_words(const ProductTask& task) {
+  Plan p = *answer_to(task).plan;
+  p.doubles = false;
+  return std::make_unique<ExactProduct>(task, p);
+}
+
+}  // namespace widthwise::exact

@@ -1,0 +1,126 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/dot/capacity.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
+
+namespace widthwise::exact {
+namespace {
+
+constexpr std::int64_t most_exponent = 1 << 20;  // far from where sums of exponents overflow
+constexpr std::int64_t most_bits = 1 << 14;      // of a sum, in a few kilobytes
+constexpr std::int64_t most_width = 120;         // of a register that sums may pass
+constexpr std::int64_t most_reach = 64;          // digits that a rounding may look at
+constexpr std::int64_t most_k = 1 << 30;         // terms before a word of a sum fills up
+
+// Why the unit has another shape than one sum of all products and C; empty if it has that one.
+std::string unlike_one_sum(const Unit& u) {
+  if (u.lanes != 0) return "sums are rounded after every block of products";
+  if (u.groups) return "groups of products";
+  if (u.c_level != CLevel::group) return "C is not one of the sum's addends";
+  if (u.product.round || u.product.overflow_to_inf_at) return "products are rounded or overflow";
+  if (u.scale && u.scale->apply != ScaleApply::term) return "scales of groups";
+  if (u.chain.c_at != CAt::first || u.chain.promote) return "C is added last, or promotion";
+  const Sum& s = u.group_sum;
+  if (s.order != Order::fused || s.node_round) return "its sums are no fused ones";
+  if (s.align.reference == Reference::max_exponent)
+    return "its terms are aligned to the largest exponent";
+  if (s.align.reference == Reference::exact && s.width)
+    return "a register whose last digit depends on the terms";
+  return {};
+}
+
+constexpr Span span(const Operand& x) {
+  const Format& f = x.fmt;
+  if (!x.keep_frac) return {f.emin() - f.frac_bits, f.emax() + 1, f.precision()};
+  return {f.emin() - *x.keep_frac, f.emax() + 2, *x.keep_frac + 2};  // rounding may carry
+}
+constexpr Span scaled(const Operand& x, const std::optional<Scale>& scale) {
+  return scale ? span(x) * span(Operand{.fmt = scale->fmt}) : span(x);
+}
+
+bool moderate(const Unit& u) {
+  const auto inside = [](const Format& f) {
+    return std::max(-f.emin() + f.frac_bits, f.emax()) < most_exponent;
+  };
+  return inside(u.a.fmt) && inside(u.b.fmt) && inside(u.c.fmt) &&
+         (!u.scale || inside(u.scale->fmt)) &&
+         std::abs(u.group_sum.align.frac_bits) < most_exponent;
+}
+
+constexpr Terms terms(RoundingMode mode) {
+  switch (mode) {
+    case RoundingMode::rdn:
+    case RoundingMode::rup: return Terms::in_sum;
+    case RoundingMode::rne: return Terms::nearest;
+    case RoundingMode::rtz:
+    case RoundingMode::raz: return Terms::magnitude;
+    default: return Terms::stepwise;
+  }
+}
+
+constexpr Register register_of(const Sum& s, std::int64_t bits, bool flags) {
+  if (!s.width || bits < *s.width) return Register::open;
+  if (s.overflow == RegisterOverflow::saturate) return Register::saturates;
+  return flags && s.overflow == RegisterOverflow::flag ? Register::watched : Register::wraps;
+}
+
+// Whether doubles hold all digits of operands and products, far from their own ends, and where they
+// have to round or clamp also the register's.
+constexpr std::int64_t least = -1000, most = 800;
+constexpr bool held(const Span& x) { return x.digits <= 53 && x.last >= least && x.top <= most; }
+bool in_doubles(const Plan& p, const Unit& u) {
+  if (!held(span(u.a)) || !held(span(u.b)) || !held(p.a) || !held(p.b) || !held(p.a * p.b))
+    return false;
+  if (u.scale && !held(span(Operand{.fmt = u.scale->fmt}))) return false;
+  if (p.terms == Terms::stepwise || p.reg == Register::watched) return false;
+  if (p.terms == Terms::whole && p.reg != Register::saturates) return true;
+  return least <= p.last && p.last <= most &&
+         (p.reg != Register::saturates || *u.group_sum.width <= 51);
+}
+
+}  // namespace
+
+Answer plan(const Unit& u, std::size_t k, bool flags) {
+  const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
+  if (const std::string why = unlike_one_sum(u); !why.empty()) return refuse(why);
+  if (k > most_k) return refuse("more than 2^30 products a sum");
+  if (!moderate(u)) return refuse("exponents past 2^20");
+
+  const Sum& s = u.group_sum;
+  Plan p{};
+  p.a = scaled(u.a, u.scale), p.b = scaled(u.b, u.scale);
+  const Span products = p.a * p.b, c = span(u.c);
+  const bool fixed = s.align.reference == Reference::fixed_lsb;
+  p.last = fixed ? -s.align.frac_bits : std::min(products.last, c.last);
+  p.terms = products.last < p.last ? terms(s.align.rm.mode) : Terms::whole;
+  const std::int64_t of_term =  // rounding may carry
+      std::max({products.top, c.top, p.last}) + 1 - p.last;
+  p.bits = of_term + std::bit_width(k + 1);
+  p.reg = register_of(s, p.bits, flags);
+  p.doubles = in_doubles(p, u);
+  p.c_doubles = held(c) && c.last >= p.last;
+
+  if (p.bits > most_bits)
+    return refuse(fmt::format("sums of {} bits; the limit is {}", p.bits, most_bits));
+  if (p.reg != Register::open && *s.width > most_width)
+    return refuse(
+        fmt::format("sums pass a register of {} bits, more than {}", *s.width, most_width));
+  if (p.reg == Register::watched && of_term > 124)
+    return refuse(fmt::format("terms of {} bits where overflow raises a flag", of_term));
+  if (p.reg == Register::saturates && u.chain.lane_permutation)
+    return refuse("permuted lanes, whose order matters where sums saturate");
+  if (reach_of(u.out) > most_reach)
+    return refuse(fmt::format("out looks at {} digits", reach_of(u.out)));
+  if (p.a.digits > 64 || p.b.digits > 64 ||
+      capacity(u, static_cast<std::int64_t>(k)).code_digits > 64)
+    return refuse("codes or significands of more than 64 bits");
+  return {p, fmt::format("exact products of {} digits, {} of them a sum, rounded once",
+                         products.digits, k)};
+}
+
+}  // namespace widthwise::exact

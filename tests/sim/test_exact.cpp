@@ -1,0 +1,306 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "products.hpp"
+#include "random_units.hpp"
+#include "sim/exact/levels.hpp"
+#include "targets.hpp"
+#include "widthwise/layout.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// The exact engine against the reference: the same codes and flags, whatever the operands.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+constexpr Rival::Shape shapes[] = {{5, 1, 70}, {6, 33, 67}, {1, 300, 3}};
+
+// Lanes add their products in one to three sums.
+constexpr const char* exact_units[] = {
+    "kulisch(e4m3fn)",
+    "kulisch(e2m1fn)",
+    "kulisch(e4m3fnuz)",
+    "kulisch(e5m2)",
+    "kulisch(e5m10)",
+    "kulisch(e8m7)",
+    "kulisch(e5m2, b=e8m7, c=binary32, out=binary32)",
+    "kulisch(binary32)",
+    "kulisch.f32",
+    "dot(e5m10)",
+    "dot(e8m7, out=binary32:rdn)",
+    "kulisch(e5m10, out=e8m7:sr9, final=e4m3fn:rup)",
+    "kulisch(e4m3fn, out=e5m2:odd, scale=e8m0fnu:16:term)",
+    "kulisch(e4m3fn, out=e5m10:rdn)",
+    "kulisch(e5m2, out=binary32, scale=e4m3fn:5:term)",
+};
+
+// A register of its own last digit or width.
+constexpr const char* register_units[] = {
+    "fix24.wrap",
+    "fix24.sat",
+    "fixedacc(e4m3fn, width=12, frac=4, overflow=saturate)",
+    "fixedacc(e4m3fn, width=14, frac=4, align=rtz)",
+    "fixedacc(e4m3fn, width=14, frac=4, align=rtz, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=rup)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=raz)",
+    "fixedacc(e5m10, width=20, frac=8, align=rna, overflow=saturate)",
+    "fixedacc(e5m10, width=60, frac=8, align=odd)",
+    "fixedacc(e5m10, frac=40, align=rne)",
+    "fixedacc(e8m7, frac=20, align=rtz)",
+    "fixedacc(e3m2fn, width=9, frac=4, overflow=saturate)",
+    "fixedacc(e4m3fn, width=22, frac=20, overflow=wrap)",
+    "fixedacc(e5m10, width=51, frac=48, overflow=saturate)",
+    "fixedacc(e5m10, width=52, frac=48, overflow=saturate)",
+    "fixedacc(e4m3fn, width=16, frac=6, overflow=flag)",
+    "fixedacc(e4m3fn, b=e5m2, width=24, frac=16, align=rno, overflow=flag)",
+};
+
+// Products that no double holds.
+constexpr const char* integer_units[] = {
+    "kulisch(binary64)",
+    "kulisch(binary32, b=binary64, out=binary64:rtz)",
+    "dot(e11m40, b=e5m2, out=binary64)",
+    "fixedacc(e8m30, width=64, frac=20, overflow=saturate)",
+};
+
+std::uint64_t compare(const char* engine, const Unit& u, bool flags, Tally& tally,
+                      ProductRandom& random) {
+  CAPTURE(to_string(u));
+  const Opinion o = opinion(engine, u, flags);
+  REQUIRE_MESSAGE(o.takes, o.reason);
+  std::uint64_t expected = 0;
+  for (const Rival::Shape& s : shapes) {
+    Rival(engine, u, tally, flags).compare_random(s, random);
+    expected += outputs_compared(s);
+  }
+  return expected;
+}
+
+}  // namespace
+
+TEST_CASE("the exact engine gives the reference's codes and flags: products added without loss") {
+  ProductRandom random(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : exact_units)
+    for (const char* engine : {"exact", "words"})
+      expected += compare(engine, parse_unit(text), true, tally, random);
+  tally.expect(expected);
+}
+
+TEST_CASE("the exact engine gives the reference's codes and flags: registers") {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  int in_lanes = 0;
+  for (const char* text : register_units) {
+    const Unit u = parse_unit(text);
+    for (const bool flags : {false, true}) {
+      expected += compare("words", u, flags, tally, random);
+      if (!opinion("exact", u, flags).takes) continue;
+      ++in_lanes;
+      expected += compare("exact", u, flags, tally, random);
+    }
+  }
+  CHECK(in_lanes == 29);
+  tally.expect(expected);
+}
+
+TEST_CASE("the exact engine gives the reference's codes and flags: products in integers") {
+  ProductRandom random(3);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : integer_units)
+    expected += compare("words", parse_unit(text), true, tally, random);
+  tally.expect(expected);
+}
+
+TEST_CASE("the exact engine gives the reference's codes on every instruction set") {
+  ProductRandom random(4);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (const char* text : {"kulisch(e4m3fn)", "kulisch(e5m10)", "kulisch(e8m7)", "fix24.wrap",
+                             "fix24.sat", "fixedacc(e5m10, width=20, frac=8, align=rne)",
+                             "fixedacc(e5m10, width=20, frac=8, align=raz, overflow=saturate)"})
+      expected += compare("exact", parse_unit(text), false, tally, random);
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("the exact engine gives the reference's codes: random units") {
+  ProductRandom random(5);
+  Tally tally;
+  int taken = 0;
+  std::uint64_t expected = 0;
+  for (int i = 0; i < 400; ++i) {
+    Unit u = random_units::unit(random, 8, 30);
+    u.lanes = 0, u.c_level = CLevel::group, u.product.round.reset();
+    u.product.overflow_to_inf_at.reset(), u.groups.reset();
+    u.chain.c_at = CAt::first, u.chain.c_round.reset(), u.chain.promote.reset();
+    u.group_sum.order = Order::fused, u.group_sum.node_round.reset();
+    if (u.scale) u.scale->apply = ScaleApply::term;
+    if (u.group_sum.align.reference == Reference::max_exponent)
+      u.group_sum.align.reference = Reference::fixed_lsb;
+    const bool flags = random() % 2;
+    for (const char* engine : {"exact", "words"}) {
+      constexpr Rival::Shape s{3, 20, 5};
+      const auto all = opinions({.unit = u, .k = s.k, .flags = flags});
+      if (!std::ranges::find(all, engine, &Opinion::engine)->takes) continue;
+      CAPTURE(to_string(u));
+      ++taken;
+      Rival(engine, u, tally, flags).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  }
+  CHECK(taken > 300);
+  tally.expect(expected);
+}
+
+TEST_CASE(
+    "the exact engine gives the reference's codes: long sums, of panels and at their limits") {
+  // The largest products for most of the way, then the least, which a sum too full would lose.
+  ProductRandom random(6);
+  Tally tally;
+  std::uint64_t expected = 0;
+  const auto edges = [&](const char* text, std::size_t k) {
+    const Unit u = parse_unit(text);
+    CodeList a(u.a.fmt, 4 * k), b(u.b.fmt, k);
+    const Layout<std::uint64_t> f(u.a.fmt), g(u.b.fmt);
+    const std::size_t turn = k - k / 8;
+    for (std::size_t i = 0; i < k; ++i) {
+      b.set(i, i < turn ? g.max_finite : 1);
+      a.set(i, i < turn ? f.max_finite : 1);
+      a.set(k + i, a[i] | f.sign);
+      a.set(2 * k + i, i < turn ? f.max_finite | (i & 1 ? f.sign : 0) : 1);
+      a.set(3 * k + i, i % 512 < 448 ? f.max_finite : random() % 8);
+    }
+    MatrixProduct p;
+    p.m = 4, p.k = k, p.n = 1;
+    p.a = a.rows(k), p.b = b.rows(1);
+    Rival("exact", u, tally, true).compare(p, "edges");
+    expected += 4;
+  };
+  for (const char* text : {"kulisch(e4m3fn, out=binary64)", "kulisch(e4m9, out=binary64)",
+                           "kulisch(e4m7, out=binary64)", "kulisch(e5m10, out=binary64)",
+                           "kulisch(e5m13, out=binary64)", "kulisch(e5m16, out=binary64)",
+                           "kulisch(e6m3, out=binary64)", "kulisch(e6m9, out=binary64)",
+                           "kulisch(e8m7, out=binary64)", "fixedacc(e5m10, frac=17, out=binary64)",
+                           "fixedacc(e5m10, frac=20, align=rne, out=binary64)",
+                           "fixedacc(e5m10, frac=10, width=43, overflow=saturate, out=binary64)",
+                           "fixedacc(e5m10, frac=10, width=45, overflow=wrap, out=binary64)"})
+    for (const std::size_t k : {100, 512, 1023, 5000}) edges(text, k);
+  edges("kulisch(e4m3fn, out=binary64)", 70000);
+  edges("kulisch(e5m10, out=binary64)", 70000);
+  edges("fixedacc(e5m10, frac=12, width=24, overflow=saturate, out=binary64)", 70000);
+  tally.expect(expected);
+
+  Tally by_panels;
+  for (const char* text : {"kulisch(e5m10)", "fix24.sat", "fix24.wrap", "kulisch(e8m7)"})
+    Rival("exact", parse_unit(text), by_panels, true).compare_random({2, 2100, 3}, random);
+  Rival("words", parse_unit("fixedacc(e4m3fn, width=18, frac=6, overflow=flag)"), by_panels, true)
+      .compare_random({2, 2100, 3}, random);
+  by_panels.expect(5 * outputs_compared({2, 2100, 3}));
+}
+
+namespace {
+
+double number(const Format& f, std::uint64_t code) {
+  const Number<std::uint64_t> x = unpack(Layout<std::uint64_t>(f), code);
+  return std::ldexp(static_cast<double>(x.sig), static_cast<int>(x.exp));
+}
+
+// Codes of two large factors whose product leaves nearly half of 2^digit.
+std::pair<std::uint64_t, std::uint64_t> leaving_half(const Unit& u, std::int64_t digit,
+                                                     ProductRandom& random) {
+  const Layout<std::uint64_t> f(u.a.fmt), g(u.b.fmt);
+  for (;;) {
+    const std::uint64_t a = f.max_finite - random() % (f.fraction_mask / 8),
+                        b = g.max_finite - random() % (g.fraction_mask / 8);
+    const double units =
+        std::ldexp(number(u.a.fmt, a) * number(u.b.fmt, b), -static_cast<int>(digit));
+    const double left = units - std::floor(units);
+    if (0.48 < left && left < 0.5) return {a, b};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("two sums of the exact engine lose nothing: both as full as they get, then cancelled") {
+  // Products of 52 digits, 2^86 from the last digit of the least to beyond the largest. Whatever
+  // was lost on the way is all that is left beside the least product.
+  const Unit u = parse_unit("kulisch(e3m25, b=e5m25, c=binary64, out=binary64)");
+  const std::size_t n = 512;
+  const auto whole = exact::levels({-66, 20}, 1024);
+  REQUIRE(whole);
+  REQUIRE(whole->count == 2);
+  REQUIRE(whole->steps == n);
+  const std::int64_t digit = whole->digit[0];
+  CHECK(digit == -21);
+
+  ProductRandom random(7);
+  Tally tally;
+  for (const std::int64_t early : {digit - 1, digit, digit + 1})
+    for (const std::int64_t late : {digit - 1, digit, digit + 1}) {
+      CodeList a(u.a.fmt, 4 * n), b(u.b.fmt, 4 * n);
+      const std::uint64_t sign = Layout<std::uint64_t>(u.a.fmt).sign;
+      const auto first = leaving_half(u, early, random), second = leaving_half(u, late, random);
+      for (std::size_t i = 0; i < 2 * n; ++i) {
+        auto [x, y] = i < n ? first : second;
+        if (i + 1 == 2 * n) x = y = 1;
+        a.set(i, x), b.set(i, y);
+        a.set(2 * n + i, i + 1 == 2 * n ? 0 : x | sign), b.set(2 * n + i, y);
+      }
+      MatrixProduct p;
+      p.m = p.n = 1, p.k = 4 * n;
+      p.a = a.rows(p.k), p.b = b.rows(1);
+      Rival("exact", u, tally).compare(p, "full");
+    }
+  tally.expect(9);
+}
+
+TEST_CASE("the exact engine refuses what it cannot vouch for, and says why") {
+  const auto reason = [](std::string_view text, bool flags = false) {
+    const Opinion o = opinion("words", parse_unit(text), flags);
+    return o.takes ? std::string("taken") : o.reason;
+  };
+  const auto changed = [](void (*change)(Unit&), bool flags = false) {
+    Unit u = parse_unit("fix24.sat");
+    change(u);
+    const Opinion o = opinion("words", u, flags);
+    return o.takes ? std::string("taken") : o.reason;
+  };
+  for (const char* text : integer_units)
+    CHECK(opinion("exact", parse_unit(text)).reason ==
+          "doubles do not hold its terms or its register");
+  CHECK(reason("fma(e5m10)") == "sums are rounded after every block of products");
+  CHECK(reason("dot(e5m10, align=25:rtz)") == "its terms are aligned to the largest exponent");
+  CHECK(reason("kulisch(e15m10)") == "sums of 65555 bits; the limit is 16384");
+  CHECK(reason("kulisch(e5m60)") == "codes or significands of more than 64 bits");
+  CHECK(reason("kulisch(e30m10)") == "exponents past 2^20");
+  CHECK(reason("fixedacc(e5m10, width=120, frac=100, overflow=saturate)") == "taken");
+  CHECK(reason("fixedacc(e8m7, width=121, frac=100, overflow=saturate)") ==
+        "sums pass a register of 121 bits, more than 120");
+  CHECK(reason("fixedacc(e8m7, width=100, frac=100, overflow=flag)") == "taken");
+  CHECK(reason("fixedacc(e8m7, width=100, frac=100, overflow=flag)", true) ==
+        "terms of 357 bits where overflow raises a flag");
+  CHECK(changed([](Unit& u) { u.groups = Groups{.consecutive = 4}; }) == "groups of products");
+  CHECK(changed([](Unit& u) { u.c_level = CLevel::late; }) == "C is not one of the sum's addends");
+  CHECK(changed([](Unit& u) { u.product.overflow_to_inf_at = 128; }) ==
+        "products are rounded or overflow");
+  CHECK(changed([](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; }) ==
+        "C is added last, or promotion");
+  CHECK(changed([](Unit& u) { u.group_sum.order = Order::sequential; }) ==
+        "its sums are no fused ones");
+  CHECK(changed([](Unit& u) { u.group_sum.align.reference = Reference::exact; }) ==
+        "a register whose last digit depends on the terms");
+  CHECK(changed([](Unit& u) {
+          u.chain.lane_permutation = LanePermutation{2, 2};
+        }) == "permuted lanes, whose order matters where sums saturate");
+  CHECK(changed([](Unit& u) { u.out.post_norm_frac = 100; }) == "out looks at 103 digits");
+}
