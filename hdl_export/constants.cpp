@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "format_constants.hpp"
 #include "sum_constants.hpp"
@@ -155,6 +156,10 @@ void add_ports(Draft& draft, const Unit& u) {
 ConstantTable unit_constants(const Unit& unit, std::string_view name) {
   check_identifier(name);
   check(unit);
+  if (unit.chain.compensation != Compensation::none)
+    throw std::invalid_argument(fmt::format(
+        "unit {}: headers do not describe compensated sums; leave out chain.compensation",
+        to_string(unit)));
   const Widths widths = derive_widths(unit);
   Draft draft{{}, rm_width(unit)};
   add_identity(draft, unit, name);

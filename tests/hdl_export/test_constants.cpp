@@ -289,6 +289,10 @@ TEST_CASE("unit names: Verilog's identifiers, or an error that says what is wron
 TEST_CASE("a unit that contradicts itself has no table") {
   widthwise::Unit unit = widthwise::parse_unit("fma(e5m10)");
   unit.lanes = -1;
+  CHECK_THROWS_WITH_AS(
+      unit_constants(widthwise::parse_unit("kahan(e5m10)"), "sum"),
+      "unit kahan(e5m10): headers do not describe compensated sums; leave out chain.compensation",
+      std::invalid_argument);
   CHECK_THROWS_WITH_AS(unit_constants(unit, "unit"), "unit: lanes: -1 is not in 0 to 1048576",
                        std::invalid_argument);
 }

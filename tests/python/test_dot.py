@@ -45,6 +45,38 @@ def test_binary64_dot_is_the_hosts_loop():
     assert ww.dot(a, b, unit="mac(binary64)").to_float64() == total
 
 
+def test_neumaier_in_binary64_is_the_hosts_loop():
+    a, b = drawn(200, "binary64", 1), drawn(200, "binary64", 2)
+    total = carried = 0.0
+    for x, y in zip(a.to_float64(), b.to_float64(), strict=True):
+        p = float(x) * float(y)
+        t = total + p
+        carried += (total - t) + p if abs(total) >= abs(p) else (p - t) + total
+        total = t
+    assert ww.dot(a, b, unit="neumaier(binary64)").to_float64() == total + carried
+
+
+def test_kahan_is_the_loop_it_stands_for():
+    a, b = drawn((5, 400), "e5m10", 1), drawn((5, 400), "e5m10", 2)
+    total = carried = ww.zeros(5, "e5m10")
+    for k in range(400):
+        y = a[:, k] * b[:, k] - carried
+        t = total + y
+        carried = (t - total) - y
+        total = t
+    assert (ww.dot(a, b, unit="kahan(e5m10)").bits == total.bits).all()
+
+
+def test_pitfall_23_every_output_of_a_kahan_sum_has_its_own_compensation():
+    tenths = ww.array(np.full((6, 64), 0.1), "e5m10")
+    ones = ww.array(np.ones((64, 9)), "e5m10")
+    for unit in ("kahan(e5m10)", "neumaier(e5m10)"):
+        z = ww.matmul(tenths, ones, unit=unit, threads=2)
+        assert (z.to_float64() == 6.3984375).all()
+        assert (ww.sum(tenths, unit=unit).to_float64() == 6.3984375).all()
+    assert ww.sum(tenths[0], unit="mac(e5m10)").to_float64() != 6.3984375
+
+
 def test_sixteen_ones_in_e5m2_depend_on_the_order():
     ones = ww.array([1.0] * 16, "e5m2")
     assert ww.sum(ones, unit="mac(e5m2)").to_float64() == 8

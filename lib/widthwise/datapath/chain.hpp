@@ -1,29 +1,18 @@
 #pragma once
-#include "widthwise/datapath/block.hpp"
+#include "widthwise/datapath/compensation.hpp"
 
 namespace widthwise {
 
-// A register between blocks: the code it holds and what its format reads from that.
-template <class H>
-struct Register {
-  H code{};
-  Factor<H> value{};
-};
-
-template <class H>
-constexpr Register<H> loaded(const RoundingSlot<H>& slot, const H& code) {
-  return {code, factor(slot.rounder.layout, code)};
-}
-
-// x + y, exact, then rounded once: C at the end of a chain, and promotion.
-template <class M, class H, class Trace>
-constexpr Register<H> add_rounded(const RoundingSlot<H>& slot, const Factor<H>& x,
-                                  const Factor<H>& y, std::int64_t step, Progress& progress,
-                                  Trace& trace) {
-  const Adder<H> adder{{}, {}, {.reach = reach_of(slot.description)}};
-  Term<M> pair[2] = {term<M>(x, 0), term<M>(y, 0)};
-  const Term<M> sum = reduce(adder, std::span<Term<M>>(pair), progress, trace);
-  return loaded(slot, rounded(slot, sum, step, progress, trace));
+// The block at position `first` along k, on what the registers hold.
+template <class M, class H, class Multiplier, class Trace>
+constexpr Accumulator<H> run_block(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
+                                   const Accumulator<H>& acc, std::int64_t first,
+                                   const Scratch<M>& scratch, const Multiplier& multiplier,
+                                   Progress& progress, Trace& trace) {
+  if (u.compensation) return add_compensated(u, lanes[0], acc, first, multiplier, progress, trace);
+  return {
+      loaded(u.out, block(u, lanes, acc.sum.value, first, scratch, multiplier, progress, trace)),
+      {}};
 }
 
 // The blocks one after another, each on the rounded result of the one before; promotion moves that
@@ -33,19 +22,21 @@ constexpr Register<H> run_blocks(const Datapath<M, H>& u, std::span<const Lane<H
                                  const Factor<H>& c, const Scratch<M>& scratch,
                                  const Multiplier& multiplier, Progress& progress, Trace& trace) {
   const std::size_t L = u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : lanes.size();
-  const Register<H> zero{{}, cleared<H>(u.unit.out.fmt)};
-  Register<H> outer{{}, c}, acc = u.promote ? zero : outer;
+  const Register<H> zero{{}, cleared<H>(u.unit.out.fmt)}, start{{}, c};
+  Register<H> outer = start;
+  Accumulator<H> acc{u.promote ? zero : start, zero};
+  std::int64_t first = 0;
   for (std::size_t i = 0; i < lanes.size(); i += L) {
-    const auto first = static_cast<std::int64_t>(i);
-    acc = loaded(u.out, block(u, lanes.subspan(i, L), acc.value, first, scratch, multiplier,
-                              progress, trace));
+    first = static_cast<std::int64_t>(i);
+    acc = run_block(u, lanes.subspan(i, L), acc, first, scratch, multiplier, progress, trace);
     if (!u.promote) continue;
     const bool due = (first + static_cast<std::int64_t>(L)) % u.unit.chain.promote->interval == 0;
     if (!due && i + L < lanes.size()) continue;
-    outer = add_rounded<M>(*u.promote, outer.value, acc.value, first, progress, trace);
-    acc = zero;
+    const Register<H> inner = settled(u, acc, first, progress, trace);
+    outer = add_rounded<M>(*u.promote, outer.value, inner.value, first, progress, trace);
+    acc = {zero, zero};
   }
-  return u.promote ? outer : acc;
+  return u.promote ? outer : settled(u, acc, first, progress, trace);
 }
 
 // c + the sum of all lanes as the unit computes it (datapath 3.7): a code of result_round's format.
