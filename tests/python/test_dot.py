@@ -159,6 +159,38 @@ def test_c_broadcasts_over_the_outputs():
     assert (z[2].bits == ww.dot(a[2], b.T, unit="mac(e5m10)", c=bias).bits).all()
 
 
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "mac(e4m3fn, sum=e5m10:sr9)", "hopper.e4m3.f32"])
+@pytest.mark.parametrize(
+    "shapes",
+    [((40,), (40,)), ((9, 40), (40,)), ((40,), (9, 40)), ((9, 40), (9, 40)), ((3, 1, 40), (5, 40)),
+     ((2, 3, 1, 40), (2, 1, 5, 40)), ((4, 1, 3, 40), (5, 1, 40)), ((0, 40), (40,))],
+)  # fmt: skip
+def test_dots_are_the_same_one_by_one_on_every_engine_and_any_threads(unit, shapes):
+    u = ww.Unit(unit)
+    a, b = drawn(shapes[0], u.a, 1), drawn(shapes[1], u.b, 2)
+    shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+    c = drawn(shape, u.c, 3)
+    want = ww.dot(a, b, unit=u, c=c, engine="reference", threads=1, seed=4)
+    assert want.shape == shape
+    for threads in (1, 3):
+        assert (ww.dot(a, b, unit=u, c=c, threads=threads, seed=4).bits == want.bits).all()
+    if ":sr" not in unit:
+        rows, columns = (np.broadcast_to(x.bits, (*shape, 40)) for x in (a, b))
+        for place in np.ndindex(shape):
+            x, y = (ww.from_bits(z[place].copy(), f) for z, f in ((rows, u.a), (columns, u.b)))
+            assert ww.dot(x, y, unit=u, c=c[place]).bits == want.bits[place]
+
+
+def test_a_dot_takes_an_engine_and_threads():
+    x = drawn((3, 8), "e5m10")
+    with pytest.raises(ValueError, match="engine = 'gpu': there is no such engine here"):
+        ww.dot(x, x, unit="mac(e5m10)", engine="gpu")
+    with pytest.raises(ValueError, match="threads = 0: it may be 1 or more"):
+        ww.sum(x, unit="mac(e5m10)", threads=0)
+    with pytest.raises(ValueError, match="'lanes' does not take unit kulisch.e5m10.: "):
+        ww.dot(x, x, unit="kulisch(e5m10)", engine="lanes")
+
+
 def test_sum_runs_along_any_axis():
     x = drawn((3, 4, 5), "e5m10")
     z = ww.sum(x, unit="mac(e5m10)", axis=1)
