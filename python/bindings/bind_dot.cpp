@@ -5,6 +5,7 @@
 #include "trace_rows.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/running.hpp"
 
 using namespace widthwise;
 
@@ -141,6 +142,31 @@ class PreparedProducts {
   Prepared engine_;
 };
 
+// The results over the first 1, 2, … k elements of each dot product of a batch: (..., k).
+void running(const Unit& unit, const Operands& x, py::array result, py::object flags,
+             std::uint64_t seed, int threads) {
+  ProductBatch batch = product_batch(unit, x);
+  const std::size_t k = batch.first.k, outputs = batch.count() * batch.first.m * batch.first.n;
+  std::byte* const codes = place(result_round(unit).fmt, result, outputs * k);
+  std::uint8_t* const raised = flags_place(flags, outputs * k);
+  batch.first.seed = seed;
+  check(unit, batch.first);
+  if (outputs * k == 0) return;
+  const RunningProducts products(unit, k);
+  batch = merged(unit, std::move(batch), false);
+  const auto bytes = static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width()));
+  const std::size_t rows = batch.first.m, passes = products.passes();
+  const std::size_t slices = batch.count() * rows * passes;
+  in_parallel(slices, threads > 0 ? threads : cores(), [&](std::size_t slice) {
+    const std::size_t i = slice / passes;
+    MatrixProduct p = batch.at(unit, i / rows);
+    const std::size_t before = i / rows * rows * p.n * k;
+    p.result = codes + before * bytes;
+    p.flags = raised ? raised + before : nullptr;
+    products.run(p, i % rows, i % rows + 1, slice % passes);
+  });
+}
+
 }  // namespace
 
 void bind_dot(py::module_& m) {
@@ -156,6 +182,7 @@ void bind_dot(py::module_& m) {
   py::class_<PreparedProducts>(m, "PreparedProducts")
       .def(py::init<const Unit&, std::size_t, const py::object&, bool, const std::string&>())
       .def("run", &PreparedProducts::run);
+  m.def("running", &running);
   m.def("multiplier_names", &multiplier_names);
   m.def("engine_names", &engine_names);
 }

@@ -23,7 +23,7 @@ from ._compare import (
     unordered,
 )
 from ._create import array, from_bits, zeros
-from ._dot import dot, matmul, sum
+from ._dot import cumsum, dot, matmul, sum
 from ._elementwise import (
     abs,
     add,
@@ -72,6 +72,7 @@ __all__ = [
     "classify",
     "convert",
     "copysign",
+    "cumsum",
     "divide",
     "dot",
     "engines",

@@ -121,15 +121,63 @@ def sum(
     Array(256, e8m7)
     """
     u = as_unit(unit)
+    terms, ones = summands(u, x, axis)
+    return dot(terms, ones, unit=u, c=c, engine=engine, threads=threads, seed=seed, flags=flags)
+
+
+def cumsum(
+    x: Any,
+    *,
+    unit: str | Unit,
+    axis: int = -1,
+    c: Any = None,
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
+) -> Any:
+    """Cumulative sums along an axis: element i is what `ww.sum` of the elements to i gives.
+
+    One pass of the reference, which computes the block that an element ends anew for each of its
+    lanes. A unit that takes all of K at once, or permutes its lanes, starts anew for every element.
+
+    Args:
+        x: an Array of the unit's a format, or codes.
+        c: of the shape of x without the axis; None is +0.
+        Others: as in `ww.dot`.
+    Returns:
+        An Array of unit.result_format, of x's shape.
+
+    >>> import widthwise as ww
+    >>> ww.cumsum(ww.array([256.0, 1, 1, 2], "bfloat16"), unit="mac(bfloat16)")
+    Array([256 256 256 258], e8m7)
+    """
+    u = as_unit(unit)
+    terms, ones = summands(u, x, axis)
+    operands = Operands.of_dots(u, terms, ones, c, None, None)
+    result = _codes.empty((terms.size,), u.result_format)
+    raised = np.empty(terms.size, np.uint8) if flags else None
+    where = (checked_seed(seed), checked_threads(threads))
+    core.running(u._core, operands.bound(), result, raised, *where)
+    z = delivered(result, raised, terms.shape, u)
+    if raised is None:
+        return with_axis_moved(z, -1, axis)
+    return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
+
+
+def summands(u: Unit, x: Any, axis: int) -> tuple[Array, Array]:
+    """x with the axis last, and as many ones."""
     one = u.b.codes.get("one")
     if one is None:
         raise ValueError(f"unit {u}: its b is {u.b}, which has no 1 to multiply with")
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
-    moved = terms._from_items(np.moveaxis(terms._items, axis, -1))
-    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
-    return dot(moved, ones, unit=u, c=c, engine=engine, threads=threads, seed=seed, flags=flags)
+    moved = with_axis_moved(terms, axis, -1)
+    return moved, Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
+
+
+def with_axis_moved(x: Array, source: int, to: int) -> Array:
+    return x._from_items(np.moveaxis(x._items, source, to))
 
 
 # --- Operands ------------------------------------------------------------------------------------

@@ -181,6 +181,39 @@ def test_dots_are_the_same_one_by_one_on_every_engine_and_any_threads(unit, shap
             assert ww.dot(x, y, unit=u, c=c[place]).bits == want.bits[place]
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "mac(e5m10)",
+        "kahan(e5m10)",
+        "neumaier(e5m10, sum=e5m10:sr11)",
+        "mac(e4m3fn, sum=e5m10:sr9, promote=3:e8m23, final=e5m2)",
+        "tree(e5m10, fan=4)",
+        "hopper.e4m3.f32",  # 32 lanes
+        "lowered.e4m3.f32",  # lanes are dealt to two streams: no one pass
+        "kulisch(e5m10)",
+        "mac(e15m112)",
+    ],
+)
+def test_a_cumulative_sum_is_the_sum_to_each_element(unit):
+    u = ww.Unit(unit)
+    x, c = drawn((2, 37, 3), u.a, 1), drawn((2, 3), u.c, 2)
+    z, raised = ww.cumsum(x, unit=u, axis=1, c=c, flags=True, seed=3)
+    assert z.shape == raised.shape == x.shape and z.format == u.result_format
+    for i in range(37):
+        want, flags = ww.sum(x[:, : i + 1], unit=u, axis=1, c=c, flags=True, seed=3)
+        assert (z[:, i].bits == want.bits).all() and (raised[:, i] == flags).all()
+    assert (ww.cumsum(x, unit=u, axis=1, c=c, seed=3, threads=2).bits == z.bits).all()
+
+
+def test_a_cumulative_sum_of_nothing_and_of_no_axis():
+    assert ww.cumsum(ww.zeros((3, 0), "e5m10"), unit="mac(e5m10)").shape == (3, 0)
+    with pytest.raises(ValueError, match="a sum needs an axis"):
+        ww.cumsum(ww.zeros((), "e5m10"), unit="mac(e5m10)")
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        ww.cumsum(ww.zeros((3, 4), "e5m10"), unit="mac(e5m10)", axis=2)
+
+
 def test_a_dot_takes_an_engine_and_threads():
     x = drawn((3, 8), "e5m10")
     with pytest.raises(ValueError, match="engine = 'gpu': there is no such engine here"):
