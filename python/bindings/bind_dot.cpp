@@ -1,49 +1,13 @@
-#include <thread>
-
 #include "matrix.hpp"
+#include "multiplier.hpp"
 #include "slices.hpp"
 #include "trace_rows.hpp"
 #include "widthwise/sim/engine.hpp"
-#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/running.hpp"
 
 using namespace widthwise;
 
 namespace {
-
-uint128 to_uint128(const py::int_& x) {
-  const py::int_ mask(~std::uint64_t{0});
-  const auto low = py::cast<std::uint64_t>(x.attr("__and__")(mask));
-  return uint128{py::cast<std::uint64_t>(x.attr("__rshift__")(64))} << 64 | low;
-}
-
-// A Python function of two significands. Its result may take 128 bits.
-Multiplier called(const py::function& f) {
-  return [f](std::uint64_t a, std::uint64_t b) -> uint128 {
-    const py::gil_scoped_acquire lock;
-    const py::object z = f(a, b);
-    if (!py::hasattr(z, "__index__"))
-      throw py::type_error("multiplier: it returned " + py::cast<std::string>(py::repr(z)) +
-                           "; an integer is wanted");
-    const py::int_ m = z.attr("__index__")();
-    if (m < py::int_(0) || m >= py::int_(1).attr("__lshift__")(128))
-      throw py::value_error("multiplier: it returned " + py::cast<std::string>(py::str(m)) +
-                            "; products are 0 to 2^128 - 1");
-    return to_uint128(m);
-  };
-}
-
-Multiplier multiplier(const py::object& what) {
-  if (what.is_none()) return {};
-  if (py::isinstance<py::str>(what)) return parse_multiplier(py::cast<std::string>(what));
-  return called(py::cast<py::function>(what));
-}
-
-bool calls_python(const py::object& product) {
-  return !product.is_none() && !py::isinstance<py::str>(product);
-}
-
-int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 std::size_t slice_of(std::size_t at_once, std::size_t products) {
   return std::max<std::size_t>(1, at_once / std::max<std::size_t>(1, products));
@@ -102,8 +66,7 @@ class PreparedProducts {
     p.seed = seed;
     check(unit_, p);
     if (outputs == 0) return;
-    const int most = calls_python(product_) ? 1 : threads > 0 ? threads : cores();
-    run_batch(merged(unit_, std::move(batch), product_.is_none()), most);
+    run_batch(merged(unit_, std::move(batch), product_.is_none()), crew_of(product_, threads));
   }
 
  private:
@@ -157,7 +120,7 @@ void running(const Unit& unit, const Operands& x, py::array result, py::object f
   const auto bytes = static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width()));
   const std::size_t rows = batch.first.m, passes = products.passes();
   const std::size_t slices = batch.count() * rows * passes;
-  in_parallel(slices, threads > 0 ? threads : cores(), [&](std::size_t slice) {
+  in_parallel(slices, crew_of(py::none(), threads), [&](std::size_t slice) {
     const std::size_t i = slice / passes;
     MatrixProduct p = batch.at(unit, i / rows);
     const std::size_t before = i / rows * rows * p.n * k;

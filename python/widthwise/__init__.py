@@ -22,6 +22,7 @@ from ._compare import (
     total_order_magnitude,
     unordered,
 )
+from ._convolution import conv1d, conv2d
 from ._create import array, from_bits, zeros
 from ._dot import cumsum, dot, matmul, sum
 from ._elementwise import (
@@ -70,6 +71,8 @@ __all__ = [
     "array",
     "build_info",
     "classify",
+    "conv1d",
+    "conv2d",
     "convert",
     "copysign",
     "cumsum",

@@ -281,14 +281,13 @@ class Operands:
 
     def bound(self) -> core.Operands:
         """Each as a product of one row and one column."""
-        a, b, c, scale_a, scale_b = (None if x is None else x.bits for x in self.arrays)
         row, column = len(self.shape), len(self.shape) + 1
+        places = (row, column, row, row, column)
         return core.Operands(
-            np.expand_dims(a, row),
-            np.expand_dims(b, column),
-            None if c is None else np.expand_dims(c, row),
-            None if scale_a is None else np.expand_dims(scale_a, row),
-            None if scale_b is None else np.expand_dims(scale_b, column),
+            *(
+                None if x is None else np.expand_dims(x.bits, at)
+                for x, at in zip(self.arrays, places, strict=True)
+            )
         )
 
 

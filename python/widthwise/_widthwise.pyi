@@ -60,6 +60,31 @@ class PreparedProducts:
         self, operands: Operands, result: Any, flags: Any, seed: int, threads: int
     ) -> None: ...
 
+class Convolution:
+    shape: tuple[int, int]
+    def __init__(
+        self,
+        images: int,
+        channels: int,
+        filters: int,
+        groups: int,
+        height: tuple[int, ...],
+        width: tuple[int, ...],
+    ) -> None: ...
+
+def convolve(
+    unit: Unit,
+    convolution: Convolution,
+    x: Any,
+    weights: Any,
+    c: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+    threads: int,
+    engine: str,
+    multiplier: Any,
+) -> None: ...
 def running(
     unit: Unit, operands: Operands, result: Any, flags: Any, seed: int, threads: int
 ) -> None: ...
