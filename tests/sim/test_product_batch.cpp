@@ -69,6 +69,10 @@ struct Trial {
   }
 };
 
+struct Shape {
+  std::size_t rows, columns;
+};
+
 }  // namespace
 
 TEST_CASE("merged: every way of sharing operands gives the outputs of the products one by one") {
@@ -76,16 +80,13 @@ TEST_CASE("merged: every way of sharing operands gives the outputs of the produc
   Tally tally;
   for (const bool scaled : {false, true})
     for (const bool commutes : {false, true})
-      for (const auto& [rows, columns] : {std::pair{m, n},
-                                          {m, std::size_t{1}},
-                                          {std::size_t{1}, n},
-                                          {std::size_t{1}, std::size_t{1}}})
+      for (const Shape shape : {Shape{m, n}, Shape{m, 1}, Shape{1, n}, Shape{1, 1}})
         for (unsigned shared = 0; shared < 512; ++shared) {
           const Unit u = unit_of_bytes(scaled);
-          const Trial x(shared, rows, columns, scaled, random);
+          const Trial x(shared, shape.rows, shape.columns, scaled, random);
           tally.check(x.run(merged(u, x.batch, commutes), u) == x.run(x.batch, u), [&] {
-            return std::to_string(rows) + " x " + std::to_string(columns) + ", shared " +
-                   std::to_string(shared) + (scaled ? ", scaled" : "");
+            return std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                   ", shared " + std::to_string(shared) + (scaled ? ", scaled" : "");
           });
         }
   tally.expect(2 * 2 * 4 * 512);
