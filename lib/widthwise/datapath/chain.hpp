@@ -5,14 +5,14 @@ namespace widthwise {
 
 // The block at position `first` along k, on what the registers hold.
 template <class M, class H, class Multiplier, class Trace>
-constexpr Accumulator<H> run_block(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
-                                   const Accumulator<H>& acc, std::int64_t first,
-                                   const Scratch<M>& scratch, const Multiplier& multiplier,
-                                   Progress& progress, Trace& trace) {
-  if (u.compensation) return add_compensated(u, lanes[0], acc, first, multiplier, progress, trace);
-  return {
-      loaded(u.out, block(u, lanes, acc.sum.value, first, scratch, multiplier, progress, trace)),
-      {}};
+constexpr void run_block(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
+                         Accumulator<H>& acc, std::int64_t first, const Scratch<M>& scratch,
+                         const Multiplier& multiplier, Progress& progress, Trace& trace) {
+  if (u.compensation)
+    acc = add_compensated(u, lanes[0], acc, first, multiplier, progress, trace);
+  else
+    acc.sum =
+        loaded(u.out, block(u, lanes, acc.sum.value, first, scratch, multiplier, progress, trace));
 }
 
 // A chain between two of its blocks.
@@ -47,7 +47,7 @@ template <class M, class H, class Multiplier, class Trace>
 constexpr void advance(const Datapath<M, H>& u, ChainState<H>& s, std::span<const Lane<H>> lanes,
                        std::int64_t first, const Scratch<M>& scratch, const Multiplier& multiplier,
                        Progress& progress, Trace& trace) {
-  s.inner = run_block(u, lanes, s.inner, first, scratch, multiplier, progress, trace);
+  run_block(u, lanes, s.inner, first, scratch, multiplier, progress, trace);
   s.pending = true;
   s.first = first;
   if (!u.promote) return;
