@@ -35,6 +35,10 @@ template <>
 inline constexpr auto code_names<StochasticVariant> =
     std::to_array<std::string_view>({"SR_PLAIN", "SR_HALF", "SR_EVEN"});
 
+template <>
+inline constexpr auto code_names<Compensation> = std::to_array<std::string_view>(
+    {"COMPENSATION_NONE", "COMPENSATION_KAHAN", "COMPENSATION_NEUMAIER"});
+
 template <class E>
 inline constexpr int code_width = std::bit_width(code_names<E>.size() - 1);
 

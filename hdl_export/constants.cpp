@@ -73,7 +73,7 @@ void add_codes(Draft& draft, std::string title) {
     x.pattern(code_names<E>[i], code_width<E>, Code(i));
 }
 
-void add_all_codes(Draft& draft) {
+void add_all_codes(Draft& draft, const Unit& u) {
   add_codes<Reference>(draft, "codes: where a sum's terms are aligned");
   add_codes<Order>(draft, "codes: in which order a sum takes its terms");
   add_codes<RegisterOverflow>(draft, "codes: a register that overflows");
@@ -81,6 +81,8 @@ void add_all_codes(Draft& draft) {
   add_codes<Flush>(draft, "codes: subnormal numbers");
   add_codes<CLevel>(draft, "codes: the sum that C enters");
   add_codes<StochasticVariant>(draft, "codes: variants of stochastic rounding");
+  if (u.chain.compensation != Compensation::none)
+    add_codes<Compensation>(draft, "codes: what a running sum carries along");
   Entries x(draft, "codes: rounding");
   x.integer("RM_WIDTH", draft.rm_width);
   for (const RoundingCode& rm : rounding_codes)
@@ -113,6 +115,7 @@ void add_lanes(Draft& draft, const Unit& u, const Widths& w) {
   if (u.groups && u.groups->strided)
     x.integer("GROUP_STRIDE", *u.groups->strided, "groups, to which lanes are dealt in turn");
   x.policy("C_LEVEL", u.c_level);
+  if (u.chain.compensation != Compensation::none) x.policy("COMPENSATION", u.chain.compensation);
   x.flag("C_AT_LAST", u.chain.c_at == CAt::last, "C is added to the end result");
   if (const auto& deal = u.chain.lane_permutation) {
     x.integer("LANE_RUN", deal->run, "neighbours that stay together");
@@ -158,7 +161,7 @@ ConstantTable unit_constants(const Unit& unit, std::string_view name) {
   const Widths widths = derive_widths(unit);
   Draft draft{{}, rm_width(unit)};
   add_identity(draft, unit, name);
-  add_all_codes(draft);
+  add_all_codes(draft, unit);
   add_operands(draft, unit);
   add_product(draft, unit, widths);
   add_lanes(draft, unit, widths);

@@ -91,6 +91,9 @@ void add_sums(Draft& draft, const Unit& u, const Widths& w) {
   if (w.block_sum && w.c_sum)
     add_sum(draft, {"BLOCK_SUM_", "block_sum", u.block_sum, *w.block_sum});
   add_accumulator(draft, u, w);
+  if (w.compensation_sum)
+    add_sum(draft, {"COMPENSATION_SUM_", "adder of running sums and what they lost", exact,
+                    *w.compensation_sum});
   if (w.promote_sum)
     add_sum(draft, {"PROMOTE_SUM_", "adder before chain.promote.round", exact, *w.promote_sum});
   if (w.last_sum) add_sum(draft, {"LAST_SUM_", "adder before chain.c_round", exact, *w.last_sum});

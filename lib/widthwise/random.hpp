@@ -29,7 +29,12 @@ enum class Slot : std::uint8_t {
   c_round,
   promote,
   final,
-  block_node
+  block_node,
+  addend,  // these five in compensated sums (datapath/compensation.hpp)
+  difference,
+  error,
+  compensation,
+  compensated
 };
 
 // Which output is being computed, under which seed.

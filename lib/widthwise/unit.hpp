@@ -102,10 +102,14 @@ struct Promote {
 
 enum class CAt : std::uint8_t { first, last };
 
+// Whether a chain carries along what its sums lose, and whose way it does.
+enum class Compensation : std::uint8_t { none, kahan, neumaier };
+
 struct Chain {
   std::optional<LanePermutation> lane_permutation{};
   CAt c_at = CAt::first;           // last: C is added at the end and rounded by c_round
   std::optional<Round> c_round{};  // goes with c_at = last
+  Compensation compensation = Compensation::none;
   std::optional<Promote> promote{};
   std::optional<Round> final{};
   constexpr bool operator==(const Chain&) const = default;

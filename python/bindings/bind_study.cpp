@@ -24,7 +24,7 @@ Deviation* errors_place(Errors& result, std::size_t count) {
 
 // Of a matrix product that has been computed.
 void product_errors(const Unit& u, const Operands& x, const py::array& computed, Errors result) {
-  MatrixProduct p = matrix_product(u, x);
+  MatrixProduct p = product_batch(u, x).first;
   code_count(result_round(u).fmt, computed);
   p.result = const_cast<void*>(computed.data());  // only read
   Deviation* at = errors_place(result, p.m * p.n);
@@ -36,11 +36,11 @@ void product_errors(const Unit& u, const Operands& x, const py::array& computed,
 // (outputs, lengths): along each dot product of a batch.
 void growth(const Unit& u, const Operands& x, const std::vector<std::size_t>& lengths,
             Errors result) {
-  const DotBatch batch(u, x);
+  const ProductBatch batch = product_batch(u, x);
   Deviation* at = errors_place(result, batch.count() * lengths.size());
   const ErrorGrowth errors(u, lengths);
   in_slices(batch.count(), 1, [&](std::size_t i, std::size_t) {
-    errors.run(batch.output(i), at + i * lengths.size());
+    errors.run(batch.at(u, i), at + i * lengths.size());
   });
 }
 

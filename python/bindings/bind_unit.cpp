@@ -36,6 +36,7 @@ py::dict widths(const Unit& u, std::int64_t k) {
   add_sum(d, "group_sum", w.group_sum);
   if (w.block_sum) add_sum(d, "block_sum", *w.block_sum);
   if (w.c_sum) add_sum(d, "c_sum", *w.c_sum);
+  if (w.compensation_sum) add_sum(d, "compensation_sum", *w.compensation_sum);
   if (w.promote_sum) add_sum(d, "promote_sum", *w.promote_sum);
   if (w.last_sum) add_sum(d, "last_sum", *w.last_sum);
   d["exponent"] = range(w.exponent);

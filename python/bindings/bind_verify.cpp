@@ -103,12 +103,12 @@ Limbs mpfr_output(const Unit& u, const MatrixProduct& p) {
 // indices: the flat positions of the outputs in the whole result, which random bits depend on.
 py::tuple check_dots(const Unit& u, const Operands& x, const py::array& result, std::uint64_t seed,
                      const std::vector<std::uint64_t>& indices) {
-  const DotBatch batch(u, x);
+  const ProductBatch batch = product_batch(u, x);
   const Format out = result_round(u).fmt;
   const CodeArray got = code_array(out, result);
   Differences differences;
   in_slices(batch.count(), 1, [&](std::size_t i, std::size_t) {
-    MatrixProduct p = batch.output(i);
+    MatrixProduct p = batch.at(u, i);
     p.seed = seed;
     p.first_index = indices.empty() ? i : indices[i];
     const Limbs z = mpfr_output(u, p);

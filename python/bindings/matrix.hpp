@@ -1,102 +1,59 @@
 #pragma once
 #include "codes.hpp"
+#include "widthwise/sim/product_batch.hpp"
 
 namespace widthwise {
 
-// What a product or a batch of dot products works on; None where c or the scales are absent.
+// What products work on: a (..., m, k), b (..., k, n), c (..., m, n), scale_a (..., m, blocks) and
+// scale_b (..., blocks, n), their leading axes alike; None where c or the scales are absent.
 struct Operands {
   py::array a, b;
   py::object c, scale_a, scale_b;
 };
 
-// a (m, k), b (k, n), c and result (m, n), scale_a (m, blocks), scale_b (blocks, n).
-inline MatrixProduct matrix_product(const Unit& u, const Operands& x) {
-  MatrixProduct p;
-  p.m = static_cast<std::size_t>(x.a.shape(0));
-  p.k = static_cast<std::size_t>(x.a.shape(1));
-  p.n = static_cast<std::size_t>(x.b.shape(1));
-  p.a = code_matrix(u.a.fmt, x.a);
-  p.b = code_matrix(u.b.fmt, x.b);
-  p.c = code_matrix(u.c.fmt, x.c);
-  if (u.scale) {
-    p.scale_a = code_matrix(u.scale->fmt, x.scale_a);
-    p.scale_b = code_matrix(u.scale->fmt, x.scale_b);
+// Codes of matrices at every place of leading axes, by strides in elements.
+struct Matrices {
+  CodeMatrix first;
+  std::vector<std::size_t> shape;
+  std::vector<std::ptrdiff_t> lead;  // nothing where the operand is absent
+};
+
+inline Matrices matrices(const Format& f, const py::object& codes) {
+  if (codes.is_none()) return {};
+  const auto x = py::cast<py::array>(codes);
+  const int bytes = item_bytes(f.width());
+  const bool wide = limbs(f) > 1;
+  const py::ssize_t axes = x.ndim() - wide;
+  if (axes < 2 || x.itemsize() * limbs(f) != bytes ||
+      (wide && x.strides(x.ndim() - 1) != x.itemsize()))
+    throw std::logic_error("codes have to be matrices of " + to_string(f) + "'s items");
+  Matrices m;
+  for (py::ssize_t i = 0; i < axes; ++i) {
+    if (x.strides(i) % bytes != 0) throw std::logic_error("codes have to lie at whole items");
+    m.shape.push_back(static_cast<std::size_t>(x.shape(i)));
+    m.lead.push_back(x.strides(i) / bytes);
   }
-  return p;
+  m.first = {x.data(), m.lead[m.lead.size() - 2], m.lead.back()};
+  m.lead.resize(m.lead.size() - 2);
+  return m;
 }
 
-// Codes along a last axis, at each place of leading axes whose strides may be 0.
-class Rows {
- public:
-  Rows(const Format& f, const py::object& codes) : format_(f) {
-    if (codes.is_none()) return;
-    const auto a = py::cast<py::array>(codes);
-    const int bytes = item_bytes(f.width());
-    const bool wide = limbs(f) > 1;
-    if (a.ndim() < 1 + wide || a.itemsize() * limbs(f) != bytes ||
-        (wide && a.strides(a.ndim() - 1) != a.itemsize()))
-      throw std::logic_error("codes have to be an array of " + to_string(f) + "'s items");
-    data_ = static_cast<const std::byte*>(a.data());
-    for (py::ssize_t i = 0; i < a.ndim() - wide; ++i) {
-      if (a.strides(i) % bytes != 0) throw std::logic_error("codes have to lie at whole items");
-      shape_.push_back(static_cast<std::size_t>(a.shape(i)));
-      strides_.push_back(a.strides(i));
-    }
+inline ProductBatch product_batch(const Unit& u, const Operands& x) {
+  const Format scale = u.scale ? u.scale->fmt : u.a.fmt;
+  const Matrices a = matrices(u.a.fmt, x.a), b = matrices(u.b.fmt, x.b), c = matrices(u.c.fmt, x.c),
+                 scale_a = matrices(scale, x.scale_a), scale_b = matrices(scale, x.scale_b);
+  ProductBatch batch;
+  batch.first.m = a.shape[a.shape.size() - 2];
+  batch.first.k = a.shape.back();
+  batch.first.n = b.shape.back();
+  batch.first.a = a.first, batch.first.b = b.first, batch.first.c = c.first;
+  batch.first.scale_a = scale_a.first, batch.first.scale_b = scale_b.first;
+  for (std::size_t i = 0; i < a.lead.size(); ++i) {
+    const auto stride = [i](const Matrices& y) { return y.lead.empty() ? 0 : y.lead[i]; };
+    batch.axes.push_back(
+        {a.shape[i], stride(a), stride(b), stride(c), stride(scale_a), stride(scale_b)});
   }
-
-  std::size_t length() const { return shape_.back(); }
-  std::size_t count() const {
-    std::size_t n = 1;
-    for (std::size_t i = 0; i + 1 < shape_.size(); ++i) n *= shape_[i];
-    return n;
-  }
-  // Row i, counted as the leading axes lie in order: its elements are columns.
-  CodeMatrix row(std::size_t i) const {
-    if (!data_) return {};
-    std::ptrdiff_t at = 0;
-    for (std::size_t axis = shape_.size() - 1; axis-- > 0; i /= shape_[axis])
-      at += static_cast<std::ptrdiff_t>(i % shape_[axis]) * strides_[axis];
-    return {data_ + at, 0, strides_.back() / item_bytes(format_.width())};
-  }
-
- private:
-  Format format_;
-  const std::byte* data_ = nullptr;
-  std::vector<std::size_t> shape_;
-  std::vector<std::ptrdiff_t> strides_;
-};
-
-// Dot products along the last axis: a and b are (..., k), c (..., 1), and scales (..., blocks), the
-// leading axes alike. Output i as a product of one row and one column.
-class DotBatch {
- public:
-  DotBatch(const Unit& u, const Operands& x)
-      : a_(u.a.fmt, x.a),
-        b_(u.b.fmt, x.b),
-        c_(u.c.fmt, x.c),
-        scale_a_(u.scale ? u.scale->fmt : u.a.fmt, x.scale_a),
-        scale_b_(u.scale ? u.scale->fmt : u.a.fmt, x.scale_b) {}
-
-  std::size_t count() const { return a_.count(); }
-  std::size_t k() const { return a_.length(); }
-
-  MatrixProduct output(std::size_t i) const {
-    MatrixProduct p;
-    p.m = p.n = 1;
-    p.k = k();
-    p.first_index = i;
-    p.a = a_.row(i);
-    p.b = upright(b_.row(i));
-    p.c = c_.row(i);
-    p.scale_a = scale_a_.row(i);
-    p.scale_b = upright(scale_b_.row(i));
-    return p;
-  }
-
- private:
-  static CodeMatrix upright(CodeMatrix x) { return {x.data, x.column, x.row}; }
-
-  Rows a_, b_, c_, scale_a_, scale_b_;
-};
+  return batch;
+}
 
 }  // namespace widthwise

@@ -22,8 +22,9 @@ from ._compare import (
     total_order_magnitude,
     unordered,
 )
+from ._convolution import conv1d, conv2d
 from ._create import array, from_bits, zeros
-from ._dot import dot, matmul, sum
+from ._dot import cumsum, dot, matmul, sum
 from ._elementwise import (
     abs,
     add,
@@ -70,8 +71,11 @@ __all__ = [
     "array",
     "build_info",
     "classify",
+    "conv1d",
+    "conv2d",
     "convert",
     "copysign",
+    "cumsum",
     "divide",
     "dot",
     "engines",

@@ -25,6 +25,8 @@ def dot(
     c: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
+    engine: str = "auto",
+    threads: int | None = None,
     seed: int = 0,
     flags: bool = False,
     multiplier: Multiplier = None,
@@ -36,6 +38,8 @@ def dot(
         unit: a ww.Unit or its text, as 'mac(e5m10)'.
         c: of the unit's format, of the leading axes' shape; None is +0.
         scale_a, scale_b: (..., k / block rounded up), where the unit scales its blocks.
+        engine: 'auto', or one of ww.engines(). No choice changes a bit.
+        threads: at most so many; None is one a core. Results do not depend on it.
         seed: of stochastic rounding.
         flags: deliver (result, uint8 flags); all that was raised on an output's way.
         multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
@@ -52,10 +56,8 @@ def dot(
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    result = _codes.empty((x.count,), u.result_format)
-    raised = np.empty(x.count, np.uint8) if flags else None
-    prepared(u, x.k, multiplier).dots(x.bound(), result, raised, checked_seed(seed))
-    return delivered(result, raised, x.shape, u)
+    work = Work(u, x.k, engine, threads, seed, flags, multiplier)
+    return work.run(x.bound(), x.count, x.shape)
 
 
 def matmul(
@@ -78,12 +80,9 @@ def matmul(
         a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
-        engine: 'auto', or one of ww.engines(). No choice changes a bit.
-        threads: at most so many; None is one a core. Results do not depend on it.
     Others, results and errors: as in `ww.dot`.
     """
     u = as_unit(unit)
-    _engines.check(engine)
     x = operand("a", a, u.a, u._core.a_keeps, u)
     y = operand("b", b, u.b, u._core.b_keeps, u)
     row, column = x.ndim == 1, y.ndim == 1
@@ -95,8 +94,8 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    result, raised = products.run(engine, threads, checked_seed(seed), flags, multiplier)
-    return delivered(result, raised, products.shape, u)
+    work = Work(u, products.k, engine, threads, seed, flags, multiplier)
+    return work.run(bound(products.arrays), products.count, products.shape)
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:
@@ -105,7 +104,15 @@ def matmul_in_order(x: Array, y: Array) -> Array:
 
 
 def sum(
-    x: Any, *, unit: str | Unit, axis: int = -1, c: Any = None, seed: int = 0, flags: bool = False
+    x: Any,
+    *,
+    unit: str | Unit,
+    axis: int = -1,
+    c: Any = None,
+    engine: str = "auto",
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
 ) -> Any:
     """The sum along an axis as the unit computes it: products with one, in order.
 
@@ -114,15 +121,63 @@ def sum(
     Array(256, e8m7)
     """
     u = as_unit(unit)
+    terms, ones = summands(u, x, axis)
+    return dot(terms, ones, unit=u, c=c, engine=engine, threads=threads, seed=seed, flags=flags)
+
+
+def cumsum(
+    x: Any,
+    *,
+    unit: str | Unit,
+    axis: int = -1,
+    c: Any = None,
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
+) -> Any:
+    """Cumulative sums along an axis: element i is what `ww.sum` of the elements to i gives.
+
+    One pass of the reference, which computes the block that an element ends anew for each of its
+    lanes. A unit that takes all of K at once, or permutes its lanes, starts anew for every element.
+
+    Args:
+        x: an Array of the unit's a format, or codes.
+        c: of the shape of x without the axis; None is +0.
+        Others: as in `ww.dot`.
+    Returns:
+        An Array of unit.result_format, of x's shape.
+
+    >>> import widthwise as ww
+    >>> ww.cumsum(ww.array([256.0, 1, 1, 2], "bfloat16"), unit="mac(bfloat16)")
+    Array([256 256 256 258], e8m7)
+    """
+    u = as_unit(unit)
+    terms, ones = summands(u, x, axis)
+    operands = Operands.of_dots(u, terms, ones, c, None, None)
+    result = _codes.empty((terms.size,), u.result_format)
+    raised = np.empty(terms.size, np.uint8) if flags else None
+    where = (checked_seed(seed), checked_threads(threads))
+    core.running(u._core, operands.bound(), result, raised, *where)
+    z = delivered(result, raised, terms.shape, u)
+    if raised is None:
+        return with_axis_moved(z, -1, axis)
+    return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
+
+
+def summands(u: Unit, x: Any, axis: int) -> tuple[Array, Array]:
+    """x with the axis last, and as many ones."""
     one = u.b.codes.get("one")
     if one is None:
         raise ValueError(f"unit {u}: its b is {u.b}, which has no 1 to multiply with")
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
-    moved = terms._from_items(np.moveaxis(terms._items, axis, -1))
-    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
-    return dot(moved, ones, unit=u, c=c, seed=seed, flags=flags)
+    moved = with_axis_moved(terms, axis, -1)
+    return moved, Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
+
+
+def with_axis_moved(x: Array, source: int, to: int) -> Array:
+    return x._from_items(np.moveaxis(x._items, source, to))
 
 
 # --- Operands ------------------------------------------------------------------------------------
@@ -225,7 +280,15 @@ class Operands:
         return cls(arrays, shape, k)
 
     def bound(self) -> core.Operands:
-        return bound(self.arrays)
+        """Each as a product of one row and one column."""
+        row, column = len(self.shape), len(self.shape) + 1
+        places = (row, column, row, row, column)
+        return core.Operands(
+            *(
+                None if x is None else np.expand_dims(x.bits, at)
+                for x, at in zip(self.arrays, places, strict=True)
+            )
+        )
 
 
 def bound(arrays: list[Array | None]) -> core.Operands:
@@ -233,7 +296,7 @@ def bound(arrays: list[Array | None]) -> core.Operands:
 
 
 class Products:
-    """Matrix products over leading axes, one product of the core each."""
+    """Matrix products over leading axes."""
 
     def __init__(
         self,
@@ -255,8 +318,8 @@ class Products:
                 f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast"
             ) from None
         self.shape = (*lead, *(() if row else (self.m,)), *(() if column else (self.n,)))
-        self.lead = lead
         out = (*lead, self.m, self.n)
+        self.count = int(np.prod(out, dtype=np.int64))
         addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
         if addend is not None and (row or column):
             addend = spread("c", addend, self.shape).reshape(*out)
@@ -270,30 +333,54 @@ class Products:
         self.arrays.append(spread("scale_a", sa, (*lead, self.m, blocks)))
         self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
 
-    def run(
-        self, engine: str, threads: int | None, seed: int, flags: bool, multiplier: Multiplier
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
-        unit = prepared(self.unit, self.k, multiplier)
-        outputs = self.m * self.n
-        result = _codes.empty((*self.lead, outputs), self.unit.result_format)
-        raised = np.empty((*self.lead, outputs), np.uint8) if flags else None
-        for i, lead in enumerate(np.ndindex(*self.lead)):
-            part = bound([None if x is None else x[lead] for x in self.arrays])
-            flags_part = None if raised is None else raised[lead]
-            first = i * outputs
-            unit.matmul(part, result[lead], flags_part, seed, first, threads or 0, engine)
-        return result, raised
+
+class Work:
+    """An engine made ready for products of one unit and length."""
+
+    def __init__(
+        self,
+        u: Unit,
+        k: int,
+        engine: str,
+        threads: int | None,
+        seed: int,
+        flags: bool,
+        multiplier: Multiplier = None,
+    ) -> None:
+        _engines.check(engine)
+        self.unit = u
+        self.threads = checked_threads(threads)
+        self.seed = checked_seed(seed)
+        self.flags = flags
+        checked_multiplier(multiplier)
+        self.products = core.PreparedProducts(u._core, k, multiplier, flags, engine)
+
+    def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
+        """As many outputs, delivered in that shape."""
+        result = _codes.empty((count,), self.unit.result_format)
+        raised = np.empty(count, np.uint8) if self.flags else None
+        self.products.run(operands, result, raised, self.seed, self.threads)
+        return delivered(result, raised, shape, self.unit)
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
+    checked_multiplier(multiplier)
+    return core.PreparedUnit(unit._core, k, multiplier)
+
+
+def checked_multiplier(multiplier: Multiplier) -> None:
     if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
         raise TypeError(
             f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
             "(ma, mb) -> m of integers"
         )
-    return core.PreparedUnit(unit._core, k, multiplier)
+
+
+def checked_threads(threads: int | None) -> int:
+    """As the core wants it: 0 is one a core."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
+    return threads or 0
 
 
 def checked_seed(seed: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._dot import Operands, checked_seed, prepared
+from ._dot import Operands, Work, checked_seed
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
 from ._unit import Unit, as_unit
@@ -152,9 +152,8 @@ def verify_unit(
                 random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4)
             )
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    result = _codes.empty((x.count,), u.result_format)
-    prepared(u, x.k, None).dots(x.bound(), result, None, checked_seed(seed))
-    return judge_unit(u, x, result, seed, [])
+    z = Work(u, x.k, "auto", None, seed, False).run(x.bound(), x.count, (x.count,))
+    return judge_unit(u, x, z.bits, seed, [])
 
 
 def judge_unit(u: Unit, x: Operands, result: np.ndarray, seed: int, indices: list[int]) -> Verdict:

@@ -50,8 +50,42 @@ class PreparedUnit:
     carriers: str
     def __init__(self, unit: Unit, k: int, multiplier: Any) -> None: ...
     def opinions(self, flags: bool) -> list[tuple[str, bool, str, float]]: ...
-    def matmul(self, *args: Any) -> None: ...
-    def dots(self, *args: Any) -> None: ...
     def trace(self, operands: Operands, seed: int, index: int) -> list[tuple]: ...
 
+class PreparedProducts:
+    def __init__(
+        self, unit: Unit, k: int, multiplier: Any, flags: bool, engine: str
+    ) -> None: ...
+    def run(
+        self, operands: Operands, result: Any, flags: Any, seed: int, threads: int
+    ) -> None: ...
+
+class Convolution:
+    shape: tuple[int, int]
+    def __init__(
+        self,
+        images: int,
+        channels: int,
+        filters: int,
+        groups: int,
+        height: tuple[int, ...],
+        width: tuple[int, ...],
+    ) -> None: ...
+
+def convolve(
+    unit: Unit,
+    convolution: Convolution,
+    x: Any,
+    weights: Any,
+    c: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+    threads: int,
+    engine: str,
+    multiplier: Any,
+) -> None: ...
+def running(
+    unit: Unit, operands: Operands, result: Any, flags: Any, seed: int, threads: int
+) -> None: ...
 def __getattr__(name: str) -> Any: ...

@@ -17,6 +17,7 @@ constexpr bool exact(const Sum& s) {
 std::string unlike_a_chain(const Unit& u) {
   if (u.lanes != 1) return "more than one product a block";
   if (u.scale) return "block scales";
+  if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (u.chain.lane_permutation) return "permuted lanes";
   if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
   const Sum& joins_c = u.c_level == CLevel::group   ? u.group_sum

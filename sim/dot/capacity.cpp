@@ -171,6 +171,7 @@ Capacity capacity(const Unit& u, std::int64_t k) {
     t = bound.sum(u.block_sum, t, groups, when(in_block), reach_of(u, CLevel::block));
   if (u.c_level == CLevel::late)
     bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
+  if (u.chain.compensation != Compensation::none) bound.sum({}, c, 1, c, reach_of(u.out));
 
   const std::optional<Round> promote =
       u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;

@@ -52,16 +52,10 @@ class UnitOver final : public ReferenceUnit {
   std::string carriers() const override { return carriers_; }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const std::size_t most = std::clamp<std::size_t>(panel_lanes / padded(), 1, panel_columns);
-    Work work(*this, p, std::min(most, p.n));
-    for (std::size_t column = 0; column < p.n; column += most) {
-      const std::size_t width = std::min(most, p.n - column);
-      work.load_panel(column, width);
-      for (std::size_t i = first; i < last; ++i) {
-        work.load_row(i);
-        for (std::size_t j = 0; j < width; ++j) work.output(i, column + j, work.lanes_with(j));
-      }
-    }
+    for_each_output(p, first, last, &Work::output);
+  }
+  void run_running(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
+    for_each_output(p, first, last, &Work::running_output);
   }
 
   std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
@@ -85,11 +79,39 @@ class UnitOver final : public ReferenceUnit {
     return std::max<std::size_t>(1, (k_ + block - 1) / block) * block;
   }
 
+  class Work;
+
+  void for_each_output(const MatrixProduct& p, std::size_t first, std::size_t last,
+                       void (Work::*output)(std::size_t, std::size_t,
+                                            std::span<const Lane<H>>)) const {
+    const std::size_t most = std::clamp<std::size_t>(panel_lanes / padded(), 1, panel_columns);
+    Work work(*this, p, std::min(most, p.n));
+    for (std::size_t column = 0; column < p.n; column += most) {
+      const std::size_t width = std::min(most, p.n - column);
+      work.load_panel(column, width);
+      for (std::size_t i = first; i < last; ++i) {
+        work.load_row(i);
+        for (std::size_t j = 0; j < width; ++j) (work.*output)(i, column + j, work.lanes_with(j));
+      }
+    }
+  }
+
   template <class Trace>
   H compute(std::span<const Lane<H>> lanes, const Factor<H>& c, const Scratch<M>& scratch,
             Progress& progress, Trace& trace) const {
     if (multiplier_) return chain<M>(path_, lanes, c, scratch, user_multiplier(), progress, trace);
     return chain<M>(path_, lanes, c, scratch, ExactMultiplier<M>{}, progress, trace);
+  }
+
+  template <class Deliver>
+  void compute_running(std::span<const Lane<H>> lanes, const Factor<H>& c,
+                       const Scratch<M>& scratch, const Progress& start,
+                       const Deliver& deliver) const {
+    std::vector<Lane<H>> padded(block_lanes(path_, lanes.size()));
+    if (multiplier_)
+      running_chain<M, H>(path_, lanes, c, scratch, padded, user_multiplier(), start, deliver);
+    else
+      running_chain<M, H>(path_, lanes, c, scratch, padded, ExactMultiplier<M>{}, start, deliver);
   }
 
   UserMultiplier<M> user_multiplier() const {
@@ -139,14 +161,23 @@ class UnitOver final : public ReferenceUnit {
       Progress progress{{p_.seed, p_.first_index + i * p_.n + j}};
       NoTrace trace;
       const H z = unit_.compute(lanes, addend(i, j), scratch(), progress, trace);
-      const int bytes = item_bytes(result_round(unit_.path_.unit).fmt.width());
-      const std::size_t at = i * p_.n + j;
-      store_code(static_cast<std::byte*>(p_.result) + at * static_cast<std::size_t>(bytes), bytes,
-                 z);
-      if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(progress.flags);
+      store(i * p_.n + j, z, progress.flags);
+    }
+    void running_output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
+      const Progress start{{p_.seed, p_.first_index + i * p_.n + j}};
+      unit_.compute_running(lanes.first(unit_.k_), addend(i, j), scratch(), start,
+                            [&](std::size_t t, const H& code, Flags flags) {
+                              store((i * p_.n + j) * unit_.k_ + t, code, flags);
+                            });
     }
 
    private:
+    void store(std::size_t at, const H& code, Flags flags) const {
+      const int bytes = item_bytes(result_round(unit_.path_.unit).fmt.width());
+      store_code(static_cast<std::byte*>(p_.result) + at * static_cast<std::size_t>(bytes), bytes,
+                 code);
+      if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(flags);
+    }
     // The scale block of lane t; padding takes the last element's.
     std::size_t block_of(std::size_t t) const {
       if (unit_.k_ == 0) return 0;

@@ -31,6 +31,11 @@ constexpr const char* slot_name(Slot s) {
     case Slot::promote: return "chain.promote.round";
     case Slot::final: return "chain.final";
     case Slot::block_node: return "block_sum.node_round";
+    case Slot::addend: return "chain.compensation.addend";
+    case Slot::difference: return "chain.compensation.difference";
+    case Slot::error: return "chain.compensation.error";
+    case Slot::compensation: return "chain.compensation.compensation";
+    case Slot::compensated: return "chain.compensation.compensated";
   }
   return "";
 }

@@ -61,6 +61,7 @@ std::string unlike_a_chain(const Unit& u) {
   if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
   if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.final || u.chain.lane_permutation)
     return "promotion, C last, a final rounding or permuted lanes";
+  if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (const std::string why = unusual("a", u.a); !why.empty()) return why;
   if (const std::string why = unusual("b", u.b); !why.empty()) return why;
   if (const std::string why = unusual("c", u.c); !why.empty()) return why;

@@ -13,6 +13,11 @@ enum class Slot : std::uint32_t {
   promote = 5,
   final = 6,
   block_node = 7,
+  addend = 8,  // these five in compensated sums
+  difference = 9,
+  error = 10,
+  compensation = 11,
+  compensated = 12,
 };
 
 // Where a rounding happens, which is all that its random bits depend on.

@@ -233,22 +233,68 @@ class Dot {
                        place(Slot::promote, first));
   }
 
+  // What a chain holds between blocks. Until the first it is an operand, and no number of out's.
+  struct Registers {
+    Term sum;
+    Term compensation{};
+    Decoded held{};
+  };
+
+  // A compensated sum rounds every operation as out does.
+  Decoded operation(Slot slot, const Term& x, const Term& y, std::size_t step) const {
+    return rounded_sum(u_.out, x, y, place(slot, step));
+  }
+  Term value(Slot slot, const Term& x, const Term& y, std::size_t step) const {
+    return term_of(operation(slot, x, y, step), u_.out.fmt, step);
+  }
+
+  Registers kahan(const Registers& r, const Term& p, std::size_t i) const {
+    const Term y = value(Slot::addend, p, negated(r.compensation), i);
+    const Decoded held = operation(Slot::out, r.sum, y, i);
+    const Term t = term_of(held, u_.out.fmt, i);
+    const Term gained = value(Slot::difference, t, negated(r.sum), i);
+    return {t, value(Slot::error, gained, negated(y), i), held};
+  }
+
+  Registers neumaier(const Registers& r, const Term& p, std::size_t i) const {
+    const Decoded held = operation(Slot::out, r.sum, p, i);
+    const Term t = term_of(held, u_.out.fmt, i);
+    const bool p_first = is_less_or_unordered(r.sum, p);
+    const Term rest = value(Slot::difference, p_first ? p : r.sum, negated(t), i);
+    const Term error = value(Slot::error, rest, p_first ? r.sum : p, i);
+    return {t, value(Slot::compensation, r.compensation, error, i), held};
+  }
+
+  Registers next(const Registers& r, std::size_t first) const {
+    switch (u_.chain.compensation) {
+      case Compensation::kahan: return kahan(r, products(first)[0], first);
+      case Compensation::neumaier: return neumaier(r, products(first)[0], first);
+      case Compensation::none: break;
+    }
+    const Decoded held = block(first, r.sum);
+    return {term_of(held, u_.out.fmt, 0), {}, held};
+  }
+
+  Decoded result(const Registers& r, std::size_t last) const {
+    if (u_.chain.compensation != Compensation::neumaier) return r.held;
+    return operation(Slot::compensated, r.sum, r.compensation, last);
+  }
+
   // The blocks in order. A promoted chain restarts from zero every interval.
   Decoded blocks(Term start) const {
     const std::optional<Promote>& promote = u_.chain.promote;
-    Term outer = start, acc = promote ? Term{} : start;
+    Term outer = start;
+    Registers inner{promote ? Term{} : start};
     Decoded held;
     for (std::size_t first = 0; first < lanes_.size(); first += length_) {
-      held = block(first, acc);
-      acc = term_of(held, u_.out.fmt, 0);
+      inner = next(inner, first);
       const std::size_t end = first + length_;
-      const bool interval_ends =
-          promote &&
-          (end % static_cast<std::size_t>(promote->interval) == 0 || end >= lanes_.size());
-      if (!interval_ends) continue;
-      held = promoted(outer, held, first);
+      const bool ends = end >= lanes_.size();
+      if (!promote && ends) return result(inner, first);
+      if (!promote || (end % static_cast<std::size_t>(promote->interval) != 0 && !ends)) continue;
+      held = promoted(outer, result(inner, first), first);
       outer = term_of(held, promote->round.fmt, 0);
-      acc = Term{};
+      inner = {};
     }
     return held;
   }

@@ -73,6 +73,26 @@ Term times(const Term& x, const Term& y) {
   return z;
 }
 
+Term negated(Term x) {
+  for (Scaled& v : x.addends) mpfr_neg(v.x, v.x, MPFR_RNDZ);
+  if (x.sign != ZeroIs::mixed) x.sign = x.sign == ZeroIs::minus ? ZeroIs::plus : ZeroIs::minus;
+  if (is_infinity(x.special)) x.special = infinity_of(x.special == Special::plus_infinity);
+  return x;
+}
+
+bool is_less_or_unordered(const Term& x, const Term& y) {
+  if (x.special == Special::nan || y.special == Special::nan) return true;
+  if (is_infinity(x.special) || is_infinity(y.special)) return !is_infinity(x.special);
+  const auto magnitude = [](const Term& t) {
+    return ExactSum(t.addends).is_negative() ? negated(t) : t;
+  };
+  std::vector<Scaled> difference = magnitude(x).addends;
+  const Term subtrahend = negated(magnitude(y));
+  difference.insert(difference.end(), subtrahend.addends.begin(), subtrahend.addends.end());
+  const ExactSum sign(difference);
+  return sign.is_negative();
+}
+
 Decoded settle(const Round& r, Special s) {
   const Target to{.round = r};
   if (s == Special::nan) return number(r, deliver_nan(to));

@@ -33,6 +33,10 @@ Term term_of(const Decoded& x, const Format& f, std::uint64_t lane, bool is_c = 
 // Exact, with the exponents added.
 Term times(const Term& x, const Term& y);
 
+Term negated(Term x);
+// |x| < |y|, or one of them is NaN.
+bool is_less_or_unordered(const Term& x, const Term& y);
+
 // One rounding of a term, and the number that the format then holds, its exponent read again.
 Decoded round_to(const Round& r, const Term& x, const Place& at);
 // A special or a zero, which the format may not have.

@@ -27,6 +27,7 @@ std::string unlike_a_tensor_unit(const Unit& u) {
     return "products are normalised before they are aligned";
   if (u.chain.promote) return "promotion";
   if (u.chain.c_at != CAt::first || u.chain.c_round) return "C is added last";
+  if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (u.chain.final || u.chain.lane_permutation) return "a final rounding or permuted lanes";
   return {};
 }

@@ -35,6 +35,14 @@ Unit mac(Arguments& in) {
   return u;
 }
 
+Unit compensated(Arguments& in, Compensation how) {
+  Unit u = mac(in);
+  u.chain.compensation = how;
+  return u;
+}
+Unit kahan(Arguments& in) { return compensated(in, Compensation::kahan); }
+Unit neumaier(Arguments& in) { return compensated(in, Compensation::neumaier); }
+
 Unit fma(Arguments& in) {
   Unit u = start(in, "sum");
   u.lanes = 1;
@@ -92,18 +100,15 @@ struct Kind {
   std::string_view name;
   Unit (*build)(Arguments&);
 };
-constexpr Kind kinds[] = {{"mac", mac}, {"fma", fma},         {"tree", tree},
-                          {"dot", dot}, {"kulisch", kulisch}, {"fixedacc", fixedacc}};
-constexpr std::string_view later_kinds[] = {"kahan", "neumaier"};
+constexpr Kind kinds[] = {{"mac", mac},     {"fma", fma},          {"tree", tree},
+                          {"dot", dot},     {"kulisch", kulisch},  {"fixedacc", fixedacc},
+                          {"kahan", kahan}, {"neumaier", neumaier}};
 
 [[noreturn]] void refuse_kind(const Scanner& in, std::string_view name) {
-  if (std::ranges::find(later_kinds, name) != std::end(later_kinds))
-    in.fail(in.at(), fmt::format("{} sums with compensation, which this version does not know; "
-                                 "it has mac, fma, tree, dot, kulisch and fixedacc",
-                                 name));
   std::string_view names[std::size(kinds)];
   std::ranges::transform(kinds, names, &Kind::name);
-  in.fail(in.at(), fmt::format("no kind {}{}; there are mac, fma, tree, dot, kulisch and fixedacc",
+  in.fail(in.at(), fmt::format("no kind {}{}; there are mac, fma, tree, dot, kulisch, fixedacc, "
+                               "kahan and neumaier",
                                quoted(name), nearest(name, names)));
 }
 

@@ -42,6 +42,13 @@ Pieces mac(const Unit& u) {
   return {"mac", "", {"product=" + text_of(*u.product.round), "sum=" + text_of(u.out)}};
 }
 
+Pieces compensated(const Unit& u) {
+  if (u.chain.compensation == Compensation::none) return {};
+  Pieces p = mac(u);
+  if (!p.kind.empty()) p.kind = word(u.chain.compensation);
+  return p;
+}
+
 Pieces fma(const Unit& u) { return {"fma", "", {"sum=" + text_of(u.out)}}; }
 
 Pieces tree(const Unit& u) {
@@ -111,7 +118,7 @@ void shorten(Pieces& p, const Unit& u) {
 
 std::optional<std::string> short_form(const Unit& u) {
   std::optional<Pieces> shortest;
-  for (const auto describe : {mac, fma, tree, dot, kulisch, fixedacc}) {
+  for (const auto describe : {mac, compensated, fma, tree, dot, kulisch, fixedacc}) {
     Pieces all = describe(u);
     if (all.kind.empty()) continue;
     add_common(all, u);

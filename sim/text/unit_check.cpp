@@ -151,6 +151,24 @@ void chain(Rules& rules, const Unit& u) {
   round(rules, "chain.promote.round", c.promote->round);
 }
 
+// A compensated chain adds pairs, exactly and then rounded by out: products and C have no other way
+// to meet, and the error that is carried along has either sign.
+void compensation(Rules& rules, const Unit& u) {
+  if (u.chain.compensation == Compensation::none) return;
+  const auto need = [&](bool ok, std::string_view field, std::string_view instead) {
+    rules.need(ok, field, "compensated sums (chain.compensation) {}", instead);
+  };
+  need(u.lanes == 1, "lanes", "take one product at a time: lanes = 1");
+  need(!u.groups, "groups", "have no groups: leave it out");
+  need(u.group_sum == Sum{}, "group_sum", "add two numbers exactly and round by out: leave it out");
+  need(u.block_sum == Sum{}, "block_sum", "add two numbers exactly and round by out: leave it out");
+  need(u.c_sum == Sum{}, "c_sum", "add two numbers exactly and round by out: leave it out");
+  need(u.c_level == CLevel::late, "c_level", "start with C in the running sum: late");
+  need(!u.late_frac, "late_frac", "align nothing: leave it out");
+  need(!u.scale || u.scale->apply == ScaleApply::term, "scale.apply", "scale each product: term");
+  need(u.out.fmt.is_signed, "out.fmt", "have errors of either sign: take a signed format");
+}
+
 }  // namespace
 
 std::optional<Fault> fault(const Unit& u) {
@@ -172,6 +190,7 @@ std::optional<Fault> fault(const Unit& u) {
   round(rules, "out", u.out);
   if (!rules.broken) scale(rules, u);
   if (!rules.broken) chain(rules, u);
+  if (!rules.broken) compensation(rules, u);
   return rules.broken;
 }
 

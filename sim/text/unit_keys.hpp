@@ -125,6 +125,7 @@ inline constexpr auto keys<Chain> = std::tuple{
     Key{"lane_permutation", &Chain::lane_permutation},
     Key{"c_at", &Chain::c_at},
     Key{"c_round", &Chain::c_round},
+    Key{"compensation", &Chain::compensation},
     Key{"promote", &Chain::promote},
     Key{"final", &Chain::final},
 };

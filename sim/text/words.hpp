@@ -76,6 +76,10 @@ inline constexpr Word<ScaleApply> words<ScaleApply>[] = {{"term", ScaleApply::te
 template <>
 inline constexpr Word<CAt> words<CAt>[] = {{"first", CAt::first}, {"last", CAt::last}};
 template <>
+inline constexpr Word<Compensation> words<Compensation>[] = {{"none", Compensation::none},
+                                                             {"kahan", Compensation::kahan},
+                                                             {"neumaier", Compensation::neumaier}};
+template <>
 inline constexpr Word<CLevel> words<CLevel>[] = {
     {"group", CLevel::group}, {"block", CLevel::block}, {"late", CLevel::late}};
 

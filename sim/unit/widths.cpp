@@ -269,6 +269,7 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
            .group_sum = groups.widths,
            .block_sum = {},
            .c_sum = {},
+           .compensation_sum = {},
            .promote_sum = {},
            .last_sum = {},
            .exponent = groups.widths.exponent};
@@ -286,6 +287,8 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
     w.exponent = join(w.exponent, joined.widths.exponent);
   }
   const Term running = rounded(u.out), first_c = operand(u.c);
+  if (u.chain.compensation != Compensation::none)
+    w.compensation_sum = added(join(c, running), running);
   if (const auto& p = u.chain.promote)
     w.promote_sum = added(join(first_c, rounded(p->round)), running);
   if (u.chain.c_at == CAt::last)

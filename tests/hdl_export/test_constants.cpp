@@ -286,6 +286,13 @@ TEST_CASE("unit names: Verilog's identifiers, or an error that says what is wron
                   std::invalid_argument);
 }
 
+TEST_CASE("a compensated sum says how, and what its adders hold") {
+  const ConstantTable t = table_of("kahan(e4m3fn, product=e5m10, sum=binary32)");
+  check_code(t, "COMPENSATION", "COMPENSATION_KAHAN");
+  CHECK(integer(t, "COMPENSATION_SUM_WIDTH") == 149 + 128 + 1 + 1);
+  check_code(table_of("neumaier(e5m10)"), "COMPENSATION", "COMPENSATION_NEUMAIER");
+}
+
 TEST_CASE("a unit that contradicts itself has no table") {
   widthwise::Unit unit = widthwise::parse_unit("fma(e5m10)");
   unit.lanes = -1;

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import random
 import sys
+from dataclasses import replace
 
 from dpu_ref import (
     DETERMINISTIC,
@@ -175,7 +176,11 @@ class Units:
             promote = Promote(lanes * self.between(1, 3), self.round())
         final = self.maybe(self.round, 4)
         return Chain(
-            permutation, "last" if last else "first", self.round() if last else None, promote, final
+            permutation,
+            "last" if last else "first",
+            self.round() if last else None,
+            promote=promote,
+            final=final,
         )
 
     def scale(self, lanes: int, groups: Groups | None, c_level: str) -> Scale:
@@ -220,9 +225,28 @@ class Units:
             chain=self.chain(lanes),
         )
 
+    def compensated(self, u: Unit) -> Unit:
+        """The same unit as a compensated chain, where it can be one."""
+        if not u.out.fmt.signed:
+            return u
+        return replace(
+            u,
+            lanes=1,
+            groups=None,
+            group_sum=Sum(),
+            block_sum=Sum(),
+            c_sum=Sum(),
+            c_level="late",
+            late_frac=None,
+            scale=u.scale and replace(u.scale, apply="term"),
+            chain=replace(u.chain, compensation=self.pick(["kahan", "neumaier"])),
+        )
+
     def unit(self) -> Unit:
         while True:
             u = self.any_unit()
+            if self.one_in(6):
+                u = self.compensated(u)
             if one_scale_a_group(u) and not (zeroless_group_nodes(u) or smallest_in_register(u)):
                 return u
 

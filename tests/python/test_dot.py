@@ -45,6 +45,38 @@ def test_binary64_dot_is_the_hosts_loop():
     assert ww.dot(a, b, unit="mac(binary64)").to_float64() == total
 
 
+def test_neumaier_in_binary64_is_the_hosts_loop():
+    a, b = drawn(200, "binary64", 1), drawn(200, "binary64", 2)
+    total = carried = 0.0
+    for x, y in zip(a.to_float64(), b.to_float64(), strict=True):
+        p = float(x) * float(y)
+        t = total + p
+        carried += (total - t) + p if abs(total) >= abs(p) else (p - t) + total
+        total = t
+    assert ww.dot(a, b, unit="neumaier(binary64)").to_float64() == total + carried
+
+
+def test_kahan_is_the_loop_it_stands_for():
+    a, b = drawn((5, 400), "e5m10", 1), drawn((5, 400), "e5m10", 2)
+    total = carried = ww.zeros(5, "e5m10")
+    for k in range(400):
+        y = a[:, k] * b[:, k] - carried
+        t = total + y
+        carried = (t - total) - y
+        total = t
+    assert (ww.dot(a, b, unit="kahan(e5m10)").bits == total.bits).all()
+
+
+def test_pitfall_23_every_output_of_a_kahan_sum_has_its_own_compensation():
+    tenths = ww.array(np.full((6, 64), 0.1), "e5m10")
+    ones = ww.array(np.ones((64, 9)), "e5m10")
+    for unit in ("kahan(e5m10)", "neumaier(e5m10)"):
+        z = ww.matmul(tenths, ones, unit=unit, threads=2)
+        assert (z.to_float64() == 6.3984375).all()
+        assert (ww.sum(tenths, unit=unit).to_float64() == 6.3984375).all()
+    assert ww.sum(tenths[0], unit="mac(e5m10)").to_float64() != 6.3984375
+
+
 def test_sixteen_ones_in_e5m2_depend_on_the_order():
     ones = ww.array([1.0] * 16, "e5m2")
     assert ww.sum(ones, unit="mac(e5m2)").to_float64() == 8
@@ -125,6 +157,71 @@ def test_c_broadcasts_over_the_outputs():
     bias = ww.array([1.0, 2.0, 3.0], "e5m10")
     z = ww.matmul(a, b, unit="mac(e5m10)", c=bias)
     assert (z[2].bits == ww.dot(a[2], b.T, unit="mac(e5m10)", c=bias).bits).all()
+
+
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "mac(e4m3fn, sum=e5m10:sr9)", "hopper.e4m3.f32"])
+@pytest.mark.parametrize(
+    "shapes",
+    [((40,), (40,)), ((9, 40), (40,)), ((40,), (9, 40)), ((9, 40), (9, 40)), ((3, 1, 40), (5, 40)),
+     ((2, 3, 1, 40), (2, 1, 5, 40)), ((4, 1, 3, 40), (5, 1, 40)), ((0, 40), (40,))],
+)  # fmt: skip
+def test_dots_are_the_same_one_by_one_on_every_engine_and_any_threads(unit, shapes):
+    u = ww.Unit(unit)
+    a, b = drawn(shapes[0], u.a, 1), drawn(shapes[1], u.b, 2)
+    shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+    c = drawn(shape, u.c, 3)
+    want = ww.dot(a, b, unit=u, c=c, engine="reference", threads=1, seed=4)
+    assert want.shape == shape
+    for threads in (1, 3):
+        assert (ww.dot(a, b, unit=u, c=c, threads=threads, seed=4).bits == want.bits).all()
+    if ":sr" not in unit:
+        rows, columns = (np.broadcast_to(x.bits, (*shape, 40)) for x in (a, b))
+        for place in np.ndindex(shape):
+            x, y = (ww.from_bits(z[place].copy(), f) for z, f in ((rows, u.a), (columns, u.b)))
+            assert ww.dot(x, y, unit=u, c=c[place]).bits == want.bits[place]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "mac(e5m10)",
+        "kahan(e5m10)",
+        "neumaier(e5m10, sum=e5m10:sr11)",
+        "mac(e4m3fn, sum=e5m10:sr9, promote=3:e8m23, final=e5m2)",
+        "tree(e5m10, fan=4)",
+        "hopper.e4m3.f32",  # 32 lanes
+        "lowered.e4m3.f32",  # lanes are dealt to two streams: no one pass
+        "kulisch(e5m10)",
+        "mac(e15m112)",
+    ],
+)
+def test_a_cumulative_sum_is_the_sum_to_each_element(unit):
+    u = ww.Unit(unit)
+    x, c = drawn((2, 37, 3), u.a, 1), drawn((2, 3), u.c, 2)
+    z, raised = ww.cumsum(x, unit=u, axis=1, c=c, flags=True, seed=3)
+    assert z.shape == raised.shape == x.shape and z.format == u.result_format
+    for i in range(37):
+        want, flags = ww.sum(x[:, : i + 1], unit=u, axis=1, c=c, flags=True, seed=3)
+        assert (z[:, i].bits == want.bits).all() and (raised[:, i] == flags).all()
+    assert (ww.cumsum(x, unit=u, axis=1, c=c, seed=3, threads=2).bits == z.bits).all()
+
+
+def test_a_cumulative_sum_of_nothing_and_of_no_axis():
+    assert ww.cumsum(ww.zeros((3, 0), "e5m10"), unit="mac(e5m10)").shape == (3, 0)
+    with pytest.raises(ValueError, match="a sum needs an axis"):
+        ww.cumsum(ww.zeros((), "e5m10"), unit="mac(e5m10)")
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        ww.cumsum(ww.zeros((3, 4), "e5m10"), unit="mac(e5m10)", axis=2)
+
+
+def test_a_dot_takes_an_engine_and_threads():
+    x = drawn((3, 8), "e5m10")
+    with pytest.raises(ValueError, match="engine = 'gpu': there is no such engine here"):
+        ww.dot(x, x, unit="mac(e5m10)", engine="gpu")
+    with pytest.raises(ValueError, match="threads = 0: it may be 1 or more"):
+        ww.sum(x, unit="mac(e5m10)", threads=0)
+    with pytest.raises(ValueError, match="'lanes' does not take unit kulisch.e5m10.: "):
+        ww.dot(x, x, unit="kulisch(e5m10)", engine="lanes")
 
 
 def test_sum_runs_along_any_axis():

@@ -16,7 +16,10 @@ import widthwise as ww
 LONG_WORK = {
     "matmul": "ww.matmul(a, a.T, unit='mac(bfloat16)', engine='reference')",
     "one thread": "ww.matmul(a, a.T, unit='mac(bfloat16)', engine='reference', threads=1)",
-    "dot": "ww.dot(a[:, None], a[None], unit='mac(bfloat16)')",
+    "dot": "ww.dot(a[:, None], a[None], unit='mac(bfloat16)', engine='reference')",
+    "cumsum": "ww.cumsum(a, unit='kulisch(bfloat16)')",
+    "conv2d": "ww.conv2d(a.reshape(1, 1000, 600), ww.zeros((64, 1, 9, 9), 'bfloat16'), "
+    "unit='mac(bfloat16)', engine='reference')",
     "elementwise": "ww.add(big, big)",
     "own multiplier": "ww.matmul(a, a.T, unit='mac(bfloat16)', multiplier=lambda x, y: x * y)",
     "study": "ww.study.error_growth(a, a, 'mac(bfloat16)')",

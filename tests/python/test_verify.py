@@ -35,7 +35,17 @@ def test_conversions_agree_with_mpfr_in_every_mode(rounding, tininess):
 @needs_mpfr
 @pytest.mark.parametrize(
     "unit",
-    ["mac(e5m10)", "fma(e9m6)", "hopper.e4m3.f32", "kulisch(e5m10)", "mac(e4m3fn, sum=e5m10:sr8)"],
+    [
+        "mac(e5m10)",
+        "fma(e9m6)",
+        "hopper.e4m3.f32",
+        "kulisch(e5m10)",
+        "mac(e4m3fn, sum=e5m10:sr8)",
+        "kahan(e5m10)",
+        "neumaier(e4m3fn, product=e5m2:rtz, sum=e8m7:rup)",
+        "kahan(e5m2, sum=e5m10:sr5, promote=8:e8m23)",
+        "neumaier(bfloat16, sum=e4m3fn:sr20:half)",
+    ],
 )
 def test_units_agree_with_mpfr(unit):
     verdict = ww.verify(unit, n=200, k=24)

@@ -105,6 +105,17 @@ struct Units {
     return c;
   }
 
+  // Makes it a compensated chain, as far as it can be one.
+  void compensate(Unit& u) {
+    if (!u.out.fmt.is_signed) return;
+    u.lanes = 1;
+    u.groups.reset(), u.late_frac.reset();
+    u.group_sum = u.block_sum = u.c_sum = {};
+    u.c_level = CLevel::late;
+    if (u.scale) u.scale->apply = ScaleApply::term;
+    u.chain.compensation = one_in(random, 2) ? Compensation::kahan : Compensation::neumaier;
+  }
+
   Unit unit() {
     Unit u{};
     u.a = operand();
@@ -127,6 +138,7 @@ struct Units {
       return Scale{some_format(), between(random, 1, 64), any(random, ScaleApply::group)};
     });
     u.chain = chain(u.lanes);
+    if (one_in(random, 6)) compensate(u);
     return u;
   }
 };

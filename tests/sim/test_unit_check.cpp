@@ -73,6 +73,41 @@ TEST_CASE("check: every field that contradicts another or passes a limit is refu
         }).starts_with("unit: chain.lane_permutation.run: 0 is not in 1 to"));
 }
 
+TEST_CASE("check: compensated sums add pairs, and no more") {
+  const auto said = [](auto change) {
+    return fault_of([&](Unit& u) {
+      u = parse_unit("kahan(e5m10)");
+      change(u);
+    });
+  };
+  const std::string sums = ": compensated sums (chain.compensation) ";
+  CHECK(said([](Unit&) {}) == "accepted");
+  CHECK(said([](Unit& u) { u.lanes = 4; }) ==
+        "unit: lanes" + sums + "take one product at a time: lanes = 1");
+  CHECK(said([](Unit& u) { u.lanes = 0; }) ==
+        "unit: lanes" + sums + "take one product at a time: lanes = 1");
+  CHECK(said([](Unit& u) { u.groups = Groups{.consecutive = 1}; }) ==
+        "unit: groups" + sums + "have no groups: leave it out");
+  const std::string exact = sums + "add two numbers exactly and round by out: leave it out";
+  CHECK(said([](Unit& u) { u.group_sum.width = 24; }) == "unit: group_sum" + exact);
+  CHECK(said([](Unit& u) { u.block_sum.order = Order::sequential; }) == "unit: block_sum" + exact);
+  CHECK(said([](Unit& u) { u.c_sum.align.rm = RoundingMode::rtz; }) == "unit: c_sum" + exact);
+  CHECK(said([](Unit& u) { u.c_level = CLevel::block; }) ==
+        "unit: c_level" + sums + "start with C in the running sum: late");
+  CHECK(said([](Unit& u) {
+          u.late_frac = LateFrac{1, 2};
+        }) == "unit: late_frac" + sums + "align nothing: leave it out");
+  CHECK(said([](Unit& u) {
+          u.scale = Scale{e8m0fnu, 32, ScaleApply::group};
+        }) == "unit: scale.apply" + sums + "scale each product: term");
+  CHECK(said([](Unit& u) {
+          u.scale = Scale{e8m0fnu, 32, ScaleApply::term};
+          u.chain.promote = Promote{5, {.fmt = binary32}};
+        }) == "accepted");
+  CHECK(said([](Unit& u) { u.out.fmt.is_signed = false; }) ==
+        "unit: out.fmt" + sums + "have errors of either sign: take a signed format");
+}
+
 TEST_CASE("check: scales apply where C is not, and one to each group") {
   const auto scaled = [](std::int64_t lanes, std::int64_t block, std::optional<Groups> groups) {
     return fault_of([&](Unit& u) {

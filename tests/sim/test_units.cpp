@@ -206,6 +206,22 @@ TEST_CASE("short forms: dot and the registers") {
         "fix24.wrap");
 }
 
+TEST_CASE("short forms: kahan and neumaier are mac with a compensation") {
+  const std::string mac =
+      "a.fmt='e4m3fn'\nb.fmt='e4m3fn'\nc.fmt='e4m3fn'\nlanes=1\nproduct.round.fmt='half'\n"
+      "c_level='late'\nout.fmt='half'\nout.rm='rtz'\n";
+  check_same("kahan(e4m3fn, product=half, sum=half:rtz)", mac + "chain.compensation='kahan'",
+             "kahan(e4m3fn, product=e5m10, sum=e5m10:rtz)");
+  check_same("neumaier(e4m3fn, product=half, sum=half:rtz)", mac + "chain.compensation='neumaier'",
+             "neumaier(e4m3fn, product=e5m10, sum=e5m10:rtz)");
+  Unit u = parse_unit("mac(e5m10)");
+  u.chain.compensation = Compensation::kahan;
+  CHECK(to_string(u) == "kahan(e5m10)");
+  u.product.round.reset();  // no short form says that products are exact
+  CHECK(to_string(u).starts_with("{a.fmt"));
+  CHECK(parse_unit(to_string(u)) == u);
+}
+
 TEST_CASE("short forms: final, promote and scale in any kind") {
   const Unit u = parse_unit(
       "dot(e4m3fn, lanes=32, align=13:rtz, out=e8m23, final=e5m10:sr8:half, "
@@ -233,14 +249,16 @@ std::string random_short_form(random_units::Random& random) {
     return pick("e5m10", "e8m7", "e4m3fn", "e8m23", "e6m9;bias=40", "e5m2");
   };
   const auto rounded = [&] { return format() + pick("", "", ":rtz", ":sr8:half", ":odd"); };
-  const std::string kind = pick("mac", "fma", "tree", "dot", "kulisch", "fixedacc");
+  const std::string kind =
+      pick("mac", "fma", "tree", "dot", "kulisch", "fixedacc", "kahan", "neumaier");
   std::string text = kind + "(" + format();
   const auto maybe = [&](const std::string& key, const std::string& value) {
     if (random() % 3 == 0) text += ", " + key + "=" + value;
   };
   for (const std::string key : {"a", "b", "c"}) maybe(key, format());
-  if (kind == "mac" || kind == "tree") maybe("product", rounded());
-  if (kind == "mac" || kind == "tree" || kind == "fma") maybe("sum", rounded());
+  const bool compensated = kind == "kahan" || kind == "neumaier";
+  if (kind == "mac" || kind == "tree" || compensated) maybe("product", rounded());
+  if (kind == "mac" || kind == "tree" || kind == "fma" || compensated) maybe("sum", rounded());
   if (kind == "tree") text += ", fan=" + std::to_string(random() % 9);
   if (kind == "tree") maybe("node", rounded());
   if (kind == "dot") maybe("lanes", std::to_string(random() % 40));
@@ -303,14 +321,9 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
         "unit 'e5m10', column 1: no unit 'e5m10'; it is a format: take mac(e5m10) or fma(e5m10); "
         "write a preset's name as hopper.f16.f32, a short form as mac(e5m10), or TOML");
   CHECK(unit_error("mca(e5m10)") ==
-        "unit 'mca(e5m10)', column 1: no kind 'mca'; there are mac, fma, tree, dot, kulisch and "
-        "fixedacc");
+        "unit 'mca(e5m10)', column 1: no kind 'mca'; there are mac, fma, tree, dot, kulisch, "
+        "fixedacc, kahan and neumaier");
   CHECK(unit_error("kulish(e5m10)").find("nearest name: 'kulisch'") != std::string::npos);
-  for (const std::string kind : {"kahan", "neumaier"})
-    CHECK(unit_error(kind + "(e5m10)") ==
-          "unit '" + kind + "(e5m10)', column 1: " + kind +
-              " sums with compensation, which this version does not know; it has mac, fma, tree, "
-              "dot, kulisch and fixedacc");
   CHECK(unit_error("mac(e5m10, prodct=e5m10)") ==
         "unit 'mac(e5m10, prodct=e5m10)', column 12: mac has no 'prodct'; nearest name: 'product'; "
         "its keys are a, b, sum, c, product, final, promote, scale");

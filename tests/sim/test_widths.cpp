@@ -133,6 +133,11 @@ TEST_CASE("levels: late C, groups, rounded nodes, the adders of the chain") {
   CHECK_FALSE(tree.block_sum.has_value());
   CHECK(tree.c_sum->needed == 149 + 129 + 1);
   const Widths promoted = of("hopper.e4m3.promote128");
+  CHECK_FALSE(promoted.compensation_sum.has_value());
+  const Widths compensated =
+      derive_widths(parse_unit("kahan(e4m3fn, product=e5m10, sum=binary32)"));
+  REQUIRE(compensated.compensation_sum.has_value());
+  CHECK(compensated.compensation_sum->needed == 149 + 128 + 1 + 1);  // two of binary32, and a sign
   REQUIRE(promoted.promote_sum.has_value());
   CHECK(promoted.promote_sum->needed == 149 + 129 + 1);
   CHECK_FALSE(promoted.last_sum.has_value());

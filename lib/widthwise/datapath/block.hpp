@@ -21,6 +21,19 @@ constexpr std::optional<Round> of_product(std::optional<Round> r) {
   return r;
 }
 
+// Where a compensated sum rounds besides `out`, and as that does; named for what each makes.
+template <class H>
+struct CompensationSlots {
+  RoundingSlot<H> addend, difference, error, compensation, compensated;
+
+  explicit constexpr CompensationSlots(const Round& r)
+      : addend(Slot::addend, r),
+        difference(Slot::difference, r),
+        error(Slot::error, r),
+        compensation(Slot::compensation, r),
+        compensated(Slot::compensated, r) {}
+};
+
 // A unit made ready for carriers M and H: its formats laid out and its roundings prepared.
 template <class M, class H>
 struct Datapath {
@@ -31,6 +44,7 @@ struct Datapath {
   Adder<H> group_sum, block_sum, c_sum;
   RoundingSlot<H> out;
   std::optional<RoundingSlot<H>> c_round, promote, final;
+  std::optional<CompensationSlots<H>> compensation;
 
   explicit constexpr Datapath(const Unit& u)
       : unit(u),
@@ -45,7 +59,10 @@ struct Datapath {
         out(Slot::out, u.out),
         c_round(slot_if<H>(Slot::c_round, u.chain.c_round)),
         promote(u.chain.promote ? slot_if<H>(Slot::promote, u.chain.promote->round) : std::nullopt),
-        final(slot_if<H>(Slot::final, u.chain.final)) {
+        final(slot_if<H>(Slot::final, u.chain.final)),
+        compensation(u.chain.compensation == Compensation::none
+                         ? std::nullopt
+                         : std::optional<CompensationSlots<H>>(std::in_place, u.out)) {
     c_sum.context.late = u.late_frac;
   }
 

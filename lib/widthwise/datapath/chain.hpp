@@ -1,65 +1,113 @@
 #pragma once
-#include "widthwise/datapath/block.hpp"
+#include "widthwise/datapath/compensation.hpp"
 
 namespace widthwise {
 
-// A register between blocks: the code it holds and what its format reads from that.
+// The block at position `first` along k, on what the registers hold.
+template <class M, class H, class Multiplier, class Trace>
+constexpr void run_block(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
+                         Accumulator<H>& acc, std::int64_t first, const Scratch<M>& scratch,
+                         const Multiplier& multiplier, Progress& progress, Trace& trace) {
+  if (u.compensation)
+    acc = add_compensated(u, lanes[0], acc, first, multiplier, progress, trace);
+  else
+    acc.sum =
+        loaded(u.out, block(u, lanes, acc.sum.value, first, scratch, multiplier, progress, trace));
+}
+
+// A chain between two of its blocks.
 template <class H>
-struct Register {
-  H code{};
-  Factor<H> value{};
+struct ChainState {
+  Register<H> outer;  // what promotion gathers
+  Accumulator<H> inner;
+  bool pending = false;    // inner holds products that outer has not
+  std::int64_t first = 0;  // where the last block began
 };
 
-template <class H>
-constexpr Register<H> loaded(const RoundingSlot<H>& slot, const H& code) {
-  return {code, factor(slot.rounder.layout, code)};
-}
-
-// x + y, exact, then rounded once: C at the end of a chain, and promotion.
-template <class M, class H, class Trace>
-constexpr Register<H> add_rounded(const RoundingSlot<H>& slot, const Factor<H>& x,
-                                  const Factor<H>& y, std::int64_t step, Progress& progress,
-                                  Trace& trace) {
-  const Adder<H> adder{{}, {}, {.reach = reach_of(slot.description)}};
-  Term<M> pair[2] = {term<M>(x, 0), term<M>(y, 0)};
-  const Term<M> sum = reduce(adder, std::span<Term<M>>(pair), progress, trace);
-  return loaded(slot, rounded(slot, sum, step, progress, trace));
-}
-
-// The blocks one after another, each on the rounded result of the one before; promotion moves that
-// into an outer accumulator every `interval` products.
-template <class M, class H, class Multiplier, class Trace>
-constexpr Register<H> run_blocks(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
-                                 const Factor<H>& c, const Scratch<M>& scratch,
-                                 const Multiplier& multiplier, Progress& progress, Trace& trace) {
-  const std::size_t L = u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : lanes.size();
+template <class M, class H>
+constexpr ChainState<H> start_chain(const Datapath<M, H>& u, const Factor<H>& c) {
   const Register<H> zero{{}, cleared<H>(u.unit.out.fmt)};
-  Register<H> outer{{}, c}, acc = u.promote ? zero : outer;
-  for (std::size_t i = 0; i < lanes.size(); i += L) {
-    const auto first = static_cast<std::int64_t>(i);
-    acc = loaded(u.out, block(u, lanes.subspan(i, L), acc.value, first, scratch, multiplier,
-                              progress, trace));
-    if (!u.promote) continue;
-    const bool due = (first + static_cast<std::int64_t>(L)) % u.unit.chain.promote->interval == 0;
-    if (!due && i + L < lanes.size()) continue;
-    outer = add_rounded<M>(*u.promote, outer.value, acc.value, first, progress, trace);
-    acc = zero;
-  }
-  return u.promote ? outer : acc;
+  const Register<H> start = u.unit.chain.c_at == CAt::first ? Register<H>{{}, c} : zero;
+  return {start, {u.promote ? zero : start, zero}};
 }
 
-// c + the sum of all lanes as the unit computes it (datapath 3.7): a code of result_round's format.
-// The lanes come in the unit's order, padded to whole blocks, at least one.
+template <class M, class H, class Trace>
+constexpr void promote(const Datapath<M, H>& u, ChainState<H>& s, Progress& progress,
+                       Trace& trace) {
+  const Register<H> zero{{}, cleared<H>(u.unit.out.fmt)};
+  const Register<H> inner = settled(u, s.inner, s.first, progress, trace);
+  s.outer = add_rounded<M>(*u.promote, s.outer.value, inner.value, s.first, progress, trace);
+  s.inner = {zero, zero};
+  s.pending = false;
+}
+
+// One more block, on the rounded result of the one before; promotion moves that into an outer
+// accumulator every `interval` products.
+template <class M, class H, class Multiplier, class Trace>
+constexpr void advance(const Datapath<M, H>& u, ChainState<H>& s, std::span<const Lane<H>> lanes,
+                       std::int64_t first, const Scratch<M>& scratch, const Multiplier& multiplier,
+                       Progress& progress, Trace& trace) {
+  run_block(u, lanes, s.inner, first, scratch, multiplier, progress, trace);
+  s.pending = true;
+  s.first = first;
+  if (!u.promote) return;
+  const std::int64_t end = first + static_cast<std::int64_t>(lanes.size());
+  if (end % u.unit.chain.promote->interval == 0) promote(u, s, progress, trace);
+}
+
+// What the unit delivers if no block follows: a code of result_round's format.
+template <class M, class H, class Trace>
+constexpr H end_chain(const Datapath<M, H>& u, ChainState<H> s, const Factor<H>& c,
+                      Progress& progress, Trace& trace) {
+  if (u.promote && s.pending) promote(u, s, progress, trace);
+  Register<H> acc = u.promote ? s.outer : settled(u, s.inner, s.first, progress, trace);
+  if (u.c_round) acc = add_rounded<M>(*u.c_round, acc.value, c, 0, progress, trace);
+  if (!u.final) return acc.code;
+  return rounded(*u.final, term<M>(acc.value, 0), 0, progress, trace);
+}
+
+template <class M, class H>
+constexpr std::size_t block_lanes(const Datapath<M, H>& u, std::size_t all) {
+  return u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : all;
+}
+
+// c + the sum of all lanes as the unit computes it (datapath 3.7). The lanes come in the unit's
+// order, padded to whole blocks, at least one.
 template <class M, class H, class Multiplier, class Trace>
 constexpr H chain(const Datapath<M, H>& u, std::span<const Lane<H>> lanes, const Factor<H>& c,
                   const Scratch<M>& scratch, const Multiplier& multiplier, Progress& progress,
                   Trace& trace) {
-  const bool c_first = u.unit.chain.c_at == CAt::first;
-  const Factor<H> start = c_first ? c : cleared<H>(u.unit.out.fmt);
-  Register<H> acc = run_blocks(u, lanes, start, scratch, multiplier, progress, trace);
-  if (!c_first) acc = add_rounded<M>(*u.c_round, acc.value, c, 0, progress, trace);
-  if (!u.final) return acc.code;
-  return rounded(*u.final, term<M>(acc.value, 0), 0, progress, trace);
+  const std::size_t L = block_lanes(u, lanes.size());
+  ChainState<H> s = start_chain(u, c);
+  for (std::size_t i = 0; i < lanes.size(); i += L)
+    advance(u, s, lanes.subspan(i, L), static_cast<std::int64_t>(i), scratch, multiplier, progress,
+            trace);
+  return end_chain(u, s, c, progress, trace);
+}
+
+// The same of the first lane, of the first two, and so on, each padded for itself: deliver(i, code,
+// flags). `padded` has room for a block. Not for a unit whose order or blocks depend on how many
+// lanes there are.
+template <class M, class H, class Multiplier, class Deliver>
+constexpr void running_chain(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
+                             const Factor<H>& c, const Scratch<M>& scratch,
+                             std::span<Lane<H>> padded, const Multiplier& multiplier,
+                             Progress progress, const Deliver& deliver) {
+  NoTrace trace;
+  ChainState<H> whole_blocks = start_chain(u, c);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const std::size_t at = i % padded.size();
+    padded[at] = lanes[i];
+    const Lane<H> zero{{}, {}, lanes[i].scale_a, lanes[i].scale_b};
+    std::fill(padded.begin() + static_cast<std::ptrdiff_t>(at) + 1, padded.end(), zero);
+    ChainState<H> s = whole_blocks;
+    Progress here = progress;
+    advance<M, H>(u, s, padded, static_cast<std::int64_t>(i - at), scratch, multiplier, here,
+                  trace);
+    if (at + 1 == padded.size()) whole_blocks = s, progress = here;
+    const H code = end_chain(u, s, c, here, trace);
+    deliver(i, code, here.flags);
+  }
 }
 
 }  // namespace widthwise

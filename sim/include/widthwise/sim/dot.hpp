@@ -62,6 +62,9 @@ class ProductEngine {
 // The definition at work.
 class ReferenceUnit : public ProductEngine {
  public:
+  // The results over the first 1, 2, … k elements of each output in rows first … last - 1: those of
+  // output (i, j) from (i * n + j) * k on in result and flags. Not for every unit: see running.hpp.
+  virtual void run_running(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
   // Every stage of output (row, column).
   virtual std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                                       std::size_t column) const = 0;

@@ -42,6 +42,7 @@ struct Widths {
   std::int64_t products;  // a block; for a unit that takes all of K, the K that was assumed
   SumWidths group_sum;
   std::optional<SumWidths> block_sum, c_sum;  // where there are several groups; where C joins late
+  std::optional<SumWidths> compensation_sum;  // what adds and subtracts running sums
   std::optional<SumWidths> promote_sum, last_sum;  // the exact adders before promote and c_round
   ExponentRange exponent;                          // of all aligners together
 

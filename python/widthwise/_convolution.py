@@ -1,0 +1,240 @@
+"""Convolutions: every output a dot product of its window, as one unit computes it."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from . import _codes, _engines
+from . import _widthwise as core
+from ._array import Array
+from ._dot import (
+    Multiplier,
+    checked_multiplier,
+    checked_seed,
+    checked_threads,
+    delivered,
+    operand,
+)
+from ._unit import Unit, as_unit
+
+Pair = int | tuple[int, int]
+
+
+def conv2d(
+    x: Any,
+    w: Any,
+    *,
+    unit: str | Unit,
+    c: Any = None,
+    stride: Pair = 1,
+    padding: Pair = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+    engine: str = "auto",
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
+    multiplier: Multiplier = None,
+) -> Any:
+    """Convolve images with kernels that are not turned round, as torch.nn.functional.conv2d does.
+
+    Each output is c + the dot product of a window, the unit's a, with the weights, its b, in order
+    of channel, kernel row, kernel column. Zeros of the padding are multiplied like all else.
+
+    Args:
+        x: (images, channels, height, width), or one image, (channels, height, width).
+        w: (filters, channels / groups, kernel height, kernel width).
+        unit: as in `ww.dot`; not one that scales blocks.
+        c: (filters,), a number for each, or of the result's shape; None is +0.
+        stride, padding, dilation: of both axes, or (of the height, of the width).
+        groups: into so many the channels and the filters are parted, each group by itself.
+        Others: as in `ww.dot`.
+    Returns:
+        An Array of unit.result_format, (images, filters, height, width), or without images.
+    Raises:
+        ValueError: sizes do not fit.    TypeError: an operand is not what the unit takes.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([[[1.0, 2, 3], [4, 5, 6], [7, 8, 9]]], "e5m10")
+    >>> edge = ww.array([[[[1.0, -1]]]], "e5m10")
+    >>> ww.conv2d(x, edge, unit="mac(e5m10)", stride=(2, 1)).to_float64()
+    array([[[-1., -1.],
+            [-1., -1.]]])
+    """
+    u = as_unit(unit)
+    _engines.check(engine)
+    checked_multiplier(multiplier)
+    where = (checked_seed(seed), checked_threads(threads), engine, multiplier)
+    images, weights = operands_of(u, x, w, 2)
+    one = images.ndim == 3
+    images = images.reshape(1, *images.shape) if one else images
+    check_channels(x, w, images.shape[1], weights.shape[1], groups)
+    filters = weights.shape[0]
+    convolution = core.Convolution(
+        images.shape[0],
+        images.shape[1],
+        filters,
+        whole("groups", groups),
+        *(
+            (images.shape[2 + i], weights.shape[2 + i], *steps)
+            for i, steps in enumerate(
+                zip(pair("stride", stride), pair("padding", padding), pair("dilation", dilation),
+                    strict=True)
+            )
+        ),
+    )
+    shape = (images.shape[0], filters, *convolution.shape)
+    outputs = math.prod(shape)
+    result = _codes.empty((outputs,), u.result_format)
+    raised = np.empty(outputs, np.uint8) if flags else None
+    core.convolve(
+        u._core,
+        convolution,
+        images.bits,
+        weights.reshape(filters, math.prod(weights.shape[1:])).bits,
+        addends(u, c, shape, one),
+        result,
+        raised,
+        *where,
+    )
+    return delivered(result, raised, shape[1:] if one else shape, u)
+
+
+def conv1d(
+    x: Any,
+    w: Any,
+    *,
+    unit: str | Unit,
+    c: Any = None,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    engine: str = "auto",
+    threads: int | None = None,
+    seed: int = 0,
+    flags: bool = False,
+    multiplier: Multiplier = None,
+) -> Any:
+    """Convolve signals with kernels that are not turned round, as torch.nn.functional.conv1d does.
+
+    Args:
+        x: (signals, channels, length), or one signal, (channels, length).
+        w: (filters, channels / groups, kernel length).
+        Others: as in `ww.conv2d`, of the one axis.
+    Returns:
+        An Array of unit.result_format, (signals, filters, length), or without signals.
+
+    >>> import widthwise as ww
+    >>> x, w = ww.array([[1.0, 2, 4, 8]], "e5m10"), ww.array([[[1.0, 1]]], "e5m10")
+    >>> ww.conv1d(x, w, unit="mac(e5m10)", padding=1).to_float64()
+    array([[ 1.,  3.,  6., 12.,  8.]])
+    """
+    u = as_unit(unit)
+    signals, weights = operands_of(u, x, w, 1)
+    z = conv2d(
+        with_height(signals),
+        with_height(weights),
+        unit=u,
+        c=flat_addend(u, c),
+        stride=(1, whole("stride", stride)),
+        padding=(0, whole("padding", padding)),
+        dilation=(1, whole("dilation", dilation)),
+        groups=groups,
+        engine=engine,
+        threads=threads,
+        seed=seed,
+        flags=flags,
+        multiplier=multiplier,
+    )
+    if not flags:
+        return without_height(z)
+    return without_height(z[0]), z[1].reshape(without_height(z[0]).shape)
+
+
+# --- Operands ------------------------------------------------------------------------------------
+
+
+def operands_of(u: Unit, x: Any, w: Any, axes: int) -> tuple[Array, Array]:
+    """Both as Arrays of the unit's formats, with so many axes beside images and channels."""
+    images = operand("x", x, u.a, u._core.a_keeps, u)
+    weights = operand("w", w, u.b, u._core.b_keeps, u)
+    if images.ndim not in (axes + 1, axes + 2):
+        raise ValueError(
+            f"x has shape {images.shape}; it wants {axes + 2} axes, or {axes + 1} for one alone: "
+            f"{'(images, channels, height, width)' if axes == 2 else '(signals, channels, length)'}"
+        )
+    if weights.ndim != axes + 2:
+        kernel = "kernel height, kernel width" if axes == 2 else "kernel length"
+        raise ValueError(
+            f"w has shape {weights.shape}; it wants {axes + 2} axes: "
+            f"(filters, channels / groups, {kernel})"
+        )
+    return images, weights
+
+
+def check_channels(x: Any, w: Any, channels: int, own: int, groups: int) -> None:
+    if whole("groups", groups) > 0 and own * groups != channels:
+        raise ValueError(
+            f"x has {channels} channels, w takes {own} and groups = {groups}: w's second axis has "
+            "to be x's channels / groups"
+        )
+
+
+def whole(name: str, value: Any) -> int:
+    """An integer that is not negative."""
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
+    if not 0 <= n < 1 << 63:
+        raise ValueError(f"{name} = {n}: it may be 0 to 2^63 - 1")
+    return n
+
+
+def pair(name: str, value: Any) -> tuple[int, int]:
+    if isinstance(value, tuple | list):
+        if len(value) != 2:
+            raise ValueError(
+                f"{name} = {value!r}: one integer is wanted, or two, of the height and the width"
+            )
+        return whole(name, value[0]), whole(name, value[1])
+    return whole(name, value), whole(name, value)
+
+
+def addends(u: Unit, c: Any, shape: tuple[int, ...], one: bool) -> Any:
+    """Codes of C as (images, filters, pixels), by strides; None where there is no C."""
+    if c is None:
+        return None
+    addend = operand("c", c, u.c, u._core.c_keeps, u)
+    images, filters, height, width = shape
+    limbs = addend.bits.shape[addend.ndim :]
+    if addend.shape == (filters,):
+        bits = addend.bits.reshape(1, filters, 1, *limbs)
+        return np.broadcast_to(bits, (images, filters, height * width, *limbs))
+    if addend.shape == (shape[1:] if one else shape):
+        return addend.bits.reshape(images, filters, height * width, *limbs)
+    raise ValueError(
+        f"c has shape {addend.shape}; it wants ({filters},), a number for each filter, or the "
+        f"result's, {shape[1:] if one else shape}"
+    )
+
+
+def with_height(x: Array) -> Array:
+    return x.reshape(*x.shape[:-1], 1, x.shape[-1])
+
+
+def without_height(x: Array) -> Array:
+    return x.reshape(*x.shape[:-2], x.shape[-1])
+
+
+def flat_addend(u: Unit, c: Any) -> Any:
+    """C as conv2d takes it."""
+    if c is None:
+        return None
+    addend = operand("c", c, u.c, u._core.c_keeps, u)
+    return addend if addend.ndim < 2 else with_height(addend)

@@ -1,0 +1,161 @@
+#include "widthwise/sim/convolution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+#include "windows.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr std::size_t panel_bytes = std::size_t{1} << 19;  // a second-level cache holds it
+
+// a * b is b * a to every bit: the same unit with its operands exchanged.
+Unit exchanged(Unit u) {
+  std::swap(u.a, u.b);
+  return u;
+}
+Multiplier exchanged(Multiplier m) {
+  if (!m) return {};
+  return [m = std::move(m)](std::uint64_t a, std::uint64_t b) { return m(b, a); };
+}
+
+void check_unit(const Unit& u, const Convolution& c) {
+  if (u.scale)
+    throw std::invalid_argument(fmt::format(
+        "unit {}: it scales blocks of its operands, and convolutions have no scales; take one "
+        "that scales nothing",
+        to_string(u)));
+  const std::size_t padding = std::max(c.height.padding, c.width.padding);
+  if (padding > 0 && !u.a.fmt.zero)
+    throw std::invalid_argument(
+        fmt::format("padding = {}: x is {}, which has no 0; pad x with a number of your own",
+                    padding, to_string(u.a.fmt)));
+}
+
+bool is_stochastic(const Unit& u) {
+  const auto draws = [](const std::optional<Round>& r) { return r && r->rm.stochastic(); };
+  return u.out.rm.stochastic() || draws(u.product.round) || draws(u.group_sum.node_round) ||
+         draws(u.block_sum.node_round) || draws(u.c_sum.node_round) || draws(u.chain.c_round) ||
+         draws(u.chain.final) || (u.chain.promote && u.chain.promote->round.rm.stochastic());
+}
+
+std::size_t code_bytes(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
+
+// Pixels whose windows and results fit a panel, and whose products are worth a call and not much
+// more.
+std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t products_at_once) {
+  const std::size_t length = std::max<std::size_t>(1, c.length());
+  const std::size_t filters = std::max<std::size_t>(1, c.group_filters());
+  std::size_t n = std::min({panel_bytes / code_bytes(u.b.fmt) / length,
+                            panel_bytes / code_bytes(result_round(u).fmt) / filters,
+                            products_at_once / length / filters});
+  if (n > 64) n -= n % 64;  // whole vectors
+  return std::clamp<std::size_t>(n, 1, std::max<std::size_t>(1, c.pixels()));
+}
+
+}  // namespace
+
+struct ConvolutionEngine::Panel : WindowRange {};
+
+ConvolutionEngine::ConvolutionEngine(const Unit& unit, const Convolution& convolution, bool flags,
+                                     Multiplier multiplier, std::string_view engine)
+    : unit_(exchanged(unit)), convolution_(convolution) {
+  check(unit);
+  check(convolution);
+  check_unit(unit, convolution);
+  engine_ = prepare({unit_, convolution.length(), flags, exchanged(std::move(multiplier))}, engine);
+  columns_ = panel_columns(convolution, unit_, engine_.products_at_once);
+}
+
+std::size_t ConvolutionEngine::pieces() const {
+  const Convolution& c = convolution_;
+  if (c.filters == 0) return 0;
+  return c.images * c.groups * ((c.pixels() + columns_ - 1) / columns_);
+}
+
+ConvolutionEngine::Panel ConvolutionEngine::panel(std::size_t piece) const {
+  const std::size_t across = (convolution_.pixels() + columns_ - 1) / columns_;
+  const std::size_t first = piece % across * columns_;
+  return {{piece / across / convolution_.groups, piece / across % convolution_.groups, first,
+           std::min(columns_, convolution_.pixels() - first)}};
+}
+
+// Filters times windows. The results of one filter lie `pixels` apart from the next one's.
+MatrixProduct ConvolutionEngine::product(const ConvolutionOperands& x, const Panel& at,
+                                         const std::vector<std::byte>& windows) const {
+  const auto filter = at.group * convolution_.group_filters();
+  const auto moved = [](const void* data, std::ptrdiff_t elements, const Format& f) {
+    return static_cast<const std::byte*>(data) +
+           elements * static_cast<std::ptrdiff_t>(code_bytes(f));
+  };
+  const auto signed_of = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+  MatrixProduct p;
+  p.m = convolution_.group_filters();
+  p.n = at.count;
+  p.k = convolution_.length();
+  p.a = {moved(x.weights.data, signed_of(filter) * x.weights.row, unit_.a.fmt), x.weights.row,
+         x.weights.column};
+  p.b = {windows.data(), signed_of(at.count), 1};
+  if (x.c.data)
+    p.c = {moved(x.c.data,
+                 signed_of(at.image) * x.c.image + signed_of(filter) * x.c.filter +
+                     signed_of(at.first) * x.c.pixel,
+                 unit_.c.fmt),
+           x.c.filter, x.c.pixel};
+  const std::size_t index =
+      (at.image * convolution_.filters + filter) * convolution_.pixels() + at.first;
+  p.result = static_cast<std::byte*>(x.result) + index * code_bytes(result_round(unit_).fmt);
+  p.flags = x.flags ? x.flags + index : nullptr;
+  p.seed = x.seed;
+  p.first_index = index;
+  return p;
+}
+
+void ConvolutionEngine::run(const ConvolutionOperands& x, std::size_t piece) const {
+  const Panel at = panel(piece);
+  std::vector<std::byte> windows;
+  gather_windows(convolution_, unit_.b.fmt, x.input, at, windows);
+  const MatrixProduct p = product(x, at, windows);
+  if (p.n == convolution_.pixels() || p.m == 1)
+    engine_.product->run(p, 0, p.m);
+  else if (is_stochastic(unit_))
+    run_by_rows(p);
+  else
+    run_beside(p);
+}
+
+// Random bits go by an output's place, so a row, whose outputs follow one another, is a product.
+void ConvolutionEngine::run_by_rows(const MatrixProduct& p) const {
+  for (std::size_t i = 0; i < p.m; ++i) {
+    MatrixProduct row = tile(unit_, p, i, 0, 1, p.n);
+    const std::size_t apart = i * (convolution_.pixels() - p.n);
+    row.result = static_cast<std::byte*>(row.result) + apart * code_bytes(result_round(unit_).fmt);
+    if (row.flags) row.flags += apart;
+    row.first_index += apart;
+    engine_.product->run(row, 0, 1);
+  }
+}
+
+// Results in one piece, and from there each row to its place.
+void ConvolutionEngine::run_beside(const MatrixProduct& p) const {
+  const std::size_t bytes = code_bytes(result_round(unit_).fmt);
+  std::vector<std::byte> codes(p.m * p.n * bytes);
+  std::vector<std::uint8_t> flags(p.flags ? p.m * p.n : 0);
+  MatrixProduct beside = p;
+  beside.result = codes.data();
+  beside.flags = p.flags ? flags.data() : nullptr;
+  engine_.product->run(beside, 0, p.m);
+  for (std::size_t i = 0; i < p.m; ++i) {
+    const std::size_t at = i * convolution_.pixels();
+    std::memcpy(static_cast<std::byte*>(p.result) + at * bytes, &codes[i * p.n * bytes],
+                p.n * bytes);
+    if (p.flags) std::copy_n(&flags[i * p.n], p.n, p.flags + at);
+  }
+}
+
+}  // namespace widthwise
