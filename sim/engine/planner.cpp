@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/blocks/blocks.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -29,6 +30,7 @@ constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"blocks", &blocks::opinion, &blocks::make, 100'000'000},
 };
 
 const Entry& entry(std::string_view name) {

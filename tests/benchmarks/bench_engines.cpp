@@ -47,13 +47,13 @@ double native_rate() {
   return 1000.0 * tile_rows * k * width / seconds;
 }
 
-// Normal data, rounded to the format.
+// Normal data, rounded to the format; without signs where that has none.
 std::vector<std::byte> codes(const Format& f, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
   std::vector<std::byte> items(n * n * bytes);
   std::vector<double> numbers(n * n);
-  for (double& x : numbers) x = normal(random);
+  for (double& x : numbers) x = f.is_signed ? normal(random) : std::abs(normal(random));
   const CodeArray from{binary64, numbers.data()};
   elementwise(Operation::convert, f, {}, {&from, 1}, numbers.size(), items.data(), nullptr);
   return items;
@@ -68,6 +68,11 @@ double seconds_of(const Unit& u) {
   p.m = p.n = p.k = n;
   p.a = {a.data(), n, 1}, p.b = {b.data(), n, 1};
   p.result = result.data();
+  std::vector<std::byte> scales;
+  if (u.scale) {
+    scales = codes(u.scale->fmt, random);
+    p.scale_a = {scales.data(), n, 1}, p.scale_b = {scales.data(), n, 1};
+  }
   const Prepared engine = prepare({.unit = u, .k = n});
   const std::size_t rows = engine.engine == "reference" ? 2 : n;  // its rate needs no more
   return best_seconds([&] { engine.product->run(p, 0, rows); }) * static_cast<double>(n) /
@@ -97,6 +102,19 @@ int main() {
                            {"mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", 8},
                            {"hopper.f16.f32", 5},
                            {"hopper.e4m3.f32", 5},
+                           {"cdna3.f16", 10},
+                           {"cdna3.bf16", 10},
+                           {"cdna3.xf32", 10},
+                           {"cdna3.fp8", 10},
+                           {"cdna2.f16", 10},
+                           {"cdna1.f16", 10},
+                           {"cdna1.bf16", 10},
+                           {"blackwell.mxfp8", 15},
+                           {"blackwell.nvfp4", 15},
+                           {"lowered.e4m3.f32", 10},
+                           {"hopper.e4m3.promote128", 10},
+                           {"tree8.f32", 0},
+                           {"fix24.wrap", 0},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
                            {"mac(e15m112)", 0}}) {

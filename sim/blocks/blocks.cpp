@@ -1,0 +1,274 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "reader.hpp"
+#include "sim/dot/lane_order.hpp"
+#include "sim/engine/tiled.hpp"
+#include "widthwise/op/convert.hpp"
+
+// Matrix products strip by strip: one row of A and 64 columns of B at a time.
+namespace widthwise::blocks {
+namespace {
+
+// Scales of operands are read like operands.
+Operand scale_operand(const Unit& u) { return {.fmt = u.scale ? u.scale->fmt : u.a.fmt}; }
+
+class BlockProduct final : public ProductEngine {
+ public:
+  BlockProduct(const ProductTask& task, Rules rules)
+      : unit_(task.unit),
+        k_(task.k),
+        rules_(std::move(rules)),
+        kernels_(kernels()),
+        order_(lane_order(unit_, k_)),
+        result_(Round{.fmt = result_round(unit_).fmt, .nan_bits = result_round(unit_).nan_bits}),
+        reference_(make_reference(unit_, k_)) {}
+
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
+    const MachineRounding mode(RoundingMode::rne);
+    Work work(*this, p);
+    for (std::size_t row = first; row < last; row += work.most_rows())
+      for (std::size_t column = 0; column < p.n; column += block_columns)
+        work.block(row, std::min(row + work.most_rows(), last), column,
+                   std::min(column + block_columns, p.n));
+  }
+
+ private:
+  static constexpr std::size_t block_columns = 512, panel_steps = 256, panel_items = 1 << 18;
+
+  std::size_t padded() const { return (k_ + rules_.lanes - 1) / rules_.lanes * rules_.lanes; }
+
+  // Numbers and exponents side by side.
+  struct Panel {
+    std::vector<double> value, scale, scale_power;  // scales where they are of groups
+    std::vector<std::int16_t> exponent;
+    std::vector<double> most;  // the largest finite magnitude, of every row or of all columns
+    void resize(std::size_t items, std::size_t scales) {
+      value.resize(items), exponent.resize(items);
+      scale.resize(scales), scale_power.resize(scales);
+    }
+    void put(std::size_t at, const Numeral& x) { value[at] = x.value, exponent[at] = x.exponent; }
+    void put_scale(std::size_t at, const Numeral& x) {
+      scale[at] = x.value;
+      scale_power[at] = x.exponent == no_exponent ? 0 : std::ldexp(1.0, x.exponent);
+    }
+  };
+
+  // One thread's buffers.
+  class Work {
+   public:
+    Work(const BlockProduct& engine, const MatrixProduct& p)
+        : e_(engine),
+          p_(p),
+          read_a_(e_.unit_.a),
+          read_b_(e_.unit_.b),
+          read_c_(e_.unit_.c),
+          read_scale_(scale_operand(e_.unit_)),
+          sums_(2 * strip * e_.rules_.group_count) {
+      const std::size_t lanes = e_.rules_.lanes;
+      steps_ = std::max(panel_steps / lanes, std::size_t{1}) * lanes;
+      read_a_.expect(p.m * p.k), read_b_.expect(p.k * p.n);
+      if (e_.unit_.scale) read_scale_.expect(p.k * (p.m + p.n) / 16);
+    }
+
+    std::size_t most_rows() const { return std::clamp<std::size_t>(panel_items / steps_, 16, 512); }
+
+    // Outputs of rows [row, row_end), columns [column, column_end).
+    void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
+      row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
+      panels_ = (columns_ + strip - 1) / strip;
+      registers_.resize(rows_ * panels_);
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t r = 0; r < rows_; ++r) load_addend(r, panel);
+      for (k_ = 0; k_ < e_.padded(); k_ += steps_) {
+        depth_ = std::min(steps_, e_.padded() - k_);
+        load_rows();
+        for (std::size_t panel = 0; panel < panels_; ++panel) {
+          load_columns(panel);
+          for (std::size_t r = 0; r < rows_; ++r) multiply(r, panel);
+        }
+      }
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t r = 0; r < rows_; ++r) deliver(r, panel);
+    }
+
+   private:
+    Registers& registers(std::size_t r, std::size_t panel) { return registers_[panel * rows_ + r]; }
+    std::size_t columns_of(std::size_t panel) const {
+      return std::min(strip, columns_ - panel * strip);
+    }
+    Numeral addend(std::size_t r, std::size_t column) const {
+      if (!p_.c.data || column >= column_ + columns_) return {0.0, no_exponent};
+      return read_c_(p_.c, row_ + r, column);
+    }
+
+    void load_addend(std::size_t r, std::size_t panel) {
+      Registers& of = registers(r, panel);
+      of = {};
+      const bool first = !e_.rules_.c_last, promoted = e_.rules_.promote.has_value();
+      for (std::size_t j = 0; first && j < strip; ++j) {
+        const Numeral c = addend(r, column_ + panel * strip + j);
+        if (promoted) {
+          of.outer[j] = c.value;
+          continue;
+        }
+        of.sum[j] = c.value;
+        of.power[j] = c.exponent == no_exponent ? 0 : std::ldexp(1.0, c.exponent);
+      }
+    }
+
+    // Which element lies at position t of the unit's order; padding has the last one's scale.
+    std::size_t element(std::size_t t) const { return e_.order_[std::min(t, e_.k_ - 1)]; }
+    std::size_t scale_block(std::size_t t) const {
+      return element(t) / static_cast<std::size_t>(e_.unit_.scale->block);
+    }
+    // The operand at position t, times its scale where every term has one.
+    template <class Scale>
+    Numeral scaled(Numeral x, const Scale& scale) const {
+      if (!e_.rules_.term_scale) return x;
+      const Numeral s = scale();
+      x.value *= s.value;
+      const bool votes = x.exponent != no_exponent && s.exponent != no_exponent;
+      x.exponent = votes ? static_cast<std::int16_t>(x.exponent + s.exponent) : no_exponent;
+      return x;
+    }
+
+    // The first position of every group of this panel.
+    template <class Put>
+    void for_each_group(const Put& put) const {
+      const Rules& u = e_.rules_;
+      for (std::size_t i = 0; i < depth_; i += u.lanes)
+        for (std::size_t g = 0; u.group_scale && g < u.group_count; ++g)
+          put(i / u.lanes * u.group_count + g, k_ + i + (u.strided ? g : g * u.group_size));
+    }
+    std::size_t scales() const {
+      return e_.rules_.group_scale ? depth_ / e_.rules_.lanes * e_.rules_.group_count : 0;
+    }
+
+    void load_rows() {
+      a_.resize(rows_ * depth_, rows_ * scales());
+      a_.most.assign(rows_, 0);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        const std::size_t y = row_ + r;
+        for (std::size_t i = 0; i < depth_; ++i) {
+          const std::size_t t = k_ + i;
+          const Numeral x = t < e_.k_ ? read_a_(p_.a, y, e_.order_[t]) : Numeral{0.0, no_exponent};
+          a_.put(r * depth_ + i,
+                 scaled(x, [&] { return read_scale_(p_.scale_a, y, scale_block(t)); }));
+          note(a_.most[r], a_.value[r * depth_ + i]);
+        }
+        for_each_group([&](std::size_t at, std::size_t t) {
+          a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
+        });
+      }
+    }
+
+    void load_columns(std::size_t panel) {
+      b_.resize(depth_ * strip, strip * scales());
+      b_.most.assign(1, 0);
+      const std::size_t n = columns_of(panel), first = column_ + panel * strip;
+      for (std::size_t i = 0; i < depth_; ++i) {
+        const std::size_t t = k_ + i;
+        for (std::size_t j = 0; j < strip; ++j) {
+          const std::size_t at = i * strip + j;
+          const Numeral x = t < e_.k_ && j < n ? read_b_(p_.b, e_.order_[t], first + j)
+                                               : Numeral{0.0, no_exponent};
+          b_.put(at,
+                 j < n
+                     ? scaled(x, [&] { return read_scale_(p_.scale_b, scale_block(t), first + j); })
+                     : x);
+          note(b_.most[0], b_.value[at]);
+        }
+      }
+      for_each_group([&](std::size_t at, std::size_t t) {
+        for (std::size_t j = 0; j < strip; ++j)
+          b_.put_scale(at * strip + j, j < n ? read_scale_(p_.scale_b, scale_block(t), first + j)
+                                             : Numeral{0.0, no_exponent});
+      });
+    }
+    static void note(double& most, double x) {
+      if (std::isfinite(x)) most = std::max(most, std::abs(x));
+    }
+
+    void multiply(std::size_t r, std::size_t panel) {
+      const Rules& u = e_.rules_;
+      const bool overflows = u.overflow_at > 0 && a_.most[r] * b_.most[0] >= u.overflow_at;
+      e_.kernels_.run({.a = &a_.value[r * depth_],
+                       .a_exponent = &a_.exponent[r * depth_],
+                       .b = b_.value.data(),
+                       .b_exponent = b_.exponent.data(),
+                       .scale_a = a_.scale.data() + r * scales(),
+                       .scale_a_power = a_.scale_power.data() + r * scales(),
+                       .scale_b = b_.scale.data(),
+                       .scale_b_power = b_.scale_power.data(),
+                       .k = depth_,
+                       .first = k_,
+                       .total = e_.padded(),
+                       .overflows = overflows},
+                      u, registers(r, panel), sums_.data());
+    }
+
+    void deliver(std::size_t r, std::size_t panel) {
+      Registers& of = registers(r, panel);
+      const std::size_t y = row_ + r, x = column_ + panel * strip, n = columns_of(panel);
+      double c[strip];
+      for (std::size_t j = 0; j < strip; ++j) c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
+      e_.kernels_.finish(e_.rules_, c, of);
+      const int bytes = item_bytes(e_.result_.layout.format.width());
+      auto* to =
+          static_cast<std::byte*>(p_.result) + (y * p_.n + x) * static_cast<std::size_t>(bytes);
+      const Layout<std::uint64_t> numbers(binary64);
+      for (std::size_t j = 0; j < n; ++j, to += bytes) {
+        const auto bits = std::bit_cast<std::uint64_t>(of.sum[j]);
+        store_code(to, bytes, convert(e_.result_, numbers, bits).code);
+        if (e_.rules_.doubtful_zero && of.sum[j] == 0)
+          e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
+      }
+    }
+
+    const BlockProduct& e_;
+    const MatrixProduct& p_;
+    Reader read_a_, read_b_, read_c_, read_scale_;
+    std::size_t steps_ = 0;  // along k that a panel holds
+    std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
+    std::size_t k_ = 0, depth_ = 0;
+    Panel a_, b_;
+    std::vector<Registers> registers_;
+    std::vector<double> sums_;
+  };
+
+  Unit unit_;
+  std::size_t k_;
+  Rules rules_;
+  Kernels kernels_;
+  std::vector<std::size_t> order_;
+  Rounder<std::uint64_t> result_;
+  std::unique_ptr<ReferenceUnit> reference_;
+};
+
+// Products a second of one core on AVX-512, measured.
+double rate(const Rules& r) {
+  const auto lanes = static_cast<double>(r.lanes);
+  return r.quick ? 6e9 * lanes / (lanes + 4) : 0.3e9;
+}
+
+Opinion refusal(const std::string& why) { return {"blocks", false, why, 0}; }
+
+}  // namespace
+
+Opinion opinion(const ProductTask& task) {
+  if (task.multiplier) return refusal("products of the user's own");
+  if (task.flags) return refusal("flags are wanted");
+  if (task.k == 0) return refusal("there is nothing to multiply");
+  const Answer answer = plan(task.unit, task.k);
+  if (!answer.rules) return refusal(answer.reason);
+  return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules)};
+}
+
+std::unique_ptr<ProductEngine> make(const ProductTask& task) {
+  return std::make_unique<BlockProduct>(task, *plan(task.unit, task.k).rules);
+}
+
+}  // namespace widthwise::blocks
