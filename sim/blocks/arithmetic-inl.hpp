@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <limits>
+#include <type_traits>
 
 #include "kernels.hpp"
 
@@ -87,7 +88,7 @@ HWY_INLINE V to_integer_by_digits(RoundingMode mode, V x) {
 
 // To a whole number; a zero keeps the sign of x.
 HWY_INLINE V to_integer(RoundingMode mode, V x) {
-  V z;
+  V z = x;
   switch (mode) {
     case RoundingMode::rne: z = hn::Round(x); break;
     case RoundingMode::rtz: z = hn::Trunc(x); break;
@@ -129,27 +130,53 @@ HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
   return hn::IfThenElse(hn::Eq(x, x), z, number(s.nan));
 }
 
+// use(mode), compiled anew for the usual modes.
+template <class Use>
+HWY_INLINE void with_mode(RoundingMode mode, const Use& use) {
+  using enum RoundingMode;
+  switch (mode) {
+    case rne: return use(std::integral_constant<RoundingMode, rne>{});
+    case rtz: return use(std::integral_constant<RoundingMode, rtz>{});
+    case rdn: return use(std::integral_constant<RoundingMode, rdn>{});
+    default: return use(mode);
+  }
+}
+
 // An exact number, an infinity or NaN as the slot's format holds it.
-HWY_INLINE V round(const Slot& s, V x) {
+HWY_INLINE V rounded(const Slot& s, RoundingMode mode, V x) {
   if (s.plus_zero) x = hn::Add(x, number(0));
   V z = x;
   if (s.first_frac_bits >= 0) z = cut(z, s.first_mode, s.first_frac_bits, s.least_normal);
   z = s.machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), z))
-                : cut(z, s.mode, s.frac_bits, s.least_normal);
+                : cut(z, mode, s.frac_bits, s.least_normal);
   if (s.flush != Flush::keep) z = flushed(s, z);
   if (!s.signed_zero) z = hn::Add(z, number(0));
   return s.machine ? z : past_the_end(s, x, z);
 }
 
-// x + y, its last digit odd where others were lost: to be rounded to at most 51 digits.
-HWY_INLINE V sum_to_odd(V x, V y) {
+// x + y to nearest, and what that leaves out.
+struct TwoSum {
+  V sum, lost;
+};
+HWY_INLINE TwoSum two_sum(V x, V y) {
   const V sum = hn::Add(x, y), of_y = hn::Sub(sum, x);
-  const V lost = hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y));
+  return {sum, hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y))};
+}
+
+// x + y, its last digit odd where others were lost: to be rounded to some digits less.
+HWY_INLINE V sum_to_odd(V x, V y) {
+  const TwoSum z = two_sum(x, y);
   const I one = hn::Set(Ints(), 1);
-  const I away = hn::Or(hn::BroadcastSignBit(bits(hn::Xor(sum, lost))), one);  // 1 or -1
-  const I even = hn::AndNot(bits(sum), one);
+  const I away = hn::Or(hn::BroadcastSignBit(bits(hn::Xor(z.sum, z.lost))), one);  // 1 or -1
+  const I even = hn::AndNot(bits(z.sum), one);
   const I step = hn::And(away, hn::Sub(hn::Zero(Ints()), even));
-  return hn::IfThenElse(finite_number(lost), from_bits(hn::Add(bits(sum), step)), sum);
+  return hn::IfThenElse(finite_number(z.lost), from_bits(hn::Add(bits(z.sum), step)), z.sum);
+}
+
+// The same of three (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+HWY_INLINE V sum_of_three_to_odd(V x, V y, V z) {
+  const TwoSum low = two_sum(y, z), high = two_sum(x, low.sum);
+  return sum_to_odd(high.sum, sum_to_odd(high.lost, low.lost));
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "reader.hpp"
+#include "panel.hpp"
 #include "sim/dot/lane_order.hpp"
 #include "sim/engine/tiled.hpp"
 #include "widthwise/op/convert.hpp"
@@ -40,22 +40,6 @@ class BlockProduct final : public ProductEngine {
 
   std::size_t padded() const { return (k_ + rules_.lanes - 1) / rules_.lanes * rules_.lanes; }
 
-  // Numbers and exponents side by side.
-  struct Panel {
-    std::vector<double> value, scale, scale_power;  // scales where they are of groups
-    std::vector<std::int16_t> exponent;
-    std::vector<double> most;  // the largest finite magnitude, of every row or of all columns
-    void resize(std::size_t items, std::size_t scales) {
-      value.resize(items), exponent.resize(items);
-      scale.resize(scales), scale_power.resize(scales);
-    }
-    void put(std::size_t at, const Numeral& x) { value[at] = x.value, exponent[at] = x.exponent; }
-    void put_scale(std::size_t at, const Numeral& x) {
-      scale[at] = x.value;
-      scale_power[at] = x.exponent == no_exponent ? 0 : std::ldexp(1.0, x.exponent);
-    }
-  };
-
   // One thread's buffers.
   class Work {
    public:
@@ -66,7 +50,7 @@ class BlockProduct final : public ProductEngine {
           read_b_(e_.unit_.b),
           read_c_(e_.unit_.c),
           read_scale_(scale_operand(e_.unit_)),
-          sums_(2 * strip * e_.rules_.group_count) {
+          scratch_(e_.rules_) {
       const std::size_t lanes = e_.rules_.lanes;
       steps_ = std::max(panel_steps / lanes, std::size_t{1}) * lanes;
       read_a_.expect(p.m * p.k), read_b_.expect(p.k * p.n);
@@ -78,7 +62,7 @@ class BlockProduct final : public ProductEngine {
     // Outputs of rows [row, row_end), columns [column, column_end).
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
-      panels_ = (columns_ + strip - 1) / strip;
+      panels_ = (columns_ + strip_columns - 1) / strip_columns;
       registers_.resize(rows_ * panels_);
       for (std::size_t panel = 0; panel < panels_; ++panel)
         for (std::size_t r = 0; r < rows_; ++r) load_addend(r, panel);
@@ -97,10 +81,10 @@ class BlockProduct final : public ProductEngine {
    private:
     Registers& registers(std::size_t r, std::size_t panel) { return registers_[panel * rows_ + r]; }
     std::size_t columns_of(std::size_t panel) const {
-      return std::min(strip, columns_ - panel * strip);
+      return std::min(strip_columns, columns_ - panel * strip_columns);
     }
     Numeral addend(std::size_t r, std::size_t column) const {
-      if (!p_.c.data || column >= column_ + columns_) return {0.0, no_exponent};
+      if (!p_.c.data || column >= column_ + columns_) return {};
       return read_c_(p_.c, row_ + r, column);
     }
 
@@ -108,14 +92,14 @@ class BlockProduct final : public ProductEngine {
       Registers& of = registers(r, panel);
       of = {};
       const bool first = !e_.rules_.c_last, promoted = e_.rules_.promote.has_value();
-      for (std::size_t j = 0; first && j < strip; ++j) {
-        const Numeral c = addend(r, column_ + panel * strip + j);
+      for (std::size_t j = 0; first && j < strip_columns; ++j) {
+        const Numeral c = addend(r, column_ + panel * strip_columns + j);
         if (promoted) {
           of.outer[j] = c.value;
           continue;
         }
-        of.sum[j] = c.value;
-        of.power[j] = c.exponent == no_exponent ? 0 : std::ldexp(1.0, c.exponent);
+        of.sum.value[j] = c.value;
+        of.sum.power[j] = c.power();
       }
     }
 
@@ -124,17 +108,6 @@ class BlockProduct final : public ProductEngine {
     std::size_t scale_block(std::size_t t) const {
       return element(t) / static_cast<std::size_t>(e_.unit_.scale->block);
     }
-    // The operand at position t, times its scale where every term has one.
-    template <class Scale>
-    Numeral scaled(Numeral x, const Scale& scale) const {
-      if (!e_.rules_.term_scale) return x;
-      const Numeral s = scale();
-      x.value *= s.value;
-      const bool votes = x.exponent != no_exponent && s.exponent != no_exponent;
-      x.exponent = votes ? static_cast<std::int16_t>(x.exponent + s.exponent) : no_exponent;
-      return x;
-    }
-
     // The first position of every group of this panel.
     template <class Put>
     void for_each_group(const Put& put) const {
@@ -148,17 +121,16 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_rows() {
-      a_.resize(rows_ * depth_, rows_ * scales());
-      a_.most.assign(rows_, 0);
+      a_.resize(rows_ * depth_, rows_ * scales(), rows_);
       for (std::size_t r = 0; r < rows_; ++r) {
-        const std::size_t y = row_ + r;
+        const std::size_t y = row_ + r, first = r * depth_;
         for (std::size_t i = 0; i < depth_; ++i) {
           const std::size_t t = k_ + i;
-          const Numeral x = t < e_.k_ ? read_a_(p_.a, y, e_.order_[t]) : Numeral{0.0, no_exponent};
-          a_.put(r * depth_ + i,
-                 scaled(x, [&] { return read_scale_(p_.scale_a, y, scale_block(t)); }));
-          note(a_.most[r], a_.value[r * depth_ + i]);
+          Numeral x = t < e_.k_ ? read_a_(p_.a, y, e_.order_[t]) : Numeral{};
+          if (e_.rules_.term_scale) x = x * read_scale_(p_.scale_a, y, scale_block(t));
+          a_.put(first + i, x);
         }
+        a_.complete(first, depth_, a_.spread[r]);
         for_each_group([&](std::size_t at, std::size_t t) {
           a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
         });
@@ -166,39 +138,46 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_columns(std::size_t panel) {
-      b_.resize(depth_ * strip, strip * scales());
-      b_.most.assign(1, 0);
-      const std::size_t n = columns_of(panel), first = column_ + panel * strip;
+      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1);
+      const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
       for (std::size_t i = 0; i < depth_; ++i) {
-        const std::size_t t = k_ + i;
-        for (std::size_t j = 0; j < strip; ++j) {
-          const std::size_t at = i * strip + j;
-          const Numeral x = t < e_.k_ && j < n ? read_b_(p_.b, e_.order_[t], first + j)
-                                               : Numeral{0.0, no_exponent};
-          b_.put(at,
-                 j < n
-                     ? scaled(x, [&] { return read_scale_(p_.scale_b, scale_block(t), first + j); })
-                     : x);
-          note(b_.most[0], b_.value[at]);
+        const std::size_t t = k_ + i, first = i * strip_columns;
+        if (t < e_.k_) {
+          const std::size_t row = e_.order_[t];
+          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read_b_(p_.b, row, x + j));
         }
+        for (std::size_t j = t < e_.k_ ? n : 0; j < strip_columns; ++j) b_.put(first + j, {});
+        if (e_.rules_.term_scale) scale_columns(scale_block(t), first, x, n);
+        b_.complete(first, strip_columns, b_.spread[0]);
       }
       for_each_group([&](std::size_t at, std::size_t t) {
-        for (std::size_t j = 0; j < strip; ++j)
-          b_.put_scale(at * strip + j, j < n ? read_scale_(p_.scale_b, scale_block(t), first + j)
-                                             : Numeral{0.0, no_exponent});
+        for (std::size_t j = 0; j < strip_columns; ++j) {
+          const Numeral s = j < n ? read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
+          b_.put_scale(at * strip_columns + j, s);
+        }
       });
     }
-    static void note(double& most, double x) {
-      if (std::isfinite(x)) most = std::max(most, std::abs(x));
+    void scale_columns(std::size_t block, std::size_t first, std::size_t x, std::size_t n) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const Numeral number{b_.value[first + j], b_.exponent[first + j]};
+        b_.put(first + j, number * read_scale_(p_.scale_b, block, x + j));
+      }
     }
 
     void multiply(std::size_t r, std::size_t panel) {
       const Rules& u = e_.rules_;
-      const bool overflows = u.overflow_at > 0 && a_.most[r] * b_.most[0] >= u.overflow_at;
+      const Spread &of_a = a_.spread[r], &of_b = b_.spread[0];
+      const double limit = of_a.limit() * of_b.limit();  // of products
+      const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
+      const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
+                           (u.product && limit > u.product->largest);
+      const bool single = u.chunk > 0 && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.a = &a_.value[r * depth_],
                        .a_exponent = &a_.exponent[r * depth_],
                        .b = b_.value.data(),
                        .b_exponent = b_.exponent.data(),
+                       .a_single = &a_.single[r * depth_],
+                       .b_single = b_.single.data(),
                        .scale_a = a_.scale.data() + r * scales(),
                        .scale_a_power = a_.scale_power.data() + r * scales(),
                        .scale_b = b_.scale.data(),
@@ -206,24 +185,27 @@ class BlockProduct final : public ProductEngine {
                        .k = depth_,
                        .first = k_,
                        .total = e_.padded(),
-                       .overflows = overflows},
-                      u, registers(r, panel), sums_.data());
+                       .overflows = overflows,
+                       .special = special,
+                       .single = single},
+                      u, registers(r, panel), scratch_);
     }
 
     void deliver(std::size_t r, std::size_t panel) {
       Registers& of = registers(r, panel);
-      const std::size_t y = row_ + r, x = column_ + panel * strip, n = columns_of(panel);
-      double c[strip];
-      for (std::size_t j = 0; j < strip; ++j) c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
+      const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
+      double c[strip_columns];
+      for (std::size_t j = 0; j < strip_columns; ++j)
+        c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
       e_.kernels_.finish(e_.rules_, c, of);
       const int bytes = item_bytes(e_.result_.layout.format.width());
       auto* to =
           static_cast<std::byte*>(p_.result) + (y * p_.n + x) * static_cast<std::size_t>(bytes);
       const Layout<std::uint64_t> numbers(binary64);
       for (std::size_t j = 0; j < n; ++j, to += bytes) {
-        const auto bits = std::bit_cast<std::uint64_t>(of.sum[j]);
+        const auto bits = std::bit_cast<std::uint64_t>(of.sum.value[j]);
         store_code(to, bytes, convert(e_.result_, numbers, bits).code);
-        if (e_.rules_.doubtful_zero && of.sum[j] == 0)
+        if (e_.rules_.doubtful_zero && of.sum.value[j] == 0)
           e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
       }
     }
@@ -236,7 +218,7 @@ class BlockProduct final : public ProductEngine {
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_;
     std::vector<Registers> registers_;
-    std::vector<double> sums_;
+    Scratch scratch_;
   };
 
   Unit unit_;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "plan.hpp"
 
@@ -8,34 +9,50 @@
 // and picks when the program runs.
 namespace widthwise::blocks {
 
-inline constexpr std::size_t strip = 64;  // columns
+inline constexpr std::size_t strip_columns = 64;
 
-// Stands for the exponent of a zero, an infinity or a NaN: with any other it sums to less than all
-// that vote.
-inline constexpr std::int16_t no_exponent = -8192;
+// Stand for the exponent of a zero, and of an infinity or a NaN: with any other they sum to less
+// than all that vote.
+inline constexpr std::int16_t no_exponent = -8192, special_exponent = -8191;
 
 // One row of A and a strip of columns of B meet on whole blocks.
 struct Meeting {
   const double* a;
   const std::int16_t* a_exponent;
-  const double* b;  // k rows of `strip`
+  const double* b;  // k rows of strip_columns
   const std::int16_t* b_exponent;
+  const float *a_single, *b_single;  // the same numbers, where `single`
   // Of every group, where it is groups that are scaled: numbers, and the powers that vote.
   const double *scale_a, *scale_a_power, *scale_b, *scale_b_power;
   std::size_t k;
   std::size_t first, total;  // where these blocks lie along k, of how many
   bool overflows;            // a product may
+  bool special;              // a product or a scale may be infinite or NaN
+  bool single;               // floats hold numbers and products, and there are no specials
 };
 
-// The registers of a strip of outputs: the sum, the power with which it votes, and what promotion
-// moves it to.
+// A summand or a sum for every column, and the power of two with which it votes on an alignment: 0
+// of an exact zero, an infinity or a NaN. A sum that cancelled votes.
+struct Strip {
+  alignas(64) double value[strip_columns], power[strip_columns];
+};
+
+// What a strip of outputs holds between blocks: the sum, and what promotion moves it to.
 struct Registers {
-  double sum[strip], power[strip], outer[strip];
+  Strip sum;
+  alignas(64) double outer[strip_columns];
+};
+
+// Room for one block: its products and one sum a group.
+struct Scratch {
+  std::vector<Strip> products, sums;
+  std::vector<Strip*> terms;
+  explicit Scratch(const Rules& r)
+      : products(r.quick ? 0 : r.lanes), sums(r.group_count), terms(r.lanes + r.group_count + 1) {}
 };
 
 struct Kernels {
-  // `sums` has room for two strips a group.
-  void (*run)(const Meeting&, const Rules&, Registers&, double* sums);
+  void (*run)(const Meeting&, const Rules&, Registers&, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
   void (*finish)(const Rules&, const double* c, Registers&);
 };

@@ -14,7 +14,7 @@
 namespace widthwise::blocks {
 namespace {
 
-constexpr int double_digits = 53;
+constexpr int double_digits = 53, float_digits = 24;
 constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
 constexpr std::int64_t most_digits = 48;     // of a result: sums are rounded to odd before
 constexpr std::int64_t most_frac_bits = 60;  // of an alignment
@@ -89,8 +89,9 @@ Slot slot(const char* where, const Round& r) {
     s.past[negative] = number(f, overflowed(to, negative));
     s.infinite[negative] = number(f, delivered_infinity(to, negative).code);
   }
+  s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
   s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
-              std::isinf(s.past[0]) && std::isnan(s.nan);
+              std::isinf(s.past[0]) && s.specials_stay;
   return s;
 }
 std::optional<Slot> slot(const char* where, const std::optional<Round>& r) {
@@ -187,6 +188,18 @@ Slices slices(const Range& terms, std::size_t n) {
   }
   return s;
 }
+// For n terms, and perhaps C.
+Slices set_slices(SumRule& rule, const Range& terms, std::size_t n, const std::optional<Range>& c) {
+  if (c && n <= 2) {
+    rule.aligned = Aligned::two_and_c;
+    return {};
+  }
+  if (c && terms.high - terms.low <= 2 * (double_digits - 2 - carry_of(n))) {
+    rule.aligned = Aligned::two_and_c;
+    return slices(terms, n);
+  }
+  return slices(c ? both(terms, *c) : terms, n + 1);
+}
 
 // --- The unit ------------------------------------------------------------------------------------
 
@@ -206,12 +219,17 @@ Unit flattened(Unit u) {
   return u;
 }
 
-void set_products(Rules& rules, const Unit& u, const Range& products) {
-  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
+std::int64_t product_digits(const Unit& u) {
   std::int64_t digits = u.a.fmt.precision() + u.b.fmt.precision();
   if (u.a.keep_frac) digits += *u.a.keep_frac - u.a.fmt.frac_bits;
   if (u.b.keep_frac) digits += *u.b.keep_frac - u.b.fmt.frac_bits;
-  if (scaled) digits += 2 * u.scale->fmt.precision();
+  if (u.scale && u.scale->apply == ScaleApply::term) digits += 2 * u.scale->fmt.precision();
+  return digits;
+}
+
+void set_products(Rules& rules, const Unit& u, const Range& products) {
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
+  const std::int64_t digits = product_digits(u);
   if (digits > double_digits) refuse("exact products of {} digits", digits);
   rules.product = slot("product.round", of_product(u.product.round));
   rules.normalised = u.product.exponent == ProductExponent::normalised;
@@ -222,6 +240,19 @@ void set_products(Rules& rules, const Unit& u, const Range& products) {
   rules.group_scale = u.scale && !scaled;
   if (scaled && (rules.product || rules.normalised || rules.overflow_at > 0))
     refuse("products are looked at before they are scaled");
+}
+
+// How many products floats and integers of 32 bits may add: any number, where floats hold the exact
+// sum.
+std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
+  const SumRule& s = r.group;
+  if (!r.quick || product_digits(u) > float_digits) return 0;
+  if (s.aligned == Aligned::exact)
+    return r.c_level != CLevel::group && sum.high - sum.low <= float_digits ? most_lanes : 0;
+  // A product is less than 2^(F + 2) units, times 4 where scales have significands.
+  const int above = u.scale && u.scale->apply == ScaleApply::term ? 4 : 2;
+  if (s.mode != RoundingMode::rtz || s.frac_bits < 1 || s.frac_bits + above > 30) return 0;
+  return std::size_t{1} << (31 - above - s.frac_bits);
 }
 
 bool any_special(const Format& f) { return f.has_inf() || f.has_nan(); }
@@ -258,8 +289,6 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   r.lanes = lanes;
   r.group_count = shape.count, r.group_size = shape.size, r.strided = shape.strided;
   r.c_level = u.c_level;
-  for (const Order order : {u.group_sum.order, u.block_sum.order})
-    if (order == Order::pairwise_tree && lanes >= most_leaves) refuse("a tree of {} leaves", lanes);
 
   Range products = range("a", u.a) * range("b", u.b);
   Range scales{0, 0};
@@ -273,14 +302,18 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
   const Range products_and_c = in_group ? both(products, c) : products;
   Range sum = sum_of(u.group_sum, products_and_c, shape.size + 1);
+  const Range group = sum;
   r.group = sum_rule(u.group_sum, {}, {"group_sum", need.group_bits, sum, in_group});
-  if (r.group.aligned == Aligned::slices) r.slices = slices(products_and_c, shape.size + 1);
+  const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
+  if (r.group.aligned == Aligned::slices)
+    r.slices = set_slices(r.group, products, shape.size, when(in_group));
   if (r.group_scale) sum = sum * scales;
   if (shape.count > 1 || in_block) {
-    const Range terms = in_block ? both(sum, c) : sum;
-    sum = sum_of(u.block_sum, terms, shape.count + 1);
+    const Range groups = sum;
+    sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
     r.block = sum_rule(u.block_sum, {}, {"block_sum", need.block_bits, sum, in_block});
-    if (r.block.aligned == Aligned::slices) r.slices = slices(terms, shape.count + 1);
+    if (r.block.aligned == Aligned::slices)
+      r.slices = set_slices(r.block, groups, shape.count, when(in_block));
   }
   if (u.c_level == CLevel::late) {
     sum = sum_of(u.c_sum, both(sum, c), 2);
@@ -301,6 +334,8 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   }
   r.final = slot("chain.final", u.chain.final);
   r.quick = quick(r, u);
+  r.chunk = chunk(r, u, group);
+  for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
   r.doubtful_zero = doubtful_zero(r, u);
   return r;
 }

@@ -21,7 +21,7 @@ struct Slot {
   double past[2]{};      // what larger numbers become, by sign
   double infinite[2]{};  // and infinities
   double nan = 0;
-  bool plain_infinity = false;  // both become infinity
+  bool specials_stay = false;  // infinities and NaN are what they were
   Flush flush = Flush::keep;
   bool plus_zero = false;   // exact zeros become +0
   bool signed_zero = true;  // there is a -0
@@ -29,11 +29,12 @@ struct Slot {
 
 // How terms are aligned.
 enum class Aligned : std::uint8_t {
-  window,  // to the largest exponent
-  fixed,   // to a digit
-  exact,   // not at all: any sum of them is a double
-  pair,    // not at all: two terms, and only a rounding looks at their sum
-  slices,  // not at all: more terms, whose digits are added in several doubles
+  window,     // to the largest exponent
+  fixed,      // to a digit
+  exact,      // not at all: any sum of them is a double
+  pair,       // not at all: two terms, and only a rounding looks at their sum
+  slices,     // not at all: more terms, whose digits are added in several doubles
+  two_and_c,  // the same where C is one, and the others are two or fill two doubles
 };
 
 struct SumRule {
@@ -48,7 +49,7 @@ struct SumRule {
   std::optional<Slot> node{};
 };
 
-inline constexpr std::size_t most_slices = 16, most_leaves = 130;  // the latter of a tree
+inline constexpr std::size_t most_slices = 16;
 
 // How exact sums of many digits are cut, the highest slice first. To add and take off 3/2 * 2^52
 // times a slice's last digit rounds to that.
@@ -62,6 +63,7 @@ struct Rules {
   std::size_t group_count = 1, group_size = 0;
   bool strided = false;
   bool quick = false;  // plain products in one window, or exact: no term of them is looked at alone
+  std::size_t chunk = 0;  // so many aligned products surely sum to an int32; 0: no floats
   bool normalised = false;
   double overflow_at = 0;  // 0: no product overflows
   std::optional<Slot> product{};
@@ -73,6 +75,7 @@ struct Rules {
   std::size_t interval = 0;  // of promotion
   std::optional<Slot> promote{}, c_round{}, final{};
   bool c_last = false;
+  bool votes = false;          // some sum is aligned to its largest exponent
   bool doubtful_zero = false;  // the lanes may give a zero the wrong sign
 };
 
