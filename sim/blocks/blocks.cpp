@@ -36,7 +36,7 @@ class BlockProduct final : public ProductEngine {
   }
 
  private:
-  static constexpr std::size_t block_columns = 512, panel_steps = 256, panel_items = 1 << 18;
+  static constexpr std::size_t block_columns = 512, panel_steps = 512, panel_items = 1 << 18;
 
   std::size_t padded() const { return (k_ + rules_.lanes - 1) / rules_.lanes * rules_.lanes; }
 
@@ -53,8 +53,6 @@ class BlockProduct final : public ProductEngine {
           scratch_(e_.rules_) {
       const std::size_t lanes = e_.rules_.lanes;
       steps_ = std::max(panel_steps / lanes, std::size_t{1}) * lanes;
-      read_a_.expect(p.m * p.k), read_b_.expect(p.k * p.n);
-      if (e_.unit_.scale) read_scale_.expect(p.k * (p.m + p.n) / 16);
     }
 
     std::size_t most_rows() const { return std::clamp<std::size_t>(panel_items / steps_, 16, 512); }
@@ -71,7 +69,8 @@ class BlockProduct final : public ProductEngine {
         load_rows();
         for (std::size_t panel = 0; panel < panels_; ++panel) {
           load_columns(panel);
-          for (std::size_t r = 0; r < rows_; ++r) multiply(r, panel);
+          for (std::size_t r = 0; r < rows_; r += tile_rows)
+            multiply(r, std::min(tile_rows, rows_ - r), panel);
         }
       }
       for (std::size_t panel = 0; panel < panels_; ++panel)
@@ -164,15 +163,19 @@ class BlockProduct final : public ProductEngine {
       }
     }
 
-    void multiply(std::size_t r, std::size_t panel) {
+    // Rows r … r + n - 1.
+    void multiply(std::size_t r, std::size_t n, std::size_t panel) {
       const Rules& u = e_.rules_;
-      const Spread &of_a = a_.spread[r], &of_b = b_.spread[0];
+      const Spread& of_b = b_.spread[0];
+      Spread of_a;
+      for (std::size_t i = r; i < r + n; ++i) of_a.meet(a_.spread[i]);
       const double limit = of_a.limit() * of_b.limit();  // of products
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
                            (u.product && limit > u.product->largest);
       const bool single = u.chunk > 0 && !overflows && of_a.fits_floats_with(of_b);
-      e_.kernels_.run({.a = &a_.value[r * depth_],
+      e_.kernels_.run({.rows = n,
+                       .a = &a_.value[r * depth_],
                        .a_exponent = &a_.exponent[r * depth_],
                        .b = b_.value.data(),
                        .b_exponent = b_.exponent.data(),
@@ -183,12 +186,13 @@ class BlockProduct final : public ProductEngine {
                        .scale_b = b_.scale.data(),
                        .scale_b_power = b_.scale_power.data(),
                        .k = depth_,
+                       .scales = scales(),
                        .first = k_,
                        .total = e_.padded(),
                        .overflows = overflows,
                        .special = special,
                        .single = single},
-                      u, registers(r, panel), scratch_);
+                      u, &registers(r, panel), scratch_);
     }
 
     void deliver(std::size_t r, std::size_t panel) {

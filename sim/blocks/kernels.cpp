@@ -130,8 +130,8 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
     V total[vectors], up[vectors], unit[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      const V of_c = with_c ? load(b.c.power + at) : number(0);
       V most = load(result.power + at);
-      const V of_c = load(b.c.power + at);
       if (with_c) most = hn::Max(most, of_c);
       const V floor = hn::Max(most, w.least_power);
       up[v] = over(floor, w.frac_bits);
@@ -218,7 +218,7 @@ bool products_in_single_window(const Block& b, std::size_t group, Strip& result)
     V total[vectors], unit[vectors], up[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      const V of_c = load(b.c.power + at);
+      const V of_c = with_c ? load(b.c.power + at) : number(0);
       V most = load(result.power + at);
       if (with_c) most = hn::Max(most, of_c);
       const V floor = hn::Max(most, w.least_power);
@@ -379,16 +379,23 @@ void add_rounded(const Slot& to, const double* x, const double* y, bool votes, S
   round(to, votes, result.value, result);
 }
 
-void run(const Meeting& m, const Rules& rules, Registers& registers, Scratch& scratch) {
+void run_block(const Block& b, Registers& registers) {
+  const Rules& rules = b.rules;
   Strip sum;
+  join(b, sum);
+  round(rules.out, rules.votes, sum.value, registers.sum);
+  const std::size_t done = b.m.first + b.k + rules.lanes;
+  if (!rules.promote || (done % rules.interval != 0 && done != b.m.total)) return;
+  add_rounded(*rules.promote, registers.outer, registers.sum.value, false, sum);
+  std::copy_n(sum.value, strip_columns, registers.outer);
+  registers.sum = {};
+}
+
+void run(const Meeting& m, const Rules& rules, Registers* registers, Scratch& scratch) {
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
-    join({m, rules, registers.sum, k, scratch}, sum);
-    round(rules.out, rules.votes, sum.value, registers.sum);
-    const std::size_t done = m.first + k + rules.lanes;
-    if (!rules.promote || (done % rules.interval != 0 && done != m.total)) continue;
-    add_rounded(*rules.promote, registers.outer, registers.sum.value, false, sum);
-    std::copy_n(sum.value, strip_columns, registers.outer);
-    registers.sum = {};
+    Meeting of_row = m;
+    for (std::size_t r = 0; r < m.rows; ++r, of_row.to_next_row())
+      run_block({of_row, rules, registers[r].sum, k, scratch}, registers[r]);
   }
 }
 

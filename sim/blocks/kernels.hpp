@@ -15,8 +15,9 @@ inline constexpr std::size_t strip_columns = 64;
 // than all that vote.
 inline constexpr std::int16_t no_exponent = -8192, special_exponent = -8191;
 
-// One row of A and a strip of columns of B meet on whole blocks.
+// Some rows of A and a strip of columns of B meet on whole blocks. Pointers are to the first row.
 struct Meeting {
+  std::size_t rows;
   const double* a;
   const std::int16_t* a_exponent;
   const double* b;  // k rows of strip_columns
@@ -24,11 +25,16 @@ struct Meeting {
   const float *a_single, *b_single;  // the same numbers, where `single`
   // Of every group, where it is groups that are scaled: numbers, and the powers that vote.
   const double *scale_a, *scale_a_power, *scale_b, *scale_b_power;
-  std::size_t k;
+  std::size_t k, scales;      // of a row
   std::size_t first, total;  // where these blocks lie along k, of how many
   bool overflows;            // a product may
   bool special;              // a product or a scale may be infinite or NaN
   bool single;               // floats hold numbers and products, and there are no specials
+
+  void to_next_row() {
+    a += k, a_exponent += k, a_single += k;
+    scale_a += scales, scale_a_power += scales;
+  }
 };
 
 // A summand or a sum for every column, and the power of two with which it votes on an alignment: 0
@@ -52,7 +58,7 @@ struct Scratch {
 };
 
 struct Kernels {
-  void (*run)(const Meeting&, const Rules&, Registers&, Scratch&);
+  void (*run)(const Meeting&, const Rules&, Registers* of_rows, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
   void (*finish)(const Rules&, const double* c, Registers&);
 };

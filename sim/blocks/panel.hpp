@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <new>
 
 #include "kernels.hpp"
 #include "widthwise/datapath/operand.hpp"
@@ -25,27 +26,32 @@ struct Numeral {
   }
 };
 
-// Codes of a matrix as conditioned operands, by lib's definition; each is worked out once where
-// that takes less than working out all that are read.
+// Codes of a matrix as conditioned operands.
 class Reader {
  public:
   explicit Reader(const Operand& x)
-      : operand_(x), layout_(x.fmt), bytes_(item_bytes(x.fmt.width())) {}
-
-  // `count` codes are about to be read.
-  void expect(std::size_t count) {
-    const int width = operand_.fmt.width();
-    if (width > 16 || count >> width == 0) return;
-    known_.resize(std::size_t{1} << width);
-    for (std::size_t code = 0; code < known_.size(); ++code) known_[code] = numeral(code);
+      : operand_(x),
+        layout_(x.fmt),
+        bytes_(item_bytes(x.fmt.width())),
+        up_(52 - x.fmt.frac_bits),
+        rebias_(static_cast<std::uint64_t>(1023 - x.fmt.bias) << 52),
+        used_(~std::uint64_t{0} << (x.keep_frac ? x.fmt.frac_bits - *x.keep_frac : 0)) {
+    if (x.keep_frac && x.keep_rm != RoundingMode::rtz) layout_.plain_span = 0;
   }
 
+  // A normal number's fields slide to a double's places; all else is left to lib.
   Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
-    const std::ptrdiff_t at =
-        static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row) * x.row +
+                              static_cast<std::ptrdiff_t>(column) * x.column;
     const auto code =
         load_code<std::uint64_t>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
-    return code < known_.size() ? known_[code] : numeral(code);
+    if (!plain(layout_, code)) [[unlikely]]
+      return numeral(code);
+    const std::uint64_t magnitude = code & layout_.magnitude_mask;
+    const std::uint64_t sign = (code & layout_.sign) << (63 - operand_.fmt.magnitude_bits());
+    const std::uint64_t bits = (((magnitude & used_) << up_) + rebias_) | sign;
+    const auto field = static_cast<std::int64_t>(magnitude >> operand_.fmt.frac_bits);
+    return {std::bit_cast<double>(bits), static_cast<std::int16_t>(field - operand_.fmt.bias)};
   }
 
  private:
@@ -64,8 +70,8 @@ class Reader {
 
   Operand operand_;
   Layout<std::uint64_t> layout_;
-  int bytes_;
-  std::vector<Numeral> known_;
+  int bytes_, up_;
+  std::uint64_t rebias_, used_;  // used_: bits of a code that are looked at
 };
 
 // What numbers there are.
@@ -83,6 +89,9 @@ struct Spread {
     }
     least = low, most = high, special = specials != 0;
   }
+  void meet(const Spread& x) {
+    least = std::min(least, x.least), most = std::max(most, x.most), special |= x.special;
+  }
   // More than the largest magnitude.
   double limit() const { return most > lowest_power ? std::ldexp(2.0, most) : 0; }
   // Floats hold them and their products, and what lifts products to the digits of a window.
@@ -93,11 +102,27 @@ struct Spread {
   }
 };
 
+// Vectors whose rows of columns begin with a cache line, else every load would touch two.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class Other>
+  LineAllocator(const LineAllocator<Other>&) {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+  }
+  void deallocate(T* at, std::size_t) { ::operator delete(at, std::align_val_t{64}); }
+  bool operator==(const LineAllocator&) const = default;
+};
+template <class T>
+using Items = std::vector<T, LineAllocator<T>>;
+
 // Numbers, their exponents and where groups are scaled the scales, side by side.
 struct Panel {
-  std::vector<double> value, scale, scale_power;
-  std::vector<std::int16_t> exponent;
-  std::vector<float> single;
+  Items<double> value, scale, scale_power;
+  Items<std::int16_t> exponent;
+  Items<float> single;
   std::vector<Spread> spread;  // of every row of A, or of all columns of B
 
   void resize(std::size_t items, std::size_t scales, std::size_t spreads) {
