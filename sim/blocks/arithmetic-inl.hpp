@@ -96,7 +96,7 @@ HWY_INLINE V to_integer(RoundingMode mode, V x) {
     case RoundingMode::rup: z = hn::Ceil(x); break;
     default: return to_integer_by_digits(mode, x);
   }
-#if HWY_TARGET == HWY_SSSE3
+#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR
   z = hn::CopySign(z, x);  // without an instruction for it the sign is lost
 #endif
   return z;
@@ -147,11 +147,12 @@ HWY_INLINE V rounded(const Slot& s, RoundingMode mode, V x) {
   if (s.plus_zero) x = hn::Add(x, number(0));
   V z = x;
   if (s.first_frac_bits >= 0) z = cut(z, s.first_mode, s.first_frac_bits, s.least_normal);
-  z = s.machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), z))
-                : cut(z, mode, s.frac_bits, s.least_normal);
+  const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
+  z = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), z))
+              : cut(z, mode, s.frac_bits, s.least_normal);
   if (s.flush != Flush::keep) z = flushed(s, z);
   if (!s.signed_zero) z = hn::Add(z, number(0));
-  return s.machine ? z : past_the_end(s, x, z);
+  return machine ? z : past_the_end(s, x, z);
 }
 
 // x + y to nearest, and what that leaves out.

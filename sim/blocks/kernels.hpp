@@ -25,7 +25,7 @@ struct Meeting {
   const float *a_single, *b_single;  // the same numbers, where `single`
   // Of every group, where it is groups that are scaled: numbers, and the powers that vote.
   const double *scale_a, *scale_a_power, *scale_b, *scale_b_power;
-  std::size_t k, scales;      // of a row
+  std::size_t k, scales;     // of a row
   std::size_t first, total;  // where these blocks lie along k, of how many
   bool overflows;            // a product may
   bool special;              // a product or a scale may be infinite or NaN

@@ -41,8 +41,8 @@ class Reader {
 
   // A normal number's fields slide to a double's places; all else is left to lib.
   Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row) * x.row +
-                              static_cast<std::ptrdiff_t>(column) * x.column;
+    const std::ptrdiff_t at =
+        static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
     const auto code =
         load_code<std::uint64_t>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
     if (!plain(layout_, code)) [[unlikely]]
@@ -110,9 +110,9 @@ struct LineAllocator {
   template <class Other>
   LineAllocator(const LineAllocator<Other>&) {}
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
   }
-  void deallocate(T* at, std::size_t) { ::operator delete(at, std::align_val_t{64}); }
+  void deallocate(T* at, std::size_t) { ::operator delete (at, std::align_val_t{64}); }
   bool operator==(const LineAllocator&) const = default;
 };
 template <class T>

@@ -307,7 +307,13 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
   if (r.group.aligned == Aligned::slices)
     r.slices = set_slices(r.group, products, shape.size, when(in_group));
-  if (r.group_scale) sum = sum * scales;
+  if (r.group_scale) {
+    const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
+    const std::int64_t digits =
+        (r.group.aligned == Aligned::exact ? exact : kept) + 2 * u.scale->fmt.precision();
+    if (digits > double_digits) refuse("scaled sums of {} digits", digits);
+    sum = sum * scales;
+  }
   if (shape.count > 1 || in_block) {
     const Range groups = sum;
     sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
