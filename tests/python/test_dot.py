@@ -299,7 +299,7 @@ def test_an_explanation_names_engine_and_carriers():
     assert text.engine == "tensor" and "bits" in text and "1,048,576 products" in text
     assert "lanes      does not: more than one product a block" in text
     assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "reference"
-    assert ww.engines() == ["reference", "lanes", "tensor"]
+    assert ww.engines() == ["reference", "lanes", "tensor", "blocks"]
 
 
 def test_an_engine_that_cannot_keep_the_bits_refuses():
