@@ -250,7 +250,8 @@ std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
   if (s.aligned == Aligned::exact)
     return r.c_level != CLevel::group && sum.high - sum.low <= float_digits ? most_lanes : 0;
   // A product is less than 2^(F + 2) units, times 4 where scales have significands.
-  const int above = u.scale && u.scale->apply == ScaleApply::term ? 4 : 2;
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
+  const int above = scaled && u.scale->fmt.precision() > 1 ? 4 : 2;
   if (s.mode != RoundingMode::rtz || s.frac_bits < 1 || s.frac_bits + above > 30) return 0;
   return std::size_t{1} << (31 - above - s.frac_bits);
 }
