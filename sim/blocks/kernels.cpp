@@ -372,13 +372,6 @@ void join(const Block& b, Strip& result) {
   });
 }
 
-void add_rounded(const Slot& to, const double* x, const double* y, bool votes, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    store(sum_to_odd(load(x + at), load(y + at)), result.value + at);
-  });
-  round(to, votes, result.value, result);
-}
-
 void run_block(const Block& b, Registers& registers) {
   const Rules& rules = b.rules;
   Strip sum;
@@ -386,7 +379,7 @@ void run_block(const Block& b, Registers& registers) {
   round(rules.out, rules.votes, sum.value, registers.sum);
   const std::size_t done = b.m.first + b.k + rules.lanes;
   if (!rules.promote || (done % rules.interval != 0 && done != b.m.total)) return;
-  add_rounded(*rules.promote, registers.outer, registers.sum.value, false, sum);
+  round_sum(*rules.promote, false, registers.outer, registers.sum.value, sum);
   std::copy_n(sum.value, strip_columns, registers.outer);
   registers.sum = {};
 }
@@ -402,7 +395,7 @@ void run(const Meeting& m, const Rules& rules, Registers* registers, Scratch& sc
 void finish(const Rules& rules, const double* c, Registers& registers) {
   Strip& sum = registers.sum;
   if (rules.promote) std::copy_n(registers.outer, strip_columns, sum.value);
-  if (rules.c_round) add_rounded(*rules.c_round, sum.value, c, false, sum);
+  if (rules.c_round) round_sum(*rules.c_round, false, sum.value, c, sum);
   if (rules.final) round(*rules.final, false, sum.value, sum);
 }
 

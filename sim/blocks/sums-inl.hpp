@@ -44,6 +44,18 @@ void round(const Slot& to, bool votes, const double* from, Strip& result) {
   });
 }
 
+// x + y so rounded.
+void round_sum(const Slot& to, bool votes, const double* x, const double* y, Strip& result) {
+  const Slot s = to;
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V sum = rounded(s, mode, sum_to_odd(load(x + at), load(y + at)));
+      store(sum, result.value + at);
+      if (votes) store(vote(sum, s.least_normal), result.power + at);
+    });
+  });
+}
+
 // No register holds an infinity or a NaN: `plain` is the sum as it would be without.
 HWY_INLINE V unless_special(V plain, V sum) {
   return hn::IfThenElse(infinite_or_nan(plain), plain, sum);
@@ -162,14 +174,16 @@ HWY_INLINE V sum_of_slices(const Slices& slices, V* part) {
   return total;
 }
 
-// Every term is cut into digits of the slices, and each slice is summed exactly.
+// Every term is cut into digits of the slices, and each slice is summed exactly. What is left for
+// the lowest one are its digits.
 HWY_INLINE void cut_to_slices(const Slices& slices, V rest, V* part) {
-  for (std::size_t j = 0; j < slices.count; ++j) {
+  for (std::size_t j = 0; j + 1 < slices.count; ++j) {
     const V magic = number(slices.magic[j]);
     const V digits = hn::Sub(hn::Add(rest, magic), magic);
     part[j] = hn::Add(part[j], digits);
     rest = hn::Sub(rest, digits);
   }
+  part[slices.count - 1] = hn::Add(part[slices.count - 1], rest);
 }
 
 // A zero has the sign of a plain sum, if that is one too; else numbers have cancelled.
@@ -226,13 +240,16 @@ void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& 
   sum_exactly(terms, rules.votes, result);
 }
 
+// Infinities and NaN go on as they are, whatever the node's format has.
 void add_pair(const Rules& rules, const SumRule& s, const Terms& pair, Strip& result) {
+  if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
+    return round_sum(*s.node, rules.votes, pair.strips[0]->value, pair.strips[1]->value, result);
   fused_sum(rules, s, pair, result);
   if (!s.node) return;
-  Strip sum = result;
+  if (s.node->specials_stay) return round(*s.node, rules.votes, result.value, result);
+  const Strip sum = result;
   round(*s.node, rules.votes, sum.value, result);
-  if (s.node->specials_stay) return;
-  for_each_vector([&](std::size_t at) HWY_ATTR {  // infinities and NaN go on as they are
+  for_each_vector([&](std::size_t at) HWY_ATTR {
     const V x = load(sum.value + at);
     const V power = hn::IfThenZeroElse(infinite_or_nan(x), load(result.power + at));
     store(unless_special(x, load(result.value + at)), result.value + at);
