@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <utility>
 
 #include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/carrier.hpp"
@@ -64,7 +65,12 @@ Extent scaled_groups(const Extent& sum, const Format& scale) {
 // The largest magnitude a unit meets, stage by stage.
 class Bound {
  public:
-  void meet(Exponent bits) { bits_ = std::max(bits_, bits); }
+  void meet(Exponent bits) {
+    bits_ = std::max(bits_, bits);
+    here_ = std::max(here_, bits);
+  }
+  // The largest since this was last asked.
+  std::int64_t stage() { return clamped(std::exchange(here_, 0)); }
 
   // A sum of n terms and perhaps one more, C; what comes out of it.
   Extent sum(const Sum& s, const Extent& terms, std::int64_t n, const std::optional<Extent>& c,
@@ -127,7 +133,7 @@ class Bound {
     z.above = std::max(t.above, -coarsest) + carry;
     z.digits = clamped(std::max<Exponent>(F + z.above, 1));
   }
-  Exponent bits_ = 64;
+  Exponent bits_ = 64, here_ = 0;
 };
 
 int code_digits(const Unit& u) {
@@ -162,6 +168,7 @@ Capacity capacity(const Unit& u, std::int64_t k) {
   const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
   Extent t = bound.sum(u.group_sum, product, static_cast<std::int64_t>(shape.size), when(in_group),
                        reach_of(u, CLevel::group));
+  const std::int64_t group_bits = bound.stage();
   if (u.scale && u.scale->apply == ScaleApply::group) {
     t = scaled_groups(t, u.scale->fmt);
     bound.meet(t.digits);
@@ -169,8 +176,10 @@ Capacity capacity(const Unit& u, std::int64_t k) {
   const auto groups = static_cast<std::int64_t>(shape.count);
   if (groups > 1 || in_block)
     t = bound.sum(u.block_sum, t, groups, when(in_block), reach_of(u, CLevel::block));
+  const std::int64_t block_bits = bound.stage();
   if (u.c_level == CLevel::late)
     bound.sum(u.c_sum, t, 1, c, reach_of(u, CLevel::late), u.late_frac);
+  const std::int64_t late_bits = bound.stage();
   if (u.chain.compensation != Compensation::none) bound.sum({}, c, 1, c, reach_of(u.out));
 
   const std::optional<Round> promote =
@@ -185,7 +194,7 @@ Capacity capacity(const Unit& u, std::int64_t k) {
         "nodes, or take formats of fewer exponent bits",
         k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()),
         max_register_bits));
-  return {bound.bits(), code_digits(u)};
+  return {bound.bits(), code_digits(u), group_bits, block_bits, late_bits};
 }
 
 }  // namespace widthwise

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/blocks/blocks.hpp"
 #include "sim/chain/chain.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
@@ -33,6 +34,7 @@ constexpr Entry entries[] = {
     {"chain", &chain::opinion, &chain::make, 2'000'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
+    {"blocks", &blocks::opinion, &blocks::make, 100'000'000},
     {"wide", &wide::opinion, &wide::make, 500'000},
     {"wide52", &wide::opinion52, &wide::make52, 5'000'000},
     {"exact", &exact::opinion, &exact::make, 200'000'000},

@@ -49,7 +49,6 @@ RoundTo round_to(const Round& r, Slot slot) {
 Answer plan(const Unit& u) {
   const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
   if (u.lanes != 1) return refuse("more than one product a block");
-  if (u.chain.compensation != Compensation::none) return refuse("compensated sums");
   if (u != multiply_add(u))
     return refuse("its operands, sums or roundings are more than those of a multiply-add");
   if (const std::string why = unusual(u); !why.empty()) return refuse(why);

@@ -49,13 +49,13 @@ double native_rate() {
   return 1000.0 * tile_rows * k * width / seconds;
 }
 
-// Normal data of that deviation, rounded to the format.
+// Normal data of that deviation, rounded to the format; without signs where that has none.
 std::vector<std::byte> codes(const Format& f, double deviation, std::mt19937_64& random) {
   std::normal_distribution<double> normal(0, deviation);
   const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
   std::vector<std::byte> items(n * n * bytes);
   std::vector<double> numbers(n * n);
-  for (double& x : numbers) x = normal(random);
+  for (double& x : numbers) x = f.is_signed ? normal(random) : std::abs(normal(random));
   const CodeArray from{binary64, numbers.data()};
   elementwise(Operation::convert, f, {}, {&from, 1}, numbers.size(), items.data(), nullptr);
   return items;
@@ -70,6 +70,11 @@ double seconds_of(const Unit& u, double deviation, bool flags) {
   p.m = p.n = p.k = n;
   p.a = {a.data(), n, 1}, p.b = {b.data(), n, 1};
   p.result = result.data();
+  std::vector<std::byte> scales;
+  if (u.scale) {
+    scales = codes(u.scale->fmt, 1, random);
+    p.scale_a = {scales.data(), n, 1}, p.scale_b = {scales.data(), n, 1};
+  }
   std::vector<std::uint8_t> raised(n * n);
   if (flags) p.flags = raised.data();
   const Prepared engine = prepare({.unit = u, .k = n, .flags = flags});
@@ -105,6 +110,18 @@ int main() {
                            {"mac(e5m10, sum=e5m10:sr13)", 15},
                            {"hopper.f16.f32", 5},
                            {"hopper.e4m3.f32", 5},
+                           {"cdna3.f16", 10},
+                           {"cdna3.bf16", 10},
+                           {"cdna3.xf32", 10},
+                           {"cdna3.fp8", 10},
+                           {"cdna2.f16", 10},
+                           {"cdna1.f16", 10},
+                           {"cdna1.bf16", 10},
+                           {"blackwell.mxfp8", 15},
+                           {"blackwell.nvfp4", 15},
+                           {"lowered.e4m3.f32", 10},
+                           {"hopper.e4m3.promote128", 10},
+                           {"tree8.f32", 0},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
                            {"mac(e5m10)", 0, 1, true},

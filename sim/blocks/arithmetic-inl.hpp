@@ -1,0 +1,186 @@
+// Numbers in double lanes, each an exact value with at most 53 digits, and the roundings that
+// keep them so. Compiled once for every instruction set, within kernels.cpp.
+#if defined(WIDTHWISE_BLOCKS_ARITHMETIC_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_ARITHMETIC_INL
+#undef WIDTHWISE_BLOCKS_ARITHMETIC_INL
+#else
+#define WIDTHWISE_BLOCKS_ARITHMETIC_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::ScalableTag<double>;
+using Ints = hn::RebindToSigned<Doubles>;
+using Floats = hn::Rebind<float, Doubles>;
+using V = hn::Vec<Doubles>;
+using I = hn::Vec<Ints>;
+using M = hn::Mask<Doubles>;
+
+HWY_INLINE V number(double x) { return hn::Set(Doubles(), x); }
+HWY_INLINE V load(const double* at) { return hn::LoadU(Doubles(), at); }
+HWY_INLINE void store(V x, double* at) { hn::StoreU(x, Doubles(), at); }
+HWY_INLINE I bits(V x) { return hn::BitCast(Ints(), x); }
+HWY_INLINE V from_bits(I x) { return hn::BitCast(Doubles(), x); }
+
+// 2^e with 2^e <= |x| < 2^(e + 1); 0 of a zero.
+HWY_INLINE V leading_power(V x) {
+  return hn::And(x, from_bits(hn::Set(Ints(), std::int64_t{0x7ff} << 52)));
+}
+// 2^frac_bits / power.
+HWY_INLINE V over(V power, int frac_bits) {
+  return from_bits(hn::Sub(hn::Set(Ints(), std::int64_t{2046 + frac_bits} << 52), bits(power)));
+}
+HWY_INLINE double power_of_two(int e) {
+  return std::bit_cast<double>(std::int64_t{1023 + e} << 52);
+}
+// 2^e, or 0 of no_exponent.
+HWY_INLINE V power_of_exponent(I e) {
+  const I field = hn::Max(hn::Add(e, hn::Set(Ints(), 1023)), hn::Zero(Ints()));
+  return from_bits(hn::ShiftLeft<52>(field));
+}
+
+HWY_INLINE M finite_number(V x) {  // and not zero
+  const V magnitude = hn::Abs(x);
+  return hn::And(hn::Gt(magnitude, number(0)),
+                 hn::Lt(magnitude, number(std::numeric_limits<double>::infinity())));
+}
+// The power of two with which a register votes.
+HWY_INLINE V vote(V x, double least_normal) {
+  return hn::IfThenElseZero(finite_number(x), hn::Max(leading_power(x), number(least_normal)));
+}
+
+HWY_INLINE M infinite_or_nan(V x) {
+  return hn::Not(hn::Lt(hn::Abs(x), number(std::numeric_limits<double>::infinity())));
+}
+
+HWY_INLINE M odd(V whole) {
+  const V half = hn::Mul(whole, number(0.5));
+  return hn::Ne(half, hn::Trunc(half));
+}
+
+// Modes that the machine has no instruction for: by the part that is cut off.
+HWY_INLINE V to_integer_by_digits(RoundingMode mode, V x) {
+  const V whole = hn::Trunc(x), rest = hn::Abs(hn::Sub(x, whole)), half = number(0.5);
+  const M above = hn::Gt(rest, half), tie = hn::Eq(rest, half), inexact = hn::Gt(rest, number(0));
+  M away = above;
+  switch (mode) {
+    case RoundingMode::rna: away = hn::Or(above, tie); break;
+    case RoundingMode::rnp: away = hn::Or(above, hn::And(tie, hn::Gt(x, number(0)))); break;
+    case RoundingMode::rnm: away = hn::Or(above, hn::And(tie, hn::Lt(x, number(0)))); break;
+    case RoundingMode::rno: away = hn::Or(above, hn::AndNot(odd(whole), tie)); break;
+    case RoundingMode::raz: away = inexact; break;
+    case RoundingMode::odd: away = hn::AndNot(odd(whole), inexact); break;
+    default: break;
+  }
+  return hn::IfThenElse(away, hn::Add(whole, hn::CopySignToAbs(number(1), x)), whole);
+}
+
+// To a whole number; a zero keeps the sign of x.
+HWY_INLINE V to_integer(RoundingMode mode, V x) {
+  V z = x;
+  switch (mode) {
+    case RoundingMode::rne: z = hn::Round(x); break;
+    case RoundingMode::rtz: z = hn::Trunc(x); break;
+    case RoundingMode::rdn: z = hn::Floor(x); break;
+    case RoundingMode::rup: z = hn::Ceil(x); break;
+    default: return to_integer_by_digits(mode, x);
+  }
+#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR
+  z = hn::CopySign(z, x);  // without an instruction for it the sign is lost
+#endif
+  return z;
+}
+
+// To frac_bits below the leading digit, or below that of the least normal number.
+HWY_INLINE V cut(V x, RoundingMode mode, int frac_bits, double least_normal) {
+  const V power = hn::Min(hn::Max(leading_power(x), number(least_normal)),
+                          number(0x1p970));  // an infinity stays one
+  const V whole = to_integer(mode, hn::Mul(x, over(power, frac_bits)));
+  return hn::Mul(whole, hn::Mul(power, number(power_of_two(-frac_bits))));
+}
+
+HWY_INLINE V by_sign(V x, const double (&two)[2]) {
+  const M negative = hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x))));
+  return hn::IfThenElse(negative, number(two[1]), number(two[0]));
+}
+
+HWY_INLINE V flushed(const Slot& s, V x) {
+  const M tiny = hn::Lt(hn::Abs(x), number(s.least_normal));
+  const V zero = s.flush == Flush::flush_signed_zero ? hn::CopySign(number(0), x) : number(0);
+  return hn::IfThenElse(hn::And(tiny, hn::Ne(x, number(0))), zero, x);
+}
+
+// What lies past the largest number, infinities and NaN, as the format has them.
+HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
+  const M past = hn::Gt(hn::Abs(rounded), number(s.largest));
+  V z = hn::IfThenElse(past, by_sign(x, s.past), rounded);
+  const M infinite = hn::Eq(hn::Abs(x), number(std::numeric_limits<double>::infinity()));
+  z = hn::IfThenElse(infinite, by_sign(x, s.infinite), z);
+  return hn::IfThenElse(hn::Eq(x, x), z, number(s.nan));
+}
+
+// use(mode), compiled anew for the usual modes.
+template <class Use>
+HWY_INLINE void with_mode(RoundingMode mode, const Use& use) {
+  using enum RoundingMode;
+  switch (mode) {
+    case rne: return use(std::integral_constant<RoundingMode, rne>{});
+    case rtz: return use(std::integral_constant<RoundingMode, rtz>{});
+    case rdn: return use(std::integral_constant<RoundingMode, rdn>{});
+    default: return use(mode);
+  }
+}
+
+// An exact number, an infinity or NaN as the slot's format holds it.
+HWY_INLINE V rounded(const Slot& s, RoundingMode mode, V x) {
+  if (s.plus_zero) x = hn::Add(x, number(0));
+  V z = x;
+  if (s.first_frac_bits >= 0) z = cut(z, s.first_mode, s.first_frac_bits, s.least_normal);
+  const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
+  z = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), z))
+              : cut(z, mode, s.frac_bits, s.least_normal);
+  if (s.flush != Flush::keep) z = flushed(s, z);
+  if (!s.signed_zero) z = hn::Add(z, number(0));
+  return machine ? z : past_the_end(s, x, z);
+}
+
+// x + y to nearest, and what that leaves out.
+struct TwoSum {
+  V sum, lost;
+};
+HWY_INLINE TwoSum two_sum(V x, V y) {
+  const V sum = hn::Add(x, y), of_y = hn::Sub(sum, x);
+  return {sum, hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y))};
+}
+
+// x + y, its last digit odd where others were lost: to be rounded to some digits less.
+HWY_INLINE V sum_to_odd(V x, V y) {
+  const TwoSum z = two_sum(x, y);
+  const I one = hn::Set(Ints(), 1);
+  const I away = hn::Or(hn::BroadcastSignBit(bits(hn::Xor(z.sum, z.lost))), one);  // 1 or -1
+  const I even = hn::AndNot(bits(z.sum), one);
+  const I step = hn::And(away, hn::Sub(hn::Zero(Ints()), even));
+  return hn::IfThenElse(finite_number(z.lost), from_bits(hn::Add(bits(z.sum), step)), z.sum);
+}
+
+// The same of three (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+HWY_INLINE V sum_of_three_to_odd(V x, V y, V z) {
+  const TwoSum low = two_sum(y, z), high = two_sum(x, low.sum);
+  return sum_to_odd(high.sum, sum_to_odd(high.lost, low.lost));
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,260 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "panel.hpp"
+#include "sim/dot/lane_order.hpp"
+#include "sim/engine/tiled.hpp"
+#include "widthwise/op/convert.hpp"
+
+// Matrix products strip by strip: one row of A and 64 columns of B at a time.
+namespace widthwise::blocks {
+namespace {
+
+// Scales of operands are read like operands.
+Operand scale_operand(const Unit& u) { return {.fmt = u.scale ? u.scale->fmt : u.a.fmt}; }
+
+class BlockProduct final : public ProductEngine {
+ public:
+  BlockProduct(const ProductTask& task, Rules rules)
+      : unit_(task.unit),
+        k_(task.k),
+        rules_(std::move(rules)),
+        kernels_(kernels()),
+        order_(lane_order(unit_, k_)),
+        result_(Round{.fmt = result_round(unit_).fmt, .nan_bits = result_round(unit_).nan_bits}),
+        reference_(make_reference(unit_, k_)) {}
+
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
+    const MachineRounding mode(RoundingMode::rne);
+    Work work(*this, p);
+    for (std::size_t row = first; row < last; row += work.most_rows())
+      for (std::size_t column = 0; column < p.n; column += block_columns)
+        work.block(row, std::min(row + work.most_rows(), last), column,
+                   std::min(column + block_columns, p.n));
+  }
+
+ private:
+  static constexpr std::size_t block_columns = 512, panel_steps = 512, panel_items = 1 << 18;
+
+  std::size_t padded() const { return (k_ + rules_.lanes - 1) / rules_.lanes * rules_.lanes; }
+
+  // One thread's buffers.
+  class Work {
+   public:
+    Work(const BlockProduct& engine, const MatrixProduct& p)
+        : e_(engine),
+          p_(p),
+          read_a_(e_.unit_.a),
+          read_b_(e_.unit_.b),
+          read_c_(e_.unit_.c),
+          read_scale_(scale_operand(e_.unit_)),
+          scratch_(e_.rules_) {
+      const std::size_t lanes = e_.rules_.lanes;
+      steps_ = std::max(panel_steps / lanes, std::size_t{1}) * lanes;
+    }
+
+    std::size_t most_rows() const { return std::clamp<std::size_t>(panel_items / steps_, 16, 512); }
+
+    // Outputs of rows [row, row_end), columns [column, column_end).
+    void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
+      row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
+      panels_ = (columns_ + strip_columns - 1) / strip_columns;
+      registers_.resize(rows_ * panels_);
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t r = 0; r < rows_; ++r) load_addend(r, panel);
+      for (k_ = 0; k_ < e_.padded(); k_ += steps_) {
+        depth_ = std::min(steps_, e_.padded() - k_);
+        load_rows();
+        for (std::size_t panel = 0; panel < panels_; ++panel) {
+          load_columns(panel);
+          for (std::size_t r = 0; r < rows_; r += tile_rows)
+            multiply(r, std::min(tile_rows, rows_ - r), panel);
+        }
+      }
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        for (std::size_t r = 0; r < rows_; ++r) deliver(r, panel);
+    }
+
+   private:
+    Registers& registers(std::size_t r, std::size_t panel) { return registers_[panel * rows_ + r]; }
+    std::size_t columns_of(std::size_t panel) const {
+      return std::min(strip_columns, columns_ - panel * strip_columns);
+    }
+    Numeral addend(std::size_t r, std::size_t column) const {
+      if (!p_.c.data || column >= column_ + columns_) return {};
+      return read_c_(p_.c, row_ + r, column);
+    }
+
+    void load_addend(std::size_t r, std::size_t panel) {
+      Registers& of = registers(r, panel);
+      of = {};
+      const bool first = !e_.rules_.c_last, promoted = e_.rules_.promote.has_value();
+      for (std::size_t j = 0; first && j < strip_columns; ++j) {
+        const Numeral c = addend(r, column_ + panel * strip_columns + j);
+        if (promoted) {
+          of.outer[j] = c.value;
+          continue;
+        }
+        of.sum.value[j] = c.value;
+        of.sum.power[j] = c.power();
+      }
+    }
+
+    // Which element lies at position t of the unit's order; padding has the last one's scale.
+    std::size_t element(std::size_t t) const { return e_.order_[std::min(t, e_.k_ - 1)]; }
+    std::size_t scale_block(std::size_t t) const {
+      return element(t) / static_cast<std::size_t>(e_.unit_.scale->block);
+    }
+    // The first position of every group of this panel.
+    template <class Put>
+    void for_each_group(const Put& put) const {
+      const Rules& u = e_.rules_;
+      for (std::size_t i = 0; i < depth_; i += u.lanes)
+        for (std::size_t g = 0; u.group_scale && g < u.group_count; ++g)
+          put(i / u.lanes * u.group_count + g, k_ + i + (u.strided ? g : g * u.group_size));
+    }
+    std::size_t scales() const {
+      return e_.rules_.group_scale ? depth_ / e_.rules_.lanes * e_.rules_.group_count : 0;
+    }
+
+    void load_rows() {
+      a_.resize(rows_ * depth_, rows_ * scales(), rows_);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        const std::size_t y = row_ + r, first = r * depth_;
+        for (std::size_t i = 0; i < depth_; ++i) {
+          const std::size_t t = k_ + i;
+          Numeral x = t < e_.k_ ? read_a_(p_.a, y, e_.order_[t]) : Numeral{};
+          if (e_.rules_.term_scale) x = x * read_scale_(p_.scale_a, y, scale_block(t));
+          a_.put(first + i, x);
+        }
+        a_.complete(first, depth_, a_.spread[r]);
+        for_each_group([&](std::size_t at, std::size_t t) {
+          a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
+        });
+      }
+    }
+
+    void load_columns(std::size_t panel) {
+      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1);
+      const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
+      for (std::size_t i = 0; i < depth_; ++i) {
+        const std::size_t t = k_ + i, first = i * strip_columns;
+        if (t < e_.k_) {
+          const std::size_t row = e_.order_[t];
+          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read_b_(p_.b, row, x + j));
+        }
+        for (std::size_t j = t < e_.k_ ? n : 0; j < strip_columns; ++j) b_.put(first + j, {});
+        if (e_.rules_.term_scale) scale_columns(scale_block(t), first, x, n);
+        b_.complete(first, strip_columns, b_.spread[0]);
+      }
+      for_each_group([&](std::size_t at, std::size_t t) {
+        for (std::size_t j = 0; j < strip_columns; ++j) {
+          const Numeral s = j < n ? read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
+          b_.put_scale(at * strip_columns + j, s);
+        }
+      });
+    }
+    void scale_columns(std::size_t block, std::size_t first, std::size_t x, std::size_t n) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const Numeral number{b_.value[first + j], b_.exponent[first + j]};
+        b_.put(first + j, number * read_scale_(p_.scale_b, block, x + j));
+      }
+    }
+
+    // Rows r … r + n - 1.
+    void multiply(std::size_t r, std::size_t n, std::size_t panel) {
+      const Rules& u = e_.rules_;
+      const Spread& of_b = b_.spread[0];
+      Spread of_a;
+      for (std::size_t i = r; i < r + n; ++i) of_a.meet(a_.spread[i]);
+      const double limit = of_a.limit() * of_b.limit();  // of products
+      const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
+      const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
+                           (u.product && limit > u.product->largest);
+      const bool single = u.chunk > 0 && !overflows && of_a.fits_floats_with(of_b);
+      e_.kernels_.run({.rows = n,
+                       .a = &a_.value[r * depth_],
+                       .a_exponent = &a_.exponent[r * depth_],
+                       .b = b_.value.data(),
+                       .b_exponent = b_.exponent.data(),
+                       .a_single = &a_.single[r * depth_],
+                       .b_single = b_.single.data(),
+                       .scale_a = a_.scale.data() + r * scales(),
+                       .scale_a_power = a_.scale_power.data() + r * scales(),
+                       .scale_b = b_.scale.data(),
+                       .scale_b_power = b_.scale_power.data(),
+                       .k = depth_,
+                       .scales = scales(),
+                       .first = k_,
+                       .total = e_.padded(),
+                       .overflows = overflows,
+                       .special = special,
+                       .single = single},
+                      u, &registers(r, panel), scratch_);
+    }
+
+    void deliver(std::size_t r, std::size_t panel) {
+      Registers& of = registers(r, panel);
+      const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
+      double c[strip_columns];
+      for (std::size_t j = 0; j < strip_columns; ++j)
+        c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
+      e_.kernels_.finish(e_.rules_, c, of);
+      const int bytes = item_bytes(e_.result_.layout.format.width());
+      auto* to =
+          static_cast<std::byte*>(p_.result) + (y * p_.n + x) * static_cast<std::size_t>(bytes);
+      const Layout<std::uint64_t> numbers(binary64);
+      for (std::size_t j = 0; j < n; ++j, to += bytes) {
+        const auto bits = std::bit_cast<std::uint64_t>(of.sum.value[j]);
+        store_code(to, bytes, convert(e_.result_, numbers, bits).code);
+        if (e_.rules_.doubtful_zero && of.sum.value[j] == 0)
+          e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
+      }
+    }
+
+    const BlockProduct& e_;
+    const MatrixProduct& p_;
+    Reader read_a_, read_b_, read_c_, read_scale_;
+    std::size_t steps_ = 0;  // along k that a panel holds
+    std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
+    std::size_t k_ = 0, depth_ = 0;
+    Panel a_, b_;
+    std::vector<Registers> registers_;
+    Scratch scratch_;
+  };
+
+  Unit unit_;
+  std::size_t k_;
+  Rules rules_;
+  Kernels kernels_;
+  std::vector<std::size_t> order_;
+  Rounder<std::uint64_t> result_;
+  std::unique_ptr<ReferenceUnit> reference_;
+};
+
+// Products a second of one core on AVX-512, measured.
+double rate(const Rules& r) {
+  const auto lanes = static_cast<double>(r.lanes);
+  return r.quick ? 5e9 * lanes / (lanes + 8) : 0.4e9;
+}
+
+Opinion refusal(const std::string& why) { return {"blocks", false, why, 0}; }
+
+}  // namespace
+
+Opinion opinion(const ProductTask& task) {
+  if (task.multiplier) return refusal("products of the user's own");
+  if (task.flags) return refusal("flags are wanted");
+  if (task.k == 0) return refusal("there is nothing to multiply");
+  const Answer answer = plan(task.unit, task.k);
+  if (!answer.rules) return refusal(answer.reason);
+  return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules)};
+}
+
+std::unique_ptr<ProductEngine> make(const ProductTask& task) {
+  return std::make_unique<BlockProduct>(task, *plan(task.unit, task.k).rules);
+}
+
+}  // namespace widthwise::blocks

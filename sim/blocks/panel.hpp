@@ -1,0 +1,144 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <new>
+
+#include "kernels.hpp"
+#include "widthwise/datapath/operand.hpp"
+#include "widthwise/sim/dot.hpp"
+
+// Operands and scales as the lanes hold them.
+namespace widthwise::blocks {
+
+struct Numeral {
+  double value = 0;
+  std::int16_t exponent = no_exponent;  // of its field
+
+  bool votes() const { return exponent > lowest_power; }
+  double power() const { return votes() ? std::ldexp(1.0, exponent) : 0; }
+  // Times a scale.
+  Numeral operator*(const Numeral& s) const {
+    const auto both = static_cast<std::int16_t>(exponent + s.exponent);
+    const double product = value * s.value;
+    const bool finite = std::isfinite(product);
+    return {product, votes() && s.votes() ? both : finite ? no_exponent : special_exponent};
+  }
+};
+
+// Codes of a matrix as conditioned operands.
+class Reader {
+ public:
+  explicit Reader(const Operand& x)
+      : operand_(x),
+        layout_(x.fmt),
+        bytes_(item_bytes(x.fmt.width())),
+        up_(52 - x.fmt.frac_bits),
+        rebias_(static_cast<std::uint64_t>(1023 - x.fmt.bias) << 52),
+        used_(~std::uint64_t{0} << (x.keep_frac ? x.fmt.frac_bits - *x.keep_frac : 0)) {
+    if (x.keep_frac && x.keep_rm != RoundingMode::rtz) layout_.plain_span = 0;
+  }
+
+  // A normal number's fields slide to a double's places; all else is left to lib.
+  Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
+    const std::ptrdiff_t at =
+        static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
+    const auto code =
+        load_code<std::uint64_t>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
+    if (!plain(layout_, code)) [[unlikely]]
+      return numeral(code);
+    const std::uint64_t magnitude = code & layout_.magnitude_mask;
+    const std::uint64_t sign = (code & layout_.sign) << (63 - operand_.fmt.magnitude_bits());
+    const std::uint64_t bits = (((magnitude & used_) << up_) + rebias_) | sign;
+    const auto field = static_cast<std::int64_t>(magnitude >> operand_.fmt.frac_bits);
+    return {std::bit_cast<double>(bits), static_cast<std::int16_t>(field - operand_.fmt.bias)};
+  }
+
+ private:
+  Numeral numeral(std::uint64_t code) const {
+    const Factor<std::uint64_t> x = condition(operand_, factor(layout_, code));
+    const double sign = x.negative ? -1 : 1;
+    switch (x.kind) {
+      case Kind::zero: return {sign * 0.0, no_exponent};
+      case Kind::infinite: return {sign * HUGE_VAL, special_exponent};
+      case Kind::nan: return {NAN, special_exponent};
+      case Kind::finite: break;
+    }
+    const auto last_digit = std::bit_cast<double>((x.q + 1023) << 52);  // plans keep it normal
+    return {sign * static_cast<double>(x.m) * last_digit, static_cast<std::int16_t>(x.e)};
+  }
+
+  Operand operand_;
+  Layout<std::uint64_t> layout_;
+  int bytes_, up_;
+  std::uint64_t rebias_, used_;  // used_: bits of a code that are looked at
+};
+
+// What numbers there are.
+struct Spread {
+  std::int16_t least = INT16_MAX, most = INT16_MIN;  // exponents
+  bool special = false;                              // infinities or NaN
+
+  void meet(const std::int16_t* exponents, std::size_t n) {
+    std::int16_t low = least, high = most, specials = special;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int16_t e = exponents[i], voting = e > lowest_power ? e : low;
+      low = std::min(low, voting);
+      high = std::max(high, e);
+      specials = e == special_exponent ? std::int16_t{1} : specials;
+    }
+    least = low, most = high, special = specials != 0;
+  }
+  void meet(const Spread& x) {
+    least = std::min(least, x.least), most = std::max(most, x.most), special |= x.special;
+  }
+  // More than the largest magnitude.
+  double limit() const { return most > lowest_power ? std::ldexp(2.0, most) : 0; }
+  // Floats hold them and their products, and what lifts products to the digits of a window.
+  bool fits_floats_with(const Spread& y) const {
+    const auto narrow = [](int low, int high) { return low >= -90 && high <= 90; };
+    return !special && !y.special && narrow(least, most) && narrow(y.least, y.most) &&
+           narrow(least + y.least, most + y.most);
+  }
+};
+
+// Vectors whose rows of columns begin with a cache line, else every load would touch two.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <class Other>
+  LineAllocator(const LineAllocator<Other>&) {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
+  }
+  void deallocate(T* at, std::size_t) { ::operator delete (at, std::align_val_t{64}); }
+  bool operator==(const LineAllocator&) const = default;
+};
+template <class T>
+using Items = std::vector<T, LineAllocator<T>>;
+
+// Numbers, their exponents and where groups are scaled the scales, side by side.
+struct Panel {
+  Items<double> value, scale, scale_power;
+  Items<std::int16_t> exponent;
+  Items<float> single;
+  std::vector<Spread> spread;  // of every row of A, or of all columns of B
+
+  void resize(std::size_t items, std::size_t scales, std::size_t spreads) {
+    value.resize(items), exponent.resize(items), single.resize(items);
+    scale.resize(scales), scale_power.resize(scales);
+    spread.assign(spreads, {});
+  }
+  void put(std::size_t at, const Numeral& x) { value[at] = x.value, exponent[at] = x.exponent; }
+  void put_scale(std::size_t at, const Numeral& x) {
+    scale[at] = x.value, scale_power[at] = x.power();
+  }
+  // n numbers have been put.
+  void complete(std::size_t first, std::size_t n, Spread& of) {
+    of.meet(&exponent[first], n);
+    for (std::size_t i = first; i < first + n; ++i) single[i] = static_cast<float>(value[i]);
+  }
+};
+
+}  // namespace widthwise::blocks

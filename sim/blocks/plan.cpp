@@ -1,0 +1,366 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/dot/capacity.hpp"
+#include "sim/dot/lane_order.hpp"
+#include "widthwise/datapath/block.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::blocks {
+namespace {
+
+constexpr int double_digits = 53, float_digits = 24;
+constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
+constexpr std::int64_t most_digits = 48;     // of a result: sums are rounded to odd before
+constexpr std::int64_t most_frac_bits = 60;  // of an alignment
+constexpr std::int64_t most_lanes = 16384;   // a block lies in one panel
+
+struct Refusal {
+  std::string reason;
+};
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  throw Refusal{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+// --- Formats -------------------------------------------------------------------------------------
+
+// Between which weights the digits of numbers lie.
+struct Range {
+  std::int64_t low, high;
+};
+Range operator*(const Range& x, const Range& y) { return {x.low + y.low, x.high + y.high}; }
+Range both(const Range& x, const Range& y) {
+  return {std::min(x.low, y.low), std::max(x.high, y.high)};
+}
+
+Range range(const char* where, const Format& f) {
+  const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
+  if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
+      !small(f.top_field() - f.bias))
+    refuse("{} = {} has digits or exponents that a double has not to spare", where, to_string(f));
+  return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
+}
+Range range(const char* where, const Operand& x) {
+  Range r = range(where, x.fmt);
+  if (x.keep_frac) r.high += 1;  // where rounding carries
+  return r;
+}
+
+// What a code of the slot's format reads as.
+double number(const Format& f, std::uint64_t code) {
+  const Factor<std::uint64_t> x = factor(Layout<std::uint64_t>(f), code);
+  const double magnitude = x.kind == Kind::infinite ? HUGE_VAL
+                           : x.kind == Kind::nan
+                               ? NAN
+                               : std::ldexp(static_cast<double>(x.m), static_cast<int>(x.q));
+  return x.negative ? -magnitude : magnitude;
+}
+
+Slot slot(const char* where, const Round& r) {
+  const Format& f = r.fmt;
+  const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
+  range(where, f);
+  if (r.rm.stochastic()) refuse("{} rounds by random bits", where);
+  if (!f.is_signed) unfit("is unsigned");
+  if (!f.subnormals || !f.zero) unfit("has no subnormals, or no zero");
+  if (f.daz) unfit("reads subnormals as zero");
+  if (f.is_p3109() && f.precision() == 1) unfit("ties to the even code");
+  if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
+    unfit("keeps too many digits");
+
+  const Rounder<std::uint64_t> to(r);
+  Slot s{.mode = r.rm.mode,
+         .frac_bits = r.keep_frac.value_or(f.frac_bits),
+         .first_frac_bits = r.post_norm_frac.value_or(-1),
+         .first_mode = r.post_norm_rm.mode,
+         .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
+         .largest = number(f, to.layout.max_finite),
+         .nan = number(f, to.nan_code),
+         .flush = to.flush,
+         .plus_zero = r.zero_sign == ZeroSign::plus,
+         .signed_zero = to.keeps_zero_sign};
+  for (const bool negative : {false, true}) {
+    s.past[negative] = number(f, overflowed(to, negative));
+    s.infinite[negative] = number(f, delivered_infinity(to, negative).code);
+  }
+  s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
+  s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
+              std::isinf(s.past[0]) && s.specials_stay;
+  return s;
+}
+std::optional<Slot> slot(const char* where, const std::optional<Round>& r) {
+  return r ? std::optional<Slot>(slot(where, *r)) : std::nullopt;
+}
+
+// --- Sums ----------------------------------------------------------------------------------------
+
+// What is known of a sum before its terms are looked at.
+struct Stage {
+  const char* where;
+  std::int64_t bits;  // of its terms and itself as the definition has them
+  Range range;        // of its terms and itself
+  bool last;          // only a rounding looks at it
+};
+
+bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= limit; }
+
+void set_width(SumRule& rule, const Sum& s, const Stage& at) {
+  if (!s.width || (*s.width >= at.bits && s.align.reference == Reference::max_exponent)) return;
+  if (s.align.reference == Reference::exact) refuse("{}: an exact sum of a given width", at.where);
+  if (*s.width > double_digits - 3) refuse("{}: a register of {} bits", at.where, *s.width);
+  const double half = std::ldexp(1.0, static_cast<int>(*s.width) - 1);
+  if (s.overflow == RegisterOverflow::saturate)
+    rule.least = -half, rule.most = half - 1;
+  else
+    rule.wrap = 2 * half;
+}
+
+void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
+  const std::int64_t own = late ? late->F_sum : s.align.frac_bits;
+  const std::int64_t of_c = late ? late->F_C : s.align.frac_bits;
+  if (!within(own, most_frac_bits) || !within(of_c, most_frac_bits))
+    refuse("{}: {} bits below the largest exponent", at.where, own);
+  if (at.bits > double_digits + 2)
+    refuse("{}: a sum of {} bits, more than a double has", at.where, at.bits);
+  rule.aligned = Aligned::window;
+  rule.frac_bits = static_cast<int>(own);
+  rule.frac_bits_of_c = static_cast<int>(of_c);
+  rule.grid = static_cast<int>(std::max(own, of_c));
+  const std::int64_t floor = std::max(s.align.e_floor.value_or(INT64_MIN), lowest_power + 60);
+  if (floor > most_exponent) refuse("{}: a least exponent of {}", at.where, floor);
+  rule.least_power = std::ldexp(1.0, static_cast<int>(floor));
+  if (const auto n = s.align.drop_c_below) {
+    if (!within(*n, most_frac_bits)) refuse("{}: C is dropped {} binades below", at.where, *n);
+    rule.drop_c_below = std::ldexp(1.0, -static_cast<int>(*n));
+  }
+}
+
+SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
+  SumRule rule{.order = s.order, .mode = s.align.rm.mode};
+  rule.node = slot(at.where, s.node_round);
+  const bool pairs = s.order != Order::fused;
+  switch (s.align.reference) {
+    case Reference::max_exponent: set_window(rule, s, late, at); break;
+    case Reference::fixed_lsb:
+      if (!within(s.align.frac_bits, most_frac_bits) || (!s.width && at.bits > double_digits + 2))
+        refuse("{}: a register of more digits than a double has", at.where);
+      rule.aligned = Aligned::fixed;
+      rule.frac_bits = static_cast<int>(s.align.frac_bits);
+      break;
+    case Reference::exact:
+      if (at.range.high - at.range.low <= double_digits)
+        rule.aligned = Aligned::exact;
+      else if (pairs ? s.node_round.has_value() : at.last)
+        rule.aligned = pairs ? Aligned::pair : Aligned::slices;
+      else
+        refuse("{}: an exact sum of {} bits, more than a double has", at.where,
+               at.range.high - at.range.low);
+  }
+  set_width(rule, s, at);
+  return rule;
+}
+
+std::int64_t carry_of(std::size_t n) { return bit_length(static_cast<std::uint64_t>(n)); }
+
+// Of all sums of n such terms, and of what the sum makes of them.
+Range sum_of(const Sum& s, Range terms, std::size_t n) {
+  const std::int64_t F = s.align.frac_bits;
+  if (s.align.reference == Reference::max_exponent)
+    terms = {terms.low - std::max<std::int64_t>(F, 0), terms.high + std::max<std::int64_t>(-F, 0)};
+  if (s.align.reference == Reference::fixed_lsb) terms = both(terms, {-F, -F});
+  if (s.node_round) terms = both(terms, range("node_round", s.node_round->fmt));
+  return {terms.low, terms.high + carry_of(n)};
+}
+
+Slices slices(const Range& terms, std::size_t n) {
+  const std::int64_t step = double_digits - 2 - carry_of(n);
+  Slices s;
+  for (std::int64_t bottom = terms.high; bottom > terms.low; ++s.count) {
+    if (s.count == most_slices) refuse("an exact sum of {} bits", terms.high - terms.low);
+    bottom = std::max(bottom - step, terms.low);
+    s.magic[s.count] = std::ldexp(1.5, static_cast<int>(bottom + 52));
+  }
+  return s;
+}
+// For n terms, and perhaps C.
+Slices set_slices(SumRule& rule, const Range& terms, std::size_t n, const std::optional<Range>& c) {
+  if (c && n <= 2) {
+    rule.aligned = Aligned::two_and_c;
+    return {};
+  }
+  if (c && terms.high - terms.low <= 2 * (double_digits - 2 - carry_of(n))) {
+    rule.aligned = Aligned::two_and_c;
+    return slices(terms, n);
+  }
+  return slices(c ? both(terms, *c) : terms, n + 1);
+}
+
+// --- The unit ------------------------------------------------------------------------------------
+
+bool plain_exact(const Sum& s) {
+  return s.order == Order::fused && s.align.reference == Reference::exact && !s.width;
+}
+
+// Exact sums of exact sums are one: C joins the products, and groups do not matter.
+Unit flattened(Unit u) {
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::group;
+  if (scaled || !plain_exact(u.group_sum) || (u.groups && !plain_exact(u.block_sum)) ||
+      (u.c_level == CLevel::block && !plain_exact(u.block_sum)) ||
+      (u.c_level == CLevel::late && !plain_exact(u.c_sum)))
+    return u;
+  u.groups.reset();
+  u.c_level = CLevel::group;
+  return u;
+}
+
+std::int64_t product_digits(const Unit& u) {
+  std::int64_t digits = u.a.fmt.precision() + u.b.fmt.precision();
+  if (u.a.keep_frac) digits += *u.a.keep_frac - u.a.fmt.frac_bits;
+  if (u.b.keep_frac) digits += *u.b.keep_frac - u.b.fmt.frac_bits;
+  if (u.scale && u.scale->apply == ScaleApply::term) digits += 2 * u.scale->fmt.precision();
+  return digits;
+}
+
+void set_products(Rules& rules, const Unit& u, const Range& products) {
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
+  const std::int64_t digits = product_digits(u);
+  if (digits > double_digits) refuse("exact products of {} digits", digits);
+  rules.product = slot("product.round", of_product(u.product.round));
+  rules.normalised = u.product.exponent == ProductExponent::normalised;
+  if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
+    rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
+                                          : std::ldexp(1.0, static_cast<int>(*n));
+  rules.term_scale = scaled;
+  rules.group_scale = u.scale && !scaled;
+  if (scaled && (rules.product || rules.normalised || rules.overflow_at > 0))
+    refuse("products are looked at before they are scaled");
+}
+
+// How many products floats and integers of 32 bits may add: any number, where floats hold the exact
+// sum.
+std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
+  const SumRule& s = r.group;
+  if (!r.quick || product_digits(u) > float_digits) return 0;
+  if (s.aligned == Aligned::exact)
+    return r.c_level != CLevel::group && sum.high - sum.low <= float_digits ? most_lanes : 0;
+  // A product is less than 2^(F + 2) units, times 4 where scales have significands.
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
+  const int above = scaled && u.scale->fmt.precision() > 1 ? 4 : 2;
+  if (s.mode != RoundingMode::rtz || s.frac_bits < 1 || s.frac_bits + above > 30) return 0;
+  return std::size_t{1} << (31 - above - s.frac_bits);
+}
+
+bool any_special(const Format& f) { return f.has_inf() || f.has_nan(); }
+
+// Whether infinities and NaN pass through sums as they should, and all products are plain.
+bool quick(const Rules& r, const Unit& u) {
+  if (r.product || r.normalised) return false;
+  for (const SumRule* s : {&r.group, &r.block, &r.late})
+    if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed) return false;
+  if (r.group_scale && (any_special(u.a.fmt) || any_special(u.b.fmt) || u.scale->fmt.has_inf()))
+    return false;
+  return r.group.order == Order::fused &&
+         (r.group.aligned == Aligned::window || r.group.aligned == Aligned::exact);
+}
+
+bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }
+
+// Sums that round down look at whether a zero has cancelled, which the lanes forget; what wraps
+// round to zero keeps another sign; so does a group that cancelled and is scaled below zero.
+bool doubtful_zero(const Rules& r, const Unit& u) {
+  bool doubtful = rounds_down(r.out) || rounds_down(r.promote) || rounds_down(r.c_round) ||
+                  rounds_down(r.final) || (r.group_scale && u.scale->fmt.is_signed);
+  for (const SumRule* s : {&r.group, &r.block, &r.late})
+    doubtful |= s->wrap > 0 || s->least < s->most || rounds_down(s->node);
+  return doubtful;
+}
+
+Rules rules_of(const Unit& whole, std::size_t k) {
+  if (whole.chain.compensation != Compensation::none) refuse("compensated sums");
+  const Unit u = flattened(whole);
+  Rules r{};
+  const auto lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
+  if (lanes > most_lanes) refuse("more than {} products a block", most_lanes);
+  const GroupShape shape = group_shape(u.groups, lanes);
+  r.lanes = lanes;
+  r.group_count = shape.count, r.group_size = shape.size, r.strided = shape.strided;
+  r.c_level = u.c_level;
+
+  Range products = range("a", u.a) * range("b", u.b);
+  Range scales{0, 0};
+  if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
+  if (u.scale && u.scale->apply == ScaleApply::term) products = products * scales;
+  set_products(r, u, products);
+  if (u.product.round) products = range("product.round", u.product.round->fmt);
+  const Range c = both(range("c", u.c), range("out", u.out.fmt));
+
+  const Capacity need = capacity(u, static_cast<std::int64_t>(k));
+  const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
+  const Range products_and_c = in_group ? both(products, c) : products;
+  Range sum = sum_of(u.group_sum, products_and_c, shape.size + 1);
+  const Range group = sum;
+  r.group = sum_rule(u.group_sum, {}, {"group_sum", need.group_bits, sum, in_group});
+  const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
+  if (r.group.aligned == Aligned::slices)
+    r.slices = set_slices(r.group, products, shape.size, when(in_group));
+  if (r.group_scale) {
+    const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
+    const std::int64_t digits =
+        (r.group.aligned == Aligned::exact ? exact : kept) + 2 * u.scale->fmt.precision();
+    if (digits > double_digits) refuse("scaled sums of {} digits", digits);
+    sum = sum * scales;
+  }
+  if (shape.count > 1 || in_block) {
+    const Range groups = sum;
+    sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
+    r.block = sum_rule(u.block_sum, {}, {"block_sum", need.block_bits, sum, in_block});
+    if (r.block.aligned == Aligned::slices)
+      r.slices = set_slices(r.block, groups, shape.count, when(in_block));
+  }
+  if (u.c_level == CLevel::late) {
+    sum = sum_of(u.c_sum, both(sum, c), 2);
+    r.late = sum_rule(u.c_sum, u.late_frac, {"c_sum", need.late_bits, sum, true});
+    if (r.late.aligned == Aligned::slices) r.late.aligned = Aligned::pair;
+  }
+  const Range all = both(both(products, c), sum);
+  if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
+      all.high - all.low > most_exponent)
+    refuse("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
+
+  r.out = slot("out", u.out);
+  r.c_round = slot("chain.c_round", u.chain.c_round);
+  r.c_last = u.chain.c_at == CAt::last;
+  if (u.chain.promote) {
+    r.promote = slot("chain.promote.round", u.chain.promote->round);
+    r.interval = static_cast<std::size_t>(u.chain.promote->interval);
+  }
+  r.final = slot("chain.final", u.chain.final);
+  r.quick = quick(r, u);
+  r.chunk = chunk(r, u, group);
+  for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
+  r.doubtful_zero = doubtful_zero(r, u);
+  return r;
+}
+
+}  // namespace
+
+Answer plan(const Unit& unit, std::size_t k) {
+  try {
+    Rules r = rules_of(unit, k);
+    const char* how =
+        r.quick ? "products of a block aligned and added" : "every product and sum of a block";
+    return {r, fmt::format("{} in double lanes, {} of them a block", how, r.lanes)};
+  } catch (const Refusal& refusal) {
+    return {std::nullopt, refusal.reason};
+  } catch (const std::invalid_argument& wrong) {
+    return {std::nullopt, wrong.what()};
+  }
+}
+
+}  // namespace widthwise::blocks

@@ -1,0 +1,89 @@
+#pragma once
+#include <string>
+
+#include "widthwise/unit.hpp"
+
+// Which units double lanes compute block by block, and what the lanes have to know of them.
+// docs/exactness.md argues every condition.
+namespace widthwise::blocks {
+
+// A power of two that stands for no exponent: below all that vote, above double's subnormals.
+inline constexpr std::int64_t lowest_power = -1000;
+
+// A rounding to a format, as numbers.
+struct Slot {
+  RoundingMode mode = RoundingMode::rne;
+  int frac_bits = 0;         // kept
+  bool machine = false;      // to binary32, to nearest even: the machine's own conversion
+  int first_frac_bits = -1;  // of the cut before it; -1: none
+  RoundingMode first_mode = RoundingMode::rne;
+  double least_normal = 0, largest = 0;
+  double past[2]{};      // what larger numbers become, by sign
+  double infinite[2]{};  // and infinities
+  double nan = 0;
+  bool specials_stay = false;  // infinities and NaN are what they were
+  Flush flush = Flush::keep;
+  bool plus_zero = false;   // exact zeros become +0
+  bool signed_zero = true;  // there is a -0
+};
+
+// How terms are aligned.
+enum class Aligned : std::uint8_t {
+  window,     // to the largest exponent
+  fixed,      // to a digit
+  exact,      // not at all: any sum of them is a double
+  pair,       // not at all: two terms, and only a rounding looks at their sum
+  slices,     // not at all: more terms, whose digits are added in several doubles
+  two_and_c,  // the same where C is one, and the others are two or fill two doubles
+};
+
+struct SumRule {
+  Aligned aligned = Aligned::exact;
+  Order order = Order::fused;
+  RoundingMode mode = RoundingMode::rne;
+  int frac_bits = 0, frac_bits_of_c = 0, grid = 0;  // of the terms, of C, of their sum
+  double least_power = 0;                           // the floor, or one that no sum sees
+  double drop_c_below = 0;                          // 2^-n; 0: C is never dropped
+  double wrap = 0;                                  // 2^width, or 0
+  double least = 0, most = 0;                       // where sums saturate; equal: nowhere
+  std::optional<Slot> node{};
+};
+
+inline constexpr std::size_t most_slices = 16;
+
+// How exact sums of many digits are cut, the highest slice first. To add and take off 3/2 * 2^52
+// times a slice's last digit rounds to that.
+struct Slices {
+  std::size_t count = 0;
+  double magic[most_slices]{};
+};
+
+struct Rules {
+  std::size_t lanes = 0;
+  std::size_t group_count = 1, group_size = 0;
+  bool strided = false;
+  bool quick = false;  // plain products in one window, or exact: no term of them is looked at alone
+  std::size_t chunk = 0;  // so many aligned products surely sum to an int32; 0: no floats
+  bool normalised = false;
+  double overflow_at = 0;  // 0: no product overflows
+  std::optional<Slot> product{};
+  SumRule group, block, late;
+  Slices slices{};
+  CLevel c_level = CLevel::group;
+  bool group_scale = false, term_scale = false;
+  Slot out;
+  std::size_t interval = 0;  // of promotion
+  std::optional<Slot> promote{}, c_round{}, final{};
+  bool c_last = false;
+  bool votes = false;          // some sum is aligned to its largest exponent
+  bool doubtful_zero = false;  // the lanes may give a zero the wrong sign
+};
+
+struct Answer {
+  std::optional<Rules> rules;
+  std::string reason;  // the conditions that hold, or the one that fails
+};
+
+Answer plan(const Unit& unit, std::size_t k);
+
+}  // namespace widthwise::blocks

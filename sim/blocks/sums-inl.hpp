@@ -1,0 +1,295 @@
+// The three sums of a unit (lib's datapath/sum.hpp) for strips of numbers.
+#if defined(WIDTHWISE_BLOCKS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_SUMS_INL
+#undef WIDTHWISE_BLOCKS_SUMS_INL
+#else
+#define WIDTHWISE_BLOCKS_SUMS_INL
+#endif
+
+#include "sim/blocks/arithmetic-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+// Some strips to be added; C is the last one, if told so.
+struct Terms {
+  Strip** strips;
+  std::size_t count;
+  bool c_last;
+
+  HWY_INLINE V value(std::size_t i, std::size_t at) const { return load(strips[i]->value + at); }
+  HWY_INLINE V power(std::size_t i, std::size_t at) const { return load(strips[i]->power + at); }
+  HWY_INLINE V largest_power(std::size_t at) const {
+    V most = power(0, at);
+    for (std::size_t i = 1; i < count; ++i) most = hn::Max(most, power(i, at));
+    return most;
+  }
+};
+
+// body(at) for every vector of a strip.
+template <class Body>
+HWY_INLINE void for_each_vector(const Body& body) {
+  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
+}
+
+// Numbers as a slot's format holds them, and how they vote if anything asks for it.
+void round(const Slot& to, bool votes, const double* from, Strip& result) {
+  const Slot s = to;  // of one's own: no store can change it
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V x = rounded(s, mode, load(from + at));
+      store(x, result.value + at);
+      if (votes) store(vote(x, s.least_normal), result.power + at);
+    });
+  });
+}
+
+// x + y so rounded.
+void round_sum(const Slot& to, bool votes, const double* x, const double* y, Strip& result) {
+  const Slot s = to;
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V sum = rounded(s, mode, sum_to_odd(load(x + at), load(y + at)));
+      store(sum, result.value + at);
+      if (votes) store(vote(sum, s.least_normal), result.power + at);
+    });
+  });
+}
+
+// No register holds an infinity or a NaN: `plain` is the sum as it would be without.
+HWY_INLINE V unless_special(V plain, V sum) {
+  return hn::IfThenElse(infinite_or_nan(plain), plain, sum);
+}
+
+// v modulo 2^width, between -2^(width - 1) and 2^(width - 1) - 1, however large.
+HWY_INLINE V wrapped(V v, double modulus) {
+  const V turns = hn::Round(hn::Mul(v, number(1 / modulus)));
+  const V rest = hn::Sub(v, hn::Mul(turns, number(modulus)));
+  const V half = number(modulus / 2);
+  return hn::IfThenElse(hn::Eq(rest, half), hn::Neg(half), rest);
+}
+HWY_INLINE V fit(const SumRule& s, V v) {
+  if (s.wrap > 0) return wrapped(v, s.wrap);
+  if (s.least < s.most) return hn::Min(hn::Max(v, number(s.least)), number(s.most));
+  return v;
+}
+
+// What a window needs of its sum, ready for the lanes.
+struct Window {
+  int frac_bits, frac_bits_of_c;
+  V least_power, to_grid, c_to_grid, unit, drop_c_below;
+  bool drops_c;
+
+  explicit HWY_INLINE Window(const SumRule& s)
+      : frac_bits(s.frac_bits),
+        frac_bits_of_c(s.frac_bits_of_c),
+        least_power(number(s.least_power)),
+        to_grid(number(power_of_two(s.grid - s.frac_bits))),
+        c_to_grid(number(power_of_two(s.grid - s.frac_bits_of_c))),
+        unit(number(power_of_two(-s.grid))),
+        drop_c_below(number(s.drop_c_below)),
+        drops_c(s.drop_c_below > 0) {}
+
+  // C as a multiple of the sum's last digit. One that is dropped keeps its sign.
+  template <class Mode>
+  HWY_INLINE V aligned_c(Mode mode, V c, V power, V floor) const {
+    V x = to_integer(mode, hn::Mul(c, over(floor, frac_bits_of_c)));
+    x = hn::Mul(x, c_to_grid);
+    if (!drops_c) return x;
+    const M far = hn::And(hn::Lt(power, hn::Mul(floor, drop_c_below)), hn::Gt(power, number(0)));
+    return hn::IfThenElse(far, hn::CopySign(number(0), x), x);
+  }
+};
+
+void sum_in_window(const SumRule& s, const Terms& terms, Strip& result) {
+  const Window w(s);
+  const bool any_width = s.wrap > 0 || s.least < s.most;
+  const std::size_t last = terms.count - terms.c_last;
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V most = terms.largest_power(at), floor = hn::Max(most, w.least_power);
+      const V up = over(floor, w.frac_bits);
+      V total = number(-0.0);
+      for (std::size_t i = 0; i < last; ++i) {
+        const V x = to_integer(mode, hn::Mul(terms.value(i, at), up));
+        total = hn::Add(total, hn::Mul(x, w.to_grid));
+      }
+      if (terms.c_last)
+        total =
+            hn::Add(total, w.aligned_c(mode, terms.value(last, at), terms.power(last, at), floor));
+      if (any_width) total = unless_special(total, fit(s, total));
+      store(hn::Mul(total, hn::Mul(floor, w.unit)), result.value + at);
+      store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), result.power + at);
+    });
+  });
+}
+
+void sum_in_register(const SumRule& rule, const Terms& terms, bool votes, Strip& result) {
+  const SumRule s = rule;
+  const V up = number(power_of_two(s.frac_bits)), down = number(power_of_two(-s.frac_bits));
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      V total = number(-0.0), plain = total;
+      for (std::size_t i = 0; i < terms.count; ++i) {
+        const V term = terms.value(i, at);
+        plain = hn::Add(plain, term);
+        V x = to_integer(mode, hn::Mul(term, up));
+        if (s.wrap > 0) x = wrapped(x, s.wrap);  // else the sum may be none of a double
+        total = fit(s, hn::Add(total, x));
+      }
+      if (votes) store(terms.largest_power(at), result.power + at);
+      store(unless_special(plain, hn::Mul(total, down)), result.value + at);
+    });
+  });
+}
+
+void sum_exactly(const Terms& terms, bool votes, Strip& result) {
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    V total = terms.value(0, at);
+    for (std::size_t i = 1; i < terms.count; ++i) total = hn::Add(total, terms.value(i, at));
+    if (votes) store(terms.largest_power(at), result.power + at);
+    store(total, result.value + at);
+  });
+}
+
+void sum_pair(const Terms& terms, bool votes, Strip& result) {
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V sum = sum_to_odd(terms.value(0, at), terms.value(1, at));
+    if (votes) store(terms.largest_power(at), result.power + at);
+    store(sum, result.value + at);
+  });
+}
+
+// Carries move up, so that no slice cancels the one above it; then all are added to odd from the
+// lowest on.
+HWY_INLINE V sum_of_slices(const Slices& slices, V* part) {
+  for (std::size_t j = slices.count - 1; j > 0; --j) {
+    const V magic = number(slices.magic[j - 1]);
+    const V carry = hn::Sub(hn::Add(part[j], magic), magic);
+    part[j - 1] = hn::Add(part[j - 1], carry);
+    part[j] = hn::Sub(part[j], carry);
+  }
+  V total = part[slices.count - 1];
+  for (std::size_t j = slices.count - 1; j-- > 0;) total = sum_to_odd(part[j], total);
+  return total;
+}
+
+// Every term is cut into digits of the slices, and each slice is summed exactly. What is left for
+// the lowest one are its digits.
+HWY_INLINE void cut_to_slices(const Slices& slices, V rest, V* part) {
+  for (std::size_t j = 0; j + 1 < slices.count; ++j) {
+    const V magic = number(slices.magic[j]);
+    const V digits = hn::Sub(hn::Add(rest, magic), magic);
+    part[j] = hn::Add(part[j], digits);
+    rest = hn::Sub(rest, digits);
+  }
+  part[slices.count - 1] = hn::Add(part[slices.count - 1], rest);
+}
+
+// A zero has the sign of a plain sum, if that is one too; else numbers have cancelled.
+HWY_INLINE V with_plain(V plain, V total) {
+  const M zero = hn::And(hn::Eq(total, number(0)), hn::Eq(plain, number(0)));
+  return hn::IfThenElse(zero, plain, unless_special(plain, total));
+}
+
+void sum_in_slices(const Slices& of_unit, const Terms& terms, bool votes, Strip& result) {
+  const Slices slices = of_unit;
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    V part[most_slices];
+    for (std::size_t j = 0; j < slices.count; ++j) part[j] = number(0);
+    V plain = number(-0.0);
+    for (std::size_t i = 0; i < terms.count; ++i) {
+      const V term = terms.value(i, at);
+      plain = hn::Add(plain, term);
+      cut_to_slices(slices, term, part);
+    }
+    if (votes) store(terms.largest_power(at), result.power + at);
+    store(with_plain(plain, sum_of_slices(slices, part)), result.value + at);
+  });
+}
+
+// The same where C is the last term and the others are two numbers, or lie in two slices.
+void sum_of_two_and_c(const Slices& of_unit, const Terms& terms, bool votes, Strip& result) {
+  const Slices slices = of_unit;
+  const std::size_t n = terms.count - 1;
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    V part[] = {number(0), number(0)}, plain = number(-0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const V term = terms.value(i, at);
+      plain = hn::Add(plain, term);
+      slices.count == 0 ? void(part[i] = term) : cut_to_slices(slices, term, part);
+    }
+    const V c = terms.value(n, at);
+    if (votes) store(terms.largest_power(at), result.power + at);
+    store(with_plain(hn::Add(plain, c), sum_of_three_to_odd(part[0], part[1], c)),
+          result.value + at);
+  });
+}
+
+// All terms aligned once and added.
+void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+  switch (s.aligned) {
+    case Aligned::window: return sum_in_window(s, terms, result);
+    case Aligned::fixed: return sum_in_register(s, terms, rules.votes, result);
+    case Aligned::slices: return sum_in_slices(rules.slices, terms, rules.votes, result);
+    case Aligned::two_and_c: return sum_of_two_and_c(rules.slices, terms, rules.votes, result);
+    case Aligned::exact: break;
+    case Aligned::pair:
+      if (terms.count == 2) return sum_pair(terms, rules.votes, result);
+  }
+  sum_exactly(terms, rules.votes, result);
+}
+
+// Infinities and NaN go on as they are, whatever the node's format has.
+void add_pair(const Rules& rules, const SumRule& s, const Terms& pair, Strip& result) {
+  if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
+    return round_sum(*s.node, rules.votes, pair.strips[0]->value, pair.strips[1]->value, result);
+  fused_sum(rules, s, pair, result);
+  if (!s.node) return;
+  if (s.node->specials_stay) return round(*s.node, rules.votes, result.value, result);
+  const Strip sum = result;
+  round(*s.node, rules.votes, sum.value, result);
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V x = load(sum.value + at);
+    const V power = hn::IfThenZeroElse(infinite_or_nan(x), load(result.power + at));
+    store(unless_special(x, load(result.value + at)), result.value + at);
+    if (rules.votes) store(power, result.power + at);
+  });
+}
+
+// Neighbours first; the odd last one moves up. A node takes the place of its left operand.
+void sum_as_tree(const Rules& rules, const SumRule& s, Terms terms, Strip& result) {
+  while (terms.count > 1) {
+    const std::size_t n = terms.count, pairs = n / 2;
+    const bool c_in_pair = terms.c_last && n % 2 == 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      Strip& node = *terms.strips[2 * i];
+      add_pair(rules, s, {terms.strips + 2 * i, 2, c_in_pair && i + 1 == pairs}, node);
+      terms.strips[i] = &node;
+    }
+    if (n % 2) terms.strips[pairs] = terms.strips[n - 1];
+    terms = {terms.strips, pairs + n % 2, terms.c_last && !c_in_pair};
+  }
+  result = *terms.strips[0];
+}
+
+void sum_in_turn(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+  Strip& total = *terms.strips[0];
+  for (std::size_t i = 1; i < terms.count; ++i) {
+    Strip* pair[] = {&total, terms.strips[i]};
+    add_pair(rules, s, {pair, 2, terms.c_last && i + 1 == terms.count}, total);
+  }
+  result = total;
+}
+
+// Overwrites its terms, but not C.
+void reduce(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+  if (terms.count == 1 || s.order == Order::fused) return fused_sum(rules, s, terms, result);
+  if (s.order == Order::pairwise_tree) return sum_as_tree(rules, s, terms, result);
+  sum_in_turn(rules, s, terms, result);
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

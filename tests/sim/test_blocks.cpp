@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "products.hpp"
+#include "random_units.hpp"
+#include "targets.hpp"
+#include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// The blocks engine against the reference: the same codes, whatever the operands.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+constexpr Rival::Shape shapes[] = {{3, 1, 70}, {2, 33, 67}, {5, 150, 3}};
+
+Unit with(std::string_view preset, void (*change)(Unit&)) {
+  Unit u = find_preset(preset)->unit;
+  change(u);
+  return u;
+}
+
+Opinion opinion_at(const Unit& u, std::size_t k) {
+  for (Opinion& o : opinions({.unit = u, .k = k}))
+    if (o.engine == "blocks") return o;
+  return {};
+}
+
+// Units beside the presets: every path of the lanes, and its neighbour.
+std::vector<Unit> relatives() {
+  return {
+      with("cdna3.f16", [](Unit& u) { u.group_sum.align.rm = RoundingMode::rdn; }),
+      with("cdna3.f16", [](Unit& u) { u.group_sum.align.rm = RoundingMode::rup; }),
+      with("cdna3.f16", [](Unit& u) { u.group_sum.align.rm = RoundingMode::rna; }),
+      with("cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 28; }),
+      with("cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 29; }),
+      with("cdna3.f16", [](Unit& u) { u.lanes = 3; }),
+      with("cdna3.f16", [](Unit& u) { u.product.overflow_to_inf_at = 3; }),
+      with("cdna3.f16", [](Unit& u) { u.product.exponent = ProductExponent::normalised; }),
+      with("cdna3.f16", [](Unit& u) { u.late_frac.reset(); }),
+      with("cdna3.f16",
+           [](Unit& u) {
+             u.late_frac = LateFrac{10, 30};
+           }),
+      with("cdna3.f16", [](Unit& u) { u.out.fmt = bfloat16, u.out.rm = RoundingMode::odd; }),
+      with("cdna3.f16", [](Unit& u) { u.out.rm = RoundingMode::rdn; }),
+      with("cdna3.bf16", [](Unit& u) { u.out.post_norm_rm = RoundingMode::rup; }),
+      with("cdna3.fp8", [](Unit& u) { u.groups = Groups{.strided = 3}; }),
+      with("cdna3.fp8", [](Unit& u) { u.groups = Groups{.consecutive = 5}; }),
+      with("cdna3.fp8", [](Unit& u) { u.c_sum.align.drop_c_below = 3; }),
+      with("cdna3.bf8", [](Unit& u) { u.block_sum.order = Order::sequential; }),
+      with("cdna2.f16", [](Unit& u) { u.lanes = 7; }),
+      with("cdna2.f16", [](Unit& u) { u.product.round->rm = RoundingMode::rtz; }),
+      with("cdna2.bf16", [](Unit& u) { u.group_sum.order = Order::sequential; }),
+      with("cdna2.f16", [](Unit& u) { u.group_sum.node_round->fmt = binary16; }),
+      with("cdna2.f16", [](Unit& u) { u.c_level = CLevel::group; }),
+      with("cdna1.f16", [](Unit& u) { u.lanes = 1; }),
+      with("cdna1.f16", [](Unit& u) { u.lanes = 9; }),
+      with("cdna1.bf16", [](Unit& u) { u.lanes = 3; }),
+      with("cdna1.f16", [](Unit& u) { u.out.rm = RoundingMode::rup; }),
+      with("cdna1.f16", [](Unit& u) { u.c_level = CLevel::late, u.groups = Groups{.strided = 2}; }),
+      with("cdna1.f16",
+           [](Unit& u) { u.a.fmt = u.b.fmt = e4m3fn, u.c.fmt = u.out.fmt = binary16; }),
+      with("cdna1.f16", [](Unit& u) { u.a.fmt = u.b.fmt = e2m1fn, u.c.fmt = u.out.fmt = e5m2; }),
+      with("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = ue4m3fn, u.scale->block = 8; }),
+      with("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = binary16; }),
+      with("blackwell.mxfp8",
+           [](Unit& u) {
+             u.chain.lane_permutation = LanePermutation{2, 2};
+           }),
+      with("blackwell.nvfp4", [](Unit& u) { u.scale->fmt = e4m3fn; }),
+      with("blackwell.nvfp4",
+           [](Unit& u) { u.a.fmt = u.b.fmt = e4m3fn, u.block_sum.align.frac_bits = 15; }),
+      with("blackwell.nvfp4", [](Unit& u) { u.scale->fmt = e5m2; }),
+      with("blackwell.nvfp4", [](Unit& u) { u.c_level = CLevel::late; }),
+      with("blackwell.mxfp4", [](Unit& u) { u.scale->block = 16, u.lanes = 32; }),
+      with("lowered.e4m3.f32", [](Unit& u) { u.chain.c_round->rm = RoundingMode::rdn; }),
+      with("lowered.e5m2.f16", [](Unit& u) { u.chain.final = Round{.fmt = e4m3fn}; }),
+      with("hopper.e4m3.promote128", [](Unit& u) { u.chain.promote->interval = 64; }),
+      with("hopper.e4m3.promote128", [](Unit& u) { u.chain.promote->round.fmt = bfloat16; }),
+      with("hopper.f16.f32", [](Unit& u) { u.group_sum.width = 24; }),
+      with("hopper.f16.f32", [](Unit& u) { u.a.keep_frac = 4, u.a.keep_rm = RoundingMode::rna; }),
+      with("hopper.f16.f32", [](Unit& u) { u.b.subnormals = Flush::flush_signed_zero; }),
+      with("tree8.f32", [](Unit& u) { u.lanes = 13; }),
+      with("tree8.f32", [](Unit& u) { u.group_sum.node_round->rm = RoundingMode::rdn; }),
+      with("fix24.wrap", [](Unit& u) { u.lanes = 5; }),
+      with("fix24.sat", [](Unit& u) { u.group_sum.align.rm = RoundingMode::rne; }),
+      with("fix24.sat", [](Unit& u) { u.group_sum.width = 1; }),
+      with("fix24.wrap", [](Unit& u) { u.group_sum.width.reset(), u.c.fmt = u.out.fmt = e5m2; }),
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the blocks engine gives the reference's codes: every preset, all sorts of operands") {
+  ProductRandom random(1);
+  Tally tally;
+  int taken = 0;
+  std::uint64_t expected = 0;
+  for (const Preset& preset : presets()) {
+    if (!opinion("blocks", preset.unit).takes) continue;
+    CAPTURE(preset.name);
+    ++taken;
+    for (const Rival::Shape& s : shapes) {
+      Rival("blocks", preset.unit, tally).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  }
+  CHECK(taken == 56);  // all but kulisch.f32
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine gives the reference's codes: relatives of the presets") {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (const Unit& u : relatives())
+      for (const Rival::Shape& s : {Rival::Shape{2, 1, 5}, {1, 21, 66}}) {
+        CAPTURE(to_string(u));
+        REQUIRE(opinion_at(u, s.k).reason.find("double lanes") != std::string::npos);
+        Rival("blocks", u, tally).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine gives the reference's codes: units of every kind") {
+  random_units::Random units(3);
+  ProductRandom random(3);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (int taken = 0; taken < 100;) {
+      const Unit u = random_units::unit(units, 8, 20);
+      const Rival::Shape s{1 + random() % 2, 1 + random() % 30, 1 + random() % 66};
+      try {
+        make_reference(u, s.k);
+      } catch (const std::invalid_argument&) {
+        continue;  // scales that do not fit its groups at this k
+      }
+      if (!opinion_at(u, s.k).takes) continue;
+      ++taken;
+      Rival("blocks", u, tally).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine gives the reference's codes: depths past one panel") {
+  ProductRandom random(4);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* name : {"cdna3.fp8", "lowered.e4m3.f32", "blackwell.nvfp4", "fix24.sat",
+                           "hopper.e4m3.promote128"}) {
+    CAPTURE(name);
+    const Rival::Shape s{1, 1100, 3};
+    Rival("blocks", find_preset(name)->unit, tally).compare_random(s, random);
+    expected += outputs_compared(s);
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine keeps the sign of a zero whose products were whole numbers in lanes") {
+  Tally tally;
+  const std::uint16_t a[] = {0x8000, 0x8000, 0x0400, 0x8400}, b[] = {0, 0x3c00, 0x8400, 0x0400};
+  for (const std::uint32_t c : {0x80000000u, 0u, 0x80000001u})
+    for (const char* name : {"hopper.f16.f32", "cdna3.f16", "cdna1.f16"})
+      for (std::size_t k = 1; k <= 4; ++k) {
+        MatrixProduct p;
+        p.m = p.n = 1, p.k = k;
+        p.a = {a, 4, 1}, p.b = {b, 1, 1}, p.c = {&c, 1, 1};
+        Rival("blocks", find_preset(name)->unit, tally).compare(p, name);
+      }
+  tally.expect(36);
+}
+
+TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and says why") {
+  const auto reason = [](const Unit& u, bool flags = false, std::size_t k = 1) {
+    for (const Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
+      if (o.engine == "blocks") return o.takes ? std::string("taken") : o.reason;
+    return std::string();
+  };
+  const auto changed = [&](void (*change)(Unit&)) { return reason(with("cdna3.f16", change)); };
+
+  const Unit& plain = find_preset("cdna3.f16")->unit;
+  CHECK(reason(plain, true) == "flags are wanted");
+  CHECK(reason(plain, false, 0) == "there is nothing to multiply");
+  CHECK(reason(find_preset("kulisch.f32")->unit) ==
+        "group_sum: a register of more digits than a double has");
+  CHECK(reason(find_preset("fix24.wrap")->unit, false, 20000) ==
+        "more than 16384 products a block");
+  CHECK(changed([](Unit& u) { u.a.fmt = binary64; }) ==
+        "a = e11m52 has digits or exponents that a double has not to spare");
+  CHECK(changed([](Unit& u) { u.a.fmt = u.b.fmt = ieee_format(6, 26); }) ==
+        "exact products of 54 digits");
+  CHECK(changed([](Unit& u) { u.out.rm = Rounding(8, StochasticVariant::plain); }) ==
+        "out rounds by random bits");
+  CHECK(changed([](Unit& u) { u.out.fmt = ue4m3fn; }) == "out = ue4m3;nan=all_ones is unsigned");
+  CHECK(changed([](Unit& u) {
+          u.out.fmt.subnormals = false;
+        }).ends_with("has no subnormals, or no zero"));
+  CHECK(changed([](Unit& u) { u.out.fmt.daz = true; }).ends_with("reads subnormals as zero"));
+  CHECK(changed([](Unit& u) { u.out.post_norm_frac = 48; }) == "out = e8m23 keeps too many digits");
+  CHECK(changed([](Unit& u) { u.group_sum.align.frac_bits = 61; }) ==
+        "group_sum: 61 bits below the largest exponent");
+  CHECK(changed([](Unit& u) { u.group_sum.align.frac_bits = 48; }) ==
+        "group_sum: a sum of 56 bits, more than a double has");
+  CHECK(changed([](Unit& u) { u.group_sum.align = {}; }) ==
+        "group_sum: an exact sum of 86 bits, more than a double has");
+  CHECK(reason(with("fix24.wrap", [](Unit& u) { u.group_sum.width = 51; })) ==
+        "group_sum: a register of 51 bits");
+  CHECK(reason(with("blackwell.mxfp8", [](Unit& u) { u.product.overflow_to_inf_at = 4; })) ==
+        "products are looked at before they are scaled");
+  CHECK(reason(with("blackwell.nvfp4", [](Unit& u) { u.a.fmt = u.b.fmt = e4m3fn; })) ==
+        "block_sum: a sum of 65 bits, more than a double has");
+  CHECK(reason(with("blackwell.nvfp4", [](Unit& u) {
+          u.a.fmt = u.b.fmt = e4m3fn, u.scale->fmt = binary16;
+        })) == "scaled sums of 63 digits");
+  CHECK(reason(with("blackwell.mxfp8", [](Unit& u) { u.a.fmt = u.b.fmt = bfloat16; })) ==
+        "numbers from 2^-545 to 2^522, more than a double has to spare");
+}
