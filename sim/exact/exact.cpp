@@ -304,7 +304,7 @@ double rate(const Plan& plan, std::size_t k) {
   const auto l = levels({products.last, products.top}, std::min(k, depth));
   return l && l->count == 1 ? 16e9 : 6e9;
 }
-constexpr double words_rate = 120e6;
+constexpr double words_rate = 100e6;
 
 Opinion refusal(const char* engine, const std::string& why) { return {engine, false, why, 0}; }
 

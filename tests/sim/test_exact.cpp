@@ -25,6 +25,7 @@ constexpr const char* exact_units[] = {
     "kulisch(e4m3fnuz)",
     "kulisch(e5m2)",
     "kulisch(e5m10)",
+    "kulisch(e6m2)",
     "kulisch(e8m7)",
     "kulisch(e5m2, b=e8m7, c=binary32, out=binary32)",
     "kulisch(binary32)",
@@ -66,6 +67,7 @@ constexpr const char* integer_units[] = {
     "kulisch(binary32, b=binary64, out=binary64:rtz)",
     "dot(e11m40, b=e5m2, out=binary64)",
     "fixedacc(e8m30, width=64, frac=20, overflow=saturate)",
+    "fixedacc(e8m31, width=100, frac=0, align=rup)",
 };
 
 std::uint64_t compare(const char* engine, const Unit& u, bool flags, Tally& tally,
@@ -278,6 +280,9 @@ TEST_CASE("the exact engine refuses what it cannot vouch for, and says why") {
   for (const char* text : integer_units)
     CHECK(opinion("exact", parse_unit(text)).reason ==
           "doubles do not hold its terms or its register");
+  const auto many = opinions({.unit = parse_unit("kulisch(e4m3fn)"), .k = (1u << 30) + 1});
+  CHECK(std::ranges::find(many, "exact", &Opinion::engine)->reason ==
+        "more than 2^30 products a sum");
   CHECK(reason("fma(e5m10)") == "sums are rounded after every block of products");
   CHECK(reason("dot(e5m10, align=25:rtz)") == "its terms are aligned to the largest exponent");
   CHECK(reason("kulisch(e15m10)") == "sums of 65555 bits; the limit is 16384");
