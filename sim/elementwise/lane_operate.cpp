@@ -99,7 +99,8 @@ typename Kernels<T>::Operate operator_of(Step step) {
 }
 template <class T>
 typename Kernels<T>::Operate choose_operate(const Middle& m) {
-  if (m.flags) return operator_of<T, Sum::to_odd, true>(m.step);
+  if constexpr (sizeof(T) == 4)
+    if (m.flags) return operator_of<T, Sum::to_odd, true>(m.step);
   if (m.step == Step::divide) return &operate<T, Step::divide, Sum::rounded, false>;
   if (m.step == Step::sqrt) return &operate<T, Step::sqrt, Sum::rounded, false>;
   return m.sum == Sum::rounded ? operator_of<T, Sum::rounded, false>(m.step)

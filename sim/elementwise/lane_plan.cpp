@@ -128,7 +128,10 @@ LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
   if (flags && to.all_normal())
     return {std::nullopt, "lanes do not tell what is tiny in a format without subnormals"};
   const LaneAnswer narrow = plan_in(Carrier::in_float, *step, to, env, operands, flags);
-  return narrow.plan ? narrow : plan_in(Carrier::in_double, *step, to, env, operands, flags);
+  if (narrow.plan) return narrow;
+  if (flags && *step != Step::none)
+    return {std::nullopt, "integers are as fast as double lanes where flags are wanted"};
+  return plan_in(Carrier::in_double, *step, to, env, operands, flags);
 }
 
 }  // namespace widthwise::elements

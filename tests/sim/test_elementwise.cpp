@@ -139,7 +139,7 @@ std::vector<Format> small_formats() {
                   "e4m3;ftz",
                   "e4m3;daz",
                   "e4m3;sub=no",
-                  "e3m3;sub=no;inf=top;nan=negative_zero",
+                  "e3m2;sub=no;inf=top;nan=negative_zero",
                   "ue4m2",
                   "e4m3;overflow=max",
                   "e2m2;bias=30",
@@ -281,11 +281,15 @@ TEST_CASE("lanes take the formats and operations that they are made for") {
       CHECK(carrier(add, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(multiply, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(fma, "e4m3fn", "e5m10", flags, mode) == Carrier::in_float);
-      CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) ==
-            (flags || mode != rne ? Carrier::in_double : Carrier::in_float));
+      if (flags)
+        CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) == std::nullopt);
+      else
+        CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) ==
+              (mode == rne ? Carrier::in_float : Carrier::in_double));
     }
   CHECK(carrier(add, "bfloat16", "bfloat16", false, rne) == Carrier::in_float);
-  CHECK(carrier(add, "bfloat16", "bfloat16", true, rne) == Carrier::in_double);
+  CHECK(carrier(add, "bfloat16", "bfloat16", true, rne) == std::nullopt);
+  CHECK(carrier(add, "bfloat16", "bfloat16", false, odd) == Carrier::in_double);
   CHECK(carrier(convert, "binary64", "binary32", false, rne) == Carrier::in_double);
   CHECK(carrier(convert, "binary32", "e6m20", true, rne) == Carrier::in_float);
   CHECK(carrier(convert, "binary32", "e6m21", true, rne) == Carrier::in_double);
@@ -309,7 +313,7 @@ TEST_CASE("sums and products of all pairs of small codes are the definition's") 
   Tally tally;
   std::uint64_t expected = 0;
   for (const Format& f : small_formats()) {
-    if (f.width() > 7) continue;
+    if (f.width() > 6) continue;
     const auto codes = every_code(f);
     for (const Env& env : deterministic_environments())
       for (Operation op :
