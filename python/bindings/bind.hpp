@@ -11,6 +11,7 @@ void bind_format(py::module_& m);
 void bind_unit(py::module_& m);
 void bind_values(py::module_& m);
 void bind_array(py::module_& m);
+void bind_chain(py::module_& m);
 void bind_dot(py::module_& m);
 void bind_vectors(py::module_& m);
 void bind_study(py::module_& m);

@@ -8,7 +8,7 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice = 4096;  // elements
+constexpr std::size_t slice = 4096, quick_slice = 65536;  // elements
 
 using Operands = std::vector<std::pair<Format, py::array>>;
 
@@ -31,16 +31,18 @@ IntegerType integer_type(int width, bool is_signed) { return {width, is_signed};
 
 void compute(const std::string& op, const Format& to, const Env& env, const Operands& operands,
              py::array result, py::object flags, std::uint64_t seed) {
-  const Operation what = parse_operation(op);
   const auto arrays = code_arrays(operands);
   const std::size_t count = code_count(to, result),
                     bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
-  in_slices(count, slice, [&](std::size_t first, std::size_t n) {
-    std::vector<CodeArray> part;
-    for (const CodeArray& a : arrays) part.push_back(from(a, first));
-    elementwise(what, to, env, part, n, at + first * bytes, from(raised, first), {seed, first});
+  std::vector<Format> formats;
+  for (const CodeArray& a : arrays) formats.push_back(a.format);
+  const Elementwise operation(parse_operation(op), to, env, formats, raised != nullptr, count);
+  in_slices(count, operation.quick() ? quick_slice : slice, [&](std::size_t first, std::size_t n) {
+    std::vector<const void*> part;
+    for (const CodeArray& a : arrays) part.push_back(from(a, first).data);
+    operation.run(part, n, at + first * bytes, from(raised, first), {seed, first});
   });
 }
 

@@ -5,6 +5,7 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_unit(m);
   bind_values(m);
   bind_array(m);
+  bind_chain(m);
   bind_dot(m);
   bind_vectors(m);
   bind_study(m);

@@ -2,6 +2,7 @@
 
 from . import _widthwise, study
 from ._array import Array
+from ._chain import evaluate
 from ._compare import (
     classify,
     equal,
@@ -77,6 +78,7 @@ __all__ = [
     "engines",
     "equal",
     "equal_signaling",
+    "evaluate",
     "explain",
     "export",
     "fma",

@@ -63,14 +63,21 @@ def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
         )
 
 
+def all_float64(f: Format) -> bool:
+    """Whether every number of the format is a float64."""
+    least = f.emin - f.fraction_bits
+    return f.precision <= BINARY64.precision and f.emax <= BINARY64.emax and least >= -1074
+
+
 def to_float64(x: Array, rounding: str | None) -> np.ndarray:
     result = np.empty(x.shape, np.uint64)
-    flags = np.empty(x.shape, np.uint8)
+    watched = rounding is None and not all_float64(x.format)
+    flags = np.empty(x.shape, np.uint8) if watched else None
     env = core.Env(rounding or "rne")
     operand = (x.format._core, np.ascontiguousarray(x.bits))
     core.elementwise("convert", BINARY64._core, env, [operand], result, flags, 0)
-    lost = np.flatnonzero(flags & LOSSY)
-    if rounding is None and lost.size:
+    lost = np.flatnonzero(flags & LOSSY) if flags is not None else np.empty(0)
+    if lost.size:
         i = int(lost[0])
         raise ValueError(
             f"element {i} of this {x.format} array, {text_of(x, i)}, is no float64; "

@@ -50,13 +50,14 @@ def array(
     to = as_format(format)
     env = core.Env(rounding, tininess)
     source = x if isinstance(x, Array) else from_dtype(x)
+    refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
-        result, raised = convert(source, to, env, seed)
+        result, raised = convert(source, to, env, seed, flags or refuses_nan)
     elif integral(x):
         result, raised = from_integers(np.asarray(x), to, env, seed)
     else:
         result, raised = from_texts(x, to, env, seed)
-    if nan is None and not to.has_nan:
+    if refuses_nan:
         refuse_nan(x, result, raised, to)
     return (result, raised) if flags else result
 
@@ -98,9 +99,10 @@ def integral(x: Any) -> bool:
     return all_of(x, int) and np.asarray(x).dtype.kind in "iu"
 
 
-def convert(x: Array, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
+def convert(x: Array, to: Format, env: core.Env, seed: int, flags: bool) -> tuple[Array, Any]:
+    """The array, and its flags or None: without them it is faster."""
     result = _codes.empty(x.shape, to)
-    raised = np.empty(x.shape, np.uint8)
+    raised = np.empty(x.shape, np.uint8) if flags else None
     operand = (x.format._core, np.ascontiguousarray(x.bits))
     core.elementwise("convert", to._core, env, [operand], result, raised, seed)
     return Array._of(result, to), raised
@@ -150,6 +152,11 @@ def extended(x: np.longdouble) -> str:
         return sign + ("nan" if np.isnan(x) else "inf")
     numerator, denominator = abs(x).as_integer_ratio()
     return f"{sign}{numerator:#x}/{denominator:#x}"
+
+
+def free_of_nan(x: Any) -> bool:
+    """Whether a glance shows it; flags take longer."""
+    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and not np.isnan(x).any()
 
 
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:

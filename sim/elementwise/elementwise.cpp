@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <vector>
 
 #include "kernels.hpp"
+#include "way.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -46,27 +48,77 @@ bool keeps_format(Operation op) {
   }
 }
 
+// Operands, operation and result as integers: any format, any rounding.
+class Integers final : public Elementwise::Way {
+ public:
+  explicit Integers(const ElementTask& task)
+      : op_(task.op),
+        to_(task.to),
+        env_(task.env),
+        formats_(task.operands.begin(), task.operands.end()),
+        digits_(digits_needed(task.to, task.env.rounding)) {
+    for (const Format& f : formats_)
+      digits_ = std::max(digits_, digits_needed(f, task.env.rounding));
+    with_carrier(digits_, [](auto) {});  // there is one
+  }
+
+  const char* name() const final { return "integers"; }
+  bool quick() const final { return false; }
+
+  void run(const ElementArrays& x) const final {
+    ElementwiseJob job{
+        op_,        to_,     env_,    {{to_, nullptr}, {to_, nullptr}, {to_, nullptr}},
+        arity(op_), nullptr, x.count, x.result,
+        x.flags,    x.random};
+    for (std::size_t i = 0; i < formats_.size(); ++i) job.operand[i] = {formats_[i], x.operands[i]};
+    with_carrier(digits_, [&](auto u) { run_elementwise<typename decltype(u)::type>(job); });
+  }
+
+ private:
+  Operation op_;
+  Format to_;
+  Env env_;
+  std::vector<Format> formats_;
+  int digits_;
+};
+
 }  // namespace
+
+ElementwiseWay integer_way(const ElementTask& task) { return std::make_unique<Integers>(task); }
+
+Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
+                         std::span<const Format> operands, bool flags, std::size_t expected) {
+  if (operands.size() != static_cast<std::size_t>(arity(op)))
+    throw std::invalid_argument(
+        fmt::format("operands: {} given; the operation takes {}", operands.size(), arity(op)));
+  if (keeps_format(op) && to != operands[0])
+    throw std::invalid_argument(
+        fmt::format("format={} differs from the operand's {}; the operation never rounds, convert "
+                    "first",
+                    to_string(to), to_string(operands[0])));
+  const ElementTask task{op, to, env, operands, flags, expected};
+  ElementwiseWay way = lane_way(task);
+  if (!way) way = table_way(task);
+  if (!way) way = integer_way(task);
+  way_ = std::move(way);
+}
+
+void Elementwise::run(std::span<const void* const> operands, std::size_t count, void* result,
+                      std::uint8_t* flags, RandomSource random) const {
+  way_->run({operands, count, result, flags, random});
+}
+
+const char* Elementwise::way() const { return way_->name(); }
+bool Elementwise::quick() const { return way_->quick(); }
 
 void elementwise(Operation op, const Format& to, const Env& env,
                  std::span<const CodeArray> operands, std::size_t count, void* result,
                  std::uint8_t* flags, RandomSource random) {
-  if (operands.size() != static_cast<std::size_t>(arity(op)))
-    throw std::invalid_argument(
-        fmt::format("operands: {} given; the operation takes {}", operands.size(), arity(op)));
-  if (keeps_format(op) && to != operands[0].format)
-    throw std::invalid_argument(fmt::format(
-        "format={} differs from the operand's {}; the operation never rounds, convert first",
-        to_string(to), to_string(operands[0].format)));
-  int needed = digits_needed(to, env.rounding);
-  ElementwiseJob job{op,        to,      env,   {operands[0], operands[0], operands[0]},
-                     arity(op), nullptr, count, result,
-                     flags,     random};
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    job.operand[i] = operands[i];
-    needed = std::max(needed, digits_needed(operands[i].format, env.rounding));
-  }
-  with_carrier(needed, [&](auto u) { run_elementwise<typename decltype(u)::type>(job); });
+  std::vector<Format> formats;
+  std::vector<const void*> data;
+  for (const CodeArray& x : operands) formats.push_back(x.format), data.push_back(x.data);
+  Elementwise(op, to, env, formats, flags != nullptr, count)
+      .run(data, count, result, flags, random);
 }
 
 void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int64_t* n,

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <cfenv>
 
+#include "machine_rounding.hpp"
 #include "numbers.hpp"
 #include "tile_rows.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -9,26 +9,6 @@
 // Matrix products tile by tile: codes become machine numbers, panel by panel, kernels run over
 // tiles of sums, and what they cannot vouch for is done by the reference.
 namespace widthwise {
-
-// The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
-// Ties away need it toward zero: the digits they look at are then still there.
-class MachineRounding {
- public:
-  explicit MachineRounding(RoundingMode mode) {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-    std::fesetround(mode == RoundingMode::rne   ? FE_TONEAREST
-                    : mode == RoundingMode::rdn ? FE_DOWNWARD
-                    : mode == RoundingMode::rup ? FE_UPWARD
-                                                : FE_TOWARDZERO);
-  }
-  ~MachineRounding() { std::fesetenv(&before_); }
-  MachineRounding(const MachineRounding&) = delete;
-  MachineRounding& operator=(const MachineRounding&) = delete;
-
- private:
-  std::fenv_t before_;
-};
 
 struct Tiling {
   std::size_t columns;      // of a tile

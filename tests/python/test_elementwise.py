@@ -337,3 +337,56 @@ def test_exact_products_fit_a_wider_format():
         Fraction(c) == a * b
         for a, b, c in zip(x.to_fractions(), y.to_fractions(), z.to_float64(), strict=True)
     )
+
+
+def test_evaluate_is_its_steps_one_after_the_other():
+    rng = np.random.default_rng(5)
+    x, y = (ww.array(rng.standard_normal((300, 70)), "e5m10") for _ in range(2))
+    y = y[:1]  # broadcasts
+    steps = [
+        ("t", "multiply", "x", "y", {"rounding": "rdn"}),
+        ("u", "fma", "t", "x", "y", {"format": "binary32"}),
+        ("t", "sqrt", "u", {"format": "e4m3fn", "rounding": "sr8", "seed": 3}),
+        ("z", "convert", "t", {"format": "bfloat16"}),
+    ]
+    z, flags = ww.evaluate(steps, x=x, y=y, flags=True)
+    t, f1 = ww.multiply(x, y, rounding="rdn", flags=True)
+    u, f2 = ww.fma(t, x, y, format="binary32", flags=True)
+    t, f3 = ww.sqrt(u, format="e4m3fn", rounding="sr8", seed=3, flags=True)
+    want, f4 = ww.convert(t, "bfloat16", flags=True)
+    np.testing.assert_array_equal(z.bits, want.bits)
+    np.testing.assert_array_equal(flags, f1 | f2 | f3 | f4)
+    assert z.format == want.format and z.shape == (300, 70)
+    np.testing.assert_array_equal(ww.evaluate(steps, x=x, y=y).bits, want.bits)
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "text"),
+    [
+        ([], ValueError, "steps: there are none"),
+        ([("t", "add", "x", "q")], ValueError, "step 't' takes 'q'; there are x, y"),
+        ([("t", "add", "x")], ValueError, "step 't': add takes 2 operands, not 1"),
+        ([("t", "add", "x", "y")], TypeError, "step 't': x is e5m10 and y is e4m3fn; name the"),
+        ([("t", "abs", "x", {"flags": 1})], TypeError, "step 't': flags is no setting; there are"),
+    ],
+)
+def test_evaluate_says_what_is_wrong_with_a_step(steps, error, text):
+    x, y = ww.array([1.0], "e5m10"), ww.array([1.0], "e4m3fn")
+    with pytest.raises(error, match=text):
+        ww.evaluate(steps, x=x, y=y)
+
+
+def test_formats_without_nan_refuse_it_in_any_array():
+    with pytest.raises(ValueError, match="element 1 is NaN and e2m1fn has no NaN"):
+        ww.array(np.float32([1, np.nan]), "e2m1fn")
+    assert ww.array(np.float32([1, -6]), "e2m1fn").tolist() == [1.0, -6.0]
+
+
+@pytest.mark.parametrize("name", ["e5m10", "e4m3fn", "bfloat16", "e4m3fnuz", "e9m6"])
+def test_values_come_back_as_they_went_in(name):
+    bits = np.arange(1 << ww.Format(name).width, dtype=ww.Format(name).dtype)
+    x = ww.from_bits(bits, name)
+    numbers = x.to_float64()
+    back = ww.array(numbers, name)
+    np.testing.assert_array_equal(back.bits[~np.isnan(numbers)], bits[~np.isnan(numbers)])
+    np.testing.assert_array_equal(ww.isnan(x), np.isnan(numbers))

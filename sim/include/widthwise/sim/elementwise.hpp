@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "widthwise/format.hpp"
@@ -29,6 +30,27 @@ struct RandomSource {
 void elementwise(Operation op, const Format& to, const Env& env,
                  std::span<const CodeArray> operands, std::size_t count, void* result,
                  std::uint8_t* flags, RandomSource random = {});
+
+// The same made ready once, for arrays that come piece by piece.
+class Elementwise {
+ public:
+  // `expected` elements in all: what takes long to make ready pays only for many.
+  Elementwise(Operation op, const Format& to, const Env& env, std::span<const Format> operands,
+              bool flags, std::size_t expected);
+
+  // flags, if they are wanted, take one byte an element.
+  void run(std::span<const void* const> operands, std::size_t count, void* result,
+           std::uint8_t* flags, RandomSource random = {}) const;
+
+  // The way it goes: "float lanes", "double lanes", "table" or "integers".
+  const char* way() const;
+  bool quick() const;  // a few nanoseconds an element at most
+
+  class Way;
+
+ private:
+  std::shared_ptr<const Way> way_;
+};
 
 // result[i] = a[i] * 2^n[i].
 void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int64_t* n,

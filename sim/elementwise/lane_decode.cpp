@@ -1,0 +1,145 @@
+#include "lane_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/elementwise/lane_decode.cpp"
+#include <hwy/foreach_target.h>
+
+#include "lane_vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::elements::HWY_NAMESPACE {
+
+template <class T, class Item>
+HWY_INLINE I<T> load(const Item* items) {
+  const Integers<T> d;
+  if constexpr (sizeof(Item) == sizeof(T)) {
+    return hn::LoadU(d, reinterpret_cast<const Bits<T>*>(items));
+  } else {
+    const auto narrow = hn::LoadU(hn::Rebind<Item, Integers<T>>(), items);
+    if constexpr (sizeof(T) == 4) {
+      return hn::PromoteTo(d, narrow);
+    } else {
+      const hn::Rebind<std::uint32_t, Integers<T>> half;
+      const hn::RebindToUnsigned<Integers<T>> whole;
+      if constexpr (sizeof(Item) == 4)
+        return hn::BitCast(d, hn::PromoteTo(whole, narrow));
+      else
+        return hn::BitCast(d, hn::PromoteTo(whole, hn::PromoteTo(half, narrow)));
+    }
+  }
+}
+
+// A subnormal's fraction goes below the hidden one of the least normal number, which is then taken
+// off. Infinities and NaN are the top exponent field's, or are looked for.
+template <class T, bool ieee, class Item>
+void decode(const Decoding<T>& format, const void* codes, std::size_t n, T* numbers) {
+  const Decoding<T> f = format;  // a copy of ours, which no store can change
+  const Numbers<T> d;
+  const V<T> least = hn::Set(d, f.least_normal);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const I<T> code = load<T>(static_cast<const Item*>(codes) + i);
+    const I<T> magnitude = hn::And(code, all<T>(f.magnitude_mask));
+    const I<T> slid = hn::ShiftLeftSame(magnitude, f.up);
+    const I<T> low = bits<T>(hn::Sub(number<T>(hn::Or(slid, bits<T>(least))), least));
+    const I<T> kept = hn::And(low, all<T>(f.bottom_kept));
+    const I<T> sign = hn::And(hn::ShiftLeftSame(code, f.sign_up), all<T>(f.sign));
+    I<T> x = hn::Add(slid, all<T>(f.rebias));
+    if constexpr (ieee) {
+      const auto special = hn::Gt(magnitude, all<T>(f.infinity - 1));
+      x = hn::Add(x, hn::IfThenElseZero(special, all<T>(f.above)));
+      x = hn::IfThenElse(hn::Lt(magnitude, all<T>(f.bottom)), kept, x);
+    } else {
+      x = hn::IfThenElse(hn::Lt(magnitude, all<T>(f.bottom)), kept, x);
+      x = hn::IfThenElse(hn::Eq(magnitude, all<T>(f.infinity)),
+                         all<T>(lane<T>(carrier<T>.infinity)), x);
+      const I<T> quiet = hn::ShiftLeftSame(hn::And(code, all<T>(f.quiet_bit)), f.up);
+      const I<T> nan = hn::Or(quiet, all<T>(f.quiet_nan));
+      x = hn::IfThenElse(hn::Gt(magnitude, all<T>(f.first_nan - 1)), nan, x);
+      const I<T> whole = hn::And(code, all<T>(f.code_mask));
+      x = hn::IfThenElse(hn::Eq(whole, all<T>(f.minus_nan)), nan, x);
+    }
+    hn::StoreU(number<T>(hn::Or(x, sign)), d, numbers + i);
+  }
+}
+
+#if WIDTHWISE_HAS_HALF
+// A signalling NaN becomes quiet on the way.
+void decode_half(const Decoding<float>&, const void* codes, std::size_t n, float* numbers) {
+  const Numbers<float> d;
+  const auto* items = static_cast<const hwy::float16_t*>(codes);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(HalfNumbers(), items + i)), d, numbers + i);
+}
+
+// The fields slide to binary16's places, whose subnormals then are the format's.
+void decode_small(const Decoding<float>& format, const void* codes, std::size_t n, float* numbers) {
+  const Decoding<float> f = format;
+  const Numbers<float> d;
+  const hn::Rebind<std::uint8_t, Numbers<float>> bytes;
+  const hn::Rebind<std::int16_t, Numbers<float>> di;
+  using Lane = std::int16_t;
+  const auto all = [di](std::int64_t x) { return hn::Set(di, static_cast<Lane>(x)); };
+  const int down = carrier_format<float>.frac_bits - binary16.frac_bits;
+  const Layout<std::uint64_t> half(binary16);
+  const auto infinity = all(static_cast<Lane>(half.infinity));
+  const auto nan = all(static_cast<Lane>(half.nan_code));
+  const auto sign_bit = all(f.sign >> 16);
+  const hn::Vec<Numbers<float>> scale = hn::Set(d, f.scale);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto item = hn::LoadU(bytes, static_cast<const std::uint8_t*>(codes) + i);
+    const auto code = hn::And(hn::PromoteTo(di, item), all(f.code_mask));
+    const auto magnitude = hn::And(code, all(f.magnitude_mask));
+    auto x = hn::ShiftLeftSame(magnitude, f.up - down);
+    x = hn::IfThenElse(hn::Eq(magnitude, all(f.infinity)), infinity, x);
+    x = hn::IfThenElse(hn::Gt(magnitude, all(f.first_nan - 1)), nan, x);
+    x = hn::IfThenElse(hn::Eq(code, all(f.minus_nan)), nan, x);
+    x = hn::Or(x, hn::And(hn::ShiftLeftSame(code, f.sign_up - 16), sign_bit));
+    const auto scaled = hn::PromoteTo(d, hn::BitCast(HalfNumbers(), x));
+    hn::StoreU(hn::Mul(scaled, scale), d, numbers + i);
+  }
+}
+#endif
+
+template <class T, bool ieee>
+typename Kernels<T>::Decode decoder(int bytes) {
+  switch (bytes) {
+    case 1: return &decode<T, ieee, std::uint8_t>;
+    case 2: return &decode<T, ieee, std::uint16_t>;
+    default: return &decode<T, ieee, std::uint32_t>;
+  }
+}
+template <class T>
+typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]] bool flags) {
+#if WIDTHWISE_HAS_HALF
+  if constexpr (sizeof(T) == 4)
+    if (!flags && (f.half || f.small)) return f.half ? &decode_half : &decode_small;
+#endif
+  return f.ieee ? decoder<T, true>(f.bytes) : decoder<T, false>(f.bytes);
+}
+
+// HWY_EXPORT takes no templates.
+auto float_decode(const Decoding<float>& f, bool flags) { return choose_decode<float>(f, flags); }
+auto double_decode(const Decoding<double>& f, bool flags) {
+  return choose_decode<double>(f, flags);
+}
+
+}  // namespace widthwise::elements::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::elements {
+
+HWY_EXPORT(float_decode);
+HWY_EXPORT(double_decode);
+
+template <>
+Kernels<float>::Decode decode_kernel<float>(const Decoding<float>& f, bool flags) {
+  return HWY_DYNAMIC_DISPATCH(float_decode)(f, flags);
+}
+template <>
+Kernels<double>::Decode decode_kernel<double>(const Decoding<double>& f, bool flags) {
+  return HWY_DYNAMIC_DISPATCH(double_decode)(f, flags);
+}
+
+}  // namespace widthwise::elements
+#endif

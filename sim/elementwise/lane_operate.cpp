@@ -1,0 +1,133 @@
+#include "lane_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/elementwise/lane_operate.cpp"
+#include <hwy/foreach_target.h>
+
+#include "lane_vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::elements::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE auto signals(V<T> x) {
+  const I<T> infinity = all<T>(lane<T>(carrier<T>.infinity));
+  const I<T> quiet = all<T>(lane<T>(carrier<T>.nan_code));
+  const I<T> magnitude = bits<T>(hn::Abs(x));
+  return hn::RebindMask(Numbers<T>(),
+                        hn::And(hn::Gt(magnitude, infinity), hn::Lt(magnitude, quiet)));
+}
+
+// Of two numbers next to one another with the exact sum between them, the odd one: `sum` itself, or
+// its neighbour on the side of what it lacks.
+template <class T>
+HWY_INLINE V<T> to_odd(V<T> sum, V<T> lacking) {
+  const Numbers<T> d;
+  const I<T> s = bits<T>(sum), one = all<T>(1);
+  const I<T> inexact = mask<T>(hn::Gt(hn::Abs(lacking), hn::Zero(d)));  // not where it is NaN
+  const I<T> outward = hn::Or(hn::BroadcastSignBit(hn::Xor(s, bits<T>(lacking))), one);
+  const I<T> is_odd = hn::Neg(hn::And(s, one));
+  return number<T>(hn::Add(s, hn::AndNot(is_odd, hn::And(outward, inexact))));
+}
+
+template <class T, Sum how>
+HWY_INLINE V<T> sum_of([[maybe_unused]] bool downward, V<T> a, V<T> b) {
+  [[maybe_unused]] const Numbers<T> d;
+  V<T> sum = hn::Add(a, b);
+  if constexpr (how == Sum::to_odd) {  // Knuth's TwoSum
+    const V<T> of_b = hn::Sub(sum, a);
+    sum = to_odd<T>(sum, hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b)));
+    if (downward) {
+      const V<T> signs = hn::And(hn::Or(a, b), hn::SignBit(d));
+      sum = hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), signs, sum);
+    }
+  }
+  return sum;
+}
+
+template <class T>
+HWY_INLINE auto created(V<T> nan, V<T> a, V<T> b) {
+  return hn::AndNot(hn::Or(hn::IsNaN(a), hn::IsNaN(b)), hn::IsNaN(nan));
+}
+
+template <class T, Step step, Sum how, bool flags>
+void operate(bool downward, const T* a, const T* b, const T* c, std::size_t n, T* result) {
+  const Numbers<T> d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const V<T> x = hn::LoadU(d, a + i);
+    [[maybe_unused]] V<T> y = x;
+    if constexpr (step != Step::sqrt) y = hn::LoadU(d, b + i);
+    V<T> z;
+    [[maybe_unused]] V<T> product, addend;
+    if constexpr (step == Step::subtract) y = hn::Xor(y, hn::SignBit(d));
+    if constexpr (step == Step::multiply) z = hn::Mul(x, y);
+    if constexpr (step == Step::divide) z = hn::Div(x, y);
+    if constexpr (step == Step::sqrt) z = hn::Sqrt(x);
+    if constexpr (step == Step::add || step == Step::subtract) z = sum_of<T, how>(downward, x, y);
+    if constexpr (step == Step::fma) {
+      product = hn::Mul(x, y), addend = hn::LoadU(d, c + i);
+      z = sum_of<T, how>(downward, product, addend);
+    }
+    if constexpr (flags) {
+      if (!hn::AllFalse(d, hn::IsNaN(z))) {
+        auto loud = hn::Or(signals<T>(x), signals<T>(y));
+        if constexpr (step == Step::fma) {
+          loud = hn::Or(loud, hn::Or(signals<T>(addend), created<T>(product, x, y)));
+          loud = hn::Or(loud, created<T>(z, product, addend));
+        } else {
+          loud = hn::Or(loud, created<T>(z, x, y));
+        }
+        z = hn::IfThenElse(loud, number<T>(all<T>(lane<T>(carrier<T>.infinity + 1))), z);
+      }
+    }
+    hn::StoreU(z, d, result + i);
+  }
+}
+
+template <class T, Sum how, bool flags>
+typename Kernels<T>::Operate operator_of(Step step) {
+  switch (step) {
+    case Step::none: return nullptr;
+    case Step::add: return &operate<T, Step::add, how, flags>;
+    case Step::subtract: return &operate<T, Step::subtract, how, flags>;
+    case Step::multiply: return &operate<T, Step::multiply, how, flags>;
+    case Step::fma: return &operate<T, Step::fma, how, flags>;
+    case Step::divide:
+    case Step::sqrt: break;
+  }
+  return nullptr;
+}
+template <class T>
+typename Kernels<T>::Operate choose_operate(const Middle& m) {
+  if constexpr (sizeof(T) == 4)
+    if (m.flags) return operator_of<T, Sum::to_odd, true>(m.step);
+  if (m.step == Step::divide) return &operate<T, Step::divide, Sum::rounded, false>;
+  if (m.step == Step::sqrt) return &operate<T, Step::sqrt, Sum::rounded, false>;
+  return m.sum == Sum::rounded ? operator_of<T, Sum::rounded, false>(m.step)
+                               : operator_of<T, Sum::to_odd, false>(m.step);
+}
+
+// HWY_EXPORT takes no templates.
+auto float_operate(const Middle& m) { return choose_operate<float>(m); }
+auto double_operate(const Middle& m) { return choose_operate<double>(m); }
+
+}  // namespace widthwise::elements::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::elements {
+
+HWY_EXPORT(float_operate);
+HWY_EXPORT(double_operate);
+
+template <>
+Kernels<float>::Operate operate_kernel<float>(const Middle& m) {
+  return HWY_DYNAMIC_DISPATCH(float_operate)(m);
+}
+template <>
+Kernels<double>::Operate operate_kernel<double>(const Middle& m) {
+  return HWY_DYNAMIC_DISPATCH(double_operate)(m);
+}
+
+}  // namespace widthwise::elements
+#endif

@@ -1,0 +1,137 @@
+#include "lane_plan.hpp"
+
+#include <algorithm>
+
+namespace widthwise::elements {
+namespace {
+
+constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
+
+std::optional<Step> step_of(Operation op) {
+  switch (op) {
+    case Operation::convert: return Step::none;
+    case Operation::add: return Step::add;
+    case Operation::subtract: return Step::subtract;
+    case Operation::multiply: return Step::multiply;
+    case Operation::fma: return Step::fma;
+    case Operation::divide: return Step::divide;
+    case Operation::sqrt: return Step::sqrt;
+    default: return std::nullopt;
+  }
+}
+
+// Every number of the format is one of the carrier, and its fields slide there in one piece.
+bool decodes(const Format& own, const Format& f) {
+  return f == own ||
+         (f.width() < own.width() && f.width() <= 32 && f.precision() <= own.precision() &&
+          f.emax() <= own.emax() && f.emin() >= own.emin() && last_digit(f) >= last_digit(own));
+}
+
+// Three digits of the carrier lie below the last of the format, and half of its least number is no
+// subnormal of the carrier's.
+bool encodes(const Format& own, const Format& f) {
+  return f.width() <= 32 && f.precision() + 3 <= own.precision() && f.emax() <= own.emax() &&
+         f.emin() - f.all_normal() >= own.emin() &&
+         f.emin() + own.precision() - f.precision() <= own.emax();
+}
+
+// The carrier's own product has all digits of the exact one.
+bool product_exact(const Format& own, const Format& a, const Format& b) {
+  return a.precision() + b.precision() <= own.precision() && a.emax() + b.emax() < own.emax() &&
+         last_digit(a) + last_digit(b) >= last_digit(own);
+}
+
+// Of a product with digits below the carrier's last, nothing is left in the result: it lies below
+// half of its least number, and a tie with that half goes to 0 as well.
+bool loses_underflow_only(const Format& own, const Format& to, const Format& a, const Format& b) {
+  const int digits = a.precision() + b.precision();
+  return digits <= own.precision() && !to.all_normal() &&
+         last_digit(own) + digits <= last_digit(to);
+}
+
+// Rounding twice by these is rounding once: ties away after toward zero.
+bool composes(RoundingMode mode) {
+  return mode == RoundingMode::rtz || mode == RoundingMode::rdn || mode == RoundingMode::rup ||
+         mode == RoundingMode::rna;
+}
+
+// To nearest even it is for sums, quotients and roots of numbers of the result's format, or of
+// fewer digits.
+bool nearest_composes(const Format& own, const Format& to, std::span<const Format> x) {
+  const auto alike = [&](const Format& f) {
+    return f.precision() <= to.precision() && last_digit(f) >= last_digit(to);
+  };
+  return !to.all_normal() && own.precision() >= 2 * to.precision() + 2 &&
+         std::all_of(x.begin(), x.end(), alike);
+}
+
+// The exponents leave room for the carry, and for what TwoSum makes on its way.
+bool sum_stays_inside(const Format& own, Step step, std::span<const Format> x) {
+  std::int64_t most = 0;
+  for (const Format& f : x) most = std::max(most, f.emax());
+  if (step == Step::fma) most = std::max(x[0].emax() + x[1].emax() + 1, x[2].emax());
+  return most + 2 <= own.emax();
+}
+
+// Where it does not: the machine's overflow is one of `to` that gives the same code.
+bool overflow_agrees(const Format& own, const Format& to) {
+  return to.emax() == own.emax() && to.has_inf() && to.overflow == Overflow::ieee;
+}
+
+// Quotients are normal numbers of the carrier, and roots always are.
+bool quotient_stays_inside(const Format& own, std::span<const Format> x) {
+  return x.size() < 2 || (x[0].emax() - last_digit(x[1]) < own.emax() &&
+                          last_digit(x[0]) - x[1].emax() - 1 >= own.emin());
+}
+
+LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
+                   std::span<const Format> x, bool flags) {
+  const Format& own = carrier == Carrier::in_float ? binary32 : binary64;
+  const auto refuse = [](const char* why) { return LaneAnswer{std::nullopt, why}; };
+  for (const Format& f : x)
+    if (!decodes(own, f)) return refuse("lanes do not hold all numbers of an operand");
+  const RoundingMode mode = env.rounding.mode;
+  const bool by_machine = !flags && composes(mode);
+  LanePlan plan{carrier, {step, Sum::rounded, flags}, by_machine ? mode : RoundingMode::rne};
+  if (step == Step::none && to == own) return {plan, nullptr};
+  if (!encodes(own, to)) return refuse("lanes have too few digits or exponents to round");
+  const bool to_nearest = !flags && mode == RoundingMode::rne;
+  const bool multiplies = step == Step::multiply || step == Step::fma;
+  if (multiplies && !product_exact(own, x[0], x[1]) &&
+      !(step == Step::multiply && to_nearest && overflow_agrees(own, to) &&
+        loses_underflow_only(own, to, x[0], x[1])))
+    return refuse("products are not exact in lanes");
+  if (step == Step::none || step == Step::multiply) return {plan, nullptr};
+
+  const bool nearest = to_nearest && step != Step::fma && nearest_composes(own, to, x);
+  if (step == Step::divide || step == Step::sqrt) {
+    if (!by_machine && !nearest)
+      return refuse("lanes divide and take roots only where two roundings are one");
+    if (!quotient_stays_inside(own, x)) return refuse("quotients may overflow in lanes");
+    return {plan, nullptr};
+  }
+  if (!sum_stays_inside(own, step, x) && !(nearest && overflow_agrees(own, to)))
+    return refuse("sums may overflow in lanes");
+  if (!by_machine && !nearest) plan.middle.sum = Sum::to_odd;
+  return {plan, nullptr};
+}
+
+}  // namespace
+
+LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
+                      std::span<const Format> operands, bool flags) {
+  const std::optional<Step> step = step_of(op);
+  if (!step)
+    return {std::nullopt, "lanes add, subtract, multiply, divide, fuse, take roots and convert"};
+  if (env.rounding.stochastic()) return {std::nullopt, "lanes draw no random bits"};
+  if (env.nan != NanResult::canonical) return {std::nullopt, "lanes lose the payloads of NaN"};
+  if (flags && to.all_normal())
+    return {std::nullopt, "lanes do not tell what is tiny in a format without subnormals"};
+  const LaneAnswer narrow = plan_in(Carrier::in_float, *step, to, env, operands, flags);
+  if (narrow.plan) return narrow;
+  if (flags && *step != Step::none)
+    return {std::nullopt, "integers are as fast as double lanes where flags are wanted"};
+  return plan_in(Carrier::in_double, *step, to, env, operands, flags);
+}
+
+}  // namespace widthwise::elements

@@ -1,0 +1,41 @@
+#pragma once
+#include "widthwise/sim/elementwise.hpp"
+
+// The ways to compute an operation that elementwise.hpp chooses from. All give the same bits.
+namespace widthwise {
+
+// What an operation is applied to.
+struct ElementArrays {
+  std::span<const void* const> operands;
+  std::size_t count;
+  void* result;
+  std::uint8_t* flags;  // or null
+  RandomSource random;
+};
+
+class Elementwise::Way {
+ public:
+  virtual ~Way() = default;
+  virtual void run(const ElementArrays& x) const = 0;
+  virtual const char* name() const = 0;
+  virtual bool quick() const { return true; }
+};
+
+using ElementwiseWay = std::unique_ptr<const Elementwise::Way>;
+
+// An operation on codes of formats, before any arrays.
+struct ElementTask {
+  Operation op;
+  Format to;
+  Env env;
+  std::span<const Format> operands;
+  bool flags;
+  std::size_t expected;
+};
+
+ElementwiseWay integer_way(const ElementTask& task);
+// Null where a condition fails.
+ElementwiseWay lane_way(const ElementTask& task);
+ElementwiseWay table_way(const ElementTask& task);
+
+}  // namespace widthwise

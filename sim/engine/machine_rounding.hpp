@@ -1,0 +1,28 @@
+#pragma once
+#include <cfenv>
+
+#include "widthwise/rounding.hpp"
+
+namespace widthwise {
+
+// The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
+// Ties away need it toward zero: the digits they look at are then still there.
+class MachineRounding {
+ public:
+  explicit MachineRounding(RoundingMode mode) {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+    std::fesetround(mode == RoundingMode::rne   ? FE_TONEAREST
+                    : mode == RoundingMode::rdn ? FE_DOWNWARD
+                    : mode == RoundingMode::rup ? FE_UPWARD
+                                                : FE_TOWARDZERO);
+  }
+  ~MachineRounding() { std::fesetenv(&before_); }
+  MachineRounding(const MachineRounding&) = delete;
+  MachineRounding& operator=(const MachineRounding&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+}  // namespace widthwise
