@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -211,6 +213,23 @@ def shape_of(x: Any) -> tuple[int, ...]:
     return x.shape if isinstance(x, Array) else np.shape(x)
 
 
+def leading_axes(a: Array, b: Array, last: int) -> tuple[int, ...]:
+    """What the axes before the last ones broadcast to."""
+    pairs = [*zip_longest(a.shape[:-last][::-1], b.shape[:-last][::-1], fillvalue=1)][::-1]
+    if any(m != n and 1 not in (m, n) for m, n in pairs):
+        raise ValueError(f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast")
+    shape = tuple(n if m == 1 else m for m, n in pairs)
+    count_of(shape)
+    return shape
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    n = math.prod(shape)
+    if n > 1 << 60:
+        raise ValueError(f"the result would be {shape}, {n} numbers; 2^60 are the most")
+    return n
+
+
 def blocks_of(unit: Unit, k: int) -> int:
     return -(-k // unit.scale_block) if unit.scale_block else 0
 
@@ -251,7 +270,7 @@ class Operands:
         self.arrays = arrays
         self.shape = shape
         self.k = k
-        self.count = int(np.prod(shape, dtype=np.int64))
+        self.count = count_of(shape)
 
     @classmethod
     def of_dots(cls, u: Unit, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> Operands:
@@ -259,12 +278,7 @@ class Operands:
         y = operand("b", b, u.b, u._core.b_keeps, u)
         if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1]:
             raise ValueError(f"a is {x.shape} and b is {y.shape}; their last axes must match")
-        try:
-            shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
-        except ValueError:
-            raise ValueError(
-                f"a is {x.shape} and b is {y.shape}; leading axes do not broadcast"
-            ) from None
+        shape = leading_axes(x, y, 1)
         k = x.shape[-1]
         addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
         column = None if addend is None else addend.reshape(*addend.shape, 1)
@@ -311,15 +325,10 @@ class Products:
     ) -> None:
         self.unit = u
         self.m, self.k, self.n = a.shape[-2], a.shape[-1], b.shape[-1]
-        try:
-            lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        except ValueError:
-            raise ValueError(
-                f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast"
-            ) from None
+        lead = leading_axes(a, b, 2)
         self.shape = (*lead, *(() if row else (self.m,)), *(() if column else (self.n,)))
         out = (*lead, self.m, self.n)
-        self.count = int(np.prod(out, dtype=np.int64))
+        self.count = count_of(out)
         addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)
         if addend is not None and (row or column):
             addend = spread("c", addend, self.shape).reshape(*out)

@@ -214,6 +214,16 @@ def test_a_cumulative_sum_of_nothing_and_of_no_axis():
         ww.cumsum(ww.zeros((3, 4), "e5m10"), unit="mac(e5m10)", axis=2)
 
 
+def test_a_result_past_all_memory_is_refused_by_its_size():
+    bits = np.broadcast_to(np.uint16(0), (1 << 33, 1, 4))
+    x = ww.Array._of(bits, ww.Format("e5m10"))
+    text = "the result would be .8589934592, 8589934592., 73786976294838206464 numbers; 2.60 are"
+    with pytest.raises(ValueError, match=text):
+        ww.dot(x, x[:, 0], unit="mac(e5m10)")
+    with pytest.raises(ValueError, match=text):
+        ww.matmul(x[:, 0], x[:, 0].T, unit="mac(e5m10)")
+
+
 def test_a_dot_takes_an_engine_and_threads():
     x = drawn((3, 8), "e5m10")
     with pytest.raises(ValueError, match="engine = 'gpu': there is no such engine here"):
