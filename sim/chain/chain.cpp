@@ -182,7 +182,7 @@ Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit);
   if (answer.digits == 0) return refusal(answer.reason);
   // Products a second of one core on AVX-512, measured.
-  return {"chain", true, answer.reason + "; " + target_name(), answer.digits == 32 ? 200e6 : 90e6};
+  return {"chain", true, answer.reason + "; " + target_name(), answer.digits == 32 ? 170e6 : 80e6};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

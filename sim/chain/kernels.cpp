@@ -109,6 +109,7 @@ template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void roll(Dice<U>& dice, std::uint64_t step) {
   dice.call(step);
 }
+
 // Rounds x into z.
 template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void settle(const RoundingSlot<U>& to, const Number<U>& x,
@@ -195,6 +196,7 @@ class Strip {
     if (x.out.due(k)) roll(x.out, k);
     const Number<U> b = load_number<U>(t_.b.at(i * panel_columns + column_ + v * items));
     const Draw<U> random{x.product.bits(k), x.out.bits(k)};
+    // Unusual numbers come in company, and the quick way in vain costs half a step more.
     if (x.unusual == 0 && quick_step(u_, a, b, random, x.z)) return;
     x.unusual = x.unusual == 0 ? 6 : x.unusual - 1;
     any_step(u_, a, b, random, x.z);

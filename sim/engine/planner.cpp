@@ -31,7 +31,7 @@ struct Entry {
 };
 constexpr Entry entries[] = {
     {"reference", &reference_opinion, &reference, 200'000},
-    {"chain", &chain::opinion, &chain::make, 2'000'000},
+    {"chain", &chain::opinion, &chain::make, 10'000'000},
     {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
     {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
     {"blocks", &blocks::opinion, &blocks::make, 100'000'000},
