@@ -89,6 +89,8 @@ Slot slot(const char* where, const Round& r) {
     s.past[negative] = number(f, overflowed(to, negative));
     s.infinite[negative] = number(f, delivered_infinity(to, negative).code);
   }
+  if (s.flush != Flush::keep && std::fabs(s.nan) < s.least_normal)
+    unfit("has NaN in the place of a number that it flushes");
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
   s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
               std::isinf(s.past[0]) && s.specials_stay;
@@ -261,6 +263,7 @@ bool any_special(const Format& f) { return f.has_inf() || f.has_nan(); }
 // Whether infinities and NaN pass through sums as they should, and all products are plain.
 bool quick(const Rules& r, const Unit& u) {
   if (r.product || r.normalised) return false;
+  if (r.overflow_at > 0 && r.group.aligned != Aligned::window) return false;
   for (const SumRule* s : {&r.group, &r.block, &r.late})
     if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed) return false;
   if (r.group_scale && (any_special(u.a.fmt) || any_special(u.b.fmt) || u.scale->fmt.has_inf()))

@@ -145,6 +145,7 @@ TEST_CASE("the exact engine gives the reference's codes: random units") {
     u.lanes = 0, u.c_level = CLevel::group, u.product.round.reset();
     u.product.overflow_to_inf_at.reset(), u.groups.reset();
     u.chain.c_at = CAt::first, u.chain.c_round.reset(), u.chain.promote.reset();
+    u.chain.compensation = Compensation::none;
     u.group_sum.order = Order::fused, u.group_sum.node_round.reset();
     if (u.scale) u.scale->apply = ScaleApply::term;
     if (u.group_sum.align.reference == Reference::max_exponent)
