@@ -15,6 +15,13 @@ namespace {
 // Scales of operands are read like operands.
 Operand scale_operand(const Unit& u) { return {.fmt = u.scale ? u.scale->fmt : u.a.fmt}; }
 
+// How results that have been rounded become codes: nothing is flushed any more.
+Round as_it_stands(const Round& r) {
+  Round z{.fmt = r.fmt, .nan_bits = r.nan_bits};
+  z.fmt.ftz = false;
+  return z;
+}
+
 class BlockProduct final : public ProductEngine {
  public:
   BlockProduct(const ProductTask& task, Rules rules)
@@ -23,7 +30,7 @@ class BlockProduct final : public ProductEngine {
         rules_(std::move(rules)),
         kernels_(kernels()),
         order_(lane_order(unit_, k_)),
-        result_(Round{.fmt = result_round(unit_).fmt, .nan_bits = result_round(unit_).nan_bits}),
+        result_(as_it_stands(result_round(unit_))),
         reference_(make_reference(unit_, k_)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {

@@ -89,8 +89,6 @@ Slot slot(const char* where, const Round& r) {
     s.past[negative] = number(f, overflowed(to, negative));
     s.infinite[negative] = number(f, delivered_infinity(to, negative).code);
   }
-  if (s.flush != Flush::keep && std::fabs(s.nan) < s.least_normal)
-    unfit("has NaN in the place of a number that it flushes");
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
   s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
               std::isinf(s.past[0]) && s.specials_stay;
@@ -240,6 +238,8 @@ void set_products(Rules& rules, const Unit& u, const Range& products) {
                                           : std::ldexp(1.0, static_cast<int>(*n));
   rules.term_scale = scaled;
   rules.group_scale = u.scale && !scaled;
+  if (rules.group_scale && (u.group_sum.order != Order::fused || u.group_sum.node_round))
+    refuse("scaled groups of sums in steps");
   if (scaled && (rules.product || rules.normalised || rules.overflow_at > 0))
     refuse("products are looked at before they are scaled");
 }
@@ -298,8 +298,8 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   Range products = range("a", u.a) * range("b", u.b);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
-  if (u.scale && u.scale->apply == ScaleApply::term) products = products * scales;
   set_products(r, u, products);
+  if (u.scale && u.scale->apply == ScaleApply::term) products = products * scales;
   if (u.product.round) products = range("product.round", u.product.round->fmt);
   const Range c = both(range("c", u.c), range("out", u.out.fmt));
 
