@@ -83,7 +83,7 @@ class TiledProduct : public ProductEngine {
   Codec<T> a_, b_, c_, out_;
 
  private:
-  static constexpr std::size_t block_rows = 512, block_columns = 512;
+  static constexpr std::size_t block_rows = 512, block_columns = 2048 / sizeof(T);
 
   // One thread's buffers.
   class Work {

@@ -211,6 +211,15 @@ Shape shape(const Way& way, int precision) {
   return {limbs, way.limb_bits, leading, way.lanes};
 }
 
+// Products a second of one core, about. In formats of few binades many results lie near an end and
+// go to the reference.
+double rate(const Way& way, const Unit& u, int limbs) {
+  const auto few_binades = [](const Format& f) { return f.emax() - f.emin() < 100; };
+  const bool narrow =
+      few_binades(u.out.fmt) || (u.product.round && few_binades(u.product.round->fmt));
+  return narrow ? 20e6 : 1e9 / way.nanoseconds(limbs);
+}
+
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
   if (task.multiplier) return refuse("products of the user's own");
@@ -227,7 +236,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
   if (!way.kernel(limbs)) return refuse("this processor has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
-          1e9 / way.nanoseconds(limbs)};
+          rate(way, task.unit, limbs)};
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
