@@ -247,16 +247,11 @@ double rate(const Rules& r) {
   return r.quick ? 5e9 * lanes / (lanes + 8) : 0.4e9;
 }
 
-Opinion refusal(const std::string& why) { return {"blocks", false, why, 0}; }
-
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  if (task.multiplier) return refusal("products of the user's own");
-  if (task.flags) return refusal("flags are wanted");
-  if (task.k == 0) return refusal("there is nothing to multiply");
   const Answer answer = plan(task.unit, task.k);
-  if (!answer.rules) return refusal(answer.reason);
+  if (!answer.rules) return {"blocks", false, answer.reason, 0};
   return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules)};
 }
 

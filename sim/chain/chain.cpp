@@ -172,15 +172,11 @@ class ChainProduct final : public ProductEngine {
   Kernel<T> kernel_;
 };
 
-Opinion refusal(const std::string& why) { return {"chain", false, why, 0}; }
-
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  if (task.multiplier) return refusal("products of the user's own");
-  if (task.k == 0) return refusal("there is nothing to multiply");
   const Answer answer = plan(task.unit);
-  if (answer.digits == 0) return refusal(answer.reason);
+  if (answer.digits == 0) return {"chain", false, answer.reason, 0};
   // Products a second of one core on AVX-512, measured.
   return {"chain", true, answer.reason + "; " + target_name(), answer.digits == 32 ? 170e6 : 80e6};
 }

@@ -25,21 +25,33 @@ std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
 
 struct Entry {
   std::string_view name;
+  bool takes_flags;
   Opinion (*opinion)(const ProductTask&);
   std::unique_ptr<ProductEngine> (*make)(const ProductTask&);
   std::size_t products_at_once;  // some hundredths of a second
 };
 constexpr Entry entries[] = {
-    {"reference", &reference_opinion, &reference, 200'000},
-    {"chain", &chain::opinion, &chain::make, 10'000'000},
-    {"lanes", &lanes::opinion, &lanes::make, 200'000'000},
-    {"tensor", &tensor::opinion, &tensor::make, 200'000'000},
-    {"blocks", &blocks::opinion, &blocks::make, 100'000'000},
-    {"wide", &wide::opinion, &wide::make, 500'000},
-    {"wide52", &wide::opinion52, &wide::make52, 5'000'000},
-    {"exact", &exact::opinion, &exact::make, 200'000'000},
-    {"words", &exact::opinion_of_words, &exact::make_words, 2'000'000},
+    {"reference", true, &reference_opinion, &reference, 200'000},
+    {"chain", true, &chain::opinion, &chain::make, 10'000'000},
+    {"lanes", false, &lanes::opinion, &lanes::make, 200'000'000},
+    {"tensor", false, &tensor::opinion, &tensor::make, 200'000'000},
+    {"blocks", false, &blocks::opinion, &blocks::make, 100'000'000},
+    {"wide", true, &wide::opinion, &wide::make, 500'000},
+    {"wide52", true, &wide::opinion52, &wide::make52, 5'000'000},
+    {"exact", true, &exact::opinion, &exact::make, 200'000'000},
+    {"words", true, &exact::opinion_of_words, &exact::make_words, 2'000'000},
 };
+
+// What an engine says, after what all but the reference refuse alike.
+Opinion opinion_of(const Entry& e, const ProductTask& task) {
+  const auto refuse = [&](const char* why) { return Opinion{std::string(e.name), false, why, 0}; };
+  if (e.opinion != &reference_opinion) {
+    if (task.multiplier) return refuse("products of the user's own");
+    if (task.k == 0) return refuse("there is nothing to multiply");
+  }
+  if (task.flags && !e.takes_flags) return refuse("flags are wanted");
+  return e.opinion(task);
+}
 
 const Entry& entry(std::string_view name) {
   const auto* found = std::ranges::find(entries, name, &Entry::name);
@@ -60,14 +72,14 @@ std::vector<std::string> engine_names() {
 
 std::vector<Opinion> opinions(const ProductTask& task) {
   std::vector<Opinion> all;
-  for (const Entry& e : entries) all.push_back(e.opinion(task));
+  for (const Entry& e : entries) all.push_back(opinion_of(e, task));
   std::ranges::stable_sort(all, std::ranges::greater{}, &Opinion::rate);
   return all;
 }
 
 Prepared prepare(const ProductTask& task, std::string_view engine) {
   const Entry& chosen = entry(engine == "auto" ? opinions(task).front().engine : engine);
-  if (const Opinion opinion = chosen.opinion(task); !opinion.takes)
+  if (const Opinion opinion = opinion_of(chosen, task); !opinion.takes)
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, to_string(task.unit), opinion.reason));

@@ -308,16 +308,10 @@ constexpr double words_rate = 100e6;
 
 Opinion refusal(const char* engine, const std::string& why) { return {engine, false, why, 0}; }
 
-Answer answer_to(const ProductTask& task) {
-  if (task.multiplier) return {std::nullopt, "products of the user's own"};
-  if (task.k == 0) return {std::nullopt, "there is nothing to multiply"};
-  return plan(task.unit, task.k, task.flags);
-}
-
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  const Answer answer = answer_to(task);
+  const Answer answer = plan(task.unit, task.k, task.flags);
   if (!answer.plan) return refusal("exact", answer.reason);
   if (!answer.plan->doubles)
     return refusal("exact", "doubles do not hold its terms or its register");
@@ -325,17 +319,17 @@ Opinion opinion(const ProductTask& task) {
 }
 
 Opinion opinion_of_words(const ProductTask& task) {
-  const Answer answer = answer_to(task);
+  const Answer answer = plan(task.unit, task.k, task.flags);
   if (!answer.plan) return refusal("words", answer.reason);
   return {"words", true, answer.reason + "; in integers", words_rate};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
-  return std::make_unique<ExactProduct>(task, *answer_to(task).plan);
+  return std::make_unique<ExactProduct>(task, *plan(task.unit, task.k, task.flags).plan);
 }
 
 std::unique_ptr<ProductEngine> make_words(const ProductTask& task) {
-  Plan p = *answer_to(task).plan;
+  Plan p = *plan(task.unit, task.k, task.flags).plan;
   p.doubles = false;
   return std::make_unique<ExactProduct>(task, p);
 }

@@ -256,9 +256,6 @@ Opinion refusal(const std::string& why) { return {"lanes", false, why, 0}; }
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  if (task.multiplier) return refusal("products of the user's own");
-  if (task.flags) return refusal("flags are wanted");
-  if (task.k == 0) return refusal("there is nothing to multiply");
   const Answer answer = plan(task.unit, own_modes());
   if (!answer.plan) return refusal(answer.reason);
   if (!kernel<float>(Multiply::native, Add::native))

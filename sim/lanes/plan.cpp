@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::lanes {
@@ -15,27 +16,21 @@ constexpr bool taken(const Rounding& r) {
 
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
-// Signed, with zero and subnormals, and read as it stands.
-const char* unusual(const Format& f) {
-  if (!f.is_signed) return "is unsigned";
-  if (!f.subnormals || !f.zero) return "has no subnormals, or no zero";
-  if (f.daz || f.ftz) return "flushes subnormals";
-  if (f.precision() < 2) return "has one digit";
-  if (f.nan == NanCodes::negative_zero) return "has NaN in the place of -0";
-  if (f.width() > 64) return "has more than 64 bits";
-  return nullptr;
+const char* unfit(const Format& f) {
+  if (const char* why = unusual(f)) return why;
+  return f.width() > 64 ? "has more than 64 bits" : nullptr;
 }
 
-std::string unusual(const char* where, const Operand& x) {
-  if (const char* why = unusual(x.fmt))
+std::string unfit(const char* where, const Operand& x) {
+  if (const char* why = unfit(x.fmt))
     return fmt::format("{} = {} {}", where, to_string(x.fmt), why);
   if (x.subnormals != Flush::keep || x.keep_frac)
     return fmt::format("{} is conditioned before use", where);
   return {};
 }
 
-std::string unusual(const char* where, const Round& r) {
-  if (const char* why = unusual(r.fmt))
+std::string unfit(const char* where, const Round& r) {
+  if (const char* why = unfit(r.fmt))
     return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
   if (!taken(r.rm))
     return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup, rna and sr<k>", where,
@@ -62,18 +57,17 @@ std::string unlike_a_chain(const Unit& u) {
   if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.final || u.chain.lane_permutation)
     return "promotion, C last, a final rounding or permuted lanes";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
-  if (const std::string why = unusual("a", u.a); !why.empty()) return why;
-  if (const std::string why = unusual("b", u.b); !why.empty()) return why;
-  if (const std::string why = unusual("c", u.c); !why.empty()) return why;
+  if (const std::string why = unfit("a", u.a); !why.empty()) return why;
+  if (const std::string why = unfit("b", u.b); !why.empty()) return why;
+  if (const std::string why = unfit("c", u.c); !why.empty()) return why;
   if (u.product.round) {
-    if (const std::string why = unusual("product.round", *u.product.round); !why.empty())
-      return why;
+    if (const std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
     const Rounding wanted = u.out.rm.stochastic() ? Rounding() : u.out.rm;
     if (u.product.round->rm != wanted)
       return fmt::format("product.round does not round by {}, as it has to with out's {}",
                          to_string(wanted), to_string(u.out.rm));
   }
-  return unusual("out", u.out);
+  return unfit("out", u.out);
 }
 
 // All formats the machine's, and overflow as IEEE 754 has it: the lanes are the hardware.

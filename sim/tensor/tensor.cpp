@@ -78,16 +78,11 @@ double rate(const Plan& plan) {
   return 16e9 * lanes / (lanes + ending) * (plan.wide ? 0.9 : 1);
 }
 
-Opinion refusal(const std::string& why) { return {"tensor", false, why, 0}; }
-
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  if (task.multiplier) return refusal("products of the user's own");
-  if (task.flags) return refusal("flags are wanted");
-  if (task.k == 0) return refusal("there is nothing to multiply");
   const Answer answer = plan(task.unit);
-  if (!answer.plan) return refusal(answer.reason);
+  if (!answer.plan) return {"tensor", false, answer.reason, 0};
   return {"tensor", true, answer.reason + "; " + target_name(), rate(*answer.plan)};
 }
 

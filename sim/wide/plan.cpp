@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::wide {
@@ -21,20 +22,15 @@ Unit multiply_add(const Unit& u) {
   return plain;
 }
 
-const char* unusual(const Format& f) {
-  if (!f.is_signed) return "is unsigned";
-  if (!f.subnormals || !f.zero) return "has no subnormals, or no zero";
-  if (f.daz || f.ftz) return "flushes subnormals";
-  if (f.nan == NanCodes::negative_zero) return "has NaN in the place of -0";
-  if (f.precision() < 2) return "has one digit";
-  if (f.emax() <= f.emin()) return "has one binade of normal numbers";
-  return nullptr;
+const char* unfit(const Format& f) {
+  if (const char* why = unusual(f)) return why;
+  return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
 
-std::string unusual(const Unit& u) {
+std::string unfit(const Unit& u) {
   const Format product = u.product.round.value_or(u.out).fmt;
   for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, product, u.out.fmt})
-    if (const char* why = unusual(f)) return fmt::format("{} {}", to_string(f), why);
+    if (const char* why = unfit(f)) return fmt::format("{} {}", to_string(f), why);
   return {};
 }
 
@@ -51,7 +47,7 @@ Answer plan(const Unit& u) {
   if (u.lanes != 1) return refuse("more than one product a block");
   if (u != multiply_add(u))
     return refuse("its operands, sums or roundings are more than those of a multiply-add");
-  if (const std::string why = unusual(u); !why.empty()) return refuse(why);
+  if (const std::string why = unfit(u); !why.empty()) return refuse(why);
   const int p = u.out.fmt.precision();
   if (u.product.round && u.product.round->fmt.precision() != p)
     return refuse("product.round and out have different precisions");

@@ -222,8 +222,6 @@ double rate(const Way& way, const Unit& u, int limbs) {
 
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
-  if (task.multiplier) return refuse("products of the user's own");
-  if (task.k == 0) return refuse("there is nothing to multiply");
   const Answer answer = plan(task.unit);
   if (!answer.chain) return refuse(answer.reason);
   const int p = answer.chain->precision, limbs = way.limbs_for(p);
