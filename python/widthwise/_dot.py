@@ -45,7 +45,8 @@ def dot(
         seed: of stochastic rounding.
         flags: deliver (result, uint8 flags); all that was raised on an output's way.
         multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
-            'truncated_array8', 'truncated_operands4', or a function (ma, mb) -> m of integers.
+            'truncated_array8', 'truncated_operands4', or a function (ma, mb) -> m of integers,
+            of the two alone: it may be asked once for each pair.
     Returns:
         An Array of unit.result_format, of the leading axes' shape.
     Raises:

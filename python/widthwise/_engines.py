@@ -33,7 +33,7 @@ def explain(unit: str | Unit, m: int, n: int, k: int, *, flags: bool = False) ->
 
     >>> import widthwise as ww
     >>> print(ww.explain("hopper.f16.f32", 64, 64, 512, flags=True).engine)
-    reference
+    blocks
     """
     u = as_unit(unit)
     prepared = core.PreparedUnit(u._core, k, None)

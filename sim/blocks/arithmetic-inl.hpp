@@ -94,7 +94,7 @@ HWY_INLINE V to_integer(RoundingMode mode, V x) {
     case RoundingMode::rtz: z = hn::Trunc(x); break;
     case RoundingMode::rdn: z = hn::Floor(x); break;
     case RoundingMode::rup: z = hn::Ceil(x); break;
-    default: return to_integer_by_digits(mode, x);
+    default: z = to_integer_by_digits(mode, x);
   }
 #if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR
   z = hn::CopySign(z, x);  // without an instruction for it the sign is lost
@@ -102,32 +102,14 @@ HWY_INLINE V to_integer(RoundingMode mode, V x) {
   return z;
 }
 
-// To frac_bits below the leading digit, or below that of the least normal number.
-HWY_INLINE V cut(V x, RoundingMode mode, int frac_bits, double least_normal) {
+// To frac_bits below the leading digit, or below that of the least normal number: a whole number of
+// the last one.
+template <class Whole>
+HWY_INLINE V cut(V x, int frac_bits, double least_normal, const Whole& whole) {
   const V power = hn::Min(hn::Max(leading_power(x), number(least_normal)),
                           number(0x1p970));  // an infinity stays one
-  const V whole = to_integer(mode, hn::Mul(x, over(power, frac_bits)));
-  return hn::Mul(whole, hn::Mul(power, number(power_of_two(-frac_bits))));
-}
-
-HWY_INLINE V by_sign(V x, const double (&two)[2]) {
-  const M negative = hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x))));
-  return hn::IfThenElse(negative, number(two[1]), number(two[0]));
-}
-
-HWY_INLINE V flushed(const Slot& s, V x) {
-  const M tiny = hn::Lt(hn::Abs(x), number(s.least_normal));
-  const V zero = s.flush == Flush::flush_signed_zero ? hn::CopySign(number(0), x) : number(0);
-  return hn::IfThenElse(hn::And(tiny, hn::Ne(x, number(0))), zero, x);
-}
-
-// What lies past the largest number, infinities and NaN, as the format has them.
-HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
-  const M past = hn::Gt(hn::Abs(rounded), number(s.largest));
-  V z = hn::IfThenElse(past, by_sign(x, s.past), rounded);
-  const M infinite = hn::Eq(hn::Abs(x), number(std::numeric_limits<double>::infinity()));
-  z = hn::IfThenElse(infinite, by_sign(x, s.infinite), z);
-  return hn::IfThenElse(hn::Eq(x, x), z, number(s.nan));
+  return hn::Mul(whole(hn::Mul(x, over(power, frac_bits))),
+                 hn::Mul(power, number(power_of_two(-frac_bits))));
 }
 
 // use(mode), compiled anew for the usual modes.
@@ -140,19 +122,6 @@ HWY_INLINE void with_mode(RoundingMode mode, const Use& use) {
     case rdn: return use(std::integral_constant<RoundingMode, rdn>{});
     default: return use(mode);
   }
-}
-
-// An exact number, an infinity or NaN as the slot's format holds it.
-HWY_INLINE V rounded(const Slot& s, RoundingMode mode, V x) {
-  if (s.plus_zero) x = hn::Add(x, number(0));
-  V z = x;
-  if (s.first_frac_bits >= 0) z = cut(z, s.first_mode, s.first_frac_bits, s.least_normal);
-  const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
-  z = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), z))
-              : cut(z, mode, s.frac_bits, s.least_normal);
-  if (s.flush != Flush::keep) z = flushed(s, z);
-  if (!s.signed_zero) z = hn::Add(z, number(0));
-  return machine ? z : past_the_end(s, x, z);
 }
 
 // x + y to nearest, and what that leaves out.

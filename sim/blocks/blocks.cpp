@@ -28,10 +28,14 @@ class BlockProduct final : public ProductEngine {
       : unit_(task.unit),
         k_(task.k),
         rules_(std::move(rules)),
+        products_(task.multiplier
+                      ? std::make_unique<SignificandProducts>(
+                            task.multiplier, unit_.a.fmt.precision(), unit_.b.fmt.precision())
+                      : nullptr),
         kernels_(kernels()),
         order_(lane_order(unit_, k_)),
         result_(as_it_stands(result_round(unit_))),
-        reference_(make_reference(unit_, k_)) {}
+        reference_(make_reference(unit_, k_, task.multiplier)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     const MachineRounding mode(RoundingMode::rne);
@@ -68,7 +72,7 @@ class BlockProduct final : public ProductEngine {
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
       panels_ = (columns_ + strip_columns - 1) / strip_columns;
-      registers_.resize(rows_ * panels_);
+      begin();
       for (std::size_t panel = 0; panel < panels_; ++panel)
         for (std::size_t r = 0; r < rows_; ++r) load_addend(r, panel);
       for (k_ = 0; k_ < e_.padded(); k_ += steps_) {
@@ -85,7 +89,21 @@ class BlockProduct final : public ProductEngine {
     }
 
    private:
-    Registers& registers(std::size_t r, std::size_t panel) { return registers_[panel * rows_ + r]; }
+    void begin() {
+      const std::size_t strips = rows_ * panels_, outputs = strips * strip_columns;
+      const Rules& u = e_.rules_;
+      sums_.assign(strips, {});
+      outer_.assign(u.promote ? outputs : 0, 0);
+      compensation_.assign(u.compensation == Compensation::none ? 0 : outputs, 0);
+      flags_.assign(p_.flags ? outputs : 0, 0);
+    }
+    Registers registers(std::size_t r, std::size_t panel) {
+      const std::size_t strip = panel * rows_ + r;
+      const auto of = [&](auto& items) {
+        return items.empty() ? nullptr : &items[strip * strip_columns];
+      };
+      return {&sums_[strip], of(compensation_), of(outer_), of(flags_)};
+    }
     std::size_t columns_of(std::size_t panel) const {
       return std::min(strip_columns, columns_ - panel * strip_columns);
     }
@@ -95,18 +113,20 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_addend(std::size_t r, std::size_t panel) {
-      Registers& of = registers(r, panel);
-      of = {};
-      const bool first = !e_.rules_.c_last, promoted = e_.rules_.promote.has_value();
-      for (std::size_t j = 0; first && j < strip_columns; ++j) {
+      if (e_.rules_.c_last) return;
+      const Registers of = registers(r, panel);
+      for (std::size_t j = 0; j < strip_columns; ++j) {
         const Numeral c = addend(r, column_ + panel * strip_columns + j);
-        if (promoted) {
+        if (of.outer)
           of.outer[j] = c.value;
-          continue;
-        }
-        of.sum.value[j] = c.value;
-        of.sum.power[j] = c.power();
+        else
+          of.sum->value[j] = c.value, of.sum->power[j] = c.power();
       }
+    }
+
+    Numeral read(const Reader& reader, const CodeMatrix& x, std::size_t row,
+                 std::size_t column) const {
+      return e_.products_ ? reader.taken_apart(x, row, column) : reader(x, row, column);
     }
 
     // Which element lies at position t of the unit's order; padding has the last one's scale.
@@ -127,12 +147,12 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_rows() {
-      a_.resize(rows_ * depth_, rows_ * scales(), rows_);
+      a_.resize(rows_ * depth_, rows_ * scales(), rows_, e_.products_ != nullptr);
       for (std::size_t r = 0; r < rows_; ++r) {
         const std::size_t y = row_ + r, first = r * depth_;
         for (std::size_t i = 0; i < depth_; ++i) {
           const std::size_t t = k_ + i;
-          Numeral x = t < e_.k_ ? read_a_(p_.a, y, e_.order_[t]) : Numeral{};
+          Numeral x = t < e_.k_ ? read(read_a_, p_.a, y, e_.order_[t]) : Numeral{};
           if (e_.rules_.term_scale) x = x * read_scale_(p_.scale_a, y, scale_block(t));
           a_.put(first + i, x);
         }
@@ -144,13 +164,13 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_columns(std::size_t panel) {
-      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1);
+      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
       const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
       for (std::size_t i = 0; i < depth_; ++i) {
         const std::size_t t = k_ + i, first = i * strip_columns;
         if (t < e_.k_) {
           const std::size_t row = e_.order_[t];
-          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read_b_(p_.b, row, x + j));
+          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read(read_b_, p_.b, row, x + j));
         }
         for (std::size_t j = t < e_.k_ ? n : 0; j < strip_columns; ++j) b_.put(first + j, {});
         if (e_.rules_.term_scale) scale_columns(scale_block(t), first, x, n);
@@ -165,9 +185,14 @@ class BlockProduct final : public ProductEngine {
     }
     void scale_columns(std::size_t block, std::size_t first, std::size_t x, std::size_t n) {
       for (std::size_t j = 0; j < n; ++j) {
-        const Numeral number{b_.value[first + j], b_.exponent[first + j]};
+        const Numeral number{b_.value[first + j], b_.exponent[first + j],
+                             b_.digits.empty() ? 0 : b_.digits[first + j]};
         b_.put(first + j, number * read_scale_(p_.scale_b, block, x + j));
       }
+    }
+
+    Where where(std::size_t r, std::size_t panel) const {
+      return {p_.seed, p_.first_index + (row_ + r) * p_.n + column_ + panel * strip_columns};
     }
 
     // Rows r … r + n - 1.
@@ -198,25 +223,31 @@ class BlockProduct final : public ProductEngine {
                        .total = e_.padded(),
                        .overflows = overflows,
                        .special = special,
-                       .single = single},
-                      u, &registers(r, panel), scratch_);
+                       .single = single,
+                       .output = where(r, panel),
+                       .row_outputs = p_.n,
+                       .products = e_.products_.get(),
+                       .a_digits = a_.digits.data() + (e_.products_ ? r * depth_ : 0),
+                       .b_digits = b_.digits.data()},
+                      u, registers(r, panel), scratch_);
     }
 
     void deliver(std::size_t r, std::size_t panel) {
-      Registers& of = registers(r, panel);
+      const Registers of = registers(r, panel);
       const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
       double c[strip_columns];
       for (std::size_t j = 0; j < strip_columns; ++j)
         c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
-      e_.kernels_.finish(e_.rules_, c, of);
+      e_.kernels_.finish(e_.rules_, where(r, panel), c, of);
       const int bytes = item_bytes(e_.result_.layout.format.width());
       auto* to =
           static_cast<std::byte*>(p_.result) + (y * p_.n + x) * static_cast<std::size_t>(bytes);
       const Layout<std::uint64_t> numbers(binary64);
       for (std::size_t j = 0; j < n; ++j, to += bytes) {
-        const auto bits = std::bit_cast<std::uint64_t>(of.sum.value[j]);
+        const auto bits = std::bit_cast<std::uint64_t>(of.sum->value[j]);
         store_code(to, bytes, convert(e_.result_, numbers, bits).code);
-        if (e_.rules_.doubtful_zero && of.sum.value[j] == 0)
+        if (p_.flags) p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);
+        if (e_.rules_.doubtful_zero && of.sum->value[j] == 0)
           e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
       }
     }
@@ -228,13 +259,16 @@ class BlockProduct final : public ProductEngine {
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_;
-    std::vector<Registers> registers_;
+    Items<Strip> sums_;
+    Items<double> outer_, compensation_;
+    Items<std::int64_t> flags_;
     Scratch scratch_;
   };
 
   Unit unit_;
   std::size_t k_;
   Rules rules_;
+  std::unique_ptr<SignificandProducts> products_;  // null: exact ones
   Kernels kernels_;
   std::vector<std::size_t> order_;
   Rounder<std::uint64_t> result_;
@@ -242,21 +276,23 @@ class BlockProduct final : public ProductEngine {
 };
 
 // Products a second of one core on AVX-512, measured.
-double rate(const Rules& r) {
+double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
-  return r.quick ? 5e9 * lanes / (lanes + 8) : 0.4e9;
+  if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
+  if (r.quick) return 5e9 * lanes / (lanes + (task.flags || r.out.random_bits > 0 ? 16 : 8));
+  return r.out.random_bits > 0 ? 0.2e9 : 0.4e9;
 }
 
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  const Answer answer = plan(task.unit, task.k);
+  const Answer answer = plan(task);
   if (!answer.rules) return {"blocks", false, answer.reason, 0};
-  return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules)};
+  return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules, task)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
-  return std::make_unique<BlockProduct>(task, *plan(task.unit, task.k).rules);
+  return std::make_unique<BlockProduct>(task, *plan(task).rules);
 }
 
 }  // namespace widthwise::blocks

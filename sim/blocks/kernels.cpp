@@ -7,283 +7,10 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "sim/blocks/sums-inl.hpp"
+#include "sim/blocks/products-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
-
-// One block of a strip on its way.
-struct Block {
-  const Meeting& m;
-  const Rules& rules;
-  Strip& c;
-  std::size_t k;  // its first product
-  Scratch& scratch;
-
-  HWY_INLINE bool c_joins(CLevel level) const { return rules.c_level == level; }
-  // The lanes of a group: from one on, at equal distances.
-  HWY_INLINE std::size_t first(std::size_t group) const {
-    return k + (rules.strided ? group : group * rules.group_size);
-  }
-  HWY_INLINE std::size_t stride() const { return rules.strided ? rules.group_count : 1; }
-  HWY_INLINE std::size_t size(std::size_t group) const {
-    if (rules.strided) return (rules.lanes - group + rules.group_count - 1) / rules.group_count;
-    return std::min(rules.group_size, rules.lanes - group * rules.group_size);
-  }
-  // Where the scales of a group lie.
-  HWY_INLINE std::size_t scale(std::size_t group) const {
-    return k / rules.lanes * rules.group_count + group;
-  }
-};
-
-HWY_INLINE I load_exponents(const std::int16_t* at) {
-  const hn::Rebind<std::int16_t, Doubles> narrow;
-  const hn::Rebind<std::int32_t, Doubles> middle;
-  return hn::PromoteTo(Ints(), hn::PromoteTo(middle, hn::LoadU(narrow, at)));
-}
-
-HWY_INLINE V overflowed(V x, double limit) {
-  const V infinity = number(std::numeric_limits<double>::infinity());
-  const M over = hn::Ge(hn::Abs(x), number(limit));
-  return hn::IfThenElse(over, hn::CopySign(infinity, x), x);
-}
-
-// --- Products one by one -------------------------------------------------------------------------
-
-void product(const Block& b, std::size_t i, Strip& result) {
-  const Rules& rules = b.rules;
-  const V a = number(b.m.a[i]);
-  const I exponent = hn::Set(Ints(), b.m.a_exponent[i]);
-  const double* of_b = b.m.b + i * strip_columns;
-  const std::int16_t* exponent_of_b = b.m.b_exponent + i * strip_columns;
-  const bool by_value = rules.normalised;
-  const double limit = rules.overflow_at;
-  const bool votes = rules.votes && !rules.product;
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    V x = hn::Mul(a, load(of_b + at));
-    if (limit > 0) x = overflowed(x, limit);
-    store(x, result.value + at);
-    if (!votes) return;
-    const V power = power_of_exponent(hn::Add(exponent, load_exponents(exponent_of_b + at)));
-    store(by_value ? vote(x, 0) : hn::IfThenElseZero(finite_number(x), power), result.power + at);
-  });
-  if (rules.product) round(*rules.product, rules.votes, result.value, result);
-}
-
-void add_special(const double* values, double* sum) {
-  for_each_vector([&](std::size_t at)
-                      HWY_ATTR { store(hn::Add(load(sum + at), load(values + at)), sum + at); });
-}
-void add_nan(V scale_a, const double* scale_b, double* sum) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    V x = load(sum + at);
-    for (const V scale : {scale_a, load(scale_b + at)})
-      x = hn::IfThenElse(hn::Eq(scale, scale), x, scale);
-    store(x, sum + at);
-  });
-}
-
-// --- Plain products at once ----------------------------------------------------------------------
-
-// The largest exponent sum of a group of products, as powers of two.
-void largest_powers(const Block& b, std::size_t group, double* powers) {
-  const hn::ScalableTag<std::int16_t> d;
-  alignas(64) std::int16_t most[strip_columns];
-  const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
-  for (std::size_t column = 0; column < strip_columns; column += 2 * hn::Lanes(d)) {
-    auto low = hn::Set(d, 2 * no_exponent), high = low;
-    for (std::size_t i = 0, at = first; i < n; ++i, at += stride) {
-      const auto a = hn::Set(d, b.m.a_exponent[at]);
-      const std::int16_t* from = b.m.b_exponent + at * strip_columns + column;
-      low = hn::Max(low, hn::Add(a, hn::LoadU(d, from)));
-      high = hn::Max(high, hn::Add(a, hn::LoadU(d, from + hn::Lanes(d))));
-    }
-    hn::StoreU(low, d, most + column);
-    hn::StoreU(high, d, most + column + hn::Lanes(d));
-  }
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    store(power_of_exponent(load_exponents(most + at)), powers + at);
-  });
-}
-
-constexpr int vectors = 4;  // side by side, for the machine to have something to do
-
-// Adds term(i, v) for every product i of a group to each of some vectors of sums.
-template <class Term>
-HWY_INLINE void add_products(const Block& b, std::size_t group, std::size_t column, V* total,
-                             const Term& term) {
-  const std::size_t stride = b.stride(), n = b.size(group);
-  const double* a = b.m.a + b.first(group);
-  const double* of_b = b.m.b + b.first(group) * strip_columns + column;
-  for (std::size_t i = 0; i < n; ++i, a += stride, of_b += stride * strip_columns)
-    for (int v = 0; v < vectors; ++v)
-      total[v] = term(v, number(*a), load(of_b + v * hn::Lanes(Doubles())), total[v]);
-}
-
-template <bool overflows, class Mode>
-HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& result) {
-  const Window w(b.rules.group);
-  const bool with_c = b.c_joins(CLevel::group);
-  const double limit = b.rules.overflow_at;
-  const std::size_t width = hn::Lanes(Doubles());
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    V total[vectors], up[vectors], unit[vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      const V of_c = with_c ? load(b.c.power + at) : number(0);
-      V most = load(result.power + at);
-      if (with_c) most = hn::Max(most, of_c);
-      const V floor = hn::Max(most, w.least_power);
-      up[v] = over(floor, w.frac_bits);
-      unit[v] = hn::Mul(floor, w.unit);
-      total[v] = with_c ? w.aligned_c(mode, load(b.c.value + at), of_c, floor) : number(-0.0);
-      store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), result.power + at);
-    }
-    add_products(b, group, column, total, [&](int v, V x, V y, V sum) HWY_ATTR {
-      V product = hn::Mul(x, y);
-      if constexpr (overflows) product = overflowed(product, limit);
-      return hn::Add(sum, to_integer(mode, hn::Mul(product, up[v])));
-    });
-    for (int v = 0; v < vectors; ++v)
-      store(hn::Mul(total[v], unit[v]),
-            result.value + column + static_cast<std::size_t>(v) * width);
-  }
-}
-
-void products_in_window(const Block& b, std::size_t group, Strip& result) {
-  largest_powers(b, group, result.power);
-  const RoundingMode mode = b.rules.group.mode;
-  if (b.m.overflows) return window<true>(b, group, mode, result);
-  with_mode(mode, [&](auto known) HWY_ATTR { window<false>(b, group, known, result); });
-}
-
-void products_exactly(const Block& b, std::size_t group, Strip& result) {
-  const bool with_c = b.c_joins(CLevel::group), votes = b.rules.votes;
-  const std::size_t width = hn::Lanes(Doubles());
-  if (votes) largest_powers(b, group, result.power);
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    V total[vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      total[v] = with_c ? load(b.c.value + at) : number(-0.0);
-      if (votes && with_c)
-        store(hn::Max(load(b.c.power + at), load(result.power + at)), result.power + at);
-    }
-    add_products(b, group, column, total,
-                 [](int, V x, V y, V sum) HWY_ATTR { return hn::MulAdd(x, y, sum); });
-    for (int v = 0; v < vectors; ++v)
-      store(total[v], result.value + column + static_cast<std::size_t>(v) * width);
-  }
-}
-
-// --- The same in floats and 32-bit integers ------------------------------------------------------
-
-using Singles = hn::ScalableTag<float>;
-using Whole = hn::RebindToSigned<Singles>;
-
-HWY_INLINE hn::Vec<Whole> truncated(hn::Vec<Singles> x) {
-  // Toward zero. ConvertTo mends numbers past int32, which there are none of.
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  return hn::Vec<Whole>{_mm512_cvttps_epi32(x.raw)};
-#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
-  return hn::Vec<Whole>{_mm256_cvttps_epi32(x.raw)};
-#else
-  return hn::ConvertTo(Whole(), x);
-#endif
-}
-
-#if HWY_TARGET == HWY_SCALAR
-bool products_in_single_window(const Block&, std::size_t, Strip&) { return false; }
-#else
-HWY_INLINE hn::Vec<Singles> together(V low, V high) {
-  const Singles d;
-  return hn::Combine(d, hn::DemoteTo(Floats(), high), hn::DemoteTo(Floats(), low));
-}
-HWY_INLINE V low_half(hn::Vec<Whole> x) { return hn::PromoteTo(Doubles(), hn::LowerHalf(x)); }
-HWY_INLINE V high_half(hn::Vec<Whole> x) {
-  return hn::PromoteTo(Doubles(), hn::UpperHalf(hn::Half<Whole>(), x));
-}
-
-// False where a sum is zero, whose sign integers do not have.
-bool products_in_single_window(const Block& b, std::size_t group, Strip& result) {
-  constexpr auto toward_zero = std::integral_constant<RoundingMode, RoundingMode::rtz>{};
-  const Singles d;
-  const Window w(b.rules.group);
-  const bool with_c = b.c_joins(CLevel::group);
-  const std::size_t width = hn::Lanes(Doubles()), stride = b.stride(), n = b.size(group);
-  const std::size_t chunk = b.rules.chunk;
-  largest_powers(b, group, result.power);
-  M any_zero = hn::Lt(number(0), number(0));
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    V total[vectors], unit[vectors], up[vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      const V of_c = with_c ? load(b.c.power + at) : number(0);
-      V most = load(result.power + at);
-      if (with_c) most = hn::Max(most, of_c);
-      const V floor = hn::Max(most, w.least_power);
-      up[v] = hn::Min(over(floor, w.frac_bits), number(0x1p126));  // more where all are zeros
-      unit[v] = hn::Mul(floor, w.unit);
-      total[v] = with_c ? w.aligned_c(toward_zero, load(b.c.value + at), of_c, floor) : number(0);
-      store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), result.power + at);
-    }
-    const hn::Vec<Singles> lift[] = {together(up[0], up[1]), together(up[2], up[3])};
-    const float* a = b.m.a_single + b.first(group);
-    const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
-    for (std::size_t i = 0; i < n;) {
-      hn::Vec<Whole> sum[] = {hn::Zero(Whole()), hn::Zero(Whole())};
-      for (const std::size_t end = std::min(n, i + chunk); i < end; ++i) {
-        const auto x = hn::Set(d, *a);
-        for (int v = 0; v < 2; ++v) {
-          const auto product =
-              hn::Mul(x, hn::LoadU(d, of_b + static_cast<std::size_t>(v) * 2 * width));
-          sum[v] = hn::Add(sum[v], truncated(hn::Mul(product, lift[v])));
-        }
-        a += stride, of_b += stride * strip_columns;
-      }
-      for (int v = 0; v < 2; ++v) {
-        total[2 * v] = hn::Add(total[2 * v], low_half(sum[v]));
-        total[2 * v + 1] = hn::Add(total[2 * v + 1], high_half(sum[v]));
-      }
-    }
-    for (int v = 0; v < vectors; ++v) {
-      any_zero = hn::Or(any_zero, hn::Eq(total[v], number(0)));
-      store(hn::Mul(total[v], unit[v]),
-            result.value + column + static_cast<std::size_t>(v) * width);
-    }
-  }
-  return hn::AllFalse(Doubles(), any_zero);
-}
-#endif
-
-void products_in_singles(const Block& b, std::size_t group, Strip& result) {
-  const Singles d;
-  const std::size_t width = hn::Lanes(d), stride = b.stride(), n = b.size(group);
-  if (b.rules.votes) largest_powers(b, group, result.power);
-  alignas(64) float sums[strip_columns];
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    hn::Vec<Singles> total[vectors];
-    for (auto& t : total) t = hn::Set(d, -0.0f);
-    const float* a = b.m.a_single + b.first(group);
-    const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
-    for (std::size_t i = 0; i < n; ++i, a += stride, of_b += stride * strip_columns)
-      for (int v = 0; v < vectors; ++v)
-        total[v] = hn::MulAdd(hn::Set(d, *a),
-                              hn::LoadU(d, of_b + static_cast<std::size_t>(v) * width), total[v]);
-    for (int v = 0; v < vectors; ++v)
-      hn::Store(total[v], d, sums + column + static_cast<std::size_t>(v) * width);
-  }
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    store(hn::PromoteTo(Doubles(), hn::LoadU(Floats(), sums + at)), result.value + at);
-  });
-}
-
-void quick_group(const Block& b, std::size_t group, Strip& result) {
-  const bool window = b.rules.group.aligned == Aligned::window;
-  if (b.m.single && !window) return products_in_singles(b, group, result);
-  if (b.m.single && products_in_single_window(b, group, result)) return;
-  window ? products_in_window(b, group, result) : products_exactly(b, group, result);
-}
 
 // --- The block -----------------------------------------------------------------------------------
 
@@ -301,7 +28,8 @@ void scale(const Block& b, std::size_t group, Strip& sum) {
 }
 
 // Every product and sum as lib's block() has them.
-void sum_one_by_one(const Block& b, std::size_t group, Strip* products, Strip& result) {
+void sum_one_by_one(const Block& b, std::size_t group, const Progress& sums, Strip* products,
+                    Strip& result) {
   std::size_t n = b.size(group);
   Strip** terms = b.scratch.terms.data();
   for (std::size_t i = 0; i < n; ++i) {
@@ -310,17 +38,17 @@ void sum_one_by_one(const Block& b, std::size_t group, Strip* products, Strip& r
   }
   const bool with_c = b.c_joins(CLevel::group);
   if (with_c) terms[n++] = &b.c;
-  reduce(b.rules, b.rules.group, {terms, n, with_c}, result);
+  reduce(b.rules, b.rules.group, sums, {terms, n, with_c}, result);
 }
 
-void sum_groups(const Block& b) {
+void sum_groups(const Block& b, const Progress& sums) {
   Strip* products = b.scratch.products.data();
   for (std::size_t g = 0; g < b.rules.group_count; ++g) {
     Strip& sum = b.scratch.sums[g];
     if (b.rules.quick) {
       quick_group(b, g, sum);
     } else {
-      sum_one_by_one(b, g, products, sum);
+      sum_one_by_one(b, g, sums, products, sum);
       products += b.size(g);
     }
     if (b.rules.group_scale) scale(b, g, sum);
@@ -347,56 +75,151 @@ bool any_special(const double* values) {
   return !hn::AllFalse(Doubles(), any);
 }
 
-// The block's exact sum.
-void join(const Block& b, Strip& result) {
+// The sum of the groups and C.
+void sum_block(const Block& b, const Progress& sums, Strip& result) {
   const Rules& rules = b.rules;
-  const bool special = !rules.quick && (b.m.special || any_special(b.c.value));
-  alignas(64) double specials[strip_columns];
-  if (special) add_specials(b, specials);
-  sum_groups(b);
+  sum_groups(b, sums);
   Strip** terms = b.scratch.terms.data();
   std::size_t n = 0;
   for (; n < rules.group_count; ++n) terms[n] = &b.scratch.sums[n];
   const bool with_c = b.c_joins(CLevel::block);
   if (with_c) terms[n++] = &b.c;
   Strip* sum = terms[0];
-  if (n > 1) reduce(rules, rules.block, {terms, n, with_c}, *(sum = &result));
+  if (n > 1) reduce(rules, rules.block, sums, {terms, n, with_c}, *(sum = &result));
   if (b.c_joins(CLevel::late)) {
     Strip* pair[] = {sum, &b.c};
-    reduce(rules, rules.late, {pair, 2, true}, *(sum = &result));
+    reduce(rules, rules.late, sums, {pair, 2, true}, *(sum = &result));
   }
   if (sum != &result) std::copy_n(sum->value, strip_columns, result.value);
-  if (!special) return;
+}
+
+// The block's exact sum. Where infinities and NaN have decided, no sum is there to raise a flag.
+void join(const Block& b, Strip& result) {
+  const bool special = !b.rules.quick && (b.m.special || any_special(b.c.value));
+  if (!special) return sum_block(b, b.progress, result);
+  alignas(64) double specials[strip_columns];
+  alignas(64) std::int64_t flags[strip_columns] = {};
+  add_specials(b, specials);
+  sum_block(b, {b.progress.first, b.progress.flags ? flags : nullptr}, result);
   for_each_vector([&](std::size_t at) HWY_ATTR {
-    store(unless_special(load(specials + at), load(result.value + at)), result.value + at);
+    const V special_sum = load(specials + at);
+    store(unless_special(special_sum, load(result.value + at)), result.value + at);
+    if (!b.progress.flags) return;
+    const auto decided = hn::RebindMask(Ints(), infinite_or_nan(special_sum));
+    const I of_sums = hn::IfThenZeroElse(decided, hn::LoadU(Ints(), flags + at));
+    std::int64_t* all = b.progress.flags + at;
+    hn::StoreU(hn::Or(hn::LoadU(Ints(), all), of_sums), Ints(), all);
   });
 }
 
-void run_block(const Block& b, Registers& registers) {
-  const Rules& rules = b.rules;
-  Strip sum;
-  join(b, sum);
-  round(rules.out, rules.votes, sum.value, registers.sum);
-  const std::size_t done = b.m.first + b.k + rules.lanes;
-  if (!rules.promote || (done % rules.interval != 0 && done != b.m.total)) return;
-  round_sum(*rules.promote, false, registers.outer, registers.sum.value, sum);
-  std::copy_n(sum.value, strip_columns, registers.outer);
-  registers.sum = {};
+// --- Compensated sums ----------------------------------------------------------------------------
+
+void negate(const double* from, double* to) {
+  for_each_vector([&](std::size_t at) HWY_ATTR { store(hn::Neg(load(from + at)), to + at); });
 }
 
-void run(const Meeting& m, const Rules& rules, Registers* registers, Scratch& scratch) {
+// The rounded additions of one step, that of product p (lib's datapath/compensation.hpp).
+struct CompensatedStep {
+  const Block& b;
+  const Strip& p;
+
+  // x + y, or x - y.
+  void add(const Slot& slot, const double* x, const double* y, Strip& result) const {
+    round_sum(slot, b.progress, p.lane, false, x, y, result);
+  }
+  void subtract(const Slot& slot, const double* x, const double* y, Strip& result) const {
+    alignas(64) double minus_y[strip_columns];
+    negate(y, minus_y);
+    add(slot, x, minus_y, result);
+  }
+
+  void kahan(const Registers& r) const {
+    const CompensationSlots& slots = b.rules.compensated;
+    Strip y, t, moved;
+    subtract(slots.addend, p.value, r.compensation, y);
+    add(b.rules.out, r.sum->value, y.value, t);
+    subtract(slots.difference, t.value, r.sum->value, moved);
+    subtract(slots.error, moved.value, y.value, moved);
+    *r.sum = t;
+    std::copy_n(moved.value, strip_columns, r.compensation);
+  }
+
+  void neumaier(const Registers& r) const {
+    const CompensationSlots& slots = b.rules.compensated;
+    alignas(64) double large[strip_columns], small[strip_columns];
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V sum = load(r.sum->value + at), addend = load(p.value + at);
+      const M sum_leads = hn::Ge(hn::Abs(sum), hn::Abs(addend));
+      store(hn::IfThenElse(sum_leads, sum, addend), large + at);
+      store(hn::IfThenElse(sum_leads, addend, sum), small + at);
+    });
+    Strip rest;
+    add(b.rules.out, r.sum->value, p.value, *r.sum);
+    subtract(slots.difference, large, r.sum->value, rest);
+    add(slots.error, rest.value, small, rest);
+    add(slots.compensation, r.compensation, rest.value, rest);
+    std::copy_n(rest.value, strip_columns, r.compensation);
+  }
+};
+
+void add_compensated(const Block& b, const Registers& registers) {
+  Strip p;
+  product(b, b.k, p);
+  const CompensatedStep step{b, p};
+  b.rules.compensation == Compensation::kahan ? step.kahan(registers) : step.neumaier(registers);
+}
+
+// What the registers come to after the last step.
+void settle(const Rules& rules, const Progress& progress, std::uint64_t step, const Registers& r) {
+  if (rules.compensation != Compensation::neumaier) return;
+  round_sum(rules.compensated.compensated, progress, step, false, r.sum->value, r.compensation,
+            *r.sum);
+}
+
+// --- The chain -----------------------------------------------------------------------------------
+
+void promote(const Rules& rules, const Progress& progress, std::uint64_t step, const Registers& r) {
+  settle(rules, progress, step, r);
+  round_sum(*rules.promote, progress, step, false, r.outer, r.sum->value, *r.sum);
+  std::copy_n(r.sum->value, strip_columns, r.outer);
+  if (r.compensation) std::fill_n(r.compensation, strip_columns, 0.0);
+  *r.sum = {};
+}
+
+void run_block(const Block& b, const Registers& registers) {
+  const Rules& rules = b.rules;
+  const std::uint64_t first = b.position(b.k), end = first + rules.lanes;
+  if (rules.compensation != Compensation::none) {
+    add_compensated(b, registers);
+  } else {
+    Strip sum;
+    b.c.lane = first;
+    join(b, sum);
+    round(rules.out, b.progress, first, rules.votes, sum.value, *registers.sum);
+  }
+  if (rules.promote && (end % rules.interval == 0 || end == b.m.total))
+    promote(rules, b.progress, first, registers);
+}
+
+void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Scratch& scratch) {
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;
-    for (std::size_t r = 0; r < m.rows; ++r, of_row.to_next_row())
-      run_block({of_row, rules, registers[r].sum, k, scratch}, registers[r]);
+    Registers registers = of_first_row;
+    for (std::size_t r = 0; r < m.rows; ++r, of_row.to_next_row(), registers.to_next_row())
+      run_block({of_row, rules, *registers.sum, k, {of_row.output, registers.flags}, scratch},
+                registers);
   }
 }
 
-void finish(const Rules& rules, const double* c, Registers& registers) {
-  Strip& sum = registers.sum;
-  if (rules.promote) std::copy_n(registers.outer, strip_columns, sum.value);
-  if (rules.c_round) round_sum(*rules.c_round, false, sum.value, c, sum);
-  if (rules.final) round(*rules.final, false, sum.value, sum);
+void finish(const Rules& rules, const Where& first, const double* c, const Registers& r) {
+  const Progress progress{first, r.flags};
+  Strip& sum = *r.sum;
+  if (rules.promote)
+    std::copy_n(r.outer, strip_columns, sum.value);
+  else
+    settle(rules, progress, rules.last_step, r);
+  if (rules.c_round) round_sum(*rules.c_round, progress, 0, false, sum.value, c, sum);
+  if (rules.final) round(*rules.final, progress, 0, false, sum.value, sum);
 }
 
 Kernels choose() { return {&run, &finish}; }

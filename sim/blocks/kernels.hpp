@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plan.hpp"
+#include "sim/engine/significand_products.hpp"
 
 // Strips of outputs in double lanes: Highway compiles kernels.cpp once for every instruction set
 // and picks when the program runs.
@@ -30,10 +31,15 @@ struct Meeting {
   bool overflows;            // a product may
   bool special;              // a product or a scale may be infinite or NaN
   bool single;               // floats hold numbers and products, and there are no specials
+  Where output;              // the first one of the strip; the next row's are row_outputs on
+  std::size_t row_outputs;
+  const SignificandProducts* products;       // the user's, or null
+  const std::uint64_t *a_digits, *b_digits;  // what those multiply
 
   void to_next_row() {
-    a += k, a_exponent += k, a_single += k;
+    a += k, a_exponent += k, a_single += k, a_digits += k;
     scale_a += scales, scale_a_power += scales;
+    output.index += row_outputs;
   }
 };
 
@@ -41,12 +47,28 @@ struct Meeting {
 // of an exact zero, an infinity or a NaN. A sum that cancelled votes.
 struct Strip {
   alignas(64) double value[strip_columns], power[strip_columns];
+  std::uint64_t lane;  // position along k of its first product
 };
 
-// What a strip of outputs holds between blocks: the sum, and what promotion moves it to.
+// What a strip of outputs holds between blocks: the sum and what it has lost, what promotion moves
+// it to, and all flags raised so far. Null where nobody asks.
 struct Registers {
-  Strip sum;
-  alignas(64) double outer[strip_columns];
+  Strip* sum;
+  double *compensation, *outer;
+  std::int64_t* flags;
+
+  void to_next_row() {
+    ++sum;
+    for (double** x : {&compensation, &outer})
+      if (*x) *x += strip_columns;
+    if (flags) flags += strip_columns;
+  }
+};
+
+// Where a strip of outputs stands in its work, as lib's Progress has it for one.
+struct Progress {
+  Where first;          // its first output
+  std::int64_t* flags;  // raised by each; null where nobody asks
 };
 
 // Room for one block: its products and one sum a group.
@@ -58,9 +80,9 @@ struct Scratch {
 };
 
 struct Kernels {
-  void (*run)(const Meeting&, const Rules&, Registers* of_rows, Scratch&);
+  void (*run)(const Meeting&, const Rules&, const Registers& of_first_row, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
-  void (*finish)(const Rules&, const double* c, Registers&);
+  void (*finish)(const Rules&, const Where& first, const double* c, const Registers&);
 };
 Kernels kernels();
 

@@ -14,6 +14,7 @@ namespace widthwise::blocks {
 struct Numeral {
   double value = 0;
   std::int16_t exponent = no_exponent;  // of its field
+  std::uint64_t digits = 0;             // 0, or a significand that `value` is to be multiplied with
 
   bool votes() const { return exponent > lowest_power; }
   double power() const { return votes() ? std::ldexp(1.0, exponent) : 0; }
@@ -22,7 +23,7 @@ struct Numeral {
     const auto both = static_cast<std::int16_t>(exponent + s.exponent);
     const double product = value * s.value;
     const bool finite = std::isfinite(product);
-    return {product, votes() && s.votes() ? both : finite ? no_exponent : special_exponent};
+    return {product, votes() && s.votes() ? both : finite ? no_exponent : special_exponent, digits};
   }
 };
 
@@ -41,10 +42,7 @@ class Reader {
 
   // A normal number's fields slide to a double's places; all else is left to lib.
   Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
-    const std::ptrdiff_t at =
-        static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
-    const auto code =
-        load_code<std::uint64_t>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
+    const std::uint64_t code = code_at(x, row, column);
     if (!plain(layout_, code)) [[unlikely]]
       return numeral(code);
     const std::uint64_t magnitude = code & layout_.magnitude_mask;
@@ -54,9 +52,27 @@ class Reader {
     return {std::bit_cast<double>(bits), static_cast<std::int16_t>(field - operand_.fmt.bias)};
   }
 
+  // A number's last place apart from its significand.
+  Numeral taken_apart(const CodeMatrix& x, std::size_t row, std::size_t column) const {
+    const std::uint64_t code = code_at(x, row, column);
+    Numeral z = numeral(code);
+    if (!z.votes()) return z;
+    z.digits = conditioned(code).m;
+    z.value /= static_cast<double>(z.digits);
+    return z;
+  }
+
  private:
+  std::uint64_t code_at(const CodeMatrix& x, std::size_t row, std::size_t column) const {
+    const std::ptrdiff_t at =
+        static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
+    return load_code<std::uint64_t>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
+  }
+  Factor<std::uint64_t> conditioned(std::uint64_t code) const {
+    return condition(operand_, factor(layout_, code));
+  }
   Numeral numeral(std::uint64_t code) const {
-    const Factor<std::uint64_t> x = condition(operand_, factor(layout_, code));
+    const Factor<std::uint64_t> x = conditioned(code);
     const double sign = x.negative ? -1 : 1;
     switch (x.kind) {
       case Kind::zero: return {sign * 0.0, no_exponent};
@@ -123,14 +139,19 @@ struct Panel {
   Items<double> value, scale, scale_power;
   Items<std::int16_t> exponent;
   Items<float> single;
-  std::vector<Spread> spread;  // of every row of A, or of all columns of B
+  Items<std::uint64_t> digits;  // of significands that are to be multiplied by the user
+  std::vector<Spread> spread;   // of every row of A, or of all columns of B
 
-  void resize(std::size_t items, std::size_t scales, std::size_t spreads) {
+  void resize(std::size_t items, std::size_t scales, std::size_t spreads, bool taken_apart) {
+    digits.resize(taken_apart ? items : 0);
     value.resize(items), exponent.resize(items), single.resize(items);
     scale.resize(scales), scale_power.resize(scales);
     spread.assign(spreads, {});
   }
-  void put(std::size_t at, const Numeral& x) { value[at] = x.value, exponent[at] = x.exponent; }
+  void put(std::size_t at, const Numeral& x) {
+    value[at] = x.value, exponent[at] = x.exponent;
+    if (!digits.empty()) digits[at] = x.digits;
+  }
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();
   }

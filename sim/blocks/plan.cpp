@@ -16,6 +16,7 @@ namespace {
 
 constexpr int double_digits = 53, float_digits = 24;
 constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
+constexpr int most_random_bits = 32;
 constexpr std::int64_t most_digits = 48;     // of a result: sums are rounded to odd before
 constexpr std::int64_t most_frac_bits = 60;  // of an alignment
 constexpr std::int64_t most_lanes = 16384;   // a block lies in one panel
@@ -62,11 +63,13 @@ double number(const Format& f, std::uint64_t code) {
   return x.negative ? -magnitude : magnitude;
 }
 
-Slot slot(const char* where, const Round& r) {
+Slot slot(widthwise::Slot place, const char* where, const Round& r) {
   const Format& f = r.fmt;
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
   range(where, f);
-  if (r.rm.stochastic()) refuse("{} rounds by random bits", where);
+  if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
+  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > double_digits - 2)
+    refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
   if (!f.is_signed) unfit("is unsigned");
   if (!f.subnormals || !f.zero) unfit("has no subnormals, or no zero");
   if (f.daz) unfit("reads subnormals as zero");
@@ -75,13 +78,18 @@ Slot slot(const char* where, const Round& r) {
     unfit("keeps too many digits");
 
   const Rounder<std::uint64_t> to(r);
-  Slot s{.mode = r.rm.mode,
+  Slot s{.place = place,
+         .mode = r.rm.mode,
+         .random_bits = r.rm.random_bits,
+         .variant = r.rm.variant,
          .frac_bits = r.keep_frac.value_or(f.frac_bits),
          .first_frac_bits = r.post_norm_frac.value_or(-1),
          .first_mode = r.post_norm_rm.mode,
          .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
          .largest = number(f, to.layout.max_finite),
          .nan = number(f, to.nan_code),
+         .infinite_flags = static_cast<int>(delivered_infinity(to, false).flags),
+         .nan_flags = f.has_nan() ? 0 : invalid,
          .flush = to.flush,
          .plus_zero = r.zero_sign == ZeroSign::plus,
          .signed_zero = to.keeps_zero_sign};
@@ -94,8 +102,14 @@ Slot slot(const char* where, const Round& r) {
               std::isinf(s.past[0]) && s.specials_stay;
   return s;
 }
-std::optional<Slot> slot(const char* where, const std::optional<Round>& r) {
-  return r ? std::optional<Slot>(slot(where, *r)) : std::nullopt;
+std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
+  return r ? std::optional<Slot>(slot(place, where, *r)) : std::nullopt;
+}
+// Infinities and NaN pass a node without being rounded.
+std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
+  std::optional<Slot> s = slot(place, where, r);
+  if (s) s->infinite_flags = s->nan_flags = 0;
+  return s;
 }
 
 // --- Sums ----------------------------------------------------------------------------------------
@@ -103,9 +117,11 @@ std::optional<Slot> slot(const char* where, const std::optional<Round>& r) {
 // What is known of a sum before its terms are looked at.
 struct Stage {
   const char* where;
+  widthwise::Slot node;
   std::int64_t bits;  // of its terms and itself as the definition has them
   Range range;        // of its terms and itself
   bool last;          // only a rounding looks at it
+  bool flags;         // are wanted
 };
 
 bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= limit; }
@@ -113,6 +129,8 @@ bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= lim
 void set_width(SumRule& rule, const Sum& s, const Stage& at) {
   if (!s.width || (*s.width >= at.bits && s.align.reference == Reference::max_exponent)) return;
   if (s.align.reference == Reference::exact) refuse("{}: an exact sum of a given width", at.where);
+  if (at.flags && s.overflow == RegisterOverflow::flag)
+    refuse("{}: a register that raises a flag", at.where);
   if (*s.width > double_digits - 3) refuse("{}: a register of {} bits", at.where, *s.width);
   const double half = std::ldexp(1.0, static_cast<int>(*s.width) - 1);
   if (s.overflow == RegisterOverflow::saturate)
@@ -143,7 +161,7 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
 
 SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
   SumRule rule{.order = s.order, .mode = s.align.rm.mode};
-  rule.node = slot(at.where, s.node_round);
+  rule.node = node(at.node, at.where, s.node_round);
   const bool pairs = s.order != Order::fused;
   switch (s.align.reference) {
     case Reference::max_exponent: set_window(rule, s, late, at); break;
@@ -231,7 +249,7 @@ void set_products(Rules& rules, const Unit& u, const Range& products) {
   const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
   const std::int64_t digits = product_digits(u);
   if (digits > double_digits) refuse("exact products of {} digits", digits);
-  rules.product = slot("product.round", of_product(u.product.round));
+  rules.product = slot(widthwise::Slot::product, "product.round", of_product(u.product.round));
   rules.normalised = u.product.exponent == ProductExponent::normalised;
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
     rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
@@ -284,17 +302,37 @@ bool doubtful_zero(const Rules& r, const Unit& u) {
   return doubtful;
 }
 
-Rules rules_of(const Unit& whole, std::size_t k) {
-  if (whole.chain.compensation != Compensation::none) refuse("compensated sums");
-  const Unit u = flattened(whole);
+// The roundings of a chain.
+void set_chain(Rules& r, const Unit& u) {
+  using enum widthwise::Slot;
+  r.out = slot(out, "out", u.out);
+  r.c_round = slot(c_round, "chain.c_round", u.chain.c_round);
+  r.c_last = u.chain.c_at == CAt::last;
+  if (u.chain.promote) {
+    r.promote = slot(promote, "chain.promote.round", u.chain.promote->round);
+    r.interval = static_cast<std::size_t>(u.chain.promote->interval);
+  }
+  r.final = slot(final, "chain.final", u.chain.final);
+  r.compensation = u.chain.compensation;
+  r.compensated = {slot(addend, "out", u.out), slot(difference, "out", u.out),
+                   slot(error, "out", u.out), slot(widthwise::Slot::compensation, "out", u.out),
+                   slot(compensated, "out", u.out)};
+}
+
+Rules rules_of(const ProductTask& task) {
+  const Unit u = flattened(task.unit);
+  const std::size_t k = task.k;
   Rules r{};
   const auto lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
   if (lanes > most_lanes) refuse("more than {} products a block", most_lanes);
   const GroupShape shape = group_shape(u.groups, lanes);
   r.lanes = lanes;
+  r.last_step = (k - 1) / lanes * lanes;
   r.group_count = shape.count, r.group_size = shape.size, r.strided = shape.strided;
   r.c_level = u.c_level;
 
+  if (task.multiplier && (u.a.keep_frac || u.b.keep_frac))
+    refuse("products of the user's own, of operands that drop digits");
   Range products = range("a", u.a) * range("b", u.b);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
@@ -308,7 +346,9 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   const Range products_and_c = in_group ? both(products, c) : products;
   Range sum = sum_of(u.group_sum, products_and_c, shape.size + 1);
   const Range group = sum;
-  r.group = sum_rule(u.group_sum, {}, {"group_sum", need.group_bits, sum, in_group});
+  r.group = sum_rule(
+      u.group_sum, {},
+      {"group_sum", widthwise::Slot::group_node, need.group_bits, sum, in_group, task.flags});
   const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
   if (r.group.aligned == Aligned::slices)
     r.slices = set_slices(r.group, products, shape.size, when(in_group));
@@ -322,13 +362,16 @@ Rules rules_of(const Unit& whole, std::size_t k) {
   if (shape.count > 1 || in_block) {
     const Range groups = sum;
     sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
-    r.block = sum_rule(u.block_sum, {}, {"block_sum", need.block_bits, sum, in_block});
+    r.block = sum_rule(
+        u.block_sum, {},
+        {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block, task.flags});
     if (r.block.aligned == Aligned::slices)
       r.slices = set_slices(r.block, groups, shape.count, when(in_block));
   }
   if (u.c_level == CLevel::late) {
     sum = sum_of(u.c_sum, both(sum, c), 2);
-    r.late = sum_rule(u.c_sum, u.late_frac, {"c_sum", need.late_bits, sum, true});
+    r.late = sum_rule(u.c_sum, u.late_frac,
+                      {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags});
     if (r.late.aligned == Aligned::slices) r.late.aligned = Aligned::pair;
   }
   const Range all = both(both(products, c), sum);
@@ -336,15 +379,8 @@ Rules rules_of(const Unit& whole, std::size_t k) {
       all.high - all.low > most_exponent)
     refuse("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
 
-  r.out = slot("out", u.out);
-  r.c_round = slot("chain.c_round", u.chain.c_round);
-  r.c_last = u.chain.c_at == CAt::last;
-  if (u.chain.promote) {
-    r.promote = slot("chain.promote.round", u.chain.promote->round);
-    r.interval = static_cast<std::size_t>(u.chain.promote->interval);
-  }
-  r.final = slot("chain.final", u.chain.final);
-  r.quick = quick(r, u);
+  set_chain(r, u);
+  r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
   for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
   r.doubtful_zero = doubtful_zero(r, u);
@@ -353,9 +389,9 @@ Rules rules_of(const Unit& whole, std::size_t k) {
 
 }  // namespace
 
-Answer plan(const Unit& unit, std::size_t k) {
+Answer plan(const ProductTask& task) {
   try {
-    Rules r = rules_of(unit, k);
+    Rules r = rules_of(task);
     const char* how =
         r.quick ? "products of a block aligned and added" : "every product and sum of a block";
     return {r, fmt::format("{} in double lanes, {} of them a block", how, r.lanes)};

@@ -1,7 +1,8 @@
 #pragma once
 #include <string>
 
-#include "widthwise/unit.hpp"
+#include "widthwise/random.hpp"
+#include "widthwise/sim/engine.hpp"
 
 // Which units double lanes compute block by block, and what the lanes have to know of them.
 // docs/exactness.md argues every condition.
@@ -12,7 +13,10 @@ inline constexpr std::int64_t lowest_power = -1000;
 
 // A rounding to a format, as numbers.
 struct Slot {
+  widthwise::Slot place{};
   RoundingMode mode = RoundingMode::rne;
+  int random_bits = 0;  // 0: the mode decides
+  StochasticVariant variant = StochasticVariant::plain;
   int frac_bits = 0;         // kept
   bool machine = false;      // to binary32, to nearest even: the machine's own conversion
   int first_frac_bits = -1;  // of the cut before it; -1: none
@@ -21,7 +25,8 @@ struct Slot {
   double past[2]{};      // what larger numbers become, by sign
   double infinite[2]{};  // and infinities
   double nan = 0;
-  bool specials_stay = false;  // infinities and NaN are what they were
+  int infinite_flags = 0, nan_flags = 0;  // what infinities and NaN raise
+  bool specials_stay = false;             // infinities and NaN are what they were
   Flush flush = Flush::keep;
   bool plus_zero = false;   // exact zeros become +0
   bool signed_zero = true;  // there is a -0
@@ -58,6 +63,11 @@ struct Slices {
   double magic[most_slices]{};
 };
 
+// The further roundings of a compensated sum.
+struct CompensationSlots {
+  Slot addend, difference, error, compensation, compensated;
+};
+
 struct Rules {
   std::size_t lanes = 0;
   std::size_t group_count = 1, group_size = 0;
@@ -74,6 +84,9 @@ struct Rules {
   Slot out;
   std::size_t interval = 0;  // of promotion
   std::optional<Slot> promote{}, c_round{}, final{};
+  Compensation compensation = Compensation::none;
+  CompensationSlots compensated{};
+  std::size_t last_step = 0;  // where the last block begins along k
   bool c_last = false;
   bool votes = false;          // some sum is aligned to its largest exponent
   bool doubtful_zero = false;  // the lanes may give a zero the wrong sign
@@ -84,6 +97,6 @@ struct Answer {
   std::string reason;  // the conditions that hold, or the one that fails
 };
 
-Answer plan(const Unit& unit, std::size_t k);
+Answer plan(const ProductTask& task);
 
 }  // namespace widthwise::blocks

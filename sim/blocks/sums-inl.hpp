@@ -6,7 +6,7 @@
 #define WIDTHWISE_BLOCKS_SUMS_INL
 #endif
 
-#include "sim/blocks/arithmetic-inl.hpp"
+#include "sim/blocks/rounding-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -25,36 +25,6 @@ struct Terms {
     return most;
   }
 };
-
-// body(at) for every vector of a strip.
-template <class Body>
-HWY_INLINE void for_each_vector(const Body& body) {
-  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
-}
-
-// Numbers as a slot's format holds them, and how they vote if anything asks for it.
-void round(const Slot& to, bool votes, const double* from, Strip& result) {
-  const Slot s = to;  // of one's own: no store can change it
-  with_mode(s.mode, [&](auto mode) HWY_ATTR {
-    for_each_vector([&](std::size_t at) HWY_ATTR {
-      const V x = rounded(s, mode, load(from + at));
-      store(x, result.value + at);
-      if (votes) store(vote(x, s.least_normal), result.power + at);
-    });
-  });
-}
-
-// x + y so rounded.
-void round_sum(const Slot& to, bool votes, const double* x, const double* y, Strip& result) {
-  const Slot s = to;
-  with_mode(s.mode, [&](auto mode) HWY_ATTR {
-    for_each_vector([&](std::size_t at) HWY_ATTR {
-      const V sum = rounded(s, mode, sum_to_odd(load(x + at), load(y + at)));
-      store(sum, result.value + at);
-      if (votes) store(vote(sum, s.least_normal), result.power + at);
-    });
-  });
-}
 
 // No register holds an infinity or a NaN: `plain` is the sum as it would be without.
 HWY_INLINE V unless_special(V plain, V sum) {
@@ -241,14 +211,19 @@ void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& 
 }
 
 // Infinities and NaN go on as they are, whatever the node's format has.
-void add_pair(const Rules& rules, const SumRule& s, const Terms& pair, Strip& result) {
+void add_pair(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& pair,
+              Strip& result) {
+  const std::uint64_t step = pair.strips[1]->lane;
+  result.lane = pair.strips[0]->lane;
   if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
-    return round_sum(*s.node, rules.votes, pair.strips[0]->value, pair.strips[1]->value, result);
+    return round_sum(*s.node, progress, step, rules.votes, pair.strips[0]->value,
+                     pair.strips[1]->value, result);
   fused_sum(rules, s, pair, result);
   if (!s.node) return;
-  if (s.node->specials_stay) return round(*s.node, rules.votes, result.value, result);
+  if (s.node->specials_stay)
+    return round(*s.node, progress, step, rules.votes, result.value, result);
   const Strip sum = result;
-  round(*s.node, rules.votes, sum.value, result);
+  round(*s.node, progress, step, rules.votes, sum.value, result);
   for_each_vector([&](std::size_t at) HWY_ATTR {
     const V x = load(sum.value + at);
     const V power = hn::IfThenZeroElse(infinite_or_nan(x), load(result.power + at));
@@ -258,13 +233,14 @@ void add_pair(const Rules& rules, const SumRule& s, const Terms& pair, Strip& re
 }
 
 // Neighbours first; the odd last one moves up. A node takes the place of its left operand.
-void sum_as_tree(const Rules& rules, const SumRule& s, Terms terms, Strip& result) {
+void sum_as_tree(const Rules& rules, const SumRule& s, const Progress& progress, Terms terms,
+                 Strip& result) {
   while (terms.count > 1) {
     const std::size_t n = terms.count, pairs = n / 2;
     const bool c_in_pair = terms.c_last && n % 2 == 0;
     for (std::size_t i = 0; i < pairs; ++i) {
       Strip& node = *terms.strips[2 * i];
-      add_pair(rules, s, {terms.strips + 2 * i, 2, c_in_pair && i + 1 == pairs}, node);
+      add_pair(rules, s, progress, {terms.strips + 2 * i, 2, c_in_pair && i + 1 == pairs}, node);
       terms.strips[i] = &node;
     }
     if (n % 2) terms.strips[pairs] = terms.strips[n - 1];
@@ -273,20 +249,23 @@ void sum_as_tree(const Rules& rules, const SumRule& s, Terms terms, Strip& resul
   result = *terms.strips[0];
 }
 
-void sum_in_turn(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+void sum_in_turn(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& terms,
+                 Strip& result) {
   Strip& total = *terms.strips[0];
   for (std::size_t i = 1; i < terms.count; ++i) {
     Strip* pair[] = {&total, terms.strips[i]};
-    add_pair(rules, s, {pair, 2, terms.c_last && i + 1 == terms.count}, total);
+    add_pair(rules, s, progress, {pair, 2, terms.c_last && i + 1 == terms.count}, total);
   }
   result = total;
 }
 
 // Overwrites its terms, but not C.
-void reduce(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+void reduce(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& terms,
+            Strip& result) {
+  result.lane = terms.strips[0]->lane;
   if (terms.count == 1 || s.order == Order::fused) return fused_sum(rules, s, terms, result);
-  if (s.order == Order::pairwise_tree) return sum_as_tree(rules, s, terms, result);
-  sum_in_turn(rules, s, terms, result);
+  if (s.order == Order::pairwise_tree) return sum_as_tree(rules, s, progress, terms, result);
+  sum_in_turn(rules, s, progress, terms, result);
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

@@ -1,10 +1,8 @@
 #pragma once
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <stdexcept>
 
 #include "lane_order.hpp"
+#include "sim/engine/significand_products.hpp"
 #include "widthwise/datapath/chain.hpp"
 #include "widthwise/sim/dot.hpp"
 #include "wires.hpp"
@@ -22,19 +20,8 @@ struct UserMultiplier {
 
   template <class H>
   M operator()(const H& a, const H& b) const {
-    const uint128 product = multiply(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
-    if (bit_length(product) > digits_a + digits_b)
-      refuse(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), product);
-    return M(product);
-  }
-
- private:
-  // The sums have no room for it.
-  [[noreturn]] void refuse(std::uint64_t a, std::uint64_t b, uint128 product) const {
-    throw std::invalid_argument(
-        fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
-                    "{} and {} digits has at most {}",
-                    a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
+    return M(checked_product(multiply, static_cast<std::uint64_t>(a), digits_a,
+                             static_cast<std::uint64_t>(b), digits_b));
   }
 };
 

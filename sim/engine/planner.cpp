@@ -25,30 +25,28 @@ std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
 
 struct Entry {
   std::string_view name;
-  bool takes_flags;
+  bool takes_flags, takes_multiplier;
   Opinion (*opinion)(const ProductTask&);
   std::unique_ptr<ProductEngine> (*make)(const ProductTask&);
   std::size_t products_at_once;  // some hundredths of a second
 };
 constexpr Entry entries[] = {
-    {"reference", true, &reference_opinion, &reference, 200'000},
-    {"chain", true, &chain::opinion, &chain::make, 10'000'000},
-    {"lanes", false, &lanes::opinion, &lanes::make, 200'000'000},
-    {"tensor", false, &tensor::opinion, &tensor::make, 200'000'000},
-    {"blocks", false, &blocks::opinion, &blocks::make, 100'000'000},
-    {"wide", true, &wide::opinion, &wide::make, 500'000},
-    {"wide52", true, &wide::opinion52, &wide::make52, 5'000'000},
-    {"exact", true, &exact::opinion, &exact::make, 200'000'000},
-    {"words", true, &exact::opinion_of_words, &exact::make_words, 2'000'000},
+    {"reference", true, true, &reference_opinion, &reference, 200'000},
+    {"chain", true, false, &chain::opinion, &chain::make, 10'000'000},
+    {"lanes", false, false, &lanes::opinion, &lanes::make, 200'000'000},
+    {"tensor", false, false, &tensor::opinion, &tensor::make, 200'000'000},
+    {"blocks", true, true, &blocks::opinion, &blocks::make, 100'000'000},
+    {"wide", true, false, &wide::opinion, &wide::make, 500'000},
+    {"wide52", true, false, &wide::opinion52, &wide::make52, 5'000'000},
+    {"exact", true, false, &exact::opinion, &exact::make, 200'000'000},
+    {"words", true, false, &exact::opinion_of_words, &exact::make_words, 2'000'000},
 };
 
 // What an engine says, after what all but the reference refuse alike.
 Opinion opinion_of(const Entry& e, const ProductTask& task) {
   const auto refuse = [&](const char* why) { return Opinion{std::string(e.name), false, why, 0}; };
-  if (e.opinion != &reference_opinion) {
-    if (task.multiplier) return refuse("products of the user's own");
-    if (task.k == 0) return refuse("there is nothing to multiply");
-  }
+  if (e.opinion != &reference_opinion && task.k == 0) return refuse("there is nothing to multiply");
+  if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");
   return e.opinion(task);
 }

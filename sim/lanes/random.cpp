@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "careful-inl.hpp"
+#include "sim/engine/philox-inl.hpp"
 #include "steps-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,41 +20,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
 using Words = hn::ScalableTag<std::uint32_t>;
-using Halves = hn::ScalableTag<std::uint64_t>;
+using widthwise::HWY_NAMESPACE::Philox;
+using Halves = Philox::Lanes;
 using V = hn::Vec<Floats>;
 using W = hn::Vec<Words>;
-using H = hn::Vec<Halves>;
 
 inline constexpr std::size_t rows = 2;  // at a time
-
-// philox() of lib for vectors of counters, side by side; each word in the low half of a lane.
-class Philox {
- public:
-  explicit Philox(std::uint64_t seed) {
-    auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-    for (auto& key : keys_) {
-      key[0] = low, key[1] = high;
-      low += 0x9E3779B9, high += 0xBB67AE85;
-    }
-  }
-  template <std::size_t n>
-  HWY_INLINE void operator()(H (&c)[n][4]) const {
-    const Words dw;
-    const Halves dh;
-    const W first = hn::Set(dw, 0xD2511F53), second = hn::Set(dw, 0xCD9E8D57);
-    for (const auto& key : keys_)
-      for (auto& x : c) {
-        const H p = hn::MulEven(hn::BitCast(dw, x[0]), first),
-                r = hn::MulEven(hn::BitCast(dw, x[2]), second);
-        x[0] = hn::Xor3(hn::ShiftRight<32>(r), x[1], hn::Set(dh, key[0]));
-        x[2] = hn::Xor3(hn::ShiftRight<32>(p), x[3], hn::Set(dh, key[1]));
-        x[1] = r, x[3] = p;
-      }
-  }
-
- private:
-  std::uint64_t keys_[10][2];
-};
 
 // What is added to the bits of the sums of some rows: k random ones below the last kept digit.
 class Draws {
@@ -63,22 +35,17 @@ class Draws {
       : philox_(philox),
         down_(32 - k.sum_cut),
         mask_(hn::Set(Words(), ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
-    const Halves dh;
     for (std::size_t i = 0; i < 2 * rows; ++i)
-      index_[i] = hn::Iota(dh, first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(dh));
+      index_[i] =
+          hn::Iota(Halves(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Halves()));
   }
 
   // For random_steps steps, the first a multiple of that many.
   HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
     const Words dw;
-    const Halves dh;
-    H c[2 * rows][4];
-    for (std::size_t i = 0; i < 2 * rows; ++i) {
-      c[i][0] = index_[i];
-      c[i][1] = hn::ShiftRight<32>(index_[i]);
-      c[i][2] = hn::Set(dh, static_cast<std::uint32_t>(step / random_steps));
-      c[i][3] = hn::Set(dh, static_cast<std::uint32_t>(Slot::out));
-    }
+    hn::Vec<Halves> c[2 * rows][4];
+    for (std::size_t i = 0; i < 2 * rows; ++i)
+      Philox::count(index_[i], step / random_steps, Slot::out, c[i]);
     philox_(c);
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t i = 0; i < 4; ++i) {
@@ -95,7 +62,7 @@ class Draws {
   const Philox& philox_;
   int down_;
   W mask_;
-  H index_[2 * rows];
+  hn::Vec<Halves> index_[2 * rows];
 };
 
 template <Multiply multiply, bool careful>

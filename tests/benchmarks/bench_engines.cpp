@@ -10,6 +10,7 @@
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // Matrix products of 512 x 512 x 512, codes in and out, one core, beside the machine's own binary32
@@ -61,7 +62,7 @@ std::vector<std::byte> codes(const Format& f, double deviation, std::mt19937_64&
   return items;
 }
 
-double seconds_of(const Unit& u, double deviation, bool flags) {
+double seconds_of(const Unit& u, double deviation, bool flags, const Multiplier& multiplier) {
   std::mt19937_64 random(1);
   const auto a = codes(u.a.fmt, deviation, random), b = codes(u.b.fmt, deviation, random);
   std::vector<std::byte> result(n * n *
@@ -77,7 +78,7 @@ double seconds_of(const Unit& u, double deviation, bool flags) {
   }
   std::vector<std::uint8_t> raised(n * n);
   if (flags) p.flags = raised.data();
-  const Prepared engine = prepare({.unit = u, .k = n, .flags = flags});
+  const Prepared engine = prepare({u, n, flags, multiplier});
   const std::size_t rows = engine.engine == "reference" ? 2 : n;  // its rate needs no more
   return best_seconds([&] { engine.product->run(p, 0, rows); }) * static_cast<double>(n) /
          static_cast<double>(rows);
@@ -95,6 +96,7 @@ int main() {
     double asked;          // of native / it, at most; 0: a rate of 60 million products a second
     double deviation = 1;  // of the data: of 256, every tile of e5m10 meets infinities and NaN
     bool flags = false;
+    const char* multiplier = "exact";
   };
   for (const Subject& s : {Subject{"mac(e5m10)", 5.5},
                            {"mac(e5m10)", 16, 256},
@@ -126,6 +128,13 @@ int main() {
                            {"kulisch(e5m10)", 20},
                            {"mac(e5m10)", 0, 1, true},
                            {"mac(binary64)", 0, 1, true},
+                           {"cdna3.f16", 0, 1, true},
+                           {"tree8.f32", 0, 1, true},
+                           {"kahan(e5m10)", 0},
+                           {"neumaier(e8m7)", 0},
+                           {"mac(e4m3fn)", 0, 1, false, "mitchell"},
+                           {"fma(e5m10)", 0, 1, false, "drum6"},
+                           {"mac(e8m23)", 0, 1, false, "truncated_operands8"},
                            {"mac(e4m3fnuz)", 0},
                            {"mac(e5m10, sum=e5m10:rtz)", 0},
                            {"mac(e5m10, sum=e5m10:sr20)", 0},
@@ -139,10 +148,14 @@ int main() {
                            {"kulisch(binary64)", 0},
                            {"mac(e15m112)", 0}}) {
     const Unit u = parse_unit(s.unit);
-    const double rate = static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags);
-    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n",
-               fmt::format("{}{}", s.unit, s.flags ? " with flags" : ""),
-               prepare({.unit = u, .k = n, .flags = s.flags}).engine, rate / 1e6, native / rate,
+    const Multiplier multiplier = parse_multiplier(s.multiplier);
+    const std::string beside = s.flags      ? " with flags"
+                               : multiplier ? fmt::format(" by {}", s.multiplier)
+                                            : "";
+    const double rate =
+        static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags, multiplier);
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit + beside,
+               prepare({u, n, s.flags, multiplier}).engine, rate / 1e6, native / rate,
                s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
   }
 }

@@ -313,7 +313,7 @@ def test_tf32_units_take_binary32_and_tf32_alike():
 # --- Multipliers ---------------------------------------------------------------------------------
 
 
-def test_a_multiplier_of_ones_own_is_asked_for_every_product():
+def test_a_multiplier_of_ones_own_is_asked_once_for_every_pair_of_significands():
     a, b = drawn((2, 6), "e4m3fn", 1), drawn((2, 6), "e4m3fn", 2)
     asked = []
 
@@ -323,7 +323,8 @@ def test_a_multiplier_of_ones_own_is_asked_for_every_product():
 
     exact = ww.dot(a, b, unit="hopper.e4m3.f32")
     assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier=product).bits == exact.bits).all()
-    assert len(asked) == 12 and all(0 < x < 16 and 0 < y < 16 for x, y in asked)
+    assert 10 <= len(asked) <= 12 and len(set(asked)) == len(asked)
+    assert all(0 < x < 16 and 0 < y < 16 for x, y in asked)
     assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier="exact").bits == exact.bits).all()
 
 
@@ -405,7 +406,7 @@ def test_an_explanation_names_engine_and_carriers():
     text = ww.explain("hopper.f16.f32", 64, 32, 512)
     assert text.engine == "tensor" and "bits" in text and "1,048,576 products" in text
     assert "lanes      does not: more than one product a block" in text
-    assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "reference"
+    assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "blocks"
     assert " ".join(ww.engines()) == "reference chain lanes tensor blocks wide wide52 exact words"
 
 

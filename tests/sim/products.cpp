@@ -145,7 +145,8 @@ void Rival::compare(MatrixProduct p, const std::string& what) const {
   const auto run = [&](std::string_view engine, CodeList& to, std::vector<std::uint8_t>& flags) {
     p.result = to.data();
     p.flags = flags_ ? flags.data() : nullptr;
-    prepare({.unit = unit_, .k = p.k, .flags = flags_}, engine).product->run(p, 0, p.m);
+    prepare({.unit = unit_, .k = p.k, .flags = flags_, .multiplier = multiplier_}, engine)
+        .product->run(p, 0, p.m);
   };
   run(engine_, got, got_flags);
   run("reference", want, want_flags);

@@ -56,11 +56,17 @@ class CodeList {
 };
 CodeList codes(const widthwise::Format& f, std::size_t count, Manner manner, ProductRandom& random);
 
-// Compares every output of the engine with the reference's, and its flags where told.
+// Compares every output of the engine with the reference's, and its flags where told; both with the
+// multiplier, if there is one.
 class Rival {
  public:
-  Rival(std::string engine, const widthwise::Unit& u, Tally& tally, bool flags = false)
-      : engine_(std::move(engine)), unit_(u), tally_(tally), flags_(flags) {}
+  Rival(std::string engine, const widthwise::Unit& u, Tally& tally, bool flags = false,
+        widthwise::Multiplier multiplier = {})
+      : engine_(std::move(engine)),
+        unit_(u),
+        tally_(tally),
+        flags_(flags),
+        multiplier_(std::move(multiplier)) {}
 
   void compare(widthwise::MatrixProduct p, const std::string& what) const;
 
@@ -76,6 +82,7 @@ class Rival {
   widthwise::Unit unit_;
   Tally& tally_;
   bool flags_;
+  widthwise::Multiplier multiplier_;
 };
 
 // By one compare_random.

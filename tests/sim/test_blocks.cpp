@@ -6,6 +6,7 @@
 #include "random_units.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -23,8 +24,8 @@ Unit with(std::string_view preset, void (*change)(Unit&)) {
   return u;
 }
 
-Opinion opinion_at(const Unit& u, std::size_t k) {
-  for (Opinion& o : opinions({.unit = u, .k = k}))
+Opinion opinion_at(const Unit& u, std::size_t k, bool flags = true) {
+  for (Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
     if (o.engine == "blocks") return o;
   return {};
 }
@@ -102,6 +103,16 @@ std::vector<Unit> relatives() {
       with("hopper.f16.f32", [](Unit& u) { u.b.subnormals = Flush::flush_signed_zero; }),
       with("tree8.f32", [](Unit& u) { u.lanes = 13; }),
       with("tree8.f32", [](Unit& u) { u.group_sum.node_round->rm = RoundingMode::rdn; }),
+      // Groups' nodes make infinities and those NaN, which the block's nodes have not: it passes
+      // them
+      // and raises nothing.
+      with("tree8.f32",
+           [](Unit& u) {
+             u.groups = Groups{.consecutive = 4};
+             u.group_sum.node_round->fmt = binary16;
+             u.block_sum.order = Order::sequential;
+             u.block_sum.node_round = Round{.fmt = e2m1fn};
+           }),
       with("fix24.wrap", [](Unit& u) { u.lanes = 5; }),
       with("fix24.sat", [](Unit& u) { u.group_sum.align.rm = RoundingMode::rne; }),
       with("fix24.sat", [](Unit& u) { u.group_sum.width = 1; }),
@@ -111,7 +122,9 @@ std::vector<Unit> relatives() {
 
 }  // namespace
 
-TEST_CASE("the blocks engine gives the reference's codes: every preset, all sorts of operands") {
+TEST_CASE(
+    "the blocks engine gives the reference's codes and flags: every preset, all sorts of "
+    "operands") {
   ProductRandom random(1);
   Tally tally;
   int taken = 0;
@@ -121,7 +134,7 @@ TEST_CASE("the blocks engine gives the reference's codes: every preset, all sort
     CAPTURE(preset.name);
     ++taken;
     for (const Rival::Shape& s : shapes) {
-      Rival("blocks", preset.unit, tally).compare_random(s, random);
+      Rival("blocks", preset.unit, tally, s.k > 1).compare_random(s, random);
       expected += outputs_compared(s);
     }
   }
@@ -129,7 +142,7 @@ TEST_CASE("the blocks engine gives the reference's codes: every preset, all sort
   tally.expect(expected);
 }
 
-TEST_CASE("the blocks engine gives the reference's codes: relatives of the presets") {
+TEST_CASE("the blocks engine gives the reference's codes and flags: relatives of the presets") {
   ProductRandom random(2);
   Tally tally;
   std::uint64_t expected = 0;
@@ -138,14 +151,14 @@ TEST_CASE("the blocks engine gives the reference's codes: relatives of the prese
       for (const Rival::Shape& s : {Rival::Shape{2, 1, 5}, {1, 21, 66}}) {
         CAPTURE(to_string(u));
         REQUIRE(opinion_at(u, s.k).reason.find("double lanes") != std::string::npos);
-        Rival("blocks", u, tally).compare_random(s, random);
+        Rival("blocks", u, tally, s.k > 1).compare_random(s, random);
         expected += outputs_compared(s);
       }
   });
   tally.expect(expected);
 }
 
-TEST_CASE("the blocks engine gives the reference's codes: units of every kind") {
+TEST_CASE("the blocks engine gives the reference's codes and flags: units of every kind") {
   random_units::Random units(3);
   ProductRandom random(3);
   Tally tally;
@@ -159,9 +172,10 @@ TEST_CASE("the blocks engine gives the reference's codes: units of every kind") 
       } catch (const std::invalid_argument&) {
         continue;  // scales that do not fit its groups at this k
       }
-      if (!opinion_at(u, s.k).takes) continue;
+      const bool flags = taken % 4 > 0;
+      if (!opinion_at(u, s.k, flags).takes) continue;
       ++taken;
-      Rival("blocks", u, tally).compare_random(s, random);
+      Rival("blocks", u, tally, flags).compare_random(s, random);
       expected += outputs_compared(s);
     }
   });
@@ -180,6 +194,53 @@ TEST_CASE("the blocks engine gives the reference's codes: depths past one panel"
     expected += outputs_compared(s);
   }
   tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine gives the reference's codes and flags: products of the user's own") {
+  const Multiplier multipliers[] = {
+      mitchell(), drum(3), truncated_operands(3),
+      // Asymmetric, and zero where neither factor is.
+      [](std::uint64_t a, std::uint64_t b) { return uint128{a} * (b >> 1) + (a & 1); }};
+  ProductRandom random(5);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (const char* unit : {"mac(e4m3fn)", "mac(e2m1fn)", "fma(e5m10)", "mac(e8m23)", "cdna3.fp8",
+                             "tree8.f32", "blackwell.mxfp8", "cdna1.f16", "kahan(e5m2)",
+                             "neumaier(e4m3fn)", "mac(e5m10, sum=e5m10:sr13)"})
+      for (const Multiplier& multiplier : multipliers) {
+        const Rival::Shape s{1, 11, 66};
+        CAPTURE(unit);
+        Rival("blocks", parse_unit(unit), tally, true, multiplier).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+  });
+  for (void (*change)(Unit&) :
+       {+[](Unit& u) { u.product.overflow_to_inf_at = 3; },
+        +[](Unit& u) { u.product.exponent = ProductExponent::normalised; },
+        +[](Unit& u) { u.a.subnormals = Flush::flush_pos_zero, u.b.fmt = e5m2; }}) {
+    const Rival::Shape s{2, 30, 5};
+    Rival("blocks", with("cdna3.f16", change), tally, true, mitchell()).compare_random(s, random);
+    expected += outputs_compared(s);
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine refuses a product of the user's own that is too wide") {
+  const std::uint8_t one = 0x38;
+  std::uint8_t result = 0;
+  MatrixProduct p;
+  p.m = p.n = p.k = 1;
+  p.a = p.b = {&one, 1, 1}, p.result = &result;
+  const auto run = [&](const Multiplier& multiplier) {
+    prepare({parse_unit("mac(e4m3fn)"), 1, false, multiplier}, "blocks").product->run(p, 0, 1);
+  };
+  run([](std::uint64_t, std::uint64_t) { return uint128{255}; });
+  CHECK(result == 0x48);  // 255/64 rounds to 4
+  CHECK_THROWS_WITH_AS(run([](std::uint64_t, std::uint64_t) { return uint128{256}; }),
+                       "multiplier: 0x8 * 0x8 gave a product of 9 bits; that of significands of 4 "
+                       "and 4 digits has at most 8",
+                       std::invalid_argument);
 }
 
 TEST_CASE("the blocks engine keeps the sign of a zero whose products were whole numbers in lanes") {
@@ -210,8 +271,13 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
   const auto changed = [&](void (*change)(Unit&)) { return reason(with("cdna3.f16", change)); };
 
   const Unit& plain = find_preset("cdna3.f16")->unit;
-  CHECK(reason(plain, true) == "flags are wanted");
+  CHECK(reason(with("fix24.wrap", [](Unit& u) { u.group_sum.overflow = RegisterOverflow::flag; }),
+               true) == "group_sum: a register that raises a flag");
   CHECK(reason(plain, false, 0) == "there is nothing to multiply");
+  for (const Opinion& o :
+       opinions({with("cdna3.f16", [](Unit& u) { u.a.keep_frac = 3; }), 1, false, mitchell()}))
+    if (o.engine == "blocks")
+      CHECK(o.reason == "products of the user's own, of operands that drop digits");
   CHECK(reason(find_preset("kulisch.f32")->unit) ==
         "group_sum: a register of more digits than a double has");
   CHECK(reason(with("blackwell.nvfp4", [](Unit& u) { u.group_sum.order = Order::sequential; })) ==
@@ -222,8 +288,9 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
         "a = e11m52 has digits or exponents that a double has not to spare");
   CHECK(changed([](Unit& u) { u.a.fmt = u.b.fmt = ieee_format(6, 26); }) ==
         "exact products of 54 digits");
-  CHECK(changed([](Unit& u) { u.out.rm = Rounding(8, StochasticVariant::plain); }) ==
-        "out rounds by random bits");
+  CHECK(changed([](Unit& u) { u.out.rm = Rounding(8, StochasticVariant::plain); }) == "taken");
+  CHECK(changed([](Unit& u) { u.out.rm = Rounding(28, StochasticVariant::plain); }) ==
+        "out rounds 24 digits by 28 random bits");
   CHECK(changed([](Unit& u) { u.out.fmt = ue4m3fn; }) == "out = ue4m3;nan=all_ones is unsigned");
   CHECK(changed([](Unit& u) {
           u.out.fmt.subnormals = false;

@@ -1,0 +1,316 @@
+// The products of a block and the sums of its groups (lib's datapath/product.hpp and block.hpp) for
+// strips of numbers. Compiled once for every instruction set, within kernels.cpp.
+#if defined(WIDTHWISE_BLOCKS_PRODUCTS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_PRODUCTS_INL
+#undef WIDTHWISE_BLOCKS_PRODUCTS_INL
+#else
+#define WIDTHWISE_BLOCKS_PRODUCTS_INL
+#endif
+
+#include <algorithm>
+
+#include "sim/blocks/sums-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+// One block of a strip on its way.
+struct Block {
+  const Meeting& m;
+  const Rules& rules;
+  Strip& c;
+  std::size_t k;  // its first product
+  Progress progress;
+  Scratch& scratch;
+
+  HWY_INLINE bool c_joins(CLevel level) const { return rules.c_level == level; }
+  // The lanes of a group: from one on, at equal distances.
+  HWY_INLINE std::size_t first(std::size_t group) const {
+    return k + (rules.strided ? group : group * rules.group_size);
+  }
+  HWY_INLINE std::size_t stride() const { return rules.strided ? rules.group_count : 1; }
+  HWY_INLINE std::size_t size(std::size_t group) const {
+    if (rules.strided) return (rules.lanes - group + rules.group_count - 1) / rules.group_count;
+    return std::min(rules.group_size, rules.lanes - group * rules.group_size);
+  }
+  // Position along k of product i of the strip.
+  HWY_INLINE std::uint64_t position(std::size_t i) const { return m.first + i; }
+  // Where the scales of a group lie.
+  HWY_INLINE std::size_t scale(std::size_t group) const {
+    return k / rules.lanes * rules.group_count + group;
+  }
+};
+
+HWY_INLINE I load_exponents(const std::int16_t* at) {
+  const hn::Rebind<std::int16_t, Doubles> narrow;
+  const hn::Rebind<std::int32_t, Doubles> middle;
+  return hn::PromoteTo(Ints(), hn::PromoteTo(middle, hn::LoadU(narrow, at)));
+}
+
+HWY_INLINE V overflowed(V x, double limit) {
+  const V infinity = number(std::numeric_limits<double>::infinity());
+  const M over = hn::Ge(hn::Abs(x), number(limit));
+  return hn::IfThenElse(over, hn::CopySign(infinity, x), x);
+}
+
+// --- Products one by one -------------------------------------------------------------------------
+
+// What the user's multiplier makes of significands; a and b hold units of their last places.
+void user_products(const Block& b, std::size_t i, double* digits) {
+  b.m.products->row(b.m.a_digits[i], b.m.b_digits + i * strip_columns, strip_columns, digits);
+}
+
+template <class Exact>
+HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip& result) {
+  const Rules& rules = b.rules;
+  const I exponent = hn::Set(Ints(), b.m.a_exponent[i]);
+  const std::int16_t* exponent_of_b = b.m.b_exponent + i * strip_columns;
+  const bool by_value = rules.normalised;
+  const double limit = rules.overflow_at;
+  const bool votes = rules.votes && !rules.product;
+  result.lane = b.position(i);
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    V x = exact(at);
+    if (limit > 0) x = overflowed(x, limit);
+    store(x, result.value + at);
+    if (!votes) return;
+    const V power = power_of_exponent(hn::Add(exponent, load_exponents(exponent_of_b + at)));
+    store(by_value ? vote(x, 0) : hn::IfThenElseZero(finite_number(x), power), result.power + at);
+  });
+  if (rules.product)
+    round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
+}
+void product(const Block& b, std::size_t i, Strip& result) {
+  const V a = number(b.m.a[i]);
+  const double* of_b = b.m.b + i * strip_columns;
+  const auto times = [&](std::size_t at) HWY_ATTR { return hn::Mul(a, load(of_b + at)); };
+  if (!b.m.products) return product(b, i, times, result);
+  alignas(64) double digits[strip_columns];
+  user_products(b, i, digits);
+  product(
+      b, i, [&](std::size_t at) HWY_ATTR { return hn::Mul(times(at), load(digits + at)); }, result);
+}
+
+void add_special(const double* values, double* sum) {
+  for_each_vector([&](std::size_t at)
+                      HWY_ATTR { store(hn::Add(load(sum + at), load(values + at)), sum + at); });
+}
+void add_nan(V scale_a, const double* scale_b, double* sum) {
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    V x = load(sum + at);
+    for (const V scale : {scale_a, load(scale_b + at)})
+      x = hn::IfThenElse(hn::Eq(scale, scale), x, scale);
+    store(x, sum + at);
+  });
+}
+
+// --- Plain products at once ----------------------------------------------------------------------
+
+// The largest exponent sum of a group of products, as powers of two.
+void largest_powers(const Block& b, std::size_t group, double* powers) {
+  const hn::ScalableTag<std::int16_t> d;
+  alignas(64) std::int16_t most[strip_columns];
+  const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
+  for (std::size_t column = 0; column < strip_columns; column += 2 * hn::Lanes(d)) {
+    auto low = hn::Set(d, 2 * no_exponent), high = low;
+    for (std::size_t i = 0, at = first; i < n; ++i, at += stride) {
+      const auto a = hn::Set(d, b.m.a_exponent[at]);
+      const std::int16_t* from = b.m.b_exponent + at * strip_columns + column;
+      low = hn::Max(low, hn::Add(a, hn::LoadU(d, from)));
+      high = hn::Max(high, hn::Add(a, hn::LoadU(d, from + hn::Lanes(d))));
+    }
+    hn::StoreU(low, d, most + column);
+    hn::StoreU(high, d, most + column + hn::Lanes(d));
+  }
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    store(power_of_exponent(load_exponents(most + at)), powers + at);
+  });
+}
+
+constexpr int vectors = 4;  // side by side, for the machine to have something to do
+
+// Adds term(i, v) for every product i of a group to each of some vectors of sums.
+template <class Term>
+HWY_INLINE void add_products(const Block& b, std::size_t group, std::size_t column, V* total,
+                             const Term& term) {
+  const std::size_t stride = b.stride(), n = b.size(group);
+  const double* a = b.m.a + b.first(group);
+  const double* of_b = b.m.b + b.first(group) * strip_columns + column;
+  for (std::size_t i = 0; i < n; ++i, a += stride, of_b += stride * strip_columns)
+    for (int v = 0; v < vectors; ++v)
+      total[v] = term(v, number(*a), load(of_b + v * hn::Lanes(Doubles())), total[v]);
+}
+
+// Where the sums of a group in a window begin: with C, or at zero; what moves products to whole
+// numbers of their last digit; and that digit.
+struct Opening {
+  V total, up, unit;
+};
+// power holds the largest of the products' and becomes that of the window.
+template <class Mode>
+HWY_INLINE Opening open_window(const Block& b, const Window& w, Mode mode, std::size_t at,
+                               double* power) {
+  const bool with_c = b.c_joins(CLevel::group);
+  const V of_c = with_c ? load(b.c.power + at) : number(0);
+  const V most = hn::Max(load(power + at), of_c), floor = hn::Max(most, w.least_power);
+  store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), power + at);
+  return {with_c ? w.aligned_c(mode, load(b.c.value + at), of_c, floor) : number(-0.0),
+          over(floor, w.frac_bits), hn::Mul(floor, w.unit)};
+}
+
+template <bool overflows, class Mode>
+HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& result) {
+  const Window w(b.rules.group);
+  const double limit = b.rules.overflow_at;
+  const std::size_t width = hn::Lanes(Doubles());
+  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+    V total[vectors], up[vectors], unit[vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      const Opening z = open_window(b, w, mode, at, result.power);
+      total[v] = z.total, up[v] = z.up, unit[v] = z.unit;
+    }
+    add_products(b, group, column, total, [&](int v, V x, V y, V sum) HWY_ATTR {
+      V product = hn::Mul(x, y);
+      if constexpr (overflows) product = overflowed(product, limit);
+      return hn::Add(sum, to_integer(mode, hn::Mul(product, up[v])));
+    });
+    for (int v = 0; v < vectors; ++v)
+      store(hn::Mul(total[v], unit[v]),
+            result.value + column + static_cast<std::size_t>(v) * width);
+  }
+}
+
+void products_in_window(const Block& b, std::size_t group, Strip& result) {
+  largest_powers(b, group, result.power);
+  const RoundingMode mode = b.rules.group.mode;
+  if (b.m.overflows) return window<true>(b, group, mode, result);
+  with_mode(mode, [&](auto known) HWY_ATTR { window<false>(b, group, known, result); });
+}
+
+void products_exactly(const Block& b, std::size_t group, Strip& result) {
+  const bool with_c = b.c_joins(CLevel::group), votes = b.rules.votes;
+  const std::size_t width = hn::Lanes(Doubles());
+  if (votes) largest_powers(b, group, result.power);
+  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+    V total[vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      total[v] = with_c ? load(b.c.value + at) : number(-0.0);
+      if (votes && with_c)
+        store(hn::Max(load(b.c.power + at), load(result.power + at)), result.power + at);
+    }
+    add_products(b, group, column, total,
+                 [](int, V x, V y, V sum) HWY_ATTR { return hn::MulAdd(x, y, sum); });
+    for (int v = 0; v < vectors; ++v)
+      store(total[v], result.value + column + static_cast<std::size_t>(v) * width);
+  }
+}
+
+// --- The same in floats and 32-bit integers ------------------------------------------------------
+
+using Singles = hn::ScalableTag<float>;
+using Whole = hn::RebindToSigned<Singles>;
+
+HWY_INLINE hn::Vec<Whole> truncated(hn::Vec<Singles> x) {
+  // Toward zero. ConvertTo mends numbers past int32, which there are none of.
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  return hn::Vec<Whole>{_mm512_cvttps_epi32(x.raw)};
+#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
+  return hn::Vec<Whole>{_mm256_cvttps_epi32(x.raw)};
+#else
+  return hn::ConvertTo(Whole(), x);
+#endif
+}
+
+#if HWY_TARGET == HWY_SCALAR
+bool products_in_single_window(const Block&, std::size_t, Strip&) { return false; }
+#else
+HWY_INLINE hn::Vec<Singles> together(V low, V high) {
+  const Singles d;
+  return hn::Combine(d, hn::DemoteTo(Floats(), high), hn::DemoteTo(Floats(), low));
+}
+HWY_INLINE V low_half(hn::Vec<Whole> x) { return hn::PromoteTo(Doubles(), hn::LowerHalf(x)); }
+HWY_INLINE V high_half(hn::Vec<Whole> x) {
+  return hn::PromoteTo(Doubles(), hn::UpperHalf(hn::Half<Whole>(), x));
+}
+
+// False where a sum is zero, whose sign integers do not have.
+bool products_in_single_window(const Block& b, std::size_t group, Strip& result) {
+  constexpr auto toward_zero = std::integral_constant<RoundingMode, RoundingMode::rtz>{};
+  const Singles d;
+  const Window w(b.rules.group);
+  const std::size_t width = hn::Lanes(Doubles()), stride = b.stride(), n = b.size(group);
+  const std::size_t chunk = b.rules.chunk;
+  largest_powers(b, group, result.power);
+  M any_zero = hn::Lt(number(0), number(0));
+  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+    V total[vectors], unit[vectors], up[vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      const Opening z = open_window(b, w, toward_zero, at, result.power);
+      total[v] = z.total, unit[v] = z.unit;
+      up[v] = hn::Min(z.up, number(0x1p126));  // more where all are zeros
+    }
+    const hn::Vec<Singles> lift[] = {together(up[0], up[1]), together(up[2], up[3])};
+    const float* a = b.m.a_single + b.first(group);
+    const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
+    for (std::size_t i = 0; i < n;) {
+      hn::Vec<Whole> sum[] = {hn::Zero(Whole()), hn::Zero(Whole())};
+      for (const std::size_t end = std::min(n, i + chunk); i < end; ++i) {
+        const auto x = hn::Set(d, *a);
+        for (int v = 0; v < 2; ++v) {
+          const auto product =
+              hn::Mul(x, hn::LoadU(d, of_b + static_cast<std::size_t>(v) * 2 * width));
+          sum[v] = hn::Add(sum[v], truncated(hn::Mul(product, lift[v])));
+        }
+        a += stride, of_b += stride * strip_columns;
+      }
+      for (int v = 0; v < 2; ++v) {
+        total[2 * v] = hn::Add(total[2 * v], low_half(sum[v]));
+        total[2 * v + 1] = hn::Add(total[2 * v + 1], high_half(sum[v]));
+      }
+    }
+    for (int v = 0; v < vectors; ++v) {
+      any_zero = hn::Or(any_zero, hn::Eq(total[v], number(0)));
+      store(hn::Mul(total[v], unit[v]),
+            result.value + column + static_cast<std::size_t>(v) * width);
+    }
+  }
+  return hn::AllFalse(Doubles(), any_zero);
+}
+#endif
+
+void products_in_singles(const Block& b, std::size_t group, Strip& result) {
+  const Singles d;
+  const std::size_t width = hn::Lanes(d), stride = b.stride(), n = b.size(group);
+  if (b.rules.votes) largest_powers(b, group, result.power);
+  alignas(64) float sums[strip_columns];
+  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+    hn::Vec<Singles> total[vectors];
+    for (auto& t : total) t = hn::Set(d, -0.0f);
+    const float* a = b.m.a_single + b.first(group);
+    const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
+    for (std::size_t i = 0; i < n; ++i, a += stride, of_b += stride * strip_columns)
+      for (int v = 0; v < vectors; ++v)
+        total[v] = hn::MulAdd(hn::Set(d, *a),
+                              hn::LoadU(d, of_b + static_cast<std::size_t>(v) * width), total[v]);
+    for (int v = 0; v < vectors; ++v)
+      hn::Store(total[v], d, sums + column + static_cast<std::size_t>(v) * width);
+  }
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    store(hn::PromoteTo(Doubles(), hn::LoadU(Floats(), sums + at)), result.value + at);
+  });
+}
+
+void quick_group(const Block& b, std::size_t group, Strip& result) {
+  const bool window = b.rules.group.aligned == Aligned::window;
+  if (b.m.single && !window) return products_in_singles(b, group, result);
+  if (b.m.single && products_in_single_window(b, group, result)) return;
+  window ? products_in_window(b, group, result) : products_exactly(b, group, result);
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

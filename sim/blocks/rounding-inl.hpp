@@ -1,0 +1,202 @@
+// Strips of numbers rounded to a slot of the unit (lib's rounded() and deliver()), with the flags
+// they raise. Compiled once for every instruction set, within kernels.cpp.
+#if defined(WIDTHWISE_BLOCKS_ROUNDING_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_ROUNDING_INL
+#undef WIDTHWISE_BLOCKS_ROUNDING_INL
+#else
+#define WIDTHWISE_BLOCKS_ROUNDING_INL
+#endif
+
+#include "sim/blocks/arithmetic-inl.hpp"
+#include "sim/engine/philox-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+// body(at) for every vector of a strip.
+template <class Body>
+HWY_INLINE void for_each_vector(const Body& body) {
+  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
+}
+
+// --- To whole numbers ----------------------------------------------------------------------------
+
+template <class Mode>
+struct ByMode {
+  Mode mode;
+  HWY_INLINE V operator()(V x, std::size_t) const { return to_integer(mode, x); }
+};
+
+// By random bits as whole numbers below 2^k: away from zero where the part that is cut off, in
+// units of 2^-k, and those reach 2^k together (lib's stochastic_away).
+struct ByChance {
+  StochasticVariant variant;
+  double one;  // 2^k
+  const double* random;
+
+  HWY_INLINE V operator()(V x, std::size_t at) const {
+    const V whole = hn::Trunc(x);
+    V rest = hn::Mul(hn::Abs(hn::Sub(x, whole)), number(one));
+    if (variant == StochasticVariant::even) rest = hn::Round(rest);
+    const double enough = variant == StochasticVariant::half ? one - 0.5 : one;
+    const M away = hn::Ge(rest, hn::Sub(number(enough), load(random + at)));
+    const V z = hn::IfThenElse(away, hn::Add(whole, hn::CopySignToAbs(number(1), x)), whole);
+    return hn::CopySign(z, x);
+  }
+};
+
+// The k random bits of one rounding of every output.
+HWY_NOINLINE void draw(const Slot& s, const Where& first, std::uint64_t step, double* random) {
+  using Philox = widthwise::HWY_NAMESPACE::Philox;
+  const Philox::Lanes d;
+  const Philox philox(first.seed);
+  const RandomField field(s.random_bits);
+  const auto from = static_cast<int>(step % field.steps_a_call()) * field.width;
+  const std::uint64_t mask = field.width == 16 ? 0xffff : 0xffffffff;
+  constexpr std::size_t calls = 4;  // side by side
+  for (std::size_t at = 0; at < strip_columns;) {
+    Philox::H words[calls][4];
+    for (std::size_t i = 0; i < calls; ++i)
+      Philox::count(hn::Iota(d, first.index + at + i * hn::Lanes(d)), step / field.steps_a_call(),
+                    s.place, words[i]);
+    philox(words);
+    for (std::size_t i = 0; i < calls; ++i, at += hn::Lanes(d)) {
+      const auto bits =
+          hn::And(hn::ShiftRightSame(words[i][from / 32], from % 32), hn::Set(d, mask));
+      const auto kept = hn::ShiftRightSame(bits, field.width - s.random_bits);
+      store(hn::ConvertTo(Doubles(), hn::BitCast(Ints(), kept)), random + at);
+    }
+  }
+}
+
+// --- One number ----------------------------------------------------------------------------------
+
+HWY_INLINE V by_sign(V x, const double (&two)[2]) {
+  const M negative = hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x))));
+  return hn::IfThenElse(negative, number(two[1]), number(two[0]));
+}
+
+HWY_INLINE M is_flushed(const Slot& s, V x) {
+  return hn::And(hn::Lt(hn::Abs(x), number(s.least_normal)), hn::Ne(x, number(0)));
+}
+HWY_INLINE V flushed(const Slot& s, V x) {
+  const V zero = s.flush == Flush::flush_signed_zero ? hn::CopySign(number(0), x) : number(0);
+  return hn::IfThenElse(is_flushed(s, x), zero, x);
+}
+
+HWY_INLINE M is_infinite(V x) {
+  return hn::Eq(hn::Abs(x), number(std::numeric_limits<double>::infinity()));
+}
+
+// What lies past the largest number, infinities and NaN, as the format has them.
+HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
+  const M past = hn::Gt(hn::Abs(rounded), number(s.largest));
+  V z = hn::IfThenElse(past, by_sign(x, s.past), rounded);
+  z = hn::IfThenElse(is_infinite(x), by_sign(x, s.infinite), z);
+  return hn::IfThenElse(hn::Eq(x, x), z, number(s.nan));
+}
+
+// An exact number, an infinity or NaN on its way through a slot: before the rounding proper, after
+// it, and as the slot's format holds it.
+struct Passage {
+  V exact, cut, result;
+};
+
+template <class Whole>
+HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V x) {
+  if (s.plus_zero) x = hn::Add(x, number(0));
+  if (s.first_frac_bits >= 0)
+    x = cut(x, s.first_frac_bits, s.least_normal,
+            [&](V y) HWY_ATTR { return to_integer(s.first_mode, y); });
+  const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
+  const V y = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
+                      : cut(x, s.frac_bits, s.least_normal,
+                            [&](V part) HWY_ATTR { return whole(part, at); });
+  V z = y;
+  if (s.flush != Flush::keep) z = flushed(s, z);
+  if (!s.signed_zero) z = hn::Add(z, number(0));
+  return {x, y, machine ? z : past_the_end(s, x, z)};
+}
+
+// What that raises (lib's pack()). Tiny is what stays below the least normal number even when
+// rounded as if the exponent had no lower end.
+template <class Whole>
+HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Passage& p) {
+  const Ints d;
+  const auto flag = [&](M when, int flags) HWY_ATTR {
+    return hn::And(hn::VecFromMask(d, hn::RebindMask(d, when)), hn::Set(d, flags));
+  };
+  const M lossy = hn::Ne(p.exact, p.cut);
+  I z = flag(lossy, inexact);
+  const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.least_normal)));
+  if (!hn::AllFalse(Doubles(), below)) {
+    const V free =
+        cut(p.exact, s.frac_bits, 0x1p-960, [&](V part) HWY_ATTR { return whole(part, at); });
+    z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.least_normal))), underflow));
+  }
+  if (s.flush != Flush::keep) z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
+  const M over = hn::Gt(hn::Abs(p.cut), number(s.largest));
+  z = hn::IfThenElse(hn::RebindMask(d, over), hn::Set(d, overflow | inexact), z);
+  z = hn::IfThenElse(hn::RebindMask(d, is_infinite(p.exact)), hn::Set(d, s.infinite_flags), z);
+  const M is_number = hn::Eq(p.exact, p.exact);
+  return hn::IfThenElse(hn::RebindMask(d, is_number), z, hn::Set(d, s.nan_flags));
+}
+
+// --- Strips --------------------------------------------------------------------------------------
+
+// x(at), of every vector of a strip, as a slot's format holds it, and how it votes if anything asks
+// for that.
+template <bool flags, class Whole, class Number>
+HWY_INLINE void round_each(const Slot& to, const Whole& whole, const Progress& progress, bool votes,
+                           const Number& x, Strip& result) {
+  const Slot s = to;  // of one's own: no store can change it
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const Passage p = rounded(s, whole, at, x(at));
+    store(p.result, result.value + at);
+    if (votes) store(vote(p.result, s.least_normal), result.power + at);
+    if constexpr (flags) {
+      const I before = hn::LoadU(Ints(), progress.flags + at);
+      hn::StoreU(hn::Or(before, raised(s, whole, at, p)), Ints(), progress.flags + at);
+    }
+  });
+}
+
+// Compiled anew for the usual modes.
+template <bool flags, class Number>
+HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
+                            bool votes, const Number& x, Strip& result) {
+  if (to.random_bits > 0) {
+    alignas(64) double random[strip_columns];
+    draw(to, progress.first, step, random);
+    const ByChance chance{to.variant, power_of_two(to.random_bits), random};
+    return round_each<flags>(to, chance, progress, votes, x, result);
+  }
+  with_mode(to.mode, [&](auto mode) HWY_ATTR {
+    round_each<flags>(to, ByMode<decltype(mode)>{mode}, progress, votes, x, result);
+  });
+}
+template <class Number>
+HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
+                            bool votes, const Number& x, Strip& result) {
+  progress.flags ? round_strip<true>(to, progress, step, votes, x, result)
+                 : round_strip<false>(to, progress, step, votes, x, result);
+}
+
+void round(const Slot& to, const Progress& progress, std::uint64_t step, bool votes,
+           const double* from, Strip& result) {
+  round_strip(
+      to, progress, step, votes, [&](std::size_t at) HWY_ATTR { return load(from + at); }, result);
+}
+
+// x + y so rounded.
+void round_sum(const Slot& to, const Progress& progress, std::uint64_t step, bool votes,
+               const double* x, const double* y, Strip& result) {
+  round_strip(
+      to, progress, step, votes,
+      [&](std::size_t at) HWY_ATTR { return sum_to_odd(load(x + at), load(y + at)); }, result);
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,50 @@
+#include "significand_products.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "widthwise/significand.hpp"
+
+namespace widthwise {
+
+uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
+                        int digits_b) {
+  const uint128 product = multiply(a, b);
+  if (bit_length(product) <= digits_a + digits_b) return product;
+  // The sums have no room for it.
+  throw std::invalid_argument(
+      fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
+                  "{} and {} digits has at most {}",
+                  a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
+}
+
+SignificandProducts::SignificandProducts(Multiplier multiply, int digits_a, int digits_b)
+    : multiply_(std::move(multiply)),
+      digits_a_(digits_a),
+      digits_b_(digits_b),
+      known_(digits_a + digits_b <= most_digits ? std::size_t{1} << (digits_a + digits_b) : 0) {}
+
+double SignificandProducts::asked(std::uint64_t a, std::uint64_t b) const {
+  if (a == 0 || b == 0) return 1;
+  return static_cast<double>(checked_product(multiply_, a, digits_a_, b, digits_b_));
+}
+
+void SignificandProducts::row(std::uint64_t a, const std::uint64_t* b, std::size_t n,
+                              double* products) const {
+  if (known_.empty()) {
+    for (std::size_t i = 0; i < n; ++i) products[i] = asked(a, b[i]);
+    return;
+  }
+  std::atomic<std::uint32_t>* const of_a = &known_[a << digits_b_];
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t known = of_a[b[i]].load(std::memory_order_relaxed);
+    if (known == 0) {
+      known = static_cast<std::uint32_t>(asked(a, b[i])) + 1;
+      of_a[b[i]].store(known, std::memory_order_relaxed);
+    }
+    products[i] = known - 1.0;
+  }
+}
+
+}  // namespace widthwise

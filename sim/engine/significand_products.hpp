@@ -1,0 +1,33 @@
+#pragma once
+#include <atomic>
+
+#include "widthwise/sim/dot.hpp"
+
+namespace widthwise {
+
+// A user's multiplier at work. Products of short significands are remembered, those of others asked
+// for each time.
+class SignificandProducts {
+ public:
+  SignificandProducts(Multiplier multiply, int digits_a, int digits_b);
+
+  // What a makes with each of n others. A factor of 0 stands for none (a zero, an infinity or NaN,
+  // which multiply without significands) and makes 1.
+  void row(std::uint64_t a, const std::uint64_t* b, std::size_t n, double* products) const;
+
+ private:
+  static constexpr int most_digits = 22;  // of two factors: 16 MB
+
+  double asked(std::uint64_t a, std::uint64_t b) const;
+
+  Multiplier multiply_;
+  int digits_a_, digits_b_;
+  // Of a and b at a * 2^digits_b + b: 1 more than the product; 0 if nobody has asked.
+  mutable std::vector<std::atomic<std::uint32_t>> known_;
+};
+
+// multiply(a, b), which may have as many digits as its factors together.
+uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
+                        int digits_b);
+
+}  // namespace widthwise
