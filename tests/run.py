@@ -1,7 +1,8 @@
 """Run every suite, print each one's counts and time, and the totals in the last line.
 
 `./dev test` calls this. The suites are the doctest executables Meson lists, the same ones of `lib`
-and `sim` again under AddressSanitizer and UBSan, pytest, and with --long the fuzzers.
+and `sim` again under AddressSanitizer and UBSan, pytest, and with --long the fuzzers and those of
+`lib` and `sim` once more, built for 64-bit Arm and run under qemu.
 
 A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
 Cases in TEST_SUITE("exhaustive"), and suites of nothing else, are not repeated under the
@@ -13,6 +14,7 @@ more.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -24,15 +26,19 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
-SANITIZED_ROOMS = {"lib", "sim"}
+ARM = ROOT / "build-aarch64"
+REPEATED_ROOMS = {"lib", "sim"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
+ARM_SLOWDOWN = 10  # measured 3 to 8
 LONG_SLOWDOWN = 20
+NOT_EXHAUSTIVE = ["-tse=*exhaustive*"]
 PYTEST_LIMIT = 900  # seconds
 # What no package manager can add to a machine, or a run has not asked for.
 NOT_INSTALLABLE = re.compile(r"\b(GPU|CUDA|CPU|--long)\b")
@@ -91,14 +97,34 @@ def parse_arguments() -> argparse.Namespace:
 def all_suites(long: bool) -> list[Suite]:
     plain = [doctest_suite(PLAIN, test, 1) for test in meson_tests(PLAIN)]
     sanitized = [
-        doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", ["-tse=*exhaustive*"])
-        for test in meson_tests(SANITIZED)
-        if SANITIZED_ROOMS & rooms(test) and "exhaustive" not in rooms(test)
+        doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", NOT_EXHAUSTIVE)
+        for test in repeated_tests(SANITIZED)
     ]
     python = [Suite("python", run_pytest, alone=True)]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
-    return plain + python + sanitized + fuzzers
+    return plain + python + sanitized + fuzzers + (arm_suites() if long else [])
+
+
+def repeated_tests(folder: Path) -> list[dict]:
+    return [
+        test
+        for test in meson_tests(folder)
+        if REPEATED_ROOMS & rooms(test) and "exhaustive" not in rooms(test)
+    ]
+
+
+def arm_suites() -> list[Suite]:
+    if not (ARM / "build.ninja").exists():
+        why = "Debian's libraries for 64-bit Arm, which need a network"
+        return [Suite("aarch64", lambda: Outcome(skips=[why]))]
+    cross = ConfigParser()
+    cross.read(ARM / "cross.ini")
+    wrapper = ast.literal_eval(cross["binaries"]["exe_wrapper"])
+    return [
+        doctest_suite(ARM, test, ARM_SLOWDOWN, "aarch64/", NOT_EXHAUSTIVE, wrapper)
+        for test in repeated_tests(ARM)
+    ]
 
 
 def meson_tests(folder: Path) -> list[dict]:
@@ -182,7 +208,12 @@ def limit(test: dict, slowdown: int) -> int:
 
 
 def doctest_suite(
-    folder: Path, test: dict, slowdown: int, prefix: str = "", arguments: Iterable[str] = ()
+    folder: Path,
+    test: dict,
+    slowdown: int,
+    prefix: str = "",
+    arguments: Iterable[str] = (),
+    wrapper: Iterable[str] = (),
 ) -> Suite:
     program = Path(test["cmd"][0])
     ours = program.is_relative_to(folder)  # or a command that only says why it is skipped
@@ -190,7 +221,9 @@ def doctest_suite(
     def run() -> Outcome:
         extra = ["--no-colors", *arguments] if ours else []
         environment = os.environ | test["env"] | {"UBSAN_OPTIONS": "print_stacktrace=1"}
-        command = [*test["cmd"], *extra]
+        if wrapper:  # an emulator; what it runs takes its time without sampling more
+            environment.pop("WIDTHWISE_LONG", None)
+        command = [*wrapper, *test["cmd"], *extra]
         seconds = limit(test, slowdown)
         status, text = output_of(command, seconds, cwd=test["workdir"], env=environment)
         return doctest_outcome(status, text)

@@ -28,18 +28,21 @@ struct Entry {
   bool takes_flags, takes_multiplier;
   Opinion (*opinion)(const ProductTask&);
   std::unique_ptr<ProductEngine> (*make)(const ProductTask&);
-  std::size_t products_at_once;  // some hundredths of a second
 };
+
+// Of work between two looks at whether somebody wants it stopped.
+constexpr double seconds_at_once = 0.02;
+
 constexpr Entry entries[] = {
-    {"reference", true, true, &reference_opinion, &reference, 200'000},
-    {"chain", true, false, &chain::opinion, &chain::make, 10'000'000},
-    {"lanes", false, false, &lanes::opinion, &lanes::make, 200'000'000},
-    {"tensor", false, false, &tensor::opinion, &tensor::make, 200'000'000},
-    {"blocks", true, true, &blocks::opinion, &blocks::make, 100'000'000},
-    {"wide", true, false, &wide::opinion, &wide::make, 500'000},
-    {"wide52", true, false, &wide::opinion52, &wide::make52, 5'000'000},
-    {"exact", true, false, &exact::opinion, &exact::make, 200'000'000},
-    {"words", true, false, &exact::opinion_of_words, &exact::make_words, 2'000'000},
+    {"reference", true, true, &reference_opinion, &reference},
+    {"chain", true, false, &chain::opinion, &chain::make},
+    {"lanes", false, false, &lanes::opinion, &lanes::make},
+    {"tensor", false, false, &tensor::opinion, &tensor::make},
+    {"blocks", true, true, &blocks::opinion, &blocks::make},
+    {"wide", true, false, &wide::opinion, &wide::make},
+    {"wide52", true, false, &wide::opinion52, &wide::make52},
+    {"exact", true, false, &exact::opinion, &exact::make},
+    {"words", true, false, &exact::opinion_of_words, &exact::make_words},
 };
 
 // What an engine says, after what all but the reference refuse alike.
@@ -77,11 +80,13 @@ std::vector<Opinion> opinions(const ProductTask& task) {
 
 Prepared prepare(const ProductTask& task, std::string_view engine) {
   const Entry& chosen = entry(engine == "auto" ? opinions(task).front().engine : engine);
-  if (const Opinion opinion = opinion_of(chosen, task); !opinion.takes)
+  const Opinion opinion = opinion_of(chosen, task);
+  if (!opinion.takes)
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, to_string(task.unit), opinion.reason));
-  return {std::string(chosen.name), chosen.make(task), chosen.products_at_once};
+  return {std::string(chosen.name), chosen.make(task),
+          static_cast<std::size_t>(opinion.rate * seconds_at_once)};
 }
 
 }  // namespace widthwise

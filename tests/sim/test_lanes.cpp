@@ -18,6 +18,9 @@ bool fused_here() {
   return false;
 }
 
+// Fused sums of fewer digits than C has are rounded to odd, which only AVX-512 has modes for.
+const char* const rounded_to_odd = "fma(e5m10, sum=e4m3fn)";
+
 constexpr Rival::Shape shapes[] = {{5, 1, 70}, {9, 33, 67}, {1, 300, 3}};
 
 constexpr const char* chains[] = {"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
@@ -112,6 +115,7 @@ TEST_SUITE("exhaustive") {
     if (!fused_here()) return;
     Tally tally;
     std::uint64_t expected = 0;
+    int taken = 0;
     for (const char* text :
          {"mac(e3m2fn)", "fma(e3m2fn)", "mac(e2m3fn)", "mac(e2m3)", "fma(e3m2)", "mac(e4m1)",
           "mac(e3m2, product=e2m1fn)", "mac(e2m3, sum=e4m1, c=e4m1)", "fma(e2m3, sum=e2m1, c=e2m1)",
@@ -122,7 +126,8 @@ TEST_SUITE("exhaustive") {
           "fma(e3m2fn, sum=e3m2fn:rdn)"}) {
       const Unit u = parse_unit(text);
       CAPTURE(text);
-      REQUIRE(lanes_take(u));
+      if (!lanes_take(u)) continue;
+      ++taken;
       const auto all = [](const Format& f) {
         CodeList x(f, std::size_t{1} << f.width());
         for (std::uint64_t i = 0; i < std::uint64_t{1} << f.width(); ++i) x.set(i, i);
@@ -139,13 +144,14 @@ TEST_SUITE("exhaustive") {
         expected += p.m * p.n;
       }
     }
+    CHECK(taken == (lanes_take(parse_unit(rounded_to_odd)) ? 17 : 15));
     tally.expect(expected);
   }
 }
 
 TEST_CASE("lanes give a negative C that underflows its sign, also without a product") {
-  if (!fused_here()) return;
-  const Unit u = parse_unit("fma(e5m10, sum=e4m3fn)");
+  const Unit u = parse_unit(rounded_to_odd);
+  if (!lanes_take(u)) return fmt::print("SKIPPED: this CPU has no AVX-512\n");
   const std::uint16_t zero = 0, tiny = 0x8001;  // -2^-24
   MatrixProduct p;
   p.m = p.n = p.k = 1;
