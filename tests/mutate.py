@@ -9,7 +9,8 @@ compiler flags of its own if it has any:
     // Reads: tests/oracle/dpu_blocks.py 3000 1
 
 Paths under build/ are built first, and never from changed sources. What the Python script after
-`Reads:` prints is in the file that is the program's argument.
+`Reads:` prints is in the file that is the program's argument. Where lines begin with `Each:`, there
+is one program for each of them, and its words stand in the place of $1, $2 in the other lines.
 
 A mutant is killed when it does not compile, exits with non-zero, crashes or runs out of time. Those
 that cannot be killed, since they change no result, stand with the reason in
@@ -42,10 +43,10 @@ from mutants import Mutant, mutants_of
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests" / "mutate"
 EQUIVALENT = TESTS / "equivalent.txt"
-ENGINES = ["lanes", "tensor"]  # whose conditions are mutated
 TARGETS = [
     *(f"lib/widthwise/{name}.hpp" for name in ("decide", "round", "rounder", "op/*", "datapath/*")),
-    *(f"sim/{engine}/plan.cpp" for engine in ENGINES),
+    "sim/*/plan.cpp",  # the conditions of engines
+    "sim/elementwise/lane_plan.cpp",
 ]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token
 COMPILER = f"{os.environ.get('CXX', 'g++')} -std=c++20 -O1 -w -Ilib -I.".split()  # of a tree
@@ -58,6 +59,7 @@ PATIENCE = 5  # a mutant may take this many times what the unchanged program tak
 class Kill:
     """A kill test, and what it took unchanged."""
 
+    name: str
     source: Path
     globs: list[str]
     flags: list[str]
@@ -80,9 +82,11 @@ def main() -> int:
     files = target_files(options.only)
     mutants, explained = split_off_equivalents(files)
     with tempfile.TemporaryDirectory() as scratch:
-        kills = [read_kill(source, Path(scratch)) for source in sorted(TESTS.glob("kill_*.cpp"))]
+        kills = [kill for source in sorted(TESTS.glob("kill_*.cpp")) for kill in read_kills(source)]
         check_coverage(files, kills)
         kills = [kill for kill in kills if any(map(kill.guards, files))]
+        for kill in kills:
+            make_ready(kill, Path(scratch))
         trees = [copy_of_rooms(Path(scratch) / str(i)) for i in range(options.jobs)]
         for kill in kills:
             measure(kill, trees[0])
@@ -103,18 +107,32 @@ def parse_arguments() -> argparse.Namespace:
 # --- What is mutated, and what should notice ------------------------------------------------------
 
 
-def read_kill(source: Path, scratch: Path) -> Kill:
+def read_kills(source: Path) -> list[Kill]:
+    text = source.read_text()
+    each = re.findall(r"^// Each: (.+)$", text, re.MULTILINE)
+    return [read_kill(source, text, words.split()) for words in each or [""]]
+
+
+def read_kill(source: Path, text: str, each: list[str]) -> Kill:
     def words(key: str) -> list[str]:
-        lines = re.findall(rf"^// {key}: (.+)$", source.read_text(), re.MULTILINE)
-        return " ".join(lines).split()
+        found = " ".join(re.findall(rf"^// {key}: (.+)$", text, re.MULTILINE))
+        for place, word in enumerate(each, 1):
+            found = found.replace(f"${place}", word)
+        return found.split()
 
     if not words("Kills"):
         sys.exit(f"{source.relative_to(ROOT)} does not say what it guards: '// Kills: FILE...'")
-    built = [word.removeprefix("build/") for word in words("Flags") if word.startswith("build/")]
+    name = " ".join([source.stem, *each[:1]])
+    return Kill(name, source, words("Kills"), words("Flags"), words("Reads"))
+
+
+def make_ready(kill: Kill, scratch: Path) -> None:
+    """Builds what it is linked with and writes what it reads."""
+    built = [word.removeprefix("build/") for word in kill.flags if word.startswith("build/")]
     if built:
         subprocess.run(["ninja", "-C", "build", "--quiet", *built], cwd=ROOT, check=True)
-    flags = [f"{ROOT}/{word}" if word.startswith("build/") else word for word in words("Flags")]
-    return Kill(source, words("Kills"), flags, read_by(words("Reads"), source.stem, scratch))
+    kill.flags = [f"{ROOT}/{word}" if word.startswith("build/") else word for word in kill.flags]
+    kill.arguments = read_by(kill.arguments, kill.source.stem, scratch)
 
 
 def read_by(script: list[str], name: str, scratch: Path) -> list[str]:
@@ -222,7 +240,7 @@ def run_command(kill: Kill, tree: Path) -> list[str]:
 
 def measure(kill: Kill, tree: Path) -> None:
     """Times the unchanged program, which has to pass."""
-    name = kill.source.relative_to(ROOT)
+    name = kill.name
     began = time.monotonic()
     built = subprocess.run(compile_command(kill), cwd=tree, capture_output=True, text=True)
     if built.returncode != 0:

@@ -142,8 +142,9 @@ class BlockProduct final : public ProductEngine {
         for (std::size_t g = 0; u.group_scale && g < u.group_count; ++g)
           put(i / u.lanes * u.group_count + g, k_ + i + (u.strided ? g : g * u.group_size));
     }
+    std::size_t blocks() const { return depth_ / e_.rules_.lanes; }
     std::size_t scales() const {
-      return e_.rules_.group_scale ? depth_ / e_.rules_.lanes * e_.rules_.group_count : 0;
+      return e_.rules_.group_scale ? blocks() * e_.rules_.group_count : 0;
     }
 
     void load_rows() {
@@ -161,6 +162,7 @@ class BlockProduct final : public ProductEngine {
           a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
         });
       }
+      if (e_.rules_.narrow_span >= 0) a_.measure_blocks(e_.rules_.lanes);
     }
 
     void load_columns(std::size_t panel) {
@@ -176,6 +178,7 @@ class BlockProduct final : public ProductEngine {
         if (e_.rules_.term_scale) scale_columns(scale_block(t), first, x, n);
         b_.complete(first, strip_columns, b_.spread[0]);
       }
+      if (e_.rules_.narrow_span >= 0) b_.measure_blocks(e_.rules_.lanes * strip_columns);
       for_each_group([&](std::size_t at, std::size_t t) {
         for (std::size_t j = 0; j < strip_columns; ++j) {
           const Numeral s = j < n ? read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
@@ -205,7 +208,8 @@ class BlockProduct final : public ProductEngine {
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
                            (u.product && limit > u.product->largest);
-      const bool single = u.chunk > 0 && !overflows && of_a.fits_floats_with(of_b);
+      const bool single =
+          (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,
                        .a = &a_.value[r * depth_],
                        .a_exponent = &a_.exponent[r * depth_],
@@ -218,6 +222,7 @@ class BlockProduct final : public ProductEngine {
                        .scale_b = b_.scale.data(),
                        .scale_b_power = b_.scale_power.data(),
                        .k = depth_,
+                       .blocks = blocks(),
                        .scales = scales(),
                        .first = k_,
                        .total = e_.padded(),
@@ -227,8 +232,10 @@ class BlockProduct final : public ProductEngine {
                        .output = where(r, panel),
                        .row_outputs = p_.n,
                        .products = e_.products_.get(),
-                       .a_digits = a_.digits.data() + (e_.products_ ? r * depth_ : 0),
-                       .b_digits = b_.digits.data()},
+                       .a_digits = a_.digits.empty() ? nullptr : &a_.digits[r * depth_],
+                       .b_digits = b_.digits.data(),
+                       .a_span = a_.span.empty() ? nullptr : &a_.span[r * blocks()],
+                       .b_span = b_.span.data()},
                       u, registers(r, panel), scratch_);
     }
 

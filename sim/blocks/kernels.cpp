@@ -112,6 +112,25 @@ void join(const Block& b, Strip& result) {
   });
 }
 
+// Whether doubles hold all sums of the block's products, none of which is infinite or NaN.
+bool is_narrow(const Block& b) {
+  if (b.rules.narrow_span < 0) return false;
+  const std::size_t block = b.k / b.rules.lanes;
+  return b.m.a_span[block] + b.m.b_span[block] <= b.rules.narrow_span;
+}
+void add_narrow(const Block& b, Strip& sum) {
+  const double* a = b.m.a + b.k;
+  const double* of_b = b.m.b + b.k * strip_columns;
+  const std::size_t n = b.rules.lanes;
+  const auto products_and_c = [&](std::size_t at) HWY_ATTR {
+    V total = number(-0.0);
+    for (std::size_t i = 0; i < n; ++i)
+      total = hn::MulAdd(number(a[i]), load(of_b + i * strip_columns + at), total);
+    return sum_to_odd(total, load(sum.value + at));
+  };
+  round_strip(b.rules.out, b.progress, b.position(b.k), false, products_and_c, sum);
+}
+
 // --- Compensated sums ----------------------------------------------------------------------------
 
 void negate(const double* from, double* to) {
@@ -191,6 +210,10 @@ void run_block(const Block& b, const Registers& registers) {
   const std::uint64_t first = b.position(b.k), end = first + rules.lanes;
   if (rules.compensation != Compensation::none) {
     add_compensated(b, registers);
+  } else if (rules.float_tree && b.m.single) {
+    add_tree(b, *registers.sum);
+  } else if (is_narrow(b)) {
+    add_narrow(b, *registers.sum);
   } else {
     Strip sum;
     b.c.lane = first;

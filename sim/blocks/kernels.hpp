@@ -26,19 +26,23 @@ struct Meeting {
   const float *a_single, *b_single;  // the same numbers, where `single`
   // Of every group, where it is groups that are scaled: numbers, and the powers that vote.
   const double *scale_a, *scale_a_power, *scale_b, *scale_b_power;
-  std::size_t k, scales;     // of a row
-  std::size_t first, total;  // where these blocks lie along k, of how many
-  bool overflows;            // a product may
-  bool special;              // a product or a scale may be infinite or NaN
-  bool single;               // floats hold numbers and products, and there are no specials
-  Where output;              // the first one of the strip; the next row's are row_outputs on
+  std::size_t k, blocks, scales;  // of a row
+  std::size_t first, total;       // where these blocks lie along k, of how many
+  bool overflows;                 // a product may
+  bool special;                   // a product or a scale may be infinite or NaN
+  bool
+      single;  // floats hold numbers and products, and there are no specials; aligned, or in a tree
+  Where output;  // the first one of the strip; the next row's are row_outputs on
   std::size_t row_outputs;
   const SignificandProducts* products;       // the user's, or null
   const std::uint64_t *a_digits, *b_digits;  // what those multiply
+  const std::int16_t *a_span, *b_span;  // how far apart the exponents of a block lie, if rules ask
 
   void to_next_row() {
-    a += k, a_exponent += k, a_single += k, a_digits += k;
-    scale_a += scales, scale_a_power += scales;
+    a += k, a_exponent += k, a_single += k;
+    if (a_digits) a_digits += k;
+    if (a_span) a_span += blocks;
+    if (scales) scale_a += scales, scale_a_power += scales;
     output.index += row_outputs;
   }
 };

@@ -92,6 +92,8 @@ class Reader {
 
 // What numbers there are.
 struct Spread {
+  static constexpr std::int16_t no_span = 16000;
+
   std::int16_t least = INT16_MAX, most = INT16_MIN;  // exponents
   bool special = false;                              // infinities or NaN
 
@@ -110,6 +112,11 @@ struct Spread {
   }
   // More than the largest magnitude.
   double limit() const { return most > lowest_power ? std::ldexp(2.0, most) : 0; }
+  // Between the exponents of numbers other than 0; out of all bounds where some are none.
+  std::int16_t span() const {
+    if (special) return no_span;
+    return most > lowest_power ? static_cast<std::int16_t>(most - least) : std::int16_t{0};
+  }
   // Floats hold them and their products, and what lifts products to the digits of a window.
   bool fits_floats_with(const Spread& y) const {
     const auto narrow = [](int low, int high) { return low >= -90 && high <= 90; };
@@ -139,8 +146,9 @@ struct Panel {
   Items<double> value, scale, scale_power;
   Items<std::int16_t> exponent;
   Items<float> single;
-  Items<std::uint64_t> digits;  // of significands that are to be multiplied by the user
-  std::vector<Spread> spread;   // of every row of A, or of all columns of B
+  Items<std::uint64_t> digits;     // of significands that are to be multiplied by the user
+  std::vector<Spread> spread;      // of every row of A, or of all columns of B
+  std::vector<std::int16_t> span;  // of every block, where somebody asks
 
   void resize(std::size_t items, std::size_t scales, std::size_t spreads, bool taken_apart) {
     digits.resize(taken_apart ? items : 0);
@@ -154,6 +162,15 @@ struct Panel {
   }
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();
+  }
+  // Of every so many numbers.
+  void measure_blocks(std::size_t items) {
+    span.resize(exponent.size() / items);
+    for (std::size_t i = 0; i < span.size(); ++i) {
+      Spread of_block;
+      of_block.meet(&exponent[i * items], items);
+      span[i] = of_block.span();
+    }
   }
   // n numbers have been put.
   void complete(std::size_t first, std::size_t n, Spread& of) {

@@ -290,6 +290,34 @@ bool quick(const Rules& r, const Unit& u) {
          (r.group.aligned == Aligned::window || r.group.aligned == Aligned::exact);
 }
 
+// How far apart the exponents of two operands may lie together for doubles to hold every sum of
+// their products, if those are plain and meet C alone.
+int narrow_span(const Rules& r, const Unit& u) {
+  const bool sliced = r.group.aligned == Aligned::slices || r.group.aligned == Aligned::two_and_c;
+  const bool plain = !r.product && !r.normalised && r.overflow_at == 0 && !u.scale && !r.votes;
+  if (!plain || !sliced || r.group.order != Order::fused || r.group_count > 1 ||
+      r.c_level != CLevel::group)
+    return -1;
+  const std::int64_t digits = 2 + carry_of(r.lanes - 1) + u.a.fmt.frac_bits + u.b.fmt.frac_bits;
+  return static_cast<int>(std::max<std::int64_t>(double_digits - digits, -1));
+}
+
+bool is_machine(const Slot& s) {
+  return s.machine && !s.plus_zero && s.first_frac_bits < 0 && s.signed_zero;
+}
+
+// Rounded products, or exact ones that a float holds, in a tree of the machine's own additions.
+bool float_tree(const Rules& r, const Unit& u) {
+  const auto in_floats = [](const Format& f) { return f.precision() <= float_digits; };
+  if (!in_floats(u.a.fmt) || !in_floats(u.b.fmt) || u.scale || r.normalised || r.votes)
+    return false;
+  if (r.product ? !is_machine(*r.product) : product_digits(u) > float_digits) return false;
+  return (r.lanes == 2 || r.lanes == 4 || r.lanes == 8) && r.group_count == 1 &&
+         r.group.order == Order::pairwise_tree && r.group.aligned == Aligned::pair &&
+         r.group.node && is_machine(*r.group.node) && r.c_level == CLevel::late &&
+         r.late.aligned == Aligned::pair && !r.late.node && is_machine(r.out);
+}
+
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }
 
 // Sums that round down look at whether a zero has cancelled, which the lanes forget; what wraps
@@ -383,6 +411,10 @@ Rules rules_of(const ProductTask& task) {
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
   for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
+  if (!task.multiplier) {
+    r.narrow_span = narrow_span(r, u);
+    r.float_tree = !task.flags && r.overflow_at == 0 && float_tree(r, u);
+  }
   r.doubtful_zero = doubtful_zero(r, u);
   return r;
 }

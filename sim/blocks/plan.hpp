@@ -74,6 +74,10 @@ struct Rules {
   bool strided = false;
   bool quick = false;  // plain products in one window, or exact: no term of them is looked at alone
   std::size_t chunk = 0;  // so many aligned products surely sum to an int32; 0: no floats
+  // Plain products of a block sum exactly where exponents lie no further apart, A's and B's
+  // together; < 0: never.
+  int narrow_span = -1;
+  bool float_tree = false;  // products, sums of neighbours and C are added as the machine's floats
   bool normalised = false;
   double overflow_at = 0;  // 0: no product overflows
   std::optional<Slot> product{};

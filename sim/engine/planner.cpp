@@ -16,8 +16,9 @@
 namespace widthwise {
 namespace {
 
-Opinion reference_opinion(const ProductTask&) {
-  return {"reference", true, "the definition itself takes everything", 10e6};
+Opinion reference_opinion(const ProductTask& task) {
+  const double digits = std::max(24, task.unit.out.fmt.precision());
+  return {"reference", true, "the definition itself takes everything", 10e6 * 24 / digits};
 }
 std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
   return make_reference(task.unit, task.k, task.multiplier);

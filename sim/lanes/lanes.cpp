@@ -259,7 +259,7 @@ Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit, own_modes());
   if (!answer.plan) return refusal(answer.reason);
   if (!kernel<float>(Multiply::native, Add::native))
-    return refusal(std::string("this processor's lanes (") + target_name() +
+    return refusal(std::string("this CPU's lanes (") + target_name() +
                    ") have no fused multiply-add");
   return {"lanes", true, answer.reason + "; " + target_name(), rate(*answer.plan)};
 }

@@ -232,7 +232,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   for (const auto& r : {answer.chain->product, std::optional(answer.chain->sum)})
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
-  if (!way.kernel(limbs)) return refuse("this processor has no 52-bit multiply-add (AVX-512 IFMA)");
+  if (!way.kernel(limbs)) return refuse("this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           rate(way, task.unit, limbs)};
 }

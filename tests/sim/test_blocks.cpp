@@ -74,6 +74,14 @@ std::vector<Unit> relatives() {
       with("cdna2.bf16", [](Unit& u) { u.group_sum.order = Order::sequential; }),
       with("cdna2.f16", [](Unit& u) { u.group_sum.node_round->fmt = binary16; }),
       with("cdna2.f16", [](Unit& u) { u.c_level = CLevel::group; }),
+      with("cdna2.f16", [](Unit& u) { u.out.zero_sign = ZeroSign::plus; }),
+      with("cdna2.f16", [](Unit& u) { u.group_sum.node_round->zero_sign = ZeroSign::plus; }),
+      with("cdna2.f16",
+           [](Unit& u) { u.product.round.reset(), u.a.fmt = u.b.fmt = ieee_format(8, 11); }),
+      with("cdna2.f16",
+           [](Unit& u) { u.product.round.reset(), u.a.fmt = u.b.fmt = ieee_format(8, 12); }),
+      with("cdna2.bf16", [](Unit& u) { u.lanes = 8, u.out.rm = RoundingMode::rup; }),
+      with("cdna2.f16", [](Unit& u) { u.out.subnormals = Flush::flush_pos_zero; }),
       with("cdna1.f16", [](Unit& u) { u.lanes = 1; }),
       with("cdna1.f16", [](Unit& u) { u.lanes = 9; }),
       with("cdna1.bf16", [](Unit& u) { u.lanes = 3; }),
@@ -194,6 +202,31 @@ TEST_CASE("the blocks engine gives the reference's codes: depths past one panel"
     expected += outputs_compared(s);
   }
   tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine adds what doubles just hold, and what they just do not") {
+  ProductRandom random(6);
+  Tally tally;
+  const Unit& u = find_preset("cdna1.f16")->unit;  // four products of 22 digits
+  const auto code = [&](std::uint64_t field) {
+    return field << 10 | (random() & 1 ? random() & 0x3ff : 0x3ff) | (random() & 1) << 15;
+  };
+  constexpr std::uint64_t trials = 3000;
+  for (std::uint64_t i = 0; i < trials; ++i) {
+    const std::uint64_t span = 27 + i % 5, of_a = std::min<std::uint64_t>(span, random() % 30);
+    const std::uint64_t of_b = std::min<std::uint64_t>(span - of_a, 29), low_a = 1, low_b = 1;
+    CodeList a(binary16, 4), b(binary16, 4), c(binary32, 1), sum(binary32, 1);
+    for (std::size_t k = 0; k < 4; ++k)  // the first product as small as can be, others large
+      a.set(k, code(k == 0 ? low_a : low_a + of_a)), b.set(k, code(k == 0 ? low_b : low_b + of_b));
+    MatrixProduct p;
+    p.m = p.n = 1, p.k = 4;
+    p.a = a.rows(4), p.b = b.rows(1), p.result = sum.data();
+    make_reference(u, 4)->run(p, 0, 1);
+    c.set(0, sum[0] ^ 0x80000000);  // leaves the lowest digits
+    p.c = c.rows(1);
+    Rival("blocks", u, tally).compare(p, fmt::format("exponents {} apart", of_a + of_b));
+  }
+  tally.expect(trials);
 }
 
 TEST_CASE("the blocks engine gives the reference's codes and flags: products of the user's own") {

@@ -77,9 +77,10 @@ class Trials {
     std::vector<const void*> data;
     for (Items& x : operands_) data.push_back(x.data());
     Items got(to_);
-    got.resize(n + 1);
+    constexpr std::size_t guard = 64;  // elements that are nobody's
+    got.resize(n + guard);
     const U beyond = got[n];
-    std::vector<std::uint8_t> raised(n + 1, 0x5a);
+    std::vector<std::uint8_t> raised(n + guard, 0x5a);
     operation.run(data, n, got.data(), flags ? raised.data() : nullptr);
     for (std::size_t i = 0; i < n; ++i) {
       const Flags got_flags = flags ? raised[i] : 0, want_flags = flags ? want_[i].flags : 0;
@@ -89,7 +90,8 @@ class Trials {
                            want_[i].code, want_flags);
       });
     }
-    if (got[n] != beyond || raised[n] != 0x5a) FAIL("it writes past the end: " << text());
+    for (std::size_t i = n; i < n + guard; ++i)
+      if (got[i] != beyond || raised[i] != 0x5a) FAIL("it writes past the end: " << text());
   }
 
  private:
@@ -244,17 +246,18 @@ std::vector<T> boundaries(const Format& to, Random& random) {
 template <class T>
 void check_source(Tally& tally, const Format& to, Random& random, std::uint64_t& expected) {
   using B = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  const Format from = sizeof(T) == 4 ? binary32 : binary64;
+  // A list of its own: as {from}, GCC 12 for 64-bit Arm copies the digits of a NaN instead.
+  const std::vector<Format> from(1, sizeof(T) == 4 ? binary32 : binary64);
+  const Layout<U> layout(from[0]);
   const std::vector<T> numbers = boundaries<T>(to, random);
   for (const Env& env : deterministic_environments()) {
     if (random() % 3) continue;
-    Trials trials(Operation::convert, to, env, {from});
+    Trials trials(Operation::convert, to, env, from);
     for (const T& x : numbers) trials.add(U{std::bit_cast<B>(x)});
     for (int i = 0; i < 600; ++i) trials.add(U{static_cast<B>(random())});
     for (U nan : {U{1}, U{0xffffffff}})  // payloads, signalling and not
       for (U sign : {U{0}, U{1}})
-        trials.add((Layout<U>(from).infinity | (nan & Layout<U>(from).fraction_mask)) |
-                   sign << (8 * sizeof(T) - 1));
+        trials.add((layout.infinity | (nan & layout.fraction_mask)) | sign << (8 * sizeof(T) - 1));
     trials.check_everywhere(tally);
     expected += Trials::compared(numbers.size() + 600 + 4);
   }
@@ -368,7 +371,7 @@ TEST_CASE("floats and doubles on either side of every boundary are rounded as de
   tally.expect(expected);
 }
 
-// With --long nearly a hundredth of all floats, each time others.
+// With --long a two-thousandth of all floats, each time others.
 TEST_CASE("floats from one end to the other are rounded as defined") {
   Tally tally;
   Random random(std::random_device{}());

@@ -15,9 +15,7 @@ bool takes(std::string_view way, const Unit& u) { return opinion(way, u, true).t
 
 // The ways that this machine has.
 std::vector<std::string> ways() {
-  const Opinion lanes = opinion("wide52", parse_unit("mac(e15m112)"));
-  if (lanes.takes) return {"wide", "wide52"};
-  fmt::print("SKIPPED: wide52: {}\n", lanes.reason);
+  if (takes("wide52", parse_unit("mac(e15m112)"))) return {"wide", "wide52"};
   return {"wide"};
 }
 
@@ -192,6 +190,11 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
   CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr60)") == "taken");
   CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
   CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr1)") == "it rounds by sr1");
+}
+
+TEST_CASE("lanes of 52-bit limbs are among the ways compared here") {
+  const Opinion lanes = opinion("wide52", parse_unit("mac(e15m112)"));
+  if (!lanes.takes) fmt::print("SKIPPED: wide52: {}\n", lanes.reason);
 }
 
 TEST_CASE("auto takes the wide engine's faster way for many digits") {

@@ -1,0 +1,22 @@
+// Each: sim/blocks/plan.cpp tests/sim/test_blocks.cpp
+// Each: sim/chain/plan.cpp tests/sim/test_chain.cpp
+// Each: sim/elementwise/lane_plan.cpp tests/sim/test_elementwise.cpp
+// Each: sim/exact/plan.cpp tests/sim/test_exact.cpp
+// Each: sim/lanes/plan.cpp tests/sim/test_lane_plans.cpp
+// Each: sim/tensor/plan.cpp tests/sim/test_tensor.cpp
+// Each: sim/wide/plan.cpp tests/sim/test_wide_engine.cpp
+// Kills: $1
+// Flags: -DPLAN="$1" -DTESTS="$2" build/tests/sim/libproducts.a build/tests/oracle/libwalk.a
+// Flags: build/tests/lib/libtrial.a build/sim/libwidthwise.a -lhwy -lfmt -ltomlplusplus
+#define DOCTEST_CONFIG_IMPLEMENT
+#include PLAN
+#include TESTS
+
+#include "tests/sim/random_units.cpp"
+
+// An engine's own tests, over the conditions of the tree under test.
+int main() {
+  doctest::Context context;
+  context.setOption("abort-after", 1);
+  return context.run();
+}
