@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "matrix.hpp"
 #include "multiplier.hpp"
 #include "slices.hpp"
@@ -53,6 +55,7 @@ class PreparedProducts {
   PreparedProducts(const Unit& unit, std::size_t k, const py::object& product, bool flags,
                    const std::string& engine)
       : unit_(unit),
+        k_(k),
         product_(product),
         engine_(prepare({unit, k, flags, multiplier(product)}, engine)) {}
 
@@ -66,10 +69,17 @@ class PreparedProducts {
     p.seed = seed;
     check(unit_, p);
     if (outputs == 0) return;
-    run_batch(merged(unit_, std::move(batch), product_.is_none()), crew_of(product_, threads));
+    run_batch(merged(unit_, std::move(batch), product_.is_none()), crew(outputs, threads));
   }
 
  private:
+  // A thread takes long to wake: none is asked for less than a fiftieth of what goes at once.
+  int crew(std::size_t outputs, int threads) const {
+    const double shares = 50.0 * static_cast<double>(outputs) * static_cast<double>(k_) /
+                          static_cast<double>(engine_.products_at_once);
+    return static_cast<int>(std::clamp(shares, 1.0, double(crew_of(product_, threads))));
+  }
+
   // Few products are shared out by tiles, many by their number.
   void run_batch(const ProductBatch& batch, int threads) const {
     const MatrixProduct& p = batch.first;
@@ -101,6 +111,7 @@ class PreparedProducts {
   }
 
   Unit unit_;
+  std::size_t k_;
   py::object product_;
   Prepared engine_;
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -135,7 +136,15 @@ class Unit:
 
 
 def as_unit(unit: str | Unit) -> Unit:
-    return unit if isinstance(unit, Unit) else Unit(unit)
+    if isinstance(unit, Unit):
+        return unit
+    return _read(unit) if isinstance(unit, str) else Unit(unit)
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str) -> Unit:
+    """Reading takes as long as a small matrix product."""
+    return Unit(text)
 
 
 class Units(Mapping):

@@ -26,7 +26,9 @@ class TiledProduct : public ProductEngine {
  public:
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const final {
     const MachineRounding mode(tiling_.mode);
-    Work work(*this, p);
+    // Kept from call to call, for fresh pages cost a small product a fifth of its time.
+    static thread_local Buffers buffers;
+    Work work(*this, p, buffers);
     for (std::size_t row = first; row < last; row += block_rows)
       for (std::size_t column = 0; column < p.n; column += block_columns)
         work.block(row, std::min(row + block_rows, last), column,
@@ -85,19 +87,28 @@ class TiledProduct : public ProductEngine {
  private:
   static constexpr std::size_t block_rows = 512, block_columns = 2048 / sizeof(T);
 
-  // One thread's buffers.
+  struct Buffers {
+    std::vector<TileState> tiles;
+    std::vector<T> sums, before;
+    Panel a;
+    std::vector<Panel> b;
+    std::vector<std::uint64_t> most_a, most_b;
+    std::vector<std::byte> held;
+  };
+
+  // One thread's.
   class Work {
    public:
-    Work(const TiledProduct& engine, const MatrixProduct& p)
-        : e_(engine), p_(p), width_(engine.tiling_.columns) {}
+    Work(const TiledProduct& engine, const MatrixProduct& p, Buffers& space)
+        : e_(engine), p_(p), width_(engine.tiling_.columns), space_(space) {}
 
     // Outputs of rows [row, row_end), columns [column, column_end).
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
       tiles_down_ = (rows_ + tile_rows - 1) / tile_rows;
       panels_ = (columns_ + width_ - 1) / width_;
-      tiles_.assign(tiles_down_ * panels_, {});
-      sums_.assign(tiles_.size() * tile_rows * width_, T{});
+      space_.tiles.assign(tiles_down_ * panels_, {});
+      space_.sums.assign(space_.tiles.size() * tile_rows * width_, T{});
       load_addends();
       const std::size_t most = whole_blocks(e_.tiling_.depth);
       for (std::size_t k = 0; k < e_.k_; k += most) {
@@ -118,9 +129,11 @@ class TiledProduct : public ProductEngine {
       const std::size_t block = e_.tiling_.block;
       return (steps + block - 1) / block * block;
     }
-    TileState& state(std::size_t i, std::size_t panel) { return tiles_[panel * tiles_down_ + i]; }
+    TileState& state(std::size_t i, std::size_t panel) {
+      return space_.tiles[panel * tiles_down_ + i];
+    }
     T* sums(std::size_t i, std::size_t panel) {
-      return &sums_[(panel * tiles_down_ + i) * tile_rows * width_];
+      return &space_.sums[(panel * tiles_down_ + i) * tile_rows * width_];
     }
     std::size_t rows_of(std::size_t i) const { return std::min(tile_rows, rows_ - i * tile_rows); }
     std::size_t columns_of(std::size_t panel) const {
@@ -140,7 +153,7 @@ class TiledProduct : public ProductEngine {
       T* at = sums(row / tile_rows, panel) + row % tile_rows * width_;
       const std::size_t n = columns_of(panel);
       const std::uint64_t most = e_.c_.decode(
-          p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column, n, held_, at);
+          p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column, n, space_.held, at);
       TileState& tile = state(row / tile_rows, panel);
       tile.special |= !usable(e_.c_, most);
       for (std::size_t j = 0; j < n; ++j) {
@@ -150,29 +163,32 @@ class TiledProduct : public ProductEngine {
     }
 
     void load_rows(std::size_t k) {
-      a_.numbers.assign(tiles_down_ * tile_rows * depth_, T{});
-      most_a_.assign(tiles_down_, 0);
+      space_.a.numbers.assign(tiles_down_ * tile_rows * depth_, T{});
+      space_.most_a.assign(tiles_down_, 0);
       for (std::size_t row = 0; row < rows_; ++row) {
-        std::uint64_t& most = most_a_[row / tile_rows];
+        std::uint64_t& most = space_.most_a[row / tile_rows];
         most = std::max(most, e_.a_.decode(p_.a, place(p_.a, row_ + row, k), p_.a.column, steps_,
-                                           held_, &a_.numbers[row * depth_]));
+                                           space_.held, &space_.a.numbers[row * depth_]));
       }
-      e_.complete_rows(a_);
+      e_.complete_rows(space_.a);
     }
 
-    // Row by row through all panels, as B most often lies in memory.
+    // Some rows at a time through all panels: B most often lies in memory row by row, and a panel
+    // is written from one end to the other.
     void load_columns(std::size_t k) {
-      b_.resize(panels_);
-      for (Panel& b : b_) b.numbers.assign(depth_ * width_, T{});
-      most_b_.assign(panels_, 0);
-      for (std::size_t i = 0; i < steps_; ++i)
-        for (std::size_t panel = 0; panel < panels_; ++panel) {
-          const std::ptrdiff_t first = place(p_.b, k + i, column_ + panel * width_);
-          std::uint64_t& most = most_b_[panel];
-          most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel), held_,
-                                             &b_[panel].numbers[i * width_]));
-        }
-      for (Panel& b : b_) e_.complete_columns(b);
+      constexpr std::size_t together = 16;
+      space_.b.resize(panels_);
+      for (Panel& b : space_.b) b.numbers.assign(depth_ * width_, T{});
+      space_.most_b.assign(panels_, 0);
+      for (std::size_t first = 0; first < steps_; first += together)
+        for (std::size_t panel = 0; panel < panels_; ++panel)
+          for (std::size_t i = first; i < std::min(first + together, steps_); ++i) {
+            const std::ptrdiff_t from = place(p_.b, k + i, column_ + panel * width_);
+            std::uint64_t& most = space_.most_b[panel];
+            most = std::max(most, e_.b_.decode(p_.b, from, p_.b.column, columns_of(panel),
+                                               space_.held, &space_.b[panel].numbers[i * width_]));
+          }
+      for (Panel& b : space_.b) e_.complete_columns(b);
     }
 
     bool usable(const Codec<T>& codec, std::uint64_t most) const {
@@ -184,26 +200,26 @@ class TiledProduct : public ProductEngine {
       if (tile.hostile) return;
       T* const sum = sums(i, panel);
       const std::size_t y = row_ + i * tile_rows, x = column_ + panel * width_;
-      const Panel& b = b_[panel];
-      const Meeting meeting{a_,
+      const Panel& b = space_.b[panel];
+      const Meeting meeting{space_.a,
                             b,
                             i * tile_rows * depth_,
                             depth_,
-                            most_a_[i],
-                            most_b_[panel],
+                            space_.most_a[i],
+                            space_.most_b[panel],
                             sum,
                             {p_.seed, p_.first_index + y * p_.n + x},
                             p_.n,
                             step_};
-      const bool plain = !tile.special && usable(e_.a_, most_a_[i]) &&
-                         usable(e_.b_, most_b_[panel]) && !e_.wants_care(tile);
-      before_.assign(sum, sum + tile_rows * width_);
+      const bool plain = !tile.special && usable(e_.a_, space_.most_a[i]) &&
+                         usable(e_.b_, space_.most_b[panel]) && !e_.wants_care(tile);
+      space_.before.assign(sum, sum + tile_rows * width_);
       if (plain && e_.multiply(meeting)) {
         tile.fast_seen = true;
-        tile.product_seen |= most_a_[i] != 0 && most_b_[panel] != 0;
+        tile.product_seen |= space_.most_a[i] != 0 && space_.most_b[panel] != 0;
         return;
       }
-      std::copy(before_.begin(), before_.end(), sum);
+      std::copy(space_.before.begin(), space_.before.end(), sum);
       tile.careful_seen = true;
       tile.hostile = !e_.multiply_carefully(meeting);
     }
@@ -234,12 +250,7 @@ class TiledProduct : public ProductEngine {
     std::size_t width_, row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, tiles_down_ = 0,
                         panels_ = 0;
     std::size_t step_ = 0, steps_ = 0, depth_ = 0;  // along k: first, of this part, with padding
-    std::vector<TileState> tiles_;
-    std::vector<T> sums_, before_;
-    Panel a_;
-    std::vector<Panel> b_;
-    std::vector<std::uint64_t> most_a_, most_b_;
-    std::vector<std::byte> held_;
+    Buffers& space_;
   };
 
   Tiling tiling_;
