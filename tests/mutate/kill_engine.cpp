@@ -1,3 +1,4 @@
+// Each: sim/blocks/plan.cpp tests/sim/test_block_plans.cpp
 // Each: sim/blocks/plan.cpp tests/sim/test_blocks.cpp
 // Each: sim/chain/plan.cpp tests/sim/test_chain.cpp
 // Each: sim/elementwise/lane_plan.cpp tests/sim/test_elementwise.cpp
