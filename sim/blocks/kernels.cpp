@@ -210,7 +210,7 @@ void run_block(const Block& b, const Registers& registers) {
   const std::uint64_t first = b.position(b.k), end = first + rules.lanes;
   if (rules.compensation != Compensation::none) {
     add_compensated(b, registers);
-  } else if (rules.float_tree && b.m.single) {
+  } else if (is_tree(b)) {
     add_tree(b, *registers.sum);
   } else if (is_narrow(b)) {
     add_narrow(b, *registers.sum);

@@ -335,6 +335,10 @@ HWY_INLINE void add_tree_of(const Block& b, Strip& sum) {
     }
   }
 }
+// Without vectors, narrowing makes the largest number of an infinity.
+bool is_tree(const Block& b) {
+  return b.rules.float_tree && b.m.single && HWY_TARGET != HWY_SCALAR;
+}
 void add_tree(const Block& b, Strip& sum) {
   switch (b.rules.lanes) {
     case 2: return add_tree_of<2>(b, sum);

@@ -229,6 +229,28 @@ TEST_CASE("the blocks engine adds what doubles just hold, and what they just do 
   tally.expect(trials);
 }
 
+TEST_CASE("the blocks engine adds ordinary products to a C that is infinite, NaN or nearly so") {
+  ProductRandom random(7);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (const char* name : {"cdna1.f16", "cdna1.bf16", "cdna2.f16", "cdna2.bf16_1k", "tree8.f32",
+                             "cdna3.f16", "hopper.f16.f32"}) {
+      const Unit& u = find_preset(name)->unit;
+      const Rival::Shape s{3, 9, 40};
+      const CodeList a = codes(u.a.fmt, s.m * s.k, Manner::about_one, random),
+                     b = codes(u.b.fmt, s.k * s.n, Manner::about_one, random),
+                     c = codes(u.c.fmt, s.m * s.n, Manner::named, random);
+      MatrixProduct p;
+      p.m = s.m, p.k = s.k, p.n = s.n;
+      p.a = a.rows(s.k), p.b = b.rows(s.n), p.c = c.rows(s.n);
+      Rival("blocks", u, tally).compare(p, "ordinary products");
+      expected += s.m * s.n;
+    }
+  });
+  tally.expect(expected);
+}
+
 TEST_CASE("the blocks engine gives the reference's codes and flags: products of the user's own") {
   const Multiplier multipliers[] = {
       mitchell(), drum(3), truncated_operands(3),
