@@ -39,6 +39,7 @@ class BlockProduct final : public ProductEngine {
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     const MachineRounding mode(RoundingMode::rne);
+    if (products_) products_->expect((last - first) * p.n * k_);
     Work work(*this, p);
     for (std::size_t row = first; row < last; row += work.most_rows())
       for (std::size_t column = 0; column < p.n; column += block_columns)
@@ -285,9 +286,13 @@ class BlockProduct final : public ProductEngine {
 // Products a second of one core on AVX-512, measured.
 double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
+  const auto draws = [](const auto& slot) { return slot && slot->random_bits > 0; };
   if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
   if (r.quick) return 5e9 * lanes / (lanes + (task.flags || r.out.random_bits > 0 ? 16 : 8));
-  return r.out.random_bits > 0 ? 0.2e9 : 0.4e9;
+  if (r.float_tree) return 6e9;
+  if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
+    return 0.2e9;
+  return r.narrow_span >= 0 && lanes > 1 ? 2e9 : 0.4e9;
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ struct CompensatedStep {
     add(b.rules.out, r.sum->value, y.value, t);
     subtract(slots.difference, t.value, r.sum->value, moved);
     subtract(slots.error, moved.value, y.value, moved);
-    *r.sum = t;
+    std::copy_n(t.value, strip_columns, r.sum->value);
     std::copy_n(moved.value, strip_columns, r.compensation);
   }
 

@@ -30,8 +30,8 @@ struct Meeting {
   std::size_t first, total;       // where these blocks lie along k, of how many
   bool overflows;                 // a product may
   bool special;                   // a product or a scale may be infinite or NaN
-  bool
-      single;  // floats hold numbers and products, and there are no specials; aligned, or in a tree
+  // Floats hold numbers and products, there are no specials, and they are aligned or in a tree.
+  bool single;
   Where output;  // the first one of the strip; the next row's are row_outputs on
   std::size_t row_outputs;
   const SignificandProducts* products;       // the user's, or null

@@ -119,7 +119,9 @@ struct Spread {
   }
   // Floats hold them and their products, and what lifts products to the digits of a window.
   bool fits_floats_with(const Spread& y) const {
-    const auto narrow = [](int low, int high) { return low >= -90 && high <= 90; };
+    const auto narrow = [](int low, int high) {
+      return low >= -float_reach && high <= float_reach;
+    };
     return !special && !y.special && narrow(least, most) && narrow(y.least, y.most) &&
            narrow(least + y.least, most + y.most);
   }

@@ -68,7 +68,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r) {
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
   range(where, f);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
-  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > double_digits - 2)
+  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > most_digits + 1)
     refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
   if (!f.is_signed) unfit("is unsigned");
   if (!f.subnormals || !f.zero) unfit("has no subnormals, or no zero");
@@ -302,20 +302,33 @@ int narrow_span(const Rules& r, const Unit& u) {
   return static_cast<int>(std::max<std::int64_t>(double_digits - digits, -1));
 }
 
-bool is_machine(const Slot& s) {
+// A sum of two of the machine's floats is rounded so, but for the flushing.
+bool is_machine_addition(const Slot& s) {
   return s.machine && !s.plus_zero && s.first_frac_bits < 0 && s.signed_zero;
+}
+
+bool has_subnormals_in_floats(const Operand& x) {
+  return x.subnormals == Flush::keep && x.fmt.emin() >= -float_reach;
 }
 
 // Rounded products, or exact ones that a float holds, in a tree of the machine's own additions.
 bool float_tree(const Rules& r, const Unit& u) {
   const auto in_floats = [](const Format& f) { return f.precision() <= float_digits; };
+  const auto last_digit = [](const Format& f) { return f.emin() - f.frac_bits; };
+  const Format& c = u.c.fmt;
+  if (!in_floats(c) || last_digit(c) < last_digit(binary32) || c.emax() > binary32.emax())
+    return false;
+  const bool subnormal_terms = last_digit(u.a.fmt) + last_digit(u.b.fmt) < binary32.emin() &&
+                               (has_subnormals_in_floats(u.a) || has_subnormals_in_floats(u.b));
+  const auto flushes = [](const std::optional<Slot>& s) { return s && s->flush != Flush::keep; };
+  if (subnormal_terms && (flushes(r.product) || flushes(r.group.node))) return false;
   if (!in_floats(u.a.fmt) || !in_floats(u.b.fmt) || u.scale || r.normalised || r.votes)
     return false;
-  if (r.product ? !is_machine(*r.product) : product_digits(u) > float_digits) return false;
+  if (r.product ? !is_machine_addition(*r.product) : product_digits(u) > float_digits) return false;
   return (r.lanes == 2 || r.lanes == 4 || r.lanes == 8) && r.group_count == 1 &&
          r.group.order == Order::pairwise_tree && r.group.aligned == Aligned::pair &&
-         r.group.node && is_machine(*r.group.node) && r.c_level == CLevel::late &&
-         r.late.aligned == Aligned::pair && !r.late.node && is_machine(r.out);
+         r.group.node && is_machine_addition(*r.group.node) && r.c_level == CLevel::late &&
+         r.late.aligned == Aligned::pair && !r.late.node && is_machine_addition(r.out);
 }
 
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }

@@ -11,6 +11,9 @@ namespace widthwise::blocks {
 // A power of two that stands for no exponent: below all that vote, above double's subnormals.
 inline constexpr std::int64_t lowest_power = -1000;
 
+// Panels whose exponents, and those of whose products, lie within this either way go as floats.
+inline constexpr int float_reach = 90;
+
 // A rounding to a format, as numbers.
 struct Slot {
   widthwise::Slot place{};

@@ -316,7 +316,7 @@ HWY_INLINE hn::Vec<Singles> tree(const Block& b, std::size_t i, std::size_t colu
   }
 }
 
-// A sum in floats, as the machine rounds it. Nothing but the last one can be subnormal here.
+// A sum in floats, as the machine rounds it. Only the last one may be a subnormal to be flushed.
 template <std::size_t lanes>
 HWY_INLINE void add_tree_of(const Block& b, Strip& sum) {
   const Singles d;

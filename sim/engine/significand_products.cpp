@@ -20,10 +20,16 @@ uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_
 }
 
 SignificandProducts::SignificandProducts(Multiplier multiply, int digits_a, int digits_b)
-    : multiply_(std::move(multiply)),
-      digits_a_(digits_a),
-      digits_b_(digits_b),
-      known_(digits_a + digits_b <= most_digits ? std::size_t{1} << (digits_a + digits_b) : 0) {}
+    : multiply_(std::move(multiply)), digits_a_(digits_a), digits_b_(digits_b) {}
+
+void SignificandProducts::expect(std::size_t count) const {
+  const int digits = digits_a_ + digits_b_;
+  if (digits > most_digits || count < std::size_t{1} << digits) return;
+  std::call_once(once_, [&] {
+    memory_ = std::vector<Known>(std::size_t{1} << digits);
+    known_ = memory_.data();
+  });
+}
 
 double SignificandProducts::asked(std::uint64_t a, std::uint64_t b) const {
   if (a == 0 || b == 0) return 1;
@@ -32,11 +38,12 @@ double SignificandProducts::asked(std::uint64_t a, std::uint64_t b) const {
 
 void SignificandProducts::row(std::uint64_t a, const std::uint64_t* b, std::size_t n,
                               double* products) const {
-  if (known_.empty()) {
+  Known* const all = known_;
+  if (!all) {
     for (std::size_t i = 0; i < n; ++i) products[i] = asked(a, b[i]);
     return;
   }
-  std::atomic<std::uint32_t>* const of_a = &known_[a << digits_b_];
+  Known* const of_a = all + (a << digits_b_);
   for (std::size_t i = 0; i < n; ++i) {
     std::uint32_t known = of_a[b[i]].load(std::memory_order_relaxed);
     if (known == 0) {

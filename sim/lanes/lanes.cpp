@@ -170,7 +170,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   Tile<T> tile(const Meeting& m, const Watch& watch) const {
     Tile<T> t{};
     t.a = &m.a.numbers[m.a_first];
-    if (!m.a.beside.a.empty()) t.a_up = &m.a.beside.a[m.a_first];
+    if (plan_.multiply == Multiply::rounded) t.a_up = &m.a.beside.a[m.a_first];
     t.a_stride = t.k = m.depth;
     t.b = m.b.numbers.data();
     t.sum = m.sum;

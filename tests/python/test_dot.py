@@ -313,7 +313,7 @@ def test_tf32_units_take_binary32_and_tf32_alike():
 # --- Multipliers ---------------------------------------------------------------------------------
 
 
-def test_a_multiplier_of_ones_own_is_asked_once_for_every_pair_of_significands():
+def test_a_multiplier_of_ones_own_is_asked_for_every_product_or_once_for_every_pair():
     a, b = drawn((2, 6), "e4m3fn", 1), drawn((2, 6), "e4m3fn", 2)
     asked = []
 
@@ -323,8 +323,11 @@ def test_a_multiplier_of_ones_own_is_asked_once_for_every_pair_of_significands()
 
     exact = ww.dot(a, b, unit="hopper.e4m3.f32")
     assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier=product).bits == exact.bits).all()
-    assert 10 <= len(asked) <= 12 and len(set(asked)) == len(asked)
-    assert all(0 < x < 16 and 0 < y < 16 for x, y in asked)
+    assert len(asked) == 12 and all(0 < x < 16 and 0 < y < 16 for x, y in asked)
+    asked.clear()
+    x = drawn((40, 40), "e4m3fn", 3)  # many products: they are remembered
+    ww.matmul(x, x, unit="mac(e4m3fn)", multiplier=product)
+    assert 0 < len(asked) <= 240 and len(set(asked)) == len(asked)
     assert (ww.dot(a, b, unit="hopper.e4m3.f32", multiplier="exact").bits == exact.bits).all()
 
 

@@ -98,6 +98,9 @@ TEST_CASE("trees of binary32 are the machine's own additions") {
         +[](Unit& u) { u.group_sum.order = Order::sequential; },
         +[](Unit& u) { u.out.zero_sign = ZeroSign::plus; },
         +[](Unit& u) { u.out.post_norm_frac = 30; }, +[](Unit& u) { u.out.rm = RoundingMode::rtz; },
+        +[](Unit& u) { u.c.fmt = ieee_format(8, 24); },
+        +[](Unit& u) { u.c.fmt = ieee_format(9, 10); },
+        +[](Unit& u) { u.a = {.fmt = ieee_format(7, 23)}, u.b.fmt = u.a.fmt; },
         +[](Unit& u) { u.c_level = CLevel::group; }})
     CHECK(way("cdna2.f16", change) == "one by one");
   ProductTask task{find_preset("cdna2.f16")->unit, 64};
