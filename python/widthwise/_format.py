@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -246,14 +245,7 @@ class Format:
 
 
 def as_format(format: str | Format) -> Format:
-    if isinstance(format, Format):
-        return format
-    return _read(format) if isinstance(format, str) else Format(format)
-
-
-@functools.lru_cache(maxsize=256)
-def _read(text: str) -> Format:
-    return Format(text)
+    return format if isinstance(format, Format) else Format(format)
 
 
 def optional_format(format: str | Format | None) -> Format | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,22 +26,19 @@ class Unit:
         ValueError: the text is no unit, or one that contradicts itself; the message says where.
     """
 
-    __slots__ = ("_core", "_text")
+    __slots__ = ("_core",)
     _core: core.Unit
-    _text: str
 
     def __init__(self, text: str | Unit) -> None:
         if not isinstance(text, str | Unit):
             raise TypeError(f"unit = {text!r}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
         bound = text._core if isinstance(text, Unit) else core.Unit(text)
         object.__setattr__(self, "_core", bound)
-        object.__setattr__(self, "_text", str(bound))
 
     @classmethod
     def _of(cls, bound: core.Unit) -> Unit:
         self = object.__new__(cls)
         object.__setattr__(self, "_core", bound)
-        object.__setattr__(self, "_text", str(bound))
         return self
 
     @classmethod
@@ -63,7 +59,7 @@ class Unit:
         raise AttributeError("a unit does not change; write another one")
 
     def __str__(self) -> str:
-        return self._text
+        return str(self._core)
 
     def __repr__(self) -> str:
         return f"Unit('{self}')"
@@ -72,10 +68,10 @@ class Unit:
         return self._core == other._core if isinstance(other, Unit) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(str(self))
 
     def __reduce__(self) -> tuple:
-        return Unit, (self._text,)
+        return Unit, (str(self),)
 
     # --- Fields ---
 
@@ -136,15 +132,7 @@ class Unit:
 
 
 def as_unit(unit: str | Unit) -> Unit:
-    if isinstance(unit, Unit):
-        return unit
-    return _read(unit) if isinstance(unit, str) else Unit(unit)
-
-
-@functools.lru_cache(maxsize=256)
-def _read(text: str) -> Unit:
-    """Reading takes as long as a small matrix product."""
-    return Unit(text)
+    return unit if isinstance(unit, Unit) else Unit(unit)
 
 
 class Units(Mapping):

@@ -50,6 +50,16 @@ MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, s
   return p;
 }
 
+uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
+                        int digits_b) {
+  const uint128 product = multiply(a, b);
+  if (bit_length(product) <= digits_a + digits_b) return product;
+  throw std::invalid_argument(
+      fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
+                  "{} and {} digits has at most {}",
+                  a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
+}
+
 std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
                                               Multiplier multiplier) {
   check(unit);

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
+#include "checked_product.hpp"
 #include "lane_order.hpp"
-#include "sim/engine/significand_products.hpp"
 #include "widthwise/datapath/chain.hpp"
 #include "widthwise/sim/dot.hpp"
 #include "wires.hpp"

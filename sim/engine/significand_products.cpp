@@ -1,30 +1,16 @@
 #include "significand_products.hpp"
 
-#include <fmt/format.h>
-
-#include <stdexcept>
-
-#include "widthwise/significand.hpp"
+#include "sim/dot/checked_product.hpp"
 
 namespace widthwise {
-
-uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
-                        int digits_b) {
-  const uint128 product = multiply(a, b);
-  if (bit_length(product) <= digits_a + digits_b) return product;
-  // The sums have no room for it.
-  throw std::invalid_argument(
-      fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
-                  "{} and {} digits has at most {}",
-                  a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
-}
 
 SignificandProducts::SignificandProducts(Multiplier multiply, int digits_a, int digits_b)
     : multiply_(std::move(multiply)), digits_a_(digits_a), digits_b_(digits_b) {}
 
 void SignificandProducts::expect(std::size_t count) const {
   const int digits = digits_a_ + digits_b_;
-  if (digits > most_digits || count < std::size_t{1} << digits) return;
+  if (digits > most_digits) return;
+  if ((expected_ += count) < std::size_t{1} << digits) return;
   std::call_once(once_, [&] {
     memory_ = std::vector<Known>(std::size_t{1} << digits);
     known_ = memory_.data();

@@ -13,7 +13,7 @@ class SignificandProducts {
  public:
   SignificandProducts(Multiplier multiply, int digits_a, int digits_b);
 
-  // So many products are to come. Safe beside calls of row.
+  // So many products more are to come. Safe beside calls of row.
   void expect(std::size_t count) const;
 
   // What a makes with each of n others. A factor of 0 stands for none (a zero, an infinity or NaN,
@@ -29,13 +29,10 @@ class SignificandProducts {
   int digits_a_, digits_b_;
   // Of a and b at a * 2^digits_b + b: 1 more than the product; 0 if nobody has asked.
   using Known = std::atomic<std::uint32_t>;
+  mutable std::atomic<std::size_t> expected_ = 0;  // so far
   mutable std::once_flag once_;
   mutable std::vector<Known> memory_;
   mutable std::atomic<Known*> known_ = nullptr;  // the memory, when it is there
 };
-
-// multiply(a, b), which may have as many digits as its factors together.
-uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
-                        int digits_b);
 
 }  // namespace widthwise

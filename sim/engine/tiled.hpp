@@ -173,21 +173,18 @@ class TiledProduct : public ProductEngine {
       e_.complete_rows(space_.a);
     }
 
-    // Some rows at a time through all panels: B most often lies in memory row by row, and a panel
-    // is written from one end to the other.
+    // Row by row through all panels, as B most often lies in memory.
     void load_columns(std::size_t k) {
-      constexpr std::size_t together = 16;
       space_.b.resize(panels_);
       for (Panel& b : space_.b) b.numbers.assign(depth_ * width_, T{});
       space_.most_b.assign(panels_, 0);
-      for (std::size_t first = 0; first < steps_; first += together)
-        for (std::size_t panel = 0; panel < panels_; ++panel)
-          for (std::size_t i = first; i < std::min(first + together, steps_); ++i) {
-            const std::ptrdiff_t from = place(p_.b, k + i, column_ + panel * width_);
-            std::uint64_t& most = space_.most_b[panel];
-            most = std::max(most, e_.b_.decode(p_.b, from, p_.b.column, columns_of(panel),
-                                               space_.held, &space_.b[panel].numbers[i * width_]));
-          }
+      for (std::size_t i = 0; i < steps_; ++i)
+        for (std::size_t panel = 0; panel < panels_; ++panel) {
+          const std::ptrdiff_t first = place(p_.b, k + i, column_ + panel * width_);
+          std::uint64_t& most = space_.most_b[panel];
+          most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel),
+                                             space_.held, &space_.b[panel].numbers[i * width_]));
+        }
       for (Panel& b : space_.b) e_.complete_columns(b);
     }
 
