@@ -56,9 +56,10 @@ HWY_INLINE M finite_number(V x) {  // and not zero
                  hn::Lt(magnitude, number(std::numeric_limits<double>::infinity())));
 }
 // The power of two with which a register votes.
-HWY_INLINE V vote(V x, double least_normal) {
-  return hn::IfThenElseZero(finite_number(x), hn::Max(leading_power(x), number(least_normal)));
+HWY_INLINE V vote(V x, V least_normal) {
+  return hn::IfThenElseZero(finite_number(x), hn::Max(leading_power(x), least_normal));
 }
+HWY_INLINE V vote(V x, double least_normal) { return vote(x, number(least_normal)); }
 
 HWY_INLINE M infinite_or_nan(V x) {
   return hn::Not(hn::Lt(hn::Abs(x), number(std::numeric_limits<double>::infinity())));
@@ -141,6 +142,18 @@ HWY_INLINE V sum_to_odd(V x, V y) {
   const I even = hn::AndNot(bits(z.sum), one);
   const I step = hn::And(away, hn::Sub(hn::Zero(Ints()), even));
   return hn::IfThenElse(finite_number(z.lost), from_bits(hn::Add(bits(z.sum), step)), z.sum);
+}
+
+struct Pair {
+  V one, other;
+};
+HWY_INLINE V sum_to_odd(const Pair& x) { return sum_to_odd(x.one, x.other); }
+
+// Whether no lane of x + y has lost digits, or is infinite or NaN: what is lost differs from
+// nothing where the larger number is taken off again.
+HWY_INLINE bool is_exact_sum(V x, V y, V sum) {
+  const M same = hn::And(hn::Eq(hn::Sub(sum, x), y), hn::Eq(hn::Sub(sum, y), x));
+  return hn::AllTrue(Doubles(), same);
 }
 
 // The same of three (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).

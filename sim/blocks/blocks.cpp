@@ -34,8 +34,12 @@ class BlockProduct final : public ProductEngine {
                       : nullptr),
         kernels_(kernels()),
         order_(lane_order(unit_, k_)),
+        in_order_(std::is_sorted(order_.begin(), order_.end())),
         result_(as_it_stands(result_round(unit_))),
-        reference_(make_reference(unit_, k_, task.multiplier)) {}
+        reference_(make_reference(unit_, k_, task.multiplier)) {
+    const Round& to = result_round(unit_);
+    if (Codec<double>::slides({.fmt = to.fmt}) && !to.nan_bits) encoder_.emplace(to.fmt);
+  }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     const MachineRounding mode(RoundingMode::rne);
@@ -148,16 +152,27 @@ class BlockProduct final : public ProductEngine {
       return e_.rules_.group_scale ? blocks() * e_.rules_.group_count : 0;
     }
 
+    // n numbers of an operand at once, if they are plain ones.
+    bool load(const Reader& reader, const CodeMatrix& x, std::size_t row, std::size_t column,
+              std::ptrdiff_t stride, std::size_t n, Panel& panel, std::size_t first) {
+      const auto at = static_cast<std::ptrdiff_t>(row) * x.row +
+                      static_cast<std::ptrdiff_t>(column) * x.column;
+      if (e_.products_ || !reader.numbers(x, at, stride, n, held_, &panel.value[first])) return false;
+      e_.kernels_.exponents(&panel.value[first], n, reader.emin(), &panel.exponent[first]);
+      return true;
+    }
+
     void load_rows() {
       a_.resize(rows_ * depth_, rows_ * scales(), rows_, e_.products_ != nullptr);
+      const std::size_t n = std::min(depth_, e_.k_ - k_);  // without padding
       for (std::size_t r = 0; r < rows_; ++r) {
         const std::size_t y = row_ + r, first = r * depth_;
-        for (std::size_t i = 0; i < depth_; ++i) {
-          const std::size_t t = k_ + i;
-          Numeral x = t < e_.k_ ? read(read_a_, p_.a, y, e_.order_[t]) : Numeral{};
-          if (e_.rules_.term_scale) x = x * read_scale_(p_.scale_a, y, scale_block(t));
-          a_.put(first + i, x);
-        }
+        if (!e_.in_order_ || !load(read_a_, p_.a, y, k_, p_.a.column, n, a_, first))
+          for (std::size_t i = 0; i < n; ++i)
+            a_.put(first + i, read(read_a_, p_.a, y, e_.order_[k_ + i]));
+        for (std::size_t i = n; i < depth_; ++i) a_.put(first + i, {});
+        for (std::size_t i = 0; e_.rules_.term_scale && i < depth_; ++i)
+          a_.scale_by(first + i, read_scale_(p_.scale_a, y, scale_block(k_ + i)));
         a_.complete(first, depth_, a_.spread[r]);
         for_each_group([&](std::size_t at, std::size_t t) {
           a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
@@ -170,13 +185,13 @@ class BlockProduct final : public ProductEngine {
       b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
       const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
       for (std::size_t i = 0; i < depth_; ++i) {
-        const std::size_t t = k_ + i, first = i * strip_columns;
-        if (t < e_.k_) {
-          const std::size_t row = e_.order_[t];
-          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read(read_b_, p_.b, row, x + j));
-        }
-        for (std::size_t j = t < e_.k_ ? n : 0; j < strip_columns; ++j) b_.put(first + j, {});
-        if (e_.rules_.term_scale) scale_columns(scale_block(t), first, x, n);
+        const std::size_t t = k_ + i, first = i * strip_columns, read_n = t < e_.k_ ? n : 0;
+        if (read_n > 0 && !load(read_b_, p_.b, e_.order_[t], x, p_.b.column, n, b_, first))
+          for (std::size_t j = 0; j < n; ++j)
+            b_.put(first + j, read(read_b_, p_.b, e_.order_[t], x + j));
+        for (std::size_t j = read_n; j < strip_columns; ++j) b_.put(first + j, {});
+        for (std::size_t j = 0; e_.rules_.term_scale && j < n; ++j)
+          b_.scale_by(first + j, read_scale_(p_.scale_b, scale_block(t), x + j));
         b_.complete(first, strip_columns, b_.spread[0]);
       }
       if (e_.rules_.narrow_span >= 0) b_.measure_blocks(e_.rules_.lanes * strip_columns);
@@ -186,13 +201,6 @@ class BlockProduct final : public ProductEngine {
           b_.put_scale(at * strip_columns + j, s);
         }
       });
-    }
-    void scale_columns(std::size_t block, std::size_t first, std::size_t x, std::size_t n) {
-      for (std::size_t j = 0; j < n; ++j) {
-        const Numeral number{b_.value[first + j], b_.exponent[first + j],
-                             b_.digits.empty() ? 0 : b_.digits[first + j]};
-        b_.put(first + j, number * read_scale_(p_.scale_b, block, x + j));
-      }
     }
 
     Where where(std::size_t r, std::size_t panel) const {
@@ -247,17 +255,22 @@ class BlockProduct final : public ProductEngine {
       for (std::size_t j = 0; j < strip_columns; ++j)
         c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
       e_.kernels_.finish(e_.rules_, where(r, panel), c, of);
+      encode(of.sum->value, n, y * p_.n + x);
+      for (std::size_t j = 0; p_.flags && j < n; ++j)
+        p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);
+      for (std::size_t j = 0; e_.rules_.doubtful_zero && j < n; ++j)
+        if (of.sum->value[j] == 0) e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
+    }
+
+    // Rounded numbers to codes, from one of the result on.
+    void encode(double* numbers, std::size_t n, std::size_t first) const {
       const int bytes = item_bytes(e_.result_.layout.format.width());
-      auto* to =
-          static_cast<std::byte*>(p_.result) + (y * p_.n + x) * static_cast<std::size_t>(bytes);
-      const Layout<std::uint64_t> numbers(binary64);
-      for (std::size_t j = 0; j < n; ++j, to += bytes) {
-        const auto bits = std::bit_cast<std::uint64_t>(of.sum->value[j]);
-        store_code(to, bytes, convert(e_.result_, numbers, bits).code);
-        if (p_.flags) p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);
-        if (e_.rules_.doubtful_zero && of.sum->value[j] == 0)
-          e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
-      }
+      auto* to = static_cast<std::byte*>(p_.result) + first * static_cast<std::size_t>(bytes);
+      if (e_.encoder_) return e_.encoder_->encode(numbers, n, to);
+      const Layout<std::uint64_t> doubles(binary64);
+      for (std::size_t j = 0; j < n; ++j, to += bytes)
+        store_code(to, bytes,
+                   convert(e_.result_, doubles, std::bit_cast<std::uint64_t>(numbers[j])).code);
     }
 
     const BlockProduct& e_;
@@ -267,6 +280,7 @@ class BlockProduct final : public ProductEngine {
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_;
+    std::vector<std::byte> held_;
     Items<Strip> sums_;
     Items<double> outer_, compensation_;
     Items<std::int64_t> flags_;
@@ -278,8 +292,10 @@ class BlockProduct final : public ProductEngine {
   Rules rules_;
   std::unique_ptr<SignificandProducts> products_;  // null: exact ones
   Kernels kernels_;
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_;  // in which elements of k are taken
+  bool in_order_;                   // as they lie
   Rounder<std::uint64_t> result_;
+  std::optional<Codec<double>> encoder_;  // where fields slide back
   std::unique_ptr<ReferenceUnit> reference_;
 };
 

@@ -12,6 +12,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
 
+// --- Operands ------------------------------------------------------------------------------------
+
+void exponents(const double* numbers, std::size_t n, int emin, std::int16_t* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(numbers[i]) << 1;
+    const auto e = static_cast<std::int32_t>(magnitude >> 53) - 1023;
+    out[i] = magnitude == 0 ? no_exponent : static_cast<std::int16_t>(std::max(e, emin));
+  }
+}
+
 // --- The block -----------------------------------------------------------------------------------
 
 // A group's sum times its scales, by whose exponents alone it votes.
@@ -118,17 +128,20 @@ bool is_narrow(const Block& b) {
   const std::size_t block = b.k / b.rules.lanes;
   return b.m.a_span[block] + b.m.b_span[block] <= b.rules.narrow_span;
 }
-void add_narrow(const Block& b, Strip& sum) {
-  const double* a = b.m.a + b.k;
-  const double* of_b = b.m.b + b.k * strip_columns;
-  const std::size_t n = b.rules.lanes;
-  const auto products_and_c = [&](std::size_t at) HWY_ATTR {
+struct NarrowSum {
+  const double *a, *b, *c;
+  std::size_t n;
+  HWY_INLINE Pair terms(std::size_t at) const {
     V total = number(-0.0);
     for (std::size_t i = 0; i < n; ++i)
-      total = hn::MulAdd(number(a[i]), load(of_b + i * strip_columns + at), total);
-    return sum_to_odd(total, load(sum.value + at));
-  };
-  round_strip(b.rules.out, b.progress, b.position(b.k), false, products_and_c, sum);
+      total = hn::MulAdd(number(a[i]), load(b + i * strip_columns + at), total);
+    return {total, load(c + at)};
+  }
+  HWY_INLINE V operator()(std::size_t at) const { return sum_to_odd(terms(at)); }
+};
+void add_narrow(const Block& b, Strip& sum) {
+  const NarrowSum exact{b.m.a + b.k, b.m.b + b.k * strip_columns, sum.value, b.rules.lanes};
+  round_strip(b.rules.out, b.progress, b.position(b.k), false, exact, sum);
 }
 
 // --- Compensated sums ----------------------------------------------------------------------------
@@ -245,7 +258,7 @@ void finish(const Rules& rules, const Where& first, const double* c, const Regis
   if (rules.final) round(*rules.final, progress, 0, false, sum.value, sum);
 }
 
-Kernels choose() { return {&run, &finish}; }
+Kernels choose() { return {&exponents, &run, &finish}; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

@@ -84,6 +84,8 @@ struct Scratch {
 };
 
 struct Kernels {
+  // Of the fields of numbers of a format whose least one is emin.
+  void (*exponents)(const double* numbers, std::size_t n, int emin, std::int16_t* out);
   void (*run)(const Meeting&, const Rules&, const Registers& of_first_row, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
   void (*finish)(const Rules&, const Where& first, const double* c, const Registers&);

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "kernels.hpp"
+#include "sim/engine/numbers.hpp"
 #include "widthwise/datapath/operand.hpp"
 #include "widthwise/sim/dot.hpp"
 
@@ -38,7 +39,16 @@ class Reader {
         rebias_(static_cast<std::uint64_t>(1023 - x.fmt.bias) << 52),
         used_(~std::uint64_t{0} << (x.keep_frac ? x.fmt.frac_bits - *x.keep_frac : 0)) {
     if (x.keep_frac && x.keep_rm != RoundingMode::rtz) layout_.plain_span = 0;
+    if (Codec<double>::slides(x)) codec_.emplace(x);
   }
+
+  // n codes at once, from one on and a stride apart. False where not all are numbers whose fields
+  // slide.
+  bool numbers(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride, std::size_t n,
+               std::vector<std::byte>& held, double* out) const {
+    return codec_ && codec_->finite(codec_->decode(x, first, stride, n, held, out));
+  }
+  int emin() const { return static_cast<int>(operand_.fmt.emin()); }
 
   // A normal number's fields slide to a double's places; all else is left to lib.
   Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
@@ -88,6 +98,7 @@ class Reader {
   Layout<std::uint64_t> layout_;
   int bytes_, up_;
   std::uint64_t rebias_, used_;  // used_: bits of a code that are looked at
+  std::optional<Codec<double>> codec_;
 };
 
 // What numbers there are.
@@ -161,6 +172,9 @@ struct Panel {
   void put(std::size_t at, const Numeral& x) {
     value[at] = x.value, exponent[at] = x.exponent;
     if (!digits.empty()) digits[at] = x.digits;
+  }
+  void scale_by(std::size_t at, const Numeral& scale) {
+    put(at, Numeral{value[at], exponent[at], digits.empty() ? 0 : digits[at]} * scale);
   }
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();

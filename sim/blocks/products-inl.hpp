@@ -106,10 +106,9 @@ void add_nan(V scale_a, const double* scale_b, double* sum) {
 
 // --- Plain products at once ----------------------------------------------------------------------
 
-// The largest exponent sum of a group of products, as powers of two.
-void largest_powers(const Block& b, std::size_t group, double* powers) {
+// The largest exponent sum of a group of products.
+void largest_exponents(const Block& b, std::size_t group, std::int16_t* most) {
   const hn::ScalableTag<std::int16_t> d;
-  alignas(64) std::int16_t most[strip_columns];
   const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
   for (std::size_t column = 0; column < strip_columns; column += 2 * hn::Lanes(d)) {
     auto low = hn::Set(d, 2 * no_exponent), high = low;
@@ -122,9 +121,14 @@ void largest_powers(const Block& b, std::size_t group, double* powers) {
     hn::StoreU(low, d, most + column);
     hn::StoreU(high, d, most + column + hn::Lanes(d));
   }
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    store(power_of_exponent(load_exponents(most + at)), powers + at);
-  });
+}
+HWY_INLINE V load_power(const std::int16_t* exponent) {
+  return power_of_exponent(load_exponents(exponent));
+}
+void largest_powers(const Block& b, std::size_t group, double* powers) {
+  alignas(64) std::int16_t most[strip_columns];
+  largest_exponents(b, group, most);
+  for_each_vector([&](std::size_t at) HWY_ATTR { store(load_power(most + at), powers + at); });
 }
 
 constexpr int vectors = 4;  // side by side, for the machine to have something to do
@@ -146,13 +150,13 @@ HWY_INLINE void add_products(const Block& b, std::size_t group, std::size_t colu
 struct Opening {
   V total, up, unit;
 };
-// power holds the largest of the products' and becomes that of the window.
+// From the largest exponents of products; `power` becomes that of the window.
 template <class Mode>
 HWY_INLINE Opening open_window(const Block& b, const Window& w, Mode mode, std::size_t at,
-                               double* power) {
+                               const std::int16_t* exponents, double* power) {
   const bool with_c = b.c_joins(CLevel::group);
   const V of_c = with_c ? load(b.c.power + at) : number(0);
-  const V most = hn::Max(load(power + at), of_c), floor = hn::Max(most, w.least_power);
+  const V most = hn::Max(load_power(exponents + at), of_c), floor = hn::Max(most, w.least_power);
   store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), power + at);
   return {with_c ? w.aligned_c(mode, load(b.c.value + at), of_c, floor) : number(-0.0),
           over(floor, w.frac_bits), hn::Mul(floor, w.unit)};
@@ -163,11 +167,13 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
   const Window w(b.rules.group);
   const double limit = b.rules.overflow_at;
   const std::size_t width = hn::Lanes(Doubles());
+  alignas(64) std::int16_t most[strip_columns];
+  largest_exponents(b, group, most);
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], up[vectors], unit[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      const Opening z = open_window(b, w, mode, at, result.power);
+      const Opening z = open_window(b, w, mode, at, most, result.power);
       total[v] = z.total, up[v] = z.up, unit[v] = z.unit;
     }
     add_products(b, group, column, total, [&](int v, V x, V y, V sum) HWY_ATTR {
@@ -182,7 +188,6 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
 }
 
 void products_in_window(const Block& b, std::size_t group, Strip& result) {
-  largest_powers(b, group, result.power);
   const RoundingMode mode = b.rules.group.mode;
   if (b.m.overflows) return window<true>(b, group, mode, result);
   with_mode(mode, [&](auto known) HWY_ATTR { window<false>(b, group, known, result); });
@@ -242,13 +247,14 @@ bool products_in_single_window(const Block& b, std::size_t group, Strip& result)
   const Window w(b.rules.group);
   const std::size_t width = hn::Lanes(Doubles()), stride = b.stride(), n = b.size(group);
   const std::size_t chunk = b.rules.chunk;
-  largest_powers(b, group, result.power);
+  alignas(64) std::int16_t most[strip_columns];
+  largest_exponents(b, group, most);
   M any_zero = hn::Lt(number(0), number(0));
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], unit[vectors], up[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      const Opening z = open_window(b, w, toward_zero, at, result.power);
+      const Opening z = open_window(b, w, toward_zero, at, most, result.power);
       total[v] = z.total, unit[v] = z.unit;
       up[v] = hn::Min(z.up, number(0x1p126));  // more where all are zeros
     }

@@ -161,6 +161,55 @@ HWY_INLINE void round_each(const Slot& to, const Whole& whole, const Progress& p
   });
 }
 
+// --- Strips that the machine converts ------------------------------------------------------------
+
+HWY_INLINE bool is_conversion(const Slot& s) {
+  return s.machine && s.flush == Flush::keep && HWY_TARGET != HWY_SCALAR;
+}
+// x(at), or what rounds to the same: of sums, most of which are doubles, those are looked at first.
+template <class Number>
+HWY_INLINE V for_floats(const Number& x, std::size_t at) {
+  if constexpr (requires { x.terms(at); }) {
+    const auto [one, other] = x.terms(at);
+    const V sum = hn::Add(one, other);
+    if (is_exact_sum(one, other, sum)) [[likely]]
+      return sum;
+    return sum_to_odd(one, other);
+  } else {
+    return x(at);
+  }
+}
+
+template <class Number>
+HWY_INLINE void convert_each(const Slot& s, bool votes, const Number& x, Strip& result) {
+  const V zero = number(s.plus_zero ? 0.0 : -0.0), least_normal = number(s.least_normal);
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V z =
+        hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), hn::Add(for_floats(x, at), zero)));
+    store(z, result.value + at);
+    if (votes) store(vote(z, least_normal), result.power + at);
+  });
+}
+
+template <class Mode, class Number>
+struct CutFirst {
+  Mode mode;
+  int frac_bits;
+  double least_normal;
+  const Number& x;
+  HWY_INLINE V operator()(std::size_t at) const {
+    return cut(x(at), frac_bits, least_normal, [&](V y) HWY_ATTR { return to_integer(mode, y); });
+  }
+};
+template <class Number>
+HWY_INLINE void convert_strip(const Slot& s, bool votes, const Number& x, Strip& result) {
+  if (s.first_frac_bits < 0) return convert_each(s, votes, x, result);
+  with_mode(s.first_mode, [&](auto mode) HWY_ATTR {
+    const CutFirst<decltype(mode), Number> first{mode, s.first_frac_bits, s.least_normal, x};
+    convert_each(s, votes, first, result);
+  });
+}
+
 // Compiled anew for the usual modes.
 template <bool flags, class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
@@ -178,22 +227,29 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  progress.flags ? round_strip<true>(to, progress, step, votes, x, result)
-                 : round_strip<false>(to, progress, step, votes, x, result);
+  if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
+  if (is_conversion(to)) return convert_strip(to, votes, x, result);
+  round_strip<false>(to, progress, step, votes, x, result);
 }
 
+struct Loaded {
+  const double* from;
+  HWY_INLINE V operator()(std::size_t at) const { return load(from + at); }
+};
 void round(const Slot& to, const Progress& progress, std::uint64_t step, bool votes,
            const double* from, Strip& result) {
-  round_strip(
-      to, progress, step, votes, [&](std::size_t at) HWY_ATTR { return load(from + at); }, result);
+  round_strip(to, progress, step, votes, Loaded{from}, result);
 }
 
 // x + y so rounded.
+struct Added {
+  const double *x, *y;
+  HWY_INLINE Pair terms(std::size_t at) const { return {load(x + at), load(y + at)}; }
+  HWY_INLINE V operator()(std::size_t at) const { return sum_to_odd(terms(at)); }
+};
 void round_sum(const Slot& to, const Progress& progress, std::uint64_t step, bool votes,
                const double* x, const double* y, Strip& result) {
-  round_strip(
-      to, progress, step, votes,
-      [&](std::size_t at) HWY_ATTR { return sum_to_odd(load(x + at), load(y + at)); }, result);
+  round_strip(to, progress, step, votes, Added{x, y}, result);
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

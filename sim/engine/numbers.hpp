@@ -69,6 +69,14 @@ class Codec {
   }
   double largest() const { return number(max_finite_); }
 
+  // Whether fields that slide to the machine's places are all that reading takes.
+  static bool slides(const Operand& x) {
+    const Format& f = x.fmt;
+    return f.is_signed && f.subnormals && f.zero && !f.daz && f.precision() > 1 &&
+           f.nan != NanCodes::negative_zero && x.subnormals == Flush::keep &&
+           (!x.keep_frac || x.keep_rm == Rounding(RoundingMode::rtz));
+  }
+
   // Codes first … first + n - 1 along a stride, through `held` where they do not lie side by side.
   // Returns the largest magnitude, as a code.
   std::uint64_t decode(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,

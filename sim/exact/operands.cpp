@@ -6,22 +6,10 @@
 #include "widthwise/sim/codes.hpp"
 
 namespace widthwise::exact {
-namespace {
-
-// Fields that slide into a double's places, and nothing else to be done.
-bool slides(const Operand& x) {
-  const Format& f = x.fmt;
-  return f.is_signed && f.subnormals && f.zero && !f.daz && f.precision() > 1 &&
-         f.nan != NanCodes::negative_zero && x.subnormals == Flush::keep &&
-         (!x.keep_frac || x.keep_rm == Rounding(RoundingMode::rtz));
-}
-
-}  // namespace
-
 Coded::Coded(const Operand& x, bool doubles)
     : operand_(x), layout_(x.fmt), bytes_(item_bytes(x.fmt.width())) {
   if (!doubles) return;
-  if (slides(x)) codec_.emplace(x);
+  if (Codec<double>::slides(x)) codec_.emplace(x);
   if (codec_ || bytes_ > 1) return;
   for (int code = 0; code < 256; ++code) {
     const auto item = static_cast<std::byte>(code);

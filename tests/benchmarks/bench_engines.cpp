@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "sim/lanes/kernels.hpp"
@@ -14,7 +15,8 @@
 #include "widthwise/sim/unit_text.hpp"
 
 // Matrix products of 512 x 512 x 512, codes in and out, one core, beside the machine's own binary32
-// multiply-adds in registers: how many of those go into the time of one product.
+// multiply-adds in registers: how many of those go into the time of one product. An argument names
+// the rows to be run: those that contain it.
 namespace {
 
 using namespace widthwise;
@@ -86,7 +88,8 @@ double seconds_of(const Unit& u, double deviation, bool flags, const Multiplier&
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  const std::string_view wanted = count > 1 ? arguments[1] : "";
   const double native = native_rate();
   fmt::print("the machine's own: {:.1f} thousand million multiply-adds a second\n", native / 1e9);
   fmt::print("{:<46}{:<11}{:>18}{:>14}{:>8}\n", "unit", "engine", "million products/s",
@@ -147,6 +150,7 @@ int main() {
                            {"fixedacc(e5m10, width=24, frac=12, align=rna)", 0},
                            {"kulisch(binary64)", 0},
                            {"mac(e15m112)", 0}}) {
+    if (std::string_view(s.unit).find(wanted) == std::string_view::npos) continue;
     const Unit u = parse_unit(s.unit);
     const Multiplier multiplier = parse_multiplier(s.multiplier);
     const std::string beside = s.flags      ? " with flags"
