@@ -155,9 +155,10 @@ class BlockProduct final : public ProductEngine {
     // n numbers of an operand at once, if they are plain ones.
     bool load(const Reader& reader, const CodeMatrix& x, std::size_t row, std::size_t column,
               std::ptrdiff_t stride, std::size_t n, Panel& panel, std::size_t first) {
-      const auto at = static_cast<std::ptrdiff_t>(row) * x.row +
-                      static_cast<std::ptrdiff_t>(column) * x.column;
-      if (e_.products_ || !reader.numbers(x, at, stride, n, held_, &panel.value[first])) return false;
+      const auto at =
+          static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
+      if (e_.products_ || !reader.numbers(x, at, stride, n, held_, &panel.value[first]))
+        return false;
       e_.kernels_.exponents(&panel.value[first], n, reader.emin(), &panel.exponent[first]);
       return true;
     }

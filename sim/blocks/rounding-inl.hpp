@@ -184,8 +184,7 @@ template <class Number>
 HWY_INLINE void convert_each(const Slot& s, bool votes, const Number& x, Strip& result) {
   const V zero = number(s.plus_zero ? 0.0 : -0.0), least_normal = number(s.least_normal);
   for_each_vector([&](std::size_t at) HWY_ATTR {
-    const V z =
-        hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), hn::Add(for_floats(x, at), zero)));
+    const V z = hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), hn::Add(for_floats(x, at), zero)));
     store(z, result.value + at);
     if (votes) store(vote(z, least_normal), result.power + at);
   });

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 
 #include "products.hpp"
@@ -334,6 +335,31 @@ TEST_CASE("the blocks engine asks once for a product of the user's own where the
   for (std::size_t i = 0; i < runs; ++i) engine.product->run(p, i % n, i % n + 1);
   CHECK(asked > 64);
   CHECK(asked < 3 * 100 + 256);  // of 30 runs of 100 products: the first few, then every pair
+}
+
+// Three terms a double has not the digits for, beside a tie of binary32: which way decides the
+// digit that a sum to nearest loses, be it C's or a product's.
+TEST_CASE("the blocks engine sees digits that C or the products lose below a tie") {
+  const auto bfloat = [](double x) { return std::bit_cast<std::uint32_t>(float(x)) >> 16; };
+  const auto single = [](double x) { return std::bit_cast<std::uint32_t>(float(x)); };
+  const Prepared engine = prepare({parse_unit("cdna1.bf16"), 2}, "blocks");
+  const auto result = [&](double a0, double b0, double a1, double b1, double with) {
+    CodeList a(bfloat16, 2), b(bfloat16, 2), c(binary32, 1), sum(binary32, 1);
+    a.set(0, bfloat(a0)), a.set(1, bfloat(a1)), b.set(0, bfloat(b0)), b.set(1, bfloat(b1));
+    c.set(0, single(with));
+    MatrixProduct p;
+    p.m = p.n = 1, p.k = 2;
+    p.a = a.rows(2), p.b = b.rows(1), p.c = c.rows(1), p.result = sum.data();
+    engine.product->run(p, 0, 1);
+    return double{std::bit_cast<float>(static_cast<std::uint32_t>(sum[0]))};
+  };
+  for (const double sign : {1.0, -1.0}) {
+    const double tiny = sign * 0x1p-18;
+    CHECK(result(1, 1, tiny, 0x1p-18, 0x1p24) == 0x1p24 + (sign > 0 ? 2 : 0));
+    CHECK(result(-1, 1, tiny, 0x1p-18, -0x1p24) == -0x1p24 - (sign > 0 ? 0 : 2));
+    CHECK(result(0x1p12, 0x1p12, 1, 1, sign * 0x1p-36) == 0x1p24 + (sign > 0 ? 2 : 0));
+    CHECK(result(-0x1p12, 0x1p12, -1, 1, sign * 0x1p-36) == -0x1p24 - (sign > 0 ? 0 : 2));
+  }
 }
 
 TEST_CASE("the blocks engine refuses a product of the user's own that is too wide") {
