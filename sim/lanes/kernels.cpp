@@ -17,21 +17,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_NATIVE_FMA
 
-// A sum rounded to p of the carrier's D digits: x (1 - S) + x S with S = 2^(D - p), the first
-// product rounded where x's digits past the p-th end (docs/exactness.md, 2).
-//
-// Where subnormals count, by way of c = 3/2 S max(2^e, 2^emin) with 2^e the power of two in x: x +
-// c stays in c's binade, whose last digit is where x is to end.
-template <Add add, class V>
-HWY_INLINE V rounded_sum(V x, V up, V one_less, V exponent, V least) {
-  if constexpr (add == Add::normal) return hn::MulAdd(x, up, hn::Mul(x, one_less));
-  if constexpr (add == Add::rounded) {
-    const V c = hn::Max(hn::Mul(hn::And(x, exponent), up), least);
-    return hn::Sub(hn::Add(x, c), c);
-  }
-  return x;
-}
-
 // One more product into a sum.
 template <Multiply multiply, Add add, class V>
 HWY_INLINE V step(V a, V a_up, V b, V b_abs, V sum, V product_least, V up, V one_less, V exponent,

@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include "plan.hpp"
 #include "widthwise/rounding.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -15,12 +16,9 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A product rounded by way of c = max(|a| S |b|, 3/2 2^(emin + D - p)) (docs/exactness.md, 2).
-template <class V>
-HWY_INLINE V rounded_product(V a, V a_up, V b, V b_abs, V least) {
-  const V c = hn::Max(hn::Mul(a_up, b_abs), least);
-  return hn::Sub(hn::MulAdd(a, b, c), c);
-}
+#define WIDTHWISE_SEQUENCE HWY_INLINE
+#include "sim/lanes/sequences.inl"
+#undef WIDTHWISE_SEQUENCE
 
 // Whether each operation can have a rounding mode of its own.
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
