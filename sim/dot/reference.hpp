@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "checked_product.hpp"
+#include "gather.hpp"
 #include "lane_order.hpp"
-#include "widthwise/datapath/chain.hpp"
-#include "widthwise/sim/dot.hpp"
 #include "wires.hpp"
 
 namespace widthwise {
@@ -60,11 +59,7 @@ class UnitOver final : public ReferenceUnit {
   }
 
  private:
-  std::size_t padded() const {
-    const std::size_t block = path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes)
-                                               : std::max<std::size_t>(k_, 1);
-    return std::max<std::size_t>(1, (k_ + block - 1) / block) * block;
-  }
+  std::size_t padded() const { return padded_lanes(path_, k_); }
 
   class Work;
 
@@ -109,82 +104,51 @@ class UnitOver final : public ReferenceUnit {
   class Work {
    public:
     Work(const UnitOver& unit, const MatrixProduct& p, std::size_t columns)
-        : unit_(unit), p_(p), row_(unit.padded()), panel_(unit.padded() * columns) {
+        : unit_(unit),
+          p_(p),
+          from_{unit.path_, p, unit.k_, unit.order_.data()},
+          row_(unit.padded()),
+          panel_(unit.padded() * columns) {
       const std::size_t block =
           unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
       products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
     }
 
     void load_row(std::size_t i) {
-      const Datapath<M, H>& u = unit_.path_;
-      for (std::size_t t = 0; t < row_.size(); ++t) {
-        row_[t].a =
-            t < unit_.k_ ? condition(u.unit.a, code(u.a, p_.a, i, unit_.order_[t])) : Factor<H>{};
-        if (u.scale) row_[t].scale_a = scale(p_.scale_a, i, block_of(t));
-      }
+      for (std::size_t t = 0; t < row_.size(); ++t)
+        row_[t].a = from_.a(i, t), row_[t].scale_a = from_.scale_a(i, t);
     }
     void load_panel(std::size_t column, std::size_t width) {
-      const Datapath<M, H>& u = unit_.path_;
       for (std::size_t j = 0; j < width; ++j)
-        for (std::size_t t = 0; t < row_.size(); ++t) {
-          auto& [b, scale_b] = panel_[j * row_.size() + t];
-          b = t < unit_.k_ ? condition(u.unit.b, code(u.b, p_.b, unit_.order_[t], column + j))
-                           : Factor<H>{};
-          if (u.scale) scale_b = scale(p_.scale_b, block_of(t), column + j);
-        }
+        for (std::size_t t = 0; t < row_.size(); ++t)
+          panel_[j * row_.size() + t] = {from_.b(t, column + j), from_.scale_b(t, column + j)};
     }
     std::span<const Lane<H>> lanes_with(std::size_t j) {
       for (std::size_t t = 0; t < row_.size(); ++t)
         std::tie(row_[t].b, row_[t].scale_b) = panel_[j * row_.size() + t];
       return row_;
     }
-    Factor<H> addend(std::size_t i, std::size_t j) const {
-      const Datapath<M, H>& u = unit_.path_;
-      return condition(u.unit.c, p_.c.data ? code(u.c, p_.c, i, j) : cleared<H>(u.unit.c.fmt));
-    }
+    Factor<H> addend(std::size_t i, std::size_t j) const { return from_.addend(i, j); }
     Scratch<M> scratch() { return {products_, group_, sums_}; }
 
     void output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
       Progress progress{{p_.seed, p_.first_index + i * p_.n + j}};
       NoTrace trace;
       const H z = unit_.compute(lanes, addend(i, j), scratch(), progress, trace);
-      store(i * p_.n + j, z, progress.flags);
+      from_.store(i * p_.n + j, z, progress.flags);
     }
     void running_output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
       const Progress start{{p_.seed, p_.first_index + i * p_.n + j}};
       unit_.compute_running(lanes.first(unit_.k_), addend(i, j), scratch(), start,
                             [&](std::size_t t, const H& code, Flags flags) {
-                              store((i * p_.n + j) * unit_.k_ + t, code, flags);
+                              from_.store((i * p_.n + j) * unit_.k_ + t, code, flags);
                             });
     }
 
    private:
-    void store(std::size_t at, const H& code, Flags flags) const {
-      const int bytes = item_bytes(result_round(unit_.path_.unit).fmt.width());
-      store_code(static_cast<std::byte*>(p_.result) + at * static_cast<std::size_t>(bytes), bytes,
-                 code);
-      if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(flags);
-    }
-    // The scale block of lane t; padding takes the last element's.
-    std::size_t block_of(std::size_t t) const {
-      if (unit_.k_ == 0) return 0;
-      const std::size_t element = unit_.order_[std::min(t, unit_.k_ - 1)];
-      return element / static_cast<std::size_t>(unit_.path_.unit.scale->block);
-    }
-    Factor<H> scale(const CodeMatrix& x, std::size_t i, std::size_t j) const {
-      if (unit_.k_ == 0) return {Kind::finite, false, H(1)};  // no block, no scale: 1
-      return code(*unit_.path_.scale, x, i, j);
-    }
-    Factor<H> code(const Layout<H>& f, const CodeMatrix& x, std::size_t i, std::size_t j) const {
-      const int bytes = item_bytes(f.format.width());
-      const auto at =
-          (static_cast<std::ptrdiff_t>(i) * x.row + static_cast<std::ptrdiff_t>(j) * x.column) *
-          bytes;
-      return factor(f, load_code<H>(static_cast<const std::byte*>(x.data) + at, bytes));
-    }
-
     const UnitOver& unit_;
     const MatrixProduct& p_;
+    Gather<M, H> from_;
     std::vector<Lane<H>> row_;
     std::vector<std::pair<Factor<H>, Factor<H>>> panel_;
     std::vector<Term<M>> products_, group_, sums_;

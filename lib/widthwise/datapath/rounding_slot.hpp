@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "widthwise/apart.hpp"
 #include "widthwise/datapath/operand.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/round.hpp"
@@ -71,7 +72,7 @@ struct Progress {
 
 // Normalises and rounds a term (datapath 3.6); the code of the slot's format.
 template <class H, class M, class Trace>
-constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Progress& progress,
+WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Progress& progress,
                     Trace& trace) {
   const Round& r = s.description;
   Number<H> x{};

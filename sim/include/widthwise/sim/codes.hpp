@@ -14,7 +14,7 @@ constexpr int item_bytes(int width) {
 }
 
 template <class U>
-U load_code(const std::byte* at, int bytes) {
+constexpr U load_code(const std::byte* at, int bytes) {
   if (bytes > 8) {
     if constexpr (64 < digits<U>) {
       Wide<digits<U> / 64> x;
@@ -45,7 +45,7 @@ U load_code(const std::byte* at, int bytes) {
 }
 
 template <class U>
-void store_code(std::byte* at, int bytes, const U& code) {
+constexpr void store_code(std::byte* at, int bytes, const U& code) {
   if (bytes > 8) {
     if constexpr (64 < digits<U>) {
       const Wide<digits<U> / 64> x(code);
