@@ -3,6 +3,12 @@
 #include <boost/version.hpp>
 
 #include "bind.hpp"
+#include "widthwise/sim/engine.hpp"
+#ifdef WIDTHWISE_CUDA
+#include "widthwise/cuda/gpu.hpp"
+#endif
+
+using namespace widthwise;
 
 namespace {
 
@@ -22,4 +28,18 @@ py::dict build_info() {
 
 }  // namespace
 
-void bind_info(py::module_& m) { m.def("build_info", &build_info); }
+void bind_info(py::module_& m) {
+  m.def("build_info", &build_info);
+  // (engine, why it cannot be used here).
+  m.def("unusable_engines", &unusable_engines);
+#ifdef WIDTHWISE_CUDA
+  cuda::offer_engine();
+  m.def("gpus", [] { return cuda::gpus().names; });
+#else
+  add_engines([] {
+    const char* why = "this build has no CUDA engine, as there was no nvcc";
+    return std::vector<Engine>{{"cuda", true, false, {}, {}, why}};
+  });
+  m.def("gpus", [] { return std::vector<std::string>(); });
+#endif
+}

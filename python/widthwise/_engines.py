@@ -6,17 +6,41 @@ from . import _widthwise as core
 from ._unit import Unit, as_unit
 
 
-def engines() -> list[str]:
-    """The engines usable here. All give the same bits."""
-    return [name for name in core.engine_names() if name != "auto"]
+class Engines(list):  # type: ignore[type-arg]
+    """Names of engines; `unusable` says of others why they cannot be used here."""
+
+    unusable: dict[str, str]
+
+    def __repr__(self) -> str:
+        lines = [list.__repr__(self)]
+        lines += [f"not {name}: {why}" for name, why in self.unusable.items()]
+        return "\n".join(lines)
+
+
+def engines() -> Engines:
+    """The engines usable here. All give the same bits.
+
+    >>> import widthwise as ww
+    >>> "reference" in ww.engines()
+    True
+    """
+    names = Engines(name for name in core.engine_names() if name != "auto")
+    names.unusable = dict(core.unusable_engines())
+    return names
 
 
 def check(engine: str) -> None:
-    if engine not in core.engine_names():
+    if engine in core.engine_names():
+        return
+    if why := dict(core.unusable_engines()).get(engine):
         raise ValueError(
-            f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
-            f"{', '.join(core.engine_names())}"
+            f"engine = {engine!r} cannot be used here: {why}; "
+            "engine = 'auto' computes the same without it"
         )
+    raise ValueError(
+        f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
+        f"{', '.join(core.engine_names())}"
+    )
 
 
 class Explanation(str):

@@ -57,10 +57,4 @@ def cpu_name() -> str:
 
 
 def gpu_name() -> str:
-    from pathlib import Path
-
-    devices = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
-    if not devices:
-        return "not found; everything runs on the CPU"
-    lines = devices[0].read_text().splitlines()
-    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("Model")), "NVIDIA")
+    return ", ".join(core.gpus()) or f"none: {engines().unusable['cuda']}; all runs on the CPU"

@@ -24,40 +24,52 @@ std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
   return make_reference(task.unit, task.k, task.multiplier);
 }
 
-struct Entry {
-  std::string_view name;
-  bool takes_flags, takes_multiplier;
-  Opinion (*opinion)(const ProductTask&);
-  std::unique_ptr<ProductEngine> (*make)(const ProductTask&);
-};
-
 // Of work between two looks at whether somebody wants it stopped.
 constexpr double seconds_at_once = 0.02;
 
-constexpr Entry entries[] = {
-    {"reference", true, true, &reference_opinion, &reference},
-    {"chain", true, false, &chain::opinion, &chain::make},
-    {"lanes", false, false, &lanes::opinion, &lanes::make},
-    {"tensor", false, false, &tensor::opinion, &tensor::make},
-    {"blocks", true, true, &blocks::opinion, &blocks::make},
-    {"wide", true, false, &wide::opinion, &wide::make},
-    {"wide52", true, false, &wide::opinion52, &wide::make52},
-    {"exact", true, false, &exact::opinion, &exact::make},
-    {"words", true, false, &exact::opinion_of_words, &exact::make_words},
-};
+using Finder = std::function<std::vector<Engine>()>;
+std::vector<Finder>& finders() {
+  static std::vector<Finder> all;
+  return all;
+}
+
+// This room's.
+std::vector<Engine> own_engines() {
+  return {
+      {"reference", true, true, &reference_opinion, &reference, {}},
+      {"chain", true, false, &chain::opinion, &chain::make, {}},
+      {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
+      {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
+      {"blocks", true, true, &blocks::opinion, &blocks::make, {}},
+      {"wide", true, false, &wide::opinion, &wide::make, {}},
+      {"wide52", true, false, &wide::opinion52, &wide::make52, {}},
+      {"exact", true, false, &exact::opinion, &exact::make, {}},
+      {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
+  };
+}
+// And what others have added.
+const std::vector<Engine>& engines() {
+  static const std::vector<Engine> all = [] {
+    std::vector<Engine> found = own_engines();
+    for (const Finder& find : finders()) std::ranges::move(find(), std::back_inserter(found));
+    return found;
+  }();
+  return all;
+}
 
 // What an engine says, after what all but the reference refuse alike.
-Opinion opinion_of(const Entry& e, const ProductTask& task) {
-  const auto refuse = [&](const char* why) { return Opinion{std::string(e.name), false, why, 0}; };
-  if (e.opinion != &reference_opinion && task.k == 0) return refuse("there is nothing to multiply");
+Opinion opinion_of(const Engine& e, const ProductTask& task) {
+  const auto refuse = [&](const std::string& why) { return Opinion{e.name, false, why, 0}; };
+  if (!e.why_unusable.empty()) return refuse(e.why_unusable);
+  if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");
   return e.opinion(task);
 }
 
-const Entry& entry(std::string_view name) {
-  const auto* found = std::ranges::find(entries, name, &Entry::name);
-  if (found == std::end(entries))
+const Engine& named(std::string_view name) {
+  const auto found = std::ranges::find(engines(), name, &Engine::name);
+  if (found == engines().end())
     throw std::invalid_argument(
         fmt::format("engine = '{}': there is no such engine here; there are {}", name,
                     fmt::join(engine_names(), ", ")));
@@ -68,26 +80,42 @@ const Entry& entry(std::string_view name) {
 
 std::vector<std::string> engine_names() {
   std::vector<std::string> names{"auto"};
-  for (const Entry& e : entries) names.emplace_back(e.name);
+  for (const Engine& e : engines())
+    if (e.why_unusable.empty()) names.push_back(e.name);
   return names;
 }
 
 std::vector<Opinion> opinions(const ProductTask& task) {
   std::vector<Opinion> all;
-  for (const Entry& e : entries) all.push_back(opinion_of(e, task));
+  for (const Engine& e : engines()) all.push_back(opinion_of(e, task));
   std::ranges::stable_sort(all, std::ranges::greater{}, &Opinion::rate);
   return all;
 }
 
 Prepared prepare(const ProductTask& task, std::string_view engine) {
-  const Entry& chosen = entry(engine == "auto" ? opinions(task).front().engine : engine);
+  const Engine& chosen = named(engine == "auto" ? opinions(task).front().engine : engine);
+  if (!chosen.why_unusable.empty())
+    throw std::invalid_argument(
+        fmt::format("engine = '{}' cannot be used here: {}; engine = 'auto' computes the same "
+                    "without it",
+                    engine, chosen.why_unusable));
   const Opinion opinion = opinion_of(chosen, task);
   if (!opinion.takes)
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, to_string(task.unit), opinion.reason));
-  return {std::string(chosen.name), chosen.make(task),
-          static_cast<std::size_t>(opinion.rate * seconds_at_once)};
+  return {chosen.name, chosen.make(task), static_cast<std::size_t>(opinion.rate * seconds_at_once)};
+}
+
+void add_engines(std::function<std::vector<Engine>()> find) {
+  finders().push_back(std::move(find));
+}
+
+std::vector<std::pair<std::string, std::string>> unusable_engines() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Engine& e : engines())
+    if (!e.why_unusable.empty()) all.emplace_back(e.name, e.why_unusable);
+  return all;
 }
 
 }  // namespace widthwise

@@ -54,3 +54,14 @@ def test_a_product_takes_no_more_memory_than_its_result_and_32_mb(unit):
     command = [sys.executable, "-c", textwrap.dedent(program)]
     more = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert more < 32e6
+
+
+@pytest.mark.skipif("cuda" in ww.engines(), reason="there is a GPU")
+def test_an_engine_without_its_machine_says_what_is_missing():
+    why = ww.engines().unusable["cuda"]
+    assert "NVIDIA driver" in why or "nvcc" in why or "GPU" in why
+    assert f"not cuda: {why}" in repr(ww.engines())
+    assert f"cuda       does not: {why}" in ww.explain("mac(e5m10)", 2, 2, 2)
+    a, b = operands("mac(e5m10)", 2, 2, 2)
+    with pytest.raises(ValueError, match="engine = 'cuda' cannot be used here: .*'auto' computes"):
+        ww.matmul(a, b, unit="mac(e5m10)", engine="cuda")

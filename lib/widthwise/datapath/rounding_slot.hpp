@@ -72,8 +72,8 @@ struct Progress {
 
 // Normalises and rounds a term (datapath 3.6); the code of the slot's format.
 template <class H, class M, class Trace>
-WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step, Progress& progress,
-                    Trace& trace) {
+WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step,
+                                    Progress& progress, Trace& trace) {
   const Round& r = s.description;
   Number<H> x{};
   if (t.kind == Kind::infinite || t.kind == Kind::nan) {

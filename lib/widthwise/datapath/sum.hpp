@@ -174,8 +174,8 @@ struct SumContext {
 
 // All terms aligned once and added as integers.
 template <class M, class Trace>
-WIDTHWISE_APART constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms, const SumContext& context,
-                            Flags& flags, Trace& trace) {
+WIDTHWISE_APART constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms,
+                                            const SumContext& context, Flags& flags, Trace& trace) {
   const std::int64_t lane = terms[0].lane;
   bool plus = false, minus = false, voted = false;
   std::int64_t e = INT64_MIN;
@@ -241,8 +241,8 @@ constexpr Term<M> add_pair(const Adder<H>& adder, const Term<M>& x, const Term<M
 
 // Reduces the terms in the sum's order; works in place.
 template <class M, class H, class Trace>
-WIDTHWISE_APART constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms, Progress& progress,
-                         Trace& trace) {
+WIDTHWISE_APART constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms,
+                                         Progress& progress, Trace& trace) {
   if (adder.sum.order == Order::fused || terms.size() == 1) {
     Term<M> z = special_sum<M>(terms);
     if (z.kind != Kind::zero) return z;

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string_view>
 
 #include "widthwise/sim/dot.hpp"
@@ -38,5 +39,19 @@ struct Prepared {
 // The engine of that name, or the fastest. Refuses a name that is not there, and a task that the
 // engine refuses, with its reason.
 Prepared prepare(const ProductTask& task, std::string_view engine = "auto");
+
+// An engine of another room.
+struct Engine {
+  std::string name;
+  bool takes_flags, takes_multiplier;
+  std::function<Opinion(const ProductTask&)> opinion;
+  std::function<std::unique_ptr<ProductEngine>(const ProductTask&)> make;
+  std::string why_unusable;  // here; empty if it can be used
+};
+// The planner looks for them when it is first asked for anything, and from then on asks them, too.
+void add_engines(std::function<std::vector<Engine>()> find);
+
+// Engines that cannot be used here, and why.
+std::vector<std::pair<std::string, std::string>> unusable_engines();
 
 }  // namespace widthwise

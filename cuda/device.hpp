@@ -1,0 +1,74 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+// What runs kernels on memory of its own: a GPU, or in tests the CPU.
+namespace widthwise::cuda {
+
+// A kernel by the source it was compiled from and its own name.
+struct Kernel {
+  const char* source;
+  const char* name;
+};
+
+struct Grid {
+  std::size_t blocks_x, blocks_y;
+  std::size_t threads;  // of a block
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;
+  virtual std::size_t free_bytes() const = 0;
+  virtual std::size_t processors() const = 0;  // that run blocks side by side
+
+  // Addresses of the device. Throws std::bad_alloc where there is no room.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* at) noexcept = 0;
+  virtual void copy_in(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
+
+  // The kernel takes one argument, by value. Waits until it has run.
+  virtual void launch(const Kernel& kernel, const Grid& grid, const void* argument) = 0;
+};
+
+// Memory of a device, given back at the end.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Device& device, std::size_t bytes)
+      : device_(&device), at_(bytes ? device.allocate(bytes) : nullptr) {}
+  Buffer(Buffer&& other) noexcept
+      : device_(other.device_), at_(std::exchange(other.at_, nullptr)) {}
+  Buffer& operator=(Buffer other) noexcept {
+    std::swap(device_, other.device_), std::swap(at_, other.at_);
+    return *this;
+  }
+  ~Buffer() {
+    if (at_) device_->release(at_);
+  }
+
+  template <class T = void>
+  T* at() const {
+    return static_cast<T*>(at_);
+  }
+
+ private:
+  Device* device_ = nullptr;
+  void* at_ = nullptr;
+};
+
+// Items copied to the device.
+template <class T>
+Buffer copied_in(Device& device, std::span<const T> items) {
+  Buffer buffer(device, items.size_bytes());
+  if (!items.empty()) device.copy_in(buffer.at(), items.data(), items.size_bytes());
+  return buffer;
+}
+
+}  // namespace widthwise::cuda

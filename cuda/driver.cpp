@@ -1,0 +1,95 @@
+#include "driver.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace widthwise::cuda {
+namespace {
+
+// The kernels are compiled by CUDA 13, whose code older drivers do not load.
+constexpr int least_version = 13000;
+
+struct Search {
+  Driver driver{};
+  std::string why_not;
+
+  Search() { why_not = find(); }
+
+ private:
+  // Empty, or why there is none.
+  std::string find() {
+    library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library_) return fmt::format("there is no NVIDIA driver: {}", dlerror());
+    resolve();
+    if (missing_) return fmt::format("the NVIDIA driver is too old: it has no {}", missing_);
+    if (const Status status = driver.init(0); status != Status::success) {
+      const char* text = nullptr;
+      driver.error_text(status, &text);
+      return fmt::format("the NVIDIA driver does not start: {}", text ? text : "unknown error");
+    }
+    int version = 0, count = 0;
+    driver.version(&version);
+    if (version < least_version)
+      return fmt::format("the NVIDIA driver is too old: it knows CUDA {}.{}, and {}.{} is needed",
+                         version / 1000, version % 1000 / 10, least_version / 1000,
+                         least_version % 1000 / 10);
+    driver.device_count(&count);
+    return count > 0 ? "" : "there is an NVIDIA driver, but no GPU that it sees";
+  }
+
+  template <class F>
+  void find(F*& function, const char* name) {
+    function = reinterpret_cast<F*>(dlsym(library_, name));
+    if (!function && !missing_) missing_ = name;
+  }
+  // By their newest names: those without _v2 are of 32-bit days.
+  void resolve() {
+    find(driver.init, "cuInit");
+    find(driver.version, "cuDriverGetVersion");
+    find(driver.device_count, "cuDeviceGetCount");
+    find(driver.device, "cuDeviceGet");
+    find(driver.device_name, "cuDeviceGetName");
+    find(driver.device_attribute, "cuDeviceGetAttribute");
+    find(driver.retain_context, "cuDevicePrimaryCtxRetain");
+    find(driver.set_context, "cuCtxSetCurrent");
+    find(driver.synchronize, "cuCtxSynchronize");
+    find(driver.load_module, "cuModuleLoadData");
+    find(driver.function, "cuModuleGetFunction");
+    find(driver.memory, "cuMemGetInfo_v2");
+    find(driver.allocate, "cuMemAlloc_v2");
+    find(driver.release, "cuMemFree_v2");
+    find(driver.copy_in, "cuMemcpyHtoD_v2");
+    find(driver.copy_out, "cuMemcpyDtoH_v2");
+    find(driver.launch, "cuLaunchKernel");
+    find(driver.error_name, "cuGetErrorName");
+    find(driver.error_text, "cuGetErrorString");
+  }
+
+  void* library_ = nullptr;
+  const char* missing_ = nullptr;
+};
+
+const Search& search() {
+  static const Search found;
+  return found;
+}
+
+}  // namespace
+
+const Driver* driver() { return search().why_not.empty() ? &search().driver : nullptr; }
+const std::string& why_no_driver() { return search().why_not; }
+
+void expect(Status status, const std::string& doing) {
+  if (status == Status::success) return;
+  if (status == Status::out_of_memory) throw std::bad_alloc();
+  const char *name = nullptr, *text = nullptr;
+  driver()->error_name(status, &name);
+  driver()->error_text(status, &text);
+  throw std::runtime_error(fmt::format("{}: {} ({}); engine = 'auto' computes the same on the CPU",
+                                       doing, text ? text : "unknown error", name ? name : "?"));
+}
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+// The functions of NVIDIA's driver that the engine calls, found in its library when the program
+// runs: nothing is linked. Types and numbers are those of the CUDA driver API's reference manual.
+namespace widthwise::cuda {
+
+enum class Status : int { success = 0, out_of_memory = 2 };
+enum class DeviceAttribute : int { multiprocessor_count = 16 };
+
+using DeviceHandle = int;
+using Address = std::uintptr_t;
+using Context = struct ContextOfDriver*;
+using Module = struct ModuleOfDriver*;
+using Function = struct FunctionOfDriver*;
+using Stream = struct StreamOfDriver*;
+
+struct Driver {
+  Status (*init)(unsigned flags);
+  Status (*version)(int*);
+  Status (*device_count)(int*);
+  Status (*device)(DeviceHandle*, int index);
+  Status (*device_name)(char*, int bytes, DeviceHandle);
+  Status (*device_attribute)(int*, DeviceAttribute, DeviceHandle);
+  Status (*retain_context)(Context*, DeviceHandle);
+  Status (*set_context)(Context);
+  Status (*synchronize)();
+  Status (*load_module)(Module*, const void* image);
+  Status (*function)(Function*, Module, const char* name);
+  Status (*memory)(std::size_t* free, std::size_t* all);
+  Status (*allocate)(Address*, std::size_t bytes);
+  Status (*release)(Address);
+  Status (*copy_in)(Address to, const void* from, std::size_t bytes);
+  Status (*copy_out)(void* to, Address from, std::size_t bytes);
+  Status (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
+                   void** arguments, void** extra);
+  Status (*error_name)(Status, const char**);
+  Status (*error_text)(Status, const char**);
+};
+
+// Null where it cannot be used: then the other one says why, in words.
+const Driver* driver();
+const std::string& why_no_driver();
+
+// Throws where the driver did not succeed, saying what was being done: std::bad_alloc of memory.
+void expect(Status status, const std::string& doing);
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,164 @@
+#include "widthwise/cuda/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+#include "driver.hpp"
+#include "fatbins.hpp"
+#include "gpu_device.hpp"
+#include "product.hpp"
+
+namespace widthwise::cuda {
+namespace {
+
+std::string name_of(DeviceHandle device) {
+  char name[256] = "";
+  expect(driver()->device_name(name, sizeof name, device), "asking for a GPU's name");
+  return name;
+}
+
+// One GPU. Its context is the one that all of a process share.
+class Gpu final : public Device {
+ public:
+  explicit Gpu(int index) {
+    expect(driver()->device(&device_, index), fmt::format("GPU {}", index));
+    name_ = fmt::format("GPU {} ({})", index, name_of(device_));
+    expect(driver()->retain_context(&context_, device_), name_);
+  }
+
+  std::string name() const override { return name_; }
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, all = 0;
+    current();
+    expect(driver()->memory(&free, &all), name_ + ", asking for its memory");
+    return free;
+  }
+  std::size_t processors() const override {
+    int count = 0;
+    expect(driver()->device_attribute(&count, DeviceAttribute::multiprocessor_count, device_),
+           name_);
+    return static_cast<std::size_t>(count);
+  }
+
+  void* allocate(std::size_t bytes) override {
+    Address at = 0;
+    current();
+    expect(driver()->allocate(&at, bytes), fmt::format("{}, taking {} bytes", name_, bytes));
+    return reinterpret_cast<void*>(at);
+  }
+  void release(void* at) noexcept override {
+    driver()->set_context(context_);
+    driver()->release(reinterpret_cast<Address>(at));
+  }
+  void copy_in(void* to, const void* from, std::size_t bytes) override {
+    current();
+    expect(driver()->copy_in(reinterpret_cast<Address>(to), from, bytes),
+           fmt::format("{}, copying {} bytes to it", name_, bytes));
+  }
+  void copy_out(void* to, const void* from, std::size_t bytes) override {
+    current();
+    expect(driver()->copy_out(to, reinterpret_cast<Address>(from), bytes),
+           fmt::format("{}, copying {} bytes from it", name_, bytes));
+  }
+
+  void launch(const Kernel& kernel, const Grid& grid, const void* argument) override {
+    current();
+    const std::string doing = fmt::format("{}, kernel {}, {} x {} blocks of {} threads", name_,
+                                          kernel.name, grid.blocks_x, grid.blocks_y, grid.threads);
+    void* arguments[] = {const_cast<void*>(argument)};
+    const auto count = [](std::size_t n) { return static_cast<unsigned>(n); };
+    expect(driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y), 1,
+                            count(grid.threads), 1, 1, 0, nullptr, arguments, nullptr),
+           doing);
+    expect(driver()->synchronize(), doing);
+  }
+
+ private:
+  void current() const { expect(driver()->set_context(context_), name_); }
+
+  Function function(const Kernel& kernel) {
+    const std::scoped_lock lock(mutex_);
+    Function& f = functions_[kernel.name];
+    if (!f)
+      expect(driver()->function(&f, module(kernel.source), kernel.name),
+             fmt::format("{}, kernel {}", name_, kernel.name));
+    return f;
+  }
+  Module module(const std::string& source) {
+    Module& m = modules_[source];
+    if (!m)
+      expect(driver()->load_module(&m, fatbin(source)),
+             fmt::format("{}, loading the kernels of {}", name_, source));
+    return m;
+  }
+
+  DeviceHandle device_ = 0;
+  Context context_ = nullptr;
+  std::string name_;
+  std::mutex mutex_;
+  std::map<std::string, Module> modules_;
+  std::map<std::string, Function> functions_;
+};
+
+Gpus look() {
+  if (!driver()) return {{}, why_no_driver()};
+  Gpus found;
+  int count = 0;
+  driver()->device_count(&count);
+  try {
+    for (int i = 0; i < count; ++i) {
+      DeviceHandle device = 0;
+      expect(driver()->device(&device, i), fmt::format("GPU {}", i));
+      found.names.push_back(name_of(device));
+    }
+  } catch (const std::exception& error) {
+    return {{}, error.what()};
+  }
+  return found;
+}
+
+// "cuda", and of further GPUs "cuda:1" and so on.
+std::vector<Engine> engines_of_gpus() {
+  const Gpus& found = gpus();
+  if (found.names.empty()) return {{"cuda", true, false, {}, {}, found.why_none}};
+  std::vector<Engine> engines;
+  for (int i = 0; i < static_cast<int>(found.names.size()); ++i) {
+    const std::string name = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
+    engines.push_back({name,
+                       true,
+                       false,
+                       [=](const ProductTask& task) { return opinion(task, name, gpu(i)); },
+                       [=](const ProductTask& task) { return make(task, gpu(i)); },
+                       {}});
+  }
+  return engines;
+}
+
+}  // namespace
+
+const Gpus& gpus() {
+  static const Gpus found = look();
+  return found;
+}
+
+Device& gpu(int index) {
+  static std::mutex mutex;
+  static std::map<int, Gpu> opened;
+  const auto count = static_cast<int>(gpus().names.size());
+  if (count == 0) throw std::runtime_error("no GPU can be used: " + gpus().why_none);
+  if (index < 0 || index >= count)
+    throw std::invalid_argument(
+        fmt::format("device = {}: there are {} GPUs here, numbered from 0", index, count));
+  const std::scoped_lock lock(mutex);
+  return opened.try_emplace(index, index).first->second;
+}
+
+void offer_engine() {
+  static std::once_flag once;
+  std::call_once(once, [] { add_engines(&engines_of_gpus); });
+}
+
+}  // namespace widthwise::cuda

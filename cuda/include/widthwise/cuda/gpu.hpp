@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+// GPUs, found when the program runs: whoever links this needs neither a GPU nor its driver.
+namespace widthwise::cuda {
+
+struct Gpus {
+  std::vector<std::string> names;  // by index
+  std::string why_none;            // in words, where there are none
+};
+// Looked for once. Never throws.
+const Gpus& gpus();
+
+// Offers the engine "cuda" to sim's planner, which looks for GPUs when it is first asked; a second
+// call does nothing.
+void offer_engine();
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,12 @@
+#pragma once
+#include "device.hpp"
+#include "widthwise/sim/engine.hpp"
+
+// Matrix products on a device.
+namespace widthwise::cuda {
+
+// What the engine of that name says to a task for the device.
+Opinion opinion(const ProductTask& task, std::string_view engine, const Device& device);
+std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device);
+
+}  // namespace widthwise::cuda

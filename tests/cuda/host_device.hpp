@@ -1,0 +1,69 @@
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <new>
+#include <string>
+
+#include "cuda/device.hpp"
+
+// A device that is this CPU: kernels are run by their own bodies, and memory taken and given back
+// is counted.
+namespace tests {
+
+class HostDevice final : public widthwise::cuda::Device {
+ public:
+  using Body = std::function<void(const void* argument, const widthwise::cuda::Grid&)>;
+
+  explicit HostDevice(std::map<std::string, Body> kernels) : kernels_(std::move(kernels)) {}
+
+  std::size_t memory = std::size_t{1} << 28;  // in all
+  std::size_t taken = 0, most_taken = 0, launches = 0;
+
+  std::string name() const override { return "this CPU"; }
+  std::size_t free_bytes() const override { return memory - taken; }
+  std::size_t processors() const override { return 1; }
+
+  void* allocate(std::size_t bytes) override {
+    if (bytes > free_bytes()) throw std::bad_alloc();
+    void* at = ::operator new (bytes, std::align_val_t{256});
+    std::memset(at, 0xa5, bytes);  // whoever reads what nobody wrote shall notice
+    sizes_[at] = bytes;
+    taken += bytes;
+    most_taken = std::max(most_taken, taken);
+    return at;
+  }
+  void release(void* at) noexcept override {
+    taken -= sizes_[at];
+    sizes_.erase(at);
+    ::operator delete (at, std::align_val_t{256});
+  }
+  void copy_in(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void copy_out(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void launch(const widthwise::cuda::Kernel& kernel, const widthwise::cuda::Grid& grid,
+              const void* argument) override {
+    ++launches;
+    kernels_.at(kernel.name)(argument, grid);
+  }
+
+ private:
+  std::map<std::string, Body> kernels_;
+  std::map<void*, std::size_t> sizes_;
+};
+
+// A kernel whose threads need nothing of one another.
+template <class Work>
+HostDevice::Body each_thread() {
+  return [](const void* argument, const widthwise::cuda::Grid& grid) {
+    const Work& work = *static_cast<const Work*>(argument);
+    const std::size_t threads = grid.blocks_x * grid.threads;
+    for (std::size_t thread = threads; thread-- > 0;) work.run(thread, threads);
+  };
+}
+
+}  // namespace tests

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include "cuda/kernels/unit_outputs.hpp"
+#include "cuda/product.hpp"
+#include "host_device.hpp"
+#include "tests/sim/products.hpp"
+#include "tests/sim/random_units.hpp"
+#include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// The CUDA engine whose kernels run on the CPU by their own bodies, against the reference.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+HostDevice& device() {
+  static HostDevice host({
+      {"unit_small", each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>()},
+      {"unit_medium", each_thread<cuda::UnitOutputs<Wide<12>, uint128>>()},
+  });
+  return host;
+}
+
+// Under a name of its own, as the planner knows it.
+constexpr const char* engine = "cuda on the CPU";
+const bool offered = [] {
+  add_engines([] {
+    return std::vector<Engine>{
+        {engine,
+         true,
+         false,
+         [](const ProductTask& task) { return cuda::opinion(task, engine, device()); },
+         [](const ProductTask& task) { return cuda::make(task, device()); },
+         {}}};
+  });
+  return true;
+}();
+
+constexpr Rival::Shape shapes[] = {{3, 1, 7}, {2, 33, 5}};
+
+void compare(const Unit& u, bool flags, Tally& tally, ProductRandom& random) {
+  const Rival rival(engine, u, tally, flags);
+  for (const Rival::Shape& s : shapes) rival.compare_random(s, random);
+}
+// At a length: scales may not suit another one.
+Opinion opinion_at(const Unit& u, std::size_t k) { return cuda::opinion({u, k}, engine, device()); }
+
+std::uint64_t outputs_of_a_unit() {
+  std::uint64_t n = 0;
+  for (const Rival::Shape& s : shapes) n += outputs_compared(s);
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("the definition on threads computes every preset, with flags") {
+  Tally tally;
+  ProductRandom random(1);
+  for (const Preset& preset : presets()) compare(preset.unit, true, tally, random);
+  tally.expect(presets().size() * outputs_of_a_unit());
+  CHECK(device().taken == 0);
+}
+
+TEST_CASE("the definition on threads computes units of any kind") {
+  Tally tally;
+  ProductRandom random(2);
+  random_units::Random of_units(2);
+  std::uint64_t taken = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Unit u = random_units::unit(of_units);
+    const auto takes = [&](const Rival::Shape& s) { return opinion_at(u, s.k).takes; };
+    if (std::ranges::all_of(shapes, takes)) compare(u, true, tally, random), ++taken;
+  }
+  CHECK(taken > 200);
+  tally.expect(taken * outputs_of_a_unit());
+}
+
+TEST_CASE("the definition on threads computes formats wider than a word") {
+  Tally tally;
+  ProductRandom random(3);
+  for (const char* unit : {"mac(binary64)", "fma(e15m63)", "mac(e15m112)", "mac(e20m49)"})
+    compare(parse_unit(unit), true, tally, random);
+  tally.expect(4 * outputs_of_a_unit());
+}
+
+TEST_CASE("a product larger than the device's memory goes in parts") {
+  Tally tally;
+  ProductRandom random(4);
+  device().memory = device().most_taken = 1 << 15;
+  const std::size_t before = device().launches;
+  for (const char* unit : {"mac(e5m10, sum=e5m10:sr9)", "blackwell.mxfp8"})
+    Rival(engine, parse_unit(unit), tally, true).compare_random({40, 64, 200}, random);
+  CHECK(device().launches > before + 2 * manners * 3);
+  CHECK(device().most_taken <= device().memory);
+  const CodeList a = codes(binary16, 4000, Manner::bits, random);
+  CodeList result(binary16, 1);
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 4000;
+  p.a = a.rows(4000), p.b = a.rows(1), p.result = result.data();
+  const Prepared wide = prepare({parse_unit("mac(e5m10)"), 4000}, engine);
+  device().memory = device().taken + 4096;
+  CHECK_THROWS_WITH_AS(
+      wide.product->run(p, 0, 1),
+      "this CPU: its memory does not hold the operands of one output, of length 4000; "
+      "engine = 'auto' computes the same on the CPU",
+      std::runtime_error);
+  device().memory = std::size_t{1} << 28;
+}
+
+TEST_CASE("units of numbers too wide for threads are refused") {
+  const Opinion said = opinion_at(parse_unit("mac(e15m236)"), 64);
+  CHECK_FALSE(said.takes);
+  CHECK(said.reason ==
+        "numbers of 719 bits on their way, and codes of 252 digits: more than 766 or 128");
+}
