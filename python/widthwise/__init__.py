@@ -56,6 +56,7 @@ from ._engines import engines, explain
 from ._export import export
 from ._format import Format, formats
 from ._info import build_info
+from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
@@ -64,6 +65,7 @@ __version__: str = _widthwise.build_info()["version"]
 __all__ = [
     "Array",
     "Format",
+    "SweepResult",
     "Trace",
     "Unit",
     "Verdict",
@@ -93,6 +95,7 @@ __all__ = [
     "greater_equal",
     "greater_equal_signaling",
     "greater_signaling",
+    "grid",
     "isfinite",
     "isinf",
     "isnan",
@@ -120,6 +123,7 @@ __all__ = [
     "study",
     "subtract",
     "sum",
+    "sweep",
     "to_integer",
     "total_order",
     "total_order_magnitude",

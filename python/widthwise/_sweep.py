@@ -1,0 +1,246 @@
+"""Sweeps: one matrix product by many units, and how far each strays from the exact one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ._array import Array
+from ._create import array
+from ._dot import matmul
+from ._engines import check
+from ._table import Table
+from ._unit import Unit, as_unit
+
+# Of exact double operands: binary64's own products fill 106 digits, which this register holds.
+EXACT = "kulisch(binary64)"
+
+
+class Errors:
+    """What metrics are made of: computed and exact results, float64 of one shape."""
+
+    def __init__(self, computed: np.ndarray, exact: np.ndarray) -> None:
+        self.usable = np.isfinite(computed) & np.isfinite(exact)
+        self.exact = exact[self.usable]
+        with np.errstate(over="ignore"):
+            self.absolute = np.abs(computed[self.usable] - self.exact)
+        self.computed = computed
+
+    @property
+    def relative(self) -> np.ndarray:
+        """Of exact results other than 0."""
+        magnitude = np.abs(self.exact)
+        return self.absolute[magnitude > 0] / magnitude[magnitude > 0]
+
+
+def at_most(values: np.ndarray) -> float:
+    return float(values.max()) if values.size else float("nan")
+
+
+def average(values: np.ndarray) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+def norm(values: np.ndarray) -> float:
+    """The root of the sum of squares, whatever their size."""
+    largest = at_most(np.abs(values))
+    if not largest > 0:
+        return largest
+    return float(largest * np.sqrt(np.sum((values / largest) ** 2)))
+
+
+def relative_norm(e: Errors) -> float:
+    error, whole = norm(e.absolute), norm(e.exact)
+    return error / whole if whole > 0 else (0.0 if error == 0 else float("inf"))
+
+
+METRICS: Mapping[str, Callable[[Errors], float]] = {
+    "max_abs": lambda e: at_most(e.absolute),
+    "mean_abs": lambda e: average(e.absolute),
+    "max_rel": lambda e: at_most(e.relative),
+    "mean_rel": lambda e: average(e.relative),
+    "rel_norm": relative_norm,
+    "exact": lambda e: float(np.count_nonzero(e.absolute == 0) / max(1, e.computed.size)),
+    "not_finite": lambda e: float(np.count_nonzero(~np.isfinite(e.computed))),
+}
+
+
+class Grid(Sequence[str]):
+    """Units that differ in parameters; `parameters` has those of each."""
+
+    def __init__(self, units: list[str], parameters: list[dict[str, Any]]) -> None:
+        self.units, self.parameters = units, parameters
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.units[i]
+
+    def __repr__(self) -> str:
+        return f"{len(self)} units: {', '.join(self.units[:3])}{', …' if len(self) > 3 else ''}"
+
+
+def grid(text: str, **parameters: Iterable[Any]) -> Grid:
+    """Units of one form, for every combination of its parameters.
+
+    Args:
+        text: a unit's text with the parameters in braces.
+        parameters: the values that each one takes.
+    Raises:
+        ValueError: a parameter that the text does not have, or one of it that has no values.
+
+    >>> import widthwise as ww
+    >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
+    ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
+    """
+    for name in parameters:
+        if "{" + name not in text:
+            raise ValueError(
+                f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
+            )
+    rows = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
+    try:
+        return Grid([text.format(**row) for row in rows], rows)
+    except KeyError as missing:
+        raise ValueError(
+            f"{text!r} has a parameter {missing.args[0]} without values: give {missing.args[0]}=[…]"
+        ) from None
+
+
+class SweepResult(Table):
+    """A row for every unit: its text, a grid's parameters, and the metrics.
+
+    Attributes:
+        meta: what the figures belong to: shape, rounding, seed, metrics and version.
+    """
+
+    def __init__(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], meta: dict[str, Any]
+    ) -> None:
+        super().__init__(columns, rows)
+        self.meta = meta
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column."""
+        if name not in self.columns:
+            raise KeyError(f"{name!r}: the columns are {', '.join(self.columns)}")
+        i = self.columns.index(name)
+        return np.array([row[i] for row in self.rows])
+
+    def best(self, metric: str, count: int = 1) -> SweepResult:
+        """The units with the least of a metric (of `exact`, with the most)."""
+        values = self[metric] * (-1.0 if metric == "exact" else 1.0)
+        order = np.argsort(values, kind="stable")[:count]
+        return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame. Needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records())
+
+
+def sweep(
+    units: str | Unit | Iterable[str | Unit],
+    a: Any,
+    b: Any,
+    *,
+    metrics: Sequence[str] = ("max_abs", "rel_norm", "exact", "not_finite"),
+    exact: Any = None,
+    rounding: str = "rne",
+    engine: str = "auto",
+    threads: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> SweepResult:
+    """One matrix product by many units, against the exact product of the given values.
+
+    Each unit rounds a and b to its own formats first: what that loses counts, too.
+
+    Args:
+        units: texts, Units, or a grid (`ww.grid`). Units with block scales are not swept.
+        a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
+        metrics: of |computed - exact| over all outputs that are numbers: 'max_abs', 'mean_abs';
+            relative to the exact output where that is not 0: 'max_rel', 'mean_rel'; 'rel_norm',
+            the Frobenius norm of the errors over that of the exact product; 'exact', the share
+            of outputs without error; 'not_finite', how many are infinite or NaN.
+        exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64.
+        rounding: of values to the units' formats.
+        engine, threads, seed: as in `ww.matmul`.
+        progress: called with (units done, of how many) after each.
+    Raises:
+        ValueError: no units, a metric that is not there, shapes that do not match, a unit that
+            cannot be swept.
+
+    >>> import widthwise as ww
+    >>> found = ww.sweep(["mac(e5m2)", "mac(e5m10)"], [[1.0, 1 / 3]], [[3.0], [3.0]])
+    >>> found["max_abs"].tolist()
+    [0.0, 0.0009765625]
+    """
+    listed = [units] if isinstance(units, str | Unit) else units
+    texts = list(listed)
+    parameters = listed.parameters if isinstance(listed, Grid) else [{} for _ in texts]
+    check_request(texts, metrics, engine)
+    x, y = values("a", a), values("b", b)
+    options = {"threads": threads, "seed": seed}
+    if exact is None:
+        exact = product_of(EXACT, x, y, rounding, "auto", options)
+    wanted = np.asarray(exact, dtype=np.float64)
+    rows = []
+    for done, (text, row) in enumerate(zip(texts, parameters, strict=True), 1):
+        computed = product_of(text, x, y, rounding, engine, options)
+        if computed.shape != wanted.shape:
+            raise ValueError(
+                f"exact is {wanted.shape}, the product of a and b is {computed.shape}; "
+                "they must be of one shape"
+            )
+        errors = Errors(computed, wanted)
+        measured = (METRICS[name](errors) for name in metrics)
+        rows.append((str(as_unit(text)), *row.values(), *measured))
+        if progress:
+            progress(done, len(texts))
+    names = list(parameters[0])
+    meta = {
+        "a": x.shape,
+        "b": y.shape,
+        "rounding": rounding,
+        "seed": seed,
+        "engine": engine,
+    }
+    return SweepResult(["unit", *names, *metrics], rows, meta)
+
+
+def check_request(units: Sequence[Any], metrics: Sequence[str], engine: str) -> None:
+    check(engine)
+    if not units:
+        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
+    for name in metrics:
+        if name not in METRICS:
+            raise ValueError(f"metrics: {name!r} is none of {', '.join(METRICS)}")
+    for unit in map(as_unit, units):
+        if unit.scale_format:
+            raise ValueError(f"unit {unit} scales its blocks; a sweep has no scales to give it")
+
+
+def values(name: str, x: Any) -> np.ndarray:
+    if isinstance(x, Array):
+        return x.to_float64()
+    z = np.asarray(x, dtype=np.float64)
+    if z.ndim not in (1, 2):
+        raise ValueError(f"{name} is {z.shape}; a sweep takes matrices, or vectors of k")
+    return z
+
+
+def product_of(
+    unit: str | Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict
+) -> np.ndarray:
+    u = as_unit(unit)
+    x, y = array(a, u.a, rounding=rounding), array(b, u.b, rounding=rounding)
+    z = matmul(x, y, unit=u, engine=engine, **options)
+    return np.asarray(z.to_float64(rounding="rne"))
+
+

@@ -1,0 +1,128 @@
+"""Sweeps: metrics of a product by many units, against what fractions say."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+
+def exact_product(a, b):
+    return [
+        [sum(Fraction(x) * Fraction(y) for x, y in zip(row, column, strict=True)) for column in b.T]
+        for row in a
+    ]
+
+
+@pytest.fixture
+def operands():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(5, 40)), rng.normal(size=(40, 7))
+
+
+def test_metrics_are_those_of_the_computed_against_the_exact(operands):
+    a, b = operands
+    metrics = ["max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm", "exact", "not_finite"]
+    units = ["mac(e5m10)", "mac(binary64)", "mac(e4m3fn, sum=e8m7)"]
+    found = ww.sweep(units, a, b, metrics=metrics)
+    assert found.columns == ["unit", *metrics] and found["unit"].tolist() == [
+        str(ww.Unit(unit)) for unit in units
+    ]
+    want = np.array(exact_product(a, b), dtype=object)
+    for i, unit in enumerate(units):
+        u = ww.Unit(unit)
+        z = ww.matmul(ww.array(a, u.a), ww.array(b, u.b), unit=u).to_float64()
+        # The exact product is rounded once, to binary64, before the difference is taken.
+        rounded = want.astype(np.float64)
+        errors = np.abs(z - rounded)
+        assert found["max_abs"][i] == errors.max()
+        assert found["mean_abs"][i] == pytest.approx(errors.mean(), rel=1e-12)
+        assert found["max_rel"][i] == pytest.approx((errors / np.abs(rounded)).max(), rel=1e-12)
+        assert found["mean_rel"][i] == pytest.approx((errors / np.abs(rounded)).mean(), rel=1e-12)
+        norm = np.linalg.norm(errors) / np.linalg.norm(rounded)
+        assert found["rel_norm"][i] == pytest.approx(norm, rel=1e-9)
+        assert found["exact"][i] == (errors == 0).mean()
+        assert found["not_finite"][i] == 0
+
+
+def test_the_exact_product_is_exact():
+    a = [[2.0**900, 1.0, -(2.0**900)]]
+    b = [[1.0], [3.0], [1.0]]
+    found = ww.sweep(["kulisch(binary64)", "mac(binary64)"], a, b, metrics=["max_abs"])
+    assert found["max_abs"].tolist() == [0, 3]
+
+
+def test_results_that_are_no_numbers_are_counted_and_left_out():
+    found = ww.sweep(
+        ["mac(e5m10)", "mac(e8m7)"],
+        [[60000.0, 60000.0], [1.0, 2.0]],
+        [[1.0], [1.0]],
+        metrics=["not_finite", "max_abs", "exact"],
+    )
+    assert found["not_finite"].tolist() == [1, 0]
+    assert found["max_abs"][0] == 0 and found["exact"][0] == 0.5
+
+
+def test_a_grid_has_a_column_for_every_parameter(operands):
+    units = ww.grid("mac(e{e}m{m})", e=[5, 8], m=[3, 7, 10])
+    found = ww.sweep(units, *operands)
+    assert len(units) == len(found) == 6
+    assert found["e"].tolist() == [5, 5, 5, 8, 8, 8] and found["m"].tolist() == [3, 7, 10] * 2
+    best = found.best("rel_norm")
+    assert best["m"].tolist() == [10]
+    assert (np.diff(found["rel_norm"][:3]) < 0).all()
+    assert found.best("exact", 2)["exact"][0] == found["exact"].max()
+
+
+def test_no_engine_changes_a_sweep(operands):
+    units = ["mac(e5m10)", "mac(e5m10, sum=e5m10:sr9)", "hopper.f16.f32"]
+    fast, slow = (ww.sweep(units, *operands, engine=e, seed=3) for e in ("auto", "reference"))
+    assert fast.rows == slow.rows
+
+
+def test_progress_and_another_exact_product(operands):
+    a, b = operands
+    seen = []
+    found = ww.sweep(
+        ["mac(e5m10)", "mac(e8m7)"],
+        a,
+        b,
+        exact=np.zeros((5, 7)),
+        metrics=["max_abs", "max_rel", "rel_norm"],
+        progress=lambda done, of: seen.append((done, of)),
+    )
+    assert seen == [(1, 2), (2, 2)]
+    assert np.isnan(found["max_rel"]).all() and np.isinf(found["rel_norm"]).all()
+    u = ww.Unit("mac(e8m7)")
+    z = ww.matmul(ww.array(a, u.a), ww.array(b, u.b), unit=u).to_float64()
+    assert found["max_abs"][1] == np.abs(z).max()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"units": []}, "units is empty; name one at least, as 'mac\\(e5m10\\)'"),
+        ({"units": ["blackwell.mxfp8"]}, "blackwell.mxfp8 scales its blocks; a sweep has no"),
+        ({"metrics": ["rms"]}, "metrics: 'rms' is none of max_abs, mean_abs"),
+        ({"engine": "fast"}, "engine = 'fast': there is no such engine here"),
+        ({"a": np.zeros((2, 2, 2))}, r"a is \(2, 2, 2\); a sweep takes matrices"),
+        ({"exact": np.zeros(3)}, r"exact is \(3,\), the product of a and b is \(1, 1\)"),
+        ({"b": np.zeros((3, 1))}, r"a is \(1, 2\) and b is \(3, 1\)"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    request = {"units": ["mac(e5m10)"], "a": np.ones((1, 2)), "b": np.ones((2, 1))} | change
+    with pytest.raises(ValueError, match=message):
+        ww.sweep(request.pop("units"), request.pop("a"), request.pop("b"), **request)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "message"),
+    [
+        ("mac(e{e}m3)", {"f": [1]}, "f is no parameter of 'mac\\(e{e}m3\\)': write {f}"),
+        ("mac(e{e}m{m})", {"e": [1]}, "has a parameter m without values: give m="),
+    ],
+)
+def test_a_grid_names_what_does_not_fit(text, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ww.grid(text, **parameters)
