@@ -8,3 +8,13 @@
 #define WIDTHWISE_BOTH
 #define WIDTHWISE_BOTH_INLINE inline
 #endif
+
+// Before loops over registers, which must not be arrays in memory, and before loops so long that
+// more of them would pass the instruction cache.
+#ifdef __CUDACC__
+#define WIDTHWISE_UNROLLED _Pragma("unroll")
+#define WIDTHWISE_NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define WIDTHWISE_UNROLLED
+#define WIDTHWISE_NOT_UNROLLED
+#endif

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/product.hpp"
-#include "host_device.hpp"
+#include "host_kernels.hpp"
 #include "tests/sim/products.hpp"
 #include "tests/sim/random_units.hpp"
 #include "widthwise/sim/presets.hpp"
@@ -15,13 +14,7 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-HostDevice& device() {
-  static HostDevice host({
-      {"unit_small", each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>()},
-      {"unit_medium", each_thread<cuda::UnitOutputs<Wide<12>, uint128>>()},
-  });
-  return host;
-}
+HostDevice& device() { return host_device(); }
 
 // Under a name of its own, as the planner knows it.
 constexpr const char* engine = "cuda on the CPU";
@@ -107,6 +100,39 @@ TEST_CASE("a product larger than the device's memory goes in parts") {
       "engine = 'auto' computes the same on the CPU",
       std::runtime_error);
   device().memory = std::size_t{1} << 28;
+}
+
+// Without flags value lanes take chains of multiply-adds: every sequence that they know.
+TEST_CASE("value lanes on threads compute chains of multiply-adds") {
+  Tally tally;
+  ProductRandom random(5);
+  std::uint64_t units = 0;
+  for (const char* unit :
+       {"mac(e5m10)", "mac(e8m7)", "mac(e4m3fn, sum=e5m10)", "mac(e4m3fn)", "fma(e5m10)",
+        "fma(e8m7)", "mac(e8m15)", "mac(binary32)", "fma(binary32)", "mac(binary64)",
+        "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+        "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+        "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
+        "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", "mac(e2m1fn, sum=e3m2fn)"}) {
+    INFO(unit);
+    CHECK(opinion_at(parse_unit(unit), 33).reason == "value lanes on a GPU's threads");
+    compare(parse_unit(unit), false, tally, random);
+    ++units;
+  }
+  tally.expect(units * outputs_of_a_unit());
+}
+
+TEST_CASE("value lanes on threads see a sum that overflows on its way and comes back") {
+  const Prepared product = prepare({parse_unit("mac(e5m10)"), 2}, engine);
+  CodeList a(binary16, 2), b(binary16, 2), c(binary16, 1), sum(binary16, 1);
+  a.set(0, 0x4c00), a.set(1, 0xd640);  // 16, -100
+  b.set(0, 0x3c00), b.set(1, 0x3c00);
+  c.set(0, 0x7bff);
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 2;
+  p.a = a.rows(2), p.b = b.rows(1), p.c = c.rows(1), p.result = sum.data();
+  product.product->run(p, 0, 1);
+  CHECK(sum[0] == 0x7c00);
 }
 
 TEST_CASE("units of numbers too wide for threads are refused") {

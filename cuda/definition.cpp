@@ -1,0 +1,86 @@
+#include "definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/unit_outputs.hpp"
+#include "sim/dot/capacity.hpp"
+#include "sim/dot/lane_order.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace widthwise::cuda {
+namespace {
+
+constexpr std::size_t threads_of_block = 128;
+
+template <class M, class H>
+class UnitThreads final : public Way {
+ public:
+  UnitThreads(const ProductTask& task, Device& device, Kernel kernel)
+      : device_(device),
+        kernel_(kernel),
+        path_(task.unit),
+        order_(copied_in(device, std::span<const std::size_t>(lane_order(task.unit, task.k)))) {}
+
+  void compute(const RegionThere& region, const std::uint8_t* redo) const override {
+    const MatrixProduct& p = region.p;
+    const std::size_t block =
+        path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes) : padded_lanes(path_, p.k);
+    const std::size_t threads = threads_for(p.m * p.n, block);
+    const Buffer lanes(device_, threads * block * sizeof(Lane<H>));
+    const Buffer terms(device_, threads * Outputs::terms_of(block) * sizeof(Term<M>));
+    const Outputs outputs{path_,
+                          p,
+                          region.whole_columns,
+                          order_.template at<const std::size_t>(),
+                          redo,
+                          lanes.at<Lane<H>>(),
+                          terms.at<Term<M>>()};
+    const std::size_t of_block = std::min(threads, threads_of_block);
+    device_.launch(kernel_, {threads / of_block, 1, of_block}, &outputs);
+  }
+
+ private:
+  using Outputs = UnitOutputs<M, H>;
+
+  // As many as the processors hold at once, if there is room for their terms: whole blocks of
+  // them, or a part of one.
+  std::size_t threads_for(std::size_t outputs, std::size_t block) const {
+    constexpr std::size_t blocks_of_processor = 12;
+    const std::size_t room = block * sizeof(Lane<H>) + Outputs::terms_of(block) * sizeof(Term<M>);
+    const std::size_t held = device_.processors() * blocks_of_processor * threads_of_block;
+    const std::size_t threads = std::min({outputs, held, device_.free_bytes() / 4 / room});
+    if (threads < threads_of_block) return std::max<std::size_t>(1, threads);
+    return threads / threads_of_block * threads_of_block;
+  }
+
+  Device& device_;
+  Kernel kernel_;
+  Datapath<M, H> path_;
+  Buffer order_;
+};
+
+}  // namespace
+
+Carriers carriers_for(const ProductTask& task) {
+  check(task.unit);
+  check_scale_groups(task.unit, task.k);
+  const Capacity need = capacity(task.unit, static_cast<std::int64_t>(task.k));
+  if (need.magnitude_bits <= 126 && need.code_digits <= 64) return Carriers::small;
+  if (need.magnitude_bits <= 766 && need.code_digits <= 128) return Carriers::medium;
+  throw std::invalid_argument(
+      fmt::format("numbers of {} bits on their way, and codes of {} digits: more than 766 or 128",
+                  need.magnitude_bits, need.code_digits));
+}
+
+std::unique_ptr<const Way> definition(const ProductTask& task, Device& device) {
+  if (carriers_for(task) == Carriers::small)
+    return std::make_unique<UnitThreads<uint128, std::uint64_t>>(
+        task, device, Kernel{"unit_outputs", "unit_small"});
+  return std::make_unique<UnitThreads<Wide<12>, uint128>>(task, device,
+                                                          Kernel{"unit_outputs", "unit_medium"});
+}
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,56 @@
+#include "product_tile.hpp"
+
+// One kernel for every pair of sequences that docs/exactness.md speaks of; formats are arguments.
+namespace {
+
+using namespace widthwise;
+using namespace widthwise::cuda;
+
+template <class Kernel, class Args>
+__device__ __forceinline__ void run(const Args& args) {
+  __shared__ typename Kernel::Shared shared;
+  typename Kernel::Registers registers;
+  const int x = blockIdx.x, y = blockIdx.y, thread = threadIdx.x;
+  const Kernel kernel(args);
+  kernel.begin(x, y, thread, registers);
+  for (int step = 0; step < kernel.steps(); ++step) {
+    kernel.load(step, x, y, thread, shared);
+    __syncthreads();
+    kernel.compute(step, thread, shared, registers);
+    __syncthreads();
+  }
+  kernel.end(x, y, thread, registers);
+}
+
+}  // namespace
+
+#define WIDTHWISE_TILE(T, name, ...)                                \
+  extern "C" __global__ void __launch_bounds__(256, 2)              \
+      tile_##T##_##name(const __grid_constant__ TileArgs<T> args) { \
+    run<LaunchedTile<T, __VA_ARGS__>>(args);                        \
+  }
+
+#define WIDTHWISE_NEAREST_TILE(T, multiply, add) \
+  WIDTHWISE_TILE(T, multiply##_##add, NearestStep<T, lanes::Multiply::multiply, lanes::Add::add>)
+#define WIDTHWISE_NEAREST_TILES(T)           \
+  WIDTHWISE_NEAREST_TILE(T, native, native)  \
+  WIDTHWISE_NEAREST_TILE(T, exact, native)   \
+  WIDTHWISE_NEAREST_TILE(T, exact, normal)   \
+  WIDTHWISE_NEAREST_TILE(T, exact, rounded)  \
+  WIDTHWISE_NEAREST_TILE(T, odd, rounded)    \
+  WIDTHWISE_NEAREST_TILE(T, rounded, normal) \
+  WIDTHWISE_NEAREST_TILE(T, rounded, rounded)
+WIDTHWISE_NEAREST_TILES(float)
+WIDTHWISE_NEAREST_TILES(double)
+
+#define WIDTHWISE_CUT_TILE(T, multiply, mode) \
+  WIDTHWISE_TILE(T, multiply##_##mode, CutStep<T, lanes::Multiply::multiply, RoundingMode::mode>)
+#define WIDTHWISE_CUT_TILES(T)        \
+  WIDTHWISE_CUT_TILE(T, exact, rtz)   \
+  WIDTHWISE_CUT_TILE(T, exact, rdn)   \
+  WIDTHWISE_CUT_TILE(T, exact, rna)   \
+  WIDTHWISE_CUT_TILE(T, rounded, rtz) \
+  WIDTHWISE_CUT_TILE(T, rounded, rdn) \
+  WIDTHWISE_CUT_TILE(T, rounded, rna)
+WIDTHWISE_CUT_TILES(float)
+WIDTHWISE_CUT_TILES(double)

@@ -1,0 +1,226 @@
+#pragma once
+#include <cstddef>
+#include <limits>
+
+#include "lane.hpp"
+#include "sim/lanes/kernels.hpp"
+
+// Matrix products in float and double lanes: what sim/lanes/kernels.cpp is on a CPU.
+namespace widthwise::cuda {
+
+// result = c + a b, row-major and dense, all of them numbers. Outputs whose `redo` is 1 mean
+// nothing: the definition has to compute them.
+template <class T>
+struct TileArgs {
+  const T *a, *b;  // m x k and k x n
+  const T* c;      // m x n, or null: sums start at `start`
+  T* result;
+  unsigned char* redo;
+  int m, n, k;
+  T start;  // +0; -0 where up is computed as down, negated
+  lanes::Constants<T> constants;
+  int interval;         // steps from one look at the sums to the next: 1, 4 or 16
+  T limit;              // of their magnitudes then
+  bool zeros_doubtful;  // a zero may have lost its sign
+};
+
+// One more product into a sum, to nearest even.
+template <class T, lanes::Multiply multiply, lanes::Add add>
+struct NearestStep {
+  static constexpr bool scaled_up = multiply == lanes::Multiply::rounded,
+                        watched = add != lanes::Add::native;
+  T product_up, product_least, up, one_less, least;
+
+  WIDTHWISE_BOTH_INLINE explicit NearestStep(const lanes::Constants<T>& k)
+      : product_up(k.product_up),
+        product_least(k.product_least),
+        up(add == lanes::Add::rounded ? T{1.5} * k.sum_up : k.sum_up),
+        one_less(1 - k.sum_up),
+        least(k.sum_least) {}
+
+  WIDTHWISE_BOTH_INLINE T scale_up(T a) const {
+    return scaled_up ? hn::Mul(hn::Abs(a), product_up) : a;
+  }
+  WIDTHWISE_BOTH_INLINE T operator()(T a, T a_up, T b, T sum) const {
+    constexpr T exponent = std::numeric_limits<T>::infinity();  // all ones there, no others
+    return rounded_sum<add>(added(a, a_up, b, sum), up, one_less, exponent, least);
+  }
+
+ private:
+  WIDTHWISE_BOTH_INLINE T added(T a, T a_up, T b, T sum) const {
+    using enum lanes::Multiply;
+    if constexpr (multiply == exact) return hn::MulAdd(a, b, sum);
+    if constexpr (multiply == odd) return fused_to_odd(a, b, sum);
+    if constexpr (multiply == native) return hn::Add(sum, hn::Mul(a, b));
+    if constexpr (multiply == rounded)
+      return hn::Add(sum, rounded_product(a, a_up, b, hn::Abs(b), product_least));
+  }
+};
+
+// By the other modes: toward zero, down, or to nearest with ties away. Up is down with A, C and the
+// result negated, which the scale that numbers stand at can do.
+template <class T, lanes::Multiply multiply, RoundingMode mode>
+struct CutStep {
+  static constexpr bool watched = true;
+  BitsOf<T> product_kept, sum_kept;
+
+  WIDTHWISE_BOTH_INLINE explicit CutStep(const lanes::Constants<T>& k)
+      : product_kept(-(BitsOf<T>{1} << k.product_cut)), sum_kept(-(BitsOf<T>{1} << k.sum_cut)) {}
+
+  WIDTHWISE_BOTH_INLINE T scale_up(T a) const { return a; }
+  WIDTHWISE_BOTH_INLINE T operator()(T a, T, T b, T sum) const {
+    if constexpr (multiply == lanes::Multiply::exact)
+      return cut<mode>(mul_add<mode>(a, b, sum), sum_kept);
+    const T product = cut<mode>(mul<mode>(a, b), product_kept);
+    return cut<mode>(add<mode>(sum, product), sum_kept);
+  }
+};
+
+// A block of threads computes BlockM x BlockN outputs, a thread ThreadM x ThreadN of them; BlockK
+// steps of A and B lie in shared memory at a time. Phases hold no barriers: whoever runs them puts
+// one after every load and every compute.
+template <class T, class Step, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN>
+class ProductTile {
+  // What one instruction loads.
+  static constexpr int wide = 16 / sizeof(T);
+  struct alignas(16) Pack {
+    T x[wide];
+  };
+  // Of a row in shared memory: one more than needed, or all of a column of A would lie in one bank.
+  static constexpr int a_packs = BlockM / wide + 1, b_packs = BlockN / wide + 1;
+  static constexpr int down = BlockM / ThreadM, across = BlockN / ThreadN;
+
+ public:
+  static constexpr int rows = BlockM, columns = BlockN, threads = down * across;
+  static_assert(ThreadM % wide == 0 && ThreadN % wide == 0);
+  static_assert(threads % BlockK == 0 && threads % BlockN == 0);
+  static_assert(BlockK % 16 == 0, "looks come every 1, 4 or 16 steps of the whole");
+
+  struct Shared {
+    Pack a[BlockK][a_packs], b[BlockK][b_packs];
+  };
+  struct Registers {
+    T sum[ThreadM][ThreadN];
+  };
+
+  WIDTHWISE_BOTH_INLINE explicit ProductTile(const TileArgs<T>& args)
+      : g_(args), multiply_add_(args.constants) {}
+
+  WIDTHWISE_BOTH_INLINE int steps() const { return (g_.k - 1) / BlockK + 1; }
+
+  WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
+    WIDTHWISE_UNROLLED
+    for (auto& row : r.sum) {
+      WIDTHWISE_UNROLLED
+      for (T& sum : row) sum = g_.start;
+    }
+    if (!g_.c) return;
+    each(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      if (inside) r.sum[i][j] = g_.c[at];
+    });
+  }
+
+  // Neighbouring threads read neighbours: along k in A, along n in B.
+  WIDTHWISE_BOTH_INLINE void load(int step, int block_x, int block_y, int thread, Shared& s) const {
+    const int first = step * BlockK, left = g_.k - first;
+    const int k = thread % BlockK, row = block_y * BlockM;
+    fetch<BlockM, threads / BlockK>(g_.a + std::size_t(row) * g_.k + first + k, g_.k,
+                                    thread / BlockK, k < left ? g_.m - row : 0,
+                                    [&](int i, T x) { s.a[k][i / wide].x[i % wide] = x; });
+    const int j = thread % BlockN, column = block_x * BlockN + j;
+    fetch<BlockK, threads / BlockN>(g_.b + std::size_t(first) * g_.n + column, g_.n,
+                                    thread / BlockN, column < g_.n ? left : 0,
+                                    [&](int i, T x) { s.b[i][j / wide].x[j % wide] = x; });
+  }
+
+  // Ends with the last real step: a product of zeros would not leave every sum as it is.
+  WIDTHWISE_BOTH_INLINE void compute(int step, int thread, const Shared& s, Registers& r) const {
+    const int left = g_.k - step * BlockK, steps = left < BlockK ? left : BlockK;
+    for (int k = 0; k < steps;) {
+      int end = steps;
+      if constexpr (Step::watched) {
+        look(r);
+        if (k + g_.interval < steps) end = k + g_.interval;
+      }
+      const Pack *a = s.a[k] + thread / across, *b = s.b[k] + thread % across;
+      WIDTHWISE_NOT_UNROLLED
+      for (; k < end; ++k, a += a_packs, b += b_packs) multiply_add(a, b, r);
+    }
+  }
+
+  WIDTHWISE_BOTH_INLINE void end(int block_x, int block_y, int thread, const Registers& r) const {
+    each(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      if (!inside) return;
+      const T sum = r.sum[i][j];
+      g_.result[at] = sum;
+      g_.redo[at] = (Step::watched && !within(sum)) || (g_.zeros_doubtful && sum == 0);
+    });
+  }
+
+ private:
+  // One element of every `apart`th line from the first on; zero from line `there` on.
+  template <int lines, int apart, class Put>
+  static WIDTHWISE_BOTH_INLINE void fetch(const T* from, std::size_t line, int first, int there,
+                                          const Put& put) {
+    from += line * first;
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < lines; i += apart, from += line * apart)
+      put(first + i, first + i < there ? *from : T{});
+  }
+
+  // A thread's rows and columns are packs that lie apart, so that neighbours read neighbours.
+  static WIDTHWISE_BOTH_INLINE int place(int i, int thread, int threads_along) {
+    return (i / wide * threads_along + thread) * wide + i % wide;
+  }
+  template <class Visit>
+  WIDTHWISE_BOTH_INLINE void each(int block_x, int block_y, int thread, const Visit& visit) const {
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < ThreadM; ++i) {
+      const int row = block_y * BlockM + place(i, thread / across, down);
+      WIDTHWISE_UNROLLED
+      for (int j = 0; j < ThreadN; ++j) {
+        const int column = block_x * BlockN + place(j, thread % across, across);
+        visit(i, j, row < g_.m && column < g_.n, std::size_t(row) * g_.n + column);
+      }
+    }
+  }
+
+  WIDTHWISE_BOTH_INLINE bool within(T sum) const { return hn::Abs(sum) <= g_.limit; }
+
+  // A sum past the limit becomes NaN and stays it, to be seen at the end.
+  WIDTHWISE_BOTH_INLINE void look(Registers& r) const {
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < ThreadM; ++i) {
+      WIDTHWISE_UNROLLED
+      for (int j = 0; j < ThreadN; ++j)
+        if (!within(r.sum[i][j])) r.sum[i][j] = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+
+  WIDTHWISE_BOTH_INLINE void multiply_add(const Pack* a_row, const Pack* b_row,
+                                          Registers& r) const {
+    Pack a[ThreadM / wide], b[ThreadN / wide];
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < ThreadM / wide; ++i) a[i] = a_row[i * down];
+    WIDTHWISE_UNROLLED
+    for (int j = 0; j < ThreadN / wide; ++j) b[j] = b_row[j * across];
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < ThreadM; ++i) {
+      const T factor = a[i / wide].x[i % wide], factor_up = multiply_add_.scale_up(factor);
+      WIDTHWISE_UNROLLED
+      for (int j = 0; j < ThreadN; ++j)
+        r.sum[i][j] = multiply_add_(factor, factor_up, b[j / wide].x[j % wide], r.sum[i][j]);
+    }
+  }
+
+  const TileArgs<T>& g_;
+  Step multiply_add_;
+};
+
+// The tiles that product_tile.cu compiles: 8 x 8 floats or 4 x 8 doubles a thread, so that two
+// blocks of 256 threads fit a multiprocessor's registers.
+template <class T, class Step>
+using LaunchedTile =
+    ProductTile<T, Step, sizeof(T) == 4 ? 128 : 64, 128, 16, static_cast<int>(32 / sizeof(T)), 8>;
+
+}  // namespace widthwise::cuda

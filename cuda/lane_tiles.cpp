@@ -1,0 +1,178 @@
+#include "lane_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <climits>
+
+#include "definition.hpp"
+#include "kernels/product_tile.hpp"
+#include "kernels/values.hpp"
+#include "sim/lanes/bounds.hpp"
+
+namespace widthwise::cuda {
+namespace {
+
+lanes::Answer plan_of(const ProductTask& task) {
+  if (task.flags) return {std::nullopt, "flags are wanted"};
+  if (task.k == 0 || task.k > INT_MAX / 2) return {std::nullopt, "of a length that tiles have not"};
+  lanes::Answer answer = lanes::plan(task.unit, true);
+  if (answer.plan && answer.plan->add == lanes::Add::random)
+    return {std::nullopt, "stochastic sums go by the definition on a GPU"};
+  return answer;
+}
+
+const char* name_of(lanes::Multiply multiply) {
+  switch (multiply) {
+    case lanes::Multiply::native: return "native";
+    case lanes::Multiply::exact: return "exact";
+    case lanes::Multiply::odd: return "odd";
+    case lanes::Multiply::rounded: return "rounded";
+  }
+  return "";
+}
+const char* name_of(lanes::Add add, RoundingMode mode) {
+  if (add == lanes::Add::native) return "native";
+  if (add == lanes::Add::normal) return "normal";
+  if (add == lanes::Add::rounded) return "rounded";
+  if (mode == RoundingMode::rna) return "rna";
+  return mode == RoundingMode::rtz ? "rtz" : "rdn";  // up is down, negated
+}
+
+template <class T>
+class LaneTiles final : public Way {
+ public:
+  LaneTiles(const ProductTask& task, const lanes::Plan& plan, Device& device)
+      : device_(device),
+        unit_(task.unit),
+        plan_(plan),
+        constants_(lanes::constants<T>(plan, task.unit)),
+        bounds_(plan, task.unit, Codec<T>(task.unit.out.fmt)),
+        tile_(fmt::format("tile_{}_{}_{}", type, name_of(plan.multiply),
+                          name_of(plan.add, plan.mode))),
+        definition_(definition(task, device)) {}
+
+  void compute(const RegionThere& region, const std::uint8_t*) const override {
+    const MatrixProduct& p = region.p;
+    const Values a = decoded(unit_.a, p.a, p.m * p.k, scale()),
+                 b = decoded(unit_.b, p.b, p.k * p.n, {0, false}),
+                 c = decoded(unit_.c, p.c, p.m * p.n, scale());
+    const lanes::Watch watch = watch_for(std::ldexp(a.most, -plan_.scale), b.most);
+    if (watch.interval == 0) return definition_->compute(region, nullptr);
+    const Buffer result(device_, p.m * p.n * sizeof(T)), redo(device_, p.m * p.n);
+    const TileArgs<T> args{.a = a.at(),
+                           .b = b.at(),
+                           .c = c.at(),
+                           .result = result.at<T>(),
+                           .redo = redo.at<unsigned char>(),
+                           .m = static_cast<int>(p.m),
+                           .n = static_cast<int>(p.n),
+                           .k = static_cast<int>(p.k),
+                           .start = scale().negated ? -T{0} : T{0},
+                           .constants = constants_,
+                           .interval = static_cast<int>(watch.interval),
+                           .limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale)),
+                           .zeros_doubtful = zeros_doubtful(p.c.data)};
+    device_.launch({"product_tile", tile_.c_str()}, grid(p.m, p.n), &args);
+    encode(result.at<T>(), redo.at<std::uint8_t>(), p);
+    definition_->compute(region, redo.at<std::uint8_t>());
+  }
+
+ private:
+  static constexpr const char* type = sizeof(T) == 4 ? "float" : "double";
+  // Whose shape all tiles have.
+  using AnyTile = LaunchedTile<T, NearestStep<T, lanes::Multiply::native, lanes::Add::native>>;
+
+  // How numbers stand in the lanes.
+  struct Scale {
+    int power;
+    bool negated;
+  };
+  Scale scale() const { return {plan_.scale, plan_.mode == RoundingMode::rup}; }
+
+  struct Values {
+    Buffer memory;
+    double most = 0;  // magnitude of a number among them
+
+    const T* at() const { return memory.at<const T>(); }
+  };
+
+  Values decoded(const Operand& operand, const CodeMatrix& x, std::size_t count,
+                 const Scale& scale) const {
+    if (!x.data) return {};
+    Values z{Buffer(device_, count * sizeof(T)), 0};
+    const unsigned long long none = 0;
+    unsigned long long most = 0;
+    const Buffer kept = copied_in(device_, std::span<const unsigned long long>(&none, 1));
+    const DecodeValues<T> decode{operand,
+                                 Layout<std::uint64_t>(operand.fmt),
+                                 static_cast<const std::byte*>(x.data),
+                                 count,
+                                 item_bytes(operand.fmt.width()),
+                                 scale.power,
+                                 scale.negated,
+                                 static_cast<T*>(z.memory.at()),
+                                 static_cast<unsigned long long*>(kept.at())};
+    launch_each(fmt::format("decode_{}", type), count, &decode);
+    device_.copy_out(&most, kept.at(), sizeof most);
+    z.most = std::bit_cast<T>(static_cast<BitsOf<T>>(most));
+    return z;
+  }
+
+  void encode(const T* values, const std::uint8_t* redo, const MatrixProduct& p) const {
+    const T unscale = std::ldexp(scale().negated ? T{-1} : T{1}, -plan_.scale);
+    const EncodeValues<T> encode{Rounder<std::uint64_t>(Round{.fmt = unit_.out.fmt}),
+                                 Layout<std::uint64_t>(sizeof(T) == 4 ? binary32 : binary64),
+                                 values,
+                                 redo,
+                                 p.m * p.n,
+                                 item_bytes(unit_.out.fmt.width()),
+                                 unscale,
+                                 static_cast<std::byte*>(p.result)};
+    launch_each(fmt::format("encode_{}", type), p.m * p.n, &encode);
+  }
+
+  void launch_each(const std::string& kernel, std::size_t count, const void* argument) const {
+    constexpr std::size_t threads = 256, blocks_of_processor = 8;
+    const std::size_t blocks =
+        std::min((count + threads - 1) / threads, device_.processors() * blocks_of_processor);
+    device_.launch({"values", kernel.c_str()}, {blocks, 1, threads}, argument);
+  }
+  static Grid grid(std::size_t m, std::size_t n) {
+    return {(n - 1) / AnyTile::columns + 1, (m - 1) / AnyTile::rows + 1, AnyTile::threads};
+  }
+
+  lanes::Watch watch_for(double a, double b) const {
+    if (plan_.add == lanes::Add::native) return {16, 0};  // nothing is looked at
+    return bounds_.watch(a, b);
+  }
+  // Rounding by way of a larger number loses the sign of a zero (docs/exactness.md, 5).
+  bool zeros_doubtful(const void* c) const {
+    if (plan_.add == lanes::Add::rounded) return true;
+    return plan_.add == lanes::Add::normal && c;
+  }
+
+  Device& device_;
+  Unit unit_;
+  lanes::Plan plan_;
+  lanes::Constants<T> constants_;
+  lanes::Bounds bounds_;
+  std::string tile_;
+  std::unique_ptr<const Way> definition_;
+};
+
+}  // namespace
+
+std::string why_no_lane_tiles(const ProductTask& task) {
+  const lanes::Answer answer = plan_of(task);
+  return answer.plan ? "" : answer.reason;
+}
+
+std::unique_ptr<const Way> lane_tiles(const ProductTask& task, Device& device) {
+  const lanes::Answer answer = plan_of(task);
+  if (!answer.plan) return nullptr;
+  if (answer.plan->carrier.digits == lanes::in_float.digits)
+    return std::make_unique<LaneTiles<float>>(task, *answer.plan, device);
+  return std::make_unique<LaneTiles<double>>(task, *answer.plan, device);
+}
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <random>
+#include <vector>
+
+#include "cuda/definition.hpp"
+#include "cuda/gpu_device.hpp"
+#include "cuda/lane_tiles.hpp"
+#include "widthwise/cuda/gpu.hpp"
+#include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Matrix products on a GPU: of codes that lie there already, and from this machine's memory and
+// back. Lines of JSON with --json. Names of units, or the usual ones.
+namespace {
+
+using namespace widthwise;
+
+// The least of a few, of wall time: a GPU's work is not this process's.
+template <class Run>
+double best_seconds(const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  double best = 1e300, spent = 0;
+  for (int i = 0; i < 3 || (spent < 2 && i < 20); ++i) {
+    const auto start = Clock::now();
+    run();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, seconds);
+    spent += seconds;
+  }
+  return best;
+}
+
+std::vector<std::byte> normal_codes(const Format& f, std::size_t count) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<double> numbers(count);
+  for (double& x : numbers) x = normal(random);
+  std::vector<std::byte> codes(count * static_cast<std::size_t>(item_bytes(f.width())));
+  const CodeArray from{binary64, numbers.data()};
+  elementwise(Operation::convert, f, {}, {&from, 1}, count, codes.data(), nullptr);
+  return codes;
+}
+
+struct Rates {
+  const char* way;
+  double there, whole;  // products a second
+};
+Rates rates(const Unit& u, std::size_t n) {
+  const auto a = normal_codes(u.a.fmt, n * n), b = normal_codes(u.b.fmt, n * n);
+  std::vector<std::byte> result(n * n *
+                                static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
+  MatrixProduct p;
+  p.m = p.n = p.k = n;
+  p.a = {a.data(), static_cast<std::ptrdiff_t>(n), 1}, p.b = {b.data(), p.a.row, 1};
+  p.result = result.data();
+  cuda::Device& device = cuda::gpu(0);
+  const cuda::RegionMemory memory(device, u, p, {0, 0, n, n});
+  auto way = cuda::lane_tiles({u, n}, device);
+  const bool lanes = way != nullptr;
+  if (!way) way = cuda::definition({u, n}, device);
+  const auto engine = prepare({u, n}, "cuda");
+  const double products = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  return {lanes ? "value lanes" : "definition",
+          products / best_seconds([&] { way->compute(memory.there(), nullptr); }),
+          products / best_seconds([&] { engine.product->run(p, 0, n); })};
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  cuda::offer_engine();
+  if (cuda::gpus().names.empty()) {
+    fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
+    return 0;
+  }
+  const bool json = count > 1 && std::string_view(arguments[1]) == "--json";
+  if (!json)
+    fmt::print("{}\n{:<48}{:<14}{:>18}{:>18}\n", cuda::gpus().names[0], "unit", "way",
+               "10^9 products/s", "with transfers");
+  for (const char* text :
+       {"mac(e5m10)", "mac(e4m3fn, sum=e5m10)", "mac(e8m7)", "fma(e5m10)", "mac(e8m15)",
+        "mac(binary32)", "mac(binary64)", "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+        "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)", "hopper.f16.f32", "kulisch(e4m3fn)",
+        "mac(e5m10, sum=e5m10:sr13)"}) {
+    const Unit u = parse_unit(text);
+    const std::size_t n = cuda::why_no_lane_tiles({u, 4096}).empty() ? 4096 : 512;
+    const Rates z = rates(u, n);
+    if (json)
+      fmt::print(
+          R"({{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})"
+          "\n",
+          text, n, z.way, z.there, z.whole);
+    else
+      fmt::print("{:<48}{:<14}{:>18.1f}{:>18.1f}\n", text, z.way, z.there / 1e9, z.whole / 1e9);
+  }
+}

@@ -1,0 +1,76 @@
+#include "host_kernels.hpp"
+
+#include "cuda/kernels/product_tile.hpp"
+#include "cuda/kernels/unit_outputs.hpp"
+#include "cuda/kernels/values.hpp"
+#include "phases.hpp"
+#include "sim/engine/machine_rounding.hpp"
+
+namespace tests {
+namespace {
+
+using namespace widthwise;
+using Kernels = std::map<std::string, HostDevice::Body>;
+
+// A GPU's operations have modes of their own; this CPU's is set for all of them.
+template <class T, class Step>
+HostDevice::Body tile(RoundingMode mode) {
+  using Tile = cuda::LaunchedTile<T, Step>;
+  return [mode](const void* argument, const cuda::Grid& grid) {
+    static std::mt19937_64 random(1);
+    const MachineRounding set(mode);
+    const Tile kernel(*static_cast<const cuda::TileArgs<T>*>(argument));
+    PhaseRun<Tile>(kernel, Barriers::all, random)
+        .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
+  };
+}
+
+template <class T, lanes::Multiply multiply, lanes::Add add>
+HostDevice::Body nearest() {
+  return tile<T, cuda::NearestStep<T, multiply, add>>(RoundingMode::rne);
+}
+template <class T, lanes::Multiply multiply, RoundingMode mode>
+HostDevice::Body cutting() {
+  return tile<T, cuda::CutStep<T, multiply, mode>>(mode == RoundingMode::rdn ? mode
+                                                                             : RoundingMode::rtz);
+}
+
+template <class T>
+void add_tiles(const std::string& type, Kernels& all) {
+  using enum lanes::Multiply;
+  using lanes::Add;
+  const std::string tile = "tile_" + type + "_";
+  all[tile + "native_native"] = nearest<T, native, Add::native>();
+  all[tile + "exact_native"] = nearest<T, exact, Add::native>();
+  all[tile + "exact_normal"] = nearest<T, exact, Add::normal>();
+  all[tile + "exact_rounded"] = nearest<T, exact, Add::rounded>();
+  all[tile + "odd_rounded"] = nearest<T, odd, Add::rounded>();
+  all[tile + "rounded_normal"] = nearest<T, rounded, Add::normal>();
+  all[tile + "rounded_rounded"] = nearest<T, rounded, Add::rounded>();
+  all[tile + "exact_rtz"] = cutting<T, exact, RoundingMode::rtz>();
+  all[tile + "exact_rdn"] = cutting<T, exact, RoundingMode::rdn>();
+  all[tile + "exact_rna"] = cutting<T, exact, RoundingMode::rna>();
+  all[tile + "rounded_rtz"] = cutting<T, rounded, RoundingMode::rtz>();
+  all[tile + "rounded_rdn"] = cutting<T, rounded, RoundingMode::rdn>();
+  all[tile + "rounded_rna"] = cutting<T, rounded, RoundingMode::rna>();
+  all["decode_" + type] = each_thread<cuda::DecodeValues<T>>();
+  all["encode_" + type] = each_thread<cuda::EncodeValues<T>>();
+}
+
+Kernels kernels() {
+  Kernels all;
+  all["unit_small"] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>();
+  all["unit_medium"] = each_thread<cuda::UnitOutputs<Wide<12>, uint128>>();
+  add_tiles<float>("float", all);
+  add_tiles<double>("double", all);
+  return all;
+}
+
+}  // namespace
+
+HostDevice& host_device() {
+  static HostDevice device(kernels());
+  return device;
+}
+
+}  // namespace tests
