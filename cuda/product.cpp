@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "definition.hpp"
@@ -57,17 +58,31 @@ class DeviceProduct final : public ProductEngine {
   std::unique_ptr<const Way> way_;
 };
 
+// Estimated: products a second of a whole product, from this machine's memory and back, as if it
+// were square.
+double with_transfers(const ProductTask& task, double rate) {
+  constexpr double launches = 3e-4, bytes_a_second = 10e9;
+  const auto outputs = static_cast<double>(task.outputs ? task.outputs : std::size_t{1} << 20);
+  const double k = static_cast<double>(task.k), products = outputs * k;
+  const double bytes = 4 * (2 * std::sqrt(outputs) * k + outputs);
+  return products / (products / rate + launches + bytes / bytes_a_second);
+}
+
 }  // namespace
 
 Opinion opinion(const ProductTask& task, std::string_view engine, const Device& device) {
-  const auto processors = static_cast<double>(device.processors());
+  const auto say = [&](std::string reason, double rate_of_processor) {
+    const double rate = rate_of_processor * static_cast<double>(device.processors());
+    return Opinion{std::string(engine), true, std::move(reason), with_transfers(task, rate)};
+  };
   try {
     const bool small = carriers_for(task) == Carriers::small;
-    if (const std::string why = why_no_lane_tiles(task); why.empty())
-      return {std::string(engine), true, "value lanes on a GPU's threads", 20e9 * processors};
-    return {std::string(engine), true,
-            fmt::format("the definition on threads, in integers of {} bits", small ? 128 : 768),
-            (small ? 5e6 : 1e6) * processors};
+    if (why_no_lane_tiles(task).empty())
+      return say("value lanes on a GPU's threads, transfers counted", 20e9);
+    return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
+                           "counted",
+                           small ? 128 : 768),
+               small ? 5e6 : 1e6);
   } catch (const std::invalid_argument& wrong) {
     return {std::string(engine), false, wrong.what(), 0};
   }

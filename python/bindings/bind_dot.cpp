@@ -27,9 +27,9 @@ class PreparedUnit {
   std::string carriers() const { return reference_->carriers(); }
 
   // (engine, whether it takes the product, why, products a second of a core), the best first.
-  py::list opinions(bool flags) const {
+  py::list opinions(bool flags, std::size_t outputs) const {
     py::list all;
-    for (const Opinion& o : widthwise::opinions({unit_, k_, flags, multiplier_}))
+    for (const Opinion& o : widthwise::opinions({unit_, k_, flags, multiplier_, outputs}))
       all.append(py::make_tuple(o.engine, o.takes, o.reason, o.rate));
     return all;
   }
@@ -53,11 +53,11 @@ class PreparedUnit {
 class PreparedProducts {
  public:
   PreparedProducts(const Unit& unit, std::size_t k, const py::object& product, bool flags,
-                   const std::string& engine)
+                   const std::string& engine, std::size_t outputs)
       : unit_(unit),
         k_(k),
         product_(product),
-        engine_(prepare({unit, k, flags, multiplier(product)}, engine)) {}
+        engine_(prepare({unit, k, flags, multiplier(product), outputs}, engine)) {}
 
   void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
            int threads) const {
@@ -154,7 +154,8 @@ void bind_dot(py::module_& m) {
       .def("opinions", &PreparedUnit::opinions)
       .def("trace", &PreparedUnit::trace);
   py::class_<PreparedProducts>(m, "PreparedProducts")
-      .def(py::init<const Unit&, std::size_t, const py::object&, bool, const std::string&>())
+      .def(py::init<const Unit&, std::size_t, const py::object&, bool, const std::string&,
+                    std::size_t>())
       .def("run", &PreparedProducts::run);
   m.def("running", &running);
   m.def("multiplier_names", &multiplier_names);

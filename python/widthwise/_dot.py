@@ -50,7 +50,8 @@ def dot(
     Returns:
         An Array of unit.result_format, of the leading axes' shape.
     Raises:
-        ValueError: shapes do not fit.    TypeError: an operand is not what the unit takes.
+        ValueError: shapes do not fit.
+        TypeError: an operand is not what the unit takes.
 
     >>> import widthwise as ww
     >>> ones = ww.array([1.0] * 16, "e5m2")
@@ -59,7 +60,7 @@ def dot(
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    work = Work(u, x.k, engine, threads, seed, flags, multiplier)
+    work = Work(u, x.k, engine, threads, seed, flags, multiplier, x.count)
     return work.run(x.bound(), x.count, x.shape)
 
 
@@ -97,7 +98,7 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    work = Work(u, products.k, engine, threads, seed, flags, multiplier)
+    work = Work(u, products.k, engine, threads, seed, flags, multiplier, products.count)
     return work.run(bound(products.arrays), products.count, products.shape)
 
 
@@ -356,6 +357,7 @@ class Work:
         seed: int,
         flags: bool,
         multiplier: Multiplier = None,
+        outputs: int = 0,
     ) -> None:
         _engines.check(engine)
         self.unit = u
@@ -363,7 +365,7 @@ class Work:
         self.seed = checked_seed(seed)
         self.flags = flags
         checked_multiplier(multiplier)
-        self.products = core.PreparedProducts(u._core, k, multiplier, flags, engine)
+        self.products = core.PreparedProducts(u._core, k, multiplier, flags, engine, outputs)
 
     def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
         """As many outputs, delivered in that shape."""

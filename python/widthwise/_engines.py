@@ -62,10 +62,11 @@ def explain(unit: str | Unit, m: int, n: int, k: int, *, flags: bool = False) ->
     u = as_unit(unit)
     prepared = core.PreparedUnit(u._core, k, None)
     lines = [f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products"]
-    for name, takes, reason, rate in prepared.opinions(flags):
+    said_of_each = prepared.opinions(flags, m * n)
+    for name, takes, reason, rate in said_of_each:
         said = f"takes it, about {rate / 1e6:,.0f} million products/s" if takes else "does not"
         detail = f"{reason}; {prepared.carriers}" if name == "reference" else reason
         lines.append(f"  {name:<10} {said}: {detail}")
     text = Explanation("\n".join(lines))
-    text.engine = prepared.opinions(flags)[0][0]
+    text.engine = said_of_each[0][0]
     return text

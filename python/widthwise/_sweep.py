@@ -177,9 +177,9 @@ def sweep(
             cannot be swept.
 
     >>> import widthwise as ww
-    >>> found = ww.sweep(["mac(e5m2)", "mac(e5m10)"], [[1.0, 1 / 3]], [[3.0], [3.0]])
+    >>> found = ww.sweep(["mac(e5m2)", "mac(e5m10)"], [[1.0, 0.25]], [[3.0], [1.0]])
     >>> found["max_abs"].tolist()
-    [0.0, 0.0009765625]
+    [0.25, 0.0]
     """
     listed = [units] if isinstance(units, str | Unit) else units
     texts = list(listed)

@@ -115,7 +115,8 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
         "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
         "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", "mac(e2m1fn, sum=e3m2fn)"}) {
     INFO(unit);
-    CHECK(opinion_at(parse_unit(unit), 33).reason == "value lanes on a GPU's threads");
+    CHECK(opinion_at(parse_unit(unit), 33).reason ==
+          "value lanes on a GPU's threads, transfers counted");
     compare(parse_unit(unit), false, tally, random);
     ++units;
   }
@@ -133,6 +134,16 @@ TEST_CASE("value lanes on threads see a sum that overflows on its way and comes 
   p.a = a.rows(2), p.b = b.rows(1), p.c = c.rows(1), p.result = sum.data();
   product.product->run(p, 0, 1);
   CHECK(sum[0] == 0x7c00);
+}
+
+TEST_CASE("few outputs are worth no transfers") {
+  const Unit u = parse_unit("mac(e5m10)");
+  const auto rate = [&](std::size_t outputs) {
+    return cuda::opinion({.unit = u, .k = 64, .outputs = outputs}, engine, device()).rate;
+  };
+  CHECK(rate(64) < 2e7);
+  CHECK(rate(std::size_t{1} << 24) > 1e10);
+  CHECK(rate(0) == rate(std::size_t{1} << 20));
 }
 
 TEST_CASE("units of numbers too wide for threads are refused") {

@@ -14,6 +14,7 @@ struct ProductTask {
   std::size_t k = 0;
   bool flags = false;       // every output's flags are wanted
   Multiplier multiplier{};  // the user's own, or none
+  std::size_t outputs = 0;  // in all, about, for engines that few do not pay for; 0: not known
 };
 
 // What an engine says to a task.
