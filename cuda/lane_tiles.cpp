@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "definition.hpp"
-#include "kernels/product_tile.hpp"
+#include "kernels/random_tile.hpp"
 #include "kernels/values.hpp"
 #include "sim/lanes/bounds.hpp"
 
@@ -15,10 +15,7 @@ namespace {
 lanes::Answer plan_of(const ProductTask& task) {
   if (task.flags) return {std::nullopt, "flags are wanted"};
   if (task.k == 0 || task.k > INT_MAX / 2) return {std::nullopt, "of a length that tiles have not"};
-  lanes::Answer answer = lanes::plan(task.unit, true);
-  if (answer.plan && answer.plan->add == lanes::Add::random)
-    return {std::nullopt, "stochastic sums go by the definition on a GPU"};
-  return answer;
+  return lanes::plan(task.unit, true);
 }
 
 const char* name_of(lanes::Multiply multiply) {
@@ -34,6 +31,7 @@ const char* name_of(lanes::Add add, RoundingMode mode) {
   if (add == lanes::Add::native) return "native";
   if (add == lanes::Add::normal) return "normal";
   if (add == lanes::Add::rounded) return "rounded";
+  if (add == lanes::Add::random) return "random";
   if (mode == RoundingMode::rna) return "rna";
   return mode == RoundingMode::rtz ? "rtz" : "rdn";  // up is down, negated
 }
@@ -57,7 +55,7 @@ class LaneTiles final : public Way {
                  b = decoded(unit_.b, p.b, p.k * p.n, {0, false}),
                  c = decoded(unit_.c, p.c, p.m * p.n, scale());
     const lanes::Watch watch = watch_for(std::ldexp(a.most, -plan_.scale), b.most);
-    if (watch.interval == 0) return definition_->compute(region, nullptr);
+    if (watch.interval < least_interval()) return definition_->compute(region, nullptr);
     const Buffer result(device_, p.m * p.n * sizeof(T)), redo(device_, p.m * p.n);
     const TileArgs<T> args{.a = a.at(),
                            .b = b.at(),
@@ -71,8 +69,13 @@ class LaneTiles final : public Way {
                            .constants = constants_,
                            .interval = static_cast<int>(watch.interval),
                            .limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale)),
-                           .zeros_doubtful = zeros_doubtful(p.c.data)};
-    device_.launch({"product_tile", tile_.c_str()}, grid(p.m, p.n), &args);
+                           .zeros_doubtful = zeros_doubtful(p.c.data),
+                           .keys = PhiloxKeys(p.seed),
+                           .first = p.first_index,
+                           .row_outputs = region.whole_columns};
+    const bool special = random() && (a.special || b.special || c.special);
+    const std::string tile = special ? tile_ + "_special" : tile_;
+    device_.launch({"product_tile", tile.c_str()}, grid(p.m, p.n), &args);
     encode(result.at<T>(), redo.at<std::uint8_t>(), p);
     definition_->compute(region, redo.at<std::uint8_t>());
   }
@@ -81,6 +84,7 @@ class LaneTiles final : public Way {
   static constexpr const char* type = sizeof(T) == 4 ? "float" : "double";
   // Whose shape all tiles have.
   using AnyTile = LaunchedTile<T, NearestStep<T, lanes::Multiply::native, lanes::Add::native>>;
+  using AnyRandomTile = RandomTile<lanes::Multiply::exact, false>;
 
   // How numbers stand in the lanes.
   struct Scale {
@@ -92,6 +96,7 @@ class LaneTiles final : public Way {
   struct Values {
     Buffer memory;
     double most = 0;  // magnitude of a number among them
+    bool special = false;
 
     const T* at() const { return memory.at<const T>(); }
   };
@@ -99,10 +104,9 @@ class LaneTiles final : public Way {
   Values decoded(const Operand& operand, const CodeMatrix& x, std::size_t count,
                  const Scale& scale) const {
     if (!x.data) return {};
-    Values z{Buffer(device_, count * sizeof(T)), 0};
-    const unsigned long long none = 0;
-    unsigned long long most = 0;
-    const Buffer kept = copied_in(device_, std::span<const unsigned long long>(&none, 1));
+    Values z{Buffer(device_, count * sizeof(T))};
+    unsigned long long seen[2] = {};
+    const Buffer kept = copied_in(device_, std::span<const unsigned long long>(seen));
     const DecodeValues<T> decode{operand,
                                  Layout<std::uint64_t>(operand.fmt),
                                  static_cast<const std::byte*>(x.data),
@@ -113,8 +117,9 @@ class LaneTiles final : public Way {
                                  static_cast<T*>(z.memory.at()),
                                  static_cast<unsigned long long*>(kept.at())};
     launch_each(fmt::format("decode_{}", type), count, &decode);
-    device_.copy_out(&most, kept.at(), sizeof most);
-    z.most = std::bit_cast<T>(static_cast<BitsOf<T>>(most));
+    device_.copy_out(seen, kept.at(), sizeof seen);
+    z.most = std::bit_cast<T>(static_cast<BitsOf<T>>(seen[0]));
+    z.special = seen[1];
     return z;
   }
 
@@ -137,9 +142,15 @@ class LaneTiles final : public Way {
         std::min((count + threads - 1) / threads, device_.processors() * blocks_of_processor);
     device_.launch({"values", kernel.c_str()}, {blocks, 1, threads}, argument);
   }
-  static Grid grid(std::size_t m, std::size_t n) {
-    return {(n - 1) / AnyTile::columns + 1, (m - 1) / AnyTile::rows + 1, AnyTile::threads};
+  bool random() const { return plan_.add == lanes::Add::random; }
+  Grid grid(std::size_t m, std::size_t n) const {
+    const std::size_t rows = random() ? AnyRandomTile::rows : AnyTile::rows,
+                      columns = random() ? AnyRandomTile::columns : AnyTile::columns;
+    static_assert(std::size_t{AnyTile::threads} == AnyRandomTile::threads);
+    return {(n - 1) / columns + 1, (m - 1) / rows + 1, AnyTile::threads};
   }
+  // From one look to the next.
+  std::size_t least_interval() const { return random() ? lanes::random_steps : 1; }
 
   lanes::Watch watch_for(double a, double b) const {
     if (plan_.add == lanes::Add::native) return {16, 0};  // nothing is looked at
@@ -148,7 +159,7 @@ class LaneTiles final : public Way {
   // Rounding by way of a larger number loses the sign of a zero (docs/exactness.md, 5).
   bool zeros_doubtful(const void* c) const {
     if (plan_.add == lanes::Add::rounded) return true;
-    return plan_.add == lanes::Add::normal && c;
+    return (plan_.add == lanes::Add::normal || random()) && c;
   }
 
   Device& device_;

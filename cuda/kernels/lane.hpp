@@ -154,6 +154,15 @@ T fused_up(T a, T b, T c) {
 }
 #endif
 
+// Toward zero, whatever mode the machine is in.
+#ifdef __CUDA_ARCH__
+WIDTHWISE_BOTH_INLINE float toward_zero(float a, float b, float c) { return __fmaf_rz(a, b, c); }
+WIDTHWISE_BOTH_INLINE float toward_zero(float a, float b) { return __fadd_rz(a, b); }
+#else
+inline float toward_zero(float a, float b, float c) { return fused_toward(FE_TOWARDZERO, a, b, c); }
+inline float toward_zero(float a, float b) { return toward_zero(1.0f, a, b); }
+#endif
+
 // a b + c: of its two neighbours the odd one, or the sum itself. An exact zero is +0 unless both
 // addends are -0, as to nearest.
 template <class T>

@@ -1,4 +1,4 @@
-#include "product_tile.hpp"
+#include "random_tile.hpp"
 
 // One kernel for every pair of sequences that docs/exactness.md speaks of; formats are arguments.
 namespace {
@@ -54,3 +54,13 @@ WIDTHWISE_NEAREST_TILES(double)
   WIDTHWISE_CUT_TILE(T, rounded, rna)
 WIDTHWISE_CUT_TILES(float)
 WIDTHWISE_CUT_TILES(double)
+
+#define WIDTHWISE_RANDOM_TILE(multiply, name, special)                               \
+  extern "C" __global__ void __launch_bounds__(256, 1)                               \
+      tile_float_##multiply##_##name(const __grid_constant__ TileArgs<float> args) { \
+    run<RandomTile<lanes::Multiply::multiply, special>>(args);                       \
+  }
+WIDTHWISE_RANDOM_TILE(exact, random, false)
+WIDTHWISE_RANDOM_TILE(exact, random_special, true)
+WIDTHWISE_RANDOM_TILE(rounded, random, false)
+WIDTHWISE_RANDOM_TILE(rounded, random_special, true)

@@ -22,6 +22,9 @@ struct TileArgs {
   int interval;         // steps from one look at the sums to the next: 1, 4 or 16
   T limit;              // of their magnitudes then
   bool zeros_doubtful;  // a zero may have lost its sign
+  // Where random bits are drawn: their keys, and the first output's index.
+  PhiloxKeys keys{0};
+  std::size_t first = 0, row_outputs = 0;
 };
 
 // One more product into a sum, to nearest even.
@@ -81,6 +84,7 @@ struct CutStep {
 // one after every load and every compute.
 template <class T, class Step, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN>
 class ProductTile {
+ protected:
   // What one instruction loads.
   static constexpr int wide = 16 / sizeof(T);
   struct alignas(16) Pack {
@@ -157,7 +161,7 @@ class ProductTile {
     });
   }
 
- private:
+ protected:
   // One element of every `apart`th line from the first on; zero from line `there` on.
   template <int lines, int apart, class Put>
   static WIDTHWISE_BOTH_INLINE void fetch(const T* from, std::size_t line, int first, int there,

@@ -26,8 +26,8 @@ WIDTHWISE_BOTH_INLINE T power_of_two(std::int64_t e) {
                                  : BitsOf<T>{1} << below);
 }
 
-// values[i] = codes[i] as an operand is conditioned, times 2^scale, or its negative; `most` becomes
-// the bits of the largest magnitude of a number. Infinities are those of the lanes, and NaN theirs.
+// values[i] = codes[i] as an operand is conditioned, times 2^scale, or its negative. Infinities are
+// those of the lanes, and NaN theirs.
 template <class T>
 struct DecodeValues {
   Operand operand;
@@ -37,18 +37,22 @@ struct DecodeValues {
   int bytes, scale;
   bool negated;
   T* values;
-  unsigned long long* most;
+  unsigned long long* seen;  // the bits of the largest magnitude of a number; 1 if there are others
 
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
-    unsigned long long largest = 0;
+    unsigned long long largest = 0, special = 0;
     for (std::size_t i = thread; i < count; i += threads) {
       const std::uint64_t code = load_code<std::uint64_t>(codes + i * bytes, bytes);
       const Factor<std::uint64_t> x = condition(operand, factor(layout, code));
       const T magnitude = value(x);
-      if (x.kind == Kind::finite && bits_of(magnitude) > largest) largest = bits_of(magnitude);
+      if (x.kind == Kind::infinite || x.kind == Kind::nan)
+        special = 1;
+      else if (bits_of(magnitude) > largest)
+        largest = bits_of(magnitude);
       values[i] = x.negative != negated ? -magnitude : magnitude;
     }
-    raise_to(most, largest);
+    raise_to(&seen[0], largest);
+    raise_to(&seen[1], special);
   }
 
  private:

@@ -7,15 +7,26 @@
 namespace widthwise {
 
 // Philox-4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
+// Its ten keys, which are a seed's.
+struct PhiloxKeys {
+  std::uint32_t of_round[10][2];
+
+  explicit constexpr PhiloxKeys(std::uint64_t seed) : of_round{} {
+    auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+    for (auto& key : of_round) {
+      key[0] = low, key[1] = high;
+      low += 0x9E3779B9, high += 0xBB67AE85;
+    }
+  }
+};
+
 // W is a word of 32 bits, or a row of them.
 template <class W = std::uint32_t>
-constexpr std::array<W, 4> philox(std::array<W, 4> c, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
+constexpr std::array<W, 4> philox(std::array<W, 4> c, const PhiloxKeys& keys) {
+  for (const auto& key : keys.of_round) {
     const Halves<W> p = multiply_exact(c[0], W(0xD2511F53)),
                     r = multiply_exact(c[2], W(0xCD9E8D57));
     c = {r.high ^ c[1] ^ W(key[0]), r.low, p.high ^ c[3] ^ W(key[1]), p.low};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
   }
   return c;
 }
@@ -65,19 +76,17 @@ struct RandomField {
 
 // One call, for the steps that share it.
 template <class W>
-constexpr std::array<W, 4> random_words(const RandomField& field, std::uint64_t seed,
+constexpr std::array<W, 4> random_words(const RandomField& field, const PhiloxKeys& keys,
                                         const W& index_low, const W& index_high, Slot slot,
                                         std::uint64_t step) {
-  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  return philox<W>({index_low, index_high, W(low(step / field.steps_a_call())),
-                    W(static_cast<std::uint32_t>(slot))},
-                   {low(seed), low(seed >> 32)});
+  const auto call = static_cast<std::uint32_t>(step / field.steps_a_call());
+  return philox<W>({index_low, index_high, W(call), W(static_cast<std::uint32_t>(slot))}, keys);
 }
 
 constexpr std::uint64_t random_bits(int k, Where where, Slot slot, std::uint64_t step) {
   const RandomField field(k);
   return field.of<std::uint64_t>(
-      random_words(field, where.seed, static_cast<std::uint32_t>(where.index),
+      random_words(field, PhiloxKeys(where.seed), static_cast<std::uint32_t>(where.index),
                    static_cast<std::uint32_t>(where.index >> 32), slot, step),
       step);
 }

@@ -67,7 +67,7 @@ class Dice {
       : stochastic_(s.description.rm.stochastic()),
         field_(s.description.rm.random_bits),
         slot_(s.slot),
-        seed_(seed) {
+        keys_(seed) {
     U low, high;
     for (std::size_t i = 0; i < items; ++i) {
       low.item[i] = static_cast<std::uint32_t>(index + i);
@@ -80,7 +80,7 @@ class Dice {
     return stochastic_ && step % field_.steps_a_call() == 0;
   }
   HWY_INLINE void call(std::uint64_t step) {
-    words_ = random_words<Words>(field_, seed_, low_, high_, slot_, step);
+    words_ = random_words<Words>(field_, keys_, low_, high_, slot_, step);
   }
   HWY_INLINE U bits(std::uint64_t step) const {
     if (!stochastic_) return U(0);
@@ -91,7 +91,7 @@ class Dice {
   bool stochastic_ = false;
   RandomField field_{0};
   Slot slot_{};
-  std::uint64_t seed_ = 0;
+  PhiloxKeys keys_{0};
   Words low_{}, high_{};
   std::array<Words, 4> words_{};
 };

@@ -23,13 +23,7 @@ class Philox {
   using Lanes = hn::ScalableTag<std::uint64_t>;
   using H = hn::Vec<Lanes>;
 
-  explicit Philox(std::uint64_t seed) {
-    auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-    for (auto& key : keys_) {
-      key[0] = low, key[1] = high;
-      low += 0x9E3779B9, high += 0xBB67AE85;
-    }
-  }
+  explicit Philox(std::uint64_t seed) : keys_(seed) {}
 
   // The counters of some outputs' roundings, of one call.
   static HWY_INLINE void count(H index, std::uint64_t call, Slot slot, H (&c)[4]) {
@@ -43,7 +37,7 @@ class Philox {
   template <std::size_t n>
   HWY_INLINE void operator()(H (&c)[n][4]) const {
     const Lanes d;
-    for (const auto& key : keys_)
+    for (const auto& key : keys_.of_round)
       for (auto& x : c) {
         const H p = times(x[0], 0xD2511F53), r = times(x[2], 0xCD9E8D57);
         x[0] = hn::Xor3(hn::ShiftRight<32>(r), x[1], hn::Set(d, key[0]));
@@ -62,7 +56,7 @@ class Philox {
 #endif
   }
 
-  std::uint64_t keys_[10][2];
+  PhiloxKeys keys_;
 };
 
 }  // namespace widthwise::HWY_NAMESPACE

@@ -1,6 +1,6 @@
 #include "host_kernels.hpp"
 
-#include "cuda/kernels/product_tile.hpp"
+#include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
 #include "phases.hpp"
@@ -13,9 +13,8 @@ using namespace widthwise;
 using Kernels = std::map<std::string, HostDevice::Body>;
 
 // A GPU's operations have modes of their own; this CPU's is set for all of them.
-template <class T, class Step>
-HostDevice::Body tile(RoundingMode mode) {
-  using Tile = cuda::LaunchedTile<T, Step>;
+template <class T, class Tile>
+HostDevice::Body phases(RoundingMode mode) {
   return [mode](const void* argument, const cuda::Grid& grid) {
     static std::mt19937_64 random(1);
     const MachineRounding set(mode);
@@ -23,6 +22,11 @@ HostDevice::Body tile(RoundingMode mode) {
     PhaseRun<Tile>(kernel, Barriers::all, random)
         .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
   };
+}
+
+template <class T, class Step>
+HostDevice::Body tile(RoundingMode mode) {
+  return phases<T, cuda::LaunchedTile<T, Step>>(mode);
 }
 
 template <class T, lanes::Multiply multiply, lanes::Add add>
@@ -57,12 +61,21 @@ void add_tiles(const std::string& type, Kernels& all) {
   all["encode_" + type] = each_thread<cuda::EncodeValues<T>>();
 }
 
+template <lanes::Multiply multiply>
+void add_random(const std::string& tile, Kernels& all) {
+  all[tile] = phases<float, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
+  all[tile + "_special"] = phases<float, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
+}
+
 Kernels kernels() {
   Kernels all;
   all["unit_small"] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>();
   all["unit_medium"] = each_thread<cuda::UnitOutputs<Wide<12>, uint128>>();
   add_tiles<float>("float", all);
   add_tiles<double>("double", all);
+  using enum lanes::Multiply;
+  add_random<exact>("tile_float_exact_random", all);
+  add_random<rounded>("tile_float_rounded_random", all);
   return all;
 }
 

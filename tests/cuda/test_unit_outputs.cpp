@@ -113,7 +113,8 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
         "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
         "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
         "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
-        "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", "mac(e2m1fn, sum=e3m2fn)"}) {
+        "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", "mac(e2m1fn, sum=e3m2fn)",
+        "mac(e5m10, sum=e5m10:sr13)", "mac(e4m3fn, sum=e5m10:sr1)", "mac(e8m7, sum=e8m7:sr16)"}) {
     INFO(unit);
     CHECK(opinion_at(parse_unit(unit), 33).reason ==
           "value lanes on a GPU's threads, transfers counted");
@@ -121,6 +122,19 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
     ++units;
   }
   tally.expect(units * outputs_of_a_unit());
+}
+
+// Wider than a tile, longer than what one call of the generator serves, and a part of a whole.
+TEST_CASE("value lanes on threads draw the definition's random bits") {
+  Tally tally;
+  ProductRandom random(6);
+  device().memory = std::size_t{1} << 17;
+  for (const char* unit : {"mac(e5m10, sum=e5m10:sr13)", "mac(e4m3fn, sum=e5m10:sr5)"}) {
+    const Unit u = parse_unit(unit);
+    Rival(engine, u, tally).compare_random({70, 37, 130}, random);
+  }
+  device().memory = std::size_t{1} << 28;
+  tally.expect(2 * outputs_compared({70, 37, 130}));
 }
 
 TEST_CASE("value lanes on threads see a sum that overflows on its way and comes back") {

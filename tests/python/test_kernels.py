@@ -31,7 +31,9 @@ def resources(source, folder):
 
 def test_two_blocks_of_tiles_fit_a_multiprocessor_and_spill_nothing_inside_their_loops(tmp_path):
     kernels = resources("product_tile.cu", tmp_path)
-    assert len(kernels) == 26
+    stochastic = {name: kernels.pop(name) for name in list(kernels) if "_random" in name}
+    assert len(kernels) == 26 and len(stochastic) == 4
+    assert all(spilled == 0 for _, spilled in stochastic.values())
     # A few registers kept aside while a block begins and ends cost nothing that can be measured.
     at_the_ends = {"tile_float_odd_rounded", "tile_double_rounded_rdn"}
     for name, (registers, spilled) in kernels.items():
