@@ -7,6 +7,7 @@
 #include "cuda/definition.hpp"
 #include "cuda/gpu_device.hpp"
 #include "cuda/lane_tiles.hpp"
+#include "cuda/tensor_tiles.hpp"
 #include "widthwise/cuda/gpu.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/elementwise.hpp"
@@ -60,12 +61,12 @@ Rates rates(const Unit& u, std::size_t n) {
   cuda::Device& device = cuda::gpu(0);
   const cuda::RegionMemory memory(device, u, p, {0, 0, n, n});
   auto way = cuda::lane_tiles({u, n}, device);
-  const bool lanes = way != nullptr;
-  if (!way) way = cuda::definition({u, n}, device);
+  const char* name = "value lanes";
+  if (!way) name = "tensor tiles", way = cuda::tensor_tiles({u, n}, device);
+  if (!way) name = "definition", way = cuda::definition({u, n}, device);
   const auto engine = prepare({u, n}, "cuda");
   const double products = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  return {lanes ? "value lanes" : "definition",
-          products / best_seconds([&] { way->compute(memory.there(), nullptr); }),
+  return {name, products / best_seconds([&] { way->compute(memory.there(), nullptr); }),
           products / best_seconds([&] { engine.product->run(p, 0, n); })};
 }
 
@@ -87,7 +88,9 @@ int main(int count, char** arguments) {
         "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)", "hopper.f16.f32", "kulisch(e4m3fn)",
         "mac(e5m10, sum=e5m10:sr13)"}) {
     const Unit u = parse_unit(text);
-    const std::size_t n = cuda::why_no_lane_tiles({u, 4096}).empty() ? 4096 : 512;
+    const bool tiles =
+        cuda::why_no_lane_tiles({u, 4096}).empty() || cuda::why_no_tensor_tiles({u, 4096}).empty();
+    const std::size_t n = tiles ? 4096 : 512;
     const Rates z = rates(u, n);
     if (json)
       fmt::print(

@@ -1,6 +1,7 @@
 #include "host_kernels.hpp"
 
 #include "cuda/kernels/random_tile.hpp"
+#include "cuda/kernels/tensor_tile.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
 #include "phases.hpp"
@@ -13,12 +14,12 @@ using namespace widthwise;
 using Kernels = std::map<std::string, HostDevice::Body>;
 
 // A GPU's operations have modes of their own; this CPU's is set for all of them.
-template <class T, class Tile>
+template <class Args, class Tile>
 HostDevice::Body phases(RoundingMode mode) {
   return [mode](const void* argument, const cuda::Grid& grid) {
     static std::mt19937_64 random(1);
     const MachineRounding set(mode);
-    const Tile kernel(*static_cast<const cuda::TileArgs<T>*>(argument));
+    const Tile kernel(*static_cast<const Args*>(argument));
     PhaseRun<Tile>(kernel, Barriers::all, random)
         .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
   };
@@ -26,7 +27,7 @@ HostDevice::Body phases(RoundingMode mode) {
 
 template <class T, class Step>
 HostDevice::Body tile(RoundingMode mode) {
-  return phases<T, cuda::LaunchedTile<T, Step>>(mode);
+  return phases<cuda::TileArgs<T>, cuda::LaunchedTile<T, Step>>(mode);
 }
 
 template <class T, lanes::Multiply multiply, lanes::Add add>
@@ -63,8 +64,14 @@ void add_tiles(const std::string& type, Kernels& all) {
 
 template <lanes::Multiply multiply>
 void add_random(const std::string& tile, Kernels& all) {
-  all[tile] = phases<float, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
-  all[tile + "_special"] = phases<float, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
+  all[tile] = phases<cuda::TileArgs<float>, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
+  all[tile + "_special"] =
+      phases<cuda::TileArgs<float>, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
+}
+
+template <tensor::Finish finish, class Sum>
+HostDevice::Body tensor_tile() {
+  return phases<cuda::TensorArgs, cuda::TensorTile<finish, Sum>>(RoundingMode::rne);
 }
 
 Kernels kernels() {
@@ -76,6 +83,12 @@ Kernels kernels() {
   using enum lanes::Multiply;
   add_random<exact>("tile_float_exact_random", all);
   add_random<rounded>("tile_float_rounded_random", all);
+  using enum tensor::Finish;
+  all["tensor_truncate_32"] = tensor_tile<truncate, std::int32_t>();
+  all["tensor_truncate_64"] = tensor_tile<truncate, std::int64_t>();
+  all["tensor_nearest_32"] = tensor_tile<nearest, std::int32_t>();
+  all["tensor_nearest_64"] = tensor_tile<nearest, std::int64_t>();
+  all["pack_operands"] = each_thread<cuda::PackOperands>();
   return all;
 }
 

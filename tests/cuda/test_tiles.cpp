@@ -283,6 +283,9 @@ constexpr const char* others[] = {"mac(e8m7)",
 
 }  // namespace
 
+// Too long to be repeated under the sanitizers, which the tiles as they are launched go through.
+TEST_SUITE_BEGIN("exhaustive");
+
 TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and hostile operands") {
   ProductRandom random(1);
   Tally tally;
@@ -305,6 +308,8 @@ TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and 
   for (const char* text : others) try_out(text);
   tally.expect(sure);
 }
+
+TEST_SUITE_END();
 
 TEST_CASE("tiles as they are launched leave few outputs of ordinary operands to the definition") {
   ProductRandom random(2);

@@ -45,3 +45,11 @@ def test_codes_become_values_without_spills(tmp_path):
     kernels = resources("values.cu", tmp_path)
     assert len(kernels) == 4
     assert all(spilled == 0 for _, spilled in kernels.values())
+
+
+def test_tensor_tiles_spill_nothing_inside_their_loops(tmp_path):
+    kernels = resources("tensor_tile.cu", tmp_path)
+    assert len(kernels) == 5
+    for name, (registers, spilled) in kernels.items():
+        assert registers <= (168 if name.endswith("32") else 255), name
+        assert spilled <= (16 if name == "tensor_nearest_32" else 0), name
