@@ -1,6 +1,7 @@
 #include "widthwise/cuda/gpu.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <map>
 #include <mutex>
@@ -120,19 +121,28 @@ Gpus look() {
   return found;
 }
 
+// What the engine says, in the process that found the GPU: the driver works in none of its
+// children.
+Opinion opinion_of_gpu(const ProductTask& task, const std::string& name, int index, pid_t owner) {
+  if (getpid() == owner) return opinion(task, name, gpu(index));
+  return {name, false, "a GPU that was found before a fork cannot be used after it", 0};
+}
+
 // "cuda", and of further GPUs "cuda:1" and so on.
 std::vector<Engine> engines_of_gpus() {
   const Gpus& found = gpus();
+  const pid_t owner = getpid();
   if (found.names.empty()) return {{"cuda", true, false, {}, {}, found.why_none}};
   std::vector<Engine> engines;
   for (int i = 0; i < static_cast<int>(found.names.size()); ++i) {
     const std::string name = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
-    engines.push_back({name,
-                       true,
-                       false,
-                       [=](const ProductTask& task) { return opinion(task, name, gpu(i)); },
-                       [=](const ProductTask& task) { return make(task, gpu(i)); },
-                       {}});
+    engines.push_back(
+        {name,
+         true,
+         false,
+         [=](const ProductTask& task) { return opinion_of_gpu(task, name, i, owner); },
+         [=](const ProductTask& task) { return make(task, gpu(i)); },
+         {}});
   }
   return engines;
 }

@@ -6,8 +6,8 @@
 
 #include "definition.hpp"
 #include "kernels/random_tile.hpp"
-#include "kernels/values.hpp"
 #include "sim/lanes/bounds.hpp"
+#include "values.hpp"
 
 namespace widthwise::cuda {
 namespace {
@@ -51,9 +51,9 @@ class LaneTiles final : public Way {
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
     const MatrixProduct& p = region.p;
-    const Values a = decoded(unit_.a, p.a, p.m * p.k, scale()),
-                 b = decoded(unit_.b, p.b, p.k * p.n, {0, false}),
-                 c = decoded(unit_.c, p.c, p.m * p.n, scale());
+    const auto a = decoded<T>(device_, unit_.a, p.a, p.m * p.k, scale()),
+               b = decoded<T>(device_, unit_.b, p.b, p.k * p.n),
+               c = decoded<T>(device_, unit_.c, p.c, p.m * p.n, scale());
     const lanes::Watch watch = watch_for(std::ldexp(a.most, -plan_.scale), b.most);
     if (watch.interval < least_interval()) return definition_->compute(region, nullptr);
     const Buffer result(device_, p.m * p.n * sizeof(T)), redo(device_, p.m * p.n);
@@ -76,7 +76,7 @@ class LaneTiles final : public Way {
     const bool special = random() && (a.special || b.special || c.special);
     const std::string tile = special ? tile_ + "_special" : tile_;
     device_.launch({"product_tile", tile.c_str()}, grid(p.m, p.n), &args);
-    encode(result.at<T>(), redo.at<std::uint8_t>(), p);
+    encode(device_, unit_.out.fmt, result.at<const T>(), redo.at<std::uint8_t>(), p, scale());
     definition_->compute(region, redo.at<std::uint8_t>());
   }
 
@@ -86,62 +86,7 @@ class LaneTiles final : public Way {
   using AnyTile = LaunchedTile<T, NearestStep<T, lanes::Multiply::native, lanes::Add::native>>;
   using AnyRandomTile = RandomTile<lanes::Multiply::exact, false>;
 
-  // How numbers stand in the lanes.
-  struct Scale {
-    int power;
-    bool negated;
-  };
-  Scale scale() const { return {plan_.scale, plan_.mode == RoundingMode::rup}; }
-
-  struct Values {
-    Buffer memory;
-    double most = 0;  // magnitude of a number among them
-    bool special = false;
-
-    const T* at() const { return memory.at<const T>(); }
-  };
-
-  Values decoded(const Operand& operand, const CodeMatrix& x, std::size_t count,
-                 const Scale& scale) const {
-    if (!x.data) return {};
-    Values z{Buffer(device_, count * sizeof(T))};
-    unsigned long long seen[2] = {};
-    const Buffer kept = copied_in(device_, std::span<const unsigned long long>(seen));
-    const DecodeValues<T> decode{operand,
-                                 Layout<std::uint64_t>(operand.fmt),
-                                 static_cast<const std::byte*>(x.data),
-                                 count,
-                                 item_bytes(operand.fmt.width()),
-                                 scale.power,
-                                 scale.negated,
-                                 static_cast<T*>(z.memory.at()),
-                                 static_cast<unsigned long long*>(kept.at())};
-    launch_each(fmt::format("decode_{}", type), count, &decode);
-    device_.copy_out(seen, kept.at(), sizeof seen);
-    z.most = std::bit_cast<T>(static_cast<BitsOf<T>>(seen[0]));
-    z.special = seen[1];
-    return z;
-  }
-
-  void encode(const T* values, const std::uint8_t* redo, const MatrixProduct& p) const {
-    const T unscale = std::ldexp(scale().negated ? T{-1} : T{1}, -plan_.scale);
-    const EncodeValues<T> encode{Rounder<std::uint64_t>(Round{.fmt = unit_.out.fmt}),
-                                 Layout<std::uint64_t>(sizeof(T) == 4 ? binary32 : binary64),
-                                 values,
-                                 redo,
-                                 p.m * p.n,
-                                 item_bytes(unit_.out.fmt.width()),
-                                 unscale,
-                                 static_cast<std::byte*>(p.result)};
-    launch_each(fmt::format("encode_{}", type), p.m * p.n, &encode);
-  }
-
-  void launch_each(const std::string& kernel, std::size_t count, const void* argument) const {
-    constexpr std::size_t threads = 256, blocks_of_processor = 8;
-    const std::size_t blocks =
-        std::min((count + threads - 1) / threads, device_.processors() * blocks_of_processor);
-    device_.launch({"values", kernel.c_str()}, {blocks, 1, threads}, argument);
-  }
+  LaneScale scale() const { return {plan_.scale, plan_.mode == RoundingMode::rup}; }
   bool random() const { return plan_.add == lanes::Add::random; }
   Grid grid(std::size_t m, std::size_t n) const {
     const std::size_t rows = random() ? AnyRandomTile::rows : AnyTile::rows,

@@ -7,7 +7,7 @@
 
 #include "definition.hpp"
 #include "kernels/tensor_tile.hpp"
-#include "kernels/values.hpp"
+#include "values.hpp"
 
 namespace widthwise::cuda {
 namespace {
@@ -64,17 +64,17 @@ class TensorTiles final : public Way {
     const MatrixProduct& p = region.p;
     const Buffer a = packed(unit_.a, p.a, {p.m, p.a.row, p.a.column}),
                  b = packed(unit_.b, p.b, {p.n, p.b.column, p.b.row});
-    const Buffer c = decoded(p), result(device_, p.m * p.n * sizeof(float)),
-                 redo(device_, p.m * p.n);
+    const auto c = decoded<float>(device_, unit_.c, p.c, p.m * p.n);
+    const Buffer result(device_, p.m * p.n * sizeof(float)), redo(device_, p.m * p.n);
     TensorArgs args = constants_;
     args.a = a.at<const std::uint32_t>();
     args.b = b.at<const std::uint32_t>();
-    args.c = c.at<const float>();
+    args.c = c.at();
     args.result = result.at<float>();
     args.redo = redo.at<unsigned char>();
     args.m = static_cast<int>(p.m), args.n = static_cast<int>(p.n);
     device_.launch({"tensor_tile", tile_.c_str()}, grid(p.m, p.n), &args);
-    encode(result.at<float>(), redo.at<std::uint8_t>(), p);
+    encode(device_, unit_.out.fmt, result.at<const float>(), redo.at<std::uint8_t>(), p);
     definition_->compute(region, redo.at<std::uint8_t>());
   }
 
@@ -118,45 +118,8 @@ class TensorTiles final : public Way {
                             .packed_lanes = blocks_.packed_lanes,
                             .packed_length = blocks_.packed_length(),
                             .packed = z.at<std::uint32_t>()};
-    launch_each({"tensor_tile", "pack_operands"}, count, &pack);
+    launch_each(device_, {"tensor_tile", "pack_operands"}, count, &pack);
     return z;
-  }
-
-  Buffer decoded(const MatrixProduct& p) const {
-    if (!p.c.data) return {};
-    Buffer z(device_, p.m * p.n * sizeof(float));
-    const unsigned long long none[2] = {};  // what is seen is of no use here
-    const Buffer seen = copied_in(device_, std::span<const unsigned long long>(none));
-    const DecodeValues<float> decode{unit_.c,
-                                     Layout<std::uint64_t>(unit_.c.fmt),
-                                     static_cast<const std::byte*>(p.c.data),
-                                     p.m * p.n,
-                                     item_bytes(unit_.c.fmt.width()),
-                                     0,
-                                     false,
-                                     z.at<float>(),
-                                     seen.at<unsigned long long>()};
-    launch_each({"values", "decode_float"}, p.m * p.n, &decode);
-    return z;
-  }
-
-  void encode(const float* values, const std::uint8_t* redo, const MatrixProduct& p) const {
-    const EncodeValues<float> encode{Rounder<std::uint64_t>(Round{.fmt = unit_.out.fmt}),
-                                     Layout<std::uint64_t>(binary32),
-                                     values,
-                                     redo,
-                                     p.m * p.n,
-                                     item_bytes(unit_.out.fmt.width()),
-                                     1.0f,
-                                     static_cast<std::byte*>(p.result)};
-    launch_each({"values", "encode_float"}, p.m * p.n, &encode);
-  }
-
-  void launch_each(const Kernel& kernel, std::size_t count, const void* argument) const {
-    constexpr std::size_t threads = 256, blocks_of_processor = 8;
-    const std::size_t blocks =
-        std::min((count + threads - 1) / threads, device_.processors() * blocks_of_processor);
-    device_.launch(kernel, {blocks, 1, threads}, argument);
   }
 
   static Grid grid(std::size_t m, std::size_t n) {
