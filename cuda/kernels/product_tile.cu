@@ -1,33 +1,14 @@
+#include "on_device.cuh"
 #include "random_tile.hpp"
 
 // One kernel for every pair of sequences that docs/exactness.md speaks of; formats are arguments.
-namespace {
-
 using namespace widthwise;
 using namespace widthwise::cuda;
-
-template <class Kernel, class Args>
-__device__ __forceinline__ void run(const Args& args) {
-  __shared__ typename Kernel::Shared shared;
-  typename Kernel::Registers registers;
-  const int x = blockIdx.x, y = blockIdx.y, thread = threadIdx.x;
-  const Kernel kernel(args);
-  kernel.begin(x, y, thread, registers);
-  for (int step = 0; step < kernel.steps(); ++step) {
-    kernel.load(step, x, y, thread, shared);
-    __syncthreads();
-    kernel.compute(step, thread, shared, registers);
-    __syncthreads();
-  }
-  kernel.end(x, y, thread, registers);
-}
-
-}  // namespace
 
 #define WIDTHWISE_TILE(T, name, ...)                                \
   extern "C" __global__ void __launch_bounds__(256, 2)              \
       tile_##T##_##name(const __grid_constant__ TileArgs<T> args) { \
-    run<LaunchedTile<T, __VA_ARGS__>>(args);                        \
+    run_phases<LaunchedTile<T, __VA_ARGS__>>(args);                 \
   }
 
 #define WIDTHWISE_NEAREST_TILE(T, multiply, add) \
@@ -58,7 +39,7 @@ WIDTHWISE_CUT_TILES(double)
 #define WIDTHWISE_RANDOM_TILE(multiply, name, special)                               \
   extern "C" __global__ void __launch_bounds__(256, 1)                               \
       tile_float_##multiply##_##name(const __grid_constant__ TileArgs<float> args) { \
-    run<RandomTile<lanes::Multiply::multiply, special>>(args);                       \
+    run_phases<RandomTile<lanes::Multiply::multiply, special>>(args);                \
   }
 WIDTHWISE_RANDOM_TILE(exact, random, false)
 WIDTHWISE_RANDOM_TILE(exact, random_special, true)
