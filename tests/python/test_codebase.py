@@ -33,7 +33,7 @@ def check(*command: str) -> None:
 def test_cpp_is_formatted_as_clang_format_says():
     if not shutil.which("clang-format"):
         pytest.skip("clang-format is not installed")
-    check("clang-format", "--dry-run", "--Werror", *files(".cpp", ".hpp"))
+    check("clang-format", "--dry-run", "--Werror", *files(".cpp", ".hpp", ".cu", ".cuh"))
 
 
 def test_python_passes_ruff():
