@@ -7,6 +7,7 @@
 
 #include "definition.hpp"
 #include "lane_tiles.hpp"
+#include "pair_tiles.hpp"
 #include "tensor_tiles.hpp"
 
 namespace widthwise::cuda {
@@ -16,7 +17,8 @@ namespace {
 class DeviceProduct final : public ProductEngine {
  public:
   DeviceProduct(const ProductTask& task, Device& device)
-      : device_(device), unit_(task.unit), way_(lane_tiles(task, device)) {
+      : device_(device), unit_(task.unit), way_(pair_tiles(task, device)) {
+    if (!way_) way_ = lane_tiles(task, device);
     if (!way_) way_ = tensor_tiles(task, device);
     if (!way_) way_ = definition(task, device);
   }
@@ -79,6 +81,8 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
   };
   try {
     const bool small = carriers_for(task) == Carriers::small;
+    if (why_no_pair_tiles(task).empty())
+      return say("a GPU's own 16-bit arithmetic, transfers counted", 100e9);
     if (why_no_lane_tiles(task).empty())
       return say("value lanes on a GPU's threads, transfers counted", 20e9);
     if (why_no_tensor_tiles(task).empty())

@@ -157,7 +157,9 @@ class ProductTile {
       if (!inside) return;
       const T sum = r.sum[i][j];
       g_.result[at] = sum;
-      g_.redo[at] = (Step::watched && !within(sum)) || (g_.zeros_doubtful && sum == 0);
+      bool redo = g_.zeros_doubtful && sum == 0;
+      if constexpr (Step::watched) redo |= !within(sum);
+      g_.redo[at] = redo;
     });
   }
 

@@ -1,5 +1,6 @@
 #include "host_kernels.hpp"
 
+#include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
@@ -74,6 +75,11 @@ HostDevice::Body tensor_tile() {
   return phases<cuda::TensorArgs, cuda::TensorTile<finish, Sum>>(RoundingMode::rne);
 }
 
+template <class P, bool fused>
+HostDevice::Body pair_tile() {
+  return phases<cuda::TileArgs<P>, cuda::PairTile<P, fused>>(RoundingMode::rne);
+}
+
 Kernels kernels() {
   Kernels all;
   all["unit_small"] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>();
@@ -88,6 +94,13 @@ Kernels kernels() {
   all["tensor_truncate_64"] = tensor_tile<truncate, std::int64_t>();
   all["tensor_nearest_32"] = tensor_tile<nearest, std::int32_t>();
   all["tensor_nearest_64"] = tensor_tile<nearest, std::int64_t>();
+  using namespace cuda;
+  all["pair_half_rounded"] = pair_tile<HalfPair, false>();
+  all["pair_half_fused"] = pair_tile<HalfPair, true>();
+  all["pair_brain_rounded"] = pair_tile<BrainPair, false>();
+  all["pair_brain_fused"] = pair_tile<BrainPair, true>();
+  all["pack_pairs"] = each_thread<PackPairs>();
+  all["unpack_pairs"] = each_thread<UnpackPairs>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
   return all;
 }

@@ -108,8 +108,8 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
   ProductRandom random(5);
   std::uint64_t units = 0;
   for (const char* unit :
-       {"mac(e5m10)", "mac(e8m7)", "mac(e4m3fn, sum=e5m10)", "mac(e4m3fn)", "fma(e5m10)",
-        "fma(e8m7)", "mac(e8m15)", "mac(binary32)", "fma(binary32)", "mac(binary64)",
+       {"mac(e5m9)", "mac(e9m6)", "mac(e4m3fn, sum=e5m10)", "mac(e4m3fn)", "fma(e5m9)",
+        "fma(e8m15)", "mac(e8m15)", "mac(binary32)", "fma(binary32)", "mac(binary64)",
         "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
         "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
         "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
@@ -122,6 +122,30 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
     ++units;
   }
   tally.expect(units * outputs_of_a_unit());
+}
+
+TEST_CASE("a GPU's own 16-bit arithmetic computes chains of binary16 and bfloat16") {
+  Tally tally;
+  ProductRandom random(7);
+  std::uint64_t units = 0;
+  for (const char* unit :
+       {"mac(e5m10)", "mac(e8m7)", "fma(e5m10)", "fma(e8m7)", "fma(e4m3fn, sum=e5m10)",
+        "mac(e5m2, product=e5m10, sum=e5m10)", "fma(e5m2, sum=e8m7)"}) {
+    INFO(unit);
+    CHECK(opinion_at(parse_unit(unit), 33).reason ==
+          "a GPU's own 16-bit arithmetic, transfers counted");
+    compare(parse_unit(unit), false, tally, random);
+    Rival(engine, parse_unit(unit), tally).compare_random({3, 40, 129}, random);
+    ++units;
+  }
+  tally.expect(units * (outputs_of_a_unit() + outputs_compared({3, 40, 129})));
+}
+
+TEST_CASE("what a GPU's own 16-bit arithmetic does not do goes another way") {
+  for (const char* unit :
+       {"mac(e5m10, sum=e5m10:rtz)", "mac(e4m3fn, sum=e5m10)", "mac(e5m11, sum=e5m10)",
+        "mac(e5m10, sum=e8m7)", "fma(binary32, sum=e5m10)", "mac(e5m10, sum=e5m10:sr3)"})
+    CHECK(opinion_at(parse_unit(unit), 33).reason.find("own 16-bit") == std::string::npos);
 }
 
 // Wider than a tile, longer than what one call of the generator serves, and a part of a whole.
@@ -138,7 +162,7 @@ TEST_CASE("value lanes on threads draw the definition's random bits") {
 }
 
 TEST_CASE("value lanes on threads see a sum that overflows on its way and comes back") {
-  const Prepared product = prepare({parse_unit("mac(e5m10)"), 2}, engine);
+  const Prepared product = prepare({parse_unit("mac(e5m10, product=e6m10, sum=e5m10)"), 2}, engine);
   CodeList a(binary16, 2), b(binary16, 2), c(binary16, 1), sum(binary16, 1);
   a.set(0, 0x4c00), a.set(1, 0xd640);  // 16, -100
   b.set(0, 0x3c00), b.set(1, 0x3c00);

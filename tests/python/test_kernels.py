@@ -53,3 +53,10 @@ def test_tensor_tiles_spill_nothing_inside_their_loops(tmp_path):
     for name, (registers, spilled) in kernels.items():
         assert registers <= (168 if name.endswith("32") else 255), name
         assert spilled <= (16 if name == "tensor_nearest_32" else 0), name
+
+
+def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(tmp_path):
+    kernels = resources("pair_tile.cu", tmp_path)
+    tiles = {name: found for name, found in kernels.items() if name.startswith("pair_")}
+    assert len(tiles) == 4
+    assert all(registers <= 128 and spilled == 0 for registers, spilled in tiles.values())
