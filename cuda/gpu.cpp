@@ -71,10 +71,22 @@ class Gpu final : public Device {
                                           kernel.name, grid.blocks_x, grid.blocks_y, grid.threads);
     void* arguments[] = {const_cast<void*>(argument)};
     const auto count = [](std::size_t n) { return static_cast<unsigned>(n); };
-    expect(driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y), 1,
-                            count(grid.threads), 1, 1, 0, nullptr, arguments, nullptr),
-           doing);
-    expect(driver()->synchronize(), doing);
+    try {
+      expect(driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y), 1,
+                              count(grid.threads), 1, 1, 0, nullptr, arguments, nullptr),
+             doing);
+      expect(driver()->synchronize(), doing);
+    } catch (const std::runtime_error& error) {
+      const std::scoped_lock lock(mutex_);
+      trouble_ = error.what();
+      throw;
+    }
+  }
+
+  // What went wrong before, if anything did: the driver then does nothing more for this process.
+  std::string trouble() const {
+    const std::scoped_lock lock(mutex_);
+    return trouble_;
   }
 
  private:
@@ -98,8 +110,8 @@ class Gpu final : public Device {
 
   DeviceHandle device_ = 0;
   Context context_ = nullptr;
-  std::string name_;
-  std::mutex mutex_;
+  std::string name_, trouble_;
+  mutable std::mutex mutex_;
   std::map<std::string, Module> modules_;
   std::map<std::string, Function> functions_;
 };
@@ -121,11 +133,28 @@ Gpus look() {
   return found;
 }
 
+// Opened once.
+Gpu& opened_gpu(int index) {
+  static std::mutex mutex;
+  static std::map<int, Gpu> opened;
+  const auto count = static_cast<int>(gpus().names.size());
+  if (count == 0) throw std::runtime_error("no GPU can be used: " + gpus().why_none);
+  if (index < 0 || index >= count)
+    throw std::invalid_argument(
+        fmt::format("device = {}: there are {} GPUs here, numbered from 0", index, count));
+  const std::scoped_lock lock(mutex);
+  return opened.try_emplace(index, index).first->second;
+}
+
 // What the engine says, in the process that found the GPU: the driver works in none of its
 // children.
 Opinion opinion_of_gpu(const ProductTask& task, const std::string& name, int index, pid_t owner) {
-  if (getpid() == owner) return opinion(task, name, gpu(index));
-  return {name, false, "a GPU that was found before a fork cannot be used after it", 0};
+  if (getpid() != owner)
+    return {name, false, "a GPU that was found before a fork cannot be used after it", 0};
+  const Gpu& there = opened_gpu(index);
+  if (const std::string trouble = there.trouble(); !trouble.empty())
+    return {name, false, "an earlier failure: " + trouble, 0};
+  return opinion(task, name, there);
 }
 
 // "cuda", and of further GPUs "cuda:1" and so on.
@@ -154,17 +183,7 @@ const Gpus& gpus() {
   return found;
 }
 
-Device& gpu(int index) {
-  static std::mutex mutex;
-  static std::map<int, Gpu> opened;
-  const auto count = static_cast<int>(gpus().names.size());
-  if (count == 0) throw std::runtime_error("no GPU can be used: " + gpus().why_none);
-  if (index < 0 || index >= count)
-    throw std::invalid_argument(
-        fmt::format("device = {}: there are {} GPUs here, numbered from 0", index, count));
-  const std::scoped_lock lock(mutex);
-  return opened.try_emplace(index, index).first->second;
-}
+Device& gpu(int index) { return opened_gpu(index); }
 
 void offer_engine() {
   static std::once_flag once;
