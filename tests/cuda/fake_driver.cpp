@@ -1,0 +1,90 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+// A driver without a GPU, as libcuda.so.1: memory is this process's, and kernels do nothing. What
+// is wrong with it is in FAKE_DRIVER. For tests/python/test_gpu_driver.py.
+namespace {
+
+bool wrong(const char* what) {
+  const char* told = std::getenv("FAKE_DRIVER");
+  return told && std::strcmp(told, what) == 0;
+}
+constexpr int success = 0, out_of_memory = 2, no_device = 100, illegal_address = 700;
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return wrong("init") ? no_device : success; }
+int cuDriverGetVersion(int* version) {
+  *version = wrong("old") ? 12040 : 13000;
+  return success;
+}
+int cuDeviceGetCount(int* count) {
+  *count = wrong("none") ? 0 : 2;
+  return success;
+}
+int cuDeviceGet(int* device, int index) {
+  *device = index;
+  return success;
+}
+int cuDeviceGetName(char* name, int bytes, int) {
+  std::snprintf(name, static_cast<std::size_t>(bytes), "Imaginary 1");
+  return success;
+}
+int cuDeviceGetAttribute(int* value, int, int) {
+  *value = 4;
+  return success;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  static int any;
+  *context = &any;
+  return success;
+}
+int cuCtxSetCurrent(void*) { return success; }
+int cuCtxSynchronize() { return wrong("launch") ? illegal_address : success; }
+int cuModuleLoadData(void** module, const void* image) {
+  *module = const_cast<void*>(image);
+  return success;
+}
+int cuModuleGetFunction(void** function, void* module, const char*) {
+  *function = module;
+  return success;
+}
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
+  *free = *all = std::size_t{1} << 30;
+  return success;
+}
+int cuMemAlloc_v2(void** at, std::size_t bytes) {
+  if (wrong("memory")) return out_of_memory;
+  *at = std::calloc(1, bytes);
+  return success;
+}
+int cuMemFree_v2(void* at) {
+  std::free(at);
+  return success;
+}
+int cuMemcpyHtoD_v2(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return success;
+}
+int cuMemcpyDtoH_v2(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return success;
+}
+#ifndef WITHOUT_LAUNCH
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   void*, void**, void**) {
+  return success;
+}
+#endif
+int cuGetErrorName(int, const char** name) {
+  *name = "CUDA_ERROR_IMAGINARY";
+  return success;
+}
+int cuGetErrorString(int, const char** text) {
+  *text = "an imaginary error";
+  return success;
+}
+}
