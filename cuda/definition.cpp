@@ -26,8 +26,7 @@ class UnitThreads final : public Way {
 
   void compute(const RegionThere& region, const std::uint8_t* redo) const override {
     const MatrixProduct& p = region.p;
-    const std::size_t block =
-        path_.unit.lanes ? static_cast<std::size_t>(path_.unit.lanes) : padded_lanes(path_, p.k);
+    const std::size_t block = block_lanes(path_, padded_lanes(path_, p.k));
     const std::size_t threads = threads_for(p.m * p.n, block);
     const Buffer lanes(device_, threads * block * sizeof(Lane<H>));
     const Buffer terms(device_, threads * Outputs::terms_of(block) * sizeof(Term<M>));

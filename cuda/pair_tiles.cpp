@@ -21,26 +21,6 @@ bool as_the_machine_rounds(const Round& r, const Format& f) {
   return r.fmt == f && r.rm == Rounding(RoundingMode::rne) && r.overflow == Overflow::ieee;
 }
 
-}  // namespace
-
-std::string why_no_pair_tiles(const ProductTask& task) {
-  const Unit& u = task.unit;
-  const Format& f = u.out.fmt;
-  if (task.flags) return "flags are wanted";
-  if (task.k == 0 || task.k > INT_MAX / 2) return "of a length that tiles have not";
-  if (f != binary16 && f != bfloat16) return "sums of neither binary16 nor bfloat16";
-  // A chain of plain multiply-adds, as lanes want it.
-  if (const lanes::Answer chain = lanes::plan(u, true); !chain.plan) return chain.reason;
-  if (!as_the_machine_rounds(u.out, f)) return "sums that are not rounded as IEEE 754 has it";
-  if (u.product.round && !as_the_machine_rounds(*u.product.round, f))
-    return "products of another format or mode than their sum's";
-  if (!holds(f, u.a.fmt) || !holds(f, u.b.fmt) || !holds(f, u.c.fmt))
-    return "operands that the format of sums does not hold";
-  return {};
-}
-
-namespace {
-
 template <class P>
 class PairTiles final : public Way {
  public:
@@ -114,6 +94,22 @@ class PairTiles final : public Way {
 };
 
 }  // namespace
+
+std::string why_no_pair_tiles(const ProductTask& task) {
+  const Unit& u = task.unit;
+  const Format& f = u.out.fmt;
+  if (task.flags) return "flags are wanted";
+  if (task.k == 0 || task.k > INT_MAX / 2) return "of a length that tiles have not";
+  if (f != binary16 && f != bfloat16) return "sums of neither binary16 nor bfloat16";
+  // A chain of plain multiply-adds, as lanes want it.
+  if (const lanes::Answer chain = lanes::plan(u, true); !chain.plan) return chain.reason;
+  if (!as_the_machine_rounds(u.out, f)) return "sums that are not rounded as IEEE 754 has it";
+  if (u.product.round && !as_the_machine_rounds(*u.product.round, f))
+    return "products of another format or mode than their sum's";
+  if (!holds(f, u.a.fmt) || !holds(f, u.b.fmt) || !holds(f, u.c.fmt))
+    return "operands that the format of sums does not hold";
+  return {};
+}
 
 std::unique_ptr<const Way> pair_tiles(const ProductTask& task, Device& device) {
   if (!why_no_pair_tiles(task).empty()) return nullptr;

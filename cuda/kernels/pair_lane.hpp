@@ -16,8 +16,6 @@ template <bool brain>
 struct Pair {
   static constexpr Format format = brain ? bfloat16 : binary16;
   std::uint32_t bits;  // the second number in the upper half
-
-  WIDTHWISE_BOTH_INLINE bool operator==(int) const { return false; }  // nothing doubts their zeros
 };
 using HalfPair = Pair<false>;
 using BrainPair = Pair<true>;

@@ -157,9 +157,8 @@ class ProductTile {
       if (!inside) return;
       const T sum = r.sum[i][j];
       g_.result[at] = sum;
-      bool redo = g_.zeros_doubtful && sum == 0;
-      if constexpr (Step::watched) redo |= !within(sum);
-      g_.redo[at] = redo;
+      g_.redo[at] = false;
+      if constexpr (Step::watched) g_.redo[at] = !within(sum) || (g_.zeros_doubtful && sum == 0);
     });
   }
 

@@ -25,27 +25,22 @@ struct UnitOutputs {
   static constexpr std::size_t terms_of(std::size_t block) { return 3 * (block + 1); }
 
  private:
-  WIDTHWISE_BOTH std::size_t block() const {
-    return path.unit.lanes ? static_cast<std::size_t>(path.unit.lanes) : padded_lanes(path, p.k);
-  }
-
-  // Block by block, as lib's chain() has them.
+  // Its lanes are gathered block by block.
   WIDTHWISE_BOTH void output(std::size_t at, std::size_t thread) const {
-    const std::size_t i = at / p.n, j = at % p.n, L = block();
+    const std::size_t i = at / p.n, j = at % p.n;
+    const std::size_t length = padded_lanes(path, p.k), L = block_lanes(path, length);
     const std::span<Lane<H>> lent{lanes + thread * L, L};
     Term<M>* const room = terms + thread * terms_of(L);
-    const Gather<M, H> from{path, p, p.k, order};
-    const Factor<H> c = from.addend(i, j);
     const Scratch<M> scratch{{room, L + 1}, {room + L + 1, L + 1}, {room + 2 * (L + 1), L + 1}};
+    const Gather<M, H> from{path, p, p.k, order};
+    const auto block = [&](std::size_t first) -> std::span<const Lane<H>> {
+      for (std::size_t t = 0; t < L; ++t) lent[t] = from.lane(i, j, first + t);
+      return lent;
+    };
     Progress progress{{p.seed, p.first_index + i * whole_columns + j}};
     NoTrace trace;
-    ChainState<H> state = start_chain(path, c);
-    for (std::size_t first = 0; first < padded_lanes(path, p.k); first += L) {
-      for (std::size_t t = 0; t < L; ++t) lent[t] = from.lane(i, j, first + t);
-      advance<M, H>(path, state, lent, static_cast<std::int64_t>(first), scratch,
-                    ExactMultiplier<M>{}, progress, trace);
-    }
-    const H code = end_chain<M>(path, state, c, progress, trace);  // raises flags, too
+    const H code = chain_of_blocks<M>(path, length, block, from.addend(i, j), scratch,
+                                      ExactMultiplier<M>{}, progress, trace);
     from.store(at, code, progress.flags);
   }
 };

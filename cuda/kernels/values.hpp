@@ -15,17 +15,6 @@ WIDTHWISE_BOTH_INLINE void raise_to(unsigned long long* at, unsigned long long x
 #endif
 }
 
-// 2^e, be it a subnormal number.
-template <class T>
-WIDTHWISE_BOTH_INLINE T power_of_two(std::int64_t e) {
-  constexpr int frac_bits = std::numeric_limits<T>::digits - 1;
-  constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
-  const bool normal = e > -bias;
-  const std::int64_t field = normal ? e + bias : 0, below = normal ? 0 : e + bias - 1 + frac_bits;
-  return std::bit_cast<T>(normal ? static_cast<BitsOf<T>>(field) << frac_bits
-                                 : BitsOf<T>{1} << below);
-}
-
 // values[i] = codes[i] as an operand is conditioned, times 2^scale, or its negative. Infinities are
 // those of the lanes, and NaN theirs.
 template <class T>
@@ -63,7 +52,7 @@ struct DecodeValues {
       case Kind::nan: return std::numeric_limits<T>::quiet_NaN();
       case Kind::finite: break;
     }
-    return hn::Mul(static_cast<T>(x.m), power_of_two<T>(x.q + scale));
+    return std::ldexp(static_cast<T>(x.m), static_cast<int>(x.q + scale));  // exact
   }
 };
 

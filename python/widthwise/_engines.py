@@ -18,7 +18,7 @@ class Engines(list):  # type: ignore[type-arg]
 
 
 def engines() -> Engines:
-    """The engines usable here. All give the same bits.
+    """The engines usable here; `.unusable` has others, and why. All give the same bits.
 
     >>> import widthwise as ww
     >>> "reference" in ww.engines()
@@ -30,17 +30,12 @@ def engines() -> Engines:
 
 
 def check(engine: str) -> None:
-    if engine in core.engine_names():
-        return
-    if why := dict(core.unusable_engines()).get(engine):
+    """That there is one of the name; one that cannot be used here the core refuses, saying why."""
+    if engine not in core.engine_names() and engine not in engines().unusable:
         raise ValueError(
-            f"engine = {engine!r} cannot be used here: {why}; "
-            "engine = 'auto' computes the same without it"
+            f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
+            f"{', '.join(core.engine_names())}"
         )
-    raise ValueError(
-        f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
-        f"{', '.join(core.engine_names())}"
-    )
 
 
 class Explanation(str):

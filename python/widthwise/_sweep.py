@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _widthwise as core
 from ._array import Array
 from ._create import array
 from ._dot import matmul
@@ -115,7 +116,7 @@ class SweepResult(Table):
     """A row for every unit: its text, a grid's parameters, and the metrics.
 
     Attributes:
-        meta: what the figures belong to: shape, rounding, seed, metrics and version.
+        meta: what the figures belong to: shapes, rounding, seed, engine, metrics and version.
     """
 
     def __init__(
@@ -181,18 +182,17 @@ def sweep(
     >>> found["max_abs"].tolist()
     [0.25, 0.0]
     """
-    listed = [units] if isinstance(units, str | Unit) else units
-    texts = list(listed)
-    parameters = listed.parameters if isinstance(listed, Grid) else [{} for _ in texts]
-    check_request(texts, metrics, engine)
+    listed = [as_unit(u) for u in ([units] if isinstance(units, str | Unit) else units)]
+    parameters = units.parameters if isinstance(units, Grid) else [{} for _ in listed]
+    check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
     options = {"threads": threads, "seed": seed}
     if exact is None:
-        exact = product_of(EXACT, x, y, rounding, "auto", options)
+        exact = product_of(as_unit(EXACT), x, y, rounding, "auto", options)
     wanted = np.asarray(exact, dtype=np.float64)
     rows = []
-    for done, (text, row) in enumerate(zip(texts, parameters, strict=True), 1):
-        computed = product_of(text, x, y, rounding, engine, options)
+    for done, (unit, row) in enumerate(zip(listed, parameters, strict=True), 1):
+        computed = product_of(unit, x, y, rounding, engine, options)
         if computed.shape != wanted.shape:
             raise ValueError(
                 f"exact is {wanted.shape}, the product of a and b is {computed.shape}; "
@@ -200,9 +200,9 @@ def sweep(
             )
         errors = Errors(computed, wanted)
         measured = (METRICS[name](errors) for name in metrics)
-        rows.append((str(as_unit(text)), *row.values(), *measured))
+        rows.append((str(unit), *row.values(), *measured))
         if progress:
-            progress(done, len(texts))
+            progress(done, len(listed))
     names = list(parameters[0])
     meta = {
         "a": x.shape,
@@ -210,18 +210,20 @@ def sweep(
         "rounding": rounding,
         "seed": seed,
         "engine": engine,
+        "metrics": list(metrics),
+        "version": core.build_info()["version"],
     }
     return SweepResult(["unit", *names, *metrics], rows, meta)
 
 
-def check_request(units: Sequence[Any], metrics: Sequence[str], engine: str) -> None:
+def check_request(units: Sequence[Unit], metrics: Sequence[str], engine: str) -> None:
     check(engine)
     if not units:
         raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
     for name in metrics:
         if name not in METRICS:
             raise ValueError(f"metrics: {name!r} is none of {', '.join(METRICS)}")
-    for unit in map(as_unit, units):
+    for unit in units:
         if unit.scale_format:
             raise ValueError(f"unit {unit} scales its blocks; a sweep has no scales to give it")
 
@@ -236,11 +238,10 @@ def values(name: str, x: Any) -> np.ndarray:
 
 
 def product_of(
-    unit: str | Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict
 ) -> np.ndarray:
-    u = as_unit(unit)
-    x, y = array(a, u.a, rounding=rounding), array(b, u.b, rounding=rounding)
-    z = matmul(x, y, unit=u, engine=engine, **options)
+    x, y = array(a, unit.a, rounding=rounding), array(b, unit.b, rounding=rounding)
+    z = matmul(x, y, unit=unit, engine=engine, **options)
     return np.asarray(z.to_float64(rounding="rne"))
 
 

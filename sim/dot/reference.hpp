@@ -109,8 +109,7 @@ class UnitOver final : public ReferenceUnit {
           from_{unit.path_, p, unit.k_, unit.order_.data()},
           row_(unit.padded()),
           panel_(unit.padded() * columns) {
-      const std::size_t block =
-          unit.path_.unit.lanes ? static_cast<std::size_t>(unit.path_.unit.lanes) : row_.size();
+      const std::size_t block = block_lanes(unit.path_, row_.size());
       products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
     }
 

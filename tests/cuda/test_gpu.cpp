@@ -80,11 +80,17 @@ TEST_CASE("a GPU computes units of any kind") {
   Tally tally;
   ProductRandom random(3);
   random_units::Random of_units(3);
+  std::uint64_t outputs = 0;
   for (int i = 0; i < 300; ++i) {
     const Unit u = random_units::unit(of_units);
-    for (const Rival::Shape& s : {shapes[0], shapes[1]})
-      if (opinion_at(u, s.k).takes) Rival("cuda", u, tally, true).compare_random(s, random);
+    for (const Rival::Shape& s : {shapes[0], shapes[1]}) {
+      if (!opinion_at(u, s.k).takes) continue;
+      Rival("cuda", u, tally, true).compare_random(s, random);
+      outputs += outputs_compared(s);
+    }
   }
+  CHECK(outputs > 400 * outputs_compared(shapes[0]));
+  tally.expect(outputs);
 }
 
 // Bit patterns of 16-bit formats, specials among them, by the thousand million.

@@ -68,6 +68,8 @@ def test_a_grid_has_a_column_for_every_parameter(operands):
     found = ww.sweep(units, *operands)
     assert len(units) == len(found) == 6
     assert found["e"].tolist() == [5, 5, 5, 8, 8, 8] and found["m"].tolist() == [3, 7, 10] * 2
+    assert found.meta["metrics"] == found.columns[3:] and found.meta["a"] == (5, 40)
+    assert found.meta["version"] == ww.__version__
     best = found.best("rel_norm")
     assert best["m"].tolist() == [10]
     assert (np.diff(found["rel_norm"][:3]) < 0).all()

@@ -71,18 +71,28 @@ constexpr std::size_t block_lanes(const Datapath<M, H>& u, std::size_t all) {
   return u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : all;
 }
 
-// c + the sum of all lanes as the unit computes it (datapath 3.7). The lanes come in the unit's
-// order, padded to whole blocks, at least one.
+// c + the sum of `length` lanes as the unit computes it (datapath 3.7). They come in the unit's
+// order, padded to whole blocks, at least one: block(i) holds those from the i-th on.
+template <class M, class H, class Blocks, class Multiplier, class Trace>
+constexpr H chain_of_blocks(const Datapath<M, H>& u, std::size_t length, const Blocks& block,
+                            const Factor<H>& c, const Scratch<M>& scratch,
+                            const Multiplier& multiplier, Progress& progress, Trace& trace) {
+  ChainState<H> s = start_chain(u, c);
+  for (std::size_t i = 0; i < length; i += block_lanes(u, length))
+    advance<M, H>(u, s, block(i), static_cast<std::int64_t>(i), scratch, multiplier, progress,
+                  trace);
+  return end_chain<M>(u, s, c, progress, trace);
+}
+
+// The same of lanes that are all at hand.
 template <class M, class H, class Multiplier, class Trace>
 constexpr H chain(const Datapath<M, H>& u, std::span<const Lane<H>> lanes, const Factor<H>& c,
                   const Scratch<M>& scratch, const Multiplier& multiplier, Progress& progress,
                   Trace& trace) {
   const std::size_t L = block_lanes(u, lanes.size());
-  ChainState<H> s = start_chain(u, c);
-  for (std::size_t i = 0; i < lanes.size(); i += L)
-    advance(u, s, lanes.subspan(i, L), static_cast<std::int64_t>(i), scratch, multiplier, progress,
-            trace);
-  return end_chain(u, s, c, progress, trace);
+  return chain_of_blocks<M>(
+      u, lanes.size(), [&](std::size_t i) { return lanes.subspan(i, L); }, c, scratch, multiplier,
+      progress, trace);
 }
 
 // The same of the first lane, of the first two, and so on, each padded for itself: deliver(i, code,
