@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,7 +36,26 @@ class Device {
 
   // The kernel takes one argument, by value. Waits until it has run.
   virtual void launch(const Kernel& kernel, const Grid& grid, const void* argument) = 0;
+
+  // Where this thread's copies and launches wait their turn from now on: in a stream of the
+  // driver's. 0 is its default one.
+  virtual void use_stream(std::uintptr_t stream) = 0;
 };
+
+// A thread's work in a stream, for as long as this lives.
+class InStream {
+ public:
+  InStream(Device& device, std::uintptr_t stream) : device_(device) { device.use_stream(stream); }
+  ~InStream() { device_.use_stream(0); }
+  InStream(const InStream&) = delete;
+  InStream& operator=(const InStream&) = delete;
+
+ private:
+  Device& device_;
+};
+
+// A thread some of `count` items.
+void launch_each(Device& device, const Kernel& kernel, std::size_t count, const void* argument);
 
 // Memory of a device, given back at the end.
 class Buffer {

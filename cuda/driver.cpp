@@ -55,14 +55,14 @@ struct Search {
     find(driver.device_attribute, "cuDeviceGetAttribute");
     find(driver.retain_context, "cuDevicePrimaryCtxRetain");
     find(driver.set_context, "cuCtxSetCurrent");
-    find(driver.synchronize, "cuCtxSynchronize");
+    find(driver.synchronize, "cuStreamSynchronize");
     find(driver.load_module, "cuModuleLoadData");
     find(driver.function, "cuModuleGetFunction");
     find(driver.memory, "cuMemGetInfo_v2");
     find(driver.allocate, "cuMemAlloc_v2");
     find(driver.release, "cuMemFree_v2");
-    find(driver.copy_in, "cuMemcpyHtoD_v2");
-    find(driver.copy_out, "cuMemcpyDtoH_v2");
+    find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
+    find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
     find(driver.launch, "cuLaunchKernel");
     find(driver.error_name, "cuGetErrorName");
     find(driver.error_text, "cuGetErrorString");

@@ -26,14 +26,14 @@ struct Driver {
   Status (*device_attribute)(int*, DeviceAttribute, DeviceHandle);
   Status (*retain_context)(Context*, DeviceHandle);
   Status (*set_context)(Context);
-  Status (*synchronize)();
+  Status (*synchronize)(Stream);
   Status (*load_module)(Module*, const void* image);
   Status (*function)(Function*, Module, const char* name);
   Status (*memory)(std::size_t* free, std::size_t* all);
   Status (*allocate)(Address*, std::size_t bytes);
   Status (*release)(Address);
-  Status (*copy_in)(Address to, const void* from, std::size_t bytes);
-  Status (*copy_out)(void* to, Address from, std::size_t bytes);
+  Status (*copy_in)(Address to, const void* from, std::size_t bytes, Stream);
+  Status (*copy_out)(void* to, Address from, std::size_t bytes, Stream);
   Status (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
                    void** arguments, void** extra);

@@ -21,6 +21,8 @@ std::string name_of(DeviceHandle device) {
   return name;
 }
 
+thread_local Stream stream = nullptr;
+
 // One GPU. Its context is the one that all of a process share.
 class Gpu final : public Device {
  public:
@@ -56,13 +58,15 @@ class Gpu final : public Device {
   }
   void copy_in(void* to, const void* from, std::size_t bytes) override {
     current();
-    expect(driver()->copy_in(reinterpret_cast<Address>(to), from, bytes),
-           fmt::format("{}, copying {} bytes to it", name_, bytes));
+    const std::string doing = fmt::format("{}, copying {} bytes to it", name_, bytes);
+    expect(driver()->copy_in(reinterpret_cast<Address>(to), from, bytes, stream), doing);
+    expect(driver()->synchronize(stream), doing);
   }
   void copy_out(void* to, const void* from, std::size_t bytes) override {
     current();
-    expect(driver()->copy_out(to, reinterpret_cast<Address>(from), bytes),
-           fmt::format("{}, copying {} bytes from it", name_, bytes));
+    const std::string doing = fmt::format("{}, copying {} bytes from it", name_, bytes);
+    expect(driver()->copy_out(to, reinterpret_cast<Address>(from), bytes, stream), doing);
+    expect(driver()->synchronize(stream), doing);
   }
 
   void launch(const Kernel& kernel, const Grid& grid, const void* argument) override {
@@ -73,15 +77,17 @@ class Gpu final : public Device {
     const auto count = [](std::size_t n) { return static_cast<unsigned>(n); };
     try {
       expect(driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y), 1,
-                              count(grid.threads), 1, 1, 0, nullptr, arguments, nullptr),
+                              count(grid.threads), 1, 1, 0, stream, arguments, nullptr),
              doing);
-      expect(driver()->synchronize(), doing);
+      expect(driver()->synchronize(stream), doing);
     } catch (const std::runtime_error& error) {
       const std::scoped_lock lock(mutex_);
       trouble_ = error.what();
       throw;
     }
   }
+
+  void use_stream(std::uintptr_t handle) override { stream = reinterpret_cast<Stream>(handle); }
 
   // What went wrong before, if anything did: the driver then does nothing more for this process.
   std::string trouble() const {

@@ -16,27 +16,27 @@ namespace {
 // Region by region of what the device's memory holds.
 class DeviceProduct final : public ProductEngine {
  public:
-  DeviceProduct(const ProductTask& task, Device& device)
-      : device_(device), unit_(task.unit), way_(pair_tiles(task, device)) {
+  DeviceProduct(const ProductTask& task, Device& device, Memory lies)
+      : device_(device), unit_(task.unit), lies_(lies), way_(pair_tiles(task, device)) {
     if (!way_) way_ = lane_tiles(task, device);
     if (!way_) way_ = tensor_tiles(task, device);
     if (!way_) way_ = definition(task, device);
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    run({first, 0, last - first, p.n}, p, device_.free_bytes() / 3);
+    run({first, 0, last - first, p.n}, {p, lies_}, device_.free_bytes() / 3);
   }
 
  private:
   // What does not fit goes in halves: whole rows while there are some.
-  void run(const Region& r, const MatrixProduct& p, std::size_t budget) const {
+  void run(const Region& r, const WholeProduct& p, std::size_t budget) const {
     if (r.outputs() == 0) return;
     if (RegionMemory::bytes(unit_, p, r) <= budget && fits(r, p)) return;
     if (r.outputs() == 1)
       throw std::runtime_error(fmt::format(
           "{}: its memory does not hold the operands of one output, of length {}; engine = 'auto' "
           "computes the same on the CPU",
-          device_.name(), p.k));
+          device_.name(), p.p.k));
     Region low = r, high = r;
     if (r.columns > r.rows)
       low.columns /= 2, high.columns -= low.columns, high.column += low.columns;
@@ -46,7 +46,7 @@ class DeviceProduct final : public ProductEngine {
     run(high, p, budget);
   }
   // Others may take memory meanwhile.
-  bool fits(const Region& r, const MatrixProduct& p) const {
+  bool fits(const Region& r, const WholeProduct& p) const {
     try {
       const RegionMemory memory(device_, unit_, p, r);
       way_->compute(memory.there(), nullptr);
@@ -59,6 +59,7 @@ class DeviceProduct final : public ProductEngine {
 
   Device& device_;
   Unit unit_;
+  Memory lies_;
   std::unique_ptr<const Way> way_;
 };
 
@@ -96,8 +97,8 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
   }
 }
 
-std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device) {
-  return std::make_unique<DeviceProduct>(task, device);
+std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device, Memory lies) {
+  return std::make_unique<DeviceProduct>(task, device, lies);
 }
 
 }  // namespace widthwise::cuda

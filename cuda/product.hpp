@@ -1,5 +1,5 @@
 #pragma once
-#include "device.hpp"
+#include "upload.hpp"
 #include "widthwise/sim/engine.hpp"
 
 // Matrix products on a device.
@@ -7,6 +7,9 @@ namespace widthwise::cuda {
 
 // What the engine of that name says to a task for the device.
 Opinion opinion(const ProductTask& task, std::string_view engine, const Device& device);
-std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device);
+
+// For products whose operands and results lie here, or on the device.
+std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device,
+                                    Memory lies = Memory::host);
 
 }  // namespace widthwise::cuda

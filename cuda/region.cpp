@@ -5,7 +5,9 @@
 namespace widthwise::cuda {
 namespace {
 
-std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
+std::size_t result_bytes(const Unit& u) {
+  return static_cast<std::size_t>(item_bytes(result_round(u).fmt.width()));
+}
 
 std::size_t scale_blocks(const Unit& u, std::size_t k) {
   if (!u.scale) return 0;
@@ -13,56 +15,81 @@ std::size_t scale_blocks(const Unit& u, std::size_t k) {
   return (k + block - 1) / block;
 }
 
+// What a region of outputs needs of every operand.
+struct Parts {
+  Part a, b, c, scale_a, scale_b;
+
+  Parts(const Unit& u, const MatrixProduct& p, const Region& r) {
+    const auto part = [](const CodeMatrix& x, const Format& f, const Region& of) {
+      return Part{x, of.row, of.column, of.rows, of.columns, item_bytes(f.width())};
+    };
+    const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
+    const std::size_t scales = scale_blocks(u, p.k);
+    a = part(p.a, u.a.fmt, {r.row, 0, r.rows, p.k});
+    b = part(p.b, u.b.fmt, {0, r.column, p.k, r.columns});
+    c = part(p.c, u.c.fmt, r);
+    scale_a = part(p.scale_a, scale, {r.row, 0, r.rows, scales});
+    scale_b = part(p.scale_b, scale, {0, r.column, scales, r.columns});
+  }
+};
+
+// Whole rows of results are written where they belong, if that is on the device.
+bool at_home(const WholeProduct& whole, const Region& r) {
+  return whole.lies == Memory::device && r.columns == whole.p.n;
+}
+
 }  // namespace
 
-RegionMemory::RegionMemory(Device& device, const Unit& u, const MatrixProduct& whole,
+RegionMemory::RegionMemory(Device& device, const Unit& u, const WholeProduct& whole,
                            const Region& r)
     : device_(device),
       whole_(whole),
       region_(r),
-      result_bytes_(bytes_of(result_round(u).fmt)),
-      result_(device, r.outputs() * result_bytes_),
-      flags_(device, whole.flags ? r.outputs() : 0),
-      there_{whole, whole.n} {
-  const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
-  const std::size_t k = whole.k, scales = scale_blocks(u, k);
+      result_bytes_(result_bytes(u)),
+      there_{whole.p, whole.p.n} {
+  const Parts parts(u, whole.p, r);
   MatrixProduct& p = there_.p;
   p.m = r.rows, p.n = r.columns;
-  p.a = upload(whole.a, u.a.fmt, {r.row, 0, r.rows, k});
-  p.b = upload(whole.b, u.b.fmt, {0, r.column, k, r.columns});
-  p.c = upload(whole.c, u.c.fmt, r);
-  p.scale_a = upload(whole.scale_a, scale, {r.row, 0, r.rows, scales});
-  p.scale_b = upload(whole.scale_b, scale, {0, r.column, scales, r.columns});
-  p.result = result_.at();
-  p.flags = flags_.at<std::uint8_t>();
-  p.first_index = whole.first_index + r.row * whole.n + r.column;
+  p.a = upload(parts.a), p.b = upload(parts.b), p.c = upload(parts.c);
+  p.scale_a = upload(parts.scale_a), p.scale_b = upload(parts.scale_b);
+  p.result = place(whole.p.result, result_bytes_, result_);
+  p.flags = static_cast<std::uint8_t*>(place(whole.p.flags, 1, flags_));
+  p.first_index = whole.p.first_index + r.row * whole.p.n + r.column;
 }
 
-CodeMatrix RegionMemory::upload(const CodeMatrix& x, const Format& f, const Region& part) {
-  Uploaded there =
-      uploaded(device_, {x, part.row, part.column, part.rows, part.columns, item_bytes(f.width())});
+CodeMatrix RegionMemory::upload(const Part& part) {
+  Uploaded there = uploaded(device_, part, whole_.lies);
   operands_.push_back(std::move(there.memory));
   return there.matrix;
 }
 
-void RegionMemory::bring_home() const {
-  const std::size_t first = region_.row * whole_.n + region_.column;
-  const auto home = [&](void* data, std::size_t bytes) {
-    return Home{static_cast<std::byte*>(data) + first * bytes, whole_.n * bytes};
-  };
-  brought_home(device_, result_.at(), home(whole_.result, result_bytes_), region_.rows,
-               region_.columns * result_bytes_);
-  if (whole_.flags)
-    brought_home(device_, flags_.at(), home(whole_.flags, 1), region_.rows, region_.columns);
+std::byte* RegionMemory::home(void* whole, std::size_t item) const {
+  return static_cast<std::byte*>(whole) + (region_.row * whole_.p.n + region_.column) * item;
 }
 
-std::size_t RegionMemory::bytes(const Unit& u, const MatrixProduct& whole, const Region& r) {
-  const std::size_t lines = r.rows + r.columns, k = whole.k;
-  std::size_t bytes = r.rows * k * bytes_of(u.a.fmt) + r.columns * k * bytes_of(u.b.fmt) +
-                      r.outputs() * (bytes_of(result_round(u).fmt) + (whole.flags ? 1 : 0));
-  if (whole.c.data) bytes += r.outputs() * bytes_of(u.c.fmt);
-  if (u.scale) bytes += lines * scale_blocks(u, k) * bytes_of(u.scale->fmt);
-  return bytes;
+void* RegionMemory::place(void* whole, std::size_t item, Buffer& own) {
+  if (!whole || at_home(whole_, region_)) return whole ? home(whole, item) : nullptr;
+  own = Buffer(device_, region_.outputs() * item);
+  return own.at();
+}
+
+void RegionMemory::bring_home() const {
+  if (at_home(whole_, region_)) return;
+  const auto bring = [&](const Buffer& from, void* whole, std::size_t item) {
+    const Home to{home(whole, item), whole_.p.n * item, whole_.lies};
+    brought_home(device_, from.at(), to, region_.rows, region_.columns * item);
+  };
+  bring(result_, whole_.p.result, result_bytes_);
+  if (whole_.p.flags) bring(flags_, whole_.p.flags, 1);
+}
+
+std::size_t RegionMemory::bytes(const Unit& u, const WholeProduct& whole, const Region& r) {
+  const Parts parts(u, whole.p, r);
+  std::size_t bytes = 0;
+  for (const Part& x : {parts.a, parts.b, parts.c, parts.scale_a, parts.scale_b})
+    bytes += bytes_to_take(x, whole.lies);
+  if (at_home(whole, r)) return bytes;
+  return bytes + r.outputs() * (result_bytes(u) + (whole.p.flags ? 1 : 0));
 }
 
 }  // namespace widthwise::cuda

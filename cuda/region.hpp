@@ -16,21 +16,32 @@ struct RegionThere {
   std::size_t whole_columns;  // of the product that it is a part of
 };
 
+// A product whose operands and results lie here or there.
+struct WholeProduct {
+  const MatrixProduct& p;
+  Memory lies;
+};
+
 // Operands and results of a region on the device.
 class RegionMemory {
  public:
-  RegionMemory(Device& device, const Unit& u, const MatrixProduct& whole, const Region& region);
+  RegionMemory(Device& device, const Unit& u, const WholeProduct& whole, const Region& region);
 
   const RegionThere& there() const { return there_; }
   void bring_home() const;
 
-  static std::size_t bytes(const Unit& u, const MatrixProduct& whole, const Region& region);
+  // What it takes of the device's memory.
+  static std::size_t bytes(const Unit& u, const WholeProduct& whole, const Region& region);
 
  private:
-  CodeMatrix upload(const CodeMatrix& x, const Format& f, const Region& part);
+  CodeMatrix upload(const Part& part);
+  // Of the region's first result.
+  std::byte* home(void* whole, std::size_t item_bytes) const;
+  // There, or else a place of the region's own; null of nothing.
+  void* place(void* whole, std::size_t item_bytes, Buffer& own);
 
   Device& device_;
-  const MatrixProduct& whole_;
+  WholeProduct whole_;
   Region region_;
   std::size_t result_bytes_;
   std::vector<Buffer> operands_;

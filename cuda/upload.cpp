@@ -1,8 +1,9 @@
 #include "upload.hpp"
 
+#include <algorithm>
 #include <cstring>
 
-#include "widthwise/sim/codes.hpp"
+#include "kernels/move.hpp"
 
 namespace widthwise::cuda {
 namespace {
@@ -11,6 +12,10 @@ const std::byte* place(const Part& p, std::size_t i, std::size_t j) {
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p.row + i) * p.matrix.row +
                             static_cast<std::ptrdiff_t>(p.column + j) * p.matrix.column;
   return static_cast<const std::byte*>(p.matrix.data) + at * p.bytes;
+}
+
+std::size_t bytes_of(const Part& p) {
+  return p.rows * p.columns * static_cast<std::size_t>(p.bytes);
 }
 
 // Of the codes of one row.
@@ -24,35 +29,79 @@ void gather_row(const Part& p, std::size_t i, std::byte* out) {
 }
 
 bool is_dense(const Part& p) {
-  return p.matrix.column == 1 &&
+  return (p.columns == 1 || p.matrix.column == 1) &&
          (p.rows == 1 || p.matrix.row == static_cast<std::ptrdiff_t>(p.columns));
+}
+
+void copy_in(Device& device, void* to, const Part& p) {
+  if (is_dense(p)) return device.copy_in(to, place(p, 0, 0), bytes_of(p));
+  std::vector<std::byte> rows(bytes_of(p));
+  for (std::size_t i = 0; i < p.rows; ++i)
+    gather_row(p, i, &rows[i * p.columns * static_cast<std::size_t>(p.bytes)]);
+  device.copy_in(to, rows.data(), rows.size());
+}
+
+void move(Device& device, const MoveItems& items) {
+  launch_each(device, {"values", "move_items"}, items.rows * items.columns, &items);
+}
+
+void gather_there(Device& device, void* to, const Part& p) {
+  move(device, {.from = place(p, 0, 0),
+                .to = static_cast<std::byte*>(to),
+                .from_row = p.matrix.row,
+                .from_column = p.matrix.column,
+                .to_row = static_cast<std::ptrdiff_t>(p.columns),
+                .to_column = 1,
+                .rows = p.rows,
+                .columns = p.columns,
+                .bytes = p.bytes});
+}
+
+// Bytes, as they are all that a row is made of.
+void scatter_there(Device& device, const void* from, const Home& home, std::size_t rows,
+                   std::size_t bytes_a_row) {
+  move(device, {.from = static_cast<const std::byte*>(from),
+                .to = home.at,
+                .from_row = static_cast<std::ptrdiff_t>(bytes_a_row),
+                .from_column = 1,
+                .to_row = static_cast<std::ptrdiff_t>(home.row_bytes),
+                .to_column = 1,
+                .rows = rows,
+                .columns = bytes_a_row,
+                .bytes = 1});
+}
+
+void copy_out(Device& device, const void* from, const Home& home, std::size_t rows,
+              std::size_t bytes_a_row) {
+  if (home.row_bytes == bytes_a_row) return device.copy_out(home.at, from, rows * bytes_a_row);
+  std::vector<std::byte> all(rows * bytes_a_row);
+  device.copy_out(all.data(), from, all.size());
+  for (std::size_t i = 0; i < rows; ++i)
+    std::memcpy(home.at + i * home.row_bytes, &all[i * bytes_a_row], bytes_a_row);
 }
 
 }  // namespace
 
-Uploaded uploaded(Device& device, const Part& p) {
+std::size_t bytes_to_take(const Part& p, Memory lies) {
+  if (!p.matrix.data || (lies == Memory::device && is_dense(p))) return 0;
+  return std::max<std::size_t>(1, bytes_of(p));
+}
+
+Uploaded uploaded(Device& device, const Part& p, Memory lies) {
   if (!p.matrix.data) return {};
-  const std::size_t row_bytes = p.columns * static_cast<std::size_t>(p.bytes);
-  Buffer memory(device, std::max<std::size_t>(1, p.rows * row_bytes));
-  if (is_dense(p)) {
-    device.copy_in(memory.at(), place(p, 0, 0), p.rows * row_bytes);
-  } else {
-    std::vector<std::byte> rows(p.rows * row_bytes);
-    for (std::size_t i = 0; i < p.rows; ++i) gather_row(p, i, &rows[i * row_bytes]);
-    device.copy_in(memory.at(), rows.data(), rows.size());
-  }
-  const CodeMatrix matrix{memory.at(), static_cast<std::ptrdiff_t>(p.columns), 1};
+  const auto columns = static_cast<std::ptrdiff_t>(p.columns);
+  if (bytes_to_take(p, lies) == 0) return {{}, {place(p, 0, 0), columns, 1}};
+  Buffer memory(device, bytes_to_take(p, lies));
+  lies == Memory::host ? copy_in(device, memory.at(), p) : gather_there(device, memory.at(), p);
+  const CodeMatrix matrix{memory.at(), columns, 1};
   return {std::move(memory), matrix};
 }
 
 void brought_home(Device& device, const void* from, const Home& home, std::size_t rows,
                   std::size_t bytes_a_row) {
   if (rows == 0 || bytes_a_row == 0) return;
-  if (home.row_bytes == bytes_a_row) return device.copy_out(home.at, from, rows * bytes_a_row);
-  std::vector<std::byte> all(rows * bytes_a_row);
-  device.copy_out(all.data(), from, all.size());
-  for (std::size_t i = 0; i < rows; ++i)
-    std::memcpy(home.at + i * home.row_bytes, &all[i * bytes_a_row], bytes_a_row);
+  if (home.lies == Memory::host) return copy_out(device, from, home, rows, bytes_a_row);
+  scatter_there(device, from, home, rows, bytes_a_row);
 }
 
 }  // namespace widthwise::cuda

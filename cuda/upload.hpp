@@ -4,8 +4,11 @@
 #include "device.hpp"
 #include "widthwise/sim/dot.hpp"
 
-// Matrices of codes on their way to a device: dense rows there, whatever they were here.
+// Matrices of codes on their way to a device: dense rows there, whatever they were before.
 namespace widthwise::cuda {
+
+// Where codes lie: in this machine's memory, or in the device's already.
+enum class Memory { host, device };
 
 // Rows and columns of a matrix, from one element on.
 struct Part {
@@ -14,17 +17,22 @@ struct Part {
   int bytes;  // of an item
 };
 
-// Dense there; as a matrix of the device's addresses.
+// What uploaded() takes of the device's memory for it.
+std::size_t bytes_to_take(const Part& part, Memory lies);
+
+// Dense there; as a matrix of the device's addresses. Dense parts of its own memory stay where they
+// are.
 struct Uploaded {
   Buffer memory;
   CodeMatrix matrix;
 };
-Uploaded uploaded(Device& device, const Part& part);
+Uploaded uploaded(Device& device, const Part& part, Memory lies);
 
-// n codes of every row back to where the results of `p` stand, whose items have so many bytes.
+// Rows of results to where they belong.
 struct Home {
   std::byte* at;          // of the part's first output
   std::size_t row_bytes;  // from one row of the whole to the next
+  Memory lies;
 };
 void brought_home(Device& device, const void* from, const Home& home, std::size_t rows,
                   std::size_t bytes_a_row);

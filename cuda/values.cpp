@@ -1,7 +1,5 @@
 #include "values.hpp"
 
-#include <algorithm>
-
 #include "kernels/values.hpp"
 #include "widthwise/sim/codes.hpp"
 
@@ -14,13 +12,6 @@ Kernel kernel(const char* of_floats, const char* of_doubles) {
 }
 
 }  // namespace
-
-void launch_each(Device& device, const Kernel& kernel, std::size_t count, const void* argument) {
-  constexpr std::size_t threads = 256, blocks_of_processor = 8;
-  const std::size_t blocks =
-      std::min((count + threads - 1) / threads, device.processors() * blocks_of_processor);
-  device.launch(kernel, {blocks, 1, threads}, argument);
-}
 
 template <class T>
 Values<T> decoded(Device& device, const Operand& operand, const CodeMatrix& x, std::size_t count,

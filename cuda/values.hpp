@@ -5,9 +5,6 @@
 // Codes on a device to the values of lanes, and back.
 namespace widthwise::cuda {
 
-// A thread some of `count` items.
-void launch_each(Device& device, const Kernel& kernel, std::size_t count, const void* argument);
-
 // How numbers stand in lanes: times 2^power, or the negative of that.
 struct LaneScale {
   int power = 0;

@@ -1,7 +1,8 @@
+#include "cuda/kernels/move.hpp"
 #include "cuda/kernels/on_device.cuh"
 #include "cuda/kernels/values.hpp"
 
-// Codes to lanes' values and back.
+// Codes to lanes' values and back, and from place to place.
 using namespace widthwise::cuda;
 
 #define WIDTHWISE_VALUES(T)                                        \
@@ -15,3 +16,8 @@ using namespace widthwise::cuda;
   }
 WIDTHWISE_VALUES(float)
 WIDTHWISE_VALUES(double)
+
+extern "C" __global__ void __launch_bounds__(256)
+    move_items(const __grid_constant__ MoveItems items) {
+  run_threads(items);
+}

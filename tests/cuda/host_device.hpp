@@ -20,6 +20,8 @@ class HostDevice final : public widthwise::cuda::Device {
 
   std::size_t memory = std::size_t{1} << 28;  // in all
   std::size_t taken = 0, most_taken = 0, launches = 0;
+  std::size_t copied = 0;  // bytes, in or out
+  std::uintptr_t stream = 0;
 
   std::string name() const override { return "this CPU"; }
   std::size_t free_bytes() const override { return memory - taken; }
@@ -39,19 +41,21 @@ class HostDevice final : public widthwise::cuda::Device {
     sizes_.erase(at);
     ::operator delete (at, std::align_val_t{256});
   }
-  void copy_in(void* to, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
-  void copy_out(void* to, const void* from, std::size_t bytes) override {
-    std::memcpy(to, from, bytes);
-  }
+  void copy_in(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+  void copy_out(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
   void launch(const widthwise::cuda::Kernel& kernel, const widthwise::cuda::Grid& grid,
               const void* argument) override {
     ++launches;
     kernels_.at(kernel.name)(argument, grid);
   }
+  void use_stream(std::uintptr_t handle) override { stream = handle; }
 
  private:
+  void copy(void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    copied += bytes;
+  }
+
   std::map<std::string, Body> kernels_;
   std::map<void*, std::size_t> sizes_;
 };

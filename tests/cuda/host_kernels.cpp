@@ -1,5 +1,6 @@
 #include "host_kernels.hpp"
 
+#include "cuda/kernels/move.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
@@ -101,6 +102,7 @@ Kernels kernels() {
   all["pair_brain_fused"] = pair_tile<BrainPair, true>();
   all["pack_pairs"] = each_thread<PackPairs>();
   all["unpack_pairs"] = each_thread<UnpackPairs>();
+  all["move_items"] = each_thread<MoveItems>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
   return all;
 }

@@ -62,7 +62,8 @@ class TensorTiles final : public ProductEngine {
       : unit_(task.unit), way_(cuda::tensor_tiles(task, device())) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const cuda::RegionMemory memory(device(), unit_, p, {first, 0, last - first, p.n});
+    const cuda::RegionMemory memory(device(), unit_, {p, cuda::Memory::host},
+                                    {first, 0, last - first, p.n});
     way_->compute(memory.there(), nullptr);
     memory.bring_home();
   }
