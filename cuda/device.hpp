@@ -40,6 +40,8 @@ class Device {
   // Where this thread's copies and launches wait their turn from now on: in a stream of the
   // driver's. 0 is its default one.
   virtual void use_stream(std::uintptr_t stream) = 0;
+  // For whatever others do in that stream.
+  virtual void wait() = 0;
 };
 
 // A thread's work in a stream, for as long as this lives.

@@ -53,6 +53,7 @@ struct Search {
     find(driver.device, "cuDeviceGet");
     find(driver.device_name, "cuDeviceGetName");
     find(driver.device_attribute, "cuDeviceGetAttribute");
+    find(driver.pointer_attribute, "cuPointerGetAttribute");
     find(driver.retain_context, "cuDevicePrimaryCtxRetain");
     find(driver.set_context, "cuCtxSetCurrent");
     find(driver.synchronize, "cuStreamSynchronize");

@@ -9,6 +9,7 @@ namespace widthwise::cuda {
 
 enum class Status : int { success = 0, out_of_memory = 2 };
 enum class DeviceAttribute : int { multiprocessor_count = 16 };
+enum class PointerAttribute : int { device_ordinal = 9 };
 
 using DeviceHandle = int;
 using Address = std::uintptr_t;
@@ -24,6 +25,7 @@ struct Driver {
   Status (*device)(DeviceHandle*, int index);
   Status (*device_name)(char*, int bytes, DeviceHandle);
   Status (*device_attribute)(int*, DeviceAttribute, DeviceHandle);
+  Status (*pointer_attribute)(void* value, PointerAttribute, Address);
   Status (*retain_context)(Context*, DeviceHandle);
   Status (*set_context)(Context);
   Status (*synchronize)(Stream);

@@ -60,13 +60,13 @@ class Gpu final : public Device {
     current();
     const std::string doing = fmt::format("{}, copying {} bytes to it", name_, bytes);
     expect(driver()->copy_in(reinterpret_cast<Address>(to), from, bytes, stream), doing);
-    expect(driver()->synchronize(stream), doing);
+    wait();
   }
   void copy_out(void* to, const void* from, std::size_t bytes) override {
     current();
     const std::string doing = fmt::format("{}, copying {} bytes from it", name_, bytes);
     expect(driver()->copy_out(to, reinterpret_cast<Address>(from), bytes, stream), doing);
-    expect(driver()->synchronize(stream), doing);
+    wait();
   }
 
   void launch(const Kernel& kernel, const Grid& grid, const void* argument) override {
@@ -88,6 +88,10 @@ class Gpu final : public Device {
   }
 
   void use_stream(std::uintptr_t handle) override { stream = reinterpret_cast<Stream>(handle); }
+  void wait() override {
+    current();
+    expect(driver()->synchronize(stream), name_ + ", waiting for a stream");
+  }
 
   // What went wrong before, if anything did: the driver then does nothing more for this process.
   std::string trouble() const {
@@ -190,6 +194,15 @@ const Gpus& gpus() {
 }
 
 Device& gpu(int index) { return opened_gpu(index); }
+
+int gpu_of_address(const void* at) {
+  gpu(0);
+  int index = 0;
+  expect(driver()->pointer_attribute(&index, PointerAttribute::device_ordinal,
+                                     reinterpret_cast<Address>(at)),
+         fmt::format("asking whose memory {} is", at));
+  return index;
+}
 
 void offer_engine() {
   static std::once_flag once;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/move.hpp"
-
 namespace widthwise::cuda {
 namespace {
 
@@ -41,34 +39,27 @@ void copy_in(Device& device, void* to, const Part& p) {
   device.copy_in(to, rows.data(), rows.size());
 }
 
-void move(Device& device, const MoveItems& items) {
-  launch_each(device, {"values", "move_items"}, items.rows * items.columns, &items);
-}
-
-void gather_there(Device& device, void* to, const Part& p) {
-  move(device, {.from = place(p, 0, 0),
-                .to = static_cast<std::byte*>(to),
-                .from_row = p.matrix.row,
-                .from_column = p.matrix.column,
-                .to_row = static_cast<std::ptrdiff_t>(p.columns),
-                .to_column = 1,
-                .rows = p.rows,
-                .columns = p.columns,
-                .bytes = p.bytes});
-}
-
 // Bytes, as they are all that a row is made of.
 void scatter_there(Device& device, const void* from, const Home& home, std::size_t rows,
                    std::size_t bytes_a_row) {
-  move(device, {.from = static_cast<const std::byte*>(from),
-                .to = home.at,
-                .from_row = static_cast<std::ptrdiff_t>(bytes_a_row),
-                .from_column = 1,
-                .to_row = static_cast<std::ptrdiff_t>(home.row_bytes),
-                .to_column = 1,
-                .rows = rows,
-                .columns = bytes_a_row,
-                .bytes = 1});
+  const auto dense = static_cast<std::ptrdiff_t>(bytes_a_row),
+             whole = static_cast<std::ptrdiff_t>(home.row_bytes);
+  move_items(device, {static_cast<const std::byte*>(from),
+                      home.at,
+                      1,
+                      2,
+                      {{.size = rows, .from = dense, .to = whole},
+                       {.size = bytes_a_row, .from = 1, .to = 1}}});
+}
+
+void gather_there(Device& device, void* to, const Part& p) {
+  const auto columns = static_cast<std::ptrdiff_t>(p.columns);
+  move_items(device, {place(p, 0, 0),
+                      static_cast<std::byte*>(to),
+                      p.bytes,
+                      2,
+                      {{.size = p.rows, .from = p.matrix.row, .to = columns},
+                       {.size = p.columns, .from = p.matrix.column, .to = 1}}});
 }
 
 void copy_out(Device& device, const void* from, const Home& home, std::size_t rows,
@@ -81,6 +72,10 @@ void copy_out(Device& device, const void* from, const Home& home, std::size_t ro
 }
 
 }  // namespace
+
+void move_items(Device& device, const MoveItems& items) {
+  launch_each(device, {"values", "move_items"}, items.count(), &items);
+}
 
 std::size_t bytes_to_take(const Part& p, Memory lies) {
   if (!p.matrix.data || (lies == Memory::device && is_dense(p))) return 0;

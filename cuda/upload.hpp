@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "device.hpp"
+#include "kernels/move.hpp"
 #include "widthwise/sim/dot.hpp"
 
 // Matrices of codes on their way to a device: dense rows there, whatever they were before.
@@ -27,6 +28,9 @@ struct Uploaded {
   CodeMatrix matrix;
 };
 Uploaded uploaded(Device& device, const Part& part, Memory lies);
+
+// From place to place on the device.
+void move_items(Device& device, const MoveItems& items);
 
 // Rows of results to where they belong.
 struct Home {

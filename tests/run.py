@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
 ARM = ROOT / "build-aarch64"
+PRETEND_GPU = "tests/cuda/libcuda.so.1"  # for tests/python/test_device.py
 REPEATED_ROOMS = {"lib", "sim", "cuda"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
@@ -100,7 +101,7 @@ def all_suites(long: bool) -> list[Suite]:
         doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", NOT_EXHAUSTIVE)
         for test in repeated_tests(SANITIZED)
     ]
-    python = [Suite("python", run_pytest, alone=True)]
+    python = [Suite("python", run_pytest, (PLAIN, PRETEND_GPU), alone=True)]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
     return plain + python + sanitized + fuzzers + (arm_suites() if long else [])

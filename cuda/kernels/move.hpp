@@ -4,13 +4,25 @@
 
 namespace widthwise::cuda {
 
-// Items of a matrix from where they lie to where they belong, by strides in items.
+// Items of an array from where they lie to where they belong.
 struct MoveItems {
+  static constexpr int most_axes = 8;
+  struct Axis {
+    std::size_t size;
+    std::ptrdiff_t from, to;  // strides, in items
+  };
+
   const std::byte* from;
   std::byte* to;
-  std::ptrdiff_t from_row, from_column, to_row, to_column;
-  std::size_t rows, columns;
   int bytes;  // of an item: 1, 2, 4, or whole words of 8
+  int axes_used;
+  Axis axes[most_axes];
+
+  constexpr std::size_t count() const {
+    std::size_t n = 1;
+    for (int i = 0; i < axes_used; ++i) n *= axes[i].size;
+    return n;
+  }
 
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
     switch (bytes) {
@@ -25,11 +37,15 @@ struct MoveItems {
   template <class Word>
   WIDTHWISE_BOTH void move(std::size_t thread, std::size_t threads) const {
     const auto words = static_cast<std::ptrdiff_t>(bytes / sizeof(Word));
-    for (std::size_t at = thread; at < rows * columns; at += threads) {
-      const auto i = static_cast<std::ptrdiff_t>(at / columns),
-                 j = static_cast<std::ptrdiff_t>(at % columns);
-      const auto* x = reinterpret_cast<const Word*>(from) + (i * from_row + j * from_column) * words;
-      auto* z = reinterpret_cast<Word*>(to) + (i * to_row + j * to_column) * words;
+    for (std::size_t at = thread; at < count(); at += threads) {
+      std::ptrdiff_t source = 0, target = 0;
+      std::size_t left = at;
+      for (int i = axes_used; i-- > 0; left /= axes[i].size) {
+        const auto place = static_cast<std::ptrdiff_t>(left % axes[i].size);
+        source += place * axes[i].from, target += place * axes[i].to;
+      }
+      const auto* x = reinterpret_cast<const Word*>(from) + source * words;
+      auto* z = reinterpret_cast<Word*>(to) + target * words;
       for (std::ptrdiff_t w = 0; w < words; ++w) z[w] = x[w];
     }
   }

@@ -14,6 +14,8 @@ void bind_array(py::module_& m);
 void bind_chain(py::module_& m);
 void bind_dot(py::module_& m);
 void bind_convolution(py::module_& m);
+void bind_device(py::module_& m);
+void bind_dlpack(py::module_& m);
 void bind_vectors(py::module_& m);
 void bind_study(py::module_& m);
 void bind_verify(py::module_& m);

@@ -8,6 +8,8 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_chain(m);
   bind_dot(m);
   bind_convolution(m);
+  bind_device(m);
+  bind_dlpack(m);
   bind_vectors(m);
   bind_study(m);
   bind_verify(m);

@@ -25,6 +25,7 @@ from ._compare import (
 )
 from ._convolution import conv1d, conv2d
 from ._create import array, from_bits, zeros
+from ._device import DeviceArray, device_stream
 from ._dot import cumsum, dot, matmul, sum
 from ._elementwise import (
     abs,
@@ -64,6 +65,7 @@ from ._verify import Verdict, verify
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
     "Array",
+    "DeviceArray",
     "Format",
     "SweepResult",
     "Trace",
@@ -79,6 +81,7 @@ __all__ = [
     "convert",
     "copysign",
     "cumsum",
+    "device_stream",
     "divide",
     "dot",
     "engines",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +9,14 @@ import numpy as np
 
 from . import _codes, _ufuncs
 from . import _widthwise as core
+from ._code_array import CodeArray
 from ._format import WIDEST_RANGE, Format, as_format
 from ._table import bits_html
 
 MOST_SHOWN = 64  # elements of an HTML table
 
 
-class Array(np.lib.mixins.NDArrayOperatorsMixin):
+class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     """Numbers of one format, held as their codes.
 
     Made by `ww.array` (values) and `ww.from_bits` (codes). Operators take arrays of one format and
@@ -30,9 +30,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     ['0x2e66', '0x3266']
     """
 
-    __slots__ = ("_bits", "_format")
-    _bits: np.ndarray
-    _format: Format
+    __slots__ = ()
 
     def __init__(self) -> None:
         raise TypeError("make arrays with ww.array(values, format) or ww.from_bits(codes, format)")
@@ -49,57 +47,26 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """The codes themselves, not a copy: uint8/16/32/64, or uint64 limbs on a last axis."""
         return self._bits
 
-    @property
-    def format(self) -> Format:
-        return self._format
-
-    # --- Shape ---
+    def _with(self, bits: np.ndarray) -> Array:
+        return Array._of(bits, self._format)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self._bits.shape[:-1] if self._format.limbs > 1 else self._bits.shape
+    def device(self) -> str:
+        """'cpu': this machine's memory."""
+        return "cpu"
 
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+    def to_device(self, device: str) -> Any:
+        """A copy in a GPU's memory, a DeviceArray: of 'cuda', or 'cuda:1'. Itself for 'cpu'.
 
-    @property
-    def size(self) -> int:
-        return self._bits.size // self._format.limbs
+        Raises:
+            ValueError: there is no such GPU, and why.
+        """
+        from ._device import to_device
 
-    @property
-    def _items(self) -> np.ndarray:
-        return _codes.items(self._bits, self._format)
-
-    def _from_items(self, items: np.ndarray) -> Array:
-        return Array._of(_codes.bits(np.asarray(items), self._format), self._format)
-
-    def reshape(self, *shape: Any) -> Array:
-        return self._from_items(self._items.reshape(*shape))
-
-    def ravel(self) -> Array:
-        return self.reshape(-1)
-
-    def transpose(self, *axes: Any) -> Array:
-        return self._from_items(self._items.transpose(*axes))
-
-    @property
-    def T(self) -> Array:
-        return self.transpose()
+        return self if device == "cpu" else to_device(self, device)
 
     def copy(self) -> Array:
         return Array._of(self._bits.copy(), self._format)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a single number has no length; it has a shape, ()")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Array]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, key: Any) -> Array:
-        return self._from_items(self._items[key])
 
     def __setitem__(self, key: Any, value: Array) -> None:
         if not isinstance(value, Array) or value.format != self._format:
@@ -252,6 +219,6 @@ def object_array(values: list, shape: tuple[int, ...]) -> np.ndarray:
 
 def kind_of(x: Any) -> str:
     """What a wrong operand is, for an error."""
-    if isinstance(x, Array):
+    if isinstance(x, CodeArray):
         return str(x.format)
     return str(x.dtype) if isinstance(x, np.ndarray | np.generic) else type(x).__name__

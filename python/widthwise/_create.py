@@ -11,6 +11,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
+from ._device import found_on_gpu
 from ._format import Format, as_format
 
 INVALID = 16
@@ -172,13 +173,15 @@ def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
             )
 
 
-def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Array:
+def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     """Take codes as they are, without a copy where they are of the format's dtype.
 
     Args:
         bits: unsigned integers of the format's width, rounded up to 8, 16, 32 or 64 bits; past 64
             bits uint64 limbs on a last axis, least significant first. Other integers, Python's too,
-            are copied.
+            are copied. An array of another library on a GPU (by DLPack or
+            `__cuda_array_interface__`) becomes a DeviceArray, which shares its memory; its codes
+            are not looked at.
     Raises:
         ValueError: a code has bits past the format's width.
         TypeError: the integers are of another width, or no integers.
@@ -188,6 +191,8 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Array:
     Array([1 65500], e5m10)
     """
     f = as_format(format)
+    if (there := found_on_gpu(bits)) is not None:
+        return there.as_codes("bits", f)
     given = bits if isinstance(bits, np.ndarray | np.generic) else np.array(bits, dtype=object)
     if given.dtype.kind == "O" or (given.dtype.kind in "iu" and given.dtype != f.dtype):
         return Array._of(listed_codes(given.astype(object), f), f)

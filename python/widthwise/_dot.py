@@ -12,7 +12,9 @@ import numpy as np
 from . import _codes, _engines
 from . import _widthwise as core
 from ._array import Array, kind_of
+from ._code_array import CodeArray
 from ._create import code_array
+from ._device import DeviceFlags, empty, gpu_of_all, name_of, stream
 from ._format import Format
 from ._unit import Unit, as_unit
 
@@ -37,6 +39,7 @@ def dot(
 
     Args:
         a, b: Arrays of the unit's operand formats, or codes, (..., k); leading axes broadcast.
+            DeviceArrays are computed where they lie, and so is what comes of them.
         unit: a ww.Unit or its text, as 'mac(e5m10)'.
         c: of the unit's format, of the leading axes' shape; None is +0.
         scale_a, scale_b: (..., k / block rounded up), where the unit scales its blocks.
@@ -60,8 +63,7 @@ def dot(
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    work = Work(u, x.k, engine, threads, seed, flags, multiplier, x.count)
-    return work.run(x.bound(), x.count, x.shape)
+    return computed(u, x, engine, threads, seed, flags, multiplier)
 
 
 def matmul(
@@ -98,8 +100,7 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    work = Work(u, products.k, engine, threads, seed, flags, multiplier, products.count)
-    return work.run(bound(products.arrays), products.count, products.shape)
+    return computed(u, products, engine, threads, seed, flags, multiplier)
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:
@@ -168,7 +169,7 @@ def cumsum(
     return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
 
 
-def summands(u: Unit, x: Any, axis: int) -> tuple[Array, Array]:
+def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     """x with the axis last, and as many ones."""
     one = u.b.codes.get("one")
     if one is None:
@@ -177,19 +178,20 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Array, Array]:
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
     moved = with_axis_moved(terms, axis, -1)
-    return moved, Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
+    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
+    return moved, ones.to_device(moved.device)
 
 
-def with_axis_moved(x: Array, source: int, to: int) -> Array:
+def with_axis_moved(x: Any, source: int, to: int) -> Any:
     return x._from_items(np.moveaxis(x._items, source, to))
 
 
 # --- Operands ------------------------------------------------------------------------------------
 
 
-def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) -> Array:
-    """An Array of the format the unit wants there, or codes of it."""
-    if isinstance(x, Array):
+def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) -> Any:
+    """An array of the format the unit wants there, or codes of it."""
+    if isinstance(x, CodeArray):
         return adapted(name, x, format, keeps, unit)
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
         raise TypeError(
@@ -199,7 +201,7 @@ def operand(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) ->
     return code_array(name, np.asarray(x), format)
 
 
-def adapted(name: str, x: Array, format: Format, keeps: int | None, unit: Unit) -> Array:
+def adapted(name: str, x: Any, format: Format, keeps: int | None, unit: Unit) -> Any:
     """x itself, or a TF32 array in the binary32 registers of a unit that reads 10 of 23 bits."""
     if x.format == format:
         return x
@@ -212,7 +214,7 @@ def adapted(name: str, x: Array, format: Format, keeps: int | None, unit: Unit) 
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    return x.shape if isinstance(x, Array) else np.shape(x)
+    return x.shape if isinstance(x, CodeArray) else np.shape(x)
 
 
 def leading_axes(a: Array, b: Array, last: int) -> tuple[int, ...]:
@@ -254,15 +256,22 @@ def scales(unit: Unit, scale_a: Any, scale_b: Any) -> list[Array | None]:
     ]
 
 
-def spread(name: str, x: Array | None, shape: tuple[int, ...]) -> Any:
+def spread(name: str, x: CodeArray | None, shape: tuple[int, ...]) -> Any:
     """x broadcast to a shape, without a copy."""
     if x is None:
         return None
-    limbs = x.bits.shape[x.ndim :]
+    limbs = x._bits.shape[x.ndim :]
     try:
-        return Array._of(np.broadcast_to(x.bits, (*shape, *limbs)), x.format)
+        return x._with(np.broadcast_to(x._bits, (*shape, *limbs)))
     except ValueError:
         raise ValueError(f"{name} is {x.shape}; it does not broadcast to {shape}") from None
+
+
+Codes = Callable[[Any], np.ndarray]
+
+
+def codes_here(x: Array) -> np.ndarray:
+    return x.bits
 
 
 class Operands:
@@ -295,20 +304,16 @@ class Operands:
             arrays.append(spread(name, scale, (*shape, blocks_of(u, k))))
         return cls(arrays, shape, k)
 
-    def bound(self) -> core.Operands:
+    def bound(self, codes: Codes = codes_here) -> core.Operands:
         """Each as a product of one row and one column."""
         row, column = len(self.shape), len(self.shape) + 1
         places = (row, column, row, row, column)
         return core.Operands(
             *(
-                None if x is None else np.expand_dims(x.bits, at)
+                None if x is None else np.expand_dims(codes(x), at)
                 for x, at in zip(self.arrays, places, strict=True)
             )
         )
-
-
-def bound(arrays: list[Array | None]) -> core.Operands:
-    return core.Operands(*(None if x is None else x.bits for x in arrays))
 
 
 class Products:
@@ -344,6 +349,9 @@ class Products:
         self.arrays.append(spread("scale_a", sa, (*lead, self.m, blocks)))
         self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
 
+    def bound(self, codes: Codes = codes_here) -> core.Operands:
+        return core.Operands(*(None if x is None else codes(x) for x in self.arrays))
+
 
 class Work:
     """An engine made ready for products of one unit and length."""
@@ -373,6 +381,42 @@ class Work:
         raised = np.empty(count, np.uint8) if self.flags else None
         self.products.run(operands, result, raised, self.seed, self.threads)
         return delivered(result, raised, shape, self.unit)
+
+
+def computed(
+    u: Unit,
+    x: Operands | Products,
+    engine: str,
+    threads: int | None,
+    seed: int,
+    flags: bool,
+    multiplier: Multiplier,
+) -> Any:
+    """Where the operands lie."""
+    names = ("a", "b", "c", "scale_a", "scale_b")
+    gpu = gpu_of_all(dict(zip(names, x.arrays, strict=True)))
+    if gpu is None:
+        work = Work(u, x.k, engine, threads, seed, flags, multiplier, x.count)
+        return work.run(x.bound(), x.count, x.shape)
+    checked_threads(threads)
+    if engine not in ("auto", name_of(gpu)):
+        raise ValueError(
+            f"engine = {engine!r}, and the operands lie on {name_of(gpu)}, whose engine computes "
+            "there; leave it 'auto', or bring them here with .to_device('cpu')"
+        )
+    if multiplier is not None:
+        raise ValueError(
+            "multiplier: on a GPU's own arrays products are exact; bring the operands here with "
+            ".to_device('cpu')"
+        )
+    work_there = core.DeviceProducts(gpu, u._core, x.k, flags)
+    result = empty(gpu, (x.count,), u.result_format)
+    raised = DeviceFlags(gpu, x.shape) if flags else None
+    operands = x.bound(lambda array: array._there)
+    at = (result._there, raised and raised.there)
+    work_there.run(operands, *at, checked_seed(seed), stream())
+    z = result.reshape(x.shape)
+    return z if raised is None else (z, raised.here())
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:

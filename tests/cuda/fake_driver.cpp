@@ -1,15 +1,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 
-// A driver without a GPU, as libcuda.so.1: memory is this process's, and kernels do nothing. What
-// is wrong with it is in FAKE_DRIVER. For tests/python/test_gpu_driver.py.
+// A driver without a GPU, as libcuda.so.1: memory is this process's, and kernels do nothing unless
+// pretend_gpu.cpp is linked to it. What is wrong with it is in FAKE_DRIVER. For
+// tests/python/test_gpu_driver.py and test_device.py.
+namespace tests {
+__attribute__((weak)) void run_kernel(const char* name, std::size_t blocks_x, std::size_t blocks_y,
+                                      std::size_t threads, const void* argument);
+}
+
 namespace {
 
 bool wrong(const char* what) {
   const char* told = std::getenv("FAKE_DRIVER");
   return told && std::strcmp(told, what) == 0;
 }
+bool launched = false;
 constexpr int success = 0, out_of_memory = 2, no_device = 100, illegal_address = 700;
 
 }  // namespace
@@ -37,19 +46,24 @@ int cuDeviceGetAttribute(int* value, int, int) {
   *value = 4;
   return success;
 }
+int cuPointerGetAttribute(void* value, int, void*) {
+  *static_cast<int*>(value) = 0;
+  return success;
+}
 int cuDevicePrimaryCtxRetain(void** context, int) {
   static int any;
   *context = &any;
   return success;
 }
 int cuCtxSetCurrent(void*) { return success; }
-int cuCtxSynchronize() { return wrong("launch") ? illegal_address : success; }
+int cuStreamSynchronize(void*) { return launched && wrong("launch") ? illegal_address : success; }
 int cuModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
   return success;
 }
-int cuModuleGetFunction(void** function, void* module, const char*) {
-  *function = module;
+int cuModuleGetFunction(void** function, void*, const char* name) {
+  static std::set<std::string> names;
+  *function = const_cast<char*>(names.insert(name).first->c_str());
   return success;
 }
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
@@ -65,17 +79,21 @@ int cuMemFree_v2(void* at) {
   std::free(at);
   return success;
 }
-int cuMemcpyHtoD_v2(void* to, const void* from, std::size_t bytes) {
+int cuMemcpyHtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;
 }
-int cuMemcpyDtoH_v2(void* to, const void* from, std::size_t bytes) {
+int cuMemcpyDtoHAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;
 }
 #ifndef WITHOUT_LAUNCH
-int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   void*, void**, void**) {
+int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigned, unsigned threads,
+                   unsigned, unsigned, unsigned, void*, void** arguments, void**) {
+  launched = true;
+  if (tests::run_kernel)
+    tests::run_kernel(static_cast<const char*>(function), blocks_x, blocks_y, threads,
+                      arguments[0]);
   return success;
 }
 #endif

@@ -1,0 +1,63 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "widthwise/sim/engine.hpp"
+
+// Arrays that lie in a GPU's memory, and work on them there. Addresses are the GPU's. What a call
+// does is done when it returns.
+namespace widthwise::cuda {
+
+// A GPU, and where this work waits its turn: in a stream of the driver's, 0 its default one.
+struct Queue {
+  int gpu = 0;
+  std::uintptr_t stream = 0;
+};
+
+// For whatever others do in that stream.
+void wait(const Queue& queue);
+
+// Whose memory an address is of.
+int gpu_of(const void* address);
+
+// Given back at the end.
+class DeviceMemory {
+ public:
+  DeviceMemory(int gpu, std::size_t bytes);  // throws std::bad_alloc where there is no room
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  std::uintptr_t address() const { return address_; }
+
+ private:
+  int gpu_;
+  std::uintptr_t address_;
+};
+
+void copy_in(const Queue& queue, void* to, const void* from, std::size_t bytes);
+void copy_out(const Queue& queue, void* to, const void* from, std::size_t bytes);
+
+// An array's axis: how many items, and how far apart they lie, in items.
+struct Axis {
+  std::size_t size;
+  std::ptrdiff_t stride;
+};
+// Items of an array, of 1, 2, 4 or whole words of 8 bytes, side by side in `to`. At most 8 axes.
+void gather(const Queue& queue, void* to, const void* from, int item_bytes,
+            std::span<const Axis> axes);
+
+// Products of matrices that lie there.
+class DeviceProducts {
+ public:
+  DeviceProducts(int gpu, const ProductTask& task);
+  void run(const MatrixProduct& p, std::uintptr_t stream) const;
+
+ private:
+  int gpu_;
+  std::unique_ptr<ProductEngine> engine_;
+};
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,62 @@
+#include "widthwise/cuda/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "gpu_device.hpp"
+#include "product.hpp"
+
+namespace widthwise::cuda {
+
+void wait(const Queue& queue) {
+  const InStream in(gpu(queue.gpu), queue.stream);
+  gpu(queue.gpu).wait();
+}
+
+int gpu_of(const void* address) { return gpu_of_address(address); }
+
+DeviceMemory::DeviceMemory(int index, std::size_t bytes)
+    : gpu_(index),
+      address_(bytes ? reinterpret_cast<std::uintptr_t>(gpu(index).allocate(bytes)) : 0) {}
+DeviceMemory::~DeviceMemory() {
+  if (address_) gpu(gpu_).release(reinterpret_cast<void*>(address_));
+}
+
+void copy_in(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  const InStream in(gpu(queue.gpu), queue.stream);
+  gpu(queue.gpu).copy_in(to, from, bytes);
+}
+
+void copy_out(const Queue& queue, void* to, const void* from, std::size_t bytes) {
+  const InStream in(gpu(queue.gpu), queue.stream);
+  gpu(queue.gpu).copy_out(to, from, bytes);
+}
+
+void gather(const Queue& queue, void* to, const void* from, int item_bytes,
+            std::span<const Axis> axes) {
+  if (axes.size() > MoveItems::most_axes)
+    throw std::invalid_argument(
+        fmt::format("an array of {} axes is not gathered on a GPU; of {} at most it is",
+                    axes.size(), MoveItems::most_axes));
+  MoveItems items{static_cast<const std::byte*>(from),
+                  static_cast<std::byte*>(to),
+                  item_bytes,
+                  static_cast<int>(axes.size()),
+                  {}};
+  std::ptrdiff_t dense = 1;
+  for (std::size_t i = axes.size(); i-- > 0; dense *= static_cast<std::ptrdiff_t>(axes[i].size))
+    items.axes[i] = {axes[i].size, axes[i].stride, dense};
+  const InStream in(gpu(queue.gpu), queue.stream);
+  move_items(gpu(queue.gpu), items);
+}
+
+DeviceProducts::DeviceProducts(int index, const ProductTask& task)
+    : gpu_(index), engine_(make(task, gpu(index), Memory::device)) {}
+
+void DeviceProducts::run(const MatrixProduct& p, std::uintptr_t stream) const {
+  const InStream in(gpu(gpu_), stream);
+  engine_->run(p, 0, p.m);
+}
+
+}  // namespace widthwise::cuda

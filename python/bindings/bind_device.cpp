@@ -1,0 +1,87 @@
+#include "matrix.hpp"
+#include "slices.hpp"
+#ifdef WIDTHWISE_CUDA
+#include "widthwise/cuda/memory.hpp"
+
+// Arrays that are given here stand for a GPU's memory: their data are its addresses, which nobody
+// here reads.
+using namespace widthwise;
+using cuda::Queue;
+
+namespace {
+
+void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+void copy_in(const Queue& queue, std::uintptr_t to, const py::array& from) {
+  const void* data = from.data();
+  const auto bytes = static_cast<std::size_t>(from.nbytes());
+  const py::gil_scoped_release free;
+  cuda::copy_in(queue, pointer(to), data, bytes);
+}
+
+void copy_out(const Queue& queue, py::array& to, std::uintptr_t from) {
+  void* data = to.mutable_data();
+  const auto bytes = static_cast<std::size_t>(to.nbytes());
+  const py::gil_scoped_release free;
+  cuda::copy_out(queue, data, pointer(from), bytes);
+}
+
+void gather(const Queue& queue, std::uintptr_t to, const py::array& items) {
+  std::vector<cuda::Axis> axes;
+  for (py::ssize_t i = 0; i < items.ndim(); ++i)
+    axes.push_back({static_cast<std::size_t>(items.shape(i)), items.strides(i) / items.itemsize()});
+  const void* data = items.data();
+  const auto bytes = static_cast<int>(items.itemsize());
+  const py::gil_scoped_release free;
+  cuda::gather(queue, pointer(to), data, bytes, axes);
+}
+
+// Made ready for products of one unit and length on one GPU.
+class Products {
+ public:
+  Products(int gpu, const Unit& unit, std::size_t k, bool flags)
+      : unit_(unit), engine_(gpu, {.unit = unit, .k = k, .flags = flags}) {}
+
+  void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
+           std::uintptr_t stream) const {
+    ProductBatch batch = product_batch(unit_, x);
+    MatrixProduct& p = batch.first;
+    const std::size_t outputs = batch.count() * p.m * p.n;
+    p.result = place(result_round(unit_).fmt, result, outputs);
+    p.flags = flags_place(flags, outputs);
+    p.seed = seed;
+    check(unit_, p);
+    const ProductBatch products = merged(unit_, std::move(batch), true);
+    in_slices(outputs ? products.count() : 0, 1,
+              [&](std::size_t i, std::size_t) { engine_.run(products.at(unit_, i), stream); });
+  }
+
+ private:
+  Unit unit_;
+  cuda::DeviceProducts engine_;
+};
+
+}  // namespace
+
+void bind_device(py::module_& m) {
+  py::class_<cuda::DeviceMemory>(m, "DeviceMemory")
+      .def(py::init<int, std::size_t>())
+      .def_property_readonly("address", &cuda::DeviceMemory::address);
+  py::class_<Queue>(m, "Queue").def(py::init([](int gpu, std::uintptr_t stream) {
+    return Queue{gpu, stream};
+  }));
+  m.def("wait_for", [](const Queue& queue) {
+    const py::gil_scoped_release free;
+    cuda::wait(queue);
+  });
+  m.def("gpu_of_address", [](std::uintptr_t address) { return cuda::gpu_of(pointer(address)); });
+  m.def("copy_in", &copy_in);
+  m.def("copy_out", &copy_out);
+  m.def("gather", &gather);
+  py::class_<Products>(m, "DeviceProducts")
+      .def(py::init<int, const Unit&, std::size_t, bool>())
+      .def("run", &Products::run);
+}
+#else
+void bind_device(py::module_&) {}
+#endif

@@ -1,0 +1,330 @@
+"""Arrays in a GPU's memory: taken from other libraries and given to them without a copy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _codes
+from . import _widthwise as core
+from ._array import Array
+from ._code_array import CodeArray
+from ._format import Format
+
+CUDA = 2  # DLPack's number of the kind of device
+_stream: ContextVar[int] = ContextVar("stream", default=0)
+
+
+class Place(NamedTuple):
+    """Where an array's memory is. Its stand-in has the same shape and strides on this machine, is
+    never written or read, and lets NumPy find out where a view's elements lie."""
+
+    gpu: int
+    address: int
+    stand_in: np.ndarray
+    owner: Any
+
+    def address_of(self, view: np.ndarray) -> int:
+        offset = first_byte(view) - first_byte(self.stand_in)
+        return self.address + offset if view.size else self.address
+
+
+class DeviceArray(CodeArray):
+    """Numbers of one format whose codes lie in a GPU's memory.
+
+    Made by `x.to_device("cuda")` of an Array, and by `ww.from_bits(codes, format)` of another
+    library's array on a GPU, whose memory it then shares. `ww.matmul`, `ww.dot` and `ww.sum` take
+    them and leave their results there. Other libraries take them by DLPack and
+    `__cuda_array_interface__`, as unsigned integers.
+    """
+
+    __slots__ = ("_place",)
+    _place: Place
+
+    def __init__(self) -> None:
+        raise TypeError("make one with x.to_device('cuda'), or ww.from_bits(codes, format)")
+
+    @classmethod
+    def _at(cls, place: Place, format: Format, bits: np.ndarray | None = None) -> DeviceArray:
+        self = object.__new__(cls)
+        self._place = place
+        self._bits = place.stand_in if bits is None else bits
+        self._format = format
+        return self
+
+    def _with(self, bits: np.ndarray) -> DeviceArray:
+        if bits.size and not np.may_share_memory(bits, self._place.stand_in):
+            raise ValueError(
+                f"a view of this shape or index is wanted, of {self!r}, and there is none; "
+                ".contiguous() copies it into one piece, on the GPU"
+            )
+        return DeviceArray._at(self._place, self._format, bits)
+
+    def __getitem__(self, key: Any) -> DeviceArray:
+        places = key if isinstance(key, tuple) else (key,)
+        whole = all(isinstance(place, int | np.integer) for place in places)
+        return self._from_items(self._items[(*places, ...) if whole else key])  # not a scalar
+
+    @property
+    def device(self) -> str:
+        """The engine that computes there: 'cuda', 'cuda:1'."""
+        return name_of(self._place.gpu)
+
+    @property
+    def bits(self) -> Any:
+        """Not here: the codes lie in the GPU's memory."""
+        raise TypeError(
+            f"the codes lie on {self.device}, and this is done on the CPU; "
+            "x.to_device('cpu') copies them here"
+        )
+
+    @property
+    def _there(self) -> np.ndarray:
+        """As an array whose data are the GPU's addresses: to be handed on, and not to be read."""
+        return np.asarray(Addresses(self._place.address_of(self._bits), self._bits))
+
+    def contiguous(self) -> DeviceArray:
+        """Its elements side by side: itself, or a copy on the GPU."""
+        if self._bits.flags.c_contiguous:
+            return self
+        z = empty(self._place.gpu, self.shape, self._format)
+        core.gather(queue(self._place.gpu), z._place.address, self._there)
+        return z
+
+    def to_device(self, device: str) -> Any:
+        """A copy on another device: 'cpu' is this machine, an Array; itself where it lies there."""
+        if device == self.device:
+            return self
+        x = self.contiguous()
+        bits = np.empty(self._bits.shape, self._bits.dtype)
+        core.copy_out(queue(self._place.gpu), bits, x._place.address_of(x._bits))
+        here = Array._of(bits, self._format)
+        return here if device == "cpu" else to_device(here, device)
+
+    def to_float64(self, rounding: str | None = None) -> np.ndarray:
+        """The values, on this machine: see `Array.to_float64`."""
+        return self.to_device("cpu").to_float64(rounding)
+
+    # --- Protocols ---
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3. Nothing is left to wait for, so it names no stream."""
+        return {
+            "shape": self._bits.shape,
+            "strides": None if self._bits.flags.c_contiguous else self._bits.strides,
+            "typestr": self._bits.dtype.str,
+            "data": (self._place.address_of(self._bits), False),
+            "version": 3,
+            "stream": None,
+        }
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: Any = None,
+    ) -> Any:
+        """The codes, as unsigned integers. Nothing is left to wait for, so any stream will do."""
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"the codes are given where they lie, on {self.device}")
+        item = self._bits.itemsize
+        strides = [stride // item for stride in self._bits.strides]
+        address = self._place.address_of(self._bits)
+        device = self.__dlpack_device__()
+        return core.to_dlpack(device, address, 8 * item, list(self._bits.shape), strides, self)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, self._place.gpu
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.shape}, {self._format}, {self.device})"
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Addresses:
+    """What NumPy makes an array of at an address."""
+
+    def __init__(self, address: int, like: np.ndarray) -> None:
+        self.__array_interface__ = {
+            "shape": like.shape,
+            "strides": like.strides,
+            "typestr": like.dtype.str,
+            "data": (address, False),
+            "version": 3,
+        }
+
+
+@contextmanager
+def device_stream(stream: int) -> Iterator[None]:
+    """Work on GPUs within waits its turn in a stream: the driver's handle, as
+    `torch.cuda.current_stream().cuda_stream`.
+
+    It is done when a function returns; the stream says what it has to wait for.
+    """
+    token = _stream.set(stream)
+    try:
+        yield
+    finally:
+        _stream.reset(token)
+
+
+def stream() -> int:
+    return _stream.get()
+
+
+def queue(gpu: int) -> core.Queue:
+    return core.Queue(gpu, stream())
+
+
+# --- Onto a GPU ----------------------------------------------------------------------------------
+
+
+def name_of(gpu: int) -> str:
+    return "cuda" if gpu == 0 else f"cuda:{gpu}"
+
+
+def gpu_of(device: str) -> int:
+    """The index of a GPU that can be used."""
+    if not isinstance(device, str) or not re.fullmatch(r"cuda(:\d+)?", device):
+        raise ValueError(f"device = {device!r}: it may be 'cpu', 'cuda', or 'cuda:1' and so on")
+    gpu = int(device.partition(":")[2] or 0)
+    usable = [name for name in core.engine_names() if name.startswith("cuda")]
+    if name_of(gpu) not in usable:
+        why = dict(core.unusable_engines()).get("cuda") or f"there are {', '.join(usable)}"
+        raise ValueError(f"device = {device!r} cannot be used here: {why}")
+    return gpu
+
+
+def to_device(x: Array, device: str) -> DeviceArray:
+    """A copy of an array's codes in a GPU's memory."""
+    z = empty(gpu_of(device), x.shape, x.format)
+    core.copy_in(queue(z._place.gpu), z._place.address, np.ascontiguousarray(x.bits))
+    return z
+
+
+def empty(gpu: int, shape: tuple[int, ...], format: Format) -> DeviceArray:
+    stand_in = _codes.empty(shape, format)
+    memory = core.DeviceMemory(gpu, stand_in.nbytes)
+    return DeviceArray._at(Place(gpu, memory.address, stand_in, memory), format)
+
+
+class DeviceFlags:
+    """A byte for each element of a shape, in a GPU's memory until it is asked for."""
+
+    def __init__(self, gpu: int, shape: tuple[int, ...]) -> None:
+        self._gpu = gpu
+        self._flags = np.empty(shape, np.uint8)
+        self._memory = core.DeviceMemory(gpu, self._flags.nbytes)
+
+    @property
+    def there(self) -> np.ndarray:
+        return np.asarray(Addresses(self._memory.address, self._flags.reshape(-1)))
+
+    def here(self) -> np.ndarray:
+        core.copy_out(queue(self._gpu), self._flags, self._memory.address)
+        return self._flags
+
+
+class Found(NamedTuple):
+    """Another library's array on a GPU."""
+
+    gpu: int
+    address: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None  # in bytes; None of dense rows
+    owner: Any
+
+    def as_codes(self, name: str, format: Format) -> DeviceArray:
+        """Its memory, as codes of the format."""
+        limbs = (format.limbs,) if format.limbs > 1 else ()
+        if self.dtype != format.dtype.name or self.shape[len(self.shape) - len(limbs) :] != limbs:
+            raise TypeError(
+                f"{name} holds {self.dtype} of shape {self.shape} on {name_of(self.gpu)}; codes of "
+                f"{format} are {format.dtype}"
+                f"{f' with a last axis of {format.limbs} limbs' if limbs else ''}. "
+                f"Values are taken by ww.array({name}, '{format}')"
+            )
+        gpu_of(name_of(self.gpu))
+        stand_in = standing_in(self.shape, format.dtype, self.strides)
+        return DeviceArray._at(Place(self.gpu, self.address, stand_in, self.owner), format)
+
+
+def found_on_gpu(x: Any) -> Found | None:
+    """x, if it is an array on a GPU. What its library still does there is waited for."""
+    if interface := getattr(x, "__cuda_array_interface__", None):
+        if interface.get("mask") is not None:
+            raise TypeError("an array with a mask is not taken; fill what it hides")
+        strides = interface.get("strides")
+        found = Found(
+            gpu_at(x, interface["data"][0]),
+            interface["data"][0],
+            np.dtype(interface["typestr"]).name,
+            tuple(interface["shape"]),
+            tuple(strides) if strides else None,
+            x,
+        )
+        if pending := interface.get("stream"):
+            core.wait_for(core.Queue(found.gpu, pending))
+        return found
+    device = getattr(x, "__dlpack_device__", None)
+    if device is None or device()[0] != CUDA:
+        return None
+    capsule = x.__dlpack__(stream=_stream.get() or 1)  # 1: the default stream
+    (_, gpu), address, dtype, shape, strides, owner = core.from_dlpack(capsule)
+    item = np.dtype(dtype).itemsize if dtype != "bfloat16" else 2
+    steps = tuple(stride * item for stride in strides) if strides else None
+    return Found(gpu, address, dtype, tuple(shape), steps, owner)
+
+
+def gpu_at(x: Any, address: int) -> int:
+    """The GPU whose memory an address is of."""
+    device = getattr(x, "__dlpack_device__", None)
+    return device()[1] if device else core.gpu_of_address(address)
+
+
+def standing_in(
+    shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...] | None
+) -> np.ndarray:
+    if strides is None:
+        return np.empty(shape, dtype)
+    reach = [stride * (n - 1) for stride, n in zip(strides, shape, strict=True)]
+    low = sum(step for step in reach if step < 0) if 0 not in shape else 0
+    high = sum(step for step in reach if step > 0) if 0 not in shape else 0
+    memory = np.empty(high - low + dtype.itemsize, np.uint8)
+    return np.ndarray(shape, dtype, memory, -low, strides)
+
+
+def first_byte(x: np.ndarray) -> int:
+    return x.__array_interface__["data"][0]
+
+
+# --- Where operands lie --------------------------------------------------------------------------
+
+
+def gpu_of_all(named: dict[str, CodeArray | None]) -> int | None:
+    """The GPU that all arrays lie on; None where all are here."""
+    places = {
+        name: x.device if isinstance(x, DeviceArray) else "cpu"
+        for name, x in named.items()
+        if x is not None
+    }
+    (first, device), *others = places.items()
+    for name, other in others:
+        if other != device:
+            raise TypeError(
+                f"{first} lies on {device} and {name} on {other}; "
+                f"{name}.to_device('{device}') brings it there"
+            )
+    return None if device == "cpu" else gpu_of(device)
+
+

@@ -1,0 +1,185 @@
+"""Arrays on a GPU that is this CPU (tests/cuda/pretend_gpu.cpp): run by test_device.py."""
+
+import itertools
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+
+class Interface:
+    """An array of another library that has `__cuda_array_interface__`. The GPU's memory is ours."""
+
+    def __init__(self, a, stream=None, **more):
+        self.array = a
+        self.__cuda_array_interface__ = {
+            "shape": a.shape,
+            "strides": a.strides,
+            "typestr": a.dtype.str,
+            "data": (a.__array_interface__["data"][0], False),
+            "version": 3,
+            "stream": stream,
+        } | more
+
+
+class Capsule:
+    """One that has DLPack alone."""
+
+    def __init__(self, x):
+        self.x = x
+        self.asked = []
+
+    def __dlpack__(self, **how):
+        self.asked.append(how)
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+def codes(shape, format, seed=0):
+    """Random ones, with infinities, NaN and zeros of both signs among them."""
+    f = ww.Format(format)
+    random = np.random.default_rng(seed).integers(0, 1 << min(f.width, 63), shape)
+    x = ww.from_bits(random.astype(f.dtype), f)
+    named = [code for name, code in f.codes.items()]
+    x.bits.reshape(-1)[: len(named)] = named
+    return x
+
+
+def same(there, here):
+    assert there.shape == here.shape and there.format == here.format
+    return (there.to_device("cpu").bits == here.bits).all()
+
+
+def test_codes_come_and_go():
+    for format in ("e4m3fn", "e5m10", "e8m23", "binary64"):
+        x = codes((3, 50), format)
+        there = x.to_device("cuda")
+        assert there.device == "cuda" and x.device == "cpu" and x.to_device("cpu") is x
+        assert same(there, x) and there.to_device("cuda") is there
+    wide = ww.array([[1.0, -2.5], ["0.1", "inf"]], "e15m112")
+    assert same(wide.to_device("cuda"), wide) and same(wide.to_device("cuda").T, wide.T)
+    assert np.array_equal(wide.to_device("cuda").to_float64("rne"), wide.to_float64("rne"))
+
+
+def test_views_share_memory_and_a_copy_is_asked_for():
+    x = codes((4, 6, 5), "e5m10")
+    there = x.to_device("cuda")
+    for view in (np.s_[1], np.s_[:, ::-1, 1::2], np.s_[..., None], np.s_[3:3], np.s_[2, 1, 4]):
+        assert same(there[view], x[view])
+        assert same(there[view].contiguous(), x[view])
+    assert same(there.transpose(2, 0, 1), x.transpose(2, 0, 1))
+    assert there.reshape(24, 5)._place.address == there._place.address
+    with pytest.raises(ValueError, match=r"there is none; .contiguous\(\) copies it"):
+        there.T.reshape(-1)
+    with pytest.raises(ValueError, match="there is none"):
+        there[[0, 2]]
+    assert same(there.T.contiguous().reshape(-1), x.T.reshape(-1))
+    assert len(there) == 4 and [part.shape for part in there] == [(6, 5)] * 4
+    nine = there[(None,) * 6]
+    with pytest.raises(ValueError, match="an array of 9 axes is not gathered on a GPU; of 8"):
+        nine.transpose(*range(8, -1, -1)).contiguous()
+
+
+@pytest.mark.parametrize(
+    "unit", ["mac(e5m10)", "hopper.f16.f32", "kulisch(e5m10)", "mac(e5m10, sum=e5m10:sr9)"]
+)
+def test_products_are_computed_where_the_operands_lie(unit):
+    u = ww.Unit(unit)
+    a, b, c = codes((3, 7, 40), u.a, 1), codes((40, 9), u.b, 2), codes((7, 9), u.c, 3)
+    x, y, z = (operand.to_device("cuda") for operand in (a, b, c))
+    assert same(ww.matmul(x, y, unit=u, seed=5), ww.matmul(a, b, unit=u, seed=5))
+    assert same(ww.matmul(x, y, c=z, unit=u), ww.matmul(a, b, c=c, unit=u))
+    assert same(ww.matmul(y.T, x[1].T, unit=u), ww.matmul(b.T, a[1].T, unit=u))
+    there, raised = ww.matmul(x[:, ::2], y, unit=u, flags=True)
+    here, flags = ww.matmul(a[:, ::2], b, unit=u, flags=True)
+    assert same(there, here) and np.array_equal(raised, flags)
+    assert same(ww.dot(x, x[0], unit=u), ww.dot(a, a[0], unit=u))
+    assert same(ww.matmul(x[0, 0], y, unit=u), ww.matmul(a[0, 0], b, unit=u))
+    if u.b == u.a:
+        assert same(ww.sum(x, unit=u, axis=1), ww.sum(a, unit=u, axis=1))
+
+
+def test_products_with_block_scales_and_none_of_a_length():
+    u = ww.Unit("blackwell.mxfp8")
+    a, b = codes((5, 64), u.a), codes((64, 6), u.b)
+    sa, sb = codes((5, 2), u.scale_format), codes((2, 6), u.scale_format, 9)
+    here = ww.matmul(a, b, unit=u, scale_a=sa, scale_b=sb)
+    x, y, sx, sy = (operand.to_device("cuda") for operand in (a, b, sa, sb))
+    assert same(ww.matmul(x, y, unit=u, scale_a=sx, scale_b=sy), here)
+    nothing = ww.zeros((2, 0), "e5m10")
+    there = nothing.to_device("cuda")
+    z = ww.matmul(nothing, nothing.T, unit="mac(e5m10)")
+    assert same(ww.matmul(there, there.T, unit="mac(e5m10)"), z)
+    assert ww.matmul(there.T, there, unit="mac(e5m10)").shape == (0, 0)
+
+
+def test_memory_of_other_libraries_is_shared():
+    x = codes((6, 8), "e4m3fn")
+    views = np.s_[:], np.s_[::-2, 1:7:3], np.s_[0:0]
+    for view, stream in itertools.product(views, (None, 1, 77)):
+        taken = ww.from_bits(Interface(x.bits[view], stream), "e4m3fn")
+        assert same(taken, x[view])
+    taken = ww.from_bits(Interface(x.bits), "e4m3fn")
+    assert taken.__cuda_array_interface__["data"] == (x.bits.ctypes.data, False)
+    assert taken.T.__cuda_array_interface__["strides"] == (1, 8)
+    assert taken[2:, 3].__cuda_array_interface__["data"][0] == x.bits.ctypes.data + 19
+    x.bits[0, 0] = 0x38
+    assert float(taken[0, 0].to_float64()) == 1.0
+
+
+def test_dlpack_goes_both_ways():
+    x = codes((6, 8), "e5m10")
+    there = x.to_device("cuda")
+    producer = Capsule(there[::-1, 1::2])
+    taken = ww.from_bits(producer, "e5m10")
+    assert producer.asked == [{"stream": 1}]
+    assert same(taken, x[::-1, 1::2]) and same(taken.contiguous(), x[::-1, 1::2])
+    with ww.device_stream(99):
+        ww.from_bits(producer, "e5m10")
+    assert producer.asked[1:] == [{"stream": 99}]
+    assert there.__dlpack_device__() == (2, 0)
+    del there, producer
+    assert same(taken, x[::-1, 1::2])  # the memory lives as long as its last user
+    with pytest.raises(BufferError, match="given where they lie, on cuda"):
+        taken.__dlpack__(copy=True)
+    capsule = taken.__dlpack__()
+    ww._widthwise.from_dlpack(capsule)
+    with pytest.raises(ValueError, match="can be taken once"):
+        ww._widthwise.from_dlpack(capsule)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "words"),
+    [
+        (lambda x, a: ww.matmul(x, a, unit="mac(e5m10)"), TypeError, "a lies on cuda and b on cpu"),
+        (lambda x, a: ww.matmul(x, x, unit="mac(e4m3fn)"), TypeError, "takes e4m3fn there"),
+        (lambda x, a: ww.cumsum(x, unit="mac(e5m10)"), TypeError, "lie on cuda, and this is done"),
+        (lambda x, a: ww.trace("mac(e5m10)", x[0], x[0]), TypeError, "copies them here"),
+        (
+            lambda x, a: ww.matmul(x, x, unit="mac(e5m10)", engine="lanes"),
+            ValueError,
+            "engine = 'lanes', and the operands lie on cuda",
+        ),
+        (
+            lambda x, a: ww.matmul(x, x, unit="mac(e15m236)"),
+            TypeError,
+            "takes e15m236 there",
+        ),
+        (lambda x, a: a.to_device("cuda:7"), ValueError, "there are cuda, cuda:1"),
+        (lambda x, a: a.to_device("tpu"), ValueError, "it may be 'cpu', 'cuda', or 'cuda:1'"),
+        (lambda x, a: ww.from_bits(Interface(a.bits), "e8m23"), TypeError, "holds uint16 of shape"),
+        (lambda x, a: ww.from_bits(Interface(a.bits, mask=a), "e5m10"), TypeError, "with a mask"),
+        (lambda x, a: ww.DeviceArray(), TypeError, "make one with x.to_device"),
+    ],
+)
+def test_what_cannot_be_done_is_said(wrong, kind, words):
+    a = codes((4, 4), "e5m10")
+    with pytest.raises(kind, match=words):
+        wrong(a.to_device("cuda"), a)
+
+
+def test_an_array_is_shown_without_being_fetched():
+    x = ww.zeros((2, 3), "e5m10").to_device("cuda:1")
+    assert repr(x) == "DeviceArray((2, 3), e5m10, cuda:1)"
