@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 
 // A driver without a GPU, as libcuda.so.1: memory is this process's, and kernels do nothing unless
 // pretend_gpu.cpp is linked to it. What is wrong with it is in FAKE_DRIVER. For
@@ -56,7 +57,9 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
   return success;
 }
 int cuCtxSetCurrent(void*) { return success; }
-int cuStreamSynchronize(void*) { return launched && wrong("launch") ? illegal_address : success; }
+int cuStreamSynchronize(void*) {
+  return std::exchange(launched, false) && wrong("launch") ? illegal_address : success;
+}
 int cuModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
   return success;
