@@ -18,6 +18,7 @@ struct Kernel {
 struct Grid {
   std::size_t blocks_x, blocks_y;
   std::size_t threads;  // of a block
+  std::size_t blocks_z = 1;
 };
 
 class Device {
@@ -28,19 +29,20 @@ class Device {
   virtual std::size_t free_bytes() const = 0;
   virtual std::size_t processors() const = 0;  // that run blocks side by side
 
-  // Addresses of the device. Throws std::bad_alloc where there is no room.
+  // Addresses of the device, for this thread's work. Throws std::bad_alloc where there is no room.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* at) noexcept = 0;
   virtual void copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
 
-  // The kernel takes one argument, by value. Waits until it has run.
+  // The kernel takes one argument, by value. Work of a thread is done in order: whoever needs what
+  // a kernel makes copies it out, or waits.
   virtual void launch(const Kernel& kernel, const Grid& grid, const void* argument) = 0;
 
   // Where this thread's copies and launches wait their turn from now on: in a stream of the
   // driver's. 0 is its default one.
   virtual void use_stream(std::uintptr_t stream) = 0;
-  // For whatever others do in that stream.
+  // For all that was begun in that stream.
   virtual void wait() = 0;
 };
 

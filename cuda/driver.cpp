@@ -62,6 +62,10 @@ struct Search {
     find(driver.memory, "cuMemGetInfo_v2");
     find(driver.allocate, "cuMemAlloc_v2");
     find(driver.release, "cuMemFree_v2");
+    find(driver.default_pool, "cuDeviceGetDefaultMemPool");
+    find(driver.set_pool, "cuMemPoolSetAttribute");
+    find(driver.allocate_in_stream, "cuMemAllocAsync");
+    find(driver.release_in_stream, "cuMemFreeAsync");
     find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
     find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
     find(driver.launch, "cuLaunchKernel");

@@ -9,6 +9,7 @@ namespace widthwise::cuda {
 
 enum class Status : int { success = 0, out_of_memory = 2 };
 enum class DeviceAttribute : int { multiprocessor_count = 16 };
+enum class PoolAttribute : int { release_threshold = 4 };
 enum class PointerAttribute : int { device_ordinal = 9 };
 
 using DeviceHandle = int;
@@ -16,6 +17,7 @@ using Address = std::uintptr_t;
 using Context = struct ContextOfDriver*;
 using Module = struct ModuleOfDriver*;
 using Function = struct FunctionOfDriver*;
+using Pool = struct PoolOfDriver*;
 using Stream = struct StreamOfDriver*;
 
 struct Driver {
@@ -34,6 +36,10 @@ struct Driver {
   Status (*memory)(std::size_t* free, std::size_t* all);
   Status (*allocate)(Address*, std::size_t bytes);
   Status (*release)(Address);
+  Status (*default_pool)(Pool*, DeviceHandle);
+  Status (*set_pool)(Pool, PoolAttribute, const void* value);
+  Status (*allocate_in_stream)(Address*, std::size_t bytes, Stream);
+  Status (*release_in_stream)(Address, Stream);
   Status (*copy_in)(Address to, const void* from, std::size_t bytes, Stream);
   Status (*copy_out)(void* to, Address from, std::size_t bytes, Stream);
   Status (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -21,7 +21,12 @@ std::string name_of(DeviceHandle device) {
   return name;
 }
 
+// Of this thread: where its work waits its turn, and what was launched and not yet waited for.
 thread_local Stream stream = nullptr;
+thread_local std::string launched;
+
+// Memory that is given back is kept for the next to ask, up to so many bytes.
+constexpr std::uint64_t kept_bytes = std::uint64_t{1} << 30;
 
 // One GPU. Its context is the one that all of a process share.
 class Gpu final : public Device {
@@ -30,6 +35,9 @@ class Gpu final : public Device {
     expect(driver()->device(&device_, index), fmt::format("GPU {}", index));
     name_ = fmt::format("GPU {} ({})", index, name_of(device_));
     expect(driver()->retain_context(&context_, device_), name_);
+    Pool pool = nullptr;
+    expect(driver()->default_pool(&pool, device_), name_);
+    expect(driver()->set_pool(pool, PoolAttribute::release_threshold, &kept_bytes), name_);
   }
 
   std::string name() const override { return name_; }
@@ -49,10 +57,21 @@ class Gpu final : public Device {
   void* allocate(std::size_t bytes) override {
     Address at = 0;
     current();
-    expect(driver()->allocate(&at, bytes), fmt::format("{}, taking {} bytes", name_, bytes));
+    expect(driver()->allocate_in_stream(&at, bytes, stream), taking(bytes));
     return reinterpret_cast<void*>(at);
   }
   void release(void* at) noexcept override {
+    driver()->set_context(context_);
+    driver()->release_in_stream(reinterpret_cast<Address>(at), stream);
+  }
+  // For others, whose streams are not known: it is given back when all of them are through.
+  void* allocate_for_others(std::size_t bytes) {
+    Address at = 0;
+    current();
+    expect(driver()->allocate(&at, bytes), taking(bytes));
+    return reinterpret_cast<void*>(at);
+  }
+  void release_of_others(void* at) noexcept {
     driver()->set_context(context_);
     driver()->release(reinterpret_cast<Address>(at));
   }
@@ -71,26 +90,22 @@ class Gpu final : public Device {
 
   void launch(const Kernel& kernel, const Grid& grid, const void* argument) override {
     current();
-    const std::string doing = fmt::format("{}, kernel {}, {} x {} blocks of {} threads", name_,
-                                          kernel.name, grid.blocks_x, grid.blocks_y, grid.threads);
+    const std::string which =
+        fmt::format(", kernel {} of {} x {} x {} blocks of {} threads", kernel.name, grid.blocks_x,
+                    grid.blocks_y, grid.blocks_z, grid.threads);
+    if (!launched.ends_with(which)) launched += which;
     void* arguments[] = {const_cast<void*>(argument)};
     const auto count = [](std::size_t n) { return static_cast<unsigned>(n); };
-    try {
-      expect(driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y), 1,
-                              count(grid.threads), 1, 1, 0, stream, arguments, nullptr),
-             doing);
-      expect(driver()->synchronize(stream), doing);
-    } catch (const std::runtime_error& error) {
-      const std::scoped_lock lock(mutex_);
-      trouble_ = error.what();
-      throw;
-    }
+    watched(name_ + which, [&] {
+      return driver()->launch(function(kernel), count(grid.blocks_x), count(grid.blocks_y),
+                              count(grid.blocks_z), count(grid.threads), 1, 1, 0, stream, arguments,
+                              nullptr);
+    });
   }
-
   void use_stream(std::uintptr_t handle) override { stream = reinterpret_cast<Stream>(handle); }
   void wait() override {
     current();
-    expect(driver()->synchronize(stream), name_ + ", waiting for a stream");
+    watched(name_ + std::exchange(launched, {}), [&] { return driver()->synchronize(stream); });
   }
 
   // What went wrong before, if anything did: the driver then does nothing more for this process.
@@ -100,6 +115,22 @@ class Gpu final : public Device {
   }
 
  private:
+  std::string taking(std::size_t bytes) const {
+    return fmt::format("{}, taking {} bytes", name_, bytes);
+  }
+
+  // What goes wrong is kept.
+  template <class Work>
+  void watched(const std::string& doing, const Work& work) {
+    try {
+      expect(work(), doing);
+    } catch (const std::runtime_error& error) {
+      const std::scoped_lock lock(mutex_);
+      trouble_ = error.what();
+      throw;
+    }
+  }
+
   void current() const { expect(driver()->set_context(context_), name_); }
 
   Function function(const Kernel& kernel) {
@@ -194,6 +225,11 @@ const Gpus& gpus() {
 }
 
 Device& gpu(int index) { return opened_gpu(index); }
+
+void* allocate_for_others(int index, std::size_t bytes) {
+  return opened_gpu(index).allocate_for_others(bytes);
+}
+void release_of_others(int index, void* at) noexcept { opened_gpu(index).release_of_others(at); }
 
 int gpu_of_address(const void* at) {
   gpu(0);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
+#include <map>
 
 #include "definition.hpp"
 #include "kernels/random_tile.hpp"
@@ -50,18 +52,46 @@ class LaneTiles final : public Way {
         definition_(definition(task, device)) {}
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
+    const Begun begun[] = {begin(region)};
+    launch_together(device_, begun);
+    begun->finish();
+  }
+
+  Begun begin(const RegionThere& region) const override {
     const MatrixProduct& p = region.p;
-    const auto a = decoded<T>(device_, unit_.a, p.a, p.m * p.k, scale()),
-               b = decoded<T>(device_, unit_.b, p.b, p.k * p.n),
-               c = decoded<T>(device_, unit_.c, p.c, p.m * p.n, scale());
-    const lanes::Watch watch = watch_for(std::ldexp(a.most, -plan_.scale), b.most);
-    if (watch.interval < least_interval()) return definition_->compute(region, nullptr);
-    const Buffer result(device_, p.m * p.n * sizeof(T)), redo(device_, p.m * p.n);
-    const TileArgs<T> args{.a = a.at(),
-                           .b = b.at(),
-                           .c = c.at(),
-                           .result = result.at<T>(),
-                           .redo = redo.at<unsigned char>(),
+    auto there = std::make_shared<There>();
+    there->a = decoded<T>(device_, unit_.a, p.a, p.m * p.k, scale());
+    there->b = decoded<T>(device_, unit_.b, p.b, p.k * p.n);
+    there->c = decoded<T>(device_, unit_.c, p.c, p.m * p.n, scale());
+    const lanes::Watch watch = watch_for(std::ldexp(there->a.most, -plan_.scale), there->b.most);
+    if (watch.interval < least_interval()) return definition_->begin(region);
+    there->result = Buffer(device_, p.m * p.n * sizeof(T));
+    there->redo = Buffer(device_, p.m * p.n);
+    const bool special = random() && (there->a.special || there->b.special || there->c.special);
+    return {special ? tile_ + "_special" : tile_, grid(p.m, p.n), layer(region, *there, watch),
+            [this, region, there] { finish(region, *there); }};
+  }
+
+ private:
+  static constexpr const char* type = sizeof(T) == 4 ? "float" : "double";
+  // Whose shape all tiles have.
+  using AnyTile = LaunchedTile<T, NearestStep<T, lanes::Multiply::native, lanes::Add::native>>;
+  using AnyRandomTile = RandomTile<lanes::Multiply::exact, false>;
+
+  // What a product has on the device beside its codes.
+  struct There {
+    Values<T> a, b, c;
+    Buffer result, redo;
+  };
+
+  std::vector<std::byte> layer(const RegionThere& region, const There& there,
+                               const lanes::Watch& watch) const {
+    const MatrixProduct& p = region.p;
+    const TileArgs<T> args{.a = there.a.at(),
+                           .b = there.b.at(),
+                           .c = there.c.at(),
+                           .result = there.result.template at<T>(),
+                           .redo = there.redo.template at<unsigned char>(),
                            .m = static_cast<int>(p.m),
                            .n = static_cast<int>(p.n),
                            .k = static_cast<int>(p.k),
@@ -73,18 +103,15 @@ class LaneTiles final : public Way {
                            .keys = PhiloxKeys(p.seed),
                            .first = p.first_index,
                            .row_outputs = region.whole_columns};
-    const bool special = random() && (a.special || b.special || c.special);
-    const std::string tile = special ? tile_ + "_special" : tile_;
-    device_.launch({"product_tile", tile.c_str()}, grid(p.m, p.n), &args);
-    encode(device_, unit_.out.fmt, result.at<const T>(), redo.at<std::uint8_t>(), p, scale());
-    definition_->compute(region, redo.at<std::uint8_t>());
+    const auto* bytes = reinterpret_cast<const std::byte*>(&args);
+    return {bytes, bytes + sizeof args};
   }
 
- private:
-  static constexpr const char* type = sizeof(T) == 4 ? "float" : "double";
-  // Whose shape all tiles have.
-  using AnyTile = LaunchedTile<T, NearestStep<T, lanes::Multiply::native, lanes::Add::native>>;
-  using AnyRandomTile = RandomTile<lanes::Multiply::exact, false>;
+  void finish(const RegionThere& region, const There& there) const {
+    const auto* redo = there.redo.template at<std::uint8_t>();
+    encode(device_, unit_.out.fmt, there.result.template at<const T>(), redo, region.p, scale());
+    definition_->compute(region, redo);
+  }
 
   LaneScale scale() const { return {plan_.scale, plan_.mode == RoundingMode::rup}; }
   bool random() const { return plan_.add == lanes::Add::random; }
@@ -121,6 +148,24 @@ class LaneTiles final : public Way {
 std::string why_no_lane_tiles(const ProductTask& task) {
   const lanes::Answer answer = plan_of(task);
   return answer.plan ? "" : answer.reason;
+}
+
+void launch_together(Device& device, std::span<const Begun> products) {
+  std::map<std::string, std::vector<const Begun*>> of_kernel;
+  for (const Begun& b : products)
+    if (!b.tile.empty()) of_kernel[b.tile].push_back(&b);
+  constexpr std::size_t most = TileLayers<float>::most;
+  static_assert(most == TileLayers<double>::most);
+  for (const auto& [tile, all] : of_kernel)
+    for (std::size_t first = 0; first < all.size(); first += most) {
+      const std::size_t count = std::min(most, all.size() - first), bytes = all[0]->layer.size();
+      std::vector<std::byte> layers(most * bytes);
+      for (std::size_t i = 0; i < count; ++i)
+        std::ranges::copy(all[first + i]->layer, &layers[i * bytes]);
+      Grid grid = all[0]->grid;
+      grid.blocks_z = count;
+      device.launch({"product_tile", tile.c_str()}, grid, layers.data());
+    }
 }
 
 std::unique_ptr<const Way> lane_tiles(const ProductTask& task, Device& device) {

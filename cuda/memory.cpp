@@ -18,9 +18,9 @@ int gpu_of(const void* address) { return gpu_of_address(address); }
 
 DeviceMemory::DeviceMemory(int index, std::size_t bytes)
     : gpu_(index),
-      address_(bytes ? reinterpret_cast<std::uintptr_t>(gpu(index).allocate(bytes)) : 0) {}
+      address_(bytes ? reinterpret_cast<std::uintptr_t>(allocate_for_others(index, bytes)) : 0) {}
 DeviceMemory::~DeviceMemory() {
-  if (address_) gpu(gpu_).release(reinterpret_cast<void*>(address_));
+  if (address_) release_of_others(gpu_, reinterpret_cast<void*>(address_));
 }
 
 void copy_in(const Queue& queue, void* to, const void* from, std::size_t bytes) {
@@ -49,6 +49,7 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
     items.axes[i] = {axes[i].size, axes[i].stride, dense};
   const InStream in(gpu(queue.gpu), queue.stream);
   move_items(gpu(queue.gpu), items);
+  gpu(queue.gpu).wait();
 }
 
 DeviceProducts::DeviceProducts(int index, const ProductTask& task)
@@ -57,6 +58,7 @@ DeviceProducts::DeviceProducts(int index, const ProductTask& task)
 void DeviceProducts::run(const MatrixProduct& p, std::uintptr_t stream) const {
   const InStream in(gpu(gpu_), stream);
   engine_->run(p, 0, p.m);
+  gpu(gpu_).wait();
 }
 
 }  // namespace widthwise::cuda

@@ -17,11 +17,7 @@ namespace {
 class DeviceProduct final : public ProductEngine {
  public:
   DeviceProduct(const ProductTask& task, Device& device, Memory lies)
-      : device_(device), unit_(task.unit), lies_(lies), way_(pair_tiles(task, device)) {
-    if (!way_) way_ = lane_tiles(task, device);
-    if (!way_) way_ = tensor_tiles(task, device);
-    if (!way_) way_ = definition(task, device);
-  }
+      : device_(device), unit_(task.unit), lies_(lies), way_(best_way(task, device)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     run({first, 0, last - first, p.n}, {p, lies_}, device_.free_bytes() / 3);
@@ -95,6 +91,13 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
   } catch (const std::invalid_argument& wrong) {
     return {std::string(engine), false, wrong.what(), 0};
   }
+}
+
+std::unique_ptr<const Way> best_way(const ProductTask& task, Device& device) {
+  if (auto way = pair_tiles(task, device)) return way;
+  if (auto way = lane_tiles(task, device)) return way;
+  if (auto way = tensor_tiles(task, device)) return way;
+  return definition(task, device);
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device, Memory lies) {

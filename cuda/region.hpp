@@ -1,4 +1,8 @@
 #pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "upload.hpp"
 
 namespace widthwise::cuda {
@@ -49,12 +53,24 @@ class RegionMemory {
   RegionThere there_;
 };
 
+// A product whose operands are ready, and whose tiles may run together with others'.
+struct Begun {
+  std::string tile{};  // its kernel; empty where there is nothing to launch
+  Grid grid{};
+  std::vector<std::byte> layer{};  // what the kernel's argument has of it
+  std::function<void()> finish;    // what is left to do when its tiles have run
+};
+
 // A way to compute what lies on the device.
 class Way {
  public:
   virtual ~Way() = default;
   // All outputs, or those whose `redo` (of the device) is not 0.
   virtual void compute(const RegionThere& region, const std::uint8_t* redo) const = 0;
+  // The same in two steps.
+  virtual Begun begin(const RegionThere& region) const {
+    return {.finish = [this, region] { compute(region, nullptr); }};
+  }
 };
 
 }  // namespace widthwise::cuda

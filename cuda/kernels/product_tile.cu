@@ -5,10 +5,10 @@
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-#define WIDTHWISE_TILE(T, name, ...)                                \
-  extern "C" __global__ void __launch_bounds__(256, 2)              \
-      tile_##T##_##name(const __grid_constant__ TileArgs<T> args) { \
-    run_phases<LaunchedTile<T, __VA_ARGS__>>(args);                 \
+#define WIDTHWISE_TILE(T, name, ...)                                  \
+  extern "C" __global__ void __launch_bounds__(256, 2)                \
+      tile_##T##_##name(const __grid_constant__ TileLayers<T> args) { \
+    run_phases<LaunchedTile<T, __VA_ARGS__>>(args.layer[blockIdx.z]); \
   }
 
 #define WIDTHWISE_NEAREST_TILE(T, multiply, add) \
@@ -36,10 +36,10 @@ WIDTHWISE_NEAREST_TILES(double)
 WIDTHWISE_CUT_TILES(float)
 WIDTHWISE_CUT_TILES(double)
 
-#define WIDTHWISE_RANDOM_TILE(multiply, name, special)                               \
-  extern "C" __global__ void __launch_bounds__(256, 1)                               \
-      tile_float_##multiply##_##name(const __grid_constant__ TileArgs<float> args) { \
-    run_phases<RandomTile<lanes::Multiply::multiply, special>>(args);                \
+#define WIDTHWISE_RANDOM_TILE(multiply, name, special)                                  \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                  \
+      tile_float_##multiply##_##name(const __grid_constant__ TileLayers<float> args) {  \
+    run_phases<RandomTile<lanes::Multiply::multiply, special>>(args.layer[blockIdx.z]); \
   }
 WIDTHWISE_RANDOM_TILE(exact, random, false)
 WIDTHWISE_RANDOM_TILE(exact, random_special, true)

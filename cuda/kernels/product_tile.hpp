@@ -27,6 +27,15 @@ struct TileArgs {
   std::size_t first = 0, row_outputs = 0;
 };
 
+// Products that one launch computes, a layer of its grid each: of one shape, by the same sequence,
+// and in formats of their own, which are data.
+template <class T>
+struct TileLayers {
+  static constexpr std::size_t most = 64;
+  TileArgs<T> layer[most];
+};
+static_assert(sizeof(TileLayers<double>) <= 32764, "what a kernel's arguments may take");
+
 // One more product into a sum, to nearest even.
 template <class T, lanes::Multiply multiply, lanes::Add add>
 struct NearestStep {

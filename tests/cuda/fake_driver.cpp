@@ -10,7 +10,8 @@
 // tests/python/test_gpu_driver.py and test_device.py.
 namespace tests {
 __attribute__((weak)) void run_kernel(const char* name, std::size_t blocks_x, std::size_t blocks_y,
-                                      std::size_t threads, const void* argument);
+                                      std::size_t blocks_z, std::size_t threads,
+                                      const void* argument);
 }
 
 namespace {
@@ -78,10 +79,17 @@ int cuMemAlloc_v2(void** at, std::size_t bytes) {
   *at = std::calloc(1, bytes);
   return success;
 }
+int cuDeviceGetDefaultMemPool(void** pool, int) {
+  *pool = nullptr;
+  return success;
+}
+int cuMemPoolSetAttribute(void*, int, const void*) { return success; }
+int cuMemAllocAsync(void** at, std::size_t bytes, void*) { return cuMemAlloc_v2(at, bytes); }
 int cuMemFree_v2(void* at) {
   std::free(at);
   return success;
 }
+int cuMemFreeAsync(void* at, void*) { return cuMemFree_v2(at); }
 int cuMemcpyHtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;
@@ -91,11 +99,12 @@ int cuMemcpyDtoHAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   return success;
 }
 #ifndef WITHOUT_LAUNCH
-int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigned, unsigned threads,
-                   unsigned, unsigned, unsigned, void*, void** arguments, void**) {
+int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
+                   unsigned threads, unsigned, unsigned, unsigned, void*, void** arguments,
+                   void**) {
   launched = true;
   if (tests::run_kernel)
-    tests::run_kernel(static_cast<const char*>(function), blocks_x, blocks_y, threads,
+    tests::run_kernel(static_cast<const char*>(function), blocks_x, blocks_y, blocks_z, threads,
                       arguments[0]);
   return success;
 }

@@ -27,9 +27,19 @@ HostDevice::Body phases(RoundingMode mode) {
   };
 }
 
+// Layer by layer.
+template <class T, class Tile>
+HostDevice::Body layers(RoundingMode mode) {
+  return
+      [one = phases<cuda::TileArgs<T>, Tile>(mode)](const void* argument, const cuda::Grid& grid) {
+        const auto& all = *static_cast<const cuda::TileLayers<T>*>(argument);
+        for (std::size_t z = 0; z < grid.blocks_z; ++z) one(&all.layer[z], grid);
+      };
+}
+
 template <class T, class Step>
 HostDevice::Body tile(RoundingMode mode) {
-  return phases<cuda::TileArgs<T>, cuda::LaunchedTile<T, Step>>(mode);
+  return layers<T, cuda::LaunchedTile<T, Step>>(mode);
 }
 
 template <class T, lanes::Multiply multiply, lanes::Add add>
@@ -66,9 +76,8 @@ void add_tiles(const std::string& type, Kernels& all) {
 
 template <lanes::Multiply multiply>
 void add_random(const std::string& tile, Kernels& all) {
-  all[tile] = phases<cuda::TileArgs<float>, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
-  all[tile + "_special"] =
-      phases<cuda::TileArgs<float>, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
+  all[tile] = layers<float, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
+  all[tile + "_special"] = layers<float, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
 }
 
 template <tensor::Finish finish, class Sum>

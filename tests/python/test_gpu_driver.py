@@ -76,7 +76,7 @@ def test_every_gpu_is_an_engine(drivers):
 def test_a_failure_on_the_gpu_names_the_kernel_and_the_cpu_goes_on(drivers):
     program = f"{PRODUCT}product('cuda')\nproduct('auto')\nproduct('cuda')\nproduct('cuda:1')"
     first, auto, again, other = said(drivers["whole"], "launch", program).splitlines()
-    assert first.startswith("RuntimeError GPU 0 (Imaginary 1), kernel pack_pairs, 1 x 1 blocks")
+    assert first.startswith("RuntimeError GPU 0 (Imaginary 1), kernel pack_pairs of 1 x 1 x 1")
     assert "an imaginary error (CUDA_ERROR_IMAGINARY); engine = 'auto' computes the same" in first
     assert auto == "auto computed it"
     assert "does not take unit mac(e5m10): an earlier failure: GPU 0" in again
