@@ -102,6 +102,7 @@ Kernels kernels() {
   all["pack_pairs"] = each_thread<PackPairs>();
   all["unpack_pairs"] = each_thread<UnpackPairs>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
+  all.merge(element_kernels());
   return all;
 }
 
