@@ -1,4 +1,5 @@
 #pragma once
+#include "widthwise/apart.hpp"
 #include "widthwise/rounder.hpp"
 #include "widthwise/side_by_side.hpp"
 #include "widthwise/trace.hpp"
@@ -207,8 +208,9 @@ constexpr Result<U> deliver_any(const Rounder<U>& to, const Number<U>& x, const 
 // normalised; digits lost before this point are jammed into bit 0, at least two below the last
 // kept one (k + 2 for k random bits).
 template <class U, class Trace = NoTrace>
-constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x, Int<U> flags = {},
-                            const U& random = {}, Trace&& trace = {}) {
+WIDTHWISE_APART constexpr Result<U> deliver(const Rounder<U>& to, const Number<U>& x,
+                                            Int<U> flags = {}, const U& random = {},
+                                            Trace&& trace = {}) {
   if constexpr (!traced<Trace>) {
     const Quick<U> z = deliver_quick<Natural<U>>(to, x, special(x) == Mask<U>{}, random);
     if (!any(z.sure == Mask<U>{})) [[likely]]

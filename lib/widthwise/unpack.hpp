@@ -1,4 +1,5 @@
 #pragma once
+#include "widthwise/apart.hpp"
 #include "widthwise/layout.hpp"
 
 namespace widthwise {
@@ -83,7 +84,7 @@ inline constexpr std::int64_t exponent_of_zero<U> = Significand<U>::exponent_of_
 // at the top of sig, so that it can move between formats of different width with its leading digits
 // kept (IEEE 754-2019, 6.2.3).
 template <class U>
-constexpr Number<U> operand(const Layout<U>& f, const U& code) {
+WIDTHWISE_APART constexpr Number<U> operand(const Layout<U>& f, const U& code) {
   Number<U> x = normalise(unpack(f, code));
   if (any(x.zero)) x.exp = select(x.zero, Int<U>{exponent_of_zero<U>}, x.exp);
   if (any(x.nan))

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "widthwise/apart.hpp"
 #include "widthwise/significand.hpp"
 
 namespace widthwise {
@@ -70,7 +71,7 @@ struct Wide {
     for (int i = 0; i < N; ++i) z.limb[i] = a.limb[i] ^ b.limb[i];
     return z;
   }
-  friend constexpr Wide operator<<(const Wide& x, std::int64_t n) {
+  WIDTHWISE_APART friend constexpr Wide operator<<(const Wide& x, std::int64_t n) {
     const int skip = static_cast<int>(n / 64), up = static_cast<int>(n % 64);
     Wide z;
     for (int i = skip; i < N; ++i) {  // (… >> 1) >> (63 - up): no shift by 64 when up is 0
@@ -79,7 +80,7 @@ struct Wide {
     }
     return z;
   }
-  friend constexpr Wide operator>>(const Wide& x, std::int64_t n) {
+  WIDTHWISE_APART friend constexpr Wide operator>>(const Wide& x, std::int64_t n) {
     const int skip = static_cast<int>(n / 64), down = static_cast<int>(n % 64);
     Wide z;
     for (int i = 0; i + skip < N; ++i) {
@@ -110,7 +111,7 @@ struct Significand<Wide<N>> {
 
 // Schoolbook, row by row.
 template <int N>
-constexpr Halves<Wide<N>> multiply_exact(const Wide<N>& a, const Wide<N>& b) {
+WIDTHWISE_APART constexpr Halves<Wide<N>> multiply_exact(const Wide<N>& a, const Wide<N>& b) {
   std::uint64_t p[2 * N]{};
   for (int i = 0; i < N; ++i) {
     std::uint64_t carry = 0;
@@ -151,7 +152,8 @@ constexpr std::uint64_t divide_step(Wide<N>& r, std::uint64_t next, const Wide<N
 }
 
 template <int N>
-constexpr Division<Wide<N>> divide_halves(const Halves<Wide<N>>& n, const Wide<N>& d) {
+WIDTHWISE_APART constexpr Division<Wide<N>> divide_halves(const Halves<Wide<N>>& n,
+                                                          const Wide<N>& d) {
   Division<Wide<N>> z{{}, n.high};
   for (int i = N; i-- > 0;) z.quotient.limb[i] = divide_step<N>(z.remainder, n.low.limb[i], d);
   return z;

@@ -2,6 +2,7 @@
 #include "slices.hpp"
 #ifdef WIDTHWISE_CUDA
 #include "widthwise/cuda/memory.hpp"
+#include "widthwise/cuda/sweep.hpp"
 
 // Arrays that are given here stand for a GPU's memory: their data are its addresses, which nobody
 // here reads.
@@ -61,6 +62,31 @@ class Products {
   cuda::DeviceProducts engine_;
 };
 
+using Values = py::array_t<double, py::array::c_style>;
+std::unique_ptr<const cuda::Sweep> sweep(int gpu, const Values& a, const Values& b,
+                                         const Values& exact, const std::string& rounding) {
+  const cuda::SweepValues values{static_cast<std::size_t>(a.shape(0)),
+                                 static_cast<std::size_t>(a.shape(1)),
+                                 static_cast<std::size_t>(b.shape(1)),
+                                 a.data(),
+                                 b.data(),
+                                 exact.data(),
+                                 parse_rounding(rounding)};
+  const py::gil_scoped_release free;
+  return cuda::sweep_on_gpu(gpu, values);
+}
+
+// The metrics of each unit, in the order of ErrorMetrics.
+std::vector<std::array<double, 7>> swept(const cuda::Sweep& sweep, const std::vector<Unit>& units,
+                                         std::uint64_t seed) {
+  const py::gil_scoped_release free;
+  std::vector<std::array<double, 7>> all;
+  for (const cuda::ErrorMetrics& m : sweep.run(units, seed))
+    all.push_back(
+        {m.max_abs, m.mean_abs, m.max_rel, m.mean_rel, m.rel_norm, m.exact, m.not_finite});
+  return all;
+}
+
 }  // namespace
 
 void bind_device(py::module_& m) {
@@ -78,6 +104,8 @@ void bind_device(py::module_& m) {
   m.def("copy_in", &copy_in);
   m.def("copy_out", &copy_out);
   m.def("gather", &gather);
+  py::class_<cuda::Sweep>(m, "DeviceSweep").def(py::init(&sweep)).def("run", &swept);
+  m.def("why_no_sweep", &cuda::why_no_sweep);
   py::class_<Products>(m, "DeviceProducts")
       .def(py::init<int, const Unit&, std::size_t, bool>())
       .def("run", &Products::run);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from . import _widthwise as core
 from ._array import Array
 from ._create import array
+from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
 from ._table import Table
@@ -58,6 +60,7 @@ def relative_norm(e: Errors) -> float:
     return error / whole if whole > 0 else (0.0 if error == 0 else float("inf"))
 
 
+TOGETHER = 64  # units on a GPU: what one launch takes
 METRICS: Mapping[str, Callable[[Errors], float]] = {
     "max_abs": lambda e: at_most(e.absolute),
     "mean_abs": lambda e: average(e.absolute),
@@ -171,8 +174,10 @@ def sweep(
             of outputs without error; 'not_finite', how many are infinite or NaN.
         exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64.
         rounding: of values to the units' formats.
-        engine, threads, seed: as in `ww.matmul`.
-        progress: called with (units done, of how many) after each.
+        engine, threads, seed: as in `ww.matmul`. On a GPU ('cuda', or 'auto' where that is
+            faster) many units are computed and measured together; means and norms are summed in
+            another order there, and may differ in their last digits.
+        progress: called with (units done, of how many) as they are done.
     Raises:
         ValueError: no units, a metric that is not there, shapes that do not match, a unit that
             cannot be swept.
@@ -186,23 +191,23 @@ def sweep(
     parameters = units.parameters if isinstance(units, Grid) else [{} for _ in listed]
     check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
+    if x.shape[-1] != y.shape[0]:
+        raise ValueError(f"a is {x.shape} and b is {y.shape}; a's last axis and b's first must match")
     options = {"threads": threads, "seed": seed}
     if exact is None:
         exact = product_of(as_unit(EXACT), x, y, rounding, "auto", options)
     wanted = np.asarray(exact, dtype=np.float64)
-    rows = []
-    for done, (unit, row) in enumerate(zip(listed, parameters, strict=True), 1):
-        computed = product_of(unit, x, y, rounding, engine, options)
-        if computed.shape != wanted.shape:
-            raise ValueError(
-                f"exact is {wanted.shape}, the product of a and b is {computed.shape}; "
-                "they must be of one shape"
-            )
-        errors = Errors(computed, wanted)
-        measured = (METRICS[name](errors) for name in metrics)
-        rows.append((str(unit), *row.values(), *measured))
-        if progress:
-            progress(done, len(listed))
+    shape = computed_shape(x, y)
+    if wanted.shape != shape:
+        raise ValueError(
+            f"exact is {wanted.shape}, the product of a and b is {shape}; they must be of one shape"
+        )
+    request = Request(x, y, wanted, rounding, engine, options, progress)
+    found = request.measured(listed, metrics)
+    rows = [
+        (str(unit), *row.values(), *(of_unit[name] for name in metrics))
+        for unit, row, of_unit in zip(listed, parameters, found, strict=True)
+    ]
     names = list(parameters[0])
     meta = {
         "a": x.shape,
@@ -214,6 +219,77 @@ def sweep(
         "version": core.build_info()["version"],
     }
     return SweepResult(["unit", *names, *metrics], rows, meta)
+
+
+class Request:
+    """What is computed of every unit."""
+
+    def __init__(
+        self,
+        a: np.ndarray,
+        b: np.ndarray,
+        exact: np.ndarray,
+        rounding: str,
+        engine: str,
+        options: dict[str, Any],
+        progress: Callable[[int, int], object] | None,
+    ) -> None:
+        self.a, self.b, self.exact = a, b, exact
+        self.rounding, self.engine, self.options = rounding, engine, options
+        self.progress = progress or (lambda done, of: None)
+
+    def measured(self, units: list[Unit], metrics: Sequence[str]) -> list[dict[str, float]]:
+        """The metrics of each unit: on a GPU many together, and elsewhere one by one."""
+        found: dict[int, dict[str, float]] = {}
+        there = [i for i, unit in enumerate(units) if self.gpu(unit) is not None]
+        for first in range(0, len(there), TOGETHER):
+            part = there[first : first + TOGETHER]
+            found |= zip(part, self.on_gpu([units[i] for i in part]), strict=True)
+            self.progress(len(found), len(units))
+        for i, unit in enumerate(units):
+            if i not in found:
+                errors = Errors(self.product(unit), self.exact)
+                found[i] = {name: METRICS[name](errors) for name in metrics}
+                self.progress(len(found), len(units))
+        return [found[i] for i in range(len(units))]
+
+    def product(self, unit: Unit) -> np.ndarray:
+        return product_of(unit, self.a, self.b, self.rounding, self.engine, self.options)
+
+    def gpu(self, unit: Unit) -> int | None:
+        """The GPU that measures a unit; None where an engine computes its product."""
+        k = self.a.shape[-1]
+        if self.engine == "auto":
+            best = core.PreparedUnit(unit._core, k, None).opinions(False, self.exact.size)[0][0]
+        else:
+            best = self.engine
+        if not best.startswith("cuda") or best not in core.engine_names() or self.has_nan:
+            return None
+        return None if core.why_no_sweep(unit._core, k) else gpu_of(best)
+
+    @cached_property
+    def has_nan(self) -> bool:
+        """Then `array` has to say what a format does with it."""
+        return bool(np.isnan(self.a).any() or np.isnan(self.b).any())
+
+    def on_gpu(self, units: list[Unit]) -> list[dict[str, float]]:
+        gpu = self.gpu(units[0])
+        if gpu not in self.sweeps:
+            a, b = np.atleast_2d(self.a), self.b.reshape(self.b.shape[0], -1)
+            exact = self.exact.reshape(a.shape[0], b.shape[1])
+            arrays = (np.ascontiguousarray(x) for x in (a, b, exact))
+            self.sweeps[gpu] = core.DeviceSweep(gpu, *arrays, self.rounding)
+        found = self.sweeps[gpu].run([unit._core for unit in units], self.options["seed"])
+        return [dict(zip(METRICS, of_unit, strict=True)) for of_unit in found]
+
+    @cached_property
+    def sweeps(self) -> dict[int | None, core.DeviceSweep]:
+        """What lies on each GPU."""
+        return {}
+
+
+def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    return (*a.shape[:-1], *b.shape[1:])
 
 
 def check_request(units: Sequence[Unit], metrics: Sequence[str], engine: str) -> None:

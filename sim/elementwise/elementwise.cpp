@@ -56,9 +56,7 @@ class Integers final : public Elementwise::Way {
         to_(task.to),
         env_(task.env),
         formats_(task.operands.begin(), task.operands.end()),
-        digits_(digits_needed(task.to, task.env.rounding)) {
-    for (const Format& f : formats_)
-      digits_ = std::max(digits_, digits_needed(f, task.env.rounding));
+        digits_(digits_needed(task)) {
     with_carrier(digits_, [](auto) {});  // there is one
   }
 
@@ -84,19 +82,30 @@ class Integers final : public Elementwise::Way {
 
 }  // namespace
 
+void check(const ElementTask& task) {
+  if (task.operands.size() != static_cast<std::size_t>(arity(task.op)))
+    throw std::invalid_argument(fmt::format("operands: {} given; the operation takes {}",
+                                            task.operands.size(), arity(task.op)));
+  if (keeps_format(task.op) && task.to != task.operands[0])
+    throw std::invalid_argument(
+        fmt::format("format={} differs from the operand's {}; the operation never rounds, convert "
+                    "first",
+                    to_string(task.to), to_string(task.operands[0])));
+}
+
+int digits_needed(const ElementTask& task) {
+  int digits = digits_needed(task.to, task.env.rounding);
+  for (const Format& f : task.operands)
+    digits = std::max(digits, digits_needed(f, task.env.rounding));
+  return digits;
+}
+
 ElementwiseWay integer_way(const ElementTask& task) { return std::make_unique<Integers>(task); }
 
 Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
                          std::span<const Format> operands, bool flags, std::size_t expected) {
-  if (operands.size() != static_cast<std::size_t>(arity(op)))
-    throw std::invalid_argument(
-        fmt::format("operands: {} given; the operation takes {}", operands.size(), arity(op)));
-  if (keeps_format(op) && to != operands[0])
-    throw std::invalid_argument(
-        fmt::format("format={} differs from the operand's {}; the operation never rounds, convert "
-                    "first",
-                    to_string(to), to_string(operands[0])));
   const ElementTask task{op, to, env, operands, flags, expected};
+  check(task);
   ElementwiseWay way = lane_way(task);
   if (!way) way = table_way(task);
   if (!way) way = integer_way(task);

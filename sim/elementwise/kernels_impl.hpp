@@ -1,4 +1,5 @@
 #pragma once
+#include "apply.hpp"
 #include "kernels.hpp"
 #include "quick_chunk.hpp"
 
@@ -51,13 +52,6 @@ void store_chunk(const Format& f, void* data, std::size_t first, std::size_t n, 
     for (std::size_t i = 0; i < n; ++i)
       store_code(at + i * bytes, static_cast<int>(bytes), codes[i]);
   }
-}
-
-template <class U>
-U draw(const Env& env, RandomSource random, std::size_t i) {
-  if (!env.rounding.stochastic()) return U{};
-  return U(
-      random_bits(env.rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
 }
 
 // Carriers as they lie in memory, at any address.
@@ -124,7 +118,7 @@ template <class U, class Quickly, class Op>
 void for_each(const ElementwiseJob& job, const Quickly& quick, const Op& op) {
   if (job.env.rounding.stochastic())
     return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U& c) {
-      return op(a, b, c, draw<U>(job.env, job.random, i));
+      return op(a, b, c, draw<U>(job.env.rounding, job.random, i));
     });
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
     const Items<U> x = c.operand[0], y = c.operand[1], z = c.operand[2];
@@ -145,7 +139,7 @@ template <class U>
 void run_elementwise(const ElementwiseJob& job) {
   const Rounder<U> to(job.to, job.env);
   const Layout<U> fa(job.operand[0].format), fb(job.operand[1].format), fc(job.operand[2].format);
-  const auto random = [&](std::size_t i) { return draw<U>(job.env, job.random, i); };
+  const auto random = [&](std::size_t i) { return draw<U>(job.env.rounding, job.random, i); };
   const auto extremes = [&](bool greater, NanOperand rule) {
     for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
       return extremum(to, greater, rule, fa, a, fb, b, random(i));
@@ -246,7 +240,7 @@ void run_scaleb(const ElementwiseJob& job) {
   const Rounder<U> to(job.to, job.env);
   const Layout<U> fa(job.operand[0].format);
   for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
-    return scaleb(to, fa, a, job.powers[i], draw<U>(job.env, job.random, i));
+    return scaleb(to, fa, a, job.powers[i], draw<U>(job.env.rounding, job.random, i));
   });
 }
 
@@ -258,7 +252,7 @@ void run_to_integers(const IntegerJob& job) {
     U code;
     load_chunk(job.codes, i, 1, &code);
     const IntegerResult z = to_integer(job.type.width, job.type.is_signed, rule, f, code,
-                                       draw<U>(job.env, job.random, i));
+                                       draw<U>(job.env.rounding, job.random, i));
     job.integers_out[i] = z.value;
     if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
   }
@@ -273,7 +267,7 @@ void run_from_integers(const IntegerJob& job) {
     const std::uint64_t x = job.integers_in[i];
     const bool negative = job.type.is_signed && x >> 63;
     const Result<U> z =
-        from_integer(to, negative, negative ? 0 - x : x, draw<U>(job.env, job.random, i));
+        from_integer(to, negative, negative ? 0 - x : x, draw<U>(job.env.rounding, job.random, i));
     store_code(out + i * static_cast<std::size_t>(bytes), bytes, z.code);
     if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
   }

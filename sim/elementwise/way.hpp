@@ -33,6 +33,11 @@ struct ElementTask {
   std::size_t expected;
 };
 
+// Throws std::invalid_argument where the operation does not take so many operands, or formats.
+void check(const ElementTask& task);
+// Digits of a carrier that holds its exact result.
+int digits_needed(const ElementTask& task);
+
 ElementwiseWay integer_way(const ElementTask& task);
 // Null where a condition fails.
 ElementwiseWay lane_way(const ElementTask& task);

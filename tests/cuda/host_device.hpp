@@ -21,6 +21,7 @@ class HostDevice final : public widthwise::cuda::Device {
   std::size_t memory = std::size_t{1} << 28;  // in all
   std::size_t taken = 0, most_taken = 0, launches = 0;
   std::size_t copied = 0;  // bytes, in or out
+  std::size_t most_layers = 0;
   std::uintptr_t stream = 0;
 
   std::string name() const override { return "this CPU"; }
@@ -46,6 +47,7 @@ class HostDevice final : public widthwise::cuda::Device {
   void launch(const widthwise::cuda::Kernel& kernel, const widthwise::cuda::Grid& grid,
               const void* argument) override {
     ++launches;
+    most_layers = std::max(most_layers, grid.blocks_z);
     kernels_.at(kernel.name)(argument, grid);
   }
   void use_stream(std::uintptr_t handle) override { stream = handle; }

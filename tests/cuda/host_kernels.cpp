@@ -1,5 +1,6 @@
 #include "host_kernels.hpp"
 
+#include "cuda/kernels/errors.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
@@ -111,8 +112,11 @@ Kernels kernels() {
   all["pair_brain_fused"] = pair_tile<BrainPair, true>();
   all["pack_pairs"] = each_thread<PackPairs>();
   all["unpack_pairs"] = each_thread<UnpackPairs>();
+  all["measure_errors"] = each_thread<MeasureErrors>();
+  all["join_errors"] = each_thread<JoinErrors>();
   all["move_items"] = each_thread<MoveItems>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
+  all.merge(element_kernels());
   return all;
 }
 

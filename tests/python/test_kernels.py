@@ -60,3 +60,13 @@ def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(tmp_path):
     tiles = {name: found for name, found in kernels.items() if name.startswith("pair_")}
     assert len(tiles) == 4
     assert all(registers <= 128 and spilled == 0 for registers, spilled in tiles.values())
+
+
+def test_numbers_become_codes_with_the_registers_of_a_full_processor(tmp_path):
+    kernels = resources("quantise.cu", tmp_path)
+    assert len(kernels) == 26
+    assert all(registers <= 32 and spilled == 0 for registers, spilled in kernels.values())
+
+
+def test_the_definition_of_a_word_spills_nothing(tmp_path):
+    assert resources("elements.cu", tmp_path)["elements_64"][1] == 0

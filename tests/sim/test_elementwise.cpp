@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "boundaries.hpp"
+#include "items.hpp"
 #include "sim/elementwise/lane_plan.hpp"
 #include "targets.hpp"
 #include "tests/lib/operands.hpp"
@@ -18,26 +20,6 @@ namespace {
 
 using namespace tests;
 using U = std::uint64_t;
-
-// Codes as they lie in memory.
-class Items {
- public:
-  explicit Items(const Format& f) : bytes_(static_cast<std::size_t>(item_bytes(f.width()))) {}
-  void add(U code) {
-    items_.resize(items_.size() + bytes_);
-    store_code(&items_[items_.size() - bytes_], static_cast<int>(bytes_), code);
-  }
-  void resize(std::size_t count) { items_.assign(count * bytes_, std::byte{0xa5}); }
-  std::size_t count() const { return items_.size() / bytes_; }
-  U operator[](std::size_t i) const {
-    return load_code<U>(&items_[i * bytes_], static_cast<int>(bytes_));
-  }
-  std::byte* data() { return items_.data(); }
-
- private:
-  std::size_t bytes_;
-  std::vector<std::byte> items_;
-};
 
 // An operation of these operands, and what the definition makes of them.
 class Trials {
@@ -199,48 +181,6 @@ std::vector<U> every_code(const Format& f) {
   std::vector<U> codes;
   for (U code = 0; code >> f.width() == 0; ++code) codes.push_back(code);
   return codes;
-}
-
-// The double that a code stands for.
-double value(const Format& f, U code) {
-  const Rounder<U> to(binary64);
-  return std::bit_cast<double>(convert(to, Layout<U>(f), code).code);
-}
-
-// Where rounding to the format changes its mind, in a carrier: its numbers, the midpoints between
-// neighbours, the carrier's neighbours of all these, and specials.
-template <class T>
-std::vector<T> boundaries(const Format& to, Random& random) {
-  const Layout<U> f(to);
-  std::vector<T> list{T{0},
-                      std::numeric_limits<T>::infinity(),
-                      std::numeric_limits<T>::max(),
-                      std::numeric_limits<T>::min(),
-                      std::numeric_limits<T>::denorm_min(),
-                      std::numeric_limits<T>::quiet_NaN()};
-  const U stride = 1 + f.max_finite / samples(300);
-  const auto around = [&](double x) {
-    const T centre = static_cast<T>(x);
-    for (T y : {centre, std::nextafter(centre, T{0}),
-                std::nextafter(centre, std::numeric_limits<T>::infinity())})
-      list.push_back(y);
-  };
-  const auto next = [&](U i) {  // all at the ends
-    const bool inside = i > 20 && i + 20 < f.max_finite;
-    return i + (inside ? std::min(1 + random() % stride, f.max_finite - 20 - i) : 1);
-  };
-  for (U i = 0; i <= f.max_finite; i = next(i)) {
-    const double low = value(to, i), high = value(to, std::min(i + 1, f.max_finite));
-    around(low), around(low + (high - low) / 2);
-    if (i == f.max_finite) {  // where overflow begins
-      const double step = low - value(to, i - 1);
-      around(low + step / 2), around(low + step);
-    }
-    if (i <= 2) around(low / 2), around(low * 0.75);  // gaps and tininess
-  }
-  const auto count = list.size();
-  for (std::size_t i = 0; i < count; ++i) list.push_back(-list[i]);
-  return list;
 }
 
 template <class T>

@@ -1,0 +1,25 @@
+#pragma once
+#include "device.hpp"
+#include "widthwise/sim/elementwise.hpp"
+
+// Operations on arrays of codes that lie on a device, element by element: sim's Elementwise there.
+namespace widthwise::cuda {
+
+class DeviceElementwise {
+ public:
+  // Throws std::invalid_argument where a device's integers do not hold the exact results.
+  DeviceElementwise(Device& device, Operation op, const Format& to, const Env& env,
+                    std::span<const Format> operands, bool flags);
+
+  // All addresses are the device's. flags, if they are wanted, take one byte an element.
+  void run(std::span<const void* const> operands, std::size_t count, void* result,
+           std::uint8_t* flags, RandomSource random = {}) const;
+
+  // The way it goes: "quantise" or "integers".
+  const char* way() const;
+
+ private:
+  std::shared_ptr<const Elementwise::Way> way_;
+};
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,9 @@
+#include "cuda/kernels/elements.hpp"
+#include "cuda/kernels/on_device.cuh"
+
+using namespace widthwise;
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+    elements_64(const __grid_constant__ cuda::Elements<std::uint64_t> elements) {
+  cuda::run_threads(elements);
+}

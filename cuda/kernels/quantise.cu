@@ -1,0 +1,11 @@
+#include "cuda/kernels/on_device.cuh"
+#include "cuda/kernels/quantise.hpp"
+
+using namespace widthwise::cuda;
+
+#define WIDTHWISE_QUANTISE(name, From, Item, LongCodes, Rounded, ends)                             \
+  extern "C" __global__ void __launch_bounds__(256)                                                \
+      name(const __grid_constant__ Quantise<From, Item, LongCodes, Rounded, Ends::ends> numbers) { \
+    run_threads(numbers);                                                                          \
+  }
+WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)

@@ -1,0 +1,176 @@
+#include "quantise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/quantise.hpp"
+#include "values.hpp"
+
+namespace widthwise::cuda {
+namespace {
+
+constexpr int float_digits = 24;
+
+// Digits below a code's last that rounding asks for, the lowest one to odd.
+int digits_below(const Rounding& r) { return r.stochastic() ? r.random_bits + 2 : 2; }
+
+std::uint32_t bits_of_power(std::int64_t e) {
+  return static_cast<std::uint32_t>(e + binary32.bias) << binary32.frac_bits;
+}
+// Where every magnitude overflows.
+std::uint32_t overflowing(const Format& f) { return bits_of_power(f.emax() + 1); }
+
+// From a float's digits to the code's and `below` more, the last of which two sums make.
+int down_to(const Format& f, int below) { return float_digits - f.precision() - (below - 1); }
+
+bool adds_up(const Format& f, int below) {
+  const int down = down_to(f, below);
+  return down >= 1 && f.emin() >= binary32.emin() && f.emax() + 1 + down <= binary32.emax();
+}
+bool cuts_short(const Format& f, int below) {
+  return down_to(f, below) >= 1 && f.emin() == binary32.emin() && f.emax() <= binary32.emax();
+}
+
+// Whether the significand's last digit decides a tie, where that is the only one, and the code's
+// last is another.
+bool asks_for_single_digit(const Rounder<std::uint64_t>& to) {
+  return to.precision == 1 && !to.even_code &&
+         (to.rule.table & 0x0f0f) != (to.rule.table >> 4 & 0x0f0f);
+}
+
+CutShort cut_short(const Format& f, int below) { return {overflowing(f), down_to(f, below) - 1}; }
+AddedUp added_up(const Format& f, int below) {
+  const int down = down_to(f, below), digits = f.frac_bits + below;
+  const auto step = (1u << digits) - (2u << binary32.frac_bits);  // 2 c grows by the latter
+  const auto least_field = static_cast<std::uint32_t>(f.emin() + binary32.bias);
+  return {overflowing(f), bits_of_power(f.emin()), std::bit_cast<float>(bits_of_power(down)), step,
+          (least_field << digits) + (static_cast<std::uint32_t>(down) << (binary32.frac_bits + 1))};
+}
+
+ByTable by_table(const Rounder<std::uint64_t>& to) {
+  const std::uint32_t table = to.rule.table;
+  return {(table & 0xff) | table >> 8 << 24};
+}
+ByChance by_chance(const Rounder<std::uint64_t>& to, int below) {
+  return {static_cast<std::uint32_t>(to.increment[0] >> (to.drop - below)),
+          static_cast<std::uint32_t>(to.random_tie), below};
+}
+
+BySign by_sign(std::uint64_t positive, std::uint64_t negative) {
+  return {static_cast<std::uint32_t>(positive), static_cast<std::uint32_t>(positive ^ negative)};
+}
+template <Ends ends>
+Finish<ends> finish(const Rounder<std::uint64_t>& to) {
+  const Layout<std::uint64_t>& f = to.layout;
+  const auto word = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const bool is_signed = f.format.is_signed;
+  const std::uint64_t past_zero = is_signed ? overflowed(to, true) : to.nan_code;
+  return {
+      .sign = word(f.sign),
+      .max_finite = word(f.max_finite),
+      .nan = word(to.nan_code),
+      .over = by_sign(overflowed(to, false), past_zero),
+      .infinite = by_sign(delivered_infinity(to, false).code, delivered_infinity(to, true).code),
+      .lost = is_signed ? 0 : ~0u,
+      .below_zero = word(is_signed ? f.sign : to.nan_code),
+      .negative_zero = word(delivered_zero(to, true).code)};
+}
+
+Ends ends_of(const Rounder<std::uint64_t>& to) {
+  const Finish<Ends::any> z = finish<Ends::any>(to);
+  const bool alike = z.over.positive == z.infinite.positive && z.over.turned == z.infinite.turned;
+  if (!to.keeps_zero_sign || !alike) return Ends::any;
+  if (z.over.turned == z.sign && z.over.positive - z.max_finite <= 1) return Ends::mirrored;
+  return z.over.turned == 0 && z.over.positive == z.nan ? Ends::one : Ends::any;
+}
+
+template <class Work>
+class Quantised final : public Elementwise::Way {
+ public:
+  Quantised(Device& device, std::string kernel, const Work& work)
+      : device_(device), kernel_(std::move(kernel)), work_(work) {}
+
+  const char* name() const override { return "quantise"; }
+
+  void run(const ElementArrays& x) const override {
+    Work work = work_;
+    work.numbers = static_cast<const std::byte*>(x.operands[0]);
+    work.codes = static_cast<std::byte*>(x.result);
+    work.count = x.count;
+    work.packs = Work::aligned(work.numbers, work.codes) ? x.count / Work::together : 0;
+    work.keys = PhiloxKeys(x.random.seed);
+    work.first_index = x.random.first_index;
+    const std::size_t alone = x.count - work.packs * Work::together;
+    launch_each(device_, {"quantise", kernel_.c_str()}, std::max(work.packs, alone), &work);
+  }
+
+ private:
+  Device& device_;
+  std::string kernel_;
+  Work work_;
+};
+
+// Picks the kernel, choice by choice; `name` grows with them.
+struct Choice {
+  Device& device;
+  Rounder<std::uint64_t> to;
+  int below;
+  std::string name;
+
+  template <class From>
+  ElementwiseWay from() const {
+    const Format& f = to.layout.format;
+    if (adds_up(f, below)) {
+      const AddedUp codes = added_up(f, below);
+      return item_bytes(f.width()) == 1 ? to_item<From, std::uint8_t>("_8", codes)
+                                        : to_item<From, std::uint16_t>("_16", codes);
+    }
+    if constexpr (!std::is_same_v<From, FromDouble>)  // whose large numbers are no floats
+      if (cuts_short(f, below) && item_bytes(f.width()) == 2)
+        return to_item<From, std::uint16_t>("_16_cut", cut_short(f, below));
+    return nullptr;
+  }
+
+ private:
+  template <class From, class Item, class LongCodes>
+  ElementwiseWay to_item(const char* suffix, const LongCodes& codes) const {
+    const std::string kernel = name + suffix;
+    if (to.rule.rounding.stochastic())
+      return way<From, Item, Ends::any>(kernel + "_random", codes, by_chance(to, below));
+    // The usual source and ends have kernels of their own.
+    if constexpr (std::is_same_v<From, FromSingle>) {
+      if (ends_of(to) == Ends::mirrored)
+        return way<From, Item, Ends::mirrored>(kernel + "_mirrored", codes, by_table(to));
+      if constexpr (sizeof(Item) == 1)
+        if (ends_of(to) == Ends::one)
+          return way<From, Item, Ends::one>(kernel + "_one", codes, by_table(to));
+    }
+    return way<From, Item, Ends::any>(kernel, codes, by_table(to));
+  }
+  template <class From, class Item, Ends ends, class LongCodes, class Rounded>
+  ElementwiseWay way(std::string kernel, const LongCodes& codes, const Rounded& rounded) const {
+    using Work = Quantise<From, Item, LongCodes, Rounded, ends>;
+    Work work{.long_codes = codes, .rounded = rounded, .finish = finish<ends>(to)};
+    work.random_bits = to.rule.rounding.random_bits;
+    return std::make_unique<Quantised<Work>>(device, std::move(kernel), work);
+  }
+};
+
+}  // namespace
+
+ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
+  const Format &f = task.to, &from = task.operands[0];
+  if (task.op != Operation::convert || task.flags || task.env.nan != NanResult::canonical)
+    return nullptr;
+  if (f.width() > 16 || f.all_normal() || f.ftz) return nullptr;
+  Choice choice{device, Rounder<std::uint64_t>(f, task.env), digits_below(task.env.rounding), ""};
+  if (asks_for_single_digit(choice.to)) return nullptr;
+  if (from == binary32) return choice.name = "quantise_single", choice.from<FromSingle>();
+  if (from == binary64) return choice.name = "quantise_double", choice.from<FromDouble>();
+  if (from == binary16) return choice.name = "quantise_half", choice.from<FromHalf>();
+  if (from == bfloat16) return choice.name = "quantise_brain", choice.from<FromBrain>();
+  return nullptr;
+}
+
+}  // namespace widthwise::cuda

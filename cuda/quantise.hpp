@@ -1,0 +1,11 @@
+#pragma once
+#include "device.hpp"
+#include "sim/elementwise/way.hpp"
+
+namespace widthwise::cuda {
+
+// Conversions of binary32, binary64, binary16 and bfloat16 to formats of at most 16 bits, without
+// flags, a few instructions an element (docs/exactness.md, 34). Null where a condition fails.
+ElementwiseWay quantise_way(const ElementTask& task, Device& device);
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,181 @@
+#include "sweep.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <list>
+#include <new>
+
+#include "definition.hpp"
+#include "elements.hpp"
+#include "kernels/errors.hpp"
+#include "kernels/product_tile.hpp"
+#include "lane_tiles.hpp"
+#include "product.hpp"
+#include "widthwise/sim/codes.hpp"
+
+namespace widthwise::cuda {
+namespace {
+
+// As many as one launch takes.
+constexpr std::size_t at_once = TileLayers<float>::most;
+// Outputs are measured by so many threads, whose sums are joined in two steps.
+constexpr std::size_t measuring = 4096, joining = 64;
+
+std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
+
+// The values of one operand as codes of the formats that are asked for, each made once.
+class Codes {
+ public:
+  Codes(Device& device, const Buffer& values, std::size_t count, const Rounding& rounding)
+      : device_(device), values_(values), count_(count), env_{.rounding = rounding} {}
+
+  const void* of(const Format& f) {
+    for (const auto& [format, codes] : made_)
+      if (format == f) return codes.at();
+    Buffer codes(device_, count_ * bytes_of(f));
+    const Format from[] = {binary64};
+    const void* operands[] = {values_.at()};
+    DeviceElementwise(device_, Operation::convert, f, env_, from, false)
+        .run(operands, count_, codes.at(), nullptr);
+    made_.emplace_back(f, std::move(codes));
+    return made_.back().second.at();
+  }
+
+ private:
+  Device& device_;
+  const Buffer& values_;
+  std::size_t count_;
+  Env env_;
+  std::list<std::pair<Format, Buffer>> made_;
+};
+
+// The product of one unit, from its operands' codes to the sums of its errors.
+class SweptUnit {
+ public:
+  SweptUnit(Device& device, const Unit& unit, const SweepValues& v, std::uint64_t seed, Codes& a,
+            Codes& b)
+      : device_(device),
+        unit_(unit),
+        count_(v.m * v.n),
+        way_(best_way({.unit = unit, .k = v.k, .outputs = count_}, device)),
+        result_(device, count_ * bytes_of(result_round(unit).fmt)) {
+    const auto rows = [](const void* data, std::size_t columns) {
+      return CodeMatrix{data, static_cast<std::ptrdiff_t>(columns), 1};
+    };
+    MatrixProduct& p = region_.p;
+    p.m = v.m, p.k = v.k, p.n = v.n;
+    p.a = rows(a.of(unit.a.fmt), v.k), p.b = rows(b.of(unit.b.fmt), v.n);
+    p.result = result_.at();
+    p.seed = seed;
+    region_.whole_columns = v.n;
+    begun_ = way_->begin(region_);
+  }
+
+  const Begun& begun() const { return begun_; }
+
+  // After its tiles have run.
+  void measure(const Buffer& exact, ErrorSums* sums) const {
+    begun_.finish();
+    const Format& f = result_round(unit_).fmt;
+    const Buffer seen(device_, measuring * sizeof(ErrorSums)),
+        some(device_, joining * sizeof(ErrorSums));
+    const MeasureErrors errors{.to = Rounder<std::uint64_t>(Round{.fmt = binary64}),
+                               .layout = Layout<std::uint64_t>(f),
+                               .codes = result_.at<const std::byte>(),
+                               .exact = exact.at<const double>(),
+                               .count = count_,
+                               .bytes = item_bytes(f.width()),
+                               .sums = seen.at<ErrorSums>()};
+    device_.launch({"errors", "measure_errors"}, {measuring / 256, 1, 256}, &errors);
+    join(seen, some.at<ErrorSums>(), joining, measuring / joining);
+    join(some, sums, 1, joining);
+  }
+
+ private:
+  void join(const Buffer& from, ErrorSums* to, std::size_t count, std::size_t each) const {
+    const JoinErrors joined{from.at<const ErrorSums>(), to, count, each};
+    device_.launch({"errors", "join_errors"}, {1, 1, count}, &joined);
+  }
+
+  Device& device_;
+  Unit unit_;
+  std::size_t count_;
+  std::unique_ptr<const Way> way_;
+  Buffer result_;
+  RegionThere region_{};
+  Begun begun_;
+};
+
+ErrorMetrics metrics(const ErrorSums& s, std::size_t outputs) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                   infinity = std::numeric_limits<double>::infinity();
+  const auto numbers = static_cast<double>(s.numbers), not_zero = static_cast<double>(s.not_zero);
+  const double whole = s.exacts.root(), error = s.errors.root();
+  return {.max_abs = s.numbers ? s.largest : nan,
+          .mean_abs = s.numbers ? s.total / numbers : nan,
+          .max_rel = s.not_zero ? s.largest_relative : nan,
+          .mean_rel = s.not_zero ? s.total_relative / not_zero : nan,
+          .rel_norm = whole > 0                 ? error / whole
+                      : s.numbers && error == 0 ? 0
+                                                : infinity,
+          .exact =
+              static_cast<double>(s.right) / static_cast<double>(std::max<std::size_t>(1, outputs)),
+          .not_finite = static_cast<double>(s.not_finite)};
+}
+
+// What one unit's product takes, at most: codes, the lanes' values, and the threads' sums.
+std::size_t bytes_of_a_unit(const SweepValues& v) {
+  return 16 * (v.m * v.k + v.k * v.n) + 24 * v.m * v.n + (measuring + joining) * sizeof(ErrorSums);
+}
+
+}  // namespace
+
+std::string why_no_sweep(const Unit& unit, std::size_t k) {
+  try {
+    carriers_for({.unit = unit, .k = k});
+    if (result_round(unit).fmt.width() > 64) return "results wider than 64 bits";
+    if (unit.scale) return "blocks that are scaled";
+    return {};
+  } catch (const std::invalid_argument& wrong) {
+    return wrong.what();
+  }
+}
+
+DeviceSweep::DeviceSweep(Device& device, const SweepValues& v)
+    : device_(device),
+      values_(v),
+      a_(copied_in(device, std::span(v.a, v.m * v.k))),
+      b_(copied_in(device, std::span(v.b, v.k * v.n))),
+      exact_(copied_in(device, std::span(v.exact, v.m * v.n))) {}
+
+std::vector<ErrorMetrics> DeviceSweep::run(std::span<const Unit> units, std::uint64_t seed) const {
+  std::vector<ErrorMetrics> found;
+  while (found.size() < units.size()) {
+    const std::size_t room = device_.free_bytes() / 2 / bytes_of_a_unit(values_);
+    const std::size_t count =
+        std::min({at_once, std::max<std::size_t>(1, room), units.size() - found.size()});
+    run_together(units.subspan(found.size(), count), seed, found);
+  }
+  return found;
+}
+
+void DeviceSweep::run_together(std::span<const Unit> units, std::uint64_t seed,
+                               std::vector<ErrorMetrics>& found) const {
+  Codes a(device_, a_, values_.m * values_.k, values_.rounding),
+      b(device_, b_, values_.k * values_.n, values_.rounding);
+  std::list<SweptUnit> swept;
+  std::vector<Begun> begun;
+  for (const Unit& u : units) {
+    swept.emplace_back(device_, u, values_, seed, a, b);
+    begun.push_back(swept.back().begun());
+  }
+  launch_together(device_, begun);
+  const Buffer there(device_, units.size() * sizeof(ErrorSums));
+  auto* at = there.at<ErrorSums>();
+  for (const SweptUnit& u : swept) u.measure(exact_, at++);
+  std::vector<ErrorSums> sums(units.size());
+  device_.copy_out(sums.data(), there.at(), sums.size() * sizeof(ErrorSums));
+  for (const ErrorSums& s : sums) found.push_back(metrics(s, values_.m * values_.n));
+}
+
+}  // namespace widthwise::cuda

@@ -1,0 +1,22 @@
+#include "cuda/kernels/elements.hpp"
+#include "cuda/kernels/quantise.hpp"
+#include "host_kernels.hpp"
+
+namespace tests {
+
+using namespace widthwise;
+using namespace widthwise::cuda;
+
+std::map<std::string, HostDevice::Body> element_kernels() {
+  std::map<std::string, HostDevice::Body> all;
+  all["elements_64"] = each_thread<Elements<std::uint64_t>>();
+  all["elements_128"] = each_thread<Elements<uint128>>();
+  all["elements_256"] = each_thread<Elements<Wide<4>>>();
+#define WIDTHWISE_QUANTISE(name, From, Item, LongCodes, Rounded, ends) \
+  all[#name] = each_thread<Quantise<From, Item, LongCodes, Rounded, Ends::ends>>();
+  WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
+#undef WIDTHWISE_QUANTISE
+  return all;
+}
+
+}  // namespace tests

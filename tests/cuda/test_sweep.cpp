@@ -1,0 +1,178 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "cuda/kernels/error_sums.hpp"
+#include "cuda/sweep.hpp"
+#include "host_kernels.hpp"
+#include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Sweeps whose kernels run on the CPU, against each unit's product by the planner's engine.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+constexpr std::size_t m = 5, k = 24, n = 9;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                 infinity = std::numeric_limits<double>::infinity();
+
+struct Values {
+  std::vector<double> a, b, exact;
+
+  explicit Values(double scale) : a(m * k), b(k * n), exact(m * n) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    for (double& x : a) x = scale * normal(random);
+    for (double& x : b) x = normal(random);
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t l = 0; l < k; ++l) exact[i * n + j] += a[i * k + l] * b[l * n + j];
+    exact[3] = 0, exact[4] = infinity;
+  }
+  cuda::SweepValues sweep(const Rounding& rounding = {}) const {
+    return {m, k, n, a.data(), b.data(), exact.data(), rounding};
+  }
+};
+
+std::vector<std::byte> converted(const Format& from, const void* x, std::size_t count,
+                                 const Format& to, const Rounding& rounding) {
+  std::vector<std::byte> z(count * static_cast<std::size_t>(item_bytes(to.width())));
+  const CodeArray operands[] = {{from, x}};
+  elementwise(Operation::convert, to, {.rounding = rounding}, operands, count, z.data(), nullptr);
+  return z;
+}
+
+// The unit's results as doubles.
+std::vector<double> results(const Unit& u, const Values& v, const Rounding& rounding,
+                            std::uint64_t seed) {
+  const auto a = converted(binary64, v.a.data(), m * k, u.a.fmt, rounding),
+             b = converted(binary64, v.b.data(), k * n, u.b.fmt, rounding);
+  std::vector<std::byte> z(m * n *
+                           static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
+  MatrixProduct p;
+  p.m = m, p.k = k, p.n = n;
+  p.a = {a.data(), k, 1}, p.b = {b.data(), n, 1}, p.result = z.data();
+  p.seed = seed;
+  prepare({u, k}, "reference").product->run(p, 0, m);
+  const auto bytes = converted(result_round(u).fmt, z.data(), m * n, binary64, {});
+  std::vector<double> x(m * n);
+  std::memcpy(x.data(), bytes.data(), bytes.size());
+  return x;
+}
+
+// As Python's METRICS have them, in another order of sums.
+cuda::ErrorMetrics measured(const std::vector<double>& computed, const std::vector<double>& exact) {
+  double most = -1, sum = 0, most_relative = -1, relative = 0, squares = 0, whole = 0;
+  double numbers = 0, not_zero = 0, right = 0, not_finite = 0;
+  for (std::size_t i = 0; i < computed.size(); ++i) {
+    not_finite += !std::isfinite(computed[i]);
+    if (!std::isfinite(computed[i]) || !std::isfinite(exact[i])) continue;
+    const double error = std::fabs(computed[i] - exact[i]);
+    ++numbers, right += error == 0, sum += error, most = std::max(most, error);
+    squares = std::hypot(squares, error), whole = std::hypot(whole, exact[i]);
+    if (exact[i] == 0) continue;
+    ++not_zero, relative += error / std::fabs(exact[i]);
+    most_relative = std::max(most_relative, error / std::fabs(exact[i]));
+  }
+  if (numbers == 0) return {nan, nan, nan, nan, infinity, 0, not_finite};
+  return {most,
+          sum / numbers,
+          most_relative,
+          relative / not_zero,
+          squares / whole,
+          right / static_cast<double>(computed.size()),
+          not_finite};
+}
+
+void check_alike(const cuda::ErrorMetrics& x, const cuda::ErrorMetrics& y) {
+  CHECK(x.exact == y.exact);
+  CHECK(x.not_finite == y.not_finite);
+  if (std::isnan(y.max_abs)) {
+    CHECK(std::isnan(x.max_abs + x.mean_abs + x.max_rel + x.mean_rel));
+    CHECK(x.rel_norm == infinity);
+    return;
+  }
+  CHECK(x.max_abs == y.max_abs);
+  CHECK(x.max_rel == y.max_rel);
+  CHECK(x.mean_abs == doctest::Approx(y.mean_abs).epsilon(1e-13));
+  CHECK(x.mean_rel == doctest::Approx(y.mean_rel).epsilon(1e-13));
+  CHECK(x.rel_norm == doctest::Approx(y.rel_norm).epsilon(1e-13));
+}
+
+// More than a launch takes, of several sequences and both lanes, and of every other way.
+std::vector<Unit> many() {
+  std::vector<Unit> units;
+  for (int e = 4; e <= 8; e += 2)
+    for (int f = 1; f <= 22; f += 2)
+      for (const char* form : {"mac(e{}m{})", "fma(e{}m{})"})
+        units.push_back(parse_unit(fmt::format(fmt::runtime(form), e, f)));
+  for (const char* text : {"mac(e5m10, sum=e5m10:sr9)", "kulisch(e4m3fn)", "hopper.f16.f32",
+                           "mac(binary32)", "mac(e5m10, sum=e5m10:rtz)", "cdna3.f16"})
+    units.push_back(parse_unit(text));
+  return units;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep measures every unit as its own product would be measured") {
+  for (const double scale : {1.0, 3000.0}) {
+    const Values values(scale);
+    const Rounding rounding = scale == 1 ? Rounding{} : Rounding(RoundingMode::rtz);
+    const cuda::DeviceSweep sweep(host_device(), values.sweep(rounding));
+    const std::vector<Unit> units = many();
+    host_device().most_layers = 0;
+    const std::vector<cuda::ErrorMetrics> found = sweep.run(units, 7);
+    CHECK(host_device().most_layers > 10);
+    REQUIRE(found.size() == units.size());
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      INFO(to_string(units[i]));
+      check_alike(found[i], measured(results(units[i], values, rounding, 7), values.exact));
+    }
+  }
+  CHECK(host_device().taken == 0);
+}
+
+TEST_CASE("a sweep goes in parts where memory is short") {
+  const Values values(1);
+  std::vector<Unit> units = many();
+  units.resize(12);
+  const std::vector<cuda::ErrorMetrics> whole =
+      cuda::DeviceSweep(host_device(), values.sweep()).run(units, 1);
+  host_device().memory = std::size_t{1} << 20;
+  const std::vector<cuda::ErrorMetrics> parts =
+      cuda::DeviceSweep(host_device(), values.sweep()).run(units, 1);
+  host_device().memory = std::size_t{1} << 28;
+  for (std::size_t i = 0; i < units.size(); ++i) CHECK(whole[i].rel_norm == parts[i].rel_norm);
+}
+
+TEST_CASE("squares of any size are summed") {
+  const auto root = [](std::initializer_list<double> values) {
+    cuda::Squares sum;
+    for (const double x : values) sum.add(x);
+    return sum.root();
+  };
+  CHECK(root({}) == 0);
+  CHECK(root({3, 4}) == 5);
+  CHECK(root({3e300, 4e300}) == doctest::Approx(5e300).epsilon(1e-15));
+  CHECK(root({3e-310, 4e-310}) == doctest::Approx(5e-310).epsilon(1e-12));
+  CHECK(root({5e-324}) == 5e-324);
+  CHECK(root({1e300, 1}) == 1e300);
+  CHECK(root({1, 1e-300}) == 1);
+  CHECK(std::isinf(root({infinity, 1})));
+}
+
+TEST_CASE("what a sweep cannot measure is said") {
+  CHECK(cuda::why_no_sweep(parse_unit("mac(e5m10)"), 64) == "");
+  CHECK(cuda::why_no_sweep(parse_unit("blackwell.mxfp8"), 64) == "blocks that are scaled");
+  CHECK(cuda::why_no_sweep(parse_unit("mac(e15m112)"), 64) == "results wider than 64 bits");
+  CHECK(cuda::why_no_sweep(parse_unit("mac(e15m236)"), 64).find("719 bits") != std::string::npos);
+}
