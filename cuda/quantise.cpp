@@ -85,28 +85,28 @@ Ends ends_of(const Rounder<std::uint64_t>& to) {
   return z.over.turned == 0 && z.over.positive == z.nan ? Ends::one : Ends::any;
 }
 
+// One of the kernels of kernels/quantise.hpp.
 template <class Work>
-class Quantised final : public Elementwise::Way {
+class Converted final : public Elementwise::Way {
  public:
-  Quantised(Device& device, std::string kernel, const Work& work)
-      : device_(device), kernel_(std::move(kernel)), work_(work) {}
+  Converted(Device& device, const char* name, std::string kernel, const Work& work)
+      : device_(device), name_(name), kernel_(std::move(kernel)), work_(work) {}
 
-  const char* name() const override { return "quantise"; }
+  const char* name() const override { return name_; }
 
   void run(const ElementArrays& x) const override {
     Work work = work_;
-    work.numbers = static_cast<const std::byte*>(x.operands[0]);
-    work.codes = static_cast<std::byte*>(x.result);
-    work.count = x.count;
-    work.packs = Work::aligned(work.numbers, work.codes) ? x.count / Work::together : 0;
-    work.keys = PhiloxKeys(x.random.seed);
-    work.first_index = x.random.first_index;
-    const std::size_t alone = x.count - work.packs * Work::together;
-    launch_each(device_, {"quantise", kernel_.c_str()}, std::max(work.packs, alone), &work);
+    work.arrays.lie_at(x.operands[0], x.result, x.count);
+    if constexpr (requires { work.keys; }) {
+      work.keys = PhiloxKeys(x.random.seed);
+      work.first_index = x.random.first_index;
+    }
+    launch_each(device_, {"quantise", kernel_.c_str()}, work.arrays.threads_wanted(), &work);
   }
 
  private:
   Device& device_;
+  const char* name_;
   std::string kernel_;
   Work work_;
 };
@@ -153,11 +153,48 @@ struct Choice {
     using Work = Quantise<From, Item, LongCodes, Rounded, ends>;
     Work work{.long_codes = codes, .rounded = rounded, .finish = finish<ends>(to)};
     work.random_bits = to.rule.rounding.random_bits;
-    return std::make_unique<Quantised<Work>>(device, std::move(kernel), work);
+    return std::make_unique<Converted<Work>>(device, "quantise", std::move(kernel), work);
   }
 };
 
+// Whether the format's fields are a float's once they stand in its places: none is the float's top
+// one but that of its own infinities and NaN.
+bool slides(const Format& f) {
+  const std::int64_t bias = binary32.bias;
+  return f.width() <= 16 && !f.all_normal() && !f.daz && f.exp_bits <= binary32.exp_bits &&
+         f.emax() + f.bias <= 2 * bias && bias - f.bias >= binary32.emin() &&
+         bias - f.bias <= bias && f.emax() <= bias &&
+         f.emin() - f.frac_bits >= binary32.emin() - binary32.frac_bits;
+}
+
+template <class Item, class T>
+ElementwiseWay numbers_of(const Format& f, Device& device, const char* kernel) {
+  const Layout<std::uint32_t> from(f);
+  const bool lone = f.nan == NanCodes::negative_zero;
+  const Dequantise<Item, T> work{
+      .magnitude_mask = from.magnitude_mask,
+      .sign = from.sign,
+      .up = binary32.frac_bits - f.frac_bits,
+      .scale = std::bit_cast<float>(bits_of_power(binary32.bias - f.bias)),
+      .infinity = from.infinity,
+      .first_nan = from.first_nan,
+      .lone_nan = lone ? from.nan_code : ~0u};
+  return std::make_unique<Converted<Dequantise<Item, T>>>(device, "dequantise", kernel, work);
+}
+
 }  // namespace
+
+ElementwiseWay dequantise_way(const ElementTask& task, Device& device) {
+  const Format &to = task.to, &from = task.operands[0];
+  if (task.op != Operation::convert || task.flags || task.env.nan != NanResult::canonical)
+    return nullptr;
+  if (!slides(from) || (to != binary32 && to != binary64)) return nullptr;
+  if (item_bytes(from.width()) == 1)
+    return to == binary32 ? numbers_of<std::uint8_t, float>(from, device, "dequantise_8_single")
+                          : numbers_of<std::uint8_t, double>(from, device, "dequantise_8_double");
+  return to == binary32 ? numbers_of<std::uint16_t, float>(from, device, "dequantise_16_single")
+                        : numbers_of<std::uint16_t, double>(from, device, "dequantise_16_double");
+}
 
 ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
   const Format &f = task.to, &from = task.operands[0];

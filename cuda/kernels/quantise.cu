@@ -9,3 +9,10 @@ using namespace widthwise::cuda;
     run_threads(numbers);                                                                          \
   }
 WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
+
+#define WIDTHWISE_DEQUANTISE(name, Item, T)                     \
+  extern "C" __global__ void __launch_bounds__(256)             \
+      name(const __grid_constant__ Dequantise<Item, T> codes) { \
+    run_threads(codes);                                         \
+  }
+WIDTHWISE_DEQUANTISE_KERNELS(WIDTHWISE_DEQUANTISE)

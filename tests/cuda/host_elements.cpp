@@ -16,6 +16,9 @@ std::map<std::string, HostDevice::Body> element_kernels() {
   all[#name] = each_thread<Quantise<From, Item, LongCodes, Rounded, Ends::ends>>();
   WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
 #undef WIDTHWISE_QUANTISE
+#define WIDTHWISE_DEQUANTISE(name, Item, T) all[#name] = each_thread<Dequantise<Item, T>>();
+  WIDTHWISE_DEQUANTISE_KERNELS(WIDTHWISE_DEQUANTISE)
+#undef WIDTHWISE_DEQUANTISE
   return all;
 }
 

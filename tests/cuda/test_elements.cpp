@@ -35,7 +35,8 @@ class Trial {
 
   void check(Tally& tally, const char* way, bool flags) {
     const cuda::DeviceElementwise operation(host_device(), op_, to_, env_, formats_, flags);
-    if (std::string_view(operation.way()) != way) FAIL("by " << operation.way() << ": " << text());
+    if (std::string_view(operation.way()) != way)
+      FAIL("by " << std::string(operation.way()) << ": " << text());
     std::vector<const void*> data;
     for (Items& x : operands_) data.push_back(x.data());
     constexpr std::size_t guard = 64;  // elements that are nobody's
@@ -251,10 +252,10 @@ std::vector<std::uint64_t> numbers(const Format& from, const Format& to, Random&
 
 std::vector<Format> quantised_formats() {
   std::vector<Format> all = small_formats();
-  for (const Format& f :
-       formats({"e5m10", "bfloat16", "e5m10;overflow=max", "bfloat16;overflow=nan", "binary16p11se",
-                "e6m9", "e7m8;bias=100", "e4m11;bias=-3", "e5m9", "ue8m8", "e8m4",
-                "e8m7;nan=negative_zero;inf=no", "e1m14;nan=none"}))
+  for (const Format& f : formats(
+           {"e5m10", "bfloat16", "e5m10;overflow=max", "bfloat16;overflow=nan", "binary16p11se",
+            "e6m9", "e7m8;bias=100", "e7m8;bias=14", "e7m8;bias=13", "e5m2;ftz", "e4m11;bias=-3",
+            "e5m9", "ue8m8", "e8m4", "e8m7;nan=negative_zero;inf=no", "e1m14;nan=none"}))
     all.push_back(f);
   return all;
 }
@@ -292,4 +293,50 @@ TEST_CASE("numbers become codes of at most 16 bits as the definition says") {
     }
   CHECK(quick > 500);
   tally.expect(expected);
+}
+
+TEST_CASE("codes of at most 16 bits become the numbers they stand for") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  std::vector<Format> all = quantised_formats();
+  for (const Format& f : formats({"e8m7;bias=126", "e8m7;bias=129", "binary16p8se", "e7m8;bias=-1",
+                                  "e7m8;bias=0", "e5m10;daz", "e4m3;bias=141", "e4m3;bias=150"}))
+    all.push_back(f);
+  std::size_t quick = 0;
+  for (const Format& from : all)
+    for (const Format& to : {binary32, binary64}) {
+      const bool takes = !from.all_normal() && !from.daz && from.emax() + from.bias < 255 &&
+                         from.bias >= 0 && from.emax() <= 127 &&
+                         from.emin() - from.frac_bits >= -149;
+      quick += takes;
+      Trial<std::uint64_t> trial(Operation::convert, to, {}, {from});
+      for (std::uint64_t code = 0; code >> from.width() == 0; ++code) trial.add({code});
+      trial.check(tally, takes ? "dequantise" : "integers", false);
+      expected += trial.count();
+    }
+  CHECK(quick > 100);
+  tally.expect(expected);
+}
+
+// At addresses that packs of numbers do not begin at.
+TEST_CASE("arrays that lie askew are converted as well") {
+  Random random(6);
+  Tally tally;
+  constexpr std::size_t n = 1003;
+  std::vector<float> numbers(n + 8);
+  for (float& x : numbers) x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+  std::vector<std::uint8_t> straight(n + 8), askew(n + 8);
+  const Format from[] = {binary32};
+  const cuda::DeviceElementwise quantise(host_device(), Operation::convert, e4m3fn, {}, from,
+                                         false);
+  for (const std::size_t off : {1, 2, 3, 4, 7}) {
+    const void* at[] = {numbers.data()};
+    const void* later[] = {numbers.data() + off};
+    quantise.run(at, n + off, straight.data(), nullptr);
+    quantise.run(later, n, askew.data() + off % 4, nullptr);
+    for (std::size_t i = 0; i < n; ++i)
+      tally.check(askew[i + off % 4] == straight[i + off],
+                  [&] { return fmt::format("element {}, {} on", i, off); });
+  }
+  tally.expect(5 * n);
 }
