@@ -76,6 +76,7 @@ DeviceElementwise::DeviceElementwise(Device& device, Operation op, const Format&
   check(task);
   ElementwiseWay way = quantise_way(task, device);
   if (!way) way = dequantise_way(task, device);
+  if (!way) way = fuse_way(task, device);
   if (!way) way = integers(task, device);
   way_ = std::move(way);
 }

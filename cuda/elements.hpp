@@ -16,7 +16,7 @@ class DeviceElementwise {
   void run(std::span<const void* const> operands, std::size_t count, void* result,
            std::uint8_t* flags, RandomSource random = {}) const;
 
-  // The way it goes: "quantise", "dequantise" or "integers".
+  // The way it goes: "quantise", "dequantise", "float lanes" or "integers".
   const char* way() const;
 
  private:

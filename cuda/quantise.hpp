@@ -11,4 +11,7 @@ ElementwiseWay quantise_way(const ElementTask& task, Device& device);
 // And of formats of at most 16 bits to binary32 and binary64.
 ElementwiseWay dequantise_way(const ElementTask& task, Device& device);
 
+// Sums, products and both fused, of formats of at most 16 bits, all of them of one or of two bytes.
+ElementwiseWay fuse_way(const ElementTask& task, Device& device);
+
 }  // namespace widthwise::cuda

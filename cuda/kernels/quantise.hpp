@@ -218,28 +218,21 @@ struct Packs {
   }
 };
 
-template <class From, class Item, class LongCodes, class Rounded, Ends ends>
-struct Quantise {
-  using Bits = typename From::Bits;
-
+// A number to its code, that of element i.
+template <class LongCodes, class Rounded, Ends ends>
+struct Encode {
   LongCodes long_codes;
   Rounded rounded;
   Finish<ends> finish;
   int random_bits = 0;
   PhiloxKeys keys{0};
   std::uint64_t first_index = 0;
-  // To draw random bits takes longer than to load and store one by one.
-  Packs<Bits, Item, Rounded::random ? 1 : From::together> arrays{};
 
-  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
-    arrays.run(thread, threads, [&](Bits x, std::size_t i) { return code(From::of(x), i); });
+  WIDTHWISE_BOTH_INLINE std::uint32_t operator()(const SignedBits& x, std::size_t i) const {
+    return finish(rounded(long_codes(x.bits), x.negative, draw(i)), x);
   }
 
  private:
-  WIDTHWISE_BOTH_INLINE Item code(const SignedBits& x, std::size_t i) const {
-    const std::uint32_t magnitude = rounded(long_codes(x.bits), x.negative, draw(i));
-    return static_cast<Item>(finish(magnitude, x));
-  }
   WIDTHWISE_BOTH_INLINE std::uint32_t draw(std::size_t i) const {
     if constexpr (!Rounded::random) return 0;
     const RandomField field(random_bits);
@@ -251,22 +244,30 @@ struct Quantise {
   }
 };
 
-// The numbers that codes stand for. A float whose exponent field is the format's, subnormals too,
-// is that number times a power of two.
-template <class Item, class T>
-struct Dequantise {
+template <class From, class Item, class LongCodes, class Rounded, Ends ends>
+struct Quantise {
+  using Bits = typename From::Bits;
+
+  Encode<LongCodes, Rounded, ends> encode;
+  // To draw random bits takes longer than to load and store one by one.
+  Packs<Bits, Item, Rounded::random ? 1 : From::together> arrays{};
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    arrays.run(thread, threads,
+               [&](Bits x, std::size_t i) { return static_cast<Item>(encode(From::of(x), i)); });
+  }
+};
+
+// The number that a code stands for, by its bits. A float whose exponent field is the format's,
+// subnormals too, is that number times a power of two.
+template <class T>
+struct NumberOf {
   std::uint32_t magnitude_mask, sign;
   int up;                                       // from the format's fraction to a float's
   float scale;                                  // 2^(float's bias - the format's)
   std::uint32_t infinity, first_nan, lone_nan;  // codes that are none where there are none
-  Packs<Item, BitsOf<T>, 4> arrays{};
 
-  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
-    arrays.run(thread, threads, [&](Item code, std::size_t) { return number(code); });
-  }
-
- private:
-  WIDTHWISE_BOTH_INLINE BitsOf<T> number(std::uint32_t item) const {
+  WIDTHWISE_BOTH_INLINE BitsOf<T> operator()(std::uint32_t item) const {
     constexpr int top = 8 * sizeof(T) - 1;
     const std::uint32_t code = item & (magnitude_mask | sign), magnitude = code & magnitude_mask;
     T x = hn::Mul(std::bit_cast<float>(magnitude << up), scale);
@@ -275,8 +276,19 @@ struct Dequantise {
     return magnitude >= first_nan || code == lone_nan ? nan : bits;
   }
 
+ private:
   static constexpr auto nan =
       static_cast<BitsOf<T>>(Layout<std::uint64_t>(sizeof(T) == 4 ? binary32 : binary64).nan_code);
+};
+
+template <class Item, class T>
+struct Dequantise {
+  NumberOf<T> number;
+  Packs<Item, BitsOf<T>, 4> arrays{};
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    arrays.run(thread, threads, [&](Item code, std::size_t) { return number(code); });
+  }
 };
 
 // All that are built, by name: KERNEL(name, From, Item, LongCodes, Rounded, ends). The usual source

@@ -1,5 +1,5 @@
 #include "cuda/kernels/elements.hpp"
-#include "cuda/kernels/quantise.hpp"
+#include "cuda/kernels/fuse.hpp"
 #include "host_kernels.hpp"
 
 namespace tests {
@@ -19,6 +19,9 @@ std::map<std::string, HostDevice::Body> element_kernels() {
 #define WIDTHWISE_DEQUANTISE(name, Item, T) all[#name] = each_thread<Dequantise<Item, T>>();
   WIDTHWISE_DEQUANTISE_KERNELS(WIDTHWISE_DEQUANTISE)
 #undef WIDTHWISE_DEQUANTISE
+#define WIDTHWISE_FUSE(name, Item, Rounded) all[#name] = each_thread<Fuse<Item, Rounded>>();
+  WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)
+#undef WIDTHWISE_FUSE
   return all;
 }
 

@@ -340,3 +340,66 @@ TEST_CASE("arrays that lie askew are converted as well") {
   }
   tally.expect(5 * n);
 }
+
+// Whether floats compute it, by the words of docs/exactness.md.
+bool fuses(const Format& f, const Env& env) {
+  return quantises(binary64, f, env) && !f.daz && f.bias >= 0 && f.emax() + f.bias < 255;
+}
+
+TEST_CASE("sums and products of all pairs of small codes are the definition's in float lanes") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  Random random(7);
+  Sampled environments(9);
+  std::size_t quick = 0;
+  for (const std::vector<Format>& list : {tiny_formats(), main_formats()})
+    for (const Format& f : list)
+      for (const Operation op :
+           {Operation::add, Operation::subtract, Operation::multiply, Operation::fma})
+        environments.each([&](const Env& env) {
+          if (!fuses(f, env)) return;
+          ++quick;
+          Trial<std::uint64_t> trial(op, f, env, like(op, f));
+          const std::uint64_t codes = std::uint64_t{1} << f.width();
+          for (std::uint64_t a = 0; a < codes; ++a)
+            for (std::uint64_t b = 0; b < codes; ++b) trial.add({a, b, random() % codes});
+          trial.check(tally, "float lanes", false);
+          expected += trial.count();
+        });
+  CHECK(quick > 200);
+  tally.expect(expected);
+}
+
+TEST_CASE("sums and products of 16 bits, and of mixed formats, are the definition's") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  Random random(8);
+  Sampled environments(4);
+  for (const Format& f : formats({"e5m10", "e6m9", "e4m7", "e5m10;overflow=max", "binary16p11se"}))
+    for (const Operation op :
+         {Operation::add, Operation::subtract, Operation::multiply, Operation::fma})
+      environments.each([&](const Env& env) {
+        const Operands<std::uint64_t> codes(f);
+        Trial<std::uint64_t> trial(op, f, env, like(op, f));
+        for (const std::uint64_t a : codes.named())
+          for (const std::uint64_t b : codes.named()) trial.add({a, b, codes.any(random)});
+        for (int i = 0; i < 2000; ++i) {
+          std::array<Coded<std::uint64_t>, 3> x;
+          draw(op, codes, f, random, x.data());
+          trial.add({x[0].code, x[1].code, x[2].code});
+        }
+        trial.check(tally, fuses(f, env) ? "float lanes" : "integers", false);
+        expected += trial.count();
+      });
+  for (const Format& to : formats({"e5m10", "e8m7"})) {  // sums that end past a float's range, too
+    const std::vector<Format> from = formats({"bfloat16", "e5m10", "bfloat16"});
+    const Operands<std::uint64_t> a(from[0]), b(from[1]);
+    Trial<std::uint64_t> trial(Operation::fma, to, {}, from);
+    for (const std::uint64_t x : a.named())
+      for (const std::uint64_t y : b.named())
+        for (const std::uint64_t z : a.named()) trial.add({x, y, z});
+    trial.check(tally, to == bfloat16 ? "integers" : "float lanes", false);
+    expected += trial.count();
+  }
+  tally.expect(expected);
+}
