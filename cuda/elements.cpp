@@ -75,6 +75,8 @@ DeviceElementwise::DeviceElementwise(Device& device, Operation op, const Format&
   const ElementTask task{op, to, env, operands, flags, 0};
   check(task);
   ElementwiseWay way = quantise_way(task, device);
+  if (!way) way = dequantise_way(task, device);
+  if (!way) way = fuse_way(task, device);
   if (!way) way = integers(task, device);
   way_ = std::move(way);
 }

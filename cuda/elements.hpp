@@ -11,11 +11,12 @@ class DeviceElementwise {
   DeviceElementwise(Device& device, Operation op, const Format& to, const Env& env,
                     std::span<const Format> operands, bool flags);
 
-  // All addresses are the device's. flags, if they are wanted, take one byte an element.
+  // All addresses are the device's, and multiples of an item's size. flags, if they are wanted,
+  // take one byte an element.
   void run(std::span<const void* const> operands, std::size_t count, void* result,
            std::uint8_t* flags, RandomSource random = {}) const;
 
-  // The way it goes: "quantise" or "integers".
+  // The way it goes: "quantise", "dequantise", "float lanes" or "integers".
   const char* way() const;
 
  private:

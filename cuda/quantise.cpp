@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/quantise.hpp"
+#include "kernels/fuse.hpp"
 #include "values.hpp"
 
 namespace widthwise::cuda {
@@ -37,6 +37,15 @@ bool cuts_short(const Format& f, int below) {
 bool asks_for_single_digit(const Rounder<std::uint64_t>& to) {
   return to.precision == 1 && !to.even_code &&
          (to.rule.table & 0x0f0f) != (to.rule.table >> 4 & 0x0f0f);
+}
+
+bool rounds_quickly(const Rounder<std::uint64_t>& to) {
+  const Format& f = to.layout.format;
+  return f.width() <= 16 && !f.all_normal() && !f.ftz && !asks_for_single_digit(to);
+}
+// Codes without flags and payloads.
+bool plain_results(const ElementTask& task) {
+  return !task.flags && task.env.nan == NanResult::canonical;
 }
 
 CutShort cut_short(const Format& f, int below) { return {overflowing(f), down_to(f, below) - 1}; }
@@ -85,28 +94,36 @@ Ends ends_of(const Rounder<std::uint64_t>& to) {
   return z.over.turned == 0 && z.over.positive == z.nan ? Ends::one : Ends::any;
 }
 
-template <class Work>
-class Quantised final : public Elementwise::Way {
- public:
-  Quantised(Device& device, std::string kernel, const Work& work)
-      : device_(device), kernel_(std::move(kernel)), work_(work) {}
+template <class LongCodes, class Rounded, Ends ends>
+Encode<LongCodes, Rounded, ends> encode(const Rounder<std::uint64_t>& to, const LongCodes& codes,
+                                        const Rounded& rounded) {
+  return {codes, rounded, finish<ends>(to), to.rule.rounding.random_bits};
+}
+template <class Encode>
+void draw_from(const RandomSource& random, Encode& encode) {
+  encode.keys = PhiloxKeys(random.seed);
+  encode.first_index = random.first_index;
+}
 
-  const char* name() const override { return "quantise"; }
+// One of the kernels of kernels/quantise.hpp.
+template <class Work>
+class Converted final : public Elementwise::Way {
+ public:
+  Converted(Device& device, const char* name, std::string kernel, const Work& work)
+      : device_(device), name_(name), kernel_(std::move(kernel)), work_(work) {}
+
+  const char* name() const override { return name_; }
 
   void run(const ElementArrays& x) const override {
     Work work = work_;
-    work.numbers = static_cast<const std::byte*>(x.operands[0]);
-    work.codes = static_cast<std::byte*>(x.result);
-    work.count = x.count;
-    work.packs = Work::aligned(work.numbers, work.codes) ? x.count / Work::together : 0;
-    work.keys = PhiloxKeys(x.random.seed);
-    work.first_index = x.random.first_index;
-    const std::size_t alone = x.count - work.packs * Work::together;
-    launch_each(device_, {"quantise", kernel_.c_str()}, std::max(work.packs, alone), &work);
+    work.arrays.lie_at(x.operands[0], x.result, x.count);
+    if constexpr (requires { work.encode; }) draw_from(x.random, work.encode);
+    launch_each(device_, {"quantise", kernel_.c_str()}, work.arrays.threads_wanted(), &work);
   }
 
  private:
   Device& device_;
+  const char* name_;
   std::string kernel_;
   Work work_;
 };
@@ -151,21 +168,124 @@ struct Choice {
   template <class From, class Item, Ends ends, class LongCodes, class Rounded>
   ElementwiseWay way(std::string kernel, const LongCodes& codes, const Rounded& rounded) const {
     using Work = Quantise<From, Item, LongCodes, Rounded, ends>;
-    Work work{.long_codes = codes, .rounded = rounded, .finish = finish<ends>(to)};
-    work.random_bits = to.rule.rounding.random_bits;
-    return std::make_unique<Quantised<Work>>(device, std::move(kernel), work);
+    const Work work{.encode = encode<LongCodes, Rounded, ends>(to, codes, rounded)};
+    return std::make_unique<Converted<Work>>(device, "quantise", std::move(kernel), work);
   }
 };
 
+// Whether the format's fields are a float's once they stand in its places: none is the float's top
+// one but that of its own infinities and NaN.
+bool slides(const Format& f) {
+  const std::int64_t bias = binary32.bias;
+  return f.width() <= 16 && !f.all_normal() && !f.daz && f.exp_bits <= binary32.exp_bits &&
+         f.emax() + f.bias <= 2 * bias && bias - f.bias >= binary32.emin() &&
+         bias - f.bias <= bias && f.emax() <= bias &&
+         f.emin() - f.frac_bits >= binary32.emin() - binary32.frac_bits;
+}
+
+template <class T>
+NumberOf<T> number_of(const Format& f) {
+  const Layout<std::uint32_t> from(f);
+  const bool lone = f.nan == NanCodes::negative_zero;
+  return {.magnitude_mask = from.magnitude_mask,
+          .sign = from.sign,
+          .up = binary32.frac_bits - f.frac_bits,
+          .scale = std::bit_cast<float>(bits_of_power(binary32.bias - f.bias)),
+          .infinity = from.infinity,
+          .first_nan = from.first_nan,
+          .lone_nan = lone ? from.nan_code : ~0u};
+}
+
+template <class Item, class T>
+ElementwiseWay numbers_of(const Format& f, Device& device, const char* kernel) {
+  const Dequantise<Item, T> work{.number = number_of<T>(f)};
+  return std::make_unique<Converted<Dequantise<Item, T>>>(device, "dequantise", kernel, work);
+}
+
+// Sums and products in floats, of codes that all have items of one size.
+template <class Item, class Rounded>
+class Fused final : public Elementwise::Way {
+ public:
+  Fused(const ElementTask& task, Device& device, const char* kernel,
+        const Encode<AddedUp, Rounded, Ends::any>& encode)
+      : device_(device),
+        kernel_(kernel),
+        work_{.step = {task.op, task.env.rounding.mode == RoundingMode::rdn},
+              .operands = arity(task.op),
+              .number = {operand(task, 0), operand(task, 1), operand(task, 2)},
+              .encode = encode} {}
+
+  const char* name() const override { return "float lanes"; }
+
+  void run(const ElementArrays& x) const override {
+    Fuse<Item, Rounded> work = work_;
+    std::ranges::copy(x.operands, work.data);
+    work.result = x.result;
+    work.count = x.count;
+    draw_from(x.random, work.encode);
+    launch_each(device_, {"quantise", kernel_}, x.count, &work);
+  }
+
+ private:
+  static NumberOf<float> operand(const ElementTask& task, std::size_t i) {
+    return number_of<float>(i < task.operands.size() ? task.operands[i] : task.operands[0]);
+  }
+
+  Device& device_;
+  const char* kernel_;
+  Fuse<Item, Rounded> work_;
+};
+
+bool fuses(const ElementTask& task) {
+  switch (task.op) {
+    case Operation::add:
+    case Operation::subtract:
+    case Operation::multiply:
+    case Operation::fma: break;
+    default: return false;
+  }
+  const int bytes = item_bytes(task.to.width());
+  return std::ranges::all_of(
+      task.operands, [&](const Format& f) { return slides(f) && item_bytes(f.width()) == bytes; });
+}
+
 }  // namespace
 
-ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
-  const Format &f = task.to, &from = task.operands[0];
-  if (task.op != Operation::convert || task.flags || task.env.nan != NanResult::canonical)
+ElementwiseWay fuse_way(const ElementTask& task, Device& device) {
+  const Format& f = task.to;
+  const int below = digits_below(task.env.rounding);
+  const Rounder<std::uint64_t> to(f, task.env);
+  if (!plain_results(task) || !fuses(task) || !rounds_quickly(to) || !adds_up(f, below))
     return nullptr;
-  if (f.width() > 16 || f.all_normal() || f.ftz) return nullptr;
-  Choice choice{device, Rounder<std::uint64_t>(f, task.env), digits_below(task.env.rounding), ""};
-  if (asks_for_single_digit(choice.to)) return nullptr;
+  const auto way = [&]<class Rounded>(const char* kernel_8, const char* kernel_16,
+                                      const Rounded& rounded) -> ElementwiseWay {
+    const auto codes = encode<AddedUp, Rounded, Ends::any>(to, added_up(f, below), rounded);
+    if (item_bytes(f.width()) == 1)
+      return std::make_unique<Fused<std::uint8_t, Rounded>>(task, device, kernel_8, codes);
+    return std::make_unique<Fused<std::uint16_t, Rounded>>(task, device, kernel_16, codes);
+  };
+  if (task.env.rounding.stochastic())
+    return way("fuse_8_random", "fuse_16_random", by_chance(to, below));
+  return way("fuse_8", "fuse_16", by_table(to));
+}
+
+ElementwiseWay dequantise_way(const ElementTask& task, Device& device) {
+  const Format &to = task.to, &from = task.operands[0];
+  if (task.op != Operation::convert || !plain_results(task)) return nullptr;
+  if (!slides(from) || (to != binary32 && to != binary64)) return nullptr;
+  if (item_bytes(from.width()) == 1)
+    return to == binary32 ? numbers_of<std::uint8_t, float>(from, device, "dequantise_8_single")
+                          : numbers_of<std::uint8_t, double>(from, device, "dequantise_8_double");
+  return to == binary32 ? numbers_of<std::uint16_t, float>(from, device, "dequantise_16_single")
+                        : numbers_of<std::uint16_t, double>(from, device, "dequantise_16_double");
+}
+
+ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
+  const Format& from = task.operands[0];
+  if (task.op != Operation::convert || !plain_results(task)) return nullptr;
+  Choice choice{device, Rounder<std::uint64_t>(task.to, task.env), digits_below(task.env.rounding),
+                ""};
+  if (!rounds_quickly(choice.to)) return nullptr;
   if (from == binary32) return choice.name = "quantise_single", choice.from<FromSingle>();
   if (from == binary64) return choice.name = "quantise_double", choice.from<FromDouble>();
   if (from == binary16) return choice.name = "quantise_half", choice.from<FromHalf>();

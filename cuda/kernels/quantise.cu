@@ -1,5 +1,5 @@
+#include "cuda/kernels/fuse.hpp"
 #include "cuda/kernels/on_device.cuh"
-#include "cuda/kernels/quantise.hpp"
 
 using namespace widthwise::cuda;
 
@@ -9,3 +9,17 @@ using namespace widthwise::cuda;
     run_threads(numbers);                                                                          \
   }
 WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
+
+#define WIDTHWISE_DEQUANTISE(name, Item, T)                     \
+  extern "C" __global__ void __launch_bounds__(256)             \
+      name(const __grid_constant__ Dequantise<Item, T> codes) { \
+    run_threads(codes);                                         \
+  }
+WIDTHWISE_DEQUANTISE_KERNELS(WIDTHWISE_DEQUANTISE)
+
+#define WIDTHWISE_FUSE(name, Item, Rounded)                     \
+  extern "C" __global__ void __launch_bounds__(256)             \
+      name(const __grid_constant__ Fuse<Item, Rounded> codes) { \
+    run_threads(codes);                                         \
+  }
+WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)

@@ -1,11 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "lane.hpp"
 #include "widthwise/op/convert.hpp"
 #include "widthwise/random.hpp"
 
-// Numbers to codes of at most 16 bits, a few instructions each (docs/exactness.md, 34).
+// Numbers to codes of at most 16 bits and back, a few instructions each (docs/exactness.md, 34).
 namespace widthwise::cuda {
 
 // A number as the bits of a float's magnitude, to odd where a float has not all of its digits, and
@@ -179,54 +180,59 @@ struct Finish {
   }
 };
 
-template <class From, class Item, class LongCodes, class Rounded, Ends ends>
-struct Quantise {
-  LongCodes long_codes;
-  Rounded rounded;
-  Finish<ends> finish;
-  int random_bits = 0;
-  const std::byte* numbers = nullptr;
-  std::byte* codes = nullptr;
+// Items in and items out, so many at a time that they make 16 bytes on one side.
+template <class In, class Out, std::size_t together>
+struct Packs {
+  const void* in = nullptr;
+  void* out = nullptr;
   std::size_t packs = 0, count = 0;  // what is in no pack goes one by one
-  PhiloxKeys keys{0};
-  std::uint64_t first_index = 0;
 
-  // Of a pack. To draw random bits takes longer than to load and store one by one.
-  static constexpr std::size_t together = Rounded::random ? 1 : From::together;
-
-  // Whether both arrays may be read and written a pack at a time.
-  static bool aligned(const void* numbers, const void* codes) {
-    return reinterpret_cast<std::uintptr_t>(numbers) % alignof(Pack<Bits>) == 0 &&
-           reinterpret_cast<std::uintptr_t>(codes) % alignof(Pack<Item>) == 0;
+  void lie_at(const void* from, void* to, std::size_t items) {
+    in = from, out = to, count = items;
+    packs = aligned<In>(from) && aligned<Out>(to) ? items / together : 0;
   }
+  std::size_t threads_wanted() const { return std::max(packs, count - packs * together); }
 
-  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
-    for (std::size_t p = thread; p < packs; p += threads) pack(p);
-    for (std::size_t i = packs * together + thread; i < count; i += threads) {
-      const Item z = code(reinterpret_cast<const Bits*>(numbers)[i], i);
-      reinterpret_cast<Item*>(codes)[i] = z;
+  // out[i] = each(in[i], i), by one of so many threads.
+  template <class Each>
+  WIDTHWISE_BOTH_INLINE void run(std::size_t thread, std::size_t threads, const Each& each) const {
+    for (std::size_t p = thread; p < packs; p += threads) {
+      const auto x = static_cast<const Pack<In>*>(in)[p];
+      Pack<Out> z;
+      WIDTHWISE_UNROLLED
+      for (std::size_t i = 0; i < together; ++i) z.x[i] = each(x.x[i], p * together + i);
+      static_cast<Pack<Out>*>(out)[p] = z;
     }
+    for (std::size_t i = packs * together + thread; i < count; i += threads)
+      static_cast<Out*>(out)[i] = each(static_cast<const In*>(in)[i], i);
   }
 
  private:
-  using Bits = typename From::Bits;
   template <class T>
   struct alignas(std::min<std::size_t>(16, sizeof(T) * together)) Pack {
     T x[together];
   };
+  template <class T>
+  static bool aligned(const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % alignof(Pack<T>) == 0;
+  }
+};
 
-  WIDTHWISE_BOTH_INLINE void pack(std::size_t p) const {
-    const auto in = reinterpret_cast<const Pack<Bits>*>(numbers)[p];
-    Pack<Item> out;
-    WIDTHWISE_UNROLLED
-    for (std::size_t i = 0; i < together; ++i) out.x[i] = code(in.x[i], p * together + i);
-    reinterpret_cast<Pack<Item>*>(codes)[p] = out;
+// A number to its code, that of element i.
+template <class LongCodes, class Rounded, Ends ends>
+struct Encode {
+  LongCodes long_codes;
+  Rounded rounded;
+  Finish<ends> finish;
+  int random_bits = 0;
+  PhiloxKeys keys{0};
+  std::uint64_t first_index = 0;
+
+  WIDTHWISE_BOTH_INLINE std::uint32_t operator()(const SignedBits& x, std::size_t i) const {
+    return finish(rounded(long_codes(x.bits), x.negative, draw(i)), x);
   }
-  WIDTHWISE_BOTH_INLINE Item code(Bits bits, std::size_t i) const {
-    const SignedBits x = From::of(bits);
-    const std::uint32_t magnitude = rounded(long_codes(x.bits), x.negative, draw(i));
-    return static_cast<Item>(finish(magnitude, x));
-  }
+
+ private:
   WIDTHWISE_BOTH_INLINE std::uint32_t draw(std::size_t i) const {
     if constexpr (!Rounded::random) return 0;
     const RandomField field(random_bits);
@@ -235,6 +241,53 @@ struct Quantise {
         widthwise::random_words(field, keys, static_cast<std::uint32_t>(index),
                                 static_cast<std::uint32_t>(index >> 32), Slot::out, 0);
     return field.of<std::uint32_t>(words, 0);
+  }
+};
+
+template <class From, class Item, class LongCodes, class Rounded, Ends ends>
+struct Quantise {
+  using Bits = typename From::Bits;
+
+  Encode<LongCodes, Rounded, ends> encode;
+  // To draw random bits takes longer than to load and store one by one.
+  Packs<Bits, Item, Rounded::random ? 1 : From::together> arrays{};
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    arrays.run(thread, threads,
+               [&](Bits x, std::size_t i) { return static_cast<Item>(encode(From::of(x), i)); });
+  }
+};
+
+// The number that a code stands for, by its bits. A float whose exponent field is the format's,
+// subnormals too, is that number times a power of two.
+template <class T>
+struct NumberOf {
+  std::uint32_t magnitude_mask, sign;
+  int up;                                       // from the format's fraction to a float's
+  float scale;                                  // 2^(float's bias - the format's)
+  std::uint32_t infinity, first_nan, lone_nan;  // codes that are none where there are none
+
+  WIDTHWISE_BOTH_INLINE BitsOf<T> operator()(std::uint32_t item) const {
+    constexpr int top = 8 * sizeof(T) - 1;
+    const std::uint32_t code = item & (magnitude_mask | sign), magnitude = code & magnitude_mask;
+    T x = hn::Mul(std::bit_cast<float>(magnitude << up), scale);
+    if (magnitude == infinity) x = std::numeric_limits<T>::infinity();
+    const BitsOf<T> bits = bits_of(x) | BitsOf<T>{(code & sign) != 0} << top;
+    return magnitude >= first_nan || code == lone_nan ? nan : bits;
+  }
+
+ private:
+  static constexpr auto nan =
+      static_cast<BitsOf<T>>(Layout<std::uint64_t>(sizeof(T) == 4 ? binary32 : binary64).nan_code);
+};
+
+template <class Item, class T>
+struct Dequantise {
+  NumberOf<T> number;
+  Packs<Item, BitsOf<T>, 4> arrays{};
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    arrays.run(thread, threads, [&](Item code, std::size_t) { return number(code); });
   }
 };
 
@@ -260,5 +313,12 @@ struct Quantise {
   KERNEL(quantise_single_8_one, FromSingle, std::uint8_t, AddedUp, ByTable, one)             \
   KERNEL(quantise_single_16_mirrored, FromSingle, std::uint16_t, AddedUp, ByTable, mirrored) \
   KERNEL(quantise_single_16_cut_mirrored, FromSingle, std::uint16_t, CutShort, ByTable, mirrored)
+
+// And back: KERNEL(name, Item, T).
+#define WIDTHWISE_DEQUANTISE_KERNELS(KERNEL)         \
+  KERNEL(dequantise_8_single, std::uint8_t, float)   \
+  KERNEL(dequantise_16_single, std::uint16_t, float) \
+  KERNEL(dequantise_8_double, std::uint8_t, double)  \
+  KERNEL(dequantise_16_double, std::uint16_t, double)
 
 }  // namespace widthwise::cuda

@@ -1,5 +1,5 @@
 #include "cuda/kernels/elements.hpp"
-#include "cuda/kernels/quantise.hpp"
+#include "cuda/kernels/fuse.hpp"
 #include "host_kernels.hpp"
 
 namespace tests {
@@ -16,6 +16,12 @@ std::map<std::string, HostDevice::Body> element_kernels() {
   all[#name] = each_thread<Quantise<From, Item, LongCodes, Rounded, Ends::ends>>();
   WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)
 #undef WIDTHWISE_QUANTISE
+#define WIDTHWISE_DEQUANTISE(name, Item, T) all[#name] = each_thread<Dequantise<Item, T>>();
+  WIDTHWISE_DEQUANTISE_KERNELS(WIDTHWISE_DEQUANTISE)
+#undef WIDTHWISE_DEQUANTISE
+#define WIDTHWISE_FUSE(name, Item, Rounded) all[#name] = each_thread<Fuse<Item, Rounded>>();
+  WIDTHWISE_FUSE_KERNELS(WIDTHWISE_FUSE)
+#undef WIDTHWISE_FUSE
   return all;
 }
 

@@ -35,7 +35,8 @@ class Trial {
 
   void check(Tally& tally, const char* way, bool flags) {
     const cuda::DeviceElementwise operation(host_device(), op_, to_, env_, formats_, flags);
-    if (std::string_view(operation.way()) != way) FAIL("by " << operation.way() << ": " << text());
+    if (std::string_view(operation.way()) != way)
+      FAIL("by " << std::string(operation.way()) << ": " << text());
     std::vector<const void*> data;
     for (Items& x : operands_) data.push_back(x.data());
     constexpr std::size_t guard = 64;  // elements that are nobody's
@@ -251,10 +252,10 @@ std::vector<std::uint64_t> numbers(const Format& from, const Format& to, Random&
 
 std::vector<Format> quantised_formats() {
   std::vector<Format> all = small_formats();
-  for (const Format& f :
-       formats({"e5m10", "bfloat16", "e5m10;overflow=max", "bfloat16;overflow=nan", "binary16p11se",
-                "e6m9", "e7m8;bias=100", "e4m11;bias=-3", "e5m9", "ue8m8", "e8m4",
-                "e8m7;nan=negative_zero;inf=no", "e1m14;nan=none"}))
+  for (const Format& f : formats(
+           {"e5m10", "bfloat16", "e5m10;overflow=max", "bfloat16;overflow=nan", "binary16p11se",
+            "e6m9", "e7m8;bias=100", "e7m8;bias=14", "e7m8;bias=13", "e5m2;ftz", "e4m11;bias=-3",
+            "e5m9", "ue8m8", "e8m4", "e8m7;nan=negative_zero;inf=no", "e1m14;nan=none"}))
     all.push_back(f);
   return all;
 }
@@ -291,5 +292,114 @@ TEST_CASE("numbers become codes of at most 16 bits as the definition says") {
       });
     }
   CHECK(quick > 500);
+  tally.expect(expected);
+}
+
+TEST_CASE("codes of at most 16 bits become the numbers they stand for") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  std::vector<Format> all = quantised_formats();
+  for (const Format& f : formats({"e8m7;bias=126", "e8m7;bias=129", "binary16p8se", "e7m8;bias=-1",
+                                  "e7m8;bias=0", "e5m10;daz", "e4m3;bias=141", "e4m3;bias=150"}))
+    all.push_back(f);
+  std::size_t quick = 0;
+  for (const Format& from : all)
+    for (const Format& to : {binary32, binary64}) {
+      const bool takes = !from.all_normal() && !from.daz && from.emax() + from.bias < 255 &&
+                         from.bias >= 0 && from.emax() <= 127 &&
+                         from.emin() - from.frac_bits >= -149;
+      quick += takes;
+      Trial<std::uint64_t> trial(Operation::convert, to, {}, {from});
+      for (std::uint64_t code = 0; code >> from.width() == 0; ++code) trial.add({code});
+      trial.check(tally, takes ? "dequantise" : "integers", false);
+      expected += trial.count();
+    }
+  CHECK(quick > 100);
+  tally.expect(expected);
+}
+
+// At addresses that packs of numbers do not begin at.
+TEST_CASE("arrays that lie askew are converted as well") {
+  Random random(6);
+  Tally tally;
+  constexpr std::size_t n = 1003;
+  std::vector<float> numbers(n + 8);
+  for (float& x : numbers) x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+  std::vector<std::uint8_t> straight(n + 8), askew(n + 8);
+  const Format from[] = {binary32};
+  const cuda::DeviceElementwise quantise(host_device(), Operation::convert, e4m3fn, {}, from,
+                                         false);
+  for (const std::size_t off : {1, 2, 3, 4, 7}) {
+    const void* at[] = {numbers.data()};
+    const void* later[] = {numbers.data() + off};
+    quantise.run(at, n + off, straight.data(), nullptr);
+    quantise.run(later, n, askew.data() + off % 4, nullptr);
+    for (std::size_t i = 0; i < n; ++i)
+      tally.check(askew[i + off % 4] == straight[i + off],
+                  [&] { return fmt::format("element {}, {} on", i, off); });
+  }
+  tally.expect(5 * n);
+}
+
+// Whether floats compute it, by the words of docs/exactness.md.
+bool fuses(const Format& f, const Env& env) {
+  return quantises(binary64, f, env) && !f.daz && f.bias >= 0 && f.emax() + f.bias < 255;
+}
+
+TEST_CASE("sums and products of all pairs of small codes are the definition's in float lanes") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  Random random(7);
+  Sampled environments(9);
+  std::size_t quick = 0;
+  for (const std::vector<Format>& list : {tiny_formats(), main_formats()})
+    for (const Format& f : list)
+      for (const Operation op :
+           {Operation::add, Operation::subtract, Operation::multiply, Operation::fma})
+        environments.each([&](const Env& env) {
+          if (!fuses(f, env)) return;
+          ++quick;
+          Trial<std::uint64_t> trial(op, f, env, like(op, f));
+          const std::uint64_t codes = std::uint64_t{1} << f.width();
+          for (std::uint64_t a = 0; a < codes; ++a)
+            for (std::uint64_t b = 0; b < codes; ++b) trial.add({a, b, random() % codes});
+          trial.check(tally, "float lanes", false);
+          expected += trial.count();
+        });
+  CHECK(quick > 200);
+  tally.expect(expected);
+}
+
+TEST_CASE("sums and products of 16 bits, and of mixed formats, are the definition's") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  Random random(8);
+  Sampled environments(4);
+  for (const Format& f : formats({"e5m10", "e6m9", "e4m7", "e5m10;overflow=max", "binary16p11se"}))
+    for (const Operation op :
+         {Operation::add, Operation::subtract, Operation::multiply, Operation::fma})
+      environments.each([&](const Env& env) {
+        const Operands<std::uint64_t> codes(f);
+        Trial<std::uint64_t> trial(op, f, env, like(op, f));
+        for (const std::uint64_t a : codes.named())
+          for (const std::uint64_t b : codes.named()) trial.add({a, b, codes.any(random)});
+        for (int i = 0; i < 2000; ++i) {
+          std::array<Coded<std::uint64_t>, 3> x;
+          draw(op, codes, f, random, x.data());
+          trial.add({x[0].code, x[1].code, x[2].code});
+        }
+        trial.check(tally, fuses(f, env) ? "float lanes" : "integers", false);
+        expected += trial.count();
+      });
+  for (const Format& to : formats({"e5m10", "e8m7"})) {  // sums that end past a float's range, too
+    const std::vector<Format> from = formats({"bfloat16", "e5m10", "bfloat16"});
+    const Operands<std::uint64_t> a(from[0]), b(from[1]);
+    Trial<std::uint64_t> trial(Operation::fma, to, {}, from);
+    for (const std::uint64_t x : a.named())
+      for (const std::uint64_t y : b.named())
+        for (const std::uint64_t z : a.named()) trial.add({x, y, z});
+    trial.check(tally, to == bfloat16 ? "integers" : "float lanes", false);
+    expected += trial.count();
+  }
   tally.expect(expected);
 }
