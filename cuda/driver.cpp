@@ -64,6 +64,10 @@ struct Search {
     find(driver.copy_in, "cuMemcpyHtoD_v2");
     find(driver.copy_out, "cuMemcpyDtoH_v2");
     find(driver.launch, "cuLaunchKernel");
+    find(driver.link, "cuLinkCreate_v2");
+    find(driver.link_add, "cuLinkAddData_v2");
+    find(driver.link_complete, "cuLinkComplete");
+    find(driver.link_destroy, "cuLinkDestroy");
     find(driver.error_name, "cuGetErrorName");
     find(driver.error_text, "cuGetErrorString");
   }

@@ -3,6 +3,7 @@
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
+#include "cuda/kernels/text_multiplier.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
 #include "phases.hpp"
@@ -24,6 +25,17 @@ HostDevice::Body phases(RoundingMode mode) {
     PhaseRun<Tile>(kernel, Barriers::all, random)
         .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
   };
+}
+
+template <class Multiply>
+using Supplied = SuppliedMultiplier<uint128, Multiply>;
+template <class Multiply>
+using SuppliedWide = SuppliedMultiplier<Wide<12>, Multiply>;
+
+template <class Small, class Medium>
+void add_units(const std::string& multiplier, Kernels& all) {
+  all["unit_small" + multiplier] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t, Small>>();
+  all["unit_medium" + multiplier] = each_thread<cuda::UnitOutputs<Wide<12>, uint128, Medium>>();
 }
 
 template <class T, class Step>
@@ -82,8 +94,9 @@ HostDevice::Body pair_tile() {
 
 Kernels kernels() {
   Kernels all;
-  all["unit_small"] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>();
-  all["unit_medium"] = each_thread<cuda::UnitOutputs<Wide<12>, uint128>>();
+  add_units<ExactMultiplier<uint128>, ExactMultiplier<Wide<12>>>("", all);
+  add_units<Supplied<NamedMultiplier>, SuppliedWide<NamedMultiplier>>("_named", all);
+  add_units<Supplied<cuda::TextMultiplier>, SuppliedWide<cuda::TextMultiplier>>("_text", all);
   add_tiles<float>("float", all);
   add_tiles<double>("double", all);
   using enum lanes::Multiply;
@@ -113,3 +126,7 @@ HostDevice& host_device() {
 }
 
 }  // namespace tests
+
+void widthwise_product(std::uint64_t ma, std::uint64_t mb, widthwise::uint128* mp) {
+  tests::host_device().linked(ma, mb, mp);
+}
