@@ -124,7 +124,8 @@ Carriers carriers_for(const ProductTask& task) {
   check(task.unit);
   check_scale_groups(task.unit, task.k);
   if (task.multiplier) check_multiplier(task.unit);
-  const Capacity need = capacity(task.unit, static_cast<std::int64_t>(task.k));
+  const Capacity need =
+      capacity(task.unit, static_cast<std::int64_t>(task.k), bool(task.multiplier));
   if (need.magnitude_bits <= 126 && need.code_digits <= 64) return Carriers::small;
   if (need.magnitude_bits <= 766 && need.code_digits <= 128) return Carriers::medium;
   throw std::invalid_argument(

@@ -91,8 +91,12 @@ Ptx compiled(const std::string& source) {
   if (const int error = nvrtc.create(&program, source.c_str(), "product", 0, nullptr, nullptr))
     return {{}, fmt::format("NVRTC does not start: {}; {}", nvrtc.error(error), way_out)};
   // As the kernels are compiled for the oldest of their GPUs; floats as IEEE 754 has them.
-  const char* const options[] = {"--gpu-architecture=compute_80", "--relocatable-device-code=true",
-                                 "--std=c++17", "--device-int128", "--fmad=false"};
+  const char* const options[] = {"--gpu-architecture=compute_80",
+                                 "--relocatable-device-code=true",
+                                 "--std=c++17",
+                                 "--device-int128",
+                                 "--disable-warnings",
+                                 "--fmad=false"};
   const int error = nvrtc.compile(program, std::size(options), options);
   Ptx result;
   if (error == success)

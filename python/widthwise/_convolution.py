@@ -13,7 +13,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._dot import (
     Multiplier,
-    checked_multiplier,
+    bound_multiplier,
     checked_seed,
     checked_threads,
     delivered,
@@ -67,8 +67,8 @@ def conv2d(
     """
     u = as_unit(unit)
     _engines.check(engine)
-    checked_multiplier(multiplier)
-    where = (checked_seed(seed), checked_threads(threads), engine, multiplier)
+    product = bound_multiplier(multiplier)
+    where = (checked_seed(seed), checked_threads(threads), engine, product)
     images, weights = operands_of(u, x, w, 2)
     one = images.ndim == 3
     images = images.reshape(1, *images.shape) if one else images

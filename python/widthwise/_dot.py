@@ -14,6 +14,7 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._create import code_array
 from ._format import Format
+from ._product import Product, offer_nvrtc
 from ._unit import Unit, as_unit
 
 Multiplier = str | Callable[[int, int], int] | None
@@ -45,8 +46,8 @@ def dot(
         seed: of stochastic rounding.
         flags: deliver (result, uint8 flags); all that was raised on an output's way.
         multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
-            'truncated_array8', 'truncated_operands4', or a function (ma, mb) -> m of integers,
-            of the two alone: it may be asked once for each pair.
+            'truncated_array8', 'truncated_operands4', C++ text (ww.product), or a function
+            (ma, mb) -> m of integers, of the two alone: it may be asked once for each pair.
     Returns:
         An Array of unit.result_format, of the leading axes' shape.
     Raises:
@@ -364,8 +365,8 @@ class Work:
         self.threads = checked_threads(threads)
         self.seed = checked_seed(seed)
         self.flags = flags
-        checked_multiplier(multiplier)
-        self.products = core.PreparedProducts(u._core, k, multiplier, flags, engine, outputs)
+        product = bound_multiplier(multiplier)
+        self.products = core.PreparedProducts(u._core, k, product, flags, engine, outputs)
 
     def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
         """As many outputs, delivered in that shape."""
@@ -376,16 +377,21 @@ class Work:
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
-    checked_multiplier(multiplier)
-    return core.PreparedUnit(unit._core, k, multiplier)
+    return core.PreparedUnit(unit._core, k, bound_multiplier(multiplier))
 
 
-def checked_multiplier(multiplier: Multiplier) -> None:
+def bound_multiplier(multiplier: Multiplier) -> Any:
+    """As the core takes it."""
+    if isinstance(multiplier, Product):
+        if "cuda" in core.engine_names():
+            offer_nvrtc()
+        return multiplier._core
     if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
         raise TypeError(
             f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
-            "(ma, mb) -> m of integers"
+            "(ma, mb) -> m of integers, or C++ text as ww.product takes it"
         )
+    return multiplier
 
 
 def checked_threads(threads: int | None) -> int:

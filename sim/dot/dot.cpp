@@ -70,7 +70,7 @@ std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
   check(unit);
   check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
-  const Capacity need = capacity(unit, static_cast<std::int64_t>(k));
+  const Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
   const std::int64_t magnitude =
       multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
   if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "cuda/definition.hpp"
 #include "cuda/product.hpp"
 #include "host_kernels.hpp"
 #include "tests/sim/products.hpp"
@@ -102,6 +104,29 @@ TEST_CASE("the definition on threads multiplies by one's own in units of any kin
   }
   CHECK(taken > 150);
   tally.expect(taken * outputs_compared(shape));
+}
+
+// The product may have digits that its operands dropped, and the sums have to hold them.
+TEST_CASE("a supplied product of operands that drop digits has its own carriers") {
+  static int digits;  // of all products
+  const TextProduct full =
+      text("full", [](auto, auto, uint128* mp) { *mp = (uint128{1} << digits) - 1; });
+  Tally tally;
+  ProductRandom random(3);
+  std::uint64_t units = 0, larger = 0;
+  for (int fraction = 8; fraction <= 30; ++fraction) {
+    Unit u = parse_unit(fmt::format("kulisch(e5m{})", fraction));
+    u.a.keep_frac = u.b.keep_frac = 1;
+    digits = 2 * (fraction + 1);
+    const auto carriers = [&](const Multiplier& multiply) {
+      return cuda::carriers_for({.unit = u, .k = 3, .multiplier = multiply});
+    };
+    larger += carriers({}) != carriers(full);
+    Rival(engine, u, tally, true, full).compare_random({2, 3, 3}, random);
+    ++units;
+  }
+  CHECK(larger > 3);
+  tally.expect(units * outputs_compared({2, 3, 3}));
 }
 
 TEST_CASE("a product of too many digits is refused in the reference's words") {
