@@ -157,15 +157,15 @@ def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_p
     (tmp_path / "product.ptx").write_bytes(ptx.rstrip(b"\0"))
     (tmp_path / "kernels").rename(tmp_path / "kernels.fatbin")
 
-    def tool(*arguments):
-        command = [nvcc, "-arch=" + gpu, *arguments]
+    def tool(gpu, *arguments):
+        command = [nvcc, f"-arch={gpu}", *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     for gpu in ("sm_80", "sm_120"):
-        assert tool("-rdc=true", "-cubin", "product.ptx", "-o", "product.cubin").returncode == 0
-        whole = tool("-dlink", "-cubin", "kernels.fatbin", "product.cubin", "-o", "linked")
+        assert not tool(gpu, "-rdc=true", "-cubin", "product.ptx", "-o", "product.cubin").returncode
+        whole = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "product.cubin", "-o", "linked")
         assert whole.returncode == 0, whole.stderr
-        alone = tool("-dlink", "-cubin", "kernels.fatbin", "-o", "alone")
+        alone = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "-o", "alone")
         assert "Undefined reference to 'widthwise_product'" in alone.stderr
 
 
