@@ -5,6 +5,7 @@
 #include "dot_text.hpp"
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 // Approximate multipliers against their published definitions, and in a unit.
 namespace {
@@ -127,6 +128,13 @@ TEST_CASE("a product of more digits than both significands have is refused") {
                        "multiplier: 0x6 * 0x6 gave a product of 15 bits; that of significands of 3 "
                        "and 3 digits has at most 6",
                        std::invalid_argument);
+}
+
+TEST_CASE("the sums hold a product that has digits which its operands dropped") {
+  Unit u = parse_unit("kulisch(e8m54)");
+  u.a.keep_frac = u.b.keep_frac = 1;
+  const Multiplier full = [](auto, auto) { return uint128{1} << 109; };
+  CHECK(multiplied(u, full, {0x1p127}, {0x1p127}) == codes(u.out.fmt, {infinity}));
 }
 
 TEST_CASE("operands of more than 64 digits have no supplied multiplier") {
