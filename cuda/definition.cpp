@@ -29,7 +29,9 @@ template <class M>
 class Watch<SuppliedMultiplier<M, TextMultiplier>> {
  public:
   Watch(Device& device, SuppliedMultiplier<M, TextMultiplier>& multiplier)
-      : device_(device), multiplier_(multiplier.multiply), wide_(copied_in(device, one_)) {
+      : device_(device),
+        multiplier_(multiplier.multiply),
+        wide_(copied_in(device, std::span(&none, 1))) {
     multiplier_.wide = wide_.template at<FirstWide>();
   }
   void check() const {
@@ -40,7 +42,6 @@ class Watch<SuppliedMultiplier<M, TextMultiplier>> {
 
  private:
   static constexpr FirstWide none{};
-  static constexpr std::span<const FirstWide> one_{&none, 1};
 
   Device& device_;
   TextMultiplier& multiplier_;

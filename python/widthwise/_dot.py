@@ -14,7 +14,7 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._create import code_array
 from ._format import Format
-from ._product import Product, offer_nvrtc
+from ._product import Product
 from ._unit import Unit, as_unit
 
 Multiplier = str | Callable[[int, int], int] | None
@@ -384,6 +384,8 @@ def bound_multiplier(multiplier: Multiplier) -> Any:
     """As the core takes it."""
     if isinstance(multiplier, Product):
         if "cuda" in core.engine_names():
+            from ._compiler import offer_nvrtc
+
             offer_nvrtc()
         return multiplier._core
     if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):

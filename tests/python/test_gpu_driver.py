@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import widthwise as ww
+from widthwise._compiler import offer_nvrtc
 
 SOURCE = Path(__file__).parents[1] / "cuda" / "fake_driver.cpp"
 
@@ -121,7 +122,7 @@ def product(engine, text):
 
 @pytest.fixture(scope="module")
 def nvrtc():
-    ww._product.offer_nvrtc()
+    offer_nvrtc()
     for name in ("libnvrtc.so.13", "libnvrtc.so.12"):
         with contextlib.suppress(OSError):
             return ctypes.CDLL(name)
@@ -180,7 +181,7 @@ def test_a_text_that_only_the_gpus_compiler_refuses_goes_to_the_cpu(drivers, nvr
 
 
 def test_without_nvrtc_the_way_out_is_named_and_the_cpu_goes_on(drivers):
-    program = f"{MULTIPLIED}ww._dot.offer_nvrtc = lambda: None\n"
+    program = f"{MULTIPLIED}import widthwise._compiler as of\nof.offer_nvrtc = lambda: None\n"
     program += "product('cuda', 'mp = ma;')\nproduct('auto', 'mp = ma;')"
     refused, auto = said(drivers["whole"], "", program).splitlines()
     if refused == "cuda computed it":

@@ -8,6 +8,7 @@ import stat
 import numpy as np
 import pytest
 import widthwise as ww
+from widthwise._compiler import compiler
 
 TRUNCATED = "mp = uint128(ma >> 4 << 4) * (mb >> 4 << 4);"
 MITCHELL = """
@@ -142,7 +143,7 @@ def test_each_text_is_compiled_once_by_each_compiler_and_leaves_nothing(monkeypa
     log, scratch = tmp_path / "log", tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    real = ww._product.compiler()[0]
+    real = compiler()[0]
     for name in ("one", "other"):
         script = tmp_path / name
         script.write_text(f'#!/bin/sh\necho {name} >>{log}\nexec {real} "$@"\n')
