@@ -11,14 +11,8 @@ import numpy as np
 from . import _codes, _engines
 from . import _widthwise as core
 from ._array import Array
-from ._dot import (
-    Multiplier,
-    bound_multiplier,
-    checked_seed,
-    checked_threads,
-    delivered,
-    operand,
-)
+from ._dot import checked_seed, checked_threads, delivered, operand
+from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
 
 Pair = int | tuple[int, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
@@ -14,10 +13,8 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._create import code_array
 from ._format import Format
-from ._product import Product
+from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
-
-Multiplier = str | Callable[[int, int], int] | None
 
 
 def dot(
@@ -378,22 +375,6 @@ class Work:
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
     return core.PreparedUnit(unit._core, k, bound_multiplier(multiplier))
-
-
-def bound_multiplier(multiplier: Multiplier) -> Any:
-    """As the core takes it."""
-    if isinstance(multiplier, Product):
-        if "cuda" in core.engine_names():
-            from ._compiler import offer_nvrtc
-
-            offer_nvrtc()
-        return multiplier._core
-    if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
-        raise TypeError(
-            f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
-            "(ma, mb) -> m of integers, or C++ text as ww.product takes it"
-        )
-    return multiplier
 
 
 def checked_threads(threads: int | None) -> int:

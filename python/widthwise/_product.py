@@ -1,10 +1,14 @@
-"""Products of one's own as C++ text: one function, for the CPU's engines and for a GPU."""
+"""What multiplies in place of the exact product, and C++ text for it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from . import _widthwise as core
+
+Multiplier = str | Callable[[int, int], int] | None
 
 
 class Product:
@@ -70,3 +74,19 @@ def product(text: str, name: str | None = None) -> Product:
     except CalledProcessError as error:
         raise ValueError(f"{called}: {error.cmd[0]} does not compile it:\n{error.stderr}") from None
     return Product(text, name, core.TextProduct(core.product_source(text), address))
+
+
+def bound_multiplier(multiplier: Multiplier) -> Any:
+    """As the core takes it."""
+    if isinstance(multiplier, Product):
+        if "cuda" in core.engine_names():
+            from ._compiler import offer_nvrtc
+
+            offer_nvrtc()
+        return multiplier._core
+    if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
+        raise TypeError(
+            f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
+            "(ma, mb) -> m of integers, or C++ text as ww.product takes it"
+        )
+    return multiplier

@@ -167,3 +167,8 @@ def test_the_text_is_named_in_what_is_no_multiplier():
     x = ww.array([1.0], "e5m10")
     with pytest.raises(TypeError, match=re.escape("or C++ text as ww.product takes it")):
         ww.dot(x, x, unit="mac(e5m10)", multiplier=3)
+
+
+def test_an_explanation_says_who_multiplies_by_a_text():
+    text = ww.explain("mac(e5m10)", 64, 64, 64, multiplier=ww.product(MITCHELL))
+    assert text.engine == "blocks" and "lanes      does not: products of the user's own" in text
