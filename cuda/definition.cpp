@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/text_multiplier.hpp"
 #include "kernels/unit_outputs.hpp"
 #include "sim/dot/capacity.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
@@ -15,12 +17,44 @@ namespace {
 
 constexpr std::size_t threads_of_block = 128;
 
-template <class M, class H>
+// What a multiplier has to tell when a launch is over: nothing.
+template <class Multiplier>
+struct Watch {
+  Watch(Device&, Multiplier&) {}
+  void check() const {}
+};
+
+// Of a text: whether a product had too many digits.
+template <class M>
+class Watch<SuppliedMultiplier<M, TextMultiplier>> {
+ public:
+  Watch(Device& device, SuppliedMultiplier<M, TextMultiplier>& multiplier)
+      : device_(device),
+        multiplier_(multiplier.multiply),
+        wide_(copied_in(device, std::span(&none, 1))) {
+    multiplier_.wide = wide_.template at<FirstWide>();
+  }
+  void check() const {
+    FirstWide first;
+    device_.copy_out(&first, multiplier_.wide, sizeof first);
+    if (first.told) refuse(first.product, multiplier_.digits_a, multiplier_.digits_b);
+  }
+
+ private:
+  static constexpr FirstWide none{};
+
+  Device& device_;
+  TextMultiplier& multiplier_;
+  Buffer wide_;
+};
+
+template <class M, class H, class Multiplier>
 class UnitThreads final : public Way {
  public:
-  UnitThreads(const ProductTask& task, Device& device, Kernel kernel)
+  UnitThreads(const ProductTask& task, Device& device, Kernel kernel, Multiplier multiplier)
       : device_(device),
-        kernel_(kernel),
+        kernel_(std::move(kernel)),
+        multiplier_(multiplier),
         path_(task.unit),
         order_(copied_in(device, std::span<const std::size_t>(lane_order(task.unit, task.k)))) {}
 
@@ -30,19 +64,22 @@ class UnitThreads final : public Way {
     const std::size_t threads = threads_for(p.m * p.n, block);
     const Buffer lanes(device_, threads * block * sizeof(Lane<H>));
     const Buffer terms(device_, threads * Outputs::terms_of(block) * sizeof(Term<M>));
-    const Outputs outputs{path_,
-                          p,
-                          region.whole_columns,
-                          order_.template at<const std::size_t>(),
-                          redo,
-                          lanes.at<Lane<H>>(),
-                          terms.at<Term<M>>()};
+    Outputs outputs{path_,
+                    p,
+                    region.whole_columns,
+                    order_.template at<const std::size_t>(),
+                    redo,
+                    lanes.at<Lane<H>>(),
+                    terms.at<Term<M>>(),
+                    multiplier_};
+    const Watch<Multiplier> watch(device_, outputs.multiplier);
     const std::size_t of_block = std::min(threads, threads_of_block);
     device_.launch(kernel_, {threads / of_block, 1, of_block}, &outputs);
+    watch.check();
   }
 
  private:
-  using Outputs = UnitOutputs<M, H>;
+  using Outputs = UnitOutputs<M, H, Multiplier>;
 
   // As many as the processors hold at once, if there is room for their terms: whole blocks of
   // them, or a part of one.
@@ -57,16 +94,39 @@ class UnitThreads final : public Way {
 
   Device& device_;
   Kernel kernel_;
+  Multiplier multiplier_;
   Datapath<M, H> path_;
   Buffer order_;
 };
+
+// The kernels of one size of carriers.
+struct Names {
+  const char *exact, *named, *text;
+};
+
+template <class M, class H>
+std::unique_ptr<const Way> threads(const ProductTask& task, Device& device, const Names& names) {
+  const auto way = [&](Kernel kernel, const auto& multiplier) -> std::unique_ptr<const Way> {
+    using Threads = UnitThreads<M, H, std::decay_t<decltype(multiplier)>>;
+    return std::make_unique<Threads>(task, device, std::move(kernel), multiplier);
+  };
+  if (!task.multiplier) return way({"unit_outputs", names.exact}, ExactMultiplier<M>{});
+  if (const auto* named = task.multiplier.target<NamedMultiplier>())
+    return way({"unit_named", names.named}, SuppliedMultiplier<M, NamedMultiplier>{*named});
+  const auto& text = *task.multiplier.target<TextProduct>();
+  return way({"unit_text", names.text, text.source},
+             SuppliedMultiplier<M, TextMultiplier>{
+                 {task.unit.a.fmt.precision(), task.unit.b.fmt.precision(), text.exchanged}});
+}
 
 }  // namespace
 
 Carriers carriers_for(const ProductTask& task) {
   check(task.unit);
   check_scale_groups(task.unit, task.k);
-  const Capacity need = capacity(task.unit, static_cast<std::int64_t>(task.k));
+  if (task.multiplier) check_multiplier(task.unit);
+  const Capacity need =
+      capacity(task.unit, static_cast<std::int64_t>(task.k), bool(task.multiplier));
   if (need.magnitude_bits <= 126 && need.code_digits <= 64) return Carriers::small;
   if (need.magnitude_bits <= 766 && need.code_digits <= 128) return Carriers::medium;
   throw std::invalid_argument(
@@ -76,10 +136,10 @@ Carriers carriers_for(const ProductTask& task) {
 
 std::unique_ptr<const Way> definition(const ProductTask& task, Device& device) {
   if (carriers_for(task) == Carriers::small)
-    return std::make_unique<UnitThreads<uint128, std::uint64_t>>(
-        task, device, Kernel{"unit_outputs", "unit_small"});
-  return std::make_unique<UnitThreads<Wide<12>, uint128>>(task, device,
-                                                          Kernel{"unit_outputs", "unit_medium"});
+    return threads<uint128, std::uint64_t>(task, device,
+                                           {"unit_small", "unit_small_named", "unit_small_text"});
+  return threads<Wide<12>, uint128>(task, device,
+                                    {"unit_medium", "unit_medium_named", "unit_medium_text"});
 }
 
 }  // namespace widthwise::cuda

@@ -12,6 +12,7 @@ namespace widthwise::cuda {
 enum class Carriers { small, medium };
 Carriers carriers_for(const ProductTask& task);
 
+// By whatever multiplies: the exact product, a shipped multiplier or a text.
 std::unique_ptr<const Way> definition(const ProductTask& task, Device& device);
 
 }  // namespace widthwise::cuda

@@ -13,6 +13,7 @@ namespace widthwise::cuda {
 struct Kernel {
   const char* source;
   const char* name;
+  std::string with{};  // C++ of functions that it calls, compiled and linked when it is launched
 };
 
 struct Grid {
@@ -28,6 +29,9 @@ class Device {
   virtual std::string name() const = 0;
   virtual std::size_t free_bytes() const = 0;
   virtual std::size_t processors() const = 0;  // that run blocks side by side
+
+  // Empty, or why kernels cannot be had with that C++: no compiler, or its own words.
+  virtual std::string why_not_with(const std::string& source) const = 0;
 
   // Addresses of the device, for this thread's work. Throws std::bad_alloc where there is no room.
   virtual void* allocate(std::size_t bytes) = 0;

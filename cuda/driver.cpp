@@ -69,6 +69,10 @@ struct Search {
     find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
     find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
     find(driver.launch, "cuLaunchKernel");
+    find(driver.link, "cuLinkCreate_v2");
+    find(driver.link_add, "cuLinkAddData_v2");
+    find(driver.link_complete, "cuLinkComplete");
+    find(driver.link_destroy, "cuLinkDestroy");
     find(driver.error_name, "cuGetErrorName");
     find(driver.error_text, "cuGetErrorString");
   }

@@ -11,6 +11,8 @@ enum class Status : int { success = 0, out_of_memory = 2 };
 enum class DeviceAttribute : int { multiprocessor_count = 16 };
 enum class PoolAttribute : int { release_threshold = 4 };
 enum class PointerAttribute : int { device_ordinal = 9 };
+enum class LinkInput : int { ptx = 1, fatbin = 2 };
+enum class JitOption : int { error_log = 5, error_log_bytes = 6 };
 
 using DeviceHandle = int;
 using Address = std::uintptr_t;
@@ -19,6 +21,7 @@ using Module = struct ModuleOfDriver*;
 using Function = struct FunctionOfDriver*;
 using Pool = struct PoolOfDriver*;
 using Stream = struct StreamOfDriver*;
+using Link = struct LinkOfDriver*;
 
 struct Driver {
   Status (*init)(unsigned flags);
@@ -45,6 +48,11 @@ struct Driver {
   Status (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
                    void** arguments, void** extra);
+  Status (*link)(unsigned options, JitOption*, void** values, Link*);
+  Status (*link_add)(Link, LinkInput, void* data, std::size_t bytes, const char* name,
+                     unsigned options, JitOption*, void** values);
+  Status (*link_complete)(Link, void** image, std::size_t* bytes);
+  Status (*link_destroy)(Link);
   Status (*error_name)(Status, const char**);
   Status (*error_text)(Status, const char**);
 };

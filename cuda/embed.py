@@ -15,7 +15,10 @@ for name, file in pairs:
         f'widthwise_fatbin_{name}: .incbin \\"{Path(file).resolve()}\\"\\n.byte 0\\n.previous");',
         f'extern "C" const unsigned char widthwise_fatbin_{name}[];',
     ]
-lines += ["", "const void* widthwise::cuda::fatbin(std::string_view source) {"]
-lines += [f'  if (source == "{name}") return widthwise_fatbin_{name};' for name, _ in pairs]
+lines += ["", "std::span<const unsigned char> widthwise::cuda::fatbin(std::string_view source) {"]
+lines += [
+    f'  if (source == "{name}") return {{widthwise_fatbin_{name}, {Path(file).stat().st_size}}};'
+    for name, file in pairs
+]
 lines += ['  throw std::logic_error("no kernels of " + std::string(source));', "}", ""]
 Path(out).write_text("\n".join(lines))

@@ -10,6 +10,8 @@
 #include "driver.hpp"
 #include "fatbins.hpp"
 #include "gpu_device.hpp"
+#include "linker.hpp"
+#include "nvrtc.hpp"
 #include "product.hpp"
 
 namespace widthwise::cuda {
@@ -52,6 +54,10 @@ class Gpu final : public Device {
     expect(driver()->device_attribute(&count, DeviceAttribute::multiprocessor_count, device_),
            name_);
     return static_cast<std::size_t>(count);
+  }
+
+  std::string why_not_with(const std::string& source) const override {
+    return ptx_of(source).why_not;
   }
 
   void* allocate(std::size_t bytes) override {
@@ -135,17 +141,19 @@ class Gpu final : public Device {
 
   Function function(const Kernel& kernel) {
     const std::scoped_lock lock(mutex_);
-    Function& f = functions_[kernel.name];
+    Function& f = functions_[kernel.name + kernel.with];
     if (!f)
-      expect(driver()->function(&f, module(kernel.source), kernel.name),
+      expect(driver()->function(&f, module(kernel), kernel.name),
              fmt::format("{}, kernel {}", name_, kernel.name));
     return f;
   }
-  Module module(const std::string& source) {
-    Module& m = modules_[source];
-    if (!m)
-      expect(driver()->load_module(&m, fatbin(source)),
-             fmt::format("{}, loading the kernels of {}", name_, source));
+  Module module(const Kernel& kernel) {
+    Module& m = modules_[kernel.source + kernel.with];
+    const std::string doing = fmt::format("{}, loading the kernels of {}", name_, kernel.source);
+    if (!m && kernel.with.empty())
+      expect(driver()->load_module(&m, fatbin(kernel.source).data()), doing);
+    else if (!m)
+      m = linked(fatbin(kernel.source), ptx_of(kernel.with).ptx, doing);
     return m;
   }
 
@@ -202,14 +210,14 @@ Opinion opinion_of_gpu(const ProductTask& task, const std::string& name, int ind
 std::vector<Engine> engines_of_gpus() {
   const Gpus& found = gpus();
   const pid_t owner = getpid();
-  if (found.names.empty()) return {{"cuda", true, false, {}, {}, found.why_none}};
+  if (found.names.empty()) return {{"cuda", true, true, {}, {}, found.why_none}};
   std::vector<Engine> engines;
   for (int i = 0; i < static_cast<int>(found.names.size()); ++i) {
     const std::string name = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
     engines.push_back(
         {name,
          true,
-         false,
+         true,
          [=](const ProductTask& task) { return opinion_of_gpu(task, name, i, owner); },
          [=](const ProductTask& task) { return make(task, gpu(i)); },
          {}});

@@ -6,6 +6,7 @@
 
 #include "gpu_device.hpp"
 #include "product.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
 
@@ -52,8 +53,14 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
   gpu(queue.gpu).wait();
 }
 
-DeviceProducts::DeviceProducts(int index, const ProductTask& task)
-    : gpu_(index), engine_(make(task, gpu(index), Memory::device)) {}
+DeviceProducts::DeviceProducts(int index, const ProductTask& task) : gpu_(index) {
+  const Opinion said = opinion(task, "cuda", gpu(index));
+  if (!said.takes)
+    throw std::invalid_argument(
+        fmt::format("{} does not take unit {}: {}; bring the operands here, where other engines do",
+                    gpu(index).name(), to_string(task.unit), said.reason));
+  engine_ = make(task, gpu(index), Memory::device);
+}
 
 void DeviceProducts::run(const MatrixProduct& p, std::uintptr_t stream) const {
   const InStream in(gpu(gpu_), stream);

@@ -9,9 +9,18 @@
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
 #include "tensor_tiles.hpp"
+#include "widthwise/sim/multipliers.hpp"
 
 namespace widthwise::cuda {
 namespace {
+
+// Empty, or why the device does not multiply so.
+std::string why_no_multiplier(const Multiplier& multiply, const Device& device) {
+  if (!multiply || multiply.target<NamedMultiplier>()) return {};
+  if (const auto* text = multiply.target<TextProduct>()) return device.why_not_with(text->source);
+  return "its multiplier is a function of this process; a GPU takes those with a name, as "
+         "'mitchell', and those given as text (ww.product)";
+}
 
 // Region by region of what the device's memory holds.
 class DeviceProduct final : public ProductEngine {
@@ -78,12 +87,16 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
   };
   try {
     const bool small = carriers_for(task) == Carriers::small;
-    if (why_no_pair_tiles(task).empty())
-      return say("a GPU's own 16-bit arithmetic, transfers counted", 100e9);
-    if (why_no_lane_tiles(task).empty())
-      return say("value lanes on a GPU's threads, transfers counted", 20e9);
-    if (why_no_tensor_tiles(task).empty())
-      return say("tensor tiles on a GPU's threads, transfers counted", 15e9);
+    if (const std::string why = why_no_multiplier(task.multiplier, device); !why.empty())
+      return {std::string(engine), false, why, 0};
+    if (!task.multiplier) {
+      if (why_no_pair_tiles(task).empty())
+        return say("a GPU's own 16-bit arithmetic, transfers counted", 100e9);
+      if (why_no_lane_tiles(task).empty())
+        return say("value lanes on a GPU's threads, transfers counted", 20e9);
+      if (why_no_tensor_tiles(task).empty())
+        return say("tensor tiles on a GPU's threads, transfers counted", 15e9);
+    }
     return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
                            "counted",
                            small ? 128 : 768),
@@ -94,6 +107,7 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
 }
 
 std::unique_ptr<const Way> best_way(const ProductTask& task, Device& device) {
+  if (task.multiplier) return definition(task, device);  // tiles multiply exactly
   if (auto way = pair_tiles(task, device)) return way;
   if (auto way = lane_tiles(task, device)) return way;
   if (auto way = tensor_tiles(task, device)) return way;

@@ -1,11 +1,12 @@
 #pragma once
 #include "cuda/kernels/side.hpp"
 #include "sim/dot/gather.hpp"
+#include "widthwise/multipliers.hpp"
 
 // The definition on threads: lib's chain, an output a thread.
 namespace widthwise::cuda {
 
-template <class M, class H>
+template <class M, class H, class Multiplier = ExactMultiplier<M>>
 struct UnitOutputs {
   Datapath<M, H> path;
   MatrixProduct p;            // of addresses where the threads run
@@ -14,6 +15,7 @@ struct UnitOutputs {
   const std::uint8_t* redo;  // which outputs; null: all
   Lane<H>* lanes;            // a block's for every thread
   Term<M>* terms;            // three times as many and three more
+  Multiplier multiplier;
 
   // The outputs of one of so many threads.
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
@@ -39,8 +41,8 @@ struct UnitOutputs {
     };
     Progress progress{{p.seed, p.first_index + i * whole_columns + j}};
     NoTrace trace;
-    const H code = chain_of_blocks<M>(path, length, block, from.addend(i, j), scratch,
-                                      ExactMultiplier<M>{}, progress, trace);
+    const H code = chain_of_blocks<M>(path, length, block, from.addend(i, j), scratch, multiplier,
+                                      progress, trace);
     from.store(at, code, progress.flags);
   }
 };

@@ -1,4 +1,5 @@
 #include "matrix.hpp"
+#include "multiplier.hpp"
 #include "slices.hpp"
 #ifdef WIDTHWISE_CUDA
 #include "widthwise/cuda/memory.hpp"
@@ -40,8 +41,10 @@ void gather(const Queue& queue, std::uintptr_t to, const py::array& items) {
 // Made ready for products of one unit and length on one GPU.
 class Products {
  public:
-  Products(int gpu, const Unit& unit, std::size_t k, bool flags)
-      : unit_(unit), engine_(gpu, {.unit = unit, .k = k, .flags = flags}) {}
+  Products(int gpu, const Unit& unit, std::size_t k, const py::object& product, bool flags)
+      : unit_(unit),
+        exact_(product.is_none()),
+        engine_(gpu, {.unit = unit, .k = k, .flags = flags, .multiplier = multiplier(product)}) {}
 
   void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
            std::uintptr_t stream) const {
@@ -52,13 +55,14 @@ class Products {
     p.flags = flags_place(flags, outputs);
     p.seed = seed;
     check(unit_, p);
-    const ProductBatch products = merged(unit_, std::move(batch), true);
+    const ProductBatch products = merged(unit_, std::move(batch), exact_);
     in_slices(outputs ? products.count() : 0, 1,
               [&](std::size_t i, std::size_t) { engine_.run(products.at(unit_, i), stream); });
   }
 
  private:
   Unit unit_;
+  bool exact_;
   cuda::DeviceProducts engine_;
 };
 
@@ -107,7 +111,7 @@ void bind_device(py::module_& m) {
   py::class_<cuda::Sweep>(m, "DeviceSweep").def(py::init(&sweep)).def("run", &swept);
   m.def("why_no_sweep", &cuda::why_no_sweep);
   py::class_<Products>(m, "DeviceProducts")
-      .def(py::init<int, const Unit&, std::size_t, bool>())
+      .def(py::init<int, const Unit&, std::size_t, const py::object&, bool>())
       .def("run", &Products::run);
 }
 #else

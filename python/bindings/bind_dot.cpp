@@ -148,6 +148,13 @@ void bind_dot(py::module_& m) {
       .def(py::init([](py::array a, py::array b, py::object c, py::object sa, py::object sb) {
         return Operands{std::move(a), std::move(b), std::move(c), std::move(sa), std::move(sb)};
       }));
+  py::class_<TextProduct>(m, "TextProduct")
+      .def(py::init([](std::string source, std::uintptr_t address) {
+        return TextProduct{std::move(source), reinterpret_cast<TextProduct::Function*>(address)};
+      }))
+      .def("__call__", [](const TextProduct& product, std::uint64_t a, std::uint64_t b) {
+        return to_integer(product(a, b));
+      });
   py::class_<PreparedUnit>(m, "PreparedUnit")
       .def(py::init<const Unit&, std::size_t, const py::object&>())
       .def_property_readonly("carriers", &PreparedUnit::carriers)
@@ -158,6 +165,7 @@ void bind_dot(py::module_& m) {
                     std::size_t>())
       .def("run", &PreparedProducts::run);
   m.def("running", &running);
+  m.def("product_source", &product_source);
   m.def("multiplier_names", &multiplier_names);
   m.def("engine_names", &engine_names);
 }

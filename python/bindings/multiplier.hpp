@@ -4,13 +4,19 @@
 #include "bind.hpp"
 #include "widthwise/sim/multipliers.hpp"
 
-// What stands in place of the exact product: None, a name, or a function of Python.
+// What stands in place of the exact product: None, a name, a compiled text, or a function of
+// Python.
 namespace widthwise {
 
 inline uint128 to_uint128(const py::int_& x) {
   const py::int_ mask(~std::uint64_t{0});
   const auto low = py::cast<std::uint64_t>(x.attr("__and__")(mask));
   return uint128{py::cast<std::uint64_t>(x.attr("__rshift__")(64))} << 64 | low;
+}
+
+inline py::object to_integer(uint128 x) {
+  const py::int_ high(static_cast<std::uint64_t>(x >> 64)), low(static_cast<std::uint64_t>(x));
+  return high.attr("__lshift__")(64).attr("__or__")(low);
 }
 
 // A Python function of two significands. Its result may take 128 bits.
@@ -32,11 +38,13 @@ inline Multiplier called(const py::function& f) {
 inline Multiplier multiplier(const py::object& what) {
   if (what.is_none()) return {};
   if (py::isinstance<py::str>(what)) return parse_multiplier(py::cast<std::string>(what));
+  if (py::isinstance<TextProduct>(what)) return py::cast<TextProduct>(what);
   return called(py::cast<py::function>(what));
 }
 
 inline bool calls_python(const py::object& product) {
-  return !product.is_none() && !py::isinstance<py::str>(product);
+  return !product.is_none() && !py::isinstance<py::str>(product) &&
+         !py::isinstance<TextProduct>(product);
 }
 
 inline int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

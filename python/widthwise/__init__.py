@@ -57,6 +57,7 @@ from ._engines import engines, explain
 from ._export import export
 from ._format import Format, formats
 from ._info import build_info
+from ._product import Product, product
 from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
@@ -67,6 +68,7 @@ __all__ = [
     "Array",
     "DeviceArray",
     "Format",
+    "Product",
     "SweepResult",
     "Trace",
     "Unit",
@@ -119,6 +121,7 @@ __all__ = [
     "next_down",
     "next_up",
     "not_equal",
+    "product",
     "remainder",
     "round_to_integral",
     "scaleb",

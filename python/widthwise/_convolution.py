@@ -11,14 +11,8 @@ import numpy as np
 from . import _codes, _engines
 from . import _widthwise as core
 from ._array import Array
-from ._dot import (
-    Multiplier,
-    checked_multiplier,
-    checked_seed,
-    checked_threads,
-    delivered,
-    operand,
-)
+from ._dot import checked_seed, checked_threads, delivered, operand
+from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
 
 Pair = int | tuple[int, int]
@@ -67,8 +61,8 @@ def conv2d(
     """
     u = as_unit(unit)
     _engines.check(engine)
-    checked_multiplier(multiplier)
-    where = (checked_seed(seed), checked_threads(threads), engine, multiplier)
+    product = bound_multiplier(multiplier)
+    where = (checked_seed(seed), checked_threads(threads), engine, product)
     images, weights = operands_of(u, x, w, 2)
     one = images.ndim == 3
     images = images.reshape(1, *images.shape) if one else images

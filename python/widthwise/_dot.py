@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
@@ -16,9 +15,8 @@ from ._code_array import CodeArray
 from ._create import code_array
 from ._device import DeviceFlags, empty, gpu_of_all, name_of, stream
 from ._format import Format
+from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
-
-Multiplier = str | Callable[[int, int], int] | None
 
 
 def dot(
@@ -48,8 +46,8 @@ def dot(
         seed: of stochastic rounding.
         flags: deliver (result, uint8 flags); all that was raised on an output's way.
         multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
-            'truncated_array8', 'truncated_operands4', or a function (ma, mb) -> m of integers,
-            of the two alone: it may be asked once for each pair.
+            'truncated_array8', 'truncated_operands4', C++ text (ww.product), or a function
+            (ma, mb) -> m of integers, of the two alone: it may be asked once for each pair.
     Returns:
         An Array of unit.result_format, of the leading axes' shape.
     Raises:
@@ -372,8 +370,8 @@ class Work:
         self.threads = checked_threads(threads)
         self.seed = checked_seed(seed)
         self.flags = flags
-        checked_multiplier(multiplier)
-        self.products = core.PreparedProducts(u._core, k, multiplier, flags, engine, outputs)
+        product = bound_multiplier(multiplier)
+        self.products = core.PreparedProducts(u._core, k, product, flags, engine, outputs)
 
     def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
         """As many outputs, delivered in that shape."""
@@ -404,12 +402,7 @@ def computed(
             f"engine = {engine!r}, and the operands lie on {name_of(gpu)}, whose engine computes "
             "there; leave it 'auto', or bring them here with .to_device('cpu')"
         )
-    if multiplier is not None:
-        raise ValueError(
-            "multiplier: on a GPU's own arrays products are exact; bring the operands here with "
-            ".to_device('cpu')"
-        )
-    work_there = core.DeviceProducts(gpu, u._core, x.k, flags)
+    work_there = core.DeviceProducts(gpu, u._core, x.k, bound_multiplier(multiplier), flags)
     result = empty(gpu, (x.count,), u.result_format)
     raised = DeviceFlags(gpu, x.shape) if flags else None
     operands = x.bound(lambda array: array._there)
@@ -420,16 +413,7 @@ def computed(
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
-    checked_multiplier(multiplier)
-    return core.PreparedUnit(unit._core, k, multiplier)
-
-
-def checked_multiplier(multiplier: Multiplier) -> None:
-    if multiplier is not None and not isinstance(multiplier, str) and not callable(multiplier):
-        raise TypeError(
-            f"multiplier = {multiplier!r}: a name is wanted, as 'mitchell', or a function "
-            "(ma, mb) -> m of integers"
-        )
+    return core.PreparedUnit(unit._core, k, bound_multiplier(multiplier))
 
 
 def checked_threads(threads: int | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _widthwise as core
+from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
 
 
@@ -47,15 +48,25 @@ class Explanation(str):
         return str(self)
 
 
-def explain(unit: str | Unit, m: int, n: int, k: int, *, flags: bool = False) -> Explanation:
+def explain(
+    unit: str | Unit,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    flags: bool = False,
+    multiplier: Multiplier = None,
+) -> Explanation:
     """Which engine computes a product of (m, k) and (k, n), why, and why not another.
+
+    multiplier: as in `ww.dot`.
 
     >>> import widthwise as ww
     >>> print(ww.explain("hopper.f16.f32", 64, 64, 512, flags=True).engine)
     blocks
     """
     u = as_unit(unit)
-    prepared = core.PreparedUnit(u._core, k, None)
+    prepared = core.PreparedUnit(u._core, k, bound_multiplier(multiplier))
     lines = [f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products"]
     said_of_each = prepared.opinions(flags, m * n)
     for name, takes, reason, rate in said_of_each:

@@ -10,10 +10,11 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._dot import Multiplier, Operands, checked_seed, prepared
+from ._dot import Operands, checked_seed, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
+from ._product import Multiplier
 from ._table import Table, html_card
 from ._unit import Unit, as_unit
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "windows.hpp"
@@ -18,10 +19,6 @@ constexpr std::size_t panel_bytes = std::size_t{1} << 19;  // a second-level cac
 Unit exchanged(Unit u) {
   std::swap(u.a, u.b);
   return u;
-}
-Multiplier exchanged(Multiplier m) {
-  if (!m) return {};
-  return [m = std::move(m)](std::uint64_t a, std::uint64_t b) { return m(b, a); };
 }
 
 void check_unit(const Unit& u, const Convolution& c) {

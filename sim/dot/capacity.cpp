@@ -47,8 +47,13 @@ Extent times(const Extent& x, const Extent& y) {
           x.e_max + y.e_max, x.above + y.above, x.digits + y.digits};
 }
 
-Extent exact_products(const Unit& u) {
+// What an operand drops, and a supplied product may have all the same.
+int dropped(const Operand& op) { return op.keep_frac ? op.fmt.frac_bits - *op.keep_frac : 0; }
+
+Extent unrounded_products(const Unit& u, bool supplied) {
   Extent x = times(extent(u.a), extent(u.b));
+  const int more = supplied ? dropped(u.a) + dropped(u.b) : 0;
+  x.top += more, x.above += more;
   if (u.product.exponent == ProductExponent::normalised) x.e_min = x.lsb, x.e_max = x.top;
   return x;
 }
@@ -153,10 +158,10 @@ int code_digits(const Unit& u) {
 
 }  // namespace
 
-Capacity capacity(const Unit& u, std::int64_t k) {
+Capacity capacity(const Unit& u, std::int64_t k, bool supplied) {
   Bound bound;
   const std::int64_t lanes = u.lanes ? u.lanes : std::max<std::int64_t>(k, 1);
-  Extent product = exact_products(u);
+  Extent product = unrounded_products(u, supplied);
   bound.meet(product.digits);
   if (u.product.round) product = extent(u.product.round->fmt);
   if (u.scale && u.scale->apply == ScaleApply::term)

@@ -12,7 +12,8 @@ struct Capacity {
   std::int64_t group_bits, block_bits, late_bits;  // in each of the three sums, terms and sum
 };
 
-// For products of length k. Throws where an exact sum passes max_register_bits.
-Capacity capacity(const Unit& unit, std::int64_t k);
+// For products of length k, exact ones or all that a supplied multiplier may make. Throws where an
+// exact sum passes max_register_bits.
+Capacity capacity(const Unit& unit, std::int64_t k, bool supplied = false);
 
 }  // namespace widthwise

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "capacity.hpp"
+#include "checked_product.hpp"
 #include "lane_order.hpp"
 #include "make.hpp"
 #include "widthwise/sim/text.hpp"
@@ -12,14 +13,6 @@
 
 namespace widthwise {
 namespace {
-
-void check_multiplier(const Unit& u) {
-  for (const Operand* op : {&u.a, &u.b})
-    if (op->fmt.precision() > 64)
-      throw std::invalid_argument(fmt::format(
-          "multiplier: {} has {} significand digits, a supplied multiplier takes at most 64",
-          to_string(op->fmt), op->fmt.precision()));
-}
 
 CodeMatrix moved(const Format& f, CodeMatrix x, std::ptrdiff_t rows, std::ptrdiff_t columns) {
   if (x.data)
@@ -50,14 +43,26 @@ MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, s
   return p;
 }
 
-uint128 checked_product(const Multiplier& multiply, std::uint64_t a, int digits_a, std::uint64_t b,
-                        int digits_b) {
+void check_multiplier(const Unit& u) {
+  for (const Operand* op : {&u.a, &u.b})
+    if (op->fmt.precision() > 64)
+      throw std::invalid_argument(fmt::format(
+          "multiplier: {} has {} significand digits, a supplied multiplier takes at most 64",
+          to_string(op->fmt), op->fmt.precision()));
+}
+
+uint128 CheckedProduct::operator()(std::uint64_t a, std::uint64_t b) const {
   const uint128 product = multiply(a, b);
-  if (bit_length(product) <= digits_a + digits_b) return product;
+  if (bit_length(product) > digits_a + digits_b)
+    refuse({a, b, bit_length(product)}, digits_a, digits_b);
+  return product;
+}
+
+void refuse(const WideProduct& product, int digits_a, int digits_b) {
   throw std::invalid_argument(
       fmt::format("multiplier: {:#x} * {:#x} gave a product of {} bits; that of significands of "
                   "{} and {} digits has at most {}",
-                  a, b, bit_length(product), digits_a, digits_b, digits_a + digits_b));
+                  product.a, product.b, product.bits, digits_a, digits_b, digits_a + digits_b));
 }
 
 std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
@@ -65,7 +70,7 @@ std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
   check(unit);
   check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
-  const Capacity need = capacity(unit, static_cast<std::int64_t>(k));
+  const Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
   const std::int64_t magnitude =
       multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
   if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));

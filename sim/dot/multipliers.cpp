@@ -2,20 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <charconv>
 #include <stdexcept>
 
 namespace widthwise {
 namespace {
-
-int log2_floor(std::uint64_t x) { return 63 - std::countl_zero(x); }
-
-// The leading `width` digits of x; below them a one, then zeros.
-std::uint64_t leading(std::uint64_t x, int width) {
-  const int drop = log2_floor(x) + 1 - width;
-  return drop <= 0 ? x : (x >> drop | 1) << drop;
-}
 
 int number_after(std::string_view text, std::string_view name, int least, int most) {
   int n = 0;
@@ -30,42 +21,12 @@ int number_after(std::string_view text, std::string_view name, int least, int mo
 
 }  // namespace
 
-Multiplier truncated_array(int columns) {
-  return [columns](std::uint64_t a, std::uint64_t b) {
-    uint128 sum = 0;
-    for (int i = 0; i < 64; ++i) {
-      if (!(b >> i & 1)) continue;
-      const uint128 row = uint128{a} << i;
-      sum += columns < 128 ? row >> columns << columns : 0;
-    }
-    return sum;
-  };
-}
+using Name = NamedMultiplier::Name;
 
-Multiplier mitchell() {
-  // log2 x is about k + f for x = 2^k (1 + f); the antilogarithm is the same line again.
-  return [](std::uint64_t a, std::uint64_t b) -> uint128 {
-    if (a == 0 || b == 0) return 0;
-    const int ka = log2_floor(a), kb = log2_floor(b);
-    const uint128 fa = uint128{a ^ std::uint64_t{1} << ka} << kb,
-                  fb = uint128{b ^ std::uint64_t{1} << kb} << ka;
-    const uint128 one = uint128{1} << (ka + kb), f = fa + fb;  // fractions in units of 2^-(ka + kb)
-    return f < one ? one + f : f << 1;
-  };
-}
-
-Multiplier drum(int width) {
-  return [width](std::uint64_t a, std::uint64_t b) -> uint128 {
-    if (a == 0 || b == 0) return 0;
-    return uint128{leading(a, width)} * leading(b, width);
-  };
-}
-
-Multiplier truncated_operands(int bits) {
-  return [bits](std::uint64_t a, std::uint64_t b) {
-    return uint128{a >> bits << bits} * (b >> bits << bits);
-  };
-}
+Multiplier truncated_array(int columns) { return NamedMultiplier{Name::truncated_array, columns}; }
+Multiplier mitchell() { return NamedMultiplier{Name::mitchell}; }
+Multiplier drum(int width) { return NamedMultiplier{Name::drum, width}; }
+Multiplier truncated_operands(int bits) { return NamedMultiplier{Name::truncated_operands, bits}; }
 
 Multiplier parse_multiplier(std::string_view text) {
   if (text == "exact") return {};
@@ -82,6 +43,47 @@ Multiplier parse_multiplier(std::string_view text) {
 std::vector<std::string> multiplier_names() {
   return {"exact", "mitchell", "drum<width>", "truncated_array<columns>",
           "truncated_operands<bits>"};
+}
+
+std::string product_source(std::string_view text) {
+  return fmt::format(R"(typedef unsigned long long uint64;
+typedef unsigned __int128 uint128;
+#ifdef __CUDACC__
+#define WIDTHWISE_DEVICE __device__
+#else
+#define WIDTHWISE_DEVICE
+#endif
+
+// Digits of x: 0 for 0.
+static WIDTHWISE_DEVICE inline int bit_length(uint64 x) {{
+  int n = 0;
+  for (int half = 32; half; half /= 2)
+    if (x >> half) n += half, x >>= half;
+  return n + (x != 0);
+}}
+
+static WIDTHWISE_DEVICE inline void widthwise_text(uint64 ma, uint64 mb, uint128& mp) {{
+#line 1 "product"
+{}
+}}
+
+extern "C" WIDTHWISE_DEVICE void widthwise_product(uint64 ma, uint64 mb, uint128* result) {{
+  uint128 mp = 0;
+  widthwise_text(ma, mb, mp);
+  *result = mp;
+}}
+)",
+                     text);
+}
+
+Multiplier exchanged(Multiplier multiply) {
+  if (!multiply || multiply.target<NamedMultiplier>()) return multiply;
+  if (auto* text = multiply.target<TextProduct>()) {
+    text->exchanged = !text->exchanged;
+    return multiply;
+  }
+  return
+      [multiply = std::move(multiply)](std::uint64_t a, std::uint64_t b) { return multiply(b, a); };
 }
 
 }  // namespace widthwise

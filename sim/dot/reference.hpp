@@ -4,6 +4,7 @@
 #include "checked_product.hpp"
 #include "gather.hpp"
 #include "lane_order.hpp"
+#include "widthwise/multipliers.hpp"
 #include "wires.hpp"
 
 namespace widthwise {
@@ -11,18 +12,6 @@ namespace widthwise {
 // Columns of b decoded at a time: a panel of factors stays in the cache while all rows pass. Of
 // long columns there are fewer.
 inline constexpr std::size_t panel_columns = 32, panel_lanes = 1 << 16;
-
-template <class M>
-struct UserMultiplier {
-  const Multiplier& multiply;
-  int digits_a, digits_b;
-
-  template <class H>
-  M operator()(const H& a, const H& b) const {
-    return M(checked_product(multiply, static_cast<std::uint64_t>(a), digits_a,
-                             static_cast<std::uint64_t>(b), digits_b));
-  }
-};
 
 // The definition at work: lib's chain over carriers M and H, one output after the other.
 template <class M, class H>
@@ -96,8 +85,8 @@ class UnitOver final : public ReferenceUnit {
       running_chain<M, H>(path_, lanes, c, scratch, padded, ExactMultiplier<M>{}, start, deliver);
   }
 
-  UserMultiplier<M> user_multiplier() const {
-    return {multiplier_, path_.unit.a.fmt.precision(), path_.unit.b.fmt.precision()};
+  SuppliedMultiplier<M, CheckedProduct> user_multiplier() const {
+    return {{multiplier_, path_.unit.a.fmt.precision(), path_.unit.b.fmt.precision()}};
   }
 
   // One thread's operands, decoded and conditioned, and its scratch.

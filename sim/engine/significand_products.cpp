@@ -19,7 +19,7 @@ void SignificandProducts::expect(std::size_t count) const {
 
 double SignificandProducts::asked(std::uint64_t a, std::uint64_t b) const {
   if (a == 0 || b == 0) return 1;
-  return static_cast<double>(checked_product(multiply_, a, digits_a_, b, digits_b_));
+  return static_cast<double>(CheckedProduct{multiply_, digits_a_, digits_b_}(a, b));
 }
 
 void SignificandProducts::row(std::uint64_t a, const std::uint64_t* b, std::size_t n,

@@ -21,7 +21,20 @@ bool wrong(const char* what) {
   return told && std::strcmp(told, what) == 0;
 }
 bool launched = false;
-constexpr int success = 0, out_of_memory = 2, no_device = 100, illegal_address = 700;
+constexpr int success = 0, out_of_memory = 2, no_device = 100, no_image = 209, not_found = 500,
+              illegal_address = 700;
+
+// What was given to the linker, for other tools to look at: in the folder FAKE_DRIVER_KEEPS.
+void keep(const char* name, const void* data, std::size_t bytes) {
+  const char* folder = std::getenv("FAKE_DRIVER_KEEPS");
+  if (!folder) return;
+  std::FILE* file = std::fopen((std::string(folder) + "/" + name).c_str(), "wb");
+  std::fwrite(data, 1, bytes, file);
+  std::fclose(file);
+}
+struct Link {
+  char* words;
+};
 
 }  // namespace
 
@@ -109,6 +122,29 @@ int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigne
   return success;
 }
 #endif
+int cuLinkCreate_v2(unsigned, int*, void** values, Link** link) {
+  *link = new Link{static_cast<char*>(values[0])};
+  return success;
+}
+int cuLinkAddData_v2(Link*, int, void* data, std::size_t bytes, const char* name, unsigned, int*,
+                     void**) {
+  keep(name, data, bytes);
+  return success;
+}
+int cuLinkComplete(Link* link, void** image, std::size_t*) {
+  if (wrong("link")) std::strcpy(link->words, "imaginary words");
+  *image = link;
+  return wrong("link") ? no_image : success;
+}
+int cuLinkDestroy(Link* link) {
+  delete link;
+  return success;
+}
+// NVRTC asks for a driver's own cache.
+int cuGetExportTable(const void** table, const void*) {
+  *table = nullptr;
+  return not_found;
+}
 int cuGetErrorName(int, const char** name) {
   *name = "CUDA_ERROR_IMAGINARY";
   return success;

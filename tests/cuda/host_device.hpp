@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda/device.hpp"
+#include "widthwise/sim/multipliers.hpp"
 
 // A device that is this CPU: kernels are run by their own bodies, and memory taken and given back
 // is counted.
@@ -18,6 +19,10 @@ class HostDevice final : public widthwise::cuda::Device {
 
   explicit HostDevice(std::map<std::string, Body> kernels) : kernels_(std::move(kernels)) {}
 
+  // What sources stand for, as if they had been compiled, and the one linked with the kernel.
+  std::map<std::string, widthwise::TextProduct::Function*> compiled;
+  widthwise::TextProduct::Function* linked = nullptr;
+
   std::size_t memory = std::size_t{1} << 28;  // in all
   std::size_t taken = 0, most_taken = 0, launches = 0;
   std::size_t copied = 0;  // bytes, in or out
@@ -27,6 +32,10 @@ class HostDevice final : public widthwise::cuda::Device {
   std::string name() const override { return "this CPU"; }
   std::size_t free_bytes() const override { return memory - taken; }
   std::size_t processors() const override { return 1; }
+
+  std::string why_not_with(const std::string& source) const override {
+    return compiled.contains(source) ? "" : "this CPU compiles nothing";
+  }
 
   void* allocate(std::size_t bytes) override {
     if (bytes > free_bytes()) throw std::bad_alloc();
@@ -48,6 +57,7 @@ class HostDevice final : public widthwise::cuda::Device {
               const void* argument) override {
     ++launches;
     most_layers = std::max(most_layers, grid.blocks_z);
+    linked = kernel.with.empty() ? nullptr : compiled.at(kernel.with);
     kernels_.at(kernel.name)(argument, grid);
   }
   void use_stream(std::uintptr_t handle) override { stream = handle; }

@@ -5,6 +5,7 @@
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
+#include "cuda/kernels/text_multiplier.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
 #include "phases.hpp"
@@ -36,6 +37,17 @@ HostDevice::Body layers(RoundingMode mode) {
         const auto& all = *static_cast<const cuda::TileLayers<T>*>(argument);
         for (std::size_t z = 0; z < grid.blocks_z; ++z) one(&all.layer[z], grid);
       };
+}
+
+template <class Multiply>
+using Supplied = SuppliedMultiplier<uint128, Multiply>;
+template <class Multiply>
+using SuppliedWide = SuppliedMultiplier<Wide<12>, Multiply>;
+
+template <class Small, class Medium>
+void add_units(const std::string& multiplier, Kernels& all) {
+  all["unit_small" + multiplier] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t, Small>>();
+  all["unit_medium" + multiplier] = each_thread<cuda::UnitOutputs<Wide<12>, uint128, Medium>>();
 }
 
 template <class T, class Step>
@@ -93,8 +105,9 @@ HostDevice::Body pair_tile() {
 
 Kernels kernels() {
   Kernels all;
-  all["unit_small"] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>();
-  all["unit_medium"] = each_thread<cuda::UnitOutputs<Wide<12>, uint128>>();
+  add_units<ExactMultiplier<uint128>, ExactMultiplier<Wide<12>>>("", all);
+  add_units<Supplied<NamedMultiplier>, SuppliedWide<NamedMultiplier>>("_named", all);
+  add_units<Supplied<cuda::TextMultiplier>, SuppliedWide<cuda::TextMultiplier>>("_text", all);
   add_tiles<float>("float", all);
   add_tiles<double>("double", all);
   using enum lanes::Multiply;
@@ -128,3 +141,7 @@ HostDevice& host_device() {
 }
 
 }  // namespace tests
+
+void widthwise_product(std::uint64_t ma, std::uint64_t mb, widthwise::uint128* mp) {
+  tests::host_device().linked(ma, mb, mp);
+}

@@ -3,7 +3,9 @@
 
 #include "tests/sim/products.hpp"
 #include "tests/sim/random_units.hpp"
+#include "wide_product.hpp"
 #include "widthwise/cuda/gpu.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -51,6 +53,20 @@ constexpr const char* chains[] = {"mac(e5m10)",
                                   "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
                                   "mac(e5m10, sum=e5m10:sr13)"};
 
+// Of carriers of both sizes.
+constexpr const char* by_multipliers[] = {"mac(e4m3fn)", "fma(e5m10)", "mac(binary64)",
+                                          "hopper.f16.f32", "blackwell.mxfp8"};
+
+std::uint64_t compare_multiplied(const Multiplier& multiply, Tally& tally, ProductRandom& random) {
+  std::uint64_t outputs = 0;
+  for (const char* unit : by_multipliers)
+    for (const Rival::Shape& s : shapes) {
+      Rival("cuda", parse_unit(unit), tally, true, multiply).compare_random(s, random);
+      outputs += outputs_compared(s);
+    }
+  return outputs;
+}
+
 }  // namespace
 
 TEST_CASE("a GPU computes every preset") {
@@ -91,6 +107,37 @@ TEST_CASE("a GPU computes units of any kind") {
   }
   CHECK(outputs > 400 * outputs_compared(shapes[0]));
   tally.expect(outputs);
+}
+
+TEST_CASE("a GPU multiplies by the shipped multipliers") {
+  if (!gpu_is_here()) return;
+  Tally tally;
+  ProductRandom random(5);
+  std::uint64_t outputs = 0;
+  for (const char* name : {"mitchell", "drum3", "truncated_array9", "truncated_operands3"})
+    outputs += compare_multiplied(parse_multiplier(name), tally, random);
+  tally.expect(outputs);
+}
+
+TEST_CASE("a GPU multiplies by a text, and tells of too many digits") {
+  if (!gpu_is_here()) return;
+  const TextProduct lopsided{product_source("mp = uint128(ma) * (mb >> 1) + bit_length(ma) % 2;"),
+                             [](auto a, auto b, uint128* mp) {
+                               *mp = uint128{a} * (b >> 1) + std::uint64_t(bit_length(a)) % 2;
+                             }};
+  for (const Opinion& o :
+       opinions({.unit = parse_unit("mac(e5m10)"), .k = 4, .multiplier = lopsided}))
+    if (o.engine == "cuda" && !o.takes) {
+      fmt::print("SKIPPED: no NVRTC for this GPU: {}\n", o.reason);
+      return;
+    }
+  Tally tally;
+  ProductRandom random(6);
+  std::uint64_t outputs = compare_multiplied(lopsided, tally, random);
+  outputs += compare_multiplied(exchanged(lopsided), tally, random);
+  tally.expect(outputs);
+
+  check_wide_product("cuda", {product_source(wide_text), &wide_product});
 }
 
 // Bit patterns of 16-bit formats, specials among them, by the thousand million.

@@ -23,7 +23,7 @@ const bool offered = [] {
     return std::vector<Engine>{
         {engine,
          true,
-         false,
+         true,
          [](const ProductTask& task) { return cuda::opinion(task, engine, device()); },
          [](const ProductTask& task) { return cuda::make(task, device()); },
          {}}};

@@ -1,5 +1,7 @@
 """What is said of a GPU and its driver, with a driver that only looks like one."""
 
+import contextlib
+import ctypes
 import os
 import shutil
 import subprocess
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import widthwise as ww
+from widthwise._compiler import offer_nvrtc
 
 SOURCE = Path(__file__).parents[1] / "cuda" / "fake_driver.cpp"
 
@@ -100,3 +103,94 @@ os.wait()
 """
     out = said(drivers["whole"], "", program)
     assert "a GPU that was found before a fork cannot be used after it" in out
+
+
+# --- Products given as text ----------------------------------------------------------------------
+
+# Of `text` by one engine or another, as PRODUCT has it of a and b.
+MULTIPLIED = """
+a = ww.zeros((3, 4), "e5m10")
+b = ww.zeros((4, 5), "e5m10")
+def product(engine, text):
+    try:
+        ww.matmul(a, b, unit="mac(e5m10)", engine=engine, multiplier=ww.product(text))
+        print(engine, "computed it")
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    offer_nvrtc()
+    for name in ("libnvrtc.so.13", "libnvrtc.so.12"):
+        with contextlib.suppress(OSError):
+            return ctypes.CDLL(name)
+    pytest.skip("NVRTC was not found: pip install 'nvidia-cuda-nvrtc==13.0.*'")
+
+
+def test_shipped_multipliers_and_texts_go_to_a_gpu_and_functions_do_not(drivers, nvrtc):
+    program = f"""{MULTIPLIED}
+product('cuda', 'mp = uint128(ma) * mb;')
+for multiplier in ('mitchell', 'drum6', lambda x, y: x * y):
+    try:
+        ww.matmul(a, b, unit='mac(e5m10)', engine='cuda', multiplier=multiplier)
+        print('computed')
+    except ValueError as error:
+        print(error)
+"""
+    text, mitchell, drum, own = said(drivers["whole"], "", program).splitlines()
+    assert text == "cuda computed it" and mitchell == drum == "computed"
+    assert "does not take unit mac(e5m10): its multiplier is a function of this process" in own
+    assert "those given as text (ww.product); engine = 'auto' finds one that does" in own
+
+
+def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_path, monkeypatch):
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc was not found")
+    monkeypatch.setenv("FAKE_DRIVER_KEEPS", str(tmp_path))
+    text = "mp = uint128(ma) * mb - (bit_length(ma) > 3);"
+    out = said(drivers["whole"], "", f"{MULTIPLIED}product('cuda', {text!r})")
+    assert out == "cuda computed it\n"
+    ptx = (tmp_path / "product").read_bytes()
+    assert ptx.endswith(b"\0") and b".visible .func widthwise_product" in ptx
+    (tmp_path / "product.ptx").write_bytes(ptx.rstrip(b"\0"))
+    (tmp_path / "kernels").rename(tmp_path / "kernels.fatbin")
+
+    def tool(gpu, *arguments):
+        command = [nvcc, f"-arch={gpu}", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    for gpu in ("sm_80", "sm_120"):
+        assert not tool(gpu, "-rdc=true", "-cubin", "product.ptx", "-o", "product.cubin").returncode
+        whole = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "product.cubin", "-o", "linked")
+        assert whole.returncode == 0, whole.stderr
+        alone = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "-o", "alone")
+        assert "Undefined reference to 'widthwise_product'" in alone.stderr
+
+
+def test_a_text_that_only_the_gpus_compiler_refuses_goes_to_the_cpu(drivers, nvrtc):
+    text = "mp = ma;\n#ifdef __CUDACC__\nmp = nobody;\n#endif"
+    program = f"{MULTIPLIED}product('cuda', {text!r})\nproduct('auto', {text!r})"
+    *refused, auto = said(drivers["whole"], "", program).splitlines()
+    words = "\n".join(refused)
+    assert "does not take unit mac(e5m10): NVRTC does not compile the product" in words
+    assert 'product(3): error: identifier "nobody" is undefined' in words
+    assert auto == "auto computed it"
+
+
+def test_without_nvrtc_the_way_out_is_named_and_the_cpu_goes_on(drivers):
+    program = f"{MULTIPLIED}import widthwise._compiler as of\nof.offer_nvrtc = lambda: None\n"
+    program += "product('cuda', 'mp = ma;')\nproduct('auto', 'mp = ma;')"
+    refused, auto = said(drivers["whole"], "", program).splitlines()
+    if refused == "cuda computed it":
+        pytest.skip("this machine's own NVRTC is on its library path, where CUDA's toolkit put it")
+    assert "NVRTC, which compiles a text for a GPU, is not there: libnvrtc.so" in refused
+    assert "pip install 'nvidia-cuda-nvrtc==13.0.*' brings one" in refused
+    assert auto == "auto computed it"
+
+
+def test_what_the_drivers_linker_has_to_say_is_told(drivers, nvrtc):
+    out = said(drivers["whole"], "link", f"{MULTIPLIED}product('cuda', 'mp = ma;')")
+    assert "GPU 0 (Imaginary 1), loading the kernels of unit_text: imaginary words: an imag" in out

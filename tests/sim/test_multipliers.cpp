@@ -5,6 +5,7 @@
 #include "dot_text.hpp"
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 // Approximate multipliers against their published definitions, and in a unit.
 namespace {
@@ -129,6 +130,13 @@ TEST_CASE("a product of more digits than both significands have is refused") {
                        std::invalid_argument);
 }
 
+TEST_CASE("the sums hold a product that has digits which its operands dropped") {
+  Unit u = parse_unit("kulisch(e8m54)");
+  u.a.keep_frac = u.b.keep_frac = 1;
+  const Multiplier full = [](auto, auto) { return uint128{1} << 109; };
+  CHECK(multiplied(u, full, {0x1p127}, {0x1p127}) == codes(u.out.fmt, {infinity}));
+}
+
 TEST_CASE("operands of more than 64 digits have no supplied multiplier") {
   CHECK_THROWS_WITH_AS(
       make_reference(fused(ieee_format(15, 64), 1), 1, mitchell()),
@@ -150,4 +158,34 @@ TEST_CASE("multipliers by name") {
                        "multiplier 'booth' is not known; there are exact, mitchell, drum<width>, "
                        "truncated_array<columns>, truncated_operands<bits>",
                        std::invalid_argument);
+}
+
+TEST_CASE("engines find a shipped multiplier and a text in what they are given, and no function") {
+  CHECK(parse_multiplier("drum6").target<NamedMultiplier>()->name == NamedMultiplier::Name::drum);
+  CHECK(parse_multiplier("drum6").target<NamedMultiplier>()->parameter == 6);
+  const Multiplier own = [](std::uint64_t a, std::uint64_t b) { return uint128{a} * b; };
+  CHECK_FALSE(own.target<NamedMultiplier>());
+  CHECK_FALSE(own.target<TextProduct>());
+  static_assert(NamedMultiplier{NamedMultiplier::Name::mitchell}(3, 3) == 8);
+}
+
+TEST_CASE("a multiplier with its operands exchanged, and back, is of the same sort") {
+  const TextProduct first{"", [](std::uint64_t a, std::uint64_t, uint128* mp) { *mp = a; }};
+  CHECK(first(3, 5) == 3);
+  const Multiplier once = exchanged(first), twice = exchanged(once);
+  CHECK(once(3, 5) == 5);
+  CHECK(once.target<TextProduct>());
+  CHECK(twice(3, 5) == 3);
+  CHECK(exchanged(Multiplier([](auto a, auto) { return uint128{a}; }))(3, 5) == 5);
+  CHECK(exchanged(mitchell()).target<NamedMultiplier>());
+  CHECK_FALSE(exchanged(Multiplier{}));
+  for (const char* name : {"mitchell", "drum3", "truncated_array5", "truncated_operands2"})
+    check_all_pairs(parse_multiplier(name),
+                    [&](std::uint64_t a, std::uint64_t b) { return parse_multiplier(name)(b, a); });
+}
+
+TEST_CASE("a text becomes one function, whose lines are the text's") {
+  const std::string source = product_source("mp = uint128(ma) {+} mb;");
+  CHECK(source.find("#line 1 \"product\"\nmp = uint128(ma) {+} mb;\n") != std::string::npos);
+  CHECK(source.find("extern \"C\"") != std::string::npos);
 }

@@ -3,29 +3,44 @@
 #include <string_view>
 #include <vector>
 
+#include "widthwise/multipliers.hpp"
 #include "widthwise/sim/dot.hpp"
 
-// Approximate multipliers of the literature, on significands with their hidden ones. They show how
-// a user's own product is made.
+// What may stand in place of the exact product, beside functions of the user's own. Both kinds here
+// are values that an engine finds in a Multiplier by target<...>() and may take along.
 namespace widthwise {
 
-// An array multiplier without its `columns` rightmost columns: partial-product bits of a weight
-// below 2^columns are never added (Schulte and Swartzlander, 1993, without their correction).
+// lib's, ready to be called.
 Multiplier truncated_array(int columns);
-
-// Mitchell's logarithmic multiplier (1962): the sum of two piecewise linear logarithms.
-// Significands without leading one (subnormals) are normalised first, as their log2 demands.
 Multiplier mitchell();
-
-// DRUM (Hashemi, Bahar, Reda, 2015): the leading `width` digits of each operand, the last of them
-// set to one to centre the error, multiplied exactly. width >= 2.
-Multiplier drum(int width);
-
-// The low `bits` digits of each operand dropped before an exact product.
+Multiplier drum(int width);  // width >= 2
 Multiplier truncated_operands(int bits);
 
 // "exact", "truncated_array8", "mitchell", "drum6", "truncated_operands4".
 Multiplier parse_multiplier(std::string_view text);
 std::vector<std::string> multiplier_names();
+
+// A product given as text: C++ statements that set mp, 128 bits and 0 before, from ma and mb, 64
+// bits each.
+struct TextProduct {
+  using Function = void(std::uint64_t ma, std::uint64_t mb, uint128* mp);
+
+  std::string source;  // product_source of the text, for whoever compiles it for other machines
+  Function* compiled;  // for this one
+  bool exchanged = false;
+
+  uint128 operator()(std::uint64_t a, std::uint64_t b) const {
+    uint128 product;
+    exchanged ? compiled(b, a, &product) : compiled(a, b, &product);
+    return product;
+  }
+};
+
+// C++ for this machine's compiler and for NVIDIA's, of one function widthwise_product, which is a
+// TextProduct::Function. Lines are counted in the text.
+std::string product_source(std::string_view text);
+
+// b's product with a for that of a with b.
+Multiplier exchanged(Multiplier multiply);
 
 }  // namespace widthwise
