@@ -40,18 +40,25 @@ def compiler() -> tuple[str, ...]:
 def compiled(text: str, command: tuple[str, ...]) -> int:
     """Where the function lies. Its library stays loaded, its file does not outlive the loading."""
     with tempfile.TemporaryDirectory(prefix="widthwise-") as folder:
-        Path(folder, "product").write_text(text)  # for the compiler to show lines of
         library = Path(folder, "product.so")
+        Path(folder, "product").write_text(text, encoding="utf-8")  # the compiler shows its lines
         subprocess.run(
             [*command, *OPTIONS, "-o", str(library)],
             input=core.product_source(text),
             cwd=folder,
             env=os.environ | {"LC_ALL": "C"},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=True,
         )
-        function = ctypes.CDLL(str(library)).widthwise_product
+        try:
+            function = ctypes.CDLL(str(library)).widthwise_product
+        except OSError as error:
+            raise RuntimeError(
+                f"what {command[0]} made for ww.product cannot be loaded: {error}. If its folder "
+                "allows no programs, name another one in TMPDIR"
+            ) from None
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return address

@@ -3,6 +3,7 @@
 import os
 import pickle
 import re
+import shlex
 import stat
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_a_product_of_too_many_digits_is_refused_by_every_engine():
     [
         ("uint128 z = ma;\nmp = z * mx;", r"(?s)does not compile it:\n.*product:2:10.*mx"),
         ("mp = ma * mb", r"(?s)does not compile it:\n.*product:"),
-        ("int k = 1;\n\nmp = k *;", r"product:3:9"),
+        ("int k = 1; // größer\n\nmp = k *;", r"product:3:9"),
         ("mp = ma; throw 1;", r"product:1:"),
         ("extern uint64 f(uint64); mp = f(ma);", r"undefined reference to .*f\("),
         ("m = ma * mb;", r"product: 'm = ma [*] mb;' does not set mp, as 'mp = uint128\(ma\)"),
@@ -139,18 +140,28 @@ def test_without_a_compiler_the_way_out_is_named(monkeypatch, tmp_path):
         ww.product("mp = ma;")
 
 
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def test_what_cannot_be_loaded_names_the_way_out(monkeypatch, tmp_path):
+    script(tmp_path / "careless", "echo nothing >product.so")
+    monkeypatch.setenv("CXX", str(tmp_path / "careless"))
+    with pytest.raises(RuntimeError, match="careless made for .* cannot be loaded: .*in TMPDIR"):
+        ww.product("mp = ma;")
+
+
 def test_each_text_is_compiled_once_by_each_compiler_and_leaves_nothing(monkeypatch, tmp_path):
     log, scratch = tmp_path / "log", tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    real = compiler()[0]
+    real = shlex.join(compiler())
     for name in ("one", "other"):
-        script = tmp_path / name
-        script.write_text(f'#!/bin/sh\necho {name} >>{log}\nexec {real} "$@"\n')
-        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        script(tmp_path / name, f'echo {name} >>{log}\nexec {real} "$@"')
 
-    def compiled(compiler, text):
-        monkeypatch.setenv("CXX", str(tmp_path / compiler))
+    def compiled(by, text):
+        monkeypatch.setenv("CXX", str(tmp_path / by))
         assert ww.product(text)(6, 7) == 42
         return log.read_text().split()
 
