@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "block_tiles.hpp"
 #include "definition.hpp"
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
@@ -13,6 +15,9 @@
 namespace widthwise::cuda {
 namespace {
 
+// A GPU's grid has at most 65,535 blocks along y. No tile has fewer rows than 64.
+constexpr std::size_t most_lines = std::size_t{65535} * 64;
+
 // Region by region of what the device's memory holds.
 class DeviceProduct final : public ProductEngine {
  public:
@@ -20,6 +25,7 @@ class DeviceProduct final : public ProductEngine {
       : device_(device), unit_(task.unit), way_(pair_tiles(task, device)) {
     if (!way_) way_ = lane_tiles(task, device);
     if (!way_) way_ = tensor_tiles(task, device);
+    if (!way_) way_ = block_tiles(task, device);
     if (!way_) way_ = definition(task, device);
   }
 
@@ -28,10 +34,11 @@ class DeviceProduct final : public ProductEngine {
   }
 
  private:
-  // What does not fit goes in halves: whole rows while there are some.
+  // What does not fit, or passes a grid, goes in halves: whole rows while there are some.
   void run(const Region& r, const MatrixProduct& p, std::size_t budget) const {
     if (r.outputs() == 0) return;
-    if (RegionMemory::bytes(unit_, p, r) <= budget && fits(r, p)) return;
+    const bool small = RegionMemory::bytes(unit_, p, r) <= budget;
+    if (std::max(r.rows, r.columns) <= most_lines && small && fits(r, p)) return;
     if (r.outputs() == 1)
       throw std::runtime_error(fmt::format(
           "{}: its memory does not hold the operands of one output, of length {}; engine = 'auto' "
@@ -87,6 +94,9 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
       return say("value lanes on a GPU's threads, transfers counted", 20e9);
     if (why_no_tensor_tiles(task).empty())
       return say("tensor tiles on a GPU's threads, transfers counted", 15e9);
+    if (why_no_block_tiles(task).empty())
+      return say("blocks of the machine's own operations on a GPU's threads, transfers counted",
+                 10e9);
     return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
                            "counted",
                            small ? 128 : 768),

@@ -89,7 +89,8 @@ std::string refusal(const ProductTask& task, const tensor::Plan& sum) {
   if (std::max(digits(u.a), digits(u.b)) > PackedOperand::significand_bits)
     return fmt::format("significands of more than {} digits", PackedOperand::significand_bits);
   const bool late = u.c_level == CLevel::late;
-  if (late && sum.chunk < sum.lanes) return "sums of products of more than 32 bits that C joins late";
+  if (late && sum.chunk < sum.lanes)
+    return "sums of products of more than 32 bits that C joins late";
   if (!sum.survives) return "products that lose digits whatever the exponents";
   if (u.scale) return unlike_an_exponent(*u.scale);
   return {};

@@ -5,11 +5,11 @@
 #include <bit>
 #include <climits>
 
-#include "definition.hpp"
+#include "group_tiles.hpp"
 #include "kernels/tensor_tile.hpp"
 #include "lines_there.hpp"
+#include "output_tiles.hpp"
 #include "tensor_plan.hpp"
-#include "values.hpp"
 
 namespace widthwise::cuda {
 namespace {
@@ -47,20 +47,11 @@ class TensorTiles final : public Way {
         definition_(definition(task, device)) {}
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
-    const MatrixProduct& p = region.p;
-    const Buffer a = packed(lines_.of_a(p)), b = packed(lines_.of_b(p));
-    const auto c = decoded<float>(device_, unit_.c, p.c, p.m * p.n);
-    const Buffer result(device_, p.m * p.n * sizeof(float)), redo(device_, p.m * p.n);
+    const Buffer a = packed(lines_.of_a(region.p)), b = packed(lines_.of_b(region.p));
     TensorArgs args = constants_;
     args.a = a.at<const std::uint32_t>();
     args.b = b.at<const std::uint32_t>();
-    args.c = c.at();
-    args.result = result.at<float>();
-    args.redo = redo.at<unsigned char>();
-    args.m = static_cast<int>(p.m), args.n = static_cast<int>(p.n);
-    device_.launch({"tensor_tile", tile_.c_str()}, grid(p.m, p.n), &args);
-    encode(device_, result_round(unit_).fmt, result.at<const float>(), redo.at<std::uint8_t>(), p);
-    definition_->compute(region, redo.at<std::uint8_t>());
+    compute_outputs(device_, unit_, {"tensor_tile", tile_.c_str()}, args, region, *definition_);
   }
 
  private:
@@ -75,7 +66,6 @@ class TensorTiles final : public Way {
     if (sum.chunk >= sum.lanes) z.chunk = z.group;
     z.left = static_cast<int>(sum.frac_bits) - places(unit_.a) - places(unit_.b);
     z.interval = static_cast<int>(blocks_.packed(static_cast<std::size_t>(plan.interval)));
-    z.c_last = unit_.chain.c_at == CAt::last;
     z.join = plan.late ? late_join(sum) : early_join(sum);
     return z;
   }
@@ -92,18 +82,18 @@ class TensorTiles final : public Way {
     const auto number = [](std::int64_t x) { return static_cast<int>(x); };
     constexpr std::int64_t never = 1 << 20;
     const std::int64_t overflow = unit_.product.overflow_to_inf_at.value_or(never);
-    return {.frac_bits = number(sum.frac_bits),
-            .floor = number(*align.e_floor),
-            .c_emin = number(unit_.c.fmt.emin()),
-            // A product is less than 2^(E + 2).
-            .most_exponent = number(std::min<std::int64_t>(PackedOperand::most_exponent,
-                                                           overflow - 2)),
-            .kept = ~std::uint32_t{0},
-            .sum_up = number(frac.F_sum - sum.frac_bits),
-            .c_up = number(frac.F_C - binary32.frac_bits),
-            .c_grid_up = number(frac.F_sum - frac.F_C),
-            .drop_below = number(align.drop_c_below.value_or(never)),
-            .cut_digits = number(unit_.out.post_norm_frac.value_or(63)) + 1};
+    return {
+        .frac_bits = number(sum.frac_bits),
+        .floor = number(*align.e_floor),
+        .c_emin = number(unit_.c.fmt.emin()),
+        // A product is less than 2^(E + 2).
+        .most_exponent = number(std::min<std::int64_t>(PackedOperand::most_exponent, overflow - 2)),
+        .kept = ~std::uint32_t{0},
+        .sum_up = number(frac.F_sum - sum.frac_bits),
+        .c_up = number(frac.F_C - binary32.frac_bits),
+        .c_grid_up = number(frac.F_sum - frac.F_C),
+        .drop_below = number(align.drop_c_below.value_or(never)),
+        .cut_digits = number(unit_.out.post_norm_frac.value_or(63)) + 1};
   }
 
   Buffer packed(const Lines& lines) const {
@@ -112,10 +102,6 @@ class TensorTiles final : public Way {
     const PackOperands pack{lines, blocks_, z.at<std::uint32_t>()};
     launch_each(device_, {"tensor_tile", "pack_operands"}, count, &pack);
     return z;
-  }
-
-  static Grid grid(std::size_t m, std::size_t n) {
-    return {(n - 1) / AnyTile::columns + 1, (m - 1) / AnyTile::rows + 1, AnyTile::threads};
   }
 
   Device& device_;
@@ -127,11 +113,16 @@ class TensorTiles final : public Way {
   std::unique_ptr<const Way> definition_;
 };
 
+bool scales_groups(const Unit& u) { return u.scale && u.scale->apply == ScaleApply::group; }
+
 }  // namespace
 
-std::string why_no_tensor_tiles(const ProductTask& task) { return tensor_plan(task).reason; }
+std::string why_no_tensor_tiles(const ProductTask& task) {
+  return scales_groups(task.unit) ? why_no_group_tiles(task) : tensor_plan(task).reason;
+}
 
 std::unique_ptr<const Way> tensor_tiles(const ProductTask& task, Device& device) {
+  if (scales_groups(task.unit)) return group_tiles(task, device);
   const TensorAnswer answer = tensor_plan(task);
   if (!answer.plan) return nullptr;
   return std::make_unique<TensorTiles>(task, *answer.plan, device);

@@ -11,8 +11,8 @@ struct JoinArgs {
   int floor, c_emin;   // least exponents: of a sum and of C
   int most_exponent;   // with a larger one a product may not be a number
   std::uint32_t kept;  // bits of a sum that is truncated
-  // Where C joins late: digits that the sum, C and C's grid go up to those of the join; how far below
-  // its exponent C is dropped; and how many digits are left before the rounding.
+  // Where C joins late: digits that the sum, C and C's grid go up to those of the join; how far
+  // below its exponent C is dropped; and how many digits are left before the rounding.
   int sum_up = 0, c_up = 0, c_grid_up = 0, drop_below = 0, cut_digits = 0;
 };
 
@@ -63,6 +63,31 @@ struct JoinedEarly {
     const float x = Out::rounded(magnitude.digits, e - g.frac_bits + magnitude.scale);
     const bool sure = !overflow && e <= g.most_exponent && x <= Out::most;
     return next_addend(c, sum == 0, sum < 0, std::bit_cast<float>(bits_of(x) & g.kept), sure);
+  }
+};
+
+// x 2^-by, truncated. What has no say may have a larger exponent: it is 0.
+WIDTHWISE_BOTH_INLINE std::int64_t cut_right(std::int64_t x, int by) {
+  const auto magnitude = static_cast<std::int64_t>(static_cast<std::uint64_t>(x < 0 ? -x : x) >>
+                                                   std::min(static_cast<unsigned>(by), 63u));
+  return x < 0 ? -magnitude : magnitude;
+}
+
+// C is one of the addends of sums of up to 53 bits, which are truncated to binary32.
+struct JoinedWide {
+  using Out = RoundingTo<tensor::Finish::truncate>;
+
+  static WIDTHWISE_BOTH_INLINE int first_vote(const JoinArgs& g, const Addend& c) {
+    return JoinedEarly<tensor::Finish::truncate>::first_vote(g, c);
+  }
+
+  static WIDTHWISE_BOTH_INLINE float next(const JoinArgs& g, const Addend& c,
+                                          const Aligned<std::int64_t>& sum) {
+    const std::int64_t total = sum.units + cut_right(c.digits() << g.c_up, sum.e - c.exponent());
+    const auto magnitude = static_cast<std::uint64_t>(total < 0 ? -total : total);
+    const float x = Out::rounded(magnitude, sum.e - g.frac_bits);
+    const bool sure = sum.e <= g.most_exponent && x <= Out::most;
+    return next_addend(c, total == 0, total < 0, std::bit_cast<float>(bits_of(x) & g.kept), sure);
   }
 };
 

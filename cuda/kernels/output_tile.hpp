@@ -3,7 +3,8 @@
 
 #include "tensor_lane.hpp"
 
-// What tiles of tensor units have in common: which outputs are whose, and what becomes of a block's.
+// What tiles of tensor units have in common: which outputs are whose, and what becomes of a
+// block's.
 namespace widthwise::cuda {
 
 struct OutputArgs {

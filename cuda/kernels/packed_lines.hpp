@@ -1,7 +1,7 @@
 #pragma once
 #include "packed_operand.hpp"
-#include "sim/dot/gather.hpp"
 #include "side.hpp"
+#include "sim/dot/gather.hpp"
 
 // Codes to what tensor tiles load: every element conditioned and scaled, in the unit's order.
 namespace widthwise::cuda {

@@ -19,6 +19,7 @@ WIDTHWISE_BOTH_INLINE std::uint32_t shifted_right(std::uint32_t x, int by) {
   return __funnelshift_rc(x, 0, static_cast<unsigned>(by));
 }
 WIDTHWISE_BOTH_INLINE float truncated(std::uint32_t x) { return __uint2float_rz(x); }
+WIDTHWISE_BOTH_INLINE float truncated(std::uint64_t x) { return __ull2float_rz(x); }
 WIDTHWISE_BOTH_INLINE float rounded_up(std::uint32_t x) { return __uint2float_ru(x); }
 WIDTHWISE_BOTH_INLINE float to_nearest(std::uint64_t x) { return __ull2float_rn(x); }
 WIDTHWISE_BOTH_INLINE float truncated_product(float a, float b) { return __fmul_rz(a, b); }
@@ -33,6 +34,7 @@ inline float truncated(double x) {
   return near > x ? std::bit_cast<float>(bits_of(near) - 1) : near;
 }
 inline float truncated(std::uint32_t x) { return truncated(static_cast<double>(x)); }
+inline float truncated(std::uint64_t x) { return truncated(static_cast<double>(x)); }  // < 2^53
 inline float to_nearest(std::uint64_t x) { return static_cast<float>(x); }
 inline float rounded_up(std::uint32_t x) {
   const float down = truncated(x);
@@ -106,8 +108,9 @@ template <>
 struct RoundingTo<tensor::Finish::truncate> {
   static constexpr float largest = 0x1.fffffep127f, most = 0x1.fffffcp127f;
 
-  static WIDTHWISE_BOTH_INLINE float rounded(std::uint32_t digits, int e) {
-    // 2^32 * 2^-250 is 0 as well, and 2^250 past the range.
+  template <class Digits>
+  static WIDTHWISE_BOTH_INLINE float rounded(Digits digits, int e) {
+    // 2^53 * 2^-250 is 0 as well, and 2^250 past the range.
     const int n = std::min(std::max(e, -250), 250), half = n >> 1;
     const float x = truncated_product(truncated(digits), power_of(half));
     return truncated_product(x, power_of(n - half));

@@ -6,10 +6,10 @@
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-#define WIDTHWISE_TENSOR_TILE(name, blocks, ...)              \
-  extern "C" __global__ void __launch_bounds__(128, blocks)   \
+#define WIDTHWISE_TENSOR_TILE(name, blocks, ...)               \
+  extern "C" __global__ void __launch_bounds__(128, blocks)    \
       tensor_##name(const __grid_constant__ TensorArgs args) { \
-    run_phases<TensorTile<__VA_ARGS__>>(args);                \
+    run_phases<TensorTile<__VA_ARGS__>>(args);                 \
   }
 using Truncated = JoinedEarly<tensor::Finish::truncate>;
 using Nearest = JoinedEarly<tensor::Finish::nearest>;

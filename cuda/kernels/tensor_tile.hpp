@@ -18,8 +18,8 @@ struct TensorArgs : OutputArgs {
   JoinArgs join;
 };
 
-// 32 steps of A and B, whole blocks of products, lie in shared memory at a time. Sum holds a block's
-// sum: 32 bits where no products of a block pass them (then only C can), else 64.
+// 32 steps of A and B, whole blocks of products, lie in shared memory at a time. Sum holds a
+// block's sum: 32 bits where no products of a block pass them (then only C can), else 64.
 template <class Join, class Sum>
 class TensorTile : public OutputTile<TensorArgs> {
  public:
@@ -98,9 +98,7 @@ class TensorTile : public OutputTile<TensorArgs> {
   WIDTHWISE_BOTH_INLINE void add_group(int k, int thread, const Shared& s, const Registers& r,
                                        Sums<Sum>& total) const {
     const int end = k + g_.group;
-    each([&](int i, int j) {
-      total[i][j] = {Join::first_vote(g_.join, Addend(r.c[i][j])), 0};
-    });
+    each([&](int i, int j) { total[i][j] = {Join::first_vote(g_.join, Addend(r.c[i][j])), 0}; });
     WIDTHWISE_NOT_UNROLLED
     for (int t = k; t < end; ++t) {
       const Rows a = rows_of(s.a.exponent[t], thread);

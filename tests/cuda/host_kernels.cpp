@@ -1,8 +1,9 @@
 #include "host_kernels.hpp"
 
+#include "cuda/kernels/block_tile.hpp"
+#include "cuda/kernels/group_tile.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
-#include "cuda/kernels/packed_lines.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
@@ -79,6 +80,11 @@ HostDevice::Body tensor_tile() {
   return phases<cuda::TensorArgs, cuda::TensorTile<Join, Sum>>(RoundingMode::rne);
 }
 
+template <class Block>
+HostDevice::Body block_tile() {
+  return phases<cuda::TileArgs<typename Block::Number>, cuda::BlockTile<Block>>(RoundingMode::rne);
+}
+
 template <class P, bool fused>
 HostDevice::Body pair_tile() {
   return phases<cuda::TileArgs<P>, cuda::PairTile<P, fused>>(RoundingMode::rne);
@@ -101,6 +107,15 @@ Kernels kernels() {
   all["tensor_nearest_32"] = tensor_tile<Nearest, std::int32_t>();
   all["tensor_nearest_64"] = tensor_tile<Nearest, std::int64_t>();
   all["tensor_late_32"] = tensor_tile<JoinedLate, std::int32_t>();
+  all["group_tile"] = phases<GroupArgs, GroupTile>(RoundingMode::rne);
+  all["pack_groups"] = each_thread<PackGroups>();
+  all["block_tree_2"] = block_tile<TreeBlock<2, false>>();
+  all["block_tree_4"] = block_tile<TreeBlock<4, false>>();
+  all["block_tree_8"] = block_tile<TreeBlock<8, false>>();
+  all["block_tree_2_flushed"] = block_tile<TreeBlock<2, true>>();
+  all["block_tree_4_flushed"] = block_tile<TreeBlock<4, true>>();
+  all["block_exact_2"] = block_tile<ExactBlock<2>>();
+  all["block_exact_4"] = block_tile<ExactBlock<4>>();
   all["pair_half_rounded"] = pair_tile<HalfPair, false>();
   all["pair_half_fused"] = pair_tile<HalfPair, true>();
   all["pair_brain_rounded"] = pair_tile<BrainPair, false>();

@@ -16,6 +16,7 @@ inline constexpr const char* tensor_engine = "cuda tensor tiles on the CPU";
 
 // Empty, or why no tiles take the unit.
 std::string why_no_tensor_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
+std::string why_no_block_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
 
 widthwise::Unit preset(std::string_view name);
 widthwise::Unit with(std::string_view name, void (*change)(widthwise::Unit&));
@@ -33,11 +34,13 @@ void compare(const std::vector<Dot>& dots);
 
 // Operands of every sort, in ragged shapes, and how many outputs were compared.
 std::uint64_t compare_all_sorts(const widthwise::Unit& u, Tally& tally, ProductRandom& random);
+// The same in shapes of a tile: for units whose tiles have been compared in ragged ones.
+std::uint64_t compare_relative(const widthwise::Unit& u, Tally& tally, ProductRandom& random);
 
 // Ordinary operands: at most one output in 500 is left to the definition.
 void compare_ordinary(const widthwise::Unit& u, ProductRandom& random);
 
-// Without a barrier most outputs are wrong.
+// Without a barrier most outputs are wrong, or seen to be.
 void check_barriers(const widthwise::Unit& u);
 
 inline std::vector<double> all(std::size_t count, double x) {
