@@ -125,12 +125,10 @@ class GroupTiles final : public Way {
     const Align& align = unit_.block_sum.align;
     const auto number = [](std::int64_t x) { return static_cast<int>(x); };
     const std::int64_t kept = unit_.out.keep_frac.value_or(binary32.frac_bits);
-    const std::size_t interval =
-        unit_.chain.promote ? static_cast<std::size_t>(unit_.chain.promote->interval) : 0;
     GroupArgs z{};
     z.blocks = static_cast<int>(blocks_.count(k));
     z.groups = groups_of(unit_);
-    z.interval = static_cast<int>(blocks_.packed(interval) / PackedGroup::lanes);
+    z.interval = static_cast<int>(packed_interval(unit_, blocks_) / PackedGroup::lanes);
     z.up = number(align.frac_bits - places(unit_));
     z.join = {.frac_bits = number(align.frac_bits),
               .floor = number(align.e_floor.value_or(INT_MIN / 2)),

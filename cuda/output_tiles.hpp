@@ -1,6 +1,9 @@
 #pragma once
+#include <climits>
+
 #include "definition.hpp"
 #include "kernels/output_tile.hpp"
+#include "kernels/packed_lines.hpp"
 #include "values.hpp"
 
 // What the ways by output tiles have in common.
@@ -9,6 +12,13 @@ namespace widthwise::cuda {
 inline Grid grid_of_outputs(std::size_t m, std::size_t n) {
   using Tile = OutputTile<OutputArgs>;
   return {(n - 1) / Tile::columns + 1, (m - 1) / Tile::rows + 1, Tile::threads};
+}
+
+// Of promotion, in products as packed; 0: there is none. No length is more than the largest int.
+inline std::size_t packed_interval(const Unit& u, const PackedBlocks& blocks) {
+  if (!u.chain.promote) return 0;
+  return std::min<std::size_t>(blocks.packed(static_cast<std::size_t>(u.chain.promote->interval)),
+                               INT_MAX);
 }
 
 // Runs the kernel, whose operands the arguments have, and leaves to the definition what it marks.

@@ -128,8 +128,7 @@ TensorAnswer tensor_plan(const ProductTask& task) {
   if (const std::string why = refusal(task, *sum.plan); !why.empty()) return refuse(why);
   return {TensorPlan{.sum = *sum.plan,
                      .groups = group_shape(u.groups, static_cast<std::size_t>(u.lanes)),
-                     .late = late,
-                     .interval = u.chain.promote ? u.chain.promote->interval : 0},
+                     .late = late},
           {}};
 }
 

@@ -10,8 +10,7 @@ namespace widthwise::cuda {
 struct TensorPlan {
   tensor::Plan sum;
   GroupShape groups;
-  bool late;              // C joins after the products
-  std::int64_t interval;  // of promotion, in products; 0: there is none
+  bool late;  // C joins after the products
 };
 
 struct TensorAnswer {

@@ -65,7 +65,7 @@ class TensorTiles final : public Way {
     z.chunk = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(sum.chunk)));
     if (sum.chunk >= sum.lanes) z.chunk = z.group;
     z.left = static_cast<int>(sum.frac_bits) - places(unit_.a) - places(unit_.b);
-    z.interval = static_cast<int>(blocks_.packed(static_cast<std::size_t>(plan.interval)));
+    z.interval = static_cast<int>(packed_interval(unit_, blocks_));
     z.join = plan.late ? late_join(sum) : early_join(sum);
     return z;
   }

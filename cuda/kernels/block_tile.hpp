@@ -30,6 +30,23 @@ struct TreeBlock {
   }
 };
 
+// a b + c, and whether a double holds it; a b is one.
+struct HeldSum {
+  double sum;
+  bool whole;
+};
+#ifdef __CUDA_ARCH__
+WIDTHWISE_BOTH_INLINE HeldSum held_sum(double a, double b, double c) {
+  const double down = fused_down(a, b, c), up = fused_up(a, b, c);
+  return {up, down == up};
+}
+#else
+inline HeldSum held_sum(double a, double b, double c) {
+  const double product = a * b, sum = product + c;
+  return {sum, sum - c == product && sum - product == c};
+}
+#endif
+
 // An exact sum with C in it, rounded once to binary32, to nearest; an exact zero is +0. NaN where a
 // double does not hold the products' sum.
 template <int lanes>
@@ -42,9 +59,9 @@ struct ExactBlock {
     bool exact = true;
     WIDTHWISE_UNROLLED
     for (int i = 0; i < lanes; ++i) {
-      const double down = fused_down(a[i], b[i], sum);
-      sum = fused_up(a[i], b[i], sum);
-      exact &= down == sum;
+      const HeldSum next = held_sum(a[i], b[i], sum);
+      sum = next.sum;
+      exact &= next.whole;
     }
     const double odd = hn::Add(fused_to_odd(1.0, sum, c), 0.0);
     return exact ? static_cast<double>(static_cast<float>(odd))

@@ -128,10 +128,10 @@ void compare(const std::vector<Dot>& dots) {
 }
 
 std::uint64_t compare_all_sorts(const Unit& u, Tally& tally, ProductRandom& random) {
-  return compare_shapes({{3, 1, 70}, {2, 33, 67}, {5, 150, 3}}, u, tally, random);
+  return compare_shapes({{3, 1, 70}, {2, 33, 67}, {5, 70, 3}}, u, tally, random);
 }
 std::uint64_t compare_relative(const Unit& u, Tally& tally, ProductRandom& random) {
-  return compare_shapes({{3, 1, 7}, {2, 101, 5}}, u, tally, random);
+  return compare_shapes({{3, 1, 7}, {2, 75, 5}}, u, tally, random);
 }
 
 void compare_ordinary(const Unit& u, ProductRandom& random) {
@@ -148,7 +148,7 @@ void compare_ordinary(const Unit& u, ProductRandom& random) {
 
 void check_barriers(const Unit& u) {
   ProductRandom random(4);
-  const Rival::Shape s{70, 160, 90};
+  const Rival::Shape s{70, 96, 90};
   Ordinary operands(u, s, random);
   MatrixProduct& p = operands.p;
   CodeList want(result_round(u).fmt, s.m * s.n), got = want;

@@ -56,6 +56,15 @@ def test_tensor_tiles_spill_nothing_inside_their_loops(tmp_path):
         assert spilled == 0, name
 
 
+def test_tiles_of_groups_and_of_small_blocks_spill_nothing(tmp_path):
+    kernels = resources("group_tile.cu", tmp_path) | resources("block_tile.cu", tmp_path)
+    assert len(kernels) == 9
+    for name, (registers, spilled) in kernels.items():
+        one_block = name in {"group_tile", "block_exact_4"}
+        assert registers <= (255 if one_block else 128), name
+        assert spilled == 0, name
+
+
 def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(tmp_path):
     kernels = resources("pair_tile.cu", tmp_path)
     tiles = {name: found for name, found in kernels.items() if name.startswith("pair_")}
