@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "block_tiles.hpp"
 #include "definition.hpp"
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
@@ -22,6 +24,9 @@ std::string why_no_multiplier(const Multiplier& multiply, const Device& device) 
          "'mitchell', and those given as text (ww.product)";
 }
 
+// A GPU's grid has at most 65,535 blocks along y. No tile has fewer rows than 64.
+constexpr std::size_t most_lines = std::size_t{65535} * 64;
+
 // Region by region of what the device's memory holds.
 class DeviceProduct final : public ProductEngine {
  public:
@@ -33,10 +38,11 @@ class DeviceProduct final : public ProductEngine {
   }
 
  private:
-  // What does not fit goes in halves: whole rows while there are some.
+  // What does not fit, or passes a grid, goes in halves: whole rows while there are some.
   void run(const Region& r, const WholeProduct& p, std::size_t budget) const {
     if (r.outputs() == 0) return;
-    if (RegionMemory::bytes(unit_, p, r) <= budget && fits(r, p)) return;
+    const bool small = RegionMemory::bytes(unit_, p, r) <= budget;
+    if (std::max(r.rows, r.columns) <= most_lines && small && fits(r, p)) return;
     if (r.outputs() == 1)
       throw std::runtime_error(fmt::format(
           "{}: its memory does not hold the operands of one output, of length {}; engine = 'auto' "
@@ -96,6 +102,9 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
         return say("value lanes on a GPU's threads, transfers counted", 20e9);
       if (why_no_tensor_tiles(task).empty())
         return say("tensor tiles on a GPU's threads, transfers counted", 15e9);
+      if (why_no_block_tiles(task).empty())
+        return say("blocks of the machine's own operations on a GPU's threads, transfers counted",
+                   10e9);
     }
     return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
                            "counted",
@@ -111,6 +120,7 @@ std::unique_ptr<const Way> best_way(const ProductTask& task, Device& device) {
   if (auto way = pair_tiles(task, device)) return way;
   if (auto way = lane_tiles(task, device)) return way;
   if (auto way = tensor_tiles(task, device)) return way;
+  if (auto way = block_tiles(task, device)) return way;
   return definition(task, device);
 }
 

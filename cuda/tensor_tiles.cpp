@@ -5,144 +5,125 @@
 #include <bit>
 #include <climits>
 
-#include "definition.hpp"
+#include "group_tiles.hpp"
 #include "kernels/tensor_tile.hpp"
-#include "values.hpp"
+#include "lines_there.hpp"
+#include "output_tiles.hpp"
+#include "tensor_plan.hpp"
 
 namespace widthwise::cuda {
 namespace {
 
 // Whose shape all tiles have.
-using AnyTile = TensorTile<tensor::Finish::truncate, std::int32_t>;
+using AnyTile = TensorTile<JoinedEarly<tensor::Finish::truncate>, std::int32_t>;
 
-int digits(const Operand& x) { return static_cast<int>(x.keep_frac.value_or(x.fmt.frac_bits)) + 1; }
+int places(const Operand& x) { return static_cast<int>(x.keep_frac.value_or(x.fmt.frac_bits)); }
 
-tensor::Answer plan_of(const ProductTask& task) {
-  const auto refuse = [](std::string why) { return tensor::Answer{std::nullopt, std::move(why)}; };
-  if (task.flags) return refuse("flags are wanted");
-  if (task.k == 0 || task.k > INT_MAX / 4) return refuse("of a length that tiles have not");
-  tensor::Answer answer = tensor::plan(task.unit);
-  if (!answer.plan) return answer;
-  if (answer.plan->lanes > AnyTile::depth)
-    return refuse(fmt::format("more than {} products a block", AnyTile::depth));
-  if (std::max(digits(task.unit.a), digits(task.unit.b)) > PackedOperand::significand_bits)
-    return refuse(
-        fmt::format("significands of more than {} digits", PackedOperand::significand_bits));
-  if (!answer.plan->survives) return refuse("products that lose digits whatever the exponents");
-  return answer;
+// How the products of a length lie in packed operands, in whole steps of a tile.
+PackedBlocks packed_blocks(const TensorPlan& plan, std::size_t k) {
+  PackedBlocks z{.groups = plan.groups,
+                 .lanes = static_cast<std::size_t>(plan.sum.lanes),
+                 .packed_group = std::bit_ceil(plan.groups.size),
+                 .length = 0};
+  z.length = rounded_up(z.count(k) * z.packed_lanes(), AnyTile::depth);
+  return z;
 }
 
-// How the products of a length lie in packed operands.
-struct Blocks {
-  std::size_t length, lanes, count, packed_lanes;
-
-  Blocks(const tensor::Plan& plan, std::size_t k)
-      : length(k),
-        lanes(static_cast<std::size_t>(plan.lanes)),
-        count((k - 1) / lanes + 1),
-        packed_lanes(std::bit_ceil(lanes)) {}
-
-  // Of whole steps of a tile.
-  std::size_t packed_length() const {
-    return ((count * packed_lanes - 1) / AnyTile::depth + 1) * AnyTile::depth;
-  }
-};
+const char* name_of(const TensorPlan& plan) {
+  if (plan.late) return "late";
+  return plan.sum.finish == tensor::Finish::truncate ? "truncate" : "nearest";
+}
 
 class TensorTiles final : public Way {
  public:
-  TensorTiles(const ProductTask& task, const tensor::Plan& plan, Device& device)
+  TensorTiles(const ProductTask& task, const TensorPlan& plan, Device& device)
       : device_(device),
         unit_(task.unit),
-        blocks_(plan, task.k),
-        constants_(constants(plan)),
-        tile_(fmt::format("tensor_{}_{}",
-                          plan.finish == tensor::Finish::truncate ? "truncate" : "nearest",
-                          constants_.chunk < constants_.lanes ? 64 : 32)),
+        lines_(task, device),
+        blocks_(packed_blocks(plan, task.k)),
+        constants_(constants(plan, task.k)),
+        tile_(fmt::format("tensor_{}_{}", name_of(plan),
+                          constants_.chunk < constants_.group ? 64 : 32)),
         definition_(definition(task, device)) {}
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
-    const MatrixProduct& p = region.p;
-    const Buffer a = packed(unit_.a, p.a, {p.m, p.a.row, p.a.column}),
-                 b = packed(unit_.b, p.b, {p.n, p.b.column, p.b.row});
-    const auto c = decoded<float>(device_, unit_.c, p.c, p.m * p.n);
-    const Buffer result(device_, p.m * p.n * sizeof(float)), redo(device_, p.m * p.n);
+    const Buffer a = packed(lines_.of_a(region.p)), b = packed(lines_.of_b(region.p));
     TensorArgs args = constants_;
     args.a = a.at<const std::uint32_t>();
     args.b = b.at<const std::uint32_t>();
-    args.c = c.at();
-    args.result = result.at<float>();
-    args.redo = redo.at<unsigned char>();
-    args.m = static_cast<int>(p.m), args.n = static_cast<int>(p.n);
-    device_.launch({"tensor_tile", tile_.c_str()}, grid(p.m, p.n), &args);
-    encode(device_, unit_.out.fmt, result.at<const float>(), redo.at<std::uint8_t>(), p);
-    definition_->compute(region, redo.at<std::uint8_t>());
+    compute_outputs(device_, unit_, {"tensor_tile", tile_.c_str()}, args, region, *definition_);
   }
 
  private:
-  // The rows of A or the columns of B: how many, and how far apart they and their elements are.
-  struct Lines {
-    std::size_t count;
-    std::ptrdiff_t stride, length_stride;
-  };
-
   // But what depends on the operands.
-  TensorArgs constants(const tensor::Plan& plan) const {
-    const int places = digits(unit_.a) + digits(unit_.b) - 2;  // of a product, after the point
-    const auto F = static_cast<int>(plan.frac_bits);
-    const Align& align = unit_.group_sum.align;
-    const auto chunk = std::bit_floor(static_cast<std::uint64_t>(plan.chunk));
+  TensorArgs constants(const TensorPlan& plan, std::size_t k) const {
+    const tensor::Plan& sum = plan.sum;
     TensorArgs z{};
-    z.blocks = static_cast<int>(blocks_.count);
-    z.lanes = static_cast<int>(blocks_.packed_lanes);
-    z.chunk = plan.chunk < plan.lanes ? static_cast<int>(chunk) : z.lanes;
-    z.frac_bits = F;
-    z.floor = static_cast<int>(align.e_floor.value_or(INT_MIN / 2));
-    z.c_emin = static_cast<int>(unit_.c.fmt.emin());
-    z.left = F - places;
-    z.kept = ~std::uint32_t{0} << (23 - std::min<std::int64_t>(plan.kept, 23));
+    z.blocks = static_cast<int>(blocks_.count(k));
+    z.lanes = static_cast<int>(blocks_.packed_lanes());
+    z.group = static_cast<int>(blocks_.packed_group);
+    z.chunk = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(sum.chunk)));
+    if (sum.chunk >= sum.lanes) z.chunk = z.group;
+    z.left = static_cast<int>(sum.frac_bits) - places(unit_.a) - places(unit_.b);
+    z.interval = static_cast<int>(packed_interval(unit_, blocks_));
+    z.join = plan.late ? late_join(sum) : early_join(sum);
     return z;
   }
+  JoinArgs early_join(const tensor::Plan& sum) const {
+    return {.frac_bits = static_cast<int>(sum.frac_bits),
+            .floor = static_cast<int>(unit_.group_sum.align.e_floor.value_or(INT_MIN / 2)),
+            .c_emin = static_cast<int>(unit_.out.fmt.emin()),
+            .most_exponent = PackedOperand::most_exponent,
+            .kept = ~std::uint32_t{0} << (23 - std::min<std::int64_t>(sum.kept, 23))};
+  }
+  JoinArgs late_join(const tensor::Plan& sum) const {
+    const Align& align = unit_.c_sum.align;
+    const LateFrac frac = unit_.late_frac.value_or(LateFrac{align.frac_bits, align.frac_bits});
+    const auto number = [](std::int64_t x) { return static_cast<int>(x); };
+    constexpr std::int64_t never = 1 << 20;
+    const std::int64_t overflow = unit_.product.overflow_to_inf_at.value_or(never);
+    return {
+        .frac_bits = number(sum.frac_bits),
+        .floor = number(*align.e_floor),
+        .c_emin = number(unit_.c.fmt.emin()),
+        // A product is less than 2^(E + 2).
+        .most_exponent = number(std::min<std::int64_t>(PackedOperand::most_exponent, overflow - 2)),
+        .kept = ~std::uint32_t{0},
+        .sum_up = number(frac.F_sum - sum.frac_bits),
+        .c_up = number(frac.F_C - binary32.frac_bits),
+        .c_grid_up = number(frac.F_sum - frac.F_C),
+        .drop_below = number(align.drop_c_below.value_or(never)),
+        .cut_digits = number(unit_.out.post_norm_frac.value_or(63)) + 1};
+  }
 
-  Buffer packed(const Operand& operand, const CodeMatrix& x, const Lines& lines) const {
-    const std::size_t count = blocks_.packed_length() * lines.count;
+  Buffer packed(const Lines& lines) const {
+    const std::size_t count = blocks_.length * lines.count;
     Buffer z(device_, count * sizeof(std::uint32_t));
-    const PackOperands pack{.operand = operand,
-                            .layout = Layout<std::uint64_t>(operand.fmt),
-                            .codes = static_cast<const std::byte*>(x.data),
-                            .bytes = item_bytes(operand.fmt.width()),
-                            .lines = lines.count,
-                            .length = blocks_.length,
-                            .line_stride = lines.stride,
-                            .length_stride = lines.length_stride,
-                            .lanes = blocks_.lanes,
-                            .packed_lanes = blocks_.packed_lanes,
-                            .packed_length = blocks_.packed_length(),
-                            .packed = z.at<std::uint32_t>()};
+    const PackOperands pack{lines, blocks_, z.at<std::uint32_t>()};
     launch_each(device_, {"tensor_tile", "pack_operands"}, count, &pack);
     return z;
   }
 
-  static Grid grid(std::size_t m, std::size_t n) {
-    return {(n - 1) / AnyTile::columns + 1, (m - 1) / AnyTile::rows + 1, AnyTile::threads};
-  }
-
   Device& device_;
   Unit unit_;
-  Blocks blocks_;
+  LinesThere lines_;
+  PackedBlocks blocks_;
   TensorArgs constants_;
   std::string tile_;
   std::unique_ptr<const Way> definition_;
 };
 
+bool scales_groups(const Unit& u) { return u.scale && u.scale->apply == ScaleApply::group; }
+
 }  // namespace
 
 std::string why_no_tensor_tiles(const ProductTask& task) {
-  const tensor::Answer answer = plan_of(task);
-  return answer.plan ? "" : answer.reason;
+  return scales_groups(task.unit) ? why_no_group_tiles(task) : tensor_plan(task).reason;
 }
 
 std::unique_ptr<const Way> tensor_tiles(const ProductTask& task, Device& device) {
-  const tensor::Answer answer = plan_of(task);
+  if (scales_groups(task.unit)) return group_tiles(task, device);
+  const TensorAnswer answer = tensor_plan(task);
   if (!answer.plan) return nullptr;
   return std::make_unique<TensorTiles>(task, *answer.plan, device);
 }

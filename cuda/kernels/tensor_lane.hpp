@@ -3,27 +3,11 @@
 #include <cstddef>
 
 #include "lane.hpp"
+#include "packed_operand.hpp"
 #include "sim/tensor/plan.hpp"
 
 // One output of a tensor unit, which is one thread's: its terms, its C and how its sum is rounded.
 namespace widthwise::cuda {
-
-// An operand as it waits in memory:  | exponent: 15, signed | negative: 1 | significand: 16 |
-// A zero's exponent sums to less, and that of an infinity or NaN to more, than all numbers' do,
-// whatever they meet.
-struct PackedOperand {
-  static constexpr int significand_bits = 16;
-  static constexpr int of_zero = -4096, of_special = 12288;
-  static constexpr int most_exponent = 1024;  // no sum of two numbers' exponents is more
-
-  static constexpr std::uint32_t packed(int exponent, bool negative, std::uint32_t significand) {
-    return static_cast<std::uint32_t>(exponent) << 17 | std::uint32_t{negative} << 16 | significand;
-  }
-  static constexpr std::uint32_t zero = static_cast<std::uint32_t>(of_zero) << 17;
-  static constexpr int exponent(std::uint32_t x) { return static_cast<std::int32_t>(x) >> 17; }
-  static constexpr int sign(std::uint32_t x) { return x & 0x10000 ? -1 : 1; }
-  static constexpr std::uint32_t significand(std::uint32_t x) { return x & 0xffff; }
-};
 
 // The operations that a CPU has no instruction for. Tests run the same text on the CPU.
 #ifdef __CUDA_ARCH__
@@ -35,7 +19,9 @@ WIDTHWISE_BOTH_INLINE std::uint32_t shifted_right(std::uint32_t x, int by) {
   return __funnelshift_rc(x, 0, static_cast<unsigned>(by));
 }
 WIDTHWISE_BOTH_INLINE float truncated(std::uint32_t x) { return __uint2float_rz(x); }
+WIDTHWISE_BOTH_INLINE float truncated(std::uint64_t x) { return __ull2float_rz(x); }
 WIDTHWISE_BOTH_INLINE float rounded_up(std::uint32_t x) { return __uint2float_ru(x); }
+WIDTHWISE_BOTH_INLINE float to_nearest(std::uint64_t x) { return __ull2float_rn(x); }
 WIDTHWISE_BOTH_INLINE float truncated_product(float a, float b) { return __fmul_rz(a, b); }
 #else
 inline int max_of_sum(int a, int b, int other) { return std::max(a + b, other); }
@@ -48,6 +34,8 @@ inline float truncated(double x) {
   return near > x ? std::bit_cast<float>(bits_of(near) - 1) : near;
 }
 inline float truncated(std::uint32_t x) { return truncated(static_cast<double>(x)); }
+inline float truncated(std::uint64_t x) { return truncated(static_cast<double>(x)); }  // < 2^53
+inline float to_nearest(std::uint64_t x) { return static_cast<float>(x); }
 inline float rounded_up(std::uint32_t x) {
   const float down = truncated(x);
   return static_cast<double>(down) < x ? std::bit_cast<float>(bits_of(down) + 1) : down;
@@ -76,13 +64,19 @@ struct Addend {
   // In units of 2^e_unit, truncated. The significand begins at the top: it goes to the right for
   // any e_unit that is no less than its exponent - 31. (Only a zero's may be less, and it stays 0.)
   WIDTHWISE_BOTH_INLINE std::int32_t units(int e_unit) const {
-    const std::uint32_t significand = bits << 8 | (field() ? 0x80000000 : 0);
-    const int exponent = std::max(field(), 1) - 127;
-    const std::uint32_t x = shifted_right(significand, e_unit + 31 - exponent);
+    const std::uint32_t x = shifted_right(significand() << 8, e_unit + 31 - exponent());
     return negative() ? -static_cast<std::int32_t>(x) : static_cast<std::int32_t>(x);
   }
+  // All of it is digits * 2^(exponent - 23).
+  WIDTHWISE_BOTH_INLINE std::int64_t digits() const {
+    return negative() ? -std::int64_t{significand()} : std::int64_t{significand()};
+  }
+  WIDTHWISE_BOTH_INLINE int exponent() const { return std::max(field(), 1) - 127; }
 
  private:
+  WIDTHWISE_BOTH_INLINE std::uint32_t significand() const {
+    return (bits & 0x7fffff) | (field() ? 0x800000 : 0);
+  }
   WIDTHWISE_BOTH_INLINE int field() const { return static_cast<int>(bits >> 23 & 255); }
 };
 
@@ -112,47 +106,46 @@ struct RoundingTo;
 // two, for 2^e may be no float; and infinity would come as the largest number.
 template <>
 struct RoundingTo<tensor::Finish::truncate> {
-  static constexpr float most = 0x1.fffffcp127f;
+  static constexpr float largest = 0x1.fffffep127f, most = 0x1.fffffcp127f;
 
-  static WIDTHWISE_BOTH_INLINE float rounded(std::uint32_t digits, int e) {
-    const int n = std::max(e, -250), half = n >> 1;  // 2^32 * 2^-250 is 0 as well
+  template <class Digits>
+  static WIDTHWISE_BOTH_INLINE float rounded(Digits digits, int e) {
+    // 2^53 * 2^-250 is 0 as well, and 2^250 past the range.
+    const int n = std::min(std::max(e, -250), 250), half = n >> 1;
     const float x = truncated_product(truncated(digits), power_of(half));
     return truncated_product(x, power_of(n - half));
   }
+  static WIDTHWISE_BOTH_INLINE float rounded(float x) { return x; }
 };
 
 // binary16, to nearest: to odd with 24 digits, then to 11 but none below 2^-24, as
 // sim/tensor/kernels.cpp does.
 template <>
 struct RoundingTo<tensor::Finish::nearest> {
-  static constexpr float most = 65504;
+  static constexpr float largest = 65504, most = largest;
 
   static WIDTHWISE_BOTH_INLINE float rounded(std::uint32_t digits, int e) {
     const float down = truncated(digits), odd = bits_of(down) & 1 ? down : rounded_up(digits);
-    const float x = hn::Mul(odd, power_of(std::min(std::max(e, -126), 127)));
+    return rounded(hn::Mul(odd, power_of(std::min(std::max(e, -126), 127))));
+  }
+  // Of a number that is not negative, with more than 11 digits or as many as it has.
+  static WIDTHWISE_BOTH_INLINE float rounded(float x) {
     const std::uint32_t exponent = std::max(bits_of(x) & 0x7f800000u, (127u - 14) << 23);
     const float c = hn::Mul(std::bit_cast<float>(exponent), 0x1.8p13f);
     return hn::Sub(hn::Add(x, c), c);
   }
 };
 
-// The next C: what a block's sum, in units of 2^e_unit, and the one before come to.
-struct Block {
-  Addend c;
-  int e_unit;
-  bool overflow;  // the sum is not what the terms sum to
+// binary32, to nearest, where the result is a normal number.
+struct NearestSingle {
+  static constexpr float largest = 0x1.fffffep127f;
+
+  static WIDTHWISE_BOTH_INLINE float rounded(std::uint64_t digits, int e) {
+    const int n = std::min(std::max(e, -250), 250), half = n >> 1;
+    return hn::Mul(hn::Mul(to_nearest(digits), power_of(half)), power_of(n - half));
+  }
+  static WIDTHWISE_BOTH_INLINE float rounded(float x) { return x; }
+  static WIDTHWISE_BOTH_INLINE bool is_normal(float x) { return x > 0x1p-126f && x <= largest; }
 };
-template <tensor::Finish finish, class Sum>
-WIDTHWISE_BOTH_INLINE float next_addend(const Block& block, Sum sum, std::uint32_t kept) {
-  using Out = RoundingTo<finish>;
-  const Magnitude magnitude(sum);
-  const float x = Out::rounded(magnitude.digits, block.e_unit + magnitude.scale);
-  const bool sure = !block.overflow && block.c.is_number() &&
-                    block.e_unit <= PackedOperand::most_exponent && x <= Out::most;
-  // A zero sum is +0 unless all of its addends are negative. C is one of them.
-  const bool negative = sum == 0 ? block.c.negative() : sum < 0;
-  const float next = std::bit_cast<float>((bits_of(x) & kept) | std::uint32_t{negative} << 31);
-  return sure ? next : std::numeric_limits<float>::quiet_NaN();
-}
 
 }  // namespace widthwise::cuda

@@ -60,7 +60,7 @@ Rates rates(const Unit& u, std::size_t n) {
   p.a = {a.data(), static_cast<std::ptrdiff_t>(n), 1}, p.b = {b.data(), p.a.row, 1};
   p.result = result.data();
   cuda::Device& device = cuda::gpu(0);
-  const cuda::RegionMemory memory(device, u, p, {0, 0, n, n});
+  const cuda::RegionMemory memory(device, u, {p, cuda::Memory::host}, {0, 0, n, n});
   auto way = cuda::pair_tiles({u, n}, device);
   const char* name = "pairs";
   if (!way) name = "value lanes", way = cuda::lane_tiles({u, n}, device);

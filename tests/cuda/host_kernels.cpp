@@ -1,6 +1,8 @@
 #include "host_kernels.hpp"
 
+#include "cuda/kernels/block_tile.hpp"
 #include "cuda/kernels/errors.hpp"
+#include "cuda/kernels/group_tile.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
@@ -8,7 +10,6 @@
 #include "cuda/kernels/text_multiplier.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
-#include "phases.hpp"
 #include "sim/engine/machine_rounding.hpp"
 
 namespace tests {
@@ -23,9 +24,13 @@ HostDevice::Body phases(RoundingMode mode) {
   return [mode](const void* argument, const cuda::Grid& grid) {
     static std::mt19937_64 random(1);
     const MachineRounding set(mode);
-    const Tile kernel(*static_cast<const Args*>(argument));
-    PhaseRun<Tile>(kernel, Barriers::all, random)
+    const Args& args = *static_cast<const Args*>(argument);
+    const Tile kernel(args);
+    PhaseRun<Tile>(kernel, tile_runs().barriers, random)
         .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
+    const auto count = static_cast<std::size_t>(args.m) * static_cast<std::size_t>(args.n);
+    tile_runs().outputs += count;
+    tile_runs().redone += static_cast<std::uint64_t>(std::count(args.redo, args.redo + count, 1));
   };
 }
 
@@ -93,9 +98,14 @@ void add_random(const std::string& tile, Kernels& all) {
   all[tile + "_special"] = layers<float, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
 }
 
-template <tensor::Finish finish, class Sum>
+template <class Join, class Sum>
 HostDevice::Body tensor_tile() {
-  return phases<cuda::TensorArgs, cuda::TensorTile<finish, Sum>>(RoundingMode::rne);
+  return phases<cuda::TensorArgs, cuda::TensorTile<Join, Sum>>(RoundingMode::rne);
+}
+
+template <class Block>
+HostDevice::Body block_tile() {
+  return phases<cuda::TileArgs<typename Block::Number>, cuda::BlockTile<Block>>(RoundingMode::rne);
 }
 
 template <class P, bool fused>
@@ -113,12 +123,23 @@ Kernels kernels() {
   using enum lanes::Multiply;
   add_random<exact>("tile_float_exact_random", all);
   add_random<rounded>("tile_float_rounded_random", all);
-  using enum tensor::Finish;
-  all["tensor_truncate_32"] = tensor_tile<truncate, std::int32_t>();
-  all["tensor_truncate_64"] = tensor_tile<truncate, std::int64_t>();
-  all["tensor_nearest_32"] = tensor_tile<nearest, std::int32_t>();
-  all["tensor_nearest_64"] = tensor_tile<nearest, std::int64_t>();
   using namespace cuda;
+  using Truncated = JoinedEarly<tensor::Finish::truncate>;
+  using Nearest = JoinedEarly<tensor::Finish::nearest>;
+  all["tensor_truncate_32"] = tensor_tile<Truncated, std::int32_t>();
+  all["tensor_truncate_64"] = tensor_tile<Truncated, std::int64_t>();
+  all["tensor_nearest_32"] = tensor_tile<Nearest, std::int32_t>();
+  all["tensor_nearest_64"] = tensor_tile<Nearest, std::int64_t>();
+  all["tensor_late_32"] = tensor_tile<JoinedLate, std::int32_t>();
+  all["group_tile"] = phases<GroupArgs, GroupTile>(RoundingMode::rne);
+  all["pack_groups"] = each_thread<PackGroups>();
+  all["block_tree_2"] = block_tile<TreeBlock<2, false>>();
+  all["block_tree_4"] = block_tile<TreeBlock<4, false>>();
+  all["block_tree_8"] = block_tile<TreeBlock<8, false>>();
+  all["block_tree_2_flushed"] = block_tile<TreeBlock<2, true>>();
+  all["block_tree_4_flushed"] = block_tile<TreeBlock<4, true>>();
+  all["block_exact_2"] = block_tile<ExactBlock<2>>();
+  all["block_exact_4"] = block_tile<ExactBlock<4>>();
   all["pair_half_rounded"] = pair_tile<HalfPair, false>();
   all["pair_half_fused"] = pair_tile<HalfPair, true>();
   all["pair_brain_rounded"] = pair_tile<BrainPair, false>();
@@ -134,6 +155,11 @@ Kernels kernels() {
 }
 
 }  // namespace
+
+TileRuns& tile_runs() {
+  static TileRuns runs;
+  return runs;
+}
 
 HostDevice& host_device() {
   static HostDevice device(kernels());

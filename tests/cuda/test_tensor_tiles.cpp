@@ -1,107 +1,11 @@
-#include <fmt/format.h>
-
-#include <cmath>
-#include <limits>
-
-#include "cuda/kernels/tensor_tile.hpp"
-#include "cuda/kernels/unit_outputs.hpp"
-#include "cuda/kernels/values.hpp"
 #include "cuda/tensor_tiles.hpp"
-#include "host_device.hpp"
-#include "phases.hpp"
-#include "sim/engine/numbers.hpp"
-#include "tests/sim/products.hpp"
-#include "widthwise/sim/presets.hpp"
-#include "widthwise/sim/unit_text.hpp"
+#include "tensor_rival.hpp"
 
 // Tensor units on a GPU's threads, run on the CPU, against the reference.
 namespace {
 
 using namespace widthwise;
 using namespace tests;
-
-// What the tiles that run are to do, and what they did.
-Barriers barriers = Barriers::all;
-std::uint64_t outputs = 0, redone = 0;
-
-template <tensor::Finish finish, class Sum>
-HostDevice::Body tile() {
-  using Tile = cuda::TensorTile<finish, Sum>;
-  return [](const void* argument, const cuda::Grid& grid) {
-    static std::mt19937_64 random(1);
-    const auto& args = *static_cast<const cuda::TensorArgs*>(argument);
-    const Tile kernel(args);
-    PhaseRun<Tile>(kernel, barriers, random)
-        .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
-    const auto count = static_cast<std::size_t>(args.m) * static_cast<std::size_t>(args.n);
-    outputs += count;
-    redone += static_cast<std::uint64_t>(std::count(args.redo, args.redo + count, 1));
-  };
-}
-
-HostDevice& device() {
-  using enum tensor::Finish;
-  static HostDevice device({
-      {"tensor_truncate_32", tile<truncate, std::int32_t>()},
-      {"tensor_truncate_64", tile<truncate, std::int64_t>()},
-      {"tensor_nearest_32", tile<nearest, std::int32_t>()},
-      {"tensor_nearest_64", tile<nearest, std::int64_t>()},
-      {"pack_operands", each_thread<cuda::PackOperands>()},
-      {"decode_float", each_thread<cuda::DecodeValues<float>>()},
-      {"encode_float", each_thread<cuda::EncodeValues<float>>()},
-      {"unit_small", each_thread<cuda::UnitOutputs<uint128, std::uint64_t>>()},
-      {"unit_medium", each_thread<cuda::UnitOutputs<Wide<12>, uint128>>()},
-  });
-  return device;
-}
-
-// The way alone, for whole products.
-class TensorTiles final : public ProductEngine {
- public:
-  explicit TensorTiles(const ProductTask& task)
-      : unit_(task.unit), way_(cuda::tensor_tiles(task, device())) {}
-
-  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const cuda::RegionMemory memory(device(), unit_, {p, cuda::Memory::host},
-                                    {first, 0, last - first, p.n});
-    way_->compute(memory.there(), nullptr);
-    memory.bring_home();
-  }
-
- private:
-  Unit unit_;
-  std::unique_ptr<const cuda::Way> way_;
-};
-
-constexpr const char* engine = "cuda tensor tiles on the CPU";
-const bool offered = [] {
-  add_engines([] {
-    return std::vector<Engine>{
-        {engine,
-         false,
-         false,
-         [](const ProductTask& task) {
-           const std::string why = cuda::why_no_tensor_tiles(task);
-           return Opinion{engine, why.empty(), why, 1};
-         },
-         [](const ProductTask& task) { return std::make_unique<TensorTiles>(task); },
-         {}}};
-  });
-  return true;
-}();
-
-Unit preset(std::string_view name) { return find_preset(name)->unit; }
-Unit with(std::string_view name, void (*change)(Unit&)) {
-  Unit u = preset(name);
-  change(u);
-  return u;
-}
-std::vector<Preset> presets_taken() {
-  std::vector<Preset> taken;
-  for (const Preset& p : presets())
-    if (opinion(engine, p.unit).takes) taken.push_back(p);
-  return taken;
-}
 
 // Units beside the presets: other windows, formats and block lengths.
 std::vector<Unit> relatives() {
@@ -124,97 +28,38 @@ std::vector<Unit> relatives() {
   };
 }
 
-CodeList encoded(const Format& f, std::vector<double> numbers) {
-  CodeList z(f, numbers.size());
-  Codec<double>(f).encode(numbers.data(), numbers.size(), static_cast<std::byte*>(z.data()));
-  return z;
-}
-
-// One output, of numbers that their formats have.
-struct Dot {
-  std::string what;
-  Unit unit;
-  std::vector<double> a, b;
-  double c = 0;
-  bool redone = false;  // whether the tile is to leave it to the definition
-};
-
-void compare(const Dot& dot, Tally& tally) {
-  CAPTURE(dot.what);
-  const CodeList a = encoded(dot.unit.a.fmt, dot.a), b = encoded(dot.unit.b.fmt, dot.b),
-                 c = encoded(dot.unit.c.fmt, {dot.c});
-  REQUIRE(dot.a.size() == dot.b.size());
-  MatrixProduct p;
-  p.m = p.n = 1, p.k = dot.a.size();
-  p.a = a.rows(p.k), p.b = b.rows(1), p.c = c.rows(1);
-  redone = 0;
-  Rival(engine, dot.unit, tally).compare(p, dot.what);
-  CHECK(redone == dot.redone);
-}
-void compare(const std::vector<Dot>& dots) {
-  Tally tally;
-  for (const Dot& dot : dots) compare(dot, tally);
-  tally.expect(dots.size());
-}
-
-std::vector<double> all(std::size_t count, double x) { return std::vector<double>(count, x); }
-double power(int e) { return std::ldexp(1.0, e); }
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 }  // namespace
 
 TEST_CASE("tensor tiles give the reference's codes: every preset, all sorts of operands") {
   ProductRandom random(1);
   Tally tally;
   std::uint64_t expected = 0;
-  const std::vector<Preset> taken = presets_taken();
-  CHECK(taken.size() == 31);
-  for (const Preset& preset : taken) {
+  std::size_t taken = 0;
+  for (const Preset& preset : presets()) {
+    if (!opinion(tensor_engine, preset.unit).takes) continue;
     CAPTURE(preset.name);
-    outputs = redone = 0;
-    for (const Rival::Shape& s : {Rival::Shape{3, 1, 70}, {2, 33, 67}, {5, 150, 3}}) {
-      Rival(engine, preset.unit, tally).compare_random(s, random);
-      expected += outputs_compared(s);
-    }
-    CHECK(redone < outputs / 2);
+    tile_runs() = {};
+    expected += compare_all_sorts(preset.unit, tally, random);
+    CHECK(tile_runs().redone < tile_runs().outputs / 2);
+    ++taken;
   }
+  CHECK(taken == 50);
   tally.expect(expected);
-  CHECK(device().taken == 0);
+  CHECK(host_device().taken == 0);
 }
 
 TEST_CASE("tensor tiles give the reference's codes: relatives of the presets") {
   ProductRandom random(2);
   Tally tally;
   std::uint64_t expected = 0;
-  for (const Unit& u : relatives()) {
-    CAPTURE(to_string(u));
-    REQUIRE(opinion(engine, u).reason.empty());
-    for (const Rival::Shape& s : {Rival::Shape{3, 1, 7}, {2, 101, 67}, {66, 35, 3}}) {
-      Rival(engine, u, tally).compare_random(s, random);
-      expected += outputs_compared(s);
-    }
-  }
+  for (const Unit& u : relatives()) expected += compare_relative(u, tally, random);
   tally.expect(expected);
 }
 
 TEST_CASE("tensor tiles leave few outputs of ordinary operands to the definition") {
   ProductRandom random(3);
-  Tally tally;
-  const Rival::Shape s{130, 96, 70};
-  for (const Preset& preset : presets_taken()) {
-    CAPTURE(preset.name);
-    const Unit& u = preset.unit;
-    const CodeList a = codes(u.a.fmt, s.m * s.k, Manner::about_one, random),
-                   b = codes(u.b.fmt, s.k * s.n, Manner::about_one, random);
-    MatrixProduct p;
-    p.m = s.m, p.k = s.k, p.n = s.n;
-    p.a = a.rows(s.k), p.b = b.rows(s.n);
-    outputs = redone = 0;
-    Rival(engine, u, tally).compare(p, "about one");
-    CHECK(outputs == s.m * s.n);
-    CHECK(redone < outputs / 500);
-  }
-  tally.expect(31 * s.m * s.n);
+  for (const Preset& preset : presets())
+    if (opinion(tensor_engine, preset.unit).takes) compare_ordinary(preset.unit, random);
 }
 
 TEST_CASE("tensor tiles align C: larger than all products, far smaller, or alone") {
@@ -339,43 +184,22 @@ TEST_CASE("tensor tiles hold every sum of products, and see where C takes one pa
 }
 
 TEST_CASE("a barrier left out of a tensor tile is seen") {
-  ProductRandom random(4);
-  const Unit u = preset("hopper.f16.f32");
-  const std::size_t m = 70, k = 160, n = 90;
-  const CodeList a = codes(u.a.fmt, m * k, Manner::about_one, random),
-                 b = codes(u.b.fmt, k * n, Manner::about_one, random);
-  CodeList want(u.out.fmt, m * n), got = want;
-  MatrixProduct p;
-  p.m = m, p.k = k, p.n = n;
-  p.a = a.rows(k), p.b = b.rows(n);
-  p.result = want.data();
-  prepare({u, k}, "reference").product->run(p, 0, m);
-  p.result = got.data();
-  for (const Barriers some : {Barriers::none_after_load, Barriers::none_after_compute}) {
-    barriers = some;
-    prepare({u, k}, engine).product->run(p, 0, m);
-    barriers = Barriers::all;
-    std::size_t differ = 0;
-    for (std::size_t i = 0; i < m * n; ++i) differ += !got.same(want, i);
-    CHECK(differ > m * n / 2);
-  }
+  check_barriers(preset("hopper.f16.f32"));
 }
 
 TEST_CASE("tensor tiles refuse what they cannot do, and say why") {
-  const auto reason = [](const Unit& u, bool flags = false, std::size_t k = 1) {
-    return cuda::why_no_tensor_tiles({.unit = u, .k = k, .flags = flags});
+  const auto reason = [](std::string_view name, void (*change)(Unit&)) {
+    return why_no_tensor_tiles(with(name, change));
   };
   const Unit u = preset("hopper.f16.f32");
-  CHECK(reason(u).empty());
-  CHECK(reason(u, true) == "flags are wanted");
-  CHECK(reason(u, false, 0) == "of a length that tiles have not");
-  CHECK(reason(preset("blackwell.mxfp8")) == "block scales");
-  CHECK(reason(with("blackwell.e4m3.f32", [](Unit& v) { v.lanes = 33; })) ==
+  CHECK(why_no_tensor_tiles(u).empty());
+  CHECK(why_no_tensor_tiles(u, true) == "flags are wanted");
+  CHECK(why_no_tensor_tiles(u, false, 0) == "of a length that tiles have not");
+  CHECK(reason("blackwell.e4m3.f32", [](Unit& v) { v.lanes = 33; }) ==
         "more than 32 products a block");
-  CHECK(reason(with("hopper.f16.f32", [](Unit& v) {
-          v.a.fmt = ieee_format(5, 16), v.b.fmt = e4m3fn;
-        })) == "significands of more than 16 digits");
-  CHECK(reason(with("hopper.f16.f32", [](Unit& v) { v.group_sum.align.frac_bits = 19; })) ==
+  CHECK(reason("hopper.f16.f32", [](Unit& v) { v.a.fmt = ieee_format(5, 16), v.b.fmt = e4m3fn; }) ==
+        "significands of more than 16 digits");
+  CHECK(reason("hopper.f16.f32", [](Unit& v) { v.group_sum.align.frac_bits = 19; }) ==
         "products that lose digits whatever the exponents");
-  CHECK(cuda::tensor_tiles({preset("blackwell.mxfp8"), 64}, device()) == nullptr);
+  CHECK(cuda::tensor_tiles({preset("kulisch.f32"), 64}, host_device()) == nullptr);
 }

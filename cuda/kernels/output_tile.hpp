@@ -1,0 +1,127 @@
+#pragma once
+#include <cstddef>
+
+#include "tensor_lane.hpp"
+
+// What tiles of tensor units have in common: which outputs are whose, and what becomes of a
+// block's.
+namespace widthwise::cuda {
+
+struct OutputArgs {
+  const float* c;  // m x n, or null
+  float* result;
+  unsigned char* redo;
+  int m, n;
+  int interval;  // of promotion, in products as packed; 0: there is none
+  bool c_last;   // C is added to the last sum, and not where sums begin
+};
+
+// A block of threads computes 64 x 64 outputs, a thread 8 x 4 of them. Phases hold no barriers:
+// whoever runs them puts one after every load and every compute.
+template <class Args>
+class OutputTile {
+ protected:
+  static constexpr int thread_rows = 8, thread_columns = 4;
+  static constexpr int wide = 4;  // what one instruction loads
+  struct alignas(16) Pack {
+    std::int32_t x[wide];
+  };
+  template <class T>
+  using Outputs = T[thread_rows][thread_columns];
+
+ public:
+  static constexpr int rows = 64, columns = 64;
+  static constexpr int across = columns / thread_columns, down = rows / thread_rows;
+  static constexpr int threads = down * across;
+
+  struct Registers {
+    Outputs<float> c;
+    int block_x, block_y;
+  };
+
+  // Under promotion the outer sums wait in memory: they are met once an interval.
+  WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
+    r.block_x = block_x, r.block_y = block_y;
+    each_output(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      const float start = inside && g_.c && !g_.c_last ? g_.c[at] : 0.0f;
+      r.c[i][j] = g_.interval ? 0.0f : start;
+      if (g_.interval && inside) g_.result[at] = start;
+    });
+  }
+
+ protected:
+  const Args& g_;
+
+  WIDTHWISE_BOTH_INLINE explicit OutputTile(const Args& args) : g_(args) {}
+
+  template <class Visit>
+  static WIDTHWISE_BOTH_INLINE void each(const Visit& visit) {
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < thread_rows; ++i) {
+      WIDTHWISE_UNROLLED
+      for (int j = 0; j < thread_columns; ++j) visit(i, j);
+    }
+  }
+  // A thread's rows are packs that lie apart, so that neighbours read neighbours.
+  template <class Visit>
+  WIDTHWISE_BOTH_INLINE void each_output(int block_x, int block_y, int thread,
+                                         const Visit& visit) const {
+    each([&](int i, int j) {
+      const int row = block_y * rows + row_of(i, thread);
+      const int column = block_x * columns + thread % across * wide + j;
+      visit(i, j, row < g_.m && column < g_.n, std::size_t(row) * g_.n + column);
+    });
+  }
+  static WIDTHWISE_BOTH_INLINE int row_of(int i, int thread) {
+    return (i / wide * down + thread / across) * wide + i % wide;
+  }
+
+  // A thread's operands of one step.
+  struct Rows {
+    Pack x[thread_rows / wide];
+    WIDTHWISE_BOTH_INLINE std::int32_t operator[](int i) const { return x[i / wide].x[i % wide]; }
+  };
+  static WIDTHWISE_BOTH_INLINE Rows rows_of(const Pack* packs, int thread) {
+    Rows z;
+    WIDTHWISE_UNROLLED
+    for (int i = 0; i < thread_rows / wide; ++i) z.x[i] = packs[i * down + thread / across];
+    return z;
+  }
+  static WIDTHWISE_BOTH_INLINE Pack columns_of(const Pack* packs, int thread) {
+    return packs[thread % across];
+  }
+
+  // After so many of all products.
+  WIDTHWISE_BOTH_INLINE bool promotes(int done, int all) const {
+    return g_.interval && (done % g_.interval == 0 || done == all);
+  }
+  // Marks go on: NaN stays it, and -0 is one only if both sums are.
+  WIDTHWISE_BOTH_INLINE void promote(int thread, Registers& r) const {
+    each_output(r.block_x, r.block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      if (inside) g_.result[at] = hn::Add(g_.result[at], r.c[i][j]);
+      r.c[i][j] = 0.0f;
+    });
+  }
+
+  template <class Out>
+  WIDTHWISE_BOTH_INLINE void deliver(int block_x, int block_y, int thread,
+                                     const Registers& r) const {
+    each_output(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      if (!inside) return;
+      float z = g_.interval ? g_.result[at] : r.c[i][j];
+      if (g_.c_last) z = with_last<Out>(z, g_.c ? g_.c[at] : 0.0f);
+      g_.result[at] = z;
+      g_.redo[at] = !Addend(z).is_number() || bits_of(z) == 0x80000000;
+    });
+  }
+
+ private:
+  // A sum in float has enough digits to be rounded again.
+  template <class Out>
+  static WIDTHWISE_BOTH_INLINE float with_last(float sum, float c) {
+    const float z = hn::Add(sum, c), x = Out::rounded(hn::Abs(z));
+    return x <= Out::largest ? std::copysign(x, z) : std::numeric_limits<float>::quiet_NaN();
+  }
+};
+
+}  // namespace widthwise::cuda
