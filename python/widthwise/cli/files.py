@@ -26,10 +26,10 @@ def add_commands(commands: Any) -> None:
     add_quantize(commands)
     add_product(commands, "dot", dot, "along the last axis")
     add_product(commands, "matmul", matmul, "of matrices")
-    command = commands.add_parser("export", help="the Verilog header of a unit")
-    command.add_argument("unit", metavar="UNIT")
+    command = commands.add_parser("export", help="every width and constant of a unit or operation")
+    command.add_argument("unit", metavar="UNIT", help="or an operation, as 'add(e4m3fn)'")
     command.add_argument("directory", metavar="DIR")
-    command.add_argument("--name", help="of the module; default: from the unit's text")
+    command.add_argument("--name", help="of the module; default: from UNIT's text")
     command.set_defaults(run=run_export)
     add_json(command)
 
