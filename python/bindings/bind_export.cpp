@@ -24,15 +24,14 @@ void translate(std::exception_ptr thrown) {
 void bind_export(py::module_& m) {
   py::register_exception_translator(&translate);
   // What a text names, in its canonical form.
-  m.def("design_text",
-        [](const std::string& text) { return to_string(parse_design(text)); });
-  m.def("export_design",
-        [](const std::string& text, const std::string& name, const std::string& folder) {
-          std::vector<std::string> paths;
-          for (const auto& path : hdl::export_design(parse_design(text), name, folder))
-            paths.push_back(path.string());
-          return paths;
-        });
+  m.def("design_text", [](const std::string& text) { return to_string(parse_design(text)); });
+  m.def("export_design", [](const std::string& text, const std::string& name,
+                            const std::string& folder, const std::string& library) {
+    std::vector<std::string> paths;
+    for (const auto& path : hdl::export_design(parse_design(text), name, folder, library))
+      paths.push_back(path.string());
+    return paths;
+  });
   m.def("write_file", [](const std::string& path, const py::bytes& text) {
     const std::string_view view = text;
     const py::gil_scoped_release free;

@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = None) -> list[Path]:
+def export(
+    unit: str | Unit,
+    directory: str | os.PathLike,
+    name: str | None = None,
+    *,
+    model: bool = False,
+) -> list[Path]:
     """Write every width and constant of a unit, or of one operation, in each language's own form.
 
     The files are NAME.vh (localparams), NAME_params.vh (for `#( … )`), NAME_defs.vh (macros),
-    NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; the same in the terms of HardFloat, CVFPU, FloPoCo,
-    Vivado's operator and HLS types, SMT-LIB; and a list of them, by which a later export knows the
-    folder again. All say the same, for all are printed from one table.
+    NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in the terms of HardFloat, CVFPU,
+    FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are printed from one table.
+    NAME_dpi_pkg.sv, widthwise_model.h and widthwise_vpi.c lead test benches to the golden model. A
+    list of the files is there too, by which a later export knows the folder again.
 
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
@@ -27,6 +34,7 @@ def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = No
         directory: made whole or not at all. One that stands there is replaced if it is empty or
             holds an earlier export and nothing else.
         name: of the module that will use them; None: from the unit's text, 'hopper_e4m3_f32'.
+        model: put libwidthwise_model.so, the golden model itself, beside its header.
     Returns:
         The paths of the files, the list apart.
     Raises:
@@ -42,7 +50,8 @@ def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = No
     from pathlib import Path
 
     text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
-    paths = core.export_design(text, name or identifier(text), os.fspath(directory))
+    library = str(Path(__file__).with_name("lib") / "libwidthwise_model.so") if model else ""
+    paths = core.export_design(text, name or identifier(text), os.fspath(directory), library)
     return [Path(path) for path in paths]
 
 

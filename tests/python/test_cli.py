@@ -250,7 +250,8 @@ def test_export_writes_headers(command, tmp_path):
     assert status == 0 and out.split()[0] == str(tmp_path / "hw" / "mac_unit.vh")
     assert "ACC_WIDTH" in (tmp_path / "hw" / "mac_unit.vh").read_text()
     for design, name in [("mac(e5m10)", "mac_e5m10"), ("add(e4m3fn)", "add_e4m3fn")]:
-        assert command("export", design, tmp_path / name)[1].split()[-1].endswith(f"{name}.smt2")
+        assert command("export", design, tmp_path / name)[1].split()[0].endswith(f"{name}.vh")
+    assert "libwidthwise_model.so" in command("export", "add(e5m2)", tmp_path / "m", "--model")[1]
     status, _, err = command("export", "mac(e5m10)", tmp_path)
     assert status == 2 and "it holds " in err and "name another folder" in err
     status, _, err = command("export", "mac(e5m10)", tmp_path / "new", "--name", "3x")

@@ -232,8 +232,10 @@ def test_codes_are_the_numbers_that_their_names_say(exported, format):
 
     def is_power(name, exponent):
         significand, e = scaled(name)
-        return significand > 0 and significand & (significand - 1) == 0 and (
-            e + significand.bit_length() - 1 == exponent
+        return (
+            significand > 0
+            and significand & (significand - 1) == 0
+            and (e + significand.bit_length() - 1 == exponent)
         )
 
     def follows(name, later):
@@ -256,7 +258,9 @@ def test_a_register_holds_what_the_simulator_says_and_wraps_past_it(exported):
     table = facts(exported["fix24.sat"][".json"])
     unit = ww.Unit("fix24.sat")
     assert integer(table, "ACC_WIDTH") == 24 and table["ACC_CAN_OVERFLOW"][2]
-    top = Fraction(2) ** integer(table, "ACC_MSB_EXP") - Fraction(2) ** integer(table, "ACC_LSB_EXP")
+    top = Fraction(2) ** integer(table, "ACC_MSB_EXP") - Fraction(2) ** integer(
+        table, "ACC_LSB_EXP"
+    )
     big = unit.a.max_finite
     terms = int(top / (big * big)) + 2
     a = ww.array([float(big)] * terms, unit.a)

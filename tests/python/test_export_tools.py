@@ -117,7 +117,9 @@ endmodule
 
 @pytest.fixture(scope="module")
 def systemverilog(folder):
-    text = "".join(f'`include "{name}_pkg.sv"\n`include "{name}_fpnew_pkg.sv"\n' * 2 for name in NAMES)
+    text = "".join(
+        f'`include "{name}_pkg.sv"\n`include "{name}_fpnew_pkg.sv"\n' * 2 for name in NAMES
+    )
     text += "".join(PACKAGES.format(name) for name in NAMES)
     (folder / "packages.sv").write_text("// verilator lint_off DECLFILENAME\n" + text)
     return "packages.sv"
@@ -136,6 +138,12 @@ def test_icarus_says_nothing(folder, verilog, systemverilog):
 def test_yosys_says_nothing(folder, verilog, systemverilog):
     silent(folder, f"yosys -q -p 'read_verilog {verilog}; hierarchy -check -top top; proc'")
     silent(folder, f"yosys -q -p 'read_verilog -sv {systemverilog}; hierarchy -check; proc'")
+
+
+def test_verilator_says_nothing_of_the_golden_models_packages(folder):
+    includes = "".join(f'`include "{name}_dpi_pkg.sv"\n' * 2 for name in NAMES)
+    (folder / "dpi.sv").write_text("// verilator lint_off DECLFILENAME\n" + includes)
+    silent(folder, "verilator --lint-only -Wall dpi.sv")
 
 
 @pytest.mark.parametrize("standard", ["93", "08"])

@@ -21,6 +21,10 @@ std::string c_header(const ConstantTable& table);
 // its "width" too, and its value is hexadecimal text. Integers have up to 64 bits.
 std::string json(const ConstantTable& table);
 
+// Package NAME_dpi_pkg: the golden model's calls, with vectors of the design's widths. It has no
+// such calls where a vector would pass 65,536 bits.
+std::string dpi_package(const ConstantTable& table);
+
 struct File {
   std::string name, text;
 };

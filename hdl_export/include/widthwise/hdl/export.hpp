@@ -15,8 +15,10 @@ namespace widthwise::hdl {
 // Verilog's.
 void check_export_name(std::string_view name);
 
-// What an export of headers holds, made before anything is written.
-std::vector<File> export_files(const Design& design, std::string_view name);
+// What an export holds, made before anything is written: headers, and the golden model's sources.
+// The model's library is among them if its path is not empty.
+std::vector<File> export_files(const Design& design, std::string_view name,
+                               const std::filesystem::path& library = {});
 
 // The whole folder or nothing: it is written beside its place and then renamed to it. What stood
 // there is replaced only if it is empty or all its files are those of an earlier export, as the
@@ -27,6 +29,7 @@ void write_folder(const std::filesystem::path& folder, std::string_view spec,
 
 // Both steps. Returns the paths of the files, the list of them apart.
 std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
-                                                 const std::filesystem::path& folder);
+                                                 const std::filesystem::path& folder,
+                                                 const std::filesystem::path& library = {});
 
 }  // namespace widthwise::hdl
