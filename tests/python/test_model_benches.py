@@ -125,7 +125,8 @@ def test_dpi_in_verilator(exported):
     (folder / "bench.sv").write_text(DPI_BENCH)
     run(
         folder,
-        "verilator --cc --exe --build --main -Wall -O0 -MAKEFLAGS 'OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0' --top-module bench "
+        "verilator --cc --exe --build --main -Wall --top-module bench "
+        "-O0 -MAKEFLAGS 'OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0' "
         "dot32_dpi_pkg.sv bench.sv -LDFLAGS '-L.. -lwidthwise_model'",
     )
     lines = run(folder, "env LD_LIBRARY_PATH=. ./obj_dir/Vbench").splitlines()
