@@ -123,8 +123,13 @@ def test_typedefs_have_literal_ranges_and_the_widths_of_their_ports(folder):
     assert types == [("63", "a_t"), ("63", "b_t"), ("63", "c_t"), ("63", "y_t"), ("2", "rm_e")]
     assert text.count("typedef") == len(types)
     bench = """`include "wide_pkg.sv"
-    module m; wide_pkg::a_t a = wide_pkg::A_MAX_FINITE; wide_pkg::rm_e rm = wide_pkg::RUP;
-      initial $display("%0d %0d", $bits(a), rm); endmodule
+    module m;
+      wide_pkg::a_t a;
+      initial begin
+        a = wide_pkg::A_MAX_FINITE;
+        $display("%0d %0d", $bits(a), wide_pkg::RUP);
+      end
+    endmodule
     """
     assert icarus(folder, bench, "2012").split() == ["64", "3"]
 
