@@ -1,49 +1,24 @@
-#include "printing.hpp"
+#include "model_ports.hpp"
 #include "widthwise/hdl/dialects.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
-// Tools need not take wider vectors (IEEE 1800-2017, 6.9.1).
-constexpr std::int64_t widest_vector = 1 << 16;
-
-std::int64_t integer_or(const ConstantTable& table, std::string_view name, std::int64_t otherwise) {
-  return has(table, name) ? value_of<std::int64_t>(table, name) : otherwise;
-}
-
-// Products of a call: a block of the unit's, or one where a unit takes any number of them.
-std::int64_t terms(const ConstantTable& table) {
-  const bool any = has(table, "WHOLE_SUM") && value_of<bool>(table, "WHOLE_SUM");
-  return any ? 1 : integer_or(table, "NUM_TERMS", 1);
-}
-
 // A port is `bit`, never `logic`, whose vectors have two words for one. A port that is not there
 // is a chandle, for which benches give null.
-std::string input(const ConstantTable& table, std::string_view port, std::string_view name,
-                  std::int64_t elements) {
-  const std::string width = fmt::format("{}_WIDTH", port);
-  if (!has(table, width)) return fmt::format("input chandle {}", name);
-  return fmt::format("input bit [{}:0] {}", value_of<std::int64_t>(table, width) * elements - 1,
-                     name);
-}
-
-std::string scales(const ConstantTable& table) {
-  const std::int64_t block = integer_or(table, "SCALE_BLOCK", 1);
-  const std::int64_t elements = (terms(table) - 1) / block + 1;
-  return input(table, "SCALE", "scale_a", elements) + ", " +
-         input(table, "SCALE", "scale_b", elements);
-}
-
-std::string outputs(const ConstantTable& table) {
-  return fmt::format("output bit [{}:0] y, output int unsigned flags",
-                     value_of<std::int64_t>(table, "Y_WIDTH") - 1);
+std::string input(const ConstantTable& table, std::string_view port, std::string_view name) {
+  const std::int64_t bits = port_bits(table, port);
+  return bits ? fmt::format("input bit [{}:0] {}", bits - 1, name)
+              : fmt::format("input chandle {}", name);
 }
 
 // Calls whose vectors have the unit's widths, under names of the package's own.
 std::string sized_calls(const ConstantTable& table) {
-  const std::string ab =
-      input(table, "A", "a", terms(table)) + ", " + input(table, "B", "b", terms(table));
-  const std::string c = input(table, "C", "c", 1), scale = scales(table);
+  const std::string ab = input(table, "A", "a") + ", " + input(table, "B", "b");
+  const std::string scales =
+      input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b");
+  const std::string outputs =
+      fmt::format("output bit [{}:0] y, output int unsigned flags", port_bits(table, "Y") - 1);
   return fmt::format(
       R"(
   // k products of ports that have room for {0}; c of no port is null.
@@ -62,7 +37,7 @@ std::string sized_calls(const ConstantTable& table) {
   import "DPI-C" widthwise_accumulator_read = function int accumulator_read(
       input chandle accumulator, {4});
 )",
-      terms(table), ab, c, scale, outputs(table));
+      call_terms(table), ab, input(table, "C", "c"), scales, outputs);
 }
 
 // Calls that are the same for every design.
@@ -92,12 +67,6 @@ constexpr std::string_view common_calls = R"(
       input chandle accumulator);
 )";
 
-bool fits_vectors(const ConstantTable& table) {
-  for (const char* width : {"A_WIDTH", "B_WIDTH", "C_WIDTH", "Y_WIDTH"})
-    if (integer_or(table, width, 0) * terms(table) > widest_vector) return false;
-  return true;
-}
-
 }  // namespace
 
 std::string dpi_package(const ConstantTable& table) {
@@ -113,7 +82,7 @@ std::string dpi_package(const ConstantTable& table) {
       "{4}{5}endpackage\n// verilator lint_on UNUSEDPARAM\n`endif\n",
       package, guard, quoted_text(value_of<std::string>(table, "SPEC")),
       hex_digits(value_of<Pattern>(table, "MODEL_HASH")), common_calls,
-      fits_vectors(table) ? sized_calls(table) : "");
+      fit_vectors(table) ? sized_calls(table) : "");
 }
 
 }  // namespace widthwise::hdl

@@ -48,6 +48,7 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   const ConstantTable table = design_constants(design, name);
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
+  files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
   if (!library.empty()) files.push_back({library.filename(), contents(library)});

@@ -1,11 +1,9 @@
+#include "model_ports.hpp"
 #include "verilog_value.hpp"
 #include "widthwise/hdl/dialects.hpp"
 
 namespace widthwise::hdl {
 namespace {
-
-// Tools need not take wider vectors (IEEE 1800-2017, 6.9.1).
-constexpr std::int64_t widest_vector = 1 << 16;
 
 std::string type_of(const Constant& c, const VerilogValue& v) {
   if (v.type == "integer") return "int";

@@ -25,8 +25,8 @@ def export(
     The files are NAME.vh (localparams), NAME_params.vh (for `#( … )`), NAME_defs.vh (macros),
     NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in the terms of HardFloat, CVFPU,
     FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are printed from one table.
-    NAME_dpi_pkg.sv, widthwise_model.h and widthwise_vpi.c lead test benches to the golden model. A
-    list of the files is there too, by which a later export knows the folder again.
+    NAME_dpi_pkg.sv, NAME_vhpi_pkg.vhd, widthwise_vpi.c and widthwise_model.h lead test benches to
+    the golden model. A list of the files is there too, by which a later export knows the folder.
 
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",

@@ -31,6 +31,7 @@ DESIGNS = [
     "mac(e5m10, sum=e8m13:sr8:half)",
     "neumaier(e5m10)",
 ]
+KINDS = ["pkg", "flopoco_pkg", "vhpi_pkg"]  # of VHDL
 NAMES = [f"u{i}" for i in range(len(DESIGNS))]
 
 
@@ -157,7 +158,7 @@ def test_ghdl_says_nothing(folder, standard):
         for name in NAMES
     )
     (folder / "use.vhd").write_text(use)
-    packages = " ".join(f"{name}_pkg.vhd {name}_flopoco_pkg.vhd" for name in NAMES)
+    packages = " ".join(f"{name}_{kind}.vhd" for name in NAMES for kind in KINDS)
     (folder / standard).mkdir()
     silent(folder, f"ghdl -a --std={standard} --workdir={standard} {packages} use.vhd")
 

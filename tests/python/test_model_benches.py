@@ -176,3 +176,65 @@ def test_vpi_in_icarus(exported):
     lines = run(folder, "env LD_LIBRARY_PATH=. vvp -n -M. -mwidthwise bench").splitlines()
     assert lines[:20] == want and lines[20:22] == ["no rounding", "no code"]
     assert "e99m3" in lines[22] and lines[23] == "not open"
+
+
+VHDL_BENCH = """
+use work.dot32_vhpi_pkg.all;
+use std.textio.all;
+entity bench is end entity;
+architecture test of bench is
+begin
+  process
+    file vectors : text open read_mode is "vectors.txt";
+    variable text_line, told : line;
+    variable a : a_words;
+    variable b : b_words;
+    variable c : c_words;
+    variable none : scale_words;
+    variable y, z : y_words;
+    variable flags, raised : flag_word;
+    variable model, accumulator : handle;
+  begin
+    model := model_open(DESIGN);
+    assert model_abi(0) = 1 and model_hash(model) = DESIGN_HASH severity failure;
+    accumulator := accumulator_open(model, 1, 0 fs, 0 fs);
+    while not endfile(vectors) loop
+      readline(vectors, text_line);
+      for i in a'range loop read(text_line, a(i)); end loop;
+      for i in b'range loop read(text_line, b(i)); end loop;
+      read(text_line, c(0));
+      flags(0) := -1;
+      model_words(model, 1, 0 fs, 0 fs, 32 fs, a, b, c, none, none, y, flags);
+      accumulator_reset(accumulator, c);
+      accumulator_step(accumulator, 32 fs, a, b, none, none);
+      accumulator_read(accumulator, z, raised);
+      assert z(0) = y(0) and raised(0) = flags(0) severity failure;
+      write(told, integer'image(y(0)) & " " & integer'image(flags(0)));
+      writeline(output, told);
+    end loop;
+    accumulator_close(accumulator);
+    model_close(model);
+    wait;
+  end process;
+end architecture;
+"""
+
+
+def signed_words(vector):
+    """The words of a port's hexadecimal digits as VHDL's integers, the lowest first."""
+    words = [int(vector[max(end - 8, 0) : end], 16) for end in range(len(vector), 0, -8)]
+    return " ".join(str(w - 2**32 if w >> 31 else w) for w in words)
+
+
+@pytest.mark.parametrize("standard", ["93", "08"])
+def test_vhpidirect_in_ghdl(exported, standard):
+    folder = exported("hopper.e4m3.f32", "dot32")
+    vectors, want = unit_lines("hopper.e4m3.f32", 20)
+    ports = [(v[:64], v[64:128], v[128:]) for v in vectors if v[128:] != "80000000"]
+    lines = [" ".join(map(signed_words, port)) for port in ports]
+    (folder / "vectors.txt").write_text("\n".join([*lines, ""]))
+    (folder / "bench.vhd").write_text(VHDL_BENCH)
+    run(folder, f"ghdl -a --std={standard} dot32_vhpi_pkg.vhd bench.vhd")
+    told = run(folder, f"env LD_LIBRARY_PATH=. ghdl -r --std={standard} bench").splitlines()
+    codes = [f"{signed_words(line[:8])} {int(line[9:], 16)}" for line in want]
+    assert told == codes

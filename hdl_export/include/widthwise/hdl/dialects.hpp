@@ -25,6 +25,10 @@ std::string json(const ConstantTable& table);
 // such calls where a vector would pass 65,536 bits.
 std::string dpi_package(const ConstantTable& table);
 
+// Package NAME_vhpi_pkg: the same for VHDL, through GHDL's VHPIDIRECT. Ports are words, arrays of
+// integer; handles and 64-bit numbers are of type time, the one that has as many bits.
+std::string vhpi_package(const ConstantTable& table);
+
 struct File {
   std::string name, text;
 };
