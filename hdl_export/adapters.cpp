@@ -37,6 +37,7 @@ constexpr std::uint64_t odd = 6, past_three_bits = 8;
 
 ConstantTable hardfloat_constants(const ConstantTable& table) {
   ConstantTable all = named(table, "hardfloat");
+  all.push_back({"unit", "SPECIALISATION", "source/RISCV, whose NaN is the QNAN here", ""});
   for (const AdapterFormat& f : adapter_formats(table)) {
     add(all, f, "expWidth", f.exponent);
     add(all, f, "sigWidth", f.significand, "hidden bit included");

@@ -52,4 +52,10 @@ std::string quoted_text(std::string_view text) {
   return literal + '"';
 }
 
+std::string vhdl_text(std::string_view text) {
+  std::string literal = "\"";
+  for (const char c : text) literal += c == '"' ? "\"\"" : std::string(1, c);
+  return literal + '"';
+}
+
 }  // namespace widthwise::hdl

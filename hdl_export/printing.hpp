@@ -50,5 +50,7 @@ std::string commented(std::string declaration, std::string_view mark, std::strin
 
 // A string literal of Verilog, C and JSON.
 std::string quoted_text(std::string_view text);
+// Of VHDL, which doubles quotes.
+std::string vhdl_text(std::string_view text);
 
 }  // namespace widthwise::hdl

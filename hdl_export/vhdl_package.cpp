@@ -9,13 +9,6 @@ std::string vector_of(const Pattern& p) {
                           : fmt::format("\"{}\"", binary_digits(p));
 }
 
-// A string literal of VHDL doubles its quotes.
-std::string string_of(std::string_view text) {
-  std::string literal = "\"";
-  for (const char c : text) literal += c == '"' ? "\"\"" : std::string(1, c);
-  return literal + '"';
-}
-
 struct Declaration {
   std::string_view name;
 
@@ -32,7 +25,7 @@ struct Declaration {
                        vector_of(p));
   }
   std::string operator()(const std::string& text) const {
-    return fmt::format("  constant {} : string := {};", name, string_of(text));
+    return fmt::format("  constant {} : string := {};", name, vhdl_text(text));
   }
 };
 

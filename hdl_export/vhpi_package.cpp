@@ -79,13 +79,11 @@ std::string types(const ConstantTable& table) {
 // VHDL takes no notice of case, so they need other names than the calls and their arguments.
 std::string constants(const ConstantTable& table) {
   const std::string& spec = value_of<std::string>(table, "SPEC");
-  std::string literal;
-  for (const char c : spec) literal += c == '"' ? "\"\"" : std::string(1, c);
   return fmt::format(
       "  subtype spec_text is string(1 to {});\n"
-      "  constant DESIGN : spec_text := \"{}\" & nul;\n"
+      "  constant DESIGN : spec_text := {} & nul;\n"
       "  constant DESIGN_HASH : number := {} fs;\n",
-      spec.size() + 1, literal,
+      spec.size() + 1, vhdl_text(spec),
       static_cast<std::int64_t>(value_of<Pattern>(table, "MODEL_HASH").limbs[0]));
 }
 

@@ -1,9 +1,10 @@
 /* The golden model: a unit, or an operation, bit for bit as the simulator computes it.
  *
  * Plain C99, for DPI-C, VPI, VHPIDIRECT, ctypes and programs. There are no globals: whatever a call
- * depends on it is given. A model does not change once it is open, so any number of threads may call
- * it; a trace or an accumulator belongs to one thread at a time. Nothing throws; calls return a
- * status, and nothing is written where it is not WIDTHWISE_OK.
+ * depends on it is given. A model does not change once it is open, so any number of threads may
+ * call it; a trace or an accumulator belongs to one thread at a time. Nothing throws; calls return
+ * a status, and where it is not WIDTHWISE_OK nothing is written, except that a batch may have
+ * written a part when memory ran out.
  *
  * rm is a code of the header's RM_...; it rounds the result called Y in there. The random bits of
  * stochastic rounding are those of output `index` under `seed`; other roundings look at neither.
@@ -71,8 +72,8 @@ int32_t widthwise_model_op64(const widthwise_model *model, uint32_t rm, uint64_t
 
 /* k products. Ports are vectors of bits in 32-bit words, the lowest first (svBitVecVal, VlWide, the
  * aval of vpiVectorVal): element i of a port has the bits from i * width on. Null is a port that is
- * not there; a unit's c may be null, which is +0. scale_a and scale_b have an element for each scale
- * block that k begins. */
+ * not there; a unit's c may be null, which is +0. scale_a and scale_b have an element for each
+ * scale block that k begins. */
 int32_t widthwise_model_words(const widthwise_model *model, uint32_t rm, uint64_t seed,
                               uint64_t index, uint64_t k, const uint32_t *a, const uint32_t *b,
                               const uint32_t *c, const uint32_t *scale_a, const uint32_t *scale_b,
@@ -101,9 +102,11 @@ int64_t widthwise_trace_find(const widthwise_trace *trace, const char *stage, in
 const char *widthwise_trace_stage(const widthwise_trace *trace, int64_t row);
 const char *widthwise_trace_slot(const widthwise_trace *trace, int64_t row); /* "out", "product" */
 int64_t widthwise_trace_lane(const widthwise_trace *trace, int64_t row); /* along k; -1 is C */
-int32_t widthwise_trace_kind(const widthwise_trace *trace, int64_t row); /* 0 zero, 1 finite, 2 infinite, 3 NaN */
+/* 0 zero, 1 finite, 2 infinite, 3 NaN */
+int32_t widthwise_trace_kind(const widthwise_trace *trace, int64_t row);
 int32_t widthwise_trace_negative(const widthwise_trace *trace, int64_t row);
-const char *widthwise_trace_significand(const widthwise_trace *trace, int64_t row); /* hex; a code at pack */
+/* Hexadecimal; at pack the code. */
+const char *widthwise_trace_significand(const widthwise_trace *trace, int64_t row);
 int64_t widthwise_trace_exponent(const widthwise_trace *trace, int64_t row); /* of its bit 0 */
 
 /* A unit's running result. It stands at c = +0 with no products; reset puts it back there, with c

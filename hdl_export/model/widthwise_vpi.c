@@ -6,9 +6,9 @@
  *   $widthwise_hash(model, hash);           of 64 bits, to be compared with MODEL_HASH
  *   $widthwise_close(model);
  *
- * A status is one of widthwise_model.h. Ports are vectors as wide as k elements; what the design has
- * not is given as 0. A bit of x or z in a port is WIDTHWISE_NO_CODE. Random bits are those of output
- * 0 under seed 0.
+ * A status is one of widthwise_model.h. Ports are vectors as wide as k elements; what the design
+ * has not is given as 0. A bit of x or z in a port is WIDTHWISE_NO_CODE. Random bits are those of
+ * output 0 under seed 0.
  */
 #include <stdlib.h>
 #include <string.h>
