@@ -11,7 +11,9 @@
 
 using namespace tests;
 using widthwise::hdl::Pattern;
+using widthwise::hdl::verilog_defines;
 using widthwise::hdl::verilog_localparams;
+using widthwise::hdl::verilog_parameters;
 
 namespace {
 
@@ -83,10 +85,17 @@ void check_random_lint(const std::string& command) {
   for (int i = 0; i < count; ++i) {
     const widthwise::Unit unit =
         i < 50 ? random_units::unit(random) : random_units::unit(random, 62, 4095);
-    write(folder / fmt::format("unit{}.vh", i),
-          verilog_localparams(widthwise::hdl::unit_constants(unit, "unit")));
-    modules += fmt::format("module m{0};\n  `include \"unit{0}.vh\"\nendmodule\n", i);
-    instances += fmt::format("  m{0} i{0}();\n", i);
+    const std::string name = fmt::format("unit{}", i);
+    const ConstantTable table = widthwise::hdl::unit_constants(unit, name);
+    write(folder / (name + ".vh"), verilog_localparams(table));
+    write(folder / (name + "_params.vh"), verilog_parameters(table));
+    write(folder / (name + "_defs.vh"), verilog_defines(table));
+    modules += fmt::format(
+        "`include \"{0}_defs.vh\"\n"
+        "module m_{0};\n  `include \"{0}.vh\"\nendmodule\n"
+        "module p_{0} #(\n`include \"{0}_params.vh\"\n) ();\nendmodule\n",
+        name);
+    instances += fmt::format("  m_{0} m{0}();\n  p_{0} p{0}();\n", name);
   }
   write(folder / "top.v", modules + "module top;\n" + instances + "endmodule\n");
   const Ran lint = run(folder.path(), command);

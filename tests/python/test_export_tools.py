@@ -30,6 +30,9 @@ DESIGNS = [
     "blackwell.nvfp4",
     "mac(e5m10, sum=e8m13:sr8:half)",
     "neumaier(e5m10)",
+    # A text with quotes in it.
+    '{a.fmt = "e5m10", b.fmt = "e5m10", c.fmt = "e5m10", lanes = 1, c_level = "group", '
+    'out.fmt = "e5m10", out.nan_bits = 0x7e01}',
 ]
 KINDS = ["pkg", "flopoco_pkg", "vhpi_pkg"]  # of VHDL
 NAMES = [f"u{i}" for i in range(len(DESIGNS))]
