@@ -114,6 +114,11 @@ def test_bits_past_a_scalar_port_do_not_count_and_codes_of_a_batch_must_fit():
     assert model.batch(np.zeros((2, 2), np.uint64), 2, 1, wide) == NO_CODE
 
 
+def test_a_shift_as_long_as_the_significand_is_no_shift_by_nothing():
+    # Hardware that sizes its shift distance by the precision alone gives 0x3f82.
+    assert Model("add(bfloat16)").op64(0x3F80, 0x3BFF) == (0x3F81, 1)
+
+
 def test_random_bits_are_those_of_the_simulator():
     f, to = ww.Format("binary32"), ww.Format("e4m3fn")
     model = Model("convert(binary32, out=e4m3fn:sr8)")
