@@ -36,11 +36,12 @@ std::optional<Fault> fault(const SingleOperation& s) {
 SingleOperation parse_single_operation(std::string_view text) {
   Scanner in("operation", text);
   const std::string_view name = name_ahead(in);
-  const Operation op = parse_operation(name);
+  const auto op = find_operation(name);
+  if (!op) in.fail(in.at(), "wanted an operation and a format, as in add(e5m10)");
   in.skip(name.size());
   Arguments arguments(in, name);
 
-  SingleOperation s{op, {}, {}};
+  SingleOperation s{*op, {}, {}};
   s.operands.fill(arguments.format("a", arguments.first()));
   for (std::size_t i = 1; i < s.arity(); ++i)
     s.operands[i] = arguments.format(operand_keys[i], s.operands[0]);

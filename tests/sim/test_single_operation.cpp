@@ -68,8 +68,11 @@ TEST_CASE("a design is an operation where one's name stands in front of a bracke
 }
 
 TEST_CASE("an operation's text that is wrong is refused with what it may be") {
-  CHECK(error_of("hypot(e5m10)").starts_with("operation 'hypot' is not known"));
+  for (const char* text : {"hypot(e5m10)", "add", ""})
+    CHECK(error_of(text) == "operation '" + std::string(text) +
+                                "', column 1: wanted an operation and a format, as in add(e5m10)");
   CHECK(error_of("add(e5m10, c=e5m2)").find("add has no 'c'") != std::string::npos);
+  CHECK(error_of(" mul()").find("column 2: mul: a= is missing") != std::string::npos);
   CHECK(error_of("add()").find("a= is missing, and no first format stands for it") !=
         std::string::npos);
   CHECK(error_of("add(e5m10, tininess=never)").find("it may be before or after") !=
