@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "format_constants.hpp"
+#include "shared_constants.hpp"
 #include "sum_constants.hpp"
 #include "widthwise/rounder.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -37,14 +38,12 @@ std::vector<RoundingPlace> rounding_places(const Unit& u) {
   return all;
 }
 
-// Three bits where RISC-V's modes and odd are all that the unit needs, else four.
-int rm_width(const Unit& u) {
+std::vector<Rounding> roundings(const Unit& u) {
   std::vector<Rounding> used{u.a.keep_rm,          u.b.keep_rm,          u.c.keep_rm,
                              u.group_sum.align.rm, u.block_sum.align.rm, u.c_sum.align.rm};
   for (const RoundingPlace& place : rounding_places(u))
     used.insert(used.end(), {place.round.rm, place.round.post_norm_rm});
-  const auto narrow = [](const Rounding& r) { return rounding_code(r).number < 8; };
-  return std::ranges::all_of(used, narrow) ? 3 : 4;
+  return used;
 }
 
 std::string description(const Unit& u) {
@@ -54,23 +53,6 @@ std::string description(const Unit& u) {
   return fmt::format("c + sum of a * b, {}; a {}, b {}, c {}, result {}", at_a_time,
                      to_string(u.a.fmt), to_string(u.b.fmt), to_string(u.c.fmt),
                      to_string(result_round(u).fmt));
-}
-
-void add_identity(Draft& draft, const Unit& u, std::string_view name) {
-  Entries x(draft, "unit");
-  x.text("UNIT_NAME", std::string(name));
-  x.text("DESCRIPTION", description(u));
-  x.text("SPEC", to_string(u));
-  x.text("GENERATOR", "Widthwise " WIDTHWISE_VERSION);
-  x.pattern("MODEL_HASH", 64, Code(model_hash(u)), "FNV-1a of the unit's TOML text");
-  x.integer("MODEL_ABI", model_abi, "version of these names and codes");
-}
-
-template <class E>
-void add_codes(Draft& draft, std::string title) {
-  Entries x(draft, std::move(title));
-  for (std::size_t i = 0; i < code_names<E>.size(); ++i)
-    x.pattern(code_names<E>[i], code_width<E>, Code(i));
 }
 
 void add_all_codes(Draft& draft, const Unit& u) {
@@ -83,10 +65,7 @@ void add_all_codes(Draft& draft, const Unit& u) {
   add_codes<StochasticVariant>(draft, "codes: variants of stochastic rounding");
   if (u.chain.compensation != Compensation::none)
     add_codes<Compensation>(draft, "codes: what a running sum carries along");
-  Entries x(draft, "codes: rounding");
-  x.integer("RM_WIDTH", draft.rm_width);
-  for (const RoundingCode& rm : rounding_codes)
-    if (rm.number >> draft.rm_width == 0) x.pattern(rm.name, draft.rm_width, Code(rm.number));
+  add_rounding_codes(draft);
 }
 
 void add_operands(Draft& draft, const Unit& u) {
@@ -136,21 +115,11 @@ void add_roundings(Draft& draft, const Unit& u) {
   }
 }
 
-void add_ports(Draft& draft, const Unit& u) {
+Ports ports(const Unit& u) {
   const auto flushes = [](Flush f) { return f != Flush::keep; };
-  Entries x(draft, "ports");
-  x.rounding("RM_DEFAULT", result_round(u).rm);
-  x.flag("TININESS_AFTER_ROUNDING", true);
-  x.flag("FTZ_IN", flushes(flush_of(u.a)) || flushes(flush_of(u.b)) || flushes(flush_of(u.c)),
-         "subnormals of A, B or C are flushed");
-  x.flag("FTZ_OUT", flushes(Rounder<Code>(result_round(u)).flush), "subnormal results are flushed");
-  x.integer("FLAGS_WIDTH", 5);
-  x.integer("FLAG_NV", 4, "bit number of invalid");
-  x.integer("FLAG_DZ", 3, "of division by zero");
-  x.integer("FLAG_OF", 2, "of overflow");
-  x.integer("FLAG_UF", 1, "of underflow");
-  x.integer("FLAG_NX", 0, "of inexact");
-  x.integer("LATENCY", 0, "cycles; 0 is combinational");
+  return {.rm = result_round(u).rm,
+          .flushes_in = flushes(flush_of(u.a)) || flushes(flush_of(u.b)) || flushes(flush_of(u.c)),
+          .flushes_out = flushes(Rounder<Code>(result_round(u)).flush)};
 }
 
 }  // namespace
@@ -159,25 +128,19 @@ ConstantTable unit_constants(const Unit& unit, std::string_view name) {
   check_identifier(name);
   check(unit);
   const Widths widths = derive_widths(unit);
-  Draft draft{{}, rm_width(unit)};
-  add_identity(draft, unit, name);
+  Draft draft{{}, rm_width(roundings(unit))};
+  add_identity(draft, {name, description(unit), to_string(unit), model_hash(unit),
+                       "FNV-1a of the unit's TOML text"});
   add_all_codes(draft, unit);
   add_operands(draft, unit);
   add_product(draft, unit, widths);
   add_lanes(draft, unit, widths);
   add_sums(draft, unit, widths);
   add_roundings(draft, unit);
-  add_ports(draft, unit);
+  add_ports(draft, ports(unit));
   return std::move(draft.table);
 }
 
-std::uint64_t model_hash(const Unit& unit) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : to_toml(unit)) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
+std::uint64_t model_hash(const Unit& unit) { return text_hash(to_toml(unit)); }
 
 }  // namespace widthwise::hdl

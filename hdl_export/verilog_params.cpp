@@ -1,47 +1,25 @@
-#include <fmt/core.h>
-
+#include "verilog_value.hpp"
 #include "widthwise/hdl/verilog.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
-// What an integer of Verilog holds, but for -2^31, which would be written with the literal 2^31.
-constexpr std::int64_t integer_max = 0x7fffffff;
+constexpr std::string_view lint_off = "// verilator lint_off UNUSEDPARAM\n";
+constexpr std::string_view lint_on = "\n// verilator lint_on UNUSEDPARAM\n";
 
-std::string hex_digits(const Pattern& p) {
-  std::string digits;
-  for (int low = (p.width - 1) / 4 * 4; low >= 0; low -= 4)
-    digits += "0123456789abcdef"[p.limbs[static_cast<std::size_t>(low) / 64] >> low % 64 & 15];
-  return digits;
+std::string declared(std::string_view keyword, const Constant& c, const VerilogValue& v,
+                     std::string_view end) {
+  return commented(fmt::format("{} {}{}{} = {}{}", keyword, v.type, v.type.empty() ? "" : " ",
+                               c.name, v.value, end),
+                   "//", v.note, c.comment);
 }
 
-// The line of a constant, its comment apart.
-struct Line {
-  std::string_view name;
-
-  std::string operator()(std::int64_t value) const {
-    if (-integer_max <= value && value <= integer_max)
-      return fmt::format("localparam integer {} = {};", name, value);
-    return fmt::format("localparam signed [63:0] {} = 64'sh{:016x};  // = {}", name,
-                       static_cast<std::uint64_t>(value), value);
-  }
-  std::string operator()(bool value) const {
-    return fmt::format("localparam {} = 1'b{};", name, static_cast<int>(value));
-  }
-  std::string operator()(const Pattern& p) const {
-    return fmt::format("localparam [{}:0] {} = {}'h{};", p.width - 1, name, p.width, hex_digits(p));
-  }
-  // Verilog-2001 has no strings that every tool takes.
-  std::string operator()(const std::string& text) const {
-    return fmt::format("// {}: {}", name, text);
-  }
-};
-
-std::string line(const Constant& c) {
-  const std::string declared = std::visit(Line{c.name}, c.value);
-  if (c.comment.empty()) return declared + "\n";
-  const std::string_view mark = declared.back() == ';' ? "  // " : "; ";
-  return fmt::format("{}{}{}\n", declared, mark, c.comment);
+// Sized whatever its kind, for a macro has no type that would give it a width.
+std::string macro_value(const Constant& c) {
+  if (const auto* text = std::get_if<std::string>(&c.value)) return quoted_text(*text);
+  const auto* integer = std::get_if<std::int64_t>(&c.value);
+  if (!integer || !fits_integer(*integer)) return verilog_value(c)->value;
+  return *integer < 0 ? fmt::format("(-32'sd{})", -*integer) : fmt::format("32'sd{}", *integer);
 }
 
 }  // namespace
@@ -50,15 +28,43 @@ std::string verilog_localparams(const ConstantTable& table) {
   std::string text =
       "// Generated. Include it in the body of each module that wants it: localparams belong to "
       "one\n"
-      "// module, which is why there is no include guard.\n"
-      "// verilator lint_off UNUSEDPARAM\n";
-  std::string_view section;
-  for (const Constant& c : table) {
-    if (c.section != section) text += fmt::format("\n// --- {}\n", c.section);
-    section = c.section;
-    text += line(c);
-  }
-  return text + "\n// verilator lint_on UNUSEDPARAM\n";
+      "// module, which is why there is no include guard.\n";
+  text += lint_off;
+  text += sections(table, "//", [](const Constant& c) {
+    const auto v = verilog_value(c);
+    return v ? declared("localparam", c, *v, ";") : text_comment(c, "//");
+  });
+  return text += lint_on;
+}
+
+std::string verilog_parameters(const ConstantTable& table) {
+  const Constant* last = nullptr;
+  for (const Constant& c : table)
+    if (verilog_value(c)) last = &c;
+  std::string text =
+      "// Generated. Include it between the brackets of module name #( ... ), where it sizes the "
+      "ports\n"
+      "// that follow. It belongs to one module, which is why there is no include guard.\n";
+  text += lint_off;
+  text += sections(table, "//", [&](const Constant& c) {
+    const auto v = verilog_value(c);
+    return v ? declared("parameter", c, *v, &c == last ? "" : ",") : text_comment(c, "//");
+  });
+  return text += lint_on;
+}
+
+std::string verilog_defines(const ConstantTable& table) {
+  const std::string prefix = upper(unit_name(table)) + "_", guard = prefix + "DEFS_VH";
+  std::string text = fmt::format(
+      "// Generated. Macros for any place; the unit's name in front keeps those of units apart.\n"
+      "`ifndef {0}\n`define {0}\n",
+      guard);
+  text += sections(table, "//", [&](const Constant& c) {
+    const auto v = verilog_value(c);
+    return commented(fmt::format("`define {}{} {}", prefix, c.name, macro_value(c)), "//",
+                     v ? v->note : "", c.comment);
+  });
+  return text + "\n`endif\n";
 }
 
 }  // namespace widthwise::hdl

@@ -1,7 +1,7 @@
 #include <system_error>
 
 #include "bind.hpp"
-#include "widthwise/hdl/verilog.hpp"
+#include "widthwise/hdl/export.hpp"
 #include "widthwise/hdl/write_file.hpp"
 
 using namespace widthwise;
@@ -23,8 +23,14 @@ void translate(std::exception_ptr thrown) {
 
 void bind_export(py::module_& m) {
   py::register_exception_translator(&translate);
-  m.def("verilog_localparams", [](const Unit& u, const std::string& name) {
-    return hdl::verilog_localparams(hdl::unit_constants(u, name));
+  // What a text names, in its canonical form.
+  m.def("design_text", [](const std::string& text) { return to_string(parse_design(text)); });
+  m.def("export_design", [](const std::string& text, const std::string& name,
+                            const std::string& folder, const std::string& library) {
+    std::vector<std::string> paths;
+    for (const auto& path : hdl::export_design(parse_design(text), name, folder, library))
+      paths.push_back(path.string());
+    return paths;
   });
   m.def("write_file", [](const std::string& path, const py::bytes& text) {
     const std::string_view view = text;

@@ -1,4 +1,4 @@
-"""Hardware: what a unit's description looks like to Verilog."""
+"""Hardware: what the description of a unit or an operation looks like to those who build it."""
 
 from __future__ import annotations
 
@@ -13,27 +13,48 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def export(unit: str | Unit, directory: str | os.PathLike, name: str | None = None) -> list[Path]:
-    """Write the Verilog parameter header of a unit, NAME.vh, and return the paths written.
+def export(
+    unit: str | Unit,
+    directory: str | os.PathLike,
+    name: str | None = None,
+    *,
+    model: bool = False,
+) -> list[Path]:
+    """Write every width and constant of a unit, or of one operation, in each language's own form.
+
+    The files are NAME.vh (localparams), NAME_params.vh (for `#( … )`), NAME_defs.vh (macros),
+    NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in the terms of HardFloat, CVFPU,
+    FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are printed from one table.
+    NAME_dpi_pkg.sv, NAME_vhpi_pkg.vhd, widthwise_vpi.c and widthwise_model.h lead test benches to
+    the golden model. A list of the files is there too, by which a later export knows the folder.
 
     Args:
-        directory: made if it is not there. Files are replaced whole or not at all.
-        name: of the module that will use it; None: from the unit's text, 'hopper_e4m3_f32'.
+        unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
+            "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
+        directory: made whole or not at all. One that stands there is replaced if it is empty or
+            holds an earlier export and nothing else.
+        name: of the module that will use them; None: from the unit's text, 'hopper_e4m3_f32'.
+        model: put libwidthwise_model.so, the golden model itself, beside its header.
+    Returns:
+        The paths of the files, the list apart.
     Raises:
-        ValueError: the name is no Verilog identifier.    OSError: a file cannot be written.
+        ValueError: no unit and no operation, a name that is no identifier of Verilog and VHDL, or a
+            directory with files of somebody else's.    OSError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = export("add(e4m3fn)", f"{folder}/add", name="fp8_add")
+    ...     [path.name for path in paths][:3]
+    ['fp8_add.vh', 'fp8_add_params.vh', 'fp8_add_defs.vh']
     """
     from pathlib import Path
 
-    u = as_unit(unit)
-    name = name or identifier(str(u))
-    header = core.verilog_localparams(u._core, name)
-    folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.vh"
-    core.write_file(str(path), header.encode())
-    return [path]
+    text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
+    library = str(Path(__file__).with_name("lib") / "libwidthwise_model.so") if model else ""
+    paths = core.export_design(text, name or identifier(text), os.fspath(directory), library)
+    return [Path(path) for path in paths]
 
 
 def identifier(text: str) -> str:
-    words = re.sub(r"\W+", "_", text).strip("_").lower()
+    words = re.sub(r"[\W_]+", "_", text).strip("_").lower()
     return words if len(words) <= 40 and not words[:1].isdigit() else "unit"

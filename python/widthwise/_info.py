@@ -14,6 +14,8 @@ TOOLS = {
     "verilator": "lints and simulates exported Verilog",
     "iverilog": "simulates exported Verilog",
     "yosys": "synthesises exported Verilog",
+    "ghdl": "simulates exported VHDL",
+    "cvc5": "reads exported SMT-LIB",
     "nvidia-smi": "an NVIDIA driver",
 }
 

@@ -209,8 +209,11 @@ def main(arguments: list[str] | None = None) -> int:
     core.write_file(str(out / "digits.csv"), csv(table))
     core.write_file(str(out / "trace.csv"), csv(trace.table()))
     picture(grown(model), out / "error_growth.png")
-    (header,) = ww.export(HEADER, out, name="mac_e4m3fn")
-    print(f"\nWritten: {out}/digits.csv, {out}/trace.csv, {out}/error_growth.png, {header}")
+    header, *others = ww.export(HEADER, out / "mac_e4m3fn", name="mac_e4m3fn")
+    print(
+        f"\nWritten: {out}/digits.csv, {out}/trace.csv, {out}/error_growth.png, {header} "
+        f"and {len(others)} other headers"
+    )
     return 0
 
 

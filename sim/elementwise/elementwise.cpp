@@ -8,6 +8,7 @@
 #include "kernels.hpp"
 #include "way.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise {
@@ -34,17 +35,6 @@ void with_carrier(int digits_wanted, F&& f) {
       throw std::invalid_argument(fmt::format(
           "formats and rounding need {} digits of working precision; the widest carrier has {}",
           digits_wanted, carrier_digits[std::size(carrier_digits) - 1]));
-  }
-}
-
-bool keeps_format(Operation op) {
-  switch (op) {
-    case Operation::next_up:
-    case Operation::next_down:
-    case Operation::copysign:
-    case Operation::negate:
-    case Operation::abs: return true;
-    default: return false;
   }
 }
 

@@ -113,6 +113,11 @@ RegisterOverflow Arguments::overflow(std::string_view key) {
       .value_or(RegisterOverflow::wrap);
 }
 
+Tininess Arguments::tininess(std::string_view key) {
+  return take(key, [&] { return read_word<Tininess>(in_, key); })
+      .value_or(Tininess::after_rounding);
+}
+
 std::optional<std::int64_t> Arguments::integer(std::string_view key) {
   return take(key, [&] { return in_.integer(key, any_least, any_most); });
 }

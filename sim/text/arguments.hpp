@@ -25,6 +25,7 @@ class Arguments {
   std::optional<Align> align(std::string_view key);      // fraction bits[:rounding]
   Rounding rounding(std::string_view key, Rounding otherwise);
   RegisterOverflow overflow(std::string_view key);
+  Tininess tininess(std::string_view key);
   std::optional<std::int64_t> integer(std::string_view key);
   std::int64_t needed_integer(std::string_view key);
 

@@ -107,6 +107,10 @@ E parse(std::string_view what, const Named<E> (&names)[N], std::string_view text
 
 std::string_view to_string(Operation op) { return name_of(operations, op); }
 std::string_view to_string(Comparison op) { return name_of(comparisons, op); }
+std::optional<Operation> find_operation(std::string_view text) {
+  const auto* found = find(operations, text);
+  return found ? std::optional(found->value) : std::nullopt;
+}
 Operation parse_operation(std::string_view text) { return parse("operation", operations, text); }
 Comparison parse_comparison(std::string_view text) {
   return parse("comparison", comparisons, text);

@@ -4,10 +4,11 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
-// Formats, roundings, units in every form: any bytes give a value or a ParseError, and a value is
-// printed as a text that gives it back.
+// Formats, roundings, operations, units in every form: any bytes give a value or a ParseError, and
+// a value is printed as a text that gives it back.
 namespace {
 
 using namespace widthwise;
@@ -47,11 +48,12 @@ void long_form(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 5) {
     case 0: round_trip(parse_format, text); break;
     case 1: round_trip(parse_rounding, text); break;
     case 2: round_trip(parse_unit, text); break;
     case 3: long_form(text); break;
+    case 4: round_trip(parse_single_operation, text); break;
   }
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "widthwise/sim/unit_text.hpp"
+#include "widthwise/hdl/design.hpp"
 
 namespace tests {
 namespace {
@@ -56,8 +56,35 @@ const std::vector<std::string>& units() {
   return all;
 }
 
-ConstantTable table_of(const std::string& unit) {
-  return widthwise::hdl::unit_constants(widthwise::parse_unit(unit), "mac_unit");
+const std::vector<std::string>& operations() {
+  static const std::vector<std::string> all{
+      "add(e4m3fn)",
+      "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)",
+      "muladd(bfloat16, c=binary32, out=binary32)",
+      "divide(binary16)",
+      "sqrt(binary32, out=binary32:raz)",
+      "convert(binary32, out=e4m3fn;overflow=max:sr8:half)",
+      "add(e6m9)",
+      "muladd(e8m15;daz;ftz)",
+      "multiply(e15m112)",
+      "add(e20m49)",
+      "multiply(e62m1)",
+      "add(e62m4095)",
+      "minimum_number(binary8p3sf)",
+      "negate(ue5m3)",
+      "round_to_integral(e2m1fn)",
+  };
+  return all;
+}
+
+std::vector<std::string> designs() {
+  std::vector<std::string> all = units();
+  all.insert(all.end(), operations().begin(), operations().end());
+  return all;
+}
+
+ConstantTable table_of(const std::string& design) {
+  return widthwise::hdl::design_constants(widthwise::parse_design(design), "mac_unit");
 }
 
 const Constant* find(const ConstantTable& table, std::string_view name) {

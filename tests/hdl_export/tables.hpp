@@ -16,7 +16,11 @@ using Code = widthwise::Wide<65>;  // of every format within the limits
 // Units that between them have every kind of format, sum and rounding place, as text.
 const std::vector<std::string>& units();
 
-ConstantTable table_of(const std::string& unit);
+// Operations of every arity, with operands and results of one format and of several.
+const std::vector<std::string>& operations();
+std::vector<std::string> designs();  // both
+
+ConstantTable table_of(const std::string& design);
 
 // The constant of a name, or null.
 const Constant* find(const ConstantTable& table, std::string_view name);

@@ -11,7 +11,9 @@
 
 using namespace tests;
 using widthwise::hdl::Pattern;
+using widthwise::hdl::verilog_defines;
 using widthwise::hdl::verilog_localparams;
+using widthwise::hdl::verilog_parameters;
 
 namespace {
 
@@ -60,7 +62,7 @@ constexpr const char* two_modules =
 
 void check_lint(const std::string& command) {
   int linted = 0;
-  for (const std::string& unit : units()) {
+  for (const std::string& unit : designs()) {
     const Scratch folder;
     write(folder / "unit.vh", verilog_localparams(table_of(unit)));
     write(folder / "top.v", two_modules);
@@ -70,8 +72,8 @@ void check_lint(const std::string& command) {
     CHECK(lint.status == 0);
     ++linted;
   }
-  MESSAGE(linted << " units");
-  CHECK(linted >= 30);
+  MESSAGE(linted << " designs");
+  CHECK(linted >= 45);
 }
 
 // Units that nobody thought of, a module each, in one file.
@@ -83,10 +85,17 @@ void check_random_lint(const std::string& command) {
   for (int i = 0; i < count; ++i) {
     const widthwise::Unit unit =
         i < 50 ? random_units::unit(random) : random_units::unit(random, 62, 4095);
-    write(folder / fmt::format("unit{}.vh", i),
-          verilog_localparams(widthwise::hdl::unit_constants(unit, "unit")));
-    modules += fmt::format("module m{0};\n  `include \"unit{0}.vh\"\nendmodule\n", i);
-    instances += fmt::format("  m{0} i{0}();\n", i);
+    const std::string name = fmt::format("unit{}", i);
+    const ConstantTable table = widthwise::hdl::unit_constants(unit, name);
+    write(folder / (name + ".vh"), verilog_localparams(table));
+    write(folder / (name + "_params.vh"), verilog_parameters(table));
+    write(folder / (name + "_defs.vh"), verilog_defines(table));
+    modules += fmt::format(
+        "`include \"{0}_defs.vh\"\n"
+        "module m_{0};\n  `include \"{0}.vh\"\nendmodule\n"
+        "module p_{0} #(\n`include \"{0}_params.vh\"\n) ();\nendmodule\n",
+        name);
+    instances += fmt::format("  m_{0} m{0}();\n  p_{0} p{0}();\n", name);
   }
   write(folder / "top.v", modules + "module top;\n" + instances + "endmodule\n");
   const Ran lint = run(folder.path(), command);
@@ -123,7 +132,7 @@ TEST_CASE("a linter does speak: without its lint_off the fragment has unused par
 TEST_CASE("every constant reads back from Icarus with its value and its width") {
   if (!have("iverilog")) return;
   long told = 0;
-  for (const std::string& unit : units()) {
+  for (const std::string& unit : designs()) {
     CAPTURE(unit);
     const ConstantTable table = table_of(unit);
     const Scratch folder;

@@ -245,12 +245,16 @@ def test_files_that_cannot_be_used_are_named(command, tmp_path, content, target,
     assert not (tmp_path / target).exists()
 
 
-def test_export_writes_a_header(command, tmp_path):
+def test_export_writes_headers(command, tmp_path):
     status, out, _ = command("export", "hopper.e4m3.f32", tmp_path / "hw", "--name", "mac_unit")
-    assert status == 0 and out.strip() == str(tmp_path / "hw" / "mac_unit.vh")
+    assert status == 0 and out.split()[0] == str(tmp_path / "hw" / "mac_unit.vh")
     assert "ACC_WIDTH" in (tmp_path / "hw" / "mac_unit.vh").read_text()
-    assert command("export", "mac(e5m10)", tmp_path)[1].strip().endswith("mac_e5m10.vh")
-    status, _, err = command("export", "mac(e5m10)", tmp_path, "--name", "3x")
+    for design, name in [("mac(e5m10)", "mac_e5m10"), ("add(e4m3fn)", "add_e4m3fn")]:
+        assert command("export", design, tmp_path / name)[1].split()[0].endswith(f"{name}.vh")
+    assert "libwidthwise_model.so" in command("export", "add(e5m2)", tmp_path / "m", "--model")[1]
+    status, _, err = command("export", "mac(e5m10)", tmp_path)
+    assert status == 2 and "it holds " in err and "name another folder" in err
+    status, _, err = command("export", "mac(e5m10)", tmp_path / "new", "--name", "3x")
     assert status == 2 and "3x" in err
     (tmp_path / "file").write_text("")
     status, _, err = command("export", "mac(e5m10)", tmp_path / "file" / "x")

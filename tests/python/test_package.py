@@ -61,15 +61,6 @@ def test_a_result_can_name_its_build():
     json.dumps(facts)
 
 
-def test_export_writes_the_header_of_the_unit(tmp_path):
-    (path,) = ww.export("mac(e4m3fn)", tmp_path / "hw", name="mac_unit")
-    text = path.read_text()
-    assert path.name == "mac_unit.vh" and "SPEC: mac(e4m3fn)" in text
-    assert ww.export(ww.Unit("hopper.e4m3.f32"), tmp_path)[0].name == "hopper_e4m3_f32.vh"
-    with pytest.raises(ValueError, match="module"):
-        ww.export("mac(e4m3fn)", tmp_path, name="module")
-
-
 def test_the_demo_shows_a_unit_that_loses(tmp_path):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -88,5 +79,5 @@ def test_the_demo_shows_a_unit_that_loses(tmp_path):
         assert {row["differ from MPFR"] for row in rows} == {"0 of 200"}
     assert "The sum before and after is the same" in done.stdout
     assert (tmp_path / "error_growth.png").read_bytes().startswith(b"\x89PNG")
-    assert "ACC_WIDTH" in (tmp_path / "mac_e4m3fn.vh").read_text()
+    assert "ACC_WIDTH" in (tmp_path / "mac_e4m3fn" / "mac_e4m3fn.vh").read_text()
     assert len((tmp_path / "trace.csv").read_text().splitlines()) > 500

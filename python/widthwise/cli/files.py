@@ -26,10 +26,13 @@ def add_commands(commands: Any) -> None:
     add_quantize(commands)
     add_product(commands, "dot", dot, "along the last axis")
     add_product(commands, "matmul", matmul, "of matrices")
-    command = commands.add_parser("export", help="the Verilog header of a unit")
-    command.add_argument("unit", metavar="UNIT")
+    command = commands.add_parser("export", help="every width and constant of a unit or operation")
+    command.add_argument("unit", metavar="UNIT", help="or an operation, as 'add(e4m3fn)'")
     command.add_argument("directory", metavar="DIR")
-    command.add_argument("--name", help="of the module; default: from the unit's text")
+    command.add_argument("--name", help="of the module; default: from UNIT's text")
+    command.add_argument(
+        "--model", action="store_true", help="copy the golden model's library, too"
+    )
     command.set_defaults(run=run_export)
     add_json(command)
 
@@ -181,7 +184,7 @@ def run_product(options: argparse.Namespace, compute: Callable) -> int:
 
 def run_export(options: argparse.Namespace) -> int:
     try:
-        paths = export(options.unit, options.directory, options.name)
+        paths = export(options.unit, options.directory, options.name, model=options.model)
     except OSError as why:
         raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
     show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -15,6 +16,7 @@ std::string_view to_string(IntegerType t);  // "i32", "ui64"
 std::string_view to_string(NumberClass c);  // "negative_subnormal"
 
 Operation parse_operation(std::string_view text);
+std::optional<Operation> find_operation(std::string_view text);  // none: it is no operation's name
 Comparison parse_comparison(std::string_view text);
 
 // What delivers a code, and what delivers a truth.

@@ -1,0 +1,68 @@
+#include "widthwise/hdl/export.hpp"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+
+#include "model_files.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+// VHDL's basic identifiers (IEEE 1076-2008, 15.4.2), of which Verilog's are not all.
+std::string fault(std::string_view name) {
+  if (name.find('$') != name.npos) return "it has a $";
+  if (name.front() == '_') return "it begins with _";
+  if (name.back() == '_') return "it ends in _";
+  if (name.find("__") != name.npos) return "it has two _ in a row";
+  return "";
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string all{std::istreambuf_iterator<char>(file), {}};
+  if (!file || all.empty())
+    throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory),
+                            fmt::format("cannot read the golden model {}", path.string()));
+  return all;
+}
+
+}  // namespace
+
+void check_export_name(std::string_view name) {
+  check_identifier(name);
+  const std::string wrong = fault(name);
+  if (!wrong.empty())
+    throw std::invalid_argument(
+        fmt::format("unit name '{}' is no VHDL identifier: {}; take a letter, then letters, digits "
+                    "and single _ between them, as mac_unit",
+                    name, wrong));
+}
+
+std::vector<File> export_files(const Design& design, std::string_view name,
+                               const std::filesystem::path& library) {
+  check_export_name(name);
+  const ConstantTable table = design_constants(design, name);
+  std::vector<File> files = header_files(table);
+  files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
+  files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
+  files.push_back({"widthwise_model.h", std::string(model_header)});
+  files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
+  if (!library.empty()) files.push_back({library.filename(), contents(library)});
+  return files;
+}
+
+std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
+                                                 const std::filesystem::path& folder,
+                                                 const std::filesystem::path& library) {
+  const std::vector<File> files = export_files(design, name, library);
+  write_folder(folder, to_string(design), files);
+  std::vector<std::filesystem::path> paths;
+  for (const File& file : files) paths.push_back(folder / file.name);
+  return paths;
+}
+
+}  // namespace widthwise::hdl

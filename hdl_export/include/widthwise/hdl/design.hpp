@@ -1,0 +1,17 @@
+#pragma once
+#include "widthwise/hdl/constants.hpp"
+#include "widthwise/sim/single_operation.hpp"
+
+// The tables of operations, and of whatever a text names: units or operations.
+namespace widthwise::hdl {
+
+// Operands A, B, C, as many as there are, and the result Y, under the names that a unit's have. The
+// product's are there for multiply and fma.
+ConstantTable operation_constants(const SingleOperation& s, std::string_view name);
+ConstantTable design_constants(const Design& design, std::string_view name);
+
+// Of an operation: FNV-1a of its text.
+std::uint64_t model_hash(const SingleOperation& s);
+std::uint64_t model_hash(const Design& design);
+
+}  // namespace widthwise::hdl

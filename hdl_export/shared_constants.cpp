@@ -1,0 +1,51 @@
+#include "shared_constants.hpp"
+
+namespace widthwise::hdl {
+
+std::uint64_t text_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+int rm_width(std::span<const Rounding> used) {
+  const auto narrow = [](const Rounding& r) { return rounding_code(r).number < 8; };
+  return std::ranges::all_of(used, narrow) ? 3 : 4;
+}
+
+void add_identity(Draft& draft, const Identity& id) {
+  Entries x(draft, "unit");
+  x.text("UNIT_NAME", std::string(id.name));
+  x.text("DESCRIPTION", id.description);
+  x.text("SPEC", id.spec);
+  x.text("GENERATOR", "Widthwise " WIDTHWISE_VERSION);
+  x.pattern("MODEL_HASH", 64, Code(id.hash), id.hash_of);
+  x.integer("MODEL_ABI", model_abi, "version of these names and codes");
+}
+
+void add_rounding_codes(Draft& draft) {
+  Entries x(draft, "codes: rounding");
+  x.integer("RM_WIDTH", draft.rm_width);
+  for (const RoundingCode& rm : rounding_codes)
+    if (rm.number >> draft.rm_width == 0) x.pattern(rm.name, draft.rm_width, Code(rm.number));
+}
+
+void add_ports(Draft& draft, const Ports& ports) {
+  Entries x(draft, "ports");
+  x.rounding("RM_DEFAULT", ports.rm);
+  x.flag("TININESS_AFTER_ROUNDING", ports.tininess == Tininess::after_rounding);
+  x.flag("FTZ_IN", ports.flushes_in, "subnormal operands are flushed");
+  x.flag("FTZ_OUT", ports.flushes_out, "subnormal results are flushed");
+  x.integer("FLAGS_WIDTH", 5);
+  x.integer("FLAG_NV", 4, "bit number of invalid");
+  x.integer("FLAG_DZ", 3, "of division by zero");
+  x.integer("FLAG_OF", 2, "of overflow");
+  x.integer("FLAG_UF", 1, "of underflow");
+  x.integer("FLAG_NX", 0, "of inexact");
+  x.integer("LATENCY", 0, "cycles; 0 is combinational");
+}
+
+}  // namespace widthwise::hdl
