@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "verilog_literal.hpp"
 #include "widthwise/hdl/verilog.hpp"
 
 namespace widthwise::hdl {
@@ -7,13 +8,6 @@ namespace {
 
 // What an integer of Verilog holds, but for -2^31, which would be written with the literal 2^31.
 constexpr std::int64_t integer_max = 0x7fffffff;
-
-std::string hex_digits(const Pattern& p) {
-  std::string digits;
-  for (int low = (p.width - 1) / 4 * 4; low >= 0; low -= 4)
-    digits += "0123456789abcdef"[p.limbs[static_cast<std::size_t>(low) / 64] >> low % 64 & 15];
-  return digits;
-}
 
 // The line of a constant, its comment apart.
 struct Line {
@@ -29,7 +23,7 @@ struct Line {
     return fmt::format("localparam {} = 1'b{};", name, static_cast<int>(value));
   }
   std::string operator()(const Pattern& p) const {
-    return fmt::format("localparam [{}:0] {} = {}'h{};", p.width - 1, name, p.width, hex_digits(p));
+    return fmt::format("localparam [{}:0] {} = {};", p.width - 1, name, verilog_literal(p));
   }
   // Verilog-2001 has no strings that every tool takes.
   std::string operator()(const std::string& text) const {

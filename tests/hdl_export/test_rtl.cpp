@@ -1,0 +1,117 @@
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include "rtl_vectors.hpp"
+
+using namespace tests;
+
+namespace {
+
+void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
+  const Verdicts verdicts = simulate(with, duts);
+  long vectors = 0;
+  for (const Dut& d : duts) {
+    CAPTURE(d.name);
+    REQUIRE(verdicts.contains(d.name));
+    const Verdict& v = verdicts.at(d.name);
+    CHECK(v.vectors == static_cast<long>(d.vectors.size()));
+    CHECK(v.vectors > 0);
+    CHECK(v.errors == 0);
+    vectors += v.vectors;
+  }
+  MESSAGE(duts.size() << " units, " << vectors << " vectors");
+}
+
+// Units whose operands are few enough to try them all.
+constexpr const char* small_operations[] = {
+    "add e4m3fn e4m3fn -> e4m3fn",
+    "multiply e4m3fn e4m3fn -> e4m3fn",
+    "multiply e5m2 e5m2 -> e5m2",
+    "add e5m2 e5m2 -> e5m2 tininess=before",
+    "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz",
+    "multiply e4m3fnuz e4m3fnuz -> e4m3fnuz",
+    "fma e2m1fn e2m1fn e2m1fn -> e2m1fn",
+    "multiply e4m3fn e5m2 -> binary16",
+    "add binary8p3se binary8p3se -> binary8p3se",
+    "multiply binary8p1uf binary8p1uf -> binary8p1uf",
+    "add ue5m2 ue5m2 -> ue5m2",
+    "subtract ue4m2 ue4m2 -> ue4m2",
+    "multiply e4m3fn;daz;ftz e4m3fn;daz;ftz -> e4m3fn;ftz;overflow=max",
+    "convert binary16 -> e4m3fn",
+    "convert bfloat16 -> e3m2fn",
+    "convert e8m0fnu -> binary32",
+};
+
+// Wider ones, of every encoding and of exponents as wide as there are.
+const std::vector<std::string>& wide_operations() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> texts{
+        "add e8m7 e8m7 -> e8m7 sr8",
+        "fma e4m3fn e4m3fn e8m23 -> e5m10 sr3:half",
+        "multiply e5m10 e5m10 -> e5m10 sr5:even tininess=before",
+        "add e5m10 e8m7 -> e8m23",
+        "subtract e8m7 e5m10 -> e4m3fnuz rtz",
+        "fma e5m2 e5m10 e3m4 -> e8m7 tininess=before",
+        "fma e5m10;daz e5m10;daz e8m23 -> e5m10;ftz",
+        "multiply e62m1 e62m1 -> e62m1",
+        "add e62m3 e62m3 -> e62m3",
+        "fma e61m5 e61m5 e61m5 -> e61m5",
+        "fma ue6m9 ue6m9 ue6m9 -> ue6m9",
+        "fma e4m3fnuz e4m3fnuz e4m3fnuz -> e4m3fnuz",
+        "convert e15m112 -> e8m15",
+        "convert e5m10 -> e15m112",
+    };
+    for (const char* f : {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1fn", "e8m7", "e5m10", "e8m23", "e6m9",
+                          "e8m15", "e20m49", "e15m112"}) {
+      texts.push_back(fmt::format("add {0} {0} -> {0}", f));
+      texts.push_back(fmt::format("multiply {0} {0} -> {0}", f));
+      texts.push_back(fmt::format("fma {0} {0} {0} -> {0}", f));
+    }
+    return texts;
+  }();
+  return all;
+}
+
+// So many of its vectors, or few more, from all over.
+Dut thinned(Dut d, std::size_t count) {
+  std::vector<std::string> kept;
+  const std::size_t step = d.vectors.size() / count | 1;
+  for (std::size_t i = 0; i < d.vectors.size(); i += step) kept.push_back(d.vectors[i]);
+  d.vectors = std::move(kept);
+  return d;
+}
+
+std::vector<Dut> wide_duts(int count) {
+  Random random(5);
+  std::vector<Dut> duts;
+  for (const std::string& text : wide_operations()) {
+    const auto op = operation(text);
+    duts.push_back(
+        dut(fmt::format("wide{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
+  }
+  return duts;
+}
+
+}  // namespace
+
+TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
+  if (!have("verilator")) return;
+  std::vector<Dut> duts;
+  for (const char* text : small_operations) {
+    const auto op = operation(text);
+    duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.operands)));
+  }
+  check_all(HdlSimulator::verilator, duts);
+}
+
+TEST_CASE("add, multiply and fma of eleven formats, mixed ones, wide exponents, in Verilator") {
+  if (!have("verilator")) return;
+  check_all(HdlSimulator::verilator, wide_duts(1000));
+}
+
+TEST_CASE("the same in Icarus, some of them") {
+  if (!have("iverilog")) return;
+  std::vector<Dut> duts = wide_duts(200);
+  for (Dut& d : duts) d = thinned(std::move(d), 60);
+  check_all(HdlSimulator::icarus, duts);
+}
