@@ -12,15 +12,6 @@ namespace {
 
 const std::vector<std::string> operand_names{"a", "b", "c"};
 
-// What the RTL can round to.
-void check_result(const Format& f) {
-  if (f.all_normal())
-    throw std::invalid_argument(fmt::format(
-        "rtl: the result's format {} has no subnormals; results with subnormals are built, with "
-        "ftz to flush them",
-        to_string(f)));
-}
-
 void check(const RtlOperation& op) {
   const auto wanted = static_cast<std::size_t>(arity(op.operation));
   if (op.operands.size() != wanted)
@@ -28,7 +19,6 @@ void check(const RtlOperation& op) {
                                             to_string(op.operation), wanted, op.operands.size()));
   for (const Format& f : op.operands) widthwise::check(f);
   widthwise::check(op.result);
-  check_result(op.result);
   switch (op.operation) {
     case Operation::add:
     case Operation::subtract:
@@ -52,7 +42,8 @@ class Body {
     std::vector<Term> x;
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
       const bool negate = op_.operation == Operation::subtract && i == 1;
-      x.push_back(stages_.unpack(operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
+      x.push_back(
+          stages_.unpack(operand_names[i], operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
       raise(operand_names[i] + "_signaling");
     }
     out_.section("exact");
@@ -85,9 +76,6 @@ class Body {
     stages_.deliver("out", t, {.fmt = op_.result, .rm = rm},
                     {.rm = "rm",
                      .random = random_bits() ? "random" : "1'b0",
-                     .nan = t.nan().name,
-                     .inf = t.inf().name,
-                     .sign = t.sign().name,
                      .mixed = mixed_,
                      .invalid = invalid_});
     out_.assign("y", "out_code");

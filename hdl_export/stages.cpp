@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "codes.hpp"
 #include "format_constants.hpp"
 #include "widthwise/rounder.hpp"
+#include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -36,6 +38,15 @@ Endings endings(const Rounder<Code>& to) {
           infinite(false).code != infinite(true).code, infinite(false).flags != 0};
 }
 
+// What the rounder is built for.
+void check_result(const Format& f) {
+  if (!f.all_normal()) return;
+  throw std::invalid_argument(fmt::format(
+      "rtl: {} is rounded to and has no subnormals; formats with subnormals are built (ftz flushes "
+      "them)",
+      to_string(f)));
+}
+
 }  // namespace
 
 Term Stages::declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
@@ -55,7 +66,8 @@ Connections Stages::term_ports(const Term& t, const std::string& index) const {
           {"exp", exp(t).lane(index)},    {"sig", t.sig().lane(index)}};
 }
 
-Term Stages::unpack(const std::string& name, const Operand& operand, int lanes, bool negate) {
+Term Stages::unpack(const std::string& name, const std::string& code, const Operand& operand,
+                    int lanes, bool negate) {
   const Format& f = operand.fmt;
   const Layout<Code> l(f);
   const Flush flush = flush_of(operand);
@@ -66,7 +78,7 @@ Term Stages::unpack(const std::string& name, const Operand& operand, int lanes, 
   out_.reach(f.top_field());
   out_.reach(f.top_field() - f.bias);  // of specials
   out_.reach(f.bias);
-  const Bus signaling = t.bus.part("signaling", 1), codes{name, f.width(), lanes};
+  const Bus signaling = t.bus.part("signaling", 1), codes{code, f.width(), lanes};
   out_.wire(signaling);
   const int magnitude = f.magnitude_bits() + 1;
   out_.lanes(lanes, name + "_lane", [&](const std::string& i) {
@@ -125,39 +137,110 @@ Term Stages::product(const std::string& name, const Term& a, const Term& b,
   return t;
 }
 
+Term Stages::picked(const std::string& name, const Term& t, int lanes,
+                    const std::function<std::string(const std::string& i)>& index) {
+  const Term z = declared(name, lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const std::pair<Bus, Bus> fields[] = {{z.nan(), t.nan()},   {z.inf(), t.inf()},
+                                        {z.zero(), t.zero()}, {z.sign(), t.sign()},
+                                        {exp(z), exp(t)},     {z.sig(), t.sig()}};
+  out_.lanes(lanes, name + "_lane", [&](const std::string& i) {
+    for (const auto& [to, from] : fields) out_.assign(to.lane(i), from.lane(index(i)));
+  });
+  return z;
+}
+
+// Its significands with so many digits above the point and below.
+Bus Stages::shaped(const std::string& name, const Term& t, int above, int fraction) {
+  const int high = above - (t.bus.width - t.fraction), low = fraction - t.fraction;
+  if (high + low == 0) return t.sig();
+  const Bus sig{name, above + fraction, t.bus.lanes};
+  out_.wire(sig);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.assign(sig.lane(i), padded(t.sig().lane(i), high, low));
+  });
+  return sig;
+}
+
+namespace {
+
+// The shape that both have room in.
+struct Shape {
+  int above, fraction;
+  Shape(const Term& x, const Term& y)
+      : above(std::max(x.bus.width - x.fraction, y.bus.width - y.fraction)),
+        fraction(std::max(x.fraction, y.fraction)) {}
+};
+
+Term both(const std::string& name, int lanes, const Term& x, const Term& y) {
+  const Shape shape(x, y);
+  return {{name, shape.above + shape.fraction, lanes},
+          shape.fraction,
+          std::min(x.least, y.least),
+          std::max(x.largest, y.largest),
+          Lead::anywhere};
+}
+
+}  // namespace
+
 Term Stages::joined(const std::string& name, const Term& x, const Term& y) {
-  const int fraction = std::max(x.fraction, y.fraction);
-  const int above = std::max(x.bus.width - x.fraction, y.bus.width - y.fraction);
-  const int width = above + fraction, lanes = x.bus.lanes + y.bus.lanes;
-  const Term t{{name, width, lanes},
-               fraction,
-               std::min(x.least, y.least),
-               std::max(x.largest, y.largest),
-               Lead::anywhere};
-  const auto both = [&](const Bus& all, const Bus& low, const Bus& high) {
-    out_.wire(all, fmt::format("{{{}, {}}}", high.name, low.name));
-  };
-  both(t.nan(), x.nan(), y.nan());
-  both(t.inf(), x.inf(), y.inf());
-  both(t.zero(), x.zero(), y.zero());
-  both(t.sign(), x.sign(), y.sign());
-  both(exp(t), exp(x), exp(y));
-  out_.wire(t.sig());
-  int first = 0;
-  for (const Term* part : {&x, &y}) {
-    const Bus place{fmt::format("{}_sig[{} +: {}]", name, first * width, part->bus.lanes * width),
-                    width, 1};
-    const int top = above - (part->bus.width - part->fraction), low = fraction - part->fraction;
-    out_.lanes(
-        part->bus.lanes, fmt::format("{}_{}", name, part->bus.name), [&](const std::string& i) {
-          const std::string at = part->bus.lanes == 1 ? place.name
-                                                      : fmt::format("{}_sig[({} + {})*{} +: {}]",
-                                                                    name, i, first, width, width);
-          out_.assign(at, padded(part->sig().lane(i), top, low));
-        });
-    first += part->bus.lanes;
-  }
+  const Shape shape(x, y);
+  const Term t = both(name, x.bus.lanes + y.bus.lanes, x, y);
+  const Bus low = shaped(name + "_low", x, shape.above, shape.fraction),
+            high = shaped(name + "_high", y, shape.above, shape.fraction);
+  const std::pair<Bus, std::pair<Bus, Bus>> fields[] = {
+      {t.nan(), {x.nan(), y.nan()}},    {t.inf(), {x.inf(), y.inf()}},
+      {t.zero(), {x.zero(), y.zero()}}, {t.sign(), {x.sign(), y.sign()}},
+      {exp(t), {exp(x), exp(y)}},       {t.sig(), {low, high}}};
+  for (const auto& [to, from] : fields)
+    out_.wire(to, fmt::format("{{{}, {}}}", from.second.name, from.first.name));
   return t;
+}
+
+Term Stages::chosen(const std::string& name, const std::string& when, const Term& x,
+                    const Term& y) {
+  const Shape shape(x, y);
+  const Term t = both(name, 1, x, y);
+  const Bus yes = shaped(name + "_yes", x, shape.above, shape.fraction),
+            no = shaped(name + "_no", y, shape.above, shape.fraction);
+  const std::pair<Bus, std::pair<Bus, Bus>> fields[] = {{t.nan(), {x.nan(), y.nan()}},
+                                                        {t.inf(), {x.inf(), y.inf()}},
+                                                        {t.zero(), {x.zero(), y.zero()}},
+                                                        {t.sign(), {x.sign(), y.sign()}},
+                                                        {t.sig(), {yes, no}}};
+  for (const auto& [to, from] : fields)
+    out_.wire(to, fmt::format("{} ? {} : {}", when, from.first.name, from.second.name));
+  out_.signed_wire(exp(t));
+  out_.assign(exp(t).name, fmt::format("{} ? {} : {}", when, exp(x).name, exp(y).name));
+  return t;
+}
+
+Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& floor,
+                    const Term& by_a, const Term& by_b) {
+  Term g = declared(name + "_from", sums.bus.lanes, sums.bus.width,
+                    sums.fraction - static_cast<int>(floor), 0, 0, Lead::anywhere);
+  out_.lanes(g.bus.lanes, name + "_from_lane", [&](const std::string& i) {
+    out_.assign(g.nan().lane(i), sums.nan().lane(i));
+    out_.assign(g.inf().lane(i), sums.inf().lane(i));
+    out_.assign(g.zero().lane(i), fmt::format("!(|{})", sums.sig().lane(i)));
+    out_.assign(g.sign().lane(i), sums.sign().lane(i));
+    out_.assign(exp(g).lane(i), out_.exponent(0));
+    out_.assign(g.sig().lane(i), sums.sig().lane(i));
+  });
+  const Term p = product(name + "_product", product(name + "_by_a", g, by_a, "ww_multiply"), by_b,
+                         "ww_multiply");
+  const Term z = declared(name, p.bus.lanes, p.bus.width, p.fraction, p.least, p.largest, p.lead);
+  out_.lanes(z.bus.lanes, name + "_lane", [&](const std::string& i) {
+    const std::string mixed = sums.bus.part("mixed", 1).lane(i);
+    out_.assign(z.nan().lane(i), p.nan().lane(i));
+    out_.assign(z.inf().lane(i), p.inf().lane(i));
+    // A sum that cancelled votes with its scales; one of zeros does not.
+    out_.assign(z.zero().lane(i), fmt::format("{} | {} | {}", sums.zero().lane(i),
+                                              by_a.zero().lane(i), by_b.zero().lane(i)));
+    out_.assign(z.sign().lane(i), fmt::format("{} & !{}", p.sign().lane(i), mixed));
+    out_.assign(exp(z).lane(i), exp(p).lane(i));
+    out_.assign(z.sig().lane(i), p.sig().lane(i));
+  });
+  return z;
 }
 
 Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid) {
@@ -197,6 +280,7 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
                    {"RM", fmt::format("4'd{}", rounding_code(grid.rm).number)},
                    {"FIXED", truth(grid.fixed)},
                    {"HAS_FLOOR", truth(grid.floor.has_value())},
+                   {"BY_VALUE", truth(grid.by_value)},
                    {"SATURATE", truth(grid.saturates)},
                    {"FLOOR", out_.exponent(floor)}},
                   ports);
@@ -206,6 +290,7 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
 
 void Stages::deliver(const std::string& name, const Term& t, const Round& round,
                      const RoundingPorts& ports) {
+  check_result(round.fmt);
   const Rounder<Code> to(round, tininess_);
   const Format& f = round.fmt;
   const int k = round.rm.random_bits, digits = to.precision + k + 2;
@@ -220,48 +305,53 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
   out_.reach(2 * std::max(digits, t.bus.width));
   out_.reach(f.top_field());
   const Endings end = endings(to);
-  const Bus code{name + "_code", f.width()}, flags{name + "_flags", 5};
+  const Bus code{name + "_code", f.width(), t.bus.lanes}, flags{name + "_flags", 5, t.bus.lanes};
   out_.wire(code);
   out_.wire(flags);
   const int width = f.width();
-  out_.instance("ww_deliver", name,
-                {{"W", decimal(t.bus.width)},
-                 {"XW", decimal(out_.exponent_bits())},
-                 {"TOP", out_.exponent(top)},
-                 {"EXP", decimal(f.exp_bits)},
-                 {"FRAC", decimal(f.frac_bits)},
-                 {"SPARE", decimal(to.spare)},
-                 {"K", decimal(k)},
-                 {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
-                 {"TIES_TO_EVEN_CODE", truth(to.even_code)},
-                 {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
-                 {"EMIN", out_.exponent(f.emin())},
-                 {"IS_SIGNED", truth(f.is_signed)},
-                 {"HAS_ZERO", truth(f.zero)},
-                 {"HAS_NAN", truth(f.has_nan())},
-                 {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
-                 {"FLUSH", truth(to.flush != Flush::keep)},
-                 {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
-                 {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
-                 {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
-                 {"INFINITY_RAISES", truth(end.infinity_raises)},
-                 {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
-                 {"PAST_HAS_SIGN", truth(end.past_has_sign)},
-                 {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
-                 {"NAN", literal(width, to.nan_code)},
-                 {"INFINITY", literal(width, end.infinity)},
-                 {"PAST", literal(width, end.past)}},
-                {{"rm", ports.rm},
-                 {"random", ports.random},
-                 {"nan", ports.nan},
-                 {"inf", ports.inf},
-                 {"sign", ports.sign},
-                 {"mixed", ports.mixed},
-                 {"invalid", ports.invalid},
-                 {"exp", exp(t).name},
-                 {"sig", t.sig().name},
-                 {"code", code.name},
-                 {"flags", flags.name}});
+  const auto own = [](const std::string& override, const std::string& lane) {
+    return override.empty() ? lane : override;
+  };
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.instance("ww_deliver", name,
+                  {{"W", decimal(t.bus.width)},
+                   {"XW", decimal(out_.exponent_bits())},
+                   {"TOP", out_.exponent(top)},
+                   {"EXP", decimal(f.exp_bits)},
+                   {"FRAC", decimal(f.frac_bits)},
+                   {"SPARE", decimal(to.spare)},
+                   {"K", decimal(k)},
+                   {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
+                   {"TIES_TO_EVEN_CODE", truth(to.even_code)},
+                   {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
+                   {"EMIN", out_.exponent(f.emin())},
+                   {"IS_SIGNED", truth(f.is_signed)},
+                   {"HAS_ZERO", truth(f.zero)},
+                   {"HAS_NAN", truth(f.has_nan())},
+                   {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
+                   {"FLUSH", truth(to.flush != Flush::keep)},
+                   {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
+                   {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
+                   {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
+                   {"INFINITY_RAISES", truth(end.infinity_raises)},
+                   {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
+                   {"PAST_HAS_SIGN", truth(end.past_has_sign)},
+                   {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
+                   {"NAN", literal(width, to.nan_code)},
+                   {"INFINITY", literal(width, end.infinity)},
+                   {"PAST", literal(width, end.past)}},
+                  {{"rm", ports.rm},
+                   {"random", ports.random},
+                   {"nan", own(ports.nan, t.nan().lane(i))},
+                   {"inf", own(ports.inf, t.inf().lane(i))},
+                   {"sign", own(ports.sign, t.sign().lane(i))},
+                   {"mixed", ports.mixed},
+                   {"invalid", ports.invalid},
+                   {"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"code", code.lane(i)},
+                   {"flags", flags.lane(i)}});
+  });
 }
 
 Grid grid_of_two(const Term& x, const Term& y, int digits, int random_bits) {
@@ -283,6 +373,7 @@ Grid grid_of_two(const Term& x, const Term& y, int digits, int random_bits) {
   g.fraction = exact ? largest - least : needed;
   g.rm = exact ? RoundingMode::rtz : RoundingMode::odd;
   g.width = above + static_cast<int>(g.fraction) + 2;
+  g.by_value = true;
   return g;
 }
 

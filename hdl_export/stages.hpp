@@ -39,31 +39,42 @@ struct Grid {
   int width = 0;  // two's complement
   bool saturates = false;
   bool overflows = false;  // the least number may come up
+  bool by_value = false;   // of an exact sum: a term that is 0 has no vote
 };
 
 struct RoundingPorts {
-  std::string rm, random;
-  std::string nan, inf, sign, mixed, invalid;  // the last: raised already
+  std::string rm, random = "1'b0", mixed = "1'b0", invalid = "1'b0";
+  std::string nan{}, inf{}, sign{};  // where the term's own are overridden
 };
 
 class Stages {
  public:
   Stages(Netlist& out, Tininess tininess) : out_(out), tininess_(tininess) {}
 
-  // Of codes on port `name`; negated for a difference.
-  Term unpack(const std::string& name, const Operand& operand, int lanes = 1, bool negate = false);
+  // Of codes on `code`; negated for a difference.
+  Term unpack(const std::string& name, const std::string& code, const Operand& operand,
+              int lanes = 1, bool negate = false);
   // p = a * b, lane by lane; a stage of its own, or a scale's.
   Term product(const std::string& name, const Term& a, const Term& b,
                const std::string& multiplier);
+  // Lane i is lane index(i) of another term: dealt to groups, or one scale for many.
+  Term picked(const std::string& name, const Term& t, int lanes,
+              const std::function<std::string(const std::string& i)>& index);
+  // x where `when` holds, else y.
+  Term chosen(const std::string& name, const std::string& when, const Term& x, const Term& y);
   // Terms of one shape side by side.
   Term joined(const std::string& name, const Term& x, const Term& y);
   // The sums of `groups` runs of neighbouring lanes.
   Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid);
-  // A code on wires NAME_code and its flags on NAME_flags.
+  // Group sums times their scales, at whose exponents alone they align.
+  Term scaled(const std::string& name, const Term& sums, const Exponent& floor, const Term& by_a,
+              const Term& by_b);
+  // Codes on wires NAME_code and their flags on NAME_flags.
   void deliver(const std::string& name, const Term& t, const Round& round,
                const RoundingPorts& ports);
 
  private:
+  Bus shaped(const std::string& name, const Term& t, int above, int fraction);
   Term declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
                 Exponent largest, Lead lead);
   Bus exp(const Term& t) const { return t.bus.part("exp", out_.exponent_bits()); }

@@ -19,7 +19,7 @@ module ww_product #(
   assign nan = a_nan | b_nan | created;
   assign inf = (a_inf | b_inf) & !nan;
   assign sig = a_zero | b_zero ? {W{1'b0}} : p;
-  assign zero = sig == {W{1'b0}};  // an approximate multiplier may lose all
+  assign zero = sig == {W{1'b0}} && !nan && !inf;  // an approximate multiplier may lose all
   assign sign = a_sign ^ b_sign;
   assign exp = a_exp + b_exp;
 endmodule

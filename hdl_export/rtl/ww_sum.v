@@ -12,6 +12,7 @@ module ww_sum #(
   parameter [3:0] RM = 4'd1,
   parameter FIXED = 1'b0,     // align at FLOOR, which no exponent passes, whatever the terms are
   parameter HAS_FLOOR = 1'b0,  // align at FLOOR at least
+  parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
   parameter SATURATE = 1'b0,   // else the register wraps
   parameter signed [XW-1:0] FLOOR = 0
 ) (
@@ -27,9 +28,10 @@ module ww_sum #(
   localparam integer AW = W - FT + F + 1;
   localparam integer VW = SW > AW + 1 ? SW : AW + 1;
   wire voted;
+  wire [N-1:0] votes;
   wire signed [XW-1:0] voted_largest;
   ww_largest #(.N(N), .XW(XW)) vote (
-    .votes(~t_zero), .exp(t_exp), .voted(voted), .largest(voted_largest));
+    .votes(votes), .exp(t_exp), .voted(voted), .largest(voted_largest));
   wire floored = FIXED || (HAS_FLOOR && (!voted || voted_largest < FLOOR));
   assign exp = floored ? FLOOR : voted_largest;
 
@@ -38,6 +40,7 @@ module ww_sum #(
   genvar i;
   generate
     for (i = 0; i < N; i = i + 1) begin : term
+      assign votes[i] = !t_zero[i] && (!BY_VALUE || |t_sig[i*W +: W]);
       ww_align #(.W(W), .FT(FT), .F(F), .XW(XW), .RM(RM)) align (
         .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(exp),
         .sig(t_sig[i*W +: W]), .aligned(aligned[i*AW +: AW]));

@@ -15,10 +15,17 @@ namespace {
 
 using namespace widthwise;
 
-// The codes of port rm, in the order of RoundingMode.
-constexpr std::uint64_t rm_codes[] = {0, 4, 9, 10, 11, 13, 1, 2, 3, 8, 6};
-
 Code mask(int width) { return ones<Code>(width); }
+
+std::vector<std::byte> bytes_of(const Tuples& tuples, std::size_t operand, const Format& f) {
+  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
+  std::vector<std::byte> bytes(tuples.size() * item);
+  for (std::size_t i = 0; i < tuples.size(); ++i)
+    store_code<Code>(&bytes[i * item], static_cast<int>(item), tuples[i][operand]);
+  return bytes;
+}
+
+}  // namespace
 
 Code random_code(const Format& f, Random& random) {
   Code code;
@@ -51,21 +58,22 @@ Code near(const Code& code, const Format& f, Random& random) {
   return (random() % 2 ? x : random() % 2 ? x + binades : x - binades) & mask(f.width());
 }
 
-std::vector<std::byte> bytes_of(const Tuples& tuples, std::size_t operand, const Format& f) {
-  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
-  std::vector<std::byte> bytes(tuples.size() * item);
-  for (std::size_t i = 0; i < tuples.size(); ++i)
-    store_code<Code>(&bytes[i * item], static_cast<int>(item), tuples[i][operand]);
-  return bytes;
-}
-
 std::string hex(std::uint64_t x, int width) {
   std::byte bytes[8];
   store_code<std::uint64_t>(bytes, 8, x);
   return digits(bytes, width);
 }
 
-}  // namespace
+std::string bus_digits(const std::vector<Code>& codes, int width) {
+  const auto bits = static_cast<std::size_t>(width) * codes.size();
+  std::vector<std::byte> bytes(bits / 8 + 1);
+  for (std::size_t i = 0; i < bits; ++i) {
+    const std::size_t lane = i / static_cast<std::size_t>(width);
+    const std::size_t at = i % static_cast<std::size_t>(width);
+    if (codes[lane].limb[at / 64] >> at % 64 & 1) bytes[i / 8] |= std::byte(1 << i % 8);
+  }
+  return digits(bytes.data(), static_cast<int>(bits));
+}
 
 hdl::RtlOperation operation(std::string_view text) {
   std::istringstream words{std::string(text)};

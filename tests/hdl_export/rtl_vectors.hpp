@@ -25,4 +25,18 @@ Tuples aimed_tuples(const std::vector<widthwise::Format>& formats, int count, Ra
 // if it has a port for the mode.
 Dut dut(const std::string& name, const widthwise::hdl::RtlOperation& op, const Tuples& operands);
 
+// A unit's block on so many sets of operands: named, cancelling or random. Where C's port takes two
+// formats, half of them are in the middle of a chain.
+Dut dut(const std::string& name, const widthwise::Unit& unit, int count, Random& random,
+        const widthwise::hdl::RtlOptions& options = {});
+
+std::string hex(std::uint64_t x, int width);
+// Codes side by side, the first in the lowest bits.
+std::string bus_digits(const std::vector<Code>& codes, int width);
+std::vector<Code> named(const widthwise::Format& f);
+Code random_code(const widthwise::Format& f, Random& random);
+Code near(const Code& code, const widthwise::Format& f, Random& random);
+// The codes of port rm, in the order of RoundingMode.
+inline constexpr std::uint64_t rm_codes[] = {0, 4, 9, 10, 11, 13, 1, 2, 3, 8, 6};
+
 }  // namespace tests

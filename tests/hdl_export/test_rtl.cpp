@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "rtl_vectors.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 using namespace tests;
 
@@ -92,6 +93,51 @@ std::vector<Dut> wide_duts(int count) {
   return duts;
 }
 
+struct TestedUnit {
+  const char* text;
+  widthwise::hdl::RtlOptions options{};
+};
+
+const TestedUnit tested_units[] = {
+    {"mac(e5m10)"},
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", {.rounding_port = true}},
+    {"mac(e5m10, sum=e8m13:sr8:half)"},
+    {"fma(e5m10)", {.rounding_port = true}},
+    {"fma(e4m3fn, sum=e8m23)"},
+    {"fma(e8m23)"},
+    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4)", {.rounding_port = true}},
+    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=12:rtz)", {.rounding_port = true}},
+    {"dot(e5m2, c=e8m23, out=e8m23, lanes=5, align=9:rdn)"},
+    {"dot(e5m2, c=e8m7, out=e8m7, lanes=3, align=4:rne, floor=-20)"},
+    {"dot(e2m1fn, c=e8m23, lanes=4)"},
+    {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
+    {"tree(e5m2, fan=5)"},
+    {"kulisch(e4m3fn)", {.lanes = 6}},
+    {"kulisch(e5m2, c=e5m10, out=e8m23)", {.lanes = 3}},
+    {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 6}},
+    {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", {.lanes = 6}},
+    {"hopper.e4m3.f32"},
+    {"hopper.f16.f16"},
+    {"ampere.f16.f32"},
+    {"volta.f16.f32"},
+    {"ada.e5m2.f16"},
+    {"cdna1.f16"},
+    {"cdna2.f16"},
+    {"blackwell.mxfp8"},
+    {"blackwell.nvfp4"},
+    {"blackwell.mxfp4"},
+};
+
+std::vector<Dut> unit_duts(int count) {
+  Random random(9);
+  std::vector<Dut> duts;
+  for (const TestedUnit& t : tested_units)
+    duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
+                       random, t.options));
+  return duts;
+}
+
 }  // namespace
 
 TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
@@ -114,4 +160,14 @@ TEST_CASE("the same in Icarus, some of them") {
   std::vector<Dut> duts = wide_duts(200);
   for (Dut& d : duts) d = thinned(std::move(d), 60);
   check_all(HdlSimulator::icarus, duts);
+}
+
+TEST_CASE("blocks of units of every kind, in Verilator") {
+  if (!have("verilator")) return;
+  check_all(HdlSimulator::verilator, unit_duts(1500));
+}
+
+TEST_CASE("blocks of units of every kind, in Icarus") {
+  if (!have("iverilog")) return;
+  check_all(HdlSimulator::icarus, unit_duts(15));
 }
