@@ -1,8 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include "rtl_vectors.hpp"
-#include "widthwise/sim/unit_text.hpp"
+#include "rtl_cases.hpp"
 
 using namespace tests;
 
@@ -23,56 +22,6 @@ void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
   MESSAGE(duts.size() << " units, " << vectors << " vectors");
 }
 
-// Units whose operands are few enough to try them all.
-constexpr const char* small_operations[] = {
-    "add e4m3fn e4m3fn -> e4m3fn",
-    "multiply e4m3fn e4m3fn -> e4m3fn",
-    "multiply e5m2 e5m2 -> e5m2",
-    "add e5m2 e5m2 -> e5m2 tininess=before",
-    "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz",
-    "multiply e4m3fnuz e4m3fnuz -> e4m3fnuz",
-    "fma e2m1fn e2m1fn e2m1fn -> e2m1fn",
-    "multiply e4m3fn e5m2 -> binary16",
-    "add binary8p3se binary8p3se -> binary8p3se",
-    "multiply binary8p1uf binary8p1uf -> binary8p1uf",
-    "add ue5m2 ue5m2 -> ue5m2",
-    "subtract ue4m2 ue4m2 -> ue4m2",
-    "multiply e4m3fn;daz;ftz e4m3fn;daz;ftz -> e4m3fn;ftz;overflow=max",
-    "convert binary16 -> e4m3fn",
-    "convert bfloat16 -> e3m2fn",
-    "convert e8m0fnu -> binary32",
-};
-
-// Wider ones, of every encoding and of exponents as wide as there are.
-const std::vector<std::string>& wide_operations() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> texts{
-        "add e8m7 e8m7 -> e8m7 sr8",
-        "fma e4m3fn e4m3fn e8m23 -> e5m10 sr3:half",
-        "multiply e5m10 e5m10 -> e5m10 sr5:even tininess=before",
-        "add e5m10 e8m7 -> e8m23",
-        "subtract e8m7 e5m10 -> e4m3fnuz rtz",
-        "fma e5m2 e5m10 e3m4 -> e8m7 tininess=before",
-        "fma e5m10;daz e5m10;daz e8m23 -> e5m10;ftz",
-        "multiply e62m1 e62m1 -> e62m1",
-        "add e62m3 e62m3 -> e62m3",
-        "fma e61m5 e61m5 e61m5 -> e61m5",
-        "fma ue6m9 ue6m9 ue6m9 -> ue6m9",
-        "fma e4m3fnuz e4m3fnuz e4m3fnuz -> e4m3fnuz",
-        "convert e15m112 -> e8m15",
-        "convert e5m10 -> e15m112",
-    };
-    for (const char* f : {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1fn", "e8m7", "e5m10", "e8m23", "e6m9",
-                          "e8m15", "e20m49", "e15m112"}) {
-      texts.push_back(fmt::format("add {0} {0} -> {0}", f));
-      texts.push_back(fmt::format("multiply {0} {0} -> {0}", f));
-      texts.push_back(fmt::format("fma {0} {0} {0} -> {0}", f));
-    }
-    return texts;
-  }();
-  return all;
-}
-
 // So many of its vectors, or few more, from all over.
 Dut thinned(Dut d, std::size_t count) {
   std::vector<std::string> kept;
@@ -82,72 +31,11 @@ Dut thinned(Dut d, std::size_t count) {
   return d;
 }
 
-std::vector<Dut> wide_duts(int count) {
-  Random random(5);
-  std::vector<Dut> duts;
-  for (const std::string& text : wide_operations()) {
-    const auto op = operation(text);
-    duts.push_back(
-        dut(fmt::format("wide{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
-  }
-  return duts;
-}
-
-struct TestedUnit {
-  const char* text;
-  widthwise::hdl::RtlOptions options{};
-};
-
-const TestedUnit tested_units[] = {
-    {"mac(e5m10)"},
-    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
-    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", {.rounding_port = true}},
-    {"mac(e5m10, sum=e8m13:sr8:half)"},
-    {"fma(e5m10)", {.rounding_port = true}},
-    {"fma(e4m3fn, sum=e8m23)"},
-    {"fma(e8m23)"},
-    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4)", {.rounding_port = true}},
-    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=12:rtz)", {.rounding_port = true}},
-    {"dot(e5m2, c=e8m23, out=e8m23, lanes=5, align=9:rdn)"},
-    {"dot(e5m2, c=e8m7, out=e8m7, lanes=3, align=4:rne, floor=-20)"},
-    {"dot(e2m1fn, c=e8m23, lanes=4)"},
-    {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
-    {"tree(e5m2, fan=5)"},
-    {"kulisch(e4m3fn)", {.lanes = 6}},
-    {"kulisch(e5m2, c=e5m10, out=e8m23)", {.lanes = 3}},
-    {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 6}},
-    {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", {.lanes = 6}},
-    {"hopper.e4m3.f32"},
-    {"hopper.f16.f16"},
-    {"ampere.f16.f32"},
-    {"volta.f16.f32"},
-    {"ada.e5m2.f16"},
-    {"cdna1.f16"},
-    {"cdna2.f16"},
-    {"blackwell.mxfp8"},
-    {"blackwell.nvfp4"},
-    {"blackwell.mxfp4"},
-};
-
-std::vector<Dut> unit_duts(int count) {
-  Random random(9);
-  std::vector<Dut> duts;
-  for (const TestedUnit& t : tested_units)
-    duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
-                       random, t.options));
-  return duts;
-}
-
 }  // namespace
 
 TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
   if (!have("verilator")) return;
-  std::vector<Dut> duts;
-  for (const char* text : small_operations) {
-    const auto op = operation(text);
-    duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.operands)));
-  }
-  check_all(HdlSimulator::verilator, duts);
+  check_all(HdlSimulator::verilator, small_duts());
 }
 
 TEST_CASE("add, multiply and fma of eleven formats, mixed ones, wide exponents, in Verilator") {

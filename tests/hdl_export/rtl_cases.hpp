@@ -1,0 +1,12 @@
+#pragma once
+#include "rtl_vectors.hpp"
+
+// The operations and units whose RTL is tested, with their vectors.
+namespace tests {
+
+std::vector<Dut> small_duts();          // on all operands there are
+std::vector<Dut> wide_duts(int count);  // on so many aimed ones, and named codes squared
+std::vector<Dut> unit_duts(int count);  // blocks of units
+std::vector<Dut> all_duts(int count);   // the latter two
+
+}  // namespace tests
