@@ -19,7 +19,10 @@ module ww_align #(
   localparam integer KEPT = W - FT + F;
   localparam integer LEAST = RM == 4'd1 ? 0 : 2;  // digits that rounding looks at
   localparam integer SW = W > KEPT + LEAST ? W : KEPT + LEAST;
-  wire [SW-1:0] padded, shifted;
+  wire [SW-1:0] padded;
+  // verilator lint_off UNUSEDSIGNAL
+  wire [SW-1:0] shifted;  // truncation does not look at the tail
+  // verilator lint_on UNUSEDSIGNAL
   generate
     if (SW > W) begin : g_pad
       assign padded = {sig, {(SW-W){1'b0}}};

@@ -134,4 +134,12 @@ std::vector<Dut> all_duts(int count) {
   return all;
 }
 
+Dut thinned(Dut d, std::size_t count) {
+  std::vector<std::string> kept;
+  const std::size_t step = d.vectors.size() / count | 1;
+  for (std::size_t i = 0; i < d.vectors.size(); i += step) kept.push_back(d.vectors[i]);
+  d.vectors = std::move(kept);
+  return d;
+}
+
 }  // namespace tests

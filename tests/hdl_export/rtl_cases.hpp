@@ -9,4 +9,7 @@ std::vector<Dut> wide_duts(int count);  // on so many aimed ones, and named code
 std::vector<Dut> unit_duts(int count);  // blocks of units
 std::vector<Dut> all_duts(int count);   // the latter two
 
+// So many of its vectors, or few more, from all over.
+Dut thinned(Dut d, std::size_t count);
+
 }  // namespace tests

@@ -90,7 +90,7 @@ Answer answer(const Unit& u, const ReferenceUnit& reference, const Operands& x, 
 }  // namespace
 
 Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
-        const hdl::RtlOptions& options) {
+        const hdl::RtlOptions& options, const Multiplier& multiplier) {
   const auto lanes = static_cast<std::size_t>(unit.lanes ? unit.lanes : options.lanes);
   const int l = static_cast<int>(lanes);
   const bool two_kinds = unit.lanes != 0 && unit.c != Operand{.fmt = unit.out.fmt};
@@ -118,7 +118,7 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
       Unit u = unit;
       if (running) u.c = Operand{.fmt = unit.out.fmt};
       if (options.rounding_port) u.out.rm = static_cast<RoundingMode>(mode);
-      const auto reference = make_reference(u, lanes);
+      const auto reference = make_reference(u, lanes, multiplier);
       for (int i = 0; i < count; ++i) {
         const Operands x = operands(u, u.c.fmt, lanes, random);
         const auto index = static_cast<std::uint64_t>(i);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "rtl_bench.hpp"
+#include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/wide.hpp"
 
@@ -28,7 +29,8 @@ Dut dut(const std::string& name, const widthwise::hdl::RtlOperation& op, const T
 // A unit's block on so many sets of operands: named, cancelling or random. Where C's port takes two
 // formats, half of them are in the middle of a chain.
 Dut dut(const std::string& name, const widthwise::Unit& unit, int count, Random& random,
-        const widthwise::hdl::RtlOptions& options = {});
+        const widthwise::hdl::RtlOptions& options = {},
+        const widthwise::Multiplier& multiplier = {});
 
 std::string hex(std::uint64_t x, int width);
 // Codes side by side, the first in the lowest bits.

@@ -22,15 +22,6 @@ void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
   MESSAGE(duts.size() << " units, " << vectors << " vectors");
 }
 
-// So many of its vectors, or few more, from all over.
-Dut thinned(Dut d, std::size_t count) {
-  std::vector<std::string> kept;
-  const std::size_t step = d.vectors.size() / count | 1;
-  for (std::size_t i = 0; i < d.vectors.size(); i += step) kept.push_back(d.vectors[i]);
-  d.vectors = std::move(kept);
-  return d;
-}
-
 }  // namespace
 
 TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
