@@ -196,12 +196,12 @@ class Body {
       terms = stages_.picked("dealt", products, lanes_, [&](const std::string& i) {
         return fmt::format("({0}%{2}*{1} + {0}/{2})", i, groups(), shape_.size);
       });
-    if (u_.c_level == CLevel::group) terms = stages_.joined("group_terms", terms, c);
-    const bool last = groups() == 1 && u_.c_level == CLevel::group;
-    const Term sums = sum("group_sum", u_.group_sum, terms, groups(), widths_.group_sum, last);
+    const bool with_c = u_.c_level == CLevel::group;
+    const Term sums = sum("group_sum", u_.group_sum, terms, with_c ? &c : nullptr, groups(),
+                          widths_.group_sum, groups() == 1 && with_c);
     if (!scales(ScaleApply::group)) return sums;
     out_.section("scale");
-    if (static_cast<int>(shape_.size) == 1 || !fixed_)
+    if (!fixed_)
       refuse("apply = group with a group_sum that is not exact", "an exact one is");
     return stages_.scaled("scale", sums, *fixed_, *scale_a_, *scale_b_);
   }
@@ -209,33 +209,36 @@ class Body {
   Term block_sum(const Term& sums, const Term& c) {
     if (groups() == 1 && u_.c_level != CLevel::block) return sums;
     out_.section("align, block_sum");
-    const Term terms = u_.c_level == CLevel::block ? stages_.joined("block_terms", sums, c) : sums;
-    return sum("block_sum", u_.block_sum, terms, 1, *widths_.block_sum, u_.c_level != CLevel::late);
+    return sum("block_sum", u_.block_sum, sums, u_.c_level == CLevel::block ? &c : nullptr, 1,
+               *widths_.block_sum, u_.c_level != CLevel::late);
   }
 
   Term join(const Term& t, const Term& c) {
     if (u_.c_level != CLevel::late) return t;
     out_.section("join");
-    return sum("join", u_.c_sum, stages_.joined("join_terms", t, c), 1, *widths_.c_sum, true);
+    return sum("join", u_.c_sum, t, &c, 1, *widths_.c_sum, true);
   }
 
-  // One of the three sums; `last` if only the rounding to `out` follows.
-  Term sum(const std::string& name, const Sum& s, const Term& terms, int groups,
+  // One of the three sums, of x and perhaps C; `last` if only the rounding to `out` follows.
+  Term sum(const std::string& name, const Sum& s, const Term& x, const Term* c, int groups,
            const SumWidths& widths, bool last) {
+    const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
     const int each = terms.bus.lanes / groups;
-    if (each == 1 && s.align.reference == Reference::exact) return terms;
+    const bool exact = s.align.reference == Reference::exact;
+    if (each == 1 && exact) return terms;
     if (s.order != Order::fused && each > 1) return nodes(name, s, terms);
-    const Grid g = s.align.reference == Reference::exact       ? exact_grid(terms, each, last)
+    const Grid g = exact && last && each == 2                  ? pair_grid(x, c ? *c : x)
+                   : exact                                     ? exact_grid(terms, each)
                    : s.align.reference == Reference::fixed_lsb ? fixed_grid(s, terms, widths)
                                                                : window(name, s, widths);
-    if (g.fixed || s.align.reference == Reference::exact)
-      fixed_ = g.fixed ? g.floor : std::optional<Exponent>();
+    fixed_ = g.fixed ? g.floor : std::nullopt;
     if (terms.bus.width - terms.fraction + g.fraction < 1)
       refuse(fmt::format("{}: {} fraction bits", name, s.align.frac_bits),
              "a last digit below the largest term is");
-    if (g.width > widest_sum)
-      refuse(fmt::format("{}: an exact sum of {} digits", name, g.width),
-             fmt::format("up to {} are; align it (align=F:rtz)", widest_sum));
+    const Exponent digits = std::max<Exponent>(g.width, terms.bus.width + g.fraction);
+    if (digits > widest_sum)
+      refuse(fmt::format("{}: a sum over {} digits", name, widest_sum),
+             "align it (align=F:rtz), or take formats of fewer exponent bits");
     mixed_ = name + "_mixed";
     return stages_.sum(name, terms, groups, g);
   }
@@ -265,25 +268,21 @@ class Body {
     return g;
   }
 
-  Grid exact_grid(const Term& terms, int each, bool last) {
+  // As few digits as the rounding to `out` asks for.
+  Grid pair_grid(const Term& x, const Term& y) const {
+    return grid_of_two(x, y, kept_digits(u_.out), u_.out.rm.random_bits);
+  }
+
+  Grid exact_grid(const Term& terms, int each) const {
     const Exponent span = terms.largest - (terms.least - terms.fraction);
     const int above = terms.bus.width - terms.fraction;
     Grid g;
-    if (last && each == 2) {
-      g = grid_of_two(part(terms), part(terms), kept_digits(u_.out), u_.out.rm.random_bits);
-      return g;
-    }
     g.fixed = true;
     g.floor = terms.largest;
     g.fraction = span;
     const Exponent width = above + span + std::bit_width(static_cast<unsigned>(each)) + 1;
     g.width = static_cast<int>(std::min<Exponent>(width, widest_sum + 1));
     return g;
-  }
-  static Term part(const Term& terms) {
-    Term t = terms;
-    t.bus.lanes = 1;
-    return t;
   }
   static int kept_digits(const Round& r) { return r.keep_frac.value_or(r.fmt.frac_bits) + 1; }
 

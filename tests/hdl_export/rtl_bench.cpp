@@ -151,7 +151,7 @@ Verdicts simulated(HdlSimulator with, const std::vector<Dut>& duts, bool tell) {
       with == HdlSimulator::icarus
           ? "iverilog -g2005 -y . -s clocked -o sim clocked.v benches.v && ./sim"
           : "verilator --cc --exe --build -O3 -Wno-lint -Wno-style --top-module benches "
-            "-CFLAGS -O1 -y . benches.v main.cpp > build.log 2>&1 || cat build.log; "
+            "-MAKEFLAGS OPT_FAST=-O0 -y . benches.v main.cpp > build.log 2>&1 || cat build.log; "
             "obj_dir/Vbenches";
   const Ran ran = run(folder.path(), command);
   CHECK(ran.status == 0);

@@ -43,7 +43,7 @@ TEST_CASE("the same in Icarus, some of them") {
 
 TEST_CASE("blocks of units of every kind, in Verilator") {
   if (!have("verilator")) return;
-  check_all(HdlSimulator::verilator, unit_duts(1500));
+  check_all(HdlSimulator::verilator, unit_duts(600));
 }
 
 TEST_CASE("blocks of units of every kind, in Icarus") {
