@@ -201,8 +201,7 @@ class Body {
                           widths_.group_sum, groups() == 1 && with_c);
     if (!scales(ScaleApply::group)) return sums;
     out_.section("scale");
-    if (!fixed_)
-      refuse("apply = group with a group_sum that is not exact", "an exact one is");
+    if (!fixed_) refuse("apply = group with a group_sum that is not exact", "an exact one is");
     return stages_.scaled("scale", sums, *fixed_, *scale_a_, *scale_b_);
   }
 

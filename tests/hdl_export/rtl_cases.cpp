@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "../sim/random_units.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace tests {
@@ -125,6 +126,43 @@ std::vector<Dut> unit_duts(int count) {
   for (const TestedUnit& t : tested_units)
     duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
                        random, t.options));
+  return duts;
+}
+
+namespace {
+
+// Without what is not built anyway, so that what remains is met more often.
+widthwise::Unit plainer(widthwise::Unit u, Random& random) {
+  for (auto* x : {&u.a, &u.b, &u.c}) x->keep_frac.reset();
+  for (auto* s : {&u.group_sum, &u.block_sum, &u.c_sum}) {
+    s->align.drop_c_below.reset();
+    if (s->overflow == widthwise::RegisterOverflow::flag || random() % 2) s->width.reset();
+    if (random() % 2) s->order = widthwise::Order::fused;
+    if (s->node_round) s->node_round->post_norm_frac.reset();
+  }
+  if (u.product.round) u.product.round->post_norm_frac.reset();
+  u.product.exponent = widthwise::ProductExponent::field_sum;
+  u.product.overflow_to_inf_at.reset();
+  u.out.post_norm_frac.reset();
+  u.late_frac.reset();
+  u.chain = {};
+  return u;
+}
+
+}  // namespace
+
+std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count) {
+  Random random(seed);
+  std::vector<Dut> duts;
+  while (duts.size() < units) {
+    const widthwise::Unit u = plainer(random_units::unit(random, 6, 11), random);
+    const int lanes = u.lanes ? 0 : 3;
+    try {
+      duts.push_back(dut(fmt::format("random{}", duts.size()), u, count, random, {.lanes = lanes}));
+    } catch (const std::invalid_argument&) {
+      // by check() too, for what was taken away
+    }
+  }
   return duts;
 }
 

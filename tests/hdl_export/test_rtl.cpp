@@ -50,3 +50,8 @@ TEST_CASE("blocks of units of every kind, in Icarus") {
   if (!have("iverilog")) return;
   check_all(HdlSimulator::icarus, unit_duts(15));
 }
+
+TEST_CASE("units that nobody thought of, in Icarus") {
+  if (!have("iverilog")) return;
+  check_all(HdlSimulator::icarus, random_duts(1, 40, 60));
+}

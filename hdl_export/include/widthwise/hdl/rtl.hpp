@@ -43,8 +43,8 @@ struct RtlOptions {
 std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 
 // One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
-// along k feeds y back to c; where C has a format of its own, port `running` tells that c holds such
-// a y. Scales come as scale_a and scale_b, one for every block of elements.
+// along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
+// such a y. Scales come as scale_a and scale_b, one for every block of elements.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl
