@@ -1,5 +1,7 @@
 #include "verilog_value.hpp"
 
+#include "verilog_literal.hpp"
+
 namespace widthwise::hdl {
 namespace {
 
@@ -14,8 +16,7 @@ struct Visitor {
   }
   Result operator()(bool value) const { return VerilogValue{"", value ? "1'b1" : "1'b0", ""}; }
   Result operator()(const Pattern& p) const {
-    return VerilogValue{fmt::format("[{}:0]", p.width - 1),
-                        fmt::format("{}'h{}", p.width, hex_digits(p)), ""};
+    return VerilogValue{fmt::format("[{}:0]", p.width - 1), verilog_literal(p), ""};
   }
   Result operator()(const std::string&) const { return {}; }
 };

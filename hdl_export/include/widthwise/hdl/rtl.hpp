@@ -1,0 +1,50 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "widthwise/rounding.hpp"
+#include "widthwise/sim/operation.hpp"
+#include "widthwise/unit.hpp"
+
+// Synthesizable Verilog-2001 of what the simulator computes, bit for bit, flags included: a top
+// module whose wires bear the names of the simulator's stages, and the modules it is made of. Taps
+// are those wires, read by their hierarchical names: dut.product_sig, dut.out.normalise.sig_out.
+namespace widthwise::hdl {
+
+struct RtlFile {
+  std::string name;  // "ww_round.v"
+  std::string text;
+};
+
+// One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format.
+struct RtlOperation {
+  Operation operation;
+  std::vector<Format> operands;
+  Format result;
+  std::optional<Rounding> rounding{};  // absent: a port `rm` takes the codes RM_... of the header
+  Tininess tininess = Tininess::after_rounding;
+};
+
+struct RtlOptions {
+  bool rounding_port = false;  // `out` is rounded as a port `rm` says, not as the unit does
+  int lanes = 0;               // products of a block, for a unit that takes all of K at once
+  // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
+  std::string multiplier = "ww_multiply";
+};
+
+// The top module, called `name`, and all that it needs; combinational. Refuses what is not built,
+// and says what is.
+//
+//   a, b [, c]     codes; flags are NV DZ OF UF NX, as in the headers
+//   rm             the rounding's code, where it is no constant
+//   random         as many bits as a stochastic rounding takes
+std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
+
+// One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
+// along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
+// such a y. Scales come as scale_a and scale_b, one for every block of elements.
+std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,64 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "entries.hpp"
+
+namespace widthwise::hdl {
+
+// Sums and differences of exponents of 62 bits.
+__extension__ typedef __int128 Exponent;
+
+// A parameter or port of an instance and what it is connected to.
+using Connection = std::pair<std::string_view, std::string>;
+using Connections = std::vector<Connection>;
+
+// A signal of several lanes side by side, and one lane of it.
+struct Bus {
+  std::string name;
+  int width;  // of a lane
+  int lanes = 1;
+  std::string range() const;                         // "[11:0] "; nothing for a single bit
+  std::string lane(const std::string& index) const;  // "sig[i*4 +: 4]"
+  Bus part(std::string_view field, int bits) const;  // lanes alike, another signal
+};
+
+// The body of a module while it is written. All its exponents have one width, which is known only
+// when every stage has told what it may meet: so a module is written twice.
+class Netlist {
+ public:
+  explicit Netlist(int exponent_bits) : exponent_bits_(exponent_bits) {}
+
+  // An exponent, a difference of two or a shift distance that some wire has to hold.
+  void reach(Exponent x);
+  int needed_bits() const { return needed_; }
+  int exponent_bits() const { return exponent_bits_; }
+  std::string exponent(Exponent x) const;  // sized, two's complement
+
+  void section(std::string_view title);
+  void wire(const Bus& bus, std::string_view value = {});
+  void signed_wire(const Bus& bus);
+  void assign(const std::string& to, const std::string& value);
+  void instance(std::string_view module, std::string_view name, const Connections& parameters,
+                const Connections& ports);
+  // The same for every lane; the index is "i", or "0" where there is one.
+  void lanes(int count, std::string_view label,
+             const std::function<void(const std::string& index)>& one);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void line(std::string_view text);
+  std::string list(const Connections& all) const;
+
+  std::string text_, indent_ = "  ";
+  int exponent_bits_, needed_ = 2;
+};
+
+std::string literal(int width, const Code& code);
+std::string truth(bool x);  // 1'b1
+
+}  // namespace widthwise::hdl

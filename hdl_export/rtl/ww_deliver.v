@@ -1,0 +1,72 @@
+// One place of a unit that rounds: normalise, denormalise, round, pack. Nothing else rounds to a
+// format.
+`default_nettype none
+module ww_deliver #(
+  parameter integer W = 8,  // digits that come in: (-1)^sign * sig * 2^(exp + TOP - (W - 1))
+  parameter integer XW = 6,
+  parameter signed [XW-1:0] TOP = 1,
+  parameter integer EXP = 4,
+  parameter integer FRAC = 3,
+  parameter integer SPARE = 0,
+  parameter integer K = 0,
+  parameter integer VARIANT = 0,
+  parameter TIES_TO_EVEN_CODE = 1'b0,
+  parameter TININESS_AFTER = 1'b1,
+  parameter signed [XW-1:0] EMIN = -6,
+  parameter IS_SIGNED = 1'b1,
+  parameter HAS_ZERO = 1'b1,
+  parameter HAS_NAN = 1'b1,
+  parameter KEEPS_ZERO_SIGN = 1'b1,
+  parameter FLUSH = 1'b0,
+  parameter FLUSH_TO_PLUS = 1'b0,
+  parameter OVERFLOW_STOPS = 1'b1,
+  parameter EXACT_ZEROS_ARE_PLUS = 1'b0,
+  parameter INFINITY_RAISES = 1'b0,
+  parameter INFINITY_HAS_SIGN = 1'b1,
+  parameter PAST_HAS_SIGN = 1'b1,
+  parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0},
+  parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] NAN = 0,
+  parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] INFINITY = 0,
+  parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] PAST = 0
+) (
+  input  wire [3:0] rm,
+  input  wire [(K > 0 ? K : 1)-1:0] random,
+  input  wire nan, inf, sign, mixed, invalid,
+  input  wire signed [XW-1:0] exp,
+  input  wire [W-1:0] sig,
+  output wire [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] code,
+  output wire [4:0] flags
+);
+  localparam integer SW = FRAC + 3 - SPARE + K;
+  wire zero;
+  wire signed [XW-1:0] normal_exp;
+  wire [SW-1:0] normal, placed;
+  ww_normalise #(.W(W), .SW(SW), .XW(XW), .TOP(TOP)) normalise (
+    .exp(exp), .sig(sig), .zero(zero), .exp_out(normal_exp), .sig_out(normal));
+
+  wire subnormal, by_one;
+  wire [XW-1:0] field;
+  ww_denormalise #(.SW(SW), .XW(XW), .EMIN(EMIN)) denormalise (
+    .exp(normal_exp), .sig(normal), .subnormal(subnormal), .by_one(by_one), .field(field),
+    .sig_out(placed));
+
+  wire [EXP+FRAC-1:0] magnitude;
+  wire lossy, tiny, over;
+  ww_round #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
+             .TIES_TO_EVEN_CODE(TIES_TO_EVEN_CODE), .TININESS_AFTER(TININESS_AFTER),
+             .MAX_FINITE(MAX_FINITE)) round (
+    .rm(rm), .sign(sign), .subnormal(subnormal), .by_one(by_one), .field(field), .sig(placed),
+    .normal(normal), .random(random), .magnitude(magnitude), .lossy(lossy), .tiny(tiny),
+    .over(over));
+
+  ww_pack #(.EXP(EXP), .FRAC(FRAC), .IS_SIGNED(IS_SIGNED), .HAS_ZERO(HAS_ZERO), .HAS_NAN(HAS_NAN),
+            .KEEPS_ZERO_SIGN(KEEPS_ZERO_SIGN), .FLUSH(FLUSH), .FLUSH_TO_PLUS(FLUSH_TO_PLUS),
+            .OVERFLOW_STOPS(OVERFLOW_STOPS), .EXACT_ZEROS_ARE_PLUS(EXACT_ZEROS_ARE_PLUS),
+            .INFINITY_RAISES(INFINITY_RAISES), .INFINITY_HAS_SIGN(INFINITY_HAS_SIGN),
+            .PAST_HAS_SIGN(PAST_HAS_SIGN), .MAX_FINITE(MAX_FINITE), .NAN(NAN),
+            .INFINITY(INFINITY), .PAST(PAST)) pack (
+    .rm(rm), .nan(nan), .inf(inf), .zero(zero), .sign(sign), .mixed(mixed), .invalid(invalid),
+    .magnitude(magnitude), .lossy(lossy), .tiny(tiny), .over(over), .code(code),
+    .flags(flags));
+endmodule
+`default_nettype wire

@@ -1,0 +1,77 @@
+// One of the unit's sums, group_sum, block_sum or join (lib/widthwise/datapath/sum.hpp, fused_sum):
+// the terms are aligned once, below their largest exponent or to a fixed digit, and added.
+`default_nettype none
+module ww_sum #(
+  parameter integer N = 2,
+  parameter integer W = 8,   // digits of a term,
+  parameter integer FT = 6,  // of which so many below its exponent
+  parameter integer F = 6,   // digits kept below the largest exponent
+  parameter integer SW = 10,  // two's complement
+  parameter integer MW = 9,   // digits of its magnitude
+  parameter integer XW = 6,
+  parameter [3:0] RM = 4'd1,
+  parameter FIXED = 1'b0,     // align at FLOOR, which no exponent passes, whatever the terms are
+  parameter HAS_FLOOR = 1'b0,  // align at FLOOR at least
+  parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
+  parameter SATURATE = 1'b0,   // else the register wraps
+  parameter signed [XW-1:0] FLOOR = 0
+) (
+  input  wire [N-1:0] t_nan, t_inf, t_zero, t_sign,
+  input  wire [N*XW-1:0] t_exp,
+  input  wire [N*W-1:0] t_sig,
+  output wire nan, inf, zero, sign,
+  output wire created,  // a NaN of two infinities
+  output wire mixed,    // a zero sum of addends of both signs
+  output wire signed [XW-1:0] exp,
+  output wire [MW-1:0] sig
+);
+  localparam integer AW = W - FT + F + 1;
+  localparam integer VW = SW > AW + 1 ? SW : AW + 1;
+  wire voted;
+  wire [N-1:0] votes;
+  wire signed [XW-1:0] voted_largest;
+  ww_largest #(.N(N), .XW(XW)) vote (
+    .votes(votes), .exp(t_exp), .voted(voted), .largest(voted_largest));
+  wire floored = FIXED || (HAS_FLOOR && (!voted || voted_largest < FLOOR));
+  assign exp = floored ? FLOOR : voted_largest;
+
+  wire [N*AW-1:0] aligned;
+  wire [N*VW-1:0] addends;
+  genvar i;
+  generate
+    for (i = 0; i < N; i = i + 1) begin : term
+      assign votes[i] = !t_zero[i] && (!BY_VALUE || |t_sig[i*W +: W]);
+      ww_align #(.W(W), .FT(FT), .F(F), .XW(XW), .RM(RM)) align (
+        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(exp),
+        .sig(t_sig[i*W +: W]), .aligned(aligned[i*AW +: AW]));
+      wire [VW-1:0] plus = {{(VW-AW){1'b0}}, aligned[i*AW +: AW]};
+      assign addends[i*VW +: VW] = t_sign[i] ? -plus : plus;
+    end
+  endgenerate
+
+  wire [SW-1:0] total;
+  generate
+    if (SATURATE) begin : g_saturate
+      ww_saturate #(.N(N), .VW(VW), .W(SW)) register (.terms(addends), .sum(total));
+    end else begin : g_wrap
+      // verilator lint_off UNUSEDSIGNAL
+      wire [VW-1:0] wide;  // a register narrower than a term drops the rest
+      // verilator lint_on UNUSEDSIGNAL
+      ww_add #(.N(N), .W(VW)) register (.terms(addends), .sum(wide));
+      assign total = wide[SW-1:0];
+    end
+  endgenerate
+
+  wire negative = total[SW-1];
+  assign sig = negative ? -total[MW-1:0] : total[MW-1:0];
+  wire none = total == {SW{1'b0}};
+  wire plus_inf = |(t_inf & ~t_sign);
+  wire minus_inf = |(t_inf & t_sign);
+  assign created = plus_inf & minus_inf;
+  assign nan = |t_nan | created;
+  assign inf = (plus_inf | minus_inf) & !nan;
+  assign zero = !voted;
+  assign mixed = none & |t_sign & !(&t_sign);
+  assign sign = inf ? minus_inf : none ? &t_sign : negative;
+endmodule
+`default_nettype wire

@@ -1,0 +1,119 @@
+#include <fmt/core.h>
+
+#include <stdexcept>
+
+#include "rtl_files.hpp"
+#include "stages.hpp"
+#include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+const std::vector<std::string> operand_names{"a", "b", "c"};
+
+void check(const RtlOperation& op) {
+  const auto wanted = static_cast<std::size_t>(arity(op.operation));
+  if (op.operands.size() != wanted)
+    throw std::invalid_argument(fmt::format("rtl: {} takes {} operands, {} formats were given",
+                                            to_string(op.operation), wanted, op.operands.size()));
+  for (const Format& f : op.operands) widthwise::check(f);
+  widthwise::check(op.result);
+  switch (op.operation) {
+    case Operation::add:
+    case Operation::subtract:
+    case Operation::multiply:
+    case Operation::fma:
+    case Operation::convert: return;
+    default:
+      throw std::invalid_argument(
+          fmt::format("rtl: {} is not built; add, subtract, multiply, fma and convert are",
+                      to_string(op.operation)));
+  }
+}
+
+// Writes an operation's body.
+class Body {
+ public:
+  Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
+
+  void write() {
+    out_.section("unpack");
+    std::vector<Term> x;
+    for (std::size_t i = 0; i < op_.operands.size(); ++i) {
+      const bool negate = op_.operation == Operation::subtract && i == 1;
+      x.push_back(
+          stages_.unpack(operand_names[i], operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
+      raise(operand_names[i] + "_signaling");
+    }
+    out_.section("exact");
+    deliver(exact(x));
+  }
+
+ private:
+  Term exact(const std::vector<Term>& x) {
+    switch (op_.operation) {
+      case Operation::multiply: return product("exact", x[0], x[1]);
+      case Operation::fma: return sum(product("product", x[0], x[1]), x[2]);
+      case Operation::convert: return x[0];
+      default: return sum(x[0], x[1]);
+    }
+  }
+  Term product(const std::string& name, const Term& a, const Term& b) {
+    raise(name + "_created");
+    return stages_.product(name, a, b, "ww_multiply");
+  }
+  Term sum(const Term& x, const Term& y) {
+    raise("exact_created");
+    mixed_ = "exact_mixed";
+    const Grid grid = grid_of_two(x, y, op_.result.precision(), random_bits());
+    return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid);
+  }
+  void deliver(const Term& t) {
+    out_.section("normalise, denormalise, round, pack");
+    const Rounding rm = op_.rounding.value_or(Rounding{});
+    if (op_.rounding) out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
+    stages_.deliver("out", t, {.fmt = op_.result, .rm = rm},
+                    {.rm = "rm",
+                     .random = random_bits() ? "random" : "1'b0",
+                     .mixed = mixed_,
+                     .invalid = invalid_});
+    out_.assign("y", "out_code");
+    out_.assign("flags", "out_flags");
+  }
+
+  int random_bits() const { return op_.rounding ? op_.rounding->random_bits : 0; }
+  void raise(const std::string& when) { invalid_ += (invalid_.empty() ? "" : " | ") + when; }
+
+  const RtlOperation& op_;
+  Netlist& out_;
+  Stages stages_;
+  std::string invalid_, mixed_ = "1'b0";
+};
+
+}  // namespace
+
+std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
+  check_identifier(name);
+  check(op);
+  TopModule top{.name = name, .comment = {}, .ports = {}, .body = {}};
+  std::string formats;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    top.ports.push_back({"input ", {operand_names[i], op.operands[i].width()}});
+    formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
+  }
+  if (!op.rounding) top.ports.push_back({"input ", {"rm", 4}});
+  if (op.rounding && op.rounding->stochastic())
+    top.ports.push_back({"input ", {"random", op.rounding->random_bits}});
+  top.ports.push_back({"output", {"y", op.result.width()}});
+  top.ports.push_back({"output", {"flags", 5}});
+  top.comment = {
+      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
+                  formats, to_string(op.result),
+                  op.rounding ? to_string(*op.rounding) : "by port rm", to_string(op.tininess)),
+      "Combinational. flags: NV DZ OF UF NX."};
+  top.body = [&](Netlist& out) { Body(op, out).write(); };
+  return rtl_files(top);
+}
+
+}  // namespace widthwise::hdl

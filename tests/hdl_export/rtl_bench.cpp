@@ -1,0 +1,171 @@
+#include "rtl_bench.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <sstream>
+
+namespace tests {
+namespace {
+
+constexpr int digits_of(int width) { return (width + 3) / 4; }
+
+// Where each field lies in a vector, from its low end.
+std::vector<int> places(const Dut& dut) {
+  std::vector<int> at;
+  int end = 0;
+  for (const auto* fields : {&dut.inputs, &dut.outputs})
+    for (const Field& f : *fields) end += 4 * digits_of(f.width);
+  for (const auto* fields : {&dut.inputs, &dut.outputs})
+    for (const Field& f : *fields) at.push_back(end -= 4 * digits_of(f.width));
+  return at;
+}
+
+// Takes a vector a clock, and compares at the next one.
+std::string bench(const Dut& dut) {
+  const std::vector<int> at = places(dut);
+  const int width = at.front() + 4 * digits_of(dut.inputs.front().width);
+  const std::size_t n = dut.vectors.size();
+  std::string wires, ports, got, want, shown;
+  for (std::size_t i = 0; i < dut.inputs.size(); ++i)
+    ports += fmt::format("{}.{}(v[{} +: {}])", i ? ", " : "", dut.inputs[i].port, at[i],
+                         dut.inputs[i].width);
+  for (std::size_t i = 0; i < dut.outputs.size(); ++i) {
+    const Field& f = dut.outputs[i];
+    wires += fmt::format("  wire [{}:0] {};\n", f.width - 1, f.port);
+    ports += fmt::format(", .{0}({0})", f.port);
+    got += (i ? ", " : "") + f.port;
+    want += fmt::format("{}v[{} +: {}]", i ? ", " : "", at[dut.inputs.size() + i], f.width);
+  }
+  for (const Field& tap : dut.taps)
+    shown += fmt::format("        $write(\" %h\", dut.{});\n", tap.port);
+  if (!shown.empty())
+    shown =
+        fmt::format("        $write(\"TAP {}\");\n{}        $display(\"\");\n", dut.name, shown);
+  return fmt::format(R"(
+module bench_{0} (input clk);
+  reg [{1}:0] mem [0:{2}];
+  reg [{1}:0] v;
+  integer i, errors;
+{3}  {0} dut ({4});
+  initial begin
+    $readmemh("{0}.hex", mem);
+    v = mem[0];
+    i = 0;
+    errors = 0;
+  end
+  always @(posedge clk)
+    if (i <= {2}) begin
+      if ({{{5}}} !== {{{6}}}) begin
+        errors = errors + 1;
+        if (errors <= 20) $display("FAULT {0} %h got %h", v, {{{5}}});
+      end
+      begin
+{7}      end
+      i = i + 1;
+      if (i <= {2}) v = mem[i];
+      else $display("DONE {0} %0d %0d", i, errors);
+    end
+endmodule
+)",
+                     dut.name, width - 1, n - 1, wires, ports, got, want, shown);
+}
+
+std::string all_benches(const std::vector<Dut>& duts) {
+  std::string text, instances;
+  std::size_t most = 0;
+  for (const Dut& dut : duts) {
+    text += bench(dut);
+    instances += fmt::format("  bench_{0} b_{0} (.clk(clk));\n", dut.name);
+    most = std::max(most, dut.vectors.size());
+  }
+  return text + fmt::format(
+                    "\nmodule benches (input clk);\n{}  integer n;\n  initial n = 0;\n"
+                    "  always @(posedge clk) begin\n    n = n + 1;\n"
+                    "    if (n > {}) $finish;\n  end\nendmodule\n",
+                    instances, most);
+}
+
+constexpr const char* icarus_clock =
+    "module clocked;\n  reg clk;\n  initial clk = 0;\n  always #1 clk = ~clk;\n"
+    "  benches b (.clk(clk));\nendmodule\n";
+
+constexpr const char* verilator_main = R"(#include "Vbenches.h"
+#include "verilated.h"
+int main() {
+  VerilatedContext context;
+  Vbenches top(&context);
+  for (top.clk = 0; !context.gotFinish(); top.clk = !top.clk) top.eval();
+}
+)";
+
+Verdicts read_verdicts(const std::string& output, bool tell) {
+  Verdicts all;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind, name, word;
+    words >> kind >> name;
+    if (kind == "DONE") {
+      words >> all[name].vectors >> all[name].errors;
+    } else if (kind == "TAP") {
+      auto& values = all[name].taps.emplace_back();
+      while (words >> word) values.push_back(word);
+    } else if (kind == "FAULT") {
+      if (tell) MESSAGE(line);
+    } else {
+      CHECK_MESSAGE(line.find("$finish") != std::string::npos, line);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string digits(const std::byte* code, int width) {
+  std::string text;
+  for (int i = digits_of(width); i-- > 0;)
+    text += "0123456789abcdef"[static_cast<int>(code[i / 2]) >> i % 2 * 4 & 15];
+  return text;
+}
+
+void write_files(const Scratch& folder, const std::vector<Dut>& duts) {
+  for (const Dut& dut : duts)
+    for (const auto& file : dut.files) write(folder / file.name, file.text);
+}
+
+namespace {
+
+Verdicts simulated(HdlSimulator with, const std::vector<Dut>& duts, bool tell) {
+  const Scratch folder;
+  write_files(folder, duts);
+  for (const Dut& dut : duts) {
+    std::string lines;
+    for (const std::string& vector : dut.vectors) lines += vector + "\n";
+    write(folder / (dut.name + ".hex"), lines);
+  }
+  write(folder / "benches.v", all_benches(duts));
+  write(folder / "clocked.v", icarus_clock);
+  write(folder / "main.cpp", verilator_main);
+  const std::string command =
+      with == HdlSimulator::icarus
+          ? "iverilog -g2005 -y . -s clocked -o sim clocked.v benches.v && ./sim"
+          : "verilator --cc --exe --build -O3 -Wno-lint -Wno-style --top-module benches "
+            "-MAKEFLAGS OPT_FAST=-O0 -y . benches.v main.cpp > build.log 2>&1 || cat build.log; "
+            "obj_dir/Vbenches";
+  const Ran ran = run(folder.path(), command);
+  CHECK(ran.status == 0);
+  return read_verdicts(ran.output, tell);
+}
+
+}  // namespace
+
+Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts) {
+  return simulated(with, duts, true);
+}
+
+long faults(HdlSimulator with, const Dut& dut) {
+  return simulated(with, {dut}, false)[dut.name].errors;
+}
+
+}  // namespace tests

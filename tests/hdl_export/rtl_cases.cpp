@@ -1,0 +1,183 @@
+#include "rtl_cases.hpp"
+
+#include <fmt/core.h>
+
+#include "../sim/random_units.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace tests {
+namespace {
+
+// Units whose operands are few enough to try them all.
+constexpr const char* small_operations[] = {
+    "add e4m3fn e4m3fn -> e4m3fn",
+    "multiply e4m3fn e4m3fn -> e4m3fn",
+    "multiply e5m2 e5m2 -> e5m2",
+    "add e5m2 e5m2 -> e5m2 tininess=before",
+    "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz",
+    "multiply e4m3fnuz e4m3fnuz -> e4m3fnuz",
+    "fma e2m1fn e2m1fn e2m1fn -> e2m1fn",
+    "multiply e4m3fn e5m2 -> binary16",
+    "add binary8p3se binary8p3se -> binary8p3se",
+    "multiply binary8p1uf binary8p1uf -> binary8p1uf",
+    "add ue5m2 ue5m2 -> ue5m2",
+    "subtract ue4m2 ue4m2 -> ue4m2",
+    "multiply e4m3fn;daz;ftz e4m3fn;daz;ftz -> e4m3fn;ftz;overflow=max",
+    "convert binary16 -> e4m3fn",
+    "convert bfloat16 -> e3m2fn",
+    "convert e8m0fnu -> binary32",
+};
+
+// Wider ones, of every encoding and of exponents as wide as there are.
+const std::vector<std::string>& wide_operations() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> texts{
+        "add e8m7 e8m7 -> e8m7 sr8",
+        "fma e4m3fn e4m3fn e8m23 -> e5m10 sr3:half",
+        "multiply e5m10 e5m10 -> e5m10 sr5:even tininess=before",
+        "add e5m10 e8m7 -> e8m23",
+        "subtract e8m7 e5m10 -> e4m3fnuz rtz",
+        "fma e5m2 e5m10 e3m4 -> e8m7 tininess=before",
+        "fma e5m10;daz e5m10;daz e8m23 -> e5m10;ftz",
+        "multiply e62m1 e62m1 -> e62m1",
+        "add e62m3 e62m3 -> e62m3",
+        "fma e61m5 e61m5 e61m5 -> e61m5",
+        "fma ue6m9 ue6m9 ue6m9 -> ue6m9",
+        "fma e4m3fnuz e4m3fnuz e4m3fnuz -> e4m3fnuz",
+        "convert e15m112 -> e8m15",
+        "convert e5m10 -> e15m112",
+    };
+    for (const char* f : {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1fn", "e8m7", "e5m10", "e8m23", "e6m9",
+                          "e8m15", "e20m49", "e15m112"}) {
+      texts.push_back(fmt::format("add {0} {0} -> {0}", f));
+      texts.push_back(fmt::format("multiply {0} {0} -> {0}", f));
+      texts.push_back(fmt::format("fma {0} {0} {0} -> {0}", f));
+    }
+    return texts;
+  }();
+  return all;
+}
+
+}  // namespace
+
+std::vector<Dut> small_duts() {
+  std::vector<Dut> duts;
+  for (const char* text : small_operations) {
+    const auto op = operation(text);
+    duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.operands)));
+  }
+  return duts;
+}
+
+std::vector<Dut> wide_duts(int count) {
+  Random random(5);
+  std::vector<Dut> duts;
+  for (const std::string& text : wide_operations()) {
+    const auto op = operation(text);
+    duts.push_back(
+        dut(fmt::format("wide{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
+  }
+  return duts;
+}
+
+namespace {
+
+struct TestedUnit {
+  const char* text;
+  widthwise::hdl::RtlOptions options{};
+};
+
+const TestedUnit tested_units[] = {
+    {"mac(e5m10)"},
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", {.rounding_port = true}},
+    {"mac(e5m10, sum=e8m13:sr8:half)"},
+    {"fma(e5m10)", {.rounding_port = true}},
+    {"fma(e4m3fn, sum=e8m23)"},
+    {"fma(e8m23)"},
+    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4)", {.rounding_port = true}},
+    {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=12:rtz)", {.rounding_port = true}},
+    {"dot(e5m2, c=e8m23, out=e8m23, lanes=5, align=9:rdn)"},
+    {"dot(e5m2, c=e8m7, out=e8m7, lanes=3, align=4:rne, floor=-20)"},
+    {"dot(e2m1fn, c=e8m23, lanes=4)"},
+    {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
+    {"tree(e5m2, fan=5)"},
+    {"kulisch(e4m3fn)", {.lanes = 6}},
+    {"kulisch(e5m2, c=e5m10, out=e8m23)", {.lanes = 3}},
+    {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 6}},
+    {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", {.lanes = 6}},
+    {"hopper.e4m3.f32"},
+    {"hopper.f16.f16"},
+    {"ampere.f16.f32"},
+    {"volta.f16.f32"},
+    {"ada.e5m2.f16"},
+    {"cdna1.f16"},
+    {"cdna2.f16"},
+    {"blackwell.mxfp8"},
+    {"blackwell.nvfp4"},
+    {"blackwell.mxfp4"},
+};
+
+}  // namespace
+
+std::vector<Dut> unit_duts(int count) {
+  Random random(9);
+  std::vector<Dut> duts;
+  for (const TestedUnit& t : tested_units)
+    duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
+                       random, t.options));
+  return duts;
+}
+
+namespace {
+
+// Without what is not built anyway, so that what remains is met more often.
+widthwise::Unit plainer(widthwise::Unit u, Random& random) {
+  for (auto* x : {&u.a, &u.b, &u.c}) x->keep_frac.reset();
+  for (auto* s : {&u.group_sum, &u.block_sum, &u.c_sum}) {
+    s->align.drop_c_below.reset();
+    if (s->overflow == widthwise::RegisterOverflow::flag || random() % 2) s->width.reset();
+    if (random() % 2) s->order = widthwise::Order::fused;
+    if (s->node_round) s->node_round->post_norm_frac.reset();
+  }
+  if (u.product.round) u.product.round->post_norm_frac.reset();
+  u.product.exponent = widthwise::ProductExponent::field_sum;
+  u.product.overflow_to_inf_at.reset();
+  u.out.post_norm_frac.reset();
+  u.late_frac.reset();
+  u.chain = {};
+  return u;
+}
+
+}  // namespace
+
+std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count) {
+  Random random(seed);
+  std::vector<Dut> duts;
+  while (duts.size() < units) {
+    const widthwise::Unit u = plainer(random_units::unit(random, 6, 11), random);
+    const int lanes = u.lanes ? 0 : 3;
+    try {
+      duts.push_back(dut(fmt::format("random{}", duts.size()), u, count, random, {.lanes = lanes}));
+    } catch (const std::invalid_argument&) {
+      // by check() too, for what was taken away
+    }
+  }
+  return duts;
+}
+
+std::vector<Dut> all_duts(int count) {
+  std::vector<Dut> all = unit_duts(count);
+  for (Dut& d : wide_duts(count)) all.push_back(std::move(d));
+  return all;
+}
+
+Dut thinned(Dut d, std::size_t count) {
+  std::vector<std::string> kept;
+  const std::size_t step = d.vectors.size() / count | 1;
+  for (std::size_t i = 0; i < d.vectors.size(); i += step) kept.push_back(d.vectors[i]);
+  d.vectors = std::move(kept);
+  return d;
+}
+
+}  // namespace tests

@@ -1,0 +1,18 @@
+#pragma once
+#include "rtl_vectors.hpp"
+
+// The operations and units whose RTL is tested, with their vectors.
+namespace tests {
+
+std::vector<Dut> small_duts();          // on all operands there are
+std::vector<Dut> wide_duts(int count);  // on so many aimed ones, and named codes squared
+std::vector<Dut> unit_duts(int count);  // blocks of units
+std::vector<Dut> all_duts(int count);   // the latter two
+
+// Units that nobody thought of, those apart that are refused.
+std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count);
+
+// So many of its vectors, or few more, from all over.
+Dut thinned(Dut d, std::size_t count);
+
+}  // namespace tests

@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "rtl_vectors.hpp"
+#include "widthwise/random.hpp"
+#include "widthwise/sim/dot.hpp"
+
+namespace tests {
+namespace {
+
+using namespace widthwise;
+
+std::vector<std::byte> packed(const std::vector<Code>& codes, const Format& f) {
+  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
+  std::vector<std::byte> bytes(codes.size() * item);
+  for (std::size_t i = 0; i < codes.size(); ++i)
+    store_code<Code>(&bytes[i * item], static_cast<int>(item), codes[i]);
+  return bytes;
+}
+
+// One set of operands of a block.
+struct Operands {
+  std::vector<Code> a, b, scale_a, scale_b;
+  Code c;
+};
+
+std::vector<Code> codes(const Format& f, std::size_t count, int kind, Random& random) {
+  const auto names = named(f);
+  const Code middle = random_code(f, random);
+  std::vector<Code> all;
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(kind == 0   ? names[random() % names.size()]
+                  : kind == 1 ? near(middle, f, random)
+                  : kind == 2 ? near(names[random() % names.size()], f, random)
+                              : random_code(f, random));
+  return all;
+}
+
+Operands operands(const Unit& u, const Format& c, std::size_t lanes, Random& random) {
+  const auto kind = [&] { return static_cast<int>(random() % 5); };
+  Operands x{codes(u.a.fmt, lanes, kind(), random),
+             codes(u.b.fmt, lanes, kind(), random),
+             {},
+             {},
+             codes(c, 1, kind(), random)[0]};
+  if (random() % 3 == 0 && u.a.fmt.is_signed)  // products that cancel
+    for (std::size_t i = 1; i < lanes; ++i)
+      if (random() % 2) {
+        x.b[i] = x.b[i - 1];
+        x.a[i] = x.a[i - 1] ^ bit<Code>(u.a.fmt.width() - 1);
+      }
+  if (random() % 4 == 0)  // few of them
+    for (std::size_t i = 0; i < lanes; ++i)
+      if (random() % 4) x.a[i] = Code();
+  if (u.scale) {
+    const std::size_t n = (lanes + static_cast<std::size_t>(u.scale->block) - 1) /
+                          static_cast<std::size_t>(u.scale->block);
+    x.scale_a = codes(u.scale->fmt, n, kind(), random);
+    x.scale_b = codes(u.scale->fmt, n, kind(), random);
+  }
+  return x;
+}
+
+struct Answer {
+  std::vector<std::byte> code;
+  std::uint8_t flags = 0;
+};
+
+Answer answer(const Unit& u, const ReferenceUnit& reference, const Operands& x, std::uint64_t seed,
+              std::uint64_t index) {
+  const auto a = packed(x.a, u.a.fmt), b = packed(x.b, u.b.fmt), c = packed({x.c}, u.c.fmt);
+  const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
+  const auto scale_a = packed(x.scale_a, scale), scale_b = packed(x.scale_b, scale);
+  Answer z;
+  z.code.resize(static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
+  MatrixProduct p;
+  p.m = p.n = 1;
+  p.k = x.a.size();
+  p.a = {a.data(), 0, 1};
+  p.b = {b.data(), 1, 0};
+  p.c = {c.data(), 0, 0};
+  if (u.scale) p.scale_a = {scale_a.data(), 0, 1}, p.scale_b = {scale_b.data(), 1, 0};
+  p.result = z.code.data();
+  p.flags = &z.flags;
+  p.seed = seed;
+  p.first_index = index;
+  reference.run(p, 0, 1);
+  return z;
+}
+
+}  // namespace
+
+Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
+        const hdl::RtlOptions& options, const Multiplier& multiplier) {
+  const auto lanes = static_cast<std::size_t>(unit.lanes ? unit.lanes : options.lanes);
+  const int l = static_cast<int>(lanes);
+  const bool two_kinds = unit.lanes != 0 && unit.c != Operand{.fmt = unit.out.fmt};
+  const int c_width =
+      two_kinds ? std::max(unit.c.fmt.width(), unit.out.fmt.width()) : unit.c.fmt.width();
+  Dut d{.name = name,
+        .files = hdl::rtl(unit, name, options),
+        .inputs = {{"a", unit.a.fmt.width() * l}, {"b", unit.b.fmt.width() * l}, {"c", c_width}},
+        .outputs = {{"y", unit.out.fmt.width()}, {"flags", 5}},
+        .vectors = {},
+        .taps = {}};
+  if (two_kinds) d.inputs.push_back({"running", 1});
+  const int scales =
+      !unit.scale ? 0 : static_cast<int>((l + unit.scale->block - 1) / unit.scale->block);
+  if (scales)
+    for (const char* port : {"scale_a", "scale_b"})
+      d.inputs.push_back({port, unit.scale->fmt.width() * scales});
+  if (options.rounding_port) d.inputs.push_back({"rm", 4});
+  const int k = unit.out.rm.random_bits;
+  if (k > 0) d.inputs.push_back({"random", k});
+
+  const int modes = options.rounding_port ? deterministic_modes : 1;
+  for (int running = 0; running <= (two_kinds ? 1 : 0); ++running)
+    for (int mode = 0; mode < modes; ++mode) {
+      Unit u = unit;
+      if (running) u.c = Operand{.fmt = unit.out.fmt};
+      if (options.rounding_port) u.out.rm = static_cast<RoundingMode>(mode);
+      const auto reference = make_reference(u, lanes, multiplier);
+      for (int i = 0; i < count; ++i) {
+        const Operands x = operands(u, u.c.fmt, lanes, random);
+        const auto index = static_cast<std::uint64_t>(i);
+        const Answer z = answer(u, *reference, x, 3, index);
+        std::string line = bus_digits(x.a, u.a.fmt.width()) + bus_digits(x.b, u.b.fmt.width()) +
+                           bus_digits({x.c}, c_width);
+        if (two_kinds) line += hex(static_cast<std::uint64_t>(running), 1);
+        if (scales)
+          line += bus_digits(x.scale_a, u.scale->fmt.width()) +
+                  bus_digits(x.scale_b, u.scale->fmt.width());
+        if (options.rounding_port) line += hex(rm_codes[mode], 4);
+        if (k > 0) line += hex(random_bits(k, {3, index}, Slot::out, 0), k);
+        d.vectors.push_back(line + digits(z.code.data(), u.out.fmt.width()) + hex(z.flags, 5));
+      }
+    }
+  return d;
+}
+
+}  // namespace tests

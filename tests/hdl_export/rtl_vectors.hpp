@@ -1,0 +1,44 @@
+#pragma once
+#include <random>
+#include <string_view>
+
+#include "rtl_bench.hpp"
+#include "widthwise/sim/dot.hpp"
+#include "widthwise/sim/elementwise.hpp"
+#include "widthwise/wide.hpp"
+
+// What the simulator says, as vectors for exported RTL.
+namespace tests {
+
+using Code = widthwise::Wide<65>;  // of every format within the limits
+using Random = std::mt19937_64;
+
+// "multiply e4m3fn e5m2 -> binary16 tininess=before sr8", operands' formats first.
+widthwise::hdl::RtlOperation operation(std::string_view text);
+
+// Codes of all operands, one tuple after the other.
+using Tuples = std::vector<std::vector<Code>>;
+Tuples every_tuple(const std::vector<widthwise::Format>& formats);
+// Named codes squared, then operands that are named, near one another or random.
+Tuples aimed_tuples(const std::vector<widthwise::Format>& formats, int count, Random& random);
+
+// The operation's module, and what the simulator makes of the operands: in every deterministic mode
+// if it has a port for the mode.
+Dut dut(const std::string& name, const widthwise::hdl::RtlOperation& op, const Tuples& operands);
+
+// A unit's block on so many sets of operands: named, cancelling or random. Where C's port takes two
+// formats, half of them are in the middle of a chain.
+Dut dut(const std::string& name, const widthwise::Unit& unit, int count, Random& random,
+        const widthwise::hdl::RtlOptions& options = {},
+        const widthwise::Multiplier& multiplier = {});
+
+std::string hex(std::uint64_t x, int width);
+// Codes side by side, the first in the lowest bits.
+std::string bus_digits(const std::vector<Code>& codes, int width);
+std::vector<Code> named(const widthwise::Format& f);
+Code random_code(const widthwise::Format& f, Random& random);
+Code near(const Code& code, const widthwise::Format& f, Random& random);
+// The codes of port rm, in the order of RoundingMode.
+inline constexpr std::uint64_t rm_codes[] = {0, 4, 9, 10, 11, 13, 1, 2, 3, 8, 6};
+
+}  // namespace tests

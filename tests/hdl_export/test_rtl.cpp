@@ -1,0 +1,57 @@
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include "rtl_cases.hpp"
+
+using namespace tests;
+
+namespace {
+
+void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
+  const Verdicts verdicts = simulate(with, duts);
+  long vectors = 0;
+  for (const Dut& d : duts) {
+    CAPTURE(d.name);
+    REQUIRE(verdicts.contains(d.name));
+    const Verdict& v = verdicts.at(d.name);
+    CHECK(v.vectors == static_cast<long>(d.vectors.size()));
+    CHECK(v.vectors > 0);
+    CHECK(v.errors == 0);
+    vectors += v.vectors;
+  }
+  MESSAGE(duts.size() << " units, " << vectors << " vectors");
+}
+
+}  // namespace
+
+TEST_CASE("all operands, modes and flags of small formats, in Verilator") {
+  if (!have("verilator")) return;
+  check_all(HdlSimulator::verilator, small_duts());
+}
+
+TEST_CASE("add, multiply and fma of eleven formats, mixed ones, wide exponents, in Verilator") {
+  if (!have("verilator")) return;
+  check_all(HdlSimulator::verilator, wide_duts(1000));
+}
+
+TEST_CASE("the same in Icarus, some of them") {
+  if (!have("iverilog")) return;
+  std::vector<Dut> duts = wide_duts(200);
+  for (Dut& d : duts) d = thinned(std::move(d), 60);
+  check_all(HdlSimulator::icarus, duts);
+}
+
+TEST_CASE("blocks of units of every kind, in Verilator") {
+  if (!have("verilator")) return;
+  check_all(HdlSimulator::verilator, unit_duts(600));
+}
+
+TEST_CASE("blocks of units of every kind, in Icarus") {
+  if (!have("iverilog")) return;
+  check_all(HdlSimulator::icarus, unit_duts(15));
+}
+
+TEST_CASE("units that nobody thought of, in Icarus") {
+  if (!have("iverilog")) return;
+  check_all(HdlSimulator::icarus, random_duts(1, 40, 60));
+}

@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include "rtl_cases.hpp"
+#include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+using namespace tests;
+using widthwise::parse_unit;
+using widthwise::hdl::RtlOperation;
+
+namespace {
+
+std::string refusal(const auto& what, const widthwise::hdl::RtlOptions& options = {}) {
+  try {
+    if constexpr (requires { what.operands; })
+      rtl(what, "dut");
+    else
+      rtl(what, "dut", options);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("bfloat16 1.0 + 0x3bff is 0x3f81: alignment distances saturate, they never wrap") {
+  if (!have("iverilog")) return;
+  const auto op = operation("add bfloat16 bfloat16 -> bfloat16 rne");
+  Dut d = dut("sum", op, {{Code(0x3f80), Code(0x3bff)}});
+  CHECK(d.vectors == std::vector<std::string>{"3f803bff3f8101"});
+  const Verdict v = simulate(HdlSimulator::icarus, {d})["sum"];
+  CHECK(v.vectors == 1);
+  CHECK(v.errors == 0);
+}
+
+TEST_CASE("a module that was changed in one place fails its vectors") {
+  if (!have("iverilog")) return;
+  struct Change {
+    std::string file, from, to;
+  };
+  const Change changes[] = {
+      {"ww_decide.v", "guard & (sticky | odd);     // rne", "guard & (sticky | !odd);    // rne"},
+      {"ww_shift_right.v", "lost = lost |", "lost ="},
+      {"ww_shift_right.v", ">= {{XW{1'b0}}, WIDTH}", "> {{XW{1'b0}}, WIDTH + 32'd9}"},
+      {"ww_normalise.v", "- $signed(zeros)", "- $signed(zeros >> 1)"},
+      {"ww_denormalise.v", "assign by_one = &above", "assign by_one = !above[0]"},
+      {"ww_round.v", "by_one && carries", "carries && !by_one"},
+      {"ww_round.v", ".odd(1'b1)", ".odd(1'b0)"},
+      {"ww_pack.v", "mixed ? rm == 4'd2", "mixed ? rm == 4'd3"},
+      {"ww_pack.v", "rm == 4'd1 || rm == 4'd6", "rm == 4'd1 || rm == 4'd4"},
+      {"ww_sum.v", "assign created = plus_inf & minus_inf", "assign created = 1'b0"},
+      {"ww_sum.v", "none ? &t_sign", "none ? 1'b0"},
+      {"ww_largest.v", "high > low", "high < low"},
+      {"ww_align.v", ".JAM(RM != 4'd1)", ".JAM(1'b0)"},
+      {"ww_unpack.v", "magnitude} >= FIRST_NAN", "magnitude} > FIRST_NAN"},
+  };
+  Random random(6);
+  const auto op = operation("fma e5m10 e5m10 e5m10 -> e5m10");
+  const Dut right = thinned(dut("mutant", op, aimed_tuples(op.operands, 2000, random)), 6000);
+  for (const Change& change : changes) {
+    CAPTURE(change.file);
+    CAPTURE(change.to);
+    Dut d = right;
+    bool changed = false;
+    for (auto& file : d.files) {
+      const std::size_t at =
+          file.name == change.file ? file.text.find(change.from) : std::string::npos;
+      if (at == std::string::npos) continue;
+      file.text.replace(at, change.from.size(), change.to);
+      changed = true;
+    }
+    CHECK(changed);
+    CHECK(faults(HdlSimulator::icarus, d) > 0);
+  }
+}
+
+TEST_CASE("a multiplier of one's own takes the place of the exact one") {
+  if (!have("iverilog")) return;
+  // The low two digits of each operand dropped before an exact product.
+  const char* text =
+      "module rough #(parameter integer WA = 4, parameter integer WB = 4) (\n"
+      "  input [WA-1:0] a, input [WB-1:0] b, output [WA+WB-1:0] p);\n"
+      "  assign p = ({{WB{1'b0}}, a} & ~3) * ({{WA{1'b0}}, b} & ~3);\nendmodule\n";
+  Random random(8);
+  Dut d = dut("plugged", parse_unit("mac(e5m10)"), 200, random, {.multiplier = "rough"},
+              widthwise::truncated_operands(2));
+  d.files.push_back({"rough.v", text});
+  const Verdict v = simulate(HdlSimulator::icarus, {d})["plugged"];
+  CHECK(v.vectors == 200);
+  CHECK(v.errors == 0);
+}
+
+TEST_CASE("what is not built is refused, with the way out") {
+  CHECK(refusal(operation("divide e5m10 e5m10 -> e5m10")) ==
+        "rtl: divide is not built; add, subtract, multiply, fma and convert are");
+  RtlOperation op = operation("add e5m10 e5m10 -> e5m10");
+  op.operands.pop_back();
+  CHECK(refusal(op) == "rtl: add takes 2 operands, 1 formats were given");
+  CHECK(refusal(operation("add e5m10 e5m10 -> e5m10;sub=no"))
+            .starts_with("rtl: e5m10;sub=no is rounded to"));
+  CHECK(refusal(parse_unit("hopper.tf32.f32")).starts_with("rtl: keep_frac = 10 is not built"));
+  CHECK(
+      refusal(parse_unit("hopper.e4m3.promote128")).starts_with("rtl: chain.promote is not built"));
+  CHECK(refusal(parse_unit("cdna3.f16")).find("not built") != std::string::npos);
+  CHECK(
+      refusal(parse_unit("kulisch(e4m3fn)")).starts_with("rtl: the unit takes all lanes a block"));
+  CHECK(refusal(parse_unit("dot(e11m52, lanes=4)")) == "");
+  CHECK(refusal(parse_unit("dot(e15m112, lanes=4)"))
+            .starts_with("rtl: group_sum: a sum over 8192 digits"));
+}
