@@ -1,7 +1,5 @@
 #include "quantise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernels/fuse.hpp"
@@ -32,16 +30,17 @@ bool cuts_short(const Format& f, int below) {
   return down_to(f, below) >= 1 && f.emin() == binary32.emin() && f.emax() <= binary32.emax();
 }
 
+// Whether long codes hold what decides a rounding to such a format.
+bool holds(const Format& f, const Rounding& r) {
+  const int below = digits_below(r);
+  return f.width() <= 16 && !f.all_normal() && !f.ftz &&
+         (adds_up(f, below) || cuts_short(f, below));
+}
 // Whether the significand's last digit decides a tie, where that is the only one, and the code's
 // last is another.
 bool asks_for_single_digit(const Rounder<std::uint64_t>& to) {
   return to.precision == 1 && !to.even_code &&
          (to.rule.table & 0x0f0f) != (to.rule.table >> 4 & 0x0f0f);
-}
-
-bool rounds_quickly(const Rounder<std::uint64_t>& to) {
-  const Format& f = to.layout.format;
-  return f.width() <= 16 && !f.all_normal() && !f.ftz && !asks_for_single_digit(to);
 }
 // Codes without flags and payloads.
 bool plain_results(const ElementTask& task) {
@@ -254,9 +253,10 @@ bool fuses(const ElementTask& task) {
 ElementwiseWay fuse_way(const ElementTask& task, Device& device) {
   const Format& f = task.to;
   const int below = digits_below(task.env.rounding);
+  if (!plain_results(task) || !fuses(task)) return nullptr;
+  if (!holds(f, task.env.rounding) || !adds_up(f, below)) return nullptr;
   const Rounder<std::uint64_t> to(f, task.env);
-  if (!plain_results(task) || !fuses(task) || !rounds_quickly(to) || !adds_up(f, below))
-    return nullptr;
+  if (asks_for_single_digit(to)) return nullptr;
   const auto way = [&]<class Rounded>(const char* kernel_8, const char* kernel_16,
                                       const Rounded& rounded) -> ElementwiseWay {
     const auto codes = encode<AddedUp, Rounded, Ends::any>(to, added_up(f, below), rounded);
@@ -282,10 +282,11 @@ ElementwiseWay dequantise_way(const ElementTask& task, Device& device) {
 
 ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
   const Format& from = task.operands[0];
+  const Rounding& rounding = task.env.rounding;
   if (task.op != Operation::convert || !plain_results(task)) return nullptr;
-  Choice choice{device, Rounder<std::uint64_t>(task.to, task.env), digits_below(task.env.rounding),
-                ""};
-  if (!rounds_quickly(choice.to)) return nullptr;
+  if (!holds(task.to, rounding)) return nullptr;
+  Choice choice{device, Rounder<std::uint64_t>(task.to, task.env), digits_below(rounding), ""};
+  if (asks_for_single_digit(choice.to)) return nullptr;
   if (from == binary32) return choice.name = "quantise_single", choice.from<FromSingle>();
   if (from == binary64) return choice.name = "quantise_double", choice.from<FromDouble>();
   if (from == binary16) return choice.name = "quantise_half", choice.from<FromHalf>();

@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "cuda/elements.hpp"
+#include "cuda/gpu_device.hpp"
 #include "tests/sim/products.hpp"
 #include "tests/sim/random_units.hpp"
 #include "wide_product.hpp"
 #include "widthwise/cuda/gpu.hpp"
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // The engine "cuda" on a GPU, against the reference and the CPU's engines. What its kernels compute
@@ -67,7 +70,68 @@ std::uint64_t compare_multiplied(const Multiplier& multiply, Tally& tally, Produ
   return outputs;
 }
 
+// An operation on `count` codes of random bits, on the GPU and on the CPU.
+void compare_elements(Operation op, const Format& to, const Env& env, const Format& from,
+                      bool flags, std::size_t count, Tally& tally, ProductRandom& random) {
+  const auto bytes = static_cast<std::size_t>(item_bytes(to.width())) * count;
+  const auto read = static_cast<std::size_t>(item_bytes(from.width())) * count;
+  const std::vector<Format> formats(static_cast<std::size_t>(arity(op)), from);
+  cuda::Device& gpu = cuda::gpu(0);
+  std::vector<CodeList> operands;
+  std::vector<cuda::Buffer> there;
+  std::vector<const void*> at_home, at_gpu;
+  for (std::size_t j = 0; j < formats.size(); ++j) {
+    operands.push_back(codes(from, count, Manner::bits, random));
+    there.emplace_back(gpu, read);
+    gpu.copy_in(there[j].at(), operands[j].data(), read);
+    at_home.push_back(operands[j].data()), at_gpu.push_back(there[j].at());
+  }
+  const cuda::Buffer result(gpu, bytes), raised(gpu, count);
+  CodeList of_gpu(to, count), of_cpu(to, count);
+  std::vector<std::uint8_t> gpu_flags(count), cpu_flags(count);
+  const cuda::DeviceElementwise operation(gpu, op, to, env, formats, flags);
+  operation.run(at_gpu, count, result.at(), flags ? raised.at<std::uint8_t>() : nullptr, {7, 8});
+  gpu.copy_out(of_gpu.data(), result.at(), bytes);
+  if (flags) gpu.copy_out(gpu_flags.data(), raised.at(), count);
+  Elementwise(op, to, env, formats, flags, count)
+      .run(at_home, count, of_cpu.data(), flags ? cpu_flags.data() : nullptr, {7, 8});
+  for (std::size_t i = 0; i < count; ++i)
+    tally.check(of_gpu.same(of_cpu, i) && gpu_flags[i] == cpu_flags[i], [&] {
+      return fmt::format("{} to {} {} by {}, element {} of {}: {} on the GPU, {} on the CPU",
+                         to_string(from), to_string(to), to_string(env.rounding), operation.way(),
+                         i, operands[0].hexadecimal(i), of_gpu.hexadecimal(i),
+                         of_cpu.hexadecimal(i));
+    });
+}
+
 }  // namespace
+
+TEST_CASE("a GPU converts, adds, multiplies and fuses codes as the CPU does, in every mode") {
+  if (!gpu_is_here()) return;
+  Tally tally;
+  ProductRandom random(5);
+  constexpr std::size_t count = 70001;
+  std::uint64_t compared = 0;
+  std::vector<Rounding> roundings{{8, StochasticVariant::plain}};
+  for (int mode = 0; mode < deterministic_modes; ++mode)
+    roundings.emplace_back(static_cast<RoundingMode>(mode));
+  const auto each = [&](Operation op, const char* to, const char* from) {
+    for (const Rounding& r : roundings)
+      for (const bool flags : {false, true}) {
+        compare_elements(op, parse_format(to), {r}, parse_format(from), flags, count, tally,
+                         random);
+        compared += count;
+      }
+  };
+  for (const char* to : {"e4m3fn", "e5m2", "e4m3fnuz", "e5m10", "bfloat16", "e8m0fnu", "binary32"})
+    for (const char* from : {"binary32", "binary64", "binary16", "bfloat16", "e4m3fn"})
+      each(Operation::convert, to, from);
+  for (const char* f : {"e4m3fn", "e5m10", "bfloat16", "binary32", "binary64", "binary128"})
+    for (const Operation op :
+         {Operation::add, Operation::multiply, Operation::divide, Operation::sqrt, Operation::fma})
+      each(op, f, f);
+  tally.expect(compared);
+}
 
 TEST_CASE("a GPU computes every preset") {
   if (!gpu_is_here()) return;
