@@ -50,7 +50,7 @@ def product(text: str, name: str | None = None) -> Product:
         A callable (ma, mb) -> mp. As a `multiplier=` it has at most the digits of both together.
     Raises:
         ValueError: the text does not compile; with the compiler's words and the text's lines.
-        RuntimeError: there is no compiler.
+        RuntimeError: there is no compiler, or what it makes cannot be loaded.
 
     >>> import widthwise as ww
     >>> coarse = ww.product("mp = uint128(ma >> 2) * (mb >> 2) << 4;", "coarse")
