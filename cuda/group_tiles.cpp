@@ -85,7 +85,7 @@ std::string too_wide(const Unit& u) {
   const std::int64_t up = F - places(u);
   if (F < binary32.frac_bits || up < 0 || bits + up + 3 > most_bits || F + 2 > most_bits - 3)
     return fmt::format("{} bits below the largest exponent", F);
-  if (u.block_sum.align.e_floor.value_or(INT_MIN) > u.c.fmt.emin())
+  if (u.block_sum.align.e_floor.value_or(INT64_MIN) > u.c.fmt.emin())
     return "the least exponent of a sum lies above C's";
   return {};
 }
@@ -131,7 +131,7 @@ class GroupTiles final : public Way {
     z.interval = static_cast<int>(packed_interval(unit_, blocks_) / PackedGroup::lanes);
     z.up = number(align.frac_bits - places(unit_));
     z.join = {.frac_bits = number(align.frac_bits),
-              .floor = number(align.e_floor.value_or(INT_MIN / 2)),
+              .floor = least_exponent(align),
               .c_emin = number(unit_.c.fmt.emin()),
               .most_exponent = PackedOperand::most_exponent,
               .kept = ~std::uint32_t{0} << (binary32.frac_bits - kept),

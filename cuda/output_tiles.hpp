@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <climits>
 
 #include "definition.hpp"
@@ -12,6 +13,11 @@ namespace widthwise::cuda {
 inline Grid grid_of_outputs(std::size_t m, std::size_t n) {
   using Tile = OutputTile<OutputArgs>;
   return {(n - 1) / Tile::columns + 1, (m - 1) / Tile::rows + 1, Tile::threads};
+}
+
+// Of a sum, or one below all.
+inline int least_exponent(const Align& align) {
+  return static_cast<int>(std::max<std::int64_t>(align.e_floor.value_or(INT64_MIN), INT_MIN / 2));
 }
 
 // Of promotion, in products as packed; 0: there is none. No length is more than the largest int.

@@ -35,8 +35,10 @@ bool is_window(const Sum& s) {
 
 // Why C does not join late as on CDNA3; empty if it does.
 std::string unlike_a_late_join(const Unit& u) {
+  if (u.lanes == 0) return "one block takes all of K";
   const Align &products = u.group_sum.align, &join = u.c_sum.align;
-  if (!is_window(u.c_sum) || join.e_floor.value_or(INT_MIN) < u.c.fmt.emin())
+  const std::int64_t floor = join.e_floor.value_or(INT64_MIN);
+  if (!is_window(u.c_sum) || floor < u.c.fmt.emin() || floor > PackedOperand::most_exponent)
     return "C joins late, but not aligned and rounded down from C's least exponent on";
   const LateFrac frac = u.late_frac.value_or(LateFrac{join.frac_bits, join.frac_bits});
   if (frac.F_C < binary32.frac_bits || frac.F_sum < std::max(frac.F_C, products.frac_bits) ||
@@ -92,6 +94,7 @@ std::string refusal(const ProductTask& task, const tensor::Plan& sum) {
   if (late && sum.chunk < sum.lanes)
     return "sums of products of more than 32 bits that C joins late";
   if (!sum.survives) return "products that lose digits whatever the exponents";
+  if (u.scale && u.product.overflow_to_inf_at) return "products overflow before they are scaled";
   if (u.scale) return unlike_an_exponent(*u.scale);
   return {};
 }

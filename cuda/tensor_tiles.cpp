@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 
@@ -71,7 +72,7 @@ class TensorTiles final : public Way {
   }
   JoinArgs early_join(const tensor::Plan& sum) const {
     return {.frac_bits = static_cast<int>(sum.frac_bits),
-            .floor = static_cast<int>(unit_.group_sum.align.e_floor.value_or(INT_MIN / 2)),
+            .floor = least_exponent(unit_.group_sum.align),
             .c_emin = static_cast<int>(unit_.out.fmt.emin()),
             .most_exponent = PackedOperand::most_exponent,
             .kept = ~std::uint32_t{0} << (23 - std::min<std::int64_t>(sum.kept, 23))};
@@ -80,11 +81,12 @@ class TensorTiles final : public Way {
     const Align& align = unit_.c_sum.align;
     const LateFrac frac = unit_.late_frac.value_or(LateFrac{align.frac_bits, align.frac_bits});
     const auto number = [](std::int64_t x) { return static_cast<int>(x); };
-    constexpr std::int64_t never = 1 << 20;
-    const std::int64_t overflow = unit_.product.overflow_to_inf_at.value_or(never);
+    constexpr std::int64_t never = 1 << 20;  // no exponents lie so far apart
+    const auto within = [&](std::int64_t x) { return std::clamp(x, -never, never); };
+    const std::int64_t overflow = within(unit_.product.overflow_to_inf_at.value_or(never));
     return {
         .frac_bits = number(sum.frac_bits),
-        .floor = number(*align.e_floor),
+        .floor = least_exponent(align),
         .c_emin = number(unit_.c.fmt.emin()),
         // A product is less than 2^(E + 2).
         .most_exponent = number(std::min<std::int64_t>(PackedOperand::most_exponent, overflow - 2)),
@@ -92,7 +94,7 @@ class TensorTiles final : public Way {
         .sum_up = number(frac.F_sum - sum.frac_bits),
         .c_up = number(frac.F_C - binary32.frac_bits),
         .c_grid_up = number(frac.F_sum - frac.F_C),
-        .drop_below = number(align.drop_c_below.value_or(never)),
+        .drop_below = number(within(align.drop_c_below.value_or(never))),
         .cut_digits = number(unit_.out.post_norm_frac.value_or(63)) + 1};
   }
 

@@ -128,7 +128,7 @@ struct RoundingTo<tensor::Finish::nearest> {
     const float down = truncated(digits), odd = bits_of(down) & 1 ? down : rounded_up(digits);
     return rounded(hn::Mul(odd, power_of(std::min(std::max(e, -126), 127))));
   }
-  // Of a number that is not negative, with more than 11 digits or as many as it has.
+  // Of a number that is not negative, by way of c.
   static WIDTHWISE_BOTH_INLINE float rounded(float x) {
     const std::uint32_t exponent = std::max(bits_of(x) & 0x7f800000u, (127u - 14) << 23);
     const float c = hn::Mul(std::bit_cast<float>(exponent), 0x1.8p13f);

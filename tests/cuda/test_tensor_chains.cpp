@@ -56,6 +56,14 @@ std::vector<Unit> relatives() {
            }),
       with("cdna3.f16", [](Unit& u) { u.late_frac.reset(), u.c_sum.align.drop_c_below = 3; }),
       with("cdna3.bf8", [](Unit& u) { u.lanes = 9; }),
+      with("cdna3.xf32",
+           [](Unit& u) {
+             u.product.overflow_to_inf_at = 20;
+             u.c_sum.align.drop_c_below = std::int64_t{1} << 40;
+           }),
+      with("cdna3.f16", [](Unit& u) { u.c_sum.align.e_floor = 20; }),
+      with("blackwell.mxfp8",
+           [](Unit& u) { u.group_sum.align.e_floor = -(std::int64_t{1} << 40); }),
       with("cdna3.fp8", [](Unit& u) { u.groups = Groups{.consecutive = 5}, u.lanes = 10; }),
       with("cdna3.bf16",
            [](Unit& u) {
@@ -240,6 +248,12 @@ TEST_CASE("tensor tiles say what scales, chains and joins they have not") {
   CHECK(reason("lowered.e4m3.f32", [](Unit& u) {
           u.chain.promote = Promote{16, {.fmt = binary32}};
         }) == "promotion and C added last");
+  CHECK(reason("cdna3.bf16", [](Unit& u) {
+          u.scale = Scale{e8m0fnu, 8, ScaleApply::term};
+        }) == "products overflow before they are scaled");
+  CHECK(reason("cdna3.fp8", [](Unit& u) { u.lanes = 0; }) == "one block takes all of K");
+  CHECK(reason("cdna3.f16", [](Unit& u) { u.c_sum.align.e_floor = 1025; }) ==
+        "C joins late, but not aligned and rounded down from C's least exponent on");
   CHECK(reason("cdna3.f16", [](Unit& u) { u.c_sum.align.rm = RoundingMode::rtz; }) ==
         "C joins late, but not aligned and rounded down from C's least exponent on");
   CHECK(reason("cdna3.f16", [](Unit& u) {

@@ -106,7 +106,7 @@ TEST_CASE("a product larger than the device's memory goes in parts") {
 TEST_CASE("a product of more rows or columns than a grid holds goes in parts") {
   std::size_t launched = 0, most = 0;
   const auto nothing = [](const void*, const cuda::Grid&) {};
-  HostDevice counting({{"tile_float_rounded_rounded",
+  HostDevice counting({{"tile_float_rounded_normal",
                         [&](const void*, const cuda::Grid& grid) {
                           ++launched;
                           most = std::max({most, grid.blocks_x, grid.blocks_y});
