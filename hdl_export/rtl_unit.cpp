@@ -164,8 +164,7 @@ class Body {
     if (!scales(ScaleApply::term)) return p;
     out_.section("scale");
     const Term by_a = scale("scale_a", lanes_, 1), by_b = scale("scale_b", lanes_, 1);
-    return stages_.product("scale", stages_.product("scale_by_a", p, by_a, "ww_multiply"), by_b,
-                           "ww_multiply");
+    return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
   }
 
   // NaN or infinity if the products and C make one before any arithmetic.
