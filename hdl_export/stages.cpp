@@ -257,6 +257,7 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
                                         : terms.largest;
   const Term t = declared(name, groups, width, static_cast<int>(grid.fraction), least, largest,
                           Lead::anywhere);
+  out_.reach(floor);
   out_.reach(largest - terms.least);
   out_.reach(terms.bus.width + static_cast<int>(grid.fraction) + 2);  // distances that matter
   const Bus created = t.bus.part("created", 1), mixed = t.bus.part("mixed", 1);
