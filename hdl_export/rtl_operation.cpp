@@ -61,7 +61,7 @@ class Body {
   }
   Term product(const std::string& name, const Term& a, const Term& b) {
     raise(name + "_created");
-    return stages_.product(name, a, b, "ww_multiply");
+    return stages_.product(name, a, b);
   }
   Term sum(const Term& x, const Term& y) {
     raise("exact_created");

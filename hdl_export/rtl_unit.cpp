@@ -99,7 +99,7 @@ class Body {
         stages_(out, Tininess::after_rounding) {
     if (shape_.count * shape_.size != static_cast<std::size_t>(lanes))
       refuse(fmt::format("{} lanes in groups of {}", lanes, shape_.size), "groups of one size are");
-    if (groups() > 1 && (u_.group_sum.node_round || u_.c_level == CLevel::group))
+    if (groups() > 1 && (has_nodes(u_.group_sum) || u_.c_level == CLevel::group))
       refuse("several groups with nodes that round, or with C in each", "one group is");
   }
 
@@ -118,8 +118,9 @@ class Body {
  private:
   int groups() const { return static_cast<int>(shape_.count); }
   bool scales(ScaleApply how) const { return u_.scale && u_.scale->apply == how; }
+  static bool has_nodes(const Sum& s) { return s.order != Order::fused && s.node_round; }
   bool has_nodes() const {
-    return u_.group_sum.node_round || u_.block_sum.node_round || u_.c_sum.node_round;
+    return has_nodes(u_.group_sum) || has_nodes(u_.block_sum) || has_nodes(u_.c_sum);
   }
   // Whether NaNs and infinities may come up on the way that the operands do not decide.
   bool masks() const { return has_nodes() || scales(ScaleApply::group); }
@@ -164,8 +165,7 @@ class Body {
     if (!scales(ScaleApply::term)) return p;
     out_.section("scale");
     const Term by_a = scale("scale_a", lanes_, 1), by_b = scale("scale_b", lanes_, 1);
-    return stages_.product("scale", stages_.product("scale_by_a", p, by_a, "ww_multiply"), by_b,
-                           "ww_multiply");
+    return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
   }
 
   // NaN or infinity if the products and C make one before any arithmetic.

@@ -8,13 +8,15 @@
 
 #include "codes.hpp"
 #include "format_constants.hpp"
-#include "widthwise/rounder.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
 std::string decimal(int x) { return std::to_string(x); }
+
+// The exponent of the top digit of sig, above the term's own.
+int top_of(const Term& t) { return t.bus.width - 1 - t.fraction; }
 
 std::string zeros(int n) { return fmt::format("{}'d0", n); }
 
@@ -106,9 +108,10 @@ Term Stages::unpack(const std::string& name, const std::string& code, const Oper
 }
 
 Term Stages::product(const std::string& name, const Term& a, const Term& b,
-                     const std::string& multiplier) {
+                     std::string_view multiplier) {
   const int width = a.bus.width + b.bus.width;
-  const bool leads = a.lead == Lead::at_exponent && b.lead == Lead::at_exponent;
+  const bool leads =
+      a.lead == Lead::at_exponent && b.lead == Lead::at_exponent && multiplier == exact_multiplier;
   const Term t = declared(name, a.bus.lanes, width, a.fraction + b.fraction, a.least + b.least,
                           a.largest + b.largest, leads ? Lead::at_exponent : Lead::anywhere);
   const Bus p = t.bus.part("p", width), created = t.bus.part("created", 1);
@@ -226,8 +229,7 @@ Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& f
     out_.assign(exp(g).lane(i), out_.exponent(0));
     out_.assign(g.sig().lane(i), sums.sig().lane(i));
   });
-  const Term p = product(name + "_product", product(name + "_by_a", g, by_a, "ww_multiply"), by_b,
-                         "ww_multiply");
+  const Term p = product(name + "_product", product(name + "_by_a", g, by_a), by_b);
   const Term z = declared(name, p.bus.lanes, p.bus.width, p.fraction, p.least, p.largest, p.lead);
   out_.lanes(z.bus.lanes, name + "_lane", [&](const std::string& i) {
     const std::string mixed = sums.bus.part("mixed", 1).lane(i);
@@ -255,6 +257,7 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
                                         : terms.largest;
   const Term t = declared(name, groups, width, static_cast<int>(grid.fraction), least, largest,
                           Lead::anywhere);
+  out_.reach(floor);
   out_.reach(largest - terms.least);
   out_.reach(terms.bus.width + static_cast<int>(grid.fraction) + 2);  // distances that matter
   const Bus created = t.bus.part("created", 1), mixed = t.bus.part("mixed", 1);
@@ -288,58 +291,65 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
   return t;
 }
 
-void Stages::deliver(const std::string& name, const Term& t, const Round& round,
-                     const RoundingPorts& ports) {
-  check_result(round.fmt);
-  const Rounder<Code> to(round, tininess_);
-  const Format& f = round.fmt;
-  const int k = round.rm.random_bits, digits = to.precision + k + 2;
-  const int top = t.bus.width - 1 - t.fraction;
-  // The leading digit, and how far it lies from the least exponent, either way.
-  for (const Exponent e :
-       {t.least - t.fraction - 2 * std::max(digits, t.bus.width), t.largest + top}) {
+// The leading digit may stand anywhere in sig, and rounding asks how far it lies from the least
+// exponent, either way.
+void Stages::reach_of_rounding(const Term& t, const Format& f, int digits) {
+  const int width = std::max(digits, t.bus.width);
+  for (const Exponent e : {t.least - t.fraction - 2 * width, t.largest + top_of(t)}) {
     out_.reach(e);
     out_.reach(e - f.emin());
     out_.reach(Exponent(f.emin()) - e);
   }
-  out_.reach(2 * std::max(digits, t.bus.width));
+  out_.reach(2 * width);
   out_.reach(f.top_field());
+}
+
+Connections Stages::rounding_parameters(const Term& t, const Round& round,
+                                        const Rounder<Code>& to) const {
+  const Format& f = round.fmt;
   const Endings end = endings(to);
-  const Bus code{name + "_code", f.width(), t.bus.lanes}, flags{name + "_flags", 5, t.bus.lanes};
+  return {{"W", decimal(t.bus.width)},
+          {"XW", decimal(out_.exponent_bits())},
+          {"TOP", out_.exponent(top_of(t))},
+          {"EXP", decimal(f.exp_bits)},
+          {"FRAC", decimal(f.frac_bits)},
+          {"SPARE", decimal(to.spare)},
+          {"K", decimal(round.rm.random_bits)},
+          {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
+          {"TIES_TO_EVEN_CODE", truth(to.even_code)},
+          {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
+          {"EMIN", out_.exponent(f.emin())},
+          {"IS_SIGNED", truth(f.is_signed)},
+          {"HAS_ZERO", truth(f.zero)},
+          {"HAS_NAN", truth(f.has_nan())},
+          {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
+          {"FLUSH", truth(to.flush != Flush::keep)},
+          {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
+          {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
+          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
+          {"INFINITY_RAISES", truth(end.infinity_raises)},
+          {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
+          {"PAST_HAS_SIGN", truth(end.past_has_sign)},
+          {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
+          {"NAN", literal(f.width(), to.nan_code)},
+          {"INFINITY", literal(f.width(), end.infinity)},
+          {"PAST", literal(f.width(), end.past)}};
+}
+
+void Stages::deliver(const std::string& name, const Term& t, const Round& round,
+                     const RoundingPorts& ports) {
+  check_result(round.fmt);
+  const Rounder<Code> to(round, tininess_);
+  reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
+  const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
+      flags{name + "_flags", 5, t.bus.lanes};
   out_.wire(code);
   out_.wire(flags);
-  const int width = f.width();
   const auto own = [](const std::string& override, const std::string& lane) {
     return override.empty() ? lane : override;
   };
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    out_.instance("ww_deliver", name,
-                  {{"W", decimal(t.bus.width)},
-                   {"XW", decimal(out_.exponent_bits())},
-                   {"TOP", out_.exponent(top)},
-                   {"EXP", decimal(f.exp_bits)},
-                   {"FRAC", decimal(f.frac_bits)},
-                   {"SPARE", decimal(to.spare)},
-                   {"K", decimal(k)},
-                   {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
-                   {"TIES_TO_EVEN_CODE", truth(to.even_code)},
-                   {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
-                   {"EMIN", out_.exponent(f.emin())},
-                   {"IS_SIGNED", truth(f.is_signed)},
-                   {"HAS_ZERO", truth(f.zero)},
-                   {"HAS_NAN", truth(f.has_nan())},
-                   {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
-                   {"FLUSH", truth(to.flush != Flush::keep)},
-                   {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
-                   {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
-                   {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
-                   {"INFINITY_RAISES", truth(end.infinity_raises)},
-                   {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
-                   {"PAST_HAS_SIGN", truth(end.past_has_sign)},
-                   {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
-                   {"NAN", literal(width, to.nan_code)},
-                   {"INFINITY", literal(width, end.infinity)},
-                   {"PAST", literal(width, end.past)}},
+    out_.instance("ww_deliver", name, rounding_parameters(t, round, to),
                   {{"rm", ports.rm},
                    {"random", ports.random},
                    {"nan", own(ports.nan, t.nan().lane(i))},
@@ -354,6 +364,12 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
   });
 }
 
+// Let E be the larger exponent, that of `high`, and `low` lose digits below 2^(E - F). Then low
+// stands below 2^(E - F + its width - 1), high's leading digit at E - below or above, and with
+// F >= below + width + 1 at most one leading digit cancels. So the sum's lies at E - below - 1 or
+// above, and the jammed digit two or more (k + 2) below the last that is kept, where all numbers at
+// which a rounding changes its mind, and high itself, are multiples of 2^(E - F + 1): low and its
+// jammed stand-in put the sum strictly between the same two of those.
 Grid grid_of_two(const Term& x, const Term& y, int digits, int random_bits) {
   const Exponent least = std::min(x.least - x.fraction, y.least - y.fraction);
   const Exponent largest = std::max(x.largest, y.largest);

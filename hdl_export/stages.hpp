@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "netlist.hpp"
+#include "widthwise/rounder.hpp"
 #include "widthwise/unit.hpp"
 
 // The stages of the datapath as instances: each takes terms, writes its modules into a netlist and
@@ -47,6 +48,9 @@ struct RoundingPorts {
   std::string nan{}, inf{}, sign{};  // where the term's own are overridden
 };
 
+// Any other is an approximation, whose product may be of any size.
+inline constexpr std::string_view exact_multiplier = "ww_multiply";
+
 class Stages {
  public:
   Stages(Netlist& out, Tininess tininess) : out_(out), tininess_(tininess) {}
@@ -56,7 +60,7 @@ class Stages {
               int lanes = 1, bool negate = false);
   // p = a * b, lane by lane; a stage of its own, or a scale's.
   Term product(const std::string& name, const Term& a, const Term& b,
-               const std::string& multiplier);
+               std::string_view multiplier = exact_multiplier);
   // Lane i is lane index(i) of another term: dealt to groups, or one scale for many.
   Term picked(const std::string& name, const Term& t, int lanes,
               const std::function<std::string(const std::string& i)>& index);
@@ -78,6 +82,8 @@ class Stages {
   Term declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
                 Exponent largest, Lead lead);
   Bus exp(const Term& t) const { return t.bus.part("exp", out_.exponent_bits()); }
+  void reach_of_rounding(const Term& t, const Format& f, int digits);
+  Connections rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to) const;
   Connections term_ports(const Term& t, const std::string& index) const;
 
   Netlist& out_;

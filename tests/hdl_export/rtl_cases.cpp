@@ -137,7 +137,7 @@ widthwise::Unit plainer(widthwise::Unit u, Random& random) {
   for (auto* s : {&u.group_sum, &u.block_sum, &u.c_sum}) {
     s->align.drop_c_below.reset();
     if (s->overflow == widthwise::RegisterOverflow::flag || random() % 2) s->width.reset();
-    if (random() % 2) s->order = widthwise::Order::fused;
+    if (random() % 2) s->order = widthwise::Order::fused, s->node_round.reset();
     if (s->node_round) s->node_round->post_norm_frac.reset();
   }
   if (u.product.round) u.product.round->post_norm_frac.reset();
