@@ -98,6 +98,13 @@ def why_not() -> str | None:
     return f"CUDA's {' and '.join(missing)} not found" if missing else None
 
 
+def nvcc_command() -> list[str]:
+    """As cuda/meson.build has it, but for sm_90 alone."""
+    includes = [f"-I{ROOT / room}" for room in (".", "lib", "sim/include")]
+    command = [tool("nvcc") or "nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-O3", "-DNDEBUG"]
+    return [*command, "-DWIDTHWISE_APART=__noinline__", "-arch=sm_90", *includes]
+
+
 @dataclass(frozen=True)
 class Compiled:
     """The kernels of one source, on sm_90."""
@@ -113,9 +120,7 @@ def compile_kernels(source: str, folder: Path) -> Compiled:
     text = f'#include "cuda/kernels/{source}.cu"\n{NAMES.get(source, "")}{"".join(claims)}'
     (folder / "kernels.cu").write_text(text)
     cubin = folder / f"{source}.cubin"
-    includes = [f"-I{ROOT / room}" for room in (".", "lib", "sim/include")]
-    command = [tool("nvcc") or "nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-O3", "-DNDEBUG"]
-    command += ["-DWIDTHWISE_APART=__noinline__", "-arch=sm_90", "-Xptxas=-v", "-cubin", *includes]
+    command = [*nvcc_command(), "-Xptxas=-v", "-cubin"]
     command += ["-o", str(cubin), str(folder / "kernels.cu")]
     said = subprocess.run(command, check=True, capture_output=True, text=True)
     pattern = r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"

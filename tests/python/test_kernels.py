@@ -84,3 +84,18 @@ def test_a_loop_is_what_jumps_back():
     assert set(sass.loops(lines)) == {sass.Loop(3, 4), sass.Loop(0, 6)}
     kernel = sass.Kernel("k", sass.Tile("", "", 2, block=10), "")
     assert sass.per_product(kernel, sass.loops(lines)) == pytest.approx((2 + 5 / 10) / 2)
+
+
+# Of what a kernel may not call nvcc makes nothing, and says so only where it is called by name.
+@pytest.mark.parametrize("carrier", ["std::uint32_t", "std::uint64_t", "uint128", "Wide<12>"])
+def test_a_kernel_counts_the_leading_zeros_of_every_carrier(carrier, tmp_path):
+    if not sass.tool("nvcc"):
+        pytest.skip("nvcc was not found")
+    (tmp_path / "zeros.cu").write_text(f"""
+#include "widthwise/wide.hpp"
+using namespace widthwise;
+__global__ void zeros({carrier}* x, int* z) {{ *z = Significand<{carrier}>::leading_zeros(*x); }}
+""")
+    command = [*sass.nvcc_command(), "-ptx", "-o", "-", "zeros.cu"]
+    made = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "clz.b" in made.stdout
