@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "chain_tiles.hpp"
 #include "definition.hpp"
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
@@ -20,6 +21,7 @@ class DeviceProduct final : public ProductEngine {
       : device_(device), unit_(task.unit), way_(pair_tiles(task, device)) {
     if (!way_) way_ = lane_tiles(task, device);
     if (!way_) way_ = tensor_tiles(task, device);
+    if (!way_) way_ = chain_tiles(task, device);
     if (!way_) way_ = definition(task, device);
   }
 
@@ -87,6 +89,8 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
       return say("value lanes on a GPU's threads, transfers counted", 20e9);
     if (why_no_tensor_tiles(task).empty())
       return say("tensor tiles on a GPU's threads, transfers counted", 15e9);
+    if (why_no_chain_tiles(task).empty())
+      return say("chains in integers on a GPU's threads, transfers counted", 1e9);
     return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
                            "counted",
                            small ? 128 : 768),

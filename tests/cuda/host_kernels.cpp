@@ -5,26 +5,12 @@
 #include "cuda/kernels/tensor_tile.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
-#include "phases.hpp"
-#include "sim/engine/machine_rounding.hpp"
+#include "cuda/product.hpp"
 
 namespace tests {
 namespace {
 
 using namespace widthwise;
-using Kernels = std::map<std::string, HostDevice::Body>;
-
-// A GPU's operations have modes of their own; this CPU's is set for all of them.
-template <class Args, class Tile>
-HostDevice::Body phases(RoundingMode mode) {
-  return [mode](const void* argument, const cuda::Grid& grid) {
-    static std::mt19937_64 random(1);
-    const MachineRounding set(mode);
-    const Tile kernel(*static_cast<const Args*>(argument));
-    PhaseRun<Tile>(kernel, Barriers::all, random)
-        .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
-  };
-}
 
 template <class T, class Step>
 HostDevice::Body tile(RoundingMode mode) {
@@ -102,8 +88,20 @@ Kernels kernels() {
   all["pack_pairs"] = each_thread<PackPairs>();
   all["unpack_pairs"] = each_thread<UnpackPairs>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
+  add_chain_kernels(all);
   return all;
 }
+
+const bool offered = [] {
+  add_engines([] {
+    const auto opinion = [](const ProductTask& task) {
+      return cuda::opinion(task, cuda_on_the_cpu, host_device());
+    };
+    const auto make = [](const ProductTask& task) { return cuda::make(task, host_device()); };
+    return std::vector<Engine>{{cuda_on_the_cpu, true, false, opinion, make, {}}};
+  });
+  return true;
+}();
 
 }  // namespace
 

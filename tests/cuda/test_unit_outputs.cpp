@@ -16,20 +16,7 @@ using namespace tests;
 
 HostDevice& device() { return host_device(); }
 
-// Under a name of its own, as the planner knows it.
-constexpr const char* engine = "cuda on the CPU";
-const bool offered = [] {
-  add_engines([] {
-    return std::vector<Engine>{
-        {engine,
-         true,
-         false,
-         [](const ProductTask& task) { return cuda::opinion(task, engine, device()); },
-         [](const ProductTask& task) { return cuda::make(task, device()); },
-         {}}};
-  });
-  return true;
-}();
+constexpr const char* engine = cuda_on_the_cpu;
 
 constexpr Rival::Shape shapes[] = {{3, 1, 7}, {2, 33, 5}};
 
