@@ -31,6 +31,7 @@ class Tile:
     products: str  # in C++, of one trip of the inner loop
     count: int  # what that is
     block: int = 0  # trips of the inner loops to one of the loop around them, where that works, too
+    usual: bool = False  # of the ways through a trip the shortest is the usual one
 
 
 def of_a_thread(tile: str) -> str:
@@ -42,9 +43,11 @@ FLOATS = Tile("product_tile", of_a_thread("LaunchedTile<float, AnyStep<float>>")
 DOUBLES = Tile("product_tile", of_a_thread("LaunchedTile<double, AnyStep<double>>"), 32)
 RANDOM = Tile("product_tile", "8 * " + of_a_thread("AnyRandomTile"), 128)
 TENSOR = Tile("tensor_tile", of_a_thread("AnyTensorTile"), 32, block=16)
+CHAIN = Tile("chain_tile", of_a_thread("AnyChainTile"), 4, usual=True)
 
 # What the expressions above say beside the sources' own names.
 NAMES = {
+    "chain_tile": "using AnyChainTile = ChainTile<std::uint64_t, true, false>;\n",
     "pair_tile": "",
     "product_tile": """
 template <class T>
@@ -84,6 +87,10 @@ KERNELS = [
     Kernel("tile_float_rounded_random", RANDOM, "mac(e5m10, sum=e5m10:sr13)", 14),
     Kernel("tile_float_exact_random", RANDOM, "mac(e4m3fn, sum=e5m10:sr13)", 14),
     Kernel("tensor_truncate_32", TENSOR, "hopper.f16.f32", 10),
+    Kernel("chain_rounded_32", CHAIN, "mac(e5m10, sum=e5m10:odd)", 130),
+    Kernel("chain_fused_32", CHAIN, "fma(e5m10, sum=e5m10:odd)", 130),
+    Kernel("chain_rounded_64", CHAIN, "mac(e11m30)", 130),
+    Kernel("chain_fused_64", CHAIN, "fma(e11m30)", 130),
 ]
 
 
@@ -147,36 +154,67 @@ class Loop:
         )
 
 
-def loops_of_all(machine_code: Path) -> dict[str, list[Loop]]:
+@dataclass(frozen=True)
+class Code:
+    """A kernel's instructions: how many, where each jumps, and which then may also go on."""
+
+    count: int
+    jumps: dict[int, int]
+    may_go_on: frozenset[int]  # of those
+
+    def loops(self) -> list[Loop]:
+        ends = {to: at for at, to in sorted(self.jumps.items()) if to < at}
+        return [Loop(first, last) for first, last in ends.items()]
+
+    def shortest_way(self, loop: Loop) -> int:
+        """Instructions from one to the other end."""
+        far = self.count + 1
+        steps = {at: far for at in range(loop.first, loop.last + 1)} | {loop.first: 1}
+        for at in range(loop.first, loop.last):  # what jumps back inside would make no way shorter
+            to = self.jumps.get(at)
+            if to is None or at in self.may_go_on:
+                steps[at + 1] = min(steps[at + 1], steps[at] + 1)
+            if to in steps:
+                steps[to] = min(steps[to], steps[at] + 1)
+        return steps[loop.last]
+
+
+def code_of_all(machine_code: Path) -> dict[str, Code]:
     disassemble = [tool("nvdisasm") or "nvdisasm", "-c", str(machine_code)]
     text = subprocess.run(disassemble, check=True, capture_output=True, text=True).stdout
     parts = re.split(r"^\s*\.section\s+\.text\.(\w+),.*$", text, flags=re.MULTILINE)[1:]
     kernels = zip(parts[::2], parts[1::2], strict=True)
-    return {name: loops(code.splitlines()) for name, code in kernels}
+    return {name: code(lines.splitlines()) for name, lines in kernels}
 
 
-def loops(lines: Iterable[str]) -> list[Loop]:
+def code(lines: Iterable[str]) -> Code:
     labels: dict[str, int] = {}
-    ends: dict[int, int] = {}
+    jumps: dict[int, str] = {}
+    may_go_on: set[int] = set()
     count = 0
     for line in lines:
         if label := re.match(r"(\.L\w+):", line):
             labels[label[1]] = count
         elif re.match(r"\s*/\*[0-9a-f]+\*/", line):
-            jump = re.search(r"\bBRA\b.*`\((\.L\w+)\)", line)
-            if jump and jump[1] in labels:  # one behind it has been seen by now
-                ends[labels[jump[1]]] = count
+            if jump := re.search(r"(@\S+ +)?\bBRA(\.U)?\b.*`\((\.L\w+)\)", line):
+                jumps[count] = jump[3]
+                if jump[1] or jump[2]:
+                    may_go_on.add(count)
             count += 1
-    return [Loop(first, last) for first, last in ends.items() if first < last]
+    known = {at: labels[to] for at, to in jumps.items() if to in labels}
+    return Code(count, known, frozenset(may_go_on))
 
 
-def per_product(kernel: Kernel, of_kernel: list[Loop]) -> float:
+def per_product(kernel: Kernel, code: Code) -> float:
     """Of the loops that hold no other: the longest, or all that a loop around them runs."""
-    innermost = [loop for loop in of_kernel if not any(other in loop for other in of_kernel)]
+    loops = code.loops()
+    innermost = [loop for loop in loops if not any(other in loop for other in loops)]
     longest = max(innermost, key=len)
+    if kernel.tile.usual:
+        return code.shortest_way(longest) / kernel.tile.count
     if not kernel.tile.block:
         return len(longest) / kernel.tile.count
-    around = min((loop for loop in of_kernel if longest in loop), key=len)
+    around = min((loop for loop in loops if longest in loop), key=len)
     inside = sum(len(loop) for loop in innermost if loop in around)
     return (inside + (len(around) - inside) / kernel.tile.block) / kernel.tile.count
 
@@ -196,7 +234,7 @@ class Count:
 
 
 def counts(compiled: dict[str, Compiled]) -> list[Count]:
-    found = {source: loops_of_all(c.machine_code) for source, c in compiled.items()}
+    found = {source: code_of_all(c.machine_code) for source, c in compiled.items()}
     return [
         Count(
             kernel,
