@@ -1,6 +1,8 @@
 """What nvcc makes of the CUDA kernels: registers, nothing spilled where it counts, and as many
 instructions a product as docs/benchmarks.md says."""
 
+import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "benchmarks")]
 
+import gpu_table  # noqa: E402
 import sass  # noqa: E402
 
 
@@ -81,9 +84,28 @@ def test_a_loop_is_what_jumps_back():
     lines = [".L_x_0:", *["/*0010*/ IADD3 R0 ;"] * 3, ".L_x_1:", "/*0040*/ FFMA R1 ;"]
     lines += ["/*0050*/ @P0 BRA `(.L_x_1) ;", "/*0060*/ @!P1 BRA `(.L_x_2) ;"]
     lines += ["/*0070*/ BRA.U UP0, `(.L_x_0) ;", ".L_x_2:", "/*0080*/ BRA `(.L_x_2) ;"]
-    assert set(sass.loops(lines)) == {sass.Loop(3, 4), sass.Loop(0, 6)}
+    code = sass.code(lines)
+    assert set(code.loops()) == {sass.Loop(3, 4), sass.Loop(0, 6)}
     kernel = sass.Kernel("k", sass.Tile("", "", 2, block=10), "")
-    assert sass.per_product(kernel, sass.loops(lines)) == pytest.approx((2 + 5 / 10) / 2)
+    assert sass.per_product(kernel, code) == pytest.approx((2 + 5 / 10) / 2)
+
+
+def test_the_usual_way_through_a_loop_is_the_shortest():
+    lines = [".L_x_0:", "/*00*/ FFMA ;", "/*10*/ @P0 BRA `(.L_x_1) ;", *["/*20*/ FADD ;"] * 4]
+    lines += ["/*60*/ BRA `(.L_x_2) ;", ".L_x_1:", "/*70*/ FMUL ;", ".L_x_2:"]
+    lines += ["/*80*/ @P1 BRA `(.L_x_0) ;"]
+    code = sass.code(lines)
+    assert code.shortest_way(sass.Loop(0, 8)) == 4
+    kernel = sass.Kernel("k", sass.Tile("", "", 2, usual=True), "")
+    assert sass.per_product(kernel, code) == 2
+
+
+def test_chains_in_integers_spill_nothing_but_random_bits(compiled):
+    kernels = compiled("chain_tile").resources
+    assert len(kernels) == 10
+    for name, (registers, spilled) in kernels.items():
+        assert registers <= 128 or "random" in name, name
+        assert spilled <= (112 if "random" in name else 24), name
 
 
 # Of what a kernel may not call nvcc makes nothing, and says so only where it is called by name.
@@ -99,3 +121,31 @@ __global__ void zeros({carrier}* x, int* z) {{ *z = Significand<{carrier}>::lead
     command = [*sass.nvcc_command(), "-ptx", "-o", "-", "zeros.cu"]
     made = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert "clz.b" in made.stdout
+
+
+# A GPU's driver compiles this text when the test of tensor cores runs; here its assembler reads it.
+@pytest.mark.parametrize(
+    ("type", "shape", "version", "least"),
+    [
+        ("f16", "m16n8k16", "7.0", 80),
+        ("bf16", "m16n8k16", "7.0", 80),
+        ("tf32", "m16n8k8", "7.0", 80),
+        ("e4m3", "m16n8k32", "8.4", 89),
+        ("e5m2", "m16n8k32", "8.4", 89),
+    ],
+)
+def test_the_instructions_of_tensor_cores_assemble(type, shape, version, least, tmp_path):
+    if not sass.tool("nvcc"):
+        pytest.skip("nvcc was not found")
+    source = (ROOT / "tests/cuda/tensor_core_ptx.hpp").read_text()
+    text = re.search(r'R"ptx\((.*?)\)ptx"', source, re.DOTALL)[1].lstrip()
+    said = {"$type": type, "$shape": shape, "$version": version, "$target": f"sm_{least}"}
+    for name, value in said.items():
+        text = text.replace(name, value)
+    (tmp_path / "tensor_core.ptx").write_text(text)
+    command = [sass.tool("nvcc"), "-cubin", f"-arch=sm_{least}", "tensor_core.ptx"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_what_a_gpu_was_measured_at_becomes_a_table():
+    assert doctest.testmod(gpu_table).failed == 0
