@@ -8,7 +8,13 @@
 namespace widthwise::cuda {
 
 enum class Status : int { success = 0, out_of_memory = 2 };
-enum class DeviceAttribute : int { multiprocessor_count = 16 };
+enum class DeviceAttribute : int {
+  clock_khz = 13,
+  multiprocessor_count = 16,
+  memory_clock_khz = 36,
+  capability_major = 75,
+  capability_minor = 76
+};
 enum class PoolAttribute : int { release_threshold = 4 };
 enum class PointerAttribute : int { device_ordinal = 9 };
 enum class LinkInput : int { ptx = 1, fatbin = 2 };

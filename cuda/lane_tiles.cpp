@@ -64,7 +64,8 @@ class LaneTiles final : public Way {
     there->b = decoded<T>(device_, unit_.b, p.b, p.k * p.n);
     there->c = decoded<T>(device_, unit_.c, p.c, p.m * p.n, scale());
     const lanes::Watch watch = watch_for(std::ldexp(there->a.most, -plan_.scale), there->b.most);
-    if (watch.interval < least_interval()) return definition_->begin(region);
+    if (watch.interval < least_interval() || (random() && !one_upper_half(region)))
+      return definition_->begin(region);
     there->result = Buffer(device_, p.m * p.n * sizeof(T));
     there->redo = Buffer(device_, p.m * p.n);
     const bool special = random() && (there->a.special || there->b.special || there->c.special);
@@ -100,6 +101,7 @@ class LaneTiles final : public Way {
                            .interval = static_cast<int>(watch.interval),
                            .limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale)),
                            .zeros_doubtful = zeros_doubtful(p.c.data),
+                           .places = random() ? RandomPlaces(constants_) : RandomPlaces(),
                            .keys = PhiloxKeys(p.seed),
                            .first = p.first_index,
                            .row_outputs = region.whole_columns};
@@ -123,6 +125,13 @@ class LaneTiles final : public Way {
   }
   // From one look to the next.
   std::size_t least_interval() const { return random() ? lanes::random_steps : 1; }
+
+  // Of the indices of all outputs: what random bits are drawn by.
+  static bool one_upper_half(const RegionThere& region) {
+    const std::uint64_t first = region.p.first_index,
+                        last = first + (region.p.m - 1) * region.whole_columns + region.p.n - 1;
+    return first >> 32 == last >> 32;
+  }
 
   lanes::Watch watch_for(double a, double b) const {
     if (plan_.add == lanes::Add::native) return {16, 0};  // nothing is looked at

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "block_tiles.hpp"
+#include "chain_tiles.hpp"
 #include "definition.hpp"
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
@@ -105,6 +106,8 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
       if (why_no_block_tiles(task).empty())
         return say("blocks of the machine's own operations on a GPU's threads, transfers counted",
                    10e9);
+      if (why_no_chain_tiles(task).empty())
+        return say("chains in integers on a GPU's threads, transfers counted", 1e9);
     }
     return say(fmt::format("the definition on a GPU's threads, in integers of {} bits, transfers "
                            "counted",
@@ -121,6 +124,7 @@ std::unique_ptr<const Way> best_way(const ProductTask& task, Device& device) {
   if (auto way = lane_tiles(task, device)) return way;
   if (auto way = tensor_tiles(task, device)) return way;
   if (auto way = block_tiles(task, device)) return way;
+  if (auto way = chain_tiles(task, device)) return way;
   return definition(task, device);
 }
 

@@ -22,6 +22,17 @@ WIDTHWISE_BOTH_INLINE BitsOf<T> bits_of(T x) {
   return std::bit_cast<BitsOf<T>>(x);
 }
 
+#ifndef __CUDA_ARCH__
+// A GPU's float operations make one NaN alone, with all digits set (PTX ISA 9.0, 9.7.3), and sums
+// of its bits with others carry.
+template <class T>
+T with_nan_of_gpu(T x) {
+  if constexpr (sizeof(T) == 4)
+    if (x != x) return std::bit_cast<T>(0x7fffffffu);
+  return x;
+}
+#endif
+
 // The operations of a lane, by the names that sequences.inl knows them by. Each rounds once, and no
 // compiler is to make one of two.
 namespace hn {
@@ -38,19 +49,19 @@ WIDTHWISE_BOTH_INLINE double MulAdd(double a, double b, double c) { return __fma
 #else
 template <class T>
 T Mul(T a, T b) {
-  return a * b;
+  return with_nan_of_gpu(a * b);
 }
 template <class T>
 T Add(T a, T b) {
-  return a + b;
+  return with_nan_of_gpu(a + b);
 }
 template <class T>
 T Sub(T a, T b) {
-  return a - b;
+  return with_nan_of_gpu(a - b);
 }
 template <class T>
 T MulAdd(T a, T b, T c) {
-  return std::fma(a, b, c);
+  return with_nan_of_gpu(std::fma(a, b, c));
 }
 #endif
 
@@ -102,15 +113,15 @@ WIDTHWISE_DIRECTED(double, mul_add, __fma_rd, __fma_rz, (double a, double b, dou
 #else
 template <RoundingMode mode, class T>
 T mul(T a, T b) {
-  return a * b;
+  return with_nan_of_gpu(a * b);
 }
 template <RoundingMode mode, class T>
 T add(T a, T b) {
-  return a + b;
+  return with_nan_of_gpu(a + b);
 }
 template <RoundingMode mode, class T>
 T mul_add(T a, T b, T c) {
-  return std::fma(a, b, c);
+  return with_nan_of_gpu(std::fma(a, b, c));
 }
 #endif
 
@@ -142,7 +153,7 @@ T fused_toward(int direction, T a, T b, T c) {
   volatile T factor = a;
   volatile T sum = std::fma(static_cast<T>(factor), b, c);
   std::fesetround(before);
-  return sum;
+  return with_nan_of_gpu<T>(sum);
 }
 template <class T>
 T fused_down(T a, T b, T c) {

@@ -8,6 +8,27 @@
 // Matrix products in float and double lanes: what sim/lanes/kernels.cpp is on a CPU.
 namespace widthwise::cuda {
 
+// Where the random bits of a word, the first of each of its two fields of 16, meet those of a sum
+// that are cut off. They go down to where these begin or, where that is higher up, are multiplied.
+struct RandomPlaces {
+  int down = 0;
+  std::uint32_t drawn = 0;
+  std::uint32_t times[2] = {};  // of the first field and of the second, as add_halves has them
+  std::uint32_t kept = 0;       // of the sum
+
+  RandomPlaces() = default;
+  template <class T>
+  explicit RandomPlaces(const lanes::Constants<T>& k)
+      : down(k.sum_cut < 16 ? 16 - k.sum_cut : 0),
+        drawn((((1u << k.random_bits) - 1) << (16 - down - k.random_bits)) * 0x10001),
+        times{1u << (k.sum_cut - 16 + down), times[0] << 8},
+        kept(~0u << k.sum_cut) {}
+
+  WIDTHWISE_BOTH_INLINE std::uint32_t placed(std::uint32_t word) const {
+    return word >> down & drawn;
+  }
+};
+
 // result = c + a b, row-major and dense, all of them numbers. Outputs whose `redo` is 1 mean
 // nothing: the definition has to compute them.
 template <class T>
@@ -22,7 +43,9 @@ struct TileArgs {
   int interval;         // steps from one look at the sums to the next: 1, 4 or 16
   T limit;              // of their magnitudes then
   bool zeros_doubtful;  // a zero may have lost its sign
-  // Where random bits are drawn: their keys, and the first output's index.
+  // Where random bits are drawn: their places and keys, and the first output's index, whose upper
+  // half is that of all.
+  RandomPlaces places{};
   PhiloxKeys keys{0};
   std::size_t first = 0, row_outputs = 0;
 };
@@ -41,6 +64,7 @@ template <class T, lanes::Multiply multiply, lanes::Add add>
 struct NearestStep {
   static constexpr bool scaled_up = multiply == lanes::Multiply::rounded,
                         watched = add != lanes::Add::native;
+  static constexpr T past_limit = std::numeric_limits<T>::quiet_NaN();
   T product_up, product_least, up, one_less, least;
 
   WIDTHWISE_BOTH_INLINE explicit NearestStep(const lanes::Constants<T>& k)
@@ -74,6 +98,7 @@ struct NearestStep {
 template <class T, lanes::Multiply multiply, RoundingMode mode>
 struct CutStep {
   static constexpr bool watched = true;
+  static constexpr T past_limit = std::numeric_limits<T>::quiet_NaN();
   BitsOf<T> product_kept, sum_kept;
 
   WIDTHWISE_BOTH_INLINE explicit CutStep(const lanes::Constants<T>& k)
@@ -201,13 +226,13 @@ class ProductTile {
 
   WIDTHWISE_BOTH_INLINE bool within(T sum) const { return hn::Abs(sum) <= g_.limit; }
 
-  // A sum past the limit becomes NaN and stays it, to be seen at the end.
+  // A sum past the limit becomes what it stays, to be seen at the end.
   WIDTHWISE_BOTH_INLINE void look(Registers& r) const {
     WIDTHWISE_UNROLLED
     for (int i = 0; i < ThreadM; ++i) {
       WIDTHWISE_UNROLLED
       for (int j = 0; j < ThreadN; ++j)
-        if (!within(r.sum[i][j])) r.sum[i][j] = std::numeric_limits<T>::quiet_NaN();
+        if (!within(r.sum[i][j])) r.sum[i][j] = Step::past_limit;
     }
   }
 

@@ -18,12 +18,19 @@ __extension__ typedef unsigned __int128 uint128;  // __extension__: else -Wpedan
 template <class U>
 struct Significand;
 
+// Of an x that is not 0. std::countl_zero would do, but nvcc takes what GCC's calls for 64 bits to
+// be a function of the CPU's, and without a word makes nothing of it in a kernel.
+constexpr int zeros_above(std::uint64_t x) { return __builtin_clzll(x); }
+
 template <std::unsigned_integral U>
 struct Significand<U> {
   using Mask = bool;
   using Int = std::int64_t;
   static constexpr int digits = 8 * sizeof(U);
-  static constexpr int leading_zeros(U x) { return std::countl_zero(U(x | 1)); }
+  static constexpr int leading_zeros(U x) {
+    if constexpr (digits == 64) return zeros_above(x | 1);
+    return std::countl_zero(U(x | 1));
+  }
 };
 
 template <>
@@ -33,7 +40,7 @@ struct Significand<uint128> {
   static constexpr int digits = 128;
   static constexpr int leading_zeros(uint128 x) {
     const auto high = static_cast<std::uint64_t>(x >> 64);
-    return high ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x) | 1);
+    return high ? zeros_above(high) : 64 + zeros_above(static_cast<std::uint64_t>(x) | 1);
   }
 };
 

@@ -98,7 +98,7 @@ struct Significand<Wide<N>> {
   static constexpr int digits = 64 * N;
   static constexpr int leading_zeros(const Wide<N>& x) {
     for (int i = N; i-- > 0;)
-      if (x.limb[i]) return 64 * (N - 1 - i) + std::countl_zero(x.limb[i]);
+      if (x.limb[i]) return 64 * (N - 1 - i) + zeros_above(x.limb[i]);
     return digits - 1;
   }
   static constexpr bool any_low_bits(const Wide<N>& x, std::int64_t n) {

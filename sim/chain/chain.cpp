@@ -21,15 +21,10 @@ struct NumberList {
 
 template <class T>
 void put(const Factor<T>& x, const Numbers<T>& to) {
-  const bool none = x.m == T{};
-  const int zeros = none ? 0 : std::countl_zero(x.m);
-  *to.sig = x.m << zeros;
-  *to.exp = static_cast<std::make_signed_t<T>>(none ? exponent_of_zero<Row<T, 2>> : x.q - zeros);
-  T marks = x.negative ? T{negative} : T{};
-  if (x.kind == Kind::zero) marks |= zero;
-  if (x.kind == Kind::infinite) marks |= infinite;
-  if (x.kind == Kind::nan) marks |= nan;
-  *to.marks = marks;
+  const Digits<T> digits = normalised(x, exponent_of_zero<Row<T, 2>>);
+  *to.sig = digits.sig;
+  *to.exp = static_cast<std::make_signed_t<T>>(digits.exp);
+  *to.marks = marks_of(x);
 }
 
 // Codes of an operand as conditioned numbers.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "step.hpp"
+#include "rows.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/chain/kernels.cpp"
@@ -32,18 +32,13 @@ HWY_INLINE void store(const R& x, E* to) {
   std::memcpy(to, x.item, sizeof x);
 }
 
-template <class U>
-HWY_INLINE Number<U> number(const U& sig, const Int<U>& exp, const U& marks) {
-  const auto has = [&](Mark m) { return (marks & U(m)) != U(0); };
-  return {has(negative), has(zero), has(infinite), has(nan), {}, exp, sig};
-}
 template <class U, class T>
 HWY_INLINE Number<U> load_number(const Numbers<T>& x) {
-  return number(load<U>(x.sig), load<Int<U>>(x.exp), load<U>(x.marks));
+  return number<U>(load<U>(x.sig), load<Int<U>>(x.exp), load<U>(x.marks));
 }
 template <class U, class T>
 HWY_INLINE Number<U> spread_number(const Numbers<T>& x) {
-  return number(U(*x.sig), Int<U>(*x.exp), U(*x.marks));
+  return number<U>(U(*x.sig), Int<U>(*x.exp), U(*x.marks));
 }
 template <class U, class T>
 HWY_INLINE void store_number(const Number<U>& x, const Numbers<T>& to) {
@@ -110,24 +105,17 @@ WIDTHWISE_HERE HWY_NOINLINE void roll(Dice<U>& dice, std::uint64_t step) {
   dice.call(step);
 }
 
-// Rounds x into z.
+// Those of step.hpp, out of line.
 template <class U>
-WIDTHWISE_HERE HWY_NOINLINE void settle(const RoundingSlot<U>& to, const Number<U>& x,
-                                        const U& random, Output<U>& z) {
-  const Result<U> r = deliver(to.rounder, x, {}, random);
-  z.sum = operand(to.rounder.layout, r.code);
-  z.code = r.code;
-  z.flags = z.flags | r.flags;
+WIDTHWISE_HERE HWY_NOINLINE void settle_here(const RoundingSlot<U>& to, const Number<U>& x,
+                                             const U& random, Output<U>& z) {
+  settle(to, x, random, z);
 }
-
-// One step, whatever the numbers are.
 template <class U>
-WIDTHWISE_HERE HWY_NOINLINE void any_step(const Path<U>& u, const Number<U>& a, const Number<U>& b,
-                                          const Draw<U>& random, Output<U>& z) {
-  if (!u.product_round) return settle(u.out, fused_sum(u.out, a, b, z.sum), random.out, z);
-  const Number<U> before = z.sum;
-  settle(*u.product_round, product(a, b), random.product, z);
-  settle(u.out, sum(u.out, before, z.sum), random.out, z);
+WIDTHWISE_HERE HWY_NOINLINE void any_step_here(const Path<U>& u, const Number<U>& a,
+                                               const Number<U>& b, const Draw<U>& random,
+                                               Output<U>& z) {
+  any_step(u, a, b, random, z, settle_here<U>);
 }
 
 // x + y into z, by one of the roundings that happen once in many steps.
@@ -136,14 +124,12 @@ WIDTHWISE_HERE HWY_NOINLINE void add_once(const RoundingSlot<U>& to, const Numbe
                                           const Number<U>& y, Dice<U> dice, std::uint64_t step,
                                           Output<U>& z) {
   if (dice.stochastic()) roll(dice, step);
-  settle(to, sum(to, x, y), dice.bits(step), z);
+  settle_here(to, sum(to, x, y), dice.bits(step), z);
 }
 template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void round_once(const RoundingSlot<U>& to, Dice<U> dice, Output<U>& z) {
   if (dice.stochastic()) roll(dice, 0);
-  Number<U> x = z.sum;
-  if (to.description.zero_sign == ZeroSign::plus) x.negative = x.negative & (x.zero == Mask<U>{});
-  settle(to, x, dice.bits(0), z);
+  settle_here(to, to_round_once(to, z.sum), dice.bits(0), z);
 }
 
 // Several rows of outputs of one row of A, side by side: none waits for another.
@@ -197,9 +183,12 @@ class Strip {
     const Number<U> b = load_number<U>(t_.b.at(i * panel_columns + column_ + v * items));
     const Draw<U> random{x.product.bits(k), x.out.bits(k)};
     // Unusual numbers come in company, and the quick way in vain costs half a step more.
-    if (x.unusual == 0 && quick_step(u_, a, b, random, x.z)) return;
+    if (x.unusual == 0) {
+      const Quick<U> quick = quick_step(u_, u_.product_round.has_value(), a, b, random, x.z.sum);
+      if (!any(quick.sure == Mask<U>{})) return take(u_, quick, x.z);
+    }
     x.unusual = x.unusual == 0 ? 6 : x.unusual - 1;
-    any_step(u_, a, b, random, x.z);
+    any_step_here(u_, a, b, random, x.z);
   }
 
   // Into the outer sum, where that is due; the inner one starts anew.
@@ -212,7 +201,7 @@ class Strip {
       Running<U>& x = running_[v];
       add_once(*u_.promote, x.outer, x.z.sum, dice(*u_.promote, v), k, x.z);
       x.outer = x.z.sum;
-      if (!ends) x.z.sum = number(U(0), Int<U>{exponent_of_zero<U>}, U(zero));
+      if (!ends) x.z.sum = no_number<U>();
     }
   }
 

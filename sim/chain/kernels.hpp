@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "widthwise/unit.hpp"
+#include "marks.hpp"
 
 // Tiles of outputs in rows of integers: Highway compiles kernels.cpp once for every instruction set
 // and picks when the program runs.
@@ -13,9 +13,6 @@ namespace widthwise::chain {
 inline constexpr std::size_t panel_columns = 64;
 // Steps of a panel: random bits come eight steps at a time.
 inline constexpr std::size_t panel_depth = 512;
-
-// What a number is, beside its digits.
-enum Mark : unsigned { negative = 1, zero = 2, infinite = 4, nan = 8 };
 
 // Numbers as lib's operations take them, normalised: (-1)^negative sig 2^exp.
 template <class T>

@@ -45,9 +45,8 @@ struct Need {
     if (r->post_norm_frac) cut = fmt::format("{} cuts twice", where);
   }
   // Sums of a few exponents, and of what stands for a zero's, have to fit an integer as well.
-  bool fits(int width) const {
-    return digits <= width && exp_bits <= width - 8 && bias >> (width - 8) == 0;
-  }
+  bool exponents_fit(int width) const { return exp_bits <= width - 8 && bias >> (width - 8) == 0; }
+  bool fits(int width) const { return digits <= width && exponents_fit(width); }
 };
 
 Need need(const Unit& u) {
@@ -69,7 +68,8 @@ Answer plan(const Unit& u) {
     if (n.fits(width))
       return {width,
               fmt::format("rows of {} bits: codes and roundings take {} digits, exponents {}",
-                          width, n.digits, n.exp_bits)};
+                          width, n.digits, n.exp_bits),
+              n.exponents_fit(32) ? 32 : 64};
   return {0, n.digits > 64
                  ? fmt::format("codes and roundings take {} digits, the rows have 64", n.digits)
                  : fmt::format("exponents of {} bits are too long for rows of 64", n.exp_bits)};

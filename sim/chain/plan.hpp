@@ -9,6 +9,7 @@ namespace widthwise::chain {
 struct Answer {
   int digits;          // of the integers, 32 or 64; 0: refused
   std::string reason;  // the conditions that hold, or the one that fails
+  int exponents = 0;   // digits of integers that hold those: 32 or 64
 };
 
 Answer plan(const Unit& unit);

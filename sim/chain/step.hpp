@@ -1,68 +1,27 @@
 #pragma once
-#include <memory>
-
 #include "kernels.hpp"
-#include "sim/engine/row.hpp"
 #include "widthwise/datapath/block.hpp"
 
-// One product into each sum of a row. U is a row; every digit comes from lib's operations.
+// One product into a sum, or into each sum of a row: U is a row of integers, or one of a thread of
+// a GPU. Every digit comes from lib's operations.
 namespace widthwise::chain {
 
 template <class U>
 using Path = Datapath<U, U>;
 
-// Out of line: for whoever takes all that it calls into itself.
 template <class U>
-[[gnu::noinline]] std::unique_ptr<const Path<U>> path(const Unit& unit) {
-  return std::make_unique<const Path<U>>(unit);
-}
-
-// Words of 32 bits, each in a place of 64.
-template <int N>
-struct SpacedWords {
-  Row<std::uint64_t, N> row;
-
-  SpacedWords() = default;
-  explicit SpacedWords(std::uint64_t x) : row(x) {}
-  explicit SpacedWords(const Row<std::uint64_t, N>& x) : row(x) {}
-  explicit operator Row<std::uint64_t, N>() const { return row; }
-  friend SpacedWords operator^(const SpacedWords& a, const SpacedWords& b) {
-    return SpacedWords(a.row ^ b.row);
-  }
-  friend SpacedWords operator&(const SpacedWords& a, const SpacedWords& b) {
-    return SpacedWords(a.row & b.row);
-  }
-  friend SpacedWords operator>>(const SpacedWords& x, int n) { return SpacedWords(x.row >> n); }
-};
-template <int N>
-Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
-  const Row<std::uint64_t, N> z = a.row * b.row;
-  return {SpacedWords<N>(z >> 32), SpacedWords<N>(z) & SpacedWords<N>(0xffffffff)};
-}
-
-// What the generator of random bits takes for a row of outputs.
-template <class U>
-struct WordsOf {
-  using type = U;
-};
-template <int N>
-struct WordsOf<Row<std::uint64_t, N>> {
-  using type = SpacedWords<N>;
-};
-
-template <class U>
-Mask<U> usual(const Number<U>& x) {
+constexpr Mask<U> usual(const Number<U>& x) {
   return special(x) == Mask<U>{};
 }
 template <class U>
-Mask<U> endless(const Number<U>& x) {
+constexpr Mask<U> endless(const Number<U>& x) {
   return x.infinite | x.nan;
 }
 
 // x * y. As the datapath has it: a NaN that arises raises no flag.
 template <class U>
-Number<U> product(const Number<U>& x, const Number<U>& y) {
-  Number<U> z = exact_product<InRows>(x, y);
+constexpr Number<U> product(const Number<U>& x, const Number<U>& y) {
+  Number<U> z = exact_product<Natural<U>>(x, y);
   if (any(endless(x) | endless(y))) {
     take_nan(z, z.zero & z.infinite, x, y);
     z.infinite = z.infinite & (z.nan == Mask<U>{});
@@ -72,7 +31,8 @@ Number<U> product(const Number<U>& x, const Number<U>& y) {
 
 // The sign of z, a sum of x and y, where it is zero.
 template <class U>
-void sign_zero(const RoundingSlot<U>& to, Number<U>& z, const Number<U>& x, const Number<U>& y) {
+constexpr void sign_zero(const RoundingSlot<U>& to, Number<U>& z, const Number<U>& x,
+                         const Number<U>& y) {
   const Mask<U> sign = zero_sum_sign(to.rounder.rule, x, y);
   const bool plus = to.description.zero_sign == ZeroSign::plus;
   z.negative = select(z.zero, plus ? Mask<U>{} : sign, z.negative);
@@ -80,8 +40,8 @@ void sign_zero(const RoundingSlot<U>& to, Number<U>& z, const Number<U>& x, cons
 
 // x + y, to be rounded to `to`.
 template <class U>
-Number<U> sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<U>& y) {
-  Number<U> z = exact_sum<InRows>(x, y);
+constexpr Number<U> sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<U>& y) {
+  Number<U> z = exact_sum<Natural<U>>(x, y);
   sign_zero(to, z, x, y);
   if (any(endless(x) | endless(y))) sum_specials(z, x, y);
   return z;
@@ -89,9 +49,9 @@ Number<U> sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<U>& y)
 
 // x * y + addend likewise.
 template <class U>
-Number<U> fused_sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<U>& y,
-                    const Number<U>& addend) {
-  Number<U> z = exact_fma<InRows>(x, y, addend);
+constexpr Number<U> fused_sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<U>& y,
+                              const Number<U>& addend) {
+  Number<U> z = exact_fma<Natural<U>>(x, y, addend);
   Number<U> p = product_class(x, y);
   sign_zero(to, z, p, addend);
   if (any(endless(x) | endless(y) | endless(addend))) {
@@ -100,6 +60,18 @@ Number<U> fused_sum(const RoundingSlot<U>& to, const Number<U>& x, const Number<
     sum_specials(z, p, addend);
   }
   return z;
+}
+
+// Of a number as it lies in memory, and its marks there.
+template <class U, class Marks>
+constexpr Number<U> number(const U& sig, const Int<U>& exp, const Marks& marks) {
+  const auto has = [&](Mark m) { return (marks & Marks(m)) != Marks(0); };
+  return {has(negative), has(zero), has(infinite), has(nan), {}, exp, sig};
+}
+// What sums start at.
+template <class U>
+constexpr Number<U> no_number() {
+  return number<U, U>(U(0), Int<U>{exponent_of_zero<U>}, U(zero));
 }
 
 // An output of a row: its sum as a number and as a code, and all flags raised so far.
@@ -116,30 +88,63 @@ struct Draw {
   U product, out;
 };
 
-// Where all is a normal number, the product and the sum as well. False where it is not, and then
-// nothing has been done.
+// A step where all is a normal number, the product and the sum as well; sure where it is so.
+// `rounded`: u.product_round is there, which a caller may know beforehand.
 template <class U>
-bool quick_step(const Path<U>& u, const Number<U>& a, const Number<U>& b, const Draw<U>& random,
-                Output<U>& z) {
-  Mask<U> sure = usual(a) & usual(b) & usual(z.sum);
+constexpr Quick<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a,
+                              const Number<U>& b, const Draw<U>& random, const Number<U>& sum) {
+  using How = Natural<U>;
+  Mask<U> sure = usual(a) & usual(b) & usual(sum);
   Number<U> exact;
   Int<U> flags{};
-  if (u.product_round) {
+  if (rounded) {
     const Rounder<U>& to = u.product_round->rounder;
-    const Quick<U> p = deliver_quick<InRows>(to, exact_product<InRows>(a, b), sure, random.product);
-    exact = exact_sum<InRows>(z.sum, plain_operand(to.layout, p.code));
+    const Quick<U> p = deliver_quick<How>(to, exact_product<How>(a, b), sure, random.product);
+    exact = exact_sum<How>(sum, plain_operand(to.layout, p.code));
     flags = p.flags;
     sure = p.sure;
   } else {
-    exact = exact_fma<InRows>(a, b, z.sum);
+    exact = exact_fma<How>(a, b, sum);
   }
-  const Quick<U> s =
-      deliver_quick<InRows>(u.out.rounder, exact, sure & (exact.zero == Mask<U>{}), random.out);
-  if (any(s.sure == Mask<U>{})) return false;
-  z.sum = plain_operand(u.out.rounder.layout, s.code);
-  z.code = s.code;
-  z.flags = z.flags | flags | s.flags;
-  return true;
+  Quick<U> z =
+      deliver_quick<How>(u.out.rounder, exact, sure & (exact.zero == Mask<U>{}), random.out);
+  z.flags = z.flags | flags;
+  return z;
+}
+
+// What it came to, where all are sure of it.
+template <class U>
+constexpr void take(const Path<U>& u, const Quick<U>& step, Output<U>& z) {
+  z.sum = plain_operand(u.out.rounder.layout, step.code);
+  z.code = step.code;
+  z.flags = z.flags | step.flags;
+}
+
+// Rounds x into z.
+template <class U>
+constexpr void settle(const RoundingSlot<U>& to, const Number<U>& x, const U& random,
+                      Output<U>& z) {
+  const Result<U> r = deliver(to.rounder, x, {}, random);
+  z.sum = operand(to.rounder.layout, r.code);
+  z.code = r.code;
+  z.flags = z.flags | r.flags;
+}
+
+// One step, whatever the numbers are, by a `settle` that the caller may have put where it likes.
+template <class U, class Settle>
+constexpr void any_step(const Path<U>& u, const Number<U>& a, const Number<U>& b,
+                        const Draw<U>& random, Output<U>& z, const Settle& settle) {
+  if (!u.product_round) return settle(u.out, fused_sum(u.out, a, b, z.sum), random.out, z);
+  const Number<U> before = z.sum;
+  settle(*u.product_round, product(a, b), random.product, z);
+  settle(u.out, sum(u.out, before, z.sum), random.out, z);
+}
+
+// What a slot that only rounds takes: a zero by its own rule.
+template <class U>
+constexpr Number<U> to_round_once(const RoundingSlot<U>& to, Number<U> x) {
+  if (to.description.zero_sign == ZeroSign::plus) x.negative = x.negative & (x.zero == Mask<U>{});
+  return x;
 }
 
 }  // namespace widthwise::chain

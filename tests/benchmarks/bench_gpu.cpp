@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 #include <vector>
 
+#include "cuda/chain_tiles.hpp"
 #include "cuda/definition.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/gpu_device.hpp"
 #include "cuda/lane_tiles.hpp"
 #include "cuda/pair_tiles.hpp"
@@ -16,7 +19,7 @@
 #include "widthwise/sim/unit_text.hpp"
 
 // Matrix products on a GPU: of codes that lie there already, and from this machine's memory and
-// back. Lines of JSON with --json. Names of units, or the usual ones.
+// back. With --json FILE also as JSON, which tests/benchmarks/gpu_table.py makes a table of.
 namespace {
 
 using namespace widthwise;
@@ -65,6 +68,7 @@ Rates rates(const Unit& u, std::size_t n) {
   const char* name = "pairs";
   if (!way) name = "value lanes", way = cuda::lane_tiles({u, n}, device);
   if (!way) name = "tensor tiles", way = cuda::tensor_tiles({u, n}, device);
+  if (!way) name = "chains", way = cuda::chain_tiles({u, n}, device);
   if (!way) name = "definition", way = cuda::definition({u, n}, device);
   const auto engine = prepare({u, n}, "cuda");
   const double products = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
@@ -72,34 +76,66 @@ Rates rates(const Unit& u, std::size_t n) {
           products / best_seconds([&] { engine.product->run(p, 0, n); })};
 }
 
+// What the figures are of.
+std::string card() {
+  const cuda::Driver& driver = *cuda::driver();
+  cuda::DeviceHandle device = 0;
+  cuda::expect(driver.device(&device, 0), "GPU 0");
+  const auto ask = [&](cuda::DeviceAttribute attribute) {
+    int x = 0;
+    cuda::expect(driver.device_attribute(&x, attribute, device), "GPU 0");
+    return x;
+  };
+  int cuda_version = 0;
+  cuda::expect(driver.version(&cuda_version), "the driver's version");
+  std::string version;
+  std::getline(std::ifstream("/sys/module/nvidia/version") >> std::ws, version);
+  using enum cuda::DeviceAttribute;
+  return fmt::format(R"("card": "{}", "driver": "{}", "cuda": "{}.{}", "multiprocessors": {}, )"
+                     R"("clock_mhz": {}, "memory_clock_mhz": {})",
+                     cuda::gpus().names[0], version, cuda_version / 1000, cuda_version % 1000 / 10,
+                     ask(multiprocessor_count), ask(clock_khz) / 1000,
+                     ask(memory_clock_khz) / 1000);
+}
+
+// Where tiles compute a unit there is enough to do for larger products.
+std::size_t length_for(const Unit& u) {
+  const ProductTask task{u, 4096};
+  if (cuda::why_no_lane_tiles(task).empty() || cuda::why_no_tensor_tiles(task).empty()) return 4096;
+  return cuda::why_no_chain_tiles(task).empty() ? 2048 : 512;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  const bool json = count == 3 && std::string_view(arguments[1]) == "--json";
+  if (count > 1 && !json) {
+    fmt::print(stderr, "usage: gpu-bench [--json FILE]\n");
+    return 2;
+  }
   cuda::offer_engine();
   if (cuda::gpus().names.empty()) {
     fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
     return 0;
   }
-  const bool json = count > 1 && std::string_view(arguments[1]) == "--json";
-  if (!json)
-    fmt::print("{}\n{:<48}{:<14}{:>18}{:>18}\n", cuda::gpus().names[0], "unit", "way",
-               "10^9 products/s", "with transfers");
+  fmt::print("{}\n{:<48}{:<14}{:>18}{:>18}\n", cuda::gpus().names[0], "unit", "way",
+             "10^9 products/s", "with transfers");
+  std::string rows;
   for (const char* text : {"mac(e5m10)", "mac(e5m9)", "mac(e4m3fn, sum=e5m10)", "mac(e8m7)",
                            "fma(e5m10)", "mac(e8m15)", "mac(binary32)", "mac(binary64)",
                            "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
                            "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)", "hopper.f16.f32",
-                           "kulisch(e4m3fn)", "mac(e5m10, sum=e5m10:sr13)"}) {
+                           "mac(e5m10, sum=e5m10:sr13)", "mac(e5m10, sum=e5m10:odd)", "mac(e11m30)",
+                           "kulisch(e4m3fn)"}) {
     const Unit u = parse_unit(text);
-    const bool tiles =
-        cuda::why_no_lane_tiles({u, 4096}).empty() || cuda::why_no_tensor_tiles({u, 4096}).empty();
-    const std::size_t n = tiles ? 4096 : 512;
+    const std::size_t n = length_for(u);
     const Rates z = rates(u, n);
-    if (json)
-      fmt::print(
-          R"({{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})"
-          "\n",
-          text, n, z.way, z.there, z.whole);
-    else
-      fmt::print("{:<48}{:<14}{:>18.1f}{:>18.1f}\n", text, z.way, z.there / 1e9, z.whole / 1e9);
+    fmt::print("{:<48}{:<14}{:>18.1f}{:>18.1f}\n", text, z.way, z.there / 1e9, z.whole / 1e9);
+    rows += fmt::format(
+        R"({}    {{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})",
+        rows.empty() ? "" : ",\n", text, n, z.way, z.there, z.whole);
   }
+  if (json)
+    std::ofstream(arguments[2]) << fmt::format("{{\n  {},\n  \"products\": [\n{}\n  ]\n}}\n",
+                                               card(), rows);
 }

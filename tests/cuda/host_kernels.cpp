@@ -10,29 +10,12 @@
 #include "cuda/kernels/text_multiplier.hpp"
 #include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
-#include "sim/engine/machine_rounding.hpp"
+#include "cuda/product.hpp"
 
 namespace tests {
 namespace {
 
 using namespace widthwise;
-using Kernels = std::map<std::string, HostDevice::Body>;
-
-// A GPU's operations have modes of their own; this CPU's is set for all of them.
-template <class Args, class Tile>
-HostDevice::Body phases(RoundingMode mode) {
-  return [mode](const void* argument, const cuda::Grid& grid) {
-    static std::mt19937_64 random(1);
-    const MachineRounding set(mode);
-    const Args& args = *static_cast<const Args*>(argument);
-    const Tile kernel(args);
-    PhaseRun<Tile>(kernel, tile_runs().barriers, random)
-        .blocks(static_cast<int>(grid.blocks_x), static_cast<int>(grid.blocks_y));
-    const auto count = static_cast<std::size_t>(args.m) * static_cast<std::size_t>(args.n);
-    tile_runs().outputs += count;
-    tile_runs().redone += static_cast<std::uint64_t>(std::count(args.redo, args.redo + count, 1));
-  };
-}
 
 // Layer by layer.
 template <class T, class Tile>
@@ -151,8 +134,20 @@ Kernels kernels() {
   all["move_items"] = each_thread<MoveItems>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
   all.merge(element_kernels());
+  add_chain_kernels(all);
   return all;
 }
+
+const bool offered = [] {
+  add_engines([] {
+    const auto opinion = [](const ProductTask& task) {
+      return cuda::opinion(task, cuda_on_the_cpu, host_device());
+    };
+    const auto make = [](const ProductTask& task) { return cuda::make(task, host_device()); };
+    return std::vector<Engine>{{cuda_on_the_cpu, true, true, opinion, make, {}}};
+  });
+  return true;
+}();
 
 }  // namespace
 

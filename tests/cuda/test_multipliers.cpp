@@ -18,7 +18,7 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-constexpr const char* engine = "cuda on the CPU";  // as test_unit_outputs.cpp offers it
+constexpr const char* engine = cuda_on_the_cpu;
 
 Opinion said(const char* unit, const Multiplier& multiply) {
   return cuda::opinion({.unit = parse_unit(unit), .k = 4, .multiplier = multiply}, engine,

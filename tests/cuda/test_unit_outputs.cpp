@@ -16,20 +16,7 @@ using namespace tests;
 
 HostDevice& device() { return host_device(); }
 
-// Under a name of its own, as the planner knows it.
-constexpr const char* engine = "cuda on the CPU";
-const bool offered = [] {
-  add_engines([] {
-    return std::vector<Engine>{
-        {engine,
-         true,
-         true,
-         [](const ProductTask& task) { return cuda::opinion(task, engine, device()); },
-         [](const ProductTask& task) { return cuda::make(task, device()); },
-         {}}};
-  });
-  return true;
-}();
+constexpr const char* engine = cuda_on_the_cpu;
 
 constexpr Rival::Shape shapes[] = {{3, 1, 7}, {2, 33, 5}};
 
@@ -81,7 +68,7 @@ TEST_CASE("the definition on threads computes formats wider than a word") {
 TEST_CASE("a product larger than the device's memory goes in parts") {
   Tally tally;
   ProductRandom random(4);
-  device().memory = device().most_taken = 1 << 15;
+  device().memory = device().most_taken = 1 << 16;
   const std::size_t before = device().launches;
   for (const char* unit : {"mac(e5m10, sum=e5m10:sr9)", "blackwell.mxfp8"})
     Rival(engine, parse_unit(unit), tally, true).compare_random({40, 64, 200}, random);
@@ -186,6 +173,23 @@ TEST_CASE("value lanes on threads draw the definition's random bits") {
   }
   device().memory = std::size_t{1} << 28;
   tally.expect(2 * outputs_compared({70, 37, 130}));
+}
+
+// The upper half of their indices is drawn by, too, and changes in the middle.
+TEST_CASE("random bits are the definition's where outputs pass 2^32") {
+  Tally tally;
+  ProductRandom random(8);
+  const Unit u = parse_unit("mac(e5m10, sum=e5m10:sr13)");
+  const CodeList a = codes(u.a.fmt, 3 * 40, Manner::about_one, random),
+                 b = codes(u.b.fmt, 40 * 5, Manner::about_one, random);
+  for (const std::uint64_t before : {0, 1, 7, 14, 15}) {
+    MatrixProduct p;
+    p.m = 3, p.k = 40, p.n = 5;
+    p.a = a.rows(40), p.b = b.rows(5);
+    p.first_index = (std::uint64_t{1} << 32) - before;
+    Rival(engine, u, tally).compare(p, fmt::format("{} before", before));
+  }
+  tally.expect(5 * 15);
 }
 
 TEST_CASE("value lanes on threads see a sum that overflows on its way and comes back") {

@@ -1,0 +1,49 @@
+#pragma once
+#include <memory>
+
+#include "sim/engine/row.hpp"
+#include "step.hpp"
+
+// What rows of integers need besides.
+namespace widthwise::chain {
+
+// Out of line: for whoever takes all that it calls into itself.
+template <class U>
+[[gnu::noinline]] std::unique_ptr<const Path<U>> path(const Unit& unit) {
+  return std::make_unique<const Path<U>>(unit);
+}
+
+// Words of 32 bits, each in a place of 64.
+template <int N>
+struct SpacedWords {
+  Row<std::uint64_t, N> row;
+
+  SpacedWords() = default;
+  explicit SpacedWords(std::uint64_t x) : row(x) {}
+  explicit SpacedWords(const Row<std::uint64_t, N>& x) : row(x) {}
+  explicit operator Row<std::uint64_t, N>() const { return row; }
+  friend SpacedWords operator^(const SpacedWords& a, const SpacedWords& b) {
+    return SpacedWords(a.row ^ b.row);
+  }
+  friend SpacedWords operator&(const SpacedWords& a, const SpacedWords& b) {
+    return SpacedWords(a.row & b.row);
+  }
+  friend SpacedWords operator>>(const SpacedWords& x, int n) { return SpacedWords(x.row >> n); }
+};
+template <int N>
+Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
+  const Row<std::uint64_t, N> z = a.row * b.row;
+  return {SpacedWords<N>(z >> 32), SpacedWords<N>(z) & SpacedWords<N>(0xffffffff)};
+}
+
+// What the generator of random bits takes for a row of outputs.
+template <class U>
+struct WordsOf {
+  using type = U;
+};
+template <int N>
+struct WordsOf<Row<std::uint64_t, N>> {
+  using type = SpacedWords<N>;
+};
+
+}  // namespace widthwise::chain

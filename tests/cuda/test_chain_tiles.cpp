@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include "host_kernels.hpp"
+#include "tests/sim/chains.hpp"
+#include "widthwise/sim/presets.hpp"
+
+// Chains in integers on threads, by the kernels' own bodies on the CPU, against the reference.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+constexpr const char* reason = "chains in integers on a GPU's threads, transfers counted";
+
+ChainComparison comparison() { return ChainComparison(cuda_on_the_cpu, reason); }
+
+constexpr Rival::Shape shapes[] = {{2, 1, 35}, {1, 37, 5}};
+
+}  // namespace
+
+TEST_CASE("chains on threads give the reference's codes and flags: chains of every kind") {
+  ChainComparison with_reference = comparison();
+  for (const char* text : chains) {
+    const Unit u = parse_unit(text);
+    if (std::string_view(text) == "mac(e26m8)" || std::string_view(text) == "mac(e40m12)") {
+      CHECK_FALSE(with_reference.takes(u));  // exponents past 32 bits: the definition
+      continue;
+    }
+    for (const Rival::Shape& s : shapes) with_reference.random(u, s);
+  }
+}
+
+TEST_CASE("chains on threads give the reference's codes and flags: every mode") {
+  ChainComparison with_reference = comparison();
+  for (int mode = 0; mode < deterministic_modes; ++mode)
+    for (const char* text : {"mac(e5m10)", "mac(e3m3)", "fma(e8m30)"}) {
+      Unit u = parse_unit(text);
+      u.out.rm = static_cast<RoundingMode>(mode);
+      if (u.product.round) u.product.round->rm = static_cast<RoundingMode>((mode * 3 + 1) % 11);
+      with_reference.random(u, {2, 9, 35});
+    }
+}
+
+TEST_CASE("chains on threads give the reference's codes and flags: several blocks of threads") {
+  ChainComparison with_reference = comparison();
+  for (const char* text : {"mac(e5m10, sum=e5m10:sr20)", "mac(e4m3fnuz)", "mac(e8m26)",
+                           "fma(e4m3fn, sum=e5m10, promote=7:binary32)"})
+    with_reference.random(parse_unit(text), {35, 18, 67});
+}
+
+TEST_CASE("chains on threads give the reference's codes and flags: random units") {
+  random_units::Random random(5);
+  ChainComparison with_reference = comparison();
+  int taken = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Unit u = random_chain(random, i % 3);
+    if (!with_reference.takes(u)) continue;
+    with_reference.random(u, {1, 7, 17});
+    ++taken;
+  }
+  CHECK(taken > 100);
+}
+
+TEST_SUITE("exhaustive") {
+  TEST_CASE("one step on threads: every product of two codes onto every sum, with flags") {
+    ChainComparison with_reference = comparison();
+    for (const char* text : small_chains) with_reference.one_step(parse_unit(text));
+  }
+}
