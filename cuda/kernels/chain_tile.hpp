@@ -139,6 +139,7 @@ class ChainTile {
     std::uint64_t index;
   };
   struct Registers {
+    bool idle;  // without an output
     Output outputs[side][side];
   };
 
@@ -148,6 +149,8 @@ class ChainTile {
 
   WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
     const chain::Path<U>& u = g_.path;
+    r.idle =
+        block_y * rows + thread / across >= g_.m || block_x * columns + thread % across >= g_.n;
     each(block_x, block_y, thread, [&](int i, int j, int row, int column, std::size_t at) {
       Output& x = r.outputs[i][j];
       const bool from_c = u.unit.chain.c_at != CAt::last;
@@ -176,6 +179,7 @@ class ChainTile {
   }
 
   WIDTHWISE_BOTH_INLINE void compute(int step, int thread, const Shared& s, Registers& r) const {
+    if (r.idle) return;
     const int first = step * depth, left = g_.k - first, steps = left < depth ? left : depth;
     for (int k = 0; k < steps;) {
       const int end = std::min<std::int64_t>(steps, k + until_promotion(first + k));
