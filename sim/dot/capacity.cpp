@@ -85,7 +85,7 @@ class Bound {
     if (c) ++n;
     const std::int64_t carry = std::bit_width(static_cast<std::uint64_t>(n));  // n <= 2^carry
     meet(t.digits);
-    if (s.node_round && n > 1) return nodes(s, t, late);
+    if (s.order != Order::fused && s.node_round && n > 1) return nodes(s, t, late);
     Extent z = t;
     z.top += carry, z.above += carry;
     switch (s.align.reference) {

@@ -106,6 +106,9 @@ const TestedUnit tested_units[] = {
     {"kulisch(e5m2, c=e5m10, out=e8m23)", {.lanes = 3}},
     {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 6}},
     {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", {.lanes = 6}},
+    // A fused sum has no nodes: node_round changes nothing, the carriers' widths included.
+    {"{a.fmt = 'e8m23', b.fmt = 'e4m3fnuz', c.fmt = 'e2m1fn', lanes = 9, c_level = 'group', "
+     "group_sum.node_round.fmt = 'e4m6', out.fmt = 'e2m1fn', out.rm = 'rna', out.keep_frac = 1}"},
     {"hopper.e4m3.f32"},
     {"hopper.f16.f16"},
     {"ampere.f16.f32"},
