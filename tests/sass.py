@@ -55,7 +55,9 @@ using AnyStep = NearestStep<T, lanes::Multiply::exact, lanes::Add::normal>;
 using AnyRandomTile = RandomTile<lanes::Multiply::exact, false>;
 static_assert(lanes::random_steps == 8);
 """,
-    "tensor_tile": "using AnyTensorTile = TensorTile<JoinedEarly<tensor::Finish::truncate>, std::int32_t>;\n",
+    "tensor_tile": """
+using AnyTensorTile = TensorTile<JoinedEarly<tensor::Finish::truncate>, std::int32_t>;
+""",
 }
 
 

@@ -67,8 +67,8 @@ class Products {
 };
 
 using Values = py::array_t<double, py::array::c_style>;
-std::unique_ptr<const cuda::Sweep> sweep(int gpu, const Values& a, const Values& b,
-                                         const Values& exact, const std::string& rounding) {
+std::unique_ptr<cuda::Sweep> sweep(int gpu, const Values& a, const Values& b, const Values& exact,
+                                   const std::string& rounding) {
   const cuda::SweepValues values{static_cast<std::size_t>(a.shape(0)),
                                  static_cast<std::size_t>(a.shape(1)),
                                  static_cast<std::size_t>(b.shape(1)),

@@ -192,7 +192,9 @@ def sweep(
     check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
     if x.shape[-1] != y.shape[0]:
-        raise ValueError(f"a is {x.shape} and b is {y.shape}; a's last axis and b's first must match")
+        raise ValueError(
+            f"a is {x.shape} and b is {y.shape}; a's last axis and b's first must match"
+        )
     options = {"threads": threads, "seed": seed}
     if exact is None:
         exact = product_of(as_unit(EXACT), x, y, rounding, "auto", options)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import widthwise as ww
+from widthwise._sweep import METRICS
 
 
 class Interface:
@@ -183,3 +184,23 @@ def test_what_cannot_be_done_is_said(wrong, kind, words):
 def test_an_array_is_shown_without_being_fetched():
     x = ww.zeros((2, 3), "e5m10").to_device("cuda:1")
     assert repr(x) == "DeviceArray((2, 3), e5m10, cuda:1)"
+
+
+def test_a_sweep_measures_on_the_gpu_what_it_measures_here():
+    random = np.random.default_rng(3)
+    a, b = random.normal(size=(6, 40)), random.normal(size=(40, 7))
+    units = ["mac(e5m10)", "mac(e4m3)", "kahan(e5m10)", "hopper.e4m3.f32", "mac(e15m112)"]
+    done = []
+    there = ww.sweep(
+        units, a, b, metrics=list(METRICS), engine="cuda", progress=lambda *x: done.append(x)
+    )
+    here = ww.sweep(units, a, b, metrics=list(METRICS), engine="reference")
+    for metric in METRICS:
+        assert there[metric] == pytest.approx(here[metric], rel=1e-13, nan_ok=True), metric
+    assert done == [(4, 5), (5, 5)]  # four together, and one whose results pass 64 bits
+    dots = ww.sweep(units[:2], a[0], b[:, 0], engine="cuda:1")
+    assert dots["max_abs"] == pytest.approx(ww.sweep(units[:2], a[0], b[:, 0])["max_abs"])
+    with pytest.raises(ValueError, match="a's last axis and b's first must match"):
+        ww.sweep(units, a, b.T, exact=np.zeros((6, 40)), engine="cuda")
+    with pytest.raises(ValueError, match="element 0 is NaN and e2m1fn has no NaN"):
+        ww.sweep("mac(e2m1fn)", a * np.nan, b, engine="cuda")

@@ -38,6 +38,6 @@ class Sweep {
   virtual std::vector<ErrorMetrics> run(std::span<const Unit> units, std::uint64_t seed) const = 0;
 };
 // Throws std::bad_alloc where the GPU has no room for the values.
-std::unique_ptr<const Sweep> sweep_on_gpu(int gpu, const SweepValues& values);
+std::unique_ptr<Sweep> sweep_on_gpu(int gpu, const SweepValues& values);
 
 }  // namespace widthwise::cuda
