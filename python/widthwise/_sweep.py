@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -243,10 +243,13 @@ class Request:
     def measured(self, units: list[Unit], metrics: Sequence[str]) -> list[dict[str, float]]:
         """The metrics of each unit: on a GPU many together, and elsewhere one by one."""
         found: dict[int, dict[str, float]] = {}
-        there = [i for i, unit in enumerate(units) if self.gpu(unit) is not None]
-        for first in range(0, len(there), TOGETHER):
-            part = there[first : first + TOGETHER]
-            found |= zip(part, self.on_gpu([units[i] for i in part]), strict=True)
+        gpus = {i: gpu for i, unit in enumerate(units) if (gpu := self.gpu(unit)) is not None}
+        if gpus:
+            there = self.sweep_on(next(iter(gpus.values())))
+        for part in batched(list(gpus), TOGETHER):
+            of_part = there.run([units[i]._core for i in part], self.options["seed"])
+            rows = [dict(zip(METRICS, values, strict=True)) for values in of_part]
+            found |= zip(part, rows, strict=True)
             self.progress(len(found), len(units))
         for i, unit in enumerate(units):
             if i not in found:
@@ -274,20 +277,16 @@ class Request:
         """Then `array` has to say what a format does with it."""
         return bool(np.isnan(self.a).any() or np.isnan(self.b).any())
 
-    def on_gpu(self, units: list[Unit]) -> list[dict[str, float]]:
-        gpu = self.gpu(units[0])
-        if gpu not in self.sweeps:
-            a, b = np.atleast_2d(self.a), self.b.reshape(self.b.shape[0], -1)
-            exact = self.exact.reshape(a.shape[0], b.shape[1])
-            arrays = (np.ascontiguousarray(x) for x in (a, b, exact))
-            self.sweeps[gpu] = core.DeviceSweep(gpu, *arrays, self.rounding)
-        found = self.sweeps[gpu].run([unit._core for unit in units], self.options["seed"])
-        return [dict(zip(METRICS, of_unit, strict=True)) for of_unit in found]
+    def sweep_on(self, gpu: int) -> core.DeviceSweep:
+        """The values, on a GPU; vectors as matrices."""
+        a, b = np.atleast_2d(self.a), self.b.reshape(self.b.shape[0], -1)
+        exact = self.exact.reshape(a.shape[0], b.shape[1])
+        x, y, z = (np.ascontiguousarray(values) for values in (a, b, exact))
+        return core.DeviceSweep(gpu, x, y, z, self.rounding)
 
-    @cached_property
-    def sweeps(self) -> dict[int | None, core.DeviceSweep]:
-        """What lies on each GPU."""
-        return {}
+
+def batched(items: list[int], most: int) -> Iterator[list[int]]:
+    return (items[first : first + most] for first in range(0, len(items), most))
 
 
 def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
