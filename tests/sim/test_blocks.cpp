@@ -398,6 +398,23 @@ TEST_CASE("the blocks engine keeps the sign of a zero whose products were whole 
   tally.expect(72);
 }
 
+// The reference once took carriers of a tree's widths for it.
+TEST_CASE("a fused sum has no nodes, whatever its node_round says") {
+  const Unit u = unit_from_toml(
+      "a.fmt = 'e8m23'\nb.fmt = 'e4m3fnuz'\nc.fmt = 'e2m1fn'\nlanes = 9\nc_level = 'group'\n"
+      "group_sum.node_round.fmt = 'e4m6'\nout.fmt = 'e2m1fn'\nout.rm = 'rna'\n"
+      "out.keep_frac = 1\n");
+  Tally tally;
+  ProductRandom random(1);
+  for (const char* engine : {"exact", "words", "blocks"})
+    if (const Opinion said = opinion(engine, u); said.takes) {
+      Rival(engine, u, tally).compare_random({3, 9, 40}, random);
+      tally.expect(outputs_compared({3, 9, 40}));
+      return;
+    }
+  FAIL("no engine beside the reference takes it");
+}
+
 TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and says why") {
   const auto reason = [](const Unit& u, bool flags = false, std::size_t k = 1) {
     for (const Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
