@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <vector>
 
+#include "elements.hpp"
 #include "gpu_device.hpp"
 #include "product.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -51,6 +53,19 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
   const InStream in(gpu(queue.gpu), queue.stream);
   move_items(gpu(queue.gpu), items);
   gpu(queue.gpu).wait();
+}
+
+void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,
+                 std::span<const CodeArray> operands, std::size_t count, void* result,
+                 std::uint8_t* flags, RandomSource random) {
+  std::vector<Format> formats;
+  std::vector<const void*> codes;
+  for (const CodeArray& x : operands) formats.push_back(x.format), codes.push_back(x.data);
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  DeviceElementwise(device, op, to, env, formats, flags != nullptr)
+      .run(codes, count, result, flags, random);
+  device.wait();
 }
 
 DeviceProducts::DeviceProducts(int index, const ProductTask& task) : gpu_(index) {

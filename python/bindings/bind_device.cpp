@@ -4,6 +4,7 @@
 #ifdef WIDTHWISE_CUDA
 #include "widthwise/cuda/memory.hpp"
 #include "widthwise/cuda/sweep.hpp"
+#include "widthwise/sim/operation_text.hpp"
 
 // Arrays that are given here stand for a GPU's memory: their data are its addresses, which nobody
 // here reads.
@@ -36,6 +37,18 @@ void gather(const Queue& queue, std::uintptr_t to, const py::array& items) {
   const auto bytes = static_cast<int>(items.itemsize());
   const py::gil_scoped_release free;
   cuda::gather(queue, pointer(to), data, bytes, axes);
+}
+
+void compute(const Queue& queue, const std::string& op, const Format& to, const Env& env,
+             const std::vector<std::pair<Format, py::array>>& operands, py::array result,
+             py::object flags, std::uint64_t seed) {
+  std::vector<CodeArray> arrays;
+  for (const auto& [f, codes] : operands) arrays.push_back(code_array(f, codes));
+  const std::size_t count = code_count(to, result);
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  const py::gil_scoped_release free;
+  cuda::elementwise(queue, parse_operation(op), to, env, arrays, count, at, raised, {seed, 0});
 }
 
 // Made ready for products of one unit and length on one GPU.
@@ -108,6 +121,7 @@ void bind_device(py::module_& m) {
   m.def("copy_in", &copy_in);
   m.def("copy_out", &copy_out);
   m.def("gather", &gather);
+  m.def("device_elementwise", &compute);
   py::class_<cuda::Sweep>(m, "DeviceSweep").def(py::init(&sweep)).def("run", &swept);
   m.def("why_no_sweep", &cuda::why_no_sweep);
   py::class_<Products>(m, "DeviceProducts")

@@ -76,8 +76,12 @@ def conv2d(
         *(
             (images.shape[2 + i], weights.shape[2 + i], *steps)
             for i, steps in enumerate(
-                zip(pair("stride", stride), pair("padding", padding), pair("dilation", dilation),
-                    strict=True)
+                zip(
+                    pair("stride", stride),
+                    pair("padding", padding),
+                    pair("dilation", dilation),
+                    strict=True,
+                )
             )
         ),
     )

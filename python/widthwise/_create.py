@@ -11,7 +11,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._device import found_on_gpu
+from ._device import DeviceArray, found_on_gpu
 from ._format import Format, as_format
 
 INVALID = 16
@@ -33,7 +33,8 @@ def array(
     Args:
         x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size,
             Fractions, Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or
-            an Array.
+            an Array. Floats on a GPU (by DLPack or `__cuda_array_interface__`) are rounded there,
+            to a DeviceArray.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
         nan: 'zero' puts +0 in place of NaN where the format has none.
@@ -50,6 +51,8 @@ def array(
         raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
     to = as_format(format)
     env = core.Env(rounding, tininess)
+    if (there := numbers_on_gpu(x)) is not None:
+        return array_there(there, to, rounding, tininess, nan, flags, seed)
     source = x if isinstance(x, Array) else from_dtype(x)
     refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
@@ -61,6 +64,37 @@ def array(
     if refuses_nan:
         refuse_nan(x, result, raised, to)
     return (result, raised) if flags else result
+
+
+def numbers_on_gpu(x: Any) -> DeviceArray | None:
+    if isinstance(x, DeviceArray):
+        return x
+    found = found_on_gpu(x)
+    return None if found is None else found.as_values("x")
+
+
+def array_there(
+    x: DeviceArray,
+    to: Format,
+    rounding: str,
+    tininess: str,
+    nan: str | None,
+    flags: bool,
+    seed: int,
+) -> Any:
+    """The same on a GPU, whose memory the values are in."""
+    from ._elementwise import convert
+
+    watched = nan is None and not to.has_nan
+    how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
+    z = convert(x, to, flags=flags or watched, **how)
+    if watched and (z[1] & INVALID).any():
+        i = int(np.flatnonzero(z[1] & INVALID)[0])
+        raise ValueError(
+            f"x: element {i} is NaN or below zero, and {to} has no such number; pass nan='zero' "
+            "for +0, or take a format that has one"
+        )
+    return z if flags or not watched else z[0]
 
 
 def from_dtype(x: Any) -> Array | None:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _codes
+from . import _codes, _ufuncs
 from . import _widthwise as core
 from ._array import Array
 from ._code_array import CodeArray
-from ._format import Format
+from ._format import Format, as_format
 
 CUDA = 2  # DLPack's number of the kind of device
 _stream: ContextVar[int] = ContextVar("stream", default=0)
@@ -34,12 +34,13 @@ class Place(NamedTuple):
         return self.address + offset if view.size else self.address
 
 
-class DeviceArray(CodeArray):
+class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     """Numbers of one format whose codes lie in a GPU's memory.
 
     Made by `x.to_device("cuda")` of an Array, and by `ww.from_bits(codes, format)` of another
-    library's array on a GPU, whose memory it then shares. `ww.matmul`, `ww.dot` and `ww.sum` take
-    them and leave their results there. Other libraries take them by DLPack and
+    library's array on a GPU, whose memory it then shares, or `ww.array(values, format)` of its
+    values. Operators, elementwise functions, `ww.matmul`, `ww.dot` and `ww.sum` take them and leave
+    their results there. Other libraries take them by DLPack and
     `__cuda_array_interface__`, as unsigned integers.
     """
 
@@ -86,7 +87,8 @@ class DeviceArray(CodeArray):
     @property
     def _there(self) -> np.ndarray:
         """As an array whose data are the GPU's addresses: to be handed on, and not to be read."""
-        return np.asarray(Addresses(self._place.address_of(self._bits), self._bits))
+        address = self._place.address_of(self._bits)
+        return np.asarray(Addresses(address, self._bits, self._place.owner))
 
     def contiguous(self) -> DeviceArray:
         """Its elements side by side: itself, or a copy on the GPU."""
@@ -110,7 +112,16 @@ class DeviceArray(CodeArray):
         """The values, on this machine: see `Array.to_float64`."""
         return self.to_device("cpu").to_float64(rounding)
 
+    def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Any:
+        """The same numbers in another format, on the GPU. `how`: as in `ww.convert`."""
+        from ._elementwise import convert
+
+        return convert(self, as_format(format), rounding=rounding, **how)
+
     # --- Protocols ---
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return _ufuncs.apply(ufunc, method, inputs, kwargs)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -151,9 +162,10 @@ class DeviceArray(CodeArray):
 
 
 class Addresses:
-    """What NumPy makes an array of at an address."""
+    """What NumPy makes an array of at an address, which keeps its owner alive."""
 
-    def __init__(self, address: int, like: np.ndarray) -> None:
+    def __init__(self, address: int, like: np.ndarray, owner: Any) -> None:
+        self.owner = owner
         self.__array_interface__ = {
             "shape": like.shape,
             "strides": like.strides,
@@ -227,11 +239,19 @@ class DeviceFlags:
 
     @property
     def there(self) -> np.ndarray:
-        return np.asarray(Addresses(self._memory.address, self._flags.reshape(-1)))
+        return np.asarray(Addresses(self._memory.address, self._flags.reshape(-1), self._memory))
 
     def here(self) -> np.ndarray:
         core.copy_out(queue(self._gpu), self._flags, self._memory.address)
         return self._flags
+
+
+FLOATS = {
+    "float16": "binary16",
+    "float32": "binary32",
+    "float64": "binary64",
+    "bfloat16": "bfloat16",
+}
 
 
 class Found(NamedTuple):
@@ -243,6 +263,16 @@ class Found(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None  # in bytes; None of dense rows
     owner: Any
+
+    def as_values(self, name: str) -> DeviceArray:
+        """Its memory, as numbers of the format that its dtype is."""
+        if self.dtype not in FLOATS:
+            raise TypeError(
+                f"{name} holds {self.dtype} on {name_of(self.gpu)}; {', '.join(FLOATS)} are taken. "
+                f"Codes are taken by ww.from_bits({name}, format)"
+            )
+        format = Format(FLOATS[self.dtype])
+        return self._replace(dtype=format.dtype.name).as_codes(name, format)
 
     def as_codes(self, name: str, format: Format) -> DeviceArray:
         """Its memory, as codes of the format."""
@@ -326,5 +356,3 @@ def gpu_of_all(named: dict[str, CodeArray | None]) -> int | None:
                 f"{name}.to_device('{device}') brings it there"
             )
     return None if device == "cpu" else gpu_of(device)
-
-

@@ -11,12 +11,15 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array, kind_of
+from ._code_array import CodeArray
+from ._device import DeviceArray, DeviceFlags, empty, gpu_of_all, queue
 from ._format import Format, as_format, optional_format
-from ._operands import broadcast, operands, result_format
+from ._operands import broadcast, common_shape, operands, result_format
 
 HOW = """
     Args:
-        x, y, z: Arrays, or unsigned integers as codes; NumPy's broadcasting.
+        x, y, z: Arrays, or unsigned integers as codes; NumPy's broadcasting. DeviceArrays are
+            computed where they lie.
         format: the result's; needed where the operands' differ, or all are codes.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
         tininess: after or before rounding; decides the underflow flag alone.
@@ -41,6 +44,8 @@ def compute(
     arrays = dict(zip(named, operands(named, wanted), strict=True))
     to = result_format(arrays, wanted)
     env = core.Env(rounding, tininess, nan)
+    if (gpu := gpu_of_all(arrays)) is not None:
+        return computed_there(gpu, op, arrays, to, env, flags, seed)
     codes, shape = broadcast(arrays)
     result = _codes.empty(shape, to)
     raised = np.empty(shape, np.uint8) if flags else None
@@ -48,6 +53,29 @@ def compute(
     core.elementwise(op, to._core, env, pairs, result, raised, seed)
     z = Array._of(result, to)
     return (z, raised) if flags else z
+
+
+def computed_there(
+    gpu: int,
+    op: str,
+    arrays: dict[str, DeviceArray],
+    to: Format,
+    env: core.Env,
+    flags: bool,
+    seed: int,
+) -> Any:
+    """On the GPU whose memory the operands are in; flags come here."""
+    shape = common_shape(arrays)
+    pairs = []
+    for x in arrays.values():
+        limbs = x._bits.shape[x.ndim :]
+        codes = x._with(np.broadcast_to(x._bits, (*shape, *limbs))).contiguous()
+        pairs.append((x.format._core, codes._there))
+    z = empty(gpu, shape, to)
+    raised = DeviceFlags(gpu, shape) if flags else None
+    at = (z._there, raised and raised.there)
+    core.device_elementwise(queue(gpu), op, to._core, env, pairs, *at, seed)
+    return (z, raised.here()) if raised else z
 
 
 def rounding_operation(op: str, what: str) -> Callable:
@@ -125,7 +153,7 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     >>> ww.convert(ww.array([1.0, 3.3], "binary32"), "e4m3fn", rounding="rup")
     Array([1 3.5], e4m3fn)
     """
-    if not isinstance(x, Array):
+    if not isinstance(x, CodeArray):
         raise TypeError(f"x is {kind_of(x)}; an Array is wanted: ww.from_bits(x, its format)")
     return compute("convert", {"x": x}, format, **how)
 
@@ -162,7 +190,10 @@ def scaleb(
         raise ValueError(
             f"x has shape {a.shape} and n has shape {powers.shape}; they do not broadcast to one"
         ) from None
-    spread = Array._of(_codes.bits(np.broadcast_to(a._items, shape).copy(), a.format), a.format)
+    spread = Array._of(
+        _codes.bits(np.broadcast_to(_codes.items(a.bits, a.format), shape).copy(), a.format),
+        a.format,
+    )
     steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64)
     result = _codes.empty(shape, to)
     raised = np.empty(shape, np.uint8) if flags else None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _codes
 from ._array import Array, kind_of
+from ._code_array import CodeArray
 from ._create import code_array
 from ._format import Format
 
 
-def operand(name: str, x: Any, format: Format | None) -> Array:
-    """An Array, or unsigned integers as the codes of `format`."""
-    if isinstance(x, Array):
+def operand(name: str, x: Any, format: Format | None) -> Any:
+    """An array of codes, or unsigned integers as the codes of `format`."""
+    if isinstance(x, CodeArray):
         return x
     if not isinstance(x, np.ndarray | np.generic) or np.asarray(x).dtype.kind != "u":
         wanted = f"'{format}'" if format else "format"
@@ -30,9 +32,9 @@ def operand(name: str, x: Any, format: Format | None) -> Array:
     return code_array(name, np.asarray(x), format)
 
 
-def operands(named: dict[str, Any], format: Format | None) -> list[Array]:
+def operands(named: dict[str, Any], format: Format | None) -> list[Any]:
     """All of an operation's operands. Codes are of the Arrays' format, or of `format`."""
-    known = next((x.format for x in named.values() if isinstance(x, Array)), format)
+    known = next((x.format for x in named.values() if isinstance(x, CodeArray)), format)
     return [operand(name, x, known) for name, x in named.items()]
 
 
@@ -52,16 +54,20 @@ def result_format(named: dict[str, Array], format: Format | None) -> Format:
 
 def broadcast(named: dict[str, Array]) -> tuple[list[np.ndarray], tuple[int, ...]]:
     """Contiguous codes of one shape, by NumPy's rules, and that shape."""
+    shape = common_shape(named)
+    return [spread(x, shape) for x in named.values()], shape
+
+
+def common_shape(named: Mapping[str, CodeArray]) -> tuple[int, ...]:
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in named.values()))
+        return np.broadcast_shapes(*(x.shape for x in named.values()))
     except ValueError:
         shapes = " and ".join(f"{name} has shape {x.shape}" for name, x in named.items())
         raise ValueError(f"{shapes}; they do not broadcast to one") from None
-    return [spread(x, shape) for x in named.values()], shape
 
 
 def spread(x: Array, shape: tuple[int, ...]) -> np.ndarray:
     if x.shape == shape:
         return np.ascontiguousarray(x.bits)
-    spread = np.ascontiguousarray(np.broadcast_to(x._items, shape))
+    spread = np.ascontiguousarray(np.broadcast_to(_codes.items(x.bits, x.format), shape))
     return _codes.bits(spread, x.format)

@@ -320,5 +320,3 @@ def product_of(
     x, y = array(a, unit.a, rounding=rounding), array(b, unit.b, rounding=rounding)
     z = matmul(x, y, unit=unit, engine=engine, **options)
     return np.asarray(z.to_float64(rounding="rne"))
-
-

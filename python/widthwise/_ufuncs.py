@@ -50,7 +50,8 @@ WAY_OUT = {
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
-    from ._array import Array, kind_of
+    from ._array import kind_of
+    from ._code_array import CodeArray
 
     if not _table:
         _table.update(table())
@@ -59,8 +60,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
         hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
         settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
         raise TypeError(f"np.{name}{settings} is not defined on Arrays: {hint}")
-    formats = {x.format for x in inputs if isinstance(x, Array)}
-    stranger = next((x for x in inputs if not isinstance(x, Array)), None)
+    formats = {x.format for x in inputs if isinstance(x, CodeArray)}
+    stranger = next((x for x in inputs if not isinstance(x, CodeArray)), None)
     if stranger is not None:
         raise TypeError(
             f"{name} of an Array of {formats.pop()} and {kind_of(stranger)}: operators take Arrays "

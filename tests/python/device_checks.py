@@ -204,3 +204,43 @@ def test_a_sweep_measures_on_the_gpu_what_it_measures_here():
         ww.sweep(units, a, b.T, exact=np.zeros((6, 40)), engine="cuda")
     with pytest.raises(ValueError, match="element 0 is NaN and e2m1fn has no NaN"):
         ww.sweep("mac(e2m1fn)", a * np.nan, b, engine="cuda")
+
+
+def test_elementwise_functions_compute_where_their_operands_lie():
+    x, y, z = codes((3, 1, 8), "e5m10", 1), codes((5, 8), "e5m10", 2), codes((8,), "e4m3fn", 3)
+    there = [operand.to_device("cuda") for operand in (x, y, z)]
+    assert same(ww.add(*there[:2]), ww.add(x, y)) and same(there[0] * there[1], x * y)
+    assert same(-there[1][::-1], -y[::-1]) and same(abs(there[0]), abs(x))
+    for how in ({"rounding": "rup"}, {"rounding": "sr8", "seed": 7}, {"tininess": "before"}):
+        result, raised = ww.fma(*there, format="e4m3fn", flags=True, **how)
+        wanted, flags = ww.fma(x, y, z, format="e4m3fn", flags=True, **how)
+        assert same(result, wanted) and np.array_equal(raised, flags)
+    assert same(there[1].astype("e8m7", "rtz"), y.astype("e8m7", "rtz"))
+    wide = ww.array([1.5, "0.1"], "e15m112")
+    assert same(wide.to_device("cuda") + wide.to_device("cuda"), wide + wide)
+    with pytest.raises(TypeError, match="x lies on cuda and y on cpu"):
+        ww.add(there[0], y)
+    with pytest.raises(TypeError, match="lie on cuda, and this is done on the CPU"):
+        ww.less(there[0], there[1])
+    with pytest.raises(TypeError, match="lie on cuda, and this is done on the CPU"):
+        ww.scaleb(there[0], 1)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_values_on_a_gpu_are_rounded_there(dtype):
+    values = np.random.default_rng(4).normal(size=(7, 9)).astype(dtype)
+    values[0, :4] = [np.inf, -np.inf, np.nan, -0.0]
+    for format, how in (("e4m3fn", {}), ("e5m10", {"rounding": "rdn"}), ("e8m7", {"seed": 3})):
+        there = ww.array(Interface(values[::2]), format, **how)
+        assert same(there, ww.array(values[::2], format, **how))
+    assert same(
+        ww.array(ww.array(values, "e5m2").to_device("cuda"), "e4m3"),
+        ww.array(values, "e5m2").astype("e4m3"),
+    )
+    with pytest.raises(ValueError, match="element 2 is NaN or below zero, and e2m1fn has no such"):
+        ww.array(Interface(values), "e2m1fn")
+    assert same(
+        ww.array(Interface(values), "e2m1fn", nan="zero"), ww.array(values, "e2m1fn", nan="zero")
+    )
+    with pytest.raises(TypeError, match="holds int64 on cuda; float16, float32, float64, bfloat16"):
+        ww.array(Interface(np.zeros(3, np.int64)), "e5m10")

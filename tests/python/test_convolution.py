@@ -132,9 +132,7 @@ def test_conv1d_is_conv2d_of_height_one():
     z, raised = ww.conv1d(x, w, c=c, flags=True, **how)
     assert z.shape == raised.shape == (3, 6, 7)
     wide = {**how, "stride": (1, 3), "padding": (0, 4), "dilation": (1, 2)}
-    want, flags = ww.conv2d(
-        x.reshape(3, 4, 1, 20), w.reshape(6, 2, 1, 5), c=c, flags=True, **wide
-    )
+    want, flags = ww.conv2d(x.reshape(3, 4, 1, 20), w.reshape(6, 2, 1, 5), c=c, flags=True, **wide)
     assert (z.bits == want.bits[:, :, 0]).all() and (raised == flags[:, :, 0]).all()
     assert (ww.conv1d(x[1], w, c=z[1], **how).bits == ww.conv1d(x, w, c=z, **how).bits[1]).all()
 

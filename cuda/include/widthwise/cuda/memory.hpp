@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
 
 // Arrays that lie in a GPU's memory, and work on them there. Addresses are the GPU's. What a call
@@ -48,6 +49,12 @@ struct Axis {
 // Items of an array, of 1, 2, 4 or whole words of 8 bytes, side by side in `to`. At most 8 axes.
 void gather(const Queue& queue, void* to, const void* from, int item_bytes,
             std::span<const Axis> axes);
+
+// An operation on arrays of codes that lie there, side by side; flags, if not null, take a byte
+// each. Throws std::invalid_argument where a GPU's integers do not hold the exact results.
+void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,
+                 std::span<const CodeArray> operands, std::size_t count, void* result,
+                 std::uint8_t* flags, RandomSource random);
 
 // Products of matrices that lie there.
 class DeviceProducts {
