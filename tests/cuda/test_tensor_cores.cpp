@@ -179,7 +179,7 @@ class Tiles {
     cuda::expect(driver.launch(function, static_cast<unsigned>(count_), 1, 1, threads, 1, 1, 0,
                                nullptr, arguments, nullptr),
                  x_.type);
-    cuda::expect(driver.synchronize(), x_.type);
+    cuda::expect(driver.synchronize(nullptr), x_.type);
   }
 
   const Instruction& x_;
