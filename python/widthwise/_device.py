@@ -292,6 +292,7 @@ class Found(NamedTuple):
 def found_on_gpu(x: Any) -> Found | None:
     """x, if it is an array on a GPU. What its library still does there is waited for."""
     if interface := getattr(x, "__cuda_array_interface__", None):
+        gpu_of("cuda")  # or an error that says why there is none
         if interface.get("mask") is not None:
             raise TypeError("an array with a mask is not taken; fill what it hides")
         strides = interface.get("strides")
@@ -309,6 +310,7 @@ def found_on_gpu(x: Any) -> Found | None:
     device = getattr(x, "__dlpack_device__", None)
     if device is None or device()[0] != CUDA:
         return None
+    gpu_of("cuda")
     capsule = x.__dlpack__(stream=_stream.get() or 1)  # 1: the default stream
     (_, gpu), address, dtype, shape, strides, owner = core.from_dlpack(capsule)
     item = np.dtype(dtype).itemsize if dtype != "bfloat16" else 2

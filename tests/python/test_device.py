@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import widthwise as ww
@@ -32,3 +33,6 @@ def test_without_a_gpu_it_is_said_why():
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match="device = 'cuda' cannot be used here: "):
         ww.zeros((2, 3), "e5m10").to_device("cuda")
+    elsewhere = SimpleNamespace(__cuda_array_interface__={"shape": (3,), "data": (4096, False)})
+    with pytest.raises(ValueError, match="device = 'cuda' cannot be used here: "):
+        ww.from_bits(elsewhere, "e5m10")
