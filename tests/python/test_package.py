@@ -25,7 +25,7 @@ def test_an_import_takes_less_than_0_15_seconds():
         "import time; t = time.process_time(); import widthwise; print(time.process_time() - t)"
     )
     command = [sys.executable, "-c", program]
-    runs = [subprocess.run(command, capture_output=True, check=True) for _ in range(5)]
+    runs = [subprocess.run(command, capture_output=True, check=True) for _ in range(15)]
     assert min(float(run.stdout) for run in runs) < 0.15
 
 
