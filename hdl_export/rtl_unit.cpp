@@ -106,7 +106,7 @@ class Body {
   void write() {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
-    out_.section("unpack");
+    out_.stage("unpack");
     const Term a = stages_.unpack("a", "a", u_.a, lanes_);
     const Term b = stages_.unpack("b", "b", u_.b, lanes_);
     const Term c = addend();
@@ -136,7 +136,7 @@ class Body {
   }
 
   Term rounded_products(const Term& a, const Term& b) {
-    out_.section("product");
+    out_.stage("product");
     const Term p = stages_.product("product", a, b, options_.multiplier);
     if (!u_.product.round) return p;
     Round r = *u_.product.round;
@@ -163,7 +163,7 @@ class Body {
 
   Term scaled_by_term(const Term& p) {
     if (!scales(ScaleApply::term)) return p;
-    out_.section("scale");
+    out_.stage("scale");
     const Term by_a = scale("scale_a", lanes_, 1), by_b = scale("scale_b", lanes_, 1);
     return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
   }
@@ -190,7 +190,6 @@ class Body {
   }
 
   Term group_sums(const Term& products, const Term& c) {
-    out_.section("align, group_sum");
     Term terms = products;
     if (shape_.strided && groups() > 1)
       terms = stages_.picked("dealt", products, lanes_, [&](const std::string& i) {
@@ -200,32 +199,32 @@ class Body {
     const Term sums = sum("group_sum", u_.group_sum, terms, with_c ? &c : nullptr, groups(),
                           widths_.group_sum, groups() == 1 && with_c);
     if (!scales(ScaleApply::group)) return sums;
-    out_.section("scale");
+    out_.stage("scale");
     if (!fixed_) refuse("apply = group with a group_sum that is not exact", "an exact one is");
     return stages_.scaled("scale", sums, *fixed_, *scale_a_, *scale_b_);
   }
 
   Term block_sum(const Term& sums, const Term& c) {
     if (groups() == 1 && u_.c_level != CLevel::block) return sums;
-    out_.section("align, block_sum");
     return sum("block_sum", u_.block_sum, sums, u_.c_level == CLevel::block ? &c : nullptr, 1,
                *widths_.block_sum, u_.c_level != CLevel::late);
   }
 
   Term join(const Term& t, const Term& c) {
     if (u_.c_level != CLevel::late) return t;
-    out_.section("join");
     return sum("join", u_.c_sum, t, &c, 1, *widths_.c_sum, true);
   }
 
   // One of the three sums, of x and perhaps C; `last` if only the rounding to `out` follows.
   Term sum(const std::string& name, const Sum& s, const Term& x, const Term* c, int groups,
            const SumWidths& widths, bool last) {
-    const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
-    const int each = terms.bus.lanes / groups;
+    const int each = (x.bus.lanes + (c ? 1 : 0)) / groups;
     const bool exact = s.align.reference == Reference::exact;
-    if (each == 1 && exact) return terms;
-    if (s.order != Order::fused && each > 1) return nodes(name, s, terms);
+    if (each == 1 && exact) return x;
+    const bool fused = s.order == Order::fused || each == 1;
+    if (fused) out_.stage(name + "_align");
+    const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
+    if (!fused) return nodes(name, s, terms);
     const Grid g = exact && last && each == 2                  ? pair_grid(x, c ? *c : x)
                    : exact                                     ? exact_grid(terms, each)
                    : s.align.reference == Reference::fixed_lsb ? fixed_grid(s, terms, widths)
@@ -239,7 +238,7 @@ class Body {
       refuse(fmt::format("{}: a sum over {} digits", name, widest_sum),
              "align it (align=F:rtz), or take formats of fewer exponent bits");
     mixed_ = name + "_mixed";
-    return stages_.sum(name, terms, groups, g);
+    return stages_.sum(name, terms, groups, g, {.staged = true});
   }
 
   Grid window(const std::string& name, const Sum& s, const SumWidths& widths) {
@@ -287,7 +286,7 @@ class Body {
 
   // Two-input sums, each rounded: neighbours first, or one after the other.
   Term nodes(const std::string& name, const Sum& s, const Term& terms) {
-    std::vector<Term> x;
+    std::vector<Term> x;  // picked where the stage before ends
     for (int i = 0; i < terms.bus.lanes; ++i)
       x.push_back(stages_.picked(fmt::format("{}_{}", name, i), terms, 1,
                                  [&](const std::string&) { return std::to_string(i); }));
@@ -296,10 +295,14 @@ class Body {
       return node(fmt::format("{}_node{}", name, count++), s, p, q);
     };
     if (s.order == Order::sequential) {
-      for (std::size_t i = 1; i < x.size(); ++i) x[0] = add(x[0], x[i]);
+      for (std::size_t i = 1; i < x.size(); ++i) {
+        out_.stage(fmt::format("{}_node{}", name, i - 1));
+        x[0] = add(x[0], x[i]);
+      }
       return x[0];
     }
-    for (; x.size() > 1;) {
+    for (int level = 0; x.size() > 1; ++level) {
+      out_.stage(fmt::format("{}_level{}", name, level));
       std::vector<Term> next;
       for (std::size_t i = 0; i + 1 < x.size(); i += 2) next.push_back(add(x[i], x[i + 1]));
       if (x.size() % 2) next.push_back(x.back());
@@ -321,8 +324,8 @@ class Body {
   }
 
   void deliver(const Term& t) {
-    out_.section("normalise, denormalise, round, pack");
-    RoundingPorts ports{.rm = "rm", .mixed = mixed_.empty() ? "1'b0" : mixed_};
+    out_.stage("normalise");
+    RoundingPorts ports{.rm = "rm", .mixed = mixed_.empty() ? "1'b0" : mixed_, .staged = true};
     if (u_.out.rm.stochastic()) ports.random = "random";
     if (masks()) {
       ports.nan = fmt::format("block_nan | (!block_inf & {})", t.nan().name);
@@ -330,6 +333,7 @@ class Body {
       ports.sign = fmt::format("block_inf ? block_minus : {}", t.sign().name);
     }
     stages_.deliver("out", t, u_.out, ports);
+    out_.stage("result");
     out_.assign("y", "out_code");
     out_.assign("flags", all_flags());
   }
@@ -379,21 +383,35 @@ std::vector<Port> ports(const Unit& u, int lanes, const RtlOptions& options) {
   return all;
 }
 
+TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& options) {
+  check_identifier(options.multiplier);
+  check(unit, options);
+  const int lanes = unit.lanes ? static_cast<int>(unit.lanes) : options.lanes;
+  TopModule top{
+      .name = name,
+      .comment = {"SPEC: " + to_string(unit),
+                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
+      .ports = ports(unit, lanes, options),
+      .body = [&unit, lanes, &options](Netlist& out) { Body(unit, lanes, options, out).write(); },
+      .pipeline = options.pipeline};
+  top.comment.push_back(
+      fmt::format("One block of {} products. {} flags: NV DZ OF UF NX.", lanes, clocking(top)));
+  return top;
+}
+
 }  // namespace
 
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
   check_identifier(name);
-  check_identifier(options.multiplier);
-  check(unit, options);
-  const int lanes = unit.lanes ? static_cast<int>(unit.lanes) : options.lanes;
-  return rtl_files(
-      {.name = name,
-       .comment = {"SPEC: " + to_string(unit),
-                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
-                   fmt::format("One block of {} products. Combinational. flags: NV DZ OF UF NX.",
-                               lanes)},
-       .ports = ports(unit, lanes, options),
-       .body = [&](Netlist& out) { Body(unit, lanes, options, out).write(); }});
+  return rtl_files(top_module(unit, name, options));
+}
+
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options) {
+  return pipeline_stages(top_module(unit, "stages", options));
+}
+
+Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
+  return timing(top_module(unit, "timing", options));
 }
 
 }  // namespace widthwise::hdl

@@ -18,6 +18,26 @@ struct RtlFile {
   std::string text;
 };
 
+// Stages behind which a register stands, as often as one does: {"product", "round"}. Absent: no
+// registers, no clock. Each stage of the module has a parameter PIPE_STAGE, how many registers
+// stand behind it; these are its defaults, which an instance may override. LATENCY is their sum.
+//
+//   in_valid, in_ready     a transaction is taken at a clock edge where both are 1
+//   out_valid, out_ready   likewise; results come in the order of the operands
+//   rst                    synchronous; what is on its way is dropped
+//
+// One enters at every clock until a result that is not taken stops all stages at once: in_ready is
+// 0 while out_valid is 1 and out_ready 0. Taps are of the transaction that is in their stage, if
+// STAGE_valid is 1.
+using RtlPipeline = std::optional<std::vector<std::string>>;
+
+// Clocks from a transaction to its result, and from a block of a sum to its next; 0 where no clock
+// or no sum is.
+struct Timing {
+  int latency = 0, interval = 0;
+  bool operator==(const Timing&) const = default;
+};
+
 // One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format.
 struct RtlOperation {
   Operation operation;
@@ -25,6 +45,7 @@ struct RtlOperation {
   Format result;
   std::optional<Rounding> rounding{};  // absent: a port `rm` takes the codes RM_... of the header
   Tininess tininess = Tininess::after_rounding;
+  RtlPipeline pipeline{};
 };
 
 struct RtlOptions {
@@ -32,10 +53,11 @@ struct RtlOptions {
   int lanes = 0;               // products of a block, for a unit that takes all of K at once
   // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
   std::string multiplier = "ww_multiply";
+  RtlPipeline pipeline{};
 };
 
-// The top module, called `name`, and all that it needs; combinational. Refuses what is not built,
-// and says what is.
+// The top module, called `name`, and all that it needs. Refuses what is not built, and says what
+// is.
 //
 //   a, b [, c]     codes; flags are NV DZ OF UF NX, as in the headers
 //   rm             the rounding's code, where it is no constant
@@ -46,5 +68,11 @@ std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 // along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
 // such a y. Scales come as scale_a and scale_b, one for every block of elements.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
+
+// The stages that a pipeline may name, in their order.
+std::vector<std::string> rtl_stages(const RtlOperation& operation);
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
+Timing rtl_timing(const RtlOperation& operation);
+Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl
