@@ -45,6 +45,10 @@ std::string busy_register(const Netlist& netlist) {
 
 }  // namespace
 
+std::vector<std::string> named(const TopModule& top) {
+  return top.pipeline.value_or(std::vector<std::string>{});
+}
+
 std::vector<std::string> pipeline_stages(const Netlist& netlist) {
   std::vector<std::string> names = all_stages(netlist);
   std::erase(names, netlist.kept());
@@ -53,7 +57,7 @@ std::vector<std::string> pipeline_stages(const Netlist& netlist) {
 
 void check_pipeline(const TopModule& top, const Netlist& netlist) {
   const std::vector<std::string> stages = pipeline_stages(netlist);
-  for (const std::string& name : *top.pipeline)
+  for (const std::string& name : named(top))
     if (std::ranges::find(stages, name) == stages.end())
       throw std::invalid_argument(
           fmt::format("rtl: pipeline names {}, and {} has no such stage; it has {}", name, top.name,
@@ -65,7 +69,7 @@ std::string pipe_parameters(const TopModule& top, const Netlist& netlist) {
   std::string text;
   for (const std::string& stage : pipeline_stages(netlist))
     text += fmt::format("{}\n  parameter integer {} = {}", text.empty() ? "" : ",",
-                        netlist.depth(stage), std::ranges::count(*top.pipeline, stage));
+                        netlist.depth(stage), std::ranges::count(named(top), stage));
   return fmt::format(" #({}\n)", text);
 }
 

@@ -7,6 +7,8 @@
 // What a top module has around its body where registers lie between the stages.
 namespace widthwise::hdl {
 
+// The stages behind which a register stands, as often as one does.
+std::vector<std::string> named(const TopModule& top);
 std::vector<std::string> pipeline_stages(const Netlist& netlist);
 // Refuses names that are no stage's.
 void check_pipeline(const TopModule& top, const Netlist& netlist);

@@ -48,6 +48,7 @@ class Netlist {
   // The one register behind this stage is a state: it is always there, and keeps its last result.
   void keep(std::string_view stage) { kept_ = stage; }
   const std::string& kept() const { return kept_; }
+  const std::string& here() const { return stages()[pipeline_.reading()].stage; }
   // How many registers are behind a stage, "PIPE_ROUND", and when they take what is in front.
   std::string depth(std::string_view stage) const;
   std::string enable(std::string_view stage) const;

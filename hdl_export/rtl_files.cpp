@@ -84,7 +84,7 @@ Timing timing(const TopModule& top) {
   const Netlist netlist = body(top);
   check_pipeline(top, netlist);
   const bool keeps = top.sum != TopModule::Sum::none;
-  const int latency = static_cast<int>(top.pipeline->size()) + keeps;
+  const int latency = static_cast<int>(named(top).size()) + keeps;
   return {latency, top.sum == TopModule::Sum::of_codes ? latency : keeps ? 1 : 0};
 }
 

@@ -25,7 +25,7 @@ struct TopModule {
   // Keeps a running sum: of codes, each of which needs the one before, or of a register.
   enum class Sum { none, of_codes, of_register } sum = Sum::none;
 
-  bool clocked() const { return pipeline.has_value(); }
+  bool clocked() const { return pipeline || sum != Sum::none; }
 };
 
 // What a comment says of it.

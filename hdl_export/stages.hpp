@@ -72,6 +72,9 @@ class Stages {
               const std::function<std::string(const std::string& i)>& index);
   // x where `when` holds, else y.
   Term chosen(const std::string& name, const std::string& when, const Term& x, const Term& y);
+  // t where `when` holds, else a zero of the sign given.
+  Term only(const std::string& name, const std::string& when, const Term& t,
+            const std::string& sign);
   // Terms of one shape side by side.
   Term joined(const std::string& name, const Term& x, const Term& y);
   // The sums of `groups` runs of neighbouring lanes.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "widthwise/hdl/constants.hpp"
 #include "widthwise/rounding.hpp"
 #include "widthwise/sim/operation.hpp"
 #include "widthwise/unit.hpp"
@@ -31,13 +32,6 @@ struct RtlFile {
 // STAGE_valid is 1.
 using RtlPipeline = std::optional<std::vector<std::string>>;
 
-// Clocks from a transaction to its result, and from a block of a sum to its next; 0 where no clock
-// or no sum is.
-struct Timing {
-  int latency = 0, interval = 0;
-  bool operator==(const Timing&) const = default;
-};
-
 // One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format.
 struct RtlOperation {
   Operation operation;
@@ -54,6 +48,7 @@ struct RtlOptions {
   // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
   std::string multiplier = "ww_multiply";
   RtlPipeline pipeline{};
+  bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
 };
 
 // The top module, called `name`, and all that it needs. Refuses what is not built, and says what
@@ -67,6 +62,15 @@ std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 // One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
 // along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
 // such a y. Scales come as scale_a and scale_b, one for every block of elements.
+//
+// Accumulating, it is given the blocks of a sum one after the other:
+//
+//   in_first     a sum begins, whatever was there before
+//   in_last      its result comes out, with the flags of all its blocks
+//   c            read with the first block of a chain; with the last where a unit takes all of K at
+//                once, whose exact or fixed-point register takes `lanes` products at every clock
+//
+// A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
 // The stages that a pipeline may name, in their order.
