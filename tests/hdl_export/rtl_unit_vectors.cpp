@@ -87,19 +87,40 @@ Answer answer(const Unit& u, const ReferenceUnit& reference, const Operands& x, 
   return z;
 }
 
+// Where C's port takes two formats: a block alone, of a chain that begins in another.
+bool two_kinds_of_c(const Unit& u, const hdl::RtlOptions& options) {
+  return u.lanes != 0 && options.lanes == 0 && u.chain == Chain{} &&
+         u.c != Operand{.fmt = u.out.fmt};
+}
+
+// The words of all stochastic roundings, as the simulator's generator makes them.
+std::string random_words(const std::vector<hdl::RandomPort>& ports, std::uint64_t seed,
+                         std::uint64_t index) {
+  std::string line;
+  for (const hdl::RandomPort& port : ports) {
+    std::vector<Code> words;
+    for (const std::int64_t step : port.steps)
+      words.emplace_back(
+          random_bits(port.bits, {seed, index}, port.slot, static_cast<std::uint64_t>(step)));
+    line += bus_digits(words, port.bits);
+  }
+  return line;
+}
+
 }  // namespace
 
 Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
         const hdl::RtlOptions& options, const Multiplier& multiplier) {
-  const auto lanes = static_cast<std::size_t>(unit.lanes ? unit.lanes : options.lanes);
-  const int l = static_cast<int>(lanes);
-  const bool two_kinds = unit.lanes != 0 && unit.c != Operand{.fmt = unit.out.fmt};
+  const int l = options.lanes ? options.lanes : static_cast<int>(unit.lanes);
+  const auto lanes = static_cast<std::size_t>(l);
+  const bool two_kinds = two_kinds_of_c(unit, options);
   const int c_width =
       two_kinds ? std::max(unit.c.fmt.width(), unit.out.fmt.width()) : unit.c.fmt.width();
+  const int y_width = result_round(unit).fmt.width();
   Dut d{.name = name,
         .files = hdl::rtl(unit, name, options),
         .inputs = {{"a", unit.a.fmt.width() * l}, {"b", unit.b.fmt.width() * l}, {"c", c_width}},
-        .outputs = {{"y", unit.out.fmt.width()}, {"flags", 5}},
+        .outputs = {{"y", y_width}, {"flags", 5}},
         .vectors = {},
         .taps = {}};
   if (two_kinds) d.inputs.push_back({"running", 1});
@@ -109,8 +130,9 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
     for (const char* port : {"scale_a", "scale_b"})
       d.inputs.push_back({port, unit.scale->fmt.width() * scales});
   if (options.rounding_port) d.inputs.push_back({"rm", 4});
-  const int k = unit.out.rm.random_bits;
-  if (k > 0) d.inputs.push_back({"random", k});
+  const std::vector<hdl::RandomPort> ports = hdl::random_ports(unit, options);
+  for (const hdl::RandomPort& port : ports)
+    d.inputs.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
 
   const int modes = options.rounding_port ? deterministic_modes : 1;
   for (int running = 0; running <= (two_kinds ? 1 : 0); ++running)
@@ -130,8 +152,8 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
           line += bus_digits(x.scale_a, u.scale->fmt.width()) +
                   bus_digits(x.scale_b, u.scale->fmt.width());
         if (options.rounding_port) line += hex(rm_codes[mode], 4);
-        if (k > 0) line += hex(random_bits(k, {3, index}, Slot::out, 0), k);
-        d.vectors.push_back(line + digits(z.code.data(), u.out.fmt.width()) + hex(z.flags, 5));
+        line += random_words(ports, 3, index);
+        d.vectors.push_back(line + digits(z.code.data(), y_width) + hex(z.flags, 5));
       }
     }
   return d;
