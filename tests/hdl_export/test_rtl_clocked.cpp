@@ -141,10 +141,13 @@ namespace {
 struct Running {
   const char* text;
   int lanes = 0;
+  bool generator = false;
 };
 constexpr Running running_units[] = {
     {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
     {"mac(e5m10, sum=e8m13:sr8:half)"},
+    {"tree(e4m3fn, fan=4, product=e5m3:sr20, node=e5m10:sr9, sum=e8m13:sr40)", 0, true},
+    {"fixedacc(e4m3fn, width=16, frac=8, overflow=wrap, out=e5m4:sr12)", 2, true},
     {"fma(e5m10)"},
     {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
     {"ampere.f16.f32"},
@@ -162,9 +165,9 @@ std::vector<Dut> running_duts(std::size_t sums, std::size_t longest) {
   for (const Running& r : running_units)
     for (const bool deep : {false, true}) {
       const widthwise::Unit unit = parse_unit(r.text);
-      RtlOptions options{.lanes = r.lanes, .accumulate = true};
+      RtlOptions options{.lanes = r.lanes, .accumulate = true, .generator = r.generator};
       if (deep) options.pipeline = rtl_stages(unit, options);
-      std::vector<std::size_t> blocks{1, 2, 1, 3, 1, 1, 5, 2, 40, longest};
+      std::vector<std::size_t> blocks{1, 2, 1, 3, 1, longest};
       while (blocks.size() < sums) blocks.push_back(1 + random() % 8);
       duts.push_back(running_dut(fmt::format("sum{}", duts.size()), unit, blocks, random, options));
     }
@@ -172,6 +175,27 @@ std::vector<Dut> running_duts(std::size_t sums, std::size_t longest) {
 }
 
 }  // namespace
+
+TEST_CASE("no tool says a word of modules with a clock, and none of them has a latch or a loop") {
+  if (!have("verilator") || !have("iverilog") || !have("yosys")) return;
+  std::vector<Dut> duts = running_duts(0, 1);
+  for (Dut& d : pipelines(30)) duts.push_back(std::move(d));
+  for (const Dut& d : duts) {
+    const Scratch folder;
+    write_files(folder, {d});
+    const Ran ran =
+        run(folder.path(),
+            fmt::format(
+                "verilator --lint-only -Wall -y . {0}.v && iverilog -Wall -g2005 -y . -o s {0}.v "
+                "&& yosys -q -p 'read_verilog *.v; hierarchy -check -top {0}; proc; flatten; "
+                "opt_clean; check -assert; select -assert-none t:$dlatch t:$adlatch; "
+                "select -assert-any t:$dffe t:$dff t:$sdffe t:$sdff'",
+                d.name));
+    CAPTURE(d.name);
+    CHECK(ran.output == "");
+    CHECK(ran.status == 0);
+  }
+}
 
 TEST_CASE("running sums of codes and of wide registers, in Verilator") {
   if (have("verilator")) check_all(HdlSimulator::verilator, running_duts(150, 200));
@@ -189,6 +213,29 @@ TEST_CASE("a running sum takes its blocks every II clocks: one for a register, L
   CHECK(rtl_timing(mac, options) == Timing{3, 3});
   options.lanes = 4;
   CHECK(rtl_timing(kulisch, options) == Timing{3, 1});
+}
+
+TEST_CASE("a module that makes its random words makes the simulator's") {
+  if (!have("iverilog")) return;
+  Random random(16);
+  std::vector<Dut> duts;
+  for (const char* text : {"add e8m7 e8m7 -> e8m7 sr8", "convert e8m23 -> e5m2 sr17:even",
+                           "multiply e5m10 e5m10 -> e5m4 sr33:half"}) {
+    auto op = operation(text);
+    op.generator = true;
+    duts.push_back(thinned(
+        dut(fmt::format("own{}", duts.size()), op, aimed_tuples(op.operands, 200, random)), 300));
+  }
+  for (const char* text :
+       {"mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)",
+        "tree(e4m3fn, fan=9, product=e5m7:sr16, node=e5m10:sr32, sum=e8m7:sr33)"})
+    duts.push_back(
+        dut(fmt::format("own{}", duts.size()), parse_unit(text), 60, random, {.generator = true}));
+  const Verdicts verdicts = simulate(HdlSimulator::icarus, duts);
+  for (const Dut& d : duts) {
+    CHECK(verdicts.at(d.name).vectors == static_cast<long>(d.vectors.size()));
+    CHECK(verdicts.at(d.name).errors == 0);
+  }
 }
 
 TEST_CASE("running sums that are not built are refused") {
