@@ -43,7 +43,7 @@ void check_export_name(std::string_view name) {
 }
 
 std::vector<File> export_files(const Design& design, std::string_view name,
-                               const std::filesystem::path& library) {
+                               std::span<const std::filesystem::path> libraries) {
   check_export_name(name);
   const ConstantTable table = design_constants(design, name);
   std::vector<File> files = header_files(table);
@@ -51,14 +51,14 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
-  if (!library.empty()) files.push_back({library.filename(), contents(library)});
+  for (const auto& library : libraries) files.push_back({library.filename(), contents(library)});
   return files;
 }
 
 std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
                                                  const std::filesystem::path& folder,
-                                                 const std::filesystem::path& library) {
-  const std::vector<File> files = export_files(design, name, library);
+                                                 std::span<const std::filesystem::path> libraries) {
+  const std::vector<File> files = export_files(design, name, libraries);
   write_folder(folder, to_string(design), files);
   std::vector<std::filesystem::path> paths;
   for (const File& file : files) paths.push_back(folder / file.name);

@@ -26,9 +26,10 @@ void bind_export(py::module_& m) {
   // What a text names, in its canonical form.
   m.def("design_text", [](const std::string& text) { return to_string(parse_design(text)); });
   m.def("export_design", [](const std::string& text, const std::string& name,
-                            const std::string& folder, const std::string& library) {
+                            const std::string& folder, const std::vector<std::string>& libraries) {
+    const std::vector<std::filesystem::path> copied(libraries.begin(), libraries.end());
     std::vector<std::string> paths;
-    for (const auto& path : hdl::export_design(parse_design(text), name, folder, library))
+    for (const auto& path : hdl::export_design(parse_design(text), name, folder, copied))
       paths.push_back(path.string());
     return paths;
   });

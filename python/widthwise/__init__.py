@@ -55,6 +55,7 @@ from ._elementwise import (
 )
 from ._engines import engines, explain
 from ._export import export
+from ._files import load
 from ._format import Format, formats
 from ._info import build_info
 from ._product import Product, product
@@ -62,6 +63,7 @@ from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
+from ._views import view
 
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
@@ -108,6 +110,7 @@ __all__ = [
     "less_equal",
     "less_equal_signaling",
     "less_signaling",
+    "load",
     "logb",
     "matmul",
     "max_num",
@@ -138,5 +141,6 @@ __all__ = [
     "units",
     "unordered",
     "verify",
+    "view",
     "zeros",
 ]

@@ -34,7 +34,8 @@ def export(
         directory: made whole or not at all. One that stands there is replaced if it is empty or
             holds an earlier export and nothing else.
         name: of the module that will use them; None: from the unit's text, 'hopper_e4m3_f32'.
-        model: put libwidthwise_model.so, the golden model itself, beside its header.
+        model: put libwidthwise_model.so, the golden model itself, beside its header, and the
+            libraries that a wheel has brought for it.
     Returns:
         The paths of the files, the list apart.
     Raises:
@@ -50,9 +51,15 @@ def export(
     from pathlib import Path
 
     text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
-    library = str(Path(__file__).with_name("lib") / "libwidthwise_model.so") if model else ""
-    paths = core.export_design(text, name or identifier(text), os.fspath(directory), library)
+    libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
+    paths = core.export_design(text, name or identifier(text), os.fspath(directory), libraries)
     return [Path(path) for path in paths]
+
+
+def model_and_its_libraries(folder: Path) -> list[str]:
+    """The golden model first. A wheel has others there, which the model looks for beside it."""
+    model = folder / "libwidthwise_model.so"
+    return [str(model), *(str(path) for path in sorted(folder.glob("*.so*")) if path != model)]
 
 
 def identifier(text: str) -> str:

@@ -16,9 +16,9 @@ namespace widthwise::hdl {
 void check_export_name(std::string_view name);
 
 // What an export holds, made before anything is written: headers, and the golden model's sources.
-// The model's library is among them if its path is not empty.
+// Libraries are copied: the model's, and those that it needs, where a wheel has brought them.
 std::vector<File> export_files(const Design& design, std::string_view name,
-                               const std::filesystem::path& library = {});
+                               std::span<const std::filesystem::path> libraries = {});
 
 // The whole folder or nothing: it is written beside its place and then renamed to it. What stood
 // there is replaced only if it is empty or all its files are those of an earlier export, as the
@@ -28,8 +28,8 @@ void write_folder(const std::filesystem::path& folder, std::string_view spec,
                   std::span<const File> files);
 
 // Both steps. Returns the paths of the files, the list of them apart.
-std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
-                                                 const std::filesystem::path& folder,
-                                                 const std::filesystem::path& library = {});
+std::vector<std::filesystem::path> export_design(
+    const Design& design, std::string_view name, const std::filesystem::path& folder,
+    std::span<const std::filesystem::path> libraries = {});
 
 }  // namespace widthwise::hdl
