@@ -1,6 +1,9 @@
 """Widthwise: arithmetic as a piece of hardware would do it, bit for bit, at any width."""
 
-from . import _widthwise, study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import _widthwise
 from ._array import Array
 from ._chain import evaluate
 from ._compare import (
@@ -64,6 +67,9 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
+
+if TYPE_CHECKING:
+    from . import study
 
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
@@ -144,3 +150,10 @@ __all__ = [
     "view",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Studies are loaded when they are first asked for: few programs make one."""
+    if name != "study":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(".study", __name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from . import _codes, _functions, _ufuncs
 from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import WIDEST_RANGE, Format, as_format
-from ._table import bits_html
 
-MOST_SHOWN = 64  # elements of an HTML table
+if TYPE_CHECKING:
+    from .display.style import Card
 
 
 class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
@@ -234,21 +234,14 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         places = np.arange(self.size).reshape(self.shape)
         return np.array2string(places, formatter={"int_kind": shown}, separator=" ")
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def card(self) -> Card:
+        """What a notebook shows: each element's bits by field, its code and its exact value."""
+        from .display.bits import array_card
 
-        f = self._format
-        flat = self.ravel()[:MOST_SHOWN]
-        fields = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
-        codes = _codes.integers(flat.bits, f)
-        coloured = [bits_html(f"{code:0{f.width}b}", fields) for code in codes]
-        rows = "".join(
-            f"<tr><td>{i}</td><td>{text}</td><td>{bits}</td></tr>"
-            for i, (text, bits) in enumerate(zip(self._texts(flat.bits), coloured, strict=True))
-        )
-        more = f"<p>… {self.size - MOST_SHOWN} more</p>" if self.size > MOST_SHOWN else ""
-        title = escape(f"{f}, shape {self.shape}")
-        return f"<b>{title}</b><table>{rows}</table>{more}"
+        return array_card(self)
+
+    def _repr_html_(self) -> str:
+        return self.card()._repr_html_()
 
 
 def _restored(bits: np.ndarray, format: str) -> Array:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _widthwise as core
-from ._table import Table, html_card, layout_html
+from ._table import Table
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 # Past this many bits between a format's least and largest digit no integer of it is written out.
 WIDEST_RANGE = 1 << 24
@@ -237,11 +240,18 @@ class Format:
         rows += [(name, values[name], codes[name]) for name in codes]
         return Table(["", "value", "code"], rows)
 
+    def card(self) -> Card:
+        """What a notebook shows: fields to scale, the numbers about 1, range, named codes.
+
+        >>> print(Format("e2m1fn").card())  # doctest: +ELLIPSIS
+        e2m1fn...
+        """
+        from .display.card import format_card
+
+        return format_card(self)
+
     def _repr_html_(self) -> str:
-        fields = {"sign": int(self.signed), "exponent": self.exponent_bits}
-        return html_card(
-            str(self), layout_html(fields | {"fraction": self.fraction_bits}), self.table()
-        )
+        return self.card()._repr_html_()
 
 
 def as_format(format: str | Format) -> Format:

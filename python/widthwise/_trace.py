@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier
-from ._table import Table, html_card
+from ._table import Table
 from ._unit import Unit, as_unit
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 
 class Wire(NamedTuple):
@@ -42,9 +45,12 @@ class Trace:
     (Array(5, e4m3fn), 'unpack', 'pack')
     """
 
-    def __init__(self, title: str, wires: list[tuple], result: Array) -> None:
+    def __init__(
+        self, title: str, wires: list[tuple], result: Array, unit: Unit | None = None
+    ) -> None:
         self.title = title
         self.result = result
+        self.unit = unit
         self.wires = [Wire._make((*row[:5], int(row[5], 16), *row[6:])) for row in wires]
 
     def __len__(self) -> int:
@@ -56,6 +62,16 @@ class Trace:
     def __getitem__(self, i: Any) -> Any:
         return self.wires[i]
 
+    def format_of(self, wire: Wire) -> Format:
+        """Of the code at a `pack`: that of the rounding which its slot names."""
+        if self.unit is None:
+            return self.result.format
+        fields: Any = self.unit.fields
+        out = fields["out"]  # which a compensated sum's other roundings take too
+        for key in wire.slot.split("."):
+            fields = fields.get(key, {}) if isinstance(fields, dict) else {}
+        return Format(fields.get("fmt", out["fmt"]))
+
     def table(self) -> Table:
         columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
         return Table(columns, [shown(wire) for wire in self.wires])
@@ -63,8 +79,20 @@ class Trace:
     def __repr__(self) -> str:
         return f"{self.title}\n{self.table()}\nresult: {self.result}"
 
+    def card(self) -> Card:
+        """What a notebook shows: every stage, and what it lost; zeros beside each other in one row.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([3.0, 1.0], "e2m1fn")
+        >>> print(ww.trace("mac(e2m1fn)", x, x).card())  # doctest: +ELLIPSIS
+        mac(e2m1fn), k = 2...
+        """
+        from .display.stages import trace_card
+
+        return trace_card(self)
+
     def _repr_html_(self) -> str:
-        return html_card(self.title, self.table(), f"result: {self.result}")
+        return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, a row a wire. Needs pandas."""
@@ -108,7 +136,7 @@ def trace(
     wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
-    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format))
+    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
 
 
 def trace_operation(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._format import Format
-from ._table import Table, html_card
+from ._table import Table
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 LONGEST_DOT: int = core.longest_dot
 
@@ -127,8 +130,14 @@ class Unit:
         widths = [(f"width: {key}", value) for key, value in self.widths().items()]
         return Table(["field", "value"], [*rows, *widths])
 
+    def card(self) -> Card:
+        """What a notebook shows: the stages in order, the width of every wire, all fields."""
+        from .display.pipeline import unit_card
+
+        return unit_card(self)
+
     def _repr_html_(self) -> str:
-        return html_card(str(self), self.table())
+        return self.card()._repr_html_()
 
 
 def as_unit(unit: str | Unit) -> Unit:
