@@ -26,4 +26,8 @@ struct TopModule {
 // The top module's file and those of the modules below it.
 std::vector<RtlFile> rtl_files(const TopModule& top);
 
+// The ports of what rtl() makes.
+std::vector<Port> rtl_ports(const RtlOperation& operation);
+std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
+
 }  // namespace widthwise::hdl

@@ -360,7 +360,14 @@ class Body {
   std::string mixed_;
 };
 
-std::vector<Port> ports(const Unit& u, int lanes, const RtlOptions& options) {
+int lanes_of(const Unit& u, const RtlOptions& options) {
+  return u.lanes ? static_cast<int>(u.lanes) : options.lanes;
+}
+
+}  // namespace
+
+std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
+  const int lanes = lanes_of(u, options);
   const int c_width =
       two_kinds_of_c(u) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
   std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), lanes}},
@@ -379,20 +386,18 @@ std::vector<Port> ports(const Unit& u, int lanes, const RtlOptions& options) {
   return all;
 }
 
-}  // namespace
-
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
   check_identifier(name);
   check_identifier(options.multiplier);
   check(unit, options);
-  const int lanes = unit.lanes ? static_cast<int>(unit.lanes) : options.lanes;
+  const int lanes = lanes_of(unit, options);
   return rtl_files(
       {.name = name,
        .comment = {"SPEC: " + to_string(unit),
                    fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
                    fmt::format("One block of {} products. Combinational. flags: NV DZ OF UF NX.",
                                lanes)},
-       .ports = ports(unit, lanes, options),
+       .ports = rtl_ports(unit, options),
        .body = [&](Netlist& out) { Body(unit, lanes, options, out).write(); }});
 }
 

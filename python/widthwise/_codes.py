@@ -64,6 +64,11 @@ def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
         )
 
 
+def sign_bit(f: Format) -> Any:
+    """The sign in a code's last limb; 0 where the format has none."""
+    return f.dtype.type(f.signed << ((f.width - 1) % (8 * f.dtype.itemsize)))
+
+
 def all_float64(f: Format) -> bool:
     """Whether every number of the format is a float64."""
     least = f.emin - f.fraction_bits

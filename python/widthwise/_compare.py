@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
@@ -85,6 +86,12 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     """
     (a,) = operands({"x": x}, optional_format(format))
     return CLASSES[class_numbers(a)]
+
+
+def signbit(x: Array) -> np.ndarray:
+    """Whether each has a minus sign, zeros and NaN too (isSignMinus, IEEE 754-2019, 5.7.2)."""
+    top = x.bits if x.format.limbs == 1 else x.bits[..., -1]
+    return (top & _codes.sign_bit(x.format)) != 0
 
 
 def isnan(x: Array) -> np.ndarray:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 CELL = "text-align:left;padding:1px 8px;font-family:monospace;white-space:nowrap"
 
@@ -51,6 +54,27 @@ class Table:
             for row in self.rows
         )
         return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows))
+
+
+class Findings(Table):
+    """A table of tidy rows, one a case."""
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column."""
+        if name not in self.columns:
+            raise KeyError(f"{name!r}: the columns are {', '.join(self.columns)}")
+        i = self.columns.index(name)
+        return np.array([row[i] for row in self.rows])
+
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """A data frame of pandas or polars, which has to be installed."""
+        return data_frame({name: list(self[name]) for name in self.columns}, library)
+
+
+def data_frame(columns: Mapping[str, Any], library: str) -> Any:
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"library = {library!r}: it may be 'pandas' or 'polars'")
+    return import_module(library).DataFrame(columns)
 
 
 def cell(value: Any) -> str:

@@ -26,15 +26,36 @@ def add_commands(commands: Any) -> None:
     add_quantize(commands)
     add_product(commands, "dot", dot, "along the last axis")
     add_product(commands, "matmul", matmul, "of matrices")
-    command = commands.add_parser("export", help="every width and constant of a unit or operation")
+    add_export(commands)
+
+
+def add_export(commands: Any) -> None:
+    command = commands.add_parser(
+        "export", help="headers, RTL, test benches and vectors of a unit or operation"
+    )
     command.add_argument("unit", metavar="UNIT", help="or an operation, as 'add(e4m3fn)'")
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")
     command.add_argument(
+        "--rtl",
+        action=argparse.BooleanOptionalAction,
+        help="RTL or an error, or none; default: where it is built",
+    )
+    command.add_argument(
+        "--rounding-port", action="store_true", help="round as a port says, not as UNIT does"
+    )
+    command.add_argument(
+        "--lanes", type=int, metavar="N", help="of a block, where UNIT takes all of K at once"
+    )
+    command.add_argument(
+        "--vectors", type=int, default=1000, metavar="N", help="at random; default: 1000"
+    )
+    command.add_argument(
         "--model", action="store_true", help="copy the golden model's library, too"
     )
     command.set_defaults(run=run_export)
-    add_json(command)
+    for add in (add_seed, add_json):
+        add(command)
 
 
 def add_quantize(commands: Any) -> None:
@@ -184,7 +205,17 @@ def run_product(options: argparse.Namespace, compute: Callable) -> int:
 
 def run_export(options: argparse.Namespace) -> int:
     try:
-        paths = export(options.unit, options.directory, options.name, model=options.model)
+        paths = export(
+            options.unit,
+            options.directory,
+            options.name,
+            rtl=options.rtl,
+            rounding_port=options.rounding_port,
+            lanes=options.lanes,
+            vectors=options.vectors,
+            seed=options.seed,
+            model=options.model,
+        )
     except OSError as why:
         raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
     show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))
