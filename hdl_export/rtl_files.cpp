@@ -16,7 +16,7 @@ Netlist body(const TopModule& top) {
     Netlist netlist(exponent_bits, top.clocked());
     for (const Port& port : top.ports)
       if (port.direction == "input ") netlist.input(port.bus);
-    const bool keeps = top.sum != TopModule::Sum::none;
+    const bool keeps = top.running != RunningSum::none;
     if (keeps)
       for (const char* name : {"in_first", "in_last"}) netlist.input({name, 1});
     top.body(netlist);
@@ -71,7 +71,7 @@ std::vector<RtlFile> rtl_files(const TopModule& top) {
 
 std::string_view clocking(const TopModule& top) {
   if (!top.clocked()) return "Combinational.";
-  if (top.sum == TopModule::Sum::none) return "Takes operands at every clock, LATENCY to a result.";
+  if (top.running == RunningSum::none) return "Takes operands at every clock, LATENCY to a result.";
   return "Takes a block of a sum every II clocks, LATENCY to a result.";
 }
 
@@ -83,9 +83,9 @@ Timing timing(const TopModule& top) {
   if (!top.clocked()) return {};
   const Netlist netlist = body(top);
   check_pipeline(top, netlist);
-  const bool keeps = top.sum != TopModule::Sum::none;
+  const bool keeps = top.running != RunningSum::none;
   const int latency = static_cast<int>(named(top).size()) + keeps;
-  return {latency, top.sum == TopModule::Sum::of_codes ? latency : keeps ? 1 : 0};
+  return {latency, top.running == RunningSum::of_codes ? latency : keeps ? 1 : 0};
 }
 
 }  // namespace widthwise::hdl

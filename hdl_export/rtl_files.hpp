@@ -15,6 +15,9 @@ struct Port {
   Bus bus;
 };
 
+// What a top module keeps between blocks: codes, each of which needs the one before, or a register.
+enum class RunningSum { none, of_codes, of_register };
+
 // What a top module says of itself and how its body is written.
 struct TopModule {
   std::string_view name;
@@ -22,10 +25,9 @@ struct TopModule {
   std::vector<Port> ports;
   std::function<void(Netlist&)> body;  // a stage `result` at its end
   RtlPipeline pipeline{};
-  // Keeps a running sum: of codes, each of which needs the one before, or of a register.
-  enum class Sum { none, of_codes, of_register } sum = Sum::none;
+  RunningSum running = RunningSum::none;
 
-  bool clocked() const { return pipeline || sum != Sum::none; }
+  bool clocked() const { return pipeline || running != RunningSum::none; }
 };
 
 // What a comment says of it.

@@ -109,6 +109,38 @@ const TestedUnit tested_units[] = {
     // A fused sum has no nodes: node_round changes nothing, the carriers' widths included.
     {"{a.fmt = 'e8m23', b.fmt = 'e4m3fnuz', c.fmt = 'e2m1fn', lanes = 9, c_level = 'group', "
      "group_sum.node_round.fmt = 'e4m6', out.fmt = 'e2m1fn', out.rm = 'rna', out.keep_frac = 1}"},
+    // Registers that wrap, saturate or tell, below the largest exponent too.
+    {"fixedacc(e4m3fn, width=12, frac=7, overflow=flag, out=e5m10)", {.lanes = 5}},
+    {"{a.fmt = 'e4m3fn', b.fmt = 'e4m3fn', c.fmt = 'e5m10', lanes = 4, c_level = 'group', "
+     "group_sum.align = {reference = 'max_exponent', frac_bits = 6, rm = 'rne'}, "
+     "group_sum.width = 9, group_sum.overflow = 'saturate', out.fmt = 'e5m10'}"},
+    {"{a.fmt = 'e4m3fn', b.fmt = 'e4m3fn', c.fmt = 'e5m10', lanes = 4, c_level = 'group', "
+     "group_sum.align = {reference = 'max_exponent', frac_bits = 5, rm = 'rdn'}, "
+     "group_sum.width = 8, group_sum.overflow = 'flag', out.fmt = 'e5m10'}"},
+    // Chains: blocks in a row, and what is done at their end.
+    {"fma(e5m10)", {.rounding_port = true, .lanes = 3}},
+    {"mac(e4m3fn, product=e5m7:sr6, sum=e8m13:sr8:even)", {.lanes = 3}},
+    {"dot(e4m3fn, c=e4m3fn, out=e5m10, lanes=2, align=6:rtz, promote=4:e8m7, final=e5m2)",
+     {.lanes = 10}},
+    {"dot(e2m1fn, c=e8m7, out=e5m10, lanes=4, scale=e8m0fnu:2:term)", {.lanes = 8}},
+    {"tree(e4m3fn, fan=3, product=e5m7:sr4, node=e5m10:sr5:half, sum=e8m13)", {.lanes = 6}},
+    {"kahan(e4m3fn, product=e5m7, sum=e5m3)", {.rounding_port = true, .lanes = 3}},
+    {"neumaier(e4m3fn, product=e5m7, sum=e5m3, final=e5m2)", {.lanes = 3}},
+    {"neumaier(e5m2, product=e5m7:sr7, sum=e5m3:sr9, promote=2:e5m5)", {.lanes = 3}},
+    {"kahan(e5m2, product=e5m7, sum=e5m3:sr9:half)", {.lanes = 3}},
+    {"lowered.e5m2.f16"},
+    {"mac.bf16.f32.bf16"},
+    // Operands cut, sums joined late, a cut before the rounding.
+    {"{a = {fmt = 'e8m7', keep_frac = 3, keep_rm = 'rne'}, b = {fmt = 'e5m2', keep_frac = 0, "
+     "keep_rm = 'raz'}, c = {fmt = 'e5m10', keep_frac = 4, keep_rm = 'rup'}, lanes = 3, "
+     "product.exponent = 'normalised', c_level = 'late', group_sum.align = {reference = "
+     "'max_exponent', frac_bits = 5, rm = 'rtz'}, c_sum.align = {reference = 'max_exponent', "
+     "frac_bits = 9, rm = 'rdn', drop_c_below = 3}, out = {fmt = 'e5m10', rm = 'rdn', "
+     "post_norm_frac = 8, post_norm_rm = 'rup', zero_sign = 'plus'}}"},
+    {"ampere.tf32.f32"},
+    {"approx.f16"},
+    {"cdna3.f16"},
+    {"cdna3.fp8"},
     {"hopper.e4m3.f32"},
     {"hopper.f16.f16"},
     {"ampere.f16.f32"},
