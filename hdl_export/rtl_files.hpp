@@ -21,6 +21,7 @@ struct TopModule {
   std::vector<std::string> comment;
   std::vector<Port> ports;
   std::function<void(Netlist&)> body;
+  std::vector<RtlFile> own{};  // files besides, of this module alone
 };
 
 // The top module's file and those of the modules below it.

@@ -2,6 +2,7 @@
 
 #include "codes.hpp"
 #include "rtl_files.hpp"
+#include "rtl_multiplier.hpp"
 #include "unit_block.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -260,18 +261,23 @@ std::vector<Port> ports(const Unit& u, const UnitShape& shape, const RtlOptions&
 
 }  // namespace
 
-std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
+std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& wished) {
   check_identifier(name);
+  RtlOptions options = wished;
+  if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
   check_identifier(options.multiplier);
   const UnitShape shape = shape_of(unit, options);
-  return rtl_files(
-      {.name = name,
-       .comment = {"SPEC: " + to_string(unit),
-                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
-                   fmt::format("{} of {} products. Combinational. flags: NV DZ OF UF NX.",
-                               shape.whole ? "A dot product" : "One block", shape.products())},
-       .ports = ports(unit, shape, options),
-       .body = [&](Netlist& out) { Body(unit, shape, options, out).write(); }});
+  TopModule top{
+      .name = name,
+      .comment = {"SPEC: " + to_string(unit),
+                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
+                  fmt::format("{} of {} products. Combinational. flags: NV DZ OF UF NX.",
+                              shape.whole ? "A dot product" : "One block", shape.products())},
+      .ports = ports(unit, shape, options),
+      .body = [&](Netlist& out) { Body(unit, shape, options, out).write(); }};
+  if (options.multiply)
+    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
+  return rtl_files(top);
 }
 
 }  // namespace widthwise::hdl
