@@ -24,6 +24,7 @@ struct TopModule {
   std::vector<std::string> comment;
   std::vector<Port> ports;
   std::function<void(Netlist&)> body;  // a stage `result` at its end
+  std::vector<RtlFile> own{};          // files besides, of this module alone
   RtlPipeline pipeline{};
   RunningSum running = RunningSum::none;
 

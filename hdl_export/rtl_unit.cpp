@@ -2,6 +2,7 @@
 
 #include "codes.hpp"
 #include "rtl_files.hpp"
+#include "rtl_multiplier.hpp"
 #include "unit_block.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -264,7 +265,8 @@ class Body {
   bool promoted_ = false;  // the sum is the outer one
 };
 
-TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& options) {
+TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options) {
+  if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
   check_identifier(options.multiplier);
   const UnitShape shape = shape_of(unit, options);
   TopModule top{
@@ -272,9 +274,11 @@ TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& 
       .comment = {"SPEC: " + to_string(unit),
                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
       .ports = rtl_ports(unit, options),
-      .body = [&unit, shape, &options](Netlist& out) { Body(unit, shape, options, out).write(); },
+      .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
       .pipeline = options.pipeline,
       .running = shape.running};
+  if (options.multiply)
+    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
                                     shape.whole ? "A dot product" : "One block", shape.products(),
                                     clocking(top)));
