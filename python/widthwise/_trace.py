@@ -191,5 +191,5 @@ def trace_operation(
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
     wires = core.trace_operation(op, to._core, env, pairs, seed)
-    result = compute(op, dict(arrays), to, rounding, tininess, nan, seed=seed)
+    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
     return Trace(f"{op} in {to}, {rounding}", wires, result)

@@ -160,8 +160,9 @@ def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     to = options.to
     stages = trace_operation(options.name, *operands, format=to, seed=options.seed, **how)
-    named = dict(zip("xyz", operands, strict=False))
-    z, flags = _elementwise.compute(options.name, named, to, flags=True, seed=options.seed, **how)
+    z, flags = _elementwise.compute(
+        options.name, operands, to, flags=True, seed=options.seed, **how
+    )
     return show_op(options, operands, z, flags, stages)
 
 
