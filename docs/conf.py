@@ -64,7 +64,9 @@ def entry(package: ModuleType, name: str) -> str:
     full = f"{package.__name__}.{name}"
     if isinstance(value, type):
         return f".. autoclass:: {full}\n   :members:"
-    return f".. autofunction:: {full}" if callable(value) else f".. autodata:: {full}\n   :no-value:"
+    if callable(value):
+        return f".. autofunction:: {full}"
+    return f".. autodata:: {full}\n   :no-value:"
 
 
 def prose(app, what, name, of, options, lines: list[str]) -> None:
