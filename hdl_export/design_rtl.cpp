@@ -23,12 +23,12 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
         "lanes = {} of {}: an operation has none; leave lanes out", options.lanes, to_string(s)));
   check_port(s.rounding, options);
   const auto read = s.read();
-  const RtlOperation op{.operation = s.op,
-                        .operands = {read.begin(), read.end()},
-                        .result = s.to,
-                        .rounding = options.rounding_port ? std::nullopt
-                                                          : std::optional<Rounding>(s.rounding),
-                        .tininess = s.tininess};
+  const RtlOperation op{
+      .operation = s.op,
+      .operands = {read.begin(), read.end()},
+      .result = s.to,
+      .rounding = options.rounding_port ? std::nullopt : std::optional<Rounding>(s.rounding),
+      .tininess = s.tininess};
   return {rtl(op, name), rtl_ports(op)};
 }
 

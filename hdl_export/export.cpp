@@ -7,8 +7,10 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "benches.hpp"
 #include "design_rtl.hpp"
 #include "model_files.hpp"
+#include "vectors.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -71,8 +73,12 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
   const BuiltRtl built = built_rtl(design, name, options);
-  if (built.rtl)
+  if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
+    files.push_back(
+        {fmt::format("vectors/{}.hex", name), vector_file(design, built.rtl->ports, options)});
+    for (File& file : bench_files(design, name, built.rtl->ports)) files.push_back(std::move(file));
+  }
   return files;
 }
 

@@ -20,11 +20,21 @@ struct TopModule {
   std::string_view name;
   std::vector<std::string> comment;
   std::vector<Port> ports;
-  std::function<void(Netlist&)> body;
+  std::function<void(Netlist&)> body;  // a stage `result` at its end
+  RtlPipeline pipeline{};
+  // Keeps a running sum: of codes, each of which needs the one before, or of a register.
+  enum class Sum { none, of_codes, of_register } sum = Sum::none;
+
+  bool clocked() const { return pipeline || sum != Sum::none; }
 };
 
+// What a comment says of it.
+std::string_view clocking(const TopModule& top);
 // The top module's file and those of the modules below it.
 std::vector<RtlFile> rtl_files(const TopModule& top);
+// Its stages behind which registers may stand.
+std::vector<std::string> pipeline_stages(const TopModule& top);
+Timing timing(const TopModule& top);
 
 // The ports of what rtl() makes.
 std::vector<Port> rtl_ports(const RtlOperation& operation);

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -61,6 +62,18 @@ void check_chain(const Chain& c) {
   if (key) refuse(fmt::format("chain.{}", key), "a block is, whose result goes back to c along k");
 }
 
+// A unit that takes all of K at once has one register for it, if its digits are known beforehand.
+void check_register(const Unit& u) {
+  if (u.group_sum.align.reference == Reference::max_exponent)
+    refuse("a running sum below the largest exponent of all terms",
+           "a unit of so many lanes a block (lanes = 4) has one");
+  if (u.groups || u.c_level != CLevel::group || u.group_sum.order != Order::fused)
+    refuse("a running sum of several groups, of nodes or with C joined late",
+           "take one fused group_sum with C in it");
+  if (u.scale && u.scale->apply == ScaleApply::group)
+    refuse("a running sum with scale.apply = group", "term is");
+}
+
 void check(const Unit& u, const RtlOptions& options) {
   widthwise::check(u);
   check_operands(u);
@@ -81,19 +94,33 @@ void check(const Unit& u, const RtlOptions& options) {
         fmt::format("rtl: the unit takes {} lanes a block and options.lanes is {}; give lanes for "
                     "a unit that takes all of K at once, and only for such",
                     u.lanes == 0 ? "all" : std::to_string(u.lanes), options.lanes));
+  if (options.accumulate && u.lanes == 0) check_register(u);
+}
+
+TopModule::Sum kept_sum(const Unit& u, const RtlOptions& options) {
+  if (!options.accumulate) return TopModule::Sum::none;
+  return u.lanes == 0 ? TopModule::Sum::of_register : TopModule::Sum::of_codes;
 }
 
 // A unit that takes all of K at once has no block before.
 bool two_kinds_of_c(const Unit& u) { return u.lanes != 0 && u.c != Operand{.fmt = u.out.fmt}; }
 
+int c_width(const Unit& u) {
+  return two_kinds_of_c(u) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
+}
+
 // Writes a block's body.
 class Body {
+  using Sum = TopModule::Sum;
+  using Aligned = widthwise::Sum;
+
  public:
   Body(const Unit& unit, int lanes, const RtlOptions& options, Netlist& out)
       : u_(unit),
         lanes_(lanes),
         options_(options),
-        widths_(derive_widths(unit, lanes)),
+        sum_(kept_sum(unit, options)),
+        widths_(options.accumulate ? derive_widths(unit) : derive_widths(unit, lanes)),
         shape_(group_shape(unit.groups, static_cast<std::size_t>(lanes))),
         out_(out),
         stages_(out, Tininess::after_rounding) {
@@ -106,7 +133,8 @@ class Body {
   void write() {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
-    out_.section("unpack");
+    if (sum_ != Sum::none) out_.keep(sum_ == Sum::of_codes ? "pack" : "group_sum");
+    out_.stage("unpack");
     const Term a = stages_.unpack("a", "a", u_.a, lanes_);
     const Term b = stages_.unpack("b", "b", u_.b, lanes_);
     const Term c = addend();
@@ -118,7 +146,7 @@ class Body {
  private:
   int groups() const { return static_cast<int>(shape_.count); }
   bool scales(ScaleApply how) const { return u_.scale && u_.scale->apply == how; }
-  static bool has_nodes(const Sum& s) { return s.order != Order::fused && s.node_round; }
+  static bool has_nodes(const Aligned& s) { return s.order != Order::fused && s.node_round; }
   bool has_nodes() const {
     return has_nodes(u_.group_sum) || has_nodes(u_.block_sum) || has_nodes(u_.c_sum);
   }
@@ -127,16 +155,29 @@ class Body {
 
   // C, or the result of the block before, where the two are not read alike.
   Term addend() {
-    if (!two_kinds_of_c(u_)) return stages_.unpack("c", "c", u_.c);
+    const std::string code = sum_ == Sum::of_codes ? kept_code() : "c";
+    if (!two_kinds_of_c(u_)) return stages_.unpack("c", code, u_.c);
     const Operand running{.fmt = u_.out.fmt};
-    const auto low_bits = [](const Format& f) { return fmt::format("c[{}:0]", f.width() - 1); };
+    const auto low_bits = [&](const Format& f) {
+      return fmt::format("{}[{}:0]", code, f.width() - 1);
+    };
     const Term first = stages_.unpack("c_first", low_bits(u_.c.fmt), u_.c);
     const Term later = stages_.unpack("c_running", low_bits(u_.out.fmt), running);
     return stages_.chosen("c_taken", "running", later, first);
   }
 
+  // C's port, or what the register behind the last stage holds.
+  std::string kept_code() {
+    const int width = c_width(u_), held = u_.out.fmt.width();
+    const std::string above = width == held ? "" : fmt::format("{}'d0, ", width - held);
+    out_.wire({"sum_code", held});
+    out_.wire({"c_code", width}, fmt::format("in_first ? c : {{{}sum_code}}", above));
+    if (two_kinds_of_c(u_)) out_.wire({"running", 1}, "!in_first");
+    return "c_code";
+  }
+
   Term rounded_products(const Term& a, const Term& b) {
-    out_.section("product");
+    out_.stage("product");
     const Term p = stages_.product("product", a, b, options_.multiplier);
     if (!u_.product.round) return p;
     Round r = *u_.product.round;
@@ -163,7 +204,7 @@ class Body {
 
   Term scaled_by_term(const Term& p) {
     if (!scales(ScaleApply::term)) return p;
-    out_.section("scale");
+    out_.stage("scale");
     const Term by_a = scale("scale_a", lanes_, 1), by_b = scale("scale_b", lanes_, 1);
     return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
   }
@@ -190,7 +231,6 @@ class Body {
   }
 
   Term group_sums(const Term& products, const Term& c) {
-    out_.section("align, group_sum");
     Term terms = products;
     if (shape_.strided && groups() > 1)
       terms = stages_.picked("dealt", products, lanes_, [&](const std::string& i) {
@@ -200,34 +240,36 @@ class Body {
     const Term sums = sum("group_sum", u_.group_sum, terms, with_c ? &c : nullptr, groups(),
                           widths_.group_sum, groups() == 1 && with_c);
     if (!scales(ScaleApply::group)) return sums;
-    out_.section("scale");
+    out_.stage("scale");
     if (!fixed_) refuse("apply = group with a group_sum that is not exact", "an exact one is");
     return stages_.scaled("scale", sums, *fixed_, *scale_a_, *scale_b_);
   }
 
   Term block_sum(const Term& sums, const Term& c) {
     if (groups() == 1 && u_.c_level != CLevel::block) return sums;
-    out_.section("align, block_sum");
     return sum("block_sum", u_.block_sum, sums, u_.c_level == CLevel::block ? &c : nullptr, 1,
                *widths_.block_sum, u_.c_level != CLevel::late);
   }
 
   Term join(const Term& t, const Term& c) {
     if (u_.c_level != CLevel::late) return t;
-    out_.section("join");
     return sum("join", u_.c_sum, t, &c, 1, *widths_.c_sum, true);
   }
 
   // One of the three sums, of x and perhaps C; `last` if only the rounding to `out` follows.
-  Term sum(const std::string& name, const Sum& s, const Term& x, const Term* c, int groups,
+  Term sum(const std::string& name, const Aligned& s, const Term& x, const Term* c, int groups,
            const SumWidths& widths, bool last) {
-    const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
-    const int each = terms.bus.lanes / groups;
+    const int each = (x.bus.lanes + (c ? 1 : 0)) / groups;
     const bool exact = s.align.reference == Reference::exact;
-    if (each == 1 && exact) return terms;
-    if (s.order != Order::fused && each > 1) return nodes(name, s, terms);
-    const Grid g = exact && last && each == 2                  ? pair_grid(x, c ? *c : x)
-                   : exact                                     ? exact_grid(terms, each)
+    if (each == 1 && exact) return x;
+    const bool fused = s.order == Order::fused || each == 1;
+    if (fused) out_.stage(name + "_align");
+    const bool keeps = sum_ == Sum::of_register;
+    const Term own = keeps ? last_c(x, *c) : c ? *c : x;
+    const Term terms = c ? stages_.joined(name + "_terms", x, own) : x;
+    if (!fused) return nodes(name, s, terms);
+    const Grid g = exact && last && each == 2 && !keeps ? pair_grid(x, own)
+                   : exact ? exact_grid(terms, keeps ? longest_dot : each)
                    : s.align.reference == Reference::fixed_lsb ? fixed_grid(s, terms, widths)
                                                                : window(name, s, widths);
     fixed_ = g.fixed ? g.floor : std::nullopt;
@@ -239,10 +281,30 @@ class Body {
       refuse(fmt::format("{}: a sum over {} digits", name, widest_sum),
              "align it (align=F:rtz), or take formats of fewer exponent bits");
     mixed_ = name + "_mixed";
-    return stages_.sum(name, terms, groups, g);
+    return stages_.sum(name, terms, groups, g, {.staged = true, .accumulates = keeps});
   }
 
-  Grid window(const std::string& name, const Sum& s, const SumWidths& widths) {
+  // C comes with the last block. Before, a zero of a product's sign stands for it, which changes
+  // neither a sum nor its sign.
+  Term last_c(const Term& products, const Term& c) {
+    if (!flags_.empty()) flags_ = {kept_flags(joined_flags(flags_))};
+    return stages_.only("last_c", "in_last", c, products.sign().lane("0"));
+  }
+
+  // The flags of all blocks since the first one.
+  std::string kept_flags(const std::string& raised) {
+    out_.wire({"flags_kept", 5});
+    out_.wire({"flags_met", 5}, fmt::format("{} | (in_first ? 5'd0 : flags_kept)", raised));
+    out_.instance("ww_delay", "flags_state", {{"N", "1"}, {"W", "5"}},
+                  {{"clk", "clk"},
+                   {"rst", "1'b0"},
+                   {"enable", fmt::format("advance & {}_valid", out_.here())},
+                   {"d", "flags_met"},
+                   {"q", "flags_kept"}});
+    return "flags_met";
+  }
+
+  Grid window(const std::string& name, const Aligned& s, const SumWidths& widths) {
     if (fixed_ && !scales(ScaleApply::group))
       refuse(name + " below the largest exponent of exact sums", "align both alike");
     Grid g;
@@ -255,7 +317,7 @@ class Body {
   }
 
   // To the digit of weight 2^-frac_bits, from the largest exponent there is.
-  Grid fixed_grid(const Sum& s, const Term& terms, const SumWidths& widths) {
+  Grid fixed_grid(const Aligned& s, const Term& terms, const SumWidths& widths) {
     Grid g;
     g.fixed = true;
     g.floor = terms.largest;
@@ -272,22 +334,22 @@ class Body {
     return grid_of_two(x, y, kept_digits(u_.out), u_.out.rm.random_bits);
   }
 
-  Grid exact_grid(const Term& terms, int each) const {
+  Grid exact_grid(const Term& terms, std::int64_t each) const {
     const Exponent span = terms.largest - (terms.least - terms.fraction);
     const int above = terms.bus.width - terms.fraction;
     Grid g;
     g.fixed = true;
     g.floor = terms.largest;
     g.fraction = span;
-    const Exponent width = above + span + std::bit_width(static_cast<unsigned>(each)) + 1;
+    const Exponent width = above + span + std::bit_width(static_cast<std::uint64_t>(each)) + 1;
     g.width = static_cast<int>(std::min<Exponent>(width, widest_sum + 1));
     return g;
   }
   static int kept_digits(const Round& r) { return r.keep_frac.value_or(r.fmt.frac_bits) + 1; }
 
   // Two-input sums, each rounded: neighbours first, or one after the other.
-  Term nodes(const std::string& name, const Sum& s, const Term& terms) {
-    std::vector<Term> x;
+  Term nodes(const std::string& name, const Aligned& s, const Term& terms) {
+    std::vector<Term> x;  // picked where the stage before ends
     for (int i = 0; i < terms.bus.lanes; ++i)
       x.push_back(stages_.picked(fmt::format("{}_{}", name, i), terms, 1,
                                  [&](const std::string&) { return std::to_string(i); }));
@@ -296,10 +358,14 @@ class Body {
       return node(fmt::format("{}_node{}", name, count++), s, p, q);
     };
     if (s.order == Order::sequential) {
-      for (std::size_t i = 1; i < x.size(); ++i) x[0] = add(x[0], x[i]);
+      for (std::size_t i = 1; i < x.size(); ++i) {
+        out_.stage(fmt::format("{}_node{}", name, i - 1));
+        x[0] = add(x[0], x[i]);
+      }
       return x[0];
     }
-    for (; x.size() > 1;) {
+    for (int level = 0; x.size() > 1; ++level) {
+      out_.stage(fmt::format("{}_level{}", name, level));
       std::vector<Term> next;
       for (std::size_t i = 0; i + 1 < x.size(); i += 2) next.push_back(add(x[i], x[i + 1]));
       if (x.size() % 2) next.push_back(x.back());
@@ -308,7 +374,7 @@ class Body {
     return x[0];
   }
 
-  Term node(const std::string& name, const Sum& s, const Term& x, const Term& y) {
+  Term node(const std::string& name, const Aligned& s, const Term& x, const Term& y) {
     const Round& r = *s.node_round;
     if (s.align.reference != Reference::exact)
       refuse("nodes that align", "exact ones, rounded, are");
@@ -321,8 +387,8 @@ class Body {
   }
 
   void deliver(const Term& t) {
-    out_.section("normalise, denormalise, round, pack");
-    RoundingPorts ports{.rm = "rm", .mixed = mixed_.empty() ? "1'b0" : mixed_};
+    out_.stage("normalise");
+    RoundingPorts ports{.rm = "rm", .mixed = mixed_.empty() ? "1'b0" : mixed_, .staged = true};
     if (u_.out.rm.stochastic()) ports.random = "random";
     if (masks()) {
       ports.nan = fmt::format("block_nan | (!block_inf & {})", t.nan().name);
@@ -330,17 +396,24 @@ class Body {
       ports.sign = fmt::format("block_inf ? block_minus : {}", t.sign().name);
     }
     stages_.deliver("out", t, u_.out, ports);
+    const std::string flags = sum_ == Sum::of_codes ? kept_flags(all_flags()) : all_flags();
+    out_.stage("result");
     out_.assign("y", "out_code");
-    out_.assign("flags", all_flags());
+    out_.assign("flags", flags);
+    if (sum_ == Sum::of_codes) out_.assign("sum_code", "out_code");
   }
 
   // All that was raised on the way; sums that NaNs and infinities decide raise nothing.
   std::string all_flags() const {
-    std::string all = "out_flags", masked;
-    for (const std::string& f : flags_) all += " | " + f;
-    for (const std::string& f : masked_flags_) masked += (masked.empty() ? "" : " | ") + f;
+    std::string all = "out_flags";
+    if (!flags_.empty()) all += " | " + joined_flags(flags_);
+    const std::string masked = joined_flags(masked_flags_);
     if (masked.empty()) return all;
     return fmt::format("{} | (block_nan | block_inf ? 5'd0 : {})", all, masked);
+  }
+
+  static std::string joined_flags(const std::vector<std::string>& flags) {
+    return fmt::format("{}", fmt::join(flags, " | "));
   }
 
   void constant_rm(const std::string& name, const Rounding& rm) {
@@ -350,6 +423,7 @@ class Body {
   const Unit& u_;
   const int lanes_;
   const RtlOptions& options_;
+  const Sum sum_;
   const Widths widths_;
   const GroupShape shape_;
   Netlist& out_;
@@ -364,16 +438,31 @@ int lanes_of(const Unit& u, const RtlOptions& options) {
   return u.lanes ? static_cast<int>(u.lanes) : options.lanes;
 }
 
+TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& options) {
+  check_identifier(options.multiplier);
+  check(unit, options);
+  const int lanes = lanes_of(unit, options);
+  TopModule top{
+      .name = name,
+      .comment = {"SPEC: " + to_string(unit),
+                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
+      .ports = rtl_ports(unit, options),
+      .body = [&unit, lanes, &options](Netlist& out) { Body(unit, lanes, options, out).write(); },
+      .pipeline = options.pipeline,
+      .sum = kept_sum(unit, options)};
+  top.comment.push_back(
+      fmt::format("One block of {} products. {} flags: NV DZ OF UF NX.", lanes, clocking(top)));
+  return top;
+}
+
 }  // namespace
 
 std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
   const int lanes = lanes_of(u, options);
-  const int c_width =
-      two_kinds_of_c(u) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
   std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), lanes}},
                         {"input ", {"b", u.b.fmt.width(), lanes}},
-                        {"input ", {"c", c_width}}};
-  if (two_kinds_of_c(u)) all.push_back({"input ", {"running", 1}});
+                        {"input ", {"c", c_width(u)}}};
+  if (two_kinds_of_c(u) && !options.accumulate) all.push_back({"input ", {"running", 1}});
   if (u.scale)
     for (const char* name : {"scale_a", "scale_b"})
       all.push_back({"input ",
@@ -388,17 +477,15 @@ std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
 
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
   check_identifier(name);
-  check_identifier(options.multiplier);
-  check(unit, options);
-  const int lanes = lanes_of(unit, options);
-  return rtl_files(
-      {.name = name,
-       .comment = {"SPEC: " + to_string(unit),
-                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
-                   fmt::format("One block of {} products. Combinational. flags: NV DZ OF UF NX.",
-                               lanes)},
-       .ports = rtl_ports(unit, options),
-       .body = [&](Netlist& out) { Body(unit, lanes, options, out).write(); }});
+  return rtl_files(top_module(unit, name, options));
+}
+
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options) {
+  return pipeline_stages(top_module(unit, "stages", options));
+}
+
+Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
+  return timing(top_module(unit, "timing", options));
 }
 
 }  // namespace widthwise::hdl

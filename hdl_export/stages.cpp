@@ -40,6 +40,10 @@ Endings endings(const Rounder<Code>& to) {
           infinite(false).code != infinite(true).code, infinite(false).flags != 0};
 }
 
+// Registers inside ww_deliver, and the stages that they stand behind.
+constexpr std::pair<std::string_view, std::string_view> register_places[] = {
+    {"PIPE_NORMALISE", "normalise"}, {"PIPE_DENORMALISE", "denormalise"}, {"PIPE_ROUND", "round"}};
+
 // What the rounder is built for.
 void check_result(const Format& f) {
   if (!f.all_normal()) return;
@@ -217,6 +221,18 @@ Term Stages::chosen(const std::string& name, const std::string& when, const Term
   return t;
 }
 
+Term Stages::only(const std::string& name, const std::string& when, const Term& t,
+                  const std::string& sign) {
+  const Term z = declared(name, 1, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  out_.assign(z.nan().name, fmt::format("{} & {}", when, t.nan().name));
+  out_.assign(z.inf().name, fmt::format("{} & {}", when, t.inf().name));
+  out_.assign(z.zero().name, fmt::format("!{} | {}", when, t.zero().name));
+  out_.assign(z.sign().name, fmt::format("{} ? {} : {}", when, t.sign().name, sign));
+  out_.assign(exp(z).name, exp(t).name);
+  out_.assign(z.sig().name, fmt::format("{} ? {} : {}", when, t.sig().name, zeros(t.bus.width)));
+  return z;
+}
+
 Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& floor,
                     const Term& by_a, const Term& by_b) {
   Term g = declared(name + "_from", sums.bus.lanes, sums.bus.width,
@@ -245,7 +261,21 @@ Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& f
   return z;
 }
 
-Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid) {
+Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                 const SumStages& stages) {
+  Term z{};
+  const auto write = [&] { z = sum_module(name, terms, groups, grid, stages); };
+  if (stages.accumulates)
+    out_.across({name, "normalise"}, write);
+  else if (stages.staged)
+    out_.across({name}, write);
+  else
+    write();
+  return z;
+}
+
+Term Stages::sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                        const SumStages& stages) {
   const int each = terms.bus.lanes / groups;
   const int width = grid.width - (grid.overflows ? 0 : 1);
   const Exponent floor = grid.floor.value_or(0);
@@ -267,10 +297,18 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
     return Bus{one.name, one.width * each, groups}.lane(i);
   };
   out_.lanes(groups, name + "_group", [&](const std::string& i) {
-    Connections ports{{"t_nan", run(terms.nan(), i)},   {"t_inf", run(terms.inf(), i)},
-                      {"t_zero", run(terms.zero(), i)}, {"t_sign", run(terms.sign(), i)},
-                      {"t_exp", run(exp(terms), i)},    {"t_sig", run(terms.sig(), i)},
-                      {"created", created.lane(i)},     {"mixed", mixed.lane(i)}};
+    Connections ports{{"clk", stages.staged ? out_.clock() : "1'b0"},
+                      {"enable", stages.staged ? out_.enable(name + "_align") : "1'b0"},
+                      {"take", stages.accumulates ? out_.enable(name) : "1'b0"},
+                      {"first", stages.accumulates ? "in_first" : "1'b0"},
+                      {"t_nan", run(terms.nan(), i)},
+                      {"t_inf", run(terms.inf(), i)},
+                      {"t_zero", run(terms.zero(), i)},
+                      {"t_sign", run(terms.sign(), i)},
+                      {"t_exp", run(exp(terms), i)},
+                      {"t_sig", run(terms.sig(), i)},
+                      {"created", created.lane(i)},
+                      {"mixed", mixed.lane(i)}};
     for (Connection& c : term_ports(t, i)) ports.push_back(std::move(c));
     out_.instance("ww_sum", name + "_stage",
                   {{"N", decimal(each)},
@@ -285,7 +323,9 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
                    {"HAS_FLOOR", truth(grid.floor.has_value())},
                    {"BY_VALUE", truth(grid.by_value)},
                    {"SATURATE", truth(grid.saturates)},
-                   {"FLOOR", out_.exponent(floor)}},
+                   {"FLOOR", out_.exponent(floor)},
+                   {"PIPE_ALIGN", stages.staged ? out_.depth(name + "_align") : "0"},
+                   {"ACCUMULATE", truth(stages.accumulates)}},
                   ports);
   });
   return t;
@@ -338,6 +378,15 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
 
 void Stages::deliver(const std::string& name, const Term& t, const Round& round,
                      const RoundingPorts& ports) {
+  const auto write = [&] { deliver_module(name, t, round, ports); };
+  if (ports.staged)
+    out_.across({"denormalise", "round", "pack"}, write);
+  else
+    write();
+}
+
+void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
+                            const RoundingPorts& ports) {
   check_result(round.fmt);
   const Rounder<Code> to(round, tininess_);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
@@ -349,8 +398,13 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
     return override.empty() ? lane : override;
   };
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    out_.instance("ww_deliver", name, rounding_parameters(t, round, to),
-                  {{"rm", ports.rm},
+    Connections parameters = rounding_parameters(t, round, to);
+    for (const auto& [parameter, stage] : register_places)
+      parameters.emplace_back(parameter, ports.staged ? out_.depth(stage) : "0");
+    out_.instance("ww_deliver", name, parameters,
+                  {{"clk", ports.staged ? out_.clock() : "1'b0"},
+                   {"enable", ports.staged ? out_.enable("normalise") : "1'b0"},
+                   {"rm", ports.rm},
                    {"random", ports.random},
                    {"nan", own(ports.nan, t.nan().lane(i))},
                    {"inf", own(ports.inf, t.inf().lane(i))},

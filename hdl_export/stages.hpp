@@ -46,6 +46,12 @@ struct Grid {
 struct RoundingPorts {
   std::string rm, random = "1'b0", mixed = "1'b0", invalid = "1'b0";
   std::string nan{}, inf{}, sign{};  // where the term's own are overridden
+  bool staged = false;               // its four steps are stages of the unit
+};
+
+// Whether aligning and adding are two stages of the unit, and the register keeps its sum.
+struct SumStages {
+  bool staged = false, accumulates = false;
 };
 
 // Any other is an approximation, whose product may be of any size.
@@ -66,10 +72,14 @@ class Stages {
               const std::function<std::string(const std::string& i)>& index);
   // x where `when` holds, else y.
   Term chosen(const std::string& name, const std::string& when, const Term& x, const Term& y);
+  // t where `when` holds, else a zero of the sign given.
+  Term only(const std::string& name, const std::string& when, const Term& t,
+            const std::string& sign);
   // Terms of one shape side by side.
   Term joined(const std::string& name, const Term& x, const Term& y);
   // The sums of `groups` runs of neighbouring lanes.
-  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid);
+  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid,
+           const SumStages& stages = {});
   // Group sums times their scales, at whose exponents alone they align.
   Term scaled(const std::string& name, const Term& sums, const Exponent& floor, const Term& by_a,
               const Term& by_b);
@@ -78,6 +88,10 @@ class Stages {
                const RoundingPorts& ports);
 
  private:
+  Term sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                  const SumStages& stages);
+  void deliver_module(const std::string& name, const Term& t, const Round& round,
+                      const RoundingPorts& ports);
   Bus shaped(const std::string& name, const Term& t, int above, int fraction);
   Term declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
                 Exponent largest, Lead lead);

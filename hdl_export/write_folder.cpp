@@ -58,7 +58,8 @@ std::vector<std::string> listed(const fs::path& folder) {
 bool is_ours(const fs::directory_entry& entry, const std::string& name,
              const std::vector<std::string>& ours) {
   if (entry.is_directory())
-    return std::ranges::any_of(ours, [&](const auto& file) { return file.starts_with(name + "/"); });
+    return std::ranges::any_of(ours,
+                               [&](const auto& file) { return file.starts_with(name + "/"); });
   return entry.is_regular_file() && std::ranges::find(ours, name) != ours.end();
 }
 

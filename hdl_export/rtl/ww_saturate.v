@@ -1,10 +1,11 @@
-// The sum of N integers in a register of W bits that saturates, in their order.
+// start and N integers, added in their order in a register of W bits that saturates.
 `default_nettype none
 module ww_saturate #(
   parameter integer N = 2,
   parameter integer VW = 8,  // bits of a term
   parameter integer W = 8    // of the register
 ) (
+  input  wire [W-1:0] start,
   input  wire [N*VW-1:0] terms,
   output wire [W-1:0] sum
 );
@@ -13,7 +14,7 @@ module ww_saturate #(
   reg signed [TW-1:0] wide;
   integer i;
   always @* begin
-    total = {W{1'b0}};
+    total = start;
     wide = {TW{1'b0}};
     for (i = 0; i < N; i = i + 1) begin
       wide = {{(TW-W){total[W-1]}}, total} +

@@ -14,8 +14,15 @@ module ww_sum #(
   parameter HAS_FLOOR = 1'b0,  // align at FLOOR at least
   parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
   parameter SATURATE = 1'b0,   // else the register wraps
-  parameter signed [XW-1:0] FLOOR = 0
+  parameter signed [XW-1:0] FLOOR = 0,
+  parameter integer PIPE_ALIGN = 0,  // registers between aligning and adding
+  parameter ACCUMULATE = 1'b0  // the register keeps its sum; what it is read from is the register
 ) (
+  // verilator lint_off UNUSEDSIGNAL
+  input  wire clk, enable,  // of PIPE_ALIGN
+  input  wire take,         // the register takes the terms
+  input  wire first,        // which begin a sum
+  // verilator lint_on UNUSEDSIGNAL
   input  wire [N-1:0] t_nan, t_inf, t_zero, t_sign,
   input  wire [N*XW-1:0] t_exp,
   input  wire [N*W-1:0] t_sig,
@@ -29,11 +36,11 @@ module ww_sum #(
   localparam integer VW = SW > AW + 1 ? SW : AW + 1;
   wire voted;
   wire [N-1:0] votes;
-  wire signed [XW-1:0] voted_largest;
+  wire signed [XW-1:0] voted_largest, exp_now;
   ww_largest #(.N(N), .XW(XW)) vote (
     .votes(votes), .exp(t_exp), .voted(voted), .largest(voted_largest));
   wire floored = FIXED || (HAS_FLOOR && (!voted || voted_largest < FLOOR));
-  assign exp = floored ? FLOOR : voted_largest;
+  wire signed [XW-1:0] grid = floored ? FLOOR : voted_largest;
 
   wire [N*AW-1:0] aligned;
   wire [N*VW-1:0] addends;
@@ -42,36 +49,59 @@ module ww_sum #(
     for (i = 0; i < N; i = i + 1) begin : term
       assign votes[i] = !t_zero[i] && (!BY_VALUE || |t_sig[i*W +: W]);
       ww_align #(.W(W), .FT(FT), .F(F), .XW(XW), .RM(RM)) align (
-        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(exp),
+        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(grid),
         .sig(t_sig[i*W +: W]), .aligned(aligned[i*AW +: AW]));
       wire [VW-1:0] plus = {{(VW-AW){1'b0}}, aligned[i*AW +: AW]};
       assign addends[i*VW +: VW] = t_sign[i] ? -plus : plus;
     end
   endgenerate
 
-  wire [SW-1:0] total;
+  // Beside the sum: whether a term voted, is a NaN, an infinity of either sign, and has either sign.
+  wire [5:0] met = {voted, |t_nan, |(t_inf & ~t_sign), |(t_inf & t_sign), |(~t_sign), |t_sign};
+  wire [N*VW-1:0] added;
+  wire [5:0] met_now;
+  // verilator lint_off UNUSEDSIGNAL
+  wire first_now;
+  // verilator lint_on UNUSEDSIGNAL
+  ww_delay #(.N(PIPE_ALIGN), .W(XW + N*VW + 7)) after_align (
+    .clk(clk), .rst(1'b0), .enable(enable), .d({grid, addends, met, first}),
+    .q({exp_now, added, met_now, first_now}));
+
+  wire [SW-1:0] kept, sum, total;
+  wire [5:0] met_kept, met_total;
   generate
     if (SATURATE) begin : g_saturate
-      ww_saturate #(.N(N), .VW(VW), .W(SW)) register (.terms(addends), .sum(total));
+      ww_saturate #(.N(N), .VW(VW), .W(SW)) register (
+        .start(kept), .terms(added), .sum(sum));
     end else begin : g_wrap
       // verilator lint_off UNUSEDSIGNAL
       wire [VW-1:0] wide;  // a register narrower than a term drops the rest
       // verilator lint_on UNUSEDSIGNAL
-      ww_add #(.N(N), .W(VW)) register (.terms(addends), .sum(wide));
-      assign total = wide[SW-1:0];
+      ww_add #(.N(N), .W(VW)) register (.terms(added), .sum(wide));
+      assign sum = kept + wide[SW-1:0];
+    end
+    if (ACCUMULATE) begin : g_state
+      ww_delay #(.N(1), .W(XW + SW + 6)) state (
+        .clk(clk), .rst(1'b0), .enable(take), .d({exp_now, sum, met_kept | met_now}),
+        .q({exp, total, met_total}));
+      assign kept = first_now ? {SW{1'b0}} : total;
+      assign met_kept = first_now ? 6'd0 : met_total;
+    end else begin : g_none
+      assign {exp, total, met_total} = {exp_now, sum, met_kept | met_now};
+      assign kept = {SW{1'b0}};
+      assign met_kept = 6'd0;
     end
   endgenerate
 
   wire negative = total[SW-1];
   assign sig = negative ? -total[MW-1:0] : total[MW-1:0];
   wire none = total == {SW{1'b0}};
-  wire plus_inf = |(t_inf & ~t_sign);
-  wire minus_inf = |(t_inf & t_sign);
+  wire met_nan, plus_inf, minus_inf, any_plus, any_minus;
+  assign {zero, met_nan, plus_inf, minus_inf, any_plus, any_minus} = {!met_total[5], met_total[4:0]};
   assign created = plus_inf & minus_inf;
-  assign nan = |t_nan | created;
+  assign nan = met_nan | created;
   assign inf = (plus_inf | minus_inf) & !nan;
-  assign zero = !voted;
-  assign mixed = none & |t_sign & !(&t_sign);
-  assign sign = inf ? minus_inf : none ? &t_sign : negative;
+  assign mixed = none & any_plus & any_minus;
+  assign sign = inf ? minus_inf : none ? !any_plus : negative;
 endmodule
 `default_nettype wire

@@ -46,7 +46,7 @@ class Bits:
             coloured(digits, FIELD_COLOURS[name], margin_right="0.5em")
             for name, digits in self.fields.items()
         )
-        return tag("code", *parts, style="white-space:nowrap;background:none")
+        return tag("span", *parts, style="white-space:nowrap")
 
 
 def abbreviated(digits: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from .._compare import isfinite
 from .._create import from_bits
 from .._format import Format
 from .._table import Findings, Table
@@ -140,19 +141,14 @@ class Account:
         self.unit = unit
         self.given = x.a.to_fractions() * x.b.to_fractions()
         self.given_c = Fraction() if x.c is None else x.c.to_fractions().item()
-        self.formats = {
-            "product.round": fields.get("product", {}).get("round"),
-            "out": fields["out"],
-            "chain.promote.round": fields.get("chain", {}).get("promote", {}).get("round"),
-            "chain.final": fields.get("chain", {}).get("final"),
-        }
+        self.formats = rounded_formats(fields)
         self.late = fields.get("c_level") == "late"
         aligned = [name for name in ("group_sum", "block_sum", "c_sum") if cuts(fields, name)]
         # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
         self.register = None
         if aligned:
             self.register = "join" if "c_sum" in aligned or not self.late else "block_sum"
-        self.promotes = self.formats["chain.promote.round"] is not None
+        self.promotes = "chain.promote.round" in self.formats
         self.sum = self.outer = Fraction()
         self.terms: dict[int, Fraction] = {}
         self.held: Fraction | None = None
@@ -160,11 +156,17 @@ class Account:
 
     def of(self, traced: Trace) -> Sources:
         for wire in traced:
-            if wire.stage in ("product", "pack") and wire.kind in ("infinite", "nan"):
+            if not self.is_number(wire):
                 return Sources(str(self.unit), self.errors, None, self.step(wire))
             self.follow(wire)
         result = self.outer if self.promotes else self.sum
         return Sources(str(self.unit), self.errors, result, None)
+
+    def is_number(self, wire: Wire) -> bool:
+        if wire.stage == "pack":
+            f = self.formats.get(wire.slot)
+            return f is None or bool(isfinite(from_bits([wire.significand], f)).all())
+        return wire.stage != "product" or wire.kind in ("zero", "finite")
 
     def step(self, wire: Wire) -> int:
         return min(self.terms, default=max(wire.lane, 0))
@@ -178,8 +180,8 @@ class Account:
                 self.note(wire.lane, "operands", value(wire) - self.given[wire.lane])
         elif wire.stage == self.register:
             self.held = value(wire)
-        elif wire.stage == "pack" and self.formats.get(wire.slot):
-            self.pack(wire, Format(self.formats[wire.slot]["fmt"]))
+        elif wire.stage == "pack" and wire.slot in self.formats:
+            self.pack(wire, self.formats[wire.slot])
 
     def take_c(self, wire: Wire) -> None:
         """Once: in later blocks C is the running sum."""
@@ -191,7 +193,7 @@ class Account:
             self.given_c = None
 
     def pack(self, wire: Wire, f: Format) -> None:
-        rounded = Fraction(from_bits([wire.significand], f).to_fractions()[0])
+        rounded = from_bits([wire.significand], f).to_fractions()[0]
         if wire.slot == "product.round":
             self.rounding(wire.lane, "product rounding", self.terms[wire.lane], rounded, f)
             self.terms[wire.lane] = rounded
@@ -232,6 +234,18 @@ class Account:
 def value(wire: Wire) -> Fraction:
     magnitude = wire.significand * Fraction(2) ** wire.exponent
     return -magnitude if wire.negative else magnitude
+
+
+def rounded_formats(fields: dict[str, Any]) -> dict[str, Format]:
+    """What the wires' slots round to; of a sum's nodes only the sum is looked at."""
+    chain = fields.get("chain", {})
+    settings = {
+        "product.round": fields.get("product", {}).get("round"),
+        "out": fields["out"],
+        "chain.promote.round": chain.get("promote", {}).get("round"),
+        "chain.final": chain.get("final"),
+    }
+    return {slot: Format(found["fmt"]) for slot, found in settings.items() if found}
 
 
 def cuts(fields: dict[str, Any], name: str) -> bool:
