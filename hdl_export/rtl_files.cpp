@@ -59,6 +59,7 @@ std::string_view stem(const RtlFile& file) {
 
 std::vector<RtlFile> rtl_files(const TopModule& top) {
   std::vector<RtlFile> files{{fmt::format("{}.v", top.name), text(top)}};
+  files.insert(files.end(), top.own.begin(), top.own.end());
   for (std::size_t i = 0; i < files.size(); ++i)
     for (const RtlFile& module : rtl_modules()) {
       const bool named =

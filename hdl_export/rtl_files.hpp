@@ -24,6 +24,7 @@ struct TopModule {
   std::vector<std::string> comment;
   std::vector<Port> ports;
   std::function<void(Netlist&)> body;  // a stage `result` at its end
+  std::vector<RtlFile> own{};          // files besides, of this module alone
   RtlPipeline pipeline{};
   RunningSum running = RunningSum::none;
 
@@ -37,5 +38,9 @@ std::vector<RtlFile> rtl_files(const TopModule& top);
 // Its stages behind which registers may stand.
 std::vector<std::string> pipeline_stages(const TopModule& top);
 Timing timing(const TopModule& top);
+
+// The ports of what rtl() makes.
+std::vector<Port> rtl_ports(const RtlOperation& operation);
+std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
 
 }  // namespace widthwise::hdl

@@ -172,7 +172,8 @@ Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts) {
 }
 
 long faults(HdlSimulator with, const Dut& dut) {
-  return simulated(with, {dut}, false)[dut.name].errors;
+  const Verdict v = simulated(with, {dut}, false)[dut.name];
+  return v.errors + static_cast<long>(dut.vectors.size()) - v.vectors;
 }
 
 }  // namespace tests

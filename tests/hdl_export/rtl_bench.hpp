@@ -48,7 +48,7 @@ enum class HdlSimulator { icarus, verilator };
 // All units in one simulation. Output that is no verdict is a fault.
 Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts);
 
-// How many vectors one unit fails, and nothing said of them.
+// How many vectors one unit fails or does not come to, and nothing said of them.
 long faults(HdlSimulator with, const Dut& dut);
 
 // The files of all units in a folder; those that they share, once.

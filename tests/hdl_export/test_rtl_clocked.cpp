@@ -274,13 +274,13 @@ TEST_CASE("a running sum that was changed in one place fails") {
       {"top.v", "? 5'd0 : flags_kept", "? 5'd0 : 5'd0", 0},
       {"top.v", "result_valid & in_last", "result_valid | in_last", 0},
       {"top.v", ".take(advance & group_sum_valid)", ".take(advance)", 8},
-      {"top.v", "!in_last_after", "1'b0 & !in_last_after", 8},
+      {"top.v", "assign last_c_sig = in_last", "assign last_c_sig = !in_last", 8},
       {"ww_sum.v", "first_now ? {SW{1'b0}} : total", "total", 8},
       {"ww_sum.v", "first_now ? 6'd0 : met_total", "6'd0", 7},
       {"ww_register.v", "total = start", "total = {W{1'b0}}", 8},
       {"ww_delay.v", "else if (enable)", "else", 8},
   };
-  const std::vector<Dut> all = running_duts(12, 20);
+  const std::vector<Dut> all = running_duts(60, 40);
   for (const Change& change : changes) {
     CAPTURE(change.from);
     Dut d = all[2 * change.unit + 1];

@@ -8,6 +8,7 @@
 #include "widthwise/hdl/constants.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/rounding.hpp"
+#include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/operation.hpp"
 #include "widthwise/unit.hpp"
 
@@ -52,6 +53,9 @@ struct RtlOptions {
   int lanes = 0;
   // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
   std::string multiplier = "ww_multiply";
+  // Or what the simulator multiplies with, as a module NAME_multiplier: one of lib's is built, any
+  // other a table, to 16 digits of both factors together; beyond that its body is left to the user.
+  Multiplier multiply{};
   RtlPipeline pipeline{};
   bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
   // The random words are made in the module, as the simulator makes them: from ports `seed`,
