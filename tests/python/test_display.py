@@ -264,6 +264,14 @@ def far_below():
     return ww.from_bits(np.array([1, 0], np.uint64), "e60m10")
 
 
+def test_a_term_2_to_the_60_digits_below_the_window_is_lost_and_drawn():
+    x = ww.from_bits([1, 0x3FFFFFFFFFFFFFFBFA], "e60m10")
+    trace = ww.trace("dot(e60m10, lanes=2, align=9:rtz)", x, ww.array([1.0, 1.0], "e60m10"))
+    assert "2^-576460752303423496, all" in str(trace.card())
+    well_formed(trace)
+    well_formed(x)
+
+
 def test_digits_split_where_a_step_cuts():
     assert str(Digits(Dyadic(-0b1011, -2), -1)) == "-101|1"
     assert str(Digits(Dyadic(0b1011, -2), 4)) == "0|001011"
