@@ -177,6 +177,21 @@ def test_a_units_wires_bear_the_specifications_widths():
     assert wires[5:7] == ["46 bits × 5", "49 bits"]
 
 
+@pytest.mark.parametrize(
+    ("unit", "stage"),
+    [
+        ("hopper.e4m3.f32", "align"),
+        ("cdna3.f16", "join"),
+        ("blackwell.nvfp4", "align"),
+        ("hopper.e4m3.promote128", "promote"),
+        ("lowered.e4m3.f32", "c last"),
+    ],
+)
+def test_c_comes_in_where_the_definition_adds_it(unit, stage):
+    steps = pipeline.pipeline(ww.Unit(unit))
+    assert [step.stage for step in steps if step.takes.startswith("c ")] == [stage]
+
+
 # --- Traces ---------------------------------------------------------------------------------------
 
 
