@@ -96,7 +96,7 @@ def test_bounds_that_are_none():
     assert study.bound("mac(bfloat16)", 255) == inf
     assert isnan(study.bound("kahan(e5m10)", 10))
     u = float(Fraction(1, 2**11))
-    gamma = 9 * u / (1 - 9 * u)
+    gamma = 10 * u / (1 - 10 * u)
     assert study.bound("neumaier(e5m10, product=binary32)", 10) == pytest.approx(
         u + gamma**2, rel=0.02
     )

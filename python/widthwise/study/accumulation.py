@@ -71,10 +71,11 @@ class Accumulation(ErrorGrowth):
         measures = ("exact", "error", "absolute", "relative", "ulps", "magnitude", "condition")
         cases = {"unit": np.full(shape, unit), "seed": seeds, "dot": dots, "length": lengths}
         of_terms = self.magnitude[unit]
-        limits = {
-            "bound": self.bounds[unit] * of_terms,
-            "likely_bound": self.likely_bounds[unit] * of_terms,
-        }
+        with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
+            limits = {
+                "bound": self.bounds[unit] * of_terms,
+                "likely_bound": self.likely_bounds[unit] * of_terms,
+            }
         found = {name: getattr(self, name)[unit] for name in measures}
         return {name: x.reshape(-1) for name, x in (cases | found | limits).items()}
 
