@@ -9,10 +9,10 @@ import numpy as np
 
 from .._array import Array
 from .._dot import Work
-from .._table import Table
+from .._table import Table, data_frame
 from .._unit import Unit
 from .bounds import bound, likely_bound
-from .growth import ErrorGrowth, data_frame, drawable, over_dots, prefix_figures
+from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
 from .operands import ExactSums, checked_lengths, listed, study_operands
 
 
