@@ -137,6 +137,19 @@ def test_seeds_are_of_units_that_draw():
         assert found.error[units[1]][j, 0, 0] == float(z.to_fractions().item() - exact)
 
 
+def test_no_engine_changes_an_accumulation_and_progress_is_told():
+    units, seen = ["mac(e5m10)", "hopper.f16.f32", "mac(e5m10, sum=e5m10:sr4)"], []
+    terms = np.random.default_rng(7).standard_normal((5, 90))
+    fast, slow = (
+        study.accumulation(
+            terms, None, units, seeds=[1, 2], engine=engine, progress=lambda *x: seen.append(x)
+        )
+        for engine in ("auto", "reference")
+    )
+    assert all((fast.error[unit] == slow.error[unit]).all() for unit in fast.units)
+    assert seen == [(1, 3), (2, 3), (3, 3)] * 2
+
+
 def test_a_band_holds_its_share_of_the_seeds():
     units = ["mac(bfloat16, sum=bfloat16:sr8)", "mac(bfloat16)"]
     found = study.accumulation([0.1] * 1000, None, units, seeds=range(100), lengths=[1000])
@@ -235,6 +248,7 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
         ("mac(e5m10, sum=binary32)", "takes its C in e5m10 and ends in e8m23"),
         ("kahan(e5m10)", "has chain.compensation"),
         ("mac(e5m10, promote=4:e5m10)", "has chain.promote"),
+        ("cdna2.bf16", "reads its C otherwise than its running sum"),
     ],
 )
 def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
