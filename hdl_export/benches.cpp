@@ -86,13 +86,19 @@ Values verilog_values(std::string_view name, std::span<const Field> fields) {
 
 }  // namespace
 
-std::vector<File> bench_files(const Design&, std::string_view name, std::span<const Port> ports) {
+std::vector<File> bench_files(const Design& design, std::string_view name,
+                              std::span<const Port> ports) {
   const std::vector<Field> fields = vector_fields(ports);
   const auto file = [&](std::string_view ending) {
     return fmt::format("bench/{}_{}", name, ending);
   };
-  return {{file("bench.v"), filled("bench.v", verilog_values(name, fields))},
-          {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})}};
+  std::vector<File> files{
+      {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
+      {file("bench.v"), filled("bench.v", verilog_values(name, fields))},
+      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
+  if (why_no_dpi_bench(ports).empty())
+    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, ports)});
+  return files;
 }
 
 }  // namespace widthwise::hdl

@@ -11,4 +11,8 @@ namespace widthwise::hdl {
 std::vector<File> bench_files(const Design& design, std::string_view name,
                               std::span<const Port> ports);
 
+// The bench that compares with the golden model; and why a unit has none, or nothing.
+std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports);
+std::string why_no_dpi_bench(std::span<const Port> ports);
+
 }  // namespace widthwise::hdl

@@ -9,8 +9,6 @@
 namespace widthwise::hdl {
 namespace {
 
-using Sum = TopModule::Sum;
-
 // All but the last, which is read behind every register.
 std::vector<std::string> all_stages(const Netlist& netlist) {
   std::vector<std::string> names;
@@ -78,15 +76,15 @@ std::string handshake_ports(const TopModule& top) {
       "  input  wire clk, rst,\n  input  wire in_valid{},\n"
       "  output wire in_ready,\n  output wire out_valid,\n"
       "  input  wire out_ready,\n",
-      top.sum == Sum::none ? "" : ", in_first, in_last");
+      top.running == RunningSum::none ? "" : ", in_first, in_last");
 }
 
 std::string handshake(const TopModule& top, const Netlist& netlist) {
-  const bool waits = top.sum == Sum::of_codes;
+  const bool waits = top.running == RunningSum::of_codes;
   std::string latency;
   for (const std::string& stage : all_stages(netlist))
     latency += (latency.empty() ? "" : " +\n    ") + netlist.depth(stage);
-  const std::string interval = top.sum == Sum::none
+  const std::string interval = top.running == RunningSum::none
                                    ? ""
                                    : fmt::format(
                                          "  localparam integer II = {};  // clocks from one block "

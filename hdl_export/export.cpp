@@ -10,6 +10,7 @@
 #include "benches.hpp"
 #include "design_rtl.hpp"
 #include "model_files.hpp"
+#include "readme.hpp"
 #include "vectors.hpp"
 
 namespace widthwise::hdl {
@@ -73,11 +74,12 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
   const BuiltRtl built = built_rtl(design, name, options);
+  const std::vector<Port> ports = built.rtl ? built.rtl->ports : std::vector<Port>{};
+  files.push_back({"README.md", readme(design, table, ports, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
-    files.push_back(
-        {fmt::format("vectors/{}.hex", name), vector_file(design, built.rtl->ports, options)});
-    for (File& file : bench_files(design, name, built.rtl->ports)) files.push_back(std::move(file));
+    files.push_back({fmt::format("vectors/{}.hex", name), vector_file(design, ports, options)});
+    for (File& file : bench_files(design, name, ports)) files.push_back(std::move(file));
   }
   return files;
 }

@@ -181,4 +181,6 @@ std::string literal(int width, const Code& code) {
 
 std::string truth(bool x) { return x ? "1'b1" : "1'b0"; }
 
+std::string decimal(int x) { return std::to_string(x); }
+
 }  // namespace widthwise::hdl

@@ -84,5 +84,6 @@ class Netlist {
 
 std::string literal(int width, const Code& code);
 std::string truth(bool x);  // 1'b1
+std::string decimal(int x);
 
 }  // namespace widthwise::hdl

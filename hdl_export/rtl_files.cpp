@@ -16,7 +16,7 @@ Netlist body(const TopModule& top) {
     Netlist netlist(exponent_bits, top.clocked());
     for (const Port& port : top.ports)
       if (port.direction == "input ") netlist.input(port.bus);
-    const bool keeps = top.sum != TopModule::Sum::none;
+    const bool keeps = top.running != RunningSum::none;
     if (keeps)
       for (const char* name : {"in_first", "in_last"}) netlist.input({name, 1});
     top.body(netlist);
@@ -59,6 +59,7 @@ std::string_view stem(const RtlFile& file) {
 
 std::vector<RtlFile> rtl_files(const TopModule& top) {
   std::vector<RtlFile> files{{fmt::format("{}.v", top.name), text(top)}};
+  files.insert(files.end(), top.own.begin(), top.own.end());
   for (std::size_t i = 0; i < files.size(); ++i)
     for (const RtlFile& module : rtl_modules()) {
       const bool named =
@@ -71,7 +72,7 @@ std::vector<RtlFile> rtl_files(const TopModule& top) {
 
 std::string_view clocking(const TopModule& top) {
   if (!top.clocked()) return "Combinational.";
-  if (top.sum == TopModule::Sum::none) return "Takes operands at every clock, LATENCY to a result.";
+  if (top.running == RunningSum::none) return "Takes operands at every clock, LATENCY to a result.";
   return "Takes a block of a sum every II clocks, LATENCY to a result.";
 }
 
@@ -83,9 +84,9 @@ Timing timing(const TopModule& top) {
   if (!top.clocked()) return {};
   const Netlist netlist = body(top);
   check_pipeline(top, netlist);
-  const bool keeps = top.sum != TopModule::Sum::none;
+  const bool keeps = top.running != RunningSum::none;
   const int latency = static_cast<int>(named(top).size()) + keeps;
-  return {latency, top.sum == TopModule::Sum::of_codes ? latency : keeps ? 1 : 0};
+  return {latency, top.running == RunningSum::of_codes ? latency : keeps ? 1 : 0};
 }
 
 }  // namespace widthwise::hdl

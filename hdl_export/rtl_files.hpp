@@ -15,17 +15,20 @@ struct Port {
   Bus bus;
 };
 
+// What a top module keeps between blocks: codes, each of which needs the one before, or a register.
+enum class RunningSum { none, of_codes, of_register };
+
 // What a top module says of itself and how its body is written.
 struct TopModule {
   std::string_view name;
   std::vector<std::string> comment;
   std::vector<Port> ports;
   std::function<void(Netlist&)> body;  // a stage `result` at its end
+  std::vector<RtlFile> own{};          // files besides, of this module alone
   RtlPipeline pipeline{};
-  // Keeps a running sum: of codes, each of which needs the one before, or of a register.
-  enum class Sum { none, of_codes, of_register } sum = Sum::none;
+  RunningSum running = RunningSum::none;
 
-  bool clocked() const { return pipeline || sum != Sum::none; }
+  bool clocked() const { return pipeline || running != RunningSum::none; }
 };
 
 // What a comment says of it.

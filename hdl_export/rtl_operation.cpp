@@ -4,6 +4,7 @@
 
 #include "rtl_files.hpp"
 #include "stages.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -67,19 +68,18 @@ class Body {
     out_.stage("exact_align");
     raise("exact_created");
     mixed_ = "exact_mixed";
-    const Grid grid = grid_of_two(x, y, op_.result.precision(), random_bits());
+    const Round round{.fmt = op_.result, .rm = op_.rounding.value_or(Rounding{})};
+    const Grid grid = grid_of_two(x, y, reach_of(round));
     return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid, {.staged = true});
   }
   void deliver(const Term& t) {
     out_.stage("normalise");
     const Rounding rm = op_.rounding.value_or(Rounding{});
     if (op_.rounding) out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
-    stages_.deliver("out", t, {.fmt = op_.result, .rm = rm},
-                    {.rm = "rm",
-                     .random = random_bits() ? "random" : "1'b0",
-                     .mixed = mixed_,
-                     .invalid = invalid_,
-                     .staged = true});
+    const Bus random = random_bits() ? Bus{"random", random_bits()} : Bus{"1'b0", 1};
+    stages_.deliver(
+        "out", t, {.fmt = op_.result, .rm = rm},
+        {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
     out_.stage("result");
     out_.assign("y", "out_code");
     out_.assign("flags", "out_flags");

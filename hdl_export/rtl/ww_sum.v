@@ -5,7 +5,9 @@ module ww_sum #(
   parameter integer N = 2,
   parameter integer W = 8,   // digits of a term,
   parameter integer FT = 6,  // of which so many below its exponent
-  parameter integer F = 6,   // digits kept below the largest exponent
+  parameter integer F = 6,   // digits of the grid below the largest exponent,
+  parameter integer FX = F,  // kept of the terms,
+  parameter integer FC = F,  // and of the last one
   parameter integer SW = 10,  // two's complement
   parameter integer MW = 9,   // digits of its magnitude
   parameter integer XW = 6,
@@ -13,7 +15,10 @@ module ww_sum #(
   parameter FIXED = 1'b0,     // align at FLOOR, which no exponent passes, whatever the terms are
   parameter HAS_FLOOR = 1'b0,  // align at FLOOR at least
   parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
+  parameter IN_ORDER = 1'b0,   // term by term, for the register may overflow on the way
   parameter SATURATE = 1'b0,   // else the register wraps
+  parameter DROPS_C = 1'b0,    // the last term counts as 0 when more than DROP_C below the largest
+  parameter signed [XW-1:0] DROP_C = 0,
   parameter signed [XW-1:0] FLOOR = 0,
   parameter integer PIPE_ALIGN = 0,  // registers between aligning and adding
   parameter ACCUMULATE = 1'b0  // the register keeps its sum; what it is read from is the register
@@ -29,11 +34,16 @@ module ww_sum #(
   output wire nan, inf, zero, sign,
   output wire created,  // a NaN of two infinities
   output wire mixed,    // a zero sum of addends of both signs
+  output wire overflowed,
   output wire signed [XW-1:0] exp,
   output wire [MW-1:0] sig
 );
   localparam integer AW = W - FT + F + 1;
-  localparam integer VW = SW > AW + 1 ? SW : AW + 1;
+  function integer bits(input integer n);
+    for (bits = 0; n > 0; bits = bits + 1) n = n >> 1;
+  endfunction
+  localparam integer NEEDED = AW + 1 + (IN_ORDER ? 0 : bits(N - 1));
+  localparam integer VW = SW > NEEDED ? SW : NEEDED;
   wire voted;
   wire [N-1:0] votes;
   wire signed [XW-1:0] voted_largest, exp_now;
@@ -48,9 +58,12 @@ module ww_sum #(
   generate
     for (i = 0; i < N; i = i + 1) begin : term
       assign votes[i] = !t_zero[i] && (!BY_VALUE || |t_sig[i*W +: W]);
-      ww_align #(.W(W), .FT(FT), .F(F), .XW(XW), .RM(RM)) align (
+      wire [W-FT+(i == N-1 ? FC : FX):0] kept;
+      ww_align #(.W(W), .FT(FT), .F(i == N-1 ? FC : FX), .XW(XW), .RM(RM),
+                 .DROPS(DROPS_C && i == N-1), .DROP(DROP_C)) align (
         .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(grid),
-        .sig(t_sig[i*W +: W]), .aligned(aligned[i*AW +: AW]));
+        .sig(t_sig[i*W +: W]), .aligned(kept));
+      assign aligned[i*AW +: AW] = {kept, {(F-(i == N-1 ? FC : FX)){1'b0}}};
       wire [VW-1:0] plus = {{(VW-AW){1'b0}}, aligned[i*AW +: AW]};
       assign addends[i*VW +: VW] = t_sign[i] ? -plus : plus;
     end
@@ -69,16 +82,16 @@ module ww_sum #(
 
   wire [SW-1:0] kept, sum, total;
   wire [5:0] met_kept, met_total;
+  wire past;
   generate
-    if (SATURATE) begin : g_saturate
-      ww_saturate #(.N(N), .VW(VW), .W(SW)) register (
-        .start(kept), .terms(added), .sum(sum));
-    end else begin : g_wrap
-      // verilator lint_off UNUSEDSIGNAL
-      wire [VW-1:0] wide;  // a register narrower than a term drops the rest
-      // verilator lint_on UNUSEDSIGNAL
-      ww_add #(.N(N), .W(VW)) register (.terms(added), .sum(wide));
-      assign sum = kept + wide[SW-1:0];
+    if (IN_ORDER) begin : g_in_order
+      ww_register #(.N(N), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
+        .start(kept), .terms(added), .sum(sum), .overflowed(past));
+    end else begin : g_at_once
+      wire [VW-1:0] wide;
+      ww_add #(.N(N), .W(VW)) add (.terms(added), .sum(wide));
+      ww_register #(.N(1), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
+        .start(kept), .terms(wide), .sum(sum), .overflowed(past));
     end
     if (ACCUMULATE) begin : g_state
       ww_delay #(.N(1), .W(XW + SW + 6)) state (
@@ -101,6 +114,7 @@ module ww_sum #(
   assign created = plus_inf & minus_inf;
   assign nan = met_nan | created;
   assign inf = (plus_inf | minus_inf) & !nan;
+  assign overflowed = past & !nan & !inf;
   assign mixed = none & any_plus & any_minus;
   assign sign = inf ? minus_inf : none ? !any_plus : negative;
 endmodule

@@ -66,6 +66,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return self if device == "cpu" else to_device(self, device)
 
     def copy(self) -> Array:
+        """The same codes in memory of their own."""
         return Array._of(self._bits.copy(), self._format)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -175,6 +176,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return convert(self, as_format(format), rounding=rounding, **how)
 
     def tolist(self) -> Any:
+        """The values as nested lists of floats; errors as of `.to_float64()`."""
         return self.to_float64().tolist()
 
     def __float__(self) -> float:

@@ -277,7 +277,16 @@ def code_array(name: str, a: np.ndarray, f: Format) -> Array:
 
 
 def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
-    """An array of +0."""
+    """An array of +0.
+
+    Args:
+        shape: an integer or several.    format: of its codes.
+    Raises:
+        ValueError: the format has no zero, as e8m0fnu.
+
+    >>> zeros((2, 3), "e5m10").shape
+    (2, 3)
+    """
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")

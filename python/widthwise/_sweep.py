@@ -120,6 +120,11 @@ class SweepResult(Findings):
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics and version.
+
+    >>> import widthwise as ww
+    >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
+    >>> found.best("max_abs").rows[0][0]
+    'mac(e5m10)'
     """
 
     def __init__(

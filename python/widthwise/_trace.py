@@ -73,6 +73,7 @@ class Trace:
         return Format(fields.get("fmt", out["fmt"]))
 
     def table(self) -> Table:
+        """A row a wire: its number in decimal, and its significand and exponent."""
         columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
         return Table(columns, [shown(wire) for wire in self.wires])
 
@@ -122,9 +123,22 @@ def trace(
     index: int = 0,
     multiplier: Multiplier = None,
 ) -> Trace:
-    """Every stage of one dot product: a and b of shape (k,), everything as in `ww.dot`.
+    """Every stage of one dot product.
 
-    index: the flat position of the output that is traced, which stochastic rounding draws by.
+    Args:
+        unit: as `ww.Unit` takes it.
+        a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
+        scale_a, scale_b, seed, multiplier: as in `ww.dot`.
+        index: the flat position of the output that is traced, which stochastic rounding draws by.
+    Returns:
+        A Trace, whose result is the one of `ww.dot` to the bit.
+    Raises:
+        ValueError: a and b make more than one dot product.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([3.0, 0.5], "e4m3fn")
+    >>> [wire.value for wire in ww.trace("fma(e4m3fn)", x, x) if wire.stage == "product"]
+    ['9', '0.25']
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
@@ -148,7 +162,22 @@ def trace_operation(
     nan: str = "canonical",
     seed: int = 0,
 ) -> Trace:
-    """Every stage of one operation, as 'fma', on single numbers; settings as in `ww.add`."""
+    """Every stage of one operation on single numbers.
+
+    Args:
+        op: its name, as 'fma'.
+        args: as many Arrays of shape (), or codes, as it has operands.
+        format, rounding, tininess, nan, seed: as in `ww.add`.
+    Returns:
+        A Trace, whose result is the operation's.
+    Raises:
+        TypeError: not so many operands.    ValueError: an operand is an array of several.
+
+    >>> import widthwise as ww
+    >>> trace = ww.trace_operation("add", *ww.array([1.0, 0.07], "e4m3fn"))
+    >>> [wire.stage for wire in trace]
+    ['unpack', 'unpack', 'exact', 'normalise', 'denormalise', 'round', 'pack']
+    """
     arity = core.arity(op)
     if len(args) != arity:
         raise TypeError(f"{op} takes {arity} operands, {len(args)} were given")

@@ -87,18 +87,22 @@ class Unit:
 
     @property
     def a(self) -> Format:
+        """Of the first operands."""
         return Format._of(self._core.a)
 
     @property
     def b(self) -> Format:
+        """Of the second operands."""
         return Format._of(self._core.b)
 
     @property
     def c(self) -> Format:
+        """Of what the products are added to."""
         return Format._of(self._core.c)
 
     @property
     def result_format(self) -> Format:
+        """Of what `ww.dot` delivers."""
         return Format._of(self._core.result)
 
     @property
@@ -108,6 +112,7 @@ class Unit:
 
     @property
     def scale_format(self) -> Format | None:
+        """Of the scales that blocks of operands share, if they do."""
         return Format._of(self._core.scale[0]) if self._core.scale else None
 
     @property
@@ -145,7 +150,11 @@ def as_unit(unit: str | Unit) -> Unit:
 
 
 class Units(Mapping):
-    """The presets. Any other unit is one `ww.Unit(text)` away."""
+    """The presets, and how each is known. Any other unit is one `ww.Unit(text)` away.
+
+    >>> str(units["hopper.e4m3.f32"].a), units.evidence("hopper.e4m3.f32")
+    ('e4m3fn', 'checked on silicon')
+    """
 
     def __init__(self) -> None:
         self._presets = {
@@ -168,6 +177,7 @@ class Units(Mapping):
         return self._presets[name][1]
 
     def source(self, name: str) -> str:
+        """Where the preset's facts are from."""
         return self._presets[name][2]
 
     def table(self) -> Table:

@@ -135,3 +135,74 @@ TEST_CASE("a pipeline of a stage that is not there is refused") {
   op.pipeline.reset();
   CHECK(rtl_timing(op) == Timing{0, 0});
 }
+
+namespace {
+
+struct Running {
+  const char* text;
+  int lanes = 0;
+};
+constexpr Running running_units[] = {
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+    {"mac(e5m10, sum=e8m13:sr8:half)"},
+    {"fma(e5m10)"},
+    {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
+    {"ampere.f16.f32"},
+    {"kulisch(e4m3fn)", 2},
+    {"kulisch(e5m2, c=e5m10, out=e8m23)", 1},
+    {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", 3},
+    {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", 3},
+    {"fixedacc(e4m3fn, width=12, frac=4, overflow=saturate, out=e5m10)", 1},
+};
+
+// Without registers but the state, and with one behind every stage. Sums of up to 200 blocks.
+std::vector<Dut> running_duts(std::size_t sums, std::size_t longest) {
+  Random random(15);
+  std::vector<Dut> duts;
+  for (const Running& r : running_units)
+    for (const bool deep : {false, true}) {
+      const widthwise::Unit unit = parse_unit(r.text);
+      RtlOptions options{.lanes = r.lanes, .accumulate = true};
+      if (deep) options.pipeline = rtl_stages(unit, options);
+      std::vector<std::size_t> blocks{1, 2, 1, 3, 1, 1, 5, 2, 40, longest};
+      while (blocks.size() < sums) blocks.push_back(1 + random() % 8);
+      duts.push_back(running_dut(fmt::format("sum{}", duts.size()), unit, blocks, random, options));
+    }
+  return duts;
+}
+
+}  // namespace
+
+TEST_CASE("running sums of codes and of wide registers, in Verilator") {
+  if (have("verilator")) check_all(HdlSimulator::verilator, running_duts(150, 200));
+}
+
+TEST_CASE("running sums in Icarus, shorter ones") {
+  if (have("iverilog")) check_all(HdlSimulator::icarus, running_duts(14, 45));
+}
+
+TEST_CASE("a running sum takes its blocks every II clocks: one for a register, LATENCY for codes") {
+  const auto mac = parse_unit("mac(e5m10)"), kulisch = parse_unit("kulisch(e4m3fn)");
+  RtlOptions options{.accumulate = true};
+  CHECK(rtl_timing(mac, options) == Timing{1, 1});
+  options.pipeline = {"product", "round"};
+  CHECK(rtl_timing(mac, options) == Timing{3, 3});
+  options.lanes = 4;
+  CHECK(rtl_timing(kulisch, options) == Timing{3, 1});
+}
+
+TEST_CASE("running sums that are not built are refused") {
+  const auto refusal = [](const char* text, RtlOptions options) {
+    options.accumulate = true;
+    try {
+      rtl(parse_unit(text), "dut", options);
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("dot(e4m3fn, align=12:rtz)", {.lanes = 4})
+            .starts_with("rtl: a running sum below the largest exponent of all terms is not"));
+  CHECK(refusal("hopper.e4m3.promote128", {}).starts_with("rtl: a running sum of a unit with a"));
+  CHECK(refusal("mac(e5m10)", {.lanes = 4}).find("leave options.lanes out") != std::string::npos);
+}

@@ -106,6 +106,8 @@ def test_the_likely_bound_grows_with_the_root_of_k():
     ratios = [study.likely_bound("mac(binary32)", k) / k**0.5 for k in (10**3, 10**5, 10**7)]
     assert max(ratios) < 1.4 * min(ratios)
     assert study.likely_bound("mac(e5m10)", 400) < study.bound("mac(e5m10)", 400) / 3
+    few, many = (study.likely_bound(f"fma(e5m10, sum=e5m10:sr{r})", 400) for r in (2, 16))
+    assert few > 2 * many  # what lies below 2 random bits is cut off
     truncating = "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)"
     assert study.likely_bound(truncating, 400) == study.bound(truncating, 400)
     with pytest.raises(ValueError, match="confidence = 1: it may be above 0 and below 1"):

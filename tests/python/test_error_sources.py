@@ -7,6 +7,12 @@ import pytest
 import widthwise as ww
 from widthwise import study
 
+# Terms are cut 4 bits below the largest, and then C joins exactly.
+LATE = (
+    '{a.fmt = "e5m10", b.fmt = "e5m10", c.fmt = "e5m10", lanes = 2, c_level = "late", '
+    'group_sum.align.reference = "max_exponent", group_sum.align.frac_bits = 4, '
+    'group_sum.align.rm = "rtz", out.fmt = "e5m10"}'
+)
 UNITS = [
     "mac(e4m3fn, sum=e5m10)",
     "mac(e4m3fn)",
@@ -26,6 +32,7 @@ UNITS = [
     "cdna2.bf16",
     "cdna3.bf8",
     "fma(e11m52)",
+    LATE,
 ]
 
 
@@ -70,6 +77,8 @@ def test_each_source_by_hand():
     # cut at 2^-4 of the largest exponent: 1 + 2^-5 loses the second
     found = study.sources([1.0, 2.0**-5], None, "dot(e5m10, lanes=2, align=4:rtz)")
     assert told(found) == [(0, "alignment", Fraction(-1, 32))]
+    found = study.sources([1.0, 2.0**-5, 1.0, 0.5], None, LATE, c=8.0)
+    assert told(found) == [(0, "alignment", Fraction(-1, 32))] and found.result == Fraction(21, 2)
     # TF32 reads 10 fraction bits of binary32
     found = study.sources([1 + 2.0**-11], [1.0], "ampere.tf32.f32")
     assert told(found) == [(0, "operands", Fraction(-1, 2**11))]

@@ -12,7 +12,7 @@ from .._dot import Work
 from .._table import Table
 from .._unit import Unit
 from .bounds import bound, likely_bound
-from .growth import MEASURES, ErrorGrowth, data_frame, drawable, over_dots, prefix_figures
+from .growth import ErrorGrowth, data_frame, drawable, over_dots, prefix_figures
 from .operands import ExactSums, checked_lengths, listed, study_operands
 
 
@@ -118,7 +118,6 @@ class Accumulation(ErrorGrowth):
             largest = over_dots(scale[unit]).max(axis=0)
             for line, style in ((self.bounds, "--"), (self.likely_bounds, ":")):
                 ax.plot(self.lengths, drawable(line[unit] * largest), style, color=colours[unit])
-        ax.set_ylabel(f"{statistic} error ({MEASURES[measure]})")
         return ax
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 from .._format import Format
 from .._unit import Unit, as_unit
 
-UNBIASED = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
+NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
 
 
 class Rounding(NamedTuple):
@@ -16,7 +17,7 @@ class Rounding(NamedTuple):
 
     times: int
     roundoff: float
-    unbiased: bool  # to nearest or stochastic
+    bias: float  # what of the roundoff may always have one direction
 
 
 def bound(unit: str | Unit, k: int) -> float:
@@ -51,8 +52,8 @@ def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
 
     Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis (SIAM J. Sci. Comput.
     41, 2019), Theorem 2.4, for every term at once: sqrt(n) u in place of n u. Stochastic rounding's
-    errors are such ones; nearest's often behave so. Errors of one direction, as truncation's, count
-    in full.
+    errors are such ones, but for what lies below its random bits; nearest's often behave so. What
+    may have one direction, as truncation's errors, counts in full.
 
     Raises:
         ValueError: confidence is not between 0 and 1.
@@ -67,8 +68,8 @@ def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
     if u.fields.get("chain", {}).get("compensation"):
         return certain
     steps = roundings_met(u, k)
-    free = [step for step in steps if step.unbiased]
-    directed = gamma(sum(step.times * step.roundoff for step in steps if not step.unbiased))
+    free = [step for step in steps if step.bias < step.roundoff]
+    directed = gamma(sum(step.times * step.bias for step in steps))
     widest = max((step.roundoff for step in free), default=0.0)
     if math.isinf(directed) or widest >= 1:
         return certain
@@ -84,9 +85,11 @@ def gamma(roundoffs: float) -> float:
 
 
 def compensated(steps: list[Rounding]) -> float:
-    """Ogita, Rump and Oishi, Accurate Sum and Dot Product (2005), 4.5: u + gamma^2 of a sum whose
-    additions leave their errors behind; those of products stay."""
-    if not all(step.unbiased for step in steps):
+    """Of sums whose additions hand on their errors: u + gamma^2. Those of products stay.
+
+    Ogita, Rump and Oishi, Accurate Sum and Dot Product (2005), Proposition 4.5.
+    """
+    if any(step.bias for step in steps):
         return math.nan
     *products, sums = steps
     grown = gamma((sums.times - 1) * sums.roundoff)
@@ -138,7 +141,7 @@ def sum_roundings(sum_fields: dict[str, Any], terms: int, u: Unit) -> list[Round
     if align.get("reference") == "max_exponent":
         met.append(cut(align["frac_bits"], terms))
     if align.get("reference") == "fixed_lsb" and align["frac_bits"] < product_digits(u):
-        met.append(Rounding(1, math.inf, False))
+        met.append(Rounding(1, math.inf, math.inf))
     if "node_round" in sum_fields:
         depth = terms - 1
         if sum_fields.get("order") == "pairwise_tree":
@@ -151,20 +154,26 @@ def rounding(fields: dict[str, Any], times: int) -> Rounding:
     f = Format(fields["fmt"])
     precision = min(f.precision, fields.get("keep_frac", f.fraction_bits) + 1)
     mode = fields.get("rm", "rne")
-    roundoff = 2.0 ** -(precision - (mode not in UNBIASED))
-    if "post_norm_frac" in fields:
-        roundoff += 2.0 ** -fields["post_norm_frac"]
-    return Rounding(times, roundoff, mode in UNBIASED or mode.startswith("sr"))
+    if mode in NEAREST:
+        roundoff, bias = 2.0**-precision, 0.0
+    else:
+        roundoff = bias = 2.0 ** (1 - precision)
+    if random_bits := re.match(r"sr(\d+)", mode):
+        bias = roundoff * 2.0 ** -int(random_bits[1])
+    cut_before = 2.0 ** -fields["post_norm_frac"] if "post_norm_frac" in fields else 0.0
+    return Rounding(times, roundoff + cut_before, bias + cut_before)
 
 
 def kept(operand: dict[str, Any]) -> Rounding:
     """An operand of which only some fraction bits are read."""
-    return Rounding(1, 2.0 ** -operand["keep_frac"], False)
+    lost = 2.0 ** -operand["keep_frac"]
+    return Rounding(1, lost, lost)
 
 
 def cut(frac_bits: int, terms: int) -> Rounding:
     """Terms of which each loses less than 2^-frac_bits of the largest."""
-    return Rounding(1, terms * 2.0**-frac_bits, False)
+    lost = terms * 2.0**-frac_bits
+    return Rounding(1, lost, lost)
 
 
 def product_digits(u: Unit) -> int:

@@ -28,8 +28,8 @@ struct Constant {
   std::string comment;
 };
 
-// Clocks from operands to their result, and from a block of a running sum to its next; 0 where there
-// is no clock or no such sum.
+// Clocks from operands to their result, and from a block of a running sum to its next; 0 where
+// there is no clock or no such sum.
 struct Timing {
   int latency = 0, interval = 0;
   bool operator==(const Timing&) const = default;

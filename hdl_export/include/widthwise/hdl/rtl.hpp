@@ -1,11 +1,14 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "widthwise/hdl/constants.hpp"
+#include "widthwise/random.hpp"
 #include "widthwise/rounding.hpp"
+#include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/operation.hpp"
 #include "widthwise/unit.hpp"
 
@@ -44,11 +47,25 @@ struct RtlOperation {
 
 struct RtlOptions {
   bool rounding_port = false;  // `out` is rounded as a port `rm` says, not as the unit does
-  int lanes = 0;               // products of a block, for a unit that takes all of K at once
+  // Products of a whole dot product: blocks in a row, and what the unit does at the end of a chain.
+  // 0: one block, for a unit that does not take all of K at once.
+  int lanes = 0;
   // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
   std::string multiplier = "ww_multiply";
+  // Or what the simulator multiplies with, as a module NAME_multiplier: one of lib's is built, any
+  // other a table, to 16 digits of both factors together; beyond that its body is left to the user.
+  Multiplier multiply{};
   RtlPipeline pipeline{};
   bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
+};
+
+// A port of random bits: the k-th word from its low end is that of the slot's rounding at step
+// steps[k] (lib/widthwise/random.hpp).
+struct RandomPort {
+  std::string name;
+  Slot slot;
+  int bits;  // of a word
+  std::vector<std::int64_t> steps;
 };
 
 // The top module, called `name`, and all that it needs. Refuses what is not built, and says what
@@ -61,7 +78,9 @@ std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 
 // One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
 // along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
-// such a y. Scales come as scale_a and scale_b, one for every block of elements.
+// such a y. Scales come as scale_a and scale_b, one for every block of elements. Where
+// options.lanes is given, or the unit does something when a chain ends, it is a dot product as a
+// whole: y is what the simulator delivers for so many elements.
 //
 // Accumulating, it is given the blocks of a sum one after the other:
 //
@@ -78,5 +97,11 @@ std::vector<std::string> rtl_stages(const RtlOperation& operation);
 std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
 Timing rtl_timing(const RtlOperation& operation);
 Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
+
+// That module's ports of random bits: random_product, random_group_sum, random_block_sum,
+// random_join, random (of `out`), random_addend, random_difference, random_error,
+// random_compensation, random_compensated, random_promote, random_c_round, random_final, where
+// those roundings are stochastic.
+std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl
