@@ -35,8 +35,10 @@ def main() -> None:
         contents = installed(options.build, Path(scratch) / "root")
         describe(contents, project())
         packed = pack(contents, Path(scratch))
-        run("auditwheel", "repair", "-L", "/lib", "-w", options.out, packed)
-    print(*options.out.glob("*.whl"), sep="\n")
+        run("auditwheel", "repair", "-L", "/lib", "-w", f"{scratch}/repaired", packed)
+        (repaired,) = Path(scratch).glob("repaired/*.whl")
+        options.out.mkdir(parents=True, exist_ok=True)
+        print(shutil.copy(repaired, options.out))
 
 
 def installed(build: Path, root: Path) -> Path:
