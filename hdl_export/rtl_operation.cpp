@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "rtl_files.hpp"
+#include "random_words.hpp"
 #include "stages.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/operation_text.hpp"
@@ -20,6 +20,10 @@ void check(const RtlOperation& op) {
                                             to_string(op.operation), wanted, op.operands.size()));
   for (const Format& f : op.operands) widthwise::check(f);
   widthwise::check(op.result);
+  if (op.generator && !(op.rounding && op.rounding->stochastic()))
+    throw std::invalid_argument(
+        fmt::format("rtl: generator is set and the rounding is {}; leave it out, or round by sr",
+                    op.rounding ? to_string(*op.rounding) : "a port"));
   switch (op.operation) {
     case Operation::add:
     case Operation::subtract:
@@ -39,7 +43,11 @@ class Body {
   Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
 
   void write() {
-    out_.section("unpack");
+    if (op_.generator) {
+      const RandomPort port{"random", Slot::out, random_bits(), {0}};
+      generate_words(out_, {&port, 1}, [](Slot) { return false; });
+    }
+    out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
       const bool negate = op_.operation == Operation::subtract && i == 1;
@@ -47,7 +55,6 @@ class Body {
           stages_.unpack(operand_names[i], operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
       raise(operand_names[i] + "_signaling");
     }
-    out_.section("exact");
     deliver(exact(x));
   }
 
@@ -61,23 +68,27 @@ class Body {
     }
   }
   Term product(const std::string& name, const Term& a, const Term& b) {
+    out_.stage(name);
     raise(name + "_created");
     return stages_.product(name, a, b);
   }
   Term sum(const Term& x, const Term& y) {
+    out_.stage("exact_align");
     raise("exact_created");
     mixed_ = "exact_mixed";
     const Round round{.fmt = op_.result, .rm = op_.rounding.value_or(Rounding{})};
     const Grid grid = grid_of_two(x, y, reach_of(round));
-    return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid);
+    return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid, {.staged = true});
   }
   void deliver(const Term& t) {
-    out_.section("normalise, denormalise, round, pack");
+    out_.stage("normalise");
     const Rounding rm = op_.rounding.value_or(Rounding{});
     if (op_.rounding) out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
     const Bus random = random_bits() ? Bus{"random", random_bits()} : Bus{"1'b0", 1};
-    stages_.deliver("out", t, {.fmt = op_.result, .rm = rm},
-                    {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_});
+    stages_.deliver(
+        "out", t, {.fmt = op_.result, .rm = rm},
+        {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
+    out_.stage("result");
     out_.assign("y", "out_code");
     out_.assign("flags", "out_flags");
   }
@@ -91,19 +102,18 @@ class Body {
   std::string invalid_, mixed_ = "1'b0";
 };
 
-}  // namespace
-
-std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
-  check_identifier(name);
+TopModule top_module(const RtlOperation& op, std::string_view name) {
   check(op);
-  TopModule top{.name = name, .comment = {}, .ports = {}, .body = {}};
+  TopModule top{.name = name, .comment = {}, .ports = {}, .body = {}, .pipeline = op.pipeline};
   std::string formats;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     top.ports.push_back({"input ", {operand_names[i], op.operands[i].width()}});
     formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
   }
   if (!op.rounding) top.ports.push_back({"input ", {"rm", 4}});
-  if (op.rounding && op.rounding->stochastic())
+  if (op.generator)
+    for (const Port& port : generator_ports(false)) top.ports.push_back(port);
+  else if (op.rounding && op.rounding->stochastic())
     top.ports.push_back({"input ", {"random", op.rounding->random_bits}});
   top.ports.push_back({"output", {"y", op.result.width()}});
   top.ports.push_back({"output", {"flags", 5}});
@@ -111,9 +121,22 @@ std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
       fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
                   formats, to_string(op.result),
                   op.rounding ? to_string(*op.rounding) : "by port rm", to_string(op.tininess)),
-      "Combinational. flags: NV DZ OF UF NX."};
+      fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
   top.body = [&](Netlist& out) { Body(op, out).write(); };
-  return rtl_files(top);
+  return top;
 }
+
+}  // namespace
+
+std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
+  check_identifier(name);
+  return rtl_files(top_module(op, name));
+}
+
+std::vector<std::string> rtl_stages(const RtlOperation& op) {
+  return pipeline_stages(top_module(op, "stages"));
+}
+
+Timing rtl_timing(const RtlOperation& op) { return timing(top_module(op, "timing")); }
 
 }  // namespace widthwise::hdl

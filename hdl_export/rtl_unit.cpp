@@ -1,13 +1,25 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "codes.hpp"
-#include "rtl_files.hpp"
+#include "random_words.hpp"
 #include "rtl_multiplier.hpp"
 #include "unit_block.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::hdl {
 namespace {
+
+int c_width(const Unit& u, const UnitShape& shape) {
+  return two_kinds_of_c(u, shape) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
+}
+
+// Whether a slot's steps count from the first lane of a block that is one of many.
+bool moves(const UnitShape& shape, Slot slot) {
+  if (shape.running == RunningSum::of_register) return slot == Slot::product;
+  return !shape.whole;
+}
 
 // Writes a unit's body.
 class Body {
@@ -24,14 +36,23 @@ class Body {
   void write() {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
-    out_.section("unpack");
+    if (keeps_codes()) out_.keep("pack");
+    if (shape_.running == RunningSum::of_register) out_.keep("group_sum");
+    if (options_.generator)
+      generate_words(out_, random_ports(u_, options_),
+                     [&](Slot slot) { return moves(shape_, slot); });
+    out_.stage("unpack");
     const Term a = stages_.unpack("a", dealt("a", u_.a), u_.a, shape_.products());
     const Term b = stages_.unpack("b", dealt("b", u_.b), u_.b, shape_.products());
     const Term c = addend();
     const Term p = scaled_by_term(products(a, b));
     if (scales(u_, ScaleApply::group)) unpack_scales();
-    out_.assign("y", chain(p, c));
+    const std::string code = chain(p, c);
+    if (keeps_codes()) roundings_.keep_flags();
+    out_.stage("result");
+    out_.assign("y", code);
     out_.assign("flags", roundings_.flags());
+    if (keeps_codes()) out_.assign("sum_code", code);
   }
 
  private:
@@ -56,18 +77,33 @@ class Body {
     return to.name;
   }
 
+  bool keeps_codes() const { return shape_.running == RunningSum::of_codes; }
+
+  // C's port, or what the register behind the last stage holds.
+  std::string kept_code() {
+    const int width = c_width(u_, shape_), held = u_.out.fmt.width();
+    const std::string above = width == held ? "" : fmt::format("{}'d0, ", width - held);
+    out_.wire({"sum_code", held});
+    out_.wire({"c_code", width}, fmt::format("in_first ? c : {{{}sum_code}}", above));
+    if (two_kinds_of_c(u_, shape_)) out_.wire({"running", 1}, "!in_first");
+    return "c_code";
+  }
+
   // C, or the result of the block before, where the two are not read alike.
   Term addend() {
-    if (!two_kinds_of_c(u_, shape_)) return stages_.unpack("c", "c", u_.c);
+    const std::string code = keeps_codes() ? kept_code() : "c";
+    if (!two_kinds_of_c(u_, shape_)) return stages_.unpack("c", code, u_.c);
     const Operand running{.fmt = u_.out.fmt};
-    const auto low_bits = [](const Format& f) { return fmt::format("c[{}:0]", f.width() - 1); };
+    const auto low_bits = [&](const Format& f) {
+      return fmt::format("{}[{}:0]", code, f.width() - 1);
+    };
     const Term first = stages_.unpack("c_first", low_bits(u_.c.fmt), u_.c);
     const Term later = stages_.unpack("c_running", low_bits(u_.out.fmt), running);
     return stages_.chosen("c_taken", "running", later, first);
   }
 
   Term products(const Term& a, const Term& b) {
-    out_.section("product");
+    out_.stage("product");
     Term p = stages_.product("product", a, b, options_.multiplier);
     if (u_.product.overflow_to_inf_at)
       p = stages_.limited("product_limited", p, *u_.product.overflow_to_inf_at);
@@ -90,7 +126,7 @@ class Body {
   }
   Term scaled_by_term(const Term& p) {
     if (!scales(u_, ScaleApply::term)) return p;
-    out_.section("scale");
+    out_.stage("scale");
     const Term by_a = scale("scale_a", 1), by_b = scale("scale_b", 1);
     return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
   }
@@ -163,7 +199,7 @@ class Body {
 
   // One product more (lib/widthwise/datapath/compensation.hpp).
   void compensate(const std::string& prefix, std::int64_t step, const Term& p) {
-    out_.section("compensated sum");
+    out_.stage(prefix + "compensated_sum");
     const auto add = [&](const char* name, Slot slot, const Term& x, const Term& y) {
       return added({prefix + name, slot, u_.out, step}, x, y);
     };
@@ -203,7 +239,7 @@ class Body {
   }
 
   void promote_to(const std::string& name, std::int64_t step) {
-    out_.section("promote");
+    out_.stage(name);
     settle(name + "_", step);
     const Place place{name, Slot::promote, u_.chain.promote->round, step};
     roundings_.add(place, *outer_, running());
@@ -213,13 +249,13 @@ class Body {
 
   void end_with(const Term& c) {
     if (const auto& r = u_.chain.c_round) {
-      out_.section("join");
+      out_.stage("c_round");
       const Place place{"c_round", Slot::c_round, *r, 0};
       roundings_.add(place, running(), c);
       load(place);
     }
     if (const auto& r = u_.chain.final) {
-      out_.section("final");
+      out_.stage("final");
       const Place place{"final_round", Slot::final, *r, 0};
       roundings_.raise(roundings_.round(place, running(), ""));
       load(place);
@@ -241,22 +277,50 @@ class Body {
   bool promoted_ = false;  // the sum is the outer one
 };
 
+bool takes_step(const Unit& u, const UnitShape& shape, const RtlOptions& options) {
+  return std::ranges::any_of(random_ports(u, options),
+                             [&](const RandomPort& port) { return moves(shape, port.slot); });
+}
+
 std::vector<Port> ports(const Unit& u, const UnitShape& shape, const RtlOptions& options) {
-  const int c_width =
-      two_kinds_of_c(u, shape) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
   std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), shape.products()}},
                         {"input ", {"b", u.b.fmt.width(), shape.products()}},
-                        {"input ", {"c", c_width}}};
-  if (two_kinds_of_c(u, shape)) all.push_back({"input ", {"running", 1}});
+                        {"input ", {"c", c_width(u, shape)}}};
+  if (two_kinds_of_c(u, shape) && !options.accumulate) all.push_back({"input ", {"running", 1}});
   if (u.scale)
     for (const char* name : {"scale_a", "scale_b"})
       all.push_back({"input ", {name, u.scale->fmt.width(), scale_words(u, shape)}});
   if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
-  for (const RandomPort& port : random_ports(u, options))
-    all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
+  if (options.generator)
+    for (const Port& port : generator_ports(takes_step(u, shape, options))) all.push_back(port);
+  else
+    for (const RandomPort& port : random_ports(u, options))
+      all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
   all.push_back({"output", {"y", result_round(u).fmt.width()}});
   all.push_back({"output", {"flags", 5}});
   return all;
+}
+
+TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& options) {
+  check_identifier(options.multiplier);
+  const UnitShape shape = shape_of(unit, options);
+  if (options.generator && random_ports(unit, options).empty())
+    refuse("a generator of random bits for a unit that takes none",
+           "leave generator out, or round by sr");
+  TopModule top{
+      .name = name,
+      .comment = {"SPEC: " + to_string(unit),
+                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
+      .ports = ports(unit, shape, options),
+      .body = [&unit, shape, &options](Netlist& out) { Body(unit, shape, options, out).write(); },
+      .pipeline = options.pipeline,
+      .running = shape.running};
+  top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
+                                    shape.whole ? "A dot product" : "One block", shape.products(),
+                                    clocking(top)));
+  if (options.multiply)
+    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
+  return top;
 }
 
 }  // namespace
@@ -265,19 +329,15 @@ std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptio
   check_identifier(name);
   RtlOptions options = wished;
   if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
-  check_identifier(options.multiplier);
-  const UnitShape shape = shape_of(unit, options);
-  TopModule top{
-      .name = name,
-      .comment = {"SPEC: " + to_string(unit),
-                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
-                  fmt::format("{} of {} products. Combinational. flags: NV DZ OF UF NX.",
-                              shape.whole ? "A dot product" : "One block", shape.products())},
-      .ports = ports(unit, shape, options),
-      .body = [&](Netlist& out) { Body(unit, shape, options, out).write(); }};
-  if (options.multiply)
-    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
-  return rtl_files(top);
+  return rtl_files(top_module(unit, name, options));
+}
+
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options) {
+  return pipeline_stages(top_module(unit, "stages", options));
+}
+
+Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
+  return timing(top_module(unit, "timing", options));
 }
 
 }  // namespace widthwise::hdl

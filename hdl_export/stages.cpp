@@ -310,6 +310,18 @@ Term Stages::chosen(const std::string& name, const std::string& when, const Term
   return t;
 }
 
+Term Stages::only(const std::string& name, const std::string& when, const Term& t,
+                  const std::string& sign) {
+  const Term z = declared(name, 1, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  out_.assign(z.nan().name, fmt::format("{} & {}", when, t.nan().name));
+  out_.assign(z.inf().name, fmt::format("{} & {}", when, t.inf().name));
+  out_.assign(z.zero().name, fmt::format("!{} | {}", when, t.zero().name));
+  out_.assign(z.sign().name, fmt::format("{} ? {} : {}", when, t.sign().name, sign));
+  out_.assign(exp(z).name, exp(t).name);
+  out_.assign(z.sig().name, fmt::format("{} ? {} : {}", when, t.sig().name, zeros(t.bus.width)));
+  return z;
+}
+
 Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& floor,
                     const Term& by_a, const Term& by_b) {
   Term g = declared(name + "_from", sums.bus.lanes, sums.bus.width,

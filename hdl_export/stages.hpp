@@ -52,7 +52,13 @@ struct RoundingPorts {
   std::string rm;
   Bus random;  // a word for each lane
   std::string mixed = "1'b0", invalid = "1'b0";
-  std::string nan{}, inf{}, sign{};  // where the term's own are overridden
+  std::string nan{}, inf{}, sign{};     // where the term's own are overridden
+  std::optional<std::string> stages{};  // its steps are stages of the unit, named with this prefix
+};
+
+// Whether aligning and adding are two stages of the unit, and the register keeps its sum.
+struct SumStages {
+  bool staged = false, accumulates = false;
 };
 
 // Any other is an approximation, whose product may be of any size.
@@ -83,10 +89,14 @@ class Stages {
   void at_least(const std::string& name, const Term& x, const Term& y);
   // x where `when` holds, else y.
   Term chosen(const std::string& name, const std::string& when, const Term& x, const Term& y);
+  // t where `when` holds, else a zero of the sign given.
+  Term only(const std::string& name, const std::string& when, const Term& t,
+            const std::string& sign);
   // Terms of one shape side by side.
   Term joined(const std::string& name, const Term& x, const Term& y);
   // The sums of `groups` runs of neighbouring lanes.
-  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid);
+  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid,
+           const SumStages& stages = {});
   // Group sums times their scales, at whose exponents alone they align.
   Term scaled(const std::string& name, const Term& sums, const Exponent& floor, const Term& by_a,
               const Term& by_b);
@@ -97,6 +107,10 @@ class Stages {
                const RoundingPorts& ports);
 
  private:
+  Term sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                  const SumStages& stages);
+  void deliver_module(const std::string& name, const Term& t, const Round& round,
+                      const RoundingPorts& ports);
   Term unpacked(const std::string& name, const std::string& code, const Operand& operand, int lanes,
                 bool negate);
   Term conditioned(const std::string& name, const Term& t, const Operand& operand);

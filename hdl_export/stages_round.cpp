@@ -24,6 +24,10 @@ Endings endings(const Rounder<Code>& to) {
           infinite(false).code != infinite(true).code, infinite(false).flags != 0};
 }
 
+// Registers inside ww_deliver, and the stages that they stand behind.
+constexpr std::pair<std::string_view, const char*> register_places[] = {
+    {"PIPE_NORMALISE", "normalise"}, {"PIPE_DENORMALISE", "denormalise"}, {"PIPE_ROUND", "round"}};
+
 // What the rounder is built for.
 void check_result(const Format& f) {
   if (!f.all_normal()) return;
@@ -114,6 +118,15 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
 
 void Stages::deliver(const std::string& name, const Term& t, const Round& round,
                      const RoundingPorts& ports) {
+  const auto write = [&] { deliver_module(name, t, round, ports); };
+  if (!ports.stages) return write();
+  const std::string denormalise = *ports.stages + "denormalise", rounding = *ports.stages + "round",
+                    pack = *ports.stages + "pack";
+  out_.across({denormalise, rounding, pack}, write);
+}
+
+void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
+                            const RoundingPorts& ports) {
   check_result(round.fmt);
   const Rounder<Code> to(round, tininess_);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
@@ -125,8 +138,13 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
     return override.empty() ? lane : override;
   };
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    out_.instance("ww_deliver", name, rounding_parameters(t, round, to),
-                  {{"rm", ports.rm},
+    Connections parameters = rounding_parameters(t, round, to);
+    for (const auto& [parameter, stage] : register_places)
+      parameters.emplace_back(parameter, ports.stages ? out_.depth(*ports.stages + stage) : "0");
+    out_.instance("ww_deliver", name, parameters,
+                  {{"clk", ports.stages ? out_.clock() : "1'b0"},
+                   {"enable", ports.stages ? out_.enable(*ports.stages + "normalise") : "1'b0"},
+                   {"rm", ports.rm},
                    {"random", ports.random.lane(i)},
                    {"nan", own(ports.nan, t.nan().lane(i))},
                    {"inf", own(ports.inf, t.inf().lane(i))},

@@ -7,7 +7,21 @@
 
 namespace widthwise::hdl {
 
-Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid) {
+Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                 const SumStages& stages) {
+  Term z{};
+  const auto write = [&] { z = sum_module(name, terms, groups, grid, stages); };
+  if (stages.accumulates)
+    out_.across({name, "normalise"}, write);
+  else if (stages.staged)
+    out_.across({name}, write);
+  else
+    write();
+  return z;
+}
+
+Term Stages::sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                        const SumStages& stages) {
   const int each = terms.bus.lanes / groups;
   const int width = grid.width - (grid.overflows ? 0 : 1);
   const Exponent floor = grid.floor.value_or(0);
@@ -30,10 +44,18 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
     return Bus{one.name, one.width * each, groups}.lane(i);
   };
   out_.lanes(groups, name + "_group", [&](const std::string& i) {
-    Connections ports{{"t_nan", run(terms.nan(), i)},    {"t_inf", run(terms.inf(), i)},
-                      {"t_zero", run(terms.zero(), i)},  {"t_sign", run(terms.sign(), i)},
-                      {"t_exp", run(exp(terms), i)},     {"t_sig", run(terms.sig(), i)},
-                      {"created", created.lane(i)},      {"mixed", mixed.lane(i)},
+    Connections ports{{"clk", stages.staged ? out_.clock() : "1'b0"},
+                      {"enable", stages.staged ? out_.enable(name + "_align") : "1'b0"},
+                      {"take", stages.accumulates ? out_.enable(name) : "1'b0"},
+                      {"first", stages.accumulates ? "in_first" : "1'b0"},
+                      {"t_nan", run(terms.nan(), i)},
+                      {"t_inf", run(terms.inf(), i)},
+                      {"t_zero", run(terms.zero(), i)},
+                      {"t_sign", run(terms.sign(), i)},
+                      {"t_exp", run(exp(terms), i)},
+                      {"t_sig", run(terms.sig(), i)},
+                      {"created", created.lane(i)},
+                      {"mixed", mixed.lane(i)},
                       {"overflowed", overflowed.lane(i)}};
     for (Connection& c : term_ports(t, i)) ports.push_back(std::move(c));
     out_.instance("ww_sum", name + "_stage",
@@ -54,7 +76,9 @@ Term Stages::sum(const std::string& name, const Term& terms, int groups, const G
                    {"SATURATE", truth(grid.saturates)},
                    {"DROPS_C", truth(grid.drop_last.has_value())},
                    {"DROP_C", out_.exponent(grid.drop_last.value_or(0))},
-                   {"FLOOR", out_.exponent(floor)}},
+                   {"FLOOR", out_.exponent(floor)},
+                   {"PIPE_ALIGN", stages.staged ? out_.depth(name + "_align") : "0"},
+                   {"ACCUMULATE", truth(stages.accumulates)}},
                   ports);
   });
   return t;

@@ -12,14 +12,14 @@ namespace {
 constexpr int widest_sum = 8192;
 
 // Every term to the last digit of the least one.
-Grid exact_grid(const Term& terms, int each) {
+Grid exact_grid(const Term& terms, std::int64_t each) {
   const Exponent span = terms.largest - (terms.least - terms.fraction);
   const int above = terms.bus.width - terms.fraction;
   Grid g;
   g.fixed = true;
   g.floor = terms.largest;
   g.fraction = span;
-  const Exponent width = above + span + std::bit_width(static_cast<unsigned>(each)) + 1;
+  const Exponent width = above + span + std::bit_width(static_cast<std::uint64_t>(each)) + 1;
   g.width = static_cast<int>(std::min<Exponent>(width, widest_sum + 1));
   return g;
 }
@@ -54,7 +54,8 @@ UnitBlock::UnitBlock(const Unit& unit, const UnitShape& shape, Netlist& out, Sta
                      Roundings& roundings)
     : u_(unit),
       lanes_(shape.lanes),
-      widths_(derive_widths(unit, shape.lanes)),
+      keeps_(shape.running == RunningSum::of_register),
+      widths_(derive_widths(unit, keeps_ ? longest_dot : shape.lanes)),
       shape_(group_shape(unit.groups, static_cast<std::size_t>(shape.lanes))),
       out_(out),
       stages_(stages),
@@ -111,7 +112,6 @@ std::vector<std::int64_t> UnitBlock::block_steps() const {
 
 Term UnitBlock::group_sums(const Term& products, const Term& c,
                            const std::optional<Scales>& scales) {
-  out_.section("align, group_sum");
   Term terms = products;
   if (shape_.strided && groups() > 1)
     terms = stages_.picked(at("dealt"), products, lanes_, [&](const std::string& i) {
@@ -122,7 +122,7 @@ Term UnitBlock::group_sums(const Term& products, const Term& c,
   const Term sums =
       sum(level, terms, with_c ? &c : nullptr, group_steps(), groups(), groups() == 1 && with_c);
   if (!scales) return sums;
-  out_.section("scale");
+  out_.stage(at("scale"));
   if (!fixed_ || u_.group_sum.order != Order::fused)
     refuse("apply = group with a group_sum that is not exact", "an exact one is");
   return stages_.scaled(at("scale"), sums, *fixed_, scales->a, scales->b);
@@ -131,14 +131,12 @@ Term UnitBlock::group_sums(const Term& products, const Term& c,
 Term UnitBlock::block_sum(const Term& sums, const Term& c) {
   const bool with_c = u_.c_level == CLevel::block;
   if (groups() == 1 && !with_c) return sums;
-  out_.section("align, block_sum");
   return sum({"block_sum", Slot::block_node, u_.block_sum, *widths_.block_sum}, sums,
              with_c ? &c : nullptr, block_steps(), 1, u_.c_level != CLevel::late);
 }
 
 Term UnitBlock::join(const Term& t, const Term& c) {
   if (u_.c_level != CLevel::late) return t;
-  out_.section("join");
   return sum({"join", Slot::c_node, u_.c_sum, *widths_.c_sum, u_.late_frac}, t, &c, {step_}, 1,
              true);
 }
@@ -147,15 +145,18 @@ Term UnitBlock::join(const Term& t, const Term& c) {
 Term UnitBlock::sum(const Level& level, const Term& x, const Term* c,
                     const std::vector<std::int64_t>& steps, int groups, bool last) {
   const std::string name = at(level.name);
-  const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
-  const int each = terms.bus.lanes / groups;
+  const int each = (x.bus.lanes + (c ? 1 : 0)) / groups;
   const bool exact = level.sum.align.reference == Reference::exact;
-  if (each == 1 && exact) return terms;
-  if (level.sum.order == Order::fused || each == 1) {
-    const bool pair = exact && last && each == 2;
-    const Term y = c ? *c : x;
+  if (each == 1 && exact) return x;
+  const bool fused = level.sum.order == Order::fused || each == 1;
+  out_.stage(fused ? name + "_align" : name);
+  const Term y = !c ? x : keeps_ ? last_c(x, *c) : *c;
+  const Term terms = c ? stages_.joined(name + "_terms", x, y) : x;
+  if (fused) {
+    const bool pair = exact && last && each == 2 && !keeps_;
     const Grid g = pair ? grid_of_two(x, y, reach_of(u_.out)) : grid(level, name, terms, each);
-    return add(level, name, terms, groups, g, c != nullptr);
+    return add(level, name, terms, groups, g, c != nullptr,
+               {.staged = true, .accumulates = keeps_});
   }
   std::vector<std::int64_t> all_steps = steps;
   if (c) all_steps.push_back(step_);
@@ -180,17 +181,25 @@ UnitBlock::Leaves UnitBlock::leaves(const std::string& name, const Term& terms,
   return all;
 }
 
-// Two-input sums: neighbours first, or one after the other.
+// Two-input sums: neighbours first, or one after the other. Those of one group stand in stages.
 Term UnitBlock::nodes(const Level& level, const std::string& name, Leaves x) {
+  const bool staged = name == at(level.name);
+  const auto next_stage = [&](const char* kind, std::size_t i) {
+    if (staged && i > 0) out_.stage(fmt::format("{}_{}{}", name, kind, i));
+  };
   int count = 0;
   const auto add = [&](const Leaf& p, const Leaf& q) {
     return node(level, fmt::format("{}_node{}", name, count++), p, q);
   };
   if (level.sum.order == Order::sequential) {
-    for (std::size_t i = 1; i < x.size(); ++i) x[0] = add(x[0], x[i]);
+    for (std::size_t i = 1; i < x.size(); ++i) {
+      next_stage("node", i - 1);
+      x[0] = add(x[0], x[i]);
+    }
     return x[0].term;
   }
-  while (x.size() > 1) {
+  for (std::size_t level_of_tree = 0; x.size() > 1; ++level_of_tree) {
+    next_stage("level", level_of_tree);
     Leaves next;
     for (std::size_t i = 0; i + 1 < x.size(); i += 2) next.push_back(add(x[i], x[i + 1]));
     if (x.size() % 2) next.push_back(x.back());
@@ -215,9 +224,16 @@ UnitBlock::Leaf UnitBlock::node(const Level& level, const std::string& name, con
   return {roundings_.read(place), x.step};
 }
 
+// C comes with the last block. Before, a zero of a product's sign stands for it, which changes
+// neither a sum nor its sign.
+Term UnitBlock::last_c(const Term& products, const Term& c) {
+  roundings_.keep_flags();
+  return stages_.only("last_c", "in_last", c, products.sign().lane("0"));
+}
+
 // The terms on the grid.
 Term UnitBlock::add(const Level& level, const std::string& name, const Term& terms, int groups,
-                    Grid g, bool last_is_c) {
+                    Grid g, bool last_is_c, const SumStages& stages) {
   if (last_is_c && level.sum.align.reference == Reference::max_exponent)
     g.drop_last = level.sum.align.drop_c_below;
   fixed_ = g.fixed ? g.floor : std::nullopt;
@@ -230,7 +246,7 @@ Term UnitBlock::add(const Level& level, const std::string& name, const Term& ter
     refuse(fmt::format("{}: a sum over {} digits", name, widest_sum),
            "align it (align=F:rtz), or take formats of fewer exponent bits");
   mixed_ = name + "_mixed";
-  const Term t = stages_.sum(name, terms, groups, g);
+  const Term t = stages_.sum(name, terms, groups, g, stages);
   if (g.overflows && may_flag(level.sum))
     masked_flags_ += fmt::format(" | {{2'd0, |{}_overflowed, 2'd0}}", name);
   return t;
@@ -239,7 +255,7 @@ Term UnitBlock::add(const Level& level, const std::string& name, const Term& ter
 Grid UnitBlock::grid(const Level& level, const std::string& name, const Term& terms,
                      int each) const {
   const Sum& s = level.sum;
-  if (s.align.reference == Reference::exact) return exact_grid(terms, each);
+  if (s.align.reference == Reference::exact) return exact_grid(terms, keeps_ ? longest_dot : each);
   Grid g = s.align.reference == Reference::fixed_lsb ? fixed_grid(s, terms) : window(level, name);
   g.rm = s.align.rm;
   set_register(g, s, level.widths.needed);
@@ -257,10 +273,10 @@ Grid UnitBlock::window(const Level& level, const std::string& name) const {
 }
 
 void UnitBlock::deliver(const Term& t) {
-  out_.section("normalise, denormalise, round, pack");
+  out_.stage(at("normalise"));
   const Specials s{at("block")};
-  roundings_.raise(
-      roundings_.round({at("out"), Slot::out, u_.out, step_}, t, mixed_, masks() ? &s : nullptr));
+  roundings_.raise(roundings_.round({at("out"), Slot::out, u_.out, step_, prefix_}, t, mixed_,
+                                    masks() ? &s : nullptr));
   if (!masked_flags_.empty())
     roundings_.raise(
         fmt::format("({} | {} ? 5'd0 : {})", s.nan(), s.inf(), masked_flags_.substr(3)));

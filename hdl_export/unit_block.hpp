@@ -51,8 +51,9 @@ class UnitBlock {
   Leaves leaves(const std::string& name, const Term& terms, const std::vector<std::int64_t>& steps,
                 bool last_is_c);
   Term add(const Level& level, const std::string& name, const Term& terms, int groups, Grid grid,
-           bool last_is_c);
+           bool last_is_c, const SumStages& stages = {});
 
+  Term last_c(const Term& products, const Term& c);
   Grid grid(const Level& level, const std::string& name, const Term& terms, int each) const;
   Grid window(const Level& level, const std::string& name) const;
   std::vector<std::int64_t> group_steps() const;
@@ -62,6 +63,7 @@ class UnitBlock {
 
   const Unit& u_;
   const int lanes_;
+  const bool keeps_;  // its sum, in a register
   const Widths widths_;
   const GroupShape shape_;
   Netlist& out_;

@@ -43,6 +43,7 @@ std::string Roundings::round(const Place& place, const Term& exact, const std::s
                              const Specials* specials) {
   Round r = place.round;
   RoundingPorts ports{.rm = rounding(place), .random = random(place, exact.bus.lanes)};
+  ports.stages = place.stages;
   if (!mixed.empty()) ports.mixed = mixed;
   Term t = exact;
   if (r.post_norm_frac) {
@@ -61,6 +62,19 @@ std::string Roundings::round(const Place& place, const Term& exact, const std::s
 
 Term Roundings::read(const Place& place) {
   return stages_.unpack(place.name + "_read", place.name + "_code", {.fmt = place.round.fmt});
+}
+
+void Roundings::keep_flags() {
+  if (flags_.empty()) return;
+  out_.wire({"flags_kept", 5});
+  out_.wire({"flags_met", 5}, fmt::format("{} | (in_first ? 5'd0 : flags_kept)", flags_));
+  out_.instance("ww_delay", "flags_state", {{"N", "1"}, {"W", "5"}},
+                {{"clk", "clk"},
+                 {"rst", "1'b0"},
+                 {"enable", fmt::format("advance & {}_valid", out_.here())},
+                 {"d", "flags_met"},
+                 {"q", "flags_kept"}});
+  flags_ = "flags_met";
 }
 
 void Roundings::add(const Place& place, const Term& x, const Term& y) {

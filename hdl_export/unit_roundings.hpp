@@ -10,6 +10,7 @@ struct Place {
   Slot slot;
   Round round;
   std::int64_t step;
+  std::optional<std::string> stages{};  // as RoundingPorts has them
 };
 
 // What a block's NaNs and infinities make of its result, on wires NAME_nan _inf _plus _minus.
@@ -37,6 +38,8 @@ class Roundings {
 
   void raise(const std::string& flags) { flags_ += (flags_.empty() ? "" : " | ") + flags; }
   const std::string& flags() const { return flags_; }
+  // From here on they are those of all blocks since the first one.
+  void keep_flags();
 
  private:
   Bus random(const Place& place, int lanes) const;

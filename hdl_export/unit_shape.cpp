@@ -48,6 +48,36 @@ void check_permutation(const Unit& u, const UnitShape& shape) {
            "give lanes, a multiple of both together");
 }
 
+RunningSum running_sum(const Unit& u, const RtlOptions& options) {
+  if (!options.accumulate) return RunningSum::none;
+  return u.lanes == 0 ? RunningSum::of_register : RunningSum::of_codes;
+}
+
+// A unit that takes all of K at once has one register for it, if its digits are known beforehand.
+void check_register(const Unit& u) {
+  if (u.group_sum.align.reference == Reference::max_exponent)
+    refuse("a running sum below the largest exponent of all terms",
+           "a unit of so many lanes a block (lanes = 4) has one");
+  if (u.groups || u.c_level != CLevel::group || u.group_sum.order != Order::fused)
+    refuse("a running sum of several groups, of nodes or with C joined late",
+           "one fused group_sum with C in it is");
+  if (scales(u, ScaleApply::group)) refuse("a running sum with scale.apply = group", "term is");
+  if (may_flag(u.group_sum)) refuse("a running sum with overflow = flag", "wrap and saturate are");
+}
+
+void check_running_sum(const Unit& u, const RtlOptions& options) {
+  if (!options.accumulate) return;
+  if (u.lanes == 0) check_register(u);
+  if (u.chain != Chain{})
+    refuse("a running sum of a unit with a chain of its own",
+           "without chain.promote, compensation, c_at, final and lane_permutation one is");
+  if (u.lanes != 0 && options.lanes != 0)
+    throw std::invalid_argument(fmt::format(
+        "rtl: a running sum takes one block of {} lanes at a time and options.lanes is {}; leave "
+        "options.lanes out",
+        u.lanes, options.lanes));
+}
+
 UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
   if (u.lanes == 0 && options.lanes <= 0)
     throw std::invalid_argument(fmt::format(
@@ -61,7 +91,8 @@ UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
         lanes, options.lanes));
   return {.lanes = lanes,
           .blocks = options.lanes ? options.lanes / lanes : 1,
-          .whole = options.lanes != 0 || u.chain != Chain{}};
+          .whole = options.lanes != 0 || u.chain != Chain{},
+          .running = running_sum(u, options)};
 }
 
 }  // namespace
@@ -80,6 +111,7 @@ UnitShape shape_of(const Unit& u, const RtlOptions& options) {
   check_groups(u, shape);
   check_scales(u, shape);
   check_permutation(u, shape);
+  check_running_sum(u, options);
   if (options.rounding_port && u.out.rm.stochastic())
     refuse(fmt::format("out.rm = {} with a port for the rounding", to_string(u.out.rm)),
            "leave rounding_port out");

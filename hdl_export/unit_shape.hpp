@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "widthwise/hdl/rtl.hpp"
+#include "rtl_files.hpp"
 
 namespace widthwise::hdl {
 
@@ -9,6 +9,7 @@ namespace widthwise::hdl {
 struct UnitShape {
   int lanes, blocks;
   bool whole;  // a dot product from C to its result, not one block of a chain
+  RunningSum running = RunningSum::none;
   int products() const { return lanes * blocks; }
 };
 

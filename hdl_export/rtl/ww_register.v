@@ -1,4 +1,4 @@
-// N integers added in their order to a register of W bits, which saturates or wraps
+// start and N integers added in their order in a register of W bits, which saturates or wraps
 // (lib/widthwise/datapath/sum.hpp, fit).
 `default_nettype none
 module ww_register #(
@@ -7,6 +7,7 @@ module ww_register #(
   parameter integer W = 8,   // of the register
   parameter SATURATE = 1'b0
 ) (
+  input  wire [W-1:0] start,
   input  wire [N*VW-1:0] terms,
   output wire [W-1:0] sum,
   output wire overflowed  // a term or a sum did not fit
@@ -20,7 +21,7 @@ module ww_register #(
     fits = x[TW-1:W-1] == {(TW-W+1){x[TW-1]}};
   endfunction
   always @* begin
-    total = {W{1'b0}};
+    total = start;
     term = {TW{1'b0}};
     wide = {TW{1'b0}};
     past = 1'b0;

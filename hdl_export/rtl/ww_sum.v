@@ -19,8 +19,15 @@ module ww_sum #(
   parameter SATURATE = 1'b0,   // else the register wraps
   parameter DROPS_C = 1'b0,    // the last term counts as 0 when more than DROP_C below the largest
   parameter signed [XW-1:0] DROP_C = 0,
-  parameter signed [XW-1:0] FLOOR = 0
+  parameter signed [XW-1:0] FLOOR = 0,
+  parameter integer PIPE_ALIGN = 0,  // registers between aligning and adding
+  parameter ACCUMULATE = 1'b0  // the register keeps its sum; what it is read from is the register
 ) (
+  // verilator lint_off UNUSEDSIGNAL
+  input  wire clk, enable,  // of PIPE_ALIGN
+  input  wire take,         // the register takes the terms
+  input  wire first,        // which begin a sum
+  // verilator lint_on UNUSEDSIGNAL
   input  wire [N-1:0] t_nan, t_inf, t_zero, t_sign,
   input  wire [N*XW-1:0] t_exp,
   input  wire [N*W-1:0] t_sig,
@@ -39,11 +46,11 @@ module ww_sum #(
   localparam integer VW = SW > NEEDED ? SW : NEEDED;
   wire voted;
   wire [N-1:0] votes;
-  wire signed [XW-1:0] voted_largest;
+  wire signed [XW-1:0] voted_largest, exp_now;
   ww_largest #(.N(N), .XW(XW)) vote (
     .votes(votes), .exp(t_exp), .voted(voted), .largest(voted_largest));
   wire floored = FIXED || (HAS_FLOOR && (!voted || voted_largest < FLOOR));
-  assign exp = floored ? FLOOR : voted_largest;
+  wire signed [XW-1:0] grid = floored ? FLOOR : voted_largest;
 
   wire [N*AW-1:0] aligned;
   wire [N*VW-1:0] addends;
@@ -54,7 +61,7 @@ module ww_sum #(
       wire [W-FT+(i == N-1 ? FC : FX):0] kept;
       ww_align #(.W(W), .FT(FT), .F(i == N-1 ? FC : FX), .XW(XW), .RM(RM),
                  .DROPS(DROPS_C && i == N-1), .DROP(DROP_C)) align (
-        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(exp),
+        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(grid),
         .sig(t_sig[i*W +: W]), .aligned(kept));
       assign aligned[i*AW +: AW] = {kept, {(F-(i == N-1 ? FC : FX)){1'b0}}};
       wire [VW-1:0] plus = {{(VW-AW){1'b0}}, aligned[i*AW +: AW]};
@@ -62,31 +69,53 @@ module ww_sum #(
     end
   endgenerate
 
-  wire [SW-1:0] total;
+  // Beside the sum: whether a term voted, is a NaN, an infinity of either sign, and has either sign.
+  wire [5:0] met = {voted, |t_nan, |(t_inf & ~t_sign), |(t_inf & t_sign), |(~t_sign), |t_sign};
+  wire [N*VW-1:0] added;
+  wire [5:0] met_now;
+  // verilator lint_off UNUSEDSIGNAL
+  wire first_now;
+  // verilator lint_on UNUSEDSIGNAL
+  ww_delay #(.N(PIPE_ALIGN), .W(XW + N*VW + 7)) after_align (
+    .clk(clk), .rst(1'b0), .enable(enable), .d({grid, addends, met, first}),
+    .q({exp_now, added, met_now, first_now}));
+
+  wire [SW-1:0] kept, sum, total;
+  wire [5:0] met_kept, met_total;
   wire past;
   generate
     if (IN_ORDER) begin : g_in_order
       ww_register #(.N(N), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
-        .terms(addends), .sum(total), .overflowed(past));
+        .start(kept), .terms(added), .sum(sum), .overflowed(past));
     end else begin : g_at_once
       wire [VW-1:0] wide;
-      ww_add #(.N(N), .W(VW)) add (.terms(addends), .sum(wide));
+      ww_add #(.N(N), .W(VW)) add (.terms(added), .sum(wide));
       ww_register #(.N(1), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
-        .terms(wide), .sum(total), .overflowed(past));
+        .start(kept), .terms(wide), .sum(sum), .overflowed(past));
+    end
+    if (ACCUMULATE) begin : g_state
+      ww_delay #(.N(1), .W(XW + SW + 6)) state (
+        .clk(clk), .rst(1'b0), .enable(take), .d({exp_now, sum, met_kept | met_now}),
+        .q({exp, total, met_total}));
+      assign kept = first_now ? {SW{1'b0}} : total;
+      assign met_kept = first_now ? 6'd0 : met_total;
+    end else begin : g_none
+      assign {exp, total, met_total} = {exp_now, sum, met_kept | met_now};
+      assign kept = {SW{1'b0}};
+      assign met_kept = 6'd0;
     end
   endgenerate
 
   wire negative = total[SW-1];
   assign sig = negative ? -total[MW-1:0] : total[MW-1:0];
   wire none = total == {SW{1'b0}};
-  wire plus_inf = |(t_inf & ~t_sign);
-  wire minus_inf = |(t_inf & t_sign);
+  wire met_nan, plus_inf, minus_inf, any_plus, any_minus;
+  assign {zero, met_nan, plus_inf, minus_inf, any_plus, any_minus} = {!met_total[5], met_total[4:0]};
   assign created = plus_inf & minus_inf;
-  assign nan = |t_nan | created;
+  assign nan = met_nan | created;
   assign inf = (plus_inf | minus_inf) & !nan;
-  assign zero = !voted;
   assign overflowed = past & !nan & !inf;
-  assign mixed = none & |t_sign & !(&t_sign);
-  assign sign = inf ? minus_inf : none ? &t_sign : negative;
+  assign mixed = none & any_plus & any_minus;
+  assign sign = inf ? minus_inf : none ? !any_plus : negative;
 endmodule
 `default_nettype wire
