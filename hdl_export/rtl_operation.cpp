@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "rtl_files.hpp"
+#include "random_words.hpp"
 #include "stages.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/operation_text.hpp"
@@ -20,6 +20,10 @@ void check(const RtlOperation& op) {
                                             to_string(op.operation), wanted, op.operands.size()));
   for (const Format& f : op.operands) widthwise::check(f);
   widthwise::check(op.result);
+  if (op.generator && !(op.rounding && op.rounding->stochastic()))
+    throw std::invalid_argument(
+        fmt::format("rtl: generator is set and the rounding is {}; leave it out, or round by sr",
+                    op.rounding ? to_string(*op.rounding) : "a port"));
   switch (op.operation) {
     case Operation::add:
     case Operation::subtract:
@@ -39,6 +43,10 @@ class Body {
   Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
 
   void write() {
+    if (op_.generator) {
+      const RandomPort port{"random", Slot::out, random_bits(), {0}};
+      generate_words(out_, {&port, 1}, [](Slot) { return false; });
+    }
     out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
@@ -117,7 +125,9 @@ std::vector<Port> rtl_ports(const RtlOperation& op) {
   for (std::size_t i = 0; i < op.operands.size(); ++i)
     all.push_back({"input ", {operand_names[i], op.operands[i].width()}});
   if (!op.rounding) all.push_back({"input ", {"rm", 4}});
-  if (op.rounding && op.rounding->stochastic())
+  if (op.generator)
+    for (const Port& port : generator_ports(false)) all.push_back(port);
+  else if (op.rounding && op.rounding->stochastic())
     all.push_back({"input ", {"random", op.rounding->random_bits}});
   all.push_back({"output", {"y", op.result.width()}});
   all.push_back({"output", {"flags", 5}});

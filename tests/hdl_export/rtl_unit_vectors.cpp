@@ -93,19 +93,50 @@ bool two_kinds_of_c(const Unit& u, const hdl::RtlOptions& options) {
          u.c != Operand{.fmt = u.out.fmt};
 }
 
-// The words of all stochastic roundings, as the simulator's generator makes them.
-std::string random_words(const std::vector<hdl::RandomPort>& ports, std::uint64_t seed,
-                         std::uint64_t index) {
-  std::string line;
-  for (const hdl::RandomPort& port : ports) {
-    std::vector<Code> words;
-    for (const std::int64_t step : port.steps)
-      words.emplace_back(
-          random_bits(port.bits, {seed, index}, port.slot, static_cast<std::uint64_t>(step)));
-    line += bus_digits(words, port.bits);
+// What a unit takes for its stochastic roundings: words that the simulator's generator makes, or
+// what that makes them from.
+class RandomInputs {
+ public:
+  RandomInputs(const Unit& u, const hdl::RtlOptions& options)
+      : at_once_(u.lanes == 0),
+        generator_(options.generator),
+        ports_(hdl::random_ports(u, options)) {
+    const bool block = options.lanes == 0 && u.chain == Chain{};
+    has_step_ = std::ranges::any_of(
+        ports_, [&](const auto& port) { return block || (options.accumulate && moves(port)); });
   }
-  return line;
-}
+
+  std::vector<Field> fields() const {
+    std::vector<Field> all;
+    if (generator_) all = {{"seed", 64}, {"index", 64}};
+    if (generator_ && has_step_) all.push_back({"step", 32});
+    if (generator_) return all;
+    for (const hdl::RandomPort& port : ports_)
+      all.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
+    return all;
+  }
+
+  // Of a block whose first lane is at `first` along k.
+  std::string values(std::uint64_t seed, std::uint64_t index, std::uint64_t first) const {
+    if (generator_) return hex(seed, 64) + hex(index, 64) + (has_step_ ? hex(first, 32) : "");
+    std::string line;
+    for (const hdl::RandomPort& port : ports_) {
+      std::vector<Code> words;
+      for (const std::int64_t step : port.steps)
+        words.emplace_back(
+            random_bits(port.bits, {seed, index}, port.slot,
+                        static_cast<std::uint64_t>(step) + (moves(port) ? first : 0)));
+      line += bus_digits(words, port.bits);
+    }
+    return line;
+  }
+
+ private:
+  bool moves(const hdl::RandomPort& port) const { return !at_once_ || port.slot == Slot::product; }
+
+  bool at_once_, generator_, has_step_ = false;
+  std::vector<hdl::RandomPort> ports_;
+};
 
 }  // namespace
 
@@ -130,9 +161,8 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
     for (const char* port : {"scale_a", "scale_b"})
       d.inputs.push_back({port, unit.scale->fmt.width() * scales});
   if (options.rounding_port) d.inputs.push_back({"rm", 4});
-  const std::vector<hdl::RandomPort> ports = hdl::random_ports(unit, options);
-  for (const hdl::RandomPort& port : ports)
-    d.inputs.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
+  const RandomInputs random_inputs(unit, options);
+  for (const Field& f : random_inputs.fields()) d.inputs.push_back(f);
 
   const int modes = options.rounding_port ? deterministic_modes : 1;
   for (int running = 0; running <= (two_kinds ? 1 : 0); ++running)
@@ -152,7 +182,7 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
           line += bus_digits(x.scale_a, u.scale->fmt.width()) +
                   bus_digits(x.scale_b, u.scale->fmt.width());
         if (options.rounding_port) line += hex(rm_codes[mode], 4);
-        line += random_words(ports, 3, index);
+        line += random_inputs.values(3, index, 0);
         d.vectors.push_back(line + digits(z.code.data(), y_width) + hex(z.flags, 5));
       }
     }
@@ -194,9 +224,8 @@ Dut running_dut(const std::string& name, const Unit& unit, const std::vector<std
         .vectors = {},
         .taps = {},
         .timing = hdl::rtl_timing(unit, options)};
-  const std::vector<hdl::RandomPort> ports = hdl::random_ports(unit, options);
-  for (const hdl::RandomPort& port : ports)
-    d.inputs.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
+  const RandomInputs random_inputs(unit, options);
+  for (const Field& f : random_inputs.fields()) d.inputs.push_back(f);
   d.inputs.push_back({"in_first", 1});
   d.inputs.push_back({"in_last", 1});
 
@@ -210,13 +239,7 @@ Dut running_dut(const std::string& name, const Unit& unit, const std::vector<std
       std::string line = bus_digits(some(x.a, i * l, l), unit.a.fmt.width()) +
                          bus_digits(some(x.b, i * l, l), unit.b.fmt.width()) +
                          bus_digits({reads_c ? x.c : random_code(unit.c.fmt, random)}, c_width);
-      for (const hdl::RandomPort& port : ports) {
-        std::vector<Code> words;
-        for (const std::int64_t step : port.steps)
-          words.emplace_back(random_bits(port.bits, {3, s}, port.slot,
-                                         static_cast<std::uint64_t>(step) + (at_once ? 0 : i * l)));
-        line += bus_digits(words, port.bits);
-      }
+      line += random_inputs.values(3, s, i * l);
       line += hex(first, 1) + hex(last, 1);
       d.vectors.push_back(line + (last ? digits(z.code.data(), y_width) + hex(z.flags, 5)
                                        : hex(0, y_width) + hex(0, 5)));

@@ -147,7 +147,10 @@ Dut dut(const std::string& name, const hdl::RtlOperation& op, const Tuples& tupl
     operands.push_back({op.operands[i], data[i].data()});
   const int k = op.rounding ? op.rounding->random_bits : 0;
   if (!op.rounding) d.inputs.push_back({"rm", 4});
-  if (k > 0) d.inputs.push_back({"random", k});
+  if (op.generator)
+    for (const char* port : {"seed", "index"}) d.inputs.push_back({port, 64});
+  else if (k > 0)
+    d.inputs.push_back({"random", k});
   d.outputs = {{"y", op.result.width()}, {"flags", 5}};
 
   std::vector<Rounding> modes;
@@ -167,7 +170,10 @@ Dut dut(const std::string& name, const hdl::RtlOperation& op, const Tuples& tupl
       for (std::size_t j = 0; j < operands.size(); ++j)
         line += digits(&data[j][i * data[j].size() / tuples.size()], operands[j].format.width());
       if (!op.rounding) line += hex(rm_codes[static_cast<int>(mode.mode)], 4);
-      if (k > 0) line += hex(random_bits(k, {seed, i}, Slot::out, 0), k);
+      if (op.generator)
+        line += hex(seed, 64) + hex(i, 64);
+      else if (k > 0)
+        line += hex(random_bits(k, {seed, i}, Slot::out, 0), k);
       line += digits(&result[i * item], op.result.width()) + hex(flags[i], 5);
       d.vectors.push_back(std::move(line));
     }

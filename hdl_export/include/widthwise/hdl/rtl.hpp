@@ -43,6 +43,7 @@ struct RtlOperation {
   std::optional<Rounding> rounding{};  // absent: a port `rm` takes the codes RM_... of the header
   Tininess tininess = Tininess::after_rounding;
   RtlPipeline pipeline{};
+  bool generator = false;  // as a unit's
 };
 
 struct RtlOptions {
@@ -57,6 +58,9 @@ struct RtlOptions {
   Multiplier multiply{};
   RtlPipeline pipeline{};
   bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
+  // The random words are made in the module, as the simulator makes them: from ports `seed`,
+  // `index` of the output, and for a block `step`, the position of its first lane along k.
+  bool generator = false;
 };
 
 // A port of random bits: the k-th word from its low end is that of the slot's rounding at step
