@@ -189,6 +189,19 @@ def test_icarus_notices(mul16, fault):
     assert len(errors) <= 20
 
 
+def test_dpi_passes_and_notices(tmp_path):
+    """The golden model judges the RTL in Verilator; a constant that is wrong shows at once."""
+    needs("verilator")
+    ww.export("dot(e4m3fn, c=e5m10, out=e5m10, lanes=2)", tmp_path / "hw", name="dot", model=True)
+    folder = shutil.move(tmp_path / "hw", tmp_path / "moved")
+    done = make(folder, "dpi", "CHECKS=20000")
+    assert done.stdout == "dpi: 20480 vectors, 0 errors\n"
+    replace(folder / "rtl" / "dot.v", ".BIAS(", ".BIAS(1 ^ ")
+    done = make(folder, "dpi", "CHECKS=20000")
+    assert done.returncode != 0 and "instead of" in done.stdout, done.stdout
+    assert len(re.findall(r"^vector \d+: ", done.stdout, re.M)) == 20
+
+
 # --- The folder itself ----------------------------------------------------------------------------
 
 
