@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import widthwise as ww
@@ -22,7 +23,12 @@ def alone():
 
 def make(folder, *targets):
     return subprocess.run(
-        ["make", *targets], cwd=folder, env=alone(), text=True, stdout=subprocess.PIPE, stderr=-2
+        ["make", f"PYTHON={sys.executable}", *targets],
+        cwd=folder,
+        env=alone(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=-2,
     )
 
 
