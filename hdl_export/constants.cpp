@@ -124,7 +124,7 @@ Ports ports(const Unit& u) {
 
 }  // namespace
 
-ConstantTable unit_constants(const Unit& unit, std::string_view name) {
+ConstantTable unit_constants(const Unit& unit, std::string_view name, const Timing& timing) {
   check_identifier(name);
   check(unit);
   const Widths widths = derive_widths(unit);
@@ -137,7 +137,7 @@ ConstantTable unit_constants(const Unit& unit, std::string_view name) {
   add_lanes(draft, unit, widths);
   add_sums(draft, unit, widths);
   add_roundings(draft, unit);
-  add_ports(draft, ports(unit));
+  add_ports(draft, ports(unit), timing);
   return std::move(draft.table);
 }
 

@@ -72,8 +72,7 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
-  if (!options.library.empty())
-    files.push_back({options.library.filename(), contents(options.library)});
+  for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
   const BuiltRtl built = built_rtl(design, name, options);
   const std::vector<Port> ports = built.rtl ? built.rtl->ports : std::vector<Port>{};
   files.push_back({"README.md", readme(design, table, ports, built.reason)});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "printing.hpp"
 #include "verilog_literal.hpp"
 
 namespace widthwise::hdl {
@@ -17,6 +18,21 @@ int bits_of(Exponent x) {
   int bits = 1;
   for (Exponent rest = x < 0 ? ~x : x; rest != 0; rest >>= 1) ++bits;
   return bits;
+}
+
+// "x, y, z", broken into lines.
+std::string wrapped(const std::vector<std::string>& items, const std::string& indent) {
+  const std::string start = "\n" + indent;
+  std::string text = start, current;
+  for (const std::string& one : items) {
+    const std::string item = one + (&one == &items.back() ? "" : ",");
+    if (!current.empty() && indent.size() + current.size() + 1 + item.size() > longest_line) {
+      text += current + start;
+      current.clear();
+    }
+    current += (current.empty() ? "" : " ") + item;
+  }
+  return text + current;
 }
 
 }  // namespace
@@ -45,43 +61,105 @@ std::string Netlist::exponent(Exponent x) const {
   return verilog_literal(p);
 }
 
-void Netlist::line(std::string_view text) { text_ += fmt::format("{}{}\n", indent_, text); }
+void Netlist::line(std::string_view text) {
+  std::string& here = texts_.empty() ? start_ : texts_[pipeline_.reading()];
+  here += fmt::format("{}{}\n", indent_, text);
+}
 
-void Netlist::section(std::string_view title) { text_ += fmt::format("\n  // --- {}\n", title); }
+void Netlist::input(const Bus& bus) {
+  pipeline_.make(bus.name, fmt::format("wire {}", bus.range()), bus.width * bus.lanes);
+}
+
+void Netlist::stage(std::string_view name) {
+  if (!texts_.empty() && stages().back().stage == name) return;
+  pipeline_.open(name);
+  texts_.emplace_back();
+}
+
+void Netlist::across(const std::vector<std::string_view>& further,
+                     const std::function<void()>& write) {
+  pipeline_.reach_over(further);
+  texts_.resize(texts_.size() + further.size());
+  write();
+  pipeline_.arrive();
+}
+
+std::string Netlist::depth(std::string_view stage) const {
+  return !clocked_ ? "0" : stage == kept_ ? "1" : fmt::format("PIPE_{}", upper(stage));
+}
+
+std::string Netlist::enable(std::string_view stage) const {
+  return !clocked_ ? "1'b0" : stage == kept_ ? fmt::format("advance & {}_valid", stage) : "advance";
+}
+
+std::string Netlist::seen(const std::string& value) {
+  return clocked_ ? pipeline_.read(value) : value;
+}
+
+void Netlist::section(std::string_view title) { line(fmt::format("// {}", title)); }
 
 void Netlist::wire(const Bus& bus, std::string_view value) {
-  line(value.empty() ? fmt::format("wire {}{};", bus.range(), bus.name)
-                     : fmt::format("wire {}{} = {};", bus.range(), bus.name, value));
+  const std::string declaration = fmt::format("wire {}", bus.range());
+  line(value.empty() ? fmt::format("{}{};", declaration, bus.name)
+                     : fmt::format("{}{} = {};", declaration, bus.name, seen(std::string(value))));
+  const bool constant = !value.empty() && !pipeline_.has_signals(std::string(value));
+  if (!constant) pipeline_.make(bus.name, declaration, bus.width * bus.lanes);
 }
 
 void Netlist::signed_wire(const Bus& bus) {
-  line(fmt::format("wire {}{}{};", bus.lanes == 1 ? "signed " : "", bus.range(), bus.name));
+  const std::string declaration =
+      fmt::format("wire {}{}", bus.lanes == 1 ? "signed " : "", bus.range());
+  line(fmt::format("{}{};", declaration, bus.name));
+  pipeline_.make(bus.name, declaration, bus.width * bus.lanes);
 }
 
 void Netlist::assign(const std::string& to, const std::string& value) {
-  line(fmt::format("assign {} = {};", to, value));
+  line(fmt::format("assign {} = {};", to, seen(value)));
 }
 
-// ".a(x), .b(y)", broken into lines.
 std::string Netlist::list(const Connections& all) const {
-  const std::string start = "\n" + indent_ + "  ";
-  std::string text = start, current;
-  for (const auto& [name, value] : all) {
-    const std::string item =
-        fmt::format(".{}({}){}", name, value, &name == &all.back().first ? "" : ",");
-    if (!current.empty() && indent_.size() + 2 + current.size() + 1 + item.size() > longest_line) {
-      text += current + start;
-      current.clear();
-    }
-    current += (current.empty() ? "" : " ") + item;
-  }
-  return text + current;
+  std::vector<std::string> items;
+  for (const auto& [name, value] : all) items.push_back(fmt::format(".{}({})", name, value));
+  return wrapped(items, indent_ + "  ");
 }
 
 void Netlist::instance(std::string_view module, std::string_view name,
                        const Connections& parameters, const Connections& ports) {
   const std::string values = parameters.empty() ? "" : fmt::format(" #({})", list(parameters));
-  line(fmt::format("{}{} {} ({});", module, values, name, list(ports)));
+  Connections read = ports;
+  for (auto& [port, value] : read) value = seen(value);
+  line(fmt::format("{}{} {} ({});", module, values, name, list(read)));
+}
+
+// The register behind a stage: one, of all signals that pass.
+std::string Netlist::registers(std::size_t stage) const {
+  const auto& [name, signals] = pipeline_.stages()[stage];
+  if (!clocked_ || signals.empty()) return "";
+  std::string text;
+  std::vector<std::string> in, out;
+  for (const std::string& signal : signals) {
+    in.push_back(pipeline_.before(signal, stage));
+    out.push_back(pipeline_.after(signal, stage));
+    text += fmt::format("  {}{};\n", pipeline_.declaration(signal), out.back());
+  }
+  return text + fmt::format(
+                    "  ww_delay #(.N({}), .W({})) after_{} (\n"
+                    "    .clk(clk), .rst(1'b0), .enable({}),\n"
+                    "    .d({{{}}}),\n    .q({{{}}}));\n",
+                    depth(name), pipeline_.width(stage), name, enable(name), wrapped(in, "      "),
+                    wrapped(out, "      "));
+}
+
+// Stages inside one module have their titles together where no register lies between them.
+std::string Netlist::text() const {
+  std::string all = start_;
+  for (std::size_t i = 0, next; i < texts_.size(); i = next) {
+    std::string title = stages()[i].stage;
+    for (next = i + 1; !clocked_ && next < texts_.size() && texts_[next].empty(); ++next)
+      title += ", " + stages()[next].stage;
+    all += fmt::format("\n  // --- {}\n{}{}", title, i == 0 ? "" : registers(i - 1), texts_[i]);
+  }
+  return all;
 }
 
 void Netlist::lanes(int count, std::string_view label,
@@ -102,5 +180,7 @@ std::string literal(int width, const Code& code) {
 }
 
 std::string truth(bool x) { return x ? "1'b1" : "1'b0"; }
+
+std::string decimal(int x) { return std::to_string(x); }
 
 }  // namespace widthwise::hdl

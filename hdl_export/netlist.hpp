@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "entries.hpp"
+#include "pipeline.hpp"
 
 namespace widthwise::hdl {
 
@@ -26,11 +27,13 @@ struct Bus {
   Bus part(std::string_view field, int bits) const;  // lanes alike, another signal
 };
 
-// The body of a module while it is written. All its exponents have one width, which is known only
-// when every stage has told what it may meet: so a module is written twice.
+// The body of a module while it is written, stage by stage. All its exponents have one width, which
+// is known only when every stage has told what it may meet: so a module is written twice.
 class Netlist {
  public:
-  explicit Netlist(int exponent_bits) : exponent_bits_(exponent_bits) {}
+  // Clocked: registers lie between the stages.
+  explicit Netlist(int exponent_bits, bool clocked = false)
+      : exponent_bits_(exponent_bits), clocked_(clocked) {}
 
   // An exponent, a difference of two or a shift distance that some wire has to hold.
   void reach(Exponent x);
@@ -38,7 +41,22 @@ class Netlist {
   int exponent_bits() const { return exponent_bits_; }
   std::string exponent(Exponent x) const;  // sized, two's complement
 
-  void section(std::string_view title);
+  void input(const Bus& bus);  // of the module, all of them before the first stage
+  void stage(std::string_view name);
+  // A module with registers of its own, which begins in this stage and goes through further ones.
+  void across(const std::vector<std::string_view>& further, const std::function<void()>& write);
+  // The one register behind this stage is a state: it is always there, and keeps its last result.
+  void keep(std::string_view stage) { kept_ = stage; }
+  const std::string& kept() const { return kept_; }
+  const std::string& here() const { return stages()[pipeline_.reading()].stage; }
+  // How many registers are behind a stage, "PIPE_ROUND", and when they take what is in front.
+  std::string depth(std::string_view stage) const;
+  std::string enable(std::string_view stage) const;
+  std::string clock() const { return clocked_ ? "clk" : "1'b0"; }
+  const std::vector<StageRegister>& stages() const { return pipeline_.stages(); }
+
+  void section(std::string_view title);  // within a stage
+
   void wire(const Bus& bus, std::string_view value = {});
   void signed_wire(const Bus& bus);
   void assign(const std::string& to, const std::string& value);
@@ -48,17 +66,24 @@ class Netlist {
   void lanes(int count, std::string_view label,
              const std::function<void(const std::string& index)>& one);
 
-  const std::string& text() const { return text_; }
+  std::string text() const;
 
  private:
   void line(std::string_view text);
+  std::string seen(const std::string& value);  // by the current stage
   std::string list(const Connections& all) const;
+  std::string registers(std::size_t stage) const;
 
-  std::string text_, indent_ = "  ";
+  Pipeline pipeline_;
+  std::string start_;               // what stands before the first stage
+  std::vector<std::string> texts_;  // of the stages
+  std::string kept_, indent_ = "  ";
   int exponent_bits_, needed_ = 2;
+  bool clocked_;
 };
 
 std::string literal(int width, const Code& code);
 std::string truth(bool x);  // 1'b1
+std::string decimal(int x);
 
 }  // namespace widthwise::hdl

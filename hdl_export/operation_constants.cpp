@@ -60,7 +60,8 @@ Ports ports(const SingleOperation& s) {
 
 }  // namespace
 
-ConstantTable operation_constants(const SingleOperation& s, std::string_view name) {
+ConstantTable operation_constants(const SingleOperation& s, std::string_view name,
+                                  const Timing& timing) {
   check_identifier(name);
   check(s);
   Draft draft{{}, rm_width({&s.rounding, 1})};
@@ -75,15 +76,15 @@ ConstantTable operation_constants(const SingleOperation& s, std::string_view nam
   }
   Entries y(draft, fmt::format("result: {}", to_string(s.to)), "Y_");
   add_round(y, {.fmt = s.to, .rm = s.rounding});
-  add_ports(draft, ports(s));
+  add_ports(draft, ports(s), timing);
   return std::move(draft.table);
 }
 
 std::uint64_t model_hash(const SingleOperation& s) { return text_hash(to_string(s)); }
 
-ConstantTable design_constants(const Design& design, std::string_view name) {
-  if (const auto* unit = std::get_if<Unit>(&design)) return unit_constants(*unit, name);
-  return operation_constants(std::get<SingleOperation>(design), name);
+ConstantTable design_constants(const Design& design, std::string_view name, const Timing& timing) {
+  if (const auto* unit = std::get_if<Unit>(&design)) return unit_constants(*unit, name, timing);
+  return operation_constants(std::get<SingleOperation>(design), name, timing);
 }
 
 std::uint64_t model_hash(const Design& design) {

@@ -15,16 +15,29 @@ struct Port {
   Bus bus;
 };
 
+// What a top module keeps between blocks: codes, each of which needs the one before, or a register.
+enum class RunningSum { none, of_codes, of_register };
+
 // What a top module says of itself and how its body is written.
 struct TopModule {
   std::string_view name;
   std::vector<std::string> comment;
   std::vector<Port> ports;
-  std::function<void(Netlist&)> body;
+  std::function<void(Netlist&)> body;  // a stage `result` at its end
+  std::vector<RtlFile> own{};          // files besides, of this module alone
+  RtlPipeline pipeline{};
+  RunningSum running = RunningSum::none;
+
+  bool clocked() const { return pipeline || running != RunningSum::none; }
 };
 
+// What a comment says of it.
+std::string_view clocking(const TopModule& top);
 // The top module's file and those of the modules below it.
 std::vector<RtlFile> rtl_files(const TopModule& top);
+// Its stages behind which registers may stand.
+std::vector<std::string> pipeline_stages(const TopModule& top);
+Timing timing(const TopModule& top);
 
 // The ports of what rtl() makes.
 std::vector<Port> rtl_ports(const RtlOperation& operation);

@@ -4,6 +4,7 @@
 
 #include "rtl_files.hpp"
 #include "stages.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -38,7 +39,7 @@ class Body {
   Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
 
   void write() {
-    out_.section("unpack");
+    out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
       const bool negate = op_.operation == Operation::subtract && i == 1;
@@ -46,7 +47,6 @@ class Body {
           stages_.unpack(operand_names[i], operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
       raise(operand_names[i] + "_signaling");
     }
-    out_.section("exact");
     deliver(exact(x));
   }
 
@@ -60,24 +60,27 @@ class Body {
     }
   }
   Term product(const std::string& name, const Term& a, const Term& b) {
+    out_.stage(name);
     raise(name + "_created");
     return stages_.product(name, a, b);
   }
   Term sum(const Term& x, const Term& y) {
+    out_.stage("exact_align");
     raise("exact_created");
     mixed_ = "exact_mixed";
-    const Grid grid = grid_of_two(x, y, op_.result.precision(), random_bits());
-    return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid);
+    const Round round{.fmt = op_.result, .rm = op_.rounding.value_or(Rounding{})};
+    const Grid grid = grid_of_two(x, y, reach_of(round));
+    return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid, {.staged = true});
   }
   void deliver(const Term& t) {
-    out_.section("normalise, denormalise, round, pack");
+    out_.stage("normalise");
     const Rounding rm = op_.rounding.value_or(Rounding{});
     if (op_.rounding) out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
-    stages_.deliver("out", t, {.fmt = op_.result, .rm = rm},
-                    {.rm = "rm",
-                     .random = random_bits() ? "random" : "1'b0",
-                     .mixed = mixed_,
-                     .invalid = invalid_});
+    const Bus random = random_bits() ? Bus{"random", random_bits()} : Bus{"1'b0", 1};
+    stages_.deliver(
+        "out", t, {.fmt = op_.result, .rm = rm},
+        {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
+    out_.stage("result");
     out_.assign("y", "out_code");
     out_.assign("flags", "out_flags");
   }
@@ -90,6 +93,22 @@ class Body {
   Stages stages_;
   std::string invalid_, mixed_ = "1'b0";
 };
+
+TopModule top_module(const RtlOperation& op, std::string_view name) {
+  check(op);
+  TopModule top{
+      .name = name, .comment = {}, .ports = rtl_ports(op), .body = {}, .pipeline = op.pipeline};
+  std::string formats;
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
+  top.comment = {
+      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
+                  formats, to_string(op.result),
+                  op.rounding ? to_string(*op.rounding) : "by port rm", to_string(op.tininess)),
+      fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
+  top.body = [&](Netlist& out) { Body(op, out).write(); };
+  return top;
+}
 
 }  // namespace
 
@@ -107,18 +126,13 @@ std::vector<Port> rtl_ports(const RtlOperation& op) {
 
 std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
   check_identifier(name);
-  check(op);
-  TopModule top{.name = name, .comment = {}, .ports = rtl_ports(op), .body = {}};
-  std::string formats;
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
-  top.comment = {
-      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
-                  formats, to_string(op.result),
-                  op.rounding ? to_string(*op.rounding) : "by port rm", to_string(op.tininess)),
-      "Combinational. flags: NV DZ OF UF NX."};
-  top.body = [&](Netlist& out) { Body(op, out).write(); };
-  return rtl_files(top);
+  return rtl_files(top_module(op, name));
 }
+
+std::vector<std::string> rtl_stages(const RtlOperation& op) {
+  return pipeline_stages(top_module(op, "stages"));
+}
+
+Timing rtl_timing(const RtlOperation& op) { return timing(top_module(op, "timing")); }
 
 }  // namespace widthwise::hdl

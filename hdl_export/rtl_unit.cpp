@@ -1,404 +1,320 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <bit>
-#include <stdexcept>
-
+#include "codes.hpp"
 #include "rtl_files.hpp"
-#include "stages.hpp"
-#include "widthwise/datapath/block.hpp"
+#include "rtl_multiplier.hpp"
+#include "unit_block.hpp"
 #include "widthwise/sim/unit_text.hpp"
-#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
-// Digits of an exact sum that anybody would build: a Kulisch register of binary64 has 4,196.
-constexpr int widest_sum = 8192;
-
-[[noreturn]] void refuse(const std::string& what, const std::string& instead) {
-  throw std::invalid_argument(fmt::format("rtl: {} is not built; {}", what, instead));
+int c_width(const Unit& u, const UnitShape& shape) {
+  return two_kinds_of_c(u, shape) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
 }
 
-void check_operands(const Unit& u) {
-  for (const Operand* x : {&u.a, &u.b, &u.c})
-    if (x->keep_frac)
-      refuse(fmt::format("keep_frac = {}", *x->keep_frac),
-             "give operands in a format of that many fraction bits");
-}
-
-void check_round(const std::string& key, const std::optional<Round>& r, bool may_be_stochastic) {
-  if (!r) return;
-  if (r->post_norm_frac)
-    refuse(fmt::format("{}.post_norm_frac = {}", key, *r->post_norm_frac),
-           "leave it out to round once");
-  if (r->rm.stochastic() && !may_be_stochastic)
-    refuse(fmt::format("{}.rm = {}", key, to_string(r->rm)),
-           "stochastic rounding is built for out alone");
-}
-
-void check_sum(const std::string& key, const Sum& s) {
-  check_round(key + ".node_round", s.node_round, false);
-  if (s.order != Order::fused && !s.node_round)
-    refuse(key + ".order without node_round", "round its nodes, or take order = fused");
-  if (s.overflow == RegisterOverflow::flag && s.width)
-    refuse(key + ".overflow = flag", "wrap and saturate are");
-  if (s.align.drop_c_below) refuse(key + ".align.drop_c_below", "leave it out");
-  if (s.width && s.align.reference == Reference::exact)
-    refuse(key + ".width of an exact sum", "align it with fixed_lsb");
-  if (s.width && s.overflow == RegisterOverflow::saturate &&
-      s.align.reference == Reference::max_exponent)
-    refuse(key + ": a saturating sum below the largest exponent", "wrap is");
-}
-
-void check_chain(const Chain& c) {
-  const char* key = c.lane_permutation                     ? "lane_permutation"
-                    : c.c_at == CAt::last                  ? "c_at = last"
-                    : c.compensation != Compensation::none ? "compensation"
-                    : c.promote                            ? "promote"
-                    : c.final                              ? "final"
-                                                           : nullptr;
-  if (key) refuse(fmt::format("chain.{}", key), "a block is, whose result goes back to c along k");
-}
-
-void check(const Unit& u, const RtlOptions& options) {
-  widthwise::check(u);
-  check_operands(u);
-  check_round("product.round", u.product.round, false);
-  check_round("out", u.out, !options.rounding_port);
-  check_sum("group_sum", u.group_sum);
-  check_sum("block_sum", u.block_sum);
-  check_sum("c_sum", u.c_sum);
-  check_chain(u.chain);
-  if (u.product.exponent == ProductExponent::normalised)
-    refuse("product.exponent = normalised", "field_sum is");
-  if (u.product.overflow_to_inf_at)
-    refuse(fmt::format("product.overflow_to_inf_at = {}", *u.product.overflow_to_inf_at),
-           "leave it out");
-  if (u.late_frac) refuse("late_frac", "one align.frac_bits for both terms of c_sum is");
-  if ((u.lanes == 0) != (options.lanes > 0))
-    throw std::invalid_argument(
-        fmt::format("rtl: the unit takes {} lanes a block and options.lanes is {}; give lanes for "
-                    "a unit that takes all of K at once, and only for such",
-                    u.lanes == 0 ? "all" : std::to_string(u.lanes), options.lanes));
-}
-
-// A unit that takes all of K at once has no block before.
-bool two_kinds_of_c(const Unit& u) { return u.lanes != 0 && u.c != Operand{.fmt = u.out.fmt}; }
-
-// Writes a block's body.
+// Writes a unit's body.
 class Body {
  public:
-  Body(const Unit& unit, int lanes, const RtlOptions& options, Netlist& out)
+  Body(const Unit& unit, const UnitShape& shape, const RtlOptions& options, Netlist& out)
       : u_(unit),
-        lanes_(lanes),
+        shape_(shape),
         options_(options),
-        widths_(derive_widths(unit, lanes)),
-        shape_(group_shape(unit.groups, static_cast<std::size_t>(lanes))),
         out_(out),
-        stages_(out, Tininess::after_rounding) {
-    if (shape_.count * shape_.size != static_cast<std::size_t>(lanes))
-      refuse(fmt::format("{} lanes in groups of {}", lanes, shape_.size), "groups of one size are");
-    if (groups() > 1 && (has_nodes(u_.group_sum) || u_.c_level == CLevel::group))
-      refuse("several groups with nodes that round, or with C in each", "one group is");
-  }
+        stages_(out, Tininess::after_rounding),
+        roundings_(unit, options, out, stages_),
+        block_(unit, shape, out, stages_, roundings_) {}
 
   void write() {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
-    out_.section("unpack");
-    const Term a = stages_.unpack("a", "a", u_.a, lanes_);
-    const Term b = stages_.unpack("b", "b", u_.b, lanes_);
+    if (keeps_codes()) out_.keep("pack");
+    if (shape_.running == RunningSum::of_register) out_.keep("group_sum");
+    out_.stage("unpack");
+    const Term a = stages_.unpack("a", dealt("a", u_.a), u_.a, shape_.products());
+    const Term b = stages_.unpack("b", dealt("b", u_.b), u_.b, shape_.products());
     const Term c = addend();
-    const Term products = scaled_by_term(rounded_products(a, b));
-    if (masks()) block_specials(products, c);
-    deliver(join(block_sum(group_sums(products, c), c), c));
+    const Term p = scaled_by_term(products(a, b));
+    if (scales(u_, ScaleApply::group)) unpack_scales();
+    const std::string code = chain(p, c);
+    if (keeps_codes()) roundings_.keep_flags();
+    out_.stage("result");
+    out_.assign("y", code);
+    out_.assign("flags", roundings_.flags());
+    if (keeps_codes()) out_.assign("sum_code", code);
   }
 
  private:
-  int groups() const { return static_cast<int>(shape_.count); }
-  bool scales(ScaleApply how) const { return u_.scale && u_.scale->apply == how; }
-  static bool has_nodes(const Sum& s) { return s.order != Order::fused && s.node_round; }
-  bool has_nodes() const {
-    return has_nodes(u_.group_sum) || has_nodes(u_.block_sum) || has_nodes(u_.c_sum);
+  // --- Operands and products ---------------------------------------------------------------------
+
+  // The lane that comes i-th, as an index of its port.
+  std::string order(const std::string& i) const {
+    const auto& p = u_.chain.lane_permutation;
+    if (!p) return i;
+    const std::int64_t stream = shape_.products() / p->ways;
+    return fmt::format("({0}%{1}/{2}*{3} + {0}/{1}*{2} + {0}%{2})", i, stream, p->run,
+                       p->run * p->ways);
   }
-  // Whether NaNs and infinities may come up on the way that the operands do not decide.
-  bool masks() const { return has_nodes() || scales(ScaleApply::group); }
+
+  // The codes of a port in the order that the unit takes them in.
+  std::string dealt(const std::string& port, const Operand& x) {
+    if (!u_.chain.lane_permutation) return port;
+    const Bus from{port, x.fmt.width(), shape_.products()}, to = from.part("dealt", from.width);
+    out_.wire(to);
+    out_.lanes(to.lanes, to.name + "_lane",
+               [&](const std::string& i) { out_.assign(to.lane(i), from.lane(order(i))); });
+    return to.name;
+  }
+
+  bool keeps_codes() const { return shape_.running == RunningSum::of_codes; }
+
+  // C's port, or what the register behind the last stage holds.
+  std::string kept_code() {
+    const int width = c_width(u_, shape_), held = u_.out.fmt.width();
+    const std::string above = width == held ? "" : fmt::format("{}'d0, ", width - held);
+    out_.wire({"sum_code", held});
+    out_.wire({"c_code", width}, fmt::format("in_first ? c : {{{}sum_code}}", above));
+    if (two_kinds_of_c(u_, shape_)) out_.wire({"running", 1}, "!in_first");
+    return "c_code";
+  }
 
   // C, or the result of the block before, where the two are not read alike.
   Term addend() {
-    if (!two_kinds_of_c(u_)) return stages_.unpack("c", "c", u_.c);
+    const std::string code = keeps_codes() ? kept_code() : "c";
+    if (!two_kinds_of_c(u_, shape_)) return stages_.unpack("c", code, u_.c);
     const Operand running{.fmt = u_.out.fmt};
-    const auto low_bits = [](const Format& f) { return fmt::format("c[{}:0]", f.width() - 1); };
+    const auto low_bits = [&](const Format& f) {
+      return fmt::format("{}[{}:0]", code, f.width() - 1);
+    };
     const Term first = stages_.unpack("c_first", low_bits(u_.c.fmt), u_.c);
     const Term later = stages_.unpack("c_running", low_bits(u_.out.fmt), running);
     return stages_.chosen("c_taken", "running", later, first);
   }
 
-  Term rounded_products(const Term& a, const Term& b) {
-    out_.section("product");
-    const Term p = stages_.product("product", a, b, options_.multiplier);
-    if (!u_.product.round) return p;
-    Round r = *u_.product.round;
-    r.zero_sign = ZeroSign::ieee;  // that is about sums
-    constant_rm("product_round", r.rm);
-    stages_.deliver("product_round", p, r, {.rm = "product_round_rm"});
-    for (int i = 0; i < lanes_; ++i)
-      flags_.push_back(lanes_ == 1 ? "product_round_flags"
-                                   : fmt::format("product_round_flags[{} +: 5]", 5 * i));
-    return stages_.unpack("rounded_product", "product_round_code", {.fmt = r.fmt}, lanes_);
+  Term products(const Term& a, const Term& b) {
+    out_.stage("product");
+    Term p = stages_.product("product", a, b, options_.multiplier);
+    if (u_.product.overflow_to_inf_at)
+      p = stages_.limited("product_limited", p, *u_.product.overflow_to_inf_at);
+    if (!u_.product.round)
+      return u_.product.exponent == ProductExponent::field_sum
+                 ? p
+                 : stages_.normalised("product_normalised", p);
+    const Round r = *of_product(u_.product.round);
+    roundings_.raise(roundings_.round({"product_round", Slot::product, r, 0}, p, ""));
+    return stages_.unpack("rounded_product", "product_round_code", {.fmt = r.fmt},
+                          shape_.products());
   }
 
-  // Scale i / block of those on a port.
-  Term scale(const std::string& name, int of, int elements) {
-    const auto block = static_cast<int>(std::min<std::int64_t>(u_.scale->block, lanes_));
-    if (lanes_ % block != 0 || u_.scale->block % block != 0)
-      refuse(fmt::format("{} lanes with a scale every {}", lanes_, u_.scale->block),
-             "one number divides the other where it is");
-    const Term t = stages_.unpack(name, name, {.fmt = u_.scale->fmt}, lanes_ / block);
-    return stages_.picked(name + "_of", t, of, [&](const std::string& i) {
-      return fmt::format("({}*{}/{})", i, elements, block);
+  // The scales of so many neighbours each, in the unit's order.
+  Term scale(const std::string& name, int of) {
+    const Term t = stages_.unpack(name, name, {.fmt = u_.scale->fmt}, scale_words(u_, shape_));
+    return stages_.picked(name + "_of", t, shape_.products() / of, [&](const std::string& i) {
+      return fmt::format("({}*{}/{})", order(i), of, u_.scale->block);
+    });
+  }
+  Term scaled_by_term(const Term& p) {
+    if (!scales(u_, ScaleApply::term)) return p;
+    out_.stage("scale");
+    const Term by_a = scale("scale_a", 1), by_b = scale("scale_b", 1);
+    return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
+  }
+  // A group's lanes lie inside one scale's elements.
+  void unpack_scales() {
+    const auto lanes = static_cast<std::size_t>(shape_.lanes);
+    const int size = static_cast<int>(group_shape(u_.groups, lanes).size);
+    group_scales_ = {scale("scale_a", size), scale("scale_b", size)};
+  }
+
+  // --- The chain along k (lib/widthwise/datapath/chain.hpp) --------------------------------------
+
+  // The name of the result.
+  std::string chain(const Term& p, const Term& c) {
+    const auto& promote = u_.chain.promote;
+    const bool c_first = u_.chain.c_at == CAt::first;
+    outer_ = c_first ? c : zero("outer_start");
+    sum_ = c_first && !promote ? c : zero("start");
+    for (int i = 0; i < shape_.blocks; ++i) {
+      advance(i, p);
+      const std::int64_t end = std::int64_t{i + 1} * shape_.lanes;
+      if (promote && (end % promote->interval == 0 || i + 1 == shape_.blocks))
+        promote_to(fmt::format("promote{}", (end - 1) / promote->interval), end - shape_.lanes);
+    }
+    if (!promote) settle("", shape_.products() - shape_.lanes);
+    end_with(c);
+    return last_->name + "_code";
+  }
+
+  Term zero(const std::string& name) { return stages_.cleared(name, u_.out.fmt); }
+
+  // The running sum, which is read only where something follows.
+  const Term& running() {
+    if (!sum_) sum_ = roundings_.read(*last_);
+    return *sum_;
+  }
+  void load(const Place& place) {
+    last_ = place;
+    sum_.reset();
+  }
+
+  void advance(int i, const Term& p) {
+    const std::string prefix = shape_.blocks == 1 ? "" : fmt::format("block{}_", i);
+    const std::int64_t first = std::int64_t{i} * shape_.lanes;
+    const Term mine = share(prefix + "products", p, i);
+    if (promoted_) {
+      outer_ = running();
+      sum_ = zero(prefix + "start");
+      compensation_.reset();
+      promoted_ = false;
+    }
+    if (u_.chain.compensation != Compensation::none) return compensate(prefix, first, mine);
+    std::optional<UnitBlock::Scales> scales;
+    if (group_scales_)
+      scales = {share(prefix + "by_a", group_scales_->a, i),
+                share(prefix + "by_b", group_scales_->b, i)};
+    block_.write(prefix, first, mine, running(), scales);
+    load({prefix + "out", Slot::out, u_.out, first});
+  }
+
+  // A block's share of what lies side by side.
+  Term share(const std::string& name, const Term& t, int block) {
+    if (shape_.blocks == 1) return t;
+    const int lanes = t.bus.lanes / shape_.blocks;
+    return stages_.picked(name, t, lanes, [&](const std::string& i) {
+      return fmt::format("({} + {})", block * lanes, i);
     });
   }
 
-  Term scaled_by_term(const Term& p) {
-    if (!scales(ScaleApply::term)) return p;
-    out_.section("scale");
-    const Term by_a = scale("scale_a", lanes_, 1), by_b = scale("scale_b", lanes_, 1);
-    return stages_.product("scale", stages_.product("scale_by_a", p, by_a), by_b);
-  }
-
-  // NaN or infinity if the products and C make one before any arithmetic.
-  void block_specials(const Term& p, const Term& c) {
-    out_.section("specials of the block");
-    const auto infinite = [&](const char* sign) {
-      return fmt::format("|({} & {}{}) | ({} & {}{})", p.inf().name, sign, p.sign().name,
-                         c.inf().name, sign, c.sign().name);
+  // One product more (lib/widthwise/datapath/compensation.hpp).
+  void compensate(const std::string& prefix, std::int64_t step, const Term& p) {
+    out_.stage(prefix + "compensated_sum");
+    const auto add = [&](const char* name, Slot slot, const Term& x, const Term& y) {
+      return added({prefix + name, slot, u_.out, step}, x, y);
     };
-    out_.wire({"block_plus", 1}, infinite("~"));
-    out_.wire({"block_minus", 1}, infinite(""));
-    out_.wire({"block_nan", 1}, fmt::format("|{} | {} | (block_plus & block_minus){}", p.nan().name,
-                                            c.nan().name, nan_scales()));
-    out_.wire({"block_inf", 1}, "(block_plus | block_minus) & !block_nan");
-  }
-  std::string nan_scales() {
-    if (!scales(ScaleApply::group)) return "";
-    const int size = static_cast<int>(shape_.size);
-    scale_a_ = scale("scale_a", groups(), size);
-    scale_b_ = scale("scale_b", groups(), size);
-    return fmt::format(" | (|{}) | (|{})", scale_a_->nan().name, scale_b_->nan().name);
-  }
-
-  Term group_sums(const Term& products, const Term& c) {
-    out_.section("align, group_sum");
-    Term terms = products;
-    if (shape_.strided && groups() > 1)
-      terms = stages_.picked("dealt", products, lanes_, [&](const std::string& i) {
-        return fmt::format("({0}%{2}*{1} + {0}/{2})", i, groups(), shape_.size);
-      });
-    const bool with_c = u_.c_level == CLevel::group;
-    const Term sums = sum("group_sum", u_.group_sum, terms, with_c ? &c : nullptr, groups(),
-                          widths_.group_sum, groups() == 1 && with_c);
-    if (!scales(ScaleApply::group)) return sums;
-    out_.section("scale");
-    if (!fixed_) refuse("apply = group with a group_sum that is not exact", "an exact one is");
-    return stages_.scaled("scale", sums, *fixed_, *scale_a_, *scale_b_);
-  }
-
-  Term block_sum(const Term& sums, const Term& c) {
-    if (groups() == 1 && u_.c_level != CLevel::block) return sums;
-    out_.section("align, block_sum");
-    return sum("block_sum", u_.block_sum, sums, u_.c_level == CLevel::block ? &c : nullptr, 1,
-               *widths_.block_sum, u_.c_level != CLevel::late);
-  }
-
-  Term join(const Term& t, const Term& c) {
-    if (u_.c_level != CLevel::late) return t;
-    out_.section("join");
-    return sum("join", u_.c_sum, t, &c, 1, *widths_.c_sum, true);
-  }
-
-  // One of the three sums, of x and perhaps C; `last` if only the rounding to `out` follows.
-  Term sum(const std::string& name, const Sum& s, const Term& x, const Term* c, int groups,
-           const SumWidths& widths, bool last) {
-    const Term terms = c ? stages_.joined(name + "_terms", x, *c) : x;
-    const int each = terms.bus.lanes / groups;
-    const bool exact = s.align.reference == Reference::exact;
-    if (each == 1 && exact) return terms;
-    if (s.order != Order::fused && each > 1) return nodes(name, s, terms);
-    const Grid g = exact && last && each == 2                  ? pair_grid(x, c ? *c : x)
-                   : exact                                     ? exact_grid(terms, each)
-                   : s.align.reference == Reference::fixed_lsb ? fixed_grid(s, terms, widths)
-                                                               : window(name, s, widths);
-    fixed_ = g.fixed ? g.floor : std::nullopt;
-    if (terms.bus.width - terms.fraction + g.fraction < 1)
-      refuse(fmt::format("{}: {} fraction bits", name, s.align.frac_bits),
-             "a last digit below the largest term is");
-    const Exponent digits = std::max<Exponent>(g.width, terms.bus.width + g.fraction);
-    if (digits > widest_sum)
-      refuse(fmt::format("{}: a sum over {} digits", name, widest_sum),
-             "align it (align=F:rtz), or take formats of fewer exponent bits");
-    mixed_ = name + "_mixed";
-    return stages_.sum(name, terms, groups, g);
-  }
-
-  Grid window(const std::string& name, const Sum& s, const SumWidths& widths) {
-    if (fixed_ && !scales(ScaleApply::group))
-      refuse(name + " below the largest exponent of exact sums", "align both alike");
-    Grid g;
-    g.fraction = s.align.frac_bits;
-    g.rm = s.align.rm;
-    if (s.align.e_floor) g.floor = *s.align.e_floor;
-    g.width = static_cast<int>(widths.width);
-    g.overflows = widths.can_overflow();
-    return g;
-  }
-
-  // To the digit of weight 2^-frac_bits, from the largest exponent there is.
-  Grid fixed_grid(const Sum& s, const Term& terms, const SumWidths& widths) {
-    Grid g;
-    g.fixed = true;
-    g.floor = terms.largest;
-    g.fraction = s.align.frac_bits + terms.largest;
-    g.rm = s.align.rm;
-    g.width = static_cast<int>(std::min<std::int64_t>(widths.width, widest_sum + 1));
-    g.overflows = widths.can_overflow();
-    g.saturates = g.overflows && s.overflow == RegisterOverflow::saturate;
-    return g;
-  }
-
-  // As few digits as the rounding to `out` asks for.
-  Grid pair_grid(const Term& x, const Term& y) const {
-    return grid_of_two(x, y, kept_digits(u_.out), u_.out.rm.random_bits);
-  }
-
-  Grid exact_grid(const Term& terms, int each) const {
-    const Exponent span = terms.largest - (terms.least - terms.fraction);
-    const int above = terms.bus.width - terms.fraction;
-    Grid g;
-    g.fixed = true;
-    g.floor = terms.largest;
-    g.fraction = span;
-    const Exponent width = above + span + std::bit_width(static_cast<unsigned>(each)) + 1;
-    g.width = static_cast<int>(std::min<Exponent>(width, widest_sum + 1));
-    return g;
-  }
-  static int kept_digits(const Round& r) { return r.keep_frac.value_or(r.fmt.frac_bits) + 1; }
-
-  // Two-input sums, each rounded: neighbours first, or one after the other.
-  Term nodes(const std::string& name, const Sum& s, const Term& terms) {
-    std::vector<Term> x;
-    for (int i = 0; i < terms.bus.lanes; ++i)
-      x.push_back(stages_.picked(fmt::format("{}_{}", name, i), terms, 1,
-                                 [&](const std::string&) { return std::to_string(i); }));
-    int count = 0;
-    const auto add = [&](const Term& p, const Term& q) {
-      return node(fmt::format("{}_node{}", name, count++), s, p, q);
+    const auto negated = [&](const char* name, const Term& t) {
+      return stages_.negated(prefix + "minus_" + name, t);
     };
-    if (s.order == Order::sequential) {
-      for (std::size_t i = 1; i < x.size(); ++i) x[0] = add(x[0], x[i]);
-      return x[0];
+    const Term sum = running(), carried = compensation_.value_or(zero(prefix + "nothing_lost"));
+    const Place out{prefix + "out", Slot::out, u_.out, step};
+    if (u_.chain.compensation == Compensation::kahan) {
+      const Term y = add("addend", Slot::addend, p, negated("compensation", carried));
+      sum_ = added(out, sum, y);
+      const Term moved = add("difference", Slot::difference, *sum_, negated("sum", sum));
+      compensation_ = add("error", Slot::error, moved, negated("addend", y));
+    } else {
+      stages_.at_least(prefix + "sum_leads", sum, p);
+      const Term large = stages_.chosen(prefix + "large", prefix + "sum_leads", sum, p),
+                 small = stages_.chosen(prefix + "small", prefix + "sum_leads", p, sum);
+      sum_ = added(out, sum, p);
+      const Term rest = add("difference", Slot::difference, large, negated("sum", *sum_));
+      const Term error = add("error", Slot::error, rest, small);
+      compensation_ = add("compensation", Slot::compensation, carried, error);
     }
-    for (; x.size() > 1;) {
-      std::vector<Term> next;
-      for (std::size_t i = 0; i + 1 < x.size(); i += 2) next.push_back(add(x[i], x[i + 1]));
-      if (x.size() % 2) next.push_back(x.back());
-      x = std::move(next);
+    last_ = out;
+  }
+
+  Term added(const Place& place, const Term& x, const Term& y) {
+    roundings_.add(place, x, y);
+    return roundings_.read(place);
+  }
+
+  // Neumaier's way keeps two registers until the end.
+  void settle(const std::string& prefix, std::int64_t step) {
+    if (u_.chain.compensation != Compensation::neumaier) return;
+    const Place place{prefix + "compensated", Slot::compensated, u_.out, step};
+    roundings_.add(place, running(), *compensation_);
+    load(place);
+  }
+
+  void promote_to(const std::string& name, std::int64_t step) {
+    out_.stage(name);
+    settle(name + "_", step);
+    const Place place{name, Slot::promote, u_.chain.promote->round, step};
+    roundings_.add(place, *outer_, running());
+    load(place);
+    promoted_ = true;
+  }
+
+  void end_with(const Term& c) {
+    if (const auto& r = u_.chain.c_round) {
+      out_.stage("c_round");
+      const Place place{"c_round", Slot::c_round, *r, 0};
+      roundings_.add(place, running(), c);
+      load(place);
     }
-    return x[0];
-  }
-
-  Term node(const std::string& name, const Sum& s, const Term& x, const Term& y) {
-    const Round& r = *s.node_round;
-    if (s.align.reference != Reference::exact)
-      refuse("nodes that align", "exact ones, rounded, are");
-    const Term pair = stages_.joined(name + "_terms", x, y);
-    const Term exact = stages_.sum(name, pair, 1, grid_of_two(x, y, kept_digits(r), 0));
-    constant_rm(name, r.rm);
-    stages_.deliver(name + "_round", exact, r, {.rm = name + "_rm", .mixed = name + "_mixed"});
-    masked_flags_.push_back(name + "_round_flags");
-    return stages_.unpack(name + "_read", name + "_round_code", {.fmt = r.fmt});
-  }
-
-  void deliver(const Term& t) {
-    out_.section("normalise, denormalise, round, pack");
-    RoundingPorts ports{.rm = "rm", .mixed = mixed_.empty() ? "1'b0" : mixed_};
-    if (u_.out.rm.stochastic()) ports.random = "random";
-    if (masks()) {
-      ports.nan = fmt::format("block_nan | (!block_inf & {})", t.nan().name);
-      ports.inf = fmt::format("block_inf | (!block_nan & {})", t.inf().name);
-      ports.sign = fmt::format("block_inf ? block_minus : {}", t.sign().name);
+    if (const auto& r = u_.chain.final) {
+      out_.stage("final");
+      const Place place{"final_round", Slot::final, *r, 0};
+      roundings_.raise(roundings_.round(place, running(), ""));
+      load(place);
     }
-    stages_.deliver("out", t, u_.out, ports);
-    out_.assign("y", "out_code");
-    out_.assign("flags", all_flags());
-  }
-
-  // All that was raised on the way; sums that NaNs and infinities decide raise nothing.
-  std::string all_flags() const {
-    std::string all = "out_flags", masked;
-    for (const std::string& f : flags_) all += " | " + f;
-    for (const std::string& f : masked_flags_) masked += (masked.empty() ? "" : " | ") + f;
-    if (masked.empty()) return all;
-    return fmt::format("{} | (block_nan | block_inf ? 5'd0 : {})", all, masked);
-  }
-
-  void constant_rm(const std::string& name, const Rounding& rm) {
-    out_.wire({name + "_rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
   }
 
   const Unit& u_;
-  const int lanes_;
+  const UnitShape shape_;
   const RtlOptions& options_;
-  const Widths widths_;
-  const GroupShape shape_;
   Netlist& out_;
   Stages stages_;
-  std::vector<std::string> flags_, masked_flags_;
-  std::optional<Term> scale_a_, scale_b_;
-  std::optional<Exponent> fixed_;  // where the last sum was aligned, if to a fixed digit
-  std::string mixed_;
+  Roundings roundings_;
+  UnitBlock block_;
+  std::optional<UnitBlock::Scales> group_scales_;
+
+  std::optional<Place> last_;        // that rounded the sum
+  std::optional<Term> sum_, outer_;  // the latter is what promotion gathers
+  std::optional<Term> compensation_;
+  bool promoted_ = false;  // the sum is the outer one
 };
 
-int lanes_of(const Unit& u, const RtlOptions& options) {
-  return u.lanes ? static_cast<int>(u.lanes) : options.lanes;
+TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options) {
+  if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
+  check_identifier(options.multiplier);
+  const UnitShape shape = shape_of(unit, options);
+  TopModule top{
+      .name = name,
+      .comment = {"SPEC: " + to_string(unit),
+                  fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
+      .ports = rtl_ports(unit, options),
+      .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
+      .pipeline = options.pipeline,
+      .running = shape.running};
+  if (options.multiply)
+    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
+  top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
+                                    shape.whole ? "A dot product" : "One block", shape.products(),
+                                    clocking(top)));
+  return top;
 }
 
 }  // namespace
 
 std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
-  const int lanes = lanes_of(u, options);
-  const int c_width =
-      two_kinds_of_c(u) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
-  std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), lanes}},
-                        {"input ", {"b", u.b.fmt.width(), lanes}},
-                        {"input ", {"c", c_width}}};
-  if (two_kinds_of_c(u)) all.push_back({"input ", {"running", 1}});
+  const UnitShape shape = shape_of(u, options);
+  std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), shape.products()}},
+                        {"input ", {"b", u.b.fmt.width(), shape.products()}},
+                        {"input ", {"c", c_width(u, shape)}}};
+  if (two_kinds_of_c(u, shape) && !options.accumulate) all.push_back({"input ", {"running", 1}});
   if (u.scale)
-    for (const char* name : {"scale_a", "scale_b"})
-      all.push_back({"input ",
-                     {name, u.scale->fmt.width(),
-                      static_cast<int>(lanes / std::min<std::int64_t>(u.scale->block, lanes))}});
+    for (const char* port : {"scale_a", "scale_b"})
+      all.push_back({"input ", {port, u.scale->fmt.width(), scale_words(u, shape)}});
   if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
-  if (u.out.rm.stochastic()) all.push_back({"input ", {"random", u.out.rm.random_bits}});
-  all.push_back({"output", {"y", u.out.fmt.width()}});
+  for (const RandomPort& port : random_ports(u, options))
+    all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
+  all.push_back({"output", {"y", result_round(u).fmt.width()}});
   all.push_back({"output", {"flags", 5}});
   return all;
 }
 
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
   check_identifier(name);
-  check_identifier(options.multiplier);
-  check(unit, options);
-  const int lanes = lanes_of(unit, options);
-  return rtl_files(
-      {.name = name,
-       .comment = {"SPEC: " + to_string(unit),
-                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit)),
-                   fmt::format("One block of {} products. Combinational. flags: NV DZ OF UF NX.",
-                               lanes)},
-       .ports = rtl_ports(unit, options),
-       .body = [&](Netlist& out) { Body(unit, lanes, options, out).write(); }});
+  return rtl_files(top_module(unit, name, options));
+}
+
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options) {
+  return pipeline_stages(top_module(unit, "stages", options));
+}
+
+Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
+  return timing(top_module(unit, "timing", options));
 }
 
 }  // namespace widthwise::hdl

@@ -33,7 +33,7 @@ void add_rounding_codes(Draft& draft) {
     if (rm.number >> draft.rm_width == 0) x.pattern(rm.name, draft.rm_width, Code(rm.number));
 }
 
-void add_ports(Draft& draft, const Ports& ports) {
+void add_ports(Draft& draft, const Ports& ports, const Timing& timing) {
   Entries x(draft, "ports");
   x.rounding("RM_DEFAULT", ports.rm);
   x.flag("TININESS_AFTER_ROUNDING", ports.tininess == Tininess::after_rounding);
@@ -45,7 +45,9 @@ void add_ports(Draft& draft, const Ports& ports) {
   x.integer("FLAG_OF", 2, "of overflow");
   x.integer("FLAG_UF", 1, "of underflow");
   x.integer("FLAG_NX", 0, "of inexact");
-  x.integer("LATENCY", 0, "cycles; 0 is combinational");
+  x.integer("LATENCY", timing.latency, "cycles; 0 is combinational");
+  if (timing.interval > 0)
+    x.integer("II", timing.interval, "cycles from a block of a running sum to its next");
 }
 
 }  // namespace widthwise::hdl

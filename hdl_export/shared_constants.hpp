@@ -34,6 +34,6 @@ struct Ports {
   Tininess tininess = Tininess::after_rounding;
   bool flushes_in, flushes_out;
 };
-void add_ports(Draft& draft, const Ports& ports);
+void add_ports(Draft& draft, const Ports& ports, const Timing& timing);
 
 }  // namespace widthwise::hdl

@@ -3,20 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
-#include <stdexcept>
 
 #include "codes.hpp"
 #include "format_constants.hpp"
-#include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
 namespace {
-
-std::string decimal(int x) { return std::to_string(x); }
-
-// The exponent of the top digit of sig, above the term's own.
-int top_of(const Term& t) { return t.bus.width - 1 - t.fraction; }
 
 std::string zeros(int n) { return fmt::format("{}'d0", n); }
 
@@ -25,28 +17,6 @@ std::string padded(const std::string& sig, int above, int below) {
   if (above + below == 0) return sig;
   return fmt::format("{{{}{}{}}}", above ? zeros(above) + ", " : "", sig,
                      below ? ", " + zeros(below) : "");
-}
-
-// Infinity, or what stands for it, by sign: whether the sign is part of the code.
-struct Endings {
-  Code past, infinity;
-  bool past_has_sign, infinity_has_sign, infinity_raises;
-};
-
-Endings endings(const Rounder<Code>& to) {
-  const auto past = [&](bool negative) { return infinity_code<Code>(to, to.overflow, negative); };
-  const auto infinite = [&](bool negative) { return delivered_infinity<Code>(to, negative); };
-  return {past(false), infinite(false).code, past(false) != past(true),
-          infinite(false).code != infinite(true).code, infinite(false).flags != 0};
-}
-
-// What the rounder is built for.
-void check_result(const Format& f) {
-  if (!f.all_normal()) return;
-  throw std::invalid_argument(fmt::format(
-      "rtl: {} is rounded to and has no subnormals; formats with subnormals are built (ftz flushes "
-      "them)",
-      to_string(f)));
 }
 
 }  // namespace
@@ -70,6 +40,13 @@ Connections Stages::term_ports(const Term& t, const std::string& index) const {
 
 Term Stages::unpack(const std::string& name, const std::string& code, const Operand& operand,
                     int lanes, bool negate) {
+  if (operand.keep_frac.value_or(operand.fmt.frac_bits) == operand.fmt.frac_bits)
+    return unpacked(name, code, operand, lanes, negate);
+  return conditioned(name, unpacked(name + "_whole", code, operand, lanes, negate), operand);
+}
+
+Term Stages::unpacked(const std::string& name, const std::string& code, const Operand& operand,
+                      int lanes, bool negate) {
   const Format& f = operand.fmt;
   const Layout<Code> l(f);
   const Flush flush = flush_of(operand);
@@ -140,6 +117,80 @@ Term Stages::product(const std::string& name, const Term& a, const Term& b,
   return t;
 }
 
+Term Stages::conditioned(const std::string& name, const Term& t, const Operand& operand) {
+  const int drop = t.fraction - *operand.keep_frac;
+  const bool may_carry = operand.keep_rm.mode != RoundingMode::rtz;
+  const Term z = declared(name, t.bus.lanes, t.bus.width - drop, t.fraction - drop, t.least,
+                          t.largest + may_carry, t.lead);
+  out_.assign(z.nan().name, t.nan().name);
+  out_.assign(z.inf().name, t.inf().name);
+  out_.assign(z.sign().name, t.sign().name);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.instance("ww_condition", t.bus.lanes == 1 ? "condition_" + name : "condition",
+                  {{"W", decimal(t.bus.width)},
+                   {"DROP", decimal(drop)},
+                   {"XW", decimal(out_.exponent_bits())},
+                   {"RM", fmt::format("4'd{}", rounding_code(operand.keep_rm).number)}},
+                  {{"nan", t.nan().lane(i)},
+                   {"inf", t.inf().lane(i)},
+                   {"sign", t.sign().lane(i)},
+                   {"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"zero", z.zero().lane(i)},
+                   {"exp_out", exp(z).lane(i)},
+                   {"sig_out", z.sig().lane(i)}});
+  });
+  return z;
+}
+
+// LIMIT counts the digits below the exponent in, so that it is compared with that alone.
+Term Stages::limited(const std::string& name, const Term& t, Exponent n) {
+  const Term z = declared(name, t.bus.lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const Exponent limit = n + t.fraction;
+  for (const Exponent x : {limit, limit - t.least, limit - t.largest}) out_.reach(x);
+  for (const auto& [to, from] :
+       {std::pair(z.nan(), t.nan()), std::pair(z.zero(), t.zero()), std::pair(z.sign(), t.sign()),
+        std::pair(exp(z), exp(t)), std::pair(z.sig(), t.sig())})
+    out_.assign(to.name, from.name);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.instance("ww_limit", name + "_stage",
+                  {{"W", decimal(t.bus.width)},
+                   {"XW", decimal(out_.exponent_bits())},
+                   {"LIMIT", out_.exponent(limit)}},
+                  {{"nan", t.nan().lane(i)},
+                   {"inf", t.inf().lane(i)},
+                   {"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"inf_out", z.inf().lane(i)}});
+  });
+  return z;
+}
+
+Term Stages::normalised(const std::string& name, const Term& t) {
+  const int width = t.bus.width;
+  const Term z = declared(name, t.bus.lanes, width, width - 1, t.least - t.fraction,
+                          t.largest + t.top(), Lead::at_exponent);
+  const Bus none = z.bus.part("none", 1);
+  out_.wire(none);
+  out_.reach(2 * width);
+  for (const auto& [to, from] : {std::pair(z.nan(), t.nan()), std::pair(z.inf(), t.inf()),
+                                 std::pair(z.zero(), t.zero()), std::pair(z.sign(), t.sign())})
+    out_.assign(to.name, from.name);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.instance("ww_normalise", name + "_stage",
+                  {{"W", decimal(width)},
+                   {"SW", decimal(width)},
+                   {"XW", decimal(out_.exponent_bits())},
+                   {"TOP", out_.exponent(t.top())}},
+                  {{"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"zero", none.lane(i)},
+                   {"exp_out", exp(z).lane(i)},
+                   {"sig_out", z.sig().lane(i)}});
+  });
+  return z;
+}
+
 Term Stages::picked(const std::string& name, const Term& t, int lanes,
                     const std::function<std::string(const std::string& i)>& index) {
   const Term z = declared(name, lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
@@ -150,6 +201,48 @@ Term Stages::picked(const std::string& name, const Term& t, int lanes,
     for (const auto& [to, from] : fields) out_.assign(to.lane(i), from.lane(index(i)));
   });
   return z;
+}
+
+Term Stages::negated(const std::string& name, const Term& t) {
+  const Term z = declared(name, t.bus.lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  for (const auto& [to, from] :
+       {std::pair(z.nan(), t.nan()), std::pair(z.inf(), t.inf()), std::pair(z.zero(), t.zero()),
+        std::pair(exp(z), exp(t)), std::pair(z.sig(), t.sig())})
+    out_.assign(to.name, from.name);
+  out_.assign(z.sign().name, "~" + t.sign().name);
+  return z;
+}
+
+Term Stages::cleared(const std::string& name, const Format& f) {
+  const Term z = declared(name, 1, 1, 0, f.emin(), f.emin(), Lead::anywhere);
+  for (const Bus& bus : {z.nan(), z.inf(), z.sign(), z.sig()}) out_.assign(bus.name, "1'b0");
+  out_.assign(z.zero().name, "1'b1");
+  out_.assign(exp(z).name, out_.exponent(f.emin()));
+  return z;
+}
+
+void Stages::at_least(const std::string& name, const Term& x, const Term& y) {
+  const int width = std::max(x.bus.width, y.bus.width);
+  for (const Term* t : {&x, &y})
+    for (const Exponent e : {t->least - t->fraction - 2 * width, t->largest + t->top()})
+      out_.reach(e);
+  out_.reach(2 * width);
+  out_.wire({name, 1});
+  out_.instance("ww_at_least", name + "_stage",
+                {{"WX", decimal(x.bus.width)},
+                 {"WY", decimal(y.bus.width)},
+                 {"XW", decimal(out_.exponent_bits())},
+                 {"TOP_X", out_.exponent(x.top())},
+                 {"TOP_Y", out_.exponent(y.top())}},
+                {{"x_nan", x.nan().name},
+                 {"x_inf", x.inf().name},
+                 {"x_exp", exp(x).name},
+                 {"x_sig", x.sig().name},
+                 {"y_nan", y.nan().name},
+                 {"y_inf", y.inf().name},
+                 {"y_exp", exp(y).name},
+                 {"y_sig", y.sig().name},
+                 {"at_least", name}});
 }
 
 // Its significands with so many digits above the point and below.
@@ -217,6 +310,18 @@ Term Stages::chosen(const std::string& name, const std::string& when, const Term
   return t;
 }
 
+Term Stages::only(const std::string& name, const std::string& when, const Term& t,
+                  const std::string& sign) {
+  const Term z = declared(name, 1, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  out_.assign(z.nan().name, fmt::format("{} & {}", when, t.nan().name));
+  out_.assign(z.inf().name, fmt::format("{} & {}", when, t.inf().name));
+  out_.assign(z.zero().name, fmt::format("!{} | {}", when, t.zero().name));
+  out_.assign(z.sign().name, fmt::format("{} ? {} : {}", when, t.sign().name, sign));
+  out_.assign(exp(z).name, exp(t).name);
+  out_.assign(z.sig().name, fmt::format("{} ? {} : {}", when, t.sig().name, zeros(t.bus.width)));
+  return z;
+}
+
 Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& floor,
                     const Term& by_a, const Term& by_b) {
   Term g = declared(name + "_from", sums.bus.lanes, sums.bus.width,
@@ -243,154 +348,6 @@ Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& f
     out_.assign(z.sig().lane(i), p.sig().lane(i));
   });
   return z;
-}
-
-Term Stages::sum(const std::string& name, const Term& terms, int groups, const Grid& grid) {
-  const int each = terms.bus.lanes / groups;
-  const int width = grid.width - (grid.overflows ? 0 : 1);
-  const Exponent floor = grid.floor.value_or(0);
-  const Exponent least = grid.fixed   ? floor
-                         : grid.floor ? std::max(floor, terms.least)
-                                      : terms.least;
-  const Exponent largest = grid.fixed   ? floor
-                           : grid.floor ? std::max(floor, terms.largest)
-                                        : terms.largest;
-  const Term t = declared(name, groups, width, static_cast<int>(grid.fraction), least, largest,
-                          Lead::anywhere);
-  out_.reach(floor);
-  out_.reach(largest - terms.least);
-  out_.reach(terms.bus.width + static_cast<int>(grid.fraction) + 2);  // distances that matter
-  const Bus created = t.bus.part("created", 1), mixed = t.bus.part("mixed", 1);
-  out_.wire(created);
-  out_.wire(mixed);
-  const auto run = [&](const Bus& one, const std::string& i) {
-    return Bus{one.name, one.width * each, groups}.lane(i);
-  };
-  out_.lanes(groups, name + "_group", [&](const std::string& i) {
-    Connections ports{{"t_nan", run(terms.nan(), i)},   {"t_inf", run(terms.inf(), i)},
-                      {"t_zero", run(terms.zero(), i)}, {"t_sign", run(terms.sign(), i)},
-                      {"t_exp", run(exp(terms), i)},    {"t_sig", run(terms.sig(), i)},
-                      {"created", created.lane(i)},     {"mixed", mixed.lane(i)}};
-    for (Connection& c : term_ports(t, i)) ports.push_back(std::move(c));
-    out_.instance("ww_sum", name + "_stage",
-                  {{"N", decimal(each)},
-                   {"W", decimal(terms.bus.width)},
-                   {"FT", decimal(terms.fraction)},
-                   {"F", decimal(static_cast<int>(grid.fraction))},
-                   {"SW", decimal(grid.width)},
-                   {"MW", decimal(width)},
-                   {"XW", decimal(out_.exponent_bits())},
-                   {"RM", fmt::format("4'd{}", rounding_code(grid.rm).number)},
-                   {"FIXED", truth(grid.fixed)},
-                   {"HAS_FLOOR", truth(grid.floor.has_value())},
-                   {"BY_VALUE", truth(grid.by_value)},
-                   {"SATURATE", truth(grid.saturates)},
-                   {"FLOOR", out_.exponent(floor)}},
-                  ports);
-  });
-  return t;
-}
-
-// The leading digit may stand anywhere in sig, and rounding asks how far it lies from the least
-// exponent, either way.
-void Stages::reach_of_rounding(const Term& t, const Format& f, int digits) {
-  const int width = std::max(digits, t.bus.width);
-  for (const Exponent e : {t.least - t.fraction - 2 * width, t.largest + top_of(t)}) {
-    out_.reach(e);
-    out_.reach(e - f.emin());
-    out_.reach(Exponent(f.emin()) - e);
-  }
-  out_.reach(2 * width);
-  out_.reach(f.top_field());
-}
-
-Connections Stages::rounding_parameters(const Term& t, const Round& round,
-                                        const Rounder<Code>& to) const {
-  const Format& f = round.fmt;
-  const Endings end = endings(to);
-  return {{"W", decimal(t.bus.width)},
-          {"XW", decimal(out_.exponent_bits())},
-          {"TOP", out_.exponent(top_of(t))},
-          {"EXP", decimal(f.exp_bits)},
-          {"FRAC", decimal(f.frac_bits)},
-          {"SPARE", decimal(to.spare)},
-          {"K", decimal(round.rm.random_bits)},
-          {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
-          {"TIES_TO_EVEN_CODE", truth(to.even_code)},
-          {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
-          {"EMIN", out_.exponent(f.emin())},
-          {"IS_SIGNED", truth(f.is_signed)},
-          {"HAS_ZERO", truth(f.zero)},
-          {"HAS_NAN", truth(f.has_nan())},
-          {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
-          {"FLUSH", truth(to.flush != Flush::keep)},
-          {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
-          {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
-          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
-          {"INFINITY_RAISES", truth(end.infinity_raises)},
-          {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
-          {"PAST_HAS_SIGN", truth(end.past_has_sign)},
-          {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
-          {"NAN", literal(f.width(), to.nan_code)},
-          {"INFINITY", literal(f.width(), end.infinity)},
-          {"PAST", literal(f.width(), end.past)}};
-}
-
-void Stages::deliver(const std::string& name, const Term& t, const Round& round,
-                     const RoundingPorts& ports) {
-  check_result(round.fmt);
-  const Rounder<Code> to(round, tininess_);
-  reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
-  const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
-      flags{name + "_flags", 5, t.bus.lanes};
-  out_.wire(code);
-  out_.wire(flags);
-  const auto own = [](const std::string& override, const std::string& lane) {
-    return override.empty() ? lane : override;
-  };
-  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    out_.instance("ww_deliver", name, rounding_parameters(t, round, to),
-                  {{"rm", ports.rm},
-                   {"random", ports.random},
-                   {"nan", own(ports.nan, t.nan().lane(i))},
-                   {"inf", own(ports.inf, t.inf().lane(i))},
-                   {"sign", own(ports.sign, t.sign().lane(i))},
-                   {"mixed", ports.mixed},
-                   {"invalid", ports.invalid},
-                   {"exp", exp(t).lane(i)},
-                   {"sig", t.sig().lane(i)},
-                   {"code", code.lane(i)},
-                   {"flags", flags.lane(i)}});
-  });
-}
-
-// Let E be the larger exponent, that of `high`, and `low` lose digits below 2^(E - F). Then low
-// stands below 2^(E - F + its width - 1), high's leading digit at E - below or above, and with
-// F >= below + width + 1 at most one leading digit cancels. So the sum's lies at E - below - 1 or
-// above, and the jammed digit two or more (k + 2) below the last that is kept, where all numbers at
-// which a rounding changes its mind, and high itself, are multiples of 2^(E - F + 1): low and its
-// jammed stand-in put the sum strictly between the same two of those.
-Grid grid_of_two(const Term& x, const Term& y, int digits, int random_bits) {
-  const Exponent least = std::min(x.least - x.fraction, y.least - y.fraction);
-  const Exponent largest = std::max(x.largest, y.largest);
-  Exponent needed = std::max(x.fraction, y.fraction) + 1;
-  const auto upper = [&](const Term& high, const Term& low) {
-    const bool full = high.lead == Lead::at_exponent ||
-                      (high.lead == Lead::above_least && low.least >= high.least);
-    const int below = full ? 0 : high.fraction;  // where the leading digit may stand
-    needed = std::max<Exponent>(needed, below + low.bus.width + 1);
-    needed = std::max<Exponent>(needed, below + digits + random_bits + 2);
-  };
-  upper(x, y);
-  upper(y, x);
-  const int above = std::max(x.bus.width - x.fraction, y.bus.width - y.fraction);
-  const bool exact = needed >= largest - least;
-  Grid g;
-  g.fraction = exact ? largest - least : needed;
-  g.rm = exact ? RoundingMode::rtz : RoundingMode::odd;
-  g.width = above + static_cast<int>(g.fraction) + 2;
-  g.by_value = true;
-  return g;
 }
 
 }  // namespace widthwise::hdl

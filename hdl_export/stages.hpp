@@ -24,6 +24,8 @@ struct Term {
   Exponent least, largest;  // exponents
   Lead lead;
 
+  // The exponent of the top digit of sig, above the term's own.
+  int top() const { return bus.width - 1 - fraction; }
   Bus nan() const { return bus.part("nan", 1); }
   Bus inf() const { return bus.part("inf", 1); }
   Bus zero() const { return bus.part("zero", 1); }
@@ -37,15 +39,26 @@ struct Grid {
   Exponent fraction = 0;
   Rounding rm{RoundingMode::rtz};
   std::optional<Exponent> floor{};
-  int width = 0;  // two's complement
-  bool saturates = false;
+  int width = 0;           // two's complement
   bool overflows = false;  // the least number may come up
-  bool by_value = false;   // of an exact sum: a term that is 0 has no vote
+  bool in_order = false;   // term by term, for that makes a difference
+  bool saturates = false;
+  bool by_value = false;                // of an exact sum: a term that is 0 has no vote
+  std::optional<LateFrac> late{};       // digits kept of the last term and of the others
+  std::optional<Exponent> drop_last{};  // the last term is 0 when further below the largest
 };
 
 struct RoundingPorts {
-  std::string rm, random = "1'b0", mixed = "1'b0", invalid = "1'b0";
-  std::string nan{}, inf{}, sign{};  // where the term's own are overridden
+  std::string rm;
+  Bus random;  // a word for each lane
+  std::string mixed = "1'b0", invalid = "1'b0";
+  std::string nan{}, inf{}, sign{};     // where the term's own are overridden
+  std::optional<std::string> stages{};  // its steps are stages of the unit, named with this prefix
+};
+
+// Whether aligning and adding are two stages of the unit, and the register keeps its sum.
+struct SumStages {
+  bool staged = false, accumulates = false;
 };
 
 // Any other is an approximation, whose product may be of any size.
@@ -55,29 +68,52 @@ class Stages {
  public:
   Stages(Netlist& out, Tininess tininess) : out_(out), tininess_(tininess) {}
 
-  // Of codes on `code`; negated for a difference.
+  // Of codes on `code`, conditioned; negated for a difference.
   Term unpack(const std::string& name, const std::string& code, const Operand& operand,
               int lanes = 1, bool negate = false);
   // p = a * b, lane by lane; a stage of its own, or a scale's.
   Term product(const std::string& name, const Term& a, const Term& b,
                std::string_view multiplier = exact_multiplier);
+  // Infinite from 2^n on.
+  Term limited(const std::string& name, const Term& t, Exponent n);
+  // With the leading digit at the exponent, which is what a sum then aligns.
+  Term normalised(const std::string& name, const Term& t);
   // Lane i is lane index(i) of another term: dealt to groups, or one scale for many.
   Term picked(const std::string& name, const Term& t, int lanes,
               const std::function<std::string(const std::string& i)>& index);
+  // With the other sign.
+  Term negated(const std::string& name, const Term& t);
+  // +0, as registers of a format start with it.
+  Term cleared(const std::string& name, const Format& f);
+  // On a wire NAME whether |x| >= |y|; not where one is NaN.
+  void at_least(const std::string& name, const Term& x, const Term& y);
   // x where `when` holds, else y.
   Term chosen(const std::string& name, const std::string& when, const Term& x, const Term& y);
+  // t where `when` holds, else a zero of the sign given.
+  Term only(const std::string& name, const std::string& when, const Term& t,
+            const std::string& sign);
   // Terms of one shape side by side.
   Term joined(const std::string& name, const Term& x, const Term& y);
   // The sums of `groups` runs of neighbouring lanes.
-  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid);
+  Term sum(const std::string& name, const Term& terms, int groups, const Grid& grid,
+           const SumStages& stages = {});
   // Group sums times their scales, at whose exponents alone they align.
   Term scaled(const std::string& name, const Term& sums, const Exponent& floor, const Term& by_a,
               const Term& by_b);
+  // The first of two cuts, as `round` says.
+  Term cut(const std::string& name, const Term& t, const Round& round);
   // Codes on wires NAME_code and their flags on NAME_flags.
   void deliver(const std::string& name, const Term& t, const Round& round,
                const RoundingPorts& ports);
 
  private:
+  Term sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
+                  const SumStages& stages);
+  void deliver_module(const std::string& name, const Term& t, const Round& round,
+                      const RoundingPorts& ports);
+  Term unpacked(const std::string& name, const std::string& code, const Operand& operand, int lanes,
+                bool negate);
+  Term conditioned(const std::string& name, const Term& t, const Operand& operand);
   Bus shaped(const std::string& name, const Term& t, int above, int fraction);
   Term declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
                 Exponent largest, Lead lead);
@@ -90,8 +126,8 @@ class Stages {
   Tininess tininess_;
 };
 
-// Two terms whose exact sum is rounded to so many digits, or with k random bits: a grid on which
-// the sum rounds as the exact one does.
-Grid grid_of_two(const Term& x, const Term& y, int digits, int random_bits);
+// Two terms whose exact sum goes through a rounding that looks `reach` digits below the leading
+// one: a grid on which the sum rounds as the exact one does.
+Grid grid_of_two(const Term& x, const Term& y, std::int64_t reach);
 
 }  // namespace widthwise::hdl

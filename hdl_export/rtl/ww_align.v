@@ -9,7 +9,9 @@ module ww_align #(
   parameter integer FT = 6,  // of which so many below exp
   parameter integer F = 6,   // digits kept below the largest exponent
   parameter integer XW = 6,
-  parameter [3:0] RM = 4'd1
+  parameter [3:0] RM = 4'd1,
+  parameter DROPS = 1'b0,  // a term more than DROP below the largest exponent counts as 0
+  parameter signed [XW-1:0] DROP = 0
 ) (
   input  wire zero, sign,
   input  wire signed [XW-1:0] exp, largest,
@@ -30,9 +32,10 @@ module ww_align #(
       assign padded = sig;
     end
   endgenerate
-  wire [XW-1:0] distance = largest - exp;
+  wire signed [XW-1:0] distance = largest - exp;
+  wire none = zero || (DROPS && distance > DROP);
   ww_shift_right #(.W(SW), .XW(XW), .JAM(RM != 4'd1)) shift (
-    .sig(zero ? {SW{1'b0}} : padded), .distance(distance), .shifted(shifted));
+    .sig(none ? {SW{1'b0}} : padded), .distance(distance), .shifted(shifted));
   generate
     if (RM == 4'd1) begin : g_cut
       assign aligned = {sign & 1'b0, shifted[SW-1:SW-KEPT]};

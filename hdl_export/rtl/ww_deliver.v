@@ -27,8 +27,12 @@ module ww_deliver #(
   parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0},
   parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] NAN = 0,
   parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] INFINITY = 0,
-  parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] PAST = 0
+  parameter [EXP+FRAC-(IS_SIGNED ? 0 : 1):0] PAST = 0,
+  parameter integer PIPE_NORMALISE = 0,  // registers behind a stage
+  parameter integer PIPE_DENORMALISE = 0,
+  parameter integer PIPE_ROUND = 0
 ) (
+  input  wire clk, enable,
   input  wire [3:0] rm,
   input  wire [(K > 0 ? K : 1)-1:0] random,
   input  wire nan, inf, sign, mixed, invalid,
@@ -38,26 +42,54 @@ module ww_deliver #(
   output wire [4:0] flags
 );
   localparam integer SW = FRAC + 3 - SPARE + K;
+  localparam integer KW = K > 0 ? K : 1;
   wire zero;
   wire signed [XW-1:0] normal_exp;
   wire [SW-1:0] normal, placed;
   ww_normalise #(.W(W), .SW(SW), .XW(XW), .TOP(TOP)) normalise (
     .exp(exp), .sig(sig), .zero(zero), .exp_out(normal_exp), .sig_out(normal));
 
+  // What passes by the number: nan, inf, mixed, invalid, zero.
+  wire [4:0] beside1, beside2;
+  wire sign1, sign2, sign3;
+  wire [3:0] rm1, rm2, rm3;
+  wire [KW-1:0] random1, random2;
+  wire signed [XW-1:0] exp1;
+  wire [SW-1:0] normal1;
+  ww_delay #(.N(PIPE_NORMALISE), .W(6 + 4 + KW + XW + SW)) after_normalise (
+    .clk(clk), .rst(1'b0), .enable(enable),
+    .d({nan, inf, mixed, invalid, zero, sign, rm, random, normal_exp, normal}),
+    .q({beside1, sign1, rm1, random1, exp1, normal1}));
+
   wire subnormal, by_one;
   wire [XW-1:0] field;
   ww_denormalise #(.SW(SW), .XW(XW), .EMIN(EMIN)) denormalise (
-    .exp(normal_exp), .sig(normal), .subnormal(subnormal), .by_one(by_one), .field(field),
+    .exp(exp1), .sig(normal1), .subnormal(subnormal), .by_one(by_one), .field(field),
     .sig_out(placed));
+
+  wire subnormal2, by_one2;
+  wire [XW-1:0] field2;
+  wire [SW-1:0] normal2, placed2;
+  ww_delay #(.N(PIPE_DENORMALISE), .W(6 + 4 + KW + 2 + XW + 2*SW)) after_denormalise (
+    .clk(clk), .rst(1'b0), .enable(enable),
+    .d({beside1, sign1, rm1, random1, subnormal, by_one, field, normal1, placed}),
+    .q({beside2, sign2, rm2, random2, subnormal2, by_one2, field2, normal2, placed2}));
 
   wire [EXP+FRAC-1:0] magnitude;
   wire lossy, tiny, over;
   ww_round #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
              .TIES_TO_EVEN_CODE(TIES_TO_EVEN_CODE), .TININESS_AFTER(TININESS_AFTER),
              .MAX_FINITE(MAX_FINITE)) round (
-    .rm(rm), .sign(sign), .subnormal(subnormal), .by_one(by_one), .field(field), .sig(placed),
-    .normal(normal), .random(random), .magnitude(magnitude), .lossy(lossy), .tiny(tiny),
-    .over(over));
+    .rm(rm2), .sign(sign2), .subnormal(subnormal2), .by_one(by_one2), .field(field2),
+    .sig(placed2), .normal(normal2), .random(random2), .magnitude(magnitude), .lossy(lossy),
+    .tiny(tiny), .over(over));
+
+  wire [EXP+FRAC-1:0] magnitude3;
+  wire nan3, inf3, mixed3, invalid3, zero3, lossy3, tiny3, over3;
+  ww_delay #(.N(PIPE_ROUND), .W(6 + 4 + EXP+FRAC + 3)) after_round (
+    .clk(clk), .rst(1'b0), .enable(enable),
+    .d({beside2, sign2, rm2, magnitude, lossy, tiny, over}),
+    .q({nan3, inf3, mixed3, invalid3, zero3, sign3, rm3, magnitude3, lossy3, tiny3, over3}));
 
   ww_pack #(.EXP(EXP), .FRAC(FRAC), .IS_SIGNED(IS_SIGNED), .HAS_ZERO(HAS_ZERO), .HAS_NAN(HAS_NAN),
             .KEEPS_ZERO_SIGN(KEEPS_ZERO_SIGN), .FLUSH(FLUSH), .FLUSH_TO_PLUS(FLUSH_TO_PLUS),
@@ -65,8 +97,8 @@ module ww_deliver #(
             .INFINITY_RAISES(INFINITY_RAISES), .INFINITY_HAS_SIGN(INFINITY_HAS_SIGN),
             .PAST_HAS_SIGN(PAST_HAS_SIGN), .MAX_FINITE(MAX_FINITE), .NAN(NAN),
             .INFINITY(INFINITY), .PAST(PAST)) pack (
-    .rm(rm), .nan(nan), .inf(inf), .zero(zero), .sign(sign), .mixed(mixed), .invalid(invalid),
-    .magnitude(magnitude), .lossy(lossy), .tiny(tiny), .over(over), .code(code),
-    .flags(flags));
+    .rm(rm3), .nan(nan3), .inf(inf3), .zero(zero3), .sign(sign3), .mixed(mixed3),
+    .invalid(invalid3), .magnitude(magnitude3), .lossy(lossy3),
+    .tiny(tiny3), .over(over3), .code(code), .flags(flags));
 endmodule
 `default_nettype wire

@@ -5,7 +5,9 @@ module ww_sum #(
   parameter integer N = 2,
   parameter integer W = 8,   // digits of a term,
   parameter integer FT = 6,  // of which so many below its exponent
-  parameter integer F = 6,   // digits kept below the largest exponent
+  parameter integer F = 6,   // digits of the grid below the largest exponent,
+  parameter integer FX = F,  // kept of the terms,
+  parameter integer FC = F,  // and of the last one
   parameter integer SW = 10,  // two's complement
   parameter integer MW = 9,   // digits of its magnitude
   parameter integer XW = 6,
@@ -13,27 +15,42 @@ module ww_sum #(
   parameter FIXED = 1'b0,     // align at FLOOR, which no exponent passes, whatever the terms are
   parameter HAS_FLOOR = 1'b0,  // align at FLOOR at least
   parameter BY_VALUE = 1'b0,   // sums that cancelled have no vote
+  parameter IN_ORDER = 1'b0,   // term by term, for the register may overflow on the way
   parameter SATURATE = 1'b0,   // else the register wraps
-  parameter signed [XW-1:0] FLOOR = 0
+  parameter DROPS_C = 1'b0,    // the last term counts as 0 when more than DROP_C below the largest
+  parameter signed [XW-1:0] DROP_C = 0,
+  parameter signed [XW-1:0] FLOOR = 0,
+  parameter integer PIPE_ALIGN = 0,  // registers between aligning and adding
+  parameter ACCUMULATE = 1'b0  // the register keeps its sum; what it is read from is the register
 ) (
+  // verilator lint_off UNUSEDSIGNAL
+  input  wire clk, enable,  // of PIPE_ALIGN
+  input  wire take,         // the register takes the terms
+  input  wire first,        // which begin a sum
+  // verilator lint_on UNUSEDSIGNAL
   input  wire [N-1:0] t_nan, t_inf, t_zero, t_sign,
   input  wire [N*XW-1:0] t_exp,
   input  wire [N*W-1:0] t_sig,
   output wire nan, inf, zero, sign,
   output wire created,  // a NaN of two infinities
   output wire mixed,    // a zero sum of addends of both signs
+  output wire overflowed,
   output wire signed [XW-1:0] exp,
   output wire [MW-1:0] sig
 );
   localparam integer AW = W - FT + F + 1;
-  localparam integer VW = SW > AW + 1 ? SW : AW + 1;
+  function integer bits(input integer n);
+    for (bits = 0; n > 0; bits = bits + 1) n = n >> 1;
+  endfunction
+  localparam integer NEEDED = AW + 1 + (IN_ORDER ? 0 : bits(N - 1));
+  localparam integer VW = SW > NEEDED ? SW : NEEDED;
   wire voted;
   wire [N-1:0] votes;
-  wire signed [XW-1:0] voted_largest;
+  wire signed [XW-1:0] voted_largest, exp_now;
   ww_largest #(.N(N), .XW(XW)) vote (
     .votes(votes), .exp(t_exp), .voted(voted), .largest(voted_largest));
   wire floored = FIXED || (HAS_FLOOR && (!voted || voted_largest < FLOOR));
-  assign exp = floored ? FLOOR : voted_largest;
+  wire signed [XW-1:0] grid = floored ? FLOOR : voted_largest;
 
   wire [N*AW-1:0] aligned;
   wire [N*VW-1:0] addends;
@@ -41,37 +58,64 @@ module ww_sum #(
   generate
     for (i = 0; i < N; i = i + 1) begin : term
       assign votes[i] = !t_zero[i] && (!BY_VALUE || |t_sig[i*W +: W]);
-      ww_align #(.W(W), .FT(FT), .F(F), .XW(XW), .RM(RM)) align (
-        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(exp),
-        .sig(t_sig[i*W +: W]), .aligned(aligned[i*AW +: AW]));
+      wire [W-FT+(i == N-1 ? FC : FX):0] kept;
+      ww_align #(.W(W), .FT(FT), .F(i == N-1 ? FC : FX), .XW(XW), .RM(RM),
+                 .DROPS(DROPS_C && i == N-1), .DROP(DROP_C)) align (
+        .zero(t_zero[i]), .sign(t_sign[i]), .exp(t_exp[i*XW +: XW]), .largest(grid),
+        .sig(t_sig[i*W +: W]), .aligned(kept));
+      assign aligned[i*AW +: AW] = {kept, {(F-(i == N-1 ? FC : FX)){1'b0}}};
       wire [VW-1:0] plus = {{(VW-AW){1'b0}}, aligned[i*AW +: AW]};
       assign addends[i*VW +: VW] = t_sign[i] ? -plus : plus;
     end
   endgenerate
 
-  wire [SW-1:0] total;
+  // Beside the sum: whether a term voted, is a NaN, an infinity of either sign, and has either sign.
+  wire [5:0] met = {voted, |t_nan, |(t_inf & ~t_sign), |(t_inf & t_sign), |(~t_sign), |t_sign};
+  wire [N*VW-1:0] added;
+  wire [5:0] met_now;
+  // verilator lint_off UNUSEDSIGNAL
+  wire first_now;
+  // verilator lint_on UNUSEDSIGNAL
+  ww_delay #(.N(PIPE_ALIGN), .W(XW + N*VW + 7)) after_align (
+    .clk(clk), .rst(1'b0), .enable(enable), .d({grid, addends, met, first}),
+    .q({exp_now, added, met_now, first_now}));
+
+  wire [SW-1:0] kept, sum, total;
+  wire [5:0] met_kept, met_total;
+  wire past;
   generate
-    if (SATURATE) begin : g_saturate
-      ww_saturate #(.N(N), .VW(VW), .W(SW)) register (.terms(addends), .sum(total));
-    end else begin : g_wrap
-      // verilator lint_off UNUSEDSIGNAL
-      wire [VW-1:0] wide;  // a register narrower than a term drops the rest
-      // verilator lint_on UNUSEDSIGNAL
-      ww_add #(.N(N), .W(VW)) register (.terms(addends), .sum(wide));
-      assign total = wide[SW-1:0];
+    if (IN_ORDER) begin : g_in_order
+      ww_register #(.N(N), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
+        .start(kept), .terms(added), .sum(sum), .overflowed(past));
+    end else begin : g_at_once
+      wire [VW-1:0] wide;
+      ww_add #(.N(N), .W(VW)) add (.terms(added), .sum(wide));
+      ww_register #(.N(1), .VW(VW), .W(SW), .SATURATE(SATURATE)) register (
+        .start(kept), .terms(wide), .sum(sum), .overflowed(past));
+    end
+    if (ACCUMULATE) begin : g_state
+      ww_delay #(.N(1), .W(XW + SW + 6)) state (
+        .clk(clk), .rst(1'b0), .enable(take), .d({exp_now, sum, met_kept | met_now}),
+        .q({exp, total, met_total}));
+      assign kept = first_now ? {SW{1'b0}} : total;
+      assign met_kept = first_now ? 6'd0 : met_total;
+    end else begin : g_none
+      assign {exp, total, met_total} = {exp_now, sum, met_kept | met_now};
+      assign kept = {SW{1'b0}};
+      assign met_kept = 6'd0;
     end
   endgenerate
 
   wire negative = total[SW-1];
   assign sig = negative ? -total[MW-1:0] : total[MW-1:0];
   wire none = total == {SW{1'b0}};
-  wire plus_inf = |(t_inf & ~t_sign);
-  wire minus_inf = |(t_inf & t_sign);
+  wire met_nan, plus_inf, minus_inf, any_plus, any_minus;
+  assign {zero, met_nan, plus_inf, minus_inf, any_plus, any_minus} = {!met_total[5], met_total[4:0]};
   assign created = plus_inf & minus_inf;
-  assign nan = |t_nan | created;
+  assign nan = met_nan | created;
   assign inf = (plus_inf | minus_inf) & !nan;
-  assign zero = !voted;
-  assign mixed = none & |t_sign & !(&t_sign);
-  assign sign = inf ? minus_inf : none ? &t_sign : negative;
+  assign overflowed = past & !nan & !inf;
+  assign mixed = none & any_plus & any_minus;
+  assign sign = inf ? minus_inf : none ? !any_plus : negative;
 endmodule
 `default_nettype wire

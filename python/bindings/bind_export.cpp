@@ -28,9 +28,10 @@ void bind_export(py::module_& m) {
   m.def("export_design",
         [](const std::string& text, const std::string& name, const std::string& folder,
            std::optional<bool> rtl, bool rounding_port, int lanes, std::size_t vectors,
-           std::uint64_t seed, const std::string& library) {
+           std::uint64_t seed, const std::vector<std::string>& libraries) {
           const py::gil_scoped_release free;
-          const hdl::ExportOptions options{rtl, rounding_port, lanes, vectors, seed, library};
+          const hdl::ExportOptions options{
+              rtl, rounding_port, lanes, vectors, seed, {libraries.begin(), libraries.end()}};
           std::vector<std::string> paths;
           for (const auto& path : hdl::export_design(parse_design(text), name, folder, options))
             paths.push_back(path.string());

@@ -47,7 +47,8 @@ def export(
         rounding_port: round as a port `rm` says, in any mode that needs no random bits.
         lanes: products of a block, for a unit that takes all of K at once, and only for such.
         vectors: how many at random, beside the directed ones.    seed: theirs.
-        model: put libwidthwise_model.so, the golden model itself, beside its header.
+        model: put libwidthwise_model.so, the golden model itself, beside its header, and the
+            libraries that a wheel has brought for it.
     Returns:
         The paths of the files, the list apart.
     Raises:
@@ -64,7 +65,7 @@ def export(
     from pathlib import Path
 
     text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
-    library = str(Path(__file__).with_name("lib") / "libwidthwise_model.so") if model else ""
+    libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
     paths = core.export_design(
         text,
         name or identifier(text),
@@ -74,9 +75,15 @@ def export(
         checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
         checked_count("vectors", vectors, 0, 10**7),
         checked_count("seed", seed, 0, 2**64 - 1),
-        library,
+        libraries,
     )
     return [Path(path) for path in paths]
+
+
+def model_and_its_libraries(folder: Path) -> list[str]:
+    """The golden model first. A wheel has others there, which the model looks for beside it."""
+    model = folder / "libwidthwise_model.so"
+    return [str(model), *(str(path) for path in sorted(folder.glob("*.so*")) if path != model)]
 
 
 def checked_count(argument: str, value: int, least: int, most: int) -> int:

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int digits_of(int width) { return (width + 3) / 4; }
 
-// Where each field lies in a vector, from its low end.
+}  // namespace
+
 std::vector<int> places(const Dut& dut) {
   std::vector<int> at;
   int end = 0;
@@ -21,10 +22,16 @@ std::vector<int> places(const Dut& dut) {
   return at;
 }
 
+int vector_width(const Dut& dut) {
+  return places(dut).front() + 4 * digits_of(dut.inputs.front().width);
+}
+
+namespace {
+
 // Takes a vector a clock, and compares at the next one.
 std::string bench(const Dut& dut) {
   const std::vector<int> at = places(dut);
-  const int width = at.front() + 4 * digits_of(dut.inputs.front().width);
+  const int width = vector_width(dut);
   const std::size_t n = dut.vectors.size();
   std::string wires, ports, got, want, shown;
   for (std::size_t i = 0; i < dut.inputs.size(); ++i)
@@ -73,11 +80,11 @@ endmodule
 
 std::string all_benches(const std::vector<Dut>& duts) {
   std::string text, instances;
-  std::size_t most = 0;
+  long most = 0;
   for (const Dut& dut : duts) {
-    text += bench(dut);
+    text += dut.timing ? clocked_bench(dut) : bench(dut);
     instances += fmt::format("  bench_{0} b_{0} (.clk(clk));\n", dut.name);
-    most = std::max(most, dut.vectors.size());
+    most = std::max(most, dut.timing ? clocks(dut) : static_cast<long>(dut.vectors.size()));
   }
   return text + fmt::format(
                     "\nmodule benches (input clk);\n{}  integer n;\n  initial n = 0;\n"

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,19 @@ struct Dut {
   std::vector<Field> inputs, outputs;
   std::vector<std::string> vectors;
   std::vector<Field> taps;  // hierarchical names below the unit, printed for every vector
+  // Of a unit with a clock: a vector is a transaction, and those whose in_last is 0 have no result.
+  std::optional<widthwise::hdl::Timing> timing{};
+  std::string module{}, parameters{};  // module #(parameters) dut; where it has another name
 };
+
+// Where each field lies in a vector, from its low end, and the vector's width.
+std::vector<int> places(const Dut& dut);
+int vector_width(const Dut& dut);
+
+// The bench of a unit with a clock: transactions that come and are taken at random, with resets
+// among them. Results are compared in their order, and stay while they are not taken.
+std::string clocked_bench(const Dut& dut);
+long clocks(const Dut& dut);  // enough for all of them
 
 struct Verdict {
   long vectors = 0, errors = 0;

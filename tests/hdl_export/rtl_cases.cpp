@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "../sim/random_units.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace tests {
@@ -109,6 +110,38 @@ const TestedUnit tested_units[] = {
     // A fused sum has no nodes: node_round changes nothing, the carriers' widths included.
     {"{a.fmt = 'e8m23', b.fmt = 'e4m3fnuz', c.fmt = 'e2m1fn', lanes = 9, c_level = 'group', "
      "group_sum.node_round.fmt = 'e4m6', out.fmt = 'e2m1fn', out.rm = 'rna', out.keep_frac = 1}"},
+    // Registers that wrap, saturate or tell, below the largest exponent too.
+    {"fixedacc(e4m3fn, width=12, frac=7, overflow=flag, out=e5m10)", {.lanes = 5}},
+    {"{a.fmt = 'e4m3fn', b.fmt = 'e4m3fn', c.fmt = 'e5m10', lanes = 4, c_level = 'group', "
+     "group_sum.align = {reference = 'max_exponent', frac_bits = 6, rm = 'rne'}, "
+     "group_sum.width = 9, group_sum.overflow = 'saturate', out.fmt = 'e5m10'}"},
+    {"{a.fmt = 'e4m3fn', b.fmt = 'e4m3fn', c.fmt = 'e5m10', lanes = 4, c_level = 'group', "
+     "group_sum.align = {reference = 'max_exponent', frac_bits = 5, rm = 'rdn'}, "
+     "group_sum.width = 8, group_sum.overflow = 'flag', out.fmt = 'e5m10'}"},
+    // Chains: blocks in a row, and what is done at their end.
+    {"fma(e5m10)", {.rounding_port = true, .lanes = 3}},
+    {"mac(e4m3fn, product=e5m7:sr6, sum=e8m13:sr8:even)", {.lanes = 3}},
+    {"dot(e4m3fn, c=e4m3fn, out=e5m10, lanes=2, align=6:rtz, promote=4:e8m7, final=e5m2)",
+     {.lanes = 10}},
+    {"dot(e2m1fn, c=e8m7, out=e5m10, lanes=4, scale=e8m0fnu:2:term)", {.lanes = 8}},
+    {"tree(e4m3fn, fan=3, product=e5m7:sr4, node=e5m10:sr5:half, sum=e8m13)", {.lanes = 6}},
+    {"kahan(e4m3fn, product=e5m7, sum=e5m3)", {.rounding_port = true, .lanes = 3}},
+    {"neumaier(e4m3fn, product=e5m7, sum=e5m3, final=e5m2)", {.lanes = 3}},
+    {"neumaier(e5m2, product=e5m7:sr7, sum=e5m3:sr9, promote=2:e5m5)", {.lanes = 3}},
+    {"kahan(e5m2, product=e5m7, sum=e5m3:sr9:half)", {.lanes = 3}},
+    {"lowered.e5m2.f16"},
+    {"mac.bf16.f32.bf16"},
+    // Operands cut, sums joined late, a cut before the rounding.
+    {"{a = {fmt = 'e8m7', keep_frac = 3, keep_rm = 'rne'}, b = {fmt = 'e5m2', keep_frac = 0, "
+     "keep_rm = 'raz'}, c = {fmt = 'e5m10', keep_frac = 4, keep_rm = 'rup'}, lanes = 3, "
+     "product.exponent = 'normalised', c_level = 'late', group_sum.align = {reference = "
+     "'max_exponent', frac_bits = 5, rm = 'rtz'}, c_sum.align = {reference = 'max_exponent', "
+     "frac_bits = 9, rm = 'rdn', drop_c_below = 3}, out = {fmt = 'e5m10', rm = 'rdn', "
+     "post_norm_frac = 8, post_norm_rm = 'rup', zero_sign = 'plus'}}"},
+    {"ampere.tf32.f32"},
+    {"approx.f16"},
+    {"cdna3.f16"},
+    {"cdna3.fp8"},
     {"hopper.e4m3.f32"},
     {"hopper.f16.f16"},
     {"ampere.f16.f32"},
@@ -132,23 +165,43 @@ std::vector<Dut> unit_duts(int count) {
   return duts;
 }
 
+std::vector<Dut> multiplier_duts(int count) {
+  using namespace widthwise;
+  struct Tested {
+    const char* unit;
+    Multiplier multiply;
+  };
+  const Tested tested[] = {
+      {"mac(e5m10)", mitchell()},
+      {"mac(e4m3fn, b=e5m10, product=e8m23, sum=e8m23)", mitchell()},
+      {"dot(e8m7, c=e8m23, out=e8m23, lanes=3, align=24:rtz)", drum(4)},
+      {"mac(e2m1fn, b=e8m23, product=e8m23, sum=e8m23)", drum(3)},
+      {"mac(e5m10)", truncated_array(9)},
+      {"mac(e4m3fn, b=e5m10, product=e8m23, sum=e8m23)", truncated_array(17)},
+      {"fma(e5m10)", truncated_operands(4)},
+      {"mac(e2m1fn, b=e5m2, product=e8m23, sum=e8m23)", truncated_operands(3)},
+      {"approx.f16", mitchell()},
+      // A table of the user's: not commutative, and lost where a is the least number.
+      {"mac(e4m3fn, b=e5m2)",
+       [](std::uint64_t a, std::uint64_t b) { return uint128{a * b - (a & 3)}; }},
+  };
+  Random random(10);
+  std::vector<Dut> duts;
+  for (const Tested& t : tested)
+    duts.push_back(dut(fmt::format("multiplier{}", duts.size()), parse_unit(t.unit), count, random,
+                       {.multiply = t.multiply}, t.multiply));
+  return duts;
+}
+
 namespace {
 
 // Without what is not built anyway, so that what remains is met more often.
 widthwise::Unit plainer(widthwise::Unit u, Random& random) {
-  for (auto* x : {&u.a, &u.b, &u.c}) x->keep_frac.reset();
   for (auto* s : {&u.group_sum, &u.block_sum, &u.c_sum}) {
-    s->align.drop_c_below.reset();
-    if (s->overflow == widthwise::RegisterOverflow::flag || random() % 2) s->width.reset();
+    if (s->align.reference == widthwise::Reference::exact || random() % 2) s->width.reset();
     if (random() % 2) s->order = widthwise::Order::fused, s->node_round.reset();
-    if (s->node_round) s->node_round->post_norm_frac.reset();
   }
-  if (u.product.round) u.product.round->post_norm_frac.reset();
-  u.product.exponent = widthwise::ProductExponent::field_sum;
-  u.product.overflow_to_inf_at.reset();
-  u.out.post_norm_frac.reset();
-  u.late_frac.reset();
-  u.chain = {};
+  if (random() % 2) u.chain = {};
   return u;
 }
 
@@ -159,7 +212,7 @@ std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count) {
   std::vector<Dut> duts;
   while (duts.size() < units) {
     const widthwise::Unit u = plainer(random_units::unit(random, 6, 11), random);
-    const int lanes = u.lanes ? 0 : 3;
+    const int lanes = u.lanes == 0 ? 3 : static_cast<int>(u.lanes) * static_cast<int>(random() % 3);
     try {
       duts.push_back(dut(fmt::format("random{}", duts.size()), u, count, random, {.lanes = lanes}));
     } catch (const std::invalid_argument&) {

@@ -4,10 +4,11 @@
 // The operations and units whose RTL is tested, with their vectors.
 namespace tests {
 
-std::vector<Dut> small_duts();          // on all operands there are
-std::vector<Dut> wide_duts(int count);  // on so many aimed ones, and named codes squared
-std::vector<Dut> unit_duts(int count);  // blocks of units
-std::vector<Dut> all_duts(int count);   // the latter two
+std::vector<Dut> small_duts();                // on all operands there are
+std::vector<Dut> wide_duts(int count);        // on so many aimed ones, and named codes squared
+std::vector<Dut> unit_duts(int count);        // blocks of units
+std::vector<Dut> all_duts(int count);         // the latter two
+std::vector<Dut> multiplier_duts(int count);  // with multipliers that are not exact
 
 // Units that nobody thought of, those apart that are refused.
 std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count);

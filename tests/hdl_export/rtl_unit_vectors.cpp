@@ -87,19 +87,40 @@ Answer answer(const Unit& u, const ReferenceUnit& reference, const Operands& x, 
   return z;
 }
 
+// Where C's port takes two formats: a block alone, of a chain that begins in another.
+bool two_kinds_of_c(const Unit& u, const hdl::RtlOptions& options) {
+  return u.lanes != 0 && options.lanes == 0 && u.chain == Chain{} &&
+         u.c != Operand{.fmt = u.out.fmt};
+}
+
+// The words of all stochastic roundings, as the simulator's generator makes them.
+std::string random_words(const std::vector<hdl::RandomPort>& ports, std::uint64_t seed,
+                         std::uint64_t index) {
+  std::string line;
+  for (const hdl::RandomPort& port : ports) {
+    std::vector<Code> words;
+    for (const std::int64_t step : port.steps)
+      words.emplace_back(
+          random_bits(port.bits, {seed, index}, port.slot, static_cast<std::uint64_t>(step)));
+    line += bus_digits(words, port.bits);
+  }
+  return line;
+}
+
 }  // namespace
 
 Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
         const hdl::RtlOptions& options, const Multiplier& multiplier) {
-  const auto lanes = static_cast<std::size_t>(unit.lanes ? unit.lanes : options.lanes);
-  const int l = static_cast<int>(lanes);
-  const bool two_kinds = unit.lanes != 0 && unit.c != Operand{.fmt = unit.out.fmt};
+  const int l = options.lanes ? options.lanes : static_cast<int>(unit.lanes);
+  const auto lanes = static_cast<std::size_t>(l);
+  const bool two_kinds = two_kinds_of_c(unit, options);
   const int c_width =
       two_kinds ? std::max(unit.c.fmt.width(), unit.out.fmt.width()) : unit.c.fmt.width();
+  const int y_width = result_round(unit).fmt.width();
   Dut d{.name = name,
         .files = hdl::rtl(unit, name, options),
         .inputs = {{"a", unit.a.fmt.width() * l}, {"b", unit.b.fmt.width() * l}, {"c", c_width}},
-        .outputs = {{"y", unit.out.fmt.width()}, {"flags", 5}},
+        .outputs = {{"y", y_width}, {"flags", 5}},
         .vectors = {},
         .taps = {}};
   if (two_kinds) d.inputs.push_back({"running", 1});
@@ -109,8 +130,9 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
     for (const char* port : {"scale_a", "scale_b"})
       d.inputs.push_back({port, unit.scale->fmt.width() * scales});
   if (options.rounding_port) d.inputs.push_back({"rm", 4});
-  const int k = unit.out.rm.random_bits;
-  if (k > 0) d.inputs.push_back({"random", k});
+  const std::vector<hdl::RandomPort> ports = hdl::random_ports(unit, options);
+  for (const hdl::RandomPort& port : ports)
+    d.inputs.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
 
   const int modes = options.rounding_port ? deterministic_modes : 1;
   for (int running = 0; running <= (two_kinds ? 1 : 0); ++running)
@@ -130,10 +152,76 @@ Dut dut(const std::string& name, const Unit& unit, int count, Random& random,
           line += bus_digits(x.scale_a, u.scale->fmt.width()) +
                   bus_digits(x.scale_b, u.scale->fmt.width());
         if (options.rounding_port) line += hex(rm_codes[mode], 4);
-        if (k > 0) line += hex(random_bits(k, {3, index}, Slot::out, 0), k);
-        d.vectors.push_back(line + digits(z.code.data(), u.out.fmt.width()) + hex(z.flags, 5));
+        line += random_words(ports, 3, index);
+        d.vectors.push_back(line + digits(z.code.data(), y_width) + hex(z.flags, 5));
       }
     }
+  return d;
+}
+
+namespace {
+
+// Codes of finite numbers, the others' leading exponent bit cleared.
+void calm(std::vector<Code>& codes, const Format& f) {
+  const Layout<Code> l(f);
+  for (Code& code : codes)
+    if (l.max_finite < (code & ones<Code>(f.magnitude_bits())))
+      code = code ^ bit<Code>(f.magnitude_bits() - 1);
+}
+
+std::vector<Code> some(const std::vector<Code>& codes, std::size_t first, std::size_t count) {
+  const auto at = codes.begin() + static_cast<std::ptrdiff_t>(first);
+  return {at, at + static_cast<std::ptrdiff_t>(count)};
+}
+
+}  // namespace
+
+Dut running_dut(const std::string& name, const Unit& unit, const std::vector<std::size_t>& blocks,
+                Random& random, hdl::RtlOptions options) {
+  options.accumulate = true;
+  const bool at_once = unit.lanes == 0;
+  const auto l = static_cast<std::size_t>(at_once ? options.lanes : unit.lanes);
+  const bool two_kinds = two_kinds_of_c(unit, options);
+  const int c_width =
+      two_kinds ? std::max(unit.c.fmt.width(), unit.out.fmt.width()) : unit.c.fmt.width();
+  const int lanes = static_cast<int>(l), y_width = unit.out.fmt.width();
+  Dut d{.name = name,
+        .files = hdl::rtl(unit, name, options),
+        .inputs = {{"a", unit.a.fmt.width() * lanes},
+                   {"b", unit.b.fmt.width() * lanes},
+                   {"c", c_width}},
+        .outputs = {{"y", y_width}, {"flags", 5}},
+        .vectors = {},
+        .taps = {},
+        .timing = hdl::rtl_timing(unit, options)};
+  const std::vector<hdl::RandomPort> ports = hdl::random_ports(unit, options);
+  for (const hdl::RandomPort& port : ports)
+    d.inputs.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
+  d.inputs.push_back({"in_first", 1});
+  d.inputs.push_back({"in_last", 1});
+
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    const std::size_t n = blocks[s];
+    Operands x = operands(unit, unit.c.fmt, n * l, random);
+    if (s % 4 != 3) calm(x.a, unit.a.fmt), calm(x.b, unit.b.fmt);
+    const Answer z = answer(unit, *make_reference(unit, n * l), x, 3, s);
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool first = i == 0, last = i + 1 == n, reads_c = at_once ? last : first;
+      std::string line = bus_digits(some(x.a, i * l, l), unit.a.fmt.width()) +
+                         bus_digits(some(x.b, i * l, l), unit.b.fmt.width()) +
+                         bus_digits({reads_c ? x.c : random_code(unit.c.fmt, random)}, c_width);
+      for (const hdl::RandomPort& port : ports) {
+        std::vector<Code> words;
+        for (const std::int64_t step : port.steps)
+          words.emplace_back(random_bits(port.bits, {3, s}, port.slot,
+                                         static_cast<std::uint64_t>(step) + (at_once ? 0 : i * l)));
+        line += bus_digits(words, port.bits);
+      }
+      line += hex(first, 1) + hex(last, 1);
+      d.vectors.push_back(line + (last ? digits(z.code.data(), y_width) + hex(z.flags, 5)
+                                       : hex(0, y_width) + hex(0, 5)));
+    }
+  }
   return d;
 }
 

@@ -32,6 +32,12 @@ Dut dut(const std::string& name, const widthwise::Unit& unit, int count, Random&
         const widthwise::hdl::RtlOptions& options = {},
         const widthwise::Multiplier& multiplier = {});
 
+// A unit that keeps a running sum: sums of so many blocks each, C given with the block that reads
+// it, whatever else at the others.
+Dut running_dut(const std::string& name, const widthwise::Unit& unit,
+                const std::vector<std::size_t>& blocks, Random& random,
+                widthwise::hdl::RtlOptions options = {});
+
 std::string hex(std::uint64_t x, int width);
 // Codes side by side, the first in the lowest bits.
 std::string bus_digits(const std::vector<Code>& codes, int width);

@@ -51,7 +51,7 @@ TEST_CASE("a module that was changed in one place fails its vectors") {
       {"ww_pack.v", "mixed ? rm == 4'd2", "mixed ? rm == 4'd3"},
       {"ww_pack.v", "rm == 4'd1 || rm == 4'd6", "rm == 4'd1 || rm == 4'd4"},
       {"ww_sum.v", "assign created = plus_inf & minus_inf", "assign created = 1'b0"},
-      {"ww_sum.v", "none ? &t_sign", "none ? 1'b0"},
+      {"ww_sum.v", "none ? !any_plus", "none ? 1'b0"},
       {"ww_largest.v", "high > low", "high < low"},
       {"ww_align.v", ".JAM(RM != 4'd1)", ".JAM(1'b0)"},
       {"ww_unpack.v", "magnitude} >= FIRST_NAN", "magnitude} > FIRST_NAN"},
@@ -92,6 +92,13 @@ TEST_CASE("a multiplier of one's own takes the place of the exact one") {
   CHECK(v.errors == 0);
 }
 
+TEST_CASE("a user's multiplier too wide for a table is a module to be filled in") {
+  const auto multiply = [](std::uint64_t a, std::uint64_t b) { return widthwise::uint128{a | b}; };
+  const auto files = widthwise::hdl::rtl(parse_unit("mac(e5m10)"), "dut", {.multiply = multiply});
+  CHECK(files[1].name == "dut_multiplier.v");
+  CHECK(files[1].text.find("// Fill in: p is the product") != std::string::npos);
+}
+
 TEST_CASE("what is not built is refused, with the way out") {
   CHECK(refusal(operation("divide e5m10 e5m10 -> e5m10")) ==
         "rtl: divide is not built; add, subtract, multiply, fma and convert are");
@@ -100,12 +107,14 @@ TEST_CASE("what is not built is refused, with the way out") {
   CHECK(refusal(op) == "rtl: add takes 2 operands, 1 formats were given");
   CHECK(refusal(operation("add e5m10 e5m10 -> e5m10;sub=no"))
             .starts_with("rtl: e5m10;sub=no is rounded to"));
-  CHECK(refusal(parse_unit("hopper.tf32.f32")).starts_with("rtl: keep_frac = 10 is not built"));
-  CHECK(
-      refusal(parse_unit("hopper.e4m3.promote128")).starts_with("rtl: chain.promote is not built"));
-  CHECK(refusal(parse_unit("cdna3.f16")).find("not built") != std::string::npos);
-  CHECK(
-      refusal(parse_unit("kulisch(e4m3fn)")).starts_with("rtl: the unit takes all lanes a block"));
+  CHECK(refusal(parse_unit("kulisch(e4m3fn)"))
+            .starts_with("rtl: the unit takes all of K at once and options.lanes is 0; give"));
+  CHECK(refusal(parse_unit("hopper.e4m3.f32"), {.lanes = 48})
+            .starts_with("rtl: the unit takes 32 lanes a block and options.lanes is 48; give a"));
+  const auto wide = [](std::uint64_t a, std::uint64_t) { return widthwise::uint128{a} << 9; };
+  CHECK(refusal(parse_unit("mac(e4m3fn)"), {.multiply = wide}) ==
+        "rtl: the multiplier makes more of 1 * 1 than the 8 digits that both significands have "
+        "together; cut its product");
   CHECK(refusal(parse_unit("dot(e11m52, lanes=4)")) == "");
   CHECK(refusal(parse_unit("dot(e15m112, lanes=4)"))
             .starts_with("rtl: group_sum: a sum over 8192 digits"));

@@ -28,6 +28,13 @@ struct Constant {
   std::string comment;
 };
 
+// Clocks from operands to their result, and from a block of a running sum to its next; 0 where
+// there is no clock or no such sum.
+struct Timing {
+  int latency = 0, interval = 0;
+  bool operator==(const Timing&) const = default;
+};
+
 using ConstantTable = std::vector<Constant>;
 
 // The constants of a unit whose hardware will be called `name`. Refuses a unit that check() refuses
@@ -35,7 +42,7 @@ using ConstantTable = std::vector<Constant>;
 //
 // ACC is the sum that is rounded to OUT. A unit that takes all of K at once is given the widths of
 // the longest dot product there is (sim/widths.hpp); NUM_TERMS tells how long.
-ConstantTable unit_constants(const Unit& unit, std::string_view name);
+ConstantTable unit_constants(const Unit& unit, std::string_view name, const Timing& timing = {});
 
 // 64 bits that tell units apart, the same in headers, vectors, RTL and golden models: FNV-1a
 // (Fowler, Noll, Vo; 64 bits) of to_toml(unit). A unit's name does not enter.

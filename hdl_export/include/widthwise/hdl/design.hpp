@@ -7,8 +7,10 @@ namespace widthwise::hdl {
 
 // Operands A, B, C, as many as there are, and the result Y, under the names that a unit's have. The
 // product's are there for multiply and fma.
-ConstantTable operation_constants(const SingleOperation& s, std::string_view name);
-ConstantTable design_constants(const Design& design, std::string_view name);
+ConstantTable operation_constants(const SingleOperation& s, std::string_view name,
+                                  const Timing& timing = {});
+ConstantTable design_constants(const Design& design, std::string_view name,
+                               const Timing& timing = {});
 
 // Of an operation: FNV-1a of its text.
 std::uint64_t model_hash(const SingleOperation& s);

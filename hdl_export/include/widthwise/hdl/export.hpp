@@ -26,7 +26,8 @@ struct ExportOptions {
   int lanes = 0;               // products of a block, for a unit that takes all of K at once
   std::size_t vectors = 1000;  // at random, besides the directed ones
   std::uint64_t seed = 0;
-  std::filesystem::path library{};  // of the golden model; empty: it is left out
+  // Copied: the golden model's, and those that it needs, where a wheel has brought them.
+  std::vector<std::filesystem::path> libraries{};
 };
 
 // What an export holds, made before anything is written: headers, the golden model's sources, and

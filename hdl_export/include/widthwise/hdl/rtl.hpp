@@ -1,10 +1,14 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "widthwise/hdl/constants.hpp"
+#include "widthwise/random.hpp"
 #include "widthwise/rounding.hpp"
+#include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/operation.hpp"
 #include "widthwise/unit.hpp"
 
@@ -18,6 +22,19 @@ struct RtlFile {
   std::string text;
 };
 
+// Stages behind which a register stands, as often as one does: {"product", "round"}. Absent: no
+// registers, no clock. Each stage of the module has a parameter PIPE_STAGE, how many registers
+// stand behind it; these are its defaults, which an instance may override. LATENCY is their sum.
+//
+//   in_valid, in_ready     a transaction is taken at a clock edge where both are 1
+//   out_valid, out_ready   likewise; results come in the order of the operands
+//   rst                    synchronous; what is on its way is dropped
+//
+// One enters at every clock until a result that is not taken stops all stages at once: in_ready is
+// 0 while out_valid is 1 and out_ready 0. Taps are of the transaction that is in their stage, if
+// STAGE_valid is 1.
+using RtlPipeline = std::optional<std::vector<std::string>>;
+
 // One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format.
 struct RtlOperation {
   Operation operation;
@@ -25,17 +42,34 @@ struct RtlOperation {
   Format result;
   std::optional<Rounding> rounding{};  // absent: a port `rm` takes the codes RM_... of the header
   Tininess tininess = Tininess::after_rounding;
+  RtlPipeline pipeline{};
 };
 
 struct RtlOptions {
   bool rounding_port = false;  // `out` is rounded as a port `rm` says, not as the unit does
-  int lanes = 0;               // products of a block, for a unit that takes all of K at once
+  // Products of a whole dot product: blocks in a row, and what the unit does at the end of a chain.
+  // 0: one block, for a unit that does not take all of K at once.
+  int lanes = 0;
   // The module that multiplies significands, with the ports and parameters of ww_multiply.v.
   std::string multiplier = "ww_multiply";
+  // Or what the simulator multiplies with, as a module NAME_multiplier: one of lib's is built, any
+  // other a table, to 16 digits of both factors together; beyond that its body is left to the user.
+  Multiplier multiply{};
+  RtlPipeline pipeline{};
+  bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
 };
 
-// The top module, called `name`, and all that it needs; combinational. Refuses what is not built,
-// and says what is.
+// A port of random bits: the k-th word from its low end is that of the slot's rounding at step
+// steps[k] (lib/widthwise/random.hpp).
+struct RandomPort {
+  std::string name;
+  Slot slot;
+  int bits;  // of a word
+  std::vector<std::int64_t> steps;
+};
+
+// The top module, called `name`, and all that it needs. Refuses what is not built, and says what
+// is.
 //
 //   a, b [, c]     codes; flags are NV DZ OF UF NX, as in the headers
 //   rm             the rounding's code, where it is no constant
@@ -44,7 +78,30 @@ std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 
 // One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
 // along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
-// such a y. Scales come as scale_a and scale_b, one for every block of elements.
+// such a y. Scales come as scale_a and scale_b, one for every block of elements. Where
+// options.lanes is given, or the unit does something when a chain ends, it is a dot product as a
+// whole: y is what the simulator delivers for so many elements.
+//
+// Accumulating, it is given the blocks of a sum one after the other:
+//
+//   in_first     a sum begins, whatever was there before
+//   in_last      its result comes out, with the flags of all its blocks
+//   c            read with the first block of a chain; with the last where a unit takes all of K at
+//                once, whose exact or fixed-point register takes `lanes` products at every clock
+//
+// A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
+
+// The stages that a pipeline may name, in their order.
+std::vector<std::string> rtl_stages(const RtlOperation& operation);
+std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
+Timing rtl_timing(const RtlOperation& operation);
+Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
+
+// That module's ports of random bits: random_product, random_group_sum, random_block_sum,
+// random_join, random (of `out`), random_addend, random_difference, random_error,
+// random_compensation, random_compensated, random_promote, random_c_round, random_final, where
+// those roundings are stochastic.
+std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl

@@ -1,0 +1,161 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "codes.hpp"
+#include "format_constants.hpp"
+#include "stages.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+// Infinity, or what stands for it, by sign: whether the sign is part of the code.
+struct Endings {
+  Code past, infinity;
+  bool past_has_sign, infinity_has_sign, infinity_raises;
+};
+
+Endings endings(const Rounder<Code>& to) {
+  const auto past = [&](bool negative) { return infinity_code<Code>(to, to.overflow, negative); };
+  const auto infinite = [&](bool negative) { return delivered_infinity<Code>(to, negative); };
+  return {past(false), infinite(false).code, past(false) != past(true),
+          infinite(false).code != infinite(true).code, infinite(false).flags != 0};
+}
+
+// Registers inside ww_deliver, and the stages that they stand behind.
+constexpr std::pair<std::string_view, const char*> register_places[] = {
+    {"PIPE_NORMALISE", "normalise"}, {"PIPE_DENORMALISE", "denormalise"}, {"PIPE_ROUND", "round"}};
+
+// What the rounder is built for.
+void check_result(const Format& f) {
+  if (!f.all_normal()) return;
+  throw std::invalid_argument(fmt::format(
+      "rtl: {} is rounded to and has no subnormals; formats with subnormals are built (ftz flushes "
+      "them)",
+      to_string(f)));
+}
+
+}  // namespace
+
+// The leading digit may stand anywhere in sig, and rounding asks how far it lies from the least
+// exponent, either way.
+void Stages::reach_of_rounding(const Term& t, const Format& f, int digits) {
+  const int width = std::max(digits, t.bus.width);
+  for (const Exponent e : {t.least - t.fraction - 2 * width, t.largest + t.top()}) {
+    out_.reach(e);
+    out_.reach(e - f.emin());
+    out_.reach(Exponent(f.emin()) - e);
+  }
+  out_.reach(2 * width);
+  out_.reach(f.top_field());
+}
+
+Connections Stages::rounding_parameters(const Term& t, const Round& round,
+                                        const Rounder<Code>& to) const {
+  const Format& f = round.fmt;
+  const Endings end = endings(to);
+  return {{"W", decimal(t.bus.width)},
+          {"XW", decimal(out_.exponent_bits())},
+          {"TOP", out_.exponent(t.top())},
+          {"EXP", decimal(f.exp_bits)},
+          {"FRAC", decimal(f.frac_bits)},
+          {"SPARE", decimal(to.spare)},
+          {"K", decimal(round.rm.random_bits)},
+          {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
+          {"TIES_TO_EVEN_CODE", truth(to.even_code)},
+          {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
+          {"EMIN", out_.exponent(f.emin())},
+          {"IS_SIGNED", truth(f.is_signed)},
+          {"HAS_ZERO", truth(f.zero)},
+          {"HAS_NAN", truth(f.has_nan())},
+          {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
+          {"FLUSH", truth(to.flush != Flush::keep)},
+          {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
+          {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
+          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
+          {"INFINITY_RAISES", truth(end.infinity_raises)},
+          {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
+          {"PAST_HAS_SIGN", truth(end.past_has_sign)},
+          {"MAX_FINITE", literal(f.magnitude_bits(), to.layout.max_finite)},
+          {"NAN", literal(f.width(), to.nan_code)},
+          {"INFINITY", literal(f.width(), end.infinity)},
+          {"PAST", literal(f.width(), end.past)}};
+}
+
+// To KEEP digits below the leading one. A zero that the cut makes keeps its sign, whatever
+// zero_sign says of sums (datapath 3.6).
+Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
+  const int keep = *round.post_norm_frac;
+  const Exponent emin = round.fmt.emin();
+  const Term z = declared(name, t.bus.lanes, keep + 2, keep, emin,
+                          std::max(emin, t.largest + t.top()), Lead::anywhere);
+  reach_of_rounding(t, round.fmt, keep + 3);
+  out_.assign(z.nan().name, t.nan().name);
+  out_.assign(z.inf().name, t.inf().name);
+  const bool plus = round.zero_sign == ZeroSign::plus;
+  out_.assign(z.sign().name,
+              plus ? fmt::format("{} & ({} | ~{})", t.sign().name, t.inf().name, z.zero().name)
+                   : t.sign().name);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.instance("ww_cut", name + "_stage",
+                  {{"W", decimal(t.bus.width)},
+                   {"KEEP", decimal(keep)},
+                   {"XW", decimal(out_.exponent_bits())},
+                   {"TOP", out_.exponent(t.top())},
+                   {"EMIN", out_.exponent(emin)},
+                   {"RM", fmt::format("4'd{}", rounding_code(round.post_norm_rm).number)}},
+                  {{"sign", t.sign().lane(i)},
+                   {"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"zero", z.zero().lane(i)},
+                   {"exp_out", exp(z).lane(i)},
+                   {"sig_out", z.sig().lane(i)}});
+  });
+  return z;
+}
+
+void Stages::deliver(const std::string& name, const Term& t, const Round& round,
+                     const RoundingPorts& ports) {
+  const auto write = [&] { deliver_module(name, t, round, ports); };
+  if (!ports.stages) return write();
+  const std::string denormalise = *ports.stages + "denormalise", rounding = *ports.stages + "round",
+                    pack = *ports.stages + "pack";
+  out_.across({denormalise, rounding, pack}, write);
+}
+
+void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
+                            const RoundingPorts& ports) {
+  check_result(round.fmt);
+  const Rounder<Code> to(round, tininess_);
+  reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
+  const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
+      flags{name + "_flags", 5, t.bus.lanes};
+  out_.wire(code);
+  out_.wire(flags);
+  const auto own = [](const std::string& override, const std::string& lane) {
+    return override.empty() ? lane : override;
+  };
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
+    Connections parameters = rounding_parameters(t, round, to);
+    for (const auto& [parameter, stage] : register_places)
+      parameters.emplace_back(parameter, ports.stages ? out_.depth(*ports.stages + stage) : "0");
+    out_.instance("ww_deliver", name, parameters,
+                  {{"clk", ports.stages ? out_.clock() : "1'b0"},
+                   {"enable", ports.stages ? out_.enable(*ports.stages + "normalise") : "1'b0"},
+                   {"rm", ports.rm},
+                   {"random", ports.random.lane(i)},
+                   {"nan", own(ports.nan, t.nan().lane(i))},
+                   {"inf", own(ports.inf, t.inf().lane(i))},
+                   {"sign", own(ports.sign, t.sign().lane(i))},
+                   {"mixed", ports.mixed},
+                   {"invalid", ports.invalid},
+                   {"exp", exp(t).lane(i)},
+                   {"sig", t.sig().lane(i)},
+                   {"code", code.lane(i)},
+                   {"flags", flags.lane(i)}});
+  });
+}
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,208 @@
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "rtl_cases.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+using namespace tests;
+using widthwise::parse_unit;
+using widthwise::hdl::RtlOptions;
+using widthwise::hdl::Timing;
+
+namespace {
+
+// A register behind every stage.
+Dut pipelined(const std::string& name, widthwise::hdl::RtlOperation op, std::size_t count,
+              Random& random) {
+  op.pipeline = rtl_stages(op);
+  Dut d = thinned(dut(name, op, aimed_tuples(op.operands, 200, random)), count);
+  d.timing = rtl_timing(op);
+  return d;
+}
+
+Dut pipelined(const std::string& name, const widthwise::Unit& unit, RtlOptions options, int count,
+              Random& random) {
+  options.pipeline = rtl_stages(unit, options);
+  Dut d = dut(name, unit, count, random, options);
+  d.timing = rtl_timing(unit, options);
+  return d;
+}
+
+// Each with the registers that the bits of its number say.
+std::vector<Dut> every_choice(const Dut& d, const std::vector<std::string>& stages) {
+  std::vector<Dut> all;
+  for (unsigned choice = 0; choice >> stages.size() == 0; ++choice) {
+    Dut one = d;
+    one.module = d.name;
+    one.name = fmt::format("{}_{}", d.name, choice);
+    one.timing = Timing{};
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const int depth = static_cast<int>(choice >> i & 1) * (choice % 3 == 0 ? 2 : 1);
+      std::string stage = stages[i];
+      std::ranges::transform(stage, stage.begin(), [](unsigned char c) { return std::toupper(c); });
+      one.parameters += fmt::format("{}.PIPE_{}({})", i ? ", " : "#(", stage, depth);
+      one.timing->latency += depth;
+    }
+    one.parameters += ")";
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
+  const Verdicts verdicts = simulate(with, duts);
+  for (const Dut& d : duts) {
+    CAPTURE(d.name);
+    REQUIRE(verdicts.contains(d.name));
+    CHECK(verdicts.at(d.name).vectors == static_cast<long>(d.vectors.size()));
+    CHECK(verdicts.at(d.name).errors == 0);
+  }
+  MESSAGE(duts.size() << " units with a clock");
+}
+
+}  // namespace
+
+TEST_CASE("every choice of registers gives the same results, in their order and time") {
+  if (!have("iverilog")) return;
+  Random random(12);
+  auto op = operation("add e4m3fn e4m3fn -> e4m3fn");
+  op.pipeline.emplace();
+  const Dut d = thinned(dut("sum", op, aimed_tuples(op.operands, 200, random)), 120);
+  check_all(HdlSimulator::icarus, every_choice(d, rtl_stages(op)));
+}
+
+namespace {
+
+std::vector<Dut> pipelines(std::size_t vectors) {
+  Random random(13);
+  std::vector<Dut> duts;
+  for (const char* text :
+       {"multiply e5m2 e5m2 -> e5m2", "fma e5m10 e5m10 e5m10 -> e5m10", "add e8m7 e8m7 -> e8m7 sr8",
+        "convert e8m23 -> e5m2", "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz tininess=before"})
+    duts.push_back(pipelined(fmt::format("pipe{}", duts.size()), operation(text), vectors, random));
+  const auto count = static_cast<int>(vectors);
+  for (const char* text : {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", "fma(e4m3fn, sum=e8m23)",
+                           "tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)",
+                           "hopper.e4m3.f32", "cdna1.f16", "blackwell.nvfp4"})
+    duts.push_back(
+        pipelined(fmt::format("pipe{}", duts.size()), parse_unit(text), {}, count, random));
+  for (const char* text :
+       {"kulisch(e4m3fn)", "fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)"})
+    duts.push_back(pipelined(fmt::format("pipe{}", duts.size()), parse_unit(text), {.lanes = 3},
+                             count, random));
+  return duts;
+}
+
+}  // namespace
+
+TEST_CASE("a register behind every stage: operations and units of every kind, in Verilator") {
+  if (have("verilator")) check_all(HdlSimulator::verilator, pipelines(1500));
+}
+
+TEST_CASE("the same in Icarus, fewer vectors") {
+  if (have("iverilog")) check_all(HdlSimulator::icarus, pipelines(120));
+}
+
+TEST_CASE("a delay line that is one short fails, whatever passes through it") {
+  if (!have("iverilog")) return;
+  Random random(14);
+  const Dut right = pipelined("short", parse_unit("mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"),
+                              {}, 150, random);
+  int broken = 0;
+  const std::string line = ".N(PIPE_";
+  const std::string& text = right.files.front().text;
+  for (std::size_t at = 0; (at = text.find(line, at)) != std::string::npos; at += line.size()) {
+    Dut d = right;
+    d.files.front().text.replace(at, text.find(')', at) - at, ".N(0");
+    CAPTURE(text.substr(at, 60));
+    CHECK(faults(HdlSimulator::icarus, d) > 0);
+    ++broken;
+  }
+  CHECK(broken > 10);
+}
+
+TEST_CASE("a pipeline of a stage that is not there is refused") {
+  auto op = operation("multiply e4m3fn e4m3fn -> e4m3fn rne");
+  op.pipeline = {"product"};
+  CHECK_THROWS_WITH_AS(rtl(op, "dut"),
+                       "rtl: pipeline names product, and dut has no such stage; it has unpack, "
+                       "exact, normalise, denormalise, round, pack",
+                       std::invalid_argument);
+  op.pipeline = {"exact", "round", "round"};
+  CHECK(rtl_timing(op) == Timing{3, 0});
+  op.pipeline.reset();
+  CHECK(rtl_timing(op) == Timing{0, 0});
+}
+
+namespace {
+
+struct Running {
+  const char* text;
+  int lanes = 0;
+};
+constexpr Running running_units[] = {
+    {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+    {"mac(e5m10, sum=e8m13:sr8:half)"},
+    {"fma(e5m10)"},
+    {"tree(e4m3fn, fan=4, product=e5m7:rtz, node=e5m10, sum=e8m13:raz)"},
+    {"ampere.f16.f32"},
+    {"kulisch(e4m3fn)", 2},
+    {"kulisch(e5m2, c=e5m10, out=e8m23)", 1},
+    {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", 3},
+    {"fixedacc(e4m3fn, width=14, frac=6, overflow=wrap, out=e5m10)", 3},
+    {"fixedacc(e4m3fn, width=12, frac=4, overflow=saturate, out=e5m10)", 1},
+};
+
+// Without registers but the state, and with one behind every stage. Sums of up to 200 blocks.
+std::vector<Dut> running_duts(std::size_t sums, std::size_t longest) {
+  Random random(15);
+  std::vector<Dut> duts;
+  for (const Running& r : running_units)
+    for (const bool deep : {false, true}) {
+      const widthwise::Unit unit = parse_unit(r.text);
+      RtlOptions options{.lanes = r.lanes, .accumulate = true};
+      if (deep) options.pipeline = rtl_stages(unit, options);
+      std::vector<std::size_t> blocks{1, 2, 1, 3, 1, 1, 5, 2, 40, longest};
+      while (blocks.size() < sums) blocks.push_back(1 + random() % 8);
+      duts.push_back(running_dut(fmt::format("sum{}", duts.size()), unit, blocks, random, options));
+    }
+  return duts;
+}
+
+}  // namespace
+
+TEST_CASE("running sums of codes and of wide registers, in Verilator") {
+  if (have("verilator")) check_all(HdlSimulator::verilator, running_duts(150, 200));
+}
+
+TEST_CASE("running sums in Icarus, shorter ones") {
+  if (have("iverilog")) check_all(HdlSimulator::icarus, running_duts(14, 45));
+}
+
+TEST_CASE("a running sum takes its blocks every II clocks: one for a register, LATENCY for codes") {
+  const auto mac = parse_unit("mac(e5m10)"), kulisch = parse_unit("kulisch(e4m3fn)");
+  RtlOptions options{.accumulate = true};
+  CHECK(rtl_timing(mac, options) == Timing{1, 1});
+  options.pipeline = {"product", "round"};
+  CHECK(rtl_timing(mac, options) == Timing{3, 3});
+  options.lanes = 4;
+  CHECK(rtl_timing(kulisch, options) == Timing{3, 1});
+}
+
+TEST_CASE("running sums that are not built are refused") {
+  const auto refusal = [](const char* text, RtlOptions options) {
+    options.accumulate = true;
+    try {
+      rtl(parse_unit(text), "dut", options);
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("dot(e4m3fn, align=12:rtz)", {.lanes = 4})
+            .starts_with("rtl: a running sum below the largest exponent of all terms is not"));
+  CHECK(refusal("hopper.e4m3.promote128", {}).starts_with("rtl: a running sum of a unit with a"));
+  CHECK(refusal("mac(e5m10)", {.lanes = 4}).find("leave options.lanes out") != std::string::npos);
+}
