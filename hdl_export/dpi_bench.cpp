@@ -119,7 +119,8 @@ std::string why_no_dpi_bench(std::span<const Port> ports) {
   return "";
 }
 
-std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports) {
+std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports,
+                      bool clocked) {
   const std::vector<Argument> all = arguments(dataflow(design, ports), ports);
   const bool rm = find_port(ports, "rm") != nullptr;
   std::string connected, names;
@@ -137,6 +138,7 @@ std::string dpi_bench(const Design& design, std::string_view name, std::span<con
                        })},
        {"ARGUMENTS", each(all, prototype)},
        {"WIRES", wires(ports)},
+       {"CLOCKING", std::string(clocked ? clock_ports : "")},
        {"PORTS", connected},
        {"FILL", each_operand(all, filling)},
        {"LANES", std::to_string(find_port(ports, "a")->bus.lanes)},

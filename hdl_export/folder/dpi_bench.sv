@@ -14,7 +14,7 @@ module @NAME@_dpi_bench;
       input longint unsigned first_index, input longint unsigned n, input longint unsigned k,
 @ARGUMENTS@      output byte unsigned flags[BATCH]);
 
-@WIRES@  @NAME@ dut (@PORTS@);
+@WIRES@  @NAME@ dut (@CLOCKING@@PORTS@);
 
   chandle model;
   int checks = 1000000, vectors = 0, differ = 0, errors = 0;

@@ -12,6 +12,8 @@ import widthwise as ww
 DESIGNS = {
     "mul16": ("multiply(binary16)", {}),
     "fma8": ("muladd(e4m3fn)", {"rounding_port": True, "vectors": 200}),
+    "piped": ("add(bfloat16)", {"pipeline": ["unpack", "exact", "exact"], "vectors": 100}),
+    "random": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
 }
 
@@ -54,8 +56,18 @@ def mul16(folders, tmp_path):
     return shutil.copytree(folders / "mul16", tmp_path / "mul16", ignore=lambda *_: ["build"])
 
 
-@pytest.mark.parametrize("name", ["mul16", "fma8"])
-@pytest.mark.parametrize("tool", ["icarus", "cocotb", "ghdl"])
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("mul16", "icarus"),
+        ("mul16", "cocotb"),
+        ("mul16", "ghdl"),
+        ("fma8", "icarus"),
+        ("piped", "icarus"),
+        ("piped", "cocotb"),
+        ("random", "icarus"),
+    ],
+)
 def test_the_folder_alone_passes(folders, name, tool):
     needs("ghdl" if tool == "ghdl" else "iverilog")
     done = make(folders / name, tool)
@@ -63,6 +75,13 @@ def test_the_folder_alone_passes(folders, name, tool):
     if tool != "ghdl":
         count = len((folders / name / "vectors" / f"{name}.hex").read_text().splitlines()) - 7
         assert done.stdout == f"{tool}: {count} vectors, 0 errors\n"
+
+
+def test_registers_are_in_the_headers_and_an_unknown_stage_is_refused(folders, tmp_path):
+    assert "LATENCY = 3;" in (folders / "piped" / "piped.vh").read_text()
+    with pytest.raises(ValueError, match="pipeline names product, and x has no such stage"):
+        ww.export("add(bfloat16)", tmp_path / "x", name="x", pipeline=["product"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tensor_core_passes_in_verilator(folders):
