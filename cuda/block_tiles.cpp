@@ -80,12 +80,13 @@ class BlockTiles final : public Way {
   void compute(const RegionThere& region, const std::uint8_t*) const override {
     const MatrixProduct& p = region.p;
     const auto a = decoded<T>(device_, unit_.a, p.a, p.m * p.k),
-               b = decoded<T>(device_, unit_.b, p.b, p.k * p.n),
+               b = decoded<T>(device_, unit_.b, p.b, region.elements_of_b()),
                c = decoded<T>(device_, unit_.c, p.c, p.m * p.n);
     const Buffer result(device_, p.m * p.n * sizeof(T)), redo(device_, p.m * p.n);
     const TileArgs<T> args{.a = a.at(),
                            .b = b.at(),
                            .c = c.at(),
+                           .b_places = region.places(),
                            .result = result.template at<T>(),
                            .redo = redo.at<unsigned char>(),
                            .m = static_cast<int>(p.m),

@@ -34,12 +34,14 @@ class ChainTiles final : public Way {
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
     const MatrixProduct& p = region.p;
-    const Buffer a = unpacked(unit_.a, p.a, p.m * p.k), b = unpacked(unit_.b, p.b, p.k * p.n),
+    const Buffer a = unpacked(unit_.a, p.a, p.m * p.k),
+                 b = unpacked(unit_.b, p.b, region.elements_of_b()),
                  c = unpacked(unit_.c, p.c, p.m * p.n);
     const ChainArgs<T> args{.path = path_,
                             .a = a.at<const ChainOperand<T>>(),
                             .b = b.at<const ChainOperand<T>>(),
                             .c = c.at<const ChainOperand<T>>(),
+                            .b_places = region.places(),
                             .result = static_cast<std::byte*>(p.result),
                             .flags = p.flags,
                             .bytes = item_bytes(result_round(unit_).fmt.width()),

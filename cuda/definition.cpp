@@ -2,20 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "kernels/text_multiplier.hpp"
 #include "kernels/unit_outputs.hpp"
 #include "sim/dot/capacity.hpp"
-#include "sim/dot/lane_order.hpp"
+#include "unit_threads.hpp"
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
 namespace {
-
-constexpr std::size_t threads_of_block = 128;
 
 // What a multiplier has to tell when a launch is over: nothing.
 template <class Multiplier>
@@ -49,54 +46,28 @@ class Watch<SuppliedMultiplier<M, TextMultiplier>> {
 };
 
 template <class M, class H, class Multiplier>
-class UnitThreads final : public Way {
+class Definition final : public Way {
  public:
-  UnitThreads(const ProductTask& task, Device& device, Kernel kernel, Multiplier multiplier)
+  Definition(const ProductTask& task, Device& device, Kernel kernel, Multiplier multiplier)
       : device_(device),
         kernel_(std::move(kernel)),
         multiplier_(multiplier),
-        path_(task.unit),
-        order_(copied_in(device, std::span<const std::size_t>(lane_order(task.unit, task.k)))) {}
+        threads_(task.unit, task.k, device) {}
 
   void compute(const RegionThere& region, const std::uint8_t* redo) const override {
-    const MatrixProduct& p = region.p;
-    const std::size_t block = block_lanes(path_, padded_lanes(path_, p.k));
-    const std::size_t threads = threads_for(p.m * p.n, block);
-    const Buffer lanes(device_, threads * block * sizeof(Lane<H>));
-    const Buffer terms(device_, threads * Outputs::terms_of(block) * sizeof(Term<M>));
-    Outputs outputs{path_,
-                    p,
-                    region.whole_columns,
-                    order_.template at<const std::size_t>(),
-                    redo,
-                    lanes.at<Lane<H>>(),
-                    terms.at<Term<M>>(),
-                    multiplier_};
-    const Watch<Multiplier> watch(device_, outputs.multiplier);
-    const std::size_t of_block = std::min(threads, threads_of_block);
-    device_.launch(kernel_, {threads / of_block, 1, of_block}, &outputs);
+    Multiplier multiplier = multiplier_;
+    const Watch<Multiplier> watch(device_, multiplier);
+    threads_.launch(kernel_, region, 0, [&](const UnitWork<M, H>& work) {
+      return UnitOutputs<M, H, Multiplier>{work, redo, multiplier};
+    });
     watch.check();
   }
 
  private:
-  using Outputs = UnitOutputs<M, H, Multiplier>;
-
-  // As many as the processors hold at once, if there is room for their terms: whole blocks of
-  // them, or a part of one.
-  std::size_t threads_for(std::size_t outputs, std::size_t block) const {
-    constexpr std::size_t blocks_of_processor = 12;
-    const std::size_t room = block * sizeof(Lane<H>) + Outputs::terms_of(block) * sizeof(Term<M>);
-    const std::size_t held = device_.processors() * blocks_of_processor * threads_of_block;
-    const std::size_t threads = std::min({outputs, held, device_.free_bytes() / 4 / room});
-    if (threads < threads_of_block) return std::max<std::size_t>(1, threads);
-    return threads / threads_of_block * threads_of_block;
-  }
-
   Device& device_;
   Kernel kernel_;
   Multiplier multiplier_;
-  Datapath<M, H> path_;
-  Buffer order_;
+  UnitThreads<M, H> threads_;
 };
 
 // The kernels of one size of carriers.
@@ -105,9 +76,9 @@ struct Names {
 };
 
 template <class M, class H>
-std::unique_ptr<const Way> threads(const ProductTask& task, Device& device, const Names& names) {
+std::unique_ptr<const Way> definition(const ProductTask& task, Device& device, const Names& names) {
   const auto way = [&](Kernel kernel, const auto& multiplier) -> std::unique_ptr<const Way> {
-    using Threads = UnitThreads<M, H, std::decay_t<decltype(multiplier)>>;
+    using Threads = Definition<M, H, std::decay_t<decltype(multiplier)>>;
     return std::make_unique<Threads>(task, device, std::move(kernel), multiplier);
   };
   if (!task.multiplier) return way({"unit_outputs", names.exact}, ExactMultiplier<M>{});
@@ -136,10 +107,10 @@ Carriers carriers_for(const ProductTask& task) {
 
 std::unique_ptr<const Way> definition(const ProductTask& task, Device& device) {
   if (carriers_for(task) == Carriers::small)
-    return threads<uint128, std::uint64_t>(task, device,
-                                           {"unit_small", "unit_small_named", "unit_small_text"});
-  return threads<Wide<12>, uint128>(task, device,
-                                    {"unit_medium", "unit_medium_named", "unit_medium_text"});
+    return definition<uint128, std::uint64_t>(
+        task, device, {"unit_small", "unit_small_named", "unit_small_text"});
+  return definition<Wide<12>, uint128>(task, device,
+                                       {"unit_medium", "unit_medium_named", "unit_medium_text"});
 }
 
 }  // namespace widthwise::cuda

@@ -9,6 +9,7 @@
 #include "quantise.hpp"
 #include "sim/elementwise/way.hpp"
 #include "values.hpp"
+#include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::cuda {
@@ -49,23 +50,46 @@ class Integers final : public Elementwise::Way {
   Elements<U> elements_;
 };
 
-ElementwiseWay integers(const ElementTask& task, Device& device) {
-  const int digits = digits_needed(task);
+// Integers that threads have, and the kernels that work in them.
+template <class U>
+struct ThreadIntegers {
+  using Carrier = U;
+  Kernel operation, comparison;
+};
+
+// Calls f with the least of them that have so many digits; `what` wants them.
+template <class F>
+auto with_integers(int digits, const std::string& what, const F& f) {
   if (digits <= 64)
-    return std::make_unique<Integers<std::uint64_t>>(task, device,
-                                                     Kernel{"elements", "elements_64"});
+    return f(
+        ThreadIntegers<std::uint64_t>{{"elements", "elements_64"}, {"elements", "compare_64"}});
   if (digits <= 128)
-    return std::make_unique<Integers<uint128>>(task, device,
-                                               Kernel{"elements_wide", "elements_128"});
+    return f(ThreadIntegers<uint128>{{"elements_wide", "elements_128"},
+                                     {"elements_wide", "compare_128"}});
   if (digits <= 256)
-    return std::make_unique<Integers<Wide<4>>>(task, device,
-                                               Kernel{"elements_wide", "elements_256"});
-  std::string operands;
-  for (const Format& f : task.operands) operands += to_string(f) + ", ";
-  throw std::invalid_argument(fmt::format(
-      "operands {}result {}: {} digits of working precision are needed, a GPU's threads "
-      "have 256; compute on the CPU",
-      operands, to_string(task.to), digits));
+    return f(ThreadIntegers<Wide<4>>{{"elements_wide", "elements_256"},
+                                     {"elements_wide", "compare_256"}});
+  throw std::invalid_argument(
+      fmt::format("{}: {} digits of working precision are needed, a GPU's threads have 256; "
+                  "compute on the CPU",
+                  what, digits));
+}
+
+template <class Integers>
+using CarrierOf = typename std::decay_t<Integers>::Carrier;
+
+std::string text(std::span<const Format> operands, const Format& to) {
+  std::string all;
+  for (const Format& f : operands) all += to_string(f) + ", ";
+  return fmt::format("operands {}result {}", all, to_string(to));
+}
+
+ElementwiseWay integers(const ElementTask& task, Device& device) {
+  return with_integers(digits_needed(task), text(task.operands, task.to),
+                       [&](const auto& with) -> ElementwiseWay {
+                         using Work = Integers<CarrierOf<decltype(with)>>;
+                         return std::make_unique<Work>(task, device, with.operation);
+                       });
 }
 
 }  // namespace
@@ -87,5 +111,40 @@ void DeviceElementwise::run(std::span<const void* const> operands, std::size_t c
 }
 
 const char* DeviceElementwise::way() const { return way_->name(); }
+
+void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a,
+            const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
+            RandomSource random) {
+  const int digits = std::max(digits_needed(to, env.rounding), digits_needed(a.format));
+  with_integers(digits, text({&a.format, 1}, to), [&](const auto& with) {
+    using U = CarrierOf<decltype(with)>;
+    const Layout<U> f(a.format);
+    const Elements<U> elements{.op = Operation::convert,
+                               .operands = 1,
+                               .to = Rounder<U>(to, env),
+                               .format = {f, f, f},
+                               .data = {a.data},
+                               .count = count,
+                               .result = result,
+                               .flags = flags,
+                               .random = random,
+                               .powers = n};
+    launch_each(device, with.operation, count, &elements);
+  });
+}
+
+void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
+             std::size_t count, std::uint8_t* result, std::uint8_t* flags) {
+  check(how, a.format, b.format);
+  const int digits = std::max(digits_needed(a.format), digits_needed(b.format));
+  const std::string what =
+      fmt::format("comparing {} and {}", to_string(a.format), to_string(b.format));
+  with_integers(digits, what, [&](const auto& with) {
+    using U = CarrierOf<decltype(with)>;
+    const Comparisons<U> comparisons{
+        how, Layout<U>(a.format), Layout<U>(b.format), a.data, b.data, count, result, flags};
+    launch_each(device, with.comparison, count, &comparisons);
+  });
+}
 
 }  // namespace widthwise::cuda

@@ -23,4 +23,13 @@ class DeviceElementwise {
   std::shared_ptr<const Elementwise::Way> way_;
 };
 
+// result[i] = a[i] * 2^n[i], n 64-bit integers of the device.
+void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a,
+            const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
+            RandomSource random = {});
+
+// result[i] is 0 or 1.
+void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
+             std::size_t count, std::uint8_t* result, std::uint8_t* flags);
+
 }  // namespace widthwise::cuda

@@ -61,7 +61,7 @@ class LaneTiles final : public Way {
     const MatrixProduct& p = region.p;
     auto there = std::make_shared<There>();
     there->a = decoded<T>(device_, unit_.a, p.a, p.m * p.k, scale());
-    there->b = decoded<T>(device_, unit_.b, p.b, p.k * p.n);
+    there->b = decoded<T>(device_, unit_.b, p.b, region.elements_of_b());
     there->c = decoded<T>(device_, unit_.c, p.c, p.m * p.n, scale());
     const lanes::Watch watch = watch_for(std::ldexp(there->a.most, -plan_.scale), there->b.most);
     if (watch.interval < least_interval() || (random() && !one_upper_half(region)))
@@ -69,8 +69,11 @@ class LaneTiles final : public Way {
     there->result = Buffer(device_, p.m * p.n * sizeof(T));
     there->redo = Buffer(device_, p.m * p.n);
     const bool special = random() && (there->a.special || there->b.special || there->c.special);
-    return {special ? tile_ + "_special" : tile_, grid(p.m, p.n), layer(region, *there, watch),
-            [this, region, there] { finish(region, *there); }};
+    return {.tile = special ? tile_ + "_special" : tile_,
+            .grid = grid(p.m, p.n),
+            .layer = layer(region, *there, watch),
+            .alone = random(),
+            .finish = [this, region, there] { finish(region, *there); }};
   }
 
  private:
@@ -91,6 +94,7 @@ class LaneTiles final : public Way {
     const TileArgs<T> args{.a = there.a.at(),
                            .b = there.b.at(),
                            .c = there.c.at(),
+                           .b_places = region.places(),
                            .result = there.result.template at<T>(),
                            .redo = there.redo.template at<unsigned char>(),
                            .m = static_cast<int>(p.m),
@@ -165,16 +169,18 @@ void launch_together(Device& device, std::span<const Begun> products) {
     if (!b.tile.empty()) of_kernel[b.tile].push_back(&b);
   constexpr std::size_t most = TileLayers<float>::most;
   static_assert(most == TileLayers<double>::most);
-  for (const auto& [tile, all] : of_kernel)
-    for (std::size_t first = 0; first < all.size(); first += most) {
-      const std::size_t count = std::min(most, all.size() - first), bytes = all[0]->layer.size();
-      std::vector<std::byte> layers(most * bytes);
+  for (const auto& [tile, all] : of_kernel) {
+    const std::size_t room = all[0]->alone ? 1 : most;
+    for (std::size_t first = 0; first < all.size(); first += room) {
+      const std::size_t count = std::min(room, all.size() - first), bytes = all[0]->layer.size();
+      std::vector<std::byte> layers(room * bytes);
       for (std::size_t i = 0; i < count; ++i)
         std::ranges::copy(all[first + i]->layer, &layers[i * bytes]);
       Grid grid = all[0]->grid;
       grid.blocks_z = count;
       device.launch({"product_tile", tile.c_str()}, grid, layers.data());
     }
+  }
 }
 
 std::unique_ptr<const Way> lane_tiles(const ProductTask& task, Device& device) {

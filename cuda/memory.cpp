@@ -5,9 +5,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "convolution.hpp"
 #include "elements.hpp"
 #include "gpu_device.hpp"
 #include "product.hpp"
+#include "running.hpp"
+#include "trace.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
@@ -68,12 +71,38 @@ void elementwise(const Queue& queue, Operation op, const Format& to, const Env& 
   device.wait();
 }
 
+void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArray& a,
+            const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
+            RandomSource random) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  scaleb(device, to, env, a, n, count, result, flags, random);
+  device.wait();
+}
+
+void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeArray& b,
+             std::size_t count, std::uint8_t* result, std::uint8_t* flags) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  compare(device, how, a, b, count, result, flags);
+  device.wait();
+}
+
+namespace {
+
+// Throws where a GPU does not take a task, with its reason.
+void check_taken(const ProductTask& task, Device& device) {
+  const Opinion said = opinion(task, "cuda", device);
+  if (said.takes) return;
+  throw std::invalid_argument(
+      fmt::format("{} does not take unit {}: {}; bring the operands here, where other engines do",
+                  device.name(), to_string(task.unit), said.reason));
+}
+
+}  // namespace
+
 DeviceProducts::DeviceProducts(int index, const ProductTask& task) : gpu_(index) {
-  const Opinion said = opinion(task, "cuda", gpu(index));
-  if (!said.takes)
-    throw std::invalid_argument(
-        fmt::format("{} does not take unit {}: {}; bring the operands here, where other engines do",
-                    gpu(index).name(), to_string(task.unit), said.reason));
+  check_taken(task, gpu(index));
   engine_ = make(task, gpu(index), Memory::device);
 }
 
@@ -81,6 +110,32 @@ void DeviceProducts::run(const MatrixProduct& p, std::uintptr_t stream) const {
   const InStream in(gpu(gpu_), stream);
   engine_->run(p, 0, p.m);
   gpu(gpu_).wait();
+}
+
+void run_running(const Queue& queue, const Unit& unit, const MatrixProduct& p) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  check_taken({unit, p.k}, device);
+  run_running(device, unit, p);
+  device.wait();
+}
+
+std::vector<TraceRow> trace(const Queue& queue, const Unit& unit, const MatrixProduct& p,
+                            std::size_t row, std::size_t column) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  check_taken({unit, p.k}, device);
+  return trace(device, unit, p, row, column);
+}
+
+void convolve(const Queue& queue, const Unit& unit, const Convolution& convolution,
+              const Multiplier& multiplier, const ConvolutionOperands& x) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  check(convolution);
+  check_taken({unit, convolution.length(), x.flags != nullptr, multiplier}, device);
+  DeviceConvolution(device, unit, convolution, x.flags != nullptr, multiplier).run(x);
+  device.wait();
 }
 
 }  // namespace widthwise::cuda

@@ -28,40 +28,36 @@ std::string why_no_multiplier(const Multiplier& multiply, const Device& device) 
 // A GPU's grid has at most 65,535 blocks along y. No tile has fewer rows than 64.
 constexpr std::size_t most_lines = std::size_t{65535} * 64;
 
-// Region by region of what the device's memory holds.
-class DeviceProduct final : public ProductEngine {
+class Regions {
  public:
-  DeviceProduct(const ProductTask& task, Device& device, Memory lies)
-      : device_(device), unit_(task.unit), lies_(lies), way_(best_way(task, device)) {}
+  Regions(Device& device, const Unit& unit, const Way& way, const WholeProduct& p)
+      : device_(device), unit_(unit), way_(way), p_(p), budget_(device.free_bytes() / 3) {}
 
-  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    run({first, 0, last - first, p.n}, {p, lies_}, device_.free_bytes() / 3);
-  }
-
- private:
   // What does not fit, or passes a grid, goes in halves: whole rows while there are some.
-  void run(const Region& r, const WholeProduct& p, std::size_t budget) const {
+  void run(const Region& r) const {
     if (r.outputs() == 0) return;
-    const bool small = RegionMemory::bytes(unit_, p, r) <= budget;
-    if (std::max(r.rows, r.columns) <= most_lines && small && fits(r, p)) return;
+    const bool small = RegionMemory::bytes(unit_, p_, r) <= budget_;
+    if (std::max(r.rows, r.columns) <= most_lines && small && fits(r)) return;
     if (r.outputs() == 1)
       throw std::runtime_error(fmt::format(
           "{}: its memory does not hold the operands of one output, of length {}; engine = 'auto' "
           "computes the same on the CPU",
-          device_.name(), p.p.k));
+          device_.name(), p_.p.k));
     Region low = r, high = r;
     if (r.columns > r.rows)
       low.columns /= 2, high.columns -= low.columns, high.column += low.columns;
     else
       low.rows /= 2, high.rows -= low.rows, high.row += low.rows;
-    run(low, p, budget);
-    run(high, p, budget);
+    run(low);
+    run(high);
   }
+
+ private:
   // Others may take memory meanwhile.
-  bool fits(const Region& r, const WholeProduct& p) const {
+  bool fits(const Region& r) const {
     try {
-      const RegionMemory memory(device_, unit_, p, r);
-      way_->compute(memory.there(), nullptr);
+      const RegionMemory memory(device_, unit_, p_, r);
+      way_.compute(memory.there(), nullptr);
       memory.bring_home();
       return true;
     } catch (const std::bad_alloc&) {
@@ -69,6 +65,23 @@ class DeviceProduct final : public ProductEngine {
     }
   }
 
+  Device& device_;
+  const Unit& unit_;
+  const Way& way_;
+  const WholeProduct& p_;
+  std::size_t budget_;
+};
+
+class DeviceProduct final : public ProductEngine {
+ public:
+  DeviceProduct(const ProductTask& task, Device& device, Memory lies)
+      : device_(device), unit_(task.unit), lies_(lies), way_(best_way(task, device)) {}
+
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
+    run_in_regions(device_, unit_, *way_, {p, lies_}, first, last);
+  }
+
+ private:
   Device& device_;
   Unit unit_;
   Memory lies_;
@@ -119,13 +132,23 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
 }
 
 std::unique_ptr<const Way> best_way(const ProductTask& task, Device& device) {
+  if (!task.multiplier)
+    if (auto way = pair_tiles(task, device)) return way;
+  return best_way_by_index(task, device);
+}
+
+std::unique_ptr<const Way> best_way_by_index(const ProductTask& task, Device& device) {
   if (task.multiplier) return definition(task, device);  // tiles multiply exactly
-  if (auto way = pair_tiles(task, device)) return way;
   if (auto way = lane_tiles(task, device)) return way;
   if (auto way = tensor_tiles(task, device)) return way;
   if (auto way = block_tiles(task, device)) return way;
   if (auto way = chain_tiles(task, device)) return way;
   return definition(task, device);
+}
+
+void run_in_regions(Device& device, const Unit& unit, const Way& way, const WholeProduct& p,
+                    std::size_t first, std::size_t last) {
+  Regions(device, unit, way, p).run({first, 0, last - first, p.p.n});
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task, Device& device, Memory lies) {

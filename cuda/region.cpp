@@ -17,16 +17,17 @@ std::size_t scale_blocks(const Unit& u, std::size_t k) {
 
 // What a region of outputs needs of every operand.
 struct Parts {
-  Part a, b, c, scale_a, scale_b;
+  Part a, b{}, c, scale_a, scale_b;
 
-  Parts(const Unit& u, const MatrixProduct& p, const Region& r) {
+  Parts(const Unit& u, const WholeProduct& whole, const Region& r) {
+    const MatrixProduct& p = whole.p;
     const auto part = [](const CodeMatrix& x, const Format& f, const Region& of) {
       return Part{x, of.row, of.column, of.rows, of.columns, item_bytes(f.width())};
     };
     const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
     const std::size_t scales = scale_blocks(u, p.k);
     a = part(p.a, u.a.fmt, {r.row, 0, r.rows, p.k});
-    b = part(p.b, u.b.fmt, {0, r.column, p.k, r.columns});
+    if (!whole.windows) b = part(p.b, u.b.fmt, {0, r.column, p.k, r.columns});
     c = part(p.c, u.c.fmt, r);
     scale_a = part(p.scale_a, scale, {r.row, 0, r.rows, scales});
     scale_b = part(p.scale_b, scale, {0, r.column, scales, r.columns});
@@ -46,11 +47,15 @@ RegionMemory::RegionMemory(Device& device, const Unit& u, const WholeProduct& wh
       whole_(whole),
       region_(r),
       result_bytes_(result_bytes(u)),
-      there_{whole.p, whole.p.n} {
-  const Parts parts(u, whole.p, r);
+      there_{whole.p, whole.p.n, whole.windows} {
+  const Parts parts(u, whole, r);
   MatrixProduct& p = there_.p;
   p.m = r.rows, p.n = r.columns;
-  p.a = upload(parts.a), p.b = upload(parts.b), p.c = upload(parts.c);
+  p.a = upload(parts.a), p.c = upload(parts.c);
+  if (there_.windows)
+    there_.windows->places.columns += r.column;
+  else
+    p.b = upload(parts.b);
   p.scale_a = upload(parts.scale_a), p.scale_b = upload(parts.scale_b);
   p.result = place(whole.p.result, result_bytes_, result_);
   p.flags = static_cast<std::uint8_t*>(place(whole.p.flags, 1, flags_));
@@ -84,7 +89,7 @@ void RegionMemory::bring_home() const {
 }
 
 std::size_t RegionMemory::bytes(const Unit& u, const WholeProduct& whole, const Region& r) {
-  const Parts parts(u, whole.p, r);
+  const Parts parts(u, whole, r);
   std::size_t bytes = 0;
   for (const Part& x : {parts.a, parts.b, parts.c, parts.scale_a, parts.scale_b})
     bytes += bytes_to_take(x, whole.lies);

@@ -1,8 +1,11 @@
 #pragma once
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/places.hpp"
 #include "upload.hpp"
 
 namespace widthwise::cuda {
@@ -14,16 +17,28 @@ struct Region {
   std::size_t outputs() const { return rows * columns; }
 };
 
+// What B is where it is no matrix by itself: elements that its columns share, and an index map.
+struct Windows {
+  std::size_t elements;
+  std::span<const std::size_t> rows;  // as on the device
+  Places places;                      // there
+};
+
 // A region of a product on the device.
 struct RegionThere {
   MatrixProduct p;            // of the device's addresses, dense
   std::size_t whole_columns;  // of the product that it is a part of
+  std::optional<Windows> windows{};
+
+  Places places() const { return windows ? windows->places : Places{}; }
+  std::size_t elements_of_b() const { return windows ? windows->elements : p.k * p.n; }
 };
 
-// A product whose operands and results lie here or there.
+// A product whose operands and results lie here or there; windows there.
 struct WholeProduct {
   const MatrixProduct& p;
   Memory lies;
+  std::optional<Windows> windows{};
 };
 
 // Operands and results of a region on the device.
@@ -58,6 +73,7 @@ struct Begun {
   std::string tile{};  // its kernel; empty where there is nothing to launch
   Grid grid{};
   std::vector<std::byte> layer{};  // what the kernel's argument has of it
+  bool alone = false;              // or all that it is
   std::function<void()> finish;    // what is left to do when its tiles have run
 };
 

@@ -10,6 +10,7 @@
 #include "kernels/tensor_tile.hpp"
 #include "lines_there.hpp"
 #include "output_tiles.hpp"
+#include "sim/dot/lane_order.hpp"
 #include "tensor_plan.hpp"
 
 namespace widthwise::cuda {
@@ -48,10 +49,15 @@ class TensorTiles final : public Way {
         definition_(definition(task, device)) {}
 
   void compute(const RegionThere& region, const std::uint8_t*) const override {
-    const Buffer a = packed(lines_.of_a(region.p)), b = packed(lines_.of_b(region.p));
+    const Lines lines = lines_.of_b(region.p);
+    const Buffer a = packed(lines_.of_a(region.p), blocks_),
+                 b = region.windows ? packed_elements(lines, *region.windows)
+                                    : packed(lines, blocks_),
+                 rows = region.windows ? packed_rows(*region.windows) : Buffer();
     TensorArgs args = constants_;
     args.a = a.at<const std::uint32_t>();
     args.b = b.at<const std::uint32_t>();
+    args.b_places = {rows.at<const std::size_t>(), region.places().columns};
     compute_outputs(device_, unit_, {"tensor_tile", tile_.c_str()}, args, region, *definition_);
   }
 
@@ -98,10 +104,27 @@ class TensorTiles final : public Way {
         .cut_digits = number(unit_.out.post_norm_frac.value_or(63)) + 1};
   }
 
-  Buffer packed(const Lines& lines) const {
-    const std::size_t count = blocks_.length * lines.count;
+  // The elements of windows one by one, as they lie.
+  Buffer packed_elements(Lines lines, const Windows& windows) const {
+    lines.codes = {lines.codes.data, 0, 1};
+    lines.count = 1, lines.length = windows.elements;
+    lines.order = nullptr;
+    return packed(lines, {group_shape(std::nullopt, 1), 1, 1, windows.elements});
+  }
+  // Where each row of operands that are packed as a block is, finds its elements.
+  Buffer packed_rows(const Windows& windows) const {
+    const std::vector<std::size_t> order = lane_order(unit_, windows.rows.size());
+    std::vector<std::size_t> rows(blocks_.length, Places::none);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const std::size_t lane = blocks_.lane_at(i); lane < order.size())
+        rows[i] = windows.rows[order[lane]];
+    return copied_in(device_, std::span<const std::size_t>(rows));
+  }
+
+  Buffer packed(const Lines& lines, const PackedBlocks& blocks) const {
+    const std::size_t count = blocks.length * lines.count;
     Buffer z(device_, count * sizeof(std::uint32_t));
-    const PackOperands pack{lines, blocks_, z.at<std::uint32_t>()};
+    const PackOperands pack{lines, blocks, z.at<std::uint32_t>()};
     launch_each(device_, {"tensor_tile", "pack_operands"}, count, &pack);
     return z;
   }

@@ -35,7 +35,8 @@ class Shown(Directive):
 
     def run(self) -> list[nodes.Node]:
         value = eval(self.arguments[0], {"ww": ww})
-        return [nodes.raw("", value._repr_html_(), format="html")]
+        html = f'<div style="overflow-x:auto">{value._repr_html_()}</div>'
+        return [nodes.raw("", html, format="html")]
 
 
 def add_names(app, page: str, source: list[str]) -> None:

@@ -44,7 +44,7 @@ std::string listed(std::span<const Field> fields, std::string_view ending) {
   return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
 }
 
-Values verilog_values(std::string_view name, std::span<const Field> fields) {
+Values verilog_values(std::string_view name, std::span<const Field> fields, bool clocked) {
   const auto in = operands(fields), out = results(fields);
   const auto shown = [](const Field& f) { return f.name + " %h"; };
   const auto due = [](const Field& f) { return slice(f, "_due"); };
@@ -73,6 +73,7 @@ Values verilog_values(std::string_view name, std::span<const Field> fields) {
                          [](const Field& f) {
                            return fmt::format("{}'d0, {}", read_bits(f) - f.bits, f.name);
                          })},
+      {"CLOCKING", std::string(clocked ? clock_ports : "")},
       {"PORTS",
        each(fields, ", ", [](const Field& f) { return fmt::format(".{0}({0})", f.name); })},
       {"REPORT", fmt::format("{}: {} instead of {}", each(in, " ", shown), each(out, " ", shown),
@@ -87,17 +88,17 @@ Values verilog_values(std::string_view name, std::span<const Field> fields) {
 }  // namespace
 
 std::vector<File> bench_files(const Design& design, std::string_view name,
-                              std::span<const Port> ports) {
+                              std::span<const Port> ports, bool clocked) {
   const std::vector<Field> fields = vector_fields(ports);
   const auto file = [&](std::string_view ending) {
     return fmt::format("bench/{}_{}", name, ending);
   };
   std::vector<File> files{
       {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
-      {file("bench.v"), filled("bench.v", verilog_values(name, fields))},
+      {file("bench.v"), filled("bench.v", verilog_values(name, fields, clocked))},
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
   if (why_no_dpi_bench(ports).empty())
-    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, ports)});
+    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, ports, clocked)});
   return files;
 }
 

@@ -17,8 +17,11 @@ Dataflow flow_of(const SingleOperation& s) {
 }
 
 Dataflow flow_of(const Unit& u) {
-  Dataflow flow{
-      .kind = Dataflow::Kind::product, .a = u.a.fmt, .b = u.b.fmt, .y = u.out.fmt, .c = u.c.fmt};
+  Dataflow flow{.kind = Dataflow::Kind::product,
+                .a = u.a.fmt,
+                .b = u.b.fmt,
+                .y = result_round(u).fmt,
+                .c = u.c.fmt};
   if (u.scale) flow.scale = u.scale->fmt;
   return flow;
 }

@@ -23,20 +23,26 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
         "lanes = {} of {}: an operation has none; leave lanes out", options.lanes, to_string(s)));
   check_port(s.rounding, options);
   const auto read = s.read();
-  const RtlOperation op{
-      .operation = s.op,
-      .operands = {read.begin(), read.end()},
-      .result = s.to,
-      .rounding = options.rounding_port ? std::nullopt : std::optional<Rounding>(s.rounding),
-      .tininess = s.tininess};
-  return {rtl(op, name), rtl_ports(op)};
+  RtlOperation op{.operation = s.op, .operands = {read.begin(), read.end()}, .result = s.to};
+  if (!options.rounding_port) op.rounding = s.rounding;
+  op.tininess = s.tininess;
+  op.pipeline = options.pipeline;
+  std::vector<RandomPort> random;
+  if (s.rounding.stochastic()) random = {{"random", Slot::out, s.rounding.random_bits, {0}}};
+  return {rtl(op, name), rtl_ports(op), random, rtl_timing(op)};
 }
 
 DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& options) {
   check_port(u.out.rm, options);
-  const RtlOptions taken{
-      .rounding_port = options.rounding_port, .lanes = options.lanes, .multiplier = "ww_multiply"};
-  return {rtl(u, name, taken), rtl_ports(u, taken)};
+  if (options.rounding_port && &result_round(u) != &u.out)
+    throw std::invalid_argument(
+        "rounding_port of a unit whose result is rounded again when a chain ends: a port is for "
+        "`out`; leave rounding_port out");
+  RtlOptions taken;
+  taken.rounding_port = options.rounding_port;
+  taken.lanes = options.lanes;
+  taken.pipeline = options.pipeline;
+  return {rtl(u, name, taken), rtl_ports(u, taken), random_ports(u, taken), rtl_timing(u, taken)};
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 
 namespace widthwise::hdl {
 
-// The modules of a design and the ports of the top one.
+// The modules of a design, and of the top one the ports, but for those of its clock.
 struct DesignRtl {
   std::vector<RtlFile> files;
   std::vector<Port> ports;
+  std::vector<RandomPort> random;  // those that take random bits
+  Timing timing;
 };
 
 // What rtl() makes of a design. Refuses what it refuses, and options that are another design's.

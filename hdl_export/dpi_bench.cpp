@@ -22,9 +22,11 @@ struct Array {
     const int bits = bus.width;
     return bits <= 8 ? "byte" : bits <= 16 ? "shortint" : bits <= 32 ? "int" : "longint";
   }
+  std::string size() const {
+    return bus.lanes == 1 ? "BATCH" : fmt::format("BATCH * {}", bus.lanes);
+  }
   std::string declared(std::string_view ending) const {
-    const std::string size = bus.lanes == 1 ? "BATCH" : fmt::format("BATCH*{}", bus.lanes);
-    return fmt::format("{} unsigned {}{}[{}]", type(), name, ending, size);
+    return fmt::format("{} unsigned {}{}[{}]", type(), name, ending, size());
   }
 };
 
@@ -70,26 +72,30 @@ std::string prototype(const Argument& x) {
 std::string filling(const Array& x) {
   const std::uint64_t ones = ~std::uint64_t{0};
   return fmt::format(
-      "    for (int i = 0; i < BATCH*{0}; ++i)\n"
+      "    for (int i = 0; i < {0}; ++i)\n"
       "      {1}_of[i] = {2}'(code(64'h{3:x}) & 64'h{4:x});\n",
-      x.bus.lanes, x.name, x.type(), ones >> (64 - x.format.exp_bits) << x.format.frac_bits,
+      x.size(), x.name, x.type(), ones >> (64 - x.format.exp_bits) << x.format.frac_bits,
       ones >> (64 - x.format.width()));
 }
 
-// The low bits of the port: that of C may be wider than C, for results.
+// The low bits of the port: that of C may be wider than C, for results. A port is assigned as a
+// whole, for Verilator 5.006 does not see it change otherwise.
 std::string driving(const Array& x) {
   const int width = x.format.width();
   if (x.bus.lanes == 1) return fmt::format("        {0} = {0}_of[i][{1}:0];\n", x.name, width - 1);
   return fmt::format(
-      "        for (int j = 0; j < {1}; ++j) {0}[{2}*j +: {2}] = {0}_of[{1}*i + j][{3}:0];\n",
+      "        for (int j = 0; j < {1}; ++j) {0}_next[{2}*j +: {2}] = {0}_of[{1}*i + j][{3}:0];\n"
+      "        {0} = {0}_next;\n",
       x.name, x.bus.lanes, width, width - 1);
 }
 
 std::string wires(std::span<const Port> ports) {
   std::string text;
-  for (const Port& port : ports)
-    text += fmt::format("  bit [{}:0] {}{};\n", port.bus.width * port.bus.lanes - 1, port.bus.name,
-                        port.direction == "output" ? "" : " = 0");
+  for (const Port& port : ports) {
+    const std::string& name = port.bus.name;
+    const std::string next = port.bus.lanes > 1 ? fmt::format(", {}_next", name) : "";
+    text += fmt::format("  bit [{}:0] {}{};\n", port.bus.width * port.bus.lanes - 1, name, next);
+  }
   return text;
 }
 
@@ -113,7 +119,8 @@ std::string why_no_dpi_bench(std::span<const Port> ports) {
   return "";
 }
 
-std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports) {
+std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports,
+                      bool clocked) {
   const std::vector<Argument> all = arguments(dataflow(design, ports), ports);
   const bool rm = find_port(ports, "rm") != nullptr;
   std::string connected, names;
@@ -131,6 +138,7 @@ std::string dpi_bench(const Design& design, std::string_view name, std::span<con
                        })},
        {"ARGUMENTS", each(all, prototype)},
        {"WIRES", wires(ports)},
+       {"CLOCKING", std::string(clocked ? clock_ports : "")},
        {"PORTS", connected},
        {"FILL", each_operand(all, filling)},
        {"LANES", std::to_string(find_port(ports, "a")->bus.lanes)},

@@ -42,7 +42,8 @@ struct BuiltRtl {
 
 BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
   if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
-  const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0;
+  const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0 ||
+                     options.pipeline.has_value();
   if (asked) return {design_rtl(design, name, options), ""};
   try {
     return {design_rtl(design, name, options), ""};
@@ -66,20 +67,23 @@ void check_export_name(std::string_view name) {
 std::vector<File> export_files(const Design& design, std::string_view name,
                                const ExportOptions& options) {
   check_export_name(name);
-  const ConstantTable table = design_constants(design, name);
+  const BuiltRtl built = built_rtl(design, name, options);
+  const ConstantTable table =
+      design_constants(design, name, built.rtl ? built.rtl->timing : Timing{});
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
-  const BuiltRtl built = built_rtl(design, name, options);
   const std::vector<Port> ports = built.rtl ? built.rtl->ports : std::vector<Port>{};
-  files.push_back({"README.md", readme(design, table, ports, built.reason)});
+  const bool clocked = options.pipeline.has_value();
+  files.push_back({"README.md", readme(design, table, ports, clocked, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
-    files.push_back({fmt::format("vectors/{}.hex", name), vector_file(design, ports, options)});
-    for (File& file : bench_files(design, name, ports)) files.push_back(std::move(file));
+    files.push_back(
+        {fmt::format("vectors/{}.hex", name), vector_file(design, *built.rtl, options)});
+    for (File& file : bench_files(design, name, ports, clocked)) files.push_back(std::move(file));
   }
   return files;
 }

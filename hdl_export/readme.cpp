@@ -110,21 +110,27 @@ std::string files(std::string_view name, bool rtl) {
          row("bench/ Makefile", "what checks the RTL");
 }
 
-std::string port_table(std::span<const Port> ports) {
+std::string port_note(const Port& port) {
+  const std::string& name = port.bus.name;
+  if (name == "flags") return "NV DZ OF UF NX, NX in bit 0";
+  if (name == "rm") return "a code `RM_…` of the headers";
+  if (name == "running") return "1: c is a result of this unit";
+  if (name.starts_with("random")) return "random bits, new ones each time";
+  if (port.bus.lanes == 1) return "";
+  return fmt::format("{} lanes, lane i in bits [i*{} +: {}]", port.bus.lanes, port.bus.width,
+                     port.bus.width);
+}
+
+std::string port_table(std::span<const Port> ports, bool clocked) {
   std::string text = "| port | bits | |\n|---|---|---|\n";
-  for (const Port& port : ports) {
-    const std::string lanes = port.bus.lanes == 1
-                                  ? ""
-                                  : fmt::format("{} lanes, lane i in bits [i*{} +: {}]",
-                                                port.bus.lanes, port.bus.width, port.bus.width);
-    const bool flags = port.bus.name == "flags";
+  if (clocked)
+    text +=
+        "| input `clk`, `rst` | 1 | rst is synchronous |\n"
+        "| `in_valid`, `in_ready` | 1 | operands are taken at a clock edge where both are 1 |\n"
+        "| `out_valid`, `out_ready` | 1 | so is a result, LATENCY clocks later |\n";
+  for (const Port& port : ports)
     text += fmt::format("| {} `{}` | {} | {} |\n", port.direction == "output" ? "output" : "input",
-                        port.bus.name, port.bus.width * port.bus.lanes,
-                        flags                        ? "NV DZ OF UF NX, NX in bit 0"
-                        : port.bus.name == "rm"      ? "a code `RM_…` of the headers"
-                        : port.bus.name == "running" ? "1: c is a result of this unit"
-                                                     : lanes);
-  }
+                        port.bus.name, port.bus.width * port.bus.lanes, port_note(port));
   return text;
 }
 
@@ -151,25 +157,25 @@ Known limits: checked with Icarus Verilog 11, Verilator 5.006, Yosys 0.23 and GH
 with Vivado or Quartus. Verilator before version 5 cannot run the benches.
 )";
 
-std::string rtl_text(std::string_view name, std::span<const Port> ports,
+std::string rtl_text(std::string_view name, std::span<const Port> ports, bool clocked,
                      const std::string& reason) {
   if (ports.empty()) return fmt::format("There is none: {}.\n", reason);
   const std::string no_dpi = why_no_dpi_bench(ports);
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
-  return port_table(ports) + fmt::format(fmt::runtime(how_to_check), name, dpi);
+  return port_table(ports, clocked) + fmt::format(fmt::runtime(how_to_check), name, dpi);
 }
 
 }  // namespace
 
 std::string readme(const Design& design, const ConstantTable& table, std::span<const Port> ports,
-                   const std::string& reason) {
+                   bool clocked, const std::string& reason) {
   const std::string& name = unit_name(table);
   return filled("README.md", {{"NAME", name},
                               {"DESCRIPTION", value_of<std::string>(table, "DESCRIPTION")},
                               {"SPEC", value_of<std::string>(table, "SPEC")},
                               {"PICTURE", picture(design, table, ports)},
                               {"FILES", files(name, !ports.empty())},
-                              {"RTL", rtl_text(name, ports, reason)},
+                              {"RTL", rtl_text(name, ports, clocked, reason)},
                               {"LONG_TEXT", long_text(design)}});
 }
 

@@ -9,6 +9,6 @@ namespace widthwise::hdl {
 
 // What a reader of the folder has to know. Without ports there is no RTL, for the reason given.
 std::string readme(const Design& design, const ConstantTable& table, std::span<const Port> ports,
-                   const std::string& reason);
+                   bool clocked, const std::string& reason);
 
 }  // namespace widthwise::hdl

@@ -43,7 +43,8 @@ class UnitSimulator : public Simulator {
     const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
     const Bytes a = stored(s.a, u.a.fmt), b = stored(s.b, u.b.fmt), c = stored(s.c, u.c.fmt);
     const Bytes scale_a = stored(s.scale_a, scale), scale_b = stored(s.scale_b, scale);
-    Bytes y = stored({Code()}, u.out.fmt);
+    const Format result = result_round(u).fmt;
+    Bytes y = stored({Code()}, result);
     Answer z;
     MatrixProduct p;
     p.m = p.n = 1;
@@ -57,7 +58,7 @@ class UnitSimulator : public Simulator {
     p.seed = random.seed;
     p.first_index = random.first_index;
     (s.running ? later_run_ : first_run_)->run(p, 0, 1);
-    z.y = loaded(y, u.out.fmt)[0];
+    z.y = loaded(y, result)[0];
     return z;
   }
 

@@ -36,8 +36,8 @@ std::string hex_digits(const std::vector<Code>& codes, int width) {
 // Writes lines, and works out what their CHECK is.
 class Lines {
  public:
-  Lines(const Design& design, std::span<const Port> ports, std::uint64_t seed)
-      : design_(design), ports_(ports), seed_(seed) {}
+  Lines(const Design& design, const DesignRtl& rtl, std::uint64_t seed)
+      : design_(design), ports_(rtl.ports), random_(rtl.random), seed_(seed) {}
 
   void add(std::span<const Stimulus> stimuli, const Rounding& rounding) {
     rounding_of(design_) = rounding;
@@ -80,19 +80,26 @@ class Lines {
     if (bus.name == "scale_b") return codes(s.scale_b);
     if (bus.name == "running") return number(s.running);
     if (bus.name == "rm") return number(rm());
-    if (bus.name == "random") return number(random_word(random));
     if (bus.name == "y") return codes({z.y});
     if (bus.name == "flags") return number(z.flags);
-    throw std::logic_error(fmt::format("vectors know no port {}", bus.name));
+    return codes(random_words(bus.name, random));
   }
 
   std::uint64_t rm() const { return static_cast<std::uint64_t>(rounding_code(rounding_).number); }
-  std::uint64_t random_word(const RandomSource& random) const {
-    return random_bits(rounding_.random_bits, {random.seed, random.first_index}, Slot::out, 0);
+  // What the simulator's generator gives for the roundings of a port.
+  std::vector<Code> random_words(const std::string& name, const RandomSource& random) const {
+    const auto port = std::ranges::find(random_, name, &RandomPort::name);
+    if (port == random_.end()) throw std::logic_error(fmt::format("vectors know no port {}", name));
+    std::vector<Code> words;
+    for (const std::int64_t step : port->steps)
+      words.emplace_back(random_bits(port->bits, {random.seed, random.first_index}, port->slot,
+                                     static_cast<std::uint64_t>(step)));
+    return words;
   }
 
   Design design_;
   std::span<const Port> ports_;
+  std::span<const RandomPort> random_;
   std::uint64_t seed_;
   Rounding rounding_{};
   std::size_t count_ = 0;
@@ -130,13 +137,13 @@ std::vector<Field> vector_fields(std::span<const Port> ports) {
   return fields;
 }
 
-std::string vector_file(const Design& design, std::span<const Port> ports,
-                        const ExportOptions& options) {
+std::string vector_file(const Design& design, const DesignRtl& rtl, const ExportOptions& options) {
+  const std::vector<Port>& ports = rtl.ports;
   const Dataflow flow = dataflow(design, ports);
   const std::vector<Stimulus> directed = directed_stimuli(flow, options.seed);
   const std::vector<Stimulus> random = random_stimuli(flow, options.seed, options.vectors);
   const std::vector<Rounding> roundings = modes(design, ports);
-  Lines lines(design, ports, options.seed);
+  Lines lines(design, rtl, options.seed);
   for (std::size_t i = 0; i < roundings.size(); ++i) {
     lines.add(directed, roundings[i]);
     const std::size_t first = i * random.size() / roundings.size();

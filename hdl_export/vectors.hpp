@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "rtl_files.hpp"
-#include "widthwise/hdl/export.hpp"
+#include "design_rtl.hpp"
 
 namespace widthwise::hdl {
 
@@ -23,7 +22,6 @@ std::vector<Field> vector_fields(std::span<const Port> ports);
 // for each, its fields with blanks between, the flags last. So do TestFloat and $readmemh like it.
 // Comments in front have what a bench asks of the file, CHECK among it: starting at 0, it moves on
 // by a digit and takes in the next line, digit by digit, with a 0 for each blank and one in front.
-std::string vector_file(const Design& design, std::span<const Port> ports,
-                        const ExportOptions& options);
+std::string vector_file(const Design& design, const DesignRtl& rtl, const ExportOptions& options);
 
 }  // namespace widthwise::hdl

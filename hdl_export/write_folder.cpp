@@ -111,7 +111,7 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
 }  // namespace
 
 void write_folder(const fs::path& folder, std::string_view spec, std::span<const File> files) {
-  fs::path target = fs::weakly_canonical(folder);
+  fs::path target = fs::weakly_canonical(fs::absolute(folder));
   if (!target.has_filename()) target = target.parent_path();
   check_replaceable(target);
   fs::create_directories(target.parent_path());

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from packaging.version import Version
 from pyproject_metadata import StandardMetadata
 
 ROOT = Path(__file__).resolve().parents[1]
+# What every Linux machine has (PEP 600).
+EVERYWHERE = re.compile(r"lib(c|m|gcc_s|stdc\+\+)\.so")
 
 
 def main() -> None:
@@ -32,8 +35,10 @@ def main() -> None:
         contents = installed(options.build, Path(scratch) / "root")
         describe(contents, project())
         packed = pack(contents, Path(scratch))
-        run("auditwheel", "repair", "-L", "/lib", "-w", options.out, packed)
-    print(*options.out.glob("*.whl"), sep="\n")
+        run("auditwheel", "repair", "-L", "/lib", "-w", f"{scratch}/repaired", packed)
+        (repaired,) = Path(scratch).glob("repaired/*.whl")
+        options.out.mkdir(parents=True, exist_ok=True)
+        print(shutil.copy(repaired, options.out))
 
 
 def installed(build: Path, root: Path) -> Path:
@@ -61,8 +66,10 @@ def describe(contents: Path, metadata: StandardMetadata) -> None:
     """Writes the .dist-info folder (PyPA's binary distribution format), RECORD apart."""
     folder = contents / f"{metadata.name}-{metadata.version}.dist-info"
     (folder / "licenses").mkdir(parents=True)
-    for name in metadata.license_files or ():
-        shutil.copy(ROOT / name, folder / "licenses" / name)
+    texts = {Path("LICENSE"): ROOT / "LICENSE"} | notices(contents)
+    for name, text in texts.items():
+        shutil.copy(text, folder / "licenses" / name)
+    metadata.license_files = list(texts)
     scripts = [f"{name} = {target}\n" for name, target in metadata.scripts.items()]
     (folder / "entry_points.txt").write_text("[console_scripts]\n" + "".join(scripts))
     (folder / "METADATA").write_bytes(bytes(metadata.as_rfc822()))
@@ -70,6 +77,29 @@ def describe(contents: Path, metadata: StandardMetadata) -> None:
         f"Wheel-Version: 1.0\nGenerator: widthwise {metadata.version}\n"
         f"Root-Is-Purelib: false\nTag: {tag()}\n"
     )
+
+
+def notices(contents: Path) -> dict[Path, Path]:
+    """What Debian says of the libraries that come along: GMP's and MPFR's licence asks for it."""
+    if not shutil.which("dpkg-query"):
+        return {}
+    found = {}
+    for library in carried(contents):
+        owners = subprocess.run(["dpkg-query", "-S", library], capture_output=True, text=True)
+        text = Path("/usr/share/doc", owners.stdout.split(":")[0], "copyright")
+        if owners.stdout and text.exists():
+            found[Path(f"{library.name.split('.')[0]}.copyright")] = text
+    return found
+
+
+def carried(contents: Path) -> set[Path]:
+    """The libraries that auditwheel is going to take from this machine."""
+    lists = [
+        subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+        for module in contents.rglob("*.so")
+    ]
+    named = re.findall(r"^\s*(\S+) => (\S+)", "".join(lists), re.MULTILINE)
+    return {Path(path).resolve() for name, path in named if not EVERYWHERE.match(name)}
 
 
 def tag() -> str:

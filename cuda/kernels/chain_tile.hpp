@@ -1,4 +1,5 @@
 #pragma once
+#include "places.hpp"
 #include "side.hpp"
 #include "sim/chain/step.hpp"
 #include "widthwise/sim/codes.hpp"
@@ -38,11 +39,12 @@ struct UnpackChainOperands {
   }
 };
 
-// result = c + a b, row-major and dense.
+// result = c + a b, row-major and dense but for b.
 template <class T>
 struct ChainArgs {
   chain::Path<Word<T>> path;
   const ChainOperand<T>*a, *b, *c;  // m x k, k x n, m x n or null
+  Places b_places{};                // of b
   std::byte* result;
   std::uint8_t* flags;  // or null
   int bytes;            // of a result
@@ -174,7 +176,7 @@ class ChainTile {
     for (int j = at; j < columns; j += across) {
       const int column = block_x * columns + j;
       const bool there = k + line < g_.k && column < g_.n;
-      s.b[line][j] = there ? g_.b[std::size_t(k + line) * g_.n + column] : nothing();
+      s.b[line][j] = there ? g_.b[g_.b_places.at(k + line, column, g_.n)] : nothing();
     }
   }
 

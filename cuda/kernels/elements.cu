@@ -7,3 +7,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     elements_64(const __grid_constant__ cuda::Elements<std::uint64_t> elements) {
   cuda::run_threads(elements);
 }
+extern "C" __global__ void __launch_bounds__(256)
+    compare_64(const __grid_constant__ cuda::Comparisons<std::uint64_t> comparisons) {
+  cuda::run_threads(comparisons);
+}

@@ -2,8 +2,14 @@
 #include "cuda/kernels/side.hpp"
 #include "sim/elementwise/apply.hpp"
 
-// The definition on threads: one of lib's operations, an element a thread.
+// The definition on threads: one of lib's operations or comparisons, an element a thread.
 namespace widthwise::cuda {
+
+template <class U>
+WIDTHWISE_BOTH_INLINE U code_at(const Layout<U>& f, const void* data, std::size_t i) {
+  const int bytes = item_bytes(f.format.width());
+  return load_code<U>(static_cast<const std::byte*>(data) + i * bytes, bytes);
+}
 
 template <class U>
 struct Elements {
@@ -16,6 +22,7 @@ struct Elements {
   void* result = nullptr;
   std::uint8_t* flags = nullptr;  // where they are wanted
   RandomSource random{};
+  const std::int64_t* powers = nullptr;  // scaleb's second operand, in place of all `op` does
 
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
     for (std::size_t i = thread; i < count; i += threads) element(i);
@@ -26,14 +33,32 @@ struct Elements {
     U x[3]{};
     WIDTHWISE_UNROLLED
     for (int j = 0; j < 3; ++j)
-      if (j < operands) {
-        const int bytes = item_bytes(format[j].format.width());
-        x[j] = load_code<U>(static_cast<const std::byte*>(data[j]) + i * bytes, bytes);
-      }
-    const Result<U> z = apply(op, to, format, x, draw<U>(to.env.rounding, random, i));
+      if (j < operands) x[j] = code_at(format[j], data[j], i);
+    const U bits = draw<U>(to.env.rounding, random, i);
+    const Result<U> z =
+        powers ? scaleb(to, format[0], x[0], powers[i], bits) : apply(op, to, format, x, bits);
     const int bytes = item_bytes(to.layout.format.width());
     store_code(static_cast<std::byte*>(result) + i * bytes, bytes, z.code);
     if (flags) flags[i] = static_cast<std::uint8_t>(z.flags);
+  }
+};
+
+template <class U>
+struct Comparisons {
+  Comparison how;
+  Layout<U> a_format, b_format;
+  const void *a, *b;
+  std::size_t count;
+  std::uint8_t* result;  // 0 or 1
+  std::uint8_t* flags;   // where they are wanted
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    for (std::size_t i = thread; i < count; i += threads) {
+      const Truth z =
+          apply(how, a_format, code_at(a_format, a, i), b_format, code_at(b_format, b, i));
+      result[i] = z.holds;
+      if (flags) flags[i] = static_cast<std::uint8_t>(z.flags);
+    }
   }
 };
 

@@ -4,11 +4,14 @@
 // Integers longer than a word, for formats that few use.
 using namespace widthwise;
 
-extern "C" __global__ void __launch_bounds__(256)
-    elements_128(const __grid_constant__ cuda::Elements<uint128> elements) {
-  cuda::run_threads(elements);
-}
-extern "C" __global__ void __launch_bounds__(256)
-    elements_256(const __grid_constant__ cuda::Elements<Wide<4>> elements) {
-  cuda::run_threads(elements);
-}
+#define WIDTHWISE_ELEMENTS(width, U)                                         \
+  extern "C" __global__ void __launch_bounds__(256)                          \
+      elements_##width(const __grid_constant__ cuda::Elements<U> elements) { \
+    cuda::run_threads(elements);                                             \
+  }                                                                          \
+  extern "C" __global__ void __launch_bounds__(256)                          \
+      compare_##width(const __grid_constant__ cuda::Comparisons<U> work) {   \
+    cuda::run_threads(work);                                                 \
+  }
+WIDTHWISE_ELEMENTS(128, uint128)
+WIDTHWISE_ELEMENTS(256, Wide<4>)

@@ -110,11 +110,8 @@ class GroupTile : public OutputTile<GroupArgs> {
 
   WIDTHWISE_BOTH_INLINE void compute(int step, int thread, const Shared& s, Registers& r) const {
     const int first = step * depth, left = groups() - first, end = left < depth ? left : depth;
-    WIDTHWISE_NOT_UNROLLED
-    for (int g = 0; g < end; g += g_.groups) {
-      add_block(g, thread, s, r);
-      if (promotes(first + g + g_.groups, groups())) promote(thread, r);
-    }
+    add_blocks(first, end, g_.groups, groups(), thread, r,
+               [&](int g) { add_block(g, thread, s, r); });
   }
 
   WIDTHWISE_BOTH_INLINE void end(int block_x, int block_y, int thread, const Registers& r) const {

@@ -91,16 +91,17 @@ class OutputTile {
     return packs[thread % across];
   }
 
-  // After so many of all products.
-  WIDTHWISE_BOTH_INLINE bool promotes(int done, int all) const {
-    return g_.interval && (done % g_.interval == 0 || done == all);
-  }
-  // Marks go on: NaN stays it, and -0 is one only if both sums are.
-  WIDTHWISE_BOTH_INLINE void promote(int thread, Registers& r) const {
-    each_output(r.block_x, r.block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      if (inside) g_.result[at] = hn::Add(g_.result[at], r.c[i][j]);
-      r.c[i][j] = 0.0f;
-    });
+  // add_block(k) for every block of those that a step holds, its first at `first` of `all`. Their
+  // loop ends where sums are promoted, which it would be much longer with.
+  template <class AddBlock>
+  WIDTHWISE_BOTH_INLINE void add_blocks(int first, int end, int block, int all, int thread,
+                                        Registers& r, const AddBlock& add_block) const {
+    for (int k = 0; k < end;) {
+      const int stop = g_.interval ? std::min(end, k + until_promotion(first + k)) : end;
+      WIDTHWISE_NOT_UNROLLED
+      for (; k < stop; k += block) add_block(k);
+      if (promotes(first + k, all)) promote(thread, r);
+    }
   }
 
   template <class Out>
@@ -116,6 +117,21 @@ class OutputTile {
   }
 
  private:
+  WIDTHWISE_BOTH_INLINE int until_promotion(int done) const {
+    return g_.interval - done % g_.interval;
+  }
+  // After so many of all.
+  WIDTHWISE_BOTH_INLINE bool promotes(int done, int all) const {
+    return g_.interval && (done % g_.interval == 0 || done == all);
+  }
+  // Marks go on: NaN stays it, and -0 is one only if both sums are.
+  WIDTHWISE_BOTH_INLINE void promote(int thread, Registers& r) const {
+    each_output(r.block_x, r.block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
+      if (inside) g_.result[at] = hn::Add(g_.result[at], r.c[i][j]);
+      r.c[i][j] = 0.0f;
+    });
+  }
+
   // A sum in float has enough digits to be rounded again.
   template <class Out>
   static WIDTHWISE_BOTH_INLINE float with_last(float sum, float c) {

@@ -36,10 +36,12 @@ WIDTHWISE_NEAREST_TILES(double)
 WIDTHWISE_CUT_TILES(float)
 WIDTHWISE_CUT_TILES(double)
 
-#define WIDTHWISE_RANDOM_TILE(multiply, name, special)                                  \
-  extern "C" __global__ void __launch_bounds__(256, 1)                                  \
-      tile_float_##multiply##_##name(const __grid_constant__ TileLayers<float> args) {  \
-    run_phases<RandomTile<lanes::Multiply::multiply, special>>(args.layer[blockIdx.z]); \
+// One product a launch: keys and places of a layer picked by blockIdx.z would be loaded where those
+// of one product are operands.
+#define WIDTHWISE_RANDOM_TILE(multiply, name, special)                               \
+  extern "C" __global__ void __launch_bounds__(256, 1)                               \
+      tile_float_##multiply##_##name(const __grid_constant__ TileArgs<float> args) { \
+    run_phases<RandomTile<lanes::Multiply::multiply, special>>(args);                \
   }
 WIDTHWISE_RANDOM_TILE(exact, random, false)
 WIDTHWISE_RANDOM_TILE(exact, random_special, true)

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lane.hpp"
+#include "places.hpp"
 #include "sim/lanes/kernels.hpp"
 
 // Matrix products in float and double lanes: what sim/lanes/kernels.cpp is on a CPU.
@@ -29,12 +30,13 @@ struct RandomPlaces {
   }
 };
 
-// result = c + a b, row-major and dense, all of them numbers. Outputs whose `redo` is 1 mean
-// nothing: the definition has to compute them.
+// result = c + a b, row-major and dense but for B, all of them numbers. Outputs whose `redo` is 1
+// mean nothing: the definition has to compute them.
 template <class T>
 struct TileArgs {
-  const T *a, *b;  // m x k and k x n
-  const T* c;      // m x n, or null: sums start at `start`
+  const T *a, *b;     // m x k and k x n
+  const T* c;         // m x n, or null: sums start at `start`
+  Places b_places{};  // of B
   T* result;
   unsigned char* redo;
   int m, n, k;
@@ -162,13 +164,16 @@ class ProductTile {
   WIDTHWISE_BOTH_INLINE void load(int step, int block_x, int block_y, int thread, Shared& s) const {
     const int first = step * BlockK, left = g_.k - first;
     const int k = thread % BlockK, row = block_y * BlockM;
-    fetch<BlockM, threads / BlockK>(g_.a + std::size_t(row) * g_.k + first + k, g_.k,
-                                    thread / BlockK, k < left ? g_.m - row : 0,
-                                    [&](int i, T x) { s.a[k][i / wide].x[i % wide] = x; });
+    const T* const a = g_.a + std::size_t(row) * g_.k + first + k;
+    fetch<BlockM, threads / BlockK>(
+        thread / BlockK, k < left ? g_.m - row : 0,
+        [&](int i) { return a + std::size_t(i) * g_.k; },
+        [&](int i, T x) { s.a[k][i / wide].x[i % wide] = x; });
     const int j = thread % BlockN, column = block_x * BlockN + j;
-    fetch<BlockK, threads / BlockN>(g_.b + std::size_t(first) * g_.n + column, g_.n,
-                                    thread / BlockN, column < g_.n ? left : 0,
-                                    [&](int i, T x) { s.b[i][j / wide].x[j % wide] = x; });
+    fetch<BlockK, threads / BlockN>(
+        thread / BlockN, column < g_.n ? left : 0,
+        [&](int i) { return g_.b + g_.b_places.at(first + i, column, g_.n); },
+        [&](int i, T x) { s.b[i][j / wide].x[j % wide] = x; });
   }
 
   // Ends with the last real step: a product of zeros would not leave every sum as it is.
@@ -198,13 +203,10 @@ class ProductTile {
 
  protected:
   // One element of every `apart`th line from the first on; zero from line `there` on.
-  template <int lines, int apart, class Put>
-  static WIDTHWISE_BOTH_INLINE void fetch(const T* from, std::size_t line, int first, int there,
-                                          const Put& put) {
-    from += line * first;
+  template <int lines, int apart, class At, class Put>
+  static WIDTHWISE_BOTH_INLINE void fetch(int first, int there, const At& at, const Put& put) {
     WIDTHWISE_UNROLLED
-    for (int i = 0; i < lines; i += apart, from += line * apart)
-      put(first + i, first + i < there ? *from : T{});
+    for (int i = first; i < first + lines; i += apart) put(i, i < there ? *at(i) : T{});
   }
 
   // A thread's rows and columns are packs that lie apart, so that neighbours read neighbours.

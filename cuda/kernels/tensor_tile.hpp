@@ -3,6 +3,7 @@
 
 #include "join.hpp"
 #include "output_tile.hpp"
+#include "places.hpp"
 
 // Matrix products of tensor units in integers: what sim/tensor/kernels.cpp is on a CPU.
 namespace widthwise::cuda {
@@ -11,6 +12,7 @@ namespace widthwise::cuda {
 // to compute them.
 struct TensorArgs : OutputArgs {
   const std::uint32_t *a, *b;  // packed, their length that of whole steps
+  Places b_places;             // of B
   int blocks, lanes;           // a block's products, as packed: 1, 2, 4, 8, 16 or 32
   int group;                   // of them in a group: all, or half where C joins late
   int chunk;                   // of them whose sum fits 32 bits, whatever they are
@@ -40,18 +42,15 @@ class TensorTile : public OutputTile<TensorArgs> {
   WIDTHWISE_BOTH_INLINE int steps() const { return (length() - 1) / depth + 1; }
 
   WIDTHWISE_BOTH_INLINE void load(int step, int block_x, int block_y, int thread, Shared& s) const {
-    fetch(g_.a, g_.m, block_y * rows, step * depth, thread, g_.left, s.a);
-    fetch(g_.b, g_.n, block_x * columns, step * depth, thread, 0, s.b);
+    fetch(g_.a, {}, g_.m, block_y * rows, step * depth, thread, g_.left, s.a);
+    fetch(g_.b, g_.b_places, g_.n, block_x * columns, step * depth, thread, 0, s.b);
   }
 
   // A block of zeros would not leave every C as it is, so what fills the last step up is left out.
   WIDTHWISE_BOTH_INLINE void compute(int step, int thread, const Shared& s, Registers& r) const {
     const int first = step * depth, left = length() - first, end = left < depth ? left : depth;
-    WIDTHWISE_NOT_UNROLLED
-    for (int k = 0; k < end; k += g_.lanes) {
-      add_block(k, thread, s, r);
-      if (promotes(first + k + g_.lanes, length())) promote(thread, r);
-    }
+    add_blocks(first, end, g_.lanes, length(), thread, r,
+               [&](int k) { add_block(k, thread, s, r); });
   }
 
   WIDTHWISE_BOTH_INLINE void end(int block_x, int block_y, int thread, const Registers& r) const {
@@ -62,16 +61,18 @@ class TensorTile : public OutputTile<TensorArgs> {
   WIDTHWISE_BOTH_INLINE int length() const { return g_.blocks * g_.lanes; }
 
   // Neighbouring threads read neighbouring lines; zeros where there are no more.
-  static WIDTHWISE_BOTH_INLINE void fetch(const std::uint32_t* from, int lines, int first, int step,
-                                          int thread, int left, Side& to) {
+  static WIDTHWISE_BOTH_INLINE void fetch(const std::uint32_t* from, const Places& places,
+                                          int lines, int first, int step, int thread, int left,
+                                          Side& to) {
     constexpr int apart = threads / rows;
     const int line = thread % rows, pack = line / wide, at = line % wide;
     const bool there = first + line < lines;
-    from += std::size_t(step + thread / rows) * lines + first + line;
     WIDTHWISE_UNROLLED
-    for (int i = 0; i < depth; i += apart, from += std::size_t(apart) * lines) {
+    for (int i = 0; i < depth; i += apart) {
       const int k = thread / rows + i;
-      const std::uint32_t x = there ? *from : PackedOperand::zero;
+      const bool real = there && !(places.mapped() && places.rows[step + k] == Places::none);
+      const std::uint32_t x =
+          real ? from[places.at(step + k, first + line, lines)] : PackedOperand::zero;
       to.exponent[k][pack].x[at] = PackedOperand::exponent(x);
       to.sign[k][pack].x[at] = PackedOperand::sign(x);
       to.significand[k][pack].x[at] =

@@ -1,5 +1,6 @@
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/on_device.cuh"
+#include "cuda/kernels/pad_image.hpp"
 #include "cuda/kernels/values.hpp"
 
 // Codes to lanes' values and back, and from place to place.
@@ -20,4 +21,8 @@ WIDTHWISE_VALUES(double)
 extern "C" __global__ void __launch_bounds__(256)
     move_items(const __grid_constant__ MoveItems items) {
   run_threads(items);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    pad_image(const __grid_constant__ PadImage image) {
+  run_threads(image);
 }

@@ -13,7 +13,7 @@ module @NAME@_bench;
 @OPERANDS@
 @RESULTS@
   wire [@RESULT_WIDTH@-1:0] delivered = {@DELIVERED@};
-  @NAME@ dut (@PORTS@);
+  @NAME@ dut (@CLOCKING@@PORTS@);
 
   reg [@LINE_WIDTH@-1:0] check, said_check;
   reg [67:0] said_hash;  // a digit more than there is

@@ -1,11 +1,10 @@
 // Checks @NAME@ against the golden model, through DPI-C and batch by batch, on operands at random:
 // one code in four has its exponent's bits all zeros or all ones. All is well if the last line is
-// "N vectors, 0 errors".
+// "N vectors, 0 errors". +checks=N tells how many; +no_model leaves out all but the model's work,
+// to see what that takes.
 module @NAME@_dpi_bench;
   import @NAME@_pkg::*;
   import @NAME@_dpi_pkg::*;
-  parameter int CHECKS = 1000000;
-  parameter bit MODEL = 1;  // 0: all but the model's work, to see what that takes
   localparam int MOST_ERRORS = 20;
   localparam int BATCH = 4096;
 @MODES@
@@ -15,10 +14,11 @@ module @NAME@_dpi_bench;
       input longint unsigned first_index, input longint unsigned n, input longint unsigned k,
 @ARGUMENTS@      output byte unsigned flags[BATCH]);
 
-@WIRES@  @NAME@ dut (@PORTS@);
+@WIRES@  @NAME@ dut (@CLOCKING@@PORTS@);
 
   chandle model;
-  int vectors = 0, differ = 0;
+  int checks = 1000000, vectors = 0, differ = 0, errors = 0;
+  bit with_model;
   longint unsigned state = 64'h9e3779b97f4a7c15;
   bit clk = 0;
 
@@ -41,7 +41,7 @@ module @NAME@_dpi_bench;
   endfunction
 
   task check_batch(int unsigned mode);
-@SET_RM@@FILL@    if (MODEL)
+@SET_RM@@FILL@    if (with_model)
       if (model_batch(model, mode, 0, 0, BATCH, @LANES@, @ARRAY_NAMES@, flags_of) != 0)
         $fatal(1, "the model refuses a batch");
     for (int i = 0; i < BATCH + LATENCY; ++i) begin
@@ -50,7 +50,7 @@ module @NAME@_dpi_bench;
       #1 if (i >= LATENCY &&
              {y, flags} != {y_of[i - LATENCY]@Y_SLICE@, flags_of[i - LATENCY][4:0]}) begin
         differ += 1;
-        if (MODEL && differ <= MOST_ERRORS)
+        if (with_model && differ <= MOST_ERRORS)
           $display("vector %0d: y %h flags %h instead of y %h flags %h", vectors + i - LATENCY, y,
                    flags, y_of[i - LATENCY], flags_of[i - LATENCY]);
       end
@@ -63,12 +63,16 @@ module @NAME@_dpi_bench;
   endtask
 
   initial begin
+    void'($value$plusargs("checks=%d", checks));
+    with_model = !$test$plusargs("no_model");
     model = model_open(SPEC);
     if (model_hash(model) != MODEL_HASH) $fatal(1, "the golden model is another unit's");
-    for (int batch = 0; vectors < CHECKS && (!MODEL || differ < MOST_ERRORS); ++batch)
-       check_batch(@RM@);
+    for (int batch = 0; vectors < checks && errors < MOST_ERRORS; ++batch) begin
+      check_batch(@RM@);
+      errors = with_model ? differ : 0;
+    end
     model_close(model);
-    $display("%0d vectors, %0d errors", vectors, MODEL ? differ : 0);
-    if (MODEL && differ != 0) $fatal(1, "the unit is not what the model says");
+    $display("%0d vectors, %0d errors", vectors, errors);
+    if (errors != 0) $fatal(1, "the unit is not what the model says");
   end
 endmodule

@@ -1,6 +1,8 @@
+#include "images.hpp"
 #include "matrix.hpp"
 #include "multiplier.hpp"
 #include "slices.hpp"
+#include "trace_rows.hpp"
 #ifdef WIDTHWISE_CUDA
 #include "widthwise/cuda/memory.hpp"
 #include "widthwise/cuda/sweep.hpp"
@@ -51,6 +53,29 @@ void compute(const Queue& queue, const std::string& op, const Format& to, const 
   cuda::elementwise(queue, parse_operation(op), to, env, arrays, count, at, raised, {seed, 0});
 }
 
+using Powers = py::array_t<std::int64_t, py::array::c_style>;
+void scale(const Queue& queue, const Format& to, const Env& env, const Format& f,
+           const py::array& a, const Powers& n, py::array result, py::object flags,
+           std::uint64_t seed) {
+  const CodeArray codes = code_array(f, a);
+  const std::size_t count = code_count(to, result);
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  const std::int64_t* powers = n.data();
+  const py::gil_scoped_release free;
+  cuda::scaleb(queue, to, env, codes, powers, count, at, raised, {seed, 0});
+}
+
+void compare_codes(const Queue& queue, const std::string& how, const Format& fa, const py::array& a,
+                   const Format& fb, const py::array& b, py::object result, py::object flags) {
+  const CodeArray x = code_array(fa, a), y = code_array(fb, b);
+  const std::size_t count = code_count(fa, a);
+  std::uint8_t* at = flags_place(result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  const py::gil_scoped_release free;
+  cuda::compare(queue, parse_comparison(how), x, y, count, at, raised);
+}
+
 // Made ready for products of one unit and length on one GPU.
 class Products {
  public:
@@ -73,6 +98,47 @@ class Products {
   bool exact_;
   cuda::DeviceProducts engine_;
 };
+
+// The results over the first 1, 2, … k elements of each dot product of a batch: (..., k).
+void running(const Queue& queue, const Unit& unit, const Operands& x, py::array result,
+             py::object flags, std::uint64_t seed) {
+  ProductBatch batch = product_batch(unit, x);
+  const std::size_t k = batch.first.k, outputs = batch.count() * batch.first.m * batch.first.n;
+  std::byte* const codes = place(result_round(unit).fmt, result, outputs * k);
+  std::uint8_t* const raised = flags_place(flags, outputs * k);
+  batch.first.seed = seed;
+  check(unit, batch.first);
+  if (outputs * k == 0) return;
+  batch = merged(unit, std::move(batch), false);
+  const auto bytes = static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width()));
+  in_slices(batch.count(), 1, [&](std::size_t i, std::size_t) {
+    MatrixProduct p = batch.at(unit, i);
+    const std::size_t before = i * p.m * p.n * k;
+    p.result = codes + before * bytes;
+    p.flags = raised ? raised + before : nullptr;
+    cuda::run_running(queue, unit, p);
+  });
+}
+
+// Of one dot product.
+py::list trace(const Queue& queue, const Unit& unit, const Operands& x, std::uint64_t seed,
+               std::uint64_t index) {
+  MatrixProduct p = product_batch(unit, x).at(unit, 0);
+  p.seed = seed;
+  p.first_index = index;
+  check(unit, p);
+  return trace_rows(cuda::trace(queue, unit, p, 0, 0));
+}
+
+void convolve(const Queue& queue, const Unit& unit, const Convolution& convolution,
+              const py::array& x, const py::array& weights, const py::object& c, py::array result,
+              py::object flags, std::uint64_t seed, const py::object& product) {
+  const ConvolutionOperands operands =
+      convolution_operands(unit, convolution, x, weights, c, result, flags, seed);
+  const Multiplier multiply = multiplier(product);
+  const py::gil_scoped_release free;
+  cuda::convolve(queue, unit, convolution, multiply, operands);
+}
 
 using Values = py::array_t<double, py::array::c_style>;
 std::unique_ptr<cuda::Sweep> sweep(int gpu, const Values& a, const Values& b, const Values& exact,
@@ -117,6 +183,11 @@ void bind_device(py::module_& m) {
   m.def("copy_out", &copy_out);
   m.def("gather", &gather);
   m.def("device_elementwise", &compute);
+  m.def("device_scaleb", &scale);
+  m.def("device_compare", &compare_codes);
+  m.def("device_running", &running);
+  m.def("device_trace", &trace);
+  m.def("device_convolve", &convolve);
   py::class_<cuda::Sweep>(m, "DeviceSweep").def(py::init(&sweep)).def("run", &swept);
   m.def("why_no_sweep", &cuda::why_no_sweep);
   py::class_<Products>(m, "DeviceProducts")

@@ -10,19 +10,35 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
+from ._device import DeviceArray, DeviceBytes, gpu_of_all, queue, spread_there
 from ._format import Format, optional_format
-from ._operands import broadcast, operands
+from ._operands import broadcast, common_shape, operands
 
 
 def compute(
     how: str, x: Any, y: Any, format: str | Format | None = None, flags: bool = False
 ) -> Any:
     arrays = operands({"x": x, "y": y}, optional_format(format))
-    (a, b), shape = broadcast(dict(zip("xy", arrays, strict=True)))
+    named = dict(zip("xy", arrays, strict=True))
+    if (gpu := gpu_of_all(named)) is not None:
+        return computed_there(gpu, how, named, flags)
+    (a, b), shape = broadcast(named)
     result = np.empty(shape, np.bool_)
     raised = np.empty(shape, np.uint8) if flags else None
     core.compare(how, arrays[0].format._core, a, arrays[1].format._core, b, result, raised)
     return (result, raised) if flags else result
+
+
+def computed_there(gpu: int, how: str, named: dict[str, DeviceArray], flags: bool) -> Any:
+    """On the GPU whose memory the operands are in; truths and flags come here."""
+    shape = common_shape(named)
+    x, y = (spread_there(operand, shape) for operand in named.values())
+    truths = DeviceBytes(gpu, shape)
+    raised = DeviceBytes(gpu, shape) if flags else None
+    operands = (x.format._core, x._there, y.format._core, y._there)
+    core.device_compare(queue(gpu), how, *operands, truths.there, raised and raised.there)
+    result = truths.here().view(np.bool_)
+    return (result, raised.here()) if raised else result
 
 
 HOW = """

@@ -11,7 +11,16 @@ import numpy as np
 from . import _codes, _engines
 from . import _widthwise as core
 from ._array import Array
-from ._dot import checked_seed, checked_threads, delivered, operand
+from ._device import DeviceBytes, empty, gpu_of_all, queue
+from ._dot import (
+    check_engine_there,
+    checked_seed,
+    checked_threads,
+    delivered,
+    flat,
+    operand,
+    spread,
+)
 from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
 
@@ -41,6 +50,7 @@ def conv2d(
 
     Args:
         x: (images, channels, height, width), or one image, (channels, height, width).
+            DeviceArrays are convolved where they lie, and so is what comes of them.
         w: (filters, channels / groups, kernel height, kernel width).
         unit: as in `ww.dot`; not one that scales blocks.
         c: (filters,), a number for each, or of the result's shape; None is +0.
@@ -86,20 +96,54 @@ def conv2d(
         ),
     )
     shape = (images.shape[0], filters, *convolution.shape)
+    arrays = {
+        "x": images,
+        "w": weights.reshape(filters, math.prod(weights.shape[1:])),
+        "c": addends(u, c, shape, one),
+    }
+    if (gpu := gpu_of_all(arrays)) is not None:
+        check_engine_there(engine, gpu)
+        z = convolved_there(gpu, u, convolution, arrays, shape, where[0], flags, product)
+    else:
+        z = convolved(u, convolution, arrays, shape, flags, where)
+    if not one:
+        return z
+    return (z[0][0], z[1][0]) if flags else z[0]
+
+
+def convolved(
+    u: Unit,
+    convolution: core.Convolution,
+    arrays: dict[str, Any],
+    shape: tuple[int, ...],
+    flags: bool,
+    where: tuple,
+) -> Any:
     outputs = math.prod(shape)
     result = _codes.empty((outputs,), u.result_format)
     raised = np.empty(outputs, np.uint8) if flags else None
-    core.convolve(
-        u._core,
-        convolution,
-        images.bits,
-        weights.reshape(filters, math.prod(weights.shape[1:])).bits,
-        addends(u, c, shape, one),
-        result,
-        raised,
-        *where,
-    )
-    return delivered(result, raised, shape[1:] if one else shape, u)
+    x, w, c = (None if array is None else array.bits for array in arrays.values())
+    core.convolve(u._core, convolution, x, w, c, result, raised, *where)
+    return delivered(result, raised, shape, u)
+
+
+def convolved_there(
+    gpu: int,
+    u: Unit,
+    convolution: core.Convolution,
+    arrays: dict[str, Any],
+    shape: tuple[int, ...],
+    seed: int,
+    flags: bool,
+    product: Any,
+) -> Any:
+    """On the GPU whose memory the operands are in; flags come here."""
+    result = empty(gpu, shape, u.result_format)
+    raised = DeviceBytes(gpu, shape) if flags else None
+    x, w, c = (None if array is None else array._there for array in arrays.values())
+    at = (flat(result), raised and raised.there)
+    core.device_convolve(queue(gpu), u._core, convolution, x, w, c, *at, seed, product)
+    return (result, raised.here()) if raised else result
 
 
 def conv1d(
@@ -205,17 +249,16 @@ def pair(name: str, value: Any) -> tuple[int, int]:
 
 
 def addends(u: Unit, c: Any, shape: tuple[int, ...], one: bool) -> Any:
-    """Codes of C as (images, filters, pixels), by strides; None where there is no C."""
+    """C as (images, filters, pixels), by strides; None where there is no C."""
     if c is None:
         return None
     addend = operand("c", c, u.c, u._core.c_keeps, u)
     images, filters, height, width = shape
-    limbs = addend.bits.shape[addend.ndim :]
+    pixels = height * width
     if addend.shape == (filters,):
-        bits = addend.bits.reshape(1, filters, 1, *limbs)
-        return np.broadcast_to(bits, (images, filters, height * width, *limbs))
+        return spread("c", addend.reshape(1, filters, 1), (images, filters, pixels))
     if addend.shape == (shape[1:] if one else shape):
-        return addend.bits.reshape(images, filters, height * width, *limbs)
+        return addend.reshape(images, filters, pixels)
     raise ValueError(
         f"c has shape {addend.shape}; it wants ({filters},), a number for each filter, or the "
         f"result's, {shape[1:] if one else shape}"

@@ -39,8 +39,9 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     Made by `x.to_device("cuda")` of an Array, and by `ww.from_bits(codes, format)` of another
     library's array on a GPU, whose memory it then shares, or `ww.array(values, format)` of its
-    values. Operators, elementwise functions, `ww.matmul`, `ww.dot` and `ww.sum` take them and leave
-    their results there. Other libraries take them by DLPack and
+    values. Operators, elementwise functions, `ww.matmul`, `ww.dot`, `ww.sum`, `ww.cumsum`,
+    `ww.conv1d` and `ww.conv2d` take them and leave their results there; flags, the truths of
+    comparisons and what `ww.trace` tells come here. Other libraries take them by DLPack and
     `__cuda_array_interface__`, as unsigned integers.
 
     >>> import widthwise as ww
@@ -237,21 +238,34 @@ def empty(gpu: int, shape: tuple[int, ...], format: Format) -> DeviceArray:
     return DeviceArray._at(Place(gpu, memory.address, stand_in, memory), format)
 
 
-class DeviceFlags:
-    """A byte for each element of a shape, in a GPU's memory until it is asked for."""
+def copied_in(gpu: int, x: np.ndarray) -> np.ndarray:
+    """A dense array's copy in a GPU's memory, as its addresses."""
+    memory = core.DeviceMemory(gpu, x.nbytes)
+    core.copy_in(queue(gpu), memory.address, x)
+    return np.asarray(Addresses(memory.address, x, memory))
+
+
+def spread_there(x: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
+    """x broadcast to a shape, its elements side by side."""
+    limbs = x._bits.shape[x.ndim :]
+    return x._with(np.broadcast_to(x._bits, (*shape, *limbs))).contiguous()
+
+
+class DeviceBytes:
+    """Flags or truths, a byte for each element of a shape, in a GPU's memory until asked for."""
 
     def __init__(self, gpu: int, shape: tuple[int, ...]) -> None:
         self._gpu = gpu
-        self._flags = np.empty(shape, np.uint8)
-        self._memory = core.DeviceMemory(gpu, self._flags.nbytes)
+        self._bytes = np.empty(shape, np.uint8)
+        self._memory = core.DeviceMemory(gpu, self._bytes.nbytes)
 
     @property
     def there(self) -> np.ndarray:
-        return np.asarray(Addresses(self._memory.address, self._flags.reshape(-1), self._memory))
+        return np.asarray(Addresses(self._memory.address, self._bytes.reshape(-1), self._memory))
 
     def here(self) -> np.ndarray:
-        core.copy_out(queue(self._gpu), self._flags, self._memory.address)
-        return self._flags
+        core.copy_out(queue(self._gpu), self._bytes, self._memory.address)
+        return self._bytes
 
 
 FLOATS = {

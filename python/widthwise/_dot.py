@@ -14,7 +14,7 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._create import code_array
-from ._device import DeviceFlags, empty, gpu_of_all, name_of, stream
+from ._device import DeviceArray, DeviceBytes, empty, gpu_of_all, name_of, queue, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
 from ._unit import Unit, as_unit
@@ -163,7 +163,7 @@ def cumsum(
     lanes. A unit that takes all of K at once, or permutes its lanes, starts anew for every element.
 
     Args:
-        x: an Array of the unit's a format, or codes.
+        x: an Array of the unit's a format, or codes; a DeviceArray is summed where it lies.
         c: of the shape of x without the axis; None is +0.
         Others: as in `ww.dot`.
     Returns:
@@ -175,15 +175,37 @@ def cumsum(
     """
     u = as_unit(unit)
     terms, ones = summands(u, x, axis)
-    operands = Operands.of_dots(u, terms, ones, c, None, None)
-    result = _codes.empty((terms.size,), u.result_format)
-    raised = np.empty(terms.size, np.uint8) if flags else None
-    where = (checked_seed(seed), checked_threads(threads))
-    core.running(u._core, operands.bound(), result, raised, *where)
-    z = delivered(result, raised, terms.shape, u)
-    if raised is None:
+    x = Operands.of_dots(u, terms, ones, c, None, None)
+    checked_threads(threads)
+    if (gpu := x.gpu()) is None:
+        z = running(u, x, terms.shape, threads, seed, flags)
+    else:
+        z = running_there(gpu, u, x, terms.shape, seed, flags)
+    if not flags:
         return with_axis_moved(z, -1, axis)
     return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
+
+
+def running(
+    u: Unit, x: Operands, shape: tuple[int, ...], threads: int | None, seed: int, flags: bool
+) -> Any:
+    count = math.prod(shape)
+    result = _codes.empty((count,), u.result_format)
+    raised = np.empty(count, np.uint8) if flags else None
+    where = (checked_seed(seed), checked_threads(threads))
+    core.running(u._core, x.bound(), result, raised, *where)
+    return delivered(result, raised, shape, u)
+
+
+def running_there(
+    gpu: int, u: Unit, x: Operands, shape: tuple[int, ...], seed: int, flags: bool
+) -> Any:
+    """On the GPU whose memory the operands are in; flags come here."""
+    result = empty(gpu, shape, u.result_format)
+    raised = DeviceBytes(gpu, shape) if flags else None
+    at = (flat(result), raised and raised.there)
+    core.device_running(queue(gpu), u._core, x.bound(codes_there), *at, checked_seed(seed))
+    return (result, raised.here()) if raised else result
 
 
 def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
@@ -291,6 +313,18 @@ def codes_here(x: Array) -> np.ndarray:
     return x.bits
 
 
+def codes_there(x: DeviceArray) -> np.ndarray:
+    return x._there
+
+
+def flat(x: DeviceArray) -> np.ndarray:
+    """The addresses of a dense array's codes."""
+    return x.reshape(-1)._there
+
+
+NAMES = ("a", "b", "c", "scale_a", "scale_b")
+
+
 class Operands:
     """A batch of dot products: leading axes alike, by strides, and a last one to sum along."""
 
@@ -320,6 +354,9 @@ class Operands:
         for name, scale in zip(("scale_a", "scale_b"), scales(u, scale_a, scale_b), strict=True):
             arrays.append(spread(name, scale, (*shape, blocks_of(u, k))))
         return cls(arrays, shape, k)
+
+    def gpu(self) -> int | None:
+        return gpu_of_all(dict(zip(NAMES, self.arrays, strict=True)))
 
     def bound(self, codes: Codes = codes_here) -> core.Operands:
         """Each as a product of one row and one column."""
@@ -366,6 +403,9 @@ class Products:
         self.arrays.append(spread("scale_a", sa, (*lead, self.m, blocks)))
         self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
 
+    def gpu(self) -> int | None:
+        return gpu_of_all(dict(zip(NAMES, self.arrays, strict=True)))
+
     def bound(self, codes: Codes = codes_here) -> core.Operands:
         return core.Operands(*(None if x is None else codes(x) for x in self.arrays))
 
@@ -410,25 +450,26 @@ def computed(
     multiplier: Multiplier,
 ) -> Any:
     """Where the operands lie."""
-    names = ("a", "b", "c", "scale_a", "scale_b")
-    gpu = gpu_of_all(dict(zip(names, x.arrays, strict=True)))
-    if gpu is None:
+    if (gpu := x.gpu()) is None:
         work = Work(u, x.k, engine, threads, seed, flags, multiplier, x.count)
         return work.run(x.bound(), x.count, x.shape)
     checked_threads(threads)
+    check_engine_there(engine, gpu)
+    work_there = core.DeviceProducts(gpu, u._core, x.k, bound_multiplier(multiplier), flags)
+    result = empty(gpu, (x.count,), u.result_format)
+    raised = DeviceBytes(gpu, x.shape) if flags else None
+    at = (result._there, raised and raised.there)
+    work_there.run(x.bound(codes_there), *at, checked_seed(seed), stream())
+    z = result.reshape(x.shape)
+    return z if raised is None else (z, raised.here())
+
+
+def check_engine_there(engine: str, gpu: int) -> None:
     if engine not in ("auto", name_of(gpu)):
         raise ValueError(
             f"engine = {engine!r}, and the operands lie on {name_of(gpu)}, whose engine computes "
             "there; leave it 'auto', or bring them here with .to_device('cpu')"
         )
-    work_there = core.DeviceProducts(gpu, u._core, x.k, bound_multiplier(multiplier), flags)
-    result = empty(gpu, (x.count,), u.result_format)
-    raised = DeviceFlags(gpu, x.shape) if flags else None
-    operands = x.bound(lambda array: array._there)
-    at = (result._there, raised and raised.there)
-    work_there.run(operands, *at, checked_seed(seed), stream())
-    z = result.reshape(x.shape)
-    return z if raised is None else (z, raised.here())
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:

@@ -14,7 +14,7 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
-from ._device import DeviceArray, DeviceFlags, empty, gpu_of_all, queue
+from ._device import DeviceArray, DeviceBytes, copied_in, empty, gpu_of_all, queue, spread_there
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, common_shape, operands, result_format
 
@@ -110,13 +110,9 @@ def computed_there(
 ) -> Any:
     """On the GPU whose memory the operands are in; flags come here."""
     shape = common_shape(arrays)
-    pairs = []
-    for x in arrays.values():
-        limbs = x._bits.shape[x.ndim :]
-        codes = x._with(np.broadcast_to(x._bits, (*shape, *limbs))).contiguous()
-        pairs.append((x.format._core, codes._there))
+    pairs = [(x.format._core, spread_there(x, shape)._there) for x in arrays.values()]
     z = empty(gpu, shape, to)
-    raised = DeviceFlags(gpu, shape) if flags else None
+    raised = DeviceBytes(gpu, shape) if flags else None
     at = (z._there, raised and raised.there)
     core.device_elementwise(queue(gpu), op, to._core, env, pairs, *at, seed)
     return (z, raised.here()) if raised else z
@@ -364,17 +360,32 @@ def scaleb(
         raise ValueError(
             f"x has shape {a.shape} and n has shape {powers.shape}; they do not broadcast to one"
         ) from None
+    steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64).reshape(shape)
+    env = core.Env(rounding, tininess, nan)
+    if (gpu := gpu_of_all({"x": a})) is not None:
+        return scaled_there(gpu, a, steps, to, env, flags, seed)
     spread = Array._of(
         _codes.bits(np.broadcast_to(_codes.items(a.bits, a.format), shape).copy(), a.format),
         a.format,
     )
-    steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64)
     result = _codes.empty(shape, to)
     raised = np.empty(shape, np.uint8) if flags else None
-    env = core.Env(rounding, tininess, nan)
     core.scaleb(to._core, env, a.format._core, spread.bits, steps, result, raised, seed)
     z = Array._of(result, to)
     return (z, raised) if flags else z
+
+
+def scaled_there(
+    gpu: int, x: DeviceArray, n: np.ndarray, to: Format, env: core.Env, flags: bool, seed: int
+) -> Any:
+    """On the GPU whose memory x is in, to which n is copied; flags come here."""
+    codes = spread_there(x, n.shape)
+    z = empty(gpu, n.shape, to)
+    raised = DeviceBytes(gpu, n.shape) if flags else None
+    at = (z._there, raised and raised.there)
+    powers = copied_in(gpu, n)
+    core.device_scaleb(queue(gpu), to._core, env, x.format._core, codes._there, powers, *at, seed)
+    return (z, raised.here()) if raised else z
 
 
 INTEGERS = {"int32": (32, True), "uint32": (32, False), "int64": (64, True), "uint64": (64, False)}

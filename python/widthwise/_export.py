@@ -10,6 +10,7 @@ from . import _widthwise as core
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -21,6 +22,7 @@ def export(
     rtl: bool | None = None,
     rounding_port: bool = False,
     lanes: int | None = None,
+    pipeline: Iterable[str] | None = None,
     vectors: int = 1000,
     seed: int = 0,
     model: bool = False,
@@ -45,7 +47,9 @@ def export(
         rtl: True: refuse a design that no RTL is built of. None: then README.md says why there is
             none. False: headers and the golden model's sources alone.
         rounding_port: round as a port `rm` says, in any mode that needs no random bits.
-        lanes: products of a block, for a unit that takes all of K at once, and only for such.
+        lanes: products of a whole dot product; needed where a unit takes all of K at once.
+        pipeline: stages behind which a register stands, as often as one is named; the module has a
+            clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
         vectors: how many at random, beside the directed ones.    seed: theirs.
         model: put libwidthwise_model.so, the golden model itself, beside its header, and the
             libraries that a wheel has brought for it.
@@ -73,6 +77,7 @@ def export(
         rtl,
         rounding_port,
         checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
+        None if pipeline is None else list(pipeline),
         checked_count("vectors", vectors, 0, 10**7),
         checked_count("seed", seed, 0, 2**64 - 1),
         libraries,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -90,10 +90,11 @@ def common_format(name: str, operands: list[Any]) -> Format:
             f"np.{name} of {kinds}: it moves Arrays of one format, given by position; make them "
             "with ww.array(value, format), or convert with .astype(format)"
         )
-    return found[0].format
+    format: Format = found[0].format
+    return format
 
 
-def leaves(x: Any) -> Any:
+def leaves(x: Any) -> Iterator[Any]:
     if isinstance(x, list | tuple):
         for element in x:
             yield from leaves(element)

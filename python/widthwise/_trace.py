@@ -10,7 +10,8 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._dot import Operands, checked_seed, prepared
+from ._device import name_of, queue
+from ._dot import Operands, checked_seed, codes_there, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
@@ -128,6 +129,7 @@ def trace(
     Args:
         unit: as `ww.Unit` takes it.
         a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
+            Of DeviceArrays it is computed where they lie, and the records come here.
         scale_a, scale_b, seed, multiplier: as in `ww.dot`.
         index: the flat position of the output that is traced, which stochastic rounding draws by.
     Returns:
@@ -147,10 +149,25 @@ def trace(
             f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: "
             "pass one row of each"
         )
-    wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
+    if (gpu := x.gpu()) is None:
+        wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
+    else:
+        wires = traced_there(gpu, u, x, checked_seed(seed), index, multiplier)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
     return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
+
+
+def traced_there(
+    gpu: int, u: Unit, x: Operands, seed: int, index: int, multiplier: Multiplier
+) -> list[tuple]:
+    """By a thread of the GPU whose memory the operands are in."""
+    if multiplier is not None:
+        raise ValueError(
+            f"multiplier = {multiplier!r}: a GPU traces exact products alone, and the operands lie "
+            f"on {name_of(gpu)}; .to_device('cpu') brings them here, where any is traced"
+        )
+    return core.device_trace(queue(gpu), u._core, x.bound(codes_there), seed, index)
 
 
 def trace_operation(

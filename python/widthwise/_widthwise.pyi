@@ -85,6 +85,38 @@ def device_elementwise(
     flags: Any,
     seed: int,
 ) -> None: ...
+def device_scaleb(
+    queue: Queue,
+    to: Format,
+    env: Env,
+    format: Format,
+    codes: Any,
+    powers: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+) -> None: ...
+def device_compare(
+    queue: Queue, how: str, fa: Format, a: Any, fb: Format, b: Any, result: Any, flags: Any
+) -> None: ...
+def device_running(
+    queue: Queue, unit: Unit, operands: Operands, result: Any, flags: Any, seed: int
+) -> None: ...
+def device_trace(
+    queue: Queue, unit: Unit, operands: Operands, seed: int, index: int
+) -> list[tuple]: ...
+def device_convolve(
+    queue: Queue,
+    unit: Unit,
+    convolution: Convolution,
+    x: Any,
+    weights: Any,
+    c: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+    multiplier: Any,
+) -> None: ...
 
 class DeviceSweep:
     def __init__(self, gpu: int, a: Any, b: Any, exact: Any, rounding: str) -> None: ...
@@ -223,9 +255,7 @@ class VectorChecker:
     vectors: int
     errors: int
     failures: list[str]
-    def __init__(
-        self, task: VectorTask, nan_bits: bool, int_bits: bool, inexact: str
-    ) -> None: ...
+    def __init__(self, task: VectorTask, nan_bits: bool, int_bits: bool, inexact: str) -> None: ...
     def feed(self, lines: bytes) -> None: ...
     def finish(self) -> None: ...
 

@@ -15,25 +15,6 @@ namespace {
 
 constexpr std::size_t panel_bytes = std::size_t{1} << 19;  // a second-level cache holds it
 
-// a * b is b * a to every bit: the same unit with its operands exchanged.
-Unit exchanged(Unit u) {
-  std::swap(u.a, u.b);
-  return u;
-}
-
-void check_unit(const Unit& u, const Convolution& c) {
-  if (u.scale)
-    throw std::invalid_argument(fmt::format(
-        "unit {}: it scales blocks of its operands, and convolutions have no scales; take one "
-        "that scales nothing",
-        to_string(u)));
-  const std::size_t padding = std::max(c.height.padding, c.width.padding);
-  if (padding > 0 && !u.a.fmt.zero)
-    throw std::invalid_argument(
-        fmt::format("padding = {}: x is {}, which has no 0; pad x with a number of your own",
-                    padding, to_string(u.a.fmt)));
-}
-
 bool is_stochastic(const Unit& u) {
   const auto draws = [](const std::optional<Round>& r) { return r && r->rm.stochastic(); };
   return u.out.rm.stochastic() || draws(u.product.round) || draws(u.group_sum.node_round) ||
@@ -57,6 +38,24 @@ std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t produ
 
 }  // namespace
 
+void check(const Unit& u, const Convolution& c) {
+  if (u.scale)
+    throw std::invalid_argument(fmt::format(
+        "unit {}: it scales blocks of its operands, and convolutions have no scales; take one "
+        "that scales nothing",
+        to_string(u)));
+  const std::size_t padding = std::max(c.height.padding, c.width.padding);
+  if (padding > 0 && !u.a.fmt.zero)
+    throw std::invalid_argument(
+        fmt::format("padding = {}: x is {}, which has no 0; pad x with a number of your own",
+                    padding, to_string(u.a.fmt)));
+}
+
+Unit exchanged(Unit u) {
+  std::swap(u.a, u.b);
+  return u;
+}
+
 struct ConvolutionEngine::Panel : WindowRange {};
 
 ConvolutionEngine::ConvolutionEngine(const Unit& unit, const Convolution& convolution, bool flags,
@@ -64,7 +63,7 @@ ConvolutionEngine::ConvolutionEngine(const Unit& unit, const Convolution& convol
     : unit_(exchanged(unit)), convolution_(convolution) {
   check(unit);
   check(convolution);
-  check_unit(unit, convolution);
+  check(unit, convolution);
   engine_ = prepare({unit_, convolution.length(), flags, exchanged(std::move(multiplier))}, engine);
   columns_ = panel_columns(convolution, unit_, engine_.products_at_once);
 }

@@ -44,6 +44,39 @@ constexpr Result<U> apply(Operation op, const Rounder<U>& to, const Layout<U>* f
   return {};
 }
 
+// Whether a comparison holds, and what it raises. The total orders, of one format, raise nothing.
+struct Truth {
+  bool holds;
+  Flags flags = 0;
+};
+
+constexpr bool holds(Comparison how, Relation r) {
+  using enum Comparison;
+  switch (how) {
+    case quiet_equal:
+    case signaling_equal: return r == Relation::equal;
+    case quiet_less:
+    case signaling_less: return r == Relation::less;
+    case quiet_less_equal:
+    case signaling_less_equal: return r == Relation::less || r == Relation::equal;
+    case quiet_unordered: return r == Relation::unordered;
+    default: return false;
+  }
+}
+
+constexpr bool is_loud(Comparison how) {
+  using enum Comparison;
+  return how == signaling_equal || how == signaling_less || how == signaling_less_equal;
+}
+
+template <class U>
+constexpr Truth apply(Comparison how, const Layout<U>& fa, const U& a, const Layout<U>& fb,
+                      const U& b) {
+  if (how == Comparison::total_order) return {total_order(fa, a, b)};
+  if (how == Comparison::total_order_magnitude) return {total_order_magnitude(fa, a, b)};
+  return {holds(how, compare(fa, a, fb, b)), comparison_flags(fa, a, fb, b, is_loud(how))};
+}
+
 // The random bits of element i; none where rounding takes none.
 template <class U>
 constexpr U draw(const Rounding& rounding, const RandomSource& random, std::size_t i) {

@@ -83,6 +83,15 @@ void check(const ElementTask& task) {
                     to_string(task.to), to_string(task.operands[0])));
 }
 
+void check(Comparison how, const Format& a, const Format& b) {
+  const bool one_format =
+      how == Comparison::total_order || how == Comparison::total_order_magnitude;
+  if (one_format && a != b)
+    throw std::invalid_argument(
+        fmt::format("total order of {} and {}: one format is wanted, convert first", to_string(a),
+                    to_string(b)));
+}
+
 int digits_needed(const ElementTask& task) {
   int digits = digits_needed(task.to, task.env.rounding);
   for (const Format& f : task.operands)
@@ -130,12 +139,7 @@ void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int
 
 void compare(Comparison how, const CodeArray& a, const CodeArray& b, std::size_t count,
              std::uint8_t* result, std::uint8_t* flags) {
-  const bool one_format =
-      how == Comparison::total_order || how == Comparison::total_order_magnitude;
-  if (one_format && a.format != b.format)
-    throw std::invalid_argument(
-        fmt::format("total order of {} and {}: one format is wanted, convert first",
-                    to_string(a.format), to_string(b.format)));
+  check(how, a.format, b.format);
   const CompareJob job{how, a, b, count, result, flags};
   const int needed = std::max(digits_needed(a.format), digits_needed(b.format));
   with_carrier(needed, [&](auto u) { run_compare<typename decltype(u)::type>(job); });

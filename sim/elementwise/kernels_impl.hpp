@@ -273,40 +273,16 @@ void run_from_integers(const IntegerJob& job) {
   }
 }
 
-constexpr bool holds(Comparison how, Relation r) {
-  using enum Comparison;
-  switch (how) {
-    case quiet_equal:
-    case signaling_equal: return r == Relation::equal;
-    case quiet_less:
-    case signaling_less: return r == Relation::less;
-    case quiet_less_equal:
-    case signaling_less_equal: return r == Relation::less || r == Relation::equal;
-    case quiet_unordered: return r == Relation::unordered;
-    default: return false;
-  }
-}
-
 template <class U>
 void run_compare(const CompareJob& job) {
   const Layout<U> fa(job.a.format), fb(job.b.format);
-  const bool loud = job.how == Comparison::signaling_equal ||
-                    job.how == Comparison::signaling_less ||
-                    job.how == Comparison::signaling_less_equal;
-  const bool ordered =
-      job.how == Comparison::total_order || job.how == Comparison::total_order_magnitude;
   for (std::size_t i = 0; i < job.count; ++i) {
     U a, b;
     load_chunk(job.a, i, 1, &a);
     load_chunk(job.b, i, 1, &b);
-    if (job.how == Comparison::total_order)
-      job.result[i] = total_order(fa, a, b);
-    else if (job.how == Comparison::total_order_magnitude)
-      job.result[i] = total_order_magnitude(fa, a, b);
-    else
-      job.result[i] = holds(job.how, compare(fa, a, fb, b));
-    if (job.flags)
-      job.flags[i] = ordered ? 0 : static_cast<std::uint8_t>(comparison_flags(fa, a, fb, b, loud));
+    const Truth z = apply(job.how, fa, a, fb, b);
+    job.result[i] = z.holds;
+    if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
   }
 }
 

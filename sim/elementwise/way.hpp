@@ -35,6 +35,8 @@ struct ElementTask {
 
 // Throws std::invalid_argument where the operation does not take so many operands, or formats.
 void check(const ElementTask& task);
+// Or where a comparison does not take these formats.
+void check(Comparison how, const Format& a, const Format& b);
 // Digits of a carrier that holds its exact result.
 int digits_needed(const ElementTask& task);
 

@@ -7,11 +7,17 @@ namespace tests {
 using namespace widthwise;
 using namespace widthwise::cuda;
 
-std::map<std::string, HostDevice::Body> element_kernels() {
-  std::map<std::string, HostDevice::Body> all;
-  all["elements_64"] = each_thread<Elements<std::uint64_t>>();
-  all["elements_128"] = each_thread<Elements<uint128>>();
-  all["elements_256"] = each_thread<Elements<Wide<4>>>();
+template <class U>
+void add_elements(const std::string& digits, Kernels& all) {
+  all["elements_" + digits] = each_thread<Elements<U>>();
+  all["compare_" + digits] = each_thread<Comparisons<U>>();
+}
+
+Kernels element_kernels() {
+  Kernels all;
+  add_elements<std::uint64_t>("64", all);
+  add_elements<uint128>("128", all);
+  add_elements<Wide<4>>("256", all);
 #define WIDTHWISE_QUANTISE(name, From, Item, LongCodes, Rounded, ends) \
   all[#name] = each_thread<Quantise<From, Item, LongCodes, Rounded, Ends::ends>>();
   WIDTHWISE_QUANTISE_KERNELS(WIDTHWISE_QUANTISE)

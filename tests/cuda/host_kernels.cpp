@@ -4,11 +4,10 @@
 #include "cuda/kernels/errors.hpp"
 #include "cuda/kernels/group_tile.hpp"
 #include "cuda/kernels/move.hpp"
+#include "cuda/kernels/pad_image.hpp"
 #include "cuda/kernels/pair_tile.hpp"
 #include "cuda/kernels/random_tile.hpp"
 #include "cuda/kernels/tensor_tile.hpp"
-#include "cuda/kernels/text_multiplier.hpp"
-#include "cuda/kernels/unit_outputs.hpp"
 #include "cuda/kernels/values.hpp"
 #include "cuda/product.hpp"
 
@@ -25,17 +24,6 @@ HostDevice::Body layers(RoundingMode mode) {
         const auto& all = *static_cast<const cuda::TileLayers<T>*>(argument);
         for (std::size_t z = 0; z < grid.blocks_z; ++z) one(&all.layer[z], grid);
       };
-}
-
-template <class Multiply>
-using Supplied = SuppliedMultiplier<uint128, Multiply>;
-template <class Multiply>
-using SuppliedWide = SuppliedMultiplier<Wide<12>, Multiply>;
-
-template <class Small, class Medium>
-void add_units(const std::string& multiplier, Kernels& all) {
-  all["unit_small" + multiplier] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t, Small>>();
-  all["unit_medium" + multiplier] = each_thread<cuda::UnitOutputs<Wide<12>, uint128, Medium>>();
 }
 
 template <class T, class Step>
@@ -77,8 +65,9 @@ void add_tiles(const std::string& type, Kernels& all) {
 
 template <lanes::Multiply multiply>
 void add_random(const std::string& tile, Kernels& all) {
-  all[tile] = layers<float, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
-  all[tile + "_special"] = layers<float, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
+  using Args = cuda::TileArgs<float>;
+  all[tile] = phases<Args, cuda::RandomTile<multiply, false>>(RoundingMode::rne);
+  all[tile + "_special"] = phases<Args, cuda::RandomTile<multiply, true>>(RoundingMode::rne);
 }
 
 template <class Join, class Sum>
@@ -98,9 +87,6 @@ HostDevice::Body pair_tile() {
 
 Kernels kernels() {
   Kernels all;
-  add_units<ExactMultiplier<uint128>, ExactMultiplier<Wide<12>>>("", all);
-  add_units<Supplied<NamedMultiplier>, SuppliedWide<NamedMultiplier>>("_named", all);
-  add_units<Supplied<cuda::TextMultiplier>, SuppliedWide<cuda::TextMultiplier>>("_text", all);
   add_tiles<float>("float", all);
   add_tiles<double>("double", all);
   using enum lanes::Multiply;
@@ -132,9 +118,11 @@ Kernels kernels() {
   all["measure_errors"] = each_thread<MeasureErrors>();
   all["join_errors"] = each_thread<JoinErrors>();
   all["move_items"] = each_thread<MoveItems>();
+  all["pad_image"] = each_thread<PadImage>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();
   all.merge(element_kernels());
   add_chain_kernels(all);
+  add_unit_kernels(all);
   return all;
 }
 
@@ -162,7 +150,3 @@ HostDevice& host_device() {
 }
 
 }  // namespace tests
-
-void widthwise_product(std::uint64_t ma, std::uint64_t mb, widthwise::uint128* mp) {
-  tests::host_device().linked(ma, mb, mp);
-}

@@ -37,6 +37,7 @@ HostDevice::Body phases(widthwise::RoundingMode mode = widthwise::RoundingMode::
 // In sources of their own.
 Kernels element_kernels();
 void add_chain_kernels(Kernels& all);
+void add_unit_kernels(Kernels& all);
 
 // The name of the CUDA engine whose device is this CPU, as the planner knows it.
 inline constexpr const char* cuda_on_the_cpu = "cuda on the CPU";

@@ -141,38 +141,43 @@ void write_files(const Scratch& folder, const std::vector<Dut>& duts) {
     for (const auto& file : dut.files) write(folder / file.name, file.text);
 }
 
-namespace {
+Simulation::Simulation(HdlSimulator with, const std::vector<Dut>& duts)
+    : program_(with == HdlSimulator::icarus ? "./sim" : "obj_dir/Vbenches") {
+  write_files(folder_, duts);
+  write(folder_ / "benches.v", all_benches(duts));
+  write(folder_ / "clocked.v", icarus_clock);
+  write(folder_ / "main.cpp", verilator_main);
+  // What is compiled runs for seconds, so the compiler's time is what counts: no optimisation, and
+  // few files, each of which reads the same headers.
+  const Ran built =
+      run(folder_.path(),
+          with == HdlSimulator::icarus
+              ? "iverilog -g2005 -y . -s clocked -o sim clocked.v benches.v"
+              : "verilator --cc --exe --build -O3 -Wno-lint -Wno-style "
+                "--top-module benches --output-split 100000 "
+                "-MAKEFLAGS 'OPT_FAST=-O0 OPT_GLOBAL=-O0' "
+                "-y . benches.v main.cpp > build.log 2>&1 || { cat build.log; false; }");
+  CHECK(built.output == "");
+  CHECK(built.status == 0);
+}
 
-Verdicts simulated(HdlSimulator with, const std::vector<Dut>& duts, bool tell) {
-  const Scratch folder;
-  write_files(folder, duts);
+Verdicts Simulation::run_on(const std::vector<Dut>& duts, bool tell) {
   for (const Dut& dut : duts) {
     std::string lines;
     for (const std::string& vector : dut.vectors) lines += vector + "\n";
-    write(folder / (dut.name + ".hex"), lines);
+    write(folder_ / (dut.name + ".hex"), lines);
   }
-  write(folder / "benches.v", all_benches(duts));
-  write(folder / "clocked.v", icarus_clock);
-  write(folder / "main.cpp", verilator_main);
-  const std::string command =
-      with == HdlSimulator::icarus
-          ? "iverilog -g2005 -y . -s clocked -o sim clocked.v benches.v && ./sim"
-          : "verilator --cc --exe --build -O3 -Wno-lint -Wno-style --top-module benches "
-            "-MAKEFLAGS OPT_FAST=-O0 -y . benches.v main.cpp > build.log 2>&1 || cat build.log; "
-            "obj_dir/Vbenches";
-  const Ran ran = run(folder.path(), command);
+  const Ran ran = run(folder_.path(), program_);
   CHECK(ran.status == 0);
   return read_verdicts(ran.output, tell);
 }
 
-}  // namespace
-
 Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts) {
-  return simulated(with, duts, true);
+  return Simulation(with, duts).run_on(duts);
 }
 
 long faults(HdlSimulator with, const Dut& dut) {
-  const Verdict v = simulated(with, {dut}, false)[dut.name];
+  const Verdict v = Simulation(with, {dut}).run_on({dut}, false)[dut.name];
   return v.errors + static_cast<long>(dut.vectors.size()) - v.vectors;
 }
 

@@ -45,7 +45,19 @@ using Verdicts = std::map<std::string, Verdict>;
 
 enum class HdlSimulator { icarus, verilator };
 
-// All units in one simulation. Output that is no verdict is a fault.
+// All units in one simulation, compiled once.
+class Simulation {
+ public:
+  Simulation(HdlSimulator with, const std::vector<Dut>& duts);
+  // The same units, each with as many vectors. Output that is no verdict is a fault; faults are
+  // told unless they are wanted.
+  Verdicts run_on(const std::vector<Dut>& duts, bool tell = true);
+
+ private:
+  Scratch folder_;
+  std::string program_;
+};
+
 Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts);
 
 // How many vectors one unit fails or does not come to, and nothing said of them.

@@ -156,8 +156,24 @@ def test_dlpack_goes_both_ways():
     [
         (lambda x, a: ww.matmul(x, a, unit="mac(e5m10)"), TypeError, "a lies on cuda and b on cpu"),
         (lambda x, a: ww.matmul(x, x, unit="mac(e4m3fn)"), TypeError, "takes e4m3fn there"),
-        (lambda x, a: ww.cumsum(x, unit="mac(e5m10)"), TypeError, "lie on cuda, and this is done"),
-        (lambda x, a: ww.trace("mac(e5m10)", x[0], x[0]), TypeError, "copies them here"),
+        (lambda x, a: ww.classify(x), TypeError, "lie on cuda, and this is done"),
+        (lambda x, a: ww.less(x, a), TypeError, "x lies on cuda and y on cpu"),
+        (lambda x, a: ww.trace("mac(e5m10)", x[0], a[0]), TypeError, "a lies on cuda and b on cpu"),
+        (
+            lambda x, a: ww.trace("mac(e5m10)", x[0], x[0], multiplier="mitchell"),
+            ValueError,
+            "a GPU traces exact products alone, and the operands lie on cuda",
+        ),
+        (
+            lambda x, a: ww.conv1d(x, x[:, None], unit="mac(e5m10)", groups=4, engine="lanes"),
+            ValueError,
+            "engine = 'lanes', and the operands lie on cuda",
+        ),
+        (
+            lambda x, a: ww.conv1d(x, a[:, None], unit="mac(e5m10)", groups=4),
+            TypeError,
+            "x lies on cuda and w on cpu",
+        ),
         (
             lambda x, a: ww.matmul(x, x, unit="mac(e5m10)", engine="lanes"),
             ValueError,
@@ -220,10 +236,58 @@ def test_elementwise_functions_compute_where_their_operands_lie():
     assert same(wide.to_device("cuda") + wide.to_device("cuda"), wide + wide)
     with pytest.raises(TypeError, match="x lies on cuda and y on cpu"):
         ww.add(there[0], y)
-    with pytest.raises(TypeError, match="lie on cuda, and this is done on the CPU"):
-        ww.less(there[0], there[1])
-    with pytest.raises(TypeError, match="lie on cuda, and this is done on the CPU"):
-        ww.scaleb(there[0], 1)
+
+
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m10", "binary64"])
+def test_comparisons_and_scaleb_are_computed_where_their_operands_lie(format):
+    x, y = codes((3, 1, 8), format, 1), codes((5, 8), format, 2)
+    y[0].bits[:] = x[0, 0].bits
+    a, b = x.to_device("cuda"), y.to_device("cuda")
+    names = ("equal", "less", "greater_equal", "unordered", "not_equal", "less_signaling")
+    for name in (*names, "total_order", "total_order_magnitude"):
+        compare = getattr(ww, name)
+        truths, raised = compare(a, b[:, ::-1], flags=True)
+        wanted, flags = compare(x, y[:, ::-1], flags=True)
+        assert truths.dtype == np.bool_ and np.array_equal(truths, wanted), name
+        assert np.array_equal(raised, flags), name
+    assert np.array_equal(a < b, x < y) and np.array_equal(a[0] == b, x[0] == y)
+    n = np.arange(-20, 20).reshape(5, 8)
+    for how in ({}, {"rounding": "rtz", "format": "e5m2"}, {"rounding": "sr8", "seed": 7}):
+        result, raised = ww.scaleb(a, n, flags=True, **how)
+        wanted, flags = ww.scaleb(x, n, flags=True, **how)
+        assert same(result, wanted) and np.array_equal(raised, flags)
+    assert same(ww.scaleb(b[0, 0], 3), ww.scaleb(y[0, 0], 3))
+    assert same(ww.scaleb(a[:0], n), ww.scaleb(x[:0], n))
+
+
+@pytest.mark.parametrize(
+    "unit", ["mac(e5m10)", "hopper.f16.f32", "kulisch(e5m10)", "mac(e5m10, sum=e5m10:sr9)"]
+)
+def test_convolutions_sums_and_traces_are_computed_where_their_operands_lie(unit):
+    u = ww.Unit(unit)
+    x, w, c = codes((2, 4, 7, 9), u.a, 1), codes((6, 2, 3, 2), u.b, 2), codes((24,), u.c, 3)[:6]
+    a, b, d = (operand.to_device("cuda") for operand in (x, w, c))
+    for how in ({}, {"padding": (1, 2), "stride": 2}, {"dilation": (1, 3), "seed": 5}):
+        there, raised = ww.conv2d(a, b, c=d, unit=u, groups=2, flags=True, **how)
+        here, flags = ww.conv2d(x, w, c=c, unit=u, groups=2, flags=True, **how)
+        assert same(there, here) and np.array_equal(raised, flags)
+        without = ww.conv2d(a, b, unit=u, groups=2, **how)
+        assert same(without, ww.conv2d(x, w, unit=u, groups=2, **how))
+    assert same(ww.conv2d(a[1], b, unit=u, groups=2), ww.conv2d(x[1], w, unit=u, groups=2))
+    full = ww.conv2d(x, w, unit=u, groups=2)
+    if u.c == u.result_format:
+        onto = ww.conv2d(a, b, c=full.to_device("cuda"), unit=u, groups=2)
+        assert same(onto, ww.conv2d(x, w, c=full, unit=u, groups=2))
+    turned = ww.conv1d(a[0, :, ::-1, 0], b[..., 0].contiguous(), unit=u, groups=2, padding=1)
+    assert same(turned, ww.conv1d(x[0, :, ::-1, 0], w[..., 0], unit=u, groups=2, padding=1))
+    if u.a == u.b:
+        sums, raised = ww.cumsum(a, unit=u, axis=1, flags=True)
+        wanted, flags = ww.cumsum(x, unit=u, axis=1, flags=True)
+        assert same(sums, wanted) and np.array_equal(raised, flags)
+        assert same(ww.cumsum(a[0, 0], unit=u, seed=2), ww.cumsum(x[0, 0], unit=u, seed=2))
+    rows = (a[0, 0, 0], a[1, 1, 1]), (x[0, 0, 0], x[1, 1, 1])
+    there, here = (ww.trace(u, *pair, seed=3, index=7) for pair in rows)
+    assert there.wires == here.wires and there.result.bits == here.result.bits
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -96,7 +96,7 @@ def test_bounds_that_are_none():
     assert study.bound("mac(bfloat16)", 255) == inf
     assert isnan(study.bound("kahan(e5m10)", 10))
     u = float(Fraction(1, 2**11))
-    gamma = 9 * u / (1 - 9 * u)
+    gamma = 10 * u / (1 - 10 * u)
     assert study.bound("neumaier(e5m10, product=binary32)", 10) == pytest.approx(
         u + gamma**2, rel=0.02
     )
@@ -135,6 +135,19 @@ def test_seeds_are_of_units_that_draw():
         z = ww.sum(ww.array([0.1] * 50, "e5m10"), unit=units[1], seed=seed)
         exact = 50 * ww.array(0.1, "e5m10").to_fractions().item()
         assert found.error[units[1]][j, 0, 0] == float(z.to_fractions().item() - exact)
+
+
+def test_no_engine_changes_an_accumulation_and_progress_is_told():
+    units, seen = ["mac(e5m10)", "hopper.f16.f32", "mac(e5m10, sum=e5m10:sr4)"], []
+    terms = np.random.default_rng(7).standard_normal((5, 90))
+    fast, slow = (
+        study.accumulation(
+            terms, None, units, seeds=[1, 2], engine=engine, progress=lambda *x: seen.append(x)
+        )
+        for engine in ("auto", "reference")
+    )
+    assert all((fast.error[unit] == slow.error[unit]).all() for unit in fast.units)
+    assert seen == [(1, 3), (2, 3), (3, 3)] * 2
 
 
 def test_a_band_holds_its_share_of_the_seeds():
@@ -235,6 +248,7 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
         ("mac(e5m10, sum=binary32)", "takes its C in e5m10 and ends in e8m23"),
         ("kahan(e5m10)", "has chain.compensation"),
         ("mac(e5m10, promote=4:e5m10)", "has chain.promote"),
+        ("cdna2.bf16", "reads its C otherwise than its running sum"),
     ],
 )
 def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):

@@ -177,14 +177,37 @@ def test_a_units_wires_bear_the_specifications_widths():
     assert wires[5:7] == ["46 bits × 5", "49 bits"]
 
 
+@pytest.mark.parametrize(
+    ("unit", "stage"),
+    [
+        ("hopper.e4m3.f32", "align"),
+        ("cdna3.f16", "join"),
+        ("blackwell.nvfp4", "align"),
+        ("hopper.e4m3.promote128", "promote"),
+        ("lowered.e4m3.f32", "c last"),
+    ],
+)
+def test_c_comes_in_where_the_definition_adds_it(unit, stage):
+    steps = pipeline.pipeline(ww.Unit(unit))
+    assert [step.stage for step in steps if step.takes.startswith("c ")] == [stage]
+
+
 # --- Traces ---------------------------------------------------------------------------------------
 
 
 def operands(u, rng, spread):
+    """Numbers of a few binades; without a spread any finite codes."""
     k = int(rng.integers(1, 12))
+    if spread is None:
+        return codes(u.a, rng, k), codes(u.b, rng, k), codes(u.c, rng, 1)[0]
     a = np.ldexp(rng.standard_normal(k), rng.integers(-6, spread, k))
     c = rng.standard_normal() * 2.0 ** int(rng.integers(-9, 5))
     return ww.array(a, u.a, nan="zero"), ww.array(rng.standard_normal(k), u.b), ww.array(c, u.c)
+
+
+def codes(f, rng, k):
+    drawn = ww.from_bits(rng.integers(0, 1 << f.width, 16 * k, np.uint64).astype(f.dtype), f)
+    return drawn[ww.isfinite(drawn)][:k]
 
 
 def unpacked_answer(trace, c):
@@ -206,7 +229,7 @@ PLAIN = [u for u in UNITS if not ww.Unit(u).scale_format and not u.startswith("k
 def test_what_a_trace_lost_and_its_result_make_the_exact_answer(text):
     u, rng = ww.Unit(text), np.random.default_rng(7)
     finite = 0
-    for spread in (1, 4, 4, 9):
+    for spread in (1, 4, 4, 9, None, None, None):
         a, b, c = operands(u, rng, spread)
         trace = ww.trace(u, a, b, c)
         if not ww.isfinite(trace.result):
@@ -228,6 +251,13 @@ def test_a_closed_gap_is_no_loss_and_the_rounding_tells_the_tail():
     x = ww.array([16.0], "e8m7")
     trace = ww.trace("fma(e8m7)", x, x, ww.array(-(2.0**-60), "e8m7"))
     assert [value(gone.lost) for gone in lost_at(trace).values()] == [Fraction(-1, 1 << 60)]
+
+
+def test_a_term_too_far_below_an_exact_sum_to_be_aligned_is_not_forgotten():
+    a, b = ww.array([[2.0**-100, 2.0**30], [2.0**-50, 2.0**30]], "e8m7")
+    trace = ww.trace("cdna1.bf16", a, b, ww.array(2.0**110, "binary32"))
+    lost = [value(gone.lost) for gone in lost_at(trace).values()]
+    assert lost == [Fraction(1, 1 << 150) + (1 << 60)]
 
 
 def test_a_term_below_the_window_is_lost_whole():
@@ -262,6 +292,14 @@ def test_numbers_too_far_apart_give_no_figure():
 
 def far_below():
     return ww.from_bits(np.array([1, 0], np.uint64), "e60m10")
+
+
+def test_a_term_2_to_the_60_digits_below_the_window_is_lost_and_drawn():
+    x = ww.from_bits([1, 0x3FFFFFFFFFFFFFFBFA], "e60m10")
+    trace = ww.trace("dot(e60m10, lanes=2, align=9:rtz)", x, ww.array([1.0, 1.0], "e60m10"))
+    assert "2^-576460752303423496, all" in str(trace.card())
+    well_formed(trace)
+    well_formed(x)
 
 
 def test_digits_split_where_a_step_cuts():

@@ -45,6 +45,17 @@ def test_every_decision_the_code_cites_is_in_the_semantics():
     assert {(file, decision) for file, decision in cited if decision not in defined} == set()
 
 
+def test_every_error_that_a_page_quotes_is_raised_by_an_example_that_runs():
+    """test_guides.py runs the examples, and compares the whole message."""
+    error = re.compile(r"^(?:\w+Error: .+|widthwise: .+)$", re.MULTILINE)
+    quoted = {text for page in PAGES for text in error.findall(page.read_text())}
+    guides = "".join(page.read_text() for page in ROOT.glob("docs/**/*.md"))
+    examples = re.findall(r"^```python\n(>>> .*?)^```$", guides, re.MULTILINE | re.DOTALL)
+    raised = {text for example in examples for text in error.findall(example)}
+    assert quoted
+    assert quoted - raised == set()
+
+
 # --- The site -------------------------------------------------------------------------------------
 
 

@@ -85,6 +85,13 @@ def test_each_source_by_hand():
     assert found.total("operands") == Fraction(-1, 2**11) and found.total("alignment") == 0
 
 
+def test_formats_of_any_range_are_told_of():
+    found = study.sources(["1p20", "1p-70", "0x1.ffep0"], ["1p3", 1, 1], "mac(e30m10)")
+    assert [e.source for e in found.errors] == ["sum rounding"] * 2
+    edge = study.sources(["1p15", "0x1.ff8p14", "0x1.8p4"], [1, 1, 1], "mac(e5m10;overflow=max)")
+    assert told(edge) == [(2, "overflow", Fraction(-24))]  # 65504 is the largest
+
+
 def test_the_account_ends_where_numbers_end():
     found = study.sources([400.0, 1.0, 400.0, 1.0], None, "mac(e4m3fn)")
     assert (found.overflow_at, found.result) == (2, None)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import widthwise as ww
@@ -11,6 +12,8 @@ import widthwise as ww
 DESIGNS = {
     "mul16": ("multiply(binary16)", {}),
     "fma8": ("muladd(e4m3fn)", {"rounding_port": True, "vectors": 200}),
+    "piped": ("add(bfloat16)", {"pipeline": ["unpack", "exact", "exact"], "vectors": 100}),
+    "random": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
 }
 
@@ -22,7 +25,12 @@ def alone():
 
 def make(folder, *targets):
     return subprocess.run(
-        ["make", *targets], cwd=folder, env=alone(), text=True, stdout=subprocess.PIPE, stderr=-2
+        ["make", f"PYTHON={sys.executable}", *targets],
+        cwd=folder,
+        env=alone(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=-2,
     )
 
 
@@ -48,8 +56,18 @@ def mul16(folders, tmp_path):
     return shutil.copytree(folders / "mul16", tmp_path / "mul16", ignore=lambda *_: ["build"])
 
 
-@pytest.mark.parametrize("name", ["mul16", "fma8"])
-@pytest.mark.parametrize("tool", ["icarus", "cocotb", "ghdl"])
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("mul16", "icarus"),
+        ("mul16", "cocotb"),
+        ("mul16", "ghdl"),
+        ("fma8", "icarus"),
+        ("piped", "icarus"),
+        ("piped", "cocotb"),
+        ("random", "icarus"),
+    ],
+)
 def test_the_folder_alone_passes(folders, name, tool):
     needs("ghdl" if tool == "ghdl" else "iverilog")
     done = make(folders / name, tool)
@@ -57,6 +75,13 @@ def test_the_folder_alone_passes(folders, name, tool):
     if tool != "ghdl":
         count = len((folders / name / "vectors" / f"{name}.hex").read_text().splitlines()) - 7
         assert done.stdout == f"{tool}: {count} vectors, 0 errors\n"
+
+
+def test_registers_are_in_the_headers_and_an_unknown_stage_is_refused(folders, tmp_path):
+    assert "LATENCY = 3;" in (folders / "piped" / "piped.vh").read_text()
+    with pytest.raises(ValueError, match="pipeline names product, and x has no such stage"):
+        ww.export("add(bfloat16)", tmp_path / "x", name="x", pipeline=["product"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tensor_core_passes_in_verilator(folders):
@@ -187,6 +212,19 @@ def test_icarus_notices(mul16, fault):
     assert re.search(r"^\d+ vectors, [1-9]\d* errors$", done.stdout, re.M), done.stdout
     errors = re.findall(r"^vector \d+: ", done.stdout, re.M)
     assert len(errors) <= 20
+
+
+def test_dpi_passes_and_notices(tmp_path):
+    """The golden model judges the RTL in Verilator; a constant that is wrong shows at once."""
+    needs("verilator")
+    ww.export("dot(e4m3fn, c=e5m10, out=e5m10, lanes=2)", tmp_path / "hw", name="dot", model=True)
+    folder = shutil.move(tmp_path / "hw", tmp_path / "moved")
+    done = make(folder, "dpi", "CHECKS=20000")
+    assert done.stdout == "dpi: 20480 vectors, 0 errors\n"
+    replace(folder / "rtl" / "dot.v", ".BIAS(", ".BIAS(1 ^ ")
+    done = make(folder, "dpi", "CHECKS=20000")
+    assert done.returncode != 0 and "instead of" in done.stdout, done.stdout
+    assert len(re.findall(r"^vector \d+: ", done.stdout, re.M)) == 20
 
 
 # --- The folder itself ----------------------------------------------------------------------------

@@ -71,6 +71,15 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     assert {name.split("/")[-1] for name in made} >= {"METADATA", "RECORD", "LICENSE"}
 
 
+def test_the_wheel_has_the_licence_of_every_library_it_brings(wheel):
+    if not shutil.which("dpkg-query"):
+        pytest.skip("dpkg is not here, which knows the licences")
+    names = [name.split("/")[-1] for name in zipfile.ZipFile(wheel).namelist()]
+    libraries = {name.split("-")[0] for name in names if re.search(r"-[0-9a-f]{8}\.so", name)}
+    assert {"libmpfr", "libgmp"} <= libraries or not ww.build_info()["mpfr"]
+    assert libraries == {name.split(".")[0] for name in names if name.endswith(".copyright")}
+
+
 def test_the_example_of_the_readme_runs_in_an_empty_environment(empty_environment, tmp_path):
     program = next(
         code

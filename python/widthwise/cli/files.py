@@ -48,7 +48,13 @@ def add_export(commands: Any) -> None:
         "--rounding-port", action="store_true", help="round as a port says, not as UNIT does"
     )
     command.add_argument(
-        "--lanes", type=int, metavar="N", help="of a block, where UNIT takes all of K at once"
+        "--lanes", type=int, metavar="K", help="products of a whole dot product, not of a block"
+    )
+    command.add_argument(
+        "--pipeline",
+        type=lambda text: text.split(","),
+        metavar="STAGES",
+        help="registers behind these, as product,round; default: no clock",
     )
     command.add_argument(
         "--vectors", type=int, default=1000, metavar="N", help="at random; default: 1000"
@@ -191,6 +197,7 @@ def run_export(options: argparse.Namespace) -> int:
             rtl=options.rtl,
             rounding_port=options.rounding_port,
             lanes=options.lanes,
+            pipeline=options.pipeline,
             vectors=options.vectors,
             seed=options.seed,
             model=options.model,

@@ -34,9 +34,7 @@ def arrays(data: bytes) -> Any:
         found = np.load(io.BytesIO(data), allow_pickle=False)
         several = {} if isinstance(found, np.ndarray) else {name: found[name] for name in found}
     except (ValueError, EOFError):
-        raise ValueError(
-            "this is no array of numbers; write it with np.save or np.savez"
-        ) from None
+        raise ValueError("this is no array of numbers; write it with np.save or np.savez") from None
     if isinstance(found, np.ndarray):
         return restored("it", found)
     return {name: restored(name, a) for name, a in several.items()}

@@ -102,7 +102,8 @@ def element_rows(x: Array, places: range) -> Iterator[tuple]:
 def exact_decimal(code: int, f: Format) -> str:
     """All digits of a code's value, unless there are very many."""
     begun = core.decimal(f._core, _codes.from_integers([code], f), 21)[0]
-    return _codes.written_out(code, f, EXACT_DIGITS) or f"{begun}…"
+    whole = "0x" in begun  # past some range numbers are written in hexadecimal
+    return _codes.written_out(code, f, EXACT_DIGITS) or begun + "…" * (not whole)
 
 
 def scaled(kind: str, negative: bool, significand: int, exponent: int) -> str:
@@ -111,3 +112,13 @@ def scaled(kind: str, negative: bool, significand: int, exponent: int) -> str:
         return ""
     sign = "-" if negative else ""
     return f"{sign}0x{significand:x}" + (f" × 2^{exponent}" if significand else "")
+
+
+def power_of_two(significand: int, exponent: int) -> str:
+    """2^e, 2^e - 2^d for a number of all ones, else about as many 2^e."""
+    top = exponent + significand.bit_length()
+    if significand & (significand - 1) == 0:
+        return f"2^{top - 1}"
+    if significand & (significand + 1) == 0:
+        return f"2^{top} - 2^{exponent}"
+    return f"≈ {significand / (1 << significand.bit_length() - 1):.4g} × 2^{top - 1}"

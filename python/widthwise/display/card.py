@@ -9,7 +9,7 @@ from .. import _codes
 from .. import _widthwise as core
 from .._format import Format, formats
 from .._table import Table
-from .bits import fields_of, legend
+from .bits import fields_of, legend, power_of_two
 from .style import FIELD_COLOURS, Card, Drawing, Html, label, stroke, svg, tag
 
 WIDTH = 560  # of every drawing, pixels
@@ -101,16 +101,6 @@ def number(f: Format, code: int) -> Number:
     bits = _codes.from_integers([code], f)
     _, _, significand, exponent = core.values(f._core, bits)[0]
     return Number(_codes.written_out(code, f, SHORT), significand, exponent)
-
-
-def power_of_two(significand: int, exponent: int) -> str:
-    """2^e, or 2^e - 2^d for a number of all ones, or about 2^e for what lies between."""
-    top = exponent + significand.bit_length()
-    if significand & (significand - 1) == 0:
-        return f"2^{top - 1}"
-    if significand & (significand + 1) == 0:
-        return f"2^{top} - 2^{exponent}"
-    return f"≈ 2^{exponent + math.log2(significand):.1f}"
 
 
 def shows_subnormals(f: Format) -> bool:

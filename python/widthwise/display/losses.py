@@ -103,22 +103,30 @@ class Reader:
 
     def align(self, wire: Wire, number: Dyadic | None) -> Loss | None:
         self.aligned.append(number)
-        return loss(self.terms.get(wire.lane), number) if self.cuts_terms else None
+        before = self.terms.pop(wire.lane, None)
+        return loss(before, number) if self.cuts_terms else None
 
     def group_sum(self, wire: Wire, number: Dyadic | None) -> Loss | None:
         """What was aligned is added here; with nothing aligned a number only passes."""
-        self.terms[wire.lane] = number
-        if not self.aligned:
+        summed = total(self.aligned)
+        passes, self.aligned = not self.aligned, []
+        if passes:
             self.exact = self.exact if self.gap_closed else number
-            return None
-        summed, self.aligned = total(self.aligned), []
+        elif self.closes_gap(wire, summed, number):
+            # Terms too far below to be aligned at all are still in `terms`.
+            self.exact, self.gap_closed = total([summed, *self.terms.values()]), True
+        else:
+            self.exact = number
+        self.terms[wire.lane] = number
+        return None if passes or self.gap_closed else loss(summed, number)
+
+    def closes_gap(self, wire: Wire, summed: Dyadic | None, number: Dyadic | None) -> bool:
+        """A closed gap (docs/semantics.md, D5) is off by less than the last digit and loses
+        nothing; a sum that is off by more did not fit its register."""
+        if summed is None or number is None:
+            return number is not None
         gone = loss(summed, number)
-        # A closed gap (docs/semantics.md, D5) is off by less than the last digit and loses nothing;
-        # a sum that is off by more did not fit its register.
-        near = bool(gone and gone.lost and gone.lost.top <= wire.exponent)
-        self.gap_closed = near or (summed is None and number is not None)
-        self.exact = summed if self.gap_closed else number
-        return None if self.gap_closed else gone
+        return gone is not None and gone.lost is not None and gone.lost.top <= wire.exponent
 
     block_sum = join = group_sum
 

@@ -61,7 +61,9 @@ class Reading:
         self._fields = u.fields
         self.each = times(u.lanes or ALL_OF_K)
         self.late_c = self("chain.c_at") == "last"
-        self.running = "0" if self.late_c else f"c {u.c}"  # what a chain begins with
+        apart = self.late_c or self("chain.promote.interval")  # C is added elsewhere
+        self.addend = "the sum so far" if apart else "c"
+        self.running = "0" if apart else f"c {u.c}"  # what a chain begins with
         self.groups = self.widths.get("block_sum.terms", 1) - (self("c_level") == "block")
 
     def __call__(self, name: str, default: Any = None) -> Any:
@@ -145,7 +147,7 @@ def summing(read: Reading, name: str, of: str, takes_c: bool, sums: int) -> list
     if terms == 1:
         return []
     others = terms - takes_c if read.unit.lanes else ALL_OF_K
-    does = f"{others} {of}{'s' * (others != 1)}{' and c' * takes_c}"
+    does = f"{others} {of}{'s' * (others != 1)}{f' and {read.addend}' * takes_c}"
     if node := read(f"{name}.node_round.fmt"):
         does += f", {read(f'{name}.order').replace('_', ' ')}, nodes {node}"
         return [Step(name, does, f"{Format(node).precision} bits{times(sums)}", sums > 1)]
@@ -167,7 +169,7 @@ def overflowing(read: Reading, name: str) -> str:
 def join_steps(read: Reading) -> list[Step]:
     steps = []
     if read("c_level", "group") == "late":
-        does = f"c added; {read.aligning('c_sum')}"
+        does = f"{read.addend} added; {read.aligning('c_sum')}"
         steps.append(Step("join", does, read.bits("c_sum.width"), takes=read.running))
     width = Format(read("out.fmt")).width
     return [*steps, Step(ROUND, read.rounding("out"), f"{width} bits")]
@@ -178,8 +180,9 @@ def chain_steps(read: Reading) -> list[Step]:
     u, steps = read.unit, []
     if interval := read("chain.promote.interval"):
         outer = read("chain.promote.round.fmt")
-        does = f"every {interval} products added to an outer sum"
-        steps.append(Step("promote", does, f"{Format(outer).width} bits, {outer}"))
+        does = f"every {interval} products, and at the end: added to the outer sum"
+        begins = "0" if read.late_c else f"c {u.c}"
+        steps.append(Step("promote", does, f"{Format(outer).width} bits, {outer}", takes=begins))
     if last := read("chain.c_round.fmt"):
         wire = f"{Format(last).width} bits"
         steps.append(Step("c last", read.rounding("chain.c_round"), wire, takes=f"c {u.c}"))
@@ -201,6 +204,8 @@ def around(u: Unit) -> list[str]:
         said.append("widths hold for k to 2^32")
     elif read.late_c:
         said.append("blocks follow each other from 0, c is added at the end")
+    elif read("chain.promote.interval"):
+        said.append("until it is promoted, the sum is the next block's; then it is 0")
     else:
         said.append("the result is the next block's c")
     return said

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 from .._codes import integers, readable
 from .._table import Table
 from .._trace import Trace, Wire, shown
+from .bits import power_of_two
 from .losses import Dyadic, Loss, losses, wire_number
 from .style import LOST, Card, coloured, html, tag
 
@@ -81,7 +81,8 @@ class Digits:
     def __init__(self, number: Dyadic, last: int | None = None) -> None:
         magnitude = abs(number.m)
         spare = (magnitude & -magnitude).bit_length() - 1 if magnitude else 0
-        low = spare if last is None else max(0, last - number.q)
+        furthest = magnitude.bit_length() + MOST_DIGITS  # a cut may lie 2^62 digits above
+        low = spare if last is None else min(max(0, last - number.q), furthest)
         tail = f"{magnitude & ((1 << low) - 1):0{low}b}" if low else ""
         self.kept = ends(f"{'-' if number.m < 0 else ''}{magnitude >> low:b}")
         self.dropped = ends(tail.rstrip("0"))
@@ -122,4 +123,4 @@ def number_text(x: Dyadic) -> str:
     """To six digits; as a power of two where no float reaches."""
     if -BIGGEST_FLOAT < x.top < BIGGEST_FLOAT:
         return f"{float(Fraction(x.m) * Fraction(2) ** x.q):.6g}"
-    return f"{'-' if x.m < 0 else ''}2^{x.q + math.log2(abs(x.m)):.1f}"
+    return ("-" if x.m < 0 else "") + power_of_two(abs(x.m), x.q)

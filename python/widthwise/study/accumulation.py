@@ -9,10 +9,10 @@ import numpy as np
 
 from .._array import Array
 from .._dot import Work
-from .._table import Table
+from .._table import Table, data_frame
 from .._unit import Unit
 from .bounds import bound, likely_bound
-from .growth import ErrorGrowth, data_frame, drawable, over_dots, prefix_figures
+from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
 from .operands import ExactSums, checked_lengths, listed, study_operands
 
 
@@ -71,10 +71,11 @@ class Accumulation(ErrorGrowth):
         measures = ("exact", "error", "absolute", "relative", "ulps", "magnitude", "condition")
         cases = {"unit": np.full(shape, unit), "seed": seeds, "dot": dots, "length": lengths}
         of_terms = self.magnitude[unit]
-        limits = {
-            "bound": self.bounds[unit] * of_terms,
-            "likely_bound": self.likely_bounds[unit] * of_terms,
-        }
+        with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
+            limits = {
+                "bound": self.bounds[unit] * of_terms,
+                "likely_bound": self.likely_bounds[unit] * of_terms,
+            }
         found = {name: getattr(self, name)[unit] for name in measures}
         return {name: x.reshape(-1) for name, x in (cases | found | limits).items()}
 

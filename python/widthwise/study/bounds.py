@@ -92,7 +92,7 @@ def compensated(steps: list[Rounding]) -> float:
     if any(step.bias for step in steps):
         return math.nan
     *products, sums = steps
-    grown = gamma((sums.times - 1) * sums.roundoff)
+    grown = gamma(sums.times * sums.roundoff)
     summed = sums.roundoff + grown**2 * (1 + sums.roundoff)
     rounded = gamma(sum(step.times * step.roundoff for step in products))
     return summed + rounded + summed * rounded

@@ -220,9 +220,12 @@ class Account:
     def rounding(
         self, step: int, source: str, exact: Fraction, rounded: Fraction, f: Format
     ) -> None:
-        if abs(exact) > f.max_finite:
+        if rounded == exact:
+            return
+        e = exponent(exact)
+        if e > f.emax or (e == f.emax and abs(exact) > f.max_finite):
             source = "overflow"
-        elif abs(exact) < f.min_normal:
+        elif e < f.emin:
             source = "underflow"
         self.note(step, source, rounded - exact)
 
@@ -234,6 +237,12 @@ class Account:
 def value(wire: Wire) -> Fraction:
     magnitude = wire.significand * Fraction(2) ** wire.exponent
     return -magnitude if wire.negative else magnitude
+
+
+def exponent(x: Fraction) -> int:
+    """Of the largest power of two that is not above |x|, which is not zero."""
+    e = abs(x.numerator).bit_length() - x.denominator.bit_length()
+    return e if abs(x) >= Fraction(2) ** e else e - 1
 
 
 def rounded_formats(fields: dict[str, Any]) -> dict[str, Format]:

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "widthwise/sim/convolution.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
 
@@ -56,6 +58,13 @@ void elementwise(const Queue& queue, Operation op, const Format& to, const Env& 
                  std::span<const CodeArray> operands, std::size_t count, void* result,
                  std::uint8_t* flags, RandomSource random);
 
+// The same for a * 2^n, n integers that lie there; and for comparisons, whose results are 0 or 1.
+void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArray& a,
+            const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
+            RandomSource random);
+void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeArray& b,
+             std::size_t count, std::uint8_t* result, std::uint8_t* flags);
+
 // Products of matrices that lie there.
 class DeviceProducts {
  public:
@@ -66,5 +75,16 @@ class DeviceProducts {
   int gpu_;
   std::unique_ptr<ProductEngine> engine_;
 };
+
+// Running results of a product that lies there: those of output (i, j) from (i * n + j) * k on.
+void run_running(const Queue& queue, const Unit& unit, const MatrixProduct& p);
+
+// Every stage of an output of a product that lies there.
+std::vector<TraceRow> trace(const Queue& queue, const Unit& unit, const MatrixProduct& p,
+                            std::size_t row, std::size_t column);
+
+// Of images that lie there. Throws std::invalid_argument as DeviceProducts does.
+void convolve(const Queue& queue, const Unit& unit, const Convolution& convolution,
+              const Multiplier& multiplier, const ConvolutionOperands& x);
 
 }  // namespace widthwise::cuda

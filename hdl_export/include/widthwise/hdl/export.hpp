@@ -10,6 +10,7 @@
 
 #include "widthwise/hdl/design.hpp"
 #include "widthwise/hdl/dialects.hpp"
+#include "widthwise/hdl/rtl.hpp"
 
 // A folder of files for one design.
 namespace widthwise::hdl {
@@ -23,7 +24,9 @@ struct ExportOptions {
   // why not where they are not; yet an option that is about them wants them.
   std::optional<bool> rtl{};
   bool rounding_port = false;  // the result is rounded as a port `rm` says
-  int lanes = 0;               // products of a block, for a unit that takes all of K at once
+  // Products of a whole dot product; needed where a unit takes all of K at once.
+  int lanes = 0;
+  RtlPipeline pipeline{};  // stages behind which a register stands; absent: no clock
   std::size_t vectors = 1000;  // at random, besides the directed ones
   std::uint64_t seed = 0;
   // Copied: the golden model's, and those that it needs, where a wheel has brought them.

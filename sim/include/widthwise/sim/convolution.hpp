@@ -34,6 +34,13 @@ struct Convolution {
 // Refuses what does not fit together, and sizes whose product no memory holds.
 void check(const Convolution& c);
 
+// Refuses block scales, and padding in a format without zero.
+void check(const Unit& unit, const Convolution& c);
+
+// a * b is b * a to every bit: the same unit with its operands exchanged. With filters as rows
+// outputs lie as results do.
+Unit exchanged(Unit unit);
+
 // Codes by strides in elements.
 struct CodeImages {  // (images, channels, height, width)
   const void* data = nullptr;
@@ -56,7 +63,6 @@ struct ConvolutionOperands {
 // An engine made ready for a convolution, whose work comes in pieces.
 class ConvolutionEngine {
  public:
-  // Refuses block scales, and padding in a format without zero.
   ConvolutionEngine(const Unit& unit, const Convolution& convolution, bool flags,
                     Multiplier multiplier = {}, std::string_view engine = "auto");
 
@@ -73,7 +79,7 @@ class ConvolutionEngine {
   void run_by_rows(const MatrixProduct& p) const;
   void run_beside(const MatrixProduct& p) const;
 
-  Unit unit_;  // with a and b exchanged: filters are rows, so that outputs lie as results do
+  Unit unit_;  // with a and b exchanged
   Convolution convolution_;
   Prepared engine_;
   std::size_t columns_;  // of a panel

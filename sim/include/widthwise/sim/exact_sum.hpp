@@ -10,7 +10,7 @@ namespace widthwise {
 
 // |computed - exact|: in units of the last place that the result's format has at the exact sum, and
 // relative to the sum. Infinite where one of the two is no number and the other is one. Each figure
-// is exact until it becomes a double, to two units of whose last place it is right.
+// is exact until it becomes a double, and right to three units of its last place.
 struct Deviation {
   double ulps, relative;
   double error;      // computed - exact

@@ -1,0 +1,43 @@
+#include "cuda/kernels/text_multiplier.hpp"
+#include "cuda/kernels/unit_outputs.hpp"
+#include "cuda/kernels/unit_running.hpp"
+#include "cuda/kernels/unit_trace.hpp"
+#include "host_kernels.hpp"
+
+namespace tests {
+namespace {
+
+using namespace widthwise;
+
+template <class Multiply>
+using Supplied = SuppliedMultiplier<uint128, Multiply>;
+template <class Multiply>
+using SuppliedWide = SuppliedMultiplier<Wide<12>, Multiply>;
+
+template <class Small, class Medium>
+void add_units(const std::string& multiplier, Kernels& all) {
+  all["unit_small" + multiplier] = each_thread<cuda::UnitOutputs<uint128, std::uint64_t, Small>>();
+  all["unit_medium" + multiplier] = each_thread<cuda::UnitOutputs<Wide<12>, uint128, Medium>>();
+}
+
+template <class M, class H>
+void add_looks(const std::string& size, Kernels& all) {
+  all["running_" + size] = each_thread<cuda::UnitRunning<M, H>>();
+  all["trace_" + size] = each_thread<cuda::UnitTrace<M, H>>();
+}
+
+}  // namespace
+
+void add_unit_kernels(Kernels& all) {
+  add_units<ExactMultiplier<uint128>, ExactMultiplier<Wide<12>>>("", all);
+  add_units<Supplied<NamedMultiplier>, SuppliedWide<NamedMultiplier>>("_named", all);
+  add_units<Supplied<cuda::TextMultiplier>, SuppliedWide<cuda::TextMultiplier>>("_text", all);
+  add_looks<uint128, std::uint64_t>("small", all);
+  add_looks<Wide<12>, uint128>("medium", all);
+}
+
+}  // namespace tests
+
+void widthwise_product(std::uint64_t ma, std::uint64_t mb, widthwise::uint128* mp) {
+  tests::host_device().linked(ma, mb, mp);
+}
