@@ -26,7 +26,7 @@ struct ExportOptions {
   bool rounding_port = false;  // the result is rounded as a port `rm` says
   // Products of a whole dot product; needed where a unit takes all of K at once.
   int lanes = 0;
-  RtlPipeline pipeline{};  // stages behind which a register stands; absent: no clock
+  RtlPipeline pipeline{};      // stages behind which a register stands; absent: no clock
   std::size_t vectors = 1000;  // at random, besides the directed ones
   std::uint64_t seed = 0;
   // Copied: the golden model's, and those that it needs, where a wheel has brought them.
