@@ -64,7 +64,7 @@ class Lines {
     text_ += fields.substr(1) + "\n";
     ++count_;
     check_.resize(fields.size());
-    std::ranges::rotate(check_, check_.begin() + 1);
+    std::rotate(check_.begin(), check_.begin() + 1, check_.end());
     for (std::size_t i = 0; i < fields.size(); ++i)
       check_[i] ^= fields[i] == ' ' ? 0 : fields[i] > '9' ? fields[i] - 'a' + 10 : fields[i] - '0';
   }

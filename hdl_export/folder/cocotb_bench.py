@@ -15,8 +15,8 @@ RESULTS = ("y", "flags")
 
 def header(text):
     """The integer constants of NAME.vh that a bench asks for."""
-    found = re.findall(r"(LATENCY|MODEL_HASH) = (?:64'h)?([0-9a-f]+);", text)
-    return {name: int(digits, 16) for name, digits in found}
+    found = re.findall(r"(LATENCY|MODEL_HASH) = (64'h)?([0-9a-f]+);", text)
+    return {name: int(digits, 16 if sized else 10) for name, sized, digits in found}
 
 
 def check_of(lines):

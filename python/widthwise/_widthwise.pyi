@@ -268,6 +268,7 @@ def export_design(
     rtl: bool | None,
     rounding_port: bool,
     lanes: int,
+    pipeline: list[str] | None,
     vectors: int,
     seed: int,
     libraries: list[str],
