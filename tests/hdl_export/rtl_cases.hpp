@@ -5,11 +5,12 @@
 namespace tests {
 
 std::vector<Dut> small_duts();          // on all operands there are
-std::vector<Dut> fma_duts(int count);   // of small formats whose triples are too many for each run
 std::vector<Dut> wide_duts(int count);  // on so many aimed ones, and named codes squared
 std::vector<Dut> unit_duts(int count);  // blocks of units
 std::vector<Dut> all_duts(int count);   // the latter two
 
+// Small formats whose triples are too many for every run.
+std::vector<Dut> fma_duts(int count);
 inline constexpr const char* small_fma_formats[] = {"e4m3fn", "e5m2", "e4m3fnuz"};
 const std::vector<std::string>& wide_operations();
 
