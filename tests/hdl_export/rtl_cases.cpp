@@ -33,6 +33,8 @@ constexpr const char* small_operations[] = {
     "convert e8m0fnu -> binary32",
 };
 
+}  // namespace
+
 // Wider ones, of every encoding and of exponents as wide as there are.
 const std::vector<std::string>& wide_operations() {
   static const std::vector<std::string> all = [] {
@@ -63,13 +65,22 @@ const std::vector<std::string>& wide_operations() {
   return all;
 }
 
-}  // namespace
-
 std::vector<Dut> small_duts() {
   std::vector<Dut> duts;
   for (const char* text : small_operations) {
     const auto op = operation(text);
     duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.operands)));
+  }
+  return duts;
+}
+
+std::vector<Dut> fma_duts(int count) {
+  Random random(12);
+  std::vector<Dut> duts;
+  for (const char* f : small_fma_formats) {
+    const auto op = operation(fmt::format("fma {0} {0} {0} -> {0}", f));
+    duts.push_back(
+        dut(fmt::format("fma{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
   }
   return duts;
 }

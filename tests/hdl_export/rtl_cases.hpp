@@ -10,6 +10,11 @@ std::vector<Dut> unit_duts(int count);        // blocks of units
 std::vector<Dut> all_duts(int count);         // the latter two
 std::vector<Dut> multiplier_duts(int count);  // with multipliers that are not exact
 
+// Small formats whose triples are too many for every run.
+std::vector<Dut> fma_duts(int count);
+inline constexpr const char* small_fma_formats[] = {"e4m3fn", "e5m2", "e4m3fnuz"};
+const std::vector<std::string>& wide_operations();
+
 // Units that nobody thought of, those apart that are refused.
 std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count);
 

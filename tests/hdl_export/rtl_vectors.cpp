@@ -106,11 +106,13 @@ Tuples every_tuple(const std::vector<Format>& formats) {
 }
 
 Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& random) {
+  std::vector<std::vector<Code>> all_named;
+  for (const Format& f : formats) all_named.push_back(named(f));
   Tuples all{{}};
   for (std::size_t i = 0; i < std::min<std::size_t>(formats.size(), 2); ++i) {
     Tuples longer;
     for (const auto& tuple : all)
-      for (const Code& code : named(formats[i])) {
+      for (const Code& code : all_named[i]) {
         longer.push_back(tuple);
         longer.back().push_back(code);
       }
@@ -120,7 +122,7 @@ Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& rando
   for (auto& tuple : all)
     for (std::size_t i = tuple.size(); i < formats.size(); ++i) {
       const Format& f = formats[i];
-      const auto names = named(f);
+      const auto& names = all_named[i];
       const auto kind = random() % 4;
       tuple.push_back(kind == 0            ? names[random() % names.size()]
                       : kind == 1 && i > 0 ? near(tuple[i - 1] & mask(f.width()), f, random)

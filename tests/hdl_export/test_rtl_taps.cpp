@@ -55,6 +55,15 @@ int exponent_bits(const Dut& d) {
   return std::stoi(top.substr(at + 4));
 }
 
+// What Icarus reads on the taps; Verilator has to read the same.
+Verdicts tapped(const std::vector<Dut>& duts) {
+  const Verdicts verdicts = simulate(HdlSimulator::icarus, duts);
+  if (have("verilator"))
+    for (const auto& [name, verdict] : simulate(HdlSimulator::verilator, duts))
+      CHECK(verdict.taps == verdicts.at(name).taps);
+  return verdicts;
+}
+
 // Taps of the last four stages, and the digits below the point of the exact one.
 std::vector<Field> rounding_taps(int xw) {
   return {{"out.sign", 1},   {"out.normal_exp", xw}, {"out.normal", 1},        {"out.subnormal", 1},
@@ -81,7 +90,7 @@ TEST_CASE("taps carry what the simulator's trace has at the stage of that name")
         duts.back().taps.push_back({fmt::format("{}_{}", x, field), 1});
     }
   }
-  const Verdicts verdicts = simulate(HdlSimulator::icarus, duts);
+  const Verdicts verdicts = tapped(duts);
   long compared[4] = {};
   for (std::size_t d = 0; d < duts.size(); ++d) {
     const auto op = operation(operations[d]);
@@ -150,7 +159,7 @@ TEST_CASE("a unit's taps: products and the aligned sum of hopper.e4m3.f32") {
   const Unit u = parse_unit("hopper.e4m3.f32");
   Dut d = dut("hopper", u, 40, random);
   d.taps = {{"product_sig", 1}, {"group_sum_sign", 1}, {"group_sum_exp", 1}, {"group_sum_sig", 1}};
-  const Verdicts verdicts = simulate(HdlSimulator::icarus, {d});
+  const Verdicts verdicts = tapped({d});
   const auto& taps = verdicts.at("hopper").taps;
   REQUIRE(taps.size() == d.vectors.size());
   const int xw = exponent_bits(d);

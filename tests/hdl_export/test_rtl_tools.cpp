@@ -2,11 +2,8 @@
 #include <fmt/core.h>
 
 #include "rtl_cases.hpp"
-#include "widthwise/sim/unit_text.hpp"
 
 using namespace tests;
-using widthwise::hdl::rtl;
-using widthwise::hdl::RtlFile;
 
 namespace {
 
@@ -25,45 +22,6 @@ void check_silent(const std::string& command) {
     ++linted;
   }
   CHECK(linted > 70);
-}
-
-long count_of(const std::string& report, const std::string& cell) {
-  const std::size_t at = report.rfind(cell);  // the last report is the whole design's
-  return at == std::string::npos ? 0 : std::stol(report.substr(at + cell.size()));
-}
-
-struct Area {
-  const char* what;
-  const char* top;  // ports tied to constants; names the unit `dut`
-  std::vector<RtlFile> files;
-  long most;
-};
-
-std::vector<Area> areas() {
-  const auto multiply = [](const char* f, const char* rounding) {
-    return rtl(operation(fmt::format("multiply {0} {0} -> {0} {1}", f, rounding)), "dut");
-  };
-  const char* mul8 =
-      "module top(input [7:0] a, b, output [7:0] y);\n  wire [4:0] flags;\n"
-      "  dut d (.a(a), .b(b), .y(y), .flags(flags));\nendmodule\n";
-  return {
-      {"e4m3fn multiplier, rne", mul8, multiply("e4m3fn", "rne"), 189},
-      {"e4m3fn multiplier, all modes and flags",
-       "module top(input [7:0] a, b, input [3:0] rm, output [7:0] y, output [4:0] flags);\n"
-       "  dut d (.a(a), .b(b), .rm(rm), .y(y), .flags(flags));\nendmodule\n",
-       multiply("e4m3fn", ""), 224},
-      {"e5m2 multiplier, rne", mul8, multiply("e5m2", "rne"), 175},
-      {"binary16 multiplier, rne",
-       "module top(input [15:0] a, b, output [15:0] y);\n  wire [4:0] flags;\n"
-       "  dut d (.a(a), .b(b), .y(y), .flags(flags));\nendmodule\n",
-       multiply("binary16", "rne"), 694},
-      {"dot product of four e4m3fn, all modes and flags",
-       "module top(input [31:0] a, b, input [3:0] rm, output [15:0] y, output [4:0] flags);\n"
-       "  dut d (.a(a), .b(b), .c(16'd0), .rm(rm), .y(y), .flags(flags));\nendmodule\n",
-       rtl(widthwise::parse_unit("dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=15:rtz)"), "dut",
-           {.rounding_port = true}),
-       1262},
-  };
 }
 
 }  // namespace
@@ -89,35 +47,5 @@ TEST_CASE("yosys makes neither latches nor loops of any unit") {
     CAPTURE(d.files.front().text);
     CHECK(ran.output == "");
     CHECK(ran.status == 0);
-  }
-}
-
-TEST_CASE("synth_ice40: no unit of the list is larger than its limit") {
-  if (!have("yosys")) return;
-  for (const Area& area : areas()) {
-    const Scratch folder;
-    for (const RtlFile& file : area.files) write(folder / file.name, file.text);
-    write(folder / "top.v", area.top);
-    const Ran ran = run(folder.path(),
-                        "yosys -p 'read_verilog *.v; synth_ice40 -top top; check -assert; stat'");
-    CHECK(ran.status == 0);
-    const long luts = count_of(ran.output, "SB_LUT4");
-    MESSAGE(fmt::format("{}: {} LUT4", area.what, luts));
-    CHECK(luts > 50);
-    CHECK(luts <= area.most);
-  }
-}
-
-TEST_CASE("synth_xilinx takes a unit of each kind") {
-  if (!have("yosys")) return;
-  for (const char* text : {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", "hopper.e4m3.f32"}) {
-    const Scratch folder;
-    for (const RtlFile& file : rtl(widthwise::parse_unit(text), "dut"))
-      write(folder / file.name, file.text);
-    const Ran ran =
-        run(folder.path(),
-            "yosys -p 'read_verilog *.v; synth_xilinx -noiopad -top dut; check -assert; stat'");
-    CHECK(ran.status == 0);
-    CHECK(count_of(ran.output, "LUT6 ") > 20);
   }
 }

@@ -1,0 +1,113 @@
+#include "areas.hpp"
+
+#include <fmt/core.h>
+
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+#include "tools.hpp"
+#include "widthwise/sim/operation_text.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace tests {
+namespace {
+
+using widthwise::hdl::rtl;
+using widthwise::hdl::RtlFile;
+using widthwise::hdl::RtlOperation;
+
+constexpr std::string_view formats[] = {"e4m3fn",   "e5m2",     "e4m3fnuz", "e2m1fn",
+                                        "bfloat16", "binary16", "binary32", "e6m9",
+                                        "e8m15",    "e20m49",   "e15m112"};
+constexpr std::string_view units[] = {"mac(e5m10)",     "hopper.e4m3.f32", "hopper.f16.f16",
+                                      "ampere.f16.f32", "kulisch(e4m3fn)", "blackwell.nvfp4",
+                                      "blackwell.mxfp4"};
+constexpr int kulisch_lanes = 4;
+
+// "| `fma e5m2` | 371 | 38 | 250 |"
+const std::regex table_row(R"(\| `(.*)` \| (\d+) \| (\d+) \| (\d+) \|)");
+constexpr std::string_view table_head = "|---|---|---|---|\n";
+
+// The last number behind a name in Yosys' statistics and reports.
+long last_of(const std::string& report, const std::string& pattern) {
+  long last = -1;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator i(report.begin(), report.end(), expression), end; i != end; ++i)
+    last = std::stol((*i)[1]);
+  if (last < 0) throw std::runtime_error("no " + pattern + " in what Yosys said");
+  return last;
+}
+
+}  // namespace
+
+Area measured(const std::vector<RtlFile>& files, const std::string& top) {
+  const Scratch folder;
+  for (const RtlFile& file : files) write(folder / file.name, file.text);
+  const Ran ran = run(folder.path(),
+                      fmt::format("yosys -q -p 'read_verilog *.v; hierarchy -check -top {0}; proc; "
+                                  "flatten; opt_clean; check -assert; "
+                                  "select -assert-none t:$*latch* t:$*dff*; design -save flat; "
+                                  "synth_ice40 -top {0}; check -assert; "
+                                  "tee -a areas ltp; tee -a areas stat; "
+                                  "design -load flat; synth_xilinx -noiopad -nodsp -top {0}; "
+                                  "check -assert; tee -a areas stat'",
+                                  top));
+  if (ran.status != 0 || !ran.output.empty()) throw std::runtime_error("yosys: " + ran.output);
+  const std::string report = read(folder / "areas");
+  Area area{last_of(report, "SB_LUT4 +(\\d+)"), last_of(report, "path in .*length=(\\d+)"), 0};
+  for (int inputs = 1; inputs <= 6; ++inputs) {
+    const std::string name = fmt::format(" LUT{} ", inputs);
+    if (report.find(name) != std::string::npos) area.lut6 += last_of(report, name + " *(\\d+)");
+  }
+  return area;
+}
+
+const std::vector<std::string>& area_rows() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> rows;
+    for (const char* operation : {"add", "multiply", "fma"})
+      for (const auto f : formats) rows.push_back(fmt::format("{} {}", operation, f));
+    for (const auto f : formats)
+      rows.push_back(fmt::format("convert {} -> {}", f == "binary32" ? "binary16" : "binary32", f));
+    rows.insert(rows.end(), std::begin(units), std::end(units));
+    return rows;
+  }();
+  return all;
+}
+
+std::vector<RtlFile> row_files(const std::string& row) {
+  std::istringstream words(row);
+  std::string what, format, arrow, result;
+  words >> what >> format >> arrow >> result;
+  if (format.empty()) {
+    const bool all_of_k = what.starts_with("kulisch");
+    return rtl(widthwise::parse_unit(what), "dut", {.lanes = all_of_k ? kulisch_lanes : 0});
+  }
+  const widthwise::Operation o = widthwise::parse_operation(what);
+  const auto operands = static_cast<std::size_t>(widthwise::arity(o));
+  return rtl(RtlOperation{.operation = o,
+                          .operands = {operands, widthwise::parse_format(format)},
+                          .result = widthwise::parse_format(result.empty() ? format : result)},
+             "dut");
+}
+
+std::map<std::string, Area> areas_of(const std::string& page) {
+  std::map<std::string, Area> areas;
+  for (std::sregex_iterator i(page.begin(), page.end(), table_row), end; i != end; ++i)
+    areas[(*i)[1]] = {std::stol((*i)[2]), std::stol((*i)[3]), std::stol((*i)[4])};
+  return areas;
+}
+
+std::string with_areas(const std::string& page, const std::map<std::string, Area>& areas) {
+  const std::size_t table = page.find(table_head) + table_head.size();
+  std::string text = page.substr(0, table);
+  for (const std::string& row : area_rows())
+    if (const auto a = areas.find(row); a != areas.end())
+      text += fmt::format("| `{}` | {} | {} | {} |\n", row, a->second.lut4, a->second.depth,
+                          a->second.lut6);
+  return text;
+}
+
+}  // namespace tests
