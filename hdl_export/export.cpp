@@ -7,7 +7,11 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "benches.hpp"
+#include "design_rtl.hpp"
 #include "model_files.hpp"
+#include "readme.hpp"
+#include "vectors.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -30,6 +34,23 @@ std::string contents(const std::filesystem::path& path) {
   return all;
 }
 
+// The modules, or why there are none.
+struct BuiltRtl {
+  std::optional<DesignRtl> rtl;
+  std::string reason;
+};
+
+BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
+  if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
+  const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0;
+  if (asked) return {design_rtl(design, name, options), ""};
+  try {
+    return {design_rtl(design, name, options), ""};
+  } catch (const std::invalid_argument& why) {
+    return {{}, why.what()};
+  }
+}
+
 }  // namespace
 
 void check_export_name(std::string_view name) {
@@ -43,7 +64,7 @@ void check_export_name(std::string_view name) {
 }
 
 std::vector<File> export_files(const Design& design, std::string_view name,
-                               const std::filesystem::path& library) {
+                               const ExportOptions& options) {
   check_export_name(name);
   const ConstantTable table = design_constants(design, name);
   std::vector<File> files = header_files(table);
@@ -51,14 +72,22 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
-  if (!library.empty()) files.push_back({library.filename(), contents(library)});
+  for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
+  const BuiltRtl built = built_rtl(design, name, options);
+  const std::vector<Port> ports = built.rtl ? built.rtl->ports : std::vector<Port>{};
+  files.push_back({"README.md", readme(design, table, ports, built.reason)});
+  if (built.rtl) {
+    for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
+    files.push_back({fmt::format("vectors/{}.hex", name), vector_file(design, ports, options)});
+    for (File& file : bench_files(design, name, ports)) files.push_back(std::move(file));
+  }
   return files;
 }
 
 std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
                                                  const std::filesystem::path& folder,
-                                                 const std::filesystem::path& library) {
-  const std::vector<File> files = export_files(design, name, library);
+                                                 const ExportOptions& options) {
+  const std::vector<File> files = export_files(design, name, options);
   write_folder(folder, to_string(design), files);
   std::vector<std::filesystem::path> paths;
   for (const File& file : files) paths.push_back(folder / file.name);

@@ -104,19 +104,11 @@ class Body {
 
 TopModule top_module(const RtlOperation& op, std::string_view name) {
   check(op);
-  TopModule top{.name = name, .comment = {}, .ports = {}, .body = {}, .pipeline = op.pipeline};
+  TopModule top{
+      .name = name, .comment = {}, .ports = rtl_ports(op), .body = {}, .pipeline = op.pipeline};
   std::string formats;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    top.ports.push_back({"input ", {operand_names[i], op.operands[i].width()}});
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
     formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
-  }
-  if (!op.rounding) top.ports.push_back({"input ", {"rm", 4}});
-  if (op.generator)
-    for (const Port& port : generator_ports(false)) top.ports.push_back(port);
-  else if (op.rounding && op.rounding->stochastic())
-    top.ports.push_back({"input ", {"random", op.rounding->random_bits}});
-  top.ports.push_back({"output", {"y", op.result.width()}});
-  top.ports.push_back({"output", {"flags", 5}});
   top.comment = {
       fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
                   formats, to_string(op.result),
@@ -127,6 +119,20 @@ TopModule top_module(const RtlOperation& op, std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<Port> rtl_ports(const RtlOperation& op) {
+  std::vector<Port> all;
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    all.push_back({"input ", {operand_names[i], op.operands[i].width()}});
+  if (!op.rounding) all.push_back({"input ", {"rm", 4}});
+  if (op.generator)
+    for (const Port& port : generator_ports(false)) all.push_back(port);
+  else if (op.rounding && op.rounding->stochastic())
+    all.push_back({"input ", {"random", op.rounding->random_bits}});
+  all.push_back({"output", {"y", op.result.width()}});
+  all.push_back({"output", {"flags", 5}});
+  return all;
+}
 
 std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
   check_identifier(name);

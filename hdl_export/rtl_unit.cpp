@@ -137,8 +137,7 @@ class Body {
     group_scales_ = {scale("scale_a", size), scale("scale_b", size)};
   }
 
-  // --- The chain along k (lib/widthwise/datapath/chain.hpp)
-  // ---------------------------------------
+  // --- The chain along k (lib/widthwise/datapath/chain.hpp) --------------------------------------
 
   // The name of the result.
   std::string chain(const Term& p, const Term& c) {
@@ -282,26 +281,8 @@ bool takes_step(const Unit& u, const UnitShape& shape, const RtlOptions& options
                              [&](const RandomPort& port) { return moves(shape, port.slot); });
 }
 
-std::vector<Port> ports(const Unit& u, const UnitShape& shape, const RtlOptions& options) {
-  std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), shape.products()}},
-                        {"input ", {"b", u.b.fmt.width(), shape.products()}},
-                        {"input ", {"c", c_width(u, shape)}}};
-  if (two_kinds_of_c(u, shape) && !options.accumulate) all.push_back({"input ", {"running", 1}});
-  if (u.scale)
-    for (const char* name : {"scale_a", "scale_b"})
-      all.push_back({"input ", {name, u.scale->fmt.width(), scale_words(u, shape)}});
-  if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
-  if (options.generator)
-    for (const Port& port : generator_ports(takes_step(u, shape, options))) all.push_back(port);
-  else
-    for (const RandomPort& port : random_ports(u, options))
-      all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
-  all.push_back({"output", {"y", result_round(u).fmt.width()}});
-  all.push_back({"output", {"flags", 5}});
-  return all;
-}
-
-TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& options) {
+TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options) {
+  if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
   check_identifier(options.multiplier);
   const UnitShape shape = shape_of(unit, options);
   if (options.generator && random_ports(unit, options).empty())
@@ -311,8 +292,8 @@ TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& 
       .name = name,
       .comment = {"SPEC: " + to_string(unit),
                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
-      .ports = ports(unit, shape, options),
-      .body = [&unit, shape, &options](Netlist& out) { Body(unit, shape, options, out).write(); },
+      .ports = rtl_ports(unit, options),
+      .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
       .pipeline = options.pipeline,
       .running = shape.running};
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
@@ -325,10 +306,28 @@ TopModule top_module(const Unit& unit, std::string_view name, const RtlOptions& 
 
 }  // namespace
 
-std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& wished) {
+std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
+  const UnitShape shape = shape_of(u, options);
+  std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), shape.products()}},
+                        {"input ", {"b", u.b.fmt.width(), shape.products()}},
+                        {"input ", {"c", c_width(u, shape)}}};
+  if (two_kinds_of_c(u, shape) && !options.accumulate) all.push_back({"input ", {"running", 1}});
+  if (u.scale)
+    for (const char* port : {"scale_a", "scale_b"})
+      all.push_back({"input ", {port, u.scale->fmt.width(), scale_words(u, shape)}});
+  if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
+  if (options.generator)
+    for (const Port& port : generator_ports(takes_step(u, shape, options))) all.push_back(port);
+  else
+    for (const RandomPort& port : random_ports(u, options))
+      all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
+  all.push_back({"output", {"y", result_round(u).fmt.width()}});
+  all.push_back({"output", {"flags", 5}});
+  return all;
+}
+
+std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options) {
   check_identifier(name);
-  RtlOptions options = wished;
-  if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
   return rtl_files(top_module(unit, name, options));
 }
 

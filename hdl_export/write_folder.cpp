@@ -54,15 +54,24 @@ std::vector<std::string> listed(const fs::path& folder) {
   return names;
 }
 
+// A folder inside is ours where a file of ours is to be in it.
+bool is_ours(const fs::directory_entry& entry, const std::string& name,
+             const std::vector<std::string>& ours) {
+  if (entry.is_directory())
+    return std::ranges::any_of(ours,
+                               [&](const auto& file) { return file.starts_with(name + "/"); });
+  return entry.is_regular_file() && std::ranges::find(ours, name) != ours.end();
+}
+
 void check_ours(const fs::path& folder) {
   const std::vector<std::string> ours = listed(folder);
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (std::ranges::find(ours, name) == ours.end() || !entry.is_regular_file())
-      throw std::invalid_argument(
-          fmt::format("directory = {}: it holds {}, which no export has written; name another "
-                      "folder, or empty this one",
-                      folder.string(), name));
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().lexically_relative(folder).generic_string();
+    if (!is_ours(entry, name, ours))
+      throw std::invalid_argument(fmt::format(
+          "directory = {}: it holds {}, which no export has written; name another folder, or empty "
+          "this one (`make clean` takes away what its Makefile has made)",
+          folder.string(), name));
   }
 }
 
@@ -108,7 +117,10 @@ void write_folder(const fs::path& folder, std::string_view spec, std::span<const
   fs::create_directories(target.parent_path());
   const Aside made(beside(target));
   fs::create_directory(made.path());
-  for (const File& file : files) write_file(made.path() / file.name, file.text);
+  for (const File& file : files) {
+    fs::create_directories((made.path() / file.name).parent_path());
+    write_file(made.path() / file.name, file.text);
+  }
   write_file(made.path() / list_name, list_of(spec, files));
   put_in_place(made.path(), target);
 }

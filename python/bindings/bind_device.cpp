@@ -61,15 +61,10 @@ class Products {
 
   void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
            std::uintptr_t stream) const {
-    ProductBatch batch = product_batch(unit_, x);
-    MatrixProduct& p = batch.first;
-    const std::size_t outputs = batch.count() * p.m * p.n;
-    p.result = place(result_round(unit_).fmt, result, outputs);
-    p.flags = flags_place(flags, outputs);
-    p.seed = seed;
-    check(unit_, p);
+    ProductBatch batch = product_batch(unit_, x, result, flags, seed);
+    const bool any = batch.outputs() != 0;
     const ProductBatch products = merged(unit_, std::move(batch), exact_);
-    in_slices(outputs ? products.count() : 0, 1,
+    in_slices(any ? products.count() : 0, 1,
               [&](std::size_t i, std::size_t) { engine_.run(products.at(unit_, i), stream); });
   }
 

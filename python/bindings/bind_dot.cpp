@@ -61,13 +61,8 @@ class PreparedProducts {
 
   void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
            int threads) const {
-    ProductBatch batch = product_batch(unit_, x);
-    MatrixProduct& p = batch.first;
-    const std::size_t outputs = batch.count() * p.m * p.n;
-    p.result = place(result_round(unit_).fmt, result, outputs);
-    p.flags = flags_place(flags, outputs);
-    p.seed = seed;
-    check(unit_, p);
+    ProductBatch batch = product_batch(unit_, x, result, flags, seed);
+    const std::size_t outputs = batch.outputs();
     if (outputs == 0) return;
     run_batch(merged(unit_, std::move(batch), product_.is_none()), crew(outputs, threads));
   }
@@ -120,7 +115,7 @@ class PreparedProducts {
 void running(const Unit& unit, const Operands& x, py::array result, py::object flags,
              std::uint64_t seed, int threads) {
   ProductBatch batch = product_batch(unit, x);
-  const std::size_t k = batch.first.k, outputs = batch.count() * batch.first.m * batch.first.n;
+  const std::size_t k = batch.first.k, outputs = batch.outputs();
   std::byte* const codes = place(result_round(unit).fmt, result, outputs * k);
   std::uint8_t* const raised = flags_place(flags, outputs * k);
   batch.first.seed = seed;

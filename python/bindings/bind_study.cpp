@@ -13,36 +13,66 @@ std::size_t slice_of(std::size_t products) {
   return std::max<std::size_t>(1, slice_products / std::max<std::size_t>(1, products));
 }
 
-using Errors = py::array_t<double, py::array::c_style>;  // last axis: ulps, relative
+using Figures = py::array_t<double, py::array::c_style>;  // last axis: a Deviation's
 
-Deviation* errors_place(Errors& result, std::size_t count) {
-  static_assert(sizeof(Deviation) == 2 * sizeof(double));
-  if (static_cast<std::size_t>(result.size()) != 2 * count)
+Deviation* figures_place(Figures& result, std::size_t count) {
+  constexpr std::size_t figures = sizeof(Deviation) / sizeof(double);
+  if (static_cast<std::size_t>(result.size()) != figures * count)
     throw std::logic_error("there is no room for the errors");
   return reinterpret_cast<Deviation*>(result.mutable_data());
 }
 
 // Of a matrix product that has been computed.
-void product_errors(const Unit& u, const Operands& x, const py::array& computed, Errors result) {
+void product_errors(const Unit& u, const Operands& x, const py::array& computed, Figures result) {
   MatrixProduct p = product_batch(u, x).first;
   code_count(result_round(u).fmt, computed);
   p.result = const_cast<void*>(computed.data());  // only read
-  Deviation* at = errors_place(result, p.m * p.n);
+  Deviation* at = figures_place(result, p.m * p.n);
   in_slices(p.m, slice_of(p.k * p.n), [&](std::size_t first, std::size_t count) {
     deviations(u, p, first, first + count, at + first * p.n);
   });
 }
 
-// (outputs, lengths): along each dot product of a batch.
-void growth(const Unit& u, const Operands& x, const std::vector<std::size_t>& lengths,
-            Errors result) {
-  const ProductBatch batch = product_batch(u, x);
-  Deviation* at = errors_place(result, batch.count() * lengths.size());
-  const ErrorGrowth errors(u, lengths);
-  in_slices(batch.count(), 1, [&](std::size_t i, std::size_t) {
-    errors.run(batch.at(u, i), at + i * lengths.size());
-  });
-}
+// The exact sums of a batch of dot products, which grow as products are added.
+class ExactSums {
+ public:
+  // Starts at the operands' c.
+  ExactSums(const Unit& unit, const Operands& x) : unit_(unit) {
+    const ProductBatch batch = product_batch(unit_, x);
+    for (std::size_t i = 0; i < batch.count(); ++i)
+      sums_.emplace_back(unit_).start(batch.at(unit_, i).c.data);
+  }
+
+  // All of the operands' products.
+  void add(const Operands& x) {
+    const ProductBatch batch = product_batch(unit_, x);
+    if (batch.count() != sums_.size()) throw std::logic_error("there are as many sums as products");
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const MatrixProduct p = batch.at(unit_, i);
+      in_slices(p.k, slice_products, [&](std::size_t first, std::size_t count) {
+        add_products(sums_[i], unit_, p, first, first + count);
+      });
+    }
+  }
+
+  // Of codes that a unit made of the same products; its formats of operands are the sums' own.
+  void deviations(const Unit& unit, const py::array& computed, Figures result) const {
+    const Format& f = result_round(unit).fmt;
+    if (code_count(f, computed) != sums_.size())
+      throw std::logic_error("there is one result for each sum");
+    Deviation* at = figures_place(result, sums_.size());
+    const auto* code = static_cast<const std::byte*>(computed.data());
+    const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
+    for (const ExactSum& sum : sums_) {
+      *at++ = sum.deviation(f, code);
+      code += bytes;
+    }
+  }
+
+ private:
+  Unit unit_;
+  std::vector<ExactSum> sums_;
+};
 
 void fill(const Format& f, std::uint64_t seed, const std::vector<py::array>& operands) {
   std::vector<void*> at;
@@ -58,6 +88,9 @@ void fill(const Format& f, std::uint64_t seed, const std::vector<py::array>& ope
 
 void bind_study(py::module_& m) {
   m.def("product_errors", &product_errors);
-  m.def("error_growth", &growth);
+  py::class_<ExactSums>(m, "ExactSums")
+      .def(py::init<const Unit&, const Operands&>())
+      .def("add", &ExactSums::add)
+      .def("deviations", &ExactSums::deviations);
   m.def("random_operands", &fill);
 }

@@ -56,4 +56,17 @@ inline ProductBatch product_batch(const Unit& u, const Operands& x) {
   return batch;
 }
 
+// The same with places for what is computed, checked.
+inline ProductBatch product_batch(const Unit& u, const Operands& x, py::array& result,
+                                  py::object& flags, std::uint64_t seed) {
+  ProductBatch batch = product_batch(u, x);
+  MatrixProduct& p = batch.first;
+  const std::size_t outputs = batch.outputs();
+  p.result = place(result_round(u).fmt, result, outputs);
+  p.flags = flags_place(flags, outputs);
+  p.seed = seed;
+  check(u, p);
+  return batch;
+}
+
 }  // namespace widthwise

@@ -1,6 +1,9 @@
 """Widthwise: arithmetic as a piece of hardware would do it, bit for bit, at any width."""
 
-from . import _widthwise, study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import _widthwise
 from ._array import Array
 from ._chain import evaluate
 from ._compare import (
@@ -55,6 +58,7 @@ from ._elementwise import (
 )
 from ._engines import engines, explain
 from ._export import export
+from ._files import load
 from ._format import Format, formats
 from ._info import build_info
 from ._product import Product, product
@@ -62,6 +66,10 @@ from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
+from ._views import view
+
+if TYPE_CHECKING:
+    from . import study
 
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
@@ -108,6 +116,7 @@ __all__ = [
     "less_equal",
     "less_equal_signaling",
     "less_signaling",
+    "load",
     "logb",
     "matmul",
     "max_num",
@@ -138,5 +147,13 @@ __all__ = [
     "units",
     "unordered",
     "verify",
+    "view",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Studies are loaded when they are first asked for: few programs make one."""
+    if name != "study":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(".study", __name__)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _codes, _ufuncs
+from . import _codes, _functions, _ufuncs
 from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import WIDEST_RANGE, Format, as_format
-from ._table import bits_html
 
-MOST_SHOWN = 64  # elements of an HTML table
+if TYPE_CHECKING:
+    from .display.style import Card
 
 
 class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
@@ -66,13 +66,19 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return self if device == "cpu" else to_device(self, device)
 
     def copy(self) -> Array:
+        """The same codes in memory of their own."""
         return Array._of(self._bits.copy(), self._format)
 
-    def __setitem__(self, key: Any, value: Array) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign: values are rounded to nearest even, as ww.array does; an Array has to fit."""
+        from ._create import array
+
+        if not isinstance(value, CodeArray):
+            value = array(value, self._format)
         if not isinstance(value, Array) or value.format != self._format:
             raise TypeError(
                 f"an element of {self._format} is wanted, not {kind_of(value)}; "
-                f"take ww.array(value, '{self._format}')"
+                f"take value.astype('{self._format}')"
             )
         self._items[key] = value._items
 
@@ -104,6 +110,42 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
             scaled.append((-significand if negative else significand, exponent))
         return object_array(scaled, self.shape)
 
+    def to_mpfr(self) -> np.ndarray:
+        """The values as an object array of gmpy2's mpfr numbers, exact: NaN and -0 are kept.
+
+        Raises:
+            ImportError: gmpy2 is not installed.
+            OverflowError: an exponent is past gmpy2's 2^30; `.to_scaled()` holds it.
+        """
+        from ._mpfr import to_mpfr
+
+        return to_mpfr(self)
+
+    def view(self, dtype: Any) -> Any:
+        """The same memory as an array of another library's floats.
+
+        Args:
+            dtype: of NumPy, ml_dtypes or torch (then a tensor is returned), this very format's.
+        Raises:
+            TypeError: the dtype is not this format.
+
+        >>> import numpy as np, widthwise as ww
+        >>> ww.array([0.1, 1e9], "e5m10").view(np.float16)
+        array([0.1, inf], dtype=float16)
+        """
+        from ._views import as_dtype
+
+        return as_dtype(self, dtype)
+
+    def argsort(self, axis: int | None = -1) -> np.ndarray:
+        """Where the elements in order stand: by value, -0 before +0, NaN last; stable.
+
+        np.sort, np.argsort, np.min and np.max take Arrays, too.
+        """
+        from ._order import argsort
+
+        return argsort(self, axis)
+
     def _values(self) -> list[tuple[str, bool, int, int]]:
         return core.values(self._format._core, np.ascontiguousarray(self._bits))
 
@@ -134,6 +176,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return convert(self, as_format(format), rounding=rounding, **how)
 
     def tolist(self) -> Any:
+        """The values as nested lists of floats; errors as of `.to_float64()`."""
         return self.to_float64().tolist()
 
     def __float__(self) -> float:
@@ -159,6 +202,9 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _ufuncs.apply(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _functions.apply(function, args, kwargs)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         """The codes, as unsigned integers."""
@@ -190,21 +236,14 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         places = np.arange(self.size).reshape(self.shape)
         return np.array2string(places, formatter={"int_kind": shown}, separator=" ")
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    def card(self) -> Card:
+        """What a notebook shows: each element's bits by field, its code and its exact value."""
+        from .display.bits import array_card
 
-        f = self._format
-        flat = self.ravel()[:MOST_SHOWN]
-        fields = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
-        codes = _codes.integers(flat.bits, f)
-        coloured = [bits_html(f"{code:0{f.width}b}", fields) for code in codes]
-        rows = "".join(
-            f"<tr><td>{i}</td><td>{text}</td><td>{bits}</td></tr>"
-            for i, (text, bits) in enumerate(zip(self._texts(flat.bits), coloured, strict=True))
-        )
-        more = f"<p>… {self.size - MOST_SHOWN} more</p>" if self.size > MOST_SHOWN else ""
-        title = escape(f"{f}, shape {self.shape}")
-        return f"<b>{title}</b><table>{rows}</table>{more}"
+        return array_card(self)
+
+    def _repr_html_(self) -> str:
+        return self.card()._repr_html_()
 
 
 def _restored(bits: np.ndarray, format: str) -> Array:

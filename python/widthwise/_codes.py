@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,11 @@ def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
         )
 
 
+def sign_bit(f: Format) -> Any:
+    """The sign in a code's last limb; 0 where the format has none."""
+    return f.dtype.type(f.signed << ((f.width - 1) % (8 * f.dtype.itemsize)))
+
+
 def all_float64(f: Format) -> bool:
     """Whether every number of the format is a float64."""
     least = f.emin - f.fraction_bits
@@ -94,8 +100,20 @@ def text_of(x: Array, i: int) -> str:
 def readable(code: int, format: Format) -> str:
     """A code's value: all of its digits where they are few, else the shortest that tell it."""
     bits = from_integers([code], format)
-    text, longer = (core.decimal(format._core, bits, digits)[0] for digits in (21, 42))
-    return text if text == longer else core.shortest(format._core, bits)[0]
+    return written_out(code, format, 21) or core.shortest(format._core, bits)[0]
+
+
+def written_out(code: int, format: Format, digits: int) -> str:
+    """A code's value in decimal if so many digits hold all of it, else nothing."""
+    bits = from_integers([code], format)
+    kind, negative, significand, exponent = core.values(format._core, bits)[0]
+    if kind == "finite" and abs(exponent) > 4 * (format.precision + digits):
+        return ""  # it has more digits than these, or more zeros than are worth reading
+    text = core.decimal(format._core, bits, digits)[0]
+    if kind != "finite":
+        return text
+    value = Fraction(-significand if negative else significand) * Fraction(2) ** exponent
+    return text if Fraction(text) == value else ""
 
 
 def flag_names(flags: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
@@ -24,46 +25,106 @@ def compute(
     return (result, raised) if flags else result
 
 
-def comparison(name: str, how: str, what: str, *, swapped: bool = False) -> Callable:
-    """A function of two arrays that delivers truths. Swapped: x > y is y < x."""
+HOW = """
+    Args:
+        x, y: Arrays of any formats, or unsigned integers as codes; NumPy's broadcasting.
+        format: of operands that are codes.
+        flags: deliver (truths, uint8 flags), NV being 16.
+    Returns:
+        Booleans of the common shape; with `flags` a pair.
+    Raises:
+        TypeError: an operand is floats, or codes without a format.
+        ValueError: shapes that do not broadcast, or a total order of two formats.
+    """
+EXAMPLE = """
+    >>> import widthwise as ww
+    >>> x, y = ww.array([[1.0, 2.0, -0.0, float("nan")], [2.0, 2.0, 0.0, 1.0]], "e5m10")
+    >>> ww.{name}(x, y)
+    {result}
+    """
+
+
+def comparison(name: str, how: str, what: str, result: str, *, swapped: bool = False) -> Callable:
+    """A function of two arrays that delivers truths. Swapped: x > y is y < x.
+
+    result: of its docstring's example.
+    """
 
     def function(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
         return compute(how, y, x, format, flags) if swapped else compute(how, x, y, format, flags)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"{what}\n\n    format: of operands that are codes.  flags: deliver (truths, uint8 flags)."
-    )
+    function.__doc__ = f"{what}\n{HOW}{EXAMPLE.format(name=name, result=result)}"
     return function
 
 
-QUIET = "A quiet NaN raises nothing."
-LOUD = "Any NaN raises NV."
-equal = comparison("equal", "equal", f"x = y. {QUIET}")
-less = comparison("less", "less", f"x < y. {QUIET}")
-less_equal = comparison("less_equal", "less_equal", f"x <= y. {QUIET}")
-greater = comparison("greater", "less", f"x > y. {QUIET}", swapped=True)
-greater_equal = comparison("greater_equal", "less_equal", f"x >= y. {QUIET}", swapped=True)
-unordered = comparison("unordered", "unordered", f"x or y is NaN. {QUIET}")
-equal_signaling = comparison("equal_signaling", "equal_signaling", f"x = y. {LOUD}")
-less_signaling = comparison("less_signaling", "less_signaling", f"x < y. {LOUD}")
-less_equal_signaling = comparison("less_equal_signaling", "less_equal_signaling", f"x <= y. {LOUD}")
+QUIET = "A quiet NaN raises nothing (IEEE 754-2019, 5.11)."
+LOUD = "Any NaN raises NV (IEEE 754-2019, 5.11)."
+equal = comparison("equal", "equal", f"x = y. {QUIET}", "array([False,  True,  True, False])")
+less = comparison("less", "less", f"x < y. {QUIET}", "array([ True, False, False, False])")
+less_equal = comparison(
+    "less_equal", "less_equal", f"x <= y. {QUIET}", "array([ True,  True,  True, False])"
+)
+greater = comparison(
+    "greater", "less", f"x > y. {QUIET}", "array([False, False, False, False])", swapped=True
+)
+greater_equal = comparison(
+    "greater_equal",
+    "less_equal",
+    f"x >= y. {QUIET}",
+    "array([False,  True,  True, False])",
+    swapped=True,
+)
+unordered = comparison(
+    "unordered", "unordered", f"x or y is NaN. {QUIET}", "array([False, False, False,  True])"
+)
+equal_signaling = comparison(
+    "equal_signaling", "equal_signaling", f"x = y. {LOUD}", "array([False,  True,  True, False])"
+)
+less_signaling = comparison(
+    "less_signaling", "less_signaling", f"x < y. {LOUD}", "array([ True, False, False, False])"
+)
+less_equal_signaling = comparison(
+    "less_equal_signaling",
+    "less_equal_signaling",
+    f"x <= y. {LOUD}",
+    "array([ True,  True,  True, False])",
+)
 greater_signaling = comparison(
-    "greater_signaling", "less_signaling", f"x > y. {LOUD}", swapped=True
+    "greater_signaling",
+    "less_signaling",
+    f"x > y. {LOUD}",
+    "array([False, False, False, False])",
+    swapped=True,
 )
 greater_equal_signaling = comparison(
-    "greater_equal_signaling", "less_equal_signaling", f"x >= y. {LOUD}", swapped=True
+    "greater_equal_signaling",
+    "less_equal_signaling",
+    f"x >= y. {LOUD}",
+    "array([False,  True,  True, False])",
+    swapped=True,
 )
 total_order = comparison(
-    "total_order", "total_order", "x before y or the same in the total order (IEEE 754-2019, 5.10)."
+    "total_order",
+    "total_order",
+    "x before y or the same in the total order (IEEE 754-2019, 5.10).",
+    "array([ True,  True,  True, False])",
 )
 total_order_magnitude = comparison(
-    "total_order_magnitude", "total_order_magnitude", "The total order of |x| and |y|."
+    "total_order_magnitude",
+    "total_order_magnitude",
+    "The total order of |x| and |y| (IEEE 754-2019, 5.10).",
+    "array([ True,  True,  True, False])",
 )
 
 
 def not_equal(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
-    """x and y differ, or one is NaN. A quiet NaN raises nothing."""
+    """x and y differ, or one is NaN. A quiet NaN raises nothing. As `ww.equal`, turned.
+
+    >>> import widthwise as ww
+    >>> ww.not_equal(ww.array([1.0, float("nan")], "e5m10"), ww.array(1.0, "e8m7"))
+    array([False,  True])
+    """
     same, raised = compute("equal", x, y, format, True)
     return (~same, raised) if flags else ~same
 
@@ -77,7 +138,10 @@ def class_numbers(x: Array) -> np.ndarray:
 
 
 def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
-    """The class of each number, as text (IEEE 754-2019, 5.7.2).
+    """The class of each number, as text of x's shape (IEEE 754-2019, 5.7.2).
+
+    Args:
+        x: an Array, or codes with `format`.
 
     >>> import widthwise as ww
     >>> list(map(str, ww.classify(ww.array([0.0, -1.0, float("inf")], "e5m10"))))
@@ -87,16 +151,37 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     return CLASSES[class_numbers(a)]
 
 
+def signbit(x: Array) -> np.ndarray:
+    """Whether each has a minus sign, zeros and NaN too (isSignMinus, IEEE 754-2019, 5.7.2)."""
+    top = x.bits if x.format.limbs == 1 else x.bits[..., -1]
+    return (top & _codes.sign_bit(x.format)) != 0
+
+
 def isnan(x: Array) -> np.ndarray:
-    """Whether each is NaN."""
+    """Whether each is NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
+
+    >>> import widthwise as ww
+    >>> ww.isnan(ww.array([1.0, float("nan")], "e5m10"))
+    array([False,  True])
+    """
     return class_numbers(x) < NANS
 
 
 def isinf(x: Array) -> np.ndarray:
-    """Whether each is an infinity."""
+    """Whether each is an infinity: booleans of x's shape (IEEE 754-2019, 5.7.2).
+
+    >>> import widthwise as ww
+    >>> ww.isinf(ww.array([1.0, float("-inf")], "e5m10"))
+    array([False,  True])
+    """
     return np.isin(class_numbers(x), INFINITIES)
 
 
 def isfinite(x: Array) -> np.ndarray:
-    """Whether each is neither an infinity nor NaN."""
+    """Whether each is neither an infinity nor NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
+
+    >>> import widthwise as ww
+    >>> ww.isfinite(ww.array([1.0, float("nan")], "e5m10"))
+    array([ True, False])
+    """
     return ~(isnan(x) | isinf(x))

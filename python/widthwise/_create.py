@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from numbers import Rational
 from typing import Any
 
 import numpy as np
 
-from . import _codes
+from . import _codes, _mpfr
 from . import _widthwise as core
 from ._array import Array
 from ._device import DeviceArray, found_on_gpu
@@ -31,10 +32,10 @@ def array(
     """Round values to a format, each once and from its exact value.
 
     Args:
-        x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes', integers of any size,
-            Fractions, Decimals, texts ('-1.5e-3', '0x1.8p-7', '3p-40', '1/3', 'inf', 'nan'), or
-            an Array. Floats on a GPU (by DLPack or `__cuda_array_interface__`) are rounded there,
-            to a DeviceArray.
+        x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes' and torch's, integers of any
+            size, Fractions, Decimals, gmpy2's numbers, texts ('-1.5e-3', '0x1.8p-7', '3p-40',
+            '1/3', 'inf', 'nan'), or an Array. Floats on a GPU (by DLPack or
+            `__cuda_array_interface__`) are rounded there, to a DeviceArray.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
         nan: 'zero' puts +0 in place of NaN where the format has none.
@@ -98,7 +99,11 @@ def array_there(
 
 
 def from_dtype(x: Any) -> Array | None:
-    """An Array of the very format a NumPy array is of; None where there is none."""
+    """An Array of the very format a NumPy array or a tensor is of; None where there is none."""
+    if is_tensor(x):
+        from ._views import view_of_tensor
+
+        return view_of_tensor(x)
     if not isinstance(x, np.ndarray | np.generic):
         if not all_of(x, float):
             return None
@@ -117,7 +122,12 @@ def from_dtype(x: Any) -> Array | None:
             f"x holds {a.dtype}, which is no format known here; convert it to float64"
         ) from None
     native = a.astype(a.dtype.newbyteorder("="), copy=False)
-    return Array._of(np.ascontiguousarray(native).view(format.dtype).reshape(a.shape), format)
+    return Array._of(native.view(format.dtype), format)
+
+
+def is_tensor(x: Any) -> bool:
+    torch = sys.modules.get("torch")  # no tensor is made before somebody imports it
+    return torch is not None and isinstance(x, torch.Tensor)
 
 
 def all_of(x: Any, kind: type) -> bool:
@@ -175,6 +185,8 @@ def literal(x: Any) -> str:
         return str(int(x))
     if isinstance(x, Decimal):
         return str(x)
+    if _mpfr.is_mpfr(x):
+        return _mpfr.text(x)
     raise TypeError(
         f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' "
         "are taken"
@@ -265,7 +277,16 @@ def code_array(name: str, a: np.ndarray, f: Format) -> Array:
 
 
 def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
-    """An array of +0."""
+    """An array of +0.
+
+    Args:
+        shape: an integer or several.    format: of its codes.
+    Raises:
+        ValueError: the format has no zero, as e8m0fnu.
+
+    >>> zeros((2, 3), "e5m10").shape
+    (2, 3)
+    """
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")

@@ -42,6 +42,11 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     values. Operators, elementwise functions, `ww.matmul`, `ww.dot` and `ww.sum` take them and leave
     their results there. Other libraries take them by DLPack and
     `__cuda_array_interface__`, as unsigned integers.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+    >>> (x + x).to_device("cpu")  # doctest: +SKIP
+    Array([2 4], e5m10)
     """
 
     __slots__ = ("_place",)
@@ -181,6 +186,9 @@ def device_stream(stream: int) -> Iterator[None]:
     `torch.cuda.current_stream().cuda_stream`.
 
     It is done when a function returns; the stream says what it has to wait for.
+
+    >>> with device_stream(torch.cuda.current_stream().cuda_stream):  # doctest: +SKIP
+    ...     z = x + y
     """
     token = _stream.set(stream)
     try:

@@ -85,7 +85,17 @@ def matmul(
         a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
-    Others, results and errors: as in `ww.dot`.
+        engine, threads, seed, flags, multiplier: as in `ww.dot`.
+    Returns:
+        An Array of the unit's result format, shape (..., m, n); with `flags` a pair.
+    Raises:
+        ValueError: k differs, or what `ww.dot` refuses.
+
+    >>> import widthwise as ww
+    >>> a = ww.array([[1.0, 2.0], [3.0, 4.0]], "e4m3fn")
+    >>> ww.matmul(a, a.T, unit="hopper.e4m3.f32")
+    Array([[5 11]
+     [11 25]], e8m23)
     """
     u = as_unit(unit)
     x = operand("a", a, u.a, u._core.a_keeps, u)
@@ -119,6 +129,14 @@ def sum(
     flags: bool = False,
 ) -> Any:
     """The sum along an axis as the unit computes it: products with one, in order.
+
+    Args:
+        x: an Array of the unit's a, or codes of it.
+        unit: as `ww.Unit` takes it; its b must hold 1.
+        c: what is added to, of the shape without the axis; None: +0.
+        engine, threads, seed, flags: as in `ww.dot`.
+    Returns:
+        An Array of the unit's result format without the axis; with `flags` a pair.
 
     >>> import widthwise as ww
     >>> ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)")

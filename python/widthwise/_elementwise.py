@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from inspect import Parameter, Signature
+from inspect import signature as signature_of
 from typing import Any
 
 import numpy as np
@@ -25,13 +27,29 @@ HOW = """
         tininess: after or before rounding; decides the underflow flag alone.
         nan: canonical, or propagate the first NaN operand's sign and payload.
         flags: deliver (result, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16).
+        seed: of stochastic rounding; the bits depend on it and an element's place alone.
+    Returns:
+        An Array of the operands' common shape; with `flags` a pair.
+    Raises:
+        TypeError: an operand is floats, or formats differ and none is named.
+        ValueError: shapes that do not broadcast, or a setting that there is not.
+    """
+EXACT = """
+    Args:
+        x, y: Arrays, or unsigned integers as codes; y's format may be another.
+        format: of operands that are codes.
+        flags: deliver (result, uint8 flags).
+    Returns:
+        An Array of x's format, exact; with `flags` a pair.
+    Raises:
+        TypeError: an operand is floats, or codes without a format.
     """
 NAMES = "xyz"
 
 
 def compute(
     op: str,
-    named: dict[str, Any],
+    args: Sequence[Any],
     format: str | Format | None = None,
     rounding: str = "rne",
     tininess: str = "after",
@@ -40,19 +58,45 @@ def compute(
     seed: int = 0,
 ) -> Any:
     """The one way from operands to the core and back."""
-    wanted = optional_format(format)
-    arrays = dict(zip(named, operands(named, wanted), strict=True))
-    to = result_format(arrays, wanted)
-    env = core.Env(rounding, tininess, nan)
-    if (gpu := gpu_of_all(arrays)) is not None:
-        return computed_there(gpu, op, arrays, to, env, flags, seed)
-    codes, shape = broadcast(arrays)
-    result = _codes.empty(shape, to)
+    env = environment(rounding, tininess, nan)
+    if format is None and alike(args):
+        to, shape = args[0]._format, args[0]._bits.shape
+        result = np.empty(shape, args[0]._bits.dtype)
+        pairs = [(to._core, x._bits) for x in args]
+    else:
+        wanted = optional_format(format)
+        named = dict(zip(NAMES, args, strict=False))
+        arrays = dict(zip(named, operands(named, wanted), strict=True))
+        to = result_format(arrays, wanted)
+        if (gpu := gpu_of_all(arrays)) is not None:
+            return computed_there(gpu, op, arrays, to, env, flags, seed)
+        codes, shape = broadcast(arrays)
+        result = _codes.empty(shape, to)
+        pairs = [(x.format._core, bits) for x, bits in zip(arrays.values(), codes, strict=True)]
     raised = np.empty(shape, np.uint8) if flags else None
-    pairs = [(x.format._core, bits) for x, bits in zip(arrays.values(), codes, strict=True)]
     core.elementwise(op, to._core, env, pairs, result, raised, seed)
     z = Array._of(result, to)
     return (z, raised) if flags else z
+
+
+environment = lru_cache(maxsize=256)(core.Env)
+
+
+def alike(args: Sequence[Any]) -> bool:
+    """Whether all are Arrays of one format and shape, contiguous: nothing needs preparing then."""
+    first = args[0]
+    if type(first) is not Array:
+        return False
+    format, shape = first._format, first._bits.shape
+    for x in args:
+        if (
+            type(x) is not Array
+            or (x._format is not format and x._format._text != format._text)
+            or x._bits.shape != shape
+            or not x._bits.flags.c_contiguous
+        ):
+            return False
+    return format._core.limbs == 1
 
 
 def computed_there(
@@ -78,39 +122,44 @@ def computed_there(
     return (z, raised.here()) if raised else z
 
 
-def rounding_operation(op: str, what: str) -> Callable:
+# Every setting of `compute`, and what it is if nothing is said.
+SETTINGS = {name: p.default for name, p in list(signature_of(compute).parameters.items())[2:]}
+
+
+def shown(call: str, result: str) -> str:
+    """The example that ends a docstring."""
+    return f"\n    >>> import widthwise as ww\n    >>> {call}\n    {result}\n    "
+
+
+def rounding_operation(op: str, what: str, *example: str) -> Callable:
     """A function of as many arrays as the operation has operands, with every setting."""
     names = NAMES[: core.arity(op)]
 
     def function(*args: Any, **how: Any) -> Any:
-        signature.bind(*args, **how)
-        return compute(op, dict(zip(names, args, strict=True)), **how)
+        if len(args) != len(names) or not how.keys() <= SETTINGS.keys():
+            signature.bind(*args, **how)  # says what is wrong
+        return compute(op, args, **how)
 
-    signature = described(function, op, f"{what}\n{HOW}", names, SETTINGS)
+    signature = described(function, op, f"{what}\n{HOW}{shown(*example)}", names, SETTINGS)
     return function
 
 
-def exact_operation(op: str, what: str) -> Callable:
+def exact_operation(op: str, what: str, *example: str) -> Callable:
     """A function whose result is a code of its first operand's format, unrounded."""
     names = NAMES[: core.arity(op)]
 
     def function(*args: Any, format: str | Format | None = None, flags: bool = False) -> Any:
-        signature.bind(*args)
-        arrays = operands(dict(zip(names, args, strict=True)), optional_format(format))
-        return compute(op, dict(zip(names, arrays, strict=True)), arrays[0].format, flags=flags)
+        if len(args) != len(names):
+            signature.bind(*args)
+        if alike(args):
+            return compute(op, args, flags=flags)
+        named = dict(zip(names, args, strict=True))
+        arrays = operands(named, optional_format(format))
+        return compute(op, arrays, arrays[0].format, flags=flags)
 
-    signature = described(function, op, what, names, {"format": None, "flags": False})
+    text = f"{what}\n{EXACT}{shown(*example)}"
+    signature = described(function, op, text, names, {"format": None, "flags": False})
     return function
-
-
-SETTINGS = {
-    "format": None,
-    "rounding": "rne",
-    "tininess": "after",
-    "nan": "canonical",
-    "flags": False,
-    "seed": 0,
-}
 
 
 def described(function: Any, op: str, what: str, names: str, settings: dict[str, Any]) -> Signature:
@@ -123,31 +172,133 @@ def described(function: Any, op: str, what: str, names: str, settings: dict[str,
     return function.__signature__
 
 
-add = rounding_operation("add", "x + y.")
-subtract = rounding_operation("subtract", "x - y.")
-multiply = rounding_operation("multiply", "x * y.")
-divide = rounding_operation("divide", "x / y.")
-remainder = rounding_operation(
-    "remainder", "x - y * n, n the integer nearest x / y, ties to even (IEEE 754-2019, 5.3.1)."
+add = rounding_operation(
+    "add",
+    "x + y (IEEE 754-2019, 5.4.1).",
+    'ww.add(ww.array(2048.0, "e5m10"), ww.array(1.0, "e5m10"), rounding="rup")',
+    "Array(2050, e5m10)",
 )
-sqrt = rounding_operation("sqrt", "The square root of x.")
-fma = rounding_operation("fma", "x * y + z with one rounding.")
-minimum = rounding_operation("minimum", "The lesser; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).")
-maximum = rounding_operation("maximum", "The greater; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).")
-minimum_number = rounding_operation("minimum_number", "The lesser; a number beats NaN (9.6).")
-maximum_number = rounding_operation("maximum_number", "The greater; a number beats NaN (9.6).")
-min_num = rounding_operation("min_num", "minNum of IEEE 754-2008: a signalling NaN is invalid.")
-max_num = rounding_operation("max_num", "maxNum of IEEE 754-2008: a signalling NaN is invalid.")
-logb = rounding_operation("logb", "The exponent of x as a number; -inf and DZ for 0.")
-next_up = exact_operation("next_up", "The least number above x.")
-next_down = exact_operation("next_down", "The greatest number below x.")
-copysign = exact_operation("copysign", "x with y's sign.")
-negate = exact_operation("negate", "x with its sign turned; NaN too, and no flags.")
-abs = exact_operation("abs", "x with a plus sign; NaN too, and no flags.")
+subtract = rounding_operation(
+    "subtract",
+    "x - y (IEEE 754-2019, 5.4.1).",
+    'ww.subtract(ww.array(1.0, "e5m10"), ww.array(1.0, "e5m10"), rounding="rdn")',
+    "Array(-0, e5m10)",
+)
+multiply = rounding_operation(
+    "multiply",
+    "x * y (IEEE 754-2019, 5.4.1).",
+    'ww.multiply(ww.array(300.0, "e5m10"), ww.array(300.0, "e5m10"), format="e8m7")',
+    "Array(90000, e8m7)",
+)
+divide = rounding_operation(
+    "divide",
+    "x / y (IEEE 754-2019, 5.4.1).",
+    'ww.divide(ww.array([1.0, 0.0], "e5m10"), ww.array(0.0, "e5m10"), flags=True)',
+    "(Array([inf nan], e5m10), array([ 8, 16], dtype=uint8))",
+)
+remainder = rounding_operation(
+    "remainder",
+    "x - y * n, n the integer nearest x / y, ties to even (IEEE 754-2019, 5.3.1).",
+    'ww.remainder(ww.array(5.0, "e5m10"), ww.array(3.0, "e5m10"))',
+    "Array(-1, e5m10)",
+)
+sqrt = rounding_operation(
+    "sqrt",
+    "The square root of x (IEEE 754-2019, 5.4.1).",
+    'ww.sqrt(ww.array([2.0, -0.0], "e5m10"))',
+    "Array([1.414 -0], e5m10)",
+)
+fma = rounding_operation(
+    "fma",
+    "x * y + z with one rounding (IEEE 754-2019, 5.4.1).",
+    'ww.fma(*ww.array([3.0, 683.0, 2.0**-14], "e5m10"))  # binary32 in between gives 2048',
+    "Array(2050, e5m10)",
+)
+minimum = rounding_operation(
+    "minimum",
+    "The lesser; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).",
+    'ww.minimum(ww.array([1.0, 0.0], "e5m10"), ww.array([float("nan"), -0.0], "e5m10"))',
+    "Array([nan -0], e5m10)",
+)
+maximum = rounding_operation(
+    "maximum",
+    "The greater; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).",
+    'ww.maximum(ww.array([1.0, 0.0], "e5m10"), ww.array([float("nan"), -0.0], "e5m10"))',
+    "Array([nan 0], e5m10)",
+)
+minimum_number = rounding_operation(
+    "minimum_number",
+    "The lesser; a number beats NaN (IEEE 754-2019, 9.6).",
+    'ww.minimum_number(ww.array(1.0, "e5m10"), ww.array(float("nan"), "e5m10"))',
+    "Array(1, e5m10)",
+)
+maximum_number = rounding_operation(
+    "maximum_number",
+    "The greater; a number beats NaN (IEEE 754-2019, 9.6).",
+    'ww.maximum_number(ww.array(1.0, "e5m10"), ww.array(float("nan"), "e5m10"))',
+    "Array(1, e5m10)",
+)
+min_num = rounding_operation(
+    "min_num",
+    "minNum of IEEE 754-2008, 5.3.1: as minimum_number, but a signalling NaN gives NaN.",
+    'ww.min_num(ww.from_bits(0x7C01, "e5m10"), ww.array(1.0, "e5m10"), flags=True)',
+    "(Array(nan, e5m10), array(16, dtype=uint8))",
+)
+max_num = rounding_operation(
+    "max_num",
+    "maxNum of IEEE 754-2008, 5.3.1: as maximum_number, but a signalling NaN gives NaN.",
+    'ww.max_num(ww.array(float("nan"), "e5m10"), ww.array(1.0, "e5m10"))',
+    "Array(1, e5m10)",
+)
+logb = rounding_operation(
+    "logb",
+    "The exponent of x as a number; -inf and DZ for 0 (IEEE 754-2019, 5.3.3).",
+    'ww.logb(ww.array([10.0, 0.0], "e5m10"), flags=True)',
+    "(Array([3 -inf], e5m10), array([0, 8], dtype=uint8))",
+)
+next_up = exact_operation(
+    "next_up",
+    "The least number above x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
+    'ww.next_up(ww.array([1.0, -0.0], "e4m3fn"))',
+    "Array([1.1 0.002], e4m3fn)",
+)
+next_down = exact_operation(
+    "next_down",
+    "The greatest number below x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
+    'ww.next_down(ww.array([1.0, 448.0], "e4m3fn"))',
+    "Array([0.94 420], e4m3fn)",
+)
+copysign = exact_operation(
+    "copysign",
+    "x with y's sign; NaN too (IEEE 754-2019, 5.5.1).",
+    'ww.copysign(ww.array(1.0, "e5m10"), ww.array(-0.0, "e8m7"))',
+    "Array(-1, e5m10)",
+)
+negate = exact_operation(
+    "negate",
+    "x with its sign turned; NaN too, and no flags (IEEE 754-2019, 5.5.1).",
+    'ww.negate(ww.array([1.0, 0.0], "e5m10"))',
+    "Array([-1 -0], e5m10)",
+)
+abs = exact_operation(
+    "abs",
+    "x with a plus sign; NaN too, and no flags (IEEE 754-2019, 5.5.1).",
+    'ww.abs(ww.array([-1.5, -0.0], "e5m10"))',
+    "Array([1.5 0], e5m10)",
+)
 
 
 def convert(x: Any, format: str | Format, **how: Any) -> Any:
-    """x in another format, rounded once. `how`: as in `ww.add`.
+    """x in another format, rounded once (IEEE 754-2019, 5.4.2).
+
+    Args:
+        x: an Array or DeviceArray.
+        format: the result's.
+        how: rounding, tininess, nan, flags, seed, as in `ww.add`.
+    Returns:
+        An Array of x's shape; with flags=True a pair.
+    Raises:
+        TypeError: x is no array.
 
     >>> import widthwise as ww
     >>> ww.convert(ww.array([1.0, 3.3], "binary32"), "e4m3fn", rounding="rup")
@@ -155,15 +306,24 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     """
     if not isinstance(x, CodeArray):
         raise TypeError(f"x is {kind_of(x)}; an Array is wanted: ww.from_bits(x, its format)")
-    return compute("convert", {"x": x}, format, **how)
+    return compute("convert", (x,), format, **how)
 
 
 def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
-    """The integer next to x in the rounding's direction, in x's format. `how`: as in `ww.add`.
+    """The integer next to x in the rounding's direction, in x's format (IEEE 754-2019, 5.9).
 
-    exact: raise inexact where x was no integer (roundToIntegralExact).
+    Args:
+        x: an Array, or codes with `format`.
+        exact: raise inexact where x was no integer (roundToIntegralExact).
+        how: settings as in `ww.add`.
+    Returns:
+        An Array of x's shape; with flags=True a pair.
+
+    >>> import widthwise as ww
+    >>> ww.round_to_integral(ww.array([0.5, 1.5, -0.4], "e5m10"))
+    Array([0 2 -0], e5m10)
     """
-    return compute("round_to_integral_exact" if exact else "round_to_integral", {"x": x}, **how)
+    return compute("round_to_integral_exact" if exact else "round_to_integral", (x,), **how)
 
 
 def scaleb(
@@ -177,7 +337,21 @@ def scaleb(
     flags: bool = False,
     seed: int = 0,
 ) -> Any:
-    """x * 2**n for integers n, with one rounding. Settings: as in `ww.add`."""
+    """x * 2**n, with one rounding (scaleB, IEEE 754-2019, 5.3.3).
+
+    Args:
+        x: an Array, or codes with `format`.
+        n: integers of any dtype; NumPy's broadcasting.
+        format, rounding, tininess, nan, flags, seed: as in `ww.add`.
+    Returns:
+        An Array of the common shape; with `flags` a pair.
+    Raises:
+        TypeError: n holds no integers.    ValueError: shapes that do not broadcast.
+
+    >>> import widthwise as ww
+    >>> ww.scaleb(ww.array(1.5, "e5m10"), [3, -25], flags=True)
+    (Array([12 6e-08], e5m10), array([0, 3], dtype=uint8))
+    """
     wanted = optional_format(format)
     (a,) = operands({"x": x}, wanted)
     to = wanted or a.format
@@ -215,10 +389,23 @@ def to_integer(
     flags: bool = False,
     seed: int = 0,
 ) -> Any:
-    """x as int32, uint32, int64 or uint64.
+    """x as int32, uint32, int64 or uint64 (IEEE 754-2019, 5.8).
 
     A value past the range gives RISC-V's: the end of the range on its side, NaN the upper end, and
     NV alone; any other that is no integer raises NX.
+
+    Args:
+        x: an Array, or codes with `format`.
+        dtype: of the result.
+        rounding, flags, seed: as in `ww.add`.
+    Returns:
+        A NumPy array of x's shape; with `flags` a pair.
+    Raises:
+        ValueError: a dtype that is none of the four.
+
+    >>> import widthwise as ww
+    >>> ww.to_integer(ww.array([2.5, -1.0], "e5m10"), "uint32", flags=True)
+    (array([2, 0], dtype=uint32), array([ 1, 16], dtype=uint8))
     """
     (a,) = operands({"x": x}, optional_format(format))
     width, signed = integer_type(dtype)
@@ -239,7 +426,21 @@ def from_integer(
     flags: bool = False,
     seed: int = 0,
 ) -> Any:
-    """Integers of up to 64 bits in a format, rounded once. `ww.array` takes larger ones, too."""
+    """Integers of up to 64 bits in a format, rounded once. `ww.array` takes larger ones, too.
+
+    Args:
+        n: integers of any NumPy dtype.
+        format: the result's.
+        rounding, tininess, flags, seed: as in `ww.add`.
+    Returns:
+        An Array of n's shape; with `flags` a pair.
+    Raises:
+        TypeError: n holds no integers.
+
+    >>> import widthwise as ww
+    >>> ww.from_integer([2049, -3], "e5m10", flags=True)
+    (Array([2048 -3], e5m10), array([1, 0], dtype=uint8))
+    """
     from ._create import from_integers
 
     integers = np.asarray(n)

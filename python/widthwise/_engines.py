@@ -59,7 +59,12 @@ def explain(
 ) -> Explanation:
     """Which engine computes a product of (m, k) and (k, n), why, and why not another.
 
-    multiplier: as in `ww.dot`.
+    Args:
+        unit: as `ww.Unit` takes it.
+        m, n, k: the product's sizes.
+        flags, multiplier: as in `ww.dot`.
+    Returns:
+        A text to print; its `.engine` is the name of the one that `engine="auto"` takes.
 
     >>> import widthwise as ww
     >>> print(ww.explain("hopper.f16.f32", 64, 64, 512, flags=True).engine)

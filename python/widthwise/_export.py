@@ -18,41 +18,78 @@ def export(
     directory: str | os.PathLike,
     name: str | None = None,
     *,
+    rtl: bool | None = None,
+    rounding_port: bool = False,
+    lanes: int | None = None,
+    vectors: int = 1000,
+    seed: int = 0,
     model: bool = False,
 ) -> list[Path]:
-    """Write every width and constant of a unit, or of one operation, in each language's own form.
+    """Write what hardware of a unit, or of one operation, is built from and believed by.
 
-    The files are NAME.vh (localparams), NAME_params.vh (for `#( … )`), NAME_defs.vh (macros),
-    NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in the terms of HardFloat, CVFPU,
-    FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are printed from one table.
-    NAME_dpi_pkg.sv, NAME_vhpi_pkg.vhd, widthwise_vpi.c and widthwise_model.h lead test benches to
-    the golden model. A list of the files is there too, by which a later export knows the folder.
+    Every width and constant in each language's own form: NAME.vh (localparams), NAME_params.vh (for
+    `#( … )`), NAME_defs.vh (macros), NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in
+    the terms of HardFloat, CVFPU, FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are
+    printed from one table. NAME_dpi_pkg.sv, NAME_vhpi_pkg.vhd, widthwise_vpi.c and
+    widthwise_model.h lead test benches to the golden model.
+
+    Synthesizable Verilog-2001 of the very unit in rtl/. A list of the files is there too, by which
+    a later export knows the folder.
 
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
             "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
         directory: made whole or not at all. One that stands there is replaced if it is empty or
             holds an earlier export and nothing else.
-        name: of the module that will use them; None: from the unit's text, 'hopper_e4m3_f32'.
-        model: put libwidthwise_model.so, the golden model itself, beside its header.
+        name: of the top module; None: from the unit's text, 'hopper_e4m3_f32'.
+        rtl: True: refuse a design that no RTL is built of. None: then README.md says why there is
+            none. False: headers and the golden model's sources alone.
+        rounding_port: round as a port `rm` says, in any mode that needs no random bits.
+        lanes: products of a block, for a unit that takes all of K at once, and only for such.
+        vectors: how many at random, beside the directed ones.    seed: theirs.
+        model: put libwidthwise_model.so, the golden model itself, beside its header, and the
+            libraries that a wheel has brought for it.
     Returns:
         The paths of the files, the list apart.
     Raises:
-        ValueError: no unit and no operation, a name that is no identifier of Verilog and VHDL, or a
-            directory with files of somebody else's.    OSError: a file cannot be written.
+        ValueError: no unit and no operation, a name that is no identifier of Verilog and VHDL, RTL
+            that is asked for and not built, or a directory with files of somebody else's.
+        OSError: a file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = export("add(e4m3fn)", f"{folder}/add", name="fp8_add")
+    ...     paths = export("add(e4m3fn)", f"{folder}/add", name="fp8_add", rtl=True)
     ...     [path.name for path in paths][:3]
     ['fp8_add.vh', 'fp8_add_params.vh', 'fp8_add_defs.vh']
     """
     from pathlib import Path
 
     text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
-    library = str(Path(__file__).with_name("lib") / "libwidthwise_model.so") if model else ""
-    paths = core.export_design(text, name or identifier(text), os.fspath(directory), library)
+    libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
+    paths = core.export_design(
+        text,
+        name or identifier(text),
+        os.fspath(directory),
+        rtl,
+        rounding_port,
+        checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
+        checked_count("vectors", vectors, 0, 10**7),
+        checked_count("seed", seed, 0, 2**64 - 1),
+        libraries,
+    )
     return [Path(path) for path in paths]
+
+
+def model_and_its_libraries(folder: Path) -> list[str]:
+    """The golden model first. A wheel has others there, which the model looks for beside it."""
+    model = folder / "libwidthwise_model.so"
+    return [str(model), *(str(path) for path in sorted(folder.glob("*.so*")) if path != model)]
+
+
+def checked_count(argument: str, value: int, least: int, most: int) -> int:
+    if not least <= value <= most:
+        raise ValueError(f"{argument} = {value}: take a number from {least} to {most}")
+    return value
 
 
 def identifier(text: str) -> str:

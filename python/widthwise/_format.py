@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _widthwise as core
-from ._table import Table, html_card, layout_html
+from ._table import Table
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 # Past this many bits between a format's least and largest digit no integer of it is written out.
 WIDEST_RANGE = 1 << 24
@@ -74,10 +77,12 @@ class Format:
 
     @property
     def exponent_bits(self) -> int:
+        """Bits of the exponent field."""
         return self._core.exp_bits
 
     @property
     def fraction_bits(self) -> int:
+        """Bits of the fraction field."""
         return self._core.frac_bits
 
     @property
@@ -102,18 +107,22 @@ class Format:
 
     @property
     def signed(self) -> bool:
+        """Whether there is a sign bit."""
         return self._core.is_signed
 
     @property
     def has_inf(self) -> bool:
+        """Whether a code is infinity."""
         return self._core.has_inf
 
     @property
     def has_nan(self) -> bool:
+        """Whether a code is NaN."""
         return self._core.has_nan
 
     @property
     def has_subnormals(self) -> bool:
+        """Whether exponent field 0 holds subnormal numbers."""
         return self._core.subnormals and self._core.zero
 
     @property
@@ -174,10 +183,12 @@ class Format:
 
     @property
     def max_finite(self) -> int | Fraction:
+        """The largest number. OverflowError where it is too long; `_scaled` holds any."""
         return self._exact("max_finite")
 
     @property
     def min_normal(self) -> int | Fraction:
+        """The least normal number."""
         return self._exact("min_normal")
 
     @property
@@ -187,14 +198,17 @@ class Format:
 
     @property
     def max_finite_scaled(self) -> tuple[int, int]:
+        """The largest number as (integer, exponent): integer * 2**exponent."""
         return self._scaled("max_finite")
 
     @property
     def min_normal_scaled(self) -> tuple[int, int]:
+        """The least normal number, likewise."""
         return self._scaled("min_normal")
 
     @property
     def min_subnormal_scaled(self) -> tuple[int, int]:
+        """The least number above zero, likewise."""
         return self._scaled(self._least())
 
     def _least(self) -> str:
@@ -231,17 +245,25 @@ class Format:
         }
 
     def table(self) -> Table:
+        """The same as rows: what, its value, its code."""
         facts = self.facts()
         codes, values = facts.pop("codes"), facts.pop("values")
         rows = [(key, str(value), "") for key, value in facts.items()]
         rows += [(name, values[name], codes[name]) for name in codes]
         return Table(["", "value", "code"], rows)
 
+    def card(self) -> Card:
+        """What a notebook shows: fields to scale, the numbers about 1, range, named codes.
+
+        >>> print(Format("e2m1fn").card())  # doctest: +ELLIPSIS
+        e2m1fn...
+        """
+        from .display.card import format_card
+
+        return format_card(self)
+
     def _repr_html_(self) -> str:
-        fields = {"sign": int(self.signed), "exponent": self.exponent_bits}
-        return html_card(
-            str(self), layout_html(fields | {"fraction": self.fraction_bits}), self.table()
-        )
+        return self.card()._repr_html_()
 
 
 def as_format(format: str | Format) -> Format:
@@ -253,7 +275,11 @@ def optional_format(format: str | Format | None) -> Format | None:
 
 
 class Formats(Mapping):
-    """The formats that have names. Any other is one `ww.Format(text)` away."""
+    """The formats that have names. Any other is one `ww.Format(text)` away.
+
+    >>> formats["binary16"], "e4m3fn" in formats
+    (Format('e5m10'), True)
+    """
 
     def __init__(self) -> None:
         self._named = {

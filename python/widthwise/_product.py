@@ -12,7 +12,14 @@ Multiplier = str | Callable[[int, int], int] | None
 
 
 class Product:
-    """A product of two significands, compiled from text. `ww.product` makes it."""
+    """A product of two significands, compiled from text. `ww.product` makes it.
+
+    Attributes:
+        text: the C++ statements.    name: for messages, or None.
+
+    >>> product("mp = uint128(ma) * mb;")(13, 6)
+    78
+    """
 
     def __init__(self, text: str, name: str | None, bound: core.TextProduct) -> None:
         self.text = text

@@ -15,7 +15,7 @@ from ._create import array
 from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
-from ._table import Table
+from ._table import Findings
 from ._unit import Unit, as_unit
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
@@ -115,11 +115,16 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         ) from None
 
 
-class SweepResult(Table):
+class SweepResult(Findings):
     """A row for every unit: its text, a grid's parameters, and the metrics.
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics and version.
+
+    >>> import widthwise as ww
+    >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
+    >>> found.best("max_abs").rows[0][0]
+    'mac(e5m10)'
     """
 
     def __init__(
@@ -128,24 +133,11 @@ class SweepResult(Table):
         super().__init__(columns, rows)
         self.meta = meta
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        """A column."""
-        if name not in self.columns:
-            raise KeyError(f"{name!r}: the columns are {', '.join(self.columns)}")
-        i = self.columns.index(name)
-        return np.array([row[i] for row in self.rows])
-
     def best(self, metric: str, count: int = 1) -> SweepResult:
         """The units with the least of a metric (of `exact`, with the most)."""
         values = self[metric] * (-1.0 if metric == "exact" else 1.0)
         order = np.argsort(values, kind="stable")[:count]
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
-
-    def to_dataframe(self) -> Any:
-        """A pandas DataFrame. Needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame(self.records())
 
 
 def sweep(

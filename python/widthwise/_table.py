@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-FIELD_COLOURS = {"sign": "#d62728", "exponent": "#2ca02c", "fraction": "#1f77b4"}
-CELL = "text-align:left;padding:1px 8px;font-family:monospace"
+import numpy as np
+
+CELL = "text-align:left;padding:1px 8px;font-family:monospace;white-space:nowrap"
 
 
 class Table:
@@ -44,14 +46,35 @@ class Table:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from .display.style import tag
 
-        head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in self.columns)
-        rows = "".join(
-            "<tr>" + "".join(f'<td style="{CELL}">{escape(cell(x))}</td>' for x in row) + "</tr>"
+        head = (tag("th", name, style=CELL) for name in self.columns)
+        rows = (
+            tag("tr", *(tag("td", html_cell(value), style=CELL) for value in row))
             for row in self.rows
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows))
+
+
+class Findings(Table):
+    """A table of tidy rows, one a case."""
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column."""
+        if name not in self.columns:
+            raise KeyError(f"{name!r}: the columns are {', '.join(self.columns)}")
+        i = self.columns.index(name)
+        return np.array([row[i] for row in self.rows])
+
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """A data frame of pandas or polars, which has to be installed."""
+        return data_frame({name: list(self[name]) for name in self.columns}, library)
+
+
+def data_frame(columns: Mapping[str, Any], library: str) -> Any:
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"library = {library!r}: it may be 'pandas' or 'polars'")
+    return import_module(library).DataFrame(columns)
 
 
 def cell(value: Any) -> str:
@@ -60,31 +83,6 @@ def cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def html_card(title: str, *parts: Any) -> str:
-    from html import escape
-
-    body = "".join(part if isinstance(part, str) else part._repr_html_() for part in parts)
-    frame = "display:inline-block;border:1px solid #999;border-radius:4px;padding:6px"
-    return f'<div style="{frame}"><b>{escape(title)}</b>{body}</div>'
-
-
-def layout_html(fields: Mapping[str, int]) -> str:
-    """A code's fields side by side, each as wide as it has bits, within reason."""
-    cells = "".join(
-        f'<td style="background:{FIELD_COLOURS[name]};color:white;text-align:center;'
-        f'min-width:{min(240, 10 * bits)}px">{name} {bits}</td>'
-        for name, bits in fields.items()
-        if bits
-    )
-    return f"<table><tr>{cells}</tr></table>"
-
-
-def bits_html(text: str, fields: Mapping[str, int]) -> str:
-    """The digits of a binary code in the colours of its fields."""
-    spans, at = [], 0
-    for name, bits in fields.items():
-        part = text[at : at + bits]
-        if part:
-            spans.append(f'<span style="color:{FIELD_COLOURS[name]}">{part}</span>')
-        at += bits
-    return f"<code>{''.join(spans)}</code>"
+def html_cell(value: Any) -> Any:
+    """What can show itself does so."""
+    return value if hasattr(value, "_repr_html_") else cell(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier
-from ._table import Table, html_card
+from ._table import Table
 from ._unit import Unit, as_unit
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 
 class Wire(NamedTuple):
@@ -42,9 +45,12 @@ class Trace:
     (Array(5, e4m3fn), 'unpack', 'pack')
     """
 
-    def __init__(self, title: str, wires: list[tuple], result: Array) -> None:
+    def __init__(
+        self, title: str, wires: list[tuple], result: Array, unit: Unit | None = None
+    ) -> None:
         self.title = title
         self.result = result
+        self.unit = unit
         self.wires = [Wire._make((*row[:5], int(row[5], 16), *row[6:])) for row in wires]
 
     def __len__(self) -> int:
@@ -56,15 +62,38 @@ class Trace:
     def __getitem__(self, i: Any) -> Any:
         return self.wires[i]
 
+    def format_of(self, wire: Wire) -> Format:
+        """Of the code at a `pack`: that of the rounding which its slot names."""
+        if self.unit is None:
+            return self.result.format
+        fields: Any = self.unit.fields
+        out = fields["out"]  # which a compensated sum's other roundings take too
+        for key in wire.slot.split("."):
+            fields = fields.get(key, {}) if isinstance(fields, dict) else {}
+        return Format(fields.get("fmt", out["fmt"]))
+
     def table(self) -> Table:
+        """A row a wire: its number in decimal, and its significand and exponent."""
         columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
         return Table(columns, [shown(wire) for wire in self.wires])
 
     def __repr__(self) -> str:
         return f"{self.title}\n{self.table()}\nresult: {self.result}"
 
+    def card(self) -> Card:
+        """What a notebook shows: every stage, and what it lost; zeros beside each other in one row.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([3.0, 1.0], "e2m1fn")
+        >>> print(ww.trace("mac(e2m1fn)", x, x).card())  # doctest: +ELLIPSIS
+        mac(e2m1fn), k = 2...
+        """
+        from .display.stages import trace_card
+
+        return trace_card(self)
+
     def _repr_html_(self) -> str:
-        return html_card(self.title, self.table(), f"result: {self.result}")
+        return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, a row a wire. Needs pandas."""
@@ -94,9 +123,22 @@ def trace(
     index: int = 0,
     multiplier: Multiplier = None,
 ) -> Trace:
-    """Every stage of one dot product: a and b of shape (k,), everything as in `ww.dot`.
+    """Every stage of one dot product.
 
-    index: the flat position of the output that is traced, which stochastic rounding draws by.
+    Args:
+        unit: as `ww.Unit` takes it.
+        a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
+        scale_a, scale_b, seed, multiplier: as in `ww.dot`.
+        index: the flat position of the output that is traced, which stochastic rounding draws by.
+    Returns:
+        A Trace, whose result is the one of `ww.dot` to the bit.
+    Raises:
+        ValueError: a and b make more than one dot product.
+
+    >>> import widthwise as ww
+    >>> x = ww.array([3.0, 0.5], "e4m3fn")
+    >>> [wire.value for wire in ww.trace("fma(e4m3fn)", x, x) if wire.stage == "product"]
+    ['9', '0.25']
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
@@ -108,7 +150,7 @@ def trace(
     wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
-    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format))
+    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
 
 
 def trace_operation(
@@ -120,7 +162,22 @@ def trace_operation(
     nan: str = "canonical",
     seed: int = 0,
 ) -> Trace:
-    """Every stage of one operation, as 'fma', on single numbers; settings as in `ww.add`."""
+    """Every stage of one operation on single numbers.
+
+    Args:
+        op: its name, as 'fma'.
+        args: as many Arrays of shape (), or codes, as it has operands.
+        format, rounding, tininess, nan, seed: as in `ww.add`.
+    Returns:
+        A Trace, whose result is the operation's.
+    Raises:
+        TypeError: not so many operands.    ValueError: an operand is an array of several.
+
+    >>> import widthwise as ww
+    >>> trace = ww.trace_operation("add", *ww.array([1.0, 0.07], "e4m3fn"))
+    >>> [wire.stage for wire in trace]
+    ['unpack', 'unpack', 'exact', 'normalise', 'denormalise', 'round', 'pack']
+    """
     arity = core.arity(op)
     if len(args) != arity:
         raise TypeError(f"{op} takes {arity} operands, {len(args)} were given")
@@ -134,5 +191,5 @@ def trace_operation(
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
     wires = core.trace_operation(op, to._core, env, pairs, seed)
-    result = compute(op, dict(arrays), to, rounding, tininess, nan, seed=seed)
+    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
     return Trace(f"{op} in {to}, {rounding}", wires, result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ def table() -> dict[np.ufunc, Callable]:
         np.isinf: _compare.isinf,
         np.isfinite: _compare.isfinite,
         np.matmul: _dot.matmul_in_order,
+        np.rint: _elementwise.round_to_integral,
+        np.floor: partial(_elementwise.round_to_integral, rounding="rdn"),
+        np.ceil: partial(_elementwise.round_to_integral, rounding="rup"),
+        np.trunc: partial(_elementwise.round_to_integral, rounding="rtz"),
+        np.signbit: _compare.signbit,
     }
 
 
@@ -45,7 +51,8 @@ WAY_OUT = {
     "add.reduce": "ww.sum(x, unit=...) sums in an order that is written down",
     "remainder": "ww.remainder is IEEE 754's; Python's % is not rounded correctly by anyone",
     "ldexp": "take ww.scaleb",
-    "rint": "take ww.round_to_integral",
+    "nextafter": "take ww.next_up or ww.next_down",
+    "fmod": "ww.remainder is IEEE 754's",
 }
 
 

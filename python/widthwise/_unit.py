@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._format import Format
-from ._table import Table, html_card
+from ._table import Table
+
+if TYPE_CHECKING:
+    from .display.style import Card
 
 LONGEST_DOT: int = core.longest_dot
 
@@ -84,18 +87,22 @@ class Unit:
 
     @property
     def a(self) -> Format:
+        """Of the first operands."""
         return Format._of(self._core.a)
 
     @property
     def b(self) -> Format:
+        """Of the second operands."""
         return Format._of(self._core.b)
 
     @property
     def c(self) -> Format:
+        """Of what the products are added to."""
         return Format._of(self._core.c)
 
     @property
     def result_format(self) -> Format:
+        """Of what `ww.dot` delivers."""
         return Format._of(self._core.result)
 
     @property
@@ -105,6 +112,7 @@ class Unit:
 
     @property
     def scale_format(self) -> Format | None:
+        """Of the scales that blocks of operands share, if they do."""
         return Format._of(self._core.scale[0]) if self._core.scale else None
 
     @property
@@ -127,8 +135,14 @@ class Unit:
         widths = [(f"width: {key}", value) for key, value in self.widths().items()]
         return Table(["field", "value"], [*rows, *widths])
 
+    def card(self) -> Card:
+        """What a notebook shows: the stages in order, the width of every wire, all fields."""
+        from .display.pipeline import unit_card
+
+        return unit_card(self)
+
     def _repr_html_(self) -> str:
-        return html_card(str(self), self.table())
+        return self.card()._repr_html_()
 
 
 def as_unit(unit: str | Unit) -> Unit:
@@ -136,7 +150,11 @@ def as_unit(unit: str | Unit) -> Unit:
 
 
 class Units(Mapping):
-    """The presets. Any other unit is one `ww.Unit(text)` away."""
+    """The presets, and how each is known. Any other unit is one `ww.Unit(text)` away.
+
+    >>> str(units["hopper.e4m3.f32"].a), units.evidence("hopper.e4m3.f32")
+    ('e4m3fn', 'checked on silicon')
+    """
 
     def __init__(self) -> None:
         self._presets = {
@@ -159,6 +177,7 @@ class Units(Mapping):
         return self._presets[name][1]
 
     def source(self, name: str) -> str:
+        """Where the preset's facts are from."""
         return self._presets[name][2]
 
     def table(self) -> Table:

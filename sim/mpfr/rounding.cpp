@@ -18,7 +18,7 @@ bool random_carry(Rounding how, const Split& x, std::uint64_t random) {
   mpz_import(r.get_mpz_t(), 1, -1, sizeof random, 0, 0, &random);
   if (how.variant == StochasticVariant::half) {
     const mpz_class delta = (x.part << (k + 1)) / x.unit;
-    return (delta + 2 * r + 1) >> (k + 1) != 0;
+    return ((delta + 2 * r + 1) >> (k + 1)) != 0;
   }
   mpz_class delta = (x.part << k) / x.unit;
   if (how.variant == StochasticVariant::even) {
@@ -26,7 +26,7 @@ bool random_carry(Rounding how, const Split& x, std::uint64_t random) {
     const int half = against_half(rest, x.unit, x.sticky);
     if (half > 0 || (half == 0 && mpz_odd_p(delta.get_mpz_t()))) delta += 1;
   }
-  return (delta + r) >> k != 0;
+  return ((delta + r) >> k) != 0;
 }
 
 }  // namespace

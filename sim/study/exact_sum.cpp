@@ -12,7 +12,8 @@
 namespace widthwise {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity(),
+                 no_number = std::numeric_limits<double>::quiet_NaN();
 
 // A signed number of any size: significand * 2^exponent.
 struct Dyadic {
@@ -20,17 +21,15 @@ struct Dyadic {
   std::int64_t exponent = 0;
 };
 
-Dyadic dyadic(const Value& v) {
-  Big x = big(v.significand);
-  return {v.negative ? Big(-x) : x, v.exponent};
-}
+Dyadic magnitude_of(const Value& v) { return {big(v.significand), v.exponent}; }
 
 // Both over the lesser of their exponents.
 void align(Dyadic& x, Dyadic& y) {
+  if (x.significand == 0) return void(x.exponent = y.exponent);
+  if (y.significand == 0) return void(y.exponent = x.exponent);
   Dyadic& high = x.exponent > y.exponent ? x : y;
   const std::int64_t low = std::min(x.exponent, y.exponent);
   const std::int64_t up = high.exponent - low;
-  if (high.significand == 0) return void(high.exponent = low);
   if (up > 2 * max_register_bits)
     throw std::invalid_argument(
         fmt::format("exact sum: terms lie 2^{} apart, and at most 2^{} are "
@@ -52,10 +51,34 @@ Scaled scaled(const Dyadic& x) {
   return {Big(magnitude >> static_cast<std::size_t>(drop)).convert_to<double>(), x.exponent + drop};
 }
 
-double ratio(const Scaled& x, const Scaled& y) {
+double times_power(double x, std::int64_t exponent) {
   const std::int64_t most = 10000;  // past a double's range
-  return std::ldexp(x.mantissa / y.mantissa,
-                    static_cast<int>(std::clamp(x.exponent - y.exponent, -most, most)));
+  return std::ldexp(x, static_cast<int>(std::clamp(exponent, -most, most)));
+}
+
+double ratio(const Scaled& x, const Scaled& y) {
+  return times_power(x.mantissa / y.mantissa, x.exponent - y.exponent);
+}
+
+double as_double(const Dyadic& x) {
+  const Scaled magnitude = scaled(x);
+  return times_power(x.significand < 0 ? -magnitude.mantissa : magnitude.mantissa,
+                     magnitude.exponent);
+}
+
+// |x / y|; infinite where y alone is 0, and 0 where both are.
+double relative(const Dyadic& x, const Dyadic& y) {
+  if (x.significand == 0) return 0;
+  return y.significand == 0 ? infinite : ratio(scaled(x), scaled(y));
+}
+
+Dyadic plus(Dyadic x, Dyadic y) {
+  align(x, y);
+  return {Big(x.significand + y.significand), x.exponent};
+}
+
+Dyadic minus(const Dyadic& x, const Dyadic& y) {
+  return plus(x, {Big(-y.significand), y.exponent});
 }
 
 // The weight of the last place of f at x.
@@ -69,14 +92,15 @@ std::int64_t last_place(const Format& f, const Dyadic& x) {
 
 struct ExactSum::Impl {
   Unit unit;
-  Dyadic sum;
+  Dyadic above, below;  // the terms above zero, and the magnitudes of those below
   bool nan = false, plus_infinity = false, minus_infinity = false;
 
   void add_special(Kind kind, bool negative) {
     nan |= kind == Kind::nan;
     if (kind == Kind::infinite) (negative ? minus_infinity : plus_infinity) = true;
   }
-  void add_finite(Dyadic x) {
+  void add_finite(Dyadic x, bool negative) {
+    Dyadic& sum = negative ? below : above;
     align(sum, x);
     sum.significand += x.significand;
   }
@@ -84,17 +108,20 @@ struct ExactSum::Impl {
     if (nan || (plus_infinity && minus_infinity)) return Kind::nan;
     return plus_infinity || minus_infinity ? Kind::infinite : Kind::finite;
   }
+  // Where the sum is infinite or NaN.
+  Deviation of_no_number(Kind got, bool negative) const;
 };
 
-ExactSum::ExactSum(const Unit& unit) : impl_(new Impl{.unit = unit, .sum = {}}) {}
+ExactSum::ExactSum(const Unit& unit) : impl_(new Impl{.unit = unit, .above = {}, .below = {}}) {}
+ExactSum::ExactSum(ExactSum&&) noexcept = default;
 ExactSum::~ExactSum() = default;
 
 void ExactSum::start(const void* c) {
-  *impl_ = Impl{.unit = impl_->unit, .sum = {}};
+  *impl_ = Impl{.unit = impl_->unit, .above = {}, .below = {}};
   if (!c) return;
   const Value v = value_of(impl_->unit.c.fmt, c);
   impl_->add_special(v.kind, v.negative);
-  if (v.kind == Kind::finite) impl_->add_finite(dyadic(v));
+  if (v.kind == Kind::finite) impl_->add_finite(magnitude_of(v), v.negative);
 }
 
 void ExactSum::add(const void* a, const void* b, const void* scale_a, const void* scale_b) {
@@ -108,30 +135,43 @@ void ExactSum::add(const void* a, const void* b, const void* scale_a, const void
     infinity |= v.kind == Kind::infinite;
     nan |= v.kind == Kind::nan;
     if (v.kind != Kind::finite) return;
-    const Dyadic x = dyadic(v);
+    const Dyadic x = magnitude_of(v);
     product = {Big(product.significand * x.significand), product.exponent + x.exponent};
   };
   times(u.a.fmt, a), times(u.b.fmt, b);
   if (scale_a) times(u.scale->fmt, scale_a), times(u.scale->fmt, scale_b);
   if (nan || (zero && infinity)) return impl_->add_special(Kind::nan, false);
   if (infinity) return impl_->add_special(Kind::infinite, negative);
-  if (!zero) impl_->add_finite(product);
+  if (!zero) impl_->add_finite(std::move(product), negative);
 }
 
-Deviation ExactSum::deviation(const void* result) const {
-  const Format& f = result_round(impl_->unit).fmt;
+Deviation ExactSum::Impl::of_no_number(Kind got, bool negative) const {
+  const bool same = kind() == got && (got == Kind::nan || negative == minus_infinity);
+  const double sum = kind() == Kind::nan ? no_number : minus_infinity ? -infinite : infinite;
+  const double error = same ? 0 : infinite;
+  return {error, error, same ? 0 : no_number, sum, infinite, no_number};
+}
+
+Deviation ExactSum::deviation(const Format& f, const void* result) const {
   const Value v = value_of(f, result);
-  const Kind kind = impl_->kind(), got = v.kind == Kind::zero ? Kind::finite : v.kind;
-  if (kind != Kind::finite || got != Kind::finite) {
-    const bool same = kind == got && (kind == Kind::nan || v.negative == impl_->minus_infinity);
-    return same ? Deviation{0, 0} : Deviation{infinite, infinite};
-  }
-  Dyadic computed = v.kind == Kind::zero ? Dyadic{} : dyadic(v), exact = impl_->sum;
-  align(computed, exact);
-  const Dyadic error{computed.significand - exact.significand, exact.exponent};
-  if (error.significand == 0) return {0, 0};
-  const double ulps = ratio(scaled(error), {1, last_place(f, exact)});
-  return {ulps, exact.significand == 0 ? infinite : ratio(scaled(error), scaled(exact))};
+  if (impl_->kind() != Kind::finite) return impl_->of_no_number(v.kind, v.negative);
+  const Dyadic exact = minus(impl_->above, impl_->below);
+  const Dyadic magnitude = plus(impl_->above, impl_->below);
+  Deviation d{.ulps = infinite,
+              .relative = infinite,
+              .error = v.kind == Kind::nan ? no_number
+                       : v.negative        ? -infinite
+                                           : infinite,
+              .exact = as_double(exact),
+              .magnitude = as_double(magnitude),
+              .condition = relative(magnitude, exact)};
+  if (v.kind == Kind::infinite || v.kind == Kind::nan) return d;
+  const Dyadic computed = v.kind == Kind::zero ? Dyadic{} : magnitude_of(v);
+  const Dyadic error = v.negative ? minus({}, plus(computed, exact)) : minus(computed, exact);
+  d.ulps = relative(error, {1, last_place(f, exact)});
+  d.relative = relative(error, exact);
+  d.error = as_double(error);
+  return d;
 }
 
 namespace {
@@ -166,37 +206,21 @@ class Operands {
 void deviations(const Unit& unit, const MatrixProduct& p, std::size_t first, std::size_t last,
                 Deviation* result) {
   const Operands operands(unit, p);
-  const auto bytes = static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width()));
+  const Format& f = result_round(unit).fmt;
+  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
   ExactSum sum(unit);
   for (std::size_t i = first; i < last; ++i)
     for (std::size_t j = 0; j < p.n; ++j) {
       sum.start(operands.c(i, j));
       for (std::size_t k = 0; k < p.k; ++k) operands.add_to(sum, i, j, k);
-      *result++ = sum.deviation(static_cast<const std::byte*>(p.result) + (i * p.n + j) * bytes);
+      *result++ = sum.deviation(f, static_cast<const std::byte*>(p.result) + (i * p.n + j) * bytes);
     }
 }
 
-ErrorGrowth::ErrorGrowth(const Unit& unit, std::span<const std::size_t> lengths)
-    : unit_(unit), lengths_(lengths.begin(), lengths.end()) {
-  for (const std::size_t length : lengths_) units_.push_back(make_reference(unit, length));
-}
-
-void ErrorGrowth::run(const MatrixProduct& p, Deviation* result) const {
-  const Operands operands(unit_, p);
-  std::vector<std::byte> code(
-      static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width())));
-  MatrixProduct prefix = p;
-  prefix.result = code.data();
-  prefix.flags = nullptr;
-  ExactSum sum(unit_);
-  sum.start(operands.c(0, 0));
-  std::size_t k = 0;
-  for (std::size_t i = 0; i < lengths_.size(); ++i) {
-    for (; k < lengths_[i]; ++k) operands.add_to(sum, 0, 0, k);
-    prefix.k = lengths_[i];
-    units_[i]->run(prefix, 0, 1);
-    result[i] = sum.deviation(code.data());
-  }
+void add_products(ExactSum& sum, const Unit& unit, const MatrixProduct& p, std::size_t first,
+                  std::size_t last) {
+  const Operands operands(unit, p);
+  for (std::size_t k = first; k < last; ++k) operands.add_to(sum, 0, 0, k);
 }
 
 }  // namespace widthwise

@@ -54,7 +54,8 @@ TEST_CASE("write_folder: a folder with a file of somebody else's is left alone")
   write(scratch / "hw" / "a.vh", "changed");
   const std::string error =
       "directory = " + (scratch / "hw").string() +
-      ": it holds notes.txt, which no export has written; name another folder, or empty this one";
+      ": it holds notes.txt, which no export has written; name another folder, or empty this one "
+      "(`make clean` takes away what its Makefile has made)";
   CHECK_THROWS_WITH_AS(write_folder(scratch / "hw", "x", two_files), error.c_str(),
                        std::invalid_argument);
   CHECK(read(scratch / "hw" / "notes.txt") == "mine");
@@ -71,6 +72,20 @@ TEST_CASE("write_folder: a folder with a file of somebody else's is left alone")
   CHECK(names_in(scratch.path()) == std::set<std::string>{"deep", "hw", "other"});
 }
 
+TEST_CASE("write_folder: files may lie in folders of their own, which are theirs alone") {
+  const Scratch scratch;
+  const std::vector<File> deep{{"rtl/a.v", "A\n"}, {"b.h", "B\n"}};
+  for (int again = 0; again < 2; ++again) write_folder(scratch / "hw", "x", deep);
+  CHECK(read(scratch / "hw" / "rtl" / "a.v") == "A\n");
+  write(scratch / "hw" / "rtl" / "mine.v", "mine");
+  CHECK_THROWS_WITH_AS(write_folder(scratch / "hw", "x", deep),
+                       doctest::Contains("it holds rtl/mine.v"), std::invalid_argument);
+  fs::remove(scratch / "hw" / "rtl" / "mine.v");
+  fs::create_directory(scratch / "hw" / "build");
+  CHECK_THROWS_WITH_AS(write_folder(scratch / "hw", "x", deep), doctest::Contains("it holds build"),
+                       std::invalid_argument);
+}
+
 TEST_CASE("write_folder: the current folder is not replaced under our feet") {
   CHECK_THROWS_WITH_AS(write_folder(".", "x", two_files), doctest::Contains("name a folder in it"),
                        std::invalid_argument);
@@ -81,7 +96,7 @@ TEST_CASE("write_folder: a place that cannot be written leaves nothing") {
   write(scratch / "file", "text");
   CHECK_THROWS_AS(write_folder(scratch / "file", "x", two_files), std::system_error);
   CHECK_THROWS_AS(write_folder(scratch / "file" / "hw", "x", two_files), std::system_error);
-  CHECK_THROWS_AS(write_folder(scratch / "hw", "x", std::vector<File>{{"a", ""}, {"no/b", ""}}),
+  CHECK_THROWS_AS(write_folder(scratch / "hw", "x", std::vector<File>{{"a", ""}, {"a/b", ""}}),
                   std::system_error);
   CHECK(names_in(scratch.path()) == std::set<std::string>{"file"});
 }

@@ -37,6 +37,12 @@ bool have(const std::string& program) {
   return false;
 }
 
+bool long_run() {
+  if (std::getenv("WIDTHWISE_LONG")) return true;
+  std::printf("SKIPPED: --long was not given\n");
+  return false;
+}
+
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

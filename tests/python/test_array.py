@@ -298,8 +298,23 @@ def test_arrays_index_reshape_iterate_and_pickle(format):
 
 def test_an_element_of_another_format_is_refused():
     x = ww.zeros(2, "e5m10")
-    with pytest.raises(TypeError, match=r"an element of e5m10 is wanted, not float; take ww.array"):
-        x[0] = 1.0
+    with pytest.raises(TypeError, match=r"an element of e5m10 is wanted, not e4m3fn; take value"):
+        x[0] = ww.array(1.0, "e4m3fn")
+
+
+@pytest.mark.parametrize("format", ["e5m10", "e4m3fn", "e20m64", "e15m112"])
+def test_assignment_rounds_values_as_array_does(format):
+    values = [0.1, "1/3", Fraction(2**70 + 1), np.float32(-0.0), 7]
+    x = ww.zeros((2, len(values)), format)
+    x[0] = values
+    x[1, ::2] = 1e-3
+    assert (x[0].bits == ww.array(values, format).bits).all()
+    assert (x[1, ::2].bits == ww.array([1e-3] * 3, format).bits).all()
+    assert not x[1, 1::2].bits.any()
+    x[x == ww.array(7, format)] = np.nan
+    assert ww.isnan(x[0, 4])
+    with pytest.raises(ValueError, match="is NaN and e2m1fn has no NaN"):
+        ww.zeros(2, "e2m1fn")[0] = np.nan
 
 
 def test_the_codes_travel_by_dlpack():
@@ -333,7 +348,7 @@ def test_printing_shows_the_shortest_text_that_is_read_back():
 def test_a_long_array_prints_its_ends():
     assert "..." in repr(ww.zeros(5000, "e5m10"))
     html = ww.zeros(100, "e5m10")._repr_html_()
-    assert "36 more" in html and "color:" in html
+    assert "88 more" in html and "color:" in html
 
 
 def test_zeros_are_positive_and_refused_where_there_is_none():

@@ -79,6 +79,7 @@ ROOT_OF_TWO = "0x3fff6a09e667f3bcc908b2fb1366ea95"
         (["sqrt", "e15m112", "2"], "1.414213562373095048801688724209698", ROOT_OF_TWO, "NX"),
         (["scaleb", "e5m10", "1.5", "4"], "24", "0x4e00", "none"),
         (["classify", "e5m10", "-0"], "negative_zero", "", "none"),
+        (["add", "e5m10", "-inf", "-0x1p-7"], "-inf", "0xfc00", "none"),
         (["less", "e5m10", "1", "2"], "True", "", "none"),
         (["less_signaling", "e5m10", "1", "nan"], "False", "", "NV"),
         (["add", "e5m10", "-1", "1", "--rounding", "rdn"], "-0", "0x8000", "none"),

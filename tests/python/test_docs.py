@@ -1,10 +1,14 @@
-"""What the pages say of the repository is so. `./dev docs` runs this file alone."""
+"""What the pages say of the repository is so, and their site builds; `./dev docs` asks the same."""
 
 import re
 import subprocess
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+import widthwise as ww
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
@@ -39,3 +43,61 @@ def test_every_decision_the_code_cites_is_in_the_semantics():
     }
     assert cited
     assert {(file, decision) for file, decision in cited if decision not in defined} == set()
+
+
+# --- The site -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Built with warnings as errors: a page in no list, a link or an anchor that leads nowhere."""
+    folder = tmp_path_factory.mktemp("site") / "html"
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", ROOT / "docs", folder]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Links(HTMLParser):
+    """What a page names: its anchors, what it links to, what it loads."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.anchors, self.targets, self.loaded = set(), set(), set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        self.anchors.add(named.get("id"))
+        if tag == "a":
+            self.targets.add(named.get("href") or "")
+        elif tag in ("link", "script", "img"):
+            self.loaded.add(named.get("href") or named.get("src") or "")
+
+
+def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_in_it(site):
+    pages = {page: Links(page) for page in site.rglob("*.html")}
+    broken = []
+    for page, links in pages.items():
+        for target in links.targets:
+            path, _, anchor = target.partition("#")
+            there = (page.parent / unquote(path)).resolve() if path else page
+            if re.match(r"[a-z]+:", target):
+                continue
+            if not there.exists() or (
+                anchor and there in pages and anchor not in pages[there].anchors
+            ):
+                broken.append(f"{page.relative_to(site)}: {target}")
+    assert len(pages) > 12 and sorted(broken) == []
+
+
+def test_the_site_loads_nothing_from_elsewhere(site):
+    loaded = {target for page in site.rglob("*.html") for target in Links(page).loaded}
+    assert [target for target in loaded if re.match(r"(https?:)?//", target)] == []
+
+
+def test_every_public_name_is_on_the_site(site):
+    anchors = Links(site / "api.html").anchors
+    named = {f"widthwise.{name}" for name in set(ww.__all__) - {"study"}}
+    named |= {f"widthwise.study.{name}" for name in ww.study.__all__}
+    assert named - anchors == set()

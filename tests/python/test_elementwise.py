@@ -390,3 +390,19 @@ def test_values_come_back_as_they_went_in(name):
     back = ww.array(numbers, name)
     np.testing.assert_array_equal(back.bits[~np.isnan(numbers)], bits[~np.isnan(numbers)])
     np.testing.assert_array_equal(ww.isnan(x), np.isnan(numbers))
+
+
+@pytest.mark.parametrize("name", ["e4m3fn", "e5m10", "e20m64", "e15m112"])
+def test_operands_of_any_strides_give_the_same_codes(name):
+    rng = np.random.default_rng(11)
+    x, y = (ww.array(rng.standard_normal((12, 12)), name) for _ in range(2))
+    whole, flags = ww.multiply(x, y, flags=True)
+    assert flags.shape == x.shape == whole.shape
+    for part in (np.s_[::2], np.s_[:, ::-3], np.s_[5], np.s_[:, 5], np.s_[3, 4], np.s_[:0]):
+        z, raised = ww.multiply(x[part], y[part], flags=True)
+        np.testing.assert_array_equal(z.bits, whole[part].bits)
+        np.testing.assert_array_equal(raised, flags[part])
+    np.testing.assert_array_equal(ww.multiply(x.T, y.T).bits, whole.T.bits)
+    np.testing.assert_array_equal(ww.negate(x.T).bits, ww.negate(x).T.bits)
+    one = x[:1, :1]
+    assert one.bits.flags.c_contiguous and ww.multiply(one, y[:1, :1]).shape == (1, 1)

@@ -338,7 +338,8 @@ def test_round_to_odd_is_6_for_hardfloat_and_5_for_cvfpu(exported):
 
 
 def contents(folder):
-    return {p.name: p.read_bytes() for p in folder.iterdir()}
+    files = (p for p in folder.rglob("*") if p.is_file())
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
 
 def test_two_exports_are_the_same_bytes_wherever_they_lie(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import doctest
 import importlib
+import inspect
 import json
 import pkgutil
 import subprocess
@@ -81,3 +82,27 @@ def test_the_demo_shows_a_unit_that_loses(tmp_path):
     assert (tmp_path / "error_growth.png").read_bytes().startswith(b"\x89PNG")
     assert "ACC_WIDTH" in (tmp_path / "mac_e4m3fn" / "mac_e4m3fn.vh").read_text()
     assert len((tmp_path / "trace.csv").read_text().splitlines()) > 500
+
+
+PUBLIC = sorted(set(ww.__all__) - {"study"})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_says_what_it_takes_and_shows_it(name):
+    value = getattr(ww, name)
+    text = inspect.getdoc(value) or ""
+    assert ">>> " in text, "an example is wanted; the tests run it"
+    if inspect.isfunction(value) and len(inspect.signature(value).parameters) > 1:
+        what_is_taken = [part for part in ("Args:", "As `ww.") if part in text]
+        assert what_is_taken, "Args are wanted: shapes, dtypes, what each setting does"
+
+
+@pytest.mark.parametrize("kind", [getattr(ww, name) for name in PUBLIC if name[0].isupper()])
+def test_a_public_class_says_what_each_of_its_members_is(kind):
+    own = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
+    described = {
+        key: inspect.getdoc(value)
+        for key, value in own.items()
+        if isinstance(value, property) or inspect.isroutine(value)
+    }
+    assert [key for key, text in described.items() if not text] == []

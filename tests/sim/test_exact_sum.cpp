@@ -23,50 +23,62 @@ MatrixProduct dot(const Codes& a, const Codes& b) {
 
 TEST_CASE("ExactSum: the deviation is counted in places of the exact sum") {
   const Unit u = parse_unit("mac(e5m10)");
+  const Format& f = u.out.fmt;
   ExactSum sum(u);
   const std::uint16_t one = 0x3c00, tiny = 0x0001, three = 0x4200;
   sum.start(&one);
   sum.add(&one, &one, nullptr, nullptr);
   sum.add(&tiny, &tiny, nullptr, nullptr);  // 2 + 2^-48
   const std::uint16_t two = 0x4000, above = 0x4001;
-  CHECK(sum.deviation(&two).ulps == std::ldexp(1.0, -48 + 9));
-  CHECK(sum.deviation(&above).ulps == doctest::Approx(1));
-  CHECK(sum.deviation(&three).relative == doctest::Approx(0.5));
+  CHECK(sum.deviation(f, &two).ulps == std::ldexp(1.0, -48 + 9));
+  CHECK(sum.deviation(f, &above).ulps == doctest::Approx(1));
+  CHECK(sum.deviation(f, &three).relative == doctest::Approx(0.5));
   sum.start(nullptr);
   const std::uint16_t zero = 0;
-  CHECK(sum.deviation(&zero).ulps == 0);
-  CHECK(sum.deviation(&tiny).ulps == 1);
-  CHECK(std::isinf(sum.deviation(&tiny).relative));
+  CHECK(sum.deviation(f, &zero).ulps == 0);
+  CHECK(sum.deviation(f, &tiny).ulps == 1);
+  CHECK(std::isinf(sum.deviation(f, &tiny).relative));
 }
 
 TEST_CASE("ExactSum: what is no number deviates without end from one, and not from its like") {
-  ExactSum sum(parse_unit("mac(e5m10)"));
+  const Unit u = parse_unit("mac(e5m10)");
+  const Format& f = u.out.fmt;
+  ExactSum sum(u);
   const std::uint16_t one = 0x3c00, infinity = 0x7c00, minus = 0xfc00, nan = 0x7e00, zero = 0;
   sum.start(&one);
-  CHECK(std::isinf(sum.deviation(&infinity).ulps));
-  CHECK(std::isinf(sum.deviation(&nan).ulps));
+  CHECK(std::isinf(sum.deviation(f, &infinity).ulps));
+  CHECK(std::isinf(sum.deviation(f, &nan).ulps));
   sum.add(&infinity, &one, nullptr, nullptr);
-  CHECK(sum.deviation(&infinity).ulps == 0);
-  CHECK(std::isinf(sum.deviation(&minus).ulps));
-  CHECK(std::isinf(sum.deviation(&one).ulps));
+  CHECK(sum.deviation(f, &infinity).ulps == 0);
+  CHECK(std::isinf(sum.deviation(f, &minus).ulps));
+  CHECK(std::isinf(sum.deviation(f, &one).ulps));
   sum.add(&infinity, &zero, nullptr, nullptr);
-  CHECK(sum.deviation(&nan).ulps == 0);
+  CHECK(sum.deviation(f, &nan).ulps == 0);
 }
 
-TEST_CASE("ErrorGrowth: each length is the error of a dot product that ends there") {
-  const Unit u = parse_unit("mac(e5m2)");
-  const std::vector<std::uint8_t> ones(16, 0x3c);
-  MatrixProduct p;
-  p.m = p.n = 1;
-  p.a = {ones.data(), 0, 1};
-  p.b = {ones.data(), 1, 0};
-  const std::size_t lengths[] = {1, 8, 9, 16};
-  Deviation errors[4];
-  ErrorGrowth(u, lengths).run(p, errors);
-  CHECK(errors[0].ulps == 0);
-  CHECK(errors[1].ulps == 0);
-  CHECK(errors[2].ulps == 0.5);  // 9 lies between 8 and 10
-  CHECK(errors[3].ulps == 2);    // 16, whose last place is 4, became 8
+TEST_CASE("ExactSum: error, sum, magnitude and condition, by hand") {
+  const Unit u = parse_unit("mac(e5m10)");
+  const Format& f = u.out.fmt;
+  // 1 * 3 - 2 * 1.25 = 0.5, of magnitude 5.5; 2^-24 * 2^-24 is added to both
+  const Codes a = {0x3c00, 0xc000, 0x0001}, b = {0x4200, 0x3d00, 0x0001};
+  ExactSum sum(u);
+  sum.start(nullptr);
+  add_products(sum, u, dot(a, b), 0, 2);
+  const std::uint16_t half = 0x3800, minus_one = 0xbc00, infinity = 0x7c00, zero = 0;
+  Deviation d = sum.deviation(f, &minus_one);
+  CHECK(d.error == -1.5);
+  CHECK(d.exact == 0.5);
+  CHECK(d.magnitude == 5.5);
+  CHECK(d.condition == 11);
+  CHECK(d.relative == 3);
+  CHECK(d.ulps == std::ldexp(1.5, 11));  // the last place at 0.5 is 2^-11
+  CHECK(sum.deviation(f, &infinity).error == INFINITY);
+  CHECK(sum.deviation(f, &zero).error == -0.5);
+  add_products(sum, u, dot(a, b), 2, 3);
+  d = sum.deviation(f, &half);
+  CHECK(d.error == -std::ldexp(1.0, -48));
+  CHECK(d.exact == 0.5 + std::ldexp(1.0, -48));
+  CHECK(d.magnitude == 5.5 + std::ldexp(1.0, -48));
 }
 
 TEST_CASE("deviations: of a whole product, row by row") {
@@ -96,6 +108,8 @@ TEST_CASE("ExactSum: terms too far apart to add are refused") {
   CHECK_THROWS_WITH_AS(sum.add(top, one, nullptr, nullptr),
                        doctest::Contains("and at most 2^2097152 are held exactly"),
                        std::invalid_argument);
+  sum.start(nullptr);
+  CHECK_NOTHROW(sum.add(top, one, nullptr, nullptr));  // alone it may lie anywhere
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Trial {
   }
 
   Bytes run(const ProductBatch& x, const Unit& u) const {
-    Bytes result(x.count() * x.first.m * x.first.n);
+    Bytes result(x.outputs());
     const auto engine = make_reference(u, k);
     ProductBatch placed = x;
     placed.first.result = result.data();

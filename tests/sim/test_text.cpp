@@ -253,7 +253,8 @@ TEST_CASE("formats: forms of later versions are named as such") {
       {"table(file)", "a table"},
       {"block(e2m1fn,32,e8m0fnu)", "a block format"}};
   int count = 0;
-  for (const auto& [text, kind] : cases) {
+  for (const auto& [name, kind] : cases) {
+    const std::string text = name;
     CAPTURE(text);
     CHECK(format_error(text).find("is " + kind + "; this version knows binary floats only") !=
           std::string::npos);

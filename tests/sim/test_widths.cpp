@@ -94,7 +94,8 @@ TEST_CASE("Kulisch registers before guard bits: one product's range") {
       {"binary32", 554}, {"binary64", 4196}, {"bfloat16", 522}, {"binary16", 80},
       {"e5m2", 64},      {"e4m3fn", 36},     {"e2m1fn", 8}};
   int cases = 0;
-  for (const auto& [format, bits] : figures) {
+  for (const auto& [name, bits] : figures) {
+    const std::string format = name;
     CAPTURE(format);
     const Unit u = parse_unit("kulisch(" + format + ")");
     const SumWidths one = derive_widths(u, 1).accumulator();

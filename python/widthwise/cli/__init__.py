@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._verify import MissingMpfr
-from . import files, show, vectors
+from . import completion, files, measure, show, vectors
+from .terminal import complain
 
+BAD = (ValueError, TypeError, KeyError, ArithmeticError, ImportError, OSError, MissingMpfr)
 DONE, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """One line for a wrong argument, not the whole usage."""
+    """One line for a wrong argument, not the whole usage. -0x1p-7 and -inf are numbers to it."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._negative_number_matcher = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
@@ -24,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> Parser:
     top = Parser(prog="widthwise", description="Bit-accurate arithmetic at any width.")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (show, files, vectors):
+    for module in (show, files, vectors, measure, completion):
         module.add_commands(commands)
     return top
 
@@ -37,10 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:
-        print("widthwise: interrupted", file=sys.stderr)
+        complain("interrupted")
         return INTERRUPTED
-    except (ValueError, TypeError, KeyError, ArithmeticError, OSError, MissingMpfr) as why:
-        print("widthwise:", one_line(why), file=sys.stderr)
+    except BAD as why:
+        complain(one_line(why))
         return BAD_INPUT
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import io
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import _widthwise as core
 from .._array import Array
 from .._create import array, from_bits
 from .._dot import dot, matmul
 from .._export import export
 from .._format import Format
 from .._unit import Unit
-from .output import add_json, add_rounding, add_seed, show
+from .output import add_command, add_json, add_rounding, add_seed, show
+from .store import load, load_array, save
+from .terminal import progress
 
 MOST_PRINTED = 1000  # results
 
@@ -26,23 +25,57 @@ def add_commands(commands: Any) -> None:
     add_quantize(commands)
     add_product(commands, "dot", dot, "along the last axis")
     add_product(commands, "matmul", matmul, "of matrices")
-    command = commands.add_parser("export", help="every width and constant of a unit or operation")
+    add_export(commands)
+
+
+def add_export(commands: Any) -> None:
+    command = add_command(
+        commands,
+        "export",
+        "headers, RTL, test benches and vectors of a unit or operation",
+        "widthwise export hopper.e4m3.f32 out/dot --name dot --vectors 10",
+        "widthwise export 'multiply(e4m3fn)' out/mul --name mul_e4m3 --vectors 10 --json",
+    )
     command.add_argument("unit", metavar="UNIT", help="or an operation, as 'add(e4m3fn)'")
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")
     command.add_argument(
+        "--rtl",
+        action=argparse.BooleanOptionalAction,
+        help="RTL or an error, or none; default: where it is built",
+    )
+    command.add_argument(
+        "--rounding-port", action="store_true", help="round as a port says, not as UNIT does"
+    )
+    command.add_argument(
+        "--lanes", type=int, metavar="N", help="of a block, where UNIT takes all of K at once"
+    )
+    command.add_argument(
+        "--vectors", type=int, default=1000, metavar="N", help="at random; default: 1000"
+    )
+    command.add_argument(
         "--model", action="store_true", help="copy the golden model's library, too"
     )
     command.set_defaults(run=run_export)
-    add_json(command)
+    for add in (add_seed, add_json):
+        add(command)
 
 
 def add_quantize(commands: Any) -> None:
-    command = commands.add_parser("quantize", help="numbers of a file to codes of a format")
-    command.add_argument(
-        "source", metavar="IN", help=".npy, .npz, or - for either, or numbers, on stdin"
+    command = add_command(
+        commands,
+        "quantize",
+        "numbers of a file to codes of a format",
+        "widthwise quantize a.npy codes.npy --format e4m3fn",
+        "widthwise quantize x.npz values.npz --format e5m10 --values --rounding rtz",
+        "echo 0.1 1/3 0x1.8p-7 | widthwise quantize - codes.npy --format bfloat16 --json",
     )
-    command.add_argument("target", metavar="OUT", help=".npy, or .npz for a .npz")
+    command.add_argument(
+        "source", metavar="IN", help=".npy, .npz, .safetensors; - is stdin: .npy, .npz, or numbers"
+    )
+    command.add_argument(
+        "target", metavar="OUT", help=".npy; of several arrays .npz or .safetensors"
+    )
     command.add_argument("--format", required=True, metavar="F")
     command.add_argument("--nan", choices=["zero"], help="zero: NaN becomes +0 where F has no NaN")
     command.add_argument(
@@ -54,7 +87,13 @@ def add_quantize(commands: Any) -> None:
 
 
 def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
-    command = commands.add_parser(name, help=f"a product {what}, as a unit computes it")
+    command = add_command(
+        commands,
+        name,
+        f"a product {what}, as a unit computes it",
+        f"widthwise {name} a.npy b.npy --unit 'mac(e5m10)'",
+        f"widthwise {name} a.npy b.npy --unit hopper.e4m3.f32 --out z.npy --json",
+    )
     command.add_argument(
         "a", metavar="A", help=".npy: codes (unsigned) or values, which are rounded"
     )
@@ -69,74 +108,34 @@ def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
         add(command)
 
 
-# --- Files ---------------------------------------------------------------------------------------
-
-
-def load(argument: str, path: str) -> Any:
-    """What np.load makes of a file, or of numbers on stdin."""
-    data = sys.stdin.buffer.read() if path == "-" else None
-    if data is not None and not data.startswith((b"\x93NUMPY", b"PK")):
-        return np.array(data.decode().split(), dtype=object)
-    try:
-        return np.load(path if data is None else io.BytesIO(data), allow_pickle=False)
-    except OSError as why:
-        raise ValueError(
-            f"{argument} = {path}: {why.strerror or why}; name a .npy or .npz file"
-        ) from None
-    except (ValueError, EOFError):
-        raise ValueError(
-            f"{argument} = {path}: this is no array of numbers; write it with np.save or np.savez"
-        ) from None
-
-
-def load_array(argument: str, path: str) -> np.ndarray:
-    a = load(argument, path)
-    if not isinstance(a, np.ndarray):
-        raise ValueError(f"{argument} = {path}: this holds several arrays; name a .npy file")
-    return a
-
-
-def save(argument: str, path: str, content: np.ndarray | dict[str, np.ndarray]) -> None:
-    """The whole file or nothing; the old one stays where writing fails."""
-    wanted = ".npz" if isinstance(content, dict) else ".npy"
-    if not path.endswith(wanted):
-        raise ValueError(f"{argument} = {path}: a name that ends in {wanted} is wanted")
-    data = io.BytesIO()
-    if isinstance(content, dict):
-        np.savez(data, **content)  # type: ignore[arg-type]
-    else:
-        np.save(data, content)
-    try:
-        core.write_file(path, data.getvalue())
-    except OSError as why:
-        raise ValueError(f"{argument} = {path}: {why.strerror or why}") from None
-
-
 # --- Running -------------------------------------------------------------------------------------
+
+
+def quantized(options: argparse.Namespace, f: Format, name: str, x: Any) -> tuple[Any, Any]:
+    """The codes, or their values, and a row of what rounding did."""
+    try:
+        z, flags = array(
+            x, f, rounding=options.rounding, nan=options.nan, flags=True, seed=options.seed
+        )
+    except (ValueError, TypeError) as why:
+        raise ValueError(f"IN = {options.source}{name and f', {name}'}: {why}") from None
+    counts = [int(np.count_nonzero(flags & bit)) for bit in (1, 2, 4)]
+    return (z.to_float64() if options.values else z), (name or "-", z.size, *counts)
 
 
 def run_quantize(options: argparse.Namespace) -> int:
     f = Format(options.format)
     source = load("IN", options.source)
 
-    def quantized(name: str, x: np.ndarray) -> tuple[np.ndarray, tuple]:
-        try:
-            z, flags = array(
-                x, f, rounding=options.rounding, nan=options.nan, flags=True, seed=options.seed
-            )
-        except (ValueError, TypeError) as why:
-            raise ValueError(f"IN = {options.source}{name and f', {name}'}: {why}") from None
-        counts = [int(np.count_nonzero(flags & bit)) for bit in (1, 2, 4)]
-        return (z.to_float64() if options.values else z.bits), (name or "-", z.size, *counts)
-
-    if isinstance(source, np.ndarray):
-        content, row = quantized("", source)
-        save("OUT", options.target, content)
-        rows = [row]
-    else:
-        done = {name: quantized(name, source[name]) for name in source.files}
-        save("OUT", options.target, {name: content for name, (content, _) in done.items()})
-        rows = [row for _, row in done.values()]
+    named = source if isinstance(source, dict) else {"": source}
+    done: dict[str, Any] = {}
+    with progress("quantize") as tell:
+        for name, x in named.items():
+            done[name] = quantized(options, f, name, x)
+            tell(len(done), len(named))
+    results = {name: content for name, (content, _) in done.items()}
+    save("OUT", options.target, results if isinstance(source, dict) else results[""])
+    rows = [row for _, row in done.values()]
     columns = ["array", "numbers", "inexact", "underflow", "overflow"]
     facts = {"format": str(f), "arrays": [dict(zip(columns, row, strict=True)) for row in rows]}
     lines = [
@@ -152,8 +151,9 @@ def operand(argument: str, path: str | None, format: Format | None, rounding: st
     if path is None or format is None:
         return None
     a = load_array(argument, path)
+    codes = isinstance(a, np.ndarray) and a.dtype.kind == "u"
     try:
-        return from_bits(a, format) if a.dtype.kind == "u" else array(a, format, rounding=rounding)
+        return from_bits(a, format) if codes else array(a, format, rounding=rounding)
     except (ValueError, TypeError) as why:
         raise ValueError(f"{argument} = {path}: {why}") from None
 
@@ -184,7 +184,17 @@ def run_product(options: argparse.Namespace, compute: Callable) -> int:
 
 def run_export(options: argparse.Namespace) -> int:
     try:
-        paths = export(options.unit, options.directory, options.name, model=options.model)
+        paths = export(
+            options.unit,
+            options.directory,
+            options.name,
+            rtl=options.rtl,
+            rounding_port=options.rounding_port,
+            lanes=options.lanes,
+            vectors=options.vectors,
+            seed=options.seed,
+            model=options.model,
+        )
     except OSError as why:
         raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
     show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))

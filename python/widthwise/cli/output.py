@@ -8,6 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._table import Table
+from .terminal import emphasised
+
+
+def add_command(commands: Any, name: str, what: str, *examples: str) -> Any:
+    """A command whose help ends in examples. Tests run them, beside a.npy, b.npy and x.npz."""
+    return commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog="\n  ".join(["examples:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
@@ -17,11 +29,11 @@ def add_json(command: argparse.ArgumentParser) -> None:
 def show(options: argparse.Namespace, content: Table | Mapping[str, Any], text: str = "") -> None:
     """A table; or facts, which without JSON print as `text`, or a line each."""
     if isinstance(content, Table):
-        print(json.dumps(content.records(), indent=1) if options.json else content)
+        print(json.dumps(content.records(), indent=1) if options.json else emphasised(str(content)))
     elif options.json:
         print(json.dumps(content, indent=1))
     else:
-        print(text or Table(["", ""], [(key, value) for key, value in content.items()]))
+        print(emphasised(text) or Table(["", ""], [(key, value) for key, value in content.items()]))
 
 
 def add_rounding(command: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import Unit, units
-from .output import add_json, add_rounding, add_seed, add_tininess, show
+from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show
 
 
 def add_commands(commands: Any) -> None:
@@ -25,13 +25,26 @@ def add_commands(commands: Any) -> None:
     add_registries(commands)
     add_op(commands)
     add_trace(commands)
-    doctor = commands.add_parser("doctor", help="what was found here: compiler, MPFR, GPU, tools")
+    doctor = add_command(
+        commands,
+        "doctor",
+        "what was found here: compiler, MPFR, GPU, tools",
+        "widthwise doctor",
+        "widthwise doctor --json",
+    )
     doctor.set_defaults(run=run_doctor)
     add_json(doctor)
 
 
 def add_info(commands: Any) -> None:
-    info = commands.add_parser("info", help="everything about a format or a unit")
+    info = add_command(
+        commands,
+        "info",
+        "everything about a format or a unit",
+        "widthwise info e5m10",
+        "widthwise info 'e4m3fn;overflow=max'",
+        "widthwise info hopper.f16.f32 --json",
+    )
     info.add_argument(
         "text", metavar="FORMAT|UNIT", help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32"
     )
@@ -41,13 +54,26 @@ def add_info(commands: Any) -> None:
 
 def add_registries(commands: Any) -> None:
     for name, registry in (("formats", formats), ("units", units)):
-        command = commands.add_parser(name, help=f"the {name} that have names")
+        command = add_command(
+            commands,
+            name,
+            f"the {name} that have names",
+            f"widthwise {name}",
+            f"widthwise {name} --json",
+        )
         command.set_defaults(run=run_registry, registry=registry)
         add_json(command)
 
 
 def add_op(commands: Any) -> None:
-    op = commands.add_parser("op", help="one operation: value, code, flags, stages")
+    op = add_command(
+        commands,
+        "op",
+        "one operation: value, code, flags, stages",
+        "widthwise op add e5m10 0x3c00 0x4000",
+        "widthwise op fma e4m3fn 1.5 1/3 -0x1p-7 --rounding rtz",
+        "widthwise op convert binary32 1e6 --to e4m3fn --json",
+    )
     op.add_argument(
         "name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …"
     )
@@ -63,7 +89,13 @@ def add_op(commands: Any) -> None:
 
 
 def add_trace(commands: Any) -> None:
-    command = commands.add_parser("trace", help="every stage of one dot product of a unit")
+    command = add_command(
+        commands,
+        "trace",
+        "every stage of one dot product of a unit",
+        "widthwise trace 'mac(e4m3fn)' 1.5,0x38 3,2 0.5",
+        "widthwise trace hopper.e4m3.f32 -k 32 --json",
+    )
     command.add_argument("unit", metavar="UNIT")
     command.add_argument(
         "a", nargs="?", metavar="A", help="codes or values, commas between: 1.5,0x3c00"
@@ -160,8 +192,9 @@ def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
     to = options.to
     stages = trace_operation(options.name, *operands, format=to, seed=options.seed, **how)
-    named = dict(zip("xyz", operands, strict=False))
-    z, flags = _elementwise.compute(options.name, named, to, flags=True, seed=options.seed, **how)
+    z, flags = _elementwise.compute(
+        options.name, operands, to, flags=True, seed=options.seed, **how
+    )
     return show_op(options, operands, z, flags, stages)
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 from .. import _widthwise as core
 from .._verify import check_vectors
-from .output import add_json, add_rounding, add_seed, add_tininess, show
+from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show
 
 BATCH = 20_000  # vectors written at a time
 
 
 def add_commands(commands: Any) -> None:
-    verify = commands.add_parser(
-        "verify", help="check vectors from stdin: hexadecimal operands, result, flags a line"
+    verify = add_command(
+        commands,
+        "verify",
+        "check vectors from stdin: hexadecimal operands, result, flags a line",
+        "widthwise vectors --op add --format e5m2 -n 99 | widthwise verify --op add --format e5m2",
     )
     add_task(verify)
     verify.add_argument(
@@ -33,7 +36,13 @@ def add_commands(commands: Any) -> None:
     verify.set_defaults(run=run_verify)
     add_json(verify)
 
-    vectors = commands.add_parser("vectors", help="write vectors, random and directed, to stdout")
+    vectors = add_command(
+        commands,
+        "vectors",
+        "write vectors, random and directed, to stdout",
+        "widthwise vectors --op mulAdd --format e4m3fn -n 5",
+        "widthwise vectors --op convert --format e5m10 --to i32 --rounding rtz -n 5 --seed 1",
+    )
     add_task(vectors)
     vectors.add_argument("-n", type=int, default=1000, help="how many; default 1000")
     vectors.set_defaults(run=run_vectors)

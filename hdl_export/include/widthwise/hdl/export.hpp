@@ -1,5 +1,8 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +18,22 @@ namespace widthwise::hdl {
 // Verilog's.
 void check_export_name(std::string_view name);
 
-// What an export holds, made before anything is written: headers, and the golden model's sources.
-// The model's library is among them if its path is not empty.
+struct ExportOptions {
+  // Synthesizable modules, with what checks them. Absent: where they are built, and README.md says
+  // why not where they are not; yet an option that is about them wants them.
+  std::optional<bool> rtl{};
+  bool rounding_port = false;  // the result is rounded as a port `rm` says
+  int lanes = 0;               // products of a block, for a unit that takes all of K at once
+  std::size_t vectors = 1000;  // at random, besides the directed ones
+  std::uint64_t seed = 0;
+  // Copied: the golden model's, and those that it needs, where a wheel has brought them.
+  std::vector<std::filesystem::path> libraries{};
+};
+
+// What an export holds, made before anything is written: headers, the golden model's sources, and
+// the modules in rtl/.
 std::vector<File> export_files(const Design& design, std::string_view name,
-                               const std::filesystem::path& library = {});
+                               const ExportOptions& options = {});
 
 // The whole folder or nothing: it is written beside its place and then renamed to it. What stood
 // there is replaced only if it is empty or all its files are those of an earlier export, as the
@@ -30,6 +45,6 @@ void write_folder(const std::filesystem::path& folder, std::string_view spec,
 // Both steps. Returns the paths of the files, the list of them apart.
 std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
                                                  const std::filesystem::path& folder,
-                                                 const std::filesystem::path& library = {});
+                                                 const ExportOptions& options = {});
 
 }  // namespace widthwise::hdl

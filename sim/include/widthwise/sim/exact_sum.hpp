@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <span>
 
 #include "widthwise/sim/dot.hpp"
 
@@ -10,22 +9,28 @@
 namespace widthwise {
 
 // |computed - exact|: in units of the last place that the result's format has at the exact sum, and
-// relative to the sum. Infinite where one of the two is no number and the other is one.
+// relative to the sum. Infinite where one of the two is no number and the other is one. Each figure
+// is exact until it becomes a double, to two units of whose last place it is right.
 struct Deviation {
   double ulps, relative;
+  double error;      // computed - exact
+  double exact;      // the sum
+  double magnitude;  // the sum of the terms' magnitudes
+  double condition;  // magnitude / |exact|: what rounding the operands may be magnified by
 };
 
 // The exact sum of products. It has no rounding, no order and no range.
 class ExactSum {
  public:
   explicit ExactSum(const Unit& unit);
+  ExactSum(ExactSum&&) noexcept;
   ~ExactSum();
 
   // Codes in the unit's formats; null: +0 for c, and 1 for the scales.
   void start(const void* c);
   void add(const void* a, const void* b, const void* scale_a, const void* scale_b);
-  // result: a code of the unit's result format.
-  Deviation deviation(const void* result) const;
+  // Of a code of that format.
+  Deviation deviation(const Format& f, const void* result) const;
 
  private:
   struct Impl;
@@ -36,18 +41,8 @@ class ExactSum {
 void deviations(const Unit& unit, const MatrixProduct& p, std::size_t first, std::size_t last,
                 Deviation* result);
 
-// The error along one dot product: what the unit makes of the first `length` products, for each of
-// the lengths, against the exact sum of as many.
-class ErrorGrowth {
- public:
-  ErrorGrowth(const Unit& unit, std::span<const std::size_t> lengths);  // ascending
-  // p: one output (m = n = 1); its k, result and flags are not looked at.
-  void run(const MatrixProduct& p, Deviation* result) const;
-
- private:
-  Unit unit_;
-  std::vector<std::size_t> lengths_;
-  std::vector<std::unique_ptr<ReferenceUnit>> units_;
-};
+// Adds products first … last - 1 of a product's one output (m = n = 1).
+void add_products(ExactSum& sum, const Unit& unit, const MatrixProduct& p, std::size_t first,
+                  std::size_t last);
 
 }  // namespace widthwise

@@ -17,6 +17,7 @@ struct ProductBatch {
   std::vector<BatchAxis> axes;
 
   std::size_t count() const;
+  std::size_t outputs() const { return count() * first.m * first.n; }
   MatrixProduct at(const Unit& u, std::size_t i) const;
 };
 

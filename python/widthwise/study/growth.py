@@ -1,4 +1,4 @@
-"""Studies: what a unit's arithmetic does to results, against exact ones."""
+"""The error along an accumulation, and of a matrix product."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _widthwise as core
-from ._array import Array
-from ._create import array
-from ._dot import Operands, adapted, spread
-from ._format import Format
-from ._table import Table
-from ._unit import Unit, as_unit
-
-MOST_LENGTHS = 48
+from .. import _widthwise as core
+from .._array import Array
+from .._dot import Operands, Work, spread
+from .._table import Table, data_frame
+from .._unit import Unit, as_unit
+from .operands import FIGURES, ExactSums, checked_lengths, listed, part, study_operands
 
 
 class ErrorGrowth:
@@ -27,34 +24,42 @@ class ErrorGrowth:
         ulps, relative: a unit's |computed - exact|, shape (dot products, lengths): in units of the
             last place of the unit's result format, and relative to the exact sum. Infinite where
             the unit's result is no number.
+        error, exact, magnitude, condition: computed - exact, the exact sum, the sum of the terms'
+            magnitudes, and that over |exact|, of the same shape.
     """
 
-    def __init__(self, lengths: Sequence[int], errors: dict[str, np.ndarray]) -> None:
+    def __init__(self, lengths: Sequence[int], figures: dict[str, np.ndarray]) -> None:
         self.lengths = list(lengths)
-        self.units = list(errors)
-        self.ulps = {unit: e[..., 0] for unit, e in errors.items()}
-        self.relative = {unit: e[..., 1] for unit, e in errors.items()}
+        self.units = list(figures)
+        self.ulps, self.relative, self.error, self.exact, self.magnitude, self.condition = (
+            {unit: x[..., i] for unit, x in figures.items()} for i in range(len(FIGURES))
+        )
+
+    @property
+    def absolute(self) -> dict[str, np.ndarray]:
+        """|computed - exact|. Infinite where the result is no number."""
+        return {unit: np.nan_to_num(np.abs(e), nan=np.inf) for unit, e in self.error.items()}
 
     def mean(self, measure: str = "ulps") -> dict[str, np.ndarray]:
         """Over the dot products, for each unit: shape (lengths,)."""
-        return {unit: e.mean(axis=0) for unit, e in self.measured(measure).items()}
+        return {unit: over_dots(e).mean(axis=0) for unit, e in self.measured(measure).items()}
 
     def max(self, measure: str = "ulps") -> dict[str, np.ndarray]:
-        return {unit: e.max(axis=0) for unit, e in self.measured(measure).items()}
+        return {unit: over_dots(e).max(axis=0) for unit, e in self.measured(measure).items()}
 
     def measured(self, measure: str) -> dict[str, np.ndarray]:
-        if measure not in ("ulps", "relative"):
-            raise ValueError(f"measure = {measure!r}: it may be 'ulps' or 'relative'")
-        return self.ulps if measure == "ulps" else self.relative
+        if measure not in ("ulps", "relative", "absolute"):
+            raise ValueError(f"measure = {measure!r}: it may be 'ulps', 'relative' or 'absolute'")
+        return getattr(self, measure)
 
     def table(self) -> Table:
         """The whole accumulation's error."""
         rows = [
             (
                 unit,
-                float(self.ulps[unit][:, -1].mean()),
-                float(self.ulps[unit][:, -1].max()),
-                float(self.relative[unit][:, -1].mean()),
+                float(self.ulps[unit][..., -1].mean()),
+                float(self.ulps[unit][..., -1].max()),
+                float(self.relative[unit][..., -1].mean()),
             )
             for unit in self.units
         ]
@@ -66,23 +71,16 @@ class ErrorGrowth:
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
-    def to_dataframe(self) -> Any:
-        """A pandas DataFrame: unit, length, and the mean and the largest errors. Needs pandas."""
-        import pandas as pd
-
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """A data frame of pandas or polars: unit, length, and the mean and the largest errors."""
         columns = {
-            f"{statistic}_{measure}": getattr(self, statistic)(measure)
+            f"{statistic}_{measure}": np.concatenate([*getattr(self, statistic)(measure).values()])
             for measure in ("ulps", "relative")
             for statistic in ("mean", "max")
         }
-        frames = [
-            pd.DataFrame(
-                {"unit": unit, "length": self.lengths}
-                | {name: x[unit] for name, x in columns.items()}
-            )
-            for unit in self.units
-        ]
-        return pd.concat(frames, ignore_index=True)
+        units = np.repeat(self.units, len(self.lengths))
+        lengths = np.tile(self.lengths, len(self.units))
+        return data_frame({"unit": units, "length": lengths} | columns, library)
 
     def plot(self, ax: Any = None, *, measure: str = "relative", statistic: str = "mean") -> Any:
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib."""
@@ -93,16 +91,24 @@ class ErrorGrowth:
 
             _, ax = plt.subplots()
         for unit, line in getattr(self, statistic)(measure).items():
-            ax.plot(
-                self.lengths, np.where((line > 0) & np.isfinite(line), line, np.nan), label=unit
-            )
+            ax.plot(self.lengths, drawable(line), label=unit)
         ax.set_yscale("log")
         ax.set_xlabel("products summed")
-        ax.set_ylabel(
-            f"{statistic} error ({'ulp of the result' if measure == 'ulps' else 'relative'})"
-        )
+        ax.set_ylabel(f"{statistic} error ({MEASURES[measure]})")
         ax.legend(fontsize="small")
         return ax
+
+
+MEASURES = {"ulps": "ulp of the result", "relative": "relative", "absolute": "absolute"}
+
+
+def over_dots(x: np.ndarray) -> np.ndarray:
+    return x.reshape(-1, x.shape[-1])
+
+
+def drawable(line: np.ndarray) -> np.ndarray:
+    """What a logarithmic axis can show; gaps elsewhere."""
+    return np.where((line > 0) & np.isfinite(line), line, np.nan)
 
 
 def error_growth(
@@ -122,6 +128,7 @@ def error_growth(
 
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
+            b = None sums a: products with one.
         units: one or several, ww.Unit or text.
         c: what the sums start at; None is +0.
         lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm.
@@ -133,18 +140,36 @@ def error_growth(
     >>> {unit: ulps.tolist() for unit, ulps in growth.max().items()}
     {'mac(e5m2)': [0.0, 2.0], 'kulisch(e5m2)': [0.0, 0.0]}
     """
-    listed = [units] if isinstance(units, str | Unit) else list(units)
-    if not listed:
-        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
-    errors: dict[str, np.ndarray] = {}
+    figures: dict[str, np.ndarray] = {}
     chosen: list[int] = []
-    for unit in map(as_unit, listed):
+    for unit in listed(units):
         x = study_operands(unit, a, b, c, rounding)
         chosen = checked_lengths(lengths, x.k)
-        found = np.empty((x.count, len(chosen), 2))
-        core.error_growth(unit._core, x.bound(), chosen, found)
-        errors[str(unit)] = found
-    return ErrorGrowth(chosen, errors)
+        figures[str(unit)] = prefix_figures(unit, x, chosen, [0])[0]
+    return ErrorGrowth(chosen, figures)
+
+
+def prefix_figures(
+    unit: Unit,
+    x: Operands,
+    lengths: Sequence[int],
+    seeds: Sequence[int],
+    engine: str = "auto",
+    threads: int | None = None,
+) -> np.ndarray:
+    """FIGURES of each seed's dot products that end at the lengths: (seeds, count, lengths, …)."""
+    found = np.empty((len(seeds), x.count, len(lengths), len(FIGURES)))
+    exact = ExactSums(unit, x)
+    done = 0
+    for i, length in enumerate(lengths):
+        exact.add(part(x, done, length))
+        done = length
+        prefix = part(x, 0, length)
+        for j, seed in enumerate(seeds):
+            work = Work(unit, length, engine, threads, seed, False, None, x.count)
+            computed = work.run(prefix.bound(), x.count, (x.count,))
+            found[j, :, i] = exact.figures(unit, computed)
+    return found
 
 
 def product_errors(
@@ -166,43 +191,8 @@ def product_errors(
             f"a is {a.shape}, b is {b.shape} and computed is {computed.shape}; "
             "they must be (m, k), (k, n) and (m, n)"
         )
-    found = np.empty((m, n, 2))
+    found = np.empty((m, n, len(FIGURES)))
     addend = None if c is None else spread("c", c, (m, n)).bits
     operands = core.Operands(a.bits, b.bits, addend, None, None)
     core.product_errors(u._core, operands, np.ascontiguousarray(computed.bits), found)
     return found[..., 0], found[..., 1]
-
-
-def study_operands(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> Operands:
-    if unit.scale_format:
-        raise ValueError(f"unit {unit} scales its blocks; error_growth has no scales to give it")
-    x, y = (
-        study_operand(name, value, format, keeps, unit, rounding)
-        for name, value, format, keeps in (
-            ("a", a, unit.a, unit._core.a_keeps),
-            ("b", b, unit.b, unit._core.b_keeps),
-        )
-    )
-    z = None if c is None else study_operand("c", c, unit.c, unit._core.c_keeps, unit, rounding)
-    return Operands.of_dots(unit, x, y, z, None, None)
-
-
-def study_operand(
-    name: str, x: Any, format: Format, keeps: int | None, unit: Unit, rounding: str
-) -> Array:
-    if isinstance(x, Array):
-        return adapted(name, x, format, keeps, unit)
-    return array(x, format, rounding=rounding)
-
-
-def checked_lengths(lengths: Iterable[int] | None, k: int) -> list[int]:
-    if k == 0:
-        raise ValueError(
-            "a and b have no elements along their last axis; there is no error to grow"
-        )
-    if lengths is None:
-        return sorted({round(x) for x in np.geomspace(1, k, min(k, MOST_LENGTHS))})
-    chosen = sorted(set(lengths))
-    if not chosen or chosen[0] < 1 or chosen[-1] > k:
-        raise ValueError(f"lengths = {chosen}: they may be 1 to {k}, the operands' length")
-    return chosen

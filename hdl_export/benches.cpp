@@ -1,0 +1,104 @@
+#include "benches.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "folder_templates.hpp"
+#include "vectors.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+// Its digits and the blank before them.
+int read_bits(const Field& f) { return 4 * (hex_width(f.bits) + 1); }
+
+int read_bits(std::span<const Field> fields) {
+  int sum = 0;
+  for (const Field& f : fields) sum += read_bits(f);
+  return sum;
+}
+
+// What `one` says of each field, with `between` between them.
+template <class One>
+std::string each(std::span<const Field> fields, std::string_view between, const One& one) {
+  std::string text;
+  for (const Field& f : fields) text += (text.empty() ? "" : std::string(between)) + one(f);
+  return text;
+}
+
+std::span<const Field> results(std::span<const Field> fields) {
+  const auto first = std::ranges::find(fields, true, &Field::is_result);
+  return fields.subspan(static_cast<std::size_t>(first - fields.begin()));
+}
+std::span<const Field> operands(std::span<const Field> fields) {
+  return fields.first(fields.size() - results(fields).size());
+}
+
+std::string slice(const Field& f, std::string_view of) {
+  return f.bits == 1 ? fmt::format("{}{}[0]", f.name, of)
+                     : fmt::format("{}{}[{}:0]", f.name, of, f.bits - 1);
+}
+
+std::string listed(std::span<const Field> fields, std::string_view ending) {
+  return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
+}
+
+Values verilog_values(std::string_view name, std::span<const Field> fields) {
+  const auto in = operands(fields), out = results(fields);
+  const auto shown = [](const Field& f) { return f.name + " %h"; };
+  const auto due = [](const Field& f) { return slice(f, "_due"); };
+  return {
+      {"NAME", std::string(name)},
+      {"FIELDS", each(fields, "\n",
+                      [](const Field& f) {
+                        return fmt::format("  reg [{0}:0] {1}_read, {1}_due;", read_bits(f) - 1,
+                                           f.name);
+                      })},
+      {"LINE", listed(fields, "_read")},
+      {"DUE", listed(fields, "_due")},
+      {"WANTED", listed(out, "_due")},
+      {"LINE_WIDTH", std::to_string(read_bits(fields))},
+      {"RESULT_WIDTH", std::to_string(read_bits(out))},
+      {"OPERANDS",
+       each(in, "\n",
+            [](const Field& f) { return fmt::format("  reg [{}:0] {};", f.bits - 1, f.name); })},
+      {"DRIVE",
+       each(in, "\n        ",
+            [](const Field& f) { return fmt::format("{} = {};", f.name, slice(f, "_read")); })},
+      {"RESULTS",
+       each(out, "\n",
+            [](const Field& f) { return fmt::format("  wire [{}:0] {};", f.bits - 1, f.name); })},
+      {"DELIVERED", each(out, ", ",
+                         [](const Field& f) {
+                           return fmt::format("{}'d0, {}", read_bits(f) - f.bits, f.name);
+                         })},
+      {"PORTS",
+       each(fields, ", ", [](const Field& f) { return fmt::format(".{0}({0})", f.name); })},
+      {"REPORT", fmt::format("{}: {} instead of {}", each(in, " ", shown), each(out, " ", shown),
+                             each(out, " ", shown))},
+      {"REPORTED",
+       fmt::format("{}, {}, {}", each(in, ", ", due), listed(out, ""), each(out, ", ", due))},
+      {"SCAN", each(fields, " ", [](const Field&) { return std::string("%h"); })},
+      {"FIELD_COUNT", std::to_string(fields.size())},
+  };
+}
+
+}  // namespace
+
+std::vector<File> bench_files(const Design& design, std::string_view name,
+                              std::span<const Port> ports) {
+  const std::vector<Field> fields = vector_fields(ports);
+  const auto file = [&](std::string_view ending) {
+    return fmt::format("bench/{}_{}", name, ending);
+  };
+  std::vector<File> files{
+      {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
+      {file("bench.v"), filled("bench.v", verilog_values(name, fields))},
+      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
+  if (why_no_dpi_bench(ports).empty())
+    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, ports)});
+  return files;
+}
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,176 @@
+#include "readme.hpp"
+
+#include <algorithm>
+
+#include "benches.hpp"
+#include "folder_templates.hpp"
+#include "printing.hpp"
+#include "vectors.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+std::int64_t number(const ConstantTable& table, std::string_view name) {
+  return value_of<std::int64_t>(table, name);
+}
+
+std::string indented(const std::string& text) {
+  std::string all;
+  for (const char c : text) all += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  while (!all.empty() && (all.back() == ' ' || all.back() == '\n')) all.pop_back();
+  return all;
+}
+
+std::string long_text(const Design& design) {
+  const Unit* unit = std::get_if<Unit>(&design);
+  return indented(unit ? to_toml(*unit) : to_string(design));
+}
+
+std::string bus_list(std::span<const Port> ports, std::string_view direction) {
+  std::string text;
+  for (const Port& port : ports)
+    if (port.direction == direction)
+      text += fmt::format("{}{}[{}]", text.empty() ? "" : "  ", port.bus.name,
+                          port.bus.width * port.bus.lanes);
+  return text;
+}
+
+// A step of a value's way and what widths it has there.
+struct Step {
+  std::string stage, widths;
+};
+
+std::string operand_widths(const ConstantTable& table) {
+  std::string text;
+  for (const std::string letter : {"A", "B", "C"})
+    if (has(table, letter + "_SIG_WIDTH"))
+      text += fmt::format("{}{} {}", text.empty() ? "significands: " : ", ", letter,
+                          number(table, letter + "_SIG_WIDTH"));
+  return text + " bits";
+}
+
+Step sum_step(const ConstantTable& table, const std::string& stage, const std::string& prefix) {
+  return {stage,
+          fmt::format("{} terms, {} bits, {} below the point", number(table, prefix + "TERMS"),
+                      number(table, prefix + "WIDTH"), number(table, prefix + "FRAC_WIDTH"))};
+}
+
+std::vector<Step> steps(const Design& design, const ConstantTable& table) {
+  std::vector<Step> all{{"unpack", operand_widths(table)}};
+  if (has(table, "PROD_SIG_WIDTH"))
+    all.push_back(
+        {"product", fmt::format("{} bits, {} below the point; exponent: {} bits",
+                                number(table, "PROD_SIG_WIDTH"), number(table, "PROD_FRAC_WIDTH"),
+                                number(table, "PROD_EXP_WIDTH"))});
+  if (has(table, "PROD_ROUND_SIG_WIDTH"))
+    all.push_back({"product_round", fmt::format("{} bits", number(table, "PROD_ROUND_SIG_WIDTH"))});
+  if (has(table, "SCALE_WIDTH"))
+    all.push_back({"scale", fmt::format("one every {} elements", number(table, "SCALE_BLOCK"))});
+  if (has(table, "GROUP_SUM_WIDTH")) all.push_back(sum_step(table, "group_sum", "GROUP_SUM_"));
+  if (has(table, "BLOCK_SUM_WIDTH")) all.push_back(sum_step(table, "block_sum", "BLOCK_SUM_"));
+  if (has(table, "ACC_WIDTH")) all.push_back(sum_step(table, "sum", "ACC_"));
+  if (std::holds_alternative<SingleOperation>(design)) all.push_back({"exact", "no digit is lost"});
+  all.push_back({"normalise", "the first one to the top"});
+  all.push_back({"denormalise", fmt::format("exponents from {} on", number(table, "Y_EMIN"))});
+  all.push_back({"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))});
+  all.push_back({"pack", fmt::format("a code of {} bits", number(table, "Y_WIDTH"))});
+  return all;
+}
+
+std::string picture(const Design& design, const ConstantTable& table, std::span<const Port> ports) {
+  std::string text;
+  if (!ports.empty()) text += fmt::format("    {}\n", bus_list(ports, "input "));
+  for (const Step& step : steps(design, table))
+    text += fmt::format("       |\n    {:<14}{}\n", step.stage, step.widths);
+  if (!ports.empty()) text += fmt::format("       |\n    {}\n", bus_list(ports, "output"));
+  return text;
+}
+
+std::string row(std::string_view file, std::string_view what) {
+  return fmt::format("| `{}` | {} |\n", file, what);
+}
+
+std::string files(std::string_view name, bool rtl) {
+  std::string text =
+      row(fmt::format("{0}.vh {0}_params.vh {0}_defs.vh", name),
+          "Verilog: localparams for a module's body, parameters for `#( … )`, macros") +
+      row(fmt::format("{0}_pkg.sv {0}_pkg.vhd {0}.h {0}.json", name),
+          "the same in SystemVerilog, VHDL-93, C and C++, JSON") +
+      row(fmt::format("{0}_hardfloat.vh {0}_fpnew_pkg.sv {0}_flopoco_pkg.vhd", name),
+          "the same in the terms of HardFloat, CVFPU and FloPoCo") +
+      row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
+          "of Vitis HLS, Vivado's operator and SMT-LIB") +
+      row(fmt::format("{0}_dpi_pkg.sv {0}_vhpi_pkg.vhd widthwise_vpi.c widthwise_model.h", name),
+          "the golden model's calls through DPI-C, VHPIDIRECT, VPI and from C");
+  if (!rtl) return text;
+  return text + row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
+         row(fmt::format("vectors/{}.hex", name),
+             "operands, directed and random, and what comes of them") +
+         row("bench/ Makefile", "what checks the RTL");
+}
+
+std::string port_table(std::span<const Port> ports) {
+  std::string text = "| port | bits | |\n|---|---|---|\n";
+  for (const Port& port : ports) {
+    const std::string lanes = port.bus.lanes == 1
+                                  ? ""
+                                  : fmt::format("{} lanes, lane i in bits [i*{} +: {}]",
+                                                port.bus.lanes, port.bus.width, port.bus.width);
+    const bool flags = port.bus.name == "flags";
+    text += fmt::format("| {} `{}` | {} | {} |\n", port.direction == "output" ? "output" : "input",
+                        port.bus.name, port.bus.width * port.bus.lanes,
+                        flags                        ? "NV DZ OF UF NX, NX in bit 0"
+                        : port.bus.name == "rm"      ? "a code `RM_…` of the headers"
+                        : port.bus.name == "running" ? "1: c is a result of this unit"
+                                                     : lanes);
+  }
+  return text;
+}
+
+constexpr std::string_view how_to_check = R"(
+`make` checks it with those of these that are installed, and says which are not; each is a target,
+too:
+
+| target | what it does |
+|---|---|
+| `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say |
+| `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
+| `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
+| `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
+| `ghdl` | the VHDL packages, as VHDL-93 and VHDL-2008 |
+
+A bench stops after 20 errors, and its last line is `N vectors, 0 errors` if there is none. It fails
+on a missing or short file, on one without vectors, on another unit's (`MODEL_HASH`), and where
+`COUNT` or `CHECK` are those of other vectors. A line of vectors has the fields that a comment names,
+in hexadecimal, with blanks between: TestFloat's form, and `$readmemh` reads it as a flat memory.
+
+The taps are the stages' wires, read by their hierarchical names (`dut.out.normalise.sig_out`).
+
+Known limits: checked with Icarus Verilog 11, Verilator 5.006, Yosys 0.23 and GHDL 2.0; never tried
+with Vivado or Quartus. Verilator before version 5 cannot run the benches.
+)";
+
+std::string rtl_text(std::string_view name, std::span<const Port> ports,
+                     const std::string& reason) {
+  if (ports.empty()) return fmt::format("There is none: {}.\n", reason);
+  const std::string no_dpi = why_no_dpi_bench(ports);
+  const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
+  return port_table(ports) + fmt::format(fmt::runtime(how_to_check), name, dpi);
+}
+
+}  // namespace
+
+std::string readme(const Design& design, const ConstantTable& table, std::span<const Port> ports,
+                   const std::string& reason) {
+  const std::string& name = unit_name(table);
+  return filled("README.md", {{"NAME", name},
+                              {"DESCRIPTION", value_of<std::string>(table, "DESCRIPTION")},
+                              {"SPEC", value_of<std::string>(table, "SPEC")},
+                              {"PICTURE", picture(design, table, ports)},
+                              {"FILES", files(name, !ports.empty())},
+                              {"RTL", rtl_text(name, ports, reason)},
+                              {"LONG_TEXT", long_text(design)}});
+}
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,79 @@
+#include "simulator.hpp"
+
+#include "stored_codes.hpp"
+#include "widthwise/sim/dot.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+class OperationSimulator : public Simulator {
+ public:
+  explicit OperationSimulator(const SingleOperation& s)
+      : s_(s), run_(s.op, s.to, {s.rounding, s.tininess}, s.read(), true, 1) {}
+
+  Answer answer(const Stimulus& s, RandomSource random) const override {
+    const std::vector<Code>* codes[] = {&s.a, &s.b, &s.c};
+    std::vector<Bytes> bytes;
+    for (std::size_t i = 0; i < s_.arity(); ++i) bytes.push_back(stored(*codes[i], s_.operands[i]));
+    std::vector<const void*> at;
+    for (const Bytes& operand : bytes) at.push_back(operand.data());
+    Bytes y = stored({Code()}, s_.to);
+    Answer z;
+    run_.run(at, 1, y.data(), &z.flags, random);
+    z.y = loaded(y, s_.to)[0];
+    return z;
+  }
+
+ private:
+  SingleOperation s_;
+  Elementwise run_;
+};
+
+class UnitSimulator : public Simulator {
+ public:
+  UnitSimulator(const Unit& unit, int lanes)
+      : first_(unit), later_(unit), lanes_(static_cast<std::size_t>(lanes)) {
+    later_.c = Operand{.fmt = unit.out.fmt};
+    first_run_ = make_reference(first_, lanes_);
+    later_run_ = make_reference(later_, lanes_);
+  }
+
+  Answer answer(const Stimulus& s, RandomSource random) const override {
+    const Unit& u = s.running ? later_ : first_;
+    const Format& scale = u.scale ? u.scale->fmt : u.a.fmt;
+    const Bytes a = stored(s.a, u.a.fmt), b = stored(s.b, u.b.fmt), c = stored(s.c, u.c.fmt);
+    const Bytes scale_a = stored(s.scale_a, scale), scale_b = stored(s.scale_b, scale);
+    const Format& result = result_round(u).fmt;
+    Bytes y = stored({Code()}, result);
+    Answer z;
+    MatrixProduct p;
+    p.m = p.n = 1;
+    p.k = lanes_;
+    p.a = {a.data(), 1, 1};
+    p.b = {b.data(), 1, 1};
+    p.c = {c.data(), 1, 1};
+    if (u.scale) p.scale_a = {scale_a.data(), 1, 1}, p.scale_b = {scale_b.data(), 1, 1};
+    p.result = y.data();
+    p.flags = &z.flags;
+    p.seed = random.seed;
+    p.first_index = random.first_index;
+    (s.running ? later_run_ : first_run_)->run(p, 0, 1);
+    z.y = loaded(y, result)[0];
+    return z;
+  }
+
+ private:
+  Unit first_, later_;  // a chain's first block and those after it
+  std::size_t lanes_;
+  std::unique_ptr<ReferenceUnit> first_run_, later_run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes) {
+  if (const Unit* unit = std::get_if<Unit>(&design))
+    return std::make_unique<UnitSimulator>(*unit, lanes);
+  return std::make_unique<OperationSimulator>(std::get<SingleOperation>(design));
+}
+
+}  // namespace widthwise::hdl

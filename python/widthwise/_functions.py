@@ -1,0 +1,137 @@
+"""NumPy's functions of Arrays: those that move or choose elements, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _codes
+from ._code_array import CodeArray
+from ._format import Format
+
+# Which of a function's operands hold elements: the first, all, or those at the places named.
+FIRST, ALL = (0,), ()
+ON_CODES: dict[Callable[..., Any], tuple[int, ...]] = {
+    np.append: (0, 1),
+    np.insert: (0, 2),
+    np.where: (1, 2),
+    **dict.fromkeys((np.atleast_1d, np.atleast_2d, np.atleast_3d), ALL),
+    **dict.fromkeys((np.array_split, np.block, np.broadcast_to, np.column_stack), FIRST),
+    **dict.fromkeys((np.concatenate, np.copy, np.delete, np.diagonal, np.dsplit, np.dstack), FIRST),
+    **dict.fromkeys((np.expand_dims, np.flip, np.fliplr, np.flipud, np.hsplit, np.hstack), FIRST),
+    **dict.fromkeys((np.moveaxis, np.ravel, np.repeat, np.reshape, np.resize, np.roll), FIRST),
+    **dict.fromkeys((np.rollaxis, np.rot90, np.split, np.squeeze, np.stack, np.swapaxes), FIRST),
+    **dict.fromkeys((np.take, np.take_along_axis, np.tile, np.transpose, np.vsplit), FIRST),
+    np.vstack: FIRST,
+}
+WAY_OUT = {
+    "sum": "ww.sum(x, unit=...) sums in an order that is written down",
+    "cumsum": "ww.cumsum(x, unit=...) sums in an order that is written down",
+    "dot": "ww.dot(x, y, unit=...) sums in an order that is written down",
+    "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
+    "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
+    "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
+    "convolve": "ww.conv1d(x, w, unit=...) sums in an order that is written down",
+    "savetxt": "np.save keeps every bit, and ww.load reads it",
+}
+
+
+def own() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """Those done in our own way. Filled late, for these modules import Array."""
+    from . import _files, _order
+
+    return {
+        np.argsort: _order.argsort,
+        np.array_equal: array_equal,
+        np.broadcast_arrays: broadcast_arrays,
+        np.max: _order.greatest,
+        np.min: _order.least,
+        np.ndim: lambda x: x.ndim,
+        np.save: _files.save,
+        np.savez: _files.savez,
+        np.savez_compressed: _files.savez_compressed,
+        np.shape: lambda x: x.shape,
+        np.shares_memory: lambda x, y: np.shares_memory(bits_of(x), bits_of(y)),
+        np.size: lambda x: x.size,
+        np.sort: _order.sort,
+    }
+
+
+_own: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not _own:
+        _own.update(own())
+    if function in _own:
+        return _own[function](*args, **kwargs)
+    name = function.__name__
+    if function not in ON_CODES:
+        hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
+        raise TypeError(f"np.{name} is not defined on Arrays: {hint}")
+    if "out" in kwargs:
+        raise TypeError(f"np.{name} with out is not defined on Arrays: assign, as z[...] = x")
+    places = ON_CODES[function] or range(len(args))
+    format = common_format(name, [args[i] for i in places if i < len(args)])
+    taken = [codes(x, format) if i in places else x for i, x in enumerate(args)]
+    return arrays(function(*taken, **kwargs), format)
+
+
+def common_format(name: str, operands: list[Any]) -> Format:
+    """The one format of all; a number or another library's array among them is refused."""
+    from ._array import kind_of
+
+    found = list(leaves(operands))
+    if not all(isinstance(x, CodeArray) for x in found) or len({x.format for x in found}) != 1:
+        kinds = " and ".join(dict.fromkeys(map(kind_of, found))) or "nothing"
+        raise TypeError(
+            f"np.{name} of {kinds}: it moves Arrays of one format, given by position; make them "
+            "with ww.array(value, format), or convert with .astype(format)"
+        )
+    return found[0].format
+
+
+def leaves(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        for element in x:
+            yield from leaves(element)
+    else:
+        yield x
+
+
+def codes(x: Any, format: Format) -> Any:
+    return x._items if isinstance(x, CodeArray) else type(x)(codes(y, format) for y in x)
+
+
+def arrays(result: Any, format: Format) -> Any:
+    from ._array import Array
+
+    if isinstance(result, list | tuple):
+        return type(result)(arrays(x, format) for x in result)
+    return Array._of(_codes.bits(np.asarray(result), format), format)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """Each of one shape and its own kind; beside other numbers, as matplotlib has it, as values."""
+    if all(isinstance(x, CodeArray) for x in args):
+        shape = np.broadcast_shapes(*(x.shape for x in args))
+        return tuple(x._from_items(np.broadcast_to(x._items, shape)) for x in args)
+    return np.broadcast_arrays(*map(np.asarray, args))
+
+
+def array_equal(x: Any, y: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and values agree: -0 is 0, and NaN is NaN only if asked."""
+    from . import _compare
+
+    if x.shape != y.shape:
+        return False
+    same = _compare.equal(x, y)
+    if equal_nan:
+        same = same | (_compare.isnan(x) & _compare.isnan(y))
+    return bool(same.all())
+
+
+def bits_of(x: Any) -> Any:
+    return x._bits if isinstance(x, CodeArray) else x

@@ -1,0 +1,81 @@
+"""The same memory as another library's numbers: NumPy's and ml_dtypes' dtypes, torch's tensors."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ._array import Array, kind_of
+from ._create import code_array, from_bits, from_dtype, is_tensor
+from ._format import Format
+
+
+def view(x: Any) -> Any:
+    """Another library's floats as an Array that shares their memory.
+
+    Args:
+        x: a NumPy array of a dtype that is a format here (float16, float32, float64, and those of
+            ml_dtypes), or a torch tensor (float16, bfloat16, float32, float64, float8_*). A tensor
+            on a GPU becomes a DeviceArray.
+    Raises:
+        TypeError: it is neither, or its dtype is no format here.
+
+    >>> import numpy as np, widthwise as ww
+    >>> x = np.array([1.0, 2.5], np.float16)
+    >>> y = ww.view(x)
+    >>> x[0] = 3
+    >>> y
+    Array([3 2.5], e5m10)
+    """
+    if is_tensor(x):
+        return view_of_tensor(x)
+    if not isinstance(x, np.ndarray):
+        raise TypeError(f"x is {kind_of(x)}; a NumPy array of floats or a tensor is wanted")
+    viewed = from_dtype(x)
+    if viewed is None or not np.shares_memory(viewed.bits, x):
+        raise TypeError(
+            f"x holds {x.dtype}, whose memory is no codes of a format; take ww.array(x, format), "
+            "or ww.from_bits(x, format) of codes"
+        )
+    return viewed
+
+
+def view_of_tensor(x: Any) -> Any:
+    torch = sys.modules["torch"]
+    name = str(x.dtype).removeprefix("torch.")
+    try:
+        format = Format(name)
+    except ValueError:
+        raise TypeError(f"x holds {name}, which is no format here; convert it to float64") from None
+    words = x.detach().view(getattr(torch, word_of(format)))
+    if words.device.type == "cpu":
+        return code_array("x", words.numpy().view(format.dtype), format)
+    return from_bits(words, format)
+
+
+def word_of(format: Format) -> str:
+    """The integers of a format's width that every version of torch knows."""
+    bits = 8 * format.dtype.itemsize
+    return "uint8" if bits == 8 else f"int{bits}"
+
+
+def as_dtype(x: Array, dtype: Any) -> Any:
+    """The Array's codes as an array, or a tensor, of a dtype that is its very format."""
+    torch = sys.modules.get("torch")
+    of_torch = torch is not None and isinstance(dtype, torch.dtype)
+    name = str(dtype).removeprefix("torch.") if of_torch else np.dtype(dtype).name
+    try:
+        format = Format(name)
+    except ValueError:
+        format = None
+    if format != x.format:
+        raise TypeError(
+            f"dtype is {name} and the array is {x.format}: a view changes no bit. "
+            + (f"Round first, as .astype('{format}').view(...)" if format else "Take .bits")
+        )
+    if torch is not None and of_torch:
+        words = np.dtype(word_of(x.format))
+        return torch.from_numpy(x.bits.view(words)).view(dtype)
+    return x.bits.view(np.dtype(dtype))

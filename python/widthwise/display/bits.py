@@ -1,0 +1,113 @@
+"""Codes digit by digit, in the colours of their fields, and the values they stand for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._format import Format
+from .._table import Table
+from .style import FIELD_COLOURS, Card, Drawing, Html, coloured, tag
+
+SHOWN_WHOLE = 16  # elements; of more the first and the last few
+ENDS = 6
+LONGEST_FIELD = 64  # digits; of more the first and the last few
+FIELD_ENDS = 20
+EXACT_DIGITS = 60  # of a decimal number that is written out
+COLUMNS = ["", "value", "bits", "code", "exact value", "significand"]
+
+
+def fields_of(f: Format) -> dict[str, int]:
+    """The fields of a code, from its top bit, with their widths; those there are."""
+    widths = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
+    return {name: bits for name, bits in widths.items() if bits}
+
+
+class Bits:
+    """One code in binary, its fields apart."""
+
+    def __init__(self, code: int, f: Format) -> None:
+        digits = iter(f"{code:0{f.width}b}")
+        self.fields = {
+            name: abbreviated("".join(itertools.islice(digits, bits)))
+            for name, bits in fields_of(f).items()
+        }
+
+    def __str__(self) -> str:
+        return " ".join(self.fields.values())
+
+    def _repr_html_(self) -> str:
+        parts = (
+            coloured(digits, FIELD_COLOURS[name], margin_right="0.5em")
+            for name, digits in self.fields.items()
+        )
+        return tag("span", *parts, style="white-space:nowrap")
+
+
+def abbreviated(digits: str) -> str:
+    if len(digits) <= LONGEST_FIELD:
+        return digits
+    left_out = len(digits) - 2 * FIELD_ENDS
+    return f"{digits[:FIELD_ENDS]}…{left_out}…{digits[-FIELD_ENDS:]}"
+
+
+def legend(f: Format) -> Drawing:
+    """The fields' names, in their colours, and their widths."""
+    names = {name: f"{name} {bits}" for name, bits in fields_of(f).items()}
+
+    def markup() -> Html:
+        dots = [coloured(text, FIELD_COLOURS[name]) for name, text in names.items()]
+        return Html(" · ".join(dots))
+
+    return Drawing(lambda: ", ".join(names.values()), markup)
+
+
+def array_card(x: Array) -> Card:
+    title = f"{x.format}, shape {x.shape}"
+    if not x.size:
+        return Card(title, "no elements")
+    return Card(title, legend(x.format), Table(COLUMNS, rows(x)))
+
+
+def rows(x: Array) -> Iterator[tuple]:
+    """A row an element; where there are many, one row for all between the ends."""
+    whole = x.size <= SHOWN_WHOLE
+    yield from element_rows(x, range(x.size if whole else ENDS))
+    if not whole:
+        yield ("…", f"{x.size - 2 * ENDS} more", *[""] * (len(COLUMNS) - 2))
+        yield from element_rows(x, range(x.size - ENDS, x.size))
+
+
+def element_rows(x: Array, places: range) -> Iterator[tuple]:
+    f = x.format
+    part = x.ravel()[places.start : places.stop]
+    codes = _codes.integers(part.bits, f)
+    for place, code, value in zip(places, codes, part._values(), strict=True):
+        where = ", ".join(str(i) for i in np.unravel_index(place, x.shape)) if x.shape else ""
+        yield (
+            where,
+            core.shortest(f._core, _codes.from_integers([code], f))[0],
+            Bits(code, f),
+            f"0x{code:0{-(-f.width // 4)}x}",
+            exact_decimal(code, f),
+            scaled(*value),
+        )
+
+
+def exact_decimal(code: int, f: Format) -> str:
+    """All digits of a code's value, unless there are very many."""
+    begun = core.decimal(f._core, _codes.from_integers([code], f), 21)[0]
+    return _codes.written_out(code, f, EXACT_DIGITS) or f"{begun}…"
+
+
+def scaled(kind: str, negative: bool, significand: int, exponent: int) -> str:
+    """The significand in hexadecimal, times a power of two; nothing for what is no number."""
+    if kind in ("infinite", "nan"):
+        return ""
+    sign = "-" if negative else ""
+    return f"{sign}0x{significand:x}" + (f" × 2^{exponent}" if significand else "")

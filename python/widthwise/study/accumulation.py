@@ -1,0 +1,280 @@
+"""Accumulations: many units, lengths and seeds, with bounds beside the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+from .._dot import Work
+from .._table import Table
+from .._unit import Unit
+from .bounds import bound, likely_bound
+from .growth import ErrorGrowth, data_frame, drawable, over_dots, prefix_figures
+from .operands import ExactSums, checked_lengths, listed, study_operands
+
+
+class Accumulation(ErrorGrowth):
+    """Errors of units along accumulations: shape (seeds, dot products, lengths), and bounds.
+
+    Attributes:
+        seeds: of each unit; one alone where the unit draws nothing.
+        bounds, likely_bounds: a unit's bounds of the absolute error at each length, over the sum of
+            the terms' magnitudes: shape (lengths,).
+        Others: as in ErrorGrowth.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        figures: dict[str, np.ndarray],
+        seeds: dict[str, list[int]],
+        confidence: float,
+    ) -> None:
+        super().__init__(lengths, figures)
+        self.seeds = seeds
+        self.bounds = {u: np.array([bound(u, k) for k in self.lengths]) for u in self.units}
+        self.likely_bounds = {
+            u: np.array([likely_bound(u, k, confidence) for k in self.lengths]) for u in self.units
+        }
+
+    def table(self) -> Table:
+        """The whole accumulation's error, the largest beside the bounds of it."""
+        columns = ["unit", "mean error (ulp)", "max error (ulp)", "max relative error"]
+        rows = []
+        for unit in self.units:
+            condition = float(self.condition[unit][..., -1].max())
+            limits = (self.bounds[unit][-1] * condition, self.likely_bounds[unit][-1] * condition)
+            of_all = [float(self.ulps[unit][..., -1].mean())]
+            of_all += [float(x[unit][..., -1].max()) for x in (self.ulps, self.relative)]
+            rows.append((unit, *of_all, condition, *map(float, limits)))
+        return Table([*columns, "condition", "bound", "likely bound"], rows)
+
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """A tidy data frame of pandas or polars: a row for each unit, seed, dot product, length.
+
+        Columns: unit, seed, dot, length, exact, error (computed - exact), absolute, relative, ulps,
+        magnitude (the sum of the terms' magnitudes), condition (that over |exact|), bound and
+        likely_bound (of the absolute error).
+        """
+        parts = [self.columns_of(unit) for unit in self.units]
+        merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return data_frame(merged, library)
+
+    def columns_of(self, unit: str) -> dict[str, np.ndarray]:
+        shape = self.ulps[unit].shape
+        seeds, dots, lengths = np.meshgrid(
+            self.seeds[unit], np.arange(shape[1]), self.lengths, indexing="ij"
+        )
+        measures = ("exact", "error", "absolute", "relative", "ulps", "magnitude", "condition")
+        cases = {"unit": np.full(shape, unit), "seed": seeds, "dot": dots, "length": lengths}
+        of_terms = self.magnitude[unit]
+        limits = {
+            "bound": self.bounds[unit] * of_terms,
+            "likely_bound": self.likely_bounds[unit] * of_terms,
+        }
+        found = {name: getattr(self, name)[unit] for name in measures}
+        return {name: x.reshape(-1) for name, x in (cases | found | limits).items()}
+
+    def band(
+        self, confidence: float = 0.9, measure: str = "relative"
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Between which two lines that share of a unit's seeds and dot products lies."""
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
+        outside = (1 - confidence) / 2
+        lines = {
+            unit: np.quantile(over_dots(e), (outside, 1 - outside), axis=0, method="nearest")
+            for unit, e in self.measured(measure).items()
+        }
+        return {unit: (low, high) for unit, (low, high) in lines.items()}
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        measure: str = "relative",
+        statistic: str = "mean",
+        band: float | None = None,
+        bounds: bool = False,
+    ) -> Any:
+        """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
+
+        band: shade where that share of the seeds and dot products lies.
+        bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
+        """
+        if bounds and measure == "ulps":
+            raise ValueError("bounds = True: they are of the measures 'relative' and 'absolute'")
+        ax = super().plot(ax, measure=measure, statistic=statistic)
+        colours = dict(zip(self.units, [line.get_color() for line in ax.get_lines()], strict=False))
+        for unit, (low, high) in (self.band(band, measure) if band else {}).items():
+            ax.fill_between(
+                self.lengths, drawable(low), drawable(high), color=colours[unit], alpha=0.2, lw=0
+            )
+        for unit in self.units if bounds else []:
+            scale = self.condition if measure == "relative" else self.magnitude
+            largest = over_dots(scale[unit]).max(axis=0)
+            for line, style in ((self.bounds, "--"), (self.likely_bounds, ":")):
+                ax.plot(self.lengths, drawable(line[unit] * largest), style, color=colours[unit])
+        return ax
+
+
+def accumulation(
+    a: Any,
+    b: Any = None,
+    units: str | Unit | Iterable[str | Unit] = (),
+    *,
+    c: Any = None,
+    lengths: Iterable[int] | None = None,
+    seeds: Iterable[int] = (0,),
+    rounding: str = "rne",
+    confidence: float = 0.99,
+    engine: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Accumulation:
+    """Errors of sums and dot products on many units, against the exact sums of their operands.
+
+    What is lost in rounding a and b to a unit's formats is not counted (`ww.sweep` counts it).
+
+    Args:
+        a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
+            b = None sums a: products with one. Matrix products and convolutions by
+            `dots_of_matmul` and `dots_of_conv2d`.
+        units: one or several, ww.Unit or text. `orders` and `roundings` list some.
+        c: what the sums start at; None is +0.
+        lengths: where to look along k, 1 to k; None: up to 48, evenly spaced in their logarithm.
+        seeds: of units that round stochastically; others are computed once.
+        rounding: of values to the operands' formats.
+        confidence: of the likely bound.
+        engine, threads: as in `ww.dot`.
+        progress: called with (units done, of how many).
+    Raises:
+        ValueError: no units, a unit with block scales, lengths that are not there.
+
+    >>> import widthwise as ww
+    >>> found = ww.study.accumulation([8.0] + [1.0] * 16, None, ["mac(e5m2)", "kulisch(e5m2)"])
+    >>> found.max("absolute")["mac(e5m2)"][-1].item()    # 8 + 1 rounds to 8 every time
+    16.0
+    >>> list(found.to_dataframe().columns[:5])
+    ['unit', 'seed', 'dot', 'length', 'exact']
+    """
+    chosen, drawn = listed(units), list(seeds)
+    if not drawn:
+        raise ValueError("seeds is empty; name one at least, as [0]")
+    figures, of_units = {}, {}
+    ends: list[int] = []
+    for done, unit in enumerate(chosen, 1):
+        x = study_operands(unit, a, b, c, rounding)
+        ends = checked_lengths(lengths, x.k)
+        of_units[str(unit)] = drawn if draws(unit) else drawn[:1]
+        figures[str(unit)] = prefix_figures(unit, x, ends, of_units[str(unit)], engine, threads)
+        if progress:
+            progress(done, len(chosen))
+    return Accumulation(ends, figures, of_units, confidence)
+
+
+def draws(unit: Unit) -> bool:
+    """Whether any of the unit's roundings is stochastic."""
+
+    def modes(fields: dict[str, Any]) -> Iterable[str]:
+        for key, value in fields.items():
+            if isinstance(value, dict):
+                yield from modes(value)
+            elif key.endswith("rm"):
+                yield value
+
+    return any(mode.startswith("sr") for mode in modes(unit.fields))
+
+
+# --- Terms that come in pieces -------------------------------------------------------------------
+
+
+def streamed(
+    pieces: Iterable[Any],
+    units: str | Unit | Iterable[str | Unit],
+    *,
+    seed: int = 0,
+    rounding: str = "rne",
+    confidence: float = 0.99,
+    engine: str = "auto",
+    threads: int | None = None,
+) -> Accumulation:
+    """The same of one sum or dot product whose terms come in pieces: only one is in memory.
+
+    Each piece continues the unit's sum as its C, which is the whole sum bit for bit for a unit that
+    goes on from its own result: `mac`, `fma`, `tree` and `dot` without promotion or conversion. The
+    lengths looked at are the pieces' ends.
+
+    Args:
+        pieces: values or Arrays (k,), which are summed, or pairs of them; of a multiple of the
+            unit's lanes, but for the last.
+        seed: of stochastic rounding; piece i draws by seed + i.
+        Others: as in `accumulation`.
+    Raises:
+        ValueError: a unit that does not go on from its result, and why; a piece that ends within a
+            block of lanes; no pieces.
+
+    >>> import widthwise as ww
+    >>> found = ww.study.streamed(([1.0] * 100 for _ in range(5)), "mac(bfloat16)")
+    >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
+    ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
+    """
+    chains = [Chain(unit, rounding, engine, threads) for unit in listed(units)]
+    lengths: list[int] = []
+    for i, piece in enumerate(pieces):
+        a, b = piece if isinstance(piece, tuple) else (piece, None)
+        for chain in chains:
+            chain.take(a, b, seed + i)
+        lengths.append(chains[0].length)
+    if not lengths:
+        raise ValueError("pieces is empty; there is nothing to sum")
+    figures = {str(chain.unit): np.stack(chain.figures, axis=1)[None] for chain in chains}
+    return Accumulation(lengths, figures, {unit: [seed] for unit in figures}, confidence)
+
+
+class Chain:
+    """A unit's sum that goes on from piece to piece, and the exact one."""
+
+    def __init__(self, unit: Unit, rounding: str, engine: str, threads: int | None) -> None:
+        if why := why_not_continued(unit):
+            raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
+        self.unit, self.rounding, self.engine, self.threads = unit, rounding, engine, threads
+        self.length = 0
+        self.sum: Array | None = None
+        self.exact: ExactSums | None = None
+        self.figures: list[np.ndarray] = []
+
+    def take(self, a: Any, b: Any, seed: int) -> None:
+        unit = self.unit
+        if self.length % unit.lanes:
+            raise ValueError(
+                f"pieces: one ended after {self.length} terms, within a block of unit {unit}; "
+                f"all but the last are of a multiple of {unit.lanes}"
+            )
+        x = study_operands(unit, a, b, self.sum, self.rounding)
+        if x.shape != ():
+            raise ValueError(f"pieces: one makes sums of shape {x.shape}; they are of shape (k,)")
+        if self.exact is None:
+            self.exact = ExactSums(unit, x)
+        self.exact.add(x)
+        work = Work(unit, x.k, self.engine, self.threads, seed, False, None, 1)
+        self.sum = work.run(x.bound(), 1, ())
+        self.length += x.k
+        self.figures.append(self.exact.figures(unit, self.sum.reshape(1)))
+
+
+def why_not_continued(unit: Unit) -> str | None:
+    """Why a sum that is passed on as C is not the unit's own; None where it is."""
+    fields = unit.fields
+    chain = fields.get("chain", {})
+    if not unit.lanes:
+        return "takes all of k at once"
+    if unit.c != unit.result_format:
+        return f"takes its C in {unit.c} and ends in {unit.result_format}"
+    if len(fields["c"]) > 1:
+        return "reads its C otherwise than its running sum"
+    kept = [key for key in ("compensation", "promote", "final", "c_at", "c_round") if key in chain]
+    return f"has chain.{kept[0]}, which ends with the sum" if kept else None

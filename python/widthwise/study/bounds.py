@@ -1,0 +1,182 @@
+"""Higham's bounds of an accumulation's error, from a unit's description."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+from .._format import Format
+from .._unit import Unit, as_unit
+
+NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
+
+
+class Rounding(NamedTuple):
+    """Errors (1 + d), |d| <= roundoff, that one term may meet so many times on its way."""
+
+    times: int
+    roundoff: float
+    bias: float  # what of the roundoff may always have one direction
+
+
+def bound(unit: str | Unit, k: int) -> float:
+    """What |computed - exact| of k products is at most, over the sum of the terms' magnitudes.
+
+    Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 4.2: gamma = s / (1 - s), s the
+    sum of the unit roundoffs that a term meets; half an ulp is one roundoff to nearest, else two.
+    An alignment's truncated terms count with what they lose together. Holds where nothing
+    overflows or underflows, for exact multipliers.
+
+    Returns:
+        Infinite where s reaches 1, or a register cuts at a fixed place. NaN for Kahan's sums, of
+        which only the first order is known: 2 u.
+
+    >>> round(bound("mac(e5m10)", 100), 4)
+    0.0519
+    >>> bound("kulisch(e5m10)", 100) < 2**-10.9
+    True
+    """
+    u = as_unit(unit)
+    compensation = u.fields.get("chain", {}).get("compensation")
+    steps = roundings_met(u, k)
+    if compensation == "kahan":
+        return math.nan
+    if compensation == "neumaier":
+        return compensated(steps)
+    return gamma(sum(step.times * step.roundoff for step in steps))
+
+
+def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
+    """The same, to hold with that probability where rounding errors are independent of mean zero.
+
+    Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis (SIAM J. Sci. Comput.
+    41, 2019), Theorem 2.4, for every term at once: sqrt(n) u in place of n u. Stochastic rounding's
+    errors are such ones, but for what lies below its random bits; nearest's often behave so. What
+    may have one direction, as truncation's errors, counts in full.
+
+    Raises:
+        ValueError: confidence is not between 0 and 1.
+
+    >>> bound("mac(bfloat16)", 1000), round(likely_bound("mac(bfloat16)", 1000), 2)
+    (inf, 0.87)
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
+    u = as_unit(unit)
+    certain = bound(u, k)
+    if u.fields.get("chain", {}).get("compensation"):
+        return certain
+    steps = roundings_met(u, k)
+    free = [step for step in steps if step.bias < step.roundoff]
+    directed = gamma(sum(step.times * step.bias for step in steps))
+    widest = max((step.roundoff for step in free), default=0.0)
+    if math.isinf(directed) or widest >= 1:
+        return certain
+    deviations = math.sqrt(2 * math.log(2 * max(1, k) / (1 - confidence))) / (1 - widest)
+    squares = sum(step.times * step.roundoff**2 for step in free)
+    exponent = deviations * math.sqrt(squares) + squares / (1 - widest)
+    likely = math.expm1(exponent) if exponent < 700 else math.inf
+    return min(certain, likely + directed + likely * directed)
+
+
+def gamma(roundoffs: float) -> float:
+    return roundoffs / (1 - roundoffs) if roundoffs < 1 else math.inf
+
+
+def compensated(steps: list[Rounding]) -> float:
+    """Of sums whose additions hand on their errors: u + gamma^2. Those of products stay.
+
+    Ogita, Rump and Oishi, Accurate Sum and Dot Product (2005), Proposition 4.5.
+    """
+    if any(step.bias for step in steps):
+        return math.nan
+    *products, sums = steps
+    grown = gamma((sums.times - 1) * sums.roundoff)
+    summed = sums.roundoff + grown**2 * (1 + sums.roundoff)
+    rounded = gamma(sum(step.times * step.roundoff for step in products))
+    return summed + rounded + summed * rounded
+
+
+# --- The roundings on a term's way ---------------------------------------------------------------
+
+
+def roundings_met(u: Unit, k: int) -> list[Rounding]:
+    fields = u.fields
+    lanes = u.lanes or max(1, k)
+    blocks = -(-k // lanes)
+    chain = fields.get("chain", {})
+    interval = chain.get("promote", {}).get("interval")
+    inner = blocks if interval is None else min(blocks, interval // lanes)
+    met = [kept(fields[name]) for name in ("a", "b") if "keep_frac" in fields[name]]
+    if "round" in fields.get("product", {}):
+        met.append(rounding(fields["product"]["round"], 1))
+    met += block_roundings(fields, lanes, inner, u)
+    if interval is not None:
+        met.append(rounding(chain["promote"]["round"], -(-k // interval)))
+    met += [rounding(chain[name], 1) for name in ("c_round", "final") if name in chain]
+    if chain.get("c_at") == "last":
+        met.append(rounding(fields["out"], 1))
+    # The last of all, which `compensated` relies on. A sum of two has one rounding more with c.
+    return [*met, rounding(fields["out"], inner)]
+
+
+def block_roundings(fields: dict[str, Any], lanes: int, blocks: int, u: Unit) -> list[Rounding]:
+    """Of the sums within a block: of a group's lanes, of the groups, and with c."""
+    groups = fields.get("groups", {})
+    together = groups.get("consecutive") or (lanes // groups["strided"] if groups else lanes)
+    late = int(fields.get("c_level") == "late")
+    met = sum_roundings(fields.get("group_sum", {}), together + (1 - late) * (not groups), u)
+    if groups:
+        met += sum_roundings(fields.get("block_sum", {}), -(-lanes // together) + 1 - late, u)
+    if late:
+        met += sum_roundings(fields.get("c_sum", {}), 2, u)
+    met += [cut(bits, 2) for bits in fields.get("late_frac", {}).values()]
+    return [step._replace(times=step.times * blocks) for step in met]
+
+
+def sum_roundings(sum_fields: dict[str, Any], terms: int, u: Unit) -> list[Rounding]:
+    align = sum_fields.get("align", {})
+    met = []
+    if align.get("reference") == "max_exponent":
+        met.append(cut(align["frac_bits"], terms))
+    if align.get("reference") == "fixed_lsb" and align["frac_bits"] < product_digits(u):
+        met.append(Rounding(1, math.inf, math.inf))
+    if "node_round" in sum_fields:
+        depth = terms - 1
+        if sum_fields.get("order") == "pairwise_tree":
+            depth = math.ceil(math.log2(max(1, terms)))
+        met.append(rounding(sum_fields["node_round"], depth))
+    return met
+
+
+def rounding(fields: dict[str, Any], times: int) -> Rounding:
+    f = Format(fields["fmt"])
+    precision = min(f.precision, fields.get("keep_frac", f.fraction_bits) + 1)
+    mode = fields.get("rm", "rne")
+    if mode in NEAREST:
+        roundoff, bias = 2.0**-precision, 0.0
+    else:
+        roundoff = bias = 2.0 ** (1 - precision)
+    if random_bits := re.match(r"sr(\d+)", mode):
+        bias = roundoff * 2.0 ** -int(random_bits[1])
+    cut_before = 2.0 ** -fields["post_norm_frac"] if "post_norm_frac" in fields else 0.0
+    return Rounding(times, roundoff + cut_before, bias + cut_before)
+
+
+def kept(operand: dict[str, Any]) -> Rounding:
+    """An operand of which only some fraction bits are read."""
+    lost = 2.0 ** -operand["keep_frac"]
+    return Rounding(1, lost, lost)
+
+
+def cut(frac_bits: int, terms: int) -> Rounding:
+    """Terms of which each loses less than 2^-frac_bits of the largest."""
+    lost = terms * 2.0**-frac_bits
+    return Rounding(1, lost, lost)
+
+
+def product_digits(u: Unit) -> int:
+    """Fraction bits below the point of the least product, or of c."""
+    least = [f.emin - f.fraction_bits for f in (u.a, u.b)]
+    return -min(sum(least), u.c.emin - u.c.fraction_bits)

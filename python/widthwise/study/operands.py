@@ -1,0 +1,165 @@
+"""What studies work on: values rounded to each unit's formats, and their exact sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _widthwise as core
+from .._array import Array
+from .._convolution import pair
+from .._create import array
+from .._dot import Operands, adapted, checked_seed, checked_threads, summands
+from .._format import Format
+from .._unit import Unit, as_unit
+
+MOST_LENGTHS = 48
+FIGURES = ("ulps", "relative", "error", "exact", "magnitude", "condition")  # a Deviation's
+
+
+def listed(units: str | Unit | Iterable[str | Unit]) -> list[Unit]:
+    found = [as_unit(u) for u in ([units] if isinstance(units, str | Unit) else units)]
+    if not found:
+        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
+    return found
+
+
+def study_operands(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> Operands:
+    """Of dot products along the last axis; b = None is a one for each of a."""
+    if unit.scale_format:
+        raise ValueError(f"unit {unit} scales its blocks; a study has no scales to give it")
+    x = study_operand("a", a, unit.a, unit._core.a_keeps, unit, rounding)
+    if b is None:
+        x, y = summands(unit, x, -1)
+    else:
+        y = study_operand("b", b, unit.b, unit._core.b_keeps, unit, rounding)
+    z = None if c is None else study_operand("c", c, unit.c, unit._core.c_keeps, unit, rounding)
+    return Operands.of_dots(unit, x, y, z, None, None)
+
+
+def study_operand(
+    name: str, x: Any, format: Format, keeps: int | None, unit: Unit, rounding: str
+) -> Array:
+    if isinstance(x, Array):
+        return adapted(name, x, format, keeps, unit)
+    return array(x, format, rounding=rounding)
+
+
+class OneDot(NamedTuple):
+    """One dot product: arrays (k,), and c of shape ()."""
+
+    a: Array
+    b: Array
+    c: Array | None
+    operands: Operands
+
+
+def one_dot(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> OneDot:
+    x = study_operands(unit, a, b, c, rounding)
+    if x.shape != ():
+        raise ValueError(
+            f"a and b make {x.count} dot products, of shape {x.shape}; one is studied: "
+            "pass one row of each"
+        )
+    p, q, start, *_ = x.arrays
+    assert p is not None and q is not None
+    return OneDot(p, q, None if start is None else start[0], x)
+
+
+def part(x: Operands, first: int, last: int) -> Operands:
+    """Products first … last - 1 of each, without a copy."""
+    a, b, *others = x.arrays
+    assert a is not None and b is not None
+    return Operands([a[..., first:last], b[..., first:last], *others], x.shape, last - first)
+
+
+def checked_lengths(lengths: Iterable[int] | None, k: int) -> list[int]:
+    if k == 0:
+        raise ValueError(
+            "a and b have no elements along their last axis; there is no error to grow"
+        )
+    if lengths is None:
+        return sorted({round(x) for x in np.geomspace(1, k, min(k, MOST_LENGTHS))})
+    chosen = sorted(set(lengths))
+    if not chosen or chosen[0] < 1 or chosen[-1] > k:
+        raise ValueError(f"lengths = {chosen}: they may be 1 to {k}, the operands' length")
+    return chosen
+
+
+class ExactSums:
+    """The exact sums of a batch of dot products, which grow as products are added."""
+
+    def __init__(self, unit: Unit, x: Operands) -> None:
+        self.count = x.count
+        self.sums = core.ExactSums(unit._core, x.bound())
+
+    def add(self, x: Operands) -> None:
+        self.sums.add(x.bound())
+
+    def figures(self, unit: Unit, computed: Array) -> np.ndarray:
+        """How far what a unit computed lies from them: FIGURES on the last axis."""
+        found = np.empty((self.count, len(FIGURES)))
+        self.sums.deviations(unit._core, np.ascontiguousarray(computed.bits), found)
+        return found
+
+
+def running_sums(unit: Unit, x: Operands, seed: int = 0, threads: int | None = None) -> Array:
+    """What the unit has after each product: (products, k)."""
+    bits = np.empty(
+        (x.count * x.k, *((unit.result_format.limbs,) if unit.result_format.limbs > 1 else ())),
+        unit.result_format.dtype,
+    )
+    where = (checked_seed(seed), checked_threads(threads))
+    core.running(unit._core, x.bound(), bits, None, *where)
+    return Array._of(bits, unit.result_format).reshape(x.count, x.k)
+
+
+# --- Matrix products and convolutions as dot products --------------------------------------------
+
+
+def dots_of_matmul(a: Any, b: Any) -> tuple[Any, Any]:
+    """Operands whose dot products are the elements of a @ b: (m, 1, k) and (n, k).
+
+    Args:
+        a, b: values or Arrays, (m, k) and (k, n).
+
+    >>> import widthwise as ww
+    >>> a, b = ww.study.dots_of_matmul([[1.0, 2.0]], [[3.0], [4.0]])
+    >>> ww.study.accumulation(a, b, "mac(e5m10)").exact["mac(e5m10)"][..., -1].tolist()
+    [[11.0]]
+    """
+    x, y = (z if isinstance(z, Array) else np.asarray(z) for z in (a, b))
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        raise ValueError(f"a is {x.shape} and b is {y.shape}; they must be (m, k) and (k, n)")
+    return x.reshape(x.shape[0], 1, x.shape[1]), y.T
+
+
+def dots_of_conv2d(
+    x: Any, w: Any, *, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Operands whose dot products are `ww.conv2d`'s outputs, in its order of terms.
+
+    Args:
+        x, w: values, (images, channels, height, width) and (filters, channels, rows, columns).
+    Returns:
+        Windows (images, 1, height, width, k) of the output's size, and weights (filters, 1, 1, k).
+
+    >>> import widthwise as ww
+    >>> windows, weights = ww.study.dots_of_conv2d([[[[1.0, 2, 4]]]], [[[[1.0, -1]]]])
+    >>> (windows @ weights[0, 0, 0]).tolist()
+    [[[[-1.0, -2.0]]]]
+    """
+    images, filters = np.asarray(x), np.asarray(w)
+    if images.ndim != 4 or filters.ndim != 4 or images.shape[1] != filters.shape[1]:
+        raise ValueError(
+            f"x is {images.shape} and w is {filters.shape}; they must be (images, channels, "
+            "height, width) and (filters, channels, rows, columns)"
+        )
+    (up, left), (down, right) = pair("padding", padding), pair("stride", stride)
+    padded = np.pad(images, ((0, 0), (0, 0), (up, up), (left, left)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[2:], axis=(2, 3))
+    windows = windows[:, :, ::down, ::right].transpose(0, 2, 3, 1, 4, 5)
+    k = filters[0].size
+    return windows.reshape(*windows.shape[:3], k)[:, np.newaxis], filters.reshape(-1, 1, 1, k)

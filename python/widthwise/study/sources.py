@@ -1,0 +1,252 @@
+"""Where an error was made: the local errors of every step of one dot product."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .._compare import isfinite
+from .._create import from_bits
+from .._format import Format
+from .._table import Findings, Table
+from .._trace import Trace, Wire, trace
+from .._unit import Unit, as_unit
+from .operands import OneDot, one_dot
+
+SOURCES = (
+    "operands",
+    "product rounding",
+    "alignment",
+    "sum rounding",
+    "overflow",
+    "underflow",
+)
+UNTOLD = ("compensation", "c_at", "c_round", "lane_permutation")  # settings of a chain
+
+
+class Error(NamedTuple):
+    """What one step added to the result's error."""
+
+    step: int  # the position along k; of a block of lanes, its first
+    source: str
+    error: Fraction  # after the step - before it
+
+
+class Sources:
+    """Local errors of one dot product; together they are computed - exact.
+
+    Attributes:
+        unit: its text.
+        errors: every step's that is not 0, exact: (step, source, error).
+        result: what was computed, a Fraction; None where it is no number.
+        overflow_at: the step that left the numbers, where the account ends; None if there is none.
+    """
+
+    def __init__(
+        self, unit: str, errors: list[Error], result: Fraction | None, overflow_at: int | None
+    ) -> None:
+        self.unit, self.errors = unit, errors
+        self.result, self.overflow_at = result, overflow_at
+
+    def of(self, source: str) -> list[Fraction]:
+        if source not in SOURCES:
+            raise ValueError(f"source = {source!r}: it may be {', '.join(SOURCES)}")
+        return [e.error for e in self.errors if e.source == source]
+
+    def total(self, source: str | None = None) -> Fraction:
+        """The sum of a source's errors, or of all."""
+        errors = [e.error for e in self.errors] if source is None else self.of(source)
+        return sum(errors, Fraction())
+
+    def table(self) -> Table:
+        """Of each source: how many errors, their sum, and the sum of their magnitudes."""
+        rows = [
+            (source, len(found), float(sum(found)), float(sum(map(abs, found))))
+            for source in SOURCES
+            if (found := self.of(source)) or source.endswith("rounding")
+        ]
+        return Table(["source", "errors", "sum", "sum of magnitudes"], rows)
+
+    def __repr__(self) -> str:
+        ends = f"no number from step {self.overflow_at} on"
+        if self.overflow_at is None:
+            ends = f"computed - exact = {float(self.total()):.4g}"
+        return f"{self.unit}: {ends}\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """A data frame of pandas or polars: step, source, error."""
+        rows = [(e.step, e.source, float(e.error)) for e in self.errors]
+        return Findings(["step", "source", "error"], rows).to_dataframe(library)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots()
+        for source in SOURCES:
+            so_far, steps, sums = Fraction(), [0], [0.0]
+            for e in self.errors:
+                if e.source == source:
+                    so_far += e.error
+                    steps.append(e.step + 1)
+                    sums.append(float(so_far))
+            if len(steps) > 1:
+                ax.step(steps, sums, where="post", label=source)
+        ax.set_xlabel("products summed")
+        ax.set_ylabel("error so far, computed - exact")
+        ax.legend(fontsize="small")
+        return ax
+
+
+def sources(
+    a: Any, b: Any, unit: str | Unit, *, c: Any = None, seed: int = 0, rounding: str = "rne"
+) -> Sources:
+    """Where the error of one dot product was made, by its trace.
+
+    A rounding counts as overflow where its exact value lies past the format's largest number, as
+    underflow where that lies below the least normal one. Alignment is what terms lost on being
+    shifted into a block's register; operands, what a unit that reads less of them left away.
+
+    Args:
+        a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+    Raises:
+        ValueError: a unit whose sums are compensated or whose C comes last: what is lost there on
+            the way is not lost to the result. An operand that is no number.
+
+    >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+    >>> found.errors, found.result
+    ([Error(step=1, source='sum rounding', error=Fraction(-1, 4))], Fraction(9, 1))
+    """
+    u = as_unit(unit)
+    chain = u.fields.get("chain", {})
+    for key in UNTOLD:
+        if key in chain:
+            raise ValueError(
+                f"unit {u} has chain.{key}; errors are told apart where sums go in order, "
+                "C first, without compensation"
+            )
+    x = one_dot(u, a, b, c, rounding)
+    return Account(u, x).of(trace(u, x.a, x.b, x.c, seed=seed))
+
+
+class Account:
+    """The sum of a traced dot product, followed from wire to wire."""
+
+    def __init__(self, unit: Unit, x: OneDot) -> None:
+        fields = unit.fields
+        self.unit = unit
+        self.given = x.a.to_fractions() * x.b.to_fractions()
+        self.given_c = Fraction() if x.c is None else x.c.to_fractions().item()
+        self.formats = rounded_formats(fields)
+        self.late = fields.get("c_level") == "late"
+        aligned = [name for name in ("group_sum", "block_sum", "c_sum") if cuts(fields, name)]
+        # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
+        self.register = None
+        if aligned:
+            self.register = "join" if "c_sum" in aligned or not self.late else "block_sum"
+        self.promotes = "chain.promote.round" in self.formats
+        self.sum = self.outer = Fraction()
+        self.terms: dict[int, Fraction] = {}
+        self.held: Fraction | None = None
+        self.errors: list[Error] = []
+
+    def of(self, traced: Trace) -> Sources:
+        for wire in traced:
+            if not self.is_number(wire):
+                return Sources(str(self.unit), self.errors, None, self.step(wire))
+            self.follow(wire)
+        result = self.outer if self.promotes else self.sum
+        return Sources(str(self.unit), self.errors, result, None)
+
+    def is_number(self, wire: Wire) -> bool:
+        if wire.stage == "pack":
+            f = self.formats.get(wire.slot)
+            return f is None or bool(isfinite(from_bits([wire.significand], f)).all())
+        return wire.stage != "product" or wire.kind in ("zero", "finite")
+
+    def step(self, wire: Wire) -> int:
+        return min(self.terms, default=max(wire.lane, 0))
+
+    def follow(self, wire: Wire) -> None:
+        if wire.stage == "unpack" and wire.slot == "c":
+            self.take_c(wire)
+        elif wire.stage == "product":
+            self.terms[wire.lane] = value(wire)
+            if wire.lane < len(self.given):
+                self.note(wire.lane, "operands", value(wire) - self.given[wire.lane])
+        elif wire.stage == self.register:
+            self.held = value(wire)
+        elif wire.stage == "pack" and wire.slot in self.formats:
+            self.pack(wire, self.formats[wire.slot])
+
+    def take_c(self, wire: Wire) -> None:
+        """Once: in later blocks C is the running sum."""
+        if self.given_c is not None:
+            self.note(0, "operands", value(wire) - self.given_c)
+            self.sum, self.outer = (
+                (Fraction(), value(wire)) if self.promotes else (value(wire), Fraction())
+            )
+            self.given_c = None
+
+    def pack(self, wire: Wire, f: Format) -> None:
+        rounded = from_bits([wire.significand], f).to_fractions()[0]
+        if wire.slot == "product.round":
+            self.rounding(wire.lane, "product rounding", self.terms[wire.lane], rounded, f)
+            self.terms[wire.lane] = rounded
+        elif wire.slot == "out":
+            self.rounding(self.step(wire), "sum rounding", self.joined(wire), rounded, f)
+            self.sum, self.terms, self.held = rounded, {}, None
+        elif wire.slot == "chain.promote.round":
+            self.rounding(max(wire.lane, 0), "sum rounding", self.outer + self.sum, rounded, f)
+            self.outer, self.sum = rounded, Fraction()
+        else:
+            before = self.outer if self.promotes else self.sum
+            self.rounding(len(self.given) - 1, "sum rounding", before, rounded, f)
+            self.sum = self.outer = rounded
+
+    def joined(self, wire: Wire) -> Fraction:
+        """The block's sum with C before it is rounded."""
+        exact = self.sum + sum(self.terms.values())
+        if self.held is None:
+            return exact
+        held = self.held + (self.sum if self.register == "block_sum" else 0)
+        self.note(self.step(wire), "alignment", held - exact)
+        return held
+
+    def rounding(
+        self, step: int, source: str, exact: Fraction, rounded: Fraction, f: Format
+    ) -> None:
+        if abs(exact) > f.max_finite:
+            source = "overflow"
+        elif abs(exact) < f.min_normal:
+            source = "underflow"
+        self.note(step, source, rounded - exact)
+
+    def note(self, step: int, source: str, error: Fraction) -> None:
+        if error:
+            self.errors.append(Error(step, source, error))
+
+
+def value(wire: Wire) -> Fraction:
+    magnitude = wire.significand * Fraction(2) ** wire.exponent
+    return -magnitude if wire.negative else magnitude
+
+
+def rounded_formats(fields: dict[str, Any]) -> dict[str, Format]:
+    """What the wires' slots round to; of a sum's nodes only the sum is looked at."""
+    chain = fields.get("chain", {})
+    settings = {
+        "product.round": fields.get("product", {}).get("round"),
+        "out": fields["out"],
+        "chain.promote.round": chain.get("promote", {}).get("round"),
+        "chain.final": chain.get("final"),
+    }
+    return {slot: Format(found["fmt"]) for slot, found in settings.items() if found}
+
+
+def cuts(fields: dict[str, Any], name: str) -> bool:
+    return "reference" in fields.get(name, {}).get("align", {})

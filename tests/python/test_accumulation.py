@@ -1,0 +1,267 @@
+"""ww.study.accumulation, its bounds and its stream, against sums of fractions."""
+
+import os
+from fractions import Fraction
+from math import inf, isnan
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise import study
+
+UNITS = [
+    "mac(e4m3fn, sum=e5m10)",
+    "mac(e5m10)",
+    "fma(bfloat16)",
+    "tree(e5m10, fan=4)",
+    "tree(e5m10, fan=0)",
+    "dot(e5m10, lanes=4, align=12:rtz)",
+    "mac(e5m10, promote=8:binary32)",
+    "hopper.e4m3.f32",
+    "hopper.f16.f32",
+    "hopper.e4m3.promote128",
+    "lowered.e4m3.f32",
+    "ampere.tf32.f32",
+    "cdna1.bf16",
+    "cdna2.bf16_1k",
+    "cdna3.f16",
+    "cdna3.bf8",
+    "tree8.f32",
+    "kulisch.f32",
+    "neumaier(bfloat16)",
+    "kulisch(e5m10)",
+    "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+    "mac(e5m10, sum=e5m10:sr8)",
+]
+
+
+def fractions_of(x, y):
+    return [p * q for p, q in zip(x.to_fractions(), y.to_fractions(), strict=True)]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_figure_is_that_of_fractions(unit):
+    rng = np.random.default_rng(0)
+    u = ww.Unit(unit)
+    a, b = (ww.array(rng.standard_normal((2, 40)), f) for f in (u.a, u.b))
+    found = study.accumulation(a, b, u, lengths=[1, 7, 40])
+    frame = found.to_dataframe().set_index(["dot", "length"])
+    for i in range(2):
+        for k in (1, 7, 40):
+            terms = fractions_of(a[i, :k], b[i, :k])
+            z = ww.dot(a[:, :k], b[:, :k], unit=u)[i]
+            exact, error = sum(terms), z.to_fractions().item() - sum(terms)
+            row = frame.loc[i, k]
+            magnitude = sum(map(abs, terms))
+            assert row.exact == pytest.approx(float(exact), rel=4e-16)
+            assert row.error == pytest.approx(float(error), rel=4e-16)
+            assert row.absolute == abs(row.error)
+            assert row.relative == pytest.approx(float(abs(error / exact)), rel=6e-16)
+            assert row.magnitude == pytest.approx(float(magnitude), rel=4e-16)
+            assert row.condition == pytest.approx(float(magnitude / abs(exact)), rel=6e-16)
+            assert row.bound == pytest.approx(study.bound(u, k) * row.magnitude)
+            assert row.absolute <= row.bound
+
+
+def test_a_sum_is_products_with_one_and_c_its_start():
+    terms = ww.array([1.0, 0.5, 0.25], "e5m2")
+    found = study.accumulation(terms, None, "mac(e5m2)", c=4.0, lengths=[3])
+    assert found.exact["mac(e5m2)"].tolist() == [[[5.75]]]
+    assert found.error["mac(e5m2)"].tolist() == [[[0.25]]]  # 5, 5.5 to even 6, 6.25 to 6
+    assert found.magnitude["mac(e5m2)"].tolist() == [[[5.75]]]
+
+
+@pytest.mark.parametrize(
+    "unit, k, wanted",
+    [
+        # s / (1 - s) with s = 1 product and 100 sums of 2^-11; of products, 10 blocks, …
+        ("mac(e5m10)", 100, Fraction(101, 2**11)),
+        ("fma(e5m10)", 100, Fraction(100, 2**11)),
+        ("mac(e5m10, product=e5m10:rtz, sum=e5m10:sr8)", 10, Fraction(11, 2**10)),
+        ("tree(e5m10, fan=8)", 32, Fraction(1 + 4 * 3 + 4, 2**11)),
+        ("tree(e5m10, fan=0)", 33, Fraction(1 + 6 + 1, 2**11)),
+        ("dot(e5m10, lanes=4, align=12:rtz)", 40, 10 * Fraction(5, 2**12) + Fraction(10, 2**11)),
+        ("kulisch(e5m10)", 1000, Fraction(1, 2**11)),
+        ("kulisch(e5m10, out=bfloat16)", 1000, Fraction(1, 2**8)),
+        ("mac(e5m10, promote=8:binary32)", 32, Fraction(9, 2**11) + Fraction(4, 2**24)),
+        ("mac(e5m10, final=bfloat16)", 3, Fraction(4, 2**11) + Fraction(1, 2**8)),
+        ("hopper.e4m3.f32", 64, 2 * Fraction(33, 2**13) + Fraction(2, 2**13)),
+    ],
+)
+def test_a_bound_is_highams_gamma_of_the_roundings_a_term_meets(unit, k, wanted):
+    assert study.bound(unit, k) == pytest.approx(float(wanted / (1 - wanted)), rel=1e-12)
+
+
+def test_bounds_that_are_none():
+    assert study.bound("mac(bfloat16)", 255) == inf
+    assert isnan(study.bound("kahan(e5m10)", 10))
+    u = float(Fraction(1, 2**11))
+    gamma = 9 * u / (1 - 9 * u)
+    assert study.bound("neumaier(e5m10, product=binary32)", 10) == pytest.approx(
+        u + gamma**2, rel=0.02
+    )
+
+
+def test_the_likely_bound_grows_with_the_root_of_k():
+    ratios = [study.likely_bound("mac(binary32)", k) / k**0.5 for k in (10**3, 10**5, 10**7)]
+    assert max(ratios) < 1.4 * min(ratios)
+    assert study.likely_bound("mac(e5m10)", 400) < study.bound("mac(e5m10)", 400) / 3
+    few, many = (study.likely_bound(f"fma(e5m10, sum=e5m10:sr{r})", 400) for r in (2, 16))
+    assert few > 2 * many  # what lies below 2 random bits is cut off
+    truncating = "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)"
+    assert study.likely_bound(truncating, 400) == study.bound(truncating, 400)
+    with pytest.raises(ValueError, match="confidence = 1: it may be above 0 and below 1"):
+        study.likely_bound("mac(e5m10)", 4, confidence=1)
+
+
+def test_errors_of_stochastic_rounding_keep_the_likely_bound():
+    rng = np.random.default_rng(1)
+    found = study.accumulation(
+        rng.standard_normal((20, 300)), None, "fma(e5m10, sum=e5m10:sr16)", seeds=range(20)
+    )
+    (unit,) = found.units
+    ratio = found.absolute[unit] / found.magnitude[unit]
+    assert found.ulps[unit].shape == (20, 20, len(found.lengths))
+    broken = (ratio > found.likely_bounds[unit]).mean()
+    assert broken < 0.01
+    assert (ratio <= found.bounds[unit]).all()
+
+
+def test_seeds_are_of_units_that_draw():
+    units = ["mac(e5m10)", "mac(e5m10, sum=e5m10:sr8)"]
+    found = study.accumulation([0.1] * 50, None, units, seeds=[3, 4], lengths=[50])
+    assert found.seeds == {units[0]: [3], units[1]: [3, 4]}
+    for j, seed in enumerate([3, 4]):
+        z = ww.sum(ww.array([0.1] * 50, "e5m10"), unit=units[1], seed=seed)
+        exact = 50 * ww.array(0.1, "e5m10").to_fractions().item()
+        assert found.error[units[1]][j, 0, 0] == float(z.to_fractions().item() - exact)
+
+
+def test_a_band_holds_its_share_of_the_seeds():
+    units = ["mac(bfloat16, sum=bfloat16:sr8)", "mac(bfloat16)"]
+    found = study.accumulation([0.1] * 1000, None, units, seeds=range(100), lengths=[1000])
+    low, high = found.band(0.9, "absolute")[found.units[0]]
+    inside = (found.absolute[found.units[0]] >= low) & (found.absolute[found.units[0]] <= high)
+    assert 0.9 <= inside.mean() <= 0.93
+    # Nearest stands still at 32 of 100; stochastic sums are right in the mean.
+    assert found.absolute[found.units[1]].item() > 68
+    assert abs(found.error[found.units[0]].mean()) < 3
+
+
+def test_no_number_has_no_end_of_error():
+    found = study.accumulation([400.0, 400.0], None, ["mac(e4m3fn)", "mac(e5m2)"], lengths=[2])
+    assert found.absolute["mac(e4m3fn)"].item() == inf and isnan(found.error["mac(e4m3fn)"].item())
+    assert found.absolute["mac(e5m2)"].item() == 0  # 384 + 384
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_tidy(library):
+    found = study.accumulation([[0.1] * 9] * 2, None, ["mac(e5m10)", "kulisch(e5m10)"], lengths=[3])
+    frame = found.to_dataframe(library)
+    assert type(frame).__module__.split(".")[0] == library
+    assert frame.shape == (4, 13)
+    assert list(frame["unit"]) == [unit for unit in found.units for _ in range(2)]
+    with pytest.raises(ValueError, match="library = 'dask': it may be 'pandas' or 'polars'"):
+        found.to_dataframe("dask")
+
+
+def test_it_prints_and_plots_with_bounds_and_bands():
+    found = study.accumulation(
+        np.ones((3, 20)) / 3, None, ["mac(e5m10)", "mac(e5m10, sum=e5m10:sr8)"], seeds=range(4)
+    )
+    assert "likely bound" in repr(found)
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    assert found.plot(ax, bounds=True, band=0.9) is ax
+    assert len(ax.get_lines()) == 6 and len(ax.collections) == 2
+    with pytest.raises(ValueError, match="bounds = True: they are of the measures"):
+        found.plot(ax, measure="ulps", bounds=True)
+    plt.close("all")
+
+
+# --- Products and convolutions -------------------------------------------------------------------
+
+
+def test_matrix_products_and_convolutions_are_dot_products():
+    rng = np.random.default_rng(2)
+    u = ww.Unit("mac(e4m3fn, sum=e5m10)")
+    a, b = ww.array(rng.standard_normal((3, 9)), u.a), ww.array(rng.standard_normal((9, 4)), u.b)
+    z = ww.dot(*study.dots_of_matmul(a, b), unit=u)
+    assert (z.bits == ww.matmul(a, b, unit=u).bits).all()
+    x, w = rng.standard_normal((2, 3, 6, 7)), rng.standard_normal((4, 3, 2, 3))
+    windows, weights = study.dots_of_conv2d(x, w, stride=(2, 1), padding=(0, 1))
+    z = ww.dot(ww.array(windows, u.a), ww.array(weights, u.b), unit=u)
+    wanted = ww.conv2d(ww.array(x, u.a), ww.array(w, u.b), unit=u, stride=(2, 1), padding=(0, 1))
+    assert z.shape == wanted.shape and (z.bits == wanted.bits).all()
+
+
+# --- Streams -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit", ["mac(e5m10)", "fma(bfloat16)", "tree(e5m10, fan=4)", "hopper.e4m3.f32", "cdna3.bf8"]
+)
+def test_a_stream_is_the_whole_sum(unit):
+    rng = np.random.default_rng(3)
+    u = ww.Unit(unit)
+    a, b = (ww.array(rng.standard_normal(200), f) for f in (u.a, u.b))
+    ends = [64, 96, 160, 200]
+    pieces = [(a[i:j], b[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
+    found = study.streamed(iter(pieces), u)
+    whole = study.accumulation(a, b, u, lengths=ends)
+    assert found.lengths == ends
+    for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
+        assert getattr(found, name)[str(u)].tolist() == getattr(whole, name)[str(u)].tolist()
+
+
+def test_a_long_stream_needs_the_memory_of_a_piece():
+    long = "WIDTHWISE_LONG" in os.environ
+    pieces, size = (1000, 10_000) if long else (30, 10_000)
+    ones = ww.array(np.full(size, 0.1), "bfloat16")
+    found = study.streamed((ones for _ in range(pieces)), ["mac(bfloat16)", "fma(e8m23, a=e8m7)"])
+    assert found.lengths[-1] == pieces * size
+    tenth = ones[0].to_fractions().item()
+    assert found.exact["mac(e8m7)"][0, 0, -1] == float(pieces * size * tenth)
+    assert found.error["mac(e8m7)"][0, 0, -1] == float(32 - pieces * size * tenth)
+
+
+@pytest.mark.parametrize(
+    "unit, why",
+    [
+        ("kulisch(e5m10)", "takes all of k at once"),
+        ("mac(e5m10, sum=binary32)", "takes its C in e5m10 and ends in e8m23"),
+        ("kahan(e5m10)", "has chain.compensation"),
+        ("mac(e5m10, promote=4:e5m10)", "has chain.promote"),
+    ],
+)
+def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
+    with pytest.raises(ValueError, match=f"{why}.*; pass all terms at once to accumulation"):
+        study.streamed([[1.0]], unit)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: study.accumulation([1.0], None, []), "units is empty; name one at least"),
+        (lambda: study.accumulation([1.0], None, "mac(e5m10)", seeds=[]), "seeds is empty"),
+        (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
+        (lambda: study.accumulation([1.0], None, "blackwell.mxfp8"), "a study has no scales"),
+        (lambda: study.streamed([], "mac(e5m10)"), "pieces is empty; there is nothing to sum"),
+        (
+            lambda: study.streamed([[1.0], [1.0]], "tree(e5m10, fan=4)"),
+            "one ended after 1 terms, within a block of unit .*; all but the last are of",
+        ),
+        (lambda: study.streamed([[[1.0]]], "mac(e5m10)"), r"sums of shape \(1,\); they are of"),
+        (lambda: study.dots_of_matmul([1.0], [[1.0]]), r"they must be \(m, k\) and \(k, n\)"),
+        (
+            lambda: study.dots_of_conv2d(np.ones((1, 2, 3, 3)), np.ones((1, 1, 2, 2))),
+            "they must be .images, channels, height, width.",
+        ),
+    ],
+)
+def test_what_makes_no_accumulation_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,245 @@
+"""Where errors are made, what is swallowed, what sums keep: against fractions and by hand."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise import study
+
+# Terms are cut 4 bits below the largest, and then C joins exactly.
+LATE = (
+    '{a.fmt = "e5m10", b.fmt = "e5m10", c.fmt = "e5m10", lanes = 2, c_level = "late", '
+    'group_sum.align.reference = "max_exponent", group_sum.align.frac_bits = 4, '
+    'group_sum.align.rm = "rtz", out.fmt = "e5m10"}'
+)
+UNITS = [
+    "mac(e4m3fn, sum=e5m10)",
+    "mac(e4m3fn)",
+    "fma(bfloat16)",
+    "tree(e5m10, fan=4)",
+    "dot(e5m10, lanes=4, align=8:rtz)",
+    "dot(e5m2, lanes=3, align=5:rdn)",
+    "mac(e5m10, promote=8:binary32, final=bfloat16)",
+    "mac(e5m10, final=e4m3fn)",
+    "kulisch(e5m10)",
+    "mac(e5m10, sum=e5m10:sr8)",
+    "hopper.e4m3.f32",
+    "hopper.e4m3.promote128",
+    "ampere.tf32.f32",
+    "blackwell.f16.f16",
+    "cdna1.bf16",
+    "cdna2.bf16",
+    "cdna3.bf8",
+    "fma(e11m52)",
+    LATE,
+]
+
+
+SOURCES = ("operands", "product rounding", "alignment", "sum rounding", "overflow", "underflow")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("with_c", [False, True])
+def test_the_sources_together_are_the_whole_error(unit, with_c):
+    rng = np.random.default_rng(len(unit))
+    u = ww.Unit(unit)
+    x, y = rng.standard_normal((2, 70)) * np.exp2(rng.integers(-6, 3, (2, 70)))
+    a, b = ww.array(x, u.a), ww.array(y, u.b)
+    c = ww.array(3.3, u.c) if with_c else None
+    z = ww.dot(a, b, unit=u, c=c)
+    exact = (a.to_fractions() * b.to_fractions()).sum() + (c.to_fractions().item() if with_c else 0)
+    found = study.sources(a, b, u, c=c)
+    assert found.result == z.to_fractions().item()
+    assert found.total() == found.result - exact
+    assert sum(map(found.total, SOURCES)) == found.total()
+    assert all(0 <= e.step < 70 for e in found.errors)
+
+
+def told(found):
+    return [(e.step, e.source, e.error) for e in found.errors]
+
+
+def test_each_source_by_hand():
+    # e4m3fn has 3 fraction bits: 1.125 * 1.125 = 1.265625 -> 1.25; 8 + 1.25 -> 9
+    found = study.sources([8.0, 1.125], [1.0, 1.125], "mac(e4m3fn)")
+    assert told(found) == [
+        (1, "product rounding", Fraction(-1, 64)),
+        (1, "sum rounding", Fraction(-1, 4)),
+    ]
+    # below 2^-6 it is subnormal, in steps of 2^-9: 1.5 * 2^-9 -> 2 * 2^-9
+    found = study.sources([2.0**-5], [1.5 * 2.0**-4], "mac(e4m3fn)")
+    assert told(found) == [(0, "underflow", Fraction(1, 2**10))]
+    # 448 is its largest; e5m2's sums saturate where they are told to
+    saturating = "mac(e5m2, sum=e4m3fn;overflow=max)"
+    found = study.sources([256.0, 256.0], None, saturating)
+    assert told(found) == [(1, "overflow", Fraction(-64))] and found.result == 448
+    # cut at 2^-4 of the largest exponent: 1 + 2^-5 loses the second
+    found = study.sources([1.0, 2.0**-5], None, "dot(e5m10, lanes=2, align=4:rtz)")
+    assert told(found) == [(0, "alignment", Fraction(-1, 32))]
+    found = study.sources([1.0, 2.0**-5, 1.0, 0.5], None, LATE, c=8.0)
+    assert told(found) == [(0, "alignment", Fraction(-1, 32))] and found.result == Fraction(21, 2)
+    # TF32 reads 10 fraction bits of binary32
+    found = study.sources([1 + 2.0**-11], [1.0], "ampere.tf32.f32")
+    assert told(found) == [(0, "operands", Fraction(-1, 2**11))]
+    assert found.total("operands") == Fraction(-1, 2**11) and found.total("alignment") == 0
+
+
+def test_the_account_ends_where_numbers_end():
+    found = study.sources([400.0, 1.0, 400.0, 1.0], None, "mac(e4m3fn)")
+    assert (found.overflow_at, found.result) == (2, None)
+    assert "no number from step 2 on" in repr(found)
+    assert study.sources([0.0, -0.0], None, "mac(e4m3fn)").errors == []
+
+
+def test_sources_print_plot_and_become_frames():
+    found = study.sources([8.0, 1.125] * 3, [1.0, 1.125] * 3, "mac(e4m3fn)")
+    assert "sum of magnitudes" in repr(found) and "<table>" in found._repr_html_()
+    for library in ("pandas", "polars"):
+        frame = found.to_dataframe(library)
+        assert list(frame.columns) == ["step", "source", "error"]
+        assert sum(frame["error"]) == found.total()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    assert found.plot(ax) is ax
+    assert [line.get_label() for line in ax.get_lines()] == ["product rounding", "sum rounding"]
+    assert ax.get_lines()[0].get_ydata()[-1] == found.total("product rounding")
+    plt.close("all")
+
+
+# --- Terms that change nothing -------------------------------------------------------------------
+
+
+def test_swallowed_terms_are_those_that_left_the_sum_as_it_was():
+    # bfloat16 has 8 bits: at 256 its step is 2, and 256 + 1 is a tie, which goes to even 256
+    found = study.stagnation([256.0, 1.0, 0.0, 2.0, 1.0, 1.0], None, "mac(bfloat16)")
+    assert found.swallowed.tolist() == [1, 5]  # 258 + 1 goes to even 260, and 260 + 1 back to it
+    assert (found.first, found.still_from) == (1, 5)
+    found = study.stagnation([1.0, 1.0], None, "mac(bfloat16)", c=-1.0)
+    assert found.swallowed.size == 0
+    assert study.stagnation([1.0], None, "mac(bfloat16)", c=512.0).swallowed.tolist() == [0]
+    # a product that underflows is one, too
+    assert study.stagnation([2.0**-9], [2.0**-9], "mac(e4m3fn)").swallowed.tolist() == [0]
+
+
+@pytest.mark.parametrize("unit", ["mac(bfloat16)", "mac(e4m3fn)", "fma(e5m2)", "kahan(bfloat16)"])
+def test_stagnation_is_what_sums_of_prefixes_show(unit):
+    rng = np.random.default_rng(5)
+    u = ww.Unit(unit)
+    a, b = (ww.array(np.abs(rng.standard_normal(80)), f) for f in (u.a, u.b))
+    c = ww.array(1.5, u.c)
+    sums = [c.to_fractions().item()]
+    sums += [ww.dot(a[:n], b[:n], unit=u, c=c).to_fractions().item() for n in range(1, 81)]
+    terms = a.to_fractions() * b.to_fractions()
+    wanted = [i for i in range(80) if sums[i + 1] == sums[i] and terms[i]]
+    found = study.stagnation(a, b, u, c=c)
+    assert found.swallowed.tolist() == wanted
+    assert found.first == (wanted[0] if wanted else None)
+    moves = [i for i in range(80) if sums[i + 1] != sums[i]]
+    later = [i for i in wanted if i > moves[-1]]
+    assert found.still_from == (later[0] if later else None)
+    assert found.share == len(wanted) / 80
+
+
+def test_stagnation_prints_and_plots():
+    assert "every term of 3 moved the sum" in repr(study.stagnation([1.0] * 3, None, "mac(e5m10)"))
+    found = study.stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
+    assert "9 of 10 terms were swallowed, the first of them term 1; it stands still" in repr(found)
+    assert "it moves to the end" in repr(study.stagnation([256.0, 1, 2], None, "mac(bfloat16)"))
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    ax = found.plot()
+    assert ax.get_lines()[0].get_ydata()[-1] == 9
+
+
+# --- Orders, modes, invariants, widths -----------------------------------------------------------
+
+
+def test_orders_sum_alike_where_nothing_is_rounded_and_apart_where_it_is():
+    units = study.orders("e5m10", block=4)
+    found = study.accumulation([float(i) for i in range(40)], None, units.values())
+    assert {unit: x.max() for unit, x in found.absolute.items()} == dict.fromkeys(found.units, 0)
+    # 2048's step is 2. In order each 1 is a tie and lost; a tree or block sums the 1s first.
+    terms = [2048.0] + [1.0] * 15
+    found = study.accumulation(terms, None, units.values(), lengths=[16])
+    sums = {name: 2063 + float(found.error[str(unit)].item()) for name, unit in units.items()}
+    assert sums == {
+        "sequential": 2048.0,
+        "pairwise": 2062.0,  # (2048 + 1) + 2 = 2050, + 4 = 2054, + 8 = 2062
+        "blocked": 2060.0,  # 2048 with three 1s, and three times 4
+        "tree": 2062.0,  # 2050, and three times 4
+        "kahan": 2064.0,
+        "neumaier": 2064.0,
+        "exact": 2064.0,
+    }
+
+
+def test_roundings_are_one_unit_in_every_mode():
+    units = study.roundings("bfloat16")
+    found = study.accumulation([0.1] * 100, None, units.values(), lengths=[100])
+    errors = {mode: found.error[str(unit)].item() for mode, unit in units.items()}
+    assert errors["rtz"] == errors["rdn"] < 0 < errors["rup"] == errors["raz"]
+    assert abs(errors["rne"]) < -errors["rtz"]
+
+
+def test_a_unit_that_cuts_below_its_largest_term_is_not_monotonic():
+    # Products 1 and ten of 2^-5, cut at 2^-4 of the largest: nothing but 1 is left. The largest is
+    # 1 - 2^-11, an exponent lower, and 2^-5 is kept: 10 of them are more than what 1 gained.
+    below = 1 - 2.0**-11
+    terms = [below] + [2.0**-5] * 3
+    unit = "dot(e5m10, lanes=4, align=4:rtz)"
+    (breach,) = study.monotonicity(terms, None, unit).rows
+    assert breach[:3] == (0, "0.9995", "1") and float(breach[4]) > float(breach[5])
+    for kept in ("mac(e5m10)", "kulisch(e5m10)", "fma(bfloat16)"):
+        assert len(study.monotonicity(terms, [1.0, -1.0, 1.0, -1.0], kept)) == 0
+
+
+def test_what_exact_sums_keep_a_kulisch_sum_keeps():
+    rng = np.random.default_rng(6)
+    a, b = rng.standard_normal((2, 30))
+    found = study.invariance(a, b, "kulisch(e5m10)", c=0.5)
+    assert found["property"].tolist() == ["order", "zeros", "exchange", "negation", "doubling"]
+    assert found["broken"].tolist() == [0] * 5 and found["tries"].tolist() == [100, 1, 1, 1, 1]
+    found = study.invariance(a, b, "mac(e5m10, sum=e5m10:rdn)")
+    broken = dict(zip(found["property"], found["broken"], strict=True))
+    assert broken["order"] > 0 and broken["negation"] == 1
+    assert broken["zeros"] == broken["exchange"] == broken["doubling"] == 0
+
+
+def test_the_smallest_width_is_found_from_above():
+    terms = [1.0] * 1000
+    least, tried = study.smallest_width("mac(e8m{width})", range(5, 15), terms, tolerance=0)
+    assert least == 9  # 1000 has ten bits, and sums below it less
+    assert tried["width"].tolist() == [14, 13, 12, 11, 10, 9, 8]
+    assert tried["error"].tolist() == [0] * 6 + [1 - 512 / 1000]
+    none, tried = study.smallest_width("mac(e8m{width})", [3, 4], terms, tolerance=1e-3)
+    assert none is None and len(tried) == 1
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: study.sources([1.0], None, "kahan(e5m10)"), "has chain.compensation; errors are"),
+        (lambda: study.sources([[1.0]], None, "mac(e5m10)"), "one is studied: pass one row of"),
+        (lambda: study.sources([1.0], None, "mac(e5m10)").total("luck"), "source = 'luck': it may"),
+        (lambda: study.stagnation([], None, "mac(e5m10)"), "nothing is summed"),
+        (
+            lambda: study.monotonicity([1.0], None, "mac(e5m10, sum=e5m10:sr8)"),
+            "rounds stochastically; what it keeps is hidden",
+        ),
+        (
+            lambda: study.smallest_width("mac(e8m7)", [1], [1.0], tolerance=1),
+            r"write {width} where it stands",
+        ),
+        (
+            lambda: study.smallest_width("mac(e8m{width})", [], [1.0], tolerance=1),
+            "widths is empty",
+        ),
+    ],
+)
+def test_what_makes_no_finding_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

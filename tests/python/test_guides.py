@@ -1,0 +1,47 @@
+"""What the pages tell to type works, and prints what they say it prints."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+WIDTHWISE = f'widthwise() {{ "{sys.executable}" -m widthwise "$@"; }}\n'
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def with_blocks(language):
+    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, language)]
+
+
+def test_there_are_guides():
+    assert len(with_blocks("python")) >= 5 and with_blocks("sh")
+
+
+@pytest.mark.parametrize("page", with_blocks("python"))
+def test_the_python_of_a_page_prints_what_the_page_says(page):
+    """From its top to its end, in one session."""
+    code = blocks(page, "python")
+    assert [block for block in code if not block.startswith(">>> ")] == []
+    session = doctest.DocTestParser().get_doctest("\n".join(code), {}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    printed = []
+    runner.run(session, out=printed.append)
+    assert runner.failures == 0, "".join(printed)
+
+
+@pytest.mark.parametrize("page", with_blocks("sh"))
+def test_the_commands_of_a_page_succeed(page, tmp_path):
+    for block in blocks(page, "sh"):
+        assert block.startswith("widthwise ")
+        command = ["bash", "-euo", "pipefail", "-c", WIDTHWISE + block]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,42 @@
+"""Every notebook runs, what it asserts holds, and it is kept without outputs.
+
+`./dev notebooks` runs this file alone.
+"""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+SECONDS = 120  # for one cell, on a machine that is busy
+
+
+def code_cells(path):
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path):
+    notebook = nbformat.read(path, as_version=4)
+    folder = {"metadata": {"path": path.parent}}
+    NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=folder).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs), "it has no picture"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_kept_without_outputs(path):
+    assert [cell.source for cell in code_cells(path) if cell.outputs or cell.execution_count] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_asks_a_question_and_asserts_its_answer(path):
+    title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+    assert title.startswith("# ") and title.endswith("?")
+    assert "assert " in code_cells(path)[-1].source
