@@ -296,8 +296,6 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
       .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
       .pipeline = options.pipeline,
       .running = shape.running};
-  if (options.multiply)
-    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
                                     shape.whole ? "A dot product" : "One block", shape.products(),
                                     clocking(top)));

@@ -125,7 +125,9 @@ Term UnitBlock::group_sums(const Term& products, const Term& c,
   out_.stage(at("scale"));
   if (!fixed_ || u_.group_sum.order != Order::fused)
     refuse("apply = group with a group_sum that is not exact", "an exact one is");
-  return stages_.scaled(at("scale"), sums, *fixed_, scales->a, scales->b);
+  const Exponent floor = *fixed_;
+  fixed_.reset();  // scaled sums align at the exponents of their scales
+  return stages_.scaled(at("scale"), sums, floor, scales->a, scales->b);
 }
 
 Term UnitBlock::block_sum(const Term& sums, const Term& c) {
@@ -263,8 +265,7 @@ Grid UnitBlock::grid(const Level& level, const std::string& name, const Term& te
 }
 
 Grid UnitBlock::window(const Level& level, const std::string& name) const {
-  if (fixed_ && !scales(u_, ScaleApply::group))
-    refuse(name + " below the largest exponent of exact sums", "align both alike");
+  if (fixed_) refuse(name + " below the largest exponent of exact sums", "align both alike");
   Grid g;
   g.late = level.late;
   g.fraction = window_frac(level.sum.align, level.late);

@@ -4,6 +4,7 @@
 
 #include "../sim/random_units.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace tests {
@@ -177,6 +178,15 @@ std::vector<Dut> unit_duts(int count) {
   for (const TestedUnit& t : tested_units)
     duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
                        random, t.options));
+  return duts;
+}
+
+std::vector<Dut> preset_duts(int count) {
+  Random random(11);
+  std::vector<Dut> duts;
+  for (const widthwise::Preset& p : widthwise::presets())
+    duts.push_back(dut(fmt::format("preset{}", duts.size()), p.unit, count, random,
+                       {.lanes = p.unit.lanes ? 0 : 4}));
   return duts;
 }
 

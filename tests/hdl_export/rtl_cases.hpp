@@ -8,6 +8,7 @@ std::vector<Dut> small_duts();                // on all operands there are
 std::vector<Dut> wide_duts(int count);        // on so many aimed ones, and named codes squared
 std::vector<Dut> unit_duts(int count);        // blocks of units
 std::vector<Dut> all_duts(int count);         // the latter two
+std::vector<Dut> preset_duts(int count);      // a block, or a dot product, of every preset
 std::vector<Dut> multiplier_duts(int count);  // with multipliers that are not exact
 
 // Small formats whose triples are too many for every run.

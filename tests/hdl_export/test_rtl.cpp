@@ -95,6 +95,11 @@ TEST_CASE("blocks of units of every kind, in Icarus") {
   check_all(HdlSimulator::icarus, unit_duts(15));
 }
 
+TEST_CASE("every preset there is, in Icarus") {
+  if (!have("iverilog")) return;
+  check_all(HdlSimulator::icarus, preset_duts(10));
+}
+
 TEST_CASE("multipliers of lib's and a table of a user's, in Icarus") {
   if (!have("iverilog")) return;
   check_all(HdlSimulator::icarus, multiplier_duts(200));

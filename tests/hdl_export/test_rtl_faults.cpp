@@ -115,6 +115,13 @@ TEST_CASE("what is not built is refused, with the way out") {
   CHECK(refusal(parse_unit("mac(e4m3fn)"), {.multiply = wide}) ==
         "rtl: the multiplier makes more of 1 * 1 than the 8 digits that both significands have "
         "together; cut its product");
+  // A fixed-point sum hands on the largest exponent of its terms, which its register does not hold.
+  CHECK(refusal(parse_unit("{a.fmt = 'e2m1fn', b.fmt = 'e2m1fn', c.fmt = 'e5m10', lanes = 4, "
+                           "groups.consecutive = 2, c_level = 'late', out.fmt = 'e5m10', "
+                           "block_sum.align = {reference = 'fixed_lsb', frac_bits = 9}, "
+                           "c_sum.align = {reference = 'max_exponent', frac_bits = 12}, "
+                           "scale = {fmt = 'e4m3fn', block = 4, apply = 'group'}}"))
+            .starts_with("rtl: join below the largest exponent of exact sums is not built"));
   CHECK(refusal(parse_unit("dot(e11m52, lanes=4)")) == "");
   CHECK(refusal(parse_unit("dot(e15m112, lanes=4)"))
             .starts_with("rtl: group_sum: a sum over 8192 digits"));
