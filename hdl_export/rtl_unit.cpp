@@ -299,6 +299,8 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
                                     shape.whole ? "A dot product" : "One block", shape.products(),
                                     clocking(top)));
+  if (options.multiply)
+    top.own = {multiplier_module(options.multiplier, options.multiply, unit.a, unit.b)};
   return top;
 }
 

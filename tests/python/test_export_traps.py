@@ -28,7 +28,7 @@ def icarus(folder, source, standard="2005"):
     if not shutil.which("iverilog"):
         pytest.skip("iverilog is not installed")
     (folder / "bench.v").write_text(source)
-    command = f"iverilog -Wall -g{standard} -o bench bench.v && ./bench"
+    command = f"iverilog -Wall -g{standard} -o sim bench.v && ./sim"
     done = subprocess.run(
         command, shell=True, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

@@ -22,7 +22,7 @@ LONG_WORK = {
     "unit='mac(bfloat16)', engine='reference')",
     "elementwise": "ww.add(big, big)",
     "own multiplier": "ww.matmul(a, a.T, unit='mac(bfloat16)', multiplier=lambda x, y: x * y)",
-    "study": "ww.study.error_growth(a, a, 'mac(bfloat16)')",
+    "study": "ww.study.error_growth(a, a, [f'mac(bfloat16, sum=e8m{m})' for m in range(3, 24)])",
 }
 
 

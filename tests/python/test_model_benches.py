@@ -172,8 +172,8 @@ def test_vpi_in_icarus(exported):
         folder,
         "iverilog-vpi -Wall -Wextra -Werror --name=widthwise widthwise_vpi.c -L. -lwidthwise_model",
     )
-    run(folder, "iverilog -Wall -g2005 -o bench bench.v")
-    lines = run(folder, "env LD_LIBRARY_PATH=. vvp -n -M. -mwidthwise bench").splitlines()
+    run(folder, "iverilog -Wall -g2005 -o sim bench.v")
+    lines = run(folder, "env LD_LIBRARY_PATH=. vvp -n -M. -mwidthwise sim").splitlines()
     assert lines[:20] == want and lines[20:22] == ["no rounding", "no code"]
     assert "e99m3" in lines[22] and lines[23] == "not open"
 
