@@ -16,7 +16,9 @@ version = release = ww.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 default_role = "code"
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # the tests run the notebooks
+nb_execution_mode = "off"  # `./dev docs` runs the notebooks, and so do tests of their own
+nb_execution_timeout = 120  # seconds a cell
+nb_execution_raise_on_error = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is taken
 
