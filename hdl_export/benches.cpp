@@ -87,18 +87,17 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, bool
 
 }  // namespace
 
-std::vector<File> bench_files(const Design& design, std::string_view name,
-                              std::span<const Port> ports, bool clocked) {
-  const std::vector<Field> fields = vector_fields(ports);
+std::vector<File> bench_files(const Design& design, std::string_view name, const DesignRtl& rtl) {
+  const std::vector<Field> fields = vector_fields(rtl.ports);
   const auto file = [&](std::string_view ending) {
     return fmt::format("bench/{}_{}", name, ending);
   };
   std::vector<File> files{
       {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
-      {file("bench.v"), filled("bench.v", verilog_values(name, fields, clocked))},
+      {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl.clocked))},
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
-  if (why_no_dpi_bench(ports).empty())
-    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, ports, clocked)});
+  if (why_no_dpi_bench(rtl).empty())
+    files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, rtl)});
   return files;
 }
 

@@ -21,6 +21,10 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
   if (options.lanes != 0)
     throw std::invalid_argument(fmt::format(
         "lanes = {} of {}: an operation has none; leave lanes out", options.lanes, to_string(s)));
+  if (options.multiply)
+    throw std::invalid_argument(fmt::format(
+        "multiplier of {}: an operation is correctly rounded; take a unit, as mac(e5m10)",
+        to_string(s)));
   check_port(s.rounding, options);
   const auto read = s.read();
   RtlOperation op{.operation = s.op, .operands = {read.begin(), read.end()}, .result = s.to};
@@ -29,7 +33,7 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
   op.pipeline = options.pipeline;
   std::vector<RandomPort> random;
   if (s.rounding.stochastic()) random = {{"random", Slot::out, s.rounding.random_bits, {0}}};
-  return {rtl(op, name), rtl_ports(op), random, rtl_timing(op)};
+  return {rtl(op, name), rtl_ports(op), random, rtl_timing(op), {}, options.pipeline.has_value()};
 }
 
 DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& options) {
@@ -41,8 +45,10 @@ DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& opti
   RtlOptions taken;
   taken.rounding_port = options.rounding_port;
   taken.lanes = options.lanes;
+  taken.multiply = options.multiply;
   taken.pipeline = options.pipeline;
-  return {rtl(u, name, taken), rtl_ports(u, taken), random_ports(u, taken), rtl_timing(u, taken)};
+  return {rtl(u, name, taken),  rtl_ports(u, taken), random_ports(u, taken),
+          rtl_timing(u, taken), options.multiply,    options.pipeline.has_value()};
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ struct DesignRtl {
   std::vector<Port> ports;
   std::vector<RandomPort> random;  // those that take random bits
   Timing timing;
+  Multiplier multiply;  // in place of the exact product
+  bool clocked;
 };
 
 // What rtl() makes of a design. Refuses what it refuses, and options that are another design's.

@@ -109,8 +109,9 @@ std::string all_modes() {
 
 }  // namespace
 
-std::string why_no_dpi_bench(std::span<const Port> ports) {
-  for (const Port& port : ports) {
+std::string why_no_dpi_bench(const DesignRtl& rtl) {
+  if (rtl.multiply) return "the golden model multiplies exactly";
+  for (const Port& port : rtl.ports) {
     if (port.bus.name.starts_with("random"))
       return "the golden model draws its random bits itself, and a port takes those of the RTL";
     if (port.bus.width > widest_word)
@@ -119,8 +120,8 @@ std::string why_no_dpi_bench(std::span<const Port> ports) {
   return "";
 }
 
-std::string dpi_bench(const Design& design, std::string_view name, std::span<const Port> ports,
-                      bool clocked) {
+std::string dpi_bench(const Design& design, std::string_view name, const DesignRtl& rtl) {
+  const std::span<const Port> ports = rtl.ports;
   const std::vector<Argument> all = arguments(dataflow(design, ports), ports);
   const bool rm = find_port(ports, "rm") != nullptr;
   std::string connected, names;
@@ -138,7 +139,7 @@ std::string dpi_bench(const Design& design, std::string_view name, std::span<con
                        })},
        {"ARGUMENTS", each(all, prototype)},
        {"WIRES", wires(ports)},
-       {"CLOCKING", std::string(clocked ? clock_ports : "")},
+       {"CLOCKING", std::string(rtl.clocked ? clock_ports : "")},
        {"PORTS", connected},
        {"FILL", each_operand(all, filling)},
        {"LANES", std::to_string(find_port(ports, "a")->bus.lanes)},

@@ -43,7 +43,7 @@ struct BuiltRtl {
 BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
   if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
   const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0 ||
-                     options.pipeline.has_value();
+                     options.multiply || options.pipeline.has_value();
   if (asked) return {design_rtl(design, name, options), ""};
   try {
     return {design_rtl(design, name, options), ""};
@@ -76,14 +76,12 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({"widthwise_model.h", std::string(model_header)});
   files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
-  const std::vector<Port> ports = built.rtl ? built.rtl->ports : std::vector<Port>{};
-  const bool clocked = options.pipeline.has_value();
-  files.push_back({"README.md", readme(design, table, ports, clocked, built.reason)});
+  files.push_back({"README.md", readme(design, table, built.rtl, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
     files.push_back(
         {fmt::format("vectors/{}.hex", name), vector_file(design, *built.rtl, options)});
-    for (File& file : bench_files(design, name, ports, clocked)) files.push_back(std::move(file));
+    for (File& file : bench_files(design, name, *built.rtl)) files.push_back(std::move(file));
   }
   return files;
 }

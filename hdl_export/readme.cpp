@@ -157,25 +157,30 @@ Known limits: checked with Icarus Verilog 11, Verilator 5.006, Yosys 0.23 and GH
 with Vivado or Quartus. Verilator before version 5 cannot run the benches.
 )";
 
-std::string rtl_text(std::string_view name, std::span<const Port> ports, bool clocked,
+std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
                      const std::string& reason) {
-  if (ports.empty()) return fmt::format("There is none: {}.\n", reason);
-  const std::string no_dpi = why_no_dpi_bench(ports);
+  if (!rtl) return fmt::format("There is none: {}.\n", reason);
+  const std::string no_dpi = why_no_dpi_bench(*rtl);
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
-  return port_table(ports, clocked) + fmt::format(fmt::runtime(how_to_check), name, dpi);
+  const std::string product =
+      rtl->multiply ? fmt::format("\nSignificands are multiplied by `{}_multiplier`.\n", name) : "";
+  return port_table(rtl->ports, rtl->clocked) + product +
+         fmt::format(fmt::runtime(how_to_check), name, dpi);
 }
 
 }  // namespace
 
-std::string readme(const Design& design, const ConstantTable& table, std::span<const Port> ports,
-                   bool clocked, const std::string& reason) {
+std::string readme(const Design& design, const ConstantTable& table,
+                   const std::optional<DesignRtl>& rtl, const std::string& reason) {
   const std::string& name = unit_name(table);
+  const std::span<const Port> ports =
+      rtl ? std::span<const Port>(rtl->ports) : std::span<const Port>();
   return filled("README.md", {{"NAME", name},
                               {"DESCRIPTION", value_of<std::string>(table, "DESCRIPTION")},
                               {"SPEC", value_of<std::string>(table, "SPEC")},
                               {"PICTURE", picture(design, table, ports)},
-                              {"FILES", files(name, !ports.empty())},
-                              {"RTL", rtl_text(name, ports, clocked, reason)},
+                              {"FILES", files(name, rtl.has_value())},
+                              {"RTL", rtl_text(name, rtl, reason)},
                               {"LONG_TEXT", long_text(design)}});
 }
 

@@ -1,14 +1,14 @@
 #pragma once
-#include <span>
+#include <optional>
 #include <string>
 
-#include "rtl_files.hpp"
+#include "design_rtl.hpp"
 #include "widthwise/hdl/design.hpp"
 
 namespace widthwise::hdl {
 
-// What a reader of the folder has to know. Without ports there is no RTL, for the reason given.
-std::string readme(const Design& design, const ConstantTable& table, std::span<const Port> ports,
-                   bool clocked, const std::string& reason);
+// What a reader of the folder has to know; why there is no RTL, if there is none.
+std::string readme(const Design& design, const ConstantTable& table,
+                   const std::optional<DesignRtl>& rtl, const std::string& reason);
 
 }  // namespace widthwise::hdl

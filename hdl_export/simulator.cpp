@@ -31,11 +31,11 @@ class OperationSimulator : public Simulator {
 
 class UnitSimulator : public Simulator {
  public:
-  UnitSimulator(const Unit& unit, int lanes)
+  UnitSimulator(const Unit& unit, int lanes, const Multiplier& multiply)
       : first_(unit), later_(unit), lanes_(static_cast<std::size_t>(lanes)) {
     later_.c = Operand{.fmt = unit.out.fmt};
-    first_run_ = make_reference(first_, lanes_);
-    later_run_ = make_reference(later_, lanes_);
+    first_run_ = make_reference(first_, lanes_, multiply);
+    later_run_ = make_reference(later_, lanes_, multiply);
   }
 
   Answer answer(const Stimulus& s, RandomSource random) const override {
@@ -70,9 +70,10 @@ class UnitSimulator : public Simulator {
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes) {
+std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes,
+                                          const Multiplier& multiply) {
   if (const Unit* unit = std::get_if<Unit>(&design))
-    return std::make_unique<UnitSimulator>(*unit, lanes);
+    return std::make_unique<UnitSimulator>(*unit, lanes, multiply);
   return std::make_unique<OperationSimulator>(std::get<SingleOperation>(design));
 }
 

@@ -17,6 +17,7 @@ class Simulator {
   virtual ~Simulator() = default;
   virtual Answer answer(const Stimulus& s, RandomSource random) const = 0;
 };
-std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes);
+std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes,
+                                          const Multiplier& multiply = {});
 
 }  // namespace widthwise::hdl

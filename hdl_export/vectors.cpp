@@ -37,12 +37,16 @@ std::string hex_digits(const std::vector<Code>& codes, int width) {
 class Lines {
  public:
   Lines(const Design& design, const DesignRtl& rtl, std::uint64_t seed)
-      : design_(design), ports_(rtl.ports), random_(rtl.random), seed_(seed) {}
+      : design_(design),
+        ports_(rtl.ports),
+        random_(rtl.random),
+        multiply_(rtl.multiply),
+        seed_(seed) {}
 
   void add(std::span<const Stimulus> stimuli, const Rounding& rounding) {
     rounding_of(design_) = rounding;
     rounding_ = rounding;
-    const auto run = make_simulator(design_, find_port(ports_, "a")->bus.lanes);
+    const auto run = make_simulator(design_, find_port(ports_, "a")->bus.lanes, multiply_);
     for (const Stimulus& s : stimuli) {
       const RandomSource random{seed_, count_};
       line(s, run->answer(s, random), random);
@@ -100,6 +104,7 @@ class Lines {
   Design design_;
   std::span<const Port> ports_;
   std::span<const RandomPort> random_;
+  const Multiplier& multiply_;
   std::uint64_t seed_;
   Rounding rounding_{};
   std::size_t count_ = 0;

@@ -1,6 +1,8 @@
+#include <optional>
 #include <system_error>
 
 #include "bind.hpp"
+#include "multiplier.hpp"
 #include "widthwise/hdl/export.hpp"
 #include "widthwise/hdl/write_file.hpp"
 
@@ -25,18 +27,21 @@ void bind_export(py::module_& m) {
   py::register_exception_translator(&translate);
   // What a text names, in its canonical form.
   m.def("design_text", [](const std::string& text) { return to_string(parse_design(text)); });
-  m.def("export_design", [](const std::string& text, const std::string& name,
-                            const std::string& folder, std::optional<bool> rtl, bool rounding_port,
-                            int lanes, const hdl::RtlPipeline& pipeline, std::size_t vectors,
-                            std::uint64_t seed, const std::vector<std::string>& libraries) {
-    const py::gil_scoped_release free;
-    const hdl::ExportOptions options{
-        rtl, rounding_port, lanes, pipeline, vectors, seed, {libraries.begin(), libraries.end()}};
-    std::vector<std::string> paths;
-    for (const auto& path : hdl::export_design(parse_design(text), name, folder, options))
-      paths.push_back(path.string());
-    return paths;
-  });
+  m.def("export_design",
+        [](const std::string& text, const std::string& name, const std::string& folder,
+           std::optional<bool> rtl, bool rounding_port, int lanes, const py::object& product,
+           const hdl::RtlPipeline& pipeline, std::size_t vectors, std::uint64_t seed,
+           const std::vector<std::string>& libraries) {
+          const hdl::ExportOptions options{
+              rtl,      rounding_port, lanes, multiplier(product),
+              pipeline, vectors,       seed,  {libraries.begin(), libraries.end()}};
+          std::optional<py::gil_scoped_release> free;  // a function of Python is copied, and called
+          if (!calls_python(product)) free.emplace();
+          std::vector<std::string> paths;
+          for (const auto& path : hdl::export_design(parse_design(text), name, folder, options))
+            paths.push_back(path.string());
+          return paths;
+        });
   m.def("write_file", [](const std::string& path, const py::bytes& text) {
     const std::string_view view = text;
     const py::gil_scoped_release free;

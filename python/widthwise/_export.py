@@ -7,11 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from . import _widthwise as core
+from ._product import bound_multiplier
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from ._product import Multiplier
 
 
 def export(
@@ -22,6 +25,7 @@ def export(
     rtl: bool | None = None,
     rounding_port: bool = False,
     lanes: int | None = None,
+    multiplier: Multiplier = None,
     pipeline: Iterable[str] | None = None,
     vectors: int = 1000,
     seed: int = 0,
@@ -48,6 +52,9 @@ def export(
             none. False: headers and the golden model's sources alone.
         rounding_port: round as a port `rm` says, in any mode that needs no random bits.
         lanes: products of a whole dot product; needed where a unit takes all of K at once.
+        multiplier: in place of a unit's exact product, as in `ww.dot`. A module NAME_multiplier: one
+            of the shipped, a table of up to 16 digits of both significands, or one to fill in. The
+            golden model multiplies exactly.
         pipeline: stages behind which a register stands, as often as one is named; the module has a
             clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
         vectors: how many at random, beside the directed ones.    seed: theirs.
@@ -77,6 +84,7 @@ def export(
         rtl,
         rounding_port,
         checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
+        bound_multiplier(multiplier),
         None if pipeline is None else list(pipeline),
         checked_count("vectors", vectors, 0, 10**7),
         checked_count("seed", seed, 0, 2**64 - 1),

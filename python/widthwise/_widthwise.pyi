@@ -268,6 +268,7 @@ def export_design(
     rtl: bool | None,
     rounding_port: bool,
     lanes: int,
+    product: Any,
     pipeline: list[str] | None,
     vectors: int,
     seed: int,

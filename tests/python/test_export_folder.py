@@ -15,6 +15,8 @@ DESIGNS = {
     "piped": ("add(bfloat16)", {"pipeline": ["unpack", "exact", "exact"], "vectors": 100}),
     "random": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
+    "drum": ("mac(e5m10)", {"multiplier": "drum4", "vectors": 100}),
+    "own": ("mac(e4m3fn)", {"multiplier": lambda a, b: (a * b) >> 2 << 2, "vectors": 100}),
 }
 
 
@@ -56,6 +58,15 @@ def mul16(folders, tmp_path):
     return shutil.copytree(folders / "mul16", tmp_path / "mul16", ignore=lambda *_: ["build"])
 
 
+def test_a_multiplier_is_a_units_and_is_not_the_golden_models(folders, tmp_path):
+    assert (folders / "own" / "rtl" / "own_multiplier.v").exists()
+    assert not (folders / "own" / "bench" / "own_dpi_bench.sv").exists()
+    assert "the golden model multiplies exactly" in (folders / "own" / "README.md").read_text()
+    with pytest.raises(ValueError, match=r"multiplier of multiply\(.*take a unit, as mac"):
+        ww.export("multiply(e4m3fn)", tmp_path / "x", multiplier="mitchell")
+    assert not (tmp_path / "x").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "tool"),
     [
@@ -66,6 +77,8 @@ def mul16(folders, tmp_path):
         ("piped", "icarus"),
         ("piped", "cocotb"),
         ("random", "icarus"),
+        ("drum", "icarus"),
+        ("own", "icarus"),
     ],
 )
 def test_the_folder_alone_passes(folders, name, tool):

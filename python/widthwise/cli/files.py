@@ -51,6 +51,9 @@ def add_export(commands: Any) -> None:
         "--lanes", type=int, metavar="K", help="products of a whole dot product, not of a block"
     )
     command.add_argument(
+        "--multiplier", metavar="NAME", help="in place of a unit's exact product, as drum6"
+    )
+    command.add_argument(
         "--pipeline",
         type=lambda text: text.split(","),
         metavar="STAGES",
@@ -197,6 +200,7 @@ def run_export(options: argparse.Namespace) -> int:
             rtl=options.rtl,
             rounding_port=options.rounding_port,
             lanes=options.lanes,
+            multiplier=options.multiplier,
             pipeline=options.pipeline,
             vectors=options.vectors,
             seed=options.seed,

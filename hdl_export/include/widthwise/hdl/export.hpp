@@ -26,6 +26,8 @@ struct ExportOptions {
   bool rounding_port = false;  // the result is rounded as a port `rm` says
   // Products of a whole dot product; needed where a unit takes all of K at once.
   int lanes = 0;
+  // In place of a unit's exact product, as RtlOptions::multiply; the golden model has none.
+  Multiplier multiply{};
   RtlPipeline pipeline{};      // stages behind which a register stands; absent: no clock
   std::size_t vectors = 1000;  // at random, besides the directed ones
   std::uint64_t seed = 0;
