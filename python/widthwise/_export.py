@@ -52,9 +52,9 @@ def export(
             none. False: headers and the golden model's sources alone.
         rounding_port: round as a port `rm` says, in any mode that needs no random bits.
         lanes: products of a whole dot product; needed where a unit takes all of K at once.
-        multiplier: in place of a unit's exact product, as in `ww.dot`. A module NAME_multiplier: one
-            of the shipped, a table of up to 16 digits of both significands, or one to fill in. The
-            golden model multiplies exactly.
+        multiplier: in place of a unit's exact product, as in `ww.dot`; a module NAME_multiplier:
+            one of the shipped, a table of up to 16 digits of both significands, or one to fill in.
+            The golden model multiplies exactly.
         pipeline: stages behind which a register stands, as often as one is named; the module has a
             clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
         vectors: how many at random, beside the directed ones.    seed: theirs.
