@@ -198,7 +198,20 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
             values = self.to_float64()
         except ValueError as why:
             raise TypeError(f"as a NumPy array: {why}") from None
-        return values if dtype is None else values.astype(dtype)
+        return values if dtype is None else self._exactly(values, np.dtype(dtype))
+
+    def _exactly(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Values in another dtype, where it has them all."""
+        with np.errstate(all="ignore"):
+            there = values.astype(dtype)
+        if dtype.kind in "biuf" and not np.array_equal(
+            there.astype(values.dtype), values, equal_nan=True
+        ):
+            raise TypeError(
+                f"as {dtype}: it does not have all these values of {self.format}; round them "
+                "yourself, as x.to_float64().astype(dtype), or take x.astype(format)"
+            )
+        return there
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _ufuncs.apply(ufunc, method, inputs, kwargs)

@@ -76,8 +76,11 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
         )
     if len(formats) > 1:
         names = " and ".join(str(x.format) for x in inputs)
+        mixed = f"ww.{_table[ufunc].__name__}(x, y, format=...)"
+        if ufunc is np.matmul:
+            mixed = "ww.matmul(x, y, unit=...)"
         raise TypeError(
             f"{name} of {names}: operators take one format; convert with .astype(format), or take "
-            f"ww.{_table[ufunc].__name__}(x, y, format=...)"
+            f"{mixed}"
         )
     return _table[ufunc](*inputs)

@@ -263,6 +263,11 @@ def test_numpy_sees_exact_values_or_nothing():
     x = ww.array([[0.5, 1.5]], "e4m3fn")
     assert np.asarray(x).tolist() == [[0.5, 1.5]]
     assert np.asarray(x, dtype=np.float32).dtype == np.float32
+    with pytest.raises(TypeError, match=r"as int8: it does not have all these values of e4m3fn"):
+        np.asarray(x, dtype=np.int8)
+    with pytest.raises(TypeError, match="as float32: it does not have all"):
+        np.asarray(ww.array([1.0000000001], "binary64"), dtype=np.float32)
+    assert np.isnan(np.asarray(ww.array([np.nan], "e5m10"), dtype=np.float32)).all()
     with pytest.raises(TypeError, match=r"as a NumPy array: element 0 .* name a rounding"):
         np.asarray(ww.array(["1/3"], "e15m112"))
     with pytest.raises(ValueError, match="values are made, not viewed; take .bits"):

@@ -148,6 +148,15 @@ def test_a_wrong_argument_is_one_line_and_status_2(command, arguments, message):
     assert message in err
 
 
+def test_codes_of_another_width_are_refused(command, tmp_path):
+    np.save(tmp_path / "q8.npy", np.uint8([0x38]))
+    np.save(tmp_path / "v.npy", np.ones(1))
+    pair = tmp_path / "q8.npy", tmp_path / "v.npy"
+    status, out, err = command("dot", *pair, "--unit", "mac(e5m10)")
+    assert status == 2 and out == ""
+    assert "q8.npy: it holds uint8; codes of e5m10 are uint16" in err
+
+
 def test_help_is_there():
     done = subprocess.run(
         [sys.executable, "-m", "widthwise", "--help"], capture_output=True, text=True

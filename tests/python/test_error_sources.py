@@ -85,6 +85,14 @@ def test_each_source_by_hand():
     assert found.total("operands") == Fraction(-1, 2**11) and found.total("alignment") == 0
 
 
+def test_errors_past_binary64_are_shown_as_infinite():
+    x = ww.array(["1e400", "1.37e398"], "e20m10")
+    found = study.sources(x, None, "mac(e20m10)")
+    assert found.total() != 0 and "inf" in repr(found)
+    errors = study.accumulation(x, None, "mac(e20m10)").max("absolute")
+    assert np.isinf(errors["mac(e20m10)"]).any()
+
+
 def test_formats_of_any_range_are_told_of():
     found = study.sources(["1p20", "1p-70", "0x1.ffep0"], ["1p3", 1, 1], "mac(e30m10)")
     assert [e.source for e in found.errors] == ["sum rounding"] * 2

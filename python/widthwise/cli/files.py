@@ -161,6 +161,10 @@ def operand(argument: str, path: str | None, format: Format | None, rounding: st
         return None
     a = load_array(argument, path)
     codes = isinstance(a, np.ndarray) and a.dtype.kind == "u"
+    if codes and a.dtype != format.dtype:
+        raise ValueError(
+            f"{argument} = {path}: it holds {a.dtype}; codes of {format} are {format.dtype}"
+        )
     try:
         return from_bits(a, format) if codes else array(a, format, rounding=rounding)
     except (ValueError, TypeError) as why:

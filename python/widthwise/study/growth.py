@@ -38,7 +38,7 @@ class ErrorGrowth:
     @property
     def absolute(self) -> dict[str, np.ndarray]:
         """|computed - exact|. Infinite where the result is no number."""
-        return {unit: np.nan_to_num(np.abs(e), nan=np.inf) for unit, e in self.error.items()}
+        return {unit: np.where(np.isnan(e), np.inf, np.abs(e)) for unit, e in self.error.items()}
 
     def mean(self, measure: str = "ulps") -> dict[str, np.ndarray]:
         """Over the dot products, for each unit: shape (lengths,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,6 +23,14 @@ SOURCES = (
     "underflow",
 )
 UNTOLD = ("compensation", "c_at", "c_round", "lane_permutation")  # settings of a chain
+
+
+def nearest(x: Fraction | int) -> float:
+    """As binary64 has it; infinite past its range."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
 
 
 class Error(NamedTuple):
@@ -61,7 +70,7 @@ class Sources:
     def table(self) -> Table:
         """Of each source: how many errors, their sum, and the sum of their magnitudes."""
         rows = [
-            (source, len(found), float(sum(found)), float(sum(map(abs, found))))
+            (source, len(found), nearest(sum(found)), nearest(sum(map(abs, found))))
             for source in SOURCES
             if (found := self.of(source)) or source.endswith("rounding")
         ]
@@ -70,7 +79,7 @@ class Sources:
     def __repr__(self) -> str:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
-            ends = f"computed - exact = {float(self.total()):.4g}"
+            ends = f"computed - exact = {nearest(self.total()):.4g}"
         return f"{self.unit}: {ends}\n{self.table()}"
 
     def _repr_html_(self) -> str:
@@ -78,7 +87,7 @@ class Sources:
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of pandas or polars: step, source, error."""
-        rows = [(e.step, e.source, float(e.error)) for e in self.errors]
+        rows = [(e.step, e.source, nearest(e.error)) for e in self.errors]
         return Findings(["step", "source", "error"], rows).to_dataframe(library)
 
     def plot(self, ax: Any = None) -> Any:
@@ -93,7 +102,7 @@ class Sources:
                 if e.source == source:
                     so_far += e.error
                     steps.append(e.step + 1)
-                    sums.append(float(so_far))
+                    sums.append(nearest(so_far))
             if len(steps) > 1:
                 ax.step(steps, sums, where="post", label=source)
         ax.set_xlabel("products summed")
