@@ -301,10 +301,18 @@ def test_a_view_that_would_change_bits_is_refused():
 
 @pytest.mark.parametrize(
     "name, format",
-    [("float16", "e5m10"), ("bfloat16", "e8m7"), ("float8_e5m2", "e5m2"), ("float64", "e11m52")],
+    [
+        ("float16", "e5m10"),
+        ("bfloat16", "e8m7"),
+        ("float64", "e11m52"),
+        ("float8_e4m3fn", "e4m3fn"),
+        ("float8_e4m3fnuz", "e4m3fnuz"),
+        ("float8_e5m2", "e5m2"),
+        ("float8_e5m2fnuz", "e5m2fnuz"),
+    ],
 )
 def test_tensors_share_memory_both_ways(name, format):
-    torch = pytest.importorskip("torch", reason="torch is large: --long looks at it where it is")
+    torch = pytest.importorskip("torch", reason="torch is large: --long installs it")
     x = any_codes(format, 24).reshape(4, 6)
     tensor = x.view(getattr(torch, name))
     assert tensor.dtype == getattr(torch, name) and tuple(tensor.shape) == (4, 6)

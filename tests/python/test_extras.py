@@ -36,7 +36,7 @@ def test_what_an_extra_names_imports(extra, requirement):
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         if extra in HEAVY:
-            pytest.skip(f"{name} is large: --long looks at it where somebody installed it")
+            pytest.skip(f"{name} is large: --long installs it")
         raise
     least = re.search(r">=([\d.]+)", requirement)[1]
     assert release(version) >= release(least)

@@ -151,7 +151,7 @@ def test_an_old_cpu_gives_the_same_bits(empty_environment, cpu):
     """Nehalem (2008) is the least that NumPy's own wheels run on."""
     emulator = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
     if not emulator:
-        pytest.skip("qemu-user-static is not installed; --long installs it")
+        pytest.skip("qemu-user-static is not installed")
     assert run(empty_environment, SUM, emulator, "-cpu", cpu) == run(empty_environment, SUM)
 
 
