@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels.hpp"
 #include "sim/engine/numbers.hpp"
@@ -17,6 +18,14 @@ T two_to(std::int64_t e) {
 // The largest magnitude that may meet an S = 2^(D - p) without passing the carrier's end.
 inline double room(const Carrier& carrier, const Format& f) {
   return std::ldexp(1.0, static_cast<int>(carrier.emax - (carrier.digits - f.precision()) - 2));
+}
+
+// The format's largest number, or what of it the carrier's digits hold; beyond all numbers where
+// not even a double has its exponent.
+inline double largest(const Format& f, const Carrier& carrier) {
+  if (f.emax() > in_double.emax) return std::numeric_limits<double>::infinity();
+  if (f.precision() <= carrier.digits) return Codec<double>(f).largest();
+  return std::ldexp(2 - std::ldexp(1.0, 1 - carrier.digits), static_cast<int>(f.emax()));
 }
 
 template <class T>
@@ -58,7 +67,7 @@ class Bounds {
         most_sum_(std::min(out.largest(), room(plan.carrier, sum_))) {
     if (!product_) return;
     most_a_ = room(plan.carrier, *product_);
-    most_product_ = std::min(Codec<T>(*product_).largest(), most_a_);
+    most_product_ = std::min(largest(*product_, plan.carrier), most_a_);
   }
 
   // For factors of at most these magnitudes.

@@ -67,6 +67,11 @@ class CarefulRounding {
     const V product = hn::Mul(a, b), c = helper(product);
     return end_.template by<RoundingMode::rne>(hn::Sub(hn::MulAdd(a, b, c), c), product);
   }
+  // Of a product that the lanes hold whole, and the format too, unless it passes its end.
+  HWY_INLINE V whole(V a, V b) const {
+    const V product = hn::Mul(a, b);
+    return end_.template by<RoundingMode::rne>(product, product);
+  }
 
  private:
   HWY_INLINE V helper(V x) const {

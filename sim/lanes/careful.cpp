@@ -28,6 +28,7 @@ struct CarefulNearest {
   HWY_INLINE V operator()(V a, V b, V s) const {
     if constexpr (multiply == Multiply::exact) return sum(hn::MulAdd(a, b, s));
     if constexpr (multiply == Multiply::odd) return sum(fused_to_odd(a, b, s));
+    if constexpr (multiply == Multiply::native) return sum(hn::Add(s, product.whole(a, b)));
     return sum(hn::Add(s, product(a, b)));
   }
 };
@@ -120,6 +121,7 @@ template <class T, class C>
 CarefulKernel<T> careful_in(Multiply multiply, RoundingMode mode) {
   if (multiply == Multiply::odd)
     return own_modes ? &careful_tile<C, CarefulNearest<C, Multiply::odd>, T> : nullptr;
+  if (multiply == Multiply::native) return &careful_tile<C, CarefulNearest<C, Multiply::native>, T>;
   return multiply == Multiply::exact ? careful_of<T, C, Multiply::exact>(mode)
                                      : careful_of<T, C, Multiply::rounded>(mode);
 }

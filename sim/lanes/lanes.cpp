@@ -10,9 +10,19 @@
 namespace widthwise::lanes {
 namespace {
 
+// How the careful kernel multiplies. A product that product.round takes no digit of may still pass
+// that format's end.
+Multiply carefully(const Plan& plan, const Unit& u) {
+  if (plan.multiply != Multiply::exact || !u.product.round) return plan.multiply;
+  const Format &a = u.a.fmt, &b = u.b.fmt, &f = u.product.round->fmt;
+  const bool overflows = a.emax() + b.emax() + 1 >= f.emax();
+  const bool loses_infinity = (a.has_inf() || b.has_inf()) && !f.has_inf();
+  return overflows || loses_infinity ? Multiply::native : Multiply::exact;
+}
+
 // Where the careful kernel computes: in the lanes that the plan has, or in double ones where c
 // would pass the end of float before its numbers do. None where double is too narrow, too.
-std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
+std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u, Multiply multiply) {
   // Where the user says what overflow gives, an infinity may give another thing, or the mode none.
   const auto told = [&](const Round& r) {
     const bool by_user = r.overflow != Overflow::ieee || r.fmt.overflow != Overflow::ieee;
@@ -30,28 +40,30 @@ std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
   if (plan.add == Add::cut) return plan.carrier;
   const auto roomy = [&](const Carrier& carrier) {
     const auto has_room = [&](const Format& f) {
-      return 4 * Codec<double>(f).largest() <= room(carrier, f);
+      return 4 * largest(f, carrier) <= room(carrier, f);
     };
-    return has_room(u.out.fmt) && (!u.product.round || has_room(u.product.round->fmt));
+    if (!has_room(u.out.fmt)) return false;
+    if (multiply == Multiply::native) return product.emax() <= carrier.emax;
+    return multiply != Multiply::rounded || has_room(product);
   };
   if (roomy(plan.carrier)) return plan.carrier;
   return roomy(in_double) ? std::optional(in_double) : std::nullopt;
 }
 
 // What infinity is in a format by that rounding.
-double infinity_of(const Round& r) {
+double infinity_of(const Round& r, const Carrier& carrier) {
   const Overflow how = r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow;
   if (r.fmt.has_inf()) return std::numeric_limits<double>::infinity();
   if (r.fmt.has_nan() && how != Overflow::max) return std::numeric_limits<double>::quiet_NaN();
-  return Codec<double>(r.fmt).largest();
+  return largest(r.fmt, carrier);
 }
 
-Ends ends(const Plan& plan, const Unit& u) {
+Ends ends(const Plan& plan, const Carrier& carrier, const Unit& u) {
   const auto scaled = [&](double x) { return std::ldexp(x, plan.scale); };
-  Ends e{0, 0, scaled(Codec<double>(u.out.fmt).largest()), scaled(infinity_of(u.out))};
+  Ends e{0, 0, scaled(largest(u.out.fmt, carrier)), scaled(infinity_of(u.out, carrier))};
   if (!u.product.round) return e;
-  e.product_most = scaled(Codec<double>(u.product.round->fmt).largest());
-  e.product_infinity = scaled(infinity_of(*u.product.round));
+  e.product_most = scaled(largest(u.product.round->fmt, carrier));
+  e.product_infinity = scaled(infinity_of(*u.product.round, carrier));
   return e;
 }
 
@@ -74,8 +86,8 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
                     .mode = plan.mode,
                     .scale = plan.scale}),
         constants_(constants<T>(plan, task.unit)),
-        ends_(ends(plan, task.unit)),
-        careful_in_(careful_carrier(plan, task.unit)),
+        careful_in_(careful_carrier(plan, task.unit, carefully(plan, task.unit))),
+        ends_(ends(plan, careful_in_.value_or(plan.carrier), task.unit)),
         plan_(plan),
         bounds_(plan, task.unit, this->out_),
         kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {
@@ -83,7 +95,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     Plan careful = plan;
     careful.carrier = *careful_in_;
     careful_constants_ = constants<double>(careful, task.unit);
-    careful_ = careful_kernel<T>(*careful_in_, plan.multiply, plan.mode);
+    careful_ = careful_kernel<T>(*careful_in_, carefully(plan, task.unit), plan.mode);
   }
 
  protected:
@@ -116,8 +128,8 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   }
 
   Constants<T> constants_;
-  Ends ends_;
   std::optional<Carrier> careful_in_;  // where the careful kernel computes, if there is one
+  Ends ends_;
 
  private:
   void complete_rows(Panel& panel) const override {
@@ -151,7 +163,7 @@ class RandomProduct final : public LaneProduct<float> {
   RandomProduct(const ProductTask& task, const Plan& plan)
       : LaneProduct(task, plan),
         fast_(random_kernel(plan.multiply, false)),
-        careful_(random_kernel(plan.multiply, true)) {
+        careful_(random_kernel(carefully(plan, task.unit), true)) {
     if (careful_in_ && careful_in_->digits != in_float.digits) careful_in_.reset();
   }
 

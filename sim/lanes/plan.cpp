@@ -164,7 +164,8 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
     return f.emax() + moved <= carrier.emax && last_digit(f) + moved >= least;
   };
   if (!fits(u.a.fmt, scale) || !held(carrier, u.a.fmt) || !held(carrier, u.b.fmt) ||
-      !fits(u.c.fmt, scale) || !held(carrier, u.c.fmt) || !fits(to, scale) || !held(carrier, to))
+      !fits(u.c.fmt, scale) || !held(carrier, u.c.fmt) || !fits(to, scale) || !held(carrier, to) ||
+      (u.product.round && !fits(u.product.round->fmt, scale)))
     return refuse("exponents pass the carrier's");
   return {Plan{carrier, u.product.round ? Multiply::rounded : Multiply::exact, Add::cut,
                u.out.rm.mode, static_cast<int>(scale)},

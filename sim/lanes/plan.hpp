@@ -16,7 +16,7 @@ struct Carrier {
 inline constexpr Carrier in_float{"float", 24, -126, 127}, in_double{"double", 53, -1022, 1023};
 
 enum class Multiply : std::uint8_t {
-  native,   // the machine's own product, rounded
+  native,   // the machine's own product
   exact,    // no rounding of its own: it goes into the sum as it is
   odd,      // likewise, and the carrier rounds that sum to odd
   rounded,  // to a narrower format, subnormals included

@@ -94,6 +94,7 @@ struct RandomStep {
 
  private:
   HWY_INLINE V rounded(V a, V a_up, V b) const {
+    if constexpr (multiply == Multiply::native) return product.whole(a, b);
     if constexpr (careful) return product(a, b);
     return rounded_product(a, a_up, b, hn::Abs(b), product_least);
   }
@@ -137,6 +138,7 @@ RandomKernel random_of(bool careful) {
   return careful ? &random_tile<multiply, true> : &random_tile<multiply, false>;
 }
 RandomKernel choose_random(Multiply multiply, bool careful) {
+  if (multiply == Multiply::native) return &random_tile<Multiply::native, true>;
   return multiply == Multiply::exact ? random_of<Multiply::exact>(careful)
                                      : random_of<Multiply::rounded>(careful);
 }
