@@ -241,7 +241,7 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
         return there.as_codes("bits", f)
     given = bits if isinstance(bits, np.ndarray | np.generic) else np.array(bits, dtype=object)
     if given.dtype.kind == "O" or (given.dtype.kind in "iu" and given.dtype != f.dtype):
-        return Array._of(listed_codes(given.astype(object), f), f)
+        return Array._of(listed_codes(np.asarray(given, dtype=object), f), f)
     a = np.asarray(given)
     return code_array("bits", a.copy() if copy else a, f)
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -129,7 +131,10 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
     if (to.emax() - D >= std::min(last_digit(to), last_digit(c)))
       return refuse("a long product may hide a short addend: only rounding to odd would show it");
   }
-  const bool below = std::min(last, last_digit(c)) < last_digit(to);
+  const std::int64_t lower = std::min(last, last_digit(c)), higher = std::max(last, last_digit(c));
+  if (higher < last_digit(to) && lower < to.emin() - D)
+    return refuse("C and a product may both lie between out's least numbers, far from each other");
+  const bool below = lower < last_digit(to);
   return {Plan{carrier, multiply, below ? Add::rounded : Add::normal},
           fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
 }
