@@ -214,9 +214,29 @@ def test_matrix_products_and_convolutions_are_dot_products():
 # --- Streams -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "unit", ["mac(e5m10)", "fma(bfloat16)", "tree(e5m10, fan=4)", "hopper.e4m3.f32", "cdna3.bf8"]
-)
+CONTINUED = [
+    "mac(e5m10)",
+    "fma(bfloat16)",
+    "tree(e5m10, fan=4)",
+    "hopper.e4m3.f32",
+    "cdna3.bf8",
+    "cdna2.bf16",  # reads its C otherwise than its running sum
+    "mac(e5m10, sum=binary32)",  # and in another format
+    "mac(e5m10, sum=binary32, final=e5m2)",
+    "mac(e4m3fn, promote=32:e5m10)",
+    "mac(e4m3fn, sum=e5m2, promote=32:e5m10, final=e4m3fn)",
+    "kulisch(e5m10)",
+    "kulisch(bfloat16, final=e5m10:rup)",
+    "kulisch.f32",
+    "dot(e5m10)",
+    "dot(e5m10, out=bfloat16:rtz)",
+    "fix24.wrap",
+    "fixedacc(e5m2, frac=3, width=10)",  # wraps
+    "fixedacc(e5m10, frac=2, width=60, overflow=flag, out=binary32)",
+]
+
+
+@pytest.mark.parametrize("unit", CONTINUED)
 def test_a_stream_is_the_whole_sum(unit):
     rng = np.random.default_rng(3)
     u = ww.Unit(unit)
@@ -228,6 +248,63 @@ def test_a_stream_is_the_whole_sum(unit):
     assert found.lengths == ends
     for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
         assert getattr(found, name)[str(u)].tolist() == getattr(whole, name)[str(u)].tolist()
+
+
+@pytest.mark.parametrize(
+    "unit", ["blackwell.mxfp8", "blackwell.nvfp4", "kulisch(e4m3fn, scale=e8m0fnu:32:term)"]
+)
+def test_units_that_scale_blocks_are_studied_and_streamed(unit):
+    rng = np.random.default_rng(4)
+    u = ww.Unit(unit)
+    block = u.scale_block
+    a, b = (ww.array(rng.standard_normal((2, 200)), f) for f in (u.a, u.b))
+    sa, sb = (np.exp2(rng.integers(-3, 3, (2, -(-200 // block)))) for _ in range(2))
+    found = study.accumulation(a, b, u, scale_a=sa, scale_b=sb, lengths=[64, 128, 200])
+    scaled = [
+        x.to_fractions() * np.repeat(ww.array(s, u.scale_format).to_fractions(), block, -1)[:, :200]
+        for x, s in ((a, sa), (b, sb))
+    ]
+    for i, n in enumerate([64, 128, 200]):
+        z = ww.dot(
+            *(x[:, :n] for x in (a, b)),
+            unit=u,
+            scale_a=ww.array(sa[:, : -(-n // block)], u.scale_format),
+            scale_b=ww.array(sb[:, : -(-n // block)], u.scale_format),
+        ).to_fractions()
+        exact = (scaled[0][:, :n] * scaled[1][:, :n]).sum(axis=1)
+        assert found.exact[str(u)][0, :, i] == pytest.approx(exact.astype(float), rel=4e-16)
+        assert found.error[str(u)][0, :, i] == pytest.approx((z - exact).astype(float), rel=4e-16)
+    assert (found.absolute[str(u)] <= found.bounds[str(u)] * found.magnitude[str(u)]).all()
+    ends = [0, 64, 128, 200]
+    pieces = [
+        (
+            a[0, i:j],
+            b[0, i:j],
+            sa[0, i // block : -(-j // block)],
+            sb[0, i // block : -(-j // block)],
+        )
+        for i, j in zip(ends, ends[1:], strict=False)
+    ]
+    streamed = study.streamed(pieces, u)
+    assert streamed.error[str(u)].tolist() == found.error[str(u)][:, :1].tolist()
+    assert study.accumulation(a, b, u, scale_a=sa, scale_b=sb).lengths[-2:] == [192, 200]
+
+
+def test_a_dictionary_of_units_is_compared():
+    units = study.orders("e5m10")
+    found = study.accumulation([1.0] * 9, None, units)
+    assert found.units == [str(unit) for unit in units.values()]
+    assert study.error_growth([1.0] * 9, None, units).units == found.units
+
+
+def test_operands_that_are_no_numbers_have_no_end_of_error():
+    for terms in ([1.0, float("nan")], [float("inf"), -float("inf")], [1.0, 1e6]):
+        found = study.accumulation(terms, None, ["mac(e4m3fn)"], lengths=[2])
+        assert found.absolute["mac(e4m3fn)"].item() == inf
+        assert found.ulps["mac(e4m3fn)"].item() == found.relative["mac(e4m3fn)"].item() == inf
+    a = ww.array([[float("nan")]], "e5m10")
+    ulps, relative = study.product_errors("mac(e5m10)", a, a, ww.matmul(a, a, unit="mac(e5m10)"))
+    assert ulps.tolist() == relative.tolist() == [[inf]]
 
 
 def test_a_long_stream_needs_the_memory_of_a_piece():
@@ -244,11 +321,12 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
 @pytest.mark.parametrize(
     "unit, why",
     [
-        ("kulisch(e5m10)", "takes all of k at once"),
-        ("mac(e5m10, sum=binary32)", "takes its C in e5m10 and ends in e8m23"),
         ("kahan(e5m10)", "has chain.compensation"),
-        ("mac(e5m10, promote=4:e5m10)", "has chain.promote"),
-        ("cdna2.bf16", "reads its C otherwise than its running sum"),
+        ("neumaier(e5m10, promote=4:e5m10)", "has chain.compensation"),
+        ("tree(e5m10, fan=0)", "takes all of k at once, in several sums"),
+        ("dot(e5m10, align=12:rtz)", "takes all of k at once, and aligns them to the largest"),
+        ("fix24.sat", "in a register that saturates, with C after them"),
+        ("kulisch(e11m52)", "a register of 4229 digits; 4096 are the most"),
     ],
 )
 def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
@@ -262,7 +340,20 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
         (lambda: study.accumulation([1.0], None, []), "units is empty; name one at least"),
         (lambda: study.accumulation([1.0], None, "mac(e5m10)", seeds=[]), "seeds is empty"),
         (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
-        (lambda: study.accumulation([1.0], None, "blackwell.mxfp8"), "a study has no scales"),
+        (
+            lambda: study.accumulation([1.0], None, "blackwell.mxfp8"),
+            "scales each 32 elements of a and b; give both scale_a and scale_b",
+        ),
+        (
+            lambda: study.accumulation([1.0], None, "mac(e5m10)", scale_a=[1.0], scale_b=[1.0]),
+            "scale_a is given; unit .* scales nothing, leave it out",
+        ),
+        (
+            lambda: study.accumulation(
+                [1.0] * 40, None, "blackwell.mxfp8", scale_a=[1, 1], scale_b=[1, 1], lengths=[8]
+            ),
+            "8 ends within a block that shares a scale; they may be multiples of 32, and 40",
+        ),
         (lambda: study.streamed([], "mac(e5m10)"), "pieces is empty; there is nothing to sum"),
         (
             lambda: study.streamed([[1.0], [1.0]], "tree(e5m10, fan=4)"),

@@ -12,7 +12,17 @@ from .._array import Array
 from .._dot import Operands, Work, spread
 from .._table import Table, data_frame
 from .._unit import Unit, as_unit
-from .operands import FIGURES, ExactSums, checked_lengths, listed, part, study_operands
+from .operands import (
+    FIGURES,
+    ExactSums,
+    Units,
+    checked_lengths,
+    listed,
+    part,
+    shared_block,
+    study_operands,
+    without_numbers,
+)
 
 
 class ErrorGrowth:
@@ -114,9 +124,11 @@ def drawable(line: np.ndarray) -> np.ndarray:
 def error_growth(
     a: Any,
     b: Any,
-    units: str | Unit | Iterable[str | Unit],
+    units: Units,
     *,
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     lengths: Iterable[int] | None = None,
     rounding: str = "rne",
 ) -> ErrorGrowth:
@@ -129,9 +141,11 @@ def error_growth(
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one.
-        units: one or several, ww.Unit or text.
+        units: one or several, ww.Unit or text, or a dictionary of them, as `orders` gives.
         c: what the sums start at; None is +0.
-        lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm.
+        scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
+        lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm. All but k
+            are multiples of a block that shares a scale.
         rounding: of values to the operands' formats.
 
     >>> import widthwise as ww
@@ -142,9 +156,10 @@ def error_growth(
     """
     figures: dict[str, np.ndarray] = {}
     chosen: list[int] = []
-    for unit in listed(units):
-        x = study_operands(unit, a, b, c, rounding)
-        chosen = checked_lengths(lengths, x.k)
+    compared = listed(units)
+    for unit in compared:
+        x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
+        chosen = checked_lengths(lengths, x.k, shared_block(compared))
         figures[str(unit)] = prefix_figures(unit, x, chosen, [0])[0]
     return ErrorGrowth(chosen, figures)
 
@@ -162,9 +177,9 @@ def prefix_figures(
     exact = ExactSums(unit, x)
     done = 0
     for i, length in enumerate(lengths):
-        exact.add(part(x, done, length))
+        exact.add(part(unit, x, done, length))
         done = length
-        prefix = part(x, 0, length)
+        prefix = part(unit, x, 0, length)
         for j, seed in enumerate(seeds):
             work = Work(unit, length, engine, threads, seed, False, None, x.count)
             computed = work.run(prefix.bound(), x.count, (x.count,))
@@ -195,4 +210,5 @@ def product_errors(
     addend = None if c is None else spread("c", c, (m, n)).bits
     operands = core.Operands(a.bits, b.bits, addend, None, None)
     core.product_errors(u._core, operands, np.ascontiguousarray(computed.bits), found)
+    found = without_numbers(found)
     return found[..., 0], found[..., 1]
