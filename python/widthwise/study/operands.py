@@ -76,6 +76,11 @@ class OneDot(NamedTuple):
 
 
 def one_dot(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> OneDot:
+    if unit.scale_format:
+        raise ValueError(
+            f"unit {unit} scales its blocks; the studies that take scales are accumulation, "
+            "error_growth and streamed"
+        )
     x = study_operands(unit, a, b, c, rounding)
     if x.shape != ():
         raise ValueError(

@@ -48,6 +48,8 @@ def why_not_continued(unit: Unit) -> str | None:
     for key in ("compensation", "c_at", "c_round", "lane_permutation"):
         if key in chain:
             return f"has chain.{key}, which ends with the sum"
+    if not unit.lanes and unit.fields.get("group_sum", {}).get("overflow") == "saturate":
+        return "takes all of k at once in a register that saturates, with C after them"
     return None if unit.lanes else why_no_register(unit)
 
 
@@ -59,8 +61,6 @@ def why_no_register(unit: Unit) -> str | None:
         return "takes all of k at once, in several sums"
     if group.get("align", {}).get("reference") == "max_exponent":
         return "takes all of k at once, and aligns them to the largest"
-    if group.get("overflow") == "saturate":
-        return "takes all of k at once in a register that saturates, with C after them"
     if (digits := unit.widths()["group_sum.width"]) > WIDEST:
         return f"has a register of {digits} digits; {WIDEST} are the most that a format holds"
     return None
