@@ -13,6 +13,7 @@ from ._array import Array
 from ._elementwise import SETTINGS
 from ._format import Format, as_format
 from ._operands import broadcast, operand
+from ._settings import checked_seed
 
 TAKEN = {key: value for key, value in SETTINGS.items() if key != "flags"}
 
@@ -73,7 +74,7 @@ def prepare(step: tuple, places: dict[str, tuple[int, Format]]) -> tuple[str, tu
     to = step_format(name, how["format"], {x: places[x][1] for x in names})
     env = core.Env(how["rounding"], how["tininess"], how["nan"])
     indices = [places[x][0] for x in names]
-    return name, (to, (op, to._core, env, indices, how["seed"]))
+    return name, (to, (op, to._core, env, indices, checked_seed(how["seed"])))
 
 
 def step_format(name: str, wanted: Any, formats: dict[str, Format]) -> Format:

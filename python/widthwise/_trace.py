@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,12 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._device import name_of, queue
-from ._dot import Operands, checked_seed, codes_there, prepared
+from ._dot import Operands, codes_there, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier
+from ._settings import checked_seed
 from ._table import Table
 from ._unit import Unit, as_unit
 
@@ -103,13 +105,31 @@ class Trace:
         return pd.DataFrame(self.wires, columns=Wire._fields)
 
 
+MOST_DIGITS = 21  # of a number in decimal
+MOST_BITS = 2000  # between a number's digits and the point; further apart it is told to 12 digits
+
+
+def in_decimal(wire: Wire) -> str:
+    """All digits where 21 hold them, else so many, and an ellipsis."""
+    zeros = (wire.significand & -wire.significand).bit_length() - 1
+    m, q = wire.significand >> max(0, zeros), wire.exponent + zeros
+    if wire.kind != "finite" or wire.stage == "pack" or abs(q) + m.bit_length() > MOST_BITS:
+        return wire.value
+    exact = Decimal(m << q) if q >= 0 else Decimal(f"{m * 5**-q}e{q}")
+    if Decimal(wire.value).copy_abs() == exact:
+        return wire.value
+    sign = "-" if wire.negative else ""
+    text = format(exact, f".{MOST_DIGITS}g")
+    return sign + text + ("" if Decimal(text) == exact else "…")
+
+
 def shown(wire: Wire) -> tuple:
     lane = "c" if wire.lane < 0 else str(wire.lane)
     sign = "-" if wire.negative and wire.stage != "pack" else ""
     if wire.kind in ("infinite", "nan"):
         return wire.stage, wire.slot, lane, wire.value, "", ""
     exponent = "" if wire.stage == "pack" else f"2^{wire.exponent}"
-    return wire.stage, wire.slot, lane, wire.value, f"{sign}0x{wire.significand:x}", exponent
+    return wire.stage, wire.slot, lane, in_decimal(wire), f"{sign}0x{wire.significand:x}", exponent
 
 
 def trace(
@@ -207,6 +227,6 @@ def trace_operation(
     to = result_format(arrays, wanted)
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
-    wires = core.trace_operation(op, to._core, env, pairs, seed)
+    wires = core.trace_operation(op, to._core, env, pairs, checked_seed(seed))
     result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
     return Trace(f"{op} in {to}, {rounding}", wires, result)

@@ -65,6 +65,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     if method != "__call__" or kwargs or ufunc not in _table:
         hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
+        if "out" in kwargs and ufunc in _table:
+            hint = "assign, as x = x + y in place of x += y, or z[...] = x + y"
         settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
         raise TypeError(f"np.{name}{settings} is not defined on Arrays: {hint}")
     formats = {x.format for x in inputs if isinstance(x, CodeArray)}

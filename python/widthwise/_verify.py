@@ -11,9 +11,10 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._dot import Operands, Work, checked_seed
+from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
+from ._settings import checked_seed
 from ._unit import Unit, as_unit
 
 CHUNK = 1 << 20  # bytes of vectors read at a time
@@ -133,7 +134,7 @@ def verify_operation(
     result = _codes.empty(shape, out)
     flags = np.empty(shape, np.uint8)
     pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
-    core.elementwise(op, out._core, env, pairs, result, flags, seed)
+    core.elementwise(op, out._core, env, pairs, result, flags, checked_seed(seed))
     count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, seed)
     failures = []
     for i, code, raised in found:

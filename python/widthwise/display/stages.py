@@ -60,14 +60,17 @@ def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple:
     if wire.stage == "pack":
         value = readable(wire.significand, trace.format_of(wire))
         return stage, slot, lane, value, significand, "", Worth(gone, "overflow")
-    return stage, slot, lane, value, digits(wire, gone), exponent, Worth(gone)
+    standing = digits(wire, gone)
+    if standing is None:
+        return stage, slot, lane, value, "", exponent, Worth(gone)
+    return stage, slot, lane, value, standing, f"2^{standing.exponent}", Worth(gone)
 
 
-def digits(wire: Wire, gone: Loss | None) -> Digits | str:
+def digits(wire: Wire, gone: Loss | None) -> Digits | None:
     """Of what came in where its last digits went, else of what stands there."""
     number = wire_number(wire)
     if number is None:
-        return ""
+        return None
     if gone is None or wire.stage not in ("align", "round"):
         return Digits(number)
     # A late C is cut above the last digit of its wire.
@@ -76,13 +79,18 @@ def digits(wire: Wire, gone: Loss | None) -> Digits | str:
 
 
 class Digits:
-    """A number's binary digits, those below 2**last apart, for they are dropped."""
+    """A number's binary digits, those below 2**last apart, for they are dropped.
+
+    Attributes:
+        exponent: the power of two that the last one of those that are kept stands for.
+    """
 
     def __init__(self, number: Dyadic, last: int | None = None) -> None:
         magnitude = abs(number.m)
         spare = (magnitude & -magnitude).bit_length() - 1 if magnitude else 0
         furthest = magnitude.bit_length() + MOST_DIGITS  # a cut may lie 2^62 digits above
         low = spare if last is None else min(max(0, last - number.q), furthest)
+        self.exponent = number.q + low
         tail = f"{magnitude & ((1 << low) - 1):0{low}b}" if low else ""
         self.kept = ends(f"{'-' if number.m < 0 else ''}{magnitude >> low:b}")
         self.dropped = ends(tail.rstrip("0"))

@@ -12,8 +12,9 @@ from .. import _widthwise as core
 from .._array import Array
 from .._convolution import pair
 from .._create import array
-from .._dot import Operands, adapted, checked_seed, checked_threads, summands
+from .._dot import Operands, adapted, summands
 from .._format import Format
+from .._settings import checked_seed, checked_threads
 from .._unit import Unit, as_unit
 
 MOST_LENGTHS = 48
