@@ -140,7 +140,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     def argsort(self, axis: int | None = -1) -> np.ndarray:
         """Where the elements in order stand: by value, -0 before +0, NaN last; stable.
 
-        np.sort, np.argsort, np.min and np.max take Arrays, too.
+        np.sort, np.argsort, np.min, np.max, np.argmin and np.argmax take Arrays, too.
         """
         from ._order import argsort
 

@@ -167,6 +167,14 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     return CLASSES[class_numbers(a)]
 
 
+ZEROS = np.char.endswith(CLASSES, "_zero")
+
+
+def iszero(x: Array) -> np.ndarray:
+    """Whether each is +0 or -0: booleans of x's shape (isZero, IEEE 754-2019, 5.7.2)."""
+    return ZEROS[class_numbers(x)]
+
+
 def signbit(x: Array) -> np.ndarray:
     """Whether each has a minus sign, zeros and NaN too (isSignMinus, IEEE 754-2019, 5.7.2)."""
     top = x.bits if x.format.limbs == 1 else x.bits[..., -1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ WAY_OUT = {
     "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
+    "mean": "divide what ww.sum(x, unit=...) gives",
     "convolve": "ww.conv1d(x, w, unit=...) sums in an order that is written down",
     "savetxt": "np.save keeps every bit, and ww.load reads it",
 }
@@ -40,15 +42,27 @@ WAY_OUT = {
 
 def own() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Those done in our own way. Filled late, for these modules import Array."""
-    from . import _files, _order
+    from . import _compare, _elementwise, _files, _order
 
+    def of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
+        """NaN is true, too: all that is not zero."""
+        return lambda x, *args, **how: function(~_compare.iszero(x), *args, **how)
+
+    truths = (np.any, np.all, np.nonzero, np.flatnonzero, np.argwhere, np.count_nonzero)
     return {
+        **{function: of_truths(function) for function in truths},
+        np.argmax: _order.argmax,
+        np.argmin: _order.argmin,
         np.argsort: _order.argsort,
+        np.around: round_to_integers,
         np.array_equal: array_equal,
         np.broadcast_arrays: broadcast_arrays,
+        np.clip: _order.clip,
+        np.fix: partial(_elementwise.round_to_integral, rounding="rtz"),
         np.max: _order.greatest,
         np.min: _order.least,
         np.ndim: lambda x: x.ndim,
+        np.round: round_to_integers,
         np.save: _files.save,
         np.savez: _files.savez,
         np.savez_compressed: _files.savez_compressed,
@@ -132,6 +146,18 @@ def array_equal(x: Any, y: Any, equal_nan: bool = False) -> bool:
     if equal_nan:
         same = same | (_compare.isnan(x) & _compare.isnan(y))
     return bool(same.all())
+
+
+def round_to_integers(x: Any, decimals: int = 0) -> Any:
+    """np.round: halves to even."""
+    from . import _elementwise
+
+    if decimals != 0:
+        raise TypeError(
+            f"np.round to decimals = {decimals} is not defined on Arrays: a format has binary "
+            "places; ww.convert rounds to fewer of them"
+        )
+    return _elementwise.round_to_integral(x)
 
 
 def bits_of(x: Any) -> Any:

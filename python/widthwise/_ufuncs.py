@@ -19,6 +19,7 @@ def table() -> dict[np.ufunc, Callable]:
         np.multiply: _elementwise.multiply,
         np.divide: _elementwise.divide,
         np.sqrt: _elementwise.sqrt,
+        np.square: lambda x: _elementwise.multiply(x, x),
         np.negative: _elementwise.negate,
         np.absolute: _elementwise.abs,
         np.fabs: _elementwise.abs,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._compare import classify, equal, isfinite, isnan
+from .._compare import equal, isfinite, isnan, iszero
 from .._create import from_bits
 from .._dot import Operands, dot
 from .._trace import trace
@@ -104,7 +104,7 @@ def stagnation(
     x = one_dot(u, a, b, c, rounding)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
-    terms = ~(is_zero(x.a) | is_zero(x.b))
+    terms = ~(iszero(x.a) | iszero(x.b))
     if not u.lanes:
         return Stagnation(str(u), moved_register(u, x), terms)
     moved = moved_by_blocks(u, x, seed)
@@ -144,7 +144,7 @@ def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> np.ndarray:
     after = sums[[*range(u.lanes - 1, k - 1, u.lanes), k - 1]]
     moved = np.ones(len(after), bool)
     moved[1:] = ~same(after[1:], after[:-1])
-    moved[0] = not (is_zero(after[0]) if start is None else same(after[0], start))
+    moved[0] = not (iszero(after[0]) if start is None else same(after[0], start))
     return moved
 
 
@@ -183,7 +183,7 @@ def moved_register(u: Unit, x: OneDot) -> np.ndarray:
         i = int(np.argmin(isfinite(added)))
         raise ValueError(f"a[{i}] * b[{i}] is {added[i]}; a register adds numbers alone")
     if width is None:
-        return ~is_zero(added)
+        return ~iszero(added)
     return saturating(added.to_fractions(), Fraction(2) ** -u.widths()["group_sum.fraction"], width)
 
 
@@ -199,7 +199,3 @@ def saturating(added: np.ndarray, last_digit: Fraction, width: int) -> np.ndarra
 
 def same(x: Array, y: Array) -> np.ndarray:
     return equal(x, y) | (isnan(x) & isnan(y))
-
-
-def is_zero(x: Array) -> np.ndarray:
-    return np.char.endswith(classify(x), "_zero")
