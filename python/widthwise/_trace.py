@@ -54,6 +54,7 @@ class Trace:
         self.title = title
         self.result = result
         self.unit = unit
+        self._formats: dict[str, Format] = {}
         self.wires = [Wire._make((*row[:5], int(row[5], 16), *row[6:])) for row in wires]
 
     def __len__(self) -> int:
@@ -69,11 +70,9 @@ class Trace:
         """Of the code at a `pack`: that of the rounding which its slot names."""
         if self.unit is None:
             return self.result.format
-        fields: Any = self.unit.fields
-        out = fields["out"]  # which a compensated sum's other roundings take too
-        for key in wire.slot.split("."):
-            fields = fields.get(key, {}) if isinstance(fields, dict) else {}
-        return Format(fields.get("fmt", out["fmt"]))
+        if wire.slot not in self._formats:
+            self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
+        return self._formats[wire.slot]
 
     def table(self) -> Table:
         """A row a wire: its number in decimal, and its significand and exponent."""
@@ -103,6 +102,14 @@ class Trace:
         import pandas as pd
 
         return pd.DataFrame(self.wires, columns=Wire._fields)
+
+
+def format_of_slot(u: Unit, slot: str) -> Format:
+    fields: Any = u.fields
+    out = fields["out"]  # which a compensated sum's other roundings take too
+    for key in slot.split("."):
+        fields = fields.get(key, {}) if isinstance(fields, dict) else {}
+    return Format(fields.get("fmt", out["fmt"]))
 
 
 MOST_DIGITS = 21  # of a number in decimal

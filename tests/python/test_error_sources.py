@@ -319,6 +319,7 @@ def test_the_smallest_width_is_found_from_above():
         (lambda: study.sources([[1.0]], None, "mac(e5m10)"), "one is studied: pass one row of"),
         (lambda: study.sources([1.0], None, "mac(e5m10)").total("luck"), "source = 'luck': it may"),
         (lambda: study.stagnation([], None, "mac(e5m10)"), "nothing is summed"),
+        (lambda: study.invariance([1.0], None, "mac(e5m10)", tries=0), "tries = 0: at least one"),
         (
             lambda: study.stagnation([1.0], None, "tree(e5m10, fan=0)"),
             "takes all of k at once, in several sums; sources tells what its steps lost",

@@ -9,8 +9,9 @@ from fractions import Fraction
 from .._codes import integers, readable
 from .._table import Table
 from .._trace import Trace, Wire, shown
+from .._wires import Dyadic, wire_number
 from .bits import power_of_two
-from .losses import Dyadic, Loss, losses, wire_number
+from .losses import Loss, losses
 from .style import LOST, Card, coloured, html, tag
 
 COLUMNS = ["stage", "slot", "lane", "value", "digits", "exponent", "lost"]

@@ -79,12 +79,14 @@ def invariance(
         order of the terms; zeros, as many as terms, after them; operands exchanged, where both have
         one format; all negated; all doubled, where none leaves its format's normal numbers.
     Raises:
-        ValueError: a unit that rounds stochastically.
+        ValueError: a unit that rounds stochastically, or no tries.
 
     >>> found = invariance([1.0, 1e4, -1e4], None, "mac(e5m10)")
     >>> found["property"][found["broken"] > 0].tolist()
     ['order']
     """
+    if tries < 1:
+        raise ValueError(f"tries = {tries}: at least one order is wanted")
     u, x = reproducible(unit, a, b, c, rounding)
     wanted = computed(u, x)
     rows = []

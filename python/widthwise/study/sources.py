@@ -6,12 +6,11 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .._compare import isfinite
-from .._create import from_bits
 from .._format import Format
 from .._table import Findings, Table
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit
+from .._wires import aligned_sums, packed, wire_number
 from .operands import OneDot, one_dot
 
 SOURCES = (
@@ -22,6 +21,8 @@ SOURCES = (
     "overflow",
     "underflow",
 )
+# Whose codes are looked at: of a sum's nodes only the sum is.
+ROUNDINGS = ("product.round", "out", "chain.promote.round", "chain.final")
 UNTOLD = ("compensation", "c_at", "c_round", "lane_permutation")  # settings of a chain
 
 
@@ -149,60 +150,55 @@ class Account:
         fields = unit.fields
         self.unit = unit
         self.given = x.a.to_fractions() * x.b.to_fractions()
-        self.given_c = Fraction() if x.c is None else x.c.to_fractions().item()
-        self.formats = rounded_formats(fields)
+        self.given_c: Fraction | None = Fraction() if x.c is None else x.c.to_fractions().item()
         self.late = fields.get("c_level") == "late"
-        aligned = [name for name in ("group_sum", "block_sum", "c_sum") if cuts(fields, name)]
+        aligned = aligned_sums(unit)
         # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
         self.register = None
         if aligned:
             self.register = "join" if "c_sum" in aligned or not self.late else "block_sum"
-        self.promotes = "chain.promote.round" in self.formats
+        self.promotes = "promote" in fields.get("chain", {})
         self.sum = self.outer = Fraction()
         self.terms: dict[int, Fraction] = {}
         self.held: Fraction | None = None
         self.errors: list[Error] = []
 
     def of(self, traced: Trace) -> Sources:
-        for wire in traced:
-            if not self.is_number(wire):
+        for wire in filter(self.tells, traced):
+            f = traced.format_of(wire)
+            packs = wire.stage == "pack"
+            number = packed(wire.significand, f) if packs else wire_number(wire)
+            if number is None:
                 return Sources(str(self.unit), self.errors, None, self.step(wire))
-            self.follow(wire)
+            self.follow(wire, number.fraction, f)
         result = self.outer if self.promotes else self.sum
         return Sources(str(self.unit), self.errors, result, None)
 
-    def is_number(self, wire: Wire) -> bool:
-        if wire.stage == "pack":
-            f = self.formats.get(wire.slot)
-            return f is None or bool(isfinite(from_bits([wire.significand], f)).all())
-        return wire.stage != "product" or wire.kind in ("zero", "finite")
+    def tells(self, wire: Wire) -> bool:
+        if wire.stage == "unpack":
+            return wire.slot == "c" and self.given_c is not None  # later it is the running sum
+        return wire.stage in ("product", self.register) or (
+            wire.stage == "pack" and wire.slot in ROUNDINGS
+        )
 
     def step(self, wire: Wire) -> int:
         return min(self.terms, default=max(wire.lane, 0))
 
-    def follow(self, wire: Wire) -> None:
-        if wire.stage == "unpack" and wire.slot == "c":
-            self.take_c(wire)
-        elif wire.stage == "product":
-            self.terms[wire.lane] = value(wire)
-            if wire.lane < len(self.given):
-                self.note(wire.lane, "operands", value(wire) - self.given[wire.lane])
-        elif wire.stage == self.register:
-            self.held = value(wire)
-        elif wire.stage == "pack" and wire.slot in self.formats:
-            self.pack(wire, self.formats[wire.slot])
-
-    def take_c(self, wire: Wire) -> None:
-        """Once: in later blocks C is the running sum."""
-        if self.given_c is not None:
-            self.note(0, "operands", value(wire) - self.given_c)
-            self.sum, self.outer = (
-                (Fraction(), value(wire)) if self.promotes else (value(wire), Fraction())
-            )
+    def follow(self, wire: Wire, value: Fraction, f: Format) -> None:
+        if wire.stage == "unpack":
+            self.note(0, "operands", value - (self.given_c or 0))
+            self.sum, self.outer = (Fraction(), value) if self.promotes else (value, Fraction())
             self.given_c = None
+        elif wire.stage == "product":
+            self.terms[wire.lane] = value
+            if wire.lane < len(self.given):
+                self.note(wire.lane, "operands", value - self.given[wire.lane])
+        elif wire.stage == "pack":
+            self.pack(wire, value, f)
+        else:
+            self.held = value
 
-    def pack(self, wire: Wire, f: Format) -> None:
-        rounded = from_bits([wire.significand], f).to_fractions()[0]
+    def pack(self, wire: Wire, rounded: Fraction, f: Format) -> None:
         if wire.slot == "product.round":
             self.rounding(wire.lane, "product rounding", self.terms[wire.lane], rounded, f)
             self.terms[wire.lane] = rounded
@@ -243,28 +239,7 @@ class Account:
             self.errors.append(Error(step, source, error))
 
 
-def value(wire: Wire) -> Fraction:
-    magnitude = wire.significand * Fraction(2) ** wire.exponent
-    return -magnitude if wire.negative else magnitude
-
-
 def exponent(x: Fraction) -> int:
     """Of the largest power of two that is not above |x|, which is not zero."""
     e = abs(x.numerator).bit_length() - x.denominator.bit_length()
     return e if abs(x) >= Fraction(2) ** e else e - 1
-
-
-def rounded_formats(fields: dict[str, Any]) -> dict[str, Format]:
-    """What the wires' slots round to; of a sum's nodes only the sum is looked at."""
-    chain = fields.get("chain", {})
-    settings = {
-        "product.round": fields.get("product", {}).get("round"),
-        "out": fields["out"],
-        "chain.promote.round": chain.get("promote", {}).get("round"),
-        "chain.final": chain.get("final"),
-    }
-    return {slot: Format(found["fmt"]) for slot, found in settings.items() if found}
-
-
-def cuts(fields: dict[str, Any], name: str) -> bool:
-    return "reference" in fields.get(name, {}).get("align", {})
