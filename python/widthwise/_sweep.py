@@ -134,7 +134,13 @@ class SweepResult(Findings):
         self.meta = meta
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
-        """The units with the least of a metric (of `exact`, with the most)."""
+        """The units with the least of a metric (of `exact`, with the most).
+
+        >>> import widthwise as ww
+        >>> found = ww.sweep(["mac(e4m3)", "mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0])
+        >>> found.best("rel_norm", 2)["unit"].tolist()
+        ['mac(e5m10)', 'mac(e4m3)']
+        """
         values = self[metric] * (-1.0 if metric == "exact" else 1.0)
         order = np.argsort(values, kind="stable")[:count]
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)

@@ -67,7 +67,14 @@ class Trace:
         return self.wires[i]
 
     def format_of(self, wire: Wire) -> Format:
-        """Of the code at a `pack`: that of the rounding which its slot names."""
+        """Of the code at a `pack`: that of the rounding which its slot names.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0], "e4m3fn")
+        >>> trace = ww.trace("mac(e4m3fn, sum=e5m10)", x, x)
+        >>> [str(trace.format_of(wire)) for wire in trace if wire.stage == "pack"]
+        ['e4m3fn', 'e5m10']
+        """
         if self.unit is None:
             return self.result.format
         if wire.slot not in self._formats:
@@ -75,7 +82,13 @@ class Trace:
         return self._formats[wire.slot]
 
     def table(self) -> Table:
-        """A row a wire: its number in decimal, and its significand and exponent."""
+        """A row a wire: its number in decimal, and its significand and exponent.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5, 2.0], "e4m3fn")
+        >>> ww.trace_operation("multiply", *x).table().records()[2]["value"]
+        '3'
+        """
         columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
         return Table(columns, [shown(wire) for wire in self.wires])
 
@@ -98,7 +111,13 @@ class Trace:
         return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row a wire. Needs pandas."""
+        """A pandas DataFrame, a row a wire. Needs pandas.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5, 2.0], "e4m3fn")
+        >>> ww.trace_operation("multiply", *x).to_dataframe()["stage"].tolist()[:3]
+        ['unpack', 'unpack', 'exact']
+        """
         import pandas as pd
 
         return pd.DataFrame(self.wires, columns=Wire._fields)

@@ -86,6 +86,8 @@ def test_a_sum_is_products_with_one_and_c_its_start():
         ("mac(e5m10, promote=8:binary32)", 32, Fraction(9, 2**11) + Fraction(4, 2**24)),
         ("mac(e5m10, final=bfloat16)", 3, Fraction(4, 2**11) + Fraction(1, 2**8)),
         ("hopper.e4m3.f32", 64, 2 * Fraction(33, 2**13) + Fraction(2, 2**13)),
+        # four sums of 16 and C, cut 35 bits below the scales: a product of elements may be 1/4
+        ("blackwell.nvfp4", 64, 5 * Fraction(2, 2**34) + Fraction(1, 2**23)),
     ],
 )
 def test_a_bound_is_highams_gamma_of_the_roundings_a_term_meets(unit, k, wanted):
@@ -248,6 +250,17 @@ def test_a_stream_is_the_whole_sum(unit):
     assert found.lengths == ends
     for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
         assert getattr(found, name)[str(u)].tolist() == getattr(whole, name)[str(u)].tolist()
+
+
+def test_a_long_piece_of_a_register_goes_in_by_parts():
+    rng = np.random.default_rng(8)
+    a, b = (ww.array(rng.standard_normal(5000), "bfloat16") for _ in range(2))
+    whole = study.accumulation(a, b, "kulisch(bfloat16)", lengths=[3000, 5000])
+    found = study.streamed([(a[:3000], b[:3000]), (a[3000:], b[3000:]), ([], [])], whole.units)
+    (unit,) = found.units
+    assert found.lengths == [3000, 5000, 5000]
+    at_ends = whole.error[unit][0, 0].tolist()
+    assert found.error[unit][0, 0].tolist() == [*at_ends, at_ends[-1]]
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,8 @@ def test_a_wider_register_holds_what_its_result_does_not_show():
     # promotion empties the inner sum, which starts anew at 0 every 4 products
     found = study.stagnation(terms, None, "mac(bfloat16, promote=4:binary32)")
     assert found.swallowed.tolist() == [1, 2, 3]
+    found = study.stagnation([1.0] * 4 + [4.0], None, "mac(bfloat16, promote=4:binary32)")
+    assert found.swallowed.size == 0  # 4 stood there before it was promoted, and stands there again
     found = study.stagnation(terms, None, "kahan(bfloat16, promote=4:binary32)", c=512.0)
     assert found.swallowed.size == 0
     # bfloat16's 8 digits compensate no more than 16 of them: 2^-20 is below both registers
@@ -187,6 +189,8 @@ def test_a_register_at_a_fixed_place_swallows_what_lies_below_it():
     # 127.9375 is the largest: the second 100 moves it there, 0.5 stays there, -0.5 comes back
     found = study.stagnation(terms, None, unit)
     assert found.swallowed.tolist() == [1, 2, 6]
+    ends = [127.9375, 2.0**-4, *[-100.0] * 3, -(2.0**-4)]  # -128 is the least
+    assert study.stagnation(ends, None, unit).swallowed.tolist() == [1, 5]
     floor = "fixedacc(e5m10, frac=4, width=12)"  # rounds down: -2^-5 is -2^-4, and it wraps
     assert study.stagnation(terms, None, floor).swallowed.tolist() == [1]
     assert study.stagnation([256.0, 1.0], None, floor).swallowed.tolist() == [0]  # 2^12 units of it
