@@ -37,6 +37,10 @@ class Accumulation(ErrorGrowth):
         bounds, likely_bounds: a unit's bounds of the absolute error at each length, over the sum of
             the terms' magnitudes: shape (lengths,).
         Others: as in ErrorGrowth.
+
+    >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
+    >>> found.error["mac(e5m2)"].shape, found.bounds["mac(e5m2)"].shape
+    ((1, 1, 1), (1,))
     """
 
     def __init__(
@@ -54,7 +58,12 @@ class Accumulation(ErrorGrowth):
         }
 
     def table(self) -> Table:
-        """The whole accumulation's error, the largest beside the bounds of it."""
+        """The whole accumulation's error, the largest beside the bounds of it.
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.table().columns[:2], len(found.table())
+        (['unit', 'mean error (ulp)'], 1)
+        """
         columns = ["unit", "mean error (ulp)", "max error (ulp)", "max relative error"]
         rows = []
         for unit in self.units:
@@ -71,12 +80,22 @@ class Accumulation(ErrorGrowth):
         Columns: unit, seed, dot, length, exact, error (computed - exact), absolute, relative, ulps,
         magnitude (the sum of the terms' magnitudes), condition (that over |exact|), bound and
         likely_bound (of the absolute error).
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.to_dataframe()[["length", "error"]].values.tolist()
+        [[1.0, 0.0], [17.0, -16.0]]
         """
         parts = [self.columns_of(unit) for unit in self.units]
         merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return data_frame(merged, library)
 
     def columns_of(self, unit: str) -> dict[str, np.ndarray]:
+        """The columns of a unit's rows, by name: shape (seeds * dot products * lengths,).
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.columns_of("mac(e5m2)")["exact"].tolist()
+        [8.0, 24.0]
+        """
         shape = self.ulps[unit].shape
         seeds, dots, lengths = np.meshgrid(
             self.seeds[unit], np.arange(shape[1]), self.lengths, indexing="ij"
@@ -95,7 +114,12 @@ class Accumulation(ErrorGrowth):
     def band(
         self, confidence: float = 0.9, measure: str = "relative"
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Between which two lines that share of a unit's seeds and dot products lies."""
+        """Between which two lines that share of a unit's seeds and dot products lies.
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
+        [0.0, 16.0]
+        """
         if not 0 < confidence < 1:
             raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
         outside = (1 - confidence) / 2
@@ -118,6 +142,12 @@ class Accumulation(ErrorGrowth):
 
         band: shade where that share of the seeds and dot products lies.
         bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.plot(bounds=True).get_ylabel()
+        'mean error (relative)'
         """
         if bounds and measure == "ulps":
             raise ValueError("bounds = True: they are of the measures 'relative' and 'absolute'")

@@ -36,6 +36,10 @@ class ErrorGrowth:
             the unit's result is no number.
         error, exact, magnitude, condition: computed - exact, the exact sum, the sum of the terms'
             magnitudes, and that over |exact|, of the same shape.
+
+    >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
+    >>> found.exact["mac(e5m2)"].tolist(), found.error["mac(e5m2)"].tolist()
+    ([[24.0]], [[-16.0]])
     """
 
     def __init__(self, lengths: Sequence[int], figures: dict[str, np.ndarray]) -> None:
@@ -47,23 +51,53 @@ class ErrorGrowth:
 
     @property
     def absolute(self) -> dict[str, np.ndarray]:
-        """|computed - exact|. Infinite where the result is no number."""
+        """|computed - exact|. Infinite where the result is no number.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.absolute["mac(e5m2)"].tolist()
+        [[0.0, 16.0]]
+        """
         return {unit: np.where(np.isnan(e), np.inf, np.abs(e)) for unit, e in self.error.items()}
 
     def mean(self, measure: str = "ulps") -> dict[str, np.ndarray]:
-        """Over the dot products, for each unit: shape (lengths,)."""
+        """Over the dot products, for each unit: shape (lengths,).
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.mean("absolute")["mac(e5m2)"].tolist()
+        [0.0, 16.0]
+        """
         return {unit: over_dots(e).mean(axis=0) for unit, e in self.measured(measure).items()}
 
     def max(self, measure: str = "ulps") -> dict[str, np.ndarray]:
+        """The largest of the dot products, likewise.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.max()["mac(e5m2)"].tolist()    # the last place of 24 is 4
+        [0.0, 4.0]
+        """
         return {unit: over_dots(e).max(axis=0) for unit, e in self.measured(measure).items()}
 
     def measured(self, measure: str) -> dict[str, np.ndarray]:
+        """That measure of each unit: shape (..., dot products, lengths).
+
+        Raises:
+            ValueError: a measure that there is not.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.measured("absolute")["mac(e5m2)"].shape
+        (1, 2)
+        """
         if measure not in ("ulps", "relative", "absolute"):
             raise ValueError(f"measure = {measure!r}: it may be 'ulps', 'relative' or 'absolute'")
         return getattr(self, measure)
 
     def table(self) -> Table:
-        """The whole accumulation's error."""
+        """The whole accumulation's error.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.table().records()[0]["max error (ulp)"]
+        4.0
+        """
         rows = [
             (
                 unit,
@@ -82,7 +116,12 @@ class ErrorGrowth:
         return self.table()._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: unit, length, and the mean and the largest errors."""
+        """A data frame of pandas or polars: unit, length, and the mean and the largest errors.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.to_dataframe()["max_ulps"].tolist()
+        [0.0, 4.0]
+        """
         columns = {
             f"{statistic}_{measure}": np.concatenate([*getattr(self, statistic)(measure).values()])
             for measure in ("ulps", "relative")
@@ -93,7 +132,14 @@ class ErrorGrowth:
         return data_frame({"unit": units, "length": lengths} | columns, library)
 
     def plot(self, ax: Any = None, *, measure: str = "relative", statistic: str = "mean") -> Any:
-        """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib."""
+        """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.plot(measure="absolute").get_xlabel()
+        'products summed'
+        """
         if statistic not in ("mean", "max"):
             raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
         if ax is None:
@@ -198,6 +244,12 @@ def product_errors(
         In units of the last place of the result's format, and relative to the exact value.
     Raises:
         ValueError: computed is not of the product's shape.
+
+    >>> import widthwise as ww
+    >>> a, b = ww.array([[8.0, 1.0]], "e5m2"), ww.array([[1.0], [1.0]], "e5m2")
+    >>> ulps, relative = product_errors("mac(e5m2)", a, b, ww.matmul(a, b, unit="mac(e5m2)"))
+    >>> ulps.tolist(), relative.round(3).tolist()
+    ([[0.5]], [[0.111]])
     """
     u = as_unit(unit)
     (m, k), (other, n) = a.shape, b.shape

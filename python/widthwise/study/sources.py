@@ -50,6 +50,9 @@ class Sources:
         errors: every step's that is not 0, exact: (step, source, error).
         result: what was computed, a Fraction; None where it is no number.
         overflow_at: the step that left the numbers, where the account ends; None if there is none.
+
+    >>> sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)").result
+    Fraction(9, 1)
     """
 
     def __init__(
@@ -59,17 +62,36 @@ class Sources:
         self.result, self.overflow_at = result, overflow_at
 
     def of(self, source: str) -> list[Fraction]:
+        """A source's errors, exact, in order.
+
+        Raises:
+            ValueError: a source that there is not.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.of("sum rounding")
+        [Fraction(-1, 4)]
+        """
         if source not in SOURCES:
             raise ValueError(f"source = {source!r}: it may be {', '.join(SOURCES)}")
         return [e.error for e in self.errors if e.source == source]
 
     def total(self, source: str | None = None) -> Fraction:
-        """The sum of a source's errors, or of all."""
+        """The sum of a source's errors, or of all.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.total(), found.total("underflow")
+        (Fraction(-1, 4), Fraction(0, 1))
+        """
         errors = [e.error for e in self.errors] if source is None else self.of(source)
         return sum(errors, Fraction())
 
     def table(self) -> Table:
-        """Of each source: how many errors, their sum, and the sum of their magnitudes."""
+        """Of each source: how many errors, their sum, and the sum of their magnitudes.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.table().rows
+        [('product rounding', 0, 0.0, 0.0), ('sum rounding', 1, -0.25, 0.25)]
+        """
         rows = [
             (source, len(found), nearest(sum(found)), nearest(sum(map(abs, found))))
             for source in SOURCES
@@ -87,12 +109,24 @@ class Sources:
         return self.table()._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: step, source, error."""
+        """A data frame of pandas or polars: step, source, error.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.to_dataframe()[["step", "error"]].values.tolist()
+        [[1.0, -0.25]]
+        """
         rows = [(e.step, e.source, nearest(e.error)) for e in self.errors]
         return Findings(["step", "source", "error"], rows).to_dataframe(library)
 
     def plot(self, ax: Any = None) -> Any:
-        """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib."""
+        """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.plot().get_xlabel()
+        'products summed'
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 

@@ -26,6 +26,9 @@ class Stagnation:
         first: the first of them, None if there is none.
         still_from: the index from which on nothing but zeros and swallowed terms came, None if the
             last term that is not zero still moved the sum.
+
+    >>> stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)").swallowed
+    array([1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
     def __init__(self, unit: str, moved: np.ndarray, terms: np.ndarray) -> None:
@@ -39,7 +42,12 @@ class Stagnation:
 
     @property
     def share(self) -> float:
-        """Of all terms, how many were swallowed."""
+        """Of all terms, how many were swallowed.
+
+        >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
+        >>> found.share
+        0.9
+        """
         return self.swallowed.size / self.length
 
     def __repr__(self) -> str:
@@ -54,7 +62,14 @@ class Stagnation:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """How many terms were swallowed so far, on `ax` or a new figure. Needs matplotlib."""
+        """How many terms were swallowed so far, on `ax` or a new figure. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
+        >>> found.plot().get_xlabel()
+        'products summed'
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 
