@@ -284,7 +284,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._bits.__dlpack_device__()
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._bits, str(self._format))
 
     __hash__ = None  # type: ignore[assignment]
@@ -326,7 +326,7 @@ def _restored(bits: np.ndarray, format: str) -> Array:
     return Array._of(bits, Format(format))
 
 
-def object_array(values: list, shape: tuple[int, ...]) -> np.ndarray:
+def object_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)

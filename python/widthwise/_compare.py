@@ -60,7 +60,9 @@ EXAMPLE = """
     """
 
 
-def comparison(name: str, how: str, what: str, result: str, *, swapped: bool = False) -> Callable:
+def comparison(
+    name: str, how: str, what: str, result: str, *, swapped: bool = False
+) -> Callable[..., Any]:
     """A function of two arrays that delivers truths. Swapped: x > y is y < x.
 
     result: of its docstring's example.

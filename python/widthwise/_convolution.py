@@ -116,7 +116,7 @@ def convolved(
     arrays: dict[str, Any],
     shape: tuple[int, ...],
     flags: bool,
-    where: tuple,
+    where: tuple[Any, ...],
 ) -> Any:
     outputs = math.prod(shape)
     result = _codes.empty((outputs,), u.result_format)

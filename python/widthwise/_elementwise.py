@@ -128,7 +128,7 @@ def shown(call: str, result: str) -> str:
     return f"\n    >>> import widthwise as ww\n    >>> {call}\n    {result}\n    "
 
 
-def rounding_operation(op: str, what: str, *example: str) -> Callable:
+def rounding_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
     """A function of as many arrays as the operation has operands, with every setting."""
     names = NAMES[: core.arity(op)]
 
@@ -141,7 +141,7 @@ def rounding_operation(op: str, what: str, *example: str) -> Callable:
     return function
 
 
-def exact_operation(op: str, what: str, *example: str) -> Callable:
+def exact_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
     """A function whose result is a code of its first operand's format, unrounded."""
     names = NAMES[: core.arity(op)]
 

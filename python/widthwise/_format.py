@@ -65,7 +65,7 @@ class Format:
     def __hash__(self) -> int:
         return hash(self._text)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Format, (self._text,)
 
     # --- Fields ---
@@ -375,7 +375,7 @@ def optional_format(format: str | Format | None) -> Format | None:
     return None if format is None else as_format(format)
 
 
-class Formats(Mapping):
+class Formats(Mapping[str, Format]):
     """The formats that have names. Any other is one `ww.Format(text)` away.
 
     >>> formats["binary16"], "e4m3fn" in formats

@@ -313,7 +313,7 @@ def values(name: str, x: Any) -> np.ndarray:
 
 
 def product_of(
-    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict[str, Any]
 ) -> np.ndarray:
     x, y = array(a, unit.a, rounding=rounding), array(b, unit.b, rounding=rounding)
     z = matmul(x, y, unit=unit, engine=engine, **options)

@@ -49,7 +49,7 @@ class Trace:
     """
 
     def __init__(
-        self, title: str, wires: list[tuple], result: Array, unit: Unit | None = None
+        self, title: str, wires: list[tuple[Any, ...]], result: Array, unit: Unit | None = None
     ) -> None:
         self.title = title
         self.result = result
@@ -149,7 +149,7 @@ def in_decimal(wire: Wire) -> str:
     return sign + text + ("" if Decimal(text) == exact else "…")
 
 
-def shown(wire: Wire) -> tuple:
+def shown(wire: Wire) -> tuple[Any, ...]:
     lane = "c" if wire.lane < 0 else str(wire.lane)
     sign = "-" if wire.negative and wire.stage != "pack" else ""
     if wire.kind in ("infinite", "nan"):
@@ -206,7 +206,7 @@ def trace(
 
 def traced_there(
     gpu: int, u: Unit, x: Operands, seed: int, index: int, multiplier: Multiplier
-) -> list[tuple]:
+) -> list[tuple[Any, ...]]:
     """By a thread of the GPU whose memory the operands are in."""
     if multiplier is not None:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def table() -> dict[np.ufunc, Callable]:
+def table() -> dict[np.ufunc, Callable[..., Any]]:
     """Those that take an Array. Filled late, for these modules import Array."""
     from . import _compare, _dot, _elementwise
 
@@ -47,7 +47,7 @@ def table() -> dict[np.ufunc, Callable]:
     }
 
 
-_table: dict[np.ufunc, Callable] = {}
+_table: dict[np.ufunc, Callable[..., Any]] = {}
 WAY_OUT = {
     "add.reduce": "ww.sum(x, unit=...) sums in an order that is written down",
     "remainder": "ww.remainder is IEEE 754's; Python's % is not rounded correctly by anyone",
@@ -57,7 +57,7 @@ WAY_OUT = {
 }
 
 
-def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from ._array import kind_of
     from ._code_array import CodeArray
 

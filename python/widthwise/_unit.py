@@ -45,7 +45,7 @@ class Unit:
         return self
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike) -> Unit:
+    def from_toml(cls, path: str | os.PathLike[str]) -> Unit:
         """Read the long form from a file: the keys of one unit, or one table that holds them.
 
         >>> import pathlib, tempfile
@@ -86,7 +86,7 @@ class Unit:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Unit, (str(self),)
 
     # --- Fields ---
@@ -206,7 +206,7 @@ def as_unit(unit: str | Unit) -> Unit:
     return unit if isinstance(unit, Unit) else Unit(unit)
 
 
-class Units(Mapping):
+class Units(Mapping[str, Unit]):
     """The presets, and how each is known. Any other unit is one `ww.Unit(text)` away.
 
     >>> str(units["hopper.e4m3.f32"].a), units.evidence("hopper.e4m3.f32")

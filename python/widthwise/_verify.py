@@ -66,7 +66,7 @@ def verify(
     scale_a: Any = None,
     scale_b: Any = None,
     seed: int = 0,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike[str] | None = None,
 ) -> Verdict:
     """Compute again with MPFR, or take a file's word, and count the results that differ.
 
@@ -113,7 +113,7 @@ def random_codes(count: int, shape: tuple[int, ...], format: Format, seed: int) 
 
 def verify_operation(
     op: str,
-    args: tuple,
+    args: tuple[Any, ...],
     format: str | Format | None,
     to: str | Format | None,
     env: core.Env,
@@ -151,7 +151,7 @@ def code_at(bits: np.ndarray, format: Format, i: int) -> int:
 
 
 def verify_unit(
-    u: Unit, args: tuple, n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
+    u: Unit, args: tuple[Any, ...], n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
 ) -> Verdict:
     if args:
         a, b = args

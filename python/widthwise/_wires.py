@@ -21,7 +21,7 @@ class Dyadic(NamedTuple):
     m: int
     q: int
 
-    def __sub__(self, other: Dyadic) -> Dyadic | None:  # type: ignore[override]
+    def __sub__(self, other: Dyadic) -> Dyadic | None:
         return total([self, Dyadic(-other.m, other.q)])
 
     @property

@@ -95,7 +95,7 @@ def add_quantize(commands: Any) -> None:
         add(command)
 
 
-def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
+def add_product(commands: Any, name: str, compute: Callable[..., Any], what: str) -> None:
     command = add_command(
         commands,
         name,
@@ -171,7 +171,7 @@ def operand(argument: str, path: str | None, format: Format | None, rounding: st
         raise ValueError(f"{argument} = {path}: {why}") from None
 
 
-def run_product(options: argparse.Namespace, compute: Callable) -> int:
+def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int:
     u = Unit(options.unit)
     settings = {
         "c": operand("--c", options.c, u.c, options.rounding),

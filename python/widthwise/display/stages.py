@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from .._codes import integers, readable
 from .._table import Table
@@ -26,7 +27,7 @@ def trace_card(trace: Trace) -> Card:
     return Card(trace.title, table, f"result: {result} in {trace.result.format}")
 
 
-def abbreviated(rows: list[tuple]) -> list[tuple]:
+def abbreviated(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     if len(rows) <= MOST_ROWS:
         return rows
     half = MOST_ROWS // 2
@@ -34,7 +35,7 @@ def abbreviated(rows: list[tuple]) -> list[tuple]:
     return [*rows[:half], between, *rows[-half:]]
 
 
-def rows(trace: Trace) -> Iterator[tuple]:
+def rows(trace: Trace) -> Iterator[tuple[Any, ...]]:
     """A row a wire; zeros of neighbouring lanes share one."""
     told = zip(trace, losses(trace), strict=True)
     for alike, group in itertools.groupby(told, key=lambda one: idle_stage(*one)):
@@ -51,12 +52,12 @@ def idle_stage(wire: Wire, gone: Loss | None) -> str:
     return wire.stage if idle else ""
 
 
-def zeros_row(wires: list[Wire]) -> tuple:
+def zeros_row(wires: list[Wire]) -> tuple[Any, ...]:
     lanes = [wire.lane for wire in wires]
     return wires[0].stage, "", f"{min(lanes)} to {max(lanes)}", "0", "", "", ""
 
 
-def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple:
+def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple[Any, ...]:
     stage, slot, lane, value, significand, exponent = shown(wire)
     if wire.stage == "pack":
         value = readable(wire.significand, trace.format_of(wire))

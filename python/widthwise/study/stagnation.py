@@ -181,7 +181,7 @@ def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
     still = same(found[:, 0], found[:, 1])
     if x.c is not None and "promote" not in chain:
         still[0, 0] = same(found[0, 1, 0], x.c)
-    return ~still.all(axis=1)
+    return np.asarray(~still.all(axis=1))
 
 
 def moved_register(u: Unit, x: OneDot) -> np.ndarray:
@@ -213,4 +213,5 @@ def saturating(added: np.ndarray, last_digit: Fraction, width: int) -> np.ndarra
 
 
 def same(x: Array, y: Array) -> np.ndarray:
-    return equal(x, y) | (isnan(x) & isnan(y))
+    alike: np.ndarray = equal(x, y) | (isnan(x) & isnan(y))
+    return alike
