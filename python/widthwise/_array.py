@@ -226,6 +226,11 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         """
         from ._elementwise import convert
 
+        if not isinstance(format, str | Format):
+            raise TypeError(
+                f"format = {format!r}: a text as 'e5m10' is wanted, or a ww.Format; "
+                "NumPy's numbers are .to_float64()"
+            )
         return convert(self, as_format(format), rounding=rounding, **how)
 
     def tolist(self) -> Any:
@@ -241,6 +246,16 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         if self.size != 1:
             raise TypeError(f"an array of shape {self.shape} is not one number")
         return float(self.to_float64().reshape(()))
+
+    def __format__(self, spec: str) -> str:
+        """Of one number, as a float's; '' is str(x)."""
+        return format(float(self), spec) if spec else str(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what there is not: says where NumPy's method of the name is found."""
+            raise AttributeError(f"an Array has no {name!r}" + _functions.way_of_method(name))
 
     def __bool__(self) -> bool:
         raise TypeError("an array has no truth; compare its elements, as (x == y).all()")

@@ -34,6 +34,14 @@ WAY_OUT = {
     "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
+    **dict.fromkeys(
+        ("zeros_like", "ones_like", "empty_like", "full_like"), "take ww.zeros(shape, format)"
+    ),
+    "outer": "x[:, None] * y rounds each product once",
+    "diff": "x[1:] - x[:-1] rounds each difference once",
+    "unique": "np.sort(x) puts equal ones beside each other",
+    "norm": "ww.sqrt(ww.dot(x, x, unit=...)) says in which order it sums",
+    **dict.fromkeys(("isclose", "allclose"), "x.to_fractions() or x.to_float64() tell how far"),
     "mean": "divide what ww.sum(x, unit=...) gives",
     "convolve": "ww.conv1d(x, w, unit=...) sums in an order that is written down",
     "savetxt": "np.save keeps every bit, and ww.load reads it",
@@ -91,6 +99,22 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     format = common_format(name, [args[i] for i in places if i < len(args)])
     taken = [codes(x, format) if i in places else x for i, x in enumerate(args)]
     return arrays(function(*taken, **kwargs), format)
+
+
+METHODS = {
+    "dtype": ".format is the numbers', .bits.dtype their codes'",
+    "flatten": ".ravel() and .copy() are there",
+    "item": "float(x) is one number's value, .to_fractions() exact",
+}
+
+
+def way_of_method(name: str) -> str:
+    """What an ndarray's user takes in place of a method; nothing for any other name."""
+    function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
+    if name in METHODS or name in WAY_OUT:
+        return f": {METHODS.get(name) or WAY_OUT[name]}"
+    taken = function is not None and (function in ON_CODES or function in own())
+    return f": np.{name}(x) takes Arrays" if taken else ""
 
 
 def common_format(name: str, operands: list[Any]) -> Format:

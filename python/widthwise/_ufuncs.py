@@ -53,6 +53,8 @@ WAY_OUT = {
     "remainder": "ww.remainder is IEEE 754's; Python's % is not rounded correctly by anyone",
     "ldexp": "take ww.scaleb",
     "nextafter": "take ww.next_up or ww.next_down",
+    "power": "x * x rounds each product",
+    "reciprocal": "ww.divide(one, x) takes ww.array(1, format)",
     "fmod": "ww.remainder is IEEE 754's",
 }
 

@@ -85,6 +85,7 @@ def test_a_sum_is_products_with_one_and_c_its_start():
         ("kulisch(e5m10, out=bfloat16)", 1000, Fraction(1, 2**8)),
         ("mac(e5m10, promote=8:binary32)", 32, Fraction(9, 2**11) + Fraction(4, 2**24)),
         ("mac(e5m10, final=bfloat16)", 3, Fraction(4, 2**11) + Fraction(1, 2**8)),
+        ("dot(e5m10, lanes=2, align=3:rtz, out=binary32)", 2, Fraction(3, 8) + Fraction(1, 2**24)),
         ("hopper.e4m3.f32", 64, 2 * Fraction(33, 2**13) + Fraction(2, 2**13)),
         # four sums of 16 and C, cut 35 bits below the scales: a product of elements may be 1/4
         ("blackwell.nvfp4", 64, 5 * Fraction(2, 2**34) + Fraction(1, 2**23)),
@@ -96,6 +97,8 @@ def test_a_bound_is_highams_gamma_of_the_roundings_a_term_meets(unit, k, wanted)
 
 def test_bounds_that_are_none():
     assert study.bound("mac(bfloat16)", 255) == inf
+    assert study.bound("fixedacc(e5m10, frac=0)", 4) == inf
+    assert study.bound("dot(e5m10, lanes=4, align=0:rtz)", 4) == inf
     assert isnan(study.bound("kahan(e5m10)", 10))
     u = float(Fraction(1, 2**11))
     gamma = 10 * u / (1 - 10 * u)

@@ -142,6 +142,31 @@ def test_any_other_function_names_the_way_out(wrong, message):
         wrong(ww.array([1.0, 2.0], "e5m10"))
 
 
+@pytest.mark.parametrize(
+    "name, way",
+    [
+        ("max", r"an Array has no 'max': np.max\(x\) takes Arrays"),
+        ("clip", r"an Array has no 'clip': np.clip\(x\) takes Arrays"),
+        ("sum", r"an Array has no 'sum': ww.sum\(x, unit=...\) sums in an order"),
+        ("dtype", "an Array has no 'dtype': .format is the numbers'"),
+        ("fill", "an Array has no 'fill'$"),
+        ("colour", "an Array has no 'colour'$"),
+    ],
+)
+def test_a_method_of_numpys_names_the_way_out(name, way):
+    x = ww.array([1.0, 2.0], "e5m10")
+    with pytest.raises(AttributeError, match=way):
+        getattr(x, name)
+    assert not hasattr(x, name)
+
+
+def test_one_number_is_formatted_as_a_float_is():
+    x = ww.array([1.0, 2.5], "e5m10")
+    assert f"{x[1]:.3f} {x} {x[0]:>5}" == "2.500 [1 2.5]   1.0"
+    with pytest.raises(TypeError, match=r"an array of shape \(2,\) is not one number"):
+        format(x, ".3f")
+
+
 # --- Order ---------------------------------------------------------------------------------------
 
 

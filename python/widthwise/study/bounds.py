@@ -137,10 +137,11 @@ def block_roundings(fields: dict[str, Any], lanes: int, blocks: int, u: Unit) ->
 
 def sum_roundings(sum_fields: dict[str, Any], terms: int, u: Unit) -> list[Rounding]:
     align = sum_fields.get("align", {})
+    frac_bits = align.get("frac_bits", 0)
     met = []
     if align.get("reference") == "max_exponent":
-        met.append(cut(align["frac_bits"] - below_scales(sum_fields, u), terms))
-    if align.get("reference") == "fixed_lsb" and align["frac_bits"] < product_digits(u):
+        met.append(cut(frac_bits - below_scales(sum_fields, u), terms))
+    if align.get("reference") == "fixed_lsb" and frac_bits < product_digits(u):
         met.append(Rounding(1, math.inf, math.inf))
     if "node_round" in sum_fields:
         depth = terms - 1
