@@ -311,6 +311,8 @@ def test_a_dictionary_of_units_is_compared():
     found = study.accumulation([1.0] * 9, None, units)
     assert found.units == [str(unit) for unit in units.values()]
     assert study.error_growth([1.0] * 9, None, units).units == found.units
+    named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
+    assert study.error_growth([1.0] * 9, None, named).units == list(named)
 
 
 def test_operands_that_are_no_numbers_have_no_end_of_error():

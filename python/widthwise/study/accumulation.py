@@ -189,7 +189,7 @@ def accumulation(
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one. Matrix products and convolutions by
             `dots_of_matmul` and `dots_of_conv2d`.
-        units: one or several, ww.Unit or text, or a dictionary of them, as `orders` and
+        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` and
             `roundings` give.
         c: what the sums start at; None is +0.
         scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.

@@ -187,7 +187,7 @@ def error_growth(
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one.
-        units: one or several, ww.Unit or text, or a dictionary of them, as `orders` gives.
+        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` gives.
         c: what the sums start at; None is +0.
         scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
         lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm. All but k

@@ -25,10 +25,12 @@ Units = str | Unit | Iterable[str | Unit] | Mapping[str, Unit]
 
 
 def listed(units: Units) -> list[Unit]:
-    """One, several, or a dictionary's values."""
+    """One, several, or those that a dictionary names."""
     if isinstance(units, str | Unit):
         units = [units]
-    found = [as_unit(u) for u in (units.values() if isinstance(units, Mapping) else units)]
+    if isinstance(units, Mapping) and all(isinstance(u, Unit) for u in units.values()):
+        units = units.values()
+    found = [as_unit(u) for u in units]
     if not found:
         raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
     return found
