@@ -209,6 +209,26 @@ def test_a_block_is_swallowed_as_a_whole():
     assert found.swallowed.tolist() == [4, 5]
 
 
+@pytest.mark.parametrize(
+    "unit",
+    ["hopper.e4m3.f32", "cdna3.bf8", "tree(e5m10, fan=4)", "dot(e4m3fn, lanes=3, align=4:rtz)"],
+)
+def test_swallowed_blocks_are_what_sums_of_prefixes_show(unit):
+    rng = np.random.default_rng(13)
+    u = ww.Unit(unit)
+    k = 9 * u.lanes + u.lanes // 2
+    small = np.exp2(-rng.integers(0, 26, k) * (np.arange(k) > u.lanes))
+    a, b = ww.array(rng.standard_normal(k) * small, u.a), ww.array(rng.standard_normal(k), u.b)
+    terms, wanted, before = a.to_fractions() * b.to_fractions(), [], 0
+    for first in range(0, k, u.lanes):
+        last = min(k, first + u.lanes)
+        after = ww.dot(a[:last], b[:last], unit=u).to_fractions().item()
+        if after == before and terms[first:last].sum():
+            wanted += [i for i in range(first, last) if terms[i]]
+        before = after
+    assert study.stagnation(a, b, u).swallowed.tolist() == wanted
+
+
 @pytest.mark.parametrize("kind", ["kahan", "neumaier"])
 def test_compensated_registers_are_those_of_the_rounded_steps(kind):
     """Every rounded addition of docs/semantics.md, D10, by ww.add."""
@@ -326,11 +346,15 @@ def test_the_smallest_width_is_found_from_above():
         (lambda: study.invariance([1.0], None, "mac(e5m10)", tries=0), "tries = 0: at least one"),
         (
             lambda: study.stagnation([1.0], None, "tree(e5m10, fan=0)"),
-            "takes all of k at once, in several sums; sources tells what its steps lost",
+            "takes all of k at once, in several sums; accumulation tells the errors of its sums",
         ),
         (
             lambda: study.stagnation([1.0], None, "dot(e5m10, align=12:rtz)"),
-            "takes all of k at once, and aligns them to the largest; sources tells",
+            "takes all of k at once, and aligns them to the largest; accumulation tells",
+        ),
+        (
+            lambda: study.stagnation([1.0], None, "lowered.e4m3.f32"),
+            "permutes its lanes: no register takes its terms in order; accumulation tells",
         ),
         (
             lambda: study.stagnation([1.0, np.inf], None, "kulisch(e5m10)"),

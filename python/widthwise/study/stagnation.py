@@ -115,7 +115,7 @@ def stagnation(
     """
     u = as_unit(unit)
     if why := why_no_moves(u):
-        raise ValueError(f"unit {u} {why}; sources tells what its steps lost")
+        raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
