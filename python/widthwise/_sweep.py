@@ -16,7 +16,7 @@ from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
 from ._table import Findings
-from ._unit import Unit, as_unit
+from ._unit import Several, Unit, as_unit, as_units
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
 EXACT = "kulisch(binary64)"
@@ -147,7 +147,7 @@ class SweepResult(Findings):
 
 
 def sweep(
-    units: str | Unit | Iterable[str | Unit],
+    units: Several,
     a: Any,
     b: Any,
     *,
@@ -164,7 +164,8 @@ def sweep(
     Each unit rounds a and b to its own formats first: what that loses counts, too.
 
     Args:
-        units: texts, Units, or a grid (`ww.grid`). Units with block scales are not swept.
+        units: texts, Units, a dictionary of ww.Unit, or a grid (`ww.grid`). Units with block
+            scales are not swept.
         a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
         metrics: of |computed - exact| over all outputs that are numbers: 'max_abs', 'mean_abs';
             relative to the exact output where that is not 0: 'max_rel', 'mean_rel'; 'rel_norm',
@@ -185,7 +186,7 @@ def sweep(
     >>> found["max_abs"].tolist()
     [0.25, 0.0]
     """
-    listed = [as_unit(u) for u in ([units] if isinstance(units, str | Unit) else units)]
+    listed = as_units(units)
     parameters = units.parameters if isinstance(units, Grid) else [{} for _ in listed]
     check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
@@ -293,8 +294,6 @@ def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 
 def check_request(units: Sequence[Unit], metrics: Sequence[str], engine: str) -> None:
     check(engine)
-    if not units:
-        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
     for name in metrics:
         if name not in METRICS:
             raise ValueError(f"metrics: {name!r} is none of {', '.join(METRICS)}")

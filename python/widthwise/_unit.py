@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
@@ -204,6 +204,21 @@ class Unit:
 
 def as_unit(unit: str | Unit) -> Unit:
     return unit if isinstance(unit, Unit) else Unit(unit)
+
+
+Several = str | Unit | Iterable[str | Unit] | Mapping[str, Unit]
+
+
+def as_units(units: Several) -> list[Unit]:
+    """One, several, or those that a dictionary names."""
+    if isinstance(units, str | Unit):
+        units = [units]
+    if isinstance(units, Mapping) and all(isinstance(u, Unit) for u in units.values()):
+        units = units.values()
+    found = [as_unit(u) for u in units]
+    if not found:
+        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
+    return found
 
 
 class Units(Mapping[str, Unit]):

@@ -311,6 +311,7 @@ def test_a_dictionary_of_units_is_compared():
     found = study.accumulation([1.0] * 9, None, units)
     assert found.units == [str(unit) for unit in units.values()]
     assert study.error_growth([1.0] * 9, None, units).units == found.units
+    assert ww.sweep(units, [1.0], [1.0])["unit"].tolist() == found.units
     named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
     assert study.error_growth([1.0] * 9, None, named).units == list(named)
 

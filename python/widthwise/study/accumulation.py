@@ -12,14 +12,12 @@ from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work
 from .._table import Table, data_frame
-from .._unit import Unit
+from .._unit import Several, Unit, as_units
 from .bounds import bound, likely_bound
 from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
 from .operands import (
     ExactSums,
-    Units,
     checked_lengths,
-    listed,
     part,
     shared_block,
     study_operands,
@@ -168,7 +166,7 @@ class Accumulation(ErrorGrowth):
 def accumulation(
     a: Any,
     b: Any = None,
-    units: Units = (),
+    units: Several = (),
     *,
     c: Any = None,
     scale_a: Any = None,
@@ -210,7 +208,7 @@ def accumulation(
     >>> list(found.to_dataframe().columns[:5])
     ['unit', 'seed', 'dot', 'length', 'exact']
     """
-    chosen, drawn = listed(units), list(seeds)
+    chosen, drawn = as_units(units), list(seeds)
     if not drawn:
         raise ValueError("seeds is empty; name one at least, as [0]")
     figures, of_units = {}, {}
@@ -243,7 +241,7 @@ def draws(unit: Unit) -> bool:
 
 def streamed(
     pieces: Iterable[Any],
-    units: Units,
+    units: Several,
     *,
     seed: int = 0,
     rounding: str = "rne",
@@ -272,7 +270,7 @@ def streamed(
     >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
     ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
     """
-    chains = [Chain(unit, rounding, engine, threads) for unit in listed(units)]
+    chains = [Chain(unit, rounding, engine, threads) for unit in as_units(units)]
     lengths: list[int] = []
     for i, given in enumerate(pieces):
         piece = Piece(*given) if isinstance(given, tuple) else Piece(given)

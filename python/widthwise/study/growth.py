@@ -11,13 +11,11 @@ from .. import _widthwise as core
 from .._array import Array
 from .._dot import Operands, Work, spread
 from .._table import Table, data_frame
-from .._unit import Unit, as_unit
+from .._unit import Several, Unit, as_unit, as_units
 from .operands import (
     FIGURES,
     ExactSums,
-    Units,
     checked_lengths,
-    listed,
     part,
     shared_block,
     study_operands,
@@ -170,7 +168,7 @@ def drawable(line: np.ndarray) -> np.ndarray:
 def error_growth(
     a: Any,
     b: Any,
-    units: Units,
+    units: Several,
     *,
     c: Any = None,
     scale_a: Any = None,
@@ -202,7 +200,7 @@ def error_growth(
     """
     figures: dict[str, np.ndarray] = {}
     chosen: list[int] = []
-    compared = listed(units)
+    compared = as_units(units)
     for unit in compared:
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
         chosen = checked_lengths(lengths, x.k, shared_block(compared))

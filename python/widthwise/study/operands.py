@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,25 +15,10 @@ from .._create import array
 from .._dot import Operands, adapted, summands
 from .._format import Format
 from .._settings import checked_seed, checked_threads
-from .._unit import Unit, as_unit
+from .._unit import Unit
 
 MOST_LENGTHS = 48
 FIGURES = ("ulps", "relative", "error", "exact", "magnitude", "condition")  # a Deviation's
-
-
-Units = str | Unit | Iterable[str | Unit] | Mapping[str, Unit]
-
-
-def listed(units: Units) -> list[Unit]:
-    """One, several, or those that a dictionary names."""
-    if isinstance(units, str | Unit):
-        units = [units]
-    if isinstance(units, Mapping) and all(isinstance(u, Unit) for u in units.values()):
-        units = units.values()
-    found = [as_unit(u) for u in units]
-    if not found:
-        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
-    return found
 
 
 def study_operands(
