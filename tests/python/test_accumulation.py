@@ -359,6 +359,17 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
         (lambda: study.accumulation([1.0], None, []), "units is empty; name one at least"),
         (lambda: study.accumulation([1.0], None, "mac(e5m10)", seeds=[]), "seeds is empty"),
         (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
+        (lambda: study.streamed([([1.0],) * 3], "mac(e5m10)"), "a tuple of 3; a pair .a, b. is"),
+        (lambda: study.bound("mac(e5m10)", -3), "k = -3: a number of products is wanted"),
+        (lambda: study.likely_bound("mac(e5m10)", 2.5), "k = 2.5: a number of products is"),
+        (
+            lambda: study.smallest_width("mac(e8m{width})", [3], 1.0, tolerance=1),
+            r"a has shape \(\); a sum needs an axis",
+        ),
+        (
+            lambda: study.dots_of_conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 5, 3)), padding=0),
+            r"w is \(1, 1, 5, 3\) and x, padded, \(1, 1, 3, 3\): no window of w fits",
+        ),
         (
             lambda: study.accumulation([1.0], None, "blackwell.mxfp8"),
             "scales each 32 elements of a and b; give both scale_a and scale_b",
@@ -389,3 +400,9 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
 def test_what_makes_no_accumulation_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["lengths", "seeds"])
+def test_one_number_where_several_are_wanted_is_told(name):
+    with pytest.raises(TypeError, match=rf"{name} = 1: several are wanted, as \[1\]"):
+        study.accumulation([1.0], None, "mac(e5m10)", **{name: 1})

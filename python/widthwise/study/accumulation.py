@@ -19,6 +19,7 @@ from .operands import (
     ExactSums,
     checked_lengths,
     part,
+    several,
     shared_block,
     study_operands,
 )
@@ -208,7 +209,7 @@ def accumulation(
     >>> list(found.to_dataframe().columns[:5])
     ['unit', 'seed', 'dot', 'length', 'exact']
     """
-    chosen, drawn = as_units(units), list(seeds)
+    chosen, drawn = as_units(units), several("seeds", seeds)
     if not drawn:
         raise ValueError("seeds is empty; name one at least, as [0]")
     figures, of_units = {}, {}
@@ -273,7 +274,7 @@ def streamed(
     chains = [Chain(unit, rounding, engine, threads) for unit in as_units(units)]
     lengths: list[int] = []
     for i, given in enumerate(pieces):
-        piece = Piece(*given) if isinstance(given, tuple) else Piece(given)
+        piece = piece_of(given)
         for chain in chains:
             chain.take(piece, seed + i)
         lengths.append(chains[0].length)
@@ -294,6 +295,17 @@ class Piece(NamedTuple):
     @property
     def scales(self) -> tuple[Any, Any]:
         return self.scale_a, self.scale_b
+
+
+def piece_of(given: Any) -> Piece:
+    if not isinstance(given, tuple):
+        return Piece(given)
+    if len(given) not in (2, 4):
+        raise ValueError(
+            f"pieces: one is a tuple of {len(given)}; a pair (a, b) is wanted, or (a, b, scale_a, "
+            "scale_b), and of a sum its terms alone"
+        )
+    return Piece(*given)
 
 
 class Chain:

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._format import Format
 from .._unit import Unit, as_unit
 
@@ -102,6 +104,8 @@ def compensated(steps: list[Rounding]) -> float:
 
 
 def roundings_met(u: Unit, k: int) -> list[Rounding]:
+    if not isinstance(k, int | np.integer) or k < 0:
+        raise ValueError(f"k = {k!r}: a number of products is wanted, 0 or more")
     fields = u.fields
     lanes = u.lanes or max(1, k)
     blocks = -(-k // lanes)

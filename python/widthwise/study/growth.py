@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _widthwise as core
-from .._array import Array
-from .._dot import Operands, Work, spread
+from .._dot import Operands, Work, operand, spread
 from .._table import Table, data_frame
 from .._unit import Several, Unit, as_unit, as_units
 from .operands import (
@@ -232,7 +231,7 @@ def prefix_figures(
 
 
 def product_errors(
-    unit: str | Unit, a: Array, b: Array, computed: Array, c: Array | None = None
+    unit: str | Unit, a: Any, b: Any, computed: Any, c: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """|computed - exact| of the matrix product c + a @ b that the unit computed.
 
@@ -242,6 +241,7 @@ def product_errors(
         In units of the last place of the result's format, and relative to the exact value.
     Raises:
         ValueError: computed is not of the product's shape.
+        TypeError: an array is not of the unit's format there.
 
     >>> import widthwise as ww
     >>> a, b = ww.array([[8.0, 1.0]], "e5m2"), ww.array([[1.0], [1.0]], "e5m2")
@@ -250,15 +250,19 @@ def product_errors(
     ([[0.5]], [[0.111]])
     """
     u = as_unit(unit)
-    (m, k), (other, n) = a.shape, b.shape
-    if k != other or computed.shape != (m, n):
+    x = operand("a", a, u.a, u._core.a_keeps, u)
+    y = operand("b", b, u.b, u._core.b_keeps, u)
+    z = operand("computed", computed, u.result_format, None, u)
+    shape = (*x.shape[:1], *y.shape[1:])
+    if (x.ndim, y.ndim) != (2, 2) or x.shape[1] != y.shape[0] or z.shape != shape:
         raise ValueError(
-            f"a is {a.shape}, b is {b.shape} and computed is {computed.shape}; "
+            f"a is {x.shape}, b is {y.shape} and computed is {z.shape}; "
             "they must be (m, k), (k, n) and (m, n)"
         )
-    found = np.empty((m, n, len(FIGURES)))
-    addend = None if c is None else spread("c", c, (m, n)).bits
-    operands = core.Operands(a.bits, b.bits, addend, None, None)
-    core.product_errors(u._core, operands, np.ascontiguousarray(computed.bits), found)
+    found = np.empty((*shape, len(FIGURES)))
+    if c is not None:
+        c = spread("c", operand("c", c, u.c, u._core.c_keeps, u), shape).bits
+    operands = core.Operands(x.bits, y.bits, c, None, None)
+    core.product_errors(u._core, operands, np.ascontiguousarray(z.bits), found)
     found = without_numbers(found)
     return found[..., 0], found[..., 1]

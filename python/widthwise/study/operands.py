@@ -95,6 +95,12 @@ def shared_block(units: Iterable[Unit]) -> int:
     return math.lcm(*(unit.scale_block or 1 for unit in units))
 
 
+def several(name: str, x: Iterable[int]) -> list[int]:
+    if not isinstance(x, Iterable):
+        raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
+    return list(x)
+
+
 def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> list[int]:
     """Ascending; all but k are multiples of the block."""
     if k == 0:
@@ -104,7 +110,7 @@ def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> li
     if lengths is None:
         spread = np.geomspace(1, k, min(k, MOST_LENGTHS))
         return sorted({min(k, -(-round(x) // block) * block) for x in spread})
-    chosen = sorted(set(lengths))
+    chosen = sorted(set(several("lengths", lengths)))
     if not chosen or chosen[0] < 1 or chosen[-1] > k:
         raise ValueError(f"lengths = {chosen}: they may be 1 to {k}, the operands' length")
     if within := [n for n in chosen if n % block and n < k]:
@@ -196,6 +202,10 @@ def dots_of_conv2d(
         )
     (up, left), (down, right) = pair("padding", padding), pair("stride", stride)
     padded = np.pad(images, ((0, 0), (0, 0), (up, up), (left, left)))
+    if (np.array(filters.shape[2:]) > padded.shape[2:]).any():
+        raise ValueError(
+            f"w is {filters.shape} and x, padded, {padded.shape}: no window of w fits into it"
+        )
     windows = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[2:], axis=(2, 3))
     windows = windows[:, :, ::down, ::right].transpose(0, 2, 3, 1, 4, 5)
     k = filters[0].size
