@@ -223,6 +223,7 @@ CONTINUED = [
     "mac(e5m10)",
     "fma(bfloat16)",
     "tree(e5m10, fan=4)",
+    "dot(e5m10, lanes=4, align=3:rtz)",
     "hopper.e4m3.f32",
     "cdna3.bf8",
     "cdna2.bf16",  # reads its C otherwise than its running sum
@@ -248,11 +249,20 @@ def test_a_stream_is_the_whole_sum(unit):
     a, b = (ww.array(rng.standard_normal(200), f) for f in (u.a, u.b))
     ends = [64, 96, 160, 200]
     pieces = [(a[i:j], b[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
-    found = study.streamed(iter(pieces), u)
+    found = study.streamed(iter([*pieces[:2], ([], []), *pieces[2:]]), u)
     whole = study.accumulation(a, b, u, lengths=ends)
-    assert found.lengths == ends
+    assert found.lengths == [64, 96, 96, 160, 200]
     for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
-        assert getattr(found, name)[str(u)].tolist() == getattr(whole, name)[str(u)].tolist()
+        streamed, wanted = (getattr(x, name)[str(u)][0, 0].tolist() for x in (found, whole))
+        assert streamed == [*wanted[:2], *wanted[1:]]
+
+
+def test_a_piece_of_no_terms_leaves_the_register_as_it_was():
+    # 2.875 has four digits below its leading one; a block that holds it alone cuts one of them
+    unit = "dot(e5m10, lanes=4, align=3:rtz)"
+    found = study.streamed([[1.875, 1.0, 0.0, 0.0], []], unit)
+    assert [x.tolist() for x in found.error.values()] == [[[[0.0, 0.0]]]]
+    assert study.streamed([[], [1.0]], unit).exact[found.units[0]].tolist() == [[[0.0, 1.0]]]
 
 
 def test_a_long_piece_of_a_register_goes_in_by_parts():
@@ -345,6 +355,11 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
         ("tree(e5m10, fan=0)", "takes all of k at once, in several sums"),
         ("dot(e5m10, align=12:rtz)", "takes all of k at once, and aligns them to the largest"),
         ("fix24.sat", "in a register that saturates, with C after them"),
+        (
+            '{a.fmt="e5m10", b.fmt="e5m10", c.fmt="e5m10", lanes=0, c_level="group", '
+            'group_sum.width=20, out.fmt="e5m10"}',
+            "in a register that ends with the last digit of any",
+        ),
         ("kulisch(e11m52)", "a register of 4229 digits; 4096 are the most"),
     ],
 )

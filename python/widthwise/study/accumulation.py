@@ -334,7 +334,8 @@ class Chain:
         if self.exact is None:
             self.exact = ExactSums(unit, x)
         self.exact.add(x)
-        for first in range(0, max(1, x.k), self.most):
+        # A block of no terms would still align and round what the register holds.
+        for first in range(0, x.k if self.length else max(1, x.k), self.most):
             self.advance(part(unit, x, first, min(x.k, first + self.most)), seed)
         self.length += x.k
         self.figures.append(self.exact.figures(self.unit, self.delivered(seed).reshape(1)))

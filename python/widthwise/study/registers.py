@@ -59,8 +59,11 @@ def why_no_register(unit: Unit) -> str | None:
     group = fields.get("group_sum", {})
     if "node_round" in group or "groups" in fields or fields["c_level"] != "group":
         return "takes all of k at once, in several sums"
-    if group.get("align", {}).get("reference") == "max_exponent":
+    reference = group.get("align", {}).get("reference", "exact")
+    if reference == "max_exponent":
         return "takes all of k at once, and aligns them to the largest"
+    if reference == "exact" and "width" in group:
+        return "takes all of k at once, in a register that ends with the last digit of any"
     if (digits := unit.widths()["group_sum.width"]) > WIDEST:
         return f"has a register of {digits} digits; {WIDEST} are the most that a format holds"
     return None

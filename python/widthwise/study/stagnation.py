@@ -177,7 +177,8 @@ def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
             blocks[-1][2:] = held
         elif wire.stage == "pack" and wire.slot == "chain.promote.round":
             held = [0, 0]
-    found = from_bits(sum(blocks, []), u.fields["out"]["fmt"]).reshape(len(blocks), 2, 2)
+    found = from_bits([code for block in blocks for code in block], u.fields["out"]["fmt"])
+    found = found.reshape(len(blocks), 2, 2)
     still = same(found[:, 0], found[:, 1])
     if x.c is not None and "promote" not in chain:
         still[0, 0] = same(found[0, 1, 0], x.c)
@@ -189,9 +190,9 @@ def moved_register(u: Unit, x: OneDot) -> np.ndarray:
     fields = u.fields
     fields.pop("chain", None)
     group = fields.get("group_sum", {})
-    saturates = group.get("overflow") == "saturate"
+    saturates = group.pop("overflow", "wrap") == "saturate"  # what wraps, wraps term by term
     width = group.pop("width") if saturates else None
-    alone = unit_of(fields | {"group_sum": {k: v for k, v in group.items() if k != "overflow"}})
+    alone = unit_of(fields | {"group_sum": group})
     alone = unit_of(alone.fields | {"out": {"fmt": register_format(alone)}})
     added = dot(x.a.reshape(-1, 1), x.b.reshape(-1, 1), unit=alone)
     if not isfinite(added).all():
