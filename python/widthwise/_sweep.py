@@ -96,12 +96,15 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         parameters: the values that each one takes.
     Raises:
         ValueError: a parameter that the text does not have, or one of it that has no values.
+        TypeError: a single value.
 
     >>> import widthwise as ww
     >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
     ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
     """
-    for name in parameters:
+    for name, values in parameters.items():
+        if not isinstance(values, Iterable):
+            raise TypeError(f"{name} = {values!r}: several values are wanted, as [{values!r}]")
         if "{" + name not in text:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
