@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 
@@ -18,3 +21,9 @@ def checked_threads(threads: int | None) -> int:
     if threads is not None and threads < 1:
         raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
     return threads or 0
+
+
+def several(name: str, x: Iterable[Any]) -> list[Any]:
+    if not isinstance(x, Iterable):
+        raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
+    return list(x)

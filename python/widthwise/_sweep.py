@@ -15,6 +15,7 @@ from ._create import array
 from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
+from ._settings import several
 from ._table import Findings
 from ._unit import Several, Unit, as_unit, as_units
 
@@ -102,14 +103,13 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
     ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
     """
-    for name, values in parameters.items():
-        if not isinstance(values, Iterable):
-            raise TypeError(f"{name} = {values!r}: several values are wanted, as [{values!r}]")
+    chosen = [several(name, values) for name, values in parameters.items()]
+    for name in parameters:
         if "{" + name not in text:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
             )
-    rows = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
+    rows = [dict(zip(parameters, values, strict=True)) for values in product(*chosen)]
     try:
         return Grid([text.format(**row) for row in rows], rows)
     except KeyError as missing:

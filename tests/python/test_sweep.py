@@ -131,5 +131,5 @@ def test_a_grid_names_what_does_not_fit(text, parameters, message):
 
 
 def test_a_grids_single_value_is_told():
-    with pytest.raises(TypeError, match=r"m = 3: several values are wanted, as \[3\]"):
+    with pytest.raises(TypeError, match=r"m = 3: several are wanted, as \[3\]"):
         ww.grid("mac(e5m{m})", m=3)

@@ -11,6 +11,7 @@ import numpy as np
 from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work
+from .._settings import several
 from .._table import Table, data_frame
 from .._unit import Several, Unit, as_units
 from .bounds import bound, likely_bound
@@ -19,7 +20,6 @@ from .operands import (
     ExactSums,
     checked_lengths,
     part,
-    several,
     shared_block,
     study_operands,
 )

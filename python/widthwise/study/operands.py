@@ -14,7 +14,7 @@ from .._convolution import pair
 from .._create import array
 from .._dot import Operands, adapted, summands
 from .._format import Format
-from .._settings import checked_seed, checked_threads
+from .._settings import checked_seed, checked_threads, several
 from .._unit import Unit
 
 MOST_LENGTHS = 48
@@ -93,12 +93,6 @@ def part(unit: Unit, x: Operands, first: int, last: int) -> Operands:
 def shared_block(units: Iterable[Unit]) -> int:
     """Where all units that scale blocks of terms begin a new one."""
     return math.lcm(*(unit.scale_block or 1 for unit in units))
-
-
-def several(name: str, x: Iterable[int]) -> list[int]:
-    if not isinstance(x, Iterable):
-        raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
-    return list(x)
 
 
 def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> list[int]:
