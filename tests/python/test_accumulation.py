@@ -322,6 +322,8 @@ def test_a_dictionary_of_units_is_compared():
     assert found.units == [str(unit) for unit in units.values()]
     assert study.error_growth([1.0] * 9, None, units).units == found.units
     assert ww.sweep(units, [1.0], [1.0])["unit"].tolist() == found.units
+    once = (k for k in (3, 9))  # an iterator serves all units
+    assert study.accumulation([1.0] * 9, None, units, lengths=once).lengths == [3, 9]
     named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
     assert study.error_growth([1.0] * 9, None, named).units == list(named)
 

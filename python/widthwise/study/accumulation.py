@@ -216,7 +216,7 @@ def accumulation(
     ends: list[int] = []
     for done, unit in enumerate(chosen, 1):
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
-        ends = checked_lengths(lengths, x.k, shared_block(chosen))
+        ends = checked_lengths(ends or lengths, x.k, shared_block(chosen))
         of_units[str(unit)] = drawn if draws(unit) else drawn[:1]
         figures[str(unit)] = prefix_figures(unit, x, ends, of_units[str(unit)], engine, threads)
         if progress:

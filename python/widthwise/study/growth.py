@@ -202,7 +202,7 @@ def error_growth(
     compared = as_units(units)
     for unit in compared:
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
-        chosen = checked_lengths(lengths, x.k, shared_block(compared))
+        chosen = checked_lengths(chosen or lengths, x.k, shared_block(compared))
         figures[str(unit)] = prefix_figures(unit, x, chosen, [0])[0]
     return ErrorGrowth(chosen, figures)
 
