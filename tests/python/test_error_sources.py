@@ -340,6 +340,10 @@ def test_the_smallest_width_is_found_from_above():
     "call, message",
     [
         (lambda: study.sources([1.0], None, "kahan(e5m10)"), "has chain.compensation; errors are"),
+        (
+            lambda: study.sources([1.0, 2.0], [1.0, np.nan], "mac(e5m10)"),
+            r"b: element \[1\] is NaN, which is no fraction",
+        ),
         (lambda: study.sources([[1.0]], None, "mac(e5m10)"), "one is studied: pass one row of"),
         (lambda: study.sources([1.0], None, "mac(e5m10)").total("luck"), "source = 'luck': it may"),
         (lambda: study.stagnation([], None, "mac(e5m10)"), "nothing is summed"),

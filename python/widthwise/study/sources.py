@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .._array import Array
 from .._format import Format
 from .._table import Findings, Table
 from .._trace import Trace, Wire, trace
@@ -183,8 +186,8 @@ class Account:
     def __init__(self, unit: Unit, x: OneDot) -> None:
         fields = unit.fields
         self.unit = unit
-        self.given = x.a.to_fractions() * x.b.to_fractions()
-        self.given_c: Fraction | None = Fraction() if x.c is None else x.c.to_fractions().item()
+        self.given = numbers("a", x.a) * numbers("b", x.b)
+        self.given_c: Fraction | None = Fraction() if x.c is None else numbers("c", x.c).item()
         self.late = fields.get("c_level") == "late"
         aligned = aligned_sums(unit)
         # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
@@ -271,6 +274,13 @@ class Account:
     def note(self, step: int, source: str, error: Fraction) -> None:
         if error:
             self.errors.append(Error(step, source, error))
+
+
+def numbers(name: str, x: Array) -> np.ndarray:
+    try:
+        return x.to_fractions()
+    except ValueError as why:
+        raise ValueError(f"{name}: {why}") from None
 
 
 def exponent(x: Fraction) -> int:
