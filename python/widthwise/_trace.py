@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -145,8 +145,8 @@ def in_decimal(wire: Wire) -> str:
     if Decimal(wire.value).copy_abs() == exact:
         return wire.value
     sign = "-" if wire.negative else ""
-    text = format(exact, f".{MOST_DIGITS}g")
-    return sign + text + ("" if Decimal(text) == exact else "…")
+    shown = Context(prec=MOST_DIGITS, rounding=ROUND_DOWN).plus(exact)
+    return f"{sign}{shown:.{MOST_DIGITS}g}" + ("" if shown == exact else "…")
 
 
 def shown(wire: Wire) -> tuple[Any, ...]:
