@@ -44,7 +44,14 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def bits(self) -> np.ndarray:
-        """The codes themselves, not a copy: uint8/16/32/64, or uint64 limbs on a last axis."""
+        """The codes themselves, not a copy: uint8/16/32/64, or uint64 limbs on a last axis.
+
+        >>> import widthwise as ww
+        >>> ww.array([1.0, -2.0], "e5m10").bits
+        array([15360, 49152], dtype=uint16)
+        >>> ww.zeros((3,), "binary128").bits.shape    # a last axis of limbs, the low one first
+        (3, 2)
+        """
         return self._bits
 
     def _with(self, bits: np.ndarray) -> Array:
@@ -52,7 +59,12 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def device(self) -> str:
-        """'cpu': this machine's memory."""
+        """'cpu': this machine's memory.
+
+        >>> import widthwise as ww
+        >>> ww.array([1.0], "e5m10").device
+        'cpu'
+        """
         return "cpu"
 
     def to_device(self, device: str) -> Any:
@@ -60,13 +72,26 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
         Raises:
             ValueError: there is no such GPU, and why.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0], "e5m10")
+        >>> x.to_device("cpu") is x
+        True
         """
         from ._device import to_device
 
         return self if device == "cpu" else to_device(self, device)
 
     def copy(self) -> Array:
-        """The same codes in memory of their own."""
+        """The same codes in memory of their own.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10")
+        >>> y = x.copy()
+        >>> y[0] = 3
+        >>> x
+        Array([1 2], e5m10)
+        """
         return Array._of(self._bits.copy(), self._format)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -89,6 +114,12 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
         Raises:
             ValueError: a value is not a float64's, and no rounding is named.
+
+        >>> import widthwise as ww
+        >>> ww.array([0.1, "inf"], "e4m3fn").to_float64()
+        array([0.1015625,       nan])
+        >>> ww.array("1/3", "e15m112").to_float64(rounding="rup")
+        array(0.33333333)
         """
         return _codes.to_float64(self, rounding)
 
@@ -98,12 +129,21 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         Raises:
             ValueError: there is an infinity or a NaN.
             OverflowError: a value's integers would pass 2^24 bits; `.to_scaled()` holds it.
+
+        >>> import widthwise as ww
+        >>> ww.array([0.1], "e4m3fn").to_fractions()
+        array([Fraction(13, 128)], dtype=object)
         """
         fractions = [self._fraction(i, *value) for i, value in enumerate(self._values())]
         return object_array(fractions, self.shape)
 
     def to_scaled(self) -> np.ndarray:
-        """The values as an object array of (integer, exponent): integer * 2**exponent, exact."""
+        """The values as an object array of (integer, exponent): integer * 2**exponent, exact.
+
+        >>> import widthwise as ww
+        >>> ww.array(["-3p1000000"], "e30m10").to_scaled()[0]
+        (-3, 1000000)
+        """
         scaled = []
         for i, (kind, negative, significand, exponent) in enumerate(self._values()):
             self._refuse_special(i, kind)
@@ -116,6 +156,10 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         Raises:
             ImportError: gmpy2 is not installed.
             OverflowError: an exponent is past gmpy2's 2^30; `.to_scaled()` holds it.
+
+        >>> import widthwise as ww
+        >>> ww.array(["1.5", "nan"], "e5m10").to_mpfr().tolist()
+        [mpfr('1.5',11), mpfr('nan')]
         """
         from ._mpfr import to_mpfr
 
@@ -140,7 +184,11 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     def argsort(self, axis: int | None = -1) -> np.ndarray:
         """Where the elements in order stand: by value, -0 before +0, NaN last; stable.
 
-        np.sort, np.argsort, np.min and np.max take Arrays, too.
+        np.sort, np.argsort, np.min, np.max, np.argmin and np.argmax take Arrays, too.
+
+        >>> import widthwise as ww
+        >>> ww.array([1.0, "nan", 0.0, -0.0], "e5m10").argsort()
+        array([3, 2, 0, 1])
         """
         from ._order import argsort
 
@@ -170,19 +218,44 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return Fraction(signed << exponent) if exponent >= 0 else Fraction(signed, 1 << -exponent)
 
     def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Array:
-        """The same numbers in another format, each rounded once. `how`: as in `ww.convert`."""
+        """The same numbers in another format, each rounded once. `how`: as in `ww.convert`.
+
+        >>> import widthwise as ww
+        >>> ww.array([3.3], "e5m10").astype("e4m3fn", "rup")
+        Array([3.5], e4m3fn)
+        """
         from ._elementwise import convert
 
+        if not isinstance(format, str | Format):
+            raise TypeError(
+                f"format = {format!r}: a text as 'e5m10' is wanted, or a ww.Format; "
+                "NumPy's numbers are .to_float64()"
+            )
         return convert(self, as_format(format), rounding=rounding, **how)
 
     def tolist(self) -> Any:
-        """The values as nested lists of floats; errors as of `.to_float64()`."""
+        """The values as nested lists of floats; errors as of `.to_float64()`.
+
+        >>> import widthwise as ww
+        >>> ww.array([[1.0, 0.1]], "e4m3fn").tolist()
+        [[1.0, 0.1015625]]
+        """
         return self.to_float64().tolist()
 
     def __float__(self) -> float:
         if self.size != 1:
             raise TypeError(f"an array of shape {self.shape} is not one number")
         return float(self.to_float64().reshape(()))
+
+    def __format__(self, spec: str) -> str:
+        """Of one number, as a float's; '' is str(x)."""
+        return format(float(self), spec) if spec else str(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what there is not: says where NumPy's method of the name is found."""
+            raise AttributeError(f"an Array has no {name!r}" + _functions.way_of_method(name))
 
     def __bool__(self) -> bool:
         raise TypeError("an array has no truth; compare its elements, as (x == y).all()")
@@ -226,7 +299,7 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._bits.__dlpack_device__()
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._bits, str(self._format))
 
     __hash__ = None  # type: ignore[assignment]
@@ -250,7 +323,12 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return np.array2string(places, formatter={"int_kind": shown}, separator=" ")
 
     def card(self) -> Card:
-        """What a notebook shows: each element's bits by field, its code and its exact value."""
+        """What a notebook shows: each element's bits by field, its code and its exact value.
+
+        >>> import widthwise as ww
+        >>> print(ww.array([1.5], "e2m1fn").card())  # doctest: +ELLIPSIS
+        e2m1fn, shape (1,)...
+        """
         from .display.bits import array_card
 
         return array_card(self)
@@ -263,7 +341,7 @@ def _restored(bits: np.ndarray, format: str) -> Array:
     return Array._of(bits, Format(format))
 
 
-def object_array(values: list, shape: tuple[int, ...]) -> np.ndarray:
+def object_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.reshape(shape)

@@ -13,11 +13,12 @@ from ._array import Array
 from ._elementwise import SETTINGS
 from ._format import Format, as_format
 from ._operands import broadcast, operand
+from ._settings import checked_seed
 
 TAKEN = {key: value for key, value in SETTINGS.items() if key != "flags"}
 
 
-def evaluate(steps: Iterable[tuple], *, flags: bool = False, **arrays: Any) -> Any:
+def evaluate(steps: Iterable[tuple[Any, ...]], *, flags: bool = False, **arrays: Any) -> Any:
     """What the last of some operations delivers, each done as by its own function.
 
     The arrays in between are never whole: a few thousand elements go through all steps at a time.
@@ -41,7 +42,7 @@ def evaluate(steps: Iterable[tuple], *, flags: bool = False, **arrays: Any) -> A
         raise ValueError("no arrays are given; pass them by name, as x=x")
     codes, shape = broadcast(values)
     places = {name: (i, x.format) for i, (name, x) in enumerate(values.items())}
-    made: list[tuple[Format, tuple]] = []
+    made: list[tuple[Format, tuple[Any, ...]]] = []
     for step in steps:
         name, prepared = prepare(step, places)
         places[name] = (len(values) + len(made), prepared[0])
@@ -57,7 +58,9 @@ def evaluate(steps: Iterable[tuple], *, flags: bool = False, **arrays: Any) -> A
     return (z, raised) if flags else z
 
 
-def prepare(step: tuple, places: dict[str, tuple[int, Format]]) -> tuple[str, tuple[Format, tuple]]:
+def prepare(
+    step: tuple[Any, ...], places: dict[str, tuple[int, Format]]
+) -> tuple[str, tuple[Format, tuple[Any, ...]]]:
     """A step's name, result format, and what the core takes."""
     given: Mapping[str, Any] = step[-1] if isinstance(step[-1], Mapping) else {}
     name, op, *names = step[:-1] if given or isinstance(step[-1], Mapping) else step
@@ -73,7 +76,7 @@ def prepare(step: tuple, places: dict[str, tuple[int, Format]]) -> tuple[str, tu
     to = step_format(name, how["format"], {x: places[x][1] for x in names})
     env = core.Env(how["rounding"], how["tininess"], how["nan"])
     indices = [places[x][0] for x in names]
-    return name, (to, (op, to._core, env, indices, how["seed"]))
+    return name, (to, (op, to._core, env, indices, checked_seed(how["seed"])))
 
 
 def step_format(name: str, wanted: Any, formats: dict[str, Format]) -> Format:

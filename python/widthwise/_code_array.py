@@ -26,18 +26,42 @@ class CodeArray:
 
     @property
     def format(self) -> Format:
+        """The format that the codes are of.
+
+        >>> import widthwise as ww
+        >>> ww.array([1.0], "half").format
+        Format('e5m10')
+        """
         return self._format
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Of the numbers; limbs of a wide code are no axis of it.
+
+        >>> import widthwise as ww
+        >>> ww.zeros((2, 3), "binary128").shape
+        (2, 3)
+        """
         return self._bits.shape[:-1] if self._format.limbs > 1 else self._bits.shape
 
     @property
     def ndim(self) -> int:
+        """How many axes there are.
+
+        >>> import widthwise as ww
+        >>> ww.zeros((2, 3), "binary128").ndim
+        2
+        """
         return len(self.shape)
 
     @property
     def size(self) -> int:
+        """How many numbers there are.
+
+        >>> import widthwise as ww
+        >>> ww.zeros((2, 3), "binary128").size
+        6
+        """
         return self._bits.size // self._format.limbs
 
     @property
@@ -48,16 +72,42 @@ class CodeArray:
         return self._with(_codes.bits(np.asarray(items), self._format))
 
     def reshape(self: Self, *shape: Any) -> Self:
+        """The same numbers in another shape, as NumPy's: a view where the strides allow it.
+
+        >>> import widthwise as ww
+        >>> ww.array([1.0, 2.0, 3.0, 4.0], "e4m3fn").reshape(2, -1)
+        Array([[1 2]
+         [3 4]], e4m3fn)
+        """
         return self._from_items(self._items.reshape(*shape))
 
     def ravel(self: Self) -> Self:
+        """The same numbers along one axis.
+
+        >>> import widthwise as ww
+        >>> ww.array([[1.0], [2.0]], "e4m3fn").ravel()
+        Array([1 2], e4m3fn)
+        """
         return self.reshape(-1)
 
     def transpose(self: Self, *axes: Any) -> Self:
+        """A view with the axes in another order; None turns them round.
+
+        >>> import widthwise as ww
+        >>> ww.zeros((2, 3, 4), "e4m3fn").transpose(2, 0, 1).shape
+        (4, 2, 3)
+        """
         return self._from_items(self._items.transpose(*axes))
 
     @property
     def T(self: Self) -> Self:
+        """A view with the axes turned round.
+
+        >>> import widthwise as ww
+        >>> ww.array([[1.0, 2.0]], "e4m3fn").T
+        Array([[1]
+         [2]], e4m3fn)
+        """
         return self.transpose()
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +99,14 @@ def text_of(x: Array, i: int) -> str:
 
 
 def readable(code: int, format: Format) -> str:
-    """A code's value: all of its digits where they are few, else the shortest that tell it."""
+    """A code's value: all of its digits where they are few, else the shortest that tell it, but
+    not fewer than the value itself has of six."""
     bits = from_integers([code], format)
-    return written_out(code, format, 21) or core.shortest(format._core, bits)[0]
+    shortest = core.shortest(format._core, bits)[0]
+    told = len(re.sub(r"e.*|\D", "", shortest).lstrip("0"))
+    return written_out(code, format, 21) or (
+        shortest if told >= 6 else core.decimal(format._core, bits, 6)[0]
+    )
 
 
 def written_out(code: int, format: Format, digits: int) -> str:

@@ -60,7 +60,9 @@ EXAMPLE = """
     """
 
 
-def comparison(name: str, how: str, what: str, result: str, *, swapped: bool = False) -> Callable:
+def comparison(
+    name: str, how: str, what: str, result: str, *, swapped: bool = False
+) -> Callable[..., Any]:
     """A function of two arrays that delivers truths. Swapped: x > y is y < x.
 
     result: of its docstring's example.
@@ -165,6 +167,14 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     """
     (a,) = operands({"x": x}, optional_format(format))
     return CLASSES[class_numbers(a)]
+
+
+ZEROS = np.char.endswith(CLASSES, "_zero")
+
+
+def iszero(x: Array) -> np.ndarray:
+    """Whether each is +0 or -0: booleans of x's shape (isZero, IEEE 754-2019, 5.7.2)."""
+    return ZEROS[class_numbers(x)]
 
 
 def signbit(x: Array) -> np.ndarray:

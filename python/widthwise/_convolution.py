@@ -14,14 +14,13 @@ from ._array import Array
 from ._device import DeviceBytes, empty, gpu_of_all, queue
 from ._dot import (
     check_engine_there,
-    checked_seed,
-    checked_threads,
     delivered,
     flat,
     operand,
     spread,
 )
 from ._product import Multiplier, bound_multiplier
+from ._settings import checked_seed, checked_threads
 from ._unit import Unit, as_unit
 
 Pair = int | tuple[int, int]
@@ -117,7 +116,7 @@ def convolved(
     arrays: dict[str, Any],
     shape: tuple[int, ...],
     flags: bool,
-    where: tuple,
+    where: tuple[Any, ...],
 ) -> Any:
     outputs = math.prod(shape)
     result = _codes.empty((outputs,), u.result_format)

@@ -14,6 +14,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._device import DeviceArray, found_on_gpu
 from ._format import Format, as_format
+from ._settings import checked_seed
 
 INVALID = 16
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
@@ -51,7 +52,7 @@ def array(
     if nan not in (None, "zero"):
         raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
     to = as_format(format)
-    env = core.Env(rounding, tininess)
+    env, seed = core.Env(rounding, tininess), checked_seed(seed)
     if (there := numbers_on_gpu(x)) is not None:
         return array_there(there, to, rounding, tininess, nan, flags, seed)
     source = x if isinstance(x, Array) else from_dtype(x)

@@ -79,12 +79,24 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def device(self) -> str:
-        """The engine that computes there: 'cuda', 'cuda:1'."""
+        """The engine that computes there: 'cuda', 'cuda:1'.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x.device  # doctest: +SKIP
+        'cuda'
+        """
         return name_of(self._place.gpu)
 
     @property
     def bits(self) -> Any:
-        """Not here: the codes lie in the GPU's memory."""
+        """Not here: the codes lie in the GPU's memory.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x.to_device("cpu").bits  # doctest: +SKIP
+        array([15360, 16384], dtype=uint16)
+        """
         raise TypeError(
             f"the codes lie on {self.device}, and this is done on the CPU; "
             "x.to_device('cpu') copies them here"
@@ -97,7 +109,13 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return np.asarray(Addresses(address, self._bits, self._place.owner))
 
     def contiguous(self) -> DeviceArray:
-        """Its elements side by side: itself, or a copy on the GPU."""
+        """Its elements side by side: itself, or a copy on the GPU.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x[::2].contiguous().shape  # doctest: +SKIP
+        (1,)
+        """
         if self._bits.flags.c_contiguous:
             return self
         z = empty(self._place.gpu, self.shape, self._format)
@@ -105,7 +123,13 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return z
 
     def to_device(self, device: str) -> Any:
-        """A copy on another device: 'cpu' is this machine, an Array; itself where it lies there."""
+        """A copy on another device: 'cpu' is this machine, an Array; itself where it lies there.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x.to_device("cpu")  # doctest: +SKIP
+        Array([1 2], e5m10)
+        """
         if device == self.device:
             return self
         x = self.contiguous()
@@ -115,11 +139,23 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return here if device == "cpu" else to_device(here, device)
 
     def to_float64(self, rounding: str | None = None) -> np.ndarray:
-        """The values, on this machine: see `Array.to_float64`."""
+        """The values, on this machine: see `Array.to_float64`.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x.to_float64()  # doctest: +SKIP
+        array([1., 2.])
+        """
         return self.to_device("cpu").to_float64(rounding)
 
     def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Any:
-        """The same numbers in another format, on the GPU. `how`: as in `ww.convert`."""
+        """The same numbers in another format, on the GPU. `how`: as in `ww.convert`.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
+        >>> x.astype("e4m3fn").format  # doctest: +SKIP
+        Format('e4m3fn')
+        """
         from ._elementwise import convert
 
         return convert(self, as_format(format), rounding=rounding, **how)

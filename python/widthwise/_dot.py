@@ -17,6 +17,7 @@ from ._create import code_array
 from ._device import DeviceArray, DeviceBytes, empty, gpu_of_all, name_of, queue, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
+from ._settings import checked_seed, checked_threads
 from ._unit import Unit, as_unit
 
 
@@ -474,19 +475,6 @@ def check_engine_there(engine: str, gpu: int) -> None:
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
     return core.PreparedUnit(unit._core, k, bound_multiplier(multiplier))
-
-
-def checked_threads(threads: int | None) -> int:
-    """As the core wants it: 0 is one a core."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
-    return threads or 0
-
-
-def checked_seed(seed: int) -> int:
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")
-    return seed
 
 
 def delivered(

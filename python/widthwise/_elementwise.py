@@ -17,6 +17,7 @@ from ._code_array import CodeArray
 from ._device import DeviceArray, DeviceBytes, copied_in, empty, gpu_of_all, queue, spread_there
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, common_shape, operands, result_format
+from ._settings import checked_seed
 
 HOW = """
     Args:
@@ -58,7 +59,7 @@ def compute(
     seed: int = 0,
 ) -> Any:
     """The one way from operands to the core and back."""
-    env = environment(rounding, tininess, nan)
+    env, seed = environment(rounding, tininess, nan), checked_seed(seed)
     if format is None and alike(args):
         to, shape = args[0]._format, args[0]._bits.shape
         result = np.empty(shape, args[0]._bits.dtype)
@@ -127,7 +128,7 @@ def shown(call: str, result: str) -> str:
     return f"\n    >>> import widthwise as ww\n    >>> {call}\n    {result}\n    "
 
 
-def rounding_operation(op: str, what: str, *example: str) -> Callable:
+def rounding_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
     """A function of as many arrays as the operation has operands, with every setting."""
     names = NAMES[: core.arity(op)]
 
@@ -140,7 +141,7 @@ def rounding_operation(op: str, what: str, *example: str) -> Callable:
     return function
 
 
-def exact_operation(op: str, what: str, *example: str) -> Callable:
+def exact_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
     """A function whose result is a code of its first operand's format, unrounded."""
     names = NAMES[: core.arity(op)]
 
@@ -361,7 +362,7 @@ def scaleb(
             f"x has shape {a.shape} and n has shape {powers.shape}; they do not broadcast to one"
         ) from None
     steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64).reshape(shape)
-    env = core.Env(rounding, tininess, nan)
+    env, seed = core.Env(rounding, tininess, nan), checked_seed(seed)
     if (gpu := gpu_of_all({"x": a})) is not None:
         return scaled_there(gpu, a, steps, to, env, flags, seed)
     spread = Array._of(
@@ -423,7 +424,8 @@ def to_integer(
     words = np.empty(a.shape, np.uint64)
     raised = np.empty(a.shape, np.uint8) if flags else None
     bits = np.ascontiguousarray(a.bits)
-    core.to_integers(width, signed, core.Env(rounding), a.format._core, bits, words, raised, seed)
+    env = core.Env(rounding)
+    core.to_integers(width, signed, env, a.format._core, bits, words, raised, checked_seed(seed))
     result = words.view(np.int64).astype(dtype) if signed else words.astype(dtype)
     return (result, raised) if flags else result
 
@@ -458,7 +460,7 @@ def from_integer(
     if integers.dtype.kind not in "iu":
         raise TypeError(f"n holds {integers.dtype}; integers of up to 64 bits are wanted")
     to = as_format(format)
-    result, raised = from_integers(integers, to, core.Env(rounding, tininess), seed)
+    result, raised = from_integers(integers, to, core.Env(rounding, tininess), checked_seed(seed))
     return (result, raised) if flags else result
 
 

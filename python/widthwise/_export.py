@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def export(
     unit: str | Unit,
-    directory: str | os.PathLike,
+    directory: str | os.PathLike[str],
     name: str | None = None,
     *,
     rtl: bool | None = None,

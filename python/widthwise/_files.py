@@ -61,7 +61,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Returns:
         An Array; of a .npz a dict of them. What was no Array is the NumPy array it was.
     Raises:
-        ValueError: no such file, or what it holds is neither numbers nor codes.
+        FileNotFoundError: there is no such file.
+        ValueError: what it holds is neither numbers nor codes.
 
     >>> import io, numpy as np, widthwise as ww
     >>> file = io.BytesIO()

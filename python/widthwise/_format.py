@@ -65,91 +65,155 @@ class Format:
     def __hash__(self) -> int:
         return hash(self._text)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Format, (self._text,)
 
     # --- Fields ---
 
     @property
     def width(self) -> int:
-        """Bits of a code."""
+        """Bits of a code.
+
+        >>> Format("e5m10").width
+        16
+        """
         return self._core.width
 
     @property
     def exponent_bits(self) -> int:
-        """Bits of the exponent field."""
+        """Bits of the exponent field.
+
+        >>> Format("e5m10").exponent_bits
+        5
+        """
         return self._core.exp_bits
 
     @property
     def fraction_bits(self) -> int:
-        """Bits of the fraction field."""
+        """Bits of the fraction field.
+
+        >>> Format("e5m10").fraction_bits
+        10
+        """
         return self._core.frac_bits
 
     @property
     def precision(self) -> int:
-        """Bits of the significand, the hidden one included."""
+        """Bits of the significand, the hidden one included.
+
+        >>> Format("e5m10").precision
+        11
+        """
         return self._core.precision
 
     @property
     def bias(self) -> int:
-        """Exponent field minus exponent of a normal number."""
+        """Exponent field minus exponent of a normal number.
+
+        >>> Format("e5m10").bias
+        15
+        """
         return self._core.bias
 
     @property
     def emin(self) -> int:
-        """Exponent of the least normal number."""
+        """Exponent of the least normal number.
+
+        >>> Format("e5m10").emin
+        -14
+        """
         return self._core.emin
 
     @property
     def emax(self) -> int:
-        """Exponent of the largest finite number."""
+        """Exponent of the largest finite number.
+
+        >>> Format("e5m10").emax
+        15
+        """
         return self._core.emax
 
     @property
     def signed(self) -> bool:
-        """Whether there is a sign bit."""
+        """Whether there is a sign bit.
+
+        >>> Format("e5m10").signed, Format("e8m0fnu").signed
+        (True, False)
+        """
         return self._core.is_signed
 
     @property
     def has_inf(self) -> bool:
-        """Whether a code is infinity."""
+        """Whether a code is infinity.
+
+        >>> Format("e5m2").has_inf, Format("e4m3fn").has_inf
+        (True, False)
+        """
         return self._core.has_inf
 
     @property
     def has_nan(self) -> bool:
-        """Whether a code is NaN."""
+        """Whether a code is NaN.
+
+        >>> Format("e4m3fn").has_nan, Format("e2m1fn").has_nan
+        (True, False)
+        """
         return self._core.has_nan
 
     @property
     def has_subnormals(self) -> bool:
-        """Whether exponent field 0 holds subnormal numbers."""
+        """Whether exponent field 0 holds subnormal numbers.
+
+        >>> Format("e5m10").has_subnormals, Format("e5m10;sub=no").has_subnormals
+        (True, False)
+        """
         return self._core.subnormals and self._core.zero
 
     @property
     def daz(self) -> bool:
-        """Policy: subnormal operands are read as zero."""
+        """Policy: subnormal operands are read as zero.
+
+        >>> Format("e5m10;daz").daz, Format("e5m10").daz
+        (True, False)
+        """
         return self._core.daz
 
     @property
     def ftz(self) -> bool:
-        """Policy: subnormal results become zero."""
+        """Policy: subnormal results become zero.
+
+        >>> Format("e5m10;ftz").ftz, Format("e5m10").ftz
+        (True, False)
+        """
         return self._core.ftz
 
     @property
     def overflow(self) -> str:
-        """Policy: what a result too large becomes; ieee, inf, max or nan."""
+        """Policy: what a result too large becomes; ieee, inf, max or nan.
+
+        >>> Format("e5m10").overflow, Format("e5m10;overflow=max").overflow
+        ('ieee', 'max')
+        """
         return self._core.overflow
 
     # --- Codes ---
 
     @property
     def dtype(self) -> np.dtype:
-        """Of an array of codes; with more than 64 bits, of their limbs."""
+        """Of an array of codes; with more than 64 bits, of their limbs.
+
+        >>> Format("e5m10").dtype, Format("binary128").dtype
+        (dtype('uint16'), dtype('uint64'))
+        """
         return np.dtype(f"u{min(8, self._core.item_bytes)}")
 
     @property
     def limbs(self) -> int:
-        """uint64 limbs of a code of more than 64 bits, least significant first; else 1."""
+        """uint64 limbs of a code of more than 64 bits, least significant first; else 1.
+
+        >>> Format("e5m10").limbs, Format("binary128").limbs
+        (1, 2)
+        """
         return self._core.limbs
 
     @property
@@ -183,32 +247,56 @@ class Format:
 
     @property
     def max_finite(self) -> int | Fraction:
-        """The largest number. OverflowError where it is too long; `_scaled` holds any."""
+        """The largest number. OverflowError where it is too long; `_scaled` holds any.
+
+        >>> Format("e4m3fn").max_finite
+        448
+        """
         return self._exact("max_finite")
 
     @property
     def min_normal(self) -> int | Fraction:
-        """The least normal number."""
+        """The least normal number.
+
+        >>> Format("e4m3fn").min_normal
+        Fraction(1, 64)
+        """
         return self._exact("min_normal")
 
     @property
     def min_subnormal(self) -> int | Fraction:
-        """The least number above zero."""
+        """The least number above zero.
+
+        >>> Format("e4m3fn").min_subnormal
+        Fraction(1, 512)
+        """
         return self._exact(self._least())
 
     @property
     def max_finite_scaled(self) -> tuple[int, int]:
-        """The largest number as (integer, exponent): integer * 2**exponent."""
+        """The largest number as (integer, exponent): integer * 2**exponent.
+
+        >>> Format("e4m3fn").max_finite_scaled    # 7 * 2^6
+        (7, 6)
+        """
         return self._scaled("max_finite")
 
     @property
     def min_normal_scaled(self) -> tuple[int, int]:
-        """The least normal number, likewise."""
+        """The least normal number, likewise.
+
+        >>> Format("e40m10").min_normal_scaled
+        (1, -549755813886)
+        """
         return self._scaled("min_normal")
 
     @property
     def min_subnormal_scaled(self) -> tuple[int, int]:
-        """The least number above zero, likewise."""
+        """The least number above zero, likewise.
+
+        >>> Format("e4m3fn").min_subnormal_scaled
+        (1, -9)
+        """
         return self._scaled(self._least())
 
     def _least(self) -> str:
@@ -216,13 +304,22 @@ class Format:
 
     @property
     def epsilon(self) -> int | Fraction:
-        """From 1 to the next number, as if 1 were in range: 2**-fraction_bits."""
+        """From 1 to the next number, as if 1 were in range: 2**-fraction_bits.
+
+        >>> Format("e5m10").epsilon
+        Fraction(1, 1024)
+        """
         return Fraction(1, 1 << self.fraction_bits) if self.fraction_bits else 1
 
     # --- Shown ---
 
     def facts(self) -> dict[str, Any]:
-        """Everything of the above, for tables: JSON's types, values as text."""
+        """Everything of the above, for tables: JSON's types, values as text.
+
+        >>> facts = Format("e4m3fn").facts()
+        >>> facts["precision"], facts["codes"]["max_finite"], facts["values"]["max_finite"]
+        (4, '0x7e', '448')
+        """
         from ._codes import readable
 
         return {
@@ -245,7 +342,11 @@ class Format:
         }
 
     def table(self) -> Table:
-        """The same as rows: what, its value, its code."""
+        """The same as rows: what, its value, its code.
+
+        >>> Format("e2m1fn").table().rows[-1]
+        ('max_finite', '6', '0x7')
+        """
         facts = self.facts()
         codes, values = facts.pop("codes"), facts.pop("values")
         rows = [(key, str(value), "") for key, value in facts.items()]
@@ -274,7 +375,7 @@ def optional_format(format: str | Format | None) -> Format | None:
     return None if format is None else as_format(format)
 
 
-class Formats(Mapping):
+class Formats(Mapping[str, Format]):
     """The formats that have names. Any other is one `ww.Format(text)` away.
 
     >>> formats["binary16"], "e4m3fn" in formats

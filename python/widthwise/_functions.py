@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,15 @@ WAY_OUT = {
     "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
+    **dict.fromkeys(
+        ("zeros_like", "ones_like", "empty_like", "full_like"), "take ww.zeros(shape, format)"
+    ),
+    "outer": "x[:, None] * y rounds each product once",
+    "diff": "x[1:] - x[:-1] rounds each difference once",
+    "unique": "np.sort(x) puts equal ones beside each other",
+    "norm": "ww.sqrt(ww.dot(x, x, unit=...)) says in which order it sums",
+    **dict.fromkeys(("isclose", "allclose"), "x.to_fractions() or x.to_float64() tell how far"),
+    "mean": "divide what ww.sum(x, unit=...) gives",
     "convolve": "ww.conv1d(x, w, unit=...) sums in an order that is written down",
     "savetxt": "np.save keeps every bit, and ww.load reads it",
 }
@@ -40,15 +50,27 @@ WAY_OUT = {
 
 def own() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Those done in our own way. Filled late, for these modules import Array."""
-    from . import _files, _order
+    from . import _compare, _elementwise, _files, _order
 
+    def of_truths(function: Callable[..., Any]) -> Callable[..., Any]:
+        """NaN is true, too: all that is not zero."""
+        return lambda x, *args, **how: function(~_compare.iszero(x), *args, **how)
+
+    truths = (np.any, np.all, np.nonzero, np.flatnonzero, np.argwhere, np.count_nonzero)
     return {
+        **{function: of_truths(function) for function in truths},
+        np.argmax: _order.argmax,
+        np.argmin: _order.argmin,
         np.argsort: _order.argsort,
+        np.around: round_to_integers,
         np.array_equal: array_equal,
         np.broadcast_arrays: broadcast_arrays,
+        np.clip: _order.clip,
+        np.fix: partial(_elementwise.round_to_integral, rounding="rtz"),
         np.max: _order.greatest,
         np.min: _order.least,
         np.ndim: lambda x: x.ndim,
+        np.round: round_to_integers,
         np.save: _files.save,
         np.savez: _files.savez,
         np.savez_compressed: _files.savez_compressed,
@@ -77,6 +99,22 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     format = common_format(name, [args[i] for i in places if i < len(args)])
     taken = [codes(x, format) if i in places else x for i, x in enumerate(args)]
     return arrays(function(*taken, **kwargs), format)
+
+
+METHODS = {
+    "dtype": ".format is the numbers', .bits.dtype their codes'",
+    "flatten": ".ravel() and .copy() are there",
+    "item": "float(x) is one number's value, .to_fractions() exact",
+}
+
+
+def way_of_method(name: str) -> str:
+    """What an ndarray's user takes in place of a method; nothing for any other name."""
+    function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
+    if name in METHODS or name in WAY_OUT:
+        return f": {METHODS.get(name) or WAY_OUT[name]}"
+    taken = function is not None and (function in ON_CODES or function in own())
+    return f": np.{name}(x) takes Arrays" if taken else ""
 
 
 def common_format(name: str, operands: list[Any]) -> Format:
@@ -132,6 +170,18 @@ def array_equal(x: Any, y: Any, equal_nan: bool = False) -> bool:
     if equal_nan:
         same = same | (_compare.isnan(x) & _compare.isnan(y))
     return bool(same.all())
+
+
+def round_to_integers(x: Any, decimals: int = 0) -> Any:
+    """np.round: halves to even."""
+    from . import _elementwise
+
+    if decimals != 0:
+        raise TypeError(
+            f"np.round to decimals = {decimals} is not defined on Arrays: a format has binary "
+            "places; ww.convert rounds to fewer of them"
+        )
+    return _elementwise.round_to_integral(x)
 
 
 def bits_of(x: Any) -> Any:

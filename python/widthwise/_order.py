@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes, _compare, _elementwise
+from . import _codes, _compare, _elementwise, _functions
 from ._array import Array
 
 
@@ -57,3 +57,37 @@ def extreme(name: str, choose: Any, x: Array, axis: int | None, how: dict[str, A
         half = (len(rest) + 1) // 2
         rest = choose(rest[:half], rest[-half:])  # those in both are chosen from twice
     return rest[0]
+
+
+def argmin(x: Array, axis: int | None = None, **how: Any) -> Any:
+    """Where the first of the least stands: -0 before +0; the first NaN, if there is one."""
+    return extreme_place("argmin", lambda y: argsort(y)[..., 0], x, axis, how)
+
+
+def argmax(x: Array, axis: int | None = None, **how: Any) -> Any:
+    """The same of the greatest: in the order from behind the first of its equals is the last."""
+
+    def last(y: Array) -> Any:
+        return y.shape[-1] - 1 - argsort(y[..., ::-1])[..., -1]
+
+    return extreme_place("argmax", last, x, axis, how)
+
+
+def extreme_place(name: str, place: Any, x: Array, axis: int | None, how: dict[str, Any]) -> Any:
+    if how:
+        raise TypeError(f"np.{name} with {', '.join(how)} is not defined on Arrays: name axis")
+    rows = x.ravel() if axis is None else x._from_items(np.moveaxis(x._items, axis, -1))
+    if rows.shape[-1] == 0:
+        raise ValueError(f"x of shape {x.shape} has no element along axis {axis}: it has no {name}")
+    nan = _compare.isnan(rows)
+    return np.where(nan.any(axis=-1), nan.argmax(axis=-1), place(rows))[()]
+
+
+def clip(x: Array, a_min: Any = None, a_max: Any = None, **how: Any) -> Array:
+    """Each element, or the end of the range that it lies past; NaN stays (754-2019, 9.6)."""
+    a_min, a_max = how.pop("min", a_min), how.pop("max", a_max)
+    if how:
+        raise TypeError(f"np.clip with {', '.join(how)} is not defined on Arrays: name the ends")
+    _functions.common_format("clip", [y for y in (x, a_min, a_max) if y is not None])
+    z = x if a_min is None else _elementwise.maximum(x, a_min)
+    return z if a_max is None else _elementwise.minimum(z, a_max)

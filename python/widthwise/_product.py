@@ -37,7 +37,7 @@ class Product:
         name = "" if self.name is None else f", name={self.name!r}"
         return f"ww.product({self.text!r}{name})"
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return product, (self.text, self.name)
 
 

@@ -15,8 +15,9 @@ from ._create import array
 from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
+from ._settings import several
 from ._table import Findings
-from ._unit import Unit, as_unit
+from ._unit import Several, Unit, as_unit, as_units
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
 EXACT = "kulisch(binary64)"
@@ -96,17 +97,19 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         parameters: the values that each one takes.
     Raises:
         ValueError: a parameter that the text does not have, or one of it that has no values.
+        TypeError: a single value.
 
     >>> import widthwise as ww
     >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
     ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
     """
+    chosen = [several(name, values) for name, values in parameters.items()]
     for name in parameters:
         if "{" + name not in text:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
             )
-    rows = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
+    rows = [dict(zip(parameters, values, strict=True)) for values in product(*chosen)]
     try:
         return Grid([text.format(**row) for row in rows], rows)
     except KeyError as missing:
@@ -134,14 +137,20 @@ class SweepResult(Findings):
         self.meta = meta
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
-        """The units with the least of a metric (of `exact`, with the most)."""
+        """The units with the least of a metric (of `exact`, with the most).
+
+        >>> import widthwise as ww
+        >>> found = ww.sweep(["mac(e4m3)", "mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0])
+        >>> found.best("rel_norm", 2)["unit"].tolist()
+        ['mac(e5m10)', 'mac(e4m3)']
+        """
         values = self[metric] * (-1.0 if metric == "exact" else 1.0)
         order = np.argsort(values, kind="stable")[:count]
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
 
 
 def sweep(
-    units: str | Unit | Iterable[str | Unit],
+    units: Several,
     a: Any,
     b: Any,
     *,
@@ -158,7 +167,8 @@ def sweep(
     Each unit rounds a and b to its own formats first: what that loses counts, too.
 
     Args:
-        units: texts, Units, or a grid (`ww.grid`). Units with block scales are not swept.
+        units: texts, Units, a dictionary of ww.Unit, or a grid (`ww.grid`). Units with block
+            scales are not swept.
         a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
         metrics: of |computed - exact| over all outputs that are numbers: 'max_abs', 'mean_abs';
             relative to the exact output where that is not 0: 'max_rel', 'mean_rel'; 'rel_norm',
@@ -179,7 +189,7 @@ def sweep(
     >>> found["max_abs"].tolist()
     [0.25, 0.0]
     """
-    listed = [as_unit(u) for u in ([units] if isinstance(units, str | Unit) else units)]
+    listed = as_units(units)
     parameters = units.parameters if isinstance(units, Grid) else [{} for _ in listed]
     check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
@@ -287,8 +297,6 @@ def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 
 def check_request(units: Sequence[Unit], metrics: Sequence[str], engine: str) -> None:
     check(engine)
-    if not units:
-        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
     for name in metrics:
         if name not in METRICS:
             raise ValueError(f"metrics: {name!r} is none of {', '.join(METRICS)}")
@@ -307,7 +315,7 @@ def values(name: str, x: Any) -> np.ndarray:
 
 
 def product_of(
-    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict[str, Any]
 ) -> np.ndarray:
     x, y = array(a, unit.a, rounding=rounding), array(b, unit.b, rounding=rounding)
     z = matmul(x, y, unit=unit, engine=engine, **options)

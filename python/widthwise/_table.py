@@ -22,7 +22,11 @@ class Table:
         return len(self.rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dictionary a row, for JSON and data frames."""
+        """A dictionary a row, for JSON and data frames.
+
+        >>> Table(["unit", "error"], [("a", 1.5)]).records()
+        [{'unit': 'a', 'error': 1.5}]
+        """
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def __str__(self) -> str:
@@ -67,7 +71,11 @@ class Findings(Table):
         return np.array([row[i] for row in self.rows])
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars, which has to be installed."""
+        """A data frame of pandas or polars, which has to be installed.
+
+        >>> Findings(["unit", "error"], [("a", 1.5)]).to_dataframe().shape
+        (1, 2)
+        """
         return data_frame({name: list(self[name]) for name in self.columns}, library)
 
 

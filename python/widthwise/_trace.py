@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import ROUND_DOWN, Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,12 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._device import name_of, queue
-from ._dot import Operands, checked_seed, codes_there, prepared
+from ._dot import Operands, codes_there, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier
+from ._settings import checked_seed
 from ._table import Table
 from ._unit import Unit, as_unit
 
@@ -47,11 +49,12 @@ class Trace:
     """
 
     def __init__(
-        self, title: str, wires: list[tuple], result: Array, unit: Unit | None = None
+        self, title: str, wires: list[tuple[Any, ...]], result: Array, unit: Unit | None = None
     ) -> None:
         self.title = title
         self.result = result
         self.unit = unit
+        self._formats: dict[str, Format] = {}
         self.wires = [Wire._make((*row[:5], int(row[5], 16), *row[6:])) for row in wires]
 
     def __len__(self) -> int:
@@ -64,17 +67,28 @@ class Trace:
         return self.wires[i]
 
     def format_of(self, wire: Wire) -> Format:
-        """Of the code at a `pack`: that of the rounding which its slot names."""
+        """Of the code at a `pack`: that of the rounding which its slot names.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.0], "e4m3fn")
+        >>> trace = ww.trace("mac(e4m3fn, sum=e5m10)", x, x)
+        >>> [str(trace.format_of(wire)) for wire in trace if wire.stage == "pack"]
+        ['e4m3fn', 'e5m10']
+        """
         if self.unit is None:
             return self.result.format
-        fields: Any = self.unit.fields
-        out = fields["out"]  # which a compensated sum's other roundings take too
-        for key in wire.slot.split("."):
-            fields = fields.get(key, {}) if isinstance(fields, dict) else {}
-        return Format(fields.get("fmt", out["fmt"]))
+        if wire.slot not in self._formats:
+            self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
+        return self._formats[wire.slot]
 
     def table(self) -> Table:
-        """A row a wire: its number in decimal, and its significand and exponent."""
+        """A row a wire: its number in decimal, and its significand and exponent.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5, 2.0], "e4m3fn")
+        >>> ww.trace_operation("multiply", *x).table().records()[2]["value"]
+        '3'
+        """
         columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
         return Table(columns, [shown(wire) for wire in self.wires])
 
@@ -97,19 +111,51 @@ class Trace:
         return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row a wire. Needs pandas."""
+        """A pandas DataFrame, a row a wire. Needs pandas.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5, 2.0], "e4m3fn")
+        >>> ww.trace_operation("multiply", *x).to_dataframe()["stage"].tolist()[:3]
+        ['unpack', 'unpack', 'exact']
+        """
         import pandas as pd
 
         return pd.DataFrame(self.wires, columns=Wire._fields)
 
 
-def shown(wire: Wire) -> tuple:
+def format_of_slot(u: Unit, slot: str) -> Format:
+    fields: Any = u.fields
+    out = fields["out"]  # which a compensated sum's other roundings take too
+    for key in slot.split("."):
+        fields = fields.get(key, {}) if isinstance(fields, dict) else {}
+    return Format(fields.get("fmt", out["fmt"]))
+
+
+MOST_DIGITS = 21  # of a number in decimal
+MOST_BITS = 2000  # between a number's digits and the point; further apart it is told to 12 digits
+
+
+def in_decimal(wire: Wire) -> str:
+    """All digits where 21 hold them, else so many, and an ellipsis."""
+    zeros = (wire.significand & -wire.significand).bit_length() - 1
+    m, q = wire.significand >> max(0, zeros), wire.exponent + zeros
+    if wire.kind != "finite" or wire.stage == "pack" or abs(q) + m.bit_length() > MOST_BITS:
+        return wire.value
+    exact = Decimal(m << q) if q >= 0 else Decimal(f"{m * 5**-q}e{q}")
+    if Decimal(wire.value).copy_abs() == exact:
+        return wire.value
+    sign = "-" if wire.negative else ""
+    shown = Context(prec=MOST_DIGITS, rounding=ROUND_DOWN).plus(exact)
+    return f"{sign}{shown:.{MOST_DIGITS}g}" + ("" if shown == exact else "…")
+
+
+def shown(wire: Wire) -> tuple[Any, ...]:
     lane = "c" if wire.lane < 0 else str(wire.lane)
     sign = "-" if wire.negative and wire.stage != "pack" else ""
     if wire.kind in ("infinite", "nan"):
         return wire.stage, wire.slot, lane, wire.value, "", ""
     exponent = "" if wire.stage == "pack" else f"2^{wire.exponent}"
-    return wire.stage, wire.slot, lane, wire.value, f"{sign}0x{wire.significand:x}", exponent
+    return wire.stage, wire.slot, lane, in_decimal(wire), f"{sign}0x{wire.significand:x}", exponent
 
 
 def trace(
@@ -160,7 +206,7 @@ def trace(
 
 def traced_there(
     gpu: int, u: Unit, x: Operands, seed: int, index: int, multiplier: Multiplier
-) -> list[tuple]:
+) -> list[tuple[Any, ...]]:
     """By a thread of the GPU whose memory the operands are in."""
     if multiplier is not None:
         raise ValueError(
@@ -207,6 +253,6 @@ def trace_operation(
     to = result_format(arrays, wanted)
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
-    wires = core.trace_operation(op, to._core, env, pairs, seed)
+    wires = core.trace_operation(op, to._core, env, pairs, checked_seed(seed))
     result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
     return Trace(f"{op} in {to}, {rounding}", wires, result)

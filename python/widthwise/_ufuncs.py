@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def table() -> dict[np.ufunc, Callable]:
+def table() -> dict[np.ufunc, Callable[..., Any]]:
     """Those that take an Array. Filled late, for these modules import Array."""
     from . import _compare, _dot, _elementwise
 
@@ -19,6 +19,7 @@ def table() -> dict[np.ufunc, Callable]:
         np.multiply: _elementwise.multiply,
         np.divide: _elementwise.divide,
         np.sqrt: _elementwise.sqrt,
+        np.square: lambda x: _elementwise.multiply(x, x),
         np.negative: _elementwise.negate,
         np.absolute: _elementwise.abs,
         np.fabs: _elementwise.abs,
@@ -46,17 +47,19 @@ def table() -> dict[np.ufunc, Callable]:
     }
 
 
-_table: dict[np.ufunc, Callable] = {}
+_table: dict[np.ufunc, Callable[..., Any]] = {}
 WAY_OUT = {
     "add.reduce": "ww.sum(x, unit=...) sums in an order that is written down",
     "remainder": "ww.remainder is IEEE 754's; Python's % is not rounded correctly by anyone",
     "ldexp": "take ww.scaleb",
     "nextafter": "take ww.next_up or ww.next_down",
+    "power": "x * x rounds each product",
+    "reciprocal": "ww.divide(one, x) takes ww.array(1, format)",
     "fmod": "ww.remainder is IEEE 754's",
 }
 
 
-def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
+def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from ._array import kind_of
     from ._code_array import CodeArray
 
@@ -65,6 +68,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple, kwargs: dict) -> Any:
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     if method != "__call__" or kwargs or ufunc not in _table:
         hint = WAY_OUT.get(name, "x.to_float64() leaves exact arithmetic to you")
+        if "out" in kwargs and ufunc in _table:
+            hint = "assign, as x = x + y in place of x += y, or z[...] = x + y"
         settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
         raise TypeError(f"np.{name}{settings} is not defined on Arrays: {hint}")
     formats = {x.format for x in inputs if isinstance(x, CodeArray)}

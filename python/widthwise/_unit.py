@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
@@ -45,8 +45,16 @@ class Unit:
         return self
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike) -> Unit:
-        """Read the long form from a file: the keys of one unit, or one table that holds them."""
+    def from_toml(cls, path: str | os.PathLike[str]) -> Unit:
+        """Read the long form from a file: the keys of one unit, or one table that holds them.
+
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "unit.toml")
+        ...     _ = path.write_text(Unit("mac(e5m10)").to_toml())
+        ...     Unit.from_toml(path)
+        Unit('mac(e5m10)')
+        """
         with open(path, encoding="utf-8") as file:
             text = file.read()
         try:
@@ -55,7 +63,12 @@ class Unit:
             raise ValueError(f"{path}: {why}") from None
 
     def to_toml(self, name: str = "") -> str:
-        """The long form: a line a field, those that have their default left out."""
+        """The long form: a line a field, those that have their default left out.
+
+        >>> print(Unit("mac(e5m10)").to_toml())  # doctest: +ELLIPSIS
+        a.fmt = "e5m10"
+        ...
+        """
         return self._core.to_toml(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -73,70 +86,114 @@ class Unit:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Unit, (str(self),)
 
     # --- Fields ---
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The keys of the long form, nested as TOML nests them."""
+        """The keys of the long form, nested as TOML nests them.
+
+        >>> Unit("mac(e5m10)").fields["product"]
+        {'round': {'fmt': 'e5m10'}}
+        """
         import tomllib
 
         return tomllib.loads(self.to_toml())
 
     @property
     def a(self) -> Format:
-        """Of the first operands."""
+        """Of the first operands.
+
+        >>> Unit("mac(e4m3fn, b=e5m2)").a
+        Format('e4m3fn')
+        """
         return Format._of(self._core.a)
 
     @property
     def b(self) -> Format:
-        """Of the second operands."""
+        """Of the second operands.
+
+        >>> Unit("mac(e4m3fn, b=e5m2)").b
+        Format('e5m2')
+        """
         return Format._of(self._core.b)
 
     @property
     def c(self) -> Format:
-        """Of what the products are added to."""
+        """Of what the products are added to.
+
+        >>> Unit("hopper.e4m3.f32").c
+        Format('e8m23')
+        """
         return Format._of(self._core.c)
 
     @property
     def result_format(self) -> Format:
-        """Of what `ww.dot` delivers."""
+        """Of what `ww.dot` delivers.
+
+        >>> Unit("mac(e5m10, final=e4m3fn)").result_format
+        Format('e4m3fn')
+        """
         return Format._of(self._core.result)
 
     @property
     def lanes(self) -> int:
-        """Products a block; 0: all of k at once."""
+        """Products a block; 0: all of k at once.
+
+        >>> Unit("hopper.e4m3.f32").lanes, Unit("kulisch(e5m10)").lanes
+        (32, 0)
+        """
         return self._core.lanes
 
     @property
     def scale_format(self) -> Format | None:
-        """Of the scales that blocks of operands share, if they do."""
+        """Of the scales that blocks of operands share, if they do.
+
+        >>> Unit("blackwell.mxfp8").scale_format
+        Format('e8m0fnu')
+        """
         return Format._of(self._core.scale[0]) if self._core.scale else None
 
     @property
     def scale_block(self) -> int | None:
-        """Elements along k that share a scale."""
+        """Elements along k that share a scale.
+
+        >>> Unit("blackwell.mxfp8").scale_block, Unit("mac(e5m10)").scale_block
+        (32, None)
+        """
         return self._core.scale[1] if self._core.scale else None
 
     def widths(self, k: int = LONGEST_DOT) -> dict[str, Any]:
         """Every width the description implies, in bits; exponents as (least, largest).
 
         k: the longest dot product, for a unit that takes all of it at once.
+
+        >>> widths = Unit("kulisch(e4m3fn)").widths(k=1024)
+        >>> widths["product_significand"], widths["accumulator_width"]
+        (8, 47)
         """
         return self._core.widths(k)
 
     # --- Shown ---
 
     def table(self) -> Table:
-        """The long form and the widths."""
+        """The long form and the widths.
+
+        >>> print(Unit("mac(e5m10)").table())  # doctest: +ELLIPSIS
+        field...
+        """
         rows = [line.split(" = ", 1) for line in self.to_toml().splitlines() if " = " in line]
         widths = [(f"width: {key}", value) for key, value in self.widths().items()]
         return Table(["field", "value"], [*rows, *widths])
 
     def card(self) -> Card:
-        """What a notebook shows: the stages in order, the width of every wire, all fields."""
+        """What a notebook shows: the stages in order, the width of every wire, all fields.
+
+        >>> print(Unit("mac(e5m10)").card())  # doctest: +ELLIPSIS
+        mac(e5m10)...
+        """
         from .display.pipeline import unit_card
 
         return unit_card(self)
@@ -149,7 +206,22 @@ def as_unit(unit: str | Unit) -> Unit:
     return unit if isinstance(unit, Unit) else Unit(unit)
 
 
-class Units(Mapping):
+Several = str | Unit | Iterable[str | Unit] | Mapping[str, Unit]
+
+
+def as_units(units: Several) -> list[Unit]:
+    """One, several, or those that a dictionary names."""
+    if isinstance(units, str | Unit):
+        units = [units]
+    if isinstance(units, Mapping) and all(isinstance(u, Unit) for u in units.values()):
+        units = units.values()
+    found = [as_unit(u) for u in units]
+    if not found:
+        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
+    return found
+
+
+class Units(Mapping[str, Unit]):
     """The presets, and how each is known. Any other unit is one `ww.Unit(text)` away.
 
     >>> str(units["hopper.e4m3.f32"].a), units.evidence("hopper.e4m3.f32")

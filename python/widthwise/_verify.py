@@ -11,9 +11,10 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._dot import Operands, Work, checked_seed
+from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
+from ._settings import checked_seed
 from ._unit import Unit, as_unit
 
 CHUNK = 1 << 20  # bytes of vectors read at a time
@@ -65,7 +66,7 @@ def verify(
     scale_a: Any = None,
     scale_b: Any = None,
     seed: int = 0,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike[str] | None = None,
 ) -> Verdict:
     """Compute again with MPFR, or take a file's word, and count the results that differ.
 
@@ -112,7 +113,7 @@ def random_codes(count: int, shape: tuple[int, ...], format: Format, seed: int) 
 
 def verify_operation(
     op: str,
-    args: tuple,
+    args: tuple[Any, ...],
     format: str | Format | None,
     to: str | Format | None,
     env: core.Env,
@@ -133,7 +134,7 @@ def verify_operation(
     result = _codes.empty(shape, out)
     flags = np.empty(shape, np.uint8)
     pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
-    core.elementwise(op, out._core, env, pairs, result, flags, seed)
+    core.elementwise(op, out._core, env, pairs, result, flags, checked_seed(seed))
     count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, seed)
     failures = []
     for i, code, raised in found:
@@ -150,7 +151,7 @@ def code_at(bits: np.ndarray, format: Format, i: int) -> int:
 
 
 def verify_unit(
-    u: Unit, args: tuple, n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
+    u: Unit, args: tuple[Any, ...], n: int, k: int, c: Any, scale_a: Any, scale_b: Any, seed: int
 ) -> Verdict:
     if args:
         a, b = args

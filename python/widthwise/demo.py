@@ -110,7 +110,7 @@ def differing(done: Run) -> int | None:
     return judge_unit(done.unit, x, done.scores.ravel()[index].bits, 0, index.tolist()).errors
 
 
-def row(done: Run, model: Classifier) -> tuple:
+def row(done: Run, model: Classifier) -> tuple[Any, ...]:
     ulps, _ = ww.study.product_errors(done.unit, done.a, done.b, done.scores, c=done.c)
     differ = differing(done)
     return (
@@ -124,7 +124,7 @@ def row(done: Run, model: Classifier) -> tuple:
     )
 
 
-def swallowed(done: Run) -> tuple[ww.Trace, list]:
+def swallowed(done: Run) -> tuple[ww.Trace, list[Any]]:
     """The trace of the first digit's first score, and the stages of one product that it lost."""
     trace = ww.trace(done.unit, done.a[0], done.b.T[0], done.c[0])
     sums = {w.lane: w for w in trace if w.stage == "round" and w.slot == "out"}

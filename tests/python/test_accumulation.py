@@ -85,7 +85,10 @@ def test_a_sum_is_products_with_one_and_c_its_start():
         ("kulisch(e5m10, out=bfloat16)", 1000, Fraction(1, 2**8)),
         ("mac(e5m10, promote=8:binary32)", 32, Fraction(9, 2**11) + Fraction(4, 2**24)),
         ("mac(e5m10, final=bfloat16)", 3, Fraction(4, 2**11) + Fraction(1, 2**8)),
+        ("dot(e5m10, lanes=2, align=3:rtz, out=binary32)", 2, Fraction(3, 8) + Fraction(1, 2**24)),
         ("hopper.e4m3.f32", 64, 2 * Fraction(33, 2**13) + Fraction(2, 2**13)),
+        # four sums of 16 and C, cut 35 bits below the scales: a product of elements may be 1/4
+        ("blackwell.nvfp4", 64, 5 * Fraction(2, 2**34) + Fraction(1, 2**23)),
     ],
 )
 def test_a_bound_is_highams_gamma_of_the_roundings_a_term_meets(unit, k, wanted):
@@ -94,6 +97,8 @@ def test_a_bound_is_highams_gamma_of_the_roundings_a_term_meets(unit, k, wanted)
 
 def test_bounds_that_are_none():
     assert study.bound("mac(bfloat16)", 255) == inf
+    assert study.bound("fixedacc(e5m10, frac=0)", 4) == inf
+    assert study.bound("dot(e5m10, lanes=4, align=0:rtz)", 4) == inf
     assert isnan(study.bound("kahan(e5m10)", 10))
     u = float(Fraction(1, 2**11))
     gamma = 10 * u / (1 - 10 * u)
@@ -214,20 +219,123 @@ def test_matrix_products_and_convolutions_are_dot_products():
 # --- Streams -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "unit", ["mac(e5m10)", "fma(bfloat16)", "tree(e5m10, fan=4)", "hopper.e4m3.f32", "cdna3.bf8"]
-)
+CONTINUED = [
+    "mac(e5m10)",
+    "fma(bfloat16)",
+    "tree(e5m10, fan=4)",
+    "dot(e5m10, lanes=4, align=3:rtz)",
+    "hopper.e4m3.f32",
+    "cdna3.bf8",
+    "cdna2.bf16",  # reads its C otherwise than its running sum
+    "mac(e5m10, sum=binary32)",  # and in another format
+    "mac(e5m10, sum=binary32, final=e5m2)",
+    "mac(e4m3fn, promote=32:e5m10)",
+    "mac(e4m3fn, sum=e5m2, promote=32:e5m10, final=e4m3fn)",
+    "kulisch(e5m10)",
+    "kulisch(bfloat16, final=e5m10:rup)",
+    "kulisch.f32",
+    "dot(e5m10)",
+    "dot(e5m10, out=bfloat16:rtz)",
+    "fix24.wrap",
+    "fixedacc(e5m2, frac=3, width=10)",  # wraps
+    "fixedacc(e5m10, frac=2, width=60, overflow=flag, out=binary32)",
+]
+
+
+@pytest.mark.parametrize("unit", CONTINUED)
 def test_a_stream_is_the_whole_sum(unit):
     rng = np.random.default_rng(3)
     u = ww.Unit(unit)
     a, b = (ww.array(rng.standard_normal(200), f) for f in (u.a, u.b))
     ends = [64, 96, 160, 200]
     pieces = [(a[i:j], b[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
-    found = study.streamed(iter(pieces), u)
+    found = study.streamed(iter([*pieces[:2], ([], []), *pieces[2:]]), u)
     whole = study.accumulation(a, b, u, lengths=ends)
-    assert found.lengths == ends
+    assert found.lengths == [64, 96, 96, 160, 200]
     for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
-        assert getattr(found, name)[str(u)].tolist() == getattr(whole, name)[str(u)].tolist()
+        streamed, wanted = (getattr(x, name)[str(u)][0, 0].tolist() for x in (found, whole))
+        assert streamed == [*wanted[:2], *wanted[1:]]
+
+
+def test_a_piece_of_no_terms_leaves_the_register_as_it_was():
+    # 2.875 has four digits below its leading one; a block that holds it alone cuts one of them
+    unit = "dot(e5m10, lanes=4, align=3:rtz)"
+    found = study.streamed([[1.875, 1.0, 0.0, 0.0], []], unit)
+    assert [x.tolist() for x in found.error.values()] == [[[[0.0, 0.0]]]]
+    assert study.streamed([[], [1.0]], unit).exact[found.units[0]].tolist() == [[[0.0, 1.0]]]
+
+
+def test_a_long_piece_of_a_register_goes_in_by_parts():
+    rng = np.random.default_rng(8)
+    a, b = (ww.array(rng.standard_normal(5000), "bfloat16") for _ in range(2))
+    whole = study.accumulation(a, b, "kulisch(bfloat16)", lengths=[3000, 5000])
+    found = study.streamed([(a[:3000], b[:3000]), (a[3000:], b[3000:]), ([], [])], whole.units)
+    (unit,) = found.units
+    assert found.lengths == [3000, 5000, 5000]
+    at_ends = whole.error[unit][0, 0].tolist()
+    assert found.error[unit][0, 0].tolist() == [*at_ends, at_ends[-1]]
+
+
+@pytest.mark.parametrize(
+    "unit", ["blackwell.mxfp8", "blackwell.nvfp4", "kulisch(e4m3fn, scale=e8m0fnu:32:term)"]
+)
+def test_units_that_scale_blocks_are_studied_and_streamed(unit):
+    rng = np.random.default_rng(4)
+    u = ww.Unit(unit)
+    block = u.scale_block
+    a, b = (ww.array(rng.standard_normal((2, 200)), f) for f in (u.a, u.b))
+    sa, sb = (np.exp2(rng.integers(-3, 3, (2, -(-200 // block)))) for _ in range(2))
+    found = study.accumulation(a, b, u, scale_a=sa, scale_b=sb, lengths=[64, 128, 200])
+    scaled = [
+        x.to_fractions() * np.repeat(ww.array(s, u.scale_format).to_fractions(), block, -1)[:, :200]
+        for x, s in ((a, sa), (b, sb))
+    ]
+    for i, n in enumerate([64, 128, 200]):
+        z = ww.dot(
+            *(x[:, :n] for x in (a, b)),
+            unit=u,
+            scale_a=ww.array(sa[:, : -(-n // block)], u.scale_format),
+            scale_b=ww.array(sb[:, : -(-n // block)], u.scale_format),
+        ).to_fractions()
+        exact = (scaled[0][:, :n] * scaled[1][:, :n]).sum(axis=1)
+        assert found.exact[str(u)][0, :, i] == pytest.approx(exact.astype(float), rel=4e-16)
+        assert found.error[str(u)][0, :, i] == pytest.approx((z - exact).astype(float), rel=4e-16)
+    assert (found.absolute[str(u)] <= found.bounds[str(u)] * found.magnitude[str(u)]).all()
+    ends = [0, 64, 128, 200]
+    pieces = [
+        (
+            a[0, i:j],
+            b[0, i:j],
+            sa[0, i // block : -(-j // block)],
+            sb[0, i // block : -(-j // block)],
+        )
+        for i, j in zip(ends, ends[1:], strict=False)
+    ]
+    streamed = study.streamed(pieces, u)
+    assert streamed.error[str(u)].tolist() == found.error[str(u)][:, :1].tolist()
+    assert study.accumulation(a, b, u, scale_a=sa, scale_b=sb).lengths[-2:] == [192, 200]
+
+
+def test_a_dictionary_of_units_is_compared():
+    units = study.orders("e5m10")
+    found = study.accumulation([1.0] * 9, None, units)
+    assert found.units == [str(unit) for unit in units.values()]
+    assert study.error_growth([1.0] * 9, None, units).units == found.units
+    assert ww.sweep(units, [1.0], [1.0])["unit"].tolist() == found.units
+    once = (k for k in (3, 9))  # an iterator serves all units
+    assert study.accumulation([1.0] * 9, None, units, lengths=once).lengths == [3, 9]
+    named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
+    assert study.error_growth([1.0] * 9, None, named).units == list(named)
+
+
+def test_operands_that_are_no_numbers_have_no_end_of_error():
+    for terms in ([1.0, float("nan")], [float("inf"), -float("inf")], [1.0, 1e6]):
+        found = study.accumulation(terms, None, ["mac(e4m3fn)"], lengths=[2])
+        assert found.absolute["mac(e4m3fn)"].item() == inf
+        assert found.ulps["mac(e4m3fn)"].item() == found.relative["mac(e4m3fn)"].item() == inf
+    a = ww.array([[float("nan")]], "e5m10")
+    ulps, relative = study.product_errors("mac(e5m10)", a, a, ww.matmul(a, a, unit="mac(e5m10)"))
+    assert ulps.tolist() == relative.tolist() == [[inf]]
 
 
 def test_a_long_stream_needs_the_memory_of_a_piece():
@@ -244,11 +352,17 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
 @pytest.mark.parametrize(
     "unit, why",
     [
-        ("kulisch(e5m10)", "takes all of k at once"),
-        ("mac(e5m10, sum=binary32)", "takes its C in e5m10 and ends in e8m23"),
         ("kahan(e5m10)", "has chain.compensation"),
-        ("mac(e5m10, promote=4:e5m10)", "has chain.promote"),
-        ("cdna2.bf16", "reads its C otherwise than its running sum"),
+        ("neumaier(e5m10, promote=4:e5m10)", "has chain.compensation"),
+        ("tree(e5m10, fan=0)", "takes all of k at once, in several sums"),
+        ("dot(e5m10, align=12:rtz)", "takes all of k at once, and aligns them to the largest"),
+        ("fix24.sat", "in a register that saturates, with C after them"),
+        (
+            '{a.fmt="e5m10", b.fmt="e5m10", c.fmt="e5m10", lanes=0, c_level="group", '
+            'group_sum.width=20, out.fmt="e5m10"}',
+            "in a register that ends with the last digit of any",
+        ),
+        ("kulisch(e11m52)", "a register of 4229 digits; 4096 are the most"),
     ],
 )
 def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
@@ -262,7 +376,31 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
         (lambda: study.accumulation([1.0], None, []), "units is empty; name one at least"),
         (lambda: study.accumulation([1.0], None, "mac(e5m10)", seeds=[]), "seeds is empty"),
         (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
-        (lambda: study.accumulation([1.0], None, "blackwell.mxfp8"), "a study has no scales"),
+        (lambda: study.streamed([([1.0],) * 3], "mac(e5m10)"), "a tuple of 3; a pair .a, b. is"),
+        (lambda: study.bound("mac(e5m10)", -3), "k = -3: a number of products is wanted"),
+        (lambda: study.likely_bound("mac(e5m10)", 2.5), "k = 2.5: a number of products is"),
+        (
+            lambda: study.smallest_width("mac(e8m{width})", [3], 1.0, tolerance=1),
+            r"a has shape \(\); a sum needs an axis",
+        ),
+        (
+            lambda: study.dots_of_conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 5, 3)), padding=0),
+            r"w is \(1, 1, 5, 3\) and x, padded, \(1, 1, 3, 3\): no window of w fits",
+        ),
+        (
+            lambda: study.accumulation([1.0], None, "blackwell.mxfp8"),
+            "scales each 32 elements of a and b; give both scale_a and scale_b",
+        ),
+        (
+            lambda: study.accumulation([1.0], None, "mac(e5m10)", scale_a=[1.0], scale_b=[1.0]),
+            "scale_a is given; unit .* scales nothing, leave it out",
+        ),
+        (
+            lambda: study.accumulation(
+                [1.0] * 40, None, "blackwell.mxfp8", scale_a=[1, 1], scale_b=[1, 1], lengths=[8]
+            ),
+            "8 ends within a block that shares a scale; they may be multiples of 32, and 40",
+        ),
         (lambda: study.streamed([], "mac(e5m10)"), "pieces is empty; there is nothing to sum"),
         (
             lambda: study.streamed([[1.0], [1.0]], "tree(e5m10, fan=4)"),
@@ -279,3 +417,9 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
 def test_what_makes_no_accumulation_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["lengths", "seeds"])
+def test_one_number_where_several_are_wanted_is_told(name):
+    with pytest.raises(TypeError, match=rf"{name} = 1: several are wanted, as \[1\]"):
+        study.accumulation([1.0], None, "mac(e5m10)", **{name: 1})

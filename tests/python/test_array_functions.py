@@ -106,7 +106,15 @@ def test_matplotlib_draws_exact_values_of_arrays():
         (lambda x: np.sum(x), r"np.sum is not defined on Arrays: ww.sum\(x, unit=...\) sums in an"),
         (lambda x: np.cumsum(x), r"np.cumsum is not defined on Arrays: ww.cumsum\(x, unit=...\)"),
         (lambda x: np.dot(x, x), r"np.dot is not defined on Arrays: ww.dot\(x, y, unit=...\) sums"),
-        (lambda x: np.mean(x), r"np.mean is not defined on Arrays: x.to_float64\(\) leaves exact"),
+        (lambda x: np.mean(x), r"np.mean is not defined on Arrays: divide what ww.sum\(x, unit"),
+        (lambda x: np.var(x), r"np.var is not defined on Arrays: x.to_float64\(\) leaves exact"),
+        (
+            lambda x: np.round(x, 2),
+            "np.round to decimals = 2 is .*: a format has binary places",
+        ),
+        (lambda x: np.clip(x, 0.0, 1.0), "np.clip of e5m10 and float: it moves Arrays of one"),
+        (lambda x: np.clip(x, x, out=x), "np.clip with out is not defined on Arrays: name the"),
+        (lambda x: np.argmax(x, out=x), "np.argmax with out is not defined on Arrays: name axis"),
         (lambda x: np.savetxt("x", x), r"np.savetxt is not defined on Arrays: np.save keeps every"),
         (
             lambda x: np.concatenate([x, [1.0]]),
@@ -132,6 +140,31 @@ def test_matplotlib_draws_exact_values_of_arrays():
 def test_any_other_function_names_the_way_out(wrong, message):
     with pytest.raises(TypeError, match=message):
         wrong(ww.array([1.0, 2.0], "e5m10"))
+
+
+@pytest.mark.parametrize(
+    "name, way",
+    [
+        ("max", r"an Array has no 'max': np.max\(x\) takes Arrays"),
+        ("clip", r"an Array has no 'clip': np.clip\(x\) takes Arrays"),
+        ("sum", r"an Array has no 'sum': ww.sum\(x, unit=...\) sums in an order"),
+        ("dtype", "an Array has no 'dtype': .format is the numbers'"),
+        ("fill", "an Array has no 'fill'$"),
+        ("colour", "an Array has no 'colour'$"),
+    ],
+)
+def test_a_method_of_numpys_names_the_way_out(name, way):
+    x = ww.array([1.0, 2.0], "e5m10")
+    with pytest.raises(AttributeError, match=way):
+        getattr(x, name)
+    assert not hasattr(x, name)
+
+
+def test_one_number_is_formatted_as_a_float_is():
+    x = ww.array([1.0, 2.5], "e5m10")
+    assert f"{x[1]:.3f} {x} {x[0]:>5}" == "2.500 [1 2.5]   1.0"
+    with pytest.raises(TypeError, match=r"an array of shape \(2,\) is not one number"):
+        format(x, ".3f")
 
 
 # --- Order ---------------------------------------------------------------------------------------
@@ -181,6 +214,54 @@ def test_the_greatest_and_the_least_are_those_of_ieee_754(format):
             assert (same | nan).all()
     with pytest.raises(ValueError, match=r"x of shape \(0,\) has no element along axis None: it h"):
         np.max(x[0, :0])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_place_of_an_extreme_is_the_first_of_them(format):
+    x = any_codes(format, 5, seed=9)[np.random.default_rng(2).integers(0, 5, 60)].reshape(
+        6, 10
+    )  # with many equals
+    for y in (x, any_codes(format, 60, seed=4).reshape(6, 10), x[:1, :1]):
+        nan = ww.isnan(y)
+        for axis in (0, 1, -1, None):
+            for place, end in ((np.argmin, 0), (np.argmax, -1)):
+                found = place(y, axis=axis)
+                rows = [y.ravel()] if axis is None else list(y if axis else y.transpose())
+                wanted = []
+                for row in rows:
+                    last = np.sort(row[~ww.isnan(row)])[end] if (~ww.isnan(row)).any() else row[0]
+                    same = [np.array_equal(code.bits, last.bits) for code in row]
+                    wanted.append(int(np.argmax(ww.isnan(row) if ww.isnan(row).any() else same)))
+                assert np.ravel(found).tolist() == wanted
+        assert nan.any() == ww.isnan(y.ravel()[np.argmin(y)])
+    with pytest.raises(ValueError, match=r"x of shape \(0,\) has no element .* no argmax"):
+        np.argmax(x[0, :0])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_places_ends_and_truths_are_numpys(dtype):
+    rng = np.random.default_rng(5)
+    values = rng.choice(np.array([-np.inf, -2.5, -0.5, 0.0, 0.5, 1.5, 2.5, np.nan], dtype), (5, 8))
+    x = ww.view(values)
+    low, high = ww.view(values[0]), ww.view(dtype([[1.5]]))
+    for axis in (0, 1, None):
+        assert (np.argmin(x, axis=axis) == np.argmin(values, axis=axis)).all()
+        assert (np.argmax(x, axis) == np.argmax(values, axis)).all()
+        for function in (np.any, np.all, np.count_nonzero):
+            assert np.array_equal(function(x, axis=axis), function(values, axis=axis))
+    for mine, theirs in (
+        (np.clip(x, low, high), np.clip(values, values[0], dtype(1.5))),
+        (np.clip(x, None, high), np.clip(values, None, dtype(1.5))),
+        (np.clip(x, min=low), np.clip(values, min=values[0])),
+        (np.clip(x), np.clip(values)),
+        (np.round(x), np.round(values)),
+        (np.around(x), np.around(values)),
+        (np.fix(x), np.fix(values)),
+        (np.square(x), np.square(values)),
+    ):
+        np.testing.assert_array_equal(mine.view(dtype), theirs)
+    for function in (np.nonzero, np.flatnonzero, np.argwhere):
+        np.testing.assert_array_equal(function(x), function(values))
 
 
 def test_array_equal_compares_values():

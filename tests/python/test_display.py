@@ -313,3 +313,26 @@ def test_a_long_trace_shows_its_ends():
     x = ww.array(np.ones(200), "e4m3fn")
     text = str(ww.trace("mac(e4m3fn)", x, x).card())
     assert len(text.splitlines()) < 140 and " more" in text
+
+
+def test_digits_and_exponent_of_a_card_are_the_value():
+    x = ww.array([1.5, 256.0], "e5m10")
+    rows = [line.split() for line in str(ww.trace("mac(e5m10)", x, x).card()).splitlines()]
+    told = [row[-3:] for row in rows if len(row) > 4 and row[0] in ("product", "round", "join")]
+    assert len(told) > 5
+    for value, digits, exponent in told:
+        assert float(value) == int(digits, 2) * 2.0 ** int(exponent[2:])
+
+
+def test_a_stage_is_written_out_or_marked_as_cut():
+    trace = ww.trace_operation("add", *ww.array([1.0, 2.0**-30], "binary64"))
+    (exact,) = [row for row in trace.table().rows if row[0] == "exact"]
+    assert exact[3] == "1.00000000093132257461…"  # 1.000000000931322574615478515625
+    trace = ww.trace_operation("fma", *ww.array([3.0, 683.0, -(2.0**-14)], "e5m10"))
+    (exact,) = [row for row in trace.table().rows if row[0] == "exact"]
+    assert exact[3] == "2048.99993896484375"
+
+
+def test_a_one_digit_formats_values_are_not_rounded_to_one_decimal():
+    values = ww.Format("e8m0fnu").facts()["values"]
+    assert (values["min_normal"], values["max_finite"]) == ("5.87747e-39", "1.70141e+38")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 NX, UF, OF, DZ, NV = 1, 2, 4, 8, 16
 HOST = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}
 DTYPES = [np.float16, np.float32, np.float64]
+X = ww.array([1.0, 2.0], "e5m10")
 
 
 def codes_of(dtype, n, seed):
@@ -215,6 +216,34 @@ def test_from_integer_rounds_once():
     assert flags.tolist() == [NX, 0]
     with pytest.raises(TypeError, match="n holds float64; integers of up to 64 bits"):
         ww.from_integer([1.5], "binary32")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda seed: ww.add(X, X, seed=seed),
+        lambda seed: ww.scaleb(X, 1, seed=seed),
+        lambda seed: ww.to_integer(X, seed=seed),
+        lambda seed: ww.from_integer([1], "e5m10", seed=seed),
+        lambda seed: ww.array([1.0], "e5m10", seed=seed),
+        lambda seed: ww.evaluate([("y", "sqrt", "x", {"seed": seed})], x=X),
+        lambda seed: ww.trace_operation("sqrt", X[0], seed=seed),
+        lambda seed: ww.dot(X, X, unit="mac(e5m10)", seed=seed),
+    ],
+)
+def test_a_seed_is_an_integer_of_64_bits(call):
+    for seed in (-1, 1 << 64):
+        with pytest.raises(ValueError, match=rf"seed = {seed}: it may be 0 to 2\^64 - 1"):
+            call(seed)
+    with pytest.raises(TypeError, match=r"seed = 0.5: an integer is wanted, 0 to 2\^64 - 1"):
+        call(0.5)
+    call(np.uint64((1 << 64) - 1))
+
+
+def test_assignment_in_place_is_told_what_to_write():
+    x = ww.array([1.0, 2.0], "e5m10")
+    with pytest.raises(TypeError, match=r"assign, as x = x \+ y in place of x \+= y"):
+        x += x
 
 
 def test_stochastic_rounding_depends_on_seed_and_place_alone():

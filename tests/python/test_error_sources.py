@@ -140,7 +140,7 @@ def test_swallowed_terms_are_those_that_left_the_sum_as_it_was():
     assert study.stagnation([2.0**-9], [2.0**-9], "mac(e4m3fn)").swallowed.tolist() == [0]
 
 
-@pytest.mark.parametrize("unit", ["mac(bfloat16)", "mac(e4m3fn)", "fma(e5m2)", "kahan(bfloat16)"])
+@pytest.mark.parametrize("unit", ["mac(bfloat16)", "mac(e4m3fn)", "fma(e5m2)", "muladd.f32"])
 def test_stagnation_is_what_sums_of_prefixes_show(unit):
     rng = np.random.default_rng(5)
     u = ww.Unit(unit)
@@ -157,6 +157,99 @@ def test_stagnation_is_what_sums_of_prefixes_show(unit):
     later = [i for i in wanted if i > moves[-1]]
     assert found.still_from == (later[0] if later else None)
     assert found.share == len(wanted) / 80
+
+
+def test_a_wider_register_holds_what_its_result_does_not_show():
+    """256 + 1 is 256 in bfloat16, and no term is lost where the register has more digits."""
+    terms = [256.0] + [1.0] * 9
+    for unit in ("kulisch(bfloat16)", "dot(bfloat16)", "kahan(bfloat16)", "neumaier(bfloat16)"):
+        assert study.stagnation(terms, None, unit).swallowed.size == 0
+    # what is converted after the last term shows nothing of what came before
+    unit = "mac(bfloat16, sum=binary32, final=bfloat16)"
+    assert study.stagnation(terms, None, unit).swallowed.size == 0
+    # promotion empties the inner sum, which starts anew at 0 every 4 products
+    found = study.stagnation(terms, None, "mac(bfloat16, promote=4:binary32)")
+    assert found.swallowed.tolist() == [1, 2, 3]
+    found = study.stagnation([1.0] * 4 + [4.0], None, "mac(bfloat16, promote=4:binary32)")
+    assert found.swallowed.size == 0  # 4 stood there before it was promoted, and stands there again
+    found = study.stagnation(terms, None, "kahan(bfloat16, promote=4:binary32)", c=512.0)
+    assert found.swallowed.size == 0
+    # bfloat16's 8 digits compensate no more than 16 of them: 2^-20 is below both registers
+    found = study.stagnation([256.0, 2.0**-20, 1.0], None, "kahan(bfloat16)")
+    assert found.swallowed.tolist() == []  # the error starts at 0, and takes what fits it
+    found = study.stagnation([256.0, 1.0, 2.0**-20], None, "kahan(bfloat16)")
+    assert found.swallowed.tolist() == [2]
+    found = study.stagnation([256.0, 1.0, 2.0**-20], None, "neumaier(bfloat16)", c=0.0)
+    assert found.swallowed.tolist() == [2]
+
+
+def test_a_register_at_a_fixed_place_swallows_what_lies_below_it():
+    unit = "fixedacc(e5m10, frac=4, width=12, align=rtz, overflow=saturate)"
+    terms = [1.0, 2.0**-5, -(2.0**-5), 2.0**-4, 100.0, 100.0, 0.5, -0.5]
+    # 127.9375 is the largest: the second 100 moves it there, 0.5 stays there, -0.5 comes back
+    found = study.stagnation(terms, None, unit)
+    assert found.swallowed.tolist() == [1, 2, 6]
+    ends = [127.9375, 2.0**-4, *[-100.0] * 3, -(2.0**-4)]  # -128 is the least
+    assert study.stagnation(ends, None, unit).swallowed.tolist() == [1, 5]
+    floor = "fixedacc(e5m10, frac=4, width=12)"  # rounds down: -2^-5 is -2^-4, and it wraps
+    assert study.stagnation(terms, None, floor).swallowed.tolist() == [1]
+    assert study.stagnation([256.0, 1.0], None, floor).swallowed.tolist() == [0]  # 2^12 units of it
+    assert study.stagnation([0.0, 1.0], None, floor).swallowed.size == 0
+
+
+def test_a_block_is_swallowed_as_a_whole():
+    # 4 lanes: 0.25 + 0.25 + 0.25 + 0.25 = 1, half of 256's step of 2; 1, -1 have no sum
+    quarters, cancel = [0.25] * 4, [1.0, -1.0, 0.0, 0.0]
+    terms = [256.0, 0, 0, 0, *quarters, *cancel, 1.0, 1.0, 0.0, 0.0, 0.25, 0.25]
+    for unit in ("tree(bfloat16, fan=4)", "dot(bfloat16, lanes=4)"):
+        found = study.stagnation(terms, None, unit)
+        assert found.swallowed.tolist() == [4, 5, 6, 7, 16, 17]
+        assert found.still_from == 16
+    found = study.stagnation([np.nan, 0, 0, 0, 1.0, 1.0], None, "dot(bfloat16, lanes=4)")
+    assert found.swallowed.tolist() == [4, 5]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["hopper.e4m3.f32", "cdna3.bf8", "tree(e5m10, fan=4)", "dot(e4m3fn, lanes=3, align=4:rtz)"],
+)
+def test_swallowed_blocks_are_what_sums_of_prefixes_show(unit):
+    rng = np.random.default_rng(13)
+    u = ww.Unit(unit)
+    k = 9 * u.lanes + u.lanes // 2
+    small = np.exp2(-rng.integers(0, 26, k) * (np.arange(k) > u.lanes))
+    a, b = ww.array(rng.standard_normal(k) * small, u.a), ww.array(rng.standard_normal(k), u.b)
+    terms, wanted, before = a.to_fractions() * b.to_fractions(), [], 0
+    for first in range(0, k, u.lanes):
+        last = min(k, first + u.lanes)
+        after = ww.dot(a[:last], b[:last], unit=u).to_fractions().item()
+        if after == before and terms[first:last].sum():
+            wanted += [i for i in range(first, last) if terms[i]]
+        before = after
+    assert study.stagnation(a, b, u).swallowed.tolist() == wanted
+
+
+@pytest.mark.parametrize("kind", ["kahan", "neumaier"])
+def test_compensated_registers_are_those_of_the_rounded_steps(kind):
+    """Every rounded addition of docs/semantics.md, D10, by ww.add."""
+    rng = np.random.default_rng(11)
+    terms = ww.array(rng.standard_normal(60) * np.exp2(rng.integers(-18, 4, 60)), "e4m3fn")
+    total = carried = ww.zeros((), "e4m3fn")
+    wanted = []
+    for i, p in enumerate(terms):
+        before = (float(total), float(carried))
+        if kind == "kahan":
+            y = p - carried
+            after = total + y
+            total, carried = after, (after - total) - y
+        else:
+            after = total + p
+            large, small = (total, p) if abs(float(total)) >= abs(float(p)) else (p, total)
+            total, carried = after, carried + ((large - after) + small)
+        if before == (float(total), float(carried)) and float(p):
+            wanted.append(i)
+    found = study.stagnation(terms, None, f"{kind}(e4m3fn)")
+    assert found.swallowed.tolist() == wanted and 0 < len(wanted) < 50
 
 
 def test_stagnation_prints_and_plots():
@@ -212,6 +305,15 @@ def test_a_unit_that_cuts_below_its_largest_term_is_not_monotonic():
         assert len(study.monotonicity(terms, [1.0, -1.0, 1.0, -1.0], kept)) == 0
 
 
+def test_a_start_that_grows_is_looked_at_too():
+    # C's 2^-6 lies below the cut of 2^-4 at 1 - 2^-11, and below that of 2^-5 at 1
+    unit = "dot(e5m10, lanes=4, align=4:rtz)"
+    terms = [2.0**-5] * 3
+    (breach,) = study.monotonicity(terms, None, unit, c=1 - 2.0**-11).rows
+    assert breach == (-1, "0.9995", "1", "", breach[4], "1") and float(breach[4]) > 1
+    assert study.monotonicity(terms, None, "mac(e5m10)", c=65504.0).rows == []
+
+
 def test_what_exact_sums_keep_a_kulisch_sum_keeps():
     rng = np.random.default_rng(6)
     a, b = rng.standard_normal((2, 30))
@@ -238,9 +340,34 @@ def test_the_smallest_width_is_found_from_above():
     "call, message",
     [
         (lambda: study.sources([1.0], None, "kahan(e5m10)"), "has chain.compensation; errors are"),
+        (
+            lambda: study.sources([1.0, 2.0], [1.0, np.nan], "mac(e5m10)"),
+            r"b: element \[1\] is NaN, which is no fraction",
+        ),
         (lambda: study.sources([[1.0]], None, "mac(e5m10)"), "one is studied: pass one row of"),
         (lambda: study.sources([1.0], None, "mac(e5m10)").total("luck"), "source = 'luck': it may"),
         (lambda: study.stagnation([], None, "mac(e5m10)"), "nothing is summed"),
+        (lambda: study.invariance([1.0], None, "mac(e5m10)", tries=0), "tries = 0: at least one"),
+        (
+            lambda: study.stagnation([1.0], None, "tree(e5m10, fan=0)"),
+            "takes all of k at once, in several sums; accumulation tells the errors of its sums",
+        ),
+        (
+            lambda: study.stagnation([1.0], None, "dot(e5m10, align=12:rtz)"),
+            "takes all of k at once, and aligns them to the largest; accumulation tells",
+        ),
+        (
+            lambda: study.stagnation([1.0], None, "lowered.e4m3.f32"),
+            "permutes its lanes: no register takes its terms in order; accumulation tells",
+        ),
+        (
+            lambda: study.stagnation([1.0, np.inf], None, "kulisch(e5m10)"),
+            r"a\[1\] \* b\[1\] is inf; a register adds numbers alone",
+        ),
+        (
+            lambda: study.stagnation([1.0], None, "blackwell.mxfp8"),
+            "the studies that take scales are accumulation, error_growth and streamed",
+        ),
         (
             lambda: study.monotonicity([1.0], None, "mac(e5m10, sum=e5m10:sr8)"),
             "rounds stochastically; what it keeps is hidden",

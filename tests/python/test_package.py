@@ -97,12 +97,25 @@ def test_a_public_name_says_what_it_takes_and_shows_it(name):
         assert what_is_taken, "Args are wanted: shapes, dtypes, what each setting does"
 
 
-@pytest.mark.parametrize("kind", [getattr(ww, name) for name in PUBLIC if name[0].isupper()])
-def test_a_public_class_says_what_each_of_its_members_is(kind):
-    own = {key: value for key, value in vars(kind).items() if not key.startswith("_")}
-    described = {
-        key: inspect.getdoc(value)
-        for key, value in own.items()
-        if isinstance(value, property) or inspect.isroutine(value)
+CLASSES = [getattr(ww, name) for name in PUBLIC if name[0].isupper()]
+CLASSES += [getattr(ww.study, name) for name in ww.study.__all__ if name[0].isupper()]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_public_class_shows_each_of_its_members(kind):
+    members = {
+        key: value
+        for key, value in inspect.getmembers(kind)
+        if not key.startswith("_")
+        and (isinstance(value, property) or inspect.isroutine(value))
+        and inspect.getmodule(value.fget if isinstance(value, property) else value).__name__[:9]
+        == "widthwise"
     }
-    assert [key for key, text in described.items() if not text] == []
+    assert [
+        key for key, value in members.items() if ">>> " not in (inspect.getdoc(value) or "")
+    ] == []
+
+
+@pytest.mark.parametrize("name", ww.study.__all__)
+def test_a_study_shows_itself(name):
+    assert ">>> " in inspect.getdoc(getattr(ww.study, name))

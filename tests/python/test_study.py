@@ -111,6 +111,10 @@ def test_a_products_errors_are_those_of_its_dot_products():
             assert (ulps[i, j], relative[i, j]) == pytest.approx(wanted)
     with pytest.raises(ValueError, match=r"they must be \(m, k\), \(k, n\) and \(m, n\)"):
         product_errors(u, a, b, z[:2])
+    with pytest.raises(TypeError, match="a is e5m2; unit hopper.e4m3.f32 takes e4m3fn there"):
+        product_errors(u, a.astype("e5m2"), b, z)
+    with pytest.raises(TypeError, match="computed is e5m10; unit hopper.e4m3.f32 takes e8m23"):
+        product_errors(u, a, b, z.astype("e5m10"))
 
 
 def test_exact_sums_reach_past_every_float():

@@ -128,3 +128,8 @@ def test_bad_input_is_named(change, message):
 def test_a_grid_names_what_does_not_fit(text, parameters, message):
     with pytest.raises(ValueError, match=message):
         ww.grid(text, **parameters)
+
+
+def test_a_grids_single_value_is_told():
+    with pytest.raises(TypeError, match=r"m = 3: several are wanted, as \[3\]"):
+        ww.grid("mac(e5m{m})", m=3)

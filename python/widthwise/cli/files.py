@@ -95,7 +95,7 @@ def add_quantize(commands: Any) -> None:
         add(command)
 
 
-def add_product(commands: Any, name: str, compute: Callable, what: str) -> None:
+def add_product(commands: Any, name: str, compute: Callable[..., Any], what: str) -> None:
     command = add_command(
         commands,
         name,
@@ -171,7 +171,7 @@ def operand(argument: str, path: str | None, format: Format | None, rounding: st
         raise ValueError(f"{argument} = {path}: {why}") from None
 
 
-def run_product(options: argparse.Namespace, compute: Callable) -> int:
+def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int:
     u = Unit(options.unit)
     settings = {
         "c": operand("--c", options.c, u.c, options.rounding),
@@ -181,14 +181,14 @@ def run_product(options: argparse.Namespace, compute: Callable) -> int:
     a = operand("A", options.a, u.a, options.rounding)
     b = operand("B", options.b, u.b, options.rounding)
     z = compute(a, b, unit=u, seed=options.seed, **settings)
-    content = z.to_float64() if options.values else z.bits
     if options.out:
-        save("--out", options.out, content)
+        save("--out", options.out, z.to_float64() if options.values else z)
     facts = {"unit": str(u), "format": str(z.format), "shape": list(z.shape)}
     text = f"{tuple(z.shape)} of {z.format}, {u}"
     if not options.out:
         if z.size > MOST_PRINTED:
             raise ValueError(f"--out: {z.size} results are too many to print; name a .npy file")
+        content = z.to_float64() if options.values else z.bits
         facts["values" if options.values else "codes"] = content.tolist()
         text += f"\n{z if options.values else content}"
     show(options, facts, text)

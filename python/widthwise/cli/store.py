@@ -12,7 +12,7 @@ import numpy as np
 from .. import _safetensors
 from .. import _widthwise as core
 from .._array import Array
-from .._files import restored
+from .._files import restored, stored
 
 # Codes as Arrays, values as float64.
 Content = Array | np.ndarray
@@ -70,14 +70,10 @@ def save(argument: str, path: str, content: Content | Mapping[str, Content]) -> 
         return
     data = io.BytesIO()
     if isinstance(content, Mapping):
-        np.savez(data, **{name: plain(x) for name, x in content.items()})  # type: ignore[arg-type]
+        np.savez(data, **{name: stored(x) for name, x in content.items()})  # type: ignore[arg-type]
     else:
-        np.save(data, plain(content))
+        np.save(data, stored(content))
     write(argument, path, data.getvalue())
-
-
-def plain(x: Content) -> np.ndarray:
-    return x.bits if isinstance(x, Array) else x
 
 
 def write(argument: str, path: str, data: bytes) -> None:

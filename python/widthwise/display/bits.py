@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def array_card(x: Array) -> Card:
     return Card(title, legend(x.format), Table(COLUMNS, rows(x)))
 
 
-def rows(x: Array) -> Iterator[tuple]:
+def rows(x: Array) -> Iterator[tuple[Any, ...]]:
     """A row an element; where there are many, one row for all between the ends."""
     whole = x.size <= SHOWN_WHOLE
     yield from element_rows(x, range(x.size if whole else ENDS))
@@ -83,7 +84,7 @@ def rows(x: Array) -> Iterator[tuple]:
         yield from element_rows(x, range(x.size - ENDS, x.size))
 
 
-def element_rows(x: Array, places: range) -> Iterator[tuple]:
+def element_rows(x: Array, places: range) -> Iterator[tuple[Any, ...]]:
     f = x.format
     part = x.ravel()[places.start : places.stop]
     codes = _codes.integers(part.bits, f)

@@ -6,43 +6,11 @@ passes the format's range. All losses of a unit's trace and its result make the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from .. import _widthwise as core
-from .._codes import from_integers
-from .._format import Format
 from .._trace import Trace, Wire
 from .._unit import Unit
-
-WIDEST = 1 << 17  # bits between two numbers' digits; further apart no difference is written out
-
-
-class Dyadic(NamedTuple):
-    """m * 2**q."""
-
-    m: int
-    q: int
-
-    def __sub__(self, other: Dyadic) -> Dyadic | None:  # type: ignore[override]
-        return total([self, Dyadic(-other.m, other.q)])
-
-    @property
-    def top(self) -> int:
-        """The power of two above it."""
-        return self.q + self.m.bit_length()
-
-
-def total(terms: Iterable[Dyadic | None]) -> Dyadic | None:
-    """Their exact sum; nothing where one is no number or they lie too far apart."""
-    terms = list(terms)
-    if any(term is None for term in terms):
-        return None
-    present = [term for term in terms if term and term.m]
-    least = min((term.q for term in present), default=0)
-    if any(term.top - least > WIDEST for term in present):
-        return None
-    return Dyadic(sum(term.m << (term.q - least) for term in present), least)
+from .._wires import Dyadic, aligned_sums, packed, total, wire_number
 
 
 class Loss(NamedTuple):
@@ -50,15 +18,6 @@ class Loss(NamedTuple):
 
     before: Dyadic
     lost: Dyadic | None
-
-
-def wire_number(wire: Wire) -> Dyadic | None:
-    """What stands on a wire, if it is a number; not at pack, where it is a code."""
-    if wire.kind == "zero":
-        return Dyadic(0, wire.exponent)
-    if wire.kind != "finite" or wire.stage == "pack":
-        return None
-    return Dyadic(-wire.significand if wire.negative else wire.significand, wire.exponent)
 
 
 def losses(trace: Trace) -> list[Loss | None]:
@@ -69,10 +28,9 @@ def losses(trace: Trace) -> list[Loss | None]:
 
 def cuts_terms(u: Unit) -> bool:
     """Whether terms lose digits before they are added; those of a rounded tree never do."""
-    sums = [u.fields.get(name, {}) for name in ("group_sum", "block_sum", "c_sum")]
-    if any("node_round" in each for each in sums):
-        return False
-    return any(each.get("align", {}).get("reference", "exact") != "exact" for each in sums)
+    fields = u.fields
+    sums = [fields.get(name, {}) for name in ("group_sum", "block_sum", "c_sum")]
+    return bool(aligned_sums(u)) and not any("node_round" in each for each in sums)
 
 
 class Reader:
@@ -157,13 +115,6 @@ class Reader:
             self.terms.clear()  # whatever is added to the rounded sum is added without loss
         self.aligned, self.exact, self.rounded, self.gap_closed = [], None, None, False
         return gone
-
-
-def packed(code: int, f: Format) -> Dyadic | None:
-    kind, negative, significand, exponent = core.values(f._core, from_integers([code], f))[0]
-    if kind in ("infinite", "nan"):
-        return None
-    return Dyadic(-significand if negative else significand, exponent)
 
 
 def loss(before: Dyadic | None, after: Dyadic | None) -> Loss | None:

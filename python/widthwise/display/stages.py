@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from .._codes import integers, readable
 from .._table import Table
 from .._trace import Trace, Wire, shown
+from .._wires import Dyadic, wire_number
 from .bits import power_of_two
-from .losses import Dyadic, Loss, losses, wire_number
+from .losses import Loss, losses
 from .style import LOST, Card, coloured, html, tag
 
 COLUMNS = ["stage", "slot", "lane", "value", "digits", "exponent", "lost"]
@@ -25,7 +27,7 @@ def trace_card(trace: Trace) -> Card:
     return Card(trace.title, table, f"result: {result} in {trace.result.format}")
 
 
-def abbreviated(rows: list[tuple]) -> list[tuple]:
+def abbreviated(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     if len(rows) <= MOST_ROWS:
         return rows
     half = MOST_ROWS // 2
@@ -33,7 +35,7 @@ def abbreviated(rows: list[tuple]) -> list[tuple]:
     return [*rows[:half], between, *rows[-half:]]
 
 
-def rows(trace: Trace) -> Iterator[tuple]:
+def rows(trace: Trace) -> Iterator[tuple[Any, ...]]:
     """A row a wire; zeros of neighbouring lanes share one."""
     told = zip(trace, losses(trace), strict=True)
     for alike, group in itertools.groupby(told, key=lambda one: idle_stage(*one)):
@@ -50,24 +52,27 @@ def idle_stage(wire: Wire, gone: Loss | None) -> str:
     return wire.stage if idle else ""
 
 
-def zeros_row(wires: list[Wire]) -> tuple:
+def zeros_row(wires: list[Wire]) -> tuple[Any, ...]:
     lanes = [wire.lane for wire in wires]
     return wires[0].stage, "", f"{min(lanes)} to {max(lanes)}", "0", "", "", ""
 
 
-def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple:
+def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple[Any, ...]:
     stage, slot, lane, value, significand, exponent = shown(wire)
     if wire.stage == "pack":
         value = readable(wire.significand, trace.format_of(wire))
         return stage, slot, lane, value, significand, "", Worth(gone, "overflow")
-    return stage, slot, lane, value, digits(wire, gone), exponent, Worth(gone)
+    standing = digits(wire, gone)
+    if standing is None:
+        return stage, slot, lane, value, "", exponent, Worth(gone)
+    return stage, slot, lane, value, standing, f"2^{standing.exponent}", Worth(gone)
 
 
-def digits(wire: Wire, gone: Loss | None) -> Digits | str:
+def digits(wire: Wire, gone: Loss | None) -> Digits | None:
     """Of what came in where its last digits went, else of what stands there."""
     number = wire_number(wire)
     if number is None:
-        return ""
+        return None
     if gone is None or wire.stage not in ("align", "round"):
         return Digits(number)
     # A late C is cut above the last digit of its wire.
@@ -76,13 +81,18 @@ def digits(wire: Wire, gone: Loss | None) -> Digits | str:
 
 
 class Digits:
-    """A number's binary digits, those below 2**last apart, for they are dropped."""
+    """A number's binary digits, those below 2**last apart, for they are dropped.
+
+    Attributes:
+        exponent: the power of two that the last one of those that are kept stands for.
+    """
 
     def __init__(self, number: Dyadic, last: int | None = None) -> None:
         magnitude = abs(number.m)
         spare = (magnitude & -magnitude).bit_length() - 1 if magnitude else 0
         furthest = magnitude.bit_length() + MOST_DIGITS  # a cut may lie 2^62 digits above
         low = spare if last is None else min(max(0, last - number.q), furthest)
+        self.exponent = number.q + low
         tail = f"{magnitude & ((1 << low) - 1):0{low}b}" if low else ""
         self.kept = ends(f"{'-' if number.m < 0 else ''}{magnitude >> low:b}")
         self.dropped = ends(tail.rstrip("0"))

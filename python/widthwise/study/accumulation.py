@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._array import Array
-from .._dot import Work
+from .._create import zeros
+from .._dot import Operands, Work
+from .._settings import several
 from .._table import Table, data_frame
-from .._unit import Unit
+from .._unit import Several, Unit, as_units
 from .bounds import bound, likely_bound
 from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
-from .operands import ExactSums, checked_lengths, listed, study_operands
+from .operands import (
+    ExactSums,
+    checked_lengths,
+    part,
+    shared_block,
+    study_operands,
+)
+from .registers import continued
+
+MOST_AT_ONCE = 1024  # terms that lie beside each other as wide as a register that holds them all
 
 
 class Accumulation(ErrorGrowth):
@@ -24,6 +36,10 @@ class Accumulation(ErrorGrowth):
         bounds, likely_bounds: a unit's bounds of the absolute error at each length, over the sum of
             the terms' magnitudes: shape (lengths,).
         Others: as in ErrorGrowth.
+
+    >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
+    >>> found.error["mac(e5m2)"].shape, found.bounds["mac(e5m2)"].shape
+    ((1, 1, 1), (1,))
     """
 
     def __init__(
@@ -41,7 +57,12 @@ class Accumulation(ErrorGrowth):
         }
 
     def table(self) -> Table:
-        """The whole accumulation's error, the largest beside the bounds of it."""
+        """The whole accumulation's error, the largest beside the bounds of it.
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.table().columns[:2], len(found.table())
+        (['unit', 'mean error (ulp)'], 1)
+        """
         columns = ["unit", "mean error (ulp)", "max error (ulp)", "max relative error"]
         rows = []
         for unit in self.units:
@@ -58,12 +79,22 @@ class Accumulation(ErrorGrowth):
         Columns: unit, seed, dot, length, exact, error (computed - exact), absolute, relative, ulps,
         magnitude (the sum of the terms' magnitudes), condition (that over |exact|), bound and
         likely_bound (of the absolute error).
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.to_dataframe()[["length", "error"]].values.tolist()
+        [[1.0, 0.0], [17.0, -16.0]]
         """
         parts = [self.columns_of(unit) for unit in self.units]
         merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return data_frame(merged, library)
 
     def columns_of(self, unit: str) -> dict[str, np.ndarray]:
+        """The columns of a unit's rows, by name: shape (seeds * dot products * lengths,).
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.columns_of("mac(e5m2)")["exact"].tolist()
+        [8.0, 24.0]
+        """
         shape = self.ulps[unit].shape
         seeds, dots, lengths = np.meshgrid(
             self.seeds[unit], np.arange(shape[1]), self.lengths, indexing="ij"
@@ -82,7 +113,12 @@ class Accumulation(ErrorGrowth):
     def band(
         self, confidence: float = 0.9, measure: str = "relative"
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Between which two lines that share of a unit's seeds and dot products lies."""
+        """Between which two lines that share of a unit's seeds and dot products lies.
+
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
+        [0.0, 16.0]
+        """
         if not 0 < confidence < 1:
             raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
         outside = (1 - confidence) / 2
@@ -105,6 +141,12 @@ class Accumulation(ErrorGrowth):
 
         band: shade where that share of the seeds and dot products lies.
         bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.plot(bounds=True).get_ylabel()
+        'mean error (relative)'
         """
         if bounds and measure == "ulps":
             raise ValueError("bounds = True: they are of the measures 'relative' and 'absolute'")
@@ -125,9 +167,11 @@ class Accumulation(ErrorGrowth):
 def accumulation(
     a: Any,
     b: Any = None,
-    units: str | Unit | Iterable[str | Unit] = (),
+    units: Several = (),
     *,
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     lengths: Iterable[int] | None = None,
     seeds: Iterable[int] = (0,),
     rounding: str = "rne",
@@ -144,16 +188,19 @@ def accumulation(
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one. Matrix products and convolutions by
             `dots_of_matmul` and `dots_of_conv2d`.
-        units: one or several, ww.Unit or text. `orders` and `roundings` list some.
+        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` and
+            `roundings` give.
         c: what the sums start at; None is +0.
+        scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
         lengths: where to look along k, 1 to k; None: up to 48, evenly spaced in their logarithm.
+            All but k are multiples of a block that shares a scale.
         seeds: of units that round stochastically; others are computed once.
         rounding: of values to the operands' formats.
         confidence: of the likely bound.
         engine, threads: as in `ww.dot`.
         progress: called with (units done, of how many).
     Raises:
-        ValueError: no units, a unit with block scales, lengths that are not there.
+        ValueError: no units, scales that a unit wants or does not take, lengths that are not there.
 
     >>> import widthwise as ww
     >>> found = ww.study.accumulation([8.0] + [1.0] * 16, None, ["mac(e5m2)", "kulisch(e5m2)"])
@@ -162,14 +209,14 @@ def accumulation(
     >>> list(found.to_dataframe().columns[:5])
     ['unit', 'seed', 'dot', 'length', 'exact']
     """
-    chosen, drawn = listed(units), list(seeds)
+    chosen, drawn = as_units(units), several("seeds", seeds)
     if not drawn:
         raise ValueError("seeds is empty; name one at least, as [0]")
     figures, of_units = {}, {}
     ends: list[int] = []
     for done, unit in enumerate(chosen, 1):
-        x = study_operands(unit, a, b, c, rounding)
-        ends = checked_lengths(lengths, x.k)
+        x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
+        ends = checked_lengths(ends or lengths, x.k, shared_block(chosen))
         of_units[str(unit)] = drawn if draws(unit) else drawn[:1]
         figures[str(unit)] = prefix_figures(unit, x, ends, of_units[str(unit)], engine, threads)
         if progress:
@@ -195,7 +242,7 @@ def draws(unit: Unit) -> bool:
 
 def streamed(
     pieces: Iterable[Any],
-    units: str | Unit | Iterable[str | Unit],
+    units: Several,
     *,
     seed: int = 0,
     rounding: str = "rne",
@@ -205,30 +252,31 @@ def streamed(
 ) -> Accumulation:
     """The same of one sum or dot product whose terms come in pieces: only one is in memory.
 
-    Each piece continues the unit's sum as its C, which is the whole sum bit for bit for a unit that
-    goes on from its own result: `mac`, `fma`, `tree` and `dot` without promotion or conversion. The
-    lengths looked at are the pieces' ends.
+    Each piece continues what the unit's register holds, which is the whole sum bit for bit, unless
+    roundings draw: chains of blocks, promoted or not, and registers that add exactly or at a fixed
+    place, as `kulisch` and `fixedacc`. The lengths looked at are the pieces' ends.
 
     Args:
-        pieces: values or Arrays (k,), which are summed, or pairs of them; of a multiple of the
-            unit's lanes, but for the last.
+        pieces: values or Arrays (k,), which are summed, or pairs of them, or (a, b, scale_a,
+            scale_b) where the unit scales its blocks. All but the last are of a multiple of the
+            unit's lanes, of what it promotes at once and of a block that shares a scale.
         seed: of stochastic rounding; piece i draws by seed + i.
         Others: as in `accumulation`.
     Raises:
-        ValueError: a unit that does not go on from its result, and why; a piece that ends within a
-            block of lanes; no pieces.
+        ValueError: a unit that holds more than one number between its terms, as compensated sums
+            do, or needs all of them at once; a piece that ends within a block; no pieces.
 
     >>> import widthwise as ww
     >>> found = ww.study.streamed(([1.0] * 100 for _ in range(5)), "mac(bfloat16)")
     >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
     ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
     """
-    chains = [Chain(unit, rounding, engine, threads) for unit in listed(units)]
+    chains = [Chain(unit, rounding, engine, threads) for unit in as_units(units)]
     lengths: list[int] = []
-    for i, piece in enumerate(pieces):
-        a, b = piece if isinstance(piece, tuple) else (piece, None)
+    for i, given in enumerate(pieces):
+        piece = piece_of(given)
         for chain in chains:
-            chain.take(a, b, seed + i)
+            chain.take(piece, seed + i)
         lengths.append(chains[0].length)
     if not lengths:
         raise ValueError("pieces is empty; there is nothing to sum")
@@ -236,46 +284,76 @@ def streamed(
     return Accumulation(lengths, figures, {unit: [seed] for unit in figures}, confidence)
 
 
+class Piece(NamedTuple):
+    """Some terms of a sum or dot product, with the scales of their blocks where there are any."""
+
+    a: Any
+    b: Any = None
+    scale_a: Any = None
+    scale_b: Any = None
+
+    @property
+    def scales(self) -> tuple[Any, Any]:
+        return self.scale_a, self.scale_b
+
+
+def piece_of(given: Any) -> Piece:
+    if not isinstance(given, tuple):
+        return Piece(given)
+    if len(given) not in (2, 4):
+        raise ValueError(
+            f"pieces: one is a tuple of {len(given)}; a pair (a, b) is wanted, or (a, b, scale_a, "
+            "scale_b), and of a sum its terms alone"
+        )
+    return Piece(*given)
+
+
 class Chain:
     """A unit's sum that goes on from piece to piece, and the exact one."""
 
     def __init__(self, unit: Unit, rounding: str, engine: str, threads: int | None) -> None:
-        if why := why_not_continued(unit):
-            raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
         self.unit, self.rounding, self.engine, self.threads = unit, rounding, engine, threads
+        self.continued = continued(unit)
+        # A register's piece may go in by parts, but for random bits, which go by the place in it.
+        self.most = sys.maxsize if unit.lanes or draws(unit) else MOST_AT_ONCE * self.continued.step
         self.length = 0
-        self.sum: Array | None = None
+        self.register: Array | None = None
         self.exact: ExactSums | None = None
         self.figures: list[np.ndarray] = []
 
-    def take(self, a: Any, b: Any, seed: int) -> None:
-        unit = self.unit
-        if self.length % unit.lanes:
+    def take(self, piece: Piece, seed: int) -> None:
+        unit, step = self.continued.goes_on, self.continued.step
+        if self.length % step:
             raise ValueError(
-                f"pieces: one ended after {self.length} terms, within a block of unit {unit}; "
-                f"all but the last are of a multiple of {unit.lanes}"
+                f"pieces: one ended after {self.length} terms, within a block of unit "
+                f"{self.unit}; all but the last are of a multiple of {step}"
             )
-        x = study_operands(unit, a, b, self.sum, self.rounding)
+        x = study_operands(unit, piece.a, piece.b, self.register, self.rounding, *piece.scales)
         if x.shape != ():
             raise ValueError(f"pieces: one makes sums of shape {x.shape}; they are of shape (k,)")
         if self.exact is None:
             self.exact = ExactSums(unit, x)
         self.exact.add(x)
-        work = Work(unit, x.k, self.engine, self.threads, seed, False, None, 1)
-        self.sum = work.run(x.bound(), 1, ())
+        # A block of no terms would still align and round what the register holds.
+        for first in range(0, x.k if self.length else max(1, x.k), self.most):
+            self.advance(part(unit, x, first, min(x.k, first + self.most)), seed)
         self.length += x.k
-        self.figures.append(self.exact.figures(unit, self.sum.reshape(1)))
+        self.figures.append(self.exact.figures(self.unit, self.delivered(seed).reshape(1)))
 
+    def advance(self, x: Operands, seed: int) -> None:
+        if self.register is not None:
+            x.arrays[2] = self.register.reshape(1)
+        self.register = self.computed(self.continued.goes_on, x, seed)
 
-def why_not_continued(unit: Unit) -> str | None:
-    """Why a sum that is passed on as C is not the unit's own; None where it is."""
-    fields = unit.fields
-    chain = fields.get("chain", {})
-    if not unit.lanes:
-        return "takes all of k at once"
-    if unit.c != unit.result_format:
-        return f"takes its C in {unit.c} and ends in {unit.result_format}"
-    if len(fields["c"]) > 1:
-        return "reads its C otherwise than its running sum"
-    kept = [key for key in ("compensation", "promote", "final", "c_at", "c_round") if key in chain]
-    return f"has chain.{kept[0]}, which ends with the sum" if kept else None
+    def delivered(self, seed: int) -> Array:
+        """What the unit makes of its register."""
+        ends, register = self.continued.ends, self.register
+        assert register is not None
+        if ends is None:
+            return register
+        nothing = zeros((0,), ends.a)
+        return self.computed(ends, study_operands(ends, nothing, nothing, register, "rne"), seed)
+
+    def computed(self, unit: Unit, x: Operands, seed: int) -> Array:
+        work = Work(unit, x.k, self.engine, self.threads, seed, False, None, 1)
+        return work.run(x.bound(), 1, ())

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .._format import Format
 from .._unit import Unit, as_unit
 
@@ -102,6 +104,8 @@ def compensated(steps: list[Rounding]) -> float:
 
 
 def roundings_met(u: Unit, k: int) -> list[Rounding]:
+    if not isinstance(k, int | np.integer) or k < 0:
+        raise ValueError(f"k = {k!r}: a number of products is wanted, 0 or more")
     fields = u.fields
     lanes = u.lanes or max(1, k)
     blocks = -(-k // lanes)
@@ -137,10 +141,11 @@ def block_roundings(fields: dict[str, Any], lanes: int, blocks: int, u: Unit) ->
 
 def sum_roundings(sum_fields: dict[str, Any], terms: int, u: Unit) -> list[Rounding]:
     align = sum_fields.get("align", {})
+    frac_bits = align.get("frac_bits", 0)
     met = []
     if align.get("reference") == "max_exponent":
-        met.append(cut(align["frac_bits"], terms))
-    if align.get("reference") == "fixed_lsb" and align["frac_bits"] < product_digits(u):
+        met.append(cut(frac_bits - below_scales(sum_fields, u), terms))
+    if align.get("reference") == "fixed_lsb" and frac_bits < product_digits(u):
         met.append(Rounding(1, math.inf, math.inf))
     if "node_round" in sum_fields:
         depth = terms - 1
@@ -178,5 +183,20 @@ def cut(frac_bits: int, terms: int) -> Rounding:
 
 def product_digits(u: Unit) -> int:
     """Fraction bits below the point of the least product, or of c."""
-    least = [f.emin - f.fraction_bits for f in (u.a, u.b)]
-    return -min(sum(least), u.c.emin - u.c.fraction_bits)
+    return -min(-element_digits(u) + 2 * lsb(u.scale_format), lsb(u.c))
+
+
+def element_digits(u: Unit) -> int:
+    """Of the least product of two elements, before its scales."""
+    return -lsb(u.a) - lsb(u.b)
+
+
+def lsb(f: Format | None) -> int:
+    """The exponent of a format's least digit."""
+    return f.emin - f.fraction_bits if f else 0
+
+
+def below_scales(sum_fields: dict[str, Any], u: Unit) -> int:
+    """How far below its scales' exponents, which align it, a scaled group's sum may lie."""
+    scaled = u.fields.get("scale", {}).get("apply") == "group"
+    return element_digits(u) if scaled and sum_fields == u.fields.get("block_sum") else 0

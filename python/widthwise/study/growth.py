@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from .. import _widthwise as core
-from .._array import Array
-from .._dot import Operands, Work, spread
+from .._dot import Operands, Work, operand, spread
 from .._table import Table, data_frame
-from .._unit import Unit, as_unit
-from .operands import FIGURES, ExactSums, checked_lengths, listed, part, study_operands
+from .._unit import Several, Unit, as_unit, as_units
+from .operands import (
+    FIGURES,
+    ExactSums,
+    checked_lengths,
+    part,
+    shared_block,
+    study_operands,
+    without_numbers,
+)
 
 
 class ErrorGrowth:
@@ -26,6 +33,10 @@ class ErrorGrowth:
             the unit's result is no number.
         error, exact, magnitude, condition: computed - exact, the exact sum, the sum of the terms'
             magnitudes, and that over |exact|, of the same shape.
+
+    >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
+    >>> found.exact["mac(e5m2)"].tolist(), found.error["mac(e5m2)"].tolist()
+    ([[24.0]], [[-16.0]])
     """
 
     def __init__(self, lengths: Sequence[int], figures: dict[str, np.ndarray]) -> None:
@@ -37,23 +48,53 @@ class ErrorGrowth:
 
     @property
     def absolute(self) -> dict[str, np.ndarray]:
-        """|computed - exact|. Infinite where the result is no number."""
+        """|computed - exact|. Infinite where the result is no number.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.absolute["mac(e5m2)"].tolist()
+        [[0.0, 16.0]]
+        """
         return {unit: np.where(np.isnan(e), np.inf, np.abs(e)) for unit, e in self.error.items()}
 
     def mean(self, measure: str = "ulps") -> dict[str, np.ndarray]:
-        """Over the dot products, for each unit: shape (lengths,)."""
+        """Over the dot products, for each unit: shape (lengths,).
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.mean("absolute")["mac(e5m2)"].tolist()
+        [0.0, 16.0]
+        """
         return {unit: over_dots(e).mean(axis=0) for unit, e in self.measured(measure).items()}
 
     def max(self, measure: str = "ulps") -> dict[str, np.ndarray]:
+        """The largest of the dot products, likewise.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.max()["mac(e5m2)"].tolist()    # the last place of 24 is 4
+        [0.0, 4.0]
+        """
         return {unit: over_dots(e).max(axis=0) for unit, e in self.measured(measure).items()}
 
     def measured(self, measure: str) -> dict[str, np.ndarray]:
+        """That measure of each unit: shape (..., dot products, lengths).
+
+        Raises:
+            ValueError: a measure that there is not.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.measured("absolute")["mac(e5m2)"].shape
+        (1, 2)
+        """
         if measure not in ("ulps", "relative", "absolute"):
             raise ValueError(f"measure = {measure!r}: it may be 'ulps', 'relative' or 'absolute'")
         return getattr(self, measure)
 
     def table(self) -> Table:
-        """The whole accumulation's error."""
+        """The whole accumulation's error.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.table().records()[0]["max error (ulp)"]
+        4.0
+        """
         rows = [
             (
                 unit,
@@ -72,7 +113,12 @@ class ErrorGrowth:
         return self.table()._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: unit, length, and the mean and the largest errors."""
+        """A data frame of pandas or polars: unit, length, and the mean and the largest errors.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.to_dataframe()["max_ulps"].tolist()
+        [0.0, 4.0]
+        """
         columns = {
             f"{statistic}_{measure}": np.concatenate([*getattr(self, statistic)(measure).values()])
             for measure in ("ulps", "relative")
@@ -83,7 +129,14 @@ class ErrorGrowth:
         return data_frame({"unit": units, "length": lengths} | columns, library)
 
     def plot(self, ax: Any = None, *, measure: str = "relative", statistic: str = "mean") -> Any:
-        """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib."""
+        """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
+        >>> found.plot(measure="absolute").get_xlabel()
+        'products summed'
+        """
         if statistic not in ("mean", "max"):
             raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
         if ax is None:
@@ -114,9 +167,11 @@ def drawable(line: np.ndarray) -> np.ndarray:
 def error_growth(
     a: Any,
     b: Any,
-    units: str | Unit | Iterable[str | Unit],
+    units: Several,
     *,
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     lengths: Iterable[int] | None = None,
     rounding: str = "rne",
 ) -> ErrorGrowth:
@@ -129,9 +184,11 @@ def error_growth(
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one.
-        units: one or several, ww.Unit or text.
+        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` gives.
         c: what the sums start at; None is +0.
-        lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm.
+        scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
+        lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm. All but k
+            are multiples of a block that shares a scale.
         rounding: of values to the operands' formats.
 
     >>> import widthwise as ww
@@ -142,9 +199,10 @@ def error_growth(
     """
     figures: dict[str, np.ndarray] = {}
     chosen: list[int] = []
-    for unit in listed(units):
-        x = study_operands(unit, a, b, c, rounding)
-        chosen = checked_lengths(lengths, x.k)
+    compared = as_units(units)
+    for unit in compared:
+        x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
+        chosen = checked_lengths(chosen or lengths, x.k, shared_block(compared))
         figures[str(unit)] = prefix_figures(unit, x, chosen, [0])[0]
     return ErrorGrowth(chosen, figures)
 
@@ -162,9 +220,9 @@ def prefix_figures(
     exact = ExactSums(unit, x)
     done = 0
     for i, length in enumerate(lengths):
-        exact.add(part(x, done, length))
+        exact.add(part(unit, x, done, length))
         done = length
-        prefix = part(x, 0, length)
+        prefix = part(unit, x, 0, length)
         for j, seed in enumerate(seeds):
             work = Work(unit, length, engine, threads, seed, False, None, x.count)
             computed = work.run(prefix.bound(), x.count, (x.count,))
@@ -173,7 +231,7 @@ def prefix_figures(
 
 
 def product_errors(
-    unit: str | Unit, a: Array, b: Array, computed: Array, c: Array | None = None
+    unit: str | Unit, a: Any, b: Any, computed: Any, c: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """|computed - exact| of the matrix product c + a @ b that the unit computed.
 
@@ -183,16 +241,28 @@ def product_errors(
         In units of the last place of the result's format, and relative to the exact value.
     Raises:
         ValueError: computed is not of the product's shape.
+        TypeError: an array is not of the unit's format there.
+
+    >>> import widthwise as ww
+    >>> a, b = ww.array([[8.0, 1.0]], "e5m2"), ww.array([[1.0], [1.0]], "e5m2")
+    >>> ulps, relative = product_errors("mac(e5m2)", a, b, ww.matmul(a, b, unit="mac(e5m2)"))
+    >>> ulps.tolist(), relative.round(3).tolist()
+    ([[0.5]], [[0.111]])
     """
     u = as_unit(unit)
-    (m, k), (other, n) = a.shape, b.shape
-    if k != other or computed.shape != (m, n):
+    x = operand("a", a, u.a, u._core.a_keeps, u)
+    y = operand("b", b, u.b, u._core.b_keeps, u)
+    z = operand("computed", computed, u.result_format, None, u)
+    shape = (*x.shape[:1], *y.shape[1:])
+    if (x.ndim, y.ndim) != (2, 2) or x.shape[1] != y.shape[0] or z.shape != shape:
         raise ValueError(
-            f"a is {a.shape}, b is {b.shape} and computed is {computed.shape}; "
+            f"a is {x.shape}, b is {y.shape} and computed is {z.shape}; "
             "they must be (m, k), (k, n) and (m, n)"
         )
-    found = np.empty((m, n, len(FIGURES)))
-    addend = None if c is None else spread("c", c, (m, n)).bits
-    operands = core.Operands(a.bits, b.bits, addend, None, None)
-    core.product_errors(u._core, operands, np.ascontiguousarray(computed.bits), found)
+    found = np.empty((*shape, len(FIGURES)))
+    if c is not None:
+        c = spread("c", operand("c", c, u.c, u._core.c_keeps, u), shape).bits
+    operands = core.Operands(x.bits, y.bits, c, None, None)
+    core.product_errors(u._core, operands, np.ascontiguousarray(z.bits), found)
+    found = without_numbers(found)
     return found[..., 0], found[..., 1]

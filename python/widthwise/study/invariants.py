@@ -24,14 +24,15 @@ def monotonicity(
 ) -> Findings:
     """Where a term that grows makes the unit's sum smaller, or one that shrinks makes it larger.
 
-    Each element of a in turn becomes the next number above. The exact sum moves in the direction of
-    b's sign. A unit's sum may stay; if it goes back the unit is not monotonic, as those are not
-    that cut off what lies far below the largest term.
+    Each element of a in turn becomes the next number above, and so does c. The exact sum moves in
+    the direction of b's sign. A unit's sum may stay; if it goes back the unit is not monotonic, as
+    those are not that cut off what lies far below the largest term.
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
     Returns:
-        A row for each breach: index, a, raised, b, before and after, the sums, as text.
+        A row for each breach: index (-1: c), a (or c), raised, b, before and after, the sums, as
+        text.
     Raises:
         ValueError: a unit that rounds stochastically, whose draws hide it.
 
@@ -39,17 +40,21 @@ def monotonicity(
     0
     """
     u, x = reproducible(unit, a, b, c, rounding)
+    k, before, zero = x.operands.k, computed(u, x), zeros((), x.b.format)
     raised = next_up(x.a)
-    k = x.operands.k
     rows = Array._of(np.repeat(x.a.bits[np.newaxis], k, axis=0), x.a.format)
     rows[np.arange(k), np.arange(k)] = raised
-    before, after = computed(u, x), dot(rows, x.b, unit=u, c=x.c)
-    zero = zeros((), x.b.format)
+    after = dot(rows, x.b, unit=u, c=x.c)
     back = (greater(x.b, zero) & less(after, before)) | (less(x.b, zero) & greater(after, before))
     breaches = [
         (int(i), *(str(y[i]) for y in (x.a, raised, x.b)), str(before), str(after[i]))
         for i in np.flatnonzero(back & isfinite(raised))
     ]
+    start = zeros((), u.c) if x.c is None else x.c
+    higher = next_up(start)
+    ended = dot(x.a, x.b, unit=u, c=higher)
+    if isfinite(higher) and less(ended, before):
+        breaches.append((-1, str(start), str(higher), "", str(before), str(ended)))
     return Findings(["index", "a", "raised", "b", "before", "after"], breaches)
 
 
@@ -74,12 +79,14 @@ def invariance(
         order of the terms; zeros, as many as terms, after them; operands exchanged, where both have
         one format; all negated; all doubled, where none leaves its format's normal numbers.
     Raises:
-        ValueError: a unit that rounds stochastically.
+        ValueError: a unit that rounds stochastically, or no tries.
 
     >>> found = invariance([1.0, 1e4, -1e4], None, "mac(e5m10)")
     >>> found["property"][found["broken"] > 0].tolist()
     ['order']
     """
+    if tries < 1:
+        raise ValueError(f"tries = {tries}: at least one order is wanted")
     u, x = reproducible(unit, a, b, c, rounding)
     wanted = computed(u, x)
     rows = []

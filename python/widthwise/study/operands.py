@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -11,32 +12,38 @@ from .. import _widthwise as core
 from .._array import Array
 from .._convolution import pair
 from .._create import array
-from .._dot import Operands, adapted, checked_seed, checked_threads, summands
+from .._dot import Operands, adapted, summands
 from .._format import Format
-from .._unit import Unit, as_unit
+from .._settings import checked_seed, checked_threads, several
+from .._unit import Unit
 
 MOST_LENGTHS = 48
 FIGURES = ("ulps", "relative", "error", "exact", "magnitude", "condition")  # a Deviation's
 
 
-def listed(units: str | Unit | Iterable[str | Unit]) -> list[Unit]:
-    found = [as_unit(u) for u in ([units] if isinstance(units, str | Unit) else units)]
-    if not found:
-        raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
-    return found
-
-
-def study_operands(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> Operands:
+def study_operands(
+    unit: Unit,
+    a: Any,
+    b: Any,
+    c: Any,
+    rounding: str,
+    scale_a: Any = None,
+    scale_b: Any = None,
+) -> Operands:
     """Of dot products along the last axis; b = None is a one for each of a."""
-    if unit.scale_format:
-        raise ValueError(f"unit {unit} scales its blocks; a study has no scales to give it")
     x = study_operand("a", a, unit.a, unit._core.a_keeps, unit, rounding)
     if b is None:
         x, y = summands(unit, x, -1)
     else:
         y = study_operand("b", b, unit.b, unit._core.b_keeps, unit, rounding)
     z = None if c is None else study_operand("c", c, unit.c, unit._core.c_keeps, unit, rounding)
-    return Operands.of_dots(unit, x, y, z, None, None)
+    given = {"scale_a": scale_a, "scale_b": scale_b}
+    if f := unit.scale_format:
+        given = {
+            name: None if scale is None else study_operand(name, scale, f, None, unit, rounding)
+            for name, scale in given.items()
+        }
+    return Operands.of_dots(unit, x, y, z, *given.values())
 
 
 def study_operand(
@@ -57,6 +64,11 @@ class OneDot(NamedTuple):
 
 
 def one_dot(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> OneDot:
+    if unit.scale_format:
+        raise ValueError(
+            f"unit {unit} scales its blocks; the studies that take scales are accumulation, "
+            "error_growth and streamed"
+        )
     x = study_operands(unit, a, b, c, rounding)
     if x.shape != ():
         raise ValueError(
@@ -68,23 +80,38 @@ def one_dot(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> OneDot:
     return OneDot(p, q, None if start is None else start[0], x)
 
 
-def part(x: Operands, first: int, last: int) -> Operands:
-    """Products first … last - 1 of each, without a copy."""
-    a, b, *others = x.arrays
-    assert a is not None and b is not None
-    return Operands([a[..., first:last], b[..., first:last], *others], x.shape, last - first)
+def part(unit: Unit, x: Operands, first: int, last: int) -> Operands:
+    """Products first … last - 1 of each, without a copy, and the scales of their blocks."""
+    block = unit.scale_block or 1
+    a, b, c, *scales = x.arrays
+    assert a is not None and b is not None and first % block == 0
+    a, b = a[..., first:last], b[..., first:last]
+    scales = [s if s is None else s[..., first // block : -(-last // block)] for s in scales]
+    return Operands([a, b, c, *scales], x.shape, last - first)
 
 
-def checked_lengths(lengths: Iterable[int] | None, k: int) -> list[int]:
+def shared_block(units: Iterable[Unit]) -> int:
+    """Where all units that scale blocks of terms begin a new one."""
+    return math.lcm(*(unit.scale_block or 1 for unit in units))
+
+
+def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> list[int]:
+    """Ascending; all but k are multiples of the block."""
     if k == 0:
         raise ValueError(
             "a and b have no elements along their last axis; there is no error to grow"
         )
     if lengths is None:
-        return sorted({round(x) for x in np.geomspace(1, k, min(k, MOST_LENGTHS))})
-    chosen = sorted(set(lengths))
+        spread = np.geomspace(1, k, min(k, MOST_LENGTHS))
+        return sorted({min(k, -(-round(x) // block) * block) for x in spread})
+    chosen = sorted(set(several("lengths", lengths)))
     if not chosen or chosen[0] < 1 or chosen[-1] > k:
         raise ValueError(f"lengths = {chosen}: they may be 1 to {k}, the operands' length")
+    if within := [n for n in chosen if n % block and n < k]:
+        raise ValueError(
+            f"lengths = {chosen}: {within[0]} ends within a block that shares a scale; they may "
+            f"be multiples of {block}, and {k}"
+        )
     return chosen
 
 
@@ -102,7 +129,17 @@ class ExactSums:
         """How far what a unit computed lies from them: FIGURES on the last axis."""
         found = np.empty((self.count, len(FIGURES)))
         self.sums.deviations(unit._core, np.ascontiguousarray(computed.bits), found)
-        return found
+        return without_numbers(found)
+
+
+def without_numbers(figures: np.ndarray) -> np.ndarray:
+    """Errors against an exact sum that is NaN, as infinite ones of no known amount."""
+    at = {name: figures[..., i] for i, name in enumerate(FIGURES)}
+    nan = np.isnan(at["exact"])
+    for name in ("ulps", "relative"):
+        at[name][nan] = np.inf
+    at["error"][nan] = np.nan
+    return figures
 
 
 def running_sums(unit: Unit, x: Operands, seed: int = 0, threads: int | None = None) -> Array:
@@ -159,6 +196,10 @@ def dots_of_conv2d(
         )
     (up, left), (down, right) = pair("padding", padding), pair("stride", stride)
     padded = np.pad(images, ((0, 0), (0, 0), (up, up), (left, left)))
+    if (np.array(filters.shape[2:]) > padded.shape[2:]).any():
+        raise ValueError(
+            f"w is {filters.shape} and x, padded, {padded.shape}: no window of w fits into it"
+        )
     windows = np.lib.stride_tricks.sliding_window_view(padded, filters.shape[2:], axis=(2, 3))
     windows = windows[:, :, ::down, ::right].transpose(0, 2, 3, 1, 4, 5)
     k = filters[0].size

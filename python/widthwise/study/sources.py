@@ -6,12 +6,14 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .._compare import isfinite
-from .._create import from_bits
+import numpy as np
+
+from .._array import Array
 from .._format import Format
 from .._table import Findings, Table
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit
+from .._wires import aligned_sums, packed, wire_number
 from .operands import OneDot, one_dot
 
 SOURCES = (
@@ -22,6 +24,8 @@ SOURCES = (
     "overflow",
     "underflow",
 )
+# Whose codes are looked at: of a sum's nodes only the sum is.
+ROUNDINGS = ("product.round", "out", "chain.promote.round", "chain.final")
 UNTOLD = ("compensation", "c_at", "c_round", "lane_permutation")  # settings of a chain
 
 
@@ -49,6 +53,9 @@ class Sources:
         errors: every step's that is not 0, exact: (step, source, error).
         result: what was computed, a Fraction; None where it is no number.
         overflow_at: the step that left the numbers, where the account ends; None if there is none.
+
+    >>> sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)").result
+    Fraction(9, 1)
     """
 
     def __init__(
@@ -58,17 +65,36 @@ class Sources:
         self.result, self.overflow_at = result, overflow_at
 
     def of(self, source: str) -> list[Fraction]:
+        """A source's errors, exact, in order.
+
+        Raises:
+            ValueError: a source that there is not.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.of("sum rounding")
+        [Fraction(-1, 4)]
+        """
         if source not in SOURCES:
             raise ValueError(f"source = {source!r}: it may be {', '.join(SOURCES)}")
         return [e.error for e in self.errors if e.source == source]
 
     def total(self, source: str | None = None) -> Fraction:
-        """The sum of a source's errors, or of all."""
+        """The sum of a source's errors, or of all.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.total(), found.total("underflow")
+        (Fraction(-1, 4), Fraction(0, 1))
+        """
         errors = [e.error for e in self.errors] if source is None else self.of(source)
         return sum(errors, Fraction())
 
     def table(self) -> Table:
-        """Of each source: how many errors, their sum, and the sum of their magnitudes."""
+        """Of each source: how many errors, their sum, and the sum of their magnitudes.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.table().rows
+        [('product rounding', 0, 0.0, 0.0), ('sum rounding', 1, -0.25, 0.25)]
+        """
         rows = [
             (source, len(found), nearest(sum(found)), nearest(sum(map(abs, found))))
             for source in SOURCES
@@ -86,12 +112,24 @@ class Sources:
         return self.table()._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: step, source, error."""
+        """A data frame of pandas or polars: step, source, error.
+
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.to_dataframe()[["step", "error"]].values.tolist()
+        [[1.0, -0.25]]
+        """
         rows = [(e.step, e.source, nearest(e.error)) for e in self.errors]
         return Findings(["step", "source", "error"], rows).to_dataframe(library)
 
     def plot(self, ax: Any = None) -> Any:
-        """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib."""
+        """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
+        >>> found.plot().get_xlabel()
+        'products summed'
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -148,61 +186,56 @@ class Account:
     def __init__(self, unit: Unit, x: OneDot) -> None:
         fields = unit.fields
         self.unit = unit
-        self.given = x.a.to_fractions() * x.b.to_fractions()
-        self.given_c = Fraction() if x.c is None else x.c.to_fractions().item()
-        self.formats = rounded_formats(fields)
+        self.given = numbers("a", x.a) * numbers("b", x.b)
+        self.given_c: Fraction | None = Fraction() if x.c is None else numbers("c", x.c).item()
         self.late = fields.get("c_level") == "late"
-        aligned = [name for name in ("group_sum", "block_sum", "c_sum") if cuts(fields, name)]
+        aligned = aligned_sums(unit)
         # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
         self.register = None
         if aligned:
             self.register = "join" if "c_sum" in aligned or not self.late else "block_sum"
-        self.promotes = "chain.promote.round" in self.formats
+        self.promotes = "promote" in fields.get("chain", {})
         self.sum = self.outer = Fraction()
         self.terms: dict[int, Fraction] = {}
         self.held: Fraction | None = None
         self.errors: list[Error] = []
 
     def of(self, traced: Trace) -> Sources:
-        for wire in traced:
-            if not self.is_number(wire):
+        for wire in filter(self.tells, traced):
+            f = traced.format_of(wire)
+            packs = wire.stage == "pack"
+            number = packed(wire.significand, f) if packs else wire_number(wire)
+            if number is None:
                 return Sources(str(self.unit), self.errors, None, self.step(wire))
-            self.follow(wire)
+            self.follow(wire, number.fraction, f)
         result = self.outer if self.promotes else self.sum
         return Sources(str(self.unit), self.errors, result, None)
 
-    def is_number(self, wire: Wire) -> bool:
-        if wire.stage == "pack":
-            f = self.formats.get(wire.slot)
-            return f is None or bool(isfinite(from_bits([wire.significand], f)).all())
-        return wire.stage != "product" or wire.kind in ("zero", "finite")
+    def tells(self, wire: Wire) -> bool:
+        if wire.stage == "unpack":
+            return wire.slot == "c" and self.given_c is not None  # later it is the running sum
+        return wire.stage in ("product", self.register) or (
+            wire.stage == "pack" and wire.slot in ROUNDINGS
+        )
 
     def step(self, wire: Wire) -> int:
         return min(self.terms, default=max(wire.lane, 0))
 
-    def follow(self, wire: Wire) -> None:
-        if wire.stage == "unpack" and wire.slot == "c":
-            self.take_c(wire)
-        elif wire.stage == "product":
-            self.terms[wire.lane] = value(wire)
-            if wire.lane < len(self.given):
-                self.note(wire.lane, "operands", value(wire) - self.given[wire.lane])
-        elif wire.stage == self.register:
-            self.held = value(wire)
-        elif wire.stage == "pack" and wire.slot in self.formats:
-            self.pack(wire, self.formats[wire.slot])
-
-    def take_c(self, wire: Wire) -> None:
-        """Once: in later blocks C is the running sum."""
-        if self.given_c is not None:
-            self.note(0, "operands", value(wire) - self.given_c)
-            self.sum, self.outer = (
-                (Fraction(), value(wire)) if self.promotes else (value(wire), Fraction())
-            )
+    def follow(self, wire: Wire, value: Fraction, f: Format) -> None:
+        if wire.stage == "unpack":
+            self.note(0, "operands", value - (self.given_c or 0))
+            self.sum, self.outer = (Fraction(), value) if self.promotes else (value, Fraction())
             self.given_c = None
+        elif wire.stage == "product":
+            self.terms[wire.lane] = value
+            if wire.lane < len(self.given):
+                self.note(wire.lane, "operands", value - self.given[wire.lane])
+        elif wire.stage == "pack":
+            self.pack(wire, value, f)
+        else:
+            self.held = value
 
-    def pack(self, wire: Wire, f: Format) -> None:
-        rounded = from_bits([wire.significand], f).to_fractions()[0]
+    def pack(self, wire: Wire, rounded: Fraction, f: Format) -> None:
         if wire.slot == "product.round":
             self.rounding(wire.lane, "product rounding", self.terms[wire.lane], rounded, f)
             self.terms[wire.lane] = rounded
@@ -243,28 +276,14 @@ class Account:
             self.errors.append(Error(step, source, error))
 
 
-def value(wire: Wire) -> Fraction:
-    magnitude = wire.significand * Fraction(2) ** wire.exponent
-    return -magnitude if wire.negative else magnitude
+def numbers(name: str, x: Array) -> np.ndarray:
+    try:
+        return x.to_fractions()
+    except ValueError as why:
+        raise ValueError(f"{name}: {why}") from None
 
 
 def exponent(x: Fraction) -> int:
     """Of the largest power of two that is not above |x|, which is not zero."""
     e = abs(x.numerator).bit_length() - x.denominator.bit_length()
     return e if abs(x) >= Fraction(2) ** e else e - 1
-
-
-def rounded_formats(fields: dict[str, Any]) -> dict[str, Format]:
-    """What the wires' slots round to; of a sum's nodes only the sum is looked at."""
-    chain = fields.get("chain", {})
-    settings = {
-        "product.round": fields.get("product", {}).get("round"),
-        "out": fields["out"],
-        "chain.promote.round": chain.get("promote", {}).get("round"),
-        "chain.final": chain.get("final"),
-    }
-    return {slot: Format(found["fmt"]) for slot, found in settings.items() if found}
-
-
-def cuts(fields: dict[str, Any], name: str) -> bool:
-    return "reference" in fields.get(name, {}).get("align", {})

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .._array import Array
-from .._compare import classify, equal, isnan
+from .._compare import equal, isfinite, isnan, iszero
+from .._create import from_bits
+from .._dot import Operands, dot
+from .._trace import trace
 from .._unit import Unit, as_unit
-from .operands import one_dot, running_sums
+from .operands import OneDot, one_dot, running_sums
+from .registers import register_format, unit_of, why_no_register
 
 
 class Stagnation:
-    """Which terms a running sum swallowed: products that are not zero and changed nothing.
+    """Which terms a sum swallowed: products that are not zero and moved no register.
 
     Attributes:
         unit: its text.    length: how many products were summed.
@@ -21,6 +26,9 @@ class Stagnation:
         first: the first of them, None if there is none.
         still_from: the index from which on nothing but zeros and swallowed terms came, None if the
             last term that is not zero still moved the sum.
+
+    >>> stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)").swallowed
+    array([1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
     def __init__(self, unit: str, moved: np.ndarray, terms: np.ndarray) -> None:
@@ -34,7 +42,12 @@ class Stagnation:
 
     @property
     def share(self) -> float:
-        """Of all terms, how many were swallowed."""
+        """Of all terms, how many were swallowed.
+
+        >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
+        >>> found.share
+        0.9
+        """
         return self.swallowed.size / self.length
 
     def __repr__(self) -> str:
@@ -49,7 +62,14 @@ class Stagnation:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """How many terms were swallowed so far, on `ax` or a new figure. Needs matplotlib."""
+        """How many terms were swallowed so far, on `ax` or a new figure. Needs matplotlib.
+
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
+        >>> found.plot().get_xlabel()
+        'products summed'
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -72,31 +92,127 @@ def stagnation(
     seed: int = 0,
     rounding: str = "rne",
 ) -> Stagnation:
-    """Which terms of one dot product left the unit's sum as it was.
+    """Which terms of one dot product left what the unit holds as it was.
+
+    Looked at is the register that the unit adds to, as wide as it is: the running sum before what
+    follows the last term, together with what compensation carries along; the inner sum of a unit
+    that promotes; the whole register of one that adds all of k exactly, or at a fixed place.
+
+    A unit of several lanes adds them in blocks. The terms of a block are swallowed together, where
+    they have a sum and the register stays; what single ones lose within it `sources` tells.
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+    Raises:
+        ValueError: a unit with no such register, and why: one that permutes its lanes, or aligns
+            all of k to the largest or adds them in a tree. No terms.
 
     >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
     >>> found.swallowed.size, found.first, found.still_from
     (9, 1, 1)
+    >>> stagnation([256.0] + [1.0] * 9, None, "kulisch(bfloat16)")    # its register holds them all
+    kulisch(e8m7): every term of 10 moved the sum
     """
     u = as_unit(unit)
+    if why := why_no_moves(u):
+        raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding)
-    k = x.operands.k
-    if k == 0:
+    if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
-    sums = running_sums(u, x.operands, seed).reshape(k)
-    moved = np.ones(k, bool)
-    moved[1:] = ~same(sums[1:], sums[:-1])
-    moved[0] = not (is_zero(sums[0]) if x.c is None else same(sums[0], x.c))
-    terms = ~(is_zero(x.a) | is_zero(x.b))
-    return Stagnation(str(u), moved, terms)
+    terms = ~(iszero(x.a) | iszero(x.b))
+    if not u.lanes:
+        return Stagnation(str(u), moved_register(u, x), terms)
+    moved = moved_by_blocks(u, x, seed)
+    for i in np.flatnonzero(~moved) if u.lanes > 1 else []:
+        block = slice(i * u.lanes, (i + 1) * u.lanes)
+        terms[block] &= has_sum(x.a[block], x.b[block])
+    return Stagnation(str(u), np.repeat(moved, u.lanes)[: x.operands.k], terms)
+
+
+def why_no_moves(u: Unit) -> str | None:
+    """Why there is no register that terms move one after the other, or block by block."""
+    if "lane_permutation" in u.fields.get("chain", {}):
+        return "permutes its lanes: no register takes its terms in order"
+    return None if u.lanes else why_no_register(u)
+
+
+def has_sum(a: Array, b: Array) -> bool:
+    """Whether the products' exact sum is not 0, or no number."""
+    if not (isfinite(a).all() and isfinite(b).all()):
+        return True
+    return bool((a.to_fractions() * b.to_fractions()).sum())
+
+
+# --- What moves ----------------------------------------------------------------------------------
+
+
+def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> np.ndarray:
+    """Whether each block of lanes moved the registers."""
+    fields = u.fields
+    chain = fields.pop("chain", {})
+    if "compensation" in chain or "promote" in chain:
+        return moved_in_trace(u, x, seed)
+    late = chain.get("c_at") == "last"
+    start, k = None if late else x.c, x.operands.k
+    operands = Operands([*x.operands.arrays[:2], None, None, None], (), k) if late else x.operands
+    sums = running_sums(unit_of(fields), operands, seed).reshape(k)
+    after = sums[[*range(u.lanes - 1, k - 1, u.lanes), k - 1]]
+    moved = np.ones(len(after), bool)
+    moved[1:] = ~same(after[1:], after[:-1])
+    moved[0] = not (iszero(after[0]) if start is None else same(after[0], start))
+    return moved
+
+
+def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
+    """The same of sums that hold more than their running result; promotion empties both."""
+    chain = u.fields["chain"]
+    carried = "error" if chain.get("compensation") == "kahan" else "compensation"
+    registers = ["out", f"chain.compensation.{carried}"]
+    held, blocks = [0, 0], []
+    for wire in trace(u, x.a, x.b, x.c, seed=seed):
+        if wire.stage == "unpack" and wire.slot == "c":
+            blocks.append([*held, *held])
+        elif wire.stage == "pack" and wire.slot in registers:
+            held[registers.index(wire.slot)] = wire.significand
+            blocks[-1][2:] = held
+        elif wire.stage == "pack" and wire.slot == "chain.promote.round":
+            held = [0, 0]
+    found = from_bits([code for block in blocks for code in block], u.fields["out"]["fmt"])
+    found = found.reshape(len(blocks), 2, 2)
+    still = same(found[:, 0], found[:, 1])
+    if x.c is not None and "promote" not in chain:
+        still[0, 0] = same(found[0, 1, 0], x.c)
+    return np.asarray(~still.all(axis=1))
+
+
+def moved_register(u: Unit, x: OneDot) -> np.ndarray:
+    """Whether each term moved a register that adds exactly, or at a fixed place, C last."""
+    fields = u.fields
+    fields.pop("chain", None)
+    group = fields.get("group_sum", {})
+    saturates = group.pop("overflow", "wrap") == "saturate"  # what wraps, wraps term by term
+    width = group.pop("width") if saturates else None
+    alone = unit_of(fields | {"group_sum": group})
+    alone = unit_of(alone.fields | {"out": {"fmt": register_format(alone)}})
+    added = dot(x.a.reshape(-1, 1), x.b.reshape(-1, 1), unit=alone)
+    if not isfinite(added).all():
+        i = int(np.argmin(isfinite(added)))
+        raise ValueError(f"a[{i}] * b[{i}] is {added[i]}; a register adds numbers alone")
+    if width is None:
+        return ~iszero(added)
+    return saturating(added.to_fractions(), Fraction(2) ** -u.widths()["group_sum.fraction"], width)
+
+
+def saturating(added: np.ndarray, last_digit: Fraction, width: int) -> np.ndarray:
+    total, moved = Fraction(), []
+    end = 2 ** (width - 1) * last_digit
+    for value in added:
+        after = max(-end, min(end - last_digit, total + value))
+        moved.append(after != total)
+        total = after
+    return np.array(moved)
 
 
 def same(x: Array, y: Array) -> np.ndarray:
-    return equal(x, y) | (isnan(x) & isnan(y))
-
-
-def is_zero(x: Array) -> np.ndarray:
-    return np.char.endswith(classify(x), "_zero")
+    alike: np.ndarray = equal(x, y) | (isnan(x) & isnan(y))
+    return alike

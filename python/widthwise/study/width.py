@@ -47,6 +47,8 @@ def smallest_width(
         raise ValueError(f"text = {text!r}: write {{width}} where it stands, as e8m{{width}}")
     if statistic not in ("max", "mean"):
         raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
+    if not shape_of(a):
+        raise ValueError("a has shape (); a sum needs an axis")
     k = shape_of(a)[-1]
     least, rows = None, []
     for width in sorted(set(widths), reverse=True):

@@ -1,0 +1,29 @@
+"""Settings that many functions take, checked, as the core wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def checked_seed(seed: int) -> int:
+    if not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed = {seed!r}: an integer is wanted, 0 to 2^64 - 1")
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")
+    return int(seed)
+
+
+def checked_threads(threads: int | None) -> int:
+    """As the core wants it: 0 is one a core."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads = {threads}: it may be 1 or more, or None for one a core")
+    return threads or 0
+
+
+def several(name: str, x: Iterable[Any]) -> list[Any]:
+    if not isinstance(x, Iterable):
+        raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
+    return list(x)
