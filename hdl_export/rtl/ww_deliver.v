@@ -43,6 +43,7 @@ module ww_deliver #(
 );
   localparam integer SW = FRAC + 3 - SPARE + K;
   localparam integer KW = K > 0 ? K : 1;
+  localparam integer CODE_BITS = EXP + FRAC + (IS_SIGNED ? 1 : 0);
   wire zero;
   wire signed [XW-1:0] normal_exp;
   wire [SW-1:0] normal, placed;
@@ -84,6 +85,7 @@ module ww_deliver #(
     .sig(placed2), .normal(normal2), .random(random2), .magnitude(magnitude), .lossy(lossy),
     .tiny(tiny), .over(over));
 
+  wire [CODE_BITS-1:0] packed_code;
   wire [EXP+FRAC-1:0] magnitude3;
   wire nan3, inf3, mixed3, invalid3, zero3, lossy3, tiny3, over3;
   ww_delay #(.N(PIPE_ROUND), .W(6 + 4 + EXP+FRAC + 3)) after_round (
@@ -99,6 +101,19 @@ module ww_deliver #(
             .INFINITY(INFINITY), .PAST(PAST)) pack (
     .rm(rm3), .nan(nan3), .inf(inf3), .zero(zero3), .sign(sign3), .mixed(mixed3),
     .invalid(invalid3), .magnitude(magnitude3), .lossy(lossy3),
-    .tiny(tiny3), .over(over3), .code(code), .flags(flags));
+    .tiny(tiny3), .over(over3), .code(packed_code), .flags(flags));
+
+  // In a chain every place that rounds would hand each glitch on, and the next twice as many: in an
+  // event-driven simulator a code waits until it stands still.
+`ifdef __ICARUS__
+  reg [CODE_BITS-1:0] settled;
+  always begin
+    settled <= packed_code;
+    @(packed_code);
+  end
+  assign code = settled;
+`else
+  assign code = packed_code;
+`endif
 endmodule
 `default_nettype wire

@@ -16,6 +16,8 @@ DESIGNS = {
     "random": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
     "drum": ("mac(e5m10)", {"multiplier": "drum4", "vectors": 100}),
+    # Twelve sums in a row, whose glitches an event-driven simulator would multiply.
+    "deep": ("kahan(e2m1fn, product=e5m2, sum=e4m3)", {"lanes": 3, "vectors": 10}),
     "own": ("mac(e4m3fn)", {"multiplier": lambda a, b: (a * b) >> 2 << 2, "vectors": 100}),
 }
 
@@ -79,6 +81,7 @@ def test_a_multiplier_is_a_units_and_is_not_the_golden_models(folders, tmp_path)
         ("random", "icarus"),
         ("drum", "icarus"),
         ("own", "icarus"),
+        ("deep", "icarus"),
     ],
 )
 def test_the_folder_alone_passes(folders, name, tool):
