@@ -35,11 +35,10 @@ HWY_INLINE W binades_between(S high, S low) {
   return hn::Min(hn::BitCast(Whole(), apart), hn::Set(Whole(), 31));
 }
 
-// 2^(24 - E), E the largest exponent of some products, but no less than the tile's least.
+// 2^(24 - E), E the largest exponent of some products.
 HWY_INLINE S lift_of_products(const std::int16_t* exponents) {
   const hn::Rebind<std::int16_t, Singles> narrow;
-  const W e =
-      hn::Max(hn::PromoteTo(Whole(), hn::LoadU(narrow, exponents)), hn::Set(Whole(), -late_reach));
+  const W e = hn::PromoteTo(Whole(), hn::LoadU(narrow, exponents));
   const W field = hn::Sub(hn::Set(Whole(), 127 + late_frac_bits), e);
   return hn::BitCast(Singles(), hn::ShiftLeft<23>(field));
 }
@@ -63,6 +62,14 @@ HWY_INLINE S unless_dropped(S c, const WholeSum& r, float drop_c_below) {
   return hn::IfThenZeroElse(far, c);
 }
 
+HWY_INLINE W rounded_down(S x) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  return W{_mm512_cvt_roundps_epi32(x.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+#else
+  return truncated(hn::Floor(x));
+#endif
+}
+
 // x, its last digit odd where digits of the sum were cut off, but not for those that the join and
 // out cut off first, rounding down to 32 digits.
 HWY_INLINE W jammed(W x, const WholeSum& r, W kept, W down) {
@@ -80,7 +87,7 @@ HWY_INLINE S join_late(const WholeSum& r, S c) {
   const auto of_c = hn::Sub(hn::Add(field(late_frac_bits + 5), field(0)), leading_field(c));
   const S lift = from_fields(hn::Min(fields(r.lift), of_c));  // of C = 0, more than any
   const W down = binades_between(r.lift, lift), kept = hn::Shr(r.sum, down);
-  const W x = hn::Add(kept, truncated(hn::Floor(hn::Mul(c, lift))));
+  const W x = hn::Add(kept, rounded_down(hn::Mul(c, lift)));
   return hn::Mul(hn::ConvertTo(Singles(), jammed(x, r, kept, down)), reciprocal(lift));
 }
 
@@ -129,7 +136,7 @@ struct LateCorner {
 HWY_INLINE void add_late(const Block& b, float* sums) {
   alignas(64) std::int16_t most[2 * tile_rows * strip_columns];
   for (std::size_t g = 0; g < b.rules.group_count; ++g)
-    largest_exponents<tile_rows>(b, g, most + g * tile_rows * strip_columns);
+    largest_exponents<tile_rows>(b, g, -late_reach, most + g * tile_rows * strip_columns);
   const std::size_t width = late_vectors * hn::Lanes(Singles());
   for (std::size_t row = 0; row < tile_rows; row += late_rows)
     for (std::size_t column = 0; column < strip_columns; column += width)

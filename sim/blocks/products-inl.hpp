@@ -106,25 +106,26 @@ void add_nan(V scale_a, const double* scale_b, double* sum) {
 
 // --- Plain products at once ----------------------------------------------------------------------
 
-// The largest exponent sum of a group of products, of so many rows of A.
+// The largest exponent sum of a group of products, but no less than `least`; of so many rows of A.
 template <std::size_t rows>
-HWY_INLINE void largest_exponents(const Block& b, std::size_t group, std::int16_t* most) {
-  constexpr std::size_t wide = rows == 1 ? 2 : 1;  // for the machine to have something to do
+HWY_INLINE void largest_exponents(const Block& b, std::size_t group, std::int16_t least,
+                                  std::int16_t* most) {
+  constexpr std::size_t wide = 2;  // side by side, for the machine to have something to do
   const hn::ScalableTag<std::int16_t> d;
   const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
   for (std::size_t column = 0; column < strip_columns; column += wide * hn::Lanes(d)) {
     hn::Vec<decltype(d)> z[rows][wide];
     for (auto& of_row : z)
-      for (auto& x : of_row) x = hn::Set(d, 2 * no_exponent);
-    for (std::size_t i = 0, at = first; i < n; ++i, at += stride)
-      for (std::size_t v = 0; v < wide; ++v) {
-        const auto y =
-            hn::LoadU(d, b.m.b_exponent + at * strip_columns + column + v * hn::Lanes(d));
-        for (std::size_t r = 0; r < rows; ++r) {
-          const auto x = hn::Set(d, b.m.a_exponent[r * b.m.k + at]);
-          z[r][v] = hn::Max(z[r][v], hn::Add(x, y));
-        }
+      for (auto& x : of_row) x = hn::Set(d, least);
+    for (std::size_t i = 0, at = first; i < n; ++i, at += stride) {
+      const std::int16_t* of_b = b.m.b_exponent + at * strip_columns + column;
+      const auto low = hn::LoadU(d, of_b), high = hn::LoadU(d, of_b + hn::Lanes(d));
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto x = hn::Set(d, b.m.a_exponent[r * b.m.k + at]);
+        z[r][0] = hn::Max(z[r][0], hn::Add(x, low));
+        z[r][1] = hn::Max(z[r][1], hn::Add(x, high));
       }
+    }
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t v = 0; v < wide; ++v)
         hn::StoreU(z[r][v], d, most + r * strip_columns + column + v * hn::Lanes(d));
@@ -135,7 +136,7 @@ HWY_INLINE V load_power(const std::int16_t* exponent) {
 }
 void largest_powers(const Block& b, std::size_t group, double* powers) {
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents<1>(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   for_each_vector([&](std::size_t at) HWY_ATTR { store(load_power(most + at), powers + at); });
 }
 
@@ -176,7 +177,7 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
   const double limit = b.rules.overflow_at;
   const std::size_t width = hn::Lanes(Doubles());
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents<1>(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], up[vectors], unit[vectors];
     for (int v = 0; v < vectors; ++v) {
@@ -277,7 +278,7 @@ bool products_in_single_window(const Block& b, std::size_t group, Strip& result)
   const Window w(b.rules.group);
   const std::size_t width = hn::Lanes(Doubles()), n = b.size(group), chunk = b.rules.chunk;
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents<1>(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   M any_zero = hn::Lt(number(0), number(0));
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], unit[vectors], up[vectors];
