@@ -178,7 +178,7 @@ struct Panel {
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();
   }
-  // Zeros from one on.
+  // Zeros from one on: a tile's rows that are no outputs, lest it finds them too large.
   void pad(std::size_t first) {
     std::fill(value.begin() + static_cast<std::ptrdiff_t>(first), value.end(), 0.0);
   }

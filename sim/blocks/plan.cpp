@@ -357,9 +357,10 @@ bool late_tile(const Rules& r, const Unit& u) {
   const bool groups = r.group_count == 1 || (r.group_count == 2 && is_window(r.block, rdn, 24));
   return r.quick && r.chunk > 0 && is_window(r.group, rtz, late_frac_bits) && groups && !u.scale &&
          r.c_level == CLevel::late && is_window(r.late, rdn, 32) && r.late.frac_bits_of_c == 24 &&
-         u.c.fmt.precision() <= float_digits && r.out.machine && r.out.first_frac_bits == 31 &&
-         r.out.first_mode == rdn && !r.out.plus_zero && r.out.signed_zero &&
-         r.out.flush == Flush::keep && !r.promote && r.compensation == Compensation::none;
+         r.late.drop_c_below <= 0x1p-25 && u.c.fmt.precision() <= float_digits && r.out.machine &&
+         r.out.first_frac_bits == 31 && r.out.first_mode == rdn && !r.out.plus_zero &&
+         r.out.signed_zero && r.out.flush == Flush::keep && !r.promote &&
+         r.compensation == Compensation::none;
 }
 
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }

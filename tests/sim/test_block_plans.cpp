@@ -101,14 +101,15 @@ TEST_CASE("C joins whole sums late in tiles where all digits that are looked at 
   for (const char* name : {"cdna3.f16", "cdna3.bf16", "cdna3.xf32", "cdna3.fp8", "cdna3.bf8"})
     CHECK(way(name) == "quick, 32 in integers, C late in tiles");
   for (void (*change)(Unit&) :
-       {+[](Unit& u) { u.lanes = 15; }, +[](Unit& u) { u.c_sum.align.drop_c_below = 3; },
+       {+[](Unit& u) { u.lanes = 15; }, +[](Unit& u) { u.c_sum.align.drop_c_below = 25; },
         +[](Unit& u) { u.c.fmt = ieee_format(9, 23); },
         +[](Unit& u) { u.group_sum.align.e_floor = -60; },
         +[](Unit& u) { u.chain.final = Round{.fmt = binary16}; }})
     CHECK(way("cdna3.f16", change) == "quick, 32 in integers, C late in tiles");
   for (void (*change)(Unit&) :
        {+[](Unit& u) { u.lanes = 16; }, +[](Unit& u) { u.c_sum.align.rm = RoundingMode::rtz; },
-        +[](Unit& u) { u.late_frac->F_sum = 31; }, +[](Unit& u) { u.late_frac->F_C = 25; },
+        +[](Unit& u) { u.late_frac->F_sum = 31; },
+        +[](Unit& u) { u.c_sum.align.drop_c_below = 24; }, +[](Unit& u) { u.late_frac->F_C = 25; },
         +[](Unit& u) { u.c.fmt = ieee_format(8, 24); },
         +[](Unit& u) { u.group_sum.align.e_floor = -59; },
         +[](Unit& u) { u.c_sum.align.e_floor = -59; }, +[](Unit& u) { u.out.post_norm_frac = 30; },
