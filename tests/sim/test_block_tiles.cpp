@@ -176,6 +176,23 @@ TEST_CASE("tiles of blocks keep the sign of a sum of zeros") {
   tally.expect(32);
 }
 
+TEST_CASE("tiles of blocks that C joins late drop none beside products that are all zero") {
+  Tally tally;
+  for (const int below : {0, 3, 24, 25, 26})
+    for (const std::uint64_t c : {0x21000000u, 0xa1000000u, 0x23000000u, 0x15800000u}) {  // 2^-61 …
+      Unit u = find_preset("cdna3.fp8")->unit;
+      u.c_sum.align.drop_c_below = below;
+      const CodeList zeros(u.a.fmt, 16);
+      CodeList with(binary32, 1);
+      with.set(0, c);
+      MatrixProduct p;
+      p.m = p.n = 1, p.k = 16;
+      p.a = zeros.rows(16), p.b = zeros.rows(1), p.c = with.rows(1);
+      Rival("blocks", u, tally).compare(p, fmt::format("C dropped {} below", below));
+    }
+  tally.expect(20);
+}
+
 TEST_CASE("tiles of exact blocks see every digit that a double has, and no more") {
   Tally tally;
   for (const double sign : {1.0, -1.0})
