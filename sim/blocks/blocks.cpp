@@ -68,7 +68,9 @@ class BlockProduct final : public ProductEngine {
           read_scale_(scale_operand(e_.unit_)),
           scratch_(e_.rules_) {
       const std::size_t lanes = e_.rules_.lanes;
-      steps_ = std::max(panel_steps / lanes, std::size_t{1}) * lanes;
+      // Numbers of a short panel lie nearer together.
+      const std::size_t most = e_.rules_.exact_tile ? 64 : panel_steps;
+      steps_ = std::max(most / lanes, std::size_t{1}) * lanes;
     }
 
     std::size_t most_rows() const { return std::clamp<std::size_t>(panel_items / steps_, 16, 512); }
@@ -164,7 +166,8 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_rows() {
-      a_.resize(rows_ * depth_, rows_ * scales(), rows_, e_.products_ != nullptr);
+      const std::size_t tiles = (rows_ + tile_rows - 1) / tile_rows;
+      a_.resize(tiles * tile_rows * depth_, rows_ * scales(), rows_, e_.products_ != nullptr);
       const std::size_t n = std::min(depth_, e_.k_ - k_);  // without padding
       for (std::size_t r = 0; r < rows_; ++r) {
         const std::size_t y = row_ + r, first = r * depth_;
@@ -179,6 +182,7 @@ class BlockProduct final : public ProductEngine {
           a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
         });
       }
+      a_.pad(rows_ * depth_);
       if (e_.rules_.narrow_span >= 0) a_.measure_blocks(e_.rules_.lanes);
     }
 
@@ -206,6 +210,15 @@ class BlockProduct final : public ProductEngine {
 
     Where where(std::size_t r, std::size_t panel) const {
       return {p_.seed, p_.first_index + (row_ + r) * p_.n + column_ + panel * strip_columns};
+    }
+
+    // Whether doubles hold sums of products of such numbers, none of which is past the limit.
+    Exactly exactly(const Spread& of_a, const Spread& of_b, double limit) const {
+      const int digit = of_a.least + of_b.least - e_.rules_.digits_below;
+      if (!e_.rules_.exact_tile || of_a.special || of_b.special || limit == 0 || digit < -149)
+        return {};
+      const auto lanes = static_cast<double>(e_.rules_.lanes);
+      return {std::ldexp(1.0, digit), std::ldexp(1.0, digit + 53) - lanes * limit};
     }
 
     // Rows r … r + n - 1.
@@ -239,6 +252,8 @@ class BlockProduct final : public ProductEngine {
                        .overflows = overflows,
                        .special = special,
                        .single = single,
+                       .late = u.late_tile && !overflows && of_a.fits_floats_with(of_b, late_reach),
+                       .exactly = exactly(of_a, of_b, limit),
                        .output = where(r, panel),
                        .row_outputs = p_.n,
                        .products = e_.products_.get(),
@@ -305,8 +320,10 @@ double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
   const auto draws = [](const auto& slot) { return slot && slot->random_bits > 0; };
   if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
+  if (r.late_tile) return 13e9 * lanes / (lanes + 3);
   if (r.quick) return 5e9 * lanes / (lanes + (task.flags || r.out.random_bits > 0 ? 16 : 8));
   if (r.float_tree) return 6e9;
+  if (r.exact_tile) return 18e9 * lanes / (lanes + 2);
   if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
     return 0.2e9;
   return r.narrow_span >= 0 && lanes > 1 ? 2e9 : 0.4e9;

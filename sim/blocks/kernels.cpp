@@ -7,7 +7,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "sim/blocks/products-inl.hpp"
+#include "sim/blocks/exact_tile-inl.hpp"
+#include "sim/blocks/late_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -238,6 +239,7 @@ void run_block(const Block& b, const Registers& registers) {
 }
 
 void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Scratch& scratch) {
+  if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;
     Registers registers = of_first_row;

@@ -16,6 +16,12 @@ inline constexpr std::size_t strip_columns = 64;
 // than all that vote.
 inline constexpr std::int16_t no_exponent = -8192, special_exponent = -8191;
 
+// Products are multiples of a digit, and doubles hold all sums of a block that begins with such a
+// multiple of at most this; 0: nobody knows.
+struct Exactly {
+  double digit = 1, most = 0;
+};
+
 // Some rows of A and a strip of columns of B meet on whole blocks. Pointers are to the first row.
 struct Meeting {
   std::size_t rows;
@@ -32,6 +38,8 @@ struct Meeting {
   bool special;                   // a product or a scale may be infinite or NaN
   // Floats hold numbers and products, there are no specials, and they are aligned or in a tree.
   bool single;
+  bool late;  // the same, near enough to one for a tile of whole sums that C joins late
+  Exactly exactly;
   Where output;  // the first one of the strip; the next row's are row_outputs on
   std::size_t row_outputs;
   const SignificandProducts* products;       // the user's, or null

@@ -128,13 +128,12 @@ struct Spread {
     if (special) return no_span;
     return most > lowest_power ? static_cast<std::int16_t>(most - least) : std::int16_t{0};
   }
-  // Floats hold them and their products, and what lifts products to the digits of a window.
-  bool fits_floats_with(const Spread& y) const {
-    const auto narrow = [](int low, int high) {
-      return low >= -float_reach && high <= float_reach;
-    };
-    return !special && !y.special && narrow(least, most) && narrow(y.least, y.most) &&
-           narrow(least + y.least, most + y.most);
+  // Floats hold them and their products, whose exponents lie within reach either way, and what
+  // lifts products to the digits of a window.
+  bool fits_floats_with(const Spread& y, int reach = float_reach) const {
+    const auto narrow = [](int low, int high, int limit) { return low >= -limit && high <= limit; };
+    return !special && !y.special && narrow(least, most, float_reach) &&
+           narrow(y.least, y.most, float_reach) && narrow(least + y.least, most + y.most, reach);
   }
 };
 
@@ -178,6 +177,10 @@ struct Panel {
   }
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();
+  }
+  // Zeros from one on: a tile's rows that are no outputs, lest it finds them too large.
+  void pad(std::size_t first) {
+    std::fill(value.begin() + static_cast<std::ptrdiff_t>(first), value.end(), 0.0);
   }
   // Of every so many numbers.
   void measure_blocks(std::size_t items) {

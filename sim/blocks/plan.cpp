@@ -302,6 +302,13 @@ int narrow_span(const Rules& r, const Unit& u) {
   return static_cast<int>(std::max<std::int64_t>(double_digits - digits, -1));
 }
 
+// Exact sums with C that the machine rounds to binary32, and nothing else.
+bool exact_tile(const Rules& r) {
+  return r.narrow_span >= 0 && r.out.machine && r.out.random_bits == 0 &&
+         r.out.first_frac_bits < 0 && r.out.flush == Flush::keep && !r.promote &&
+         r.compensation == Compensation::none;
+}
+
 // A sum of two of the machine's floats is rounded so, but for the flushing.
 bool is_machine_addition(const Slot& s) {
   return s.machine && !s.plus_zero && s.first_frac_bits < 0 && s.signed_zero;
@@ -329,6 +336,31 @@ bool float_tree(const Rules& r, const Unit& u) {
          r.group.order == Order::pairwise_tree && r.group.aligned == Aligned::pair &&
          r.group.node && is_machine_addition(*r.group.node) && r.c_level == CLevel::late &&
          r.late.aligned == Aligned::pair && !r.late.node && is_machine_addition(r.out);
+}
+
+// How a sum is aligned whose digits all of a tile's lanes have in view.
+bool is_window(const SumRule& s, RoundingMode mode, int frac_bits) {
+  return s.aligned == Aligned::window && s.order == Order::fused && s.mode == mode &&
+         s.frac_bits == frac_bits && s.least_power <= std::ldexp(1.0, -late_reach);
+}
+
+// CDNA3's blocks: products in floats, one or two groups toward zero, joined down, then C.
+bool late_tile(const Rules& r, const Unit& u) {
+  using enum RoundingMode;
+  const auto frac_bits = [](const Operand& x) { return x.keep_frac.value_or(x.fmt.frac_bits); };
+  const auto largest = [&](const Operand& x) {
+    return 2 - std::ldexp(1.0, -static_cast<int>(frac_bits(x)));
+  };
+  // With them C is 2^29 units, and never less than 2^25 when digits below a unit are jammed.
+  const double most = std::ldexp(largest(u.a) * largest(u.b), late_frac_bits);
+  if (static_cast<double>(r.lanes) * most > 0x1p30 - 0x1p26) return false;
+  const bool groups = r.group_count == 1 || (r.group_count == 2 && is_window(r.block, rdn, 24));
+  return r.quick && r.chunk > 0 && is_window(r.group, rtz, late_frac_bits) && groups && !u.scale &&
+         r.c_level == CLevel::late && is_window(r.late, rdn, 32) && r.late.frac_bits_of_c == 24 &&
+         r.late.drop_c_below <= 0x1p-25 && u.c.fmt.precision() <= float_digits && r.out.machine &&
+         r.out.first_frac_bits == 31 && r.out.first_mode == rdn && !r.out.plus_zero &&
+         r.out.signed_zero && r.out.flush == Flush::keep && !r.promote &&
+         r.compensation == Compensation::none;
 }
 
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }
@@ -424,8 +456,11 @@ Rules rules_of(const ProductTask& task) {
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
   for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
+  r.late_tile = !task.flags && late_tile(r, u);
   if (!task.multiplier) {
     r.narrow_span = narrow_span(r, u);
+    r.exact_tile = !task.flags && exact_tile(r);
+    r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
     r.float_tree = !task.flags && r.overflow_at == 0 && float_tree(r, u);
   }
   r.doubtful_zero = doubtful_zero(r, u);

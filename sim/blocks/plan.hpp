@@ -14,6 +14,11 @@ inline constexpr std::int64_t lowest_power = -1000;
 // Panels whose exponents, and those of whose products, lie within this either way go as floats.
 inline constexpr int float_reach = 90;
 
+// A tile of whole sums that C joins late: digits below the largest exponent; exponents of products,
+// which lie within this either way; and what C lies between, if it is not +0.
+inline constexpr int late_frac_bits = 24, late_reach = 60;
+inline constexpr double late_least_c = 0x1p-61, late_most_c = 0x1p100;
+
 // A rounding to a format, as numbers.
 struct Slot {
   widthwise::Slot place{};
@@ -81,6 +86,9 @@ struct Rules {
   // together; < 0: never.
   int narrow_span = -1;
   bool float_tree = false;  // products, sums of neighbours and C are added as the machine's floats
+  bool late_tile = false;   // sums of products fit an int32 each, and C joins them as on CDNA3
+  bool exact_tile = false;  // exact sums with C become binary32
+  int digits_below = 0;     // of a product below its field exponent
   bool normalised = false;
   double overflow_at = 0;  // 0: no product overflows
   std::optional<Slot> product{};

@@ -106,20 +106,29 @@ void add_nan(V scale_a, const double* scale_b, double* sum) {
 
 // --- Plain products at once ----------------------------------------------------------------------
 
-// The largest exponent sum of a group of products.
-void largest_exponents(const Block& b, std::size_t group, std::int16_t* most) {
+// The largest exponent sum of a group of products, but no less than `least`; of so many rows of A.
+template <std::size_t rows>
+HWY_INLINE void largest_exponents(const Block& b, std::size_t group, std::int16_t least,
+                                  std::int16_t* most) {
+  constexpr std::size_t wide = 2;  // side by side, for the machine to have something to do
   const hn::ScalableTag<std::int16_t> d;
   const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
-  for (std::size_t column = 0; column < strip_columns; column += 2 * hn::Lanes(d)) {
-    auto low = hn::Set(d, 2 * no_exponent), high = low;
+  for (std::size_t column = 0; column < strip_columns; column += wide * hn::Lanes(d)) {
+    hn::Vec<decltype(d)> z[rows][wide];
+    for (auto& of_row : z)
+      for (auto& x : of_row) x = hn::Set(d, least);
     for (std::size_t i = 0, at = first; i < n; ++i, at += stride) {
-      const auto a = hn::Set(d, b.m.a_exponent[at]);
-      const std::int16_t* from = b.m.b_exponent + at * strip_columns + column;
-      low = hn::Max(low, hn::Add(a, hn::LoadU(d, from)));
-      high = hn::Max(high, hn::Add(a, hn::LoadU(d, from + hn::Lanes(d))));
+      const std::int16_t* of_b = b.m.b_exponent + at * strip_columns + column;
+      const auto low = hn::LoadU(d, of_b), high = hn::LoadU(d, of_b + hn::Lanes(d));
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto x = hn::Set(d, b.m.a_exponent[r * b.m.k + at]);
+        z[r][0] = hn::Max(z[r][0], hn::Add(x, low));
+        z[r][1] = hn::Max(z[r][1], hn::Add(x, high));
+      }
     }
-    hn::StoreU(low, d, most + column);
-    hn::StoreU(high, d, most + column + hn::Lanes(d));
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t v = 0; v < wide; ++v)
+        hn::StoreU(z[r][v], d, most + r * strip_columns + column + v * hn::Lanes(d));
   }
 }
 HWY_INLINE V load_power(const std::int16_t* exponent) {
@@ -127,7 +136,7 @@ HWY_INLINE V load_power(const std::int16_t* exponent) {
 }
 void largest_powers(const Block& b, std::size_t group, double* powers) {
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   for_each_vector([&](std::size_t at) HWY_ATTR { store(load_power(most + at), powers + at); });
 }
 
@@ -168,7 +177,7 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
   const double limit = b.rules.overflow_at;
   const std::size_t width = hn::Lanes(Doubles());
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], up[vectors], unit[vectors];
     for (int v = 0; v < vectors; ++v) {
@@ -216,39 +225,60 @@ void products_exactly(const Block& b, std::size_t group, Strip& result) {
 
 using Singles = hn::ScalableTag<float>;
 using Whole = hn::RebindToSigned<Singles>;
+using S = hn::Vec<Singles>;
+using W = hn::Vec<Whole>;
 
-HWY_INLINE hn::Vec<Whole> truncated(hn::Vec<Singles> x) {
+HWY_INLINE W truncated(S x) {
   // Toward zero. ConvertTo mends numbers past int32, which there are none of.
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  return hn::Vec<Whole>{_mm512_cvttps_epi32(x.raw)};
+  return W{_mm512_cvttps_epi32(x.raw)};
 #elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
-  return hn::Vec<Whole>{_mm256_cvttps_epi32(x.raw)};
+  return W{_mm256_cvttps_epi32(x.raw)};
 #else
   return hn::ConvertTo(Whole(), x);
 #endif
 }
 
+// Products [i, end) of a group, cut to whole numbers of 1 / lift, onto some vectors of sums of some
+// rows.
+template <int rows, int wide>
+HWY_INLINE void add_whole_products(const Block& b, std::size_t group, std::size_t i,
+                                   std::size_t end, std::size_t row, std::size_t column,
+                                   const S (&lift)[rows][wide], W (&sum)[rows][wide]) {
+  const Singles d;
+  const std::size_t k = b.m.k, stride = b.stride(), first = b.first(group) + i * stride;
+  const float* a = b.m.a_single + row * k + first;
+  const float* of_b = b.m.b_single + first * strip_columns + column;
+  for (; i < end; ++i, a += stride, of_b += stride * strip_columns) {
+    S y[wide];
+    for (std::size_t v = 0; v < wide; ++v) y[v] = hn::LoadU(d, of_b + v * hn::Lanes(d));
+    for (std::size_t r = 0; r < rows; ++r) {
+      const S x = hn::Set(d, a[r * k]);
+      for (std::size_t v = 0; v < wide; ++v)
+        sum[r][v] = hn::Add(sum[r][v], truncated(hn::Mul(hn::Mul(x, y[v]), lift[r][v])));
+    }
+  }
+}
+
 #if HWY_TARGET == HWY_SCALAR
 bool products_in_single_window(const Block&, std::size_t, Strip&) { return false; }
 #else
-HWY_INLINE hn::Vec<Singles> together(V low, V high) {
+HWY_INLINE S together(V low, V high) {
   const Singles d;
   return hn::Combine(d, hn::DemoteTo(Floats(), high), hn::DemoteTo(Floats(), low));
 }
-HWY_INLINE V low_half(hn::Vec<Whole> x) { return hn::PromoteTo(Doubles(), hn::LowerHalf(x)); }
-HWY_INLINE V high_half(hn::Vec<Whole> x) {
+HWY_INLINE V low_half(W x) { return hn::PromoteTo(Doubles(), hn::LowerHalf(x)); }
+HWY_INLINE V high_half(W x) {
   return hn::PromoteTo(Doubles(), hn::UpperHalf(hn::Half<Whole>(), x));
 }
 
 // False where a sum is zero, whose sign integers do not have.
 bool products_in_single_window(const Block& b, std::size_t group, Strip& result) {
   constexpr auto toward_zero = std::integral_constant<RoundingMode, RoundingMode::rtz>{};
-  const Singles d;
   const Window w(b.rules.group);
-  const std::size_t width = hn::Lanes(Doubles()), stride = b.stride(), n = b.size(group);
-  const std::size_t chunk = b.rules.chunk;
+  const std::size_t width = hn::Lanes(Doubles()), n = b.size(group), chunk = b.rules.chunk;
   alignas(64) std::int16_t most[strip_columns];
-  largest_exponents(b, group, most);
+  largest_exponents<1>(b, group, 2 * no_exponent, most);
   M any_zero = hn::Lt(number(0), number(0));
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     V total[vectors], unit[vectors], up[vectors];
@@ -258,23 +288,14 @@ bool products_in_single_window(const Block& b, std::size_t group, Strip& result)
       total[v] = z.total, unit[v] = z.unit;
       up[v] = hn::Min(z.up, number(0x1p126));  // more where all are zeros
     }
-    const hn::Vec<Singles> lift[] = {together(up[0], up[1]), together(up[2], up[3])};
-    const float* a = b.m.a_single + b.first(group);
-    const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
-    for (std::size_t i = 0; i < n;) {
-      hn::Vec<Whole> sum[] = {hn::Zero(Whole()), hn::Zero(Whole())};
-      for (const std::size_t end = std::min(n, i + chunk); i < end; ++i) {
-        const auto x = hn::Set(d, *a);
-        for (int v = 0; v < 2; ++v) {
-          const auto product =
-              hn::Mul(x, hn::LoadU(d, of_b + static_cast<std::size_t>(v) * 2 * width));
-          sum[v] = hn::Add(sum[v], truncated(hn::Mul(product, lift[v])));
-        }
-        a += stride, of_b += stride * strip_columns;
-      }
+    const S lift[1][2] = {{together(up[0], up[1]), together(up[2], up[3])}};
+    for (std::size_t i = 0, end; i < n; i = end) {
+      W sum[1][2] = {{hn::Zero(Whole()), hn::Zero(Whole())}};
+      end = std::min(n, i + chunk);
+      add_whole_products(b, group, i, end, 0, column, lift, sum);
       for (int v = 0; v < 2; ++v) {
-        total[2 * v] = hn::Add(total[2 * v], low_half(sum[v]));
-        total[2 * v + 1] = hn::Add(total[2 * v + 1], high_half(sum[v]));
+        total[2 * v] = hn::Add(total[2 * v], low_half(sum[0][v]));
+        total[2 * v + 1] = hn::Add(total[2 * v + 1], high_half(sum[0][v]));
       }
     }
     for (int v = 0; v < vectors; ++v) {
@@ -293,7 +314,7 @@ void products_in_singles(const Block& b, std::size_t group, Strip& result) {
   if (b.rules.votes) largest_powers(b, group, result.power);
   alignas(64) float sums[strip_columns];
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    hn::Vec<Singles> total[vectors];
+    S total[vectors];
     for (auto& t : total) t = hn::Set(d, -0.0f);
     const float* a = b.m.a_single + b.first(group);
     const float* of_b = b.m.b_single + b.first(group) * strip_columns + column;
@@ -312,7 +333,7 @@ void products_in_singles(const Block& b, std::size_t group, Strip& result) {
 // Products, or sums of neighbours, from product i on: n of them. A product that is not rounded is
 // exact, so a sum of two takes one rounding either way.
 template <std::size_t n>
-HWY_INLINE hn::Vec<Singles> tree(const Block& b, std::size_t i, std::size_t column) {
+HWY_INLINE S tree(const Block& b, std::size_t i, std::size_t column) {
   if constexpr (n > 1) {
     return hn::Add(tree<n / 2>(b, i, column), tree<n / 2>(b, i + n / 2, column));
   } else {

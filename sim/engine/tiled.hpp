@@ -17,7 +17,9 @@ struct Tiling {
   std::size_t block = 1;    // panels are whole blocks, of zeros at the end
   bool any_number = false;  // infinities and NaN are computed like all else
   RoundingMode mode = RoundingMode::rne;
-  int scale = 0;  // of A and C, and so of the sums
+  int scale = 0;        // of A and C, and so of the sums
+  bool c_last = false;  // sums begin at +0, and the machine's addition has C join in the end
+  std::vector<std::size_t> order = {};  // in which elements of k are taken; none: as they lie
 };
 
 // Beside is what a kernel wants to know of a panel besides its numbers.
@@ -93,7 +95,8 @@ class TiledProduct : public ProductEngine {
     Panel a;
     std::vector<Panel> b;
     std::vector<std::uint64_t> most_a, most_b;
-    std::vector<std::byte> held;
+    std::vector<T> addends;  // of one row
+    std::vector<std::byte> held, gathered;
   };
 
   // One thread's.
@@ -150,16 +153,45 @@ class TiledProduct : public ProductEngine {
         for (std::size_t row = 0; row < rows_; ++row) load_addends(row, panel);
     }
     void load_addends(std::size_t row, std::size_t panel) {
-      T* at = sums(row / tile_rows, panel) + row % tile_rows * width_;
-      const std::size_t n = columns_of(panel);
-      const std::uint64_t most = e_.c_.decode(
-          p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column, n, space_.held, at);
       TileState& tile = state(row / tile_rows, panel);
-      tile.special |= !usable(e_.c_, most);
-      for (std::size_t j = 0; j < n; ++j) {
+      if (e_.tiling_.c_last) {
+        tile.special |= !usable(e_.c_, decode_addends(row, panel, last_addends()));
+        return;
+      }
+      T* at = sums(row / tile_rows, panel) + row % tile_rows * width_;
+      tile.special |= !usable(e_.c_, decode_addends(row, panel, at));
+      for (std::size_t j = 0; j < columns_of(panel); ++j) {
         tile.minus |= std::signbit(at[j]);
         tile.minus_zero |= std::signbit(at[j]) && at[j] == 0;
       }
+    }
+    std::uint64_t decode_addends(std::size_t row, std::size_t panel, T* to) {
+      return e_.c_.decode(p_.c, place(p_.c, row_ + row, column_ + panel * width_), p_.c.column,
+                          columns_of(panel), space_.held, to);
+    }
+    T* last_addends() {
+      space_.addends.resize(width_);
+      return space_.addends.data();
+    }
+    void add_last(std::size_t row, std::size_t panel, T* sum) {
+      const T* c = last_addends();
+      decode_addends(row, panel, space_.addends.data());
+      for (std::size_t j = 0; j < columns_of(panel); ++j) sum[j] += c[j];
+    }
+
+    std::size_t element(std::size_t i) const {
+      return e_.tiling_.order.empty() ? i : e_.tiling_.order[i];
+    }
+    std::uint64_t decode_row(std::size_t row, std::size_t k, T* to) {
+      if (e_.tiling_.order.empty())
+        return e_.a_.decode(p_.a, place(p_.a, row_ + row, k), p_.a.column, steps_, space_.held, to);
+      const auto bytes = static_cast<std::size_t>(e_.a_.bytes());
+      const auto* codes = static_cast<const std::byte*>(p_.a.data);
+      space_.gathered.resize(steps_ * bytes);
+      for (std::size_t i = 0; i < steps_; ++i)
+        std::memcpy(&space_.gathered[i * bytes],
+                    codes + place(p_.a, row_ + row, element(k + i)) * e_.a_.bytes(), bytes);
+      return e_.a_.decode({space_.gathered.data(), 0, 1}, 0, 1, steps_, space_.held, to);
     }
 
     void load_rows(std::size_t k) {
@@ -167,8 +199,7 @@ class TiledProduct : public ProductEngine {
       space_.most_a.assign(tiles_down_, 0);
       for (std::size_t row = 0; row < rows_; ++row) {
         std::uint64_t& most = space_.most_a[row / tile_rows];
-        most = std::max(most, e_.a_.decode(p_.a, place(p_.a, row_ + row, k), p_.a.column, steps_,
-                                           space_.held, &space_.a.numbers[row * depth_]));
+        most = std::max(most, decode_row(row, k, &space_.a.numbers[row * depth_]));
       }
       e_.complete_rows(space_.a);
     }
@@ -180,7 +211,7 @@ class TiledProduct : public ProductEngine {
       space_.most_b.assign(panels_, 0);
       for (std::size_t i = 0; i < steps_; ++i)
         for (std::size_t panel = 0; panel < panels_; ++panel) {
-          const std::ptrdiff_t first = place(p_.b, k + i, column_ + panel * width_);
+          const std::ptrdiff_t first = place(p_.b, element(k + i), column_ + panel * width_);
           std::uint64_t& most = space_.most_b[panel];
           most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel),
                                              space_.held, &space_.b[panel].numbers[i * width_]));
@@ -232,6 +263,7 @@ class TiledProduct : public ProductEngine {
           continue;
         }
         T* from = sums(i, panel) + r * width_;
+        if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful && j < n; ++j)

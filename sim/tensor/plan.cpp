@@ -15,6 +15,16 @@ constexpr Rounding toward_zero(RoundingMode::rtz), nearest_even(RoundingMode::rn
 constexpr std::int64_t float_digits = 24, float_emin = -126, float_emax = 127;
 constexpr std::int64_t most_lanes = 1024;  // a block lies in one panel
 
+// Whether C begins the chain, or is added in the end as the machine adds two numbers of binary32.
+bool is_plain_ending(const Unit& u) {
+  if (u.chain.c_at == CAt::first) return !u.chain.c_round;
+  if (!u.chain.c_round || u.out.fmt != binary32) return false;
+  const Round& to = *u.chain.c_round;
+  return to.fmt == binary32 && to.rm == nearest_even && !to.keep_frac && !to.post_norm_frac &&
+         to.subnormals == Flush::keep && to.zero_sign == ZeroSign::ieee &&
+         (to.overflow == Overflow::ieee || to.overflow == Overflow::inf);
+}
+
 // Why the unit has another shape than one fused sum a block, chained; empty if it has that one.
 std::string unlike_a_tensor_unit(const Unit& u) {
   if (u.lanes == 0) return "one block takes all of K";
@@ -26,9 +36,9 @@ std::string unlike_a_tensor_unit(const Unit& u) {
   if (u.product.exponent != ProductExponent::field_sum)
     return "products are normalised before they are aligned";
   if (u.chain.promote) return "promotion";
-  if (u.chain.c_at != CAt::first || u.chain.c_round) return "C is added last";
+  if (!is_plain_ending(u)) return "C is added last, and not as the machine adds two binary32";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
-  if (u.chain.final || u.chain.lane_permutation) return "a final rounding or permuted lanes";
+  if (u.chain.final) return "a final rounding";
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels.hpp"
+#include "sim/dot/lane_order.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products of tensor units: floats, with their exponents beside them.
@@ -28,6 +29,11 @@ Constants constants(const Plan& p, const Unit& u) {
           .largest = std::bit_cast<std::int32_t>(largest)};
 }
 
+std::vector<std::size_t> order(const ProductTask& task) {
+  if (!task.unit.chain.lane_permutation) return {};
+  return lane_order(task.unit, task.k);
+}
+
 template <class Exponent>
 class TensorProduct final : public TiledProduct<float, std::vector<Exponent>> {
   using Base = TiledProduct<float, std::vector<Exponent>>;
@@ -35,9 +41,11 @@ class TensorProduct final : public TiledProduct<float, std::vector<Exponent>> {
 
  public:
   TensorProduct(const ProductTask& task, const Plan& plan)
-      : Base(
-            task,
-            {.columns = tile_columns, .depth = 256, .block = static_cast<std::size_t>(plan.lanes)}),
+      : Base(task, {.columns = tile_columns,
+                    .depth = 256,
+                    .block = static_cast<std::size_t>(plan.lanes),
+                    .c_last = task.unit.chain.c_at == CAt::last,
+                    .order = order(task)}),
         plan_(plan),
         constants_(constants(plan, task.unit)),
         kernel_(kernel<Exponent>(plan.finish)),
