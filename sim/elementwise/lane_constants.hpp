@@ -113,6 +113,7 @@ struct Encoding {
   bool one_way, mirrored;  // overflow, infinity and NaN are one code; the first two are
   bool half;               // binary16 to nearest even: many machines write it themselves
   Quick quick;
+  bool packs;                   // and fits the lanes of lane_pack-inl.hpp
   T half_normal, half_quantum;  // powers of two: the first's last digit is a subnormal's
 
   Encoding(const Format& f, const Env& env) {
@@ -185,6 +186,9 @@ struct Encoding {
     half_quantum = half_normal * power_of_two<T>(-carrier_digits<T>);
     const bool usual = !has_gap && f.is_signed && !f.ftz && f.precision() > 1;
     quick = usual ? quick_by(to.rule.rounding.mode) : Quick::none;
+    packs =
+        quick != Quick::none &&
+        (!has_subnormals || (f.frac_bits <= 13 && f.emax() + drop + 2 <= carrier_format<T>.emax()));
     half = quick == Quick::to_even && mirrored && f.has_inf() && f.overflow == Overflow::ieee &&
            Decoding<T>(f).half;
   }

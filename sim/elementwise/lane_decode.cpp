@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "lane_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -100,6 +102,35 @@ void decode_small(const Decoding<float>& format, const void* codes, std::size_t 
 }
 #endif
 
+// As floats beyond the largest one are: infinite only if they were.
+void settle_overflow(const double* from, std::size_t n, float* numbers) {
+  using Floats = std::numeric_limits<float>;
+  for (std::size_t i = 0; i < n; ++i)
+    if (std::abs(from[i]) > double{Floats::max()})
+      numbers[i] = std::copysign(std::isinf(from[i]) ? Floats::infinity() : Floats::max(),
+                                 static_cast<float>(std::copysign(1.0, from[i])));
+}
+
+// Digits below a float's are cut off to odd. What overflows does so as the machine or Highway
+// like, and is settled afterwards.
+void decode_double(const Decoding<float>&, const void* codes, std::size_t n, float* numbers) {
+  const Numbers<double> d;
+  const hn::Rebind<float, Numbers<double>> floats;
+  const hn::Rebind<std::int32_t, Numbers<double>> narrow;
+  const I<double> below = all<double>((std::int64_t{1} << 29) - 1);
+  const auto largest = hn::BitCast(narrow, hn::Set(floats, std::numeric_limits<float>::max()));
+  auto most = hn::Zero(narrow);
+  const auto* items = static_cast<const double*>(codes);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const I<double> x = bits<double>(hn::LoadU(d, items + i));
+    const I<double> lost = hn::Add(hn::And(x, below), below);  // carries where any digit is 1
+    const auto y = hn::DemoteTo(floats, number<double>(hn::AndNot(below, hn::Or(x, lost))));
+    most = hn::Max(most, hn::BitCast(narrow, hn::Abs(y)));
+    hn::StoreU(y, floats, numbers + i);
+  }
+  if (!hn::AllTrue(narrow, hn::Lt(most, largest))) settle_overflow(items, n, numbers);
+}
+
 template <class T, bool ieee>
 typename Kernels<T>::Decode decoder(int bytes) {
   switch (bytes) {
@@ -118,6 +149,7 @@ typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]]
 }
 
 // HWY_EXPORT takes no templates.
+auto double_to_odd() { return &decode_double; }
 auto float_decode(const Decoding<float>& f, bool flags) { return choose_decode<float>(f, flags); }
 auto double_decode(const Decoding<double>& f, bool flags) {
   return choose_decode<double>(f, flags);
@@ -129,9 +161,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise::elements {
 
+HWY_EXPORT(double_to_odd);
 HWY_EXPORT(float_decode);
 HWY_EXPORT(double_decode);
 
+Kernels<float>::Decode odd_kernel() { return HWY_DYNAMIC_DISPATCH(double_to_odd)(); }
 template <>
 Kernels<float>::Decode decode_kernel<float>(const Decoding<float>& f, bool flags) {
   return HWY_DYNAMIC_DISPATCH(float_decode)(f, flags);
