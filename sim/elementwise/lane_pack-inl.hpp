@@ -50,6 +50,24 @@ HWY_INLINE Items<std::uint8_t> bytes_of(hn::Vec<Words> a, hn::Vec<Words> b) {
 #endif
 }
 
+// The larger of two magnitudes, with the sign of x, which is no NaN.
+HWY_INLINE V<float> at_least(V<float> x, V<float> least) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V<float>{_mm512_range_ps(x.raw, least.raw, 0b00'11)};
+#else
+  return hn::CopySignToAbs(hn::Max(hn::Abs(x), least), x);
+#endif
+}
+
+// The smaller of two magnitudes. For a NaN, which may not signal, that of `most`.
+HWY_INLINE V<float> at_most(V<float> x, V<float> most) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V<float>{_mm512_range_ps(x.raw, most.raw, 0b10'10)};
+#else
+  return number<float>(hn::Min(bits<float>(hn::Abs(x)), bits<float>(most)));
+#endif
+}
+
 // Where the 32-bit pieces of `vectors` vectors lie after packing.
 template <int vectors>
 HWY_INLINE auto packed_places() {
@@ -127,11 +145,12 @@ class Packer {
   // The digits of a level below the sign are the code's.
   HWY_INLINE Items<Item> signed_code(const Encoding<float>& to, Items<Item> level,
                                      Items<Item> sign) const {
+    if (sign_down_ > 0)
+      sign =
+          hn::BitCast(Narrow<Item>(), hn::ShiftRightSame(hn::BitCast(Words(), sign), sign_down_));
     const Items<Item> digits = all_items(to.sign - 1);
-    const Items<Item> code = hn::And(level, digits);
-    if (sign_down_ == 0) return hn::Or(code, hn::AndNot(digits, sign));
-    const auto placed = hn::ShiftRightSame(hn::BitCast(Words(), sign), sign_down_);
-    return hn::Or(code, hn::And(hn::BitCast(Narrow<Item>(), placed), all_items(to.sign)));
+    const Items<Item> code = hn::Or(hn::And(level, digits), hn::AndNot(digits, sign));
+    return sign_down_ > 0 ? hn::And(code, all_items(2 * to.sign - 1)) : code;
   }
 
   // Saturation keeps signs.
@@ -156,25 +175,22 @@ class Packer {
     return aligned ? sum_word(to, x) : cut_word(to, x);
   }
 
-  // |x| + 2^drop 2^e, where 2^e <= |x| is a power of two, and at least 2^emin: the sum's last digit
-  // is the code's.
+  // x + 2^drop 2^e, where 2^e <= |x| is a power of two, or 2^emin if that is more: the sum's last
+  // digit is the code's.
   HWY_INLINE I<float> sum_word(const Encoding<float>& to, V<float> x) const {
-    const Integers<float> d;
+    const Numbers<float> d;
+    const V<float> exponent = number<float>(all<float>(lane<float>(~carrier<float>.fraction_mask)));
+    const V<float> unit = at_least(hn::And(x, exponent), hn::Set(d, to.least_normal));
+    V<float> y = x;
+    if constexpr (quick == Quick::ties_away) y = hn::MulAdd(unit, hn::Set(d, half_digit_), y);
+    // A NaN's payload could be taken for a code's digits.
     const V<float> infinity = number<float>(all<float>(lane<float>(carrier<float>.infinity)));
-    const I<float> least = all<float>(std::bit_cast<std::int32_t>(to.least_normal));
-    const V<float> power = hn::And(x, infinity);
-    V<float> unit = number<float>(hn::Max(bits<float>(power), least)), y = hn::Abs(x);
-    if constexpr (quick == Quick::by_sign) unit = hn::CopySignToAbs(unit, x), y = x;
-    if constexpr (quick == Quick::ties_away)
-      y = hn::MulAdd(unit, hn::Set(Numbers<float>(), half_digit_), y);
-    V<float> sum = hn::MulAdd(unit, hn::Set(Numbers<float>(), raise_), y);
-    if constexpr (quick == Quick::by_sign) sum = hn::Abs(sum);
-    // A NaN has anything in its fraction.
-    const auto halves = hn::BitCast(Words(), hn::Min(bits<float>(sum), bits<float>(infinity)));
+    const V<float> sum = at_most(hn::MulAdd(unit, hn::Set(d, raise_), y), infinity);
     const auto weights = hn::BitCast(Words(), all<float>(weights_));
-    I<float> odd_sum = hn::Zero(d), even_sum = odd_sum;
+    I<float> odd_sum = hn::Zero(Integers<float>()), even_sum = odd_sum;
     if constexpr (sizeof(Item) > 1) even_sum = all<float>(-zero_word_);
-    even_sum = hn::ReorderWidenMulAccumulate(d, halves, weights, even_sum, odd_sum);
+    even_sum = hn::ReorderWidenMulAccumulate(Integers<float>(), hn::BitCast(Words(), sum), weights,
+                                             even_sum, odd_sum);
     return hn::RearrangeToOddPlusEven(even_sum, odd_sum);
   }
 
