@@ -102,7 +102,7 @@ class Packer {
     half_digit_ = power_of_two<float>(-fraction - 1);
   }
 
-  // False where infinities or NaN are left to be done again.
+  // False, and nothing stored, where infinities or NaN are left to `encode`.
   HWY_INLINE bool pack(const Encoding<float>& to, const float* numbers, Item* items) const {
     const Narrow<Item> d;
     Block x;
@@ -113,19 +113,18 @@ class Packer {
     Items<Item> code = signed_code(to, level, sign);
     if (!to.signed_zero)
       code = hn::IfThenElse(hn::Eq(level, all_items(-half_range_)), hn::Zero(d), code);
-    bool done = true;
     if (to.one_way) {
       code = hn::IfThenElse(over, all_items(to.nan), code);
     } else if (!hn::AllFalse(d, over)) {
+      if (!all_finite(x)) return false;
       const Items<Item> negative = hn::BroadcastSignBit(sign);
       const Items<Item> turn = hn::And(negative, all_items(to.over[0] ^ to.over[1]));
       code = hn::IfThenElse(over, hn::Xor(all_items(to.over[0]), turn), code);
-      done = all_finite(x);
     }
     const hn::Repartition<std::uint32_t, Narrow<Item>> pieces;
     const auto in_order = hn::TableLookupLanes(hn::BitCast(pieces, code), places_);
     hn::StoreU(hn::BitCast(d, in_order), d, reinterpret_cast<std::make_signed_t<Item>*>(items));
-    return done;
+    return true;
   }
 
  private:

@@ -62,12 +62,13 @@ TEST_CASE("packing keeps the order of elements, and does blocks with specials ag
                                     std::bit_cast<std::uint32_t>(Limits::infinity()),
                                     std::bit_cast<std::uint32_t>(Limits::max()),
                                     std::bit_cast<std::uint32_t>(Limits::denorm_min()),
+                                    0x407fffff,   // rounds to 2^15 units of e1m14: 16 bits, signed
                                     0x7f80ffff,   // signals
                                     0x7fc08000};  // as an integer, its lower half is negative
   Random random(11);
   on_every_target([&] {
     for (const char* name : {"e4m3fn", "e4m3fnuz", "e5m2", "e2m1fn", "e5m2;overflow=max", "e5m10",
-                             "bfloat16", "e6m5", "e8m3", "e5m10;overflow=max"})
+                             "bfloat16", "e6m5", "e8m3", "e1m14", "e5m10;overflow=max"})
       for (std::uint32_t special : specials)
         for (std::size_t where = 0; where < 193; where += 1 + random() % 8) {
           Floats x(193);  // three blocks of the widest, and one more
