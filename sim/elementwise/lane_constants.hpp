@@ -42,6 +42,7 @@ struct Decoding {
   using B = Bits<T>;
   bool ieee;   // infinities and NaN as the carrier's, nothing else unusual
   bool half;   // binary16: many machines read it themselves
+  bool cut;    // the carrier's own, but for digits that are cut off
   bool small;  // of 8 bits, and binary16 holds the numbers / scale
   T scale;
   int bytes, up, sign_up;  // of an item; from the format's places to the carrier's
@@ -59,6 +60,7 @@ struct Decoding {
     ieee = f.nan == NanCodes::ieee && f.inf == InfCodes::ieee && f.has_nan() && !f.daz &&
            !f.all_normal();
     half = f.is_signed && ieee && f.exp_bits == 5 && f.frac_bits == 10 && f.bias == binary16.bias;
+    cut = f.is_signed && ieee && f.exp_bits == own.format.exp_bits && f.bias == own.format.bias;
     bytes = item_bytes(f.width());
     small = bytes == 1 && (f.exp_bits < binary16.exp_bits || (ieee && f.exp_bits == 5)) &&
             !f.all_normal() && !f.daz;

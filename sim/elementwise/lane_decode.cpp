@@ -102,6 +102,16 @@ void decode_small(const Decoding<float>& format, const void* codes, std::size_t 
 }
 #endif
 
+template <class T, class Item>
+void decode_cut(const Decoding<T>& f, const void* codes, std::size_t n, T* numbers) {
+  const Numbers<T> d;
+  const int up = f.up;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const I<T> code = load<T>(static_cast<const Item*>(codes) + i);
+    hn::StoreU(number<T>(hn::ShiftLeftSame(code, up)), d, numbers + i);
+  }
+}
+
 // As floats beyond the largest one are: infinite only if they were.
 void settle_overflow(const double* from, std::size_t n, float* numbers) {
   using Floats = std::numeric_limits<float>;
@@ -131,13 +141,10 @@ void decode_double(const Decoding<float>&, const void* codes, std::size_t n, flo
   if (!hn::AllTrue(narrow, hn::Lt(most, largest))) settle_overflow(items, n, numbers);
 }
 
-template <class T, bool ieee>
-typename Kernels<T>::Decode decoder(int bytes) {
-  switch (bytes) {
-    case 1: return &decode<T, ieee, std::uint8_t>;
-    case 2: return &decode<T, ieee, std::uint16_t>;
-    default: return &decode<T, ieee, std::uint32_t>;
-  }
+template <class T, class Item>
+typename Kernels<T>::Decode decoder(const Decoding<T>& f) {
+  if (f.cut) return &decode_cut<T, Item>;
+  return f.ieee ? &decode<T, true, Item> : &decode<T, false, Item>;
 }
 template <class T>
 typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]] bool flags) {
@@ -145,7 +152,11 @@ typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]]
   if constexpr (sizeof(T) == 4)
     if (!flags && (f.half || f.small)) return f.half ? &decode_half : &decode_small;
 #endif
-  return f.ieee ? decoder<T, true>(f.bytes) : decoder<T, false>(f.bytes);
+  switch (f.bytes) {
+    case 1: return decoder<T, std::uint8_t>(f);
+    case 2: return decoder<T, std::uint16_t>(f);
+    default: return decoder<T, std::uint32_t>(f);
+  }
 }
 
 // HWY_EXPORT takes no templates.
