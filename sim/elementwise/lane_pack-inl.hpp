@@ -42,7 +42,7 @@ HWY_INLINE Items<std::uint8_t> bytes_of(hn::Vec<Words> a, hn::Vec<Words> b) {
   return hn::Vec<Bytes>{_mm512_packs_epi16(a.raw, b.raw)};
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   return hn::Vec<Bytes>{_mm256_packs_epi16(a.raw, b.raw)};
-#elif HWY_ARCH_X86
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
   return hn::Vec<Bytes>{_mm_packs_epi16(a.raw, b.raw)};
 #else
   const hn::Half<Bytes> half;
