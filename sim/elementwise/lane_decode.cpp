@@ -102,6 +102,7 @@ void decode_small(const Decoding<float>& format, const void* codes, std::size_t 
 }
 #endif
 
+// The carrier's own fields.
 template <class T, class Item>
 void decode_cut(const Decoding<T>& f, const void* codes, std::size_t n, T* numbers) {
   const Numbers<T> d;
@@ -121,8 +122,8 @@ void settle_overflow(const double* from, std::size_t n, float* numbers) {
                                  static_cast<float>(std::copysign(1.0, from[i])));
 }
 
-// Digits below a float's are cut off to odd. What overflows does so as the machine or Highway
-// like, and is settled afterwards.
+// Digits below a float's are cut off to odd (docs/exactness.md, 46). What overflows does so as the
+// machine or Highway like, and is settled afterwards.
 void decode_double(const Decoding<float>&, const void* codes, std::size_t n, float* numbers) {
   const Numbers<double> d;
   const hn::Rebind<float, Numbers<double>> floats;
