@@ -42,6 +42,7 @@ struct Decoding {
   using B = Bits<T>;
   bool ieee;   // infinities and NaN as the carrier's, nothing else unusual
   bool half;   // binary16: many machines read it themselves
+  bool cut;    // the carrier's own, but for digits that are cut off
   bool small;  // of 8 bits, and binary16 holds the numbers / scale
   T scale;
   int bytes, up, sign_up;  // of an item; from the format's places to the carrier's
@@ -59,6 +60,7 @@ struct Decoding {
     ieee = f.nan == NanCodes::ieee && f.inf == InfCodes::ieee && f.has_nan() && !f.daz &&
            !f.all_normal();
     half = f.is_signed && ieee && f.exp_bits == 5 && f.frac_bits == 10 && f.bias == binary16.bias;
+    cut = f.is_signed && ieee && f.exp_bits == own.format.exp_bits && f.bias == own.format.bias;
     bytes = item_bytes(f.width());
     small = bytes == 1 && (f.exp_bits < binary16.exp_bits || (ieee && f.exp_bits == 5)) &&
             !f.all_normal() && !f.daz;
@@ -113,6 +115,7 @@ struct Encoding {
   bool one_way, mirrored;  // overflow, infinity and NaN are one code; the first two are
   bool half;               // binary16 to nearest even: many machines write it themselves
   Quick quick;
+  bool packs;                   // and fits the lanes of lane_pack-inl.hpp
   T half_normal, half_quantum;  // powers of two: the first's last digit is a subnormal's
 
   Encoding(const Format& f, const Env& env) {
@@ -185,6 +188,9 @@ struct Encoding {
     half_quantum = half_normal * power_of_two<T>(-carrier_digits<T>);
     const bool usual = !has_gap && f.is_signed && !f.ftz && f.precision() > 1;
     quick = usual ? quick_by(to.rule.rounding.mode) : Quick::none;
+    packs =
+        quick != Quick::none &&
+        (!has_subnormals || (f.frac_bits <= 13 && f.emax() + drop + 2 <= carrier_format<T>.emax()));
     half = quick == Quick::to_even && mirrored && f.has_inf() && f.overflow == Overflow::ieee &&
            Decoding<T>(f).half;
   }

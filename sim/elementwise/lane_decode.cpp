@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "lane_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -100,13 +102,50 @@ void decode_small(const Decoding<float>& format, const void* codes, std::size_t 
 }
 #endif
 
-template <class T, bool ieee>
-typename Kernels<T>::Decode decoder(int bytes) {
-  switch (bytes) {
-    case 1: return &decode<T, ieee, std::uint8_t>;
-    case 2: return &decode<T, ieee, std::uint16_t>;
-    default: return &decode<T, ieee, std::uint32_t>;
+// The carrier's own fields.
+template <class T, class Item>
+void decode_cut(const Decoding<T>& f, const void* codes, std::size_t n, T* numbers) {
+  const Numbers<T> d;
+  const int up = f.up;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const I<T> code = load<T>(static_cast<const Item*>(codes) + i);
+    hn::StoreU(number<T>(hn::ShiftLeftSame(code, up)), d, numbers + i);
   }
+}
+
+// As floats beyond the largest one are: infinite only if they were.
+void settle_overflow(const double* from, std::size_t n, float* numbers) {
+  using Floats = std::numeric_limits<float>;
+  for (std::size_t i = 0; i < n; ++i)
+    if (std::abs(from[i]) > double{Floats::max()})
+      numbers[i] = std::copysign(std::isinf(from[i]) ? Floats::infinity() : Floats::max(),
+                                 static_cast<float>(std::copysign(1.0, from[i])));
+}
+
+// Digits below a float's are cut off to odd (docs/exactness.md, 46). What overflows does so as the
+// machine or Highway like, and is settled afterwards.
+void decode_double(const Decoding<float>&, const void* codes, std::size_t n, float* numbers) {
+  const Numbers<double> d;
+  const hn::Rebind<float, Numbers<double>> floats;
+  const hn::Rebind<std::int32_t, Numbers<double>> narrow;
+  const I<double> below = all<double>((std::int64_t{1} << 29) - 1);
+  const auto largest = hn::BitCast(narrow, hn::Set(floats, std::numeric_limits<float>::max()));
+  auto most = hn::Zero(narrow);
+  const auto* items = static_cast<const double*>(codes);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const I<double> x = bits<double>(hn::LoadU(d, items + i));
+    const I<double> lost = hn::Add(hn::And(x, below), below);  // carries where any digit is 1
+    const auto y = hn::DemoteTo(floats, number<double>(hn::AndNot(below, hn::Or(x, lost))));
+    most = hn::Max(most, hn::BitCast(narrow, hn::Abs(y)));
+    hn::StoreU(y, floats, numbers + i);
+  }
+  if (!hn::AllTrue(narrow, hn::Lt(most, largest))) settle_overflow(items, n, numbers);
+}
+
+template <class T, class Item>
+typename Kernels<T>::Decode decoder(const Decoding<T>& f) {
+  if (f.cut) return &decode_cut<T, Item>;
+  return f.ieee ? &decode<T, true, Item> : &decode<T, false, Item>;
 }
 template <class T>
 typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]] bool flags) {
@@ -114,10 +153,15 @@ typename Kernels<T>::Decode choose_decode(const Decoding<T>& f, [[maybe_unused]]
   if constexpr (sizeof(T) == 4)
     if (!flags && (f.half || f.small)) return f.half ? &decode_half : &decode_small;
 #endif
-  return f.ieee ? decoder<T, true>(f.bytes) : decoder<T, false>(f.bytes);
+  switch (f.bytes) {
+    case 1: return decoder<T, std::uint8_t>(f);
+    case 2: return decoder<T, std::uint16_t>(f);
+    default: return decoder<T, std::uint32_t>(f);
+  }
 }
 
 // HWY_EXPORT takes no templates.
+auto double_to_odd() { return &decode_double; }
 auto float_decode(const Decoding<float>& f, bool flags) { return choose_decode<float>(f, flags); }
 auto double_decode(const Decoding<double>& f, bool flags) {
   return choose_decode<double>(f, flags);
@@ -129,9 +173,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise::elements {
 
+HWY_EXPORT(double_to_odd);
 HWY_EXPORT(float_decode);
 HWY_EXPORT(double_decode);
 
+Kernels<float>::Decode odd_kernel() { return HWY_DYNAMIC_DISPATCH(double_to_odd)(); }
 template <>
 Kernels<float>::Decode decode_kernel<float>(const Decoding<float>& f, bool flags) {
   return HWY_DYNAMIC_DISPATCH(float_decode)(f, flags);

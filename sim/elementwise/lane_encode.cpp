@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "sim/elementwise/lane_encode.cpp"
 #include <hwy/foreach_target.h>
 
+#include "lane_pack-inl.hpp"
 #include "lane_vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -50,20 +51,14 @@ void encode_quickly(const Encoding<T>& format, const T* numbers, std::size_t n, 
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
     const V<T> x = hn::LoadU(d, numbers + i);
     const I<T> absolute = bits<T>(hn::Abs(x)), negative = hn::BroadcastSignBit(bits<T>(x));
-    I<T> code = hn::Add(absolute, all<T>(to.increment[0] - to.rebias));
+    const I<T> up = quick_increment<T, quick>(to, absolute, negative);
+    I<T> code = hn::Add(hn::Sub(absolute, all<T>(to.rebias)), up);
     V<T> low = number<T>(absolute);
-    if constexpr (quick == Quick::to_even) {
-      const I<T> digits = hn::ShiftRightSame(absolute, to.drop);
-      code = hn::Add(code, hn::And(digits, all<T>(1)));
-    }
     if constexpr (quick == Quick::ties_away) low = hn::Add(low, half);
-    if constexpr (quick == Quick::by_sign) {
-      const I<T> turn = all<T>(to.increment[1] - to.increment[0]);
-      code = hn::Add(code, hn::And(negative, turn));
+    if constexpr (quick == Quick::by_sign)
       low = hn::Abs(hn::Add(x, hn::Or(half_normal, hn::And(x, hn::SignBit(d)))));
-    } else {
+    else
       low = hn::Add(low, half_normal);
-    }
     code = hn::ShiftRightSame(code, to.drop);
     if (to.has_subnormals)
       code = hn::IfThenElse(hn::Lt(absolute, least), hn::Sub(bits<T>(low), bits<T>(half_normal)),
@@ -157,6 +152,20 @@ void encode(const Encoding<T>& format, const T* numbers, std::size_t n, void* co
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// A block of vectors at a time; those with infinities or NaN as `encode` does.
+template <Quick quick, bool aligned, class Item>
+void encode_packed(const Encoding<float>& format, const float* numbers, std::size_t n, void* codes,
+                   std::uint8_t*) {
+  const Encoding<float> to = format;
+  const Packer<quick, aligned, Item> packer(to);
+  Item* items = static_cast<Item*>(codes);
+  for (std::size_t i = 0; i < n; i += packer.elements)
+    if (!packer.pack(to, numbers + i, items + i))
+      encode<float, false, Item>(to, numbers + i, packer.elements, items + i, nullptr);
+}
+#endif
+
 // The carrier is the result's format: only NaN changes.
 template <class T, bool with_flags>
 void encode_carrier(const Encoding<T>&, const T* numbers, std::size_t n, void* codes,
@@ -193,15 +202,25 @@ void encode_half(const Encoding<float>& to, const float* numbers, std::size_t n,
 }
 #endif
 
+template <class T, Quick quick, class Item>
+typename Kernels<T>::Encode quick_encoder([[maybe_unused]] const Encoding<T>& to) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4 && sizeof(Item) <= 2)
+    if (to.packs)
+      return to.has_subnormals ? &encode_packed<quick, true, Item>
+                               : &encode_packed<quick, false, Item>;
+#endif
+  return &encode_quickly<T, quick, Item>;
+}
 template <class T, class Item>
 typename Kernels<T>::Encode encoder(const Encoding<T>& to, bool flags) {
   if (flags) return &encode<T, true, Item>;
   switch (to.quick) {
     case Quick::none: return &encode<T, false, Item>;
-    case Quick::to_even: return &encode_quickly<T, Quick::to_even, Item>;
-    case Quick::ties_away: return &encode_quickly<T, Quick::ties_away, Item>;
-    case Quick::toward_zero: return &encode_quickly<T, Quick::toward_zero, Item>;
-    case Quick::by_sign: return &encode_quickly<T, Quick::by_sign, Item>;
+    case Quick::to_even: return quick_encoder<T, Quick::to_even, Item>(to);
+    case Quick::ties_away: return quick_encoder<T, Quick::ties_away, Item>(to);
+    case Quick::toward_zero: return quick_encoder<T, Quick::toward_zero, Item>(to);
+    case Quick::by_sign: return quick_encoder<T, Quick::by_sign, Item>(to);
   }
   return nullptr;
 }

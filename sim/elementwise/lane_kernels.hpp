@@ -7,7 +7,7 @@
 // `padding`.
 namespace widthwise::elements {
 
-inline constexpr std::size_t padding = 16;
+inline constexpr std::size_t padding = 64;
 
 enum class Step : std::uint8_t { none, add, subtract, multiply, fma, divide, sqrt };
 
@@ -38,6 +38,7 @@ struct Middle {
 
 template <class T>
 typename Kernels<T>::Decode decode_kernel(const Decoding<T>& f, bool flags);
+Kernels<float>::Decode odd_kernel();  // doubles, rounded to odd
 template <class T>
 typename Kernels<T>::Operate operate_kernel(const Middle& m);  // none for Step::none
 // Where `to` has a quick way and there are no flags, the machine has to round by its mode (ties

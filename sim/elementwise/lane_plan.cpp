@@ -84,13 +84,23 @@ bool quotient_stays_inside(const Format& own, std::span<const Format> x) {
                           last_digit(x[0]) - x[1].emax() - 1 >= own.emin());
 }
 
+// Floats to odd serve for doubles: they keep three digits more than the format, and what lies
+// beyond their normal numbers is far below half of the least number, or overflows.
+bool rounds_once_from_odd(const Format& to, RoundingMode mode) {
+  return encodes(binary32, to) && !to.all_normal() &&
+         (mode == RoundingMode::rne || composes(mode)) && last_digit(to) - 1 > binary32.emin() &&
+         to.emax() < binary32.emax();
+}
+
 LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
                    std::span<const Format> x, bool flags) {
   const Format& own = carrier == Carrier::in_float ? binary32 : binary64;
   const auto refuse = [](const char* why) { return LaneAnswer{std::nullopt, why}; };
-  for (const Format& f : x)
-    if (!decodes(own, f)) return refuse("lanes do not hold all numbers of an operand");
   const RoundingMode mode = env.rounding.mode;
+  const bool to_odd = own == binary32 && step == Step::none && x[0] == binary64 && !flags &&
+                      rounds_once_from_odd(to, mode);
+  for (const Format& f : x)
+    if (!to_odd && !decodes(own, f)) return refuse("lanes do not hold all numbers of an operand");
   const bool by_machine = !flags && composes(mode);
   LanePlan plan{carrier, {step, Sum::rounded, flags}, by_machine ? mode : RoundingMode::rne};
   if (step == Step::none && to == own) return {plan, nullptr};

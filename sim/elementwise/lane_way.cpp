@@ -36,8 +36,7 @@ class Lanes final : public Elementwise::Way {
     for (const Format& f : task.operands) {
       operand_bytes_.push_back(item_bytes(f.width()));
       decoding_.emplace_back(f);
-      decode_.push_back(f == carrier_format<T> ? nullptr
-                                               : decode_kernel<T>(decoding_.back(), task.flags));
+      decode_.push_back(reader(f, task.flags));
     }
   }
 
@@ -46,11 +45,19 @@ class Lanes final : public Elementwise::Way {
   void run(const ElementArrays& x) const final {
     const MachineRounding mode(machine_);
     const std::size_t whole = x.count / padding * padding;
-    for (std::size_t i = 0; i < whole; i += chunk) run_chunk(x, i, std::min(chunk, whole - i));
+    const bool in_place = !operate_ && !decode_[0];  // one loop over all reads ahead undisturbed
+    const std::size_t most = in_place ? whole : chunk;
+    for (std::size_t i = 0; i < whole; i += most) run_chunk(x, i, std::min(most, whole - i));
     if (whole < x.count) run_rest(x, whole);
   }
 
  private:
+  typename Kernels<T>::Decode reader(const Format& f, bool flags) const {
+    if (f == carrier_format<T>) return nullptr;
+    if constexpr (sizeof(T) == 4)
+      if (f == binary64) return odd_kernel();
+    return decode_kernel<T>(decoding_.back(), flags);
+  }
   void run_chunk(const ElementArrays& x, std::size_t first, std::size_t n) const {
     alignas(64) T held[3][chunk];
     const T* numbers[3] = {held[0], held[1], held[2]};

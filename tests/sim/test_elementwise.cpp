@@ -153,6 +153,18 @@ std::vector<Format> sixteen_bit_formats() {
                   "e5m9;inf=top;nan=negative_zero"});
 }
 
+// What packing of floats asks of a format, on either side (docs/exactness.md, 45): codes of 16 bits
+// with few and with most digits, exponents at the ends.
+std::vector<Format> packed_formats() {
+  return formats({"e6m5", "e7m4", "e8m3", "e2m13", "e1m14", "e3m1;bias=-97", "e3m1;bias=-98",
+                  "e7m8;bias=16", "e7m8;bias=15", "e4m3;bias=126", "e2m3;overflow=nan"});
+}
+// And doubles by way of floats to odd (46): half of the least number, and the largest one.
+std::vector<Format> odd_formats() {
+  return formats({"e5m2;bias=123", "e5m2;bias=124", "e5m2;bias=-96", "e5m2;bias=-97",
+                  "e5m2;bias=-96;overflow=max", "e5m2;bias=-96;overflow=nan"});
+}
+
 // As many digits as float lanes take, and one more.
 std::vector<Format> long_formats() {
   return formats({"e6m20", "e8m20", "e5m20;ftz", "e6m21", "e6m20;sub=no"});
@@ -220,7 +232,8 @@ TEST_CASE("lanes take the formats and operations that they are made for") {
   for (bool flags : {false, true})
     for (RoundingMode mode : {rne, rtz, rdn, rup, rna, odd}) {
       CHECK(carrier(convert, "binary32", "e5m10", flags, mode) == Carrier::in_float);
-      CHECK(carrier(convert, "binary64", "e5m10", flags, mode) == Carrier::in_double);
+      CHECK(carrier(convert, "binary64", "e5m10", flags, mode) ==
+            (flags || mode == odd ? Carrier::in_double : Carrier::in_float));
       CHECK(carrier(add, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(multiply, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(fma, "e4m3fn", "e5m10", flags, mode) == Carrier::in_float);
@@ -234,6 +247,13 @@ TEST_CASE("lanes take the formats and operations that they are made for") {
   CHECK(carrier(add, "bfloat16", "bfloat16", true, rne) == std::nullopt);
   CHECK(carrier(add, "bfloat16", "bfloat16", false, odd) == Carrier::in_double);
   CHECK(carrier(convert, "binary64", "binary32", false, rne) == Carrier::in_double);
+  CHECK(carrier(convert, "binary64", "e8m7;bias=26", false, rne) == Carrier::in_double);
+  CHECK(carrier(convert, "binary64", "e4m3;sub=no", false, rne) == Carrier::in_double);
+  CHECK(carrier(convert, "binary64", "e5m2;bias=123", false, rne) == Carrier::in_float);
+  CHECK(carrier(convert, "binary64", "e5m2;bias=124", false, rne) == Carrier::in_double);
+  CHECK(carrier(convert, "binary64", "e5m2;bias=-96", false, rne) == Carrier::in_float);
+  CHECK(carrier(convert, "binary64", "e5m2;bias=-97", false, rne) == Carrier::in_double);
+  CHECK(carrier(Operation::sqrt, "binary64", "e5m2", false, rtz) == Carrier::in_double);
   CHECK(carrier(convert, "binary32", "e6m20", true, rne) == Carrier::in_float);
   CHECK(carrier(convert, "binary32", "e6m21", true, rne) == Carrier::in_double);
   CHECK(carrier(multiply, "e8m8", "e8m8", false, rne) == Carrier::in_double);
@@ -302,7 +322,8 @@ TEST_CASE("floats and doubles on either side of every boundary are rounded as de
   Tally tally;
   Random random(4);
   std::uint64_t expected = 0;
-  for (const auto& targets : {small_formats(), sixteen_bit_formats(), long_formats()})
+  for (const auto& targets :
+       {small_formats(), sixteen_bit_formats(), long_formats(), packed_formats(), odd_formats()})
     for (const Format& to : targets) {
       check_source<float>(tally, to, random, expected);
       check_source<double>(tally, to, random, expected);
