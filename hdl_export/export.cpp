@@ -43,7 +43,8 @@ struct BuiltRtl {
 BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
   if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
   const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0 ||
-                     options.multiply || options.pipeline.has_value();
+                     options.multiply || options.pipeline.has_value() || options.accumulate ||
+                     options.generator;
   if (asked) return {design_rtl(design, name, options), ""};
   try {
     return {design_rtl(design, name, options), ""};

@@ -45,6 +45,23 @@ enum {
   WIDTHWISE_PORT_SCALE = 4
 };
 
+/* A unit's roundings, as the generator of random bits counts them. An operation has OUT alone. */
+enum {
+  WIDTHWISE_SLOT_PRODUCT = 0,
+  WIDTHWISE_SLOT_GROUP_SUM = 1,
+  WIDTHWISE_SLOT_OUT = 2,
+  WIDTHWISE_SLOT_JOIN = 3,
+  WIDTHWISE_SLOT_C_ROUND = 4,
+  WIDTHWISE_SLOT_PROMOTE = 5,
+  WIDTHWISE_SLOT_FINAL = 6,
+  WIDTHWISE_SLOT_BLOCK_SUM = 7,
+  WIDTHWISE_SLOT_ADDEND = 8, /* these five in compensated sums */
+  WIDTHWISE_SLOT_DIFFERENCE = 9,
+  WIDTHWISE_SLOT_ERROR = 10,
+  WIDTHWISE_SLOT_COMPENSATION = 11,
+  WIDTHWISE_SLOT_COMPENSATED = 12
+};
+
 /* Flags: invalid 16, division by zero 8, overflow 4, underflow 2, inexact 1. */
 
 int32_t widthwise_model_abi(void);
@@ -86,6 +103,12 @@ int32_t widthwise_model_batch(const widthwise_model *model, uint32_t rm, uint64_
                               uint64_t first_index, uint64_t n, uint64_t k, const void *a,
                               const void *b, const void *c, const void *scale_a,
                               const void *scale_b, void *y, uint8_t *flags);
+
+/* The random word, of 1 to 64 bits, that the rounding `slot` of output `index` takes at `step`, a
+ * position along k: what RTL with ports for such words is to be given. 0 where there is no such
+ * word. */
+uint64_t widthwise_model_random(uint64_t seed, uint64_t index, uint32_t bits, uint32_t slot,
+                                uint64_t step);
 
 /* What stood on every wire while widthwise_model_words computed this. Null where that would not
  * have returned WIDTHWISE_OK. */

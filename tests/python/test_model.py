@@ -134,6 +134,25 @@ def test_random_bits_are_those_of_the_simulator():
         assert model.words(1, int(x.bits[i]), rm=SR, seed=7, index=i)[0] == want.bits[i]
 
 
+def test_a_word_of_the_generator_rounds_as_the_model_rounds_with_it():
+    """Up where the fraction dropped and the word overflow (sr, docs/semantics.md)."""
+    model = Model("convert(e8m23, out=e5m2:sr16)")
+    x = 0x3F800000  # 1, and a fraction beyond e5m2's in the 21 bits below
+    for index in range(200):
+        fraction = index * 0x29D1 & 0x1FFFE0
+        numbers = [c_uint64(5), c_uint64(index << 33), c_uint32(16), c_uint32(2), c_uint64(0)]
+        word = LIB.widthwise_model_random(*numbers)
+        up = (fraction >> 5) + word >> 16
+        y, _ = model.op64(x + fraction, rm=SR, seed=5, index=index << 33)
+        assert (y, word >> 16) == (0x3C + up, 0)
+
+
+def test_a_word_that_is_none_is_zero():
+    for bits, slot in [(0, 2), (65, 2), (8, 13)]:
+        numbers = [c_uint64(5), c_uint64(1), c_uint32(bits), c_uint32(slot), c_uint64(0)]
+        assert LIB.widthwise_model_random(*numbers) == 0
+
+
 # --- Units ----------------------------------------------------------------------------------------
 
 UNITS = [
