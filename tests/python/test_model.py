@@ -199,17 +199,26 @@ def test_without_c_a_unit_begins_at_zero_and_rm_rounds_its_result():
         assert np.array_equal(y, want.bits)
 
 
-@pytest.mark.parametrize(("text", "k"), UNITS)
-def test_accumulators_deliver_running_results(text, k):
-    if k == 0:
-        return
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize(
+    ("text", "k"),
+    [
+        *(unit for unit in UNITS if unit[1]),
+        ("neumaier(e5m10)", 7),
+        # Blocks of a scale longer than the unit's, and such as begin together at every third alone.
+        ("dot(e8m23, a=e4m3fn, lanes=4, scale=e8m0fnu:16:term)", 50),
+        ("dot(e8m23, a=e4m3fn, lanes=6, scale=e8m0fnu:4:term)", 31),
+    ],
+)
+def test_accumulators_deliver_running_results(text, k, blocks):
     unit, model = ww.Unit(text), Model(text)
     a, b, c, scales = unit_operands(unit, 1, k)
     rm = LIB.widthwise_model_rounding(model.handle)
     accumulator = c_void_p(
         LIB.widthwise_accumulator_open(model.handle, rm, c_uint64(3), c_uint64(0))
     )
-    step = unit.scale_block if scales else 1
+    shared = unit.scale_block if scales else 1
+    step = blocks * shared
     size = (model.width(Y) + 31) // 32
     for start in (c, None):  # a reset forgets all
         given = as_words(packed(c), (unit.c.width + 31) // 32) if start is not None else None
@@ -217,7 +226,7 @@ def test_accumulators_deliver_running_results(text, k):
         for end in range(step, k + step, step):
             first, end = end - step, min(end, k)
             part = [a[0, first:end], b[0, first:end]]
-            block = slice(first // step, first // step + 1)
+            block = slice(first // shared, -(-end // shared))
             part += [x[0, block] for x in scales.values()]
             ports = [as_words(packed(x), -(-x.size * x.format.width // 32)) for x in part]
             ports += [None] * (4 - len(ports))
