@@ -134,10 +134,10 @@ int64_t widthwise_trace_exponent(const widthwise_trace *trace, int64_t row); /* 
 
 /* A unit's running result. It stands at c = +0 with no products; reset puts it back there, with c
  * if c is not null. A step adds k products, in the layout of widthwise_model_words; read delivers
- * what the unit delivers of all products so far. What a step adds is kept as the state of the unit's
- * registers, so that no step or read costs more for what came before; but a unit that takes all of K
- * at once, or deals its lanes out anew for each length, computes it all at a read. The model has to
- * stay open. Null where the model is no unit or has no such rounding. */
+ * what the unit delivers of all products so far. What a step adds is kept as the state of the
+ * unit's registers, so that no step or read costs more for what came before; but a unit that takes
+ * all of K at once, or deals its lanes out anew for each length, computes it all at a read. The
+ * model has to stay open. Null where the model is no unit or has no such rounding. */
 widthwise_accumulator *widthwise_accumulator_open(const widthwise_model *model, uint32_t rm,
                                                   uint64_t seed, uint64_t index);
 void widthwise_accumulator_close(widthwise_accumulator *accumulator);
