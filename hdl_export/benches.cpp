@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "folder_templates.hpp"
 #include "vectors.hpp"
 
 namespace widthwise::hdl {
@@ -44,11 +43,12 @@ std::string listed(std::span<const Field> fields, std::string_view ending) {
   return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
 }
 
-Values verilog_values(std::string_view name, std::span<const Field> fields, bool clocked) {
+Values verilog_values(std::string_view name, std::span<const Field> fields, const DesignRtl& rtl) {
   const auto in = operands(fields), out = results(fields);
   const auto shown = [](const Field& f) { return f.name + " %h"; };
   const auto due = [](const Field& f) { return slice(f, "_due"); };
-  return {
+  const bool sums = rtl.running != RunningSum::none;
+  Values values{
       {"NAME", std::string(name)},
       {"FIELDS", each(fields, "\n",
                       [](const Field& f) {
@@ -73,7 +73,8 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, bool
                          [](const Field& f) {
                            return fmt::format("{}'d0, {}", read_bits(f) - f.bits, f.name);
                          })},
-      {"CLOCKING", std::string(clocked ? clock_ports : "")},
+      {"COMES", sums ? "in_last_due[0]" : "1'b1"},
+      {"ENTERS", sums ? "A vector enters at each II-th clock" : "A vector enters at each clock"},
       {"PORTS",
        each(fields, ", ", [](const Field& f) { return fmt::format(".{0}({0})", f.name); })},
       {"REPORT", fmt::format("{}: {} instead of {}", each(in, " ", shown), each(out, " ", shown),
@@ -83,9 +84,20 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, bool
       {"SCAN", each(fields, " ", [](const Field&) { return std::string("%h"); })},
       {"FIELD_COUNT", std::to_string(fields.size())},
   };
+  for (auto& value : clock_values(rtl)) values.push_back(std::move(value));
+  return values;
 }
 
 }  // namespace
+
+Values clock_values(const DesignRtl& rtl) {
+  constexpr std::string_view ports =
+      ".clk(clk), .rst(rst), .in_valid(in_valid), .in_ready(in_ready), .out_valid(out_valid), "
+      ".out_ready(1'b1), ";
+  return {{"CLOCKING", std::string(rtl.clocked ? ports : "")},
+          {"ALWAYS", rtl.clocked ? "" : " = 1'b1"},
+          {"INTERVAL", rtl.running == RunningSum::none ? "1" : "II"}};
+}
 
 std::vector<File> bench_files(const Design& design, std::string_view name, const DesignRtl& rtl) {
   const std::vector<Field> fields = vector_fields(rtl.ports);
@@ -94,7 +106,7 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
   };
   std::vector<File> files{
       {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
-      {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl.clocked))},
+      {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl))},
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
   if (why_no_dpi_bench(rtl).empty())
     files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, rtl)});

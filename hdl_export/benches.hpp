@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "design_rtl.hpp"
+#include "folder_templates.hpp"
 #include "widthwise/hdl/design.hpp"
 #include "widthwise/hdl/dialects.hpp"
 
@@ -11,10 +12,8 @@ namespace widthwise::hdl {
 // What checks a unit in bench/, and the Makefile that runs it.
 std::vector<File> bench_files(const Design& design, std::string_view name, const DesignRtl& rtl);
 
-// What a module with a clock is connected to, beside its operands and results: a transaction enters
-// at every clock, and its result is taken at once, so that no valid bit has to be reset.
-inline constexpr std::string_view clock_ports =
-    ".clk(clk), .rst(1'b0), .in_valid(1'b1), .in_ready(), .out_valid(), .out_ready(1'b1), ";
+// What a bench has to know of a module's clock, for both languages: results are taken at once.
+Values clock_values(const DesignRtl& rtl);
 
 // The bench that compares with the golden model; and why a unit has none, or nothing.
 std::string dpi_bench(const Design& design, std::string_view name, const DesignRtl& rtl);

@@ -71,14 +71,6 @@ std::string pipe_parameters(const TopModule& top, const Netlist& netlist) {
   return fmt::format(" #({}\n)", text);
 }
 
-std::string handshake_ports(const TopModule& top) {
-  return fmt::format(
-      "  input  wire clk, rst,\n  input  wire in_valid{},\n"
-      "  output wire in_ready,\n  output wire out_valid,\n"
-      "  input  wire out_ready,\n",
-      top.running == RunningSum::none ? "" : ", in_first, in_last");
-}
-
 std::string handshake(const TopModule& top, const Netlist& netlist) {
   const bool waits = top.running == RunningSum::of_codes;
   std::string latency;

@@ -14,7 +14,10 @@ std::vector<std::string> pipeline_stages(const Netlist& netlist);
 void check_pipeline(const TopModule& top, const Netlist& netlist);
 
 std::string pipe_parameters(const TopModule& top, const Netlist& netlist);
-std::string handshake_ports(const TopModule& top);
+
+inline constexpr std::string_view handshake_ports =
+    "  input  wire clk, rst,\n  input  wire in_valid,\n  output wire in_ready,\n"
+    "  output wire out_valid,\n  input  wire out_ready,\n";
 std::string handshake(const TopModule& top, const Netlist& netlist);
 
 }  // namespace widthwise::hdl

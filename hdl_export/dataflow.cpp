@@ -22,7 +22,10 @@ Dataflow flow_of(const Unit& u) {
                 .b = u.b.fmt,
                 .y = result_round(u).fmt,
                 .c = u.c.fmt};
-  if (u.scale) flow.scale = u.scale->fmt;
+  if (u.scale) {
+    flow.scale = u.scale->fmt;
+    flow.scale_block = static_cast<int>(u.scale->block);
+  }
   return flow;
 }
 
@@ -37,7 +40,6 @@ const Port* find_port(std::span<const Port> ports, std::string_view name) {
 Dataflow dataflow(const Design& design, std::span<const Port> ports) {
   Dataflow flow = std::visit([](const auto& d) { return flow_of(d); }, design);
   flow.lanes = find_port(ports, "a")->bus.lanes;
-  if (const Port* scale = find_port(ports, "scale_a")) flow.scales = scale->bus.lanes;
   flow.running = find_port(ports, "running") != nullptr;
   return flow;
 }

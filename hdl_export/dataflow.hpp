@@ -14,8 +14,10 @@ struct Dataflow {
   Format a, b, y;
   std::optional<Format> c{};      // is added to the products
   std::optional<Format> scale{};  // of blocks of lanes
-  int lanes = 1, scales = 0;
+  int lanes = 1, scale_block = 1;
   bool running = false;  // c may be a result, too
+
+  int scales() const { return scale ? (lanes + scale_block - 1) / scale_block : 0; }
 };
 
 Dataflow dataflow(const Design& design, std::span<const Port> ports);

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "unit_shape.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
@@ -25,15 +26,21 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
     throw std::invalid_argument(fmt::format(
         "multiplier of {}: an operation is correctly rounded; take a unit, as mac(e5m10)",
         to_string(s)));
+  if (options.accumulate)
+    throw std::invalid_argument(fmt::format(
+        "accumulate of {}: an operation keeps no sum; take a unit, as mac(e5m10)", to_string(s)));
   check_port(s.rounding, options);
   const auto read = s.read();
   RtlOperation op{.operation = s.op, .operands = {read.begin(), read.end()}, .result = s.to};
   if (!options.rounding_port) op.rounding = s.rounding;
   op.tininess = s.tininess;
   op.pipeline = options.pipeline;
-  std::vector<RandomPort> random;
-  if (s.rounding.stochastic()) random = {{"random", Slot::out, s.rounding.random_bits, {0}}};
-  return {rtl(op, name), rtl_ports(op), random, rtl_timing(op), {}, options.pipeline.has_value()};
+  op.generator = options.generator;
+  return {.files = rtl(op, name),
+          .ports = rtl_ports(op),
+          .random = random_ports(op),
+          .timing = rtl_timing(op),
+          .clocked = options.pipeline.has_value()};
 }
 
 DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& options) {
@@ -47,8 +54,15 @@ DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& opti
   taken.lanes = options.lanes;
   taken.multiply = options.multiply;
   taken.pipeline = options.pipeline;
-  return {rtl(u, name, taken),  rtl_ports(u, taken), random_ports(u, taken),
-          rtl_timing(u, taken), options.multiply,    options.pipeline.has_value()};
+  taken.accumulate = options.accumulate;
+  taken.generator = options.generator;
+  return {.files = rtl(u, name, taken),
+          .ports = rtl_ports(u, taken),
+          .random = random_ports(u, taken),
+          .timing = rtl_timing(u, taken),
+          .clocked = options.pipeline || options.accumulate,
+          .running = shape_of(u, taken).running,
+          .multiply = options.multiply};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include "rtl_files.hpp"
+#include "dataflow.hpp"
 #include "widthwise/hdl/export.hpp"
 
 namespace widthwise::hdl {
@@ -12,10 +12,13 @@ namespace widthwise::hdl {
 struct DesignRtl {
   std::vector<RtlFile> files;
   std::vector<Port> ports;
-  std::vector<RandomPort> random;  // those that take random bits
+  std::vector<RandomPort> random;  // those that take random bits, or would without a generator
   Timing timing;
-  Multiplier multiply;  // in place of the exact product
   bool clocked;
+  RunningSum running = RunningSum::none;
+  Multiplier multiply{};  // in place of the exact product
+
+  bool generator() const { return find_port(ports, "seed") != nullptr; }
 };
 
 // What rtl() makes of a design. Refuses what it refuses, and options that are another design's.

@@ -5,28 +5,38 @@
 
 #include "benches.hpp"
 #include "dataflow.hpp"
-#include "folder_templates.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
-constexpr int widest_word = 64;
-
-// An operand or the result as the golden model's batches take it: an array of codes.
+// An operand or the result as the golden model's batches take it: an array of codes, a row of
+// 64-bit words each where they are wider.
 struct Array {
   std::string name;
-  Bus bus;
+  int lanes;
   Format format;
 
   std::string_view type() const {
-    const int bits = bus.width;
+    const int bits = format.width();
     return bits <= 8 ? "byte" : bits <= 16 ? "shortint" : bits <= 32 ? "int" : "longint";
   }
+  int limbs() const { return (format.width() + 63) / 64; }
   std::string size() const {
-    return bus.lanes == 1 ? "BATCH" : fmt::format("BATCH * {}", bus.lanes);
+    const int words = lanes * limbs();
+    return words == 1 ? "BATCH" : fmt::format("BATCH * {}", words);
   }
   std::string declared(std::string_view ending) const {
     return fmt::format("{} unsigned {}{}[{}]", type(), name, ending, size());
+  }
+  // The code at an index, in as many bits as it has.
+  std::string code(const std::string& index) const {
+    const int width = format.width();
+    if (limbs() == 1) return fmt::format("{}_of[{}][{}:0]", name, index, width - 1);
+    std::string words;
+    for (int k = limbs(); k-- > 0;)
+      words +=
+          fmt::format("{}{}_of[{}*({}) + {}]", words.empty() ? "" : ", ", name, limbs(), index, k);
+    return fmt::format("{}'({{{}}})", width, words);
   }
 };
 
@@ -35,11 +45,13 @@ struct Argument {
   std::string name;
   std::optional<Array> array;
 };
+
 std::vector<Argument> arguments(const Dataflow& flow, std::span<const Port> ports) {
   std::vector<Argument> all;
   const auto add = [&](const std::string& name, const Format& format) {
     const Port* port = find_port(ports, name);
-    all.push_back({name, port ? std::optional<Array>({name, port->bus, format}) : std::nullopt});
+    all.push_back(
+        {name, port ? std::optional<Array>({name, port->bus.lanes, format}) : std::nullopt});
   };
   const Format scale = flow.scale.value_or(flow.a);
   add("a", flow.a);
@@ -69,24 +81,93 @@ std::string prototype(const Argument& x) {
   return fmt::format("      {} {},\n", x.name == "y" ? "output" : "input", x.array->declared(""));
 }
 
-std::string filling(const Array& x) {
-  const std::uint64_t ones = ~std::uint64_t{0};
-  return fmt::format(
-      "    for (int i = 0; i < {0}; ++i)\n"
-      "      {1}_of[i] = {2}'(code(64'h{3:x}) & 64'h{4:x});\n",
-      x.size(), x.name, x.type(), ones >> (64 - x.format.exp_bits) << x.format.frac_bits,
-      ones >> (64 - x.format.width()));
+// A code's bits [64 * k, 64 * k + 64) of so many from bit `first` on.
+std::uint64_t mask(int first, int count, int k) {
+  const Code bits = ones<Code>(count) << first;
+  return bits.limb[k];
 }
+
+std::string filling(const Array& x) {
+  const Format& f = x.format;
+  std::string text = fmt::format(
+      "    for (int i = 0; i < BATCH * {}; ++i) begin\n      kind = 3'(draw() >> 61);\n", x.lanes);
+  for (int k = 0; k < x.limbs(); ++k)
+    text += fmt::format("      {}_of[{}] = {}'(limb(kind, 64'h{:x}) & 64'h{:x});\n", x.name,
+                        x.limbs() == 1 ? "i" : fmt::format("{}*i + {}", x.limbs(), k), x.type(),
+                        mask(f.frac_bits, f.exp_bits, k), mask(0, f.width(), k));
+  return text + "    end\n";
+}
+
+// Which vector is driven, or judged, as its place in the arrays tells: a running sum's blocks lie
+// side by side and have one C, one result.
+class Places {
+ public:
+  Places(const Dataflow& flow, const DesignRtl& rtl) : flow_(flow), running_(rtl.running) {}
+
+  bool sums() const { return running_ != RunningSum::none; }
+  std::string result() const { return sums() ? "i / blocks" : "i"; }
+  std::string step() const { return sums() ? fmt::format("i % blocks * {}", flow_.lanes) : "0"; }
+  std::string first() const { return "i % blocks == 0"; }
+  std::string last() const { return "i % blocks == blocks - 1"; }
+  std::string reads_c() const { return running_ == RunningSum::of_codes ? first() : last(); }
+  // Of the lanes from the vector's first on.
+  std::string lane(const Array& x, const std::string& lane) const {
+    const auto from = [&](const std::string& start) {
+      return lane.empty() ? start : fmt::format("{} + {}", start, lane);
+    };
+    if (x.name == "c") return result();
+    if (!x.name.starts_with("scale") || !sums())
+      return from(x.lanes == 1 ? "i" : fmt::format("{}*i", x.lanes));
+    const int block = flow_.scale_block;
+    return from(fmt::format("i / blocks * ((blocks * {0} + {1}) / {2}) + i % blocks * {0} / {2}",
+                            flow_.lanes, block - 1, block));
+  }
+
+ private:
+  const Dataflow& flow_;
+  RunningSum running_;
+};
 
 // The low bits of the port: that of C may be wider than C, for results. A port is assigned as a
 // whole, for Verilator 5.006 does not see it change otherwise.
-std::string driving(const Array& x) {
-  const int width = x.format.width();
-  if (x.bus.lanes == 1) return fmt::format("        {0} = {0}_of[i][{1}:0];\n", x.name, width - 1);
+std::string driving(const Array& x, const Places& places) {
+  if (x.name == "c" && places.sums())  // where it is not read, another
+    return fmt::format("    c = {0} ? {1} : ~{1};\n", places.reads_c(), x.code(places.lane(x, "")));
+  if (x.lanes == 1) return fmt::format("    {} = {};\n", x.name, x.code(places.lane(x, "")));
   return fmt::format(
-      "        for (int j = 0; j < {1}; ++j) {0}_next[{2}*j +: {2}] = {0}_of[{1}*i + j][{3}:0];\n"
-      "        {0} = {0}_next;\n",
-      x.name, x.bus.lanes, width, width - 1);
+      "    for (int j = 0; j < {1}; ++j) {0}_next[{2}*j +: {2}] = {3};\n    {0} = {0}_next;\n",
+      x.name, x.lanes, x.format.width(), x.code(places.lane(x, "j")));
+}
+
+// The words that the model takes for a port's roundings.
+std::string random_driving(const RandomPort& port, const Places& places) {
+  std::string words;
+  for (const std::int64_t step : port.steps)
+    words = fmt::format(
+                "{}'(model_random(model_seed, first_index + 64'({}), {}, {}, 64'({})))", port.bits,
+                places.result(), port.bits, static_cast<int>(port.slot),
+                port.moves ? fmt::format("{} + {}", places.step(), step) : std::to_string(step)) +
+            (words.empty() ? "" : ",\n      ") + words;
+  return fmt::format("    {} = {{{}}};\n", port.name, words);
+}
+
+std::string random_driving(const DesignRtl& rtl, const Places& places) {
+  std::string text;
+  if (!rtl.generator()) {
+    for (const RandomPort& port : rtl.random) text += random_driving(port, places);
+    return text;
+  }
+  text =
+      fmt::format("    seed = model_seed;\n    index = first_index + 64'({});\n", places.result());
+  if (find_port(rtl.ports, "step")) text += fmt::format("    step = {};\n", places.step());
+  return text;
+}
+
+std::string drive(const std::vector<Argument>& all, const DesignRtl& rtl, const Places& places) {
+  std::string text = each_operand(all, [&](const Array& x) { return driving(x, places); });
+  if (places.sums())
+    text += fmt::format("    in_first = {};\n    in_last = {};\n", places.first(), places.last());
+  return text + random_driving(rtl, places);
 }
 
 std::string wires(std::span<const Port> ports) {
@@ -110,44 +191,42 @@ std::string all_modes() {
 }  // namespace
 
 std::string why_no_dpi_bench(const DesignRtl& rtl) {
-  if (rtl.multiply) return "the golden model multiplies exactly";
-  for (const Port& port : rtl.ports) {
-    if (port.bus.name.starts_with("random"))
-      return "the golden model draws its random bits itself, and a port takes those of the RTL";
-    if (port.bus.width > widest_word)
-      return fmt::format("codes of port {} have more than {} bits", port.bus.name, widest_word);
-  }
-  return "";
+  return rtl.multiply ? "the golden model multiplies exactly" : "";
 }
 
 std::string dpi_bench(const Design& design, std::string_view name, const DesignRtl& rtl) {
   const std::span<const Port> ports = rtl.ports;
-  const std::vector<Argument> all = arguments(dataflow(design, ports), ports);
+  const Dataflow flow = dataflow(design, ports);
+  const std::vector<Argument> all = arguments(flow, ports);
+  const Places places(flow, rtl);
   const bool rm = find_port(ports, "rm") != nullptr;
   std::string connected, names;
   for (const Port& port : ports)
     connected += fmt::format("{0}.{1}({1})", connected.empty() ? "" : ", ", port.bus.name);
   for (const Argument& x : all)
     names += (names.empty() ? "" : ", ") + (x.array ? x.name + "_of" : std::string("null"));
-  return filled(
-      "dpi_bench.sv",
-      {{"NAME", std::string(name)},
-       {"MODES", rm ? all_modes() : ""},
-       {"ARRAYS", each(all,
-                       [](const Argument& x) {
-                         return x.array ? fmt::format("  {};\n", x.array->declared("_of")) : "";
-                       })},
-       {"ARGUMENTS", each(all, prototype)},
-       {"WIRES", wires(ports)},
-       {"CLOCKING", std::string(rtl.clocked ? clock_ports : "")},
-       {"PORTS", connected},
-       {"FILL", each_operand(all, filling)},
-       {"LANES", std::to_string(find_port(ports, "a")->bus.lanes)},
-       {"ARRAY_NAMES", names},
-       {"SET_RM", rm ? "    rm = mode[3:0];\n" : ""},
-       {"DRIVE", each_operand(all, driving)},
-       {"Y_SLICE", fmt::format("[{}:0]", find_port(ports, "y")->bus.width - 1)},
-       {"RM", rm ? fmt::format("MODES[batch % {}]", deterministic_modes) : "int'(RM_DEFAULT)"}});
+  Values values{
+      {"NAME", std::string(name)},
+      {"MODES", rm ? all_modes() : ""},
+      {"ARRAYS", each(all,
+                      [](const Argument& x) {
+                        return x.array ? fmt::format("  {};\n", x.array->declared("_of")) : "";
+                      })},
+      {"ARGUMENTS", each(all, prototype)},
+      {"WIRES", wires(ports)},
+      {"PORTS", connected},
+      {"FILL", each_operand(all, filling)},
+      {"LANES", std::to_string(flow.lanes)},
+      {"ARRAY_NAMES", names},
+      {"SET_RM", rm ? "    rm = mode[3:0];\n" : ""},
+      {"DRIVE", drive(all, rtl, places)},
+      {"COMES", places.sums() ? "(" + places.last() + ")" : "1'b1"},
+      {"RESULT", places.result()},
+      {"Y", all.back().array->code(places.result())},
+      {"BLOCKS", places.sums() ? "1 + batch % 8" : "1"},
+      {"RM", rm ? fmt::format("MODES[batch % {}]", deterministic_modes) : "int'(RM_DEFAULT)"}};
+  for (auto& value : clock_values(rtl)) values.push_back(std::move(value));
+  return filled("dpi_bench.sv", values);
 }
 
 }  // namespace widthwise::hdl

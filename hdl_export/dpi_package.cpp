@@ -50,6 +50,9 @@ constexpr std::string_view common_calls = R"(
   import "DPI-C" widthwise_model_hash = function longint unsigned model_hash(input chandle model);
   import "DPI-C" widthwise_model_width = function int model_width(
       input chandle model, input int port);
+  import "DPI-C" widthwise_model_random = function longint unsigned model_random(
+      input longint unsigned seed, input longint unsigned index, input int unsigned bits,
+      input int unsigned slot, input longint unsigned step);
   import "DPI-C" widthwise_trace_close = function void trace_close(input chandle trace);
   import "DPI-C" widthwise_trace_rows = function longint trace_rows(input chandle trace);
   import "DPI-C" widthwise_trace_find = function longint trace_find(

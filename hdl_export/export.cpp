@@ -43,7 +43,8 @@ struct BuiltRtl {
 BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
   if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
   const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0 ||
-                     options.multiply || options.pipeline.has_value();
+                     options.multiply || options.pipeline.has_value() || options.accumulate ||
+                     options.generator;
   if (asked) return {design_rtl(design, name, options), ""};
   try {
     return {design_rtl(design, name, options), ""};
@@ -73,8 +74,7 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
-  files.push_back({"widthwise_model.h", std::string(model_header)});
-  files.push_back({"widthwise_vpi.c", std::string(vpi_source)});
+  for (const File& file : model_files()) files.push_back(file);
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
   files.push_back({"README.md", readme(design, table, built.rtl, built.reason)});
   if (built.rtl) {

@@ -1,10 +1,11 @@
 #pragma once
-#include <string_view>
+#include <span>
 
-// The golden model's sources, which Meson puts into the library: an export carries them along.
+#include "widthwise/hdl/dialects.hpp"
+
 namespace widthwise::hdl {
 
-extern const std::string_view model_header;  // model/widthwise_model.h
-extern const std::string_view vpi_source;    // model/widthwise_vpi.c
+// The golden model's header, and its calls for VPI: an export carries them along.
+std::span<const File> model_files();
 
 }  // namespace widthwise::hdl

@@ -34,18 +34,29 @@ Steps promotion_steps(const Unit& u, const UnitShape& shape) {
   return steps;
 }
 
+// Whether a slot's steps count from the first lane of a block that is one of many.
+bool moves(const UnitShape& shape, Slot slot) {
+  if (shape.running == RunningSum::of_register) return slot == Slot::product;
+  return !shape.whole;
+}
+
 // The ports in the order of the value's path.
 class Ports {
  public:
+  explicit Ports(const UnitShape& shape) : shape_(shape) {}
+
   std::vector<RandomPort> all;
 
   void add(const char* name, Slot slot, const std::optional<Round>& round, const Steps& steps) {
     if (round && round->rm.stochastic() && !steps.empty())
-      all.push_back({name, slot, round->rm.random_bits, steps});
+      all.push_back({name, slot, round->rm.random_bits, steps, moves(shape_, slot)});
   }
   void add(const char* name, Slot slot, const Sum& sum, const Steps& steps) {
     if (has_nodes(sum)) add(name, slot, sum.node_round, steps);
   }
+
+ private:
+  const UnitShape& shape_;
 };
 
 void add_compensated(const Unit& u, const Steps& products, const Steps& ends, Ports& ports) {
@@ -60,6 +71,11 @@ void add_compensated(const Unit& u, const Steps& products, const Steps& ends, Po
 
 }  // namespace
 
+std::vector<RandomPort> random_ports(const RtlOperation& op) {
+  if (!op.rounding || !op.rounding->stochastic()) return {};
+  return {{"random", Slot::out, op.rounding->random_bits, {0}}};
+}
+
 std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {
   const UnitShape shape = shape_of(u, options);
   Steps products(static_cast<std::size_t>(shape.products())), blocks, in_groups, in_blocks;
@@ -70,7 +86,7 @@ std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {
     add_block_steps(u, shape.lanes, first, in_blocks);
   }
   const Steps ends = u.chain.promote ? promotion_steps(u, shape) : Steps{blocks.back()};
-  Ports ports;
+  Ports ports(shape);
   ports.add("random_product", Slot::product, u.product.round, products);
   ports.add("random_group_sum", Slot::group_node, u.group_sum, in_groups);
   ports.add("random_block_sum", Slot::block_node, u.block_sum, in_blocks);

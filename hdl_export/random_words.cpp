@@ -2,16 +2,23 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace widthwise::hdl {
 
-std::vector<Port> generator_ports(bool with_step) {
-  std::vector<Port> ports{{"input ", {"seed", 64}}, {"input ", {"index", 64}}};
-  if (with_step) ports.push_back({"input ", {"step", 32}});
-  return ports;
+std::vector<Port> random_inputs(std::span<const RandomPort> ports, bool generator) {
+  std::vector<Port> all;
+  if (generator) {
+    all = {{"input ", {"seed", 64}}, {"input ", {"index", 64}}};
+    if (std::ranges::any_of(ports, &RandomPort::moves)) all.push_back({"input ", {"step", 32}});
+    return all;
+  }
+  for (const RandomPort& port : ports)
+    all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
+  return all;
 }
 
-void generate_words(Netlist& out, std::span<const RandomPort> ports,
-                    const std::function<bool(Slot)>& moves) {
+void generate_words(Netlist& out, std::span<const RandomPort> ports) {
   out.stage("random_words");
   for (const RandomPort& port : ports) {
     const Bus words{port.name, port.bits, static_cast<int>(port.steps.size())};
@@ -23,7 +30,7 @@ void generate_words(Netlist& out, std::span<const RandomPort> ports,
           {{"K", decimal(port.bits)}, {"SLOT", fmt::format("32'd{}", static_cast<int>(port.slot))}},
           {{"seed", "seed"},
            {"index", "index"},
-           {"step", moves(port.slot) ? "step + " + own : own},
+           {"step", port.moves ? "step + " + own : own},
            {"random", words.lane(std::to_string(i))}});
     }
   }

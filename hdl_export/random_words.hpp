@@ -3,15 +3,15 @@
 
 #include "rtl_files.hpp"
 
-// The simulator's generator in front of a module, instead of ports for random words.
+// What a module takes for its stochastic roundings: random words, or with the simulator's generator
+// in front of it what that makes them from.
 namespace widthwise::hdl {
 
-// seed, index and perhaps step, the first lane's position along k.
-std::vector<Port> generator_ports(bool with_step);
+// The generator's are seed, index and perhaps step, the first lane's position along k.
+std::vector<Port> random_inputs(std::span<const RandomPort> ports, bool generator);
 
-// The words on wires that bear the ports' names, in a stage of their own. A slot that moves along k
+// The words on wires that bear the ports' names, in a stage of their own. A port that moves along k
 // counts its steps from port `step`.
-void generate_words(Netlist& out, std::span<const RandomPort> ports,
-                    const std::function<bool(Slot)>& moves);
+void generate_words(Netlist& out, std::span<const RandomPort> ports);
 
 }  // namespace widthwise::hdl

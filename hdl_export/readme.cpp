@@ -110,27 +110,36 @@ std::string files(std::string_view name, bool rtl) {
          row("bench/ Makefile", "what checks the RTL");
 }
 
-std::string port_note(const Port& port) {
+std::string port_note(const Port& port, const DesignRtl& rtl) {
   const std::string& name = port.bus.name;
+  const bool sums = rtl.running != RunningSum::none;
   if (name == "flags") return "NV DZ OF UF NX, NX in bit 0";
   if (name == "rm") return "a code `RM_…` of the headers";
   if (name == "running") return "1: c is a result of this unit";
+  if (name == "in_first") return "1: a sum begins with this block, whatever was there before";
+  if (name == "in_last") return "1: the sum's result comes out, with the flags of all its blocks";
+  if (name == "c" && sums)
+    return fmt::format("read with the {} block of a sum",
+                       rtl.running == RunningSum::of_codes ? "first" : "last");
+  if (name == "seed") return "of the simulator's random generator, which is in the module";
+  if (name == "index") return "the result's number: another one for each";
+  if (name == "step") return "where the block's first lane lies along k: 0 for the first block";
   if (name.starts_with("random")) return "random bits, new ones each time";
   if (port.bus.lanes == 1) return "";
   return fmt::format("{} lanes, lane i in bits [i*{} +: {}]", port.bus.lanes, port.bus.width,
                      port.bus.width);
 }
 
-std::string port_table(std::span<const Port> ports, bool clocked) {
+std::string port_table(const DesignRtl& rtl) {
   std::string text = "| port | bits | |\n|---|---|---|\n";
-  if (clocked)
+  if (rtl.clocked)
     text +=
         "| input `clk`, `rst` | 1 | rst is synchronous |\n"
         "| `in_valid`, `in_ready` | 1 | operands are taken at a clock edge where both are 1 |\n"
         "| `out_valid`, `out_ready` | 1 | so is a result, LATENCY clocks later |\n";
-  for (const Port& port : ports)
+  for (const Port& port : rtl.ports)
     text += fmt::format("| {} `{}` | {} | {} |\n", port.direction == "output" ? "output" : "input",
-                        port.bus.name, port.bus.width * port.bus.lanes, port_note(port));
+                        port.bus.name, port.bus.width * port.bus.lanes, port_note(port, rtl));
   return text;
 }
 
@@ -164,8 +173,12 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
   const std::string product =
       rtl->multiply ? fmt::format("\nSignificands are multiplied by `{}_multiplier`.\n", name) : "";
-  return port_table(rtl->ports, rtl->clocked) + product +
-         fmt::format(fmt::runtime(how_to_check), name, dpi);
+  const std::string sums =
+      rtl->running == RunningSum::none
+          ? ""
+          : "\nA running sum: its blocks come one after the other, every II clocks. In the vectors "
+            "a line\nis a block, and the result of one that is not a sum's last is 0.\n";
+  return port_table(*rtl) + product + sums + fmt::format(fmt::runtime(how_to_check), name, dpi);
 }
 
 }  // namespace

@@ -16,10 +16,8 @@ Netlist body(const TopModule& top) {
     Netlist netlist(exponent_bits, top.clocked());
     for (const Port& port : top.ports)
       if (port.direction == "input ") netlist.input(port.bus);
-    const bool keeps = top.running != RunningSum::none;
-    if (keeps)
-      for (const char* name : {"in_first", "in_last"}) netlist.input({name, 1});
     top.body(netlist);
+    const bool keeps = top.running != RunningSum::none;
     if (top.clocked())
       netlist.assign("out_valid", keeps ? "result_valid & in_last" : "result_valid");
     return netlist;
@@ -34,7 +32,7 @@ std::string declaration(const TopModule& top, const Netlist& netlist) {
                         port.bus.range(), port.bus.name);
   const std::string parameters = top.clocked() ? pipe_parameters(top, netlist) : "";
   return fmt::format("module {}{} (\n{}{}\n);\n", top.name, parameters,
-                     top.clocked() ? handshake_ports(top) : "", text.substr(1));
+                     top.clocked() ? handshake_ports : "", text.substr(1));
 }
 
 std::string text(const TopModule& top) {

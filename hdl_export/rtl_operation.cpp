@@ -43,10 +43,7 @@ class Body {
   Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
 
   void write() {
-    if (op_.generator) {
-      const RandomPort port{"random", Slot::out, random_bits(), {0}};
-      generate_words(out_, {&port, 1}, [](Slot) { return false; });
-    }
+    if (op_.generator) generate_words(out_, random_ports(op_));
     out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
@@ -125,10 +122,7 @@ std::vector<Port> rtl_ports(const RtlOperation& op) {
   for (std::size_t i = 0; i < op.operands.size(); ++i)
     all.push_back({"input ", {operand_names[i], op.operands[i].width()}});
   if (!op.rounding) all.push_back({"input ", {"rm", 4}});
-  if (op.generator)
-    for (const Port& port : generator_ports(false)) all.push_back(port);
-  else if (op.rounding && op.rounding->stochastic())
-    all.push_back({"input ", {"random", op.rounding->random_bits}});
+  for (Port& port : random_inputs(random_ports(op), op.generator)) all.push_back(std::move(port));
   all.push_back({"output", {"y", op.result.width()}});
   all.push_back({"output", {"flags", 5}});
   return all;

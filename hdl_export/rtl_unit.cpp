@@ -15,12 +15,6 @@ int c_width(const Unit& u, const UnitShape& shape) {
   return two_kinds_of_c(u, shape) ? std::max(u.c.fmt.width(), u.out.fmt.width()) : u.c.fmt.width();
 }
 
-// Whether a slot's steps count from the first lane of a block that is one of many.
-bool moves(const UnitShape& shape, Slot slot) {
-  if (shape.running == RunningSum::of_register) return slot == Slot::product;
-  return !shape.whole;
-}
-
 // Writes a unit's body.
 class Body {
  public:
@@ -38,9 +32,7 @@ class Body {
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
     if (keeps_codes()) out_.keep("pack");
     if (shape_.running == RunningSum::of_register) out_.keep("group_sum");
-    if (options_.generator)
-      generate_words(out_, random_ports(u_, options_),
-                     [&](Slot slot) { return moves(shape_, slot); });
+    if (options_.generator) generate_words(out_, random_ports(u_, options_));
     out_.stage("unpack");
     const Term a = stages_.unpack("a", dealt("a", u_.a), u_.a, shape_.products());
     const Term b = stages_.unpack("b", dealt("b", u_.b), u_.b, shape_.products());
@@ -276,11 +268,6 @@ class Body {
   bool promoted_ = false;  // the sum is the outer one
 };
 
-bool takes_step(const Unit& u, const UnitShape& shape, const RtlOptions& options) {
-  return std::ranges::any_of(random_ports(u, options),
-                             [&](const RandomPort& port) { return moves(shape, port.slot); });
-}
-
 TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options) {
   if (options.multiply) options.multiplier = fmt::format("{}_multiplier", name);
   check_identifier(options.multiplier);
@@ -308,19 +295,19 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
 
 std::vector<Port> rtl_ports(const Unit& u, const RtlOptions& options) {
   const UnitShape shape = shape_of(u, options);
-  std::vector<Port> all{{"input ", {"a", u.a.fmt.width(), shape.products()}},
-                        {"input ", {"b", u.b.fmt.width(), shape.products()}},
-                        {"input ", {"c", c_width(u, shape)}}};
+  std::vector<Port> all;
+  if (options.accumulate)
+    for (const char* port : {"in_first", "in_last"}) all.push_back({"input ", {port, 1}});
+  all.push_back({"input ", {"a", u.a.fmt.width(), shape.products()}});
+  all.push_back({"input ", {"b", u.b.fmt.width(), shape.products()}});
+  all.push_back({"input ", {"c", c_width(u, shape)}});
   if (two_kinds_of_c(u, shape) && !options.accumulate) all.push_back({"input ", {"running", 1}});
   if (u.scale)
     for (const char* port : {"scale_a", "scale_b"})
       all.push_back({"input ", {port, u.scale->fmt.width(), scale_words(u, shape)}});
   if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
-  if (options.generator)
-    for (const Port& port : generator_ports(takes_step(u, shape, options))) all.push_back(port);
-  else
-    for (const RandomPort& port : random_ports(u, options))
-      all.push_back({"input ", {port.name, port.bits, static_cast<int>(port.steps.size())}});
+  for (Port& port : random_inputs(random_ports(u, options), options.generator))
+    all.push_back(std::move(port));
   all.push_back({"output", {"y", result_round(u).fmt.width()}});
   all.push_back({"output", {"flags", 5}});
   return all;

@@ -38,6 +38,17 @@ Connections Stages::term_ports(const Term& t, const std::string& index) const {
           {"exp", exp(t).lane(index)},    {"sig", t.sig().lane(index)}};
 }
 
+Connections Stages::moving_ports(Connections own, const Term& from, const Term& to, const Bus& zero,
+                                 const std::string& index) const {
+  for (Connection& c : Connections{{"exp", exp(from).lane(index)},
+                                   {"sig", from.sig().lane(index)},
+                                   {"zero", zero.lane(index)},
+                                   {"exp_out", exp(to).lane(index)},
+                                   {"sig_out", to.sig().lane(index)}})
+    own.push_back(std::move(c));
+  return own;
+}
+
 Term Stages::unpack(const std::string& name, const std::string& code, const Operand& operand,
                     int lanes, bool negate) {
   if (operand.keep_frac.value_or(operand.fmt.frac_bits) == operand.fmt.frac_bits)
@@ -126,19 +137,15 @@ Term Stages::conditioned(const std::string& name, const Term& t, const Operand& 
   out_.assign(z.inf().name, t.inf().name);
   out_.assign(z.sign().name, t.sign().name);
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    out_.instance("ww_condition", t.bus.lanes == 1 ? "condition_" + name : "condition",
-                  {{"W", decimal(t.bus.width)},
-                   {"DROP", decimal(drop)},
-                   {"XW", decimal(out_.exponent_bits())},
-                   {"RM", fmt::format("4'd{}", rounding_code(operand.keep_rm).number)}},
-                  {{"nan", t.nan().lane(i)},
-                   {"inf", t.inf().lane(i)},
-                   {"sign", t.sign().lane(i)},
-                   {"exp", exp(t).lane(i)},
-                   {"sig", t.sig().lane(i)},
-                   {"zero", z.zero().lane(i)},
-                   {"exp_out", exp(z).lane(i)},
-                   {"sig_out", z.sig().lane(i)}});
+    out_.instance(
+        "ww_condition", t.bus.lanes == 1 ? "condition_" + name : "condition",
+        {{"W", decimal(t.bus.width)},
+         {"DROP", decimal(drop)},
+         {"XW", decimal(out_.exponent_bits())},
+         {"RM", fmt::format("4'd{}", rounding_code(operand.keep_rm).number)}},
+        moving_ports(
+            {{"nan", t.nan().lane(i)}, {"inf", t.inf().lane(i)}, {"sign", t.sign().lane(i)}}, t, z,
+            z.zero(), i));
   });
   return z;
 }
@@ -182,11 +189,7 @@ Term Stages::normalised(const std::string& name, const Term& t) {
                    {"SW", decimal(width)},
                    {"XW", decimal(out_.exponent_bits())},
                    {"TOP", out_.exponent(t.top())}},
-                  {{"exp", exp(t).lane(i)},
-                   {"sig", t.sig().lane(i)},
-                   {"zero", none.lane(i)},
-                   {"exp_out", exp(z).lane(i)},
-                   {"sig_out", z.sig().lane(i)}});
+                  moving_ports({}, t, z, none, i));
   });
   return z;
 }

@@ -121,6 +121,9 @@ class Stages {
   void reach_of_rounding(const Term& t, const Format& f, int digits);
   Connections rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to) const;
   Connections term_ports(const Term& t, const std::string& index) const;
+  // After ports of its own those of a module that moves a term's digits to their places in another.
+  Connections moving_ports(Connections own, const Term& from, const Term& to, const Bus& zero,
+                           const std::string& index) const;
 
   Netlist& out_;
   Tininess tininess_;

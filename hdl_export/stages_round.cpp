@@ -106,12 +106,7 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
                    {"TOP", out_.exponent(t.top())},
                    {"EMIN", out_.exponent(emin)},
                    {"RM", fmt::format("4'd{}", rounding_code(round.post_norm_rm).number)}},
-                  {{"sign", t.sign().lane(i)},
-                   {"exp", exp(t).lane(i)},
-                   {"sig", t.sig().lane(i)},
-                   {"zero", z.zero().lane(i)},
-                   {"exp_out", exp(z).lane(i)},
-                   {"sig_out", z.sig().lane(i)}});
+                  moving_ports({{"sign", t.sign().lane(i)}}, t, z, z.zero(), i));
   });
   return z;
 }

@@ -209,7 +209,7 @@ class Directed {
 
   Stimulus others(const Code& a, const Code& b) {
     const auto lanes = static_cast<std::size_t>(flow_.lanes);
-    const auto scales = static_cast<std::size_t>(flow_.scales);
+    const auto scales = static_cast<std::size_t>(flow_.scales());
     Stimulus s{std::vector<Code>(lanes, a),
                std::vector<Code>(lanes, b),
                {},
@@ -256,12 +256,13 @@ std::vector<Stimulus> directed_stimuli(const Dataflow& flow, std::uint64_t seed)
   return Directed(flow, seed).all();
 }
 
-std::vector<Stimulus> random_stimuli(const Dataflow& flow, std::uint64_t seed, std::size_t count) {
+std::vector<Stimulus> random_stimuli(const Dataflow& flow, std::uint64_t seed, std::size_t first,
+                                     std::size_t last) {
   const auto lanes = static_cast<std::size_t>(flow.lanes);
-  const auto scales = static_cast<std::size_t>(flow.scales);
-  std::vector<Stimulus> all(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    Stimulus& s = all[i];
+  const auto scales = static_cast<std::size_t>(flow.scales());
+  std::vector<Stimulus> all(last - first);
+  for (std::size_t i = first; i < last; ++i) {
+    Stimulus& s = all[i - first];
     const auto stream = [&](std::uint64_t n, std::size_t elements) {
       return n << 40 | i * elements;
     };

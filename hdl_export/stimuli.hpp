@@ -18,7 +18,8 @@ struct Stimulus {
 // terms cancel.
 std::vector<Stimulus> directed_stimuli(const Dataflow& flow, std::uint64_t seed);
 
-// Of sim's operands for tests (operands.hpp).
-std::vector<Stimulus> random_stimuli(const Dataflow& flow, std::uint64_t seed, std::size_t count);
+// The first-th to the one before `last` of sim's operands for tests (operands.hpp).
+std::vector<Stimulus> random_stimuli(const Dataflow& flow, std::uint64_t seed, std::size_t first,
+                                     std::size_t last);
 
 }  // namespace widthwise::hdl

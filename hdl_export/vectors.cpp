@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <random>
 #include <stdexcept>
 
 #include "simulator.hpp"
+#include "sum_blocks.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -33,23 +35,29 @@ std::string hex_digits(const std::vector<Code>& codes, int width) {
   return text;
 }
 
+// What stands in a line. The result of a block that is not its sum's last is 0.
+struct Line {
+  const Block& block;
+  Answer answer;
+  RandomSource random;
+};
+
 // Writes lines, and works out what their CHECK is.
 class Lines {
  public:
-  Lines(const Design& design, const DesignRtl& rtl, std::uint64_t seed)
-      : design_(design),
-        ports_(rtl.ports),
-        random_(rtl.random),
-        multiply_(rtl.multiply),
-        seed_(seed) {}
+  Lines(const Design& design, const DesignRtl& rtl, const Dataflow& flow, std::uint64_t seed)
+      : design_(design), rtl_(rtl), flow_(flow), seed_(seed), seeds_(seed) {}
 
-  void add(std::span<const Stimulus> stimuli, const Rounding& rounding) {
+  // Operands of so many blocks each.
+  void add(std::span<const Stimulus> stimuli, const Rounding& rounding, int blocks) {
     rounding_of(design_) = rounding;
     rounding_ = rounding;
-    const auto run = make_simulator(design_, find_port(ports_, "a")->bus.lanes, multiply_);
+    const auto run = make_simulator(design_, repeated(flow_, blocks).lanes, rtl_.multiply);
     for (const Stimulus& s : stimuli) {
-      const RandomSource random{seed_, count_};
-      line(s, run->answer(s, random), random);
+      const RandomSource random = source();
+      const Answer answer = run->answer(s, random);
+      for (const Block& block : blocks_of(s, flow_, rtl_.running))
+        line({block, block.last ? answer : Answer{}, random});
     }
   }
 
@@ -62,9 +70,15 @@ class Lines {
   }
 
  private:
-  void line(const Stimulus& s, const Answer& z, const RandomSource& random) {
+  // A generator in the module is to meet every bit of its seed and index.
+  RandomSource source() {
+    if (!rtl_.generator()) return {seed_, count_};
+    return {seeds_(), seeds_()};
+  }
+
+  void line(const Line& x) {
     std::string fields;
-    for (const Port& port : ports_) fields += " " + field(port.bus, s, z, random);
+    for (const Port& port : rtl_.ports) fields += " " + field(port.bus, x);
     text_ += fields.substr(1) + "\n";
     ++count_;
     check_.resize(fields.size());
@@ -73,8 +87,8 @@ class Lines {
       check_[i] ^= fields[i] == ' ' ? 0 : fields[i] > '9' ? fields[i] - 'a' + 10 : fields[i] - '0';
   }
 
-  std::string field(const Bus& bus, const Stimulus& s, const Answer& z,
-                    const RandomSource& random) const {
+  std::string field(const Bus& bus, const Line& x) const {
+    const Stimulus& s = x.block.operands;
     const auto number = [&](std::uint64_t x) { return hex_digits({Code(x)}, bus.width); };
     const auto codes = [&](const std::vector<Code>& all) { return hex_digits(all, bus.width); };
     if (bus.name == "a") return codes(s.a);
@@ -83,29 +97,36 @@ class Lines {
     if (bus.name == "scale_a") return codes(s.scale_a);
     if (bus.name == "scale_b") return codes(s.scale_b);
     if (bus.name == "running") return number(s.running);
+    if (bus.name == "in_first") return number(x.block.first);
+    if (bus.name == "in_last") return number(x.block.last);
     if (bus.name == "rm") return number(rm());
-    if (bus.name == "y") return codes({z.y});
-    if (bus.name == "flags") return number(z.flags);
-    return codes(random_words(bus.name, random));
+    if (bus.name == "seed") return number(x.random.seed);
+    if (bus.name == "index") return number(x.random.first_index);
+    if (bus.name == "step") return number(x.block.step);
+    if (bus.name == "y") return codes({x.answer.y});
+    if (bus.name == "flags") return number(x.answer.flags);
+    return codes(random_words(bus.name, x));
   }
 
   std::uint64_t rm() const { return static_cast<std::uint64_t>(rounding_code(rounding_).number); }
   // What the simulator's generator gives for the roundings of a port.
-  std::vector<Code> random_words(const std::string& name, const RandomSource& random) const {
-    const auto port = std::ranges::find(random_, name, &RandomPort::name);
-    if (port == random_.end()) throw std::logic_error(fmt::format("vectors know no port {}", name));
+  std::vector<Code> random_words(const std::string& name, const Line& x) const {
+    const auto port = std::ranges::find(rtl_.random, name, &RandomPort::name);
+    if (port == rtl_.random.end())
+      throw std::logic_error(fmt::format("vectors know no port {}", name));
+    const std::uint64_t from = port->moves ? x.block.step : 0;
     std::vector<Code> words;
     for (const std::int64_t step : port->steps)
-      words.emplace_back(random_bits(port->bits, {random.seed, random.first_index}, port->slot,
-                                     static_cast<std::uint64_t>(step)));
+      words.emplace_back(random_bits(port->bits, {x.random.seed, x.random.first_index}, port->slot,
+                                     from + static_cast<std::uint64_t>(step)));
     return words;
   }
 
   Design design_;
-  std::span<const Port> ports_;
-  std::span<const RandomPort> random_;
-  const Multiplier& multiply_;
+  const DesignRtl& rtl_;
+  const Dataflow& flow_;
   std::uint64_t seed_;
+  std::mt19937_64 seeds_;
   Rounding rounding_{};
   std::size_t count_ = 0;
   std::string text_;
@@ -145,15 +166,19 @@ std::vector<Field> vector_fields(std::span<const Port> ports) {
 std::string vector_file(const Design& design, const DesignRtl& rtl, const ExportOptions& options) {
   const std::vector<Port>& ports = rtl.ports;
   const Dataflow flow = dataflow(design, ports);
-  const std::vector<Stimulus> directed = directed_stimuli(flow, options.seed);
-  const std::vector<Stimulus> random = random_stimuli(flow, options.seed, options.vectors);
   const std::vector<Rounding> roundings = modes(design, ports);
-  Lines lines(design, rtl, options.seed);
-  for (std::size_t i = 0; i < roundings.size(); ++i) {
-    lines.add(directed, roundings[i]);
-    const std::size_t first = i * random.size() / roundings.size();
-    const std::size_t last = (i + 1) * random.size() / roundings.size();
-    lines.add(std::span(random).subspan(first, last - first), roundings[i]);
+  const std::vector<int> lengths =
+      rtl.running == RunningSum::none ? std::vector<int>{1} : std::vector<int>{1, 2, 5};
+  const std::size_t parts = std::max(roundings.size(), lengths.size());
+  Lines lines(design, rtl, flow, options.seed);
+  for (std::size_t i = 0; i < parts; ++i) {
+    const int blocks = lengths[i % lengths.size()];
+    const Dataflow sum = repeated(flow, blocks);
+    const Rounding& rounding = roundings[i % roundings.size()];
+    lines.add(directed_stimuli(sum, options.seed), rounding, blocks);
+    lines.add(random_stimuli(sum, options.seed, i * options.vectors / parts,
+                             (i + 1) * options.vectors / parts),
+              rounding, blocks);
   }
   return comments(design, ports, options, lines) + lines.text();
 }

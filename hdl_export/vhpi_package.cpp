@@ -21,6 +21,8 @@ std::vector<Foreign> common_calls() {
       {"model_open", "widthwise_model_open", function("spec : spec_text", "handle")},
       {"model_hash", "widthwise_model_hash", function("model : handle", "number")},
       {"model_terms", "widthwise_model_terms", function("model : handle", "number")},
+      {"model_random", "widthwise_model_random",
+       function("seed, index : number; bits, slot : integer; step : number", "number")},
       {"model_close", "widthwise_model_close", "(model : in handle)"},
   };
 }

@@ -13,12 +13,13 @@ module @NAME@_bench;
 @OPERANDS@
 @RESULTS@
   wire [@RESULT_WIDTH@-1:0] delivered = {@DELIVERED@};
+  reg clk, rst, in_valid;
+  wire in_ready@ALWAYS@, out_valid@ALWAYS@;
   @NAME@ dut (@CLOCKING@@PORTS@);
 
   reg [@LINE_WIDTH@-1:0] check, said_check;
   reg [67:0] said_hash;  // a digit more than there is
   integer file, taken, character, said_count, vectors, clocks, errors;
-  reg clk;
 
   task fault(input [8*48-1:0] what);
     begin
@@ -43,17 +44,32 @@ module @NAME@_bench;
     end
   endtask
 
-  // A vector enters at each clock; what it delivers is there LATENCY clocks later.
+  task reset;
+    begin
+      {clk, rst, in_valid} = 3'b010;
+      #1 clk = 1;
+      #1 {clk, rst, in_valid} = 3'b001;
+    end
+  endtask
+
+  task judge(input integer vector);
+    begin
+      {@DUE@} = due[vector % (LATENCY + 1)];
+      if (out_valid !== @COMES@ || (out_valid && delivered !== {@WANTED@})) begin
+        errors = errors + 1;
+        if (errors <= MOST_ERRORS)
+          $display("vector %0d: @REPORT@%0s", vector, @REPORTED@,
+                   out_valid === @COMES@ ? "" : ", and out_valid is wrong");
+      end
+    end
+  endtask
+
+  // @ENTERS@; what it delivers is there LATENCY clocks later.
   task clock;
     begin
-      #1 if (clocks >= LATENCY) begin
-        {@DUE@} = due[(clocks - LATENCY) % (LATENCY + 1)];
-        if (delivered !== {@WANTED@}) begin
-          errors = errors + 1;
-          if (errors <= MOST_ERRORS)
-            $display("vector %0d: @REPORT@", clocks - LATENCY, @REPORTED@);
-        end
-      end
+      #1 if (in_valid && in_ready !== (clocks % @INTERVAL@ == 0)) fault("in_ready is wrong");
+      if (clocks >= LATENCY && (clocks - LATENCY) % @INTERVAL@ == 0)
+        judge((clocks - LATENCY) / @INTERVAL@);
       clocks = clocks + 1;
       clk = 1;
       #1 clk = 0;
@@ -68,9 +84,10 @@ module @NAME@_bench;
         @DRIVE@
         due[vectors % (LATENCY + 1)] = {@LINE@};
         vectors = vectors + 1;
-        clock;
+        repeat (@INTERVAL@) clock;
         taken = $fscanf(file, "@SCAN@", @LINE@);
       end
+      in_valid = 0;
       repeat (LATENCY) clock;
     end
   endtask
@@ -85,7 +102,6 @@ module @NAME@_bench;
   endtask
 
   initial begin
-    clk = 0;
     vectors = 0;
     clocks = 0;
     errors = 0;
@@ -93,6 +109,7 @@ module @NAME@_bench;
     file = $fopen(VECTORS, "r");
     if (file == 0) fault("there is no such file");
     else read_comments;
+    reset;
     if (errors == 0) run_vectors;
     if (errors == 0) judge_file;
     $display("%0d vectors, %0d errors", vectors, errors);

@@ -15,7 +15,7 @@ RESULTS = ("y", "flags")
 
 def header(text):
     """The integer constants of NAME.vh that a bench asks for."""
-    found = re.findall(r"(LATENCY|MODEL_HASH) = (64'h)?([0-9a-f]+);", text)
+    found = re.findall(r"(LATENCY|II|MODEL_HASH) = (64'h)?([0-9a-f]+);", text)
     return {name: int(digits, 16 if sized else 10) for name, sized, digits in found}
 
 
@@ -38,29 +38,49 @@ def read_vectors(text, unit):
     return [dict(zip(names, (int(x, 16) for x in v.split()), strict=True)) for v in lines]
 
 
+async def drive(dut, **values):
+    for name, value in values.items():
+        getattr(dut, name).value = value
+    await Timer(1, "ns")
+
+
+def outputs(dut, clocked):
+    """The results in binary, and whether they are some."""
+    if clocked and str(dut.out_valid.value) != "1":
+        return None
+    return {name: str(getattr(dut, name).value) for name in RESULTS}
+
+
+def wanted(dut, vector, clocked):
+    if clocked and not vector.get("in_last", 1):
+        return None
+    return {name: f"{vector[name]:0{len(getattr(dut, name))}b}" for name in RESULTS}
+
+
 @cocotb.test()
 async def all_vectors(dut):
     unit = header(Path("@NAME@.vh").read_text())
     vectors = read_vectors(Path("vectors/@NAME@.hex").read_text(), unit)
-    errors, latency = 0, unit["LATENCY"]
-    clocked = {"clk": 0, "rst": 0, "in_valid": 1, "out_ready": 1} if hasattr(dut, "clk") else {}
-    for name, value in clocked.items():
-        getattr(dut, name).value = value
-    for i in range(len(vectors) + latency):
-        for name, value in vectors[min(i, len(vectors) - 1)].items():
-            if name not in RESULTS:
-                getattr(dut, name).value = value
-        await Timer(1, "ns")
-        if i >= latency:
-            vector = vectors[i - latency]
-            got = {name: str(getattr(dut, name).value) for name in RESULTS}
-            want = {name: f"{vector[name]:0{len(got[name])}b}" for name in RESULTS}
+    errors, latency, interval = 0, unit["LATENCY"], unit.get("II", 1)
+    clocked = hasattr(dut, "clk")
+    if clocked:
+        await drive(dut, clk=0, rst=1, in_valid=0, out_ready=1)
+        await drive(dut, clk=1)
+        await drive(dut, clk=0, rst=0, in_valid=1)
+    for clock in range(len(vectors) * interval + latency):
+        vector = vectors[min(clock // interval, len(vectors) - 1)]
+        await drive(dut, **{name: x for name, x in vector.items() if name not in RESULTS})
+        if clocked and clock < len(vectors) * interval:
+            ready = str(dut.in_ready.value) == "1"
+            assert ready == (clock % interval == 0), "in_ready is wrong"
+        i, rest = divmod(clock - latency, interval)
+        if i >= 0 and rest == 0:
+            got, want = outputs(dut, clocked), wanted(dut, vectors[i], clocked)
             if got != want:
                 errors += 1
-                dut._log.error("vector %d: %s instead of %s", i - latency, got, want)
+                dut._log.error("vector %d: %s instead of %s", i, got, want)
         if clocked:
-            dut.clk.value = 1
-            await Timer(1, "ns")
+            await drive(dut, clk=1)
             dut.clk.value = 0
     Path("build/cocotb.verdict").write_text(f"{len(vectors)} vectors, {errors} errors")
     assert errors == 0

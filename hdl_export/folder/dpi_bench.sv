@@ -14,52 +14,72 @@ module @NAME@_dpi_bench;
       input longint unsigned first_index, input longint unsigned n, input longint unsigned k,
 @ARGUMENTS@      output byte unsigned flags[BATCH]);
 
-@WIRES@  @NAME@ dut (@CLOCKING@@PORTS@);
+@WIRES@  bit clk, rst, in_valid;
+  wire in_ready@ALWAYS@, out_valid@ALWAYS@;
+  @NAME@ dut (@CLOCKING@@PORTS@);
 
   chandle model;
   int checks = 1000000, vectors = 0, differ = 0, errors = 0;
+  int blocks = 1, count;  // of a sum, and of vectors in a batch
   bit with_model;
-  longint unsigned state = 64'h9e3779b97f4a7c15;
-  bit clk = 0;
+  longint unsigned state = 64'h9e3779b97f4a7c15, model_seed, first_index;
 
   // Marsaglia's xorshift64.
-  function longint unsigned random();
+  function longint unsigned draw();
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
     return state;
   endfunction
 
-  function longint unsigned code(longint unsigned exponent);
+  // 64 bits of a code, and those of them that are its exponent's.
+  function longint unsigned limb(bit [2:0] kind, longint unsigned exponent);
     longint unsigned word;
-    word = random();
-    case (word[63:61])
+    word = draw();
+    case (kind)
       0: return word & ~exponent;
       1: return word | exponent;
       default: return word;
     endcase
   endfunction
 
-  task check_batch(int unsigned mode);
+  task draw_batch(int unsigned mode);
+    bit [2:0] kind;
+    model_seed = draw();
+    first_index = draw();
 @SET_RM@@FILL@    if (with_model)
-      if (model_batch(model, mode, 0, 0, BATCH, @LANES@, @ARRAY_NAMES@, flags_of) != 0)
+      if (model_batch(model, mode, model_seed, first_index, count / blocks, blocks * @LANES@,
+                      @ARRAY_NAMES@, flags_of) != 0)
         $fatal(1, "the model refuses a batch");
-    for (int i = 0; i < BATCH + LATENCY; ++i) begin
-      if (i < BATCH) begin
-@DRIVE@      end
-      #1 if (i >= LATENCY &&
-             {y, flags} != {y_of[i - LATENCY]@Y_SLICE@, flags_of[i - LATENCY][4:0]}) begin
-        differ += 1;
-        if (with_model && differ <= MOST_ERRORS)
-          $display("vector %0d: y %h flags %h instead of y %h flags %h", vectors + i - LATENCY, y,
-                   flags, y_of[i - LATENCY], flags_of[i - LATENCY]);
-      end
-      if (LATENCY > 0) begin
-        clk = 1;
-        #1 clk = 0;
-      end
+  endtask
+
+  task drive(int i);
+@DRIVE@  endtask
+
+  task judge(int i);
+    if (out_valid != @COMES@ || (out_valid &&
+        {y, flags} != {@Y@, flags_of[@RESULT@][4:0]})) begin
+      differ += 1;
+      if (with_model && differ <= MOST_ERRORS)
+        $display("vector %0d: valid %b y %h flags %h instead of y %h flags %h", vectors + i,
+                 out_valid, y, flags, @Y@, flags_of[@RESULT@]);
     end
-    vectors += BATCH;
+  endtask
+
+  task clock();
+    clk = 1;
+    #1 clk = 0;
+  endtask
+
+  task check_batch();
+    for (int t = 0; t < count * @INTERVAL@ + LATENCY; ++t) begin
+      in_valid = t < count * @INTERVAL@;
+      if (in_valid && t % @INTERVAL@ == 0) drive(t / @INTERVAL@);
+      #1 if (in_valid && in_ready != (t % @INTERVAL@ == 0)) $fatal(1, "in_ready is wrong");
+      if (t >= LATENCY && (t - LATENCY) % @INTERVAL@ == 0) judge((t - LATENCY) / @INTERVAL@);
+      if (LATENCY > 0) clock();
+    end
+    vectors += count;
   endtask
 
   initial begin
@@ -67,8 +87,14 @@ module @NAME@_dpi_bench;
     with_model = !$test$plusargs("no_model");
     model = model_open(SPEC);
     if (model_hash(model) != MODEL_HASH) $fatal(1, "the golden model is another unit's");
+    rst = 1;
+    #1 clock();
+    rst = 0;
     for (int batch = 0; vectors < checks && errors < MOST_ERRORS; ++batch) begin
-      check_batch(@RM@);
+      blocks = @BLOCKS@;
+      count = BATCH / blocks * blocks;
+      draw_batch(@RM@);
+      check_batch();
       errors = with_model ? differ : 0;
     end
     model_close(model);

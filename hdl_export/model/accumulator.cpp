@@ -6,19 +6,70 @@
 using namespace widthwise;
 using namespace widthwise::model;
 
-// The operands so far: a unit may take all of K at once, or deal its lanes out anew for each length
-// (docs/semantics.md, D11), so there is no lesser state that serves every unit.
+// What a unit's registers hold after its whole blocks, and the operands that follow. All of them
+// where a unit takes all of K at once, or deals its lanes out anew for each length
+// (docs/semantics.md, D11): there is no lesser state of those.
 struct widthwise_accumulator {
   const Model& model;
   std::uint32_t rm;
   RandomSource random;
-  Operands held;
-  std::size_t k = 0;
+  std::unique_ptr<RunningDot> sum{};  // or none
+  Operands held{};
+  std::size_t k = 0;      // operands held,
+  std::size_t taken = 0;  // and so many of them are in the sum already
 
   // Scales are told a block at a time, so a step begins where a block does.
-  bool can_step() const {
+  bool can_step() const { return k % scale_block() == 0; }
+  std::size_t scale_block() const {
     const Unit& u = *model.unit();
-    return !u.scale || k % static_cast<std::size_t>(u.scale->block) == 0;
+    return u.scale ? static_cast<std::size_t>(u.scale->block) : 1;
+  }
+
+  void reset(const std::uint32_t* c) {
+    const Ports only_c{nullptr, nullptr, c, nullptr, nullptr};
+    Operands none = operands_of(model, only_c, 0);
+    const Prepared& p = model.prepared(rm);
+    if (p.runs) sum = p.step->start(product_of(*model.unit(), none.call(rm, random, 0)));
+    held = std::move(none);
+    k = taken = 0;
+  }
+
+  // Moves whole blocks into the sum. Where memory runs out they stay, for a read to take them.
+  void settle() {
+    if (!sum) return;
+    const auto lanes = static_cast<std::size_t>(model.unit()->lanes);
+    try {
+      const MatrixProduct p = product_of(*model.unit(), held.call(rm, random, k));
+      for (; k - taken >= lanes; taken += lanes) sum->advance(p, taken);
+    } catch (const std::bad_alloc&) {
+    }
+    forget();
+  }
+
+  // What the sum has, but for the block of a scale that is to be read again.
+  void forget() {
+    const std::size_t block = scale_block(), blocks = taken / block;
+    const auto drop = [&](std::vector<std::byte>& x, std::size_t count, std::int32_t port) {
+      const auto bytes = static_cast<std::size_t>(item_bytes(model.width(port)));
+      x.erase(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count * bytes));
+    };
+    drop(held.a, blocks * block, WIDTHWISE_PORT_A);
+    drop(held.b, blocks * block, WIDTHWISE_PORT_B);
+    if (model.unit()->scale)
+      for (auto* scale : {&held.scale_a, &held.scale_b}) drop(*scale, blocks, WIDTHWISE_PORT_SCALE);
+    k -= blocks * block;
+    taken -= blocks * block;
+  }
+
+  Answer read() const {
+    const Call call = held.call(rm, random, k);
+    if (!sum) return answer(model, call);
+    Answer z = no_answer(model);
+    MatrixProduct p = product_of(*model.unit(), call);
+    p.result = z.code.data();
+    p.flags = &z.flags;
+    sum->deliver(p, taken);
+    return z;
   }
 };
 
@@ -48,8 +99,10 @@ widthwise_accumulator* widthwise_accumulator_open(const widthwise_model* handle,
   std::unique_ptr<widthwise_accumulator> accumulator;
   guarded([&] {
     if (!handle || !handle->get().unit()) return;
-    handle->get().prepared(rm);
-    accumulator.reset(new widthwise_accumulator{handle->get(), rm, {seed, index}, {}});
+    auto made = std::unique_ptr<widthwise_accumulator>(
+        new widthwise_accumulator{handle->get(), rm, {seed, index}});
+    made->reset(nullptr);
+    accumulator = std::move(made);
   });
   return accumulator.release();
 }
@@ -59,11 +112,7 @@ void widthwise_accumulator_close(widthwise_accumulator* accumulator) { delete ac
 std::int32_t widthwise_accumulator_reset(widthwise_accumulator* accumulator,
                                          const std::uint32_t* c) {
   if (!accumulator) return WIDTHWISE_NOT_OPEN;
-  return guarded([&] {
-    const Ports only_c{nullptr, nullptr, c, nullptr, nullptr};
-    accumulator->held = operands_of(accumulator->model, only_c, 0);
-    accumulator->k = 0;
-  });
+  return guarded([&] { accumulator->reset(c); });
 }
 
 std::int32_t widthwise_accumulator_step(widthwise_accumulator* accumulator, std::uint64_t k,
@@ -78,6 +127,7 @@ std::int32_t widthwise_accumulator_step(widthwise_accumulator* accumulator, std:
     model.check(more.call(accumulator->rm, {}, k));
     append(accumulator->held, more);
     accumulator->k += k;
+    accumulator->settle();
   });
 }
 
@@ -85,9 +135,8 @@ std::int32_t widthwise_accumulator_read(const widthwise_accumulator* accumulator
                                         std::uint32_t* flags) {
   if (!accumulator) return WIDTHWISE_NOT_OPEN;
   return guarded([&] {
-    const auto& [model, rm, random, held, k] = *accumulator;
-    const Answer z = answer(model, held.call(rm, random, k));
-    store_words(y, z.code.data(), model.width(WIDTHWISE_PORT_Y));
+    const Answer z = accumulator->read();
+    store_words(y, z.code.data(), accumulator->model.width(WIDTHWISE_PORT_Y));
     *flags = z.flags;
   });
 }

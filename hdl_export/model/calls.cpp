@@ -6,6 +6,7 @@
 #include "bit_vectors.hpp"
 #include "model.hpp"
 #include "widthwise/hdl/design.hpp"
+#include "widthwise/random.hpp"
 
 using namespace widthwise;
 using namespace widthwise::model;
@@ -139,6 +140,14 @@ std::int32_t widthwise_model_batch(const widthwise_model* handle, std::uint32_t 
     model.compute({rm, {seed, first_index}, n, k, a, b, c, scale_a, scale_b}, y,
                   flags ? flags : unwanted.data());
   });
+}
+
+static_assert(WIDTHWISE_SLOT_COMPENSATED == static_cast<int>(Slot::compensated));
+
+std::uint64_t widthwise_model_random(std::uint64_t seed, std::uint64_t index, std::uint32_t bits,
+                                     std::uint32_t slot, std::uint64_t step) {
+  if (bits < 1 || bits > 64 || slot > WIDTHWISE_SLOT_COMPENSATED) return 0;
+  return random_bits(static_cast<int>(bits), {seed, index}, static_cast<Slot>(slot), step);
 }
 
 }  // extern "C"

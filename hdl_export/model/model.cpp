@@ -1,6 +1,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "../codes.hpp"
 #include "bit_vectors.hpp"
@@ -32,9 +33,23 @@ Design with_rounding(Design design, std::uint32_t code) {
   return design;
 }
 
+// Whether a unit's blocks may follow one another without an end. Its groups and its scales' blocks
+// meet in all their ways before both begin together again.
+bool runs_on(const Unit& u) {
+  if (!runs_in_one_pass(u)) return false;
+  if (!u.scale) return true;
+  try {
+    make_reference(u, static_cast<std::size_t>(std::lcm(u.lanes, u.scale->block)));
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 Prepared prepare(Design design) {
-  Prepared p{std::move(design), {}, {}};
+  Prepared p{.design = std::move(design), .step = {}, .elementwise = {}};
   if (const auto* unit = std::get_if<Unit>(&p.design)) {
+    p.runs = runs_on(*unit);
     if (unit->lanes) p.step = make_reference(*unit, static_cast<std::size_t>(unit->lanes));
   } else {
     const auto& s = std::get<SingleOperation>(p.design);
@@ -206,9 +221,13 @@ Operands operands_of(const Model& model, const Ports& ports, std::size_t k) {
           codes(ports.scale_b, WIDTHWISE_PORT_SCALE, blocks)};
 }
 
-Answer answer(const Model& model, const Call& call) {
-  Answer z{
+Answer no_answer(const Model& model) {
+  return {
       std::vector<std::byte>(static_cast<std::size_t>(item_bytes(model.width(WIDTHWISE_PORT_Y))))};
+}
+
+Answer answer(const Model& model, const Call& call) {
+  Answer z = no_answer(model);
   model.compute(call, z.code.data(), &z.flags);
   return z;
 }

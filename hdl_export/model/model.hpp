@@ -7,6 +7,7 @@
 
 #include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/running.hpp"
 #include "widthwise/sim/single_operation.hpp"
 #include "widthwise_model.h"
 
@@ -21,6 +22,7 @@ struct Refused {
 struct Prepared {
   Design design;
   std::unique_ptr<ReferenceUnit> step;     // of a unit: products of NUM_TERMS
+  bool runs = false;                       // through `step`, whatever their number
   std::optional<Elementwise> elementwise;  // of an operation
 };
 
@@ -81,6 +83,7 @@ struct Answer {
   std::vector<std::byte> code;
   std::uint8_t flags = 0;
 };
+Answer no_answer(const Model& model);  // with room for one
 Answer answer(const Model& model, const Call& call);
 
 // Runs f where nothing may be thrown, and tells how it went.

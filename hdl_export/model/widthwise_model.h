@@ -45,6 +45,23 @@ enum {
   WIDTHWISE_PORT_SCALE = 4
 };
 
+/* A unit's roundings, as the generator of random bits counts them. An operation has OUT alone. */
+enum {
+  WIDTHWISE_SLOT_PRODUCT = 0,
+  WIDTHWISE_SLOT_GROUP_SUM = 1,
+  WIDTHWISE_SLOT_OUT = 2,
+  WIDTHWISE_SLOT_JOIN = 3,
+  WIDTHWISE_SLOT_C_ROUND = 4,
+  WIDTHWISE_SLOT_PROMOTE = 5,
+  WIDTHWISE_SLOT_FINAL = 6,
+  WIDTHWISE_SLOT_BLOCK_SUM = 7,
+  WIDTHWISE_SLOT_ADDEND = 8, /* these five in compensated sums */
+  WIDTHWISE_SLOT_DIFFERENCE = 9,
+  WIDTHWISE_SLOT_ERROR = 10,
+  WIDTHWISE_SLOT_COMPENSATION = 11,
+  WIDTHWISE_SLOT_COMPENSATED = 12
+};
+
 /* Flags: invalid 16, division by zero 8, overflow 4, underflow 2, inexact 1. */
 
 int32_t widthwise_model_abi(void);
@@ -87,6 +104,12 @@ int32_t widthwise_model_batch(const widthwise_model *model, uint32_t rm, uint64_
                               const void *b, const void *c, const void *scale_a,
                               const void *scale_b, void *y, uint8_t *flags);
 
+/* The random word, of 1 to 64 bits, that the rounding `slot` of output `index` takes at `step`, a
+ * position along k: what RTL with ports for such words is to be given. 0 where there is no such
+ * word. */
+uint64_t widthwise_model_random(uint64_t seed, uint64_t index, uint32_t bits, uint32_t slot,
+                                uint64_t step);
+
 /* What stood on every wire while widthwise_model_words computed this. Null where that would not
  * have returned WIDTHWISE_OK. */
 widthwise_trace *widthwise_model_trace(const widthwise_model *model, uint32_t rm, uint64_t seed,
@@ -111,8 +134,10 @@ int64_t widthwise_trace_exponent(const widthwise_trace *trace, int64_t row); /* 
 
 /* A unit's running result. It stands at c = +0 with no products; reset puts it back there, with c
  * if c is not null. A step adds k products, in the layout of widthwise_model_words; read delivers
- * what the unit delivers of all products so far, and costs as much as computing that. The model has
- * to stay open. Null where the model is no unit or has no such rounding. */
+ * what the unit delivers of all products so far. What a step adds is kept as the state of the
+ * unit's registers, so that no step or read costs more for what came before; but a unit that takes
+ * all of K at once, or deals its lanes out anew for each length, computes it all at a read. The
+ * model has to stay open. Null where the model is no unit or has no such rounding. */
 widthwise_accumulator *widthwise_accumulator_open(const widthwise_model *model, uint32_t rm,
                                                   uint64_t seed, uint64_t index);
 void widthwise_accumulator_close(widthwise_accumulator *accumulator);

@@ -30,11 +30,18 @@ void bind_export(py::module_& m) {
   m.def("export_design",
         [](const std::string& text, const std::string& name, const std::string& folder,
            std::optional<bool> rtl, bool rounding_port, int lanes, const py::object& product,
-           const hdl::RtlPipeline& pipeline, std::size_t vectors, std::uint64_t seed,
-           const std::vector<std::string>& libraries) {
-          const hdl::ExportOptions options{
-              rtl,      rounding_port, lanes, multiplier(product),
-              pipeline, vectors,       seed,  {libraries.begin(), libraries.end()}};
+           const hdl::RtlPipeline& pipeline, bool accumulate, bool generator, std::size_t vectors,
+           std::uint64_t seed, const std::vector<std::string>& libraries) {
+          const hdl::ExportOptions options{.rtl = rtl,
+                                           .rounding_port = rounding_port,
+                                           .lanes = lanes,
+                                           .multiply = multiplier(product),
+                                           .pipeline = pipeline,
+                                           .accumulate = accumulate,
+                                           .generator = generator,
+                                           .vectors = vectors,
+                                           .seed = seed,
+                                           .libraries = {libraries.begin(), libraries.end()}};
           std::optional<py::gil_scoped_release> free;  // a function of Python is copied, and called
           if (!calls_python(product)) free.emplace();
           std::vector<std::string> paths;

@@ -27,6 +27,8 @@ def export(
     lanes: int | None = None,
     multiplier: Multiplier = None,
     pipeline: Iterable[str] | None = None,
+    accumulate: bool = False,
+    generator: bool = False,
     vectors: int = 1000,
     seed: int = 0,
     model: bool = False,
@@ -57,7 +59,11 @@ def export(
             The golden model multiplies exactly.
         pipeline: stages behind which a register stands, as often as one is named; the module has a
             clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
-        vectors: how many at random, beside the directed ones.    seed: theirs.
+        accumulate: keep a unit's running sum: the module takes its blocks one after the other, of
+            `lanes` products each where a unit takes all of K at once. It has a clock.
+        generator: make the random words of stochastic rounding in the module, as the simulator
+            makes them, from ports `seed`, `index` and, for a block, `step`.
+        vectors: how many results at random, beside the directed ones.    seed: theirs.
         model: put libwidthwise_model.so, the golden model itself, beside its header, and the
             libraries that a wheel has brought for it.
     Returns:
@@ -86,6 +92,8 @@ def export(
         checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
         bound_multiplier(multiplier),
         None if pipeline is None else list(pipeline),
+        accumulate,
+        generator,
         checked_count("vectors", vectors, 0, 10**7),
         checked_count("seed", seed, 0, 2**64 - 1),
         libraries,

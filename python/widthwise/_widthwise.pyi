@@ -270,6 +270,8 @@ def export_design(
     lanes: int,
     product: Any,
     pipeline: list[str] | None,
+    accumulate: bool,
+    generator: bool,
     vectors: int,
     seed: int,
     libraries: list[str],

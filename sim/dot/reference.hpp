@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <numeric>
 
 #include "checked_product.hpp"
 #include "gather.hpp"
@@ -33,6 +34,10 @@ class UnitOver final : public ReferenceUnit {
     for_each_output(p, first, last, &Work::running_output);
   }
 
+  std::unique_ptr<RunningDot> start(const MatrixProduct& p) const override {
+    return std::make_unique<Running>(*this, p);
+  }
+
   std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                               std::size_t column) const override {
     Work work(*this, p, 1);
@@ -51,6 +56,7 @@ class UnitOver final : public ReferenceUnit {
   std::size_t padded() const { return padded_lanes(path_, k_); }
 
   class Work;
+  class Running;
 
   void for_each_output(const MatrixProduct& p, std::size_t first, std::size_t last,
                        void (Work::*output)(std::size_t, std::size_t,
@@ -70,8 +76,9 @@ class UnitOver final : public ReferenceUnit {
   template <class Trace>
   H compute(std::span<const Lane<H>> lanes, const Factor<H>& c, const Scratch<M>& scratch,
             Progress& progress, Trace& trace) const {
-    if (multiplier_) return chain<M>(path_, lanes, c, scratch, user_multiplier(), progress, trace);
-    return chain<M>(path_, lanes, c, scratch, ExactMultiplier<M>{}, progress, trace);
+    return with_multiplier([&](const auto& multiplier) {
+      return chain<M>(path_, lanes, c, scratch, multiplier, progress, trace);
+    });
   }
 
   template <class Deliver>
@@ -79,15 +86,27 @@ class UnitOver final : public ReferenceUnit {
                        const Scratch<M>& scratch, const Progress& start,
                        const Deliver& deliver) const {
     std::vector<Lane<H>> padded(block_lanes(path_, lanes.size()));
-    if (multiplier_)
-      running_chain<M, H>(path_, lanes, c, scratch, padded, user_multiplier(), start, deliver);
-    else
-      running_chain<M, H>(path_, lanes, c, scratch, padded, ExactMultiplier<M>{}, start, deliver);
+    with_multiplier([&](const auto& multiplier) {
+      running_chain<M, H>(path_, lanes, c, scratch, padded, multiplier, start, deliver);
+    });
   }
 
-  SuppliedMultiplier<M, CheckedProduct> user_multiplier() const {
-    return {{multiplier_, path_.unit.a.fmt.precision(), path_.unit.b.fmt.precision()}};
+  template <class F>
+  auto with_multiplier(const F& f) const {
+    if (!multiplier_) return f(ExactMultiplier<M>{});
+    const Format &a = path_.unit.a.fmt, &b = path_.unit.b.fmt;
+    return f(SuppliedMultiplier<M, CheckedProduct>{{multiplier_, a.precision(), b.precision()}});
   }
+
+  // The scratch of one block.
+  class Room {
+   public:
+    explicit Room(std::size_t lanes) : products_(lanes + 1), group_(lanes + 1), sums_(lanes + 1) {}
+    Scratch<M> scratch() { return {products_, group_, sums_}; }
+
+   private:
+    std::vector<Term<M>> products_, group_, sums_;
+  };
 
   // One thread's operands, decoded and conditioned, and its scratch.
   class Work {
@@ -97,10 +116,8 @@ class UnitOver final : public ReferenceUnit {
           p_(p),
           from_{unit.path_, p, unit.k_, unit.order_.data()},
           row_(unit.padded()),
-          panel_(unit.padded() * columns) {
-      const std::size_t block = block_lanes(unit.path_, row_.size());
-      products_.resize(block + 1), group_.resize(block + 1), sums_.resize(block + 1);
-    }
+          panel_(unit.padded() * columns),
+          room_(block_lanes(unit.path_, row_.size())) {}
 
     void load_row(std::size_t i) {
       for (std::size_t t = 0; t < row_.size(); ++t)
@@ -117,7 +134,7 @@ class UnitOver final : public ReferenceUnit {
       return row_;
     }
     Factor<H> addend(std::size_t i, std::size_t j) const { return from_.addend(i, j); }
-    Scratch<M> scratch() { return {products_, group_, sums_}; }
+    Scratch<M> scratch() { return room_.scratch(); }
 
     void output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
       Progress progress{{p_.seed, p_.first_index + i * p_.n + j}};
@@ -139,7 +156,59 @@ class UnitOver final : public ReferenceUnit {
     Gather<M, H> from_;
     std::vector<Lane<H>> row_;
     std::vector<std::pair<Factor<H>, Factor<H>>> panel_;
-    std::vector<Term<M>> products_, group_, sums_;
+    Room room_;
+  };
+
+  // The chain between two of its blocks, and how far along k that is.
+  class Running final : public RunningDot {
+   public:
+    Running(const UnitOver& unit, const MatrixProduct& p)
+        : unit_(unit),
+          c_(Gather<M, H>{unit.path_, p, 0, nullptr}.addend(0, 0)),
+          now_{start_chain(unit.path_, c_), {{p.seed, p.first_index}}} {}
+
+    void advance(const MatrixProduct& p, std::size_t at) override {
+      State next = now_;
+      take(next, p, at, lanes());
+      now_ = next;
+    }
+    void deliver(const MatrixProduct& p, std::size_t at) const override {
+      State s = now_;
+      // Nothing at all is a block of zeros.
+      for (; at < p.k || s.k == 0; at += lanes()) take(s, p, at, std::min(p.k - at, lanes()));
+      NoTrace trace;
+      const H z = end_chain<M>(unit_.path_, s.chain, c_, s.progress, trace);
+      Gather<M, H>{unit_.path_, p, 0, nullptr}.store(0, z, s.progress.flags);
+    }
+
+   private:
+    struct State {
+      ChainState<H> chain;
+      Progress progress;
+      std::size_t k = 0;
+    };
+
+    std::size_t lanes() const { return static_cast<std::size_t>(unit_.path_.unit.lanes); }
+
+    // So many elements from `at` on, filled up with zeros.
+    void take(State& s, const MatrixProduct& p, std::size_t at, std::size_t count) const {
+      std::vector<std::size_t> order(lanes());
+      std::iota(order.begin(), order.end(), at);
+      const Gather<M, H> from{unit_.path_, p, count, order.data()};
+      std::vector<Lane<H>> block;
+      for (std::size_t t = 0; t < lanes(); ++t) block.push_back(from.lane(0, 0, t));
+      Room room(lanes());
+      NoTrace trace;
+      unit_.with_multiplier([&](const auto& multiplier) {
+        widthwise::advance<M, H>(unit_.path_, s.chain, block, static_cast<std::int64_t>(s.k),
+                                 room.scratch(), multiplier, s.progress, trace);
+      });
+      s.k += lanes();
+    }
+
+    const UnitOver& unit_;
+    Factor<H> c_;
+    State now_;
   };
 
   Datapath<M, H> path_;

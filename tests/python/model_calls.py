@@ -39,6 +39,7 @@ def library():
         getattr(lib, f"widthwise_{name}").restype = c_int64
     lib.widthwise_trace_exponent.restype = c_int64
     lib.widthwise_model_hash.restype = c_uint64
+    lib.widthwise_model_random.restype = c_uint64
     return lib
 
 

@@ -1,13 +1,11 @@
 """An exported folder, moved away and alone, proves its hardware; and notices whatever is wrong."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 import widthwise as ww
+from exported_folders import make, needs, replace
 
 DESIGNS = {
     "mul16": ("multiply(binary16)", {}),
@@ -20,27 +18,6 @@ DESIGNS = {
     "deep": ("kahan(e2m1fn, product=e5m2, sum=e4m3)", {"lanes": 3, "vectors": 10}),
     "own": ("mac(e4m3fn)", {"multiplier": lambda a, b: (a * b) >> 2 << 2, "vectors": 100}),
 }
-
-
-def alone():
-    """The environment without this package: a folder must not need it."""
-    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
-
-
-def make(folder, *targets):
-    return subprocess.run(
-        ["make", f"PYTHON={sys.executable}", *targets],
-        cwd=folder,
-        env=alone(),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=-2,
-    )
-
-
-def needs(program):
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +103,6 @@ def test_what_is_not_there_is_skipped_and_said_to_be(folders):
 
 
 # --- What must be noticed -------------------------------------------------------------------------
-
-
-def replace(path, old, new):
-    text = path.read_text()
-    assert old in text, f"{path.name} has no {old}"
-    path.write_text(text.replace(old, new, 1))
 
 
 def vector_lines(folder):

@@ -134,6 +134,25 @@ def test_random_bits_are_those_of_the_simulator():
         assert model.words(1, int(x.bits[i]), rm=SR, seed=7, index=i)[0] == want.bits[i]
 
 
+def test_a_word_of_the_generator_rounds_as_the_model_rounds_with_it():
+    """Up where the fraction dropped and the word overflow (sr, docs/semantics.md)."""
+    model = Model("convert(e8m23, out=e5m2:sr16)")
+    x = 0x3F800000  # 1, and a fraction beyond e5m2's in the 21 bits below
+    for index in range(200):
+        fraction = index * 0x29D1 & 0x1FFFE0
+        numbers = [c_uint64(5), c_uint64(index << 33), c_uint32(16), c_uint32(2), c_uint64(0)]
+        word = LIB.widthwise_model_random(*numbers)
+        up = (fraction >> 5) + word >> 16
+        y, _ = model.op64(x + fraction, rm=SR, seed=5, index=index << 33)
+        assert (y, word >> 16) == (0x3C + up, 0)
+
+
+def test_a_word_that_is_none_is_zero():
+    for bits, slot in [(0, 2), (65, 2), (8, 13)]:
+        numbers = [c_uint64(5), c_uint64(1), c_uint32(bits), c_uint32(slot), c_uint64(0)]
+        assert LIB.widthwise_model_random(*numbers) == 0
+
+
 # --- Units ----------------------------------------------------------------------------------------
 
 UNITS = [
@@ -180,17 +199,29 @@ def test_without_c_a_unit_begins_at_zero_and_rm_rounds_its_result():
         assert np.array_equal(y, want.bits)
 
 
-@pytest.mark.parametrize(("text", "k"), UNITS)
-def test_accumulators_deliver_running_results(text, k):
-    if k == 0:
-        return
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize(
+    ("text", "k"),
+    [
+        *(unit for unit in UNITS if unit[1]),
+        ("neumaier(e5m10)", 7),
+        # What a step does depends on where it lies along k.
+        ("mac(e4m3fn, product=e5m2:sr7, sum=e5m4:sr8)", 40),
+        ("hopper.e4m3.promote128", 180),
+        # Blocks of a scale longer than the unit's, and such as begin together at every third alone.
+        ("dot(e8m23, a=e4m3fn, lanes=4, scale=e8m0fnu:16:term)", 50),
+        ("dot(e8m23, a=e4m3fn, lanes=6, scale=e8m0fnu:4:term)", 31),
+    ],
+)
+def test_accumulators_deliver_running_results(text, k, blocks):
     unit, model = ww.Unit(text), Model(text)
     a, b, c, scales = unit_operands(unit, 1, k)
     rm = LIB.widthwise_model_rounding(model.handle)
     accumulator = c_void_p(
         LIB.widthwise_accumulator_open(model.handle, rm, c_uint64(3), c_uint64(0))
     )
-    step = unit.scale_block if scales else 1
+    shared = unit.scale_block if scales else 1
+    step = blocks * shared
     size = (model.width(Y) + 31) // 32
     for start in (c, None):  # a reset forgets all
         given = as_words(packed(c), (unit.c.width + 31) // 32) if start is not None else None
@@ -198,7 +229,7 @@ def test_accumulators_deliver_running_results(text, k):
         for end in range(step, k + step, step):
             first, end = end - step, min(end, k)
             part = [a[0, first:end], b[0, first:end]]
-            block = slice(first // step, first // step + 1)
+            block = slice(first // shared, -(-end // shared))
             part += [x[0, block] for x in scales.values()]
             ports = [as_words(packed(x), -(-x.size * x.format.width // 32)) for x in part]
             ports += [None] * (4 - len(ports))

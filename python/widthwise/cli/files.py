@@ -60,6 +60,12 @@ def add_export(commands: Any) -> None:
         help="registers behind these, as product,round; default: no clock",
     )
     command.add_argument(
+        "--accumulate", action="store_true", help="keep a running sum, a block after the other"
+    )
+    command.add_argument(
+        "--generator", action="store_true", help="make random words in the module, as the simulator"
+    )
+    command.add_argument(
         "--vectors", type=int, default=1000, metavar="N", help="at random; default: 1000"
     )
     command.add_argument(
@@ -206,6 +212,8 @@ def run_export(options: argparse.Namespace) -> int:
             lanes=options.lanes,
             multiplier=options.multiplier,
             pipeline=options.pipeline,
+            accumulate=options.accumulate,
+            generator=options.generator,
             vectors=options.vectors,
             seed=options.seed,
             model=options.model,

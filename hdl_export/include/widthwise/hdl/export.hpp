@@ -28,8 +28,11 @@ struct ExportOptions {
   int lanes = 0;
   // In place of a unit's exact product, as RtlOptions::multiply; the golden model has none.
   Multiplier multiply{};
-  RtlPipeline pipeline{};      // stages behind which a register stands; absent: no clock
-  std::size_t vectors = 1000;  // at random, besides the directed ones
+  RtlPipeline pipeline{};   // stages behind which a register stands; absent: no clock
+  bool accumulate = false;  // a unit's running sum: RtlOptions::accumulate
+  bool generator = false;   // of the random words, in the module: RtlOptions::generator
+  // At random, besides the directed ones: results, each of one line, or of a running sum's blocks.
+  std::size_t vectors = 1000;
   std::uint64_t seed = 0;
   // Copied: the golden model's, and those that it needs, where a wheel has brought them.
   std::vector<std::filesystem::path> libraries{};

@@ -70,6 +70,7 @@ struct RandomPort {
   Slot slot;
   int bits;  // of a word
   std::vector<std::int64_t> steps;
+  bool moves = false;  // steps count from the block's first lane, wherever that lies along k
 };
 
 // The top module, called `name`, and all that it needs. Refuses what is not built, and says what
@@ -105,7 +106,8 @@ Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 // That module's ports of random bits: random_product, random_group_sum, random_block_sum,
 // random_join, random (of `out`), random_addend, random_difference, random_error,
 // random_compensation, random_compensated, random_promote, random_c_round, random_final, where
-// those roundings are stochastic.
+// those roundings are stochastic. An operation's is `random`.
+std::vector<RandomPort> random_ports(const RtlOperation& operation);
 std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl

@@ -59,12 +59,26 @@ class ProductEngine {
   virtual void run(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
 };
 
+// One output whose elements along k come little by little.
+class RunningDot {
+ public:
+  virtual ~RunningDot() = default;
+  // One block more: as many elements as the unit has lanes, those from `at` on of a product whose
+  // scales begin with its first element.
+  virtual void advance(const MatrixProduct& p, std::size_t at) = 0;
+  // What the unit delivers, into p.result and p.flags, if the elements from `at` on are the last.
+  virtual void deliver(const MatrixProduct& p, std::size_t at) const = 0;
+};
+
 // The definition at work.
 class ReferenceUnit : public ProductEngine {
  public:
   // The results over the first 1, 2, … k elements of each output in rows first … last - 1: those of
   // output (i, j) from (i * n + j) * k on in result and flags. Not for every unit: see running.hpp.
   virtual void run_running(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
+  // An output with p's C and random bits and no element yet, for the same units; this has to last
+  // as long.
+  virtual std::unique_ptr<RunningDot> start(const MatrixProduct& p) const = 0;
   // Every stage of output (row, column).
   virtual std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                                       std::size_t column) const = 0;
