@@ -86,7 +86,6 @@ inline constexpr const char* chains[] = {
     "fma(e5m2fnuz)",
     "mac(e8m26)",
     "fma(e4m58)",
-    // Factors of half a carrier's digits, and of one less.
     "fma(e5m14)",
     "fma(e5m15)",
     "mac(e5m14)",
