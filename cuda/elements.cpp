@@ -54,21 +54,23 @@ class Integers final : public Elementwise::Way {
 template <class U>
 struct ThreadIntegers {
   using Carrier = U;
-  Kernel operation, comparison;
+  Kernel operation, comparison, classes;
 };
 
 // Calls f with the least of them that have so many digits; `what` wants them.
 template <class F>
 auto with_integers(int digits, const std::string& what, const F& f) {
   if (digits <= 64)
-    return f(
-        ThreadIntegers<std::uint64_t>{{"elements", "elements_64"}, {"elements", "compare_64"}});
+    return f(ThreadIntegers<std::uint64_t>{
+        {"elements", "elements_64"}, {"elements", "compare_64"}, {"elements", "classify_64"}});
   if (digits <= 128)
     return f(ThreadIntegers<uint128>{{"elements_wide", "elements_128"},
-                                     {"elements_wide", "compare_128"}});
+                                     {"elements_wide", "compare_128"},
+                                     {"elements_wide", "classify_128"}});
   if (digits <= 256)
     return f(ThreadIntegers<Wide<4>>{{"elements_wide", "elements_256"},
-                                     {"elements_wide", "compare_256"}});
+                                     {"elements_wide", "compare_256"},
+                                     {"elements_wide", "classify_256"}});
   throw std::invalid_argument(
       fmt::format("{}: {} digits of working precision are needed, a GPU's threads have 256; "
                   "compute on the CPU",
@@ -90,6 +92,16 @@ ElementwiseWay integers(const ElementTask& task, Device& device) {
                          using Work = Integers<CarrierOf<decltype(with)>>;
                          return std::make_unique<Work>(task, device, with.operation);
                        });
+}
+
+void ask(Device& device, Question question, const CodeArray& a, std::size_t count,
+         std::uint8_t* result) {
+  const std::string what = fmt::format("classes of {}", to_string(a.format));
+  with_integers(digits_needed(a.format), what, [&](const auto& with) {
+    using U = CarrierOf<decltype(with)>;
+    const Classes<U> classes{question, Layout<U>(a.format), a.data, count, result};
+    launch_each(device, with.classes, count, &classes);
+  });
 }
 
 }  // namespace
@@ -145,6 +157,13 @@ void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray
         how, Layout<U>(a.format), Layout<U>(b.format), a.data, b.data, count, result, flags};
     launch_each(device, with.comparison, count, &comparisons);
   });
+}
+
+void classify(Device& device, const CodeArray& a, std::size_t count, std::uint8_t* result) {
+  ask(device, Question::number_class, a, count, result);
+}
+void signs(Device& device, const CodeArray& a, std::size_t count, std::uint8_t* result) {
+  ask(device, Question::sign, a, count, result);
 }
 
 }  // namespace widthwise::cuda

@@ -32,4 +32,8 @@ void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a
 void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags);
 
+// result[i] is a NumberClass; or 1 where a[i] has a minus sign, else 0.
+void classify(Device& device, const CodeArray& a, std::size_t count, std::uint8_t* result);
+void signs(Device& device, const CodeArray& a, std::size_t count, std::uint8_t* result);
+
 }  // namespace widthwise::cuda

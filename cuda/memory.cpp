@@ -88,6 +88,20 @@ void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeA
   device.wait();
 }
 
+void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  classify(device, a, count, result);
+  device.wait();
+}
+
+void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  signs(device, a, count, result);
+  device.wait();
+}
+
 namespace {
 
 // Throws where a GPU does not take a task, with its reason.

@@ -5,7 +5,7 @@
 using namespace widthwise::cuda;
 
 #define WIDTHWISE_CHAIN_TILE(name, width, rounded, random)                                   \
-  extern "C" __global__ void __launch_bounds__(256)                                          \
+  extern "C" __global__ void __launch_bounds__(256, random ? 1 : 2)                          \
       chain_##name##_##width(const __grid_constant__ ChainArgs<std::uint##width##_t> args) { \
     run_phases<ChainTile<std::uint##width##_t, rounded, random>>(args);                      \
   }

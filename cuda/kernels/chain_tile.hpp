@@ -197,6 +197,7 @@ class ChainTile {
       if (row >= g_.m || column >= g_.n) return;
       Output& x = r.outputs[i][j];
       const chain::Path<U>& u = g_.path;
+      x.z.code = chain::code_of<U>(u, x.z).x;
       if (u.promote && until_promotion(g_.k) != interval()) promote(g_.k - 1, x);
       if (u.promote) x.z.sum = x.outer;
       if (u.c_round) add_once(*u.c_round, x.z.sum, c(row, column, at), 0, x);
@@ -238,7 +239,7 @@ class ChainTile {
     const auto of_a = [&](int i) { return s.a[i * across + thread / across][k]; };
     const auto of_b = [&](int j) { return s.b[k][j * across + thread % across]; };
     chain::Draw<U> draws[side][side]{};
-    Quick<U> quick[side][side];
+    chain::Step<U> quick[side][side];
     bool all_sure = true;
     each([&](int i, int j) {
       Output& x = r.outputs[i][j];
@@ -252,7 +253,7 @@ class ChainTile {
     });
     const auto take = [&](int i, int j) {
       chain::Output<U> z = r.outputs[i][j].z;
-      chain::take(u, quick[i][j], z);
+      chain::take(quick[i][j], z);
       r.outputs[i][j].z = z;
     };
     if (all_sure) return each(take);

@@ -11,3 +11,7 @@ extern "C" __global__ void __launch_bounds__(256)
     compare_64(const __grid_constant__ cuda::Comparisons<std::uint64_t> comparisons) {
   cuda::run_threads(comparisons);
 }
+extern "C" __global__ void __launch_bounds__(256)
+    classify_64(const __grid_constant__ cuda::Classes<std::uint64_t> classes) {
+  cuda::run_threads(classes);
+}

@@ -62,4 +62,24 @@ struct Comparisons {
   }
 };
 
+// IEEE 754-2019, 5.7.2, which raises nothing.
+enum class Question : std::uint8_t { number_class, sign };
+
+template <class U>
+struct Classes {
+  Question question;
+  Layout<U> format;
+  const void* a;
+  std::size_t count;
+  std::uint8_t* result;  // a NumberClass, or 1 where there is a minus sign
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    for (std::size_t i = thread; i < count; i += threads) {
+      const U code = code_at(format, a, i);
+      result[i] = question == Question::sign ? (code & format.sign) != U{}
+                                             : static_cast<std::uint8_t>(classify(format, code));
+    }
+  }
+};
+
 }  // namespace widthwise::cuda

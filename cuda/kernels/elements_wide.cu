@@ -12,6 +12,10 @@ using namespace widthwise;
   extern "C" __global__ void __launch_bounds__(256)                          \
       compare_##width(const __grid_constant__ cuda::Comparisons<U> work) {   \
     cuda::run_threads(work);                                                 \
+  }                                                                          \
+  extern "C" __global__ void __launch_bounds__(256)                          \
+      classify_##width(const __grid_constant__ cuda::Classes<U> work) {      \
+    cuda::run_threads(work);                                                 \
   }
 WIDTHWISE_ELEMENTS(128, uint128)
 WIDTHWISE_ELEMENTS(256, Wide<4>)

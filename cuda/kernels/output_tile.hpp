@@ -42,10 +42,17 @@ class OutputTile {
   // Under promotion the outer sums wait in memory: they are met once an interval.
   WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
     r.block_x = block_x, r.block_y = block_y;
-    each_output(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      const float start = inside && g_.c && !g_.c_last ? g_.c[at] : 0.0f;
-      r.c[i][j] = g_.interval ? 0.0f : start;
-      if (g_.interval && inside) g_.result[at] = start;
+    const float* const c = g_.c_last ? nullptr : g_.c;
+    each_output(c ? g_.m : 0, block_x, block_y, thread,
+                [&](int i, int j, bool there, std::size_t at) {
+                  r.c[i][j] = 0.0f;
+                  if (there) r.c[i][j] = c[at];
+                });
+    if (!g_.interval) return;
+    float* const outer = g_.result;
+    each_output(g_.m, block_x, block_y, thread, [&](int i, int j, bool there, std::size_t at) {
+      if (there) outer[at] = r.c[i][j];
+      r.c[i][j] = 0.0f;
     });
   }
 
@@ -62,14 +69,16 @@ class OutputTile {
       for (int j = 0; j < thread_columns; ++j) visit(i, j);
     }
   }
-  // A thread's rows are packs that lie apart, so that neighbours read neighbours.
+  // Of so many rows. A thread's are packs that lie apart, so that neighbours read neighbours. No
+  // jumps: a tile's two ends are half the size so.
   template <class Visit>
-  WIDTHWISE_BOTH_INLINE void each_output(int block_x, int block_y, int thread,
+  WIDTHWISE_BOTH_INLINE void each_output(int rows_there, int block_x, int block_y, int thread,
                                          const Visit& visit) const {
+    const int column = block_x * columns + thread % across * wide;
     each([&](int i, int j) {
       const int row = block_y * rows + row_of(i, thread);
-      const int column = block_x * columns + thread % across * wide + j;
-      visit(i, j, row < g_.m && column < g_.n, std::size_t(row) * g_.n + column);
+      const std::size_t at = std::size_t(row) * g_.n + column;
+      visit(i, j, (row < rows_there) & (column + j < g_.n), at + j);
     });
   }
   static WIDTHWISE_BOTH_INLINE int row_of(int i, int thread) {
@@ -107,8 +116,8 @@ class OutputTile {
   template <class Out>
   WIDTHWISE_BOTH_INLINE void deliver(int block_x, int block_y, int thread,
                                      const Registers& r) const {
-    each_output(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      if (!inside) return;
+    each_output(g_.m, block_x, block_y, thread, [&](int i, int j, bool there, std::size_t at) {
+      if (!there) return;
       float z = g_.interval ? g_.result[at] : r.c[i][j];
       if (g_.c_last) z = with_last<Out>(z, g_.c ? g_.c[at] : 0.0f);
       g_.result[at] = z;
@@ -126,8 +135,9 @@ class OutputTile {
   }
   // Marks go on: NaN stays it, and -0 is one only if both sums are.
   WIDTHWISE_BOTH_INLINE void promote(int thread, Registers& r) const {
-    each_output(r.block_x, r.block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      if (inside) g_.result[at] = hn::Add(g_.result[at], r.c[i][j]);
+    float* const outer = g_.result;
+    each_output(g_.m, r.block_x, r.block_y, thread, [&](int i, int j, bool there, std::size_t at) {
+      if (there) outer[at] = hn::Add(outer[at], r.c[i][j]);
       r.c[i][j] = 0.0f;
     });
   }

@@ -149,14 +149,10 @@ class ProductTile {
   WIDTHWISE_BOTH_INLINE int steps() const { return (g_.k - 1) / BlockK + 1; }
 
   WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
-    WIDTHWISE_UNROLLED
-    for (auto& row : r.sum) {
-      WIDTHWISE_UNROLLED
-      for (T& sum : row) sum = g_.start;
-    }
-    if (!g_.c) return;
-    each(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      if (inside) r.sum[i][j] = g_.c[at];
+    const T* const c = g_.c;
+    each(c ? g_.m : 0, block_x, block_y, thread, [&](int i, int j, bool there, std::size_t at) {
+      r.sum[i][j] = g_.start;
+      if (there) r.sum[i][j] = c[at];
     });
   }
 
@@ -192,12 +188,15 @@ class ProductTile {
   }
 
   WIDTHWISE_BOTH_INLINE void end(int block_x, int block_y, int thread, const Registers& r) const {
-    each(block_x, block_y, thread, [&](int i, int j, bool inside, std::size_t at) {
-      if (!inside) return;
+    T* const result = g_.result;  // here, for what is stored might be the arguments
+    unsigned char* const redo = g_.redo;
+    const T limit = g_.limit;
+    const T doubtful = g_.zeros_doubtful ? T{} : std::numeric_limits<T>::quiet_NaN();
+    each(g_.m, block_x, block_y, thread, [&](int i, int j, bool there, std::size_t at) {
       const T sum = r.sum[i][j];
-      g_.result[at] = sum;
-      g_.redo[at] = false;
-      if constexpr (Step::watched) g_.redo[at] = !within(sum) || (g_.zeros_doubtful && sum == 0);
+      bool unsure = false;
+      if constexpr (Step::watched) unsure = !within(sum, limit) | (sum == doubtful);
+      if (there) result[at] = sum, redo[at] = unsure;
     });
   }
 
@@ -209,24 +208,36 @@ class ProductTile {
     for (int i = first; i < first + lines; i += apart) put(i, i < there ? *at(i) : T{});
   }
 
-  // A thread's rows and columns are packs that lie apart, so that neighbours read neighbours.
-  static WIDTHWISE_BOTH_INLINE int place(int i, int thread, int threads_along) {
-    return (i / wide * threads_along + thread) * wide + i % wide;
+  // A thread's rows and columns are packs that lie apart, so that neighbours read neighbours: its
+  // first ones, and how far off the others are.
+  static WIDTHWISE_BOTH_INLINE int first_row(int block_y, int thread) {
+    return block_y * rows + thread / across * wide;
   }
+  static WIDTHWISE_BOTH_INLINE int first_column(int block_x, int thread) {
+    return block_x * columns + thread % across * wide;
+  }
+  static constexpr int distance(int i, int threads_along) {
+    return i / wide * threads_along * wide + i % wide;
+  }
+  // Of so many rows. One address each, a constant from which every output lies, and no jumps: a
+  // tile's two ends are half the size so.
   template <class Visit>
-  WIDTHWISE_BOTH_INLINE void each(int block_x, int block_y, int thread, const Visit& visit) const {
+  WIDTHWISE_BOTH_INLINE void each(int rows_there, int block_x, int block_y, int thread,
+                                  const Visit& visit) const {
+    const int column = first_column(block_x, thread);
     WIDTHWISE_UNROLLED
     for (int i = 0; i < ThreadM; ++i) {
-      const int row = block_y * BlockM + place(i, thread / across, down);
+      const int row = first_row(block_y, thread) + distance(i, down);
+      const std::size_t at = std::size_t(row) * g_.n + column;
       WIDTHWISE_UNROLLED
       for (int j = 0; j < ThreadN; ++j) {
-        const int column = block_x * BlockN + place(j, thread % across, across);
-        visit(i, j, row < g_.m && column < g_.n, std::size_t(row) * g_.n + column);
+        const int right = distance(j, across);
+        visit(i, j, (row < rows_there) & (column + right < g_.n), at + right);
       }
     }
   }
 
-  WIDTHWISE_BOTH_INLINE bool within(T sum) const { return hn::Abs(sum) <= g_.limit; }
+  static WIDTHWISE_BOTH_INLINE bool within(T sum, T limit) { return hn::Abs(sum) <= limit; }
 
   // A sum past the limit becomes what it stays, to be seen at the end.
   WIDTHWISE_BOTH_INLINE void look(Registers& r) const {
@@ -234,7 +245,7 @@ class ProductTile {
     for (int i = 0; i < ThreadM; ++i) {
       WIDTHWISE_UNROLLED
       for (int j = 0; j < ThreadN; ++j)
-        if (!within(r.sum[i][j])) r.sum[i][j] = Step::past_limit;
+        if (!within(r.sum[i][j], g_.limit)) r.sum[i][j] = Step::past_limit;
     }
   }
 

@@ -65,8 +65,8 @@ class RandomTile : public ProductTile<float, RandomStep<multiply, special>, 64, 
 
   WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
     static_assert(side == Base::wide, "a thread's outputs are neighbours");
-    const int row = block_y * 64 + this->place(0, thread / Base::across, Base::down);
-    const int column = block_x * 64 + this->place(0, thread % Base::across, Base::across);
+    const int row = Base::first_row(block_y, thread);
+    const int column = Base::first_column(block_x, thread);
     r.index = static_cast<std::uint32_t>(this->g_.first + row * this->g_.row_outputs + column);
     Base::begin(block_x, block_y, thread, r);
   }

@@ -1,4 +1,4 @@
-#include "cuda/kernels/on_device.cuh"
+#include "cuda/kernels/unit_kernels.cuh"
 #include "cuda/kernels/unit_outputs.hpp"
 
 // The definition by shipped multipliers.
@@ -6,12 +6,4 @@ using namespace widthwise;
 
 template <class M, class H>
 using Outputs = cuda::UnitOutputs<M, H, SuppliedMultiplier<M, NamedMultiplier>>;
-
-extern "C" __global__ void __launch_bounds__(128)
-    unit_small_named(const __grid_constant__ Outputs<uint128, std::uint64_t> outputs) {
-  cuda::run_threads(outputs);
-}
-extern "C" __global__ void __launch_bounds__(128)
-    unit_medium_named(const __grid_constant__ Outputs<Wide<12>, uint128> outputs) {
-  cuda::run_threads(outputs);
-}
+WIDTHWISE_UNIT_KERNELS(unit_small_named, unit_medium_named, Outputs)

@@ -1,5 +1,5 @@
-#include "cuda/kernels/on_device.cuh"
 #include "cuda/kernels/text_multiplier.hpp"
+#include "cuda/kernels/unit_kernels.cuh"
 #include "cuda/kernels/unit_outputs.hpp"
 
 // The definition by a product that is linked with these when it is known.
@@ -7,12 +7,4 @@ using namespace widthwise;
 
 template <class M, class H>
 using Outputs = cuda::UnitOutputs<M, H, SuppliedMultiplier<M, cuda::TextMultiplier>>;
-
-extern "C" __global__ void __launch_bounds__(128)
-    unit_small_text(const __grid_constant__ Outputs<uint128, std::uint64_t> outputs) {
-  cuda::run_threads(outputs);
-}
-extern "C" __global__ void __launch_bounds__(128)
-    unit_medium_text(const __grid_constant__ Outputs<Wide<12>, uint128> outputs) {
-  cuda::run_threads(outputs);
-}
+WIDTHWISE_UNIT_KERNELS(unit_small_text, unit_medium_text, Outputs)

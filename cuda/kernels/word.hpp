@@ -64,6 +64,7 @@ struct Word {
   friend constexpr Word operator op(Word a, Word b) { return Word(T(a.x op b.x)); }
   WIDTHWISE_WORD_OPERATOR(+)
   WIDTHWISE_WORD_OPERATOR(-)
+  WIDTHWISE_WORD_OPERATOR(*)
   WIDTHWISE_WORD_OPERATOR(&)
   WIDTHWISE_WORD_OPERATOR(|)
   WIDTHWISE_WORD_OPERATOR(^)
@@ -90,8 +91,12 @@ struct Significand<cuda::Word<T>> {
   using How = cuda::InThreads;
   static constexpr int digits = 8 * sizeof(T);
   static constexpr std::int64_t exponent_of_zero = -(std::int64_t{1} << 29);
+  // The machine looks through 32 digits at a time.
   static constexpr Int leading_zeros(cuda::Word<T> x) {
-    return std::int64_t{Significand<T>::leading_zeros(x.x)};
+    if constexpr (sizeof(T) == 4) return std::int64_t{Significand<T>::leading_zeros(x.x)};
+    const auto high = static_cast<std::uint32_t>(x.x >> (digits - 32));
+    const std::uint32_t leading = high ? high : static_cast<std::uint32_t>(x.x) | 1;
+    return std::int64_t{std::countl_zero(leading) + (high ? 0 : 32)};
   }
 };
 
@@ -100,6 +105,17 @@ namespace cuda {
 constexpr Short lesser(Short a, Short b) { return a < b ? a : b; }
 constexpr Short wrapped_sum(Short a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint32_t>(a.x) + static_cast<std::uint32_t>(b));
+}
+// With its sign known, one instruction.
+constexpr Short negate_if(bool c, Short x) { return c ? Short(-std::int64_t{x.x}) : x; }
+
+// What comes back when it is shifted back tells in fewer instructions what was lost.
+template <class U>
+requires std::is_same_v<Int<U>, Short>
+constexpr U shift_right_jam(const U& x, Short n) {
+  const Short m = lesser(n, digits<U> - 1);
+  const U kept = x >> m;
+  return kept | select(kept << m != x, U(1), U{});
 }
 // By selection: two instructions a register where three would mask.
 template <class T>

@@ -76,6 +76,17 @@ void compare_codes(const Queue& queue, const std::string& how, const Format& fa,
   cuda::compare(queue, parse_comparison(how), x, y, count, at, raised);
 }
 
+using Ask = void (*)(const Queue&, const CodeArray&, std::size_t, std::uint8_t*);
+auto asking(Ask ask) {
+  return [ask](const Queue& queue, const Format& f, const py::array& a, py::object result) {
+    const CodeArray codes = code_array(f, a);
+    const std::size_t count = code_count(f, a);
+    std::uint8_t* at = flags_place(result, count);
+    const py::gil_scoped_release free;
+    ask(queue, codes, count, at);
+  };
+}
+
 // Made ready for products of one unit and length on one GPU.
 class Products {
  public:
@@ -185,6 +196,8 @@ void bind_device(py::module_& m) {
   m.def("device_elementwise", &compute);
   m.def("device_scaleb", &scale);
   m.def("device_compare", &compare_codes);
+  m.def("device_classify", asking(&cuda::classify));
+  m.def("device_signs", asking(&cuda::signs));
   m.def("device_running", &running);
   m.def("device_trace", &trace);
   m.def("device_convolve", &convolve);

@@ -9,7 +9,6 @@ import numpy as np
 
 from . import _codes
 from . import _widthwise as core
-from ._array import Array
 from ._device import DeviceArray, DeviceBytes, gpu_of_all, queue, spread_there
 from ._format import Format, optional_format
 from ._operands import broadcast, common_shape, operands
@@ -151,7 +150,16 @@ CLASSES = np.array(core.number_classes())
 NANS, INFINITIES = 2, (2, 9)  # positions in CLASSES, IEEE 754-2019's order
 
 
-def class_numbers(x: Array) -> np.ndarray:
+def asked_there(ask: Callable, x: DeviceArray) -> np.ndarray:
+    """A byte for each number, found on the GPU whose memory they are in."""
+    answers = DeviceBytes(x._place.gpu, x.shape)
+    ask(queue(x._place.gpu), x.format._core, x.contiguous()._there, answers.there)
+    return answers.here()
+
+
+def class_numbers(x: Any) -> np.ndarray:
+    if isinstance(x, DeviceArray):
+        return asked_there(core.device_classify, x)
     return core.classify(x.format._core, np.ascontiguousarray(x.bits)).reshape(x.shape)
 
 
@@ -159,7 +167,7 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     """The class of each number, as text of x's shape (IEEE 754-2019, 5.7.2).
 
     Args:
-        x: an Array, or codes with `format`.
+        x: an Array, a DeviceArray, or codes with `format`.
 
     >>> import widthwise as ww
     >>> list(map(str, ww.classify(ww.array([0.0, -1.0, float("inf")], "e5m10"))))
@@ -177,13 +185,15 @@ def iszero(x: Array) -> np.ndarray:
     return ZEROS[class_numbers(x)]
 
 
-def signbit(x: Array) -> np.ndarray:
+def signbit(x: Any) -> np.ndarray:
     """Whether each has a minus sign, zeros and NaN too (isSignMinus, IEEE 754-2019, 5.7.2)."""
+    if isinstance(x, DeviceArray):
+        return asked_there(core.device_signs, x).view(np.bool_)
     top = x.bits if x.format.limbs == 1 else x.bits[..., -1]
     return (top & _codes.sign_bit(x.format)) != 0
 
 
-def isnan(x: Array) -> np.ndarray:
+def isnan(x: Any) -> np.ndarray:
     """Whether each is NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
 
     >>> import widthwise as ww
@@ -193,7 +203,7 @@ def isnan(x: Array) -> np.ndarray:
     return class_numbers(x) < NANS
 
 
-def isinf(x: Array) -> np.ndarray:
+def isinf(x: Any) -> np.ndarray:
     """Whether each is an infinity: booleans of x's shape (IEEE 754-2019, 5.7.2).
 
     >>> import widthwise as ww
@@ -203,7 +213,7 @@ def isinf(x: Array) -> np.ndarray:
     return np.isin(class_numbers(x), INFINITIES)
 
 
-def isfinite(x: Array) -> np.ndarray:
+def isfinite(x: Any) -> np.ndarray:
     """Whether each is neither an infinity nor NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
 
     >>> import widthwise as ww

@@ -184,8 +184,8 @@ class Strip {
     const Draw<U> random{x.product.bits(k), x.out.bits(k)};
     // Unusual numbers come in company, and the quick way in vain costs half a step more.
     if (x.unusual == 0) {
-      const Quick<U> quick = quick_step(u_, u_.product_round.has_value(), a, b, random, x.z.sum);
-      if (!any(quick.sure == Mask<U>{})) return take(u_, quick, x.z);
+      const Step<U> quick = quick_step(u_, u_.product_round.has_value(), a, b, random, x.z.sum);
+      if (!any(quick.sure == Mask<U>{})) return take(quick, x.z);
     }
     x.unusual = x.unusual == 0 ? 6 : x.unusual - 1;
     any_step_here(u_, a, b, random, x.z);
@@ -207,6 +207,7 @@ class Strip {
 
   HWY_INLINE void end(std::size_t v) {
     Running<U>& x = running_[v];
+    x.z.code = code_of(u_, x.z);
     if (t_.last && u_.c_round) {
       const Number<U> c = load_number<U>(t_.out.c.at(at(v)));
       add_once(*u_.c_round, x.z.sum, c, dice(*u_.c_round, v), 0, x.z);

@@ -88,36 +88,88 @@ struct Draw {
   U product, out;
 };
 
+// What a step comes to where it is sure.
+template <class U>
+struct Step {
+  Number<U> sum;
+  Int<U> flags;
+  Mask<U> sure;
+};
+
+// `deliver_quick`, and its code read again, without making one: a carry goes into the exponent
+// (docs/exactness.md, 12).
+template <class How, class U>
+constexpr Step<U> round_in_place(const Rounder<U>& to, const Number<U>& x, Mask<U> usual,
+                                 const U& random) {
+  const U one = bit<U>(digits<U> - 1);
+  const Mask<U> odd = (x.sig & to.last_digit) != U{};
+  const U fraction = U(x.sig ^ one) + increment<How>(to, x.negative, odd, random);
+  const Int<U> exp = x.exp + static_cast<Int<U>>(U(fraction >> (digits<U> - 1)));
+  return {{x.negative, {}, {}, {}, {}, exp, U(fraction & to.kept) | one},
+          raised<U>((x.sig & to.dropped) != U{}, inexact),
+          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
+}
+
+// Factors of less than half a carrier's digits: their product is one multiplication and exact, with
+// two digits to spare, so that a fused sum is an exact_sum (docs/exactness.md, 12).
+template <class U>
+constexpr bool short_factors(const Path<U>& u) {
+  return std::max(u.unit.a.fmt.precision(), u.unit.b.fmt.precision()) < digits<U> / 2;
+}
+template <class How>
+struct OfShortFactors : How {
+  template <class U>
+  static constexpr Halves<U> multiply(const U& a, const U& b) {
+    constexpr int half = digits<U> / 2;
+    return {U(a >> half) * U(b >> half), U{}};
+  }
+};
+
 // A step where all is a normal number, the product and the sum as well; sure where it is so.
 // `rounded`: u.product_round is there, which a caller may know beforehand.
 template <class U>
-constexpr Quick<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a,
-                              const Number<U>& b, const Draw<U>& random, const Number<U>& sum) {
+constexpr Step<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a, const Number<U>& b,
+                             const Draw<U>& random, const Number<U>& sum) {
   using How = Natural<U>;
+  const bool in_one = short_factors(u);
   Mask<U> sure = usual(a) & usual(b) & usual(sum);
   Number<U> exact;
   Int<U> flags{};
-  if (rounded) {
-    const Rounder<U>& to = u.product_round->rounder;
-    const Quick<U> p = deliver_quick<How>(to, exact_product<How>(a, b), sure, random.product);
-    exact = exact_sum<How>(sum, plain_operand(to.layout, p.code));
-    flags = p.flags;
-    sure = p.sure;
+  if (rounded || in_one) {
+    Number<U> product =
+        in_one ? exact_product<OfShortFactors<How>>(a, b) : exact_product<How>(a, b);
+    if (rounded) {
+      const Step<U> p =
+          round_in_place<How>(u.product_round->rounder, product, sure, random.product);
+      product = p.sum, flags = p.flags, sure = p.sure;
+    }
+    exact = exact_sum<How>(sum, product);
   } else {
     exact = exact_fma<How>(a, b, sum);
   }
-  Quick<U> z =
-      deliver_quick<How>(u.out.rounder, exact, sure & (exact.zero == Mask<U>{}), random.out);
+  Step<U> z =
+      round_in_place<How>(u.out.rounder, exact, sure & (exact.zero == Mask<U>{}), random.out);
   z.flags = z.flags | flags;
   return z;
 }
 
-// What it came to, where all are sure of it.
+// What it came to, where all are sure of it; but for the code, which only the last step needs.
 template <class U>
-constexpr void take(const Path<U>& u, const Quick<U>& step, Output<U>& z) {
-  z.sum = plain_operand(u.out.rounder.layout, step.code);
-  z.code = step.code;
+constexpr void take(const Step<U>& step, Output<U>& z) {
+  z.sum = step.sum;
   z.flags = z.flags | step.flags;
+}
+
+// The code of an output after its last step: `take` left it out where the sum is a normal number,
+// and any other normal number has but the one.
+template <class U>
+constexpr U code_of(const Path<U>& u, const Output<U>& z) {
+  if (u.promote || u.c_round || u.final) return z.code;  // made by those
+  const Layout<U>& f = u.out.rounder.layout;
+  const Int<U> field = z.sum.exp + f.plain_offset;
+  const U fraction = shift_right(U(z.sum.sig ^ bit<U>(digits<U> - 1)), f.up);
+  const U code = (U(field) << f.format.frac_bits) + fraction + select(z.sum.negative, f.sign, U{});
+  return select<U>(usual(z.sum) & (field > Int<U>{}), code, z.code);
 }
 
 // Rounds x into z.

@@ -11,6 +11,7 @@ template <class U>
 void add_elements(const std::string& digits, Kernels& all) {
   all["elements_" + digits] = each_thread<Elements<U>>();
   all["compare_" + digits] = each_thread<Comparisons<U>>();
+  all["classify_" + digits] = each_thread<Classes<U>>();
 }
 
 Kernels element_kernels() {

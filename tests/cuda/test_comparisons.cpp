@@ -69,6 +69,24 @@ Items codes_of(const Format& f, std::size_t count, std::uint64_t seed) {
   return items;
 }
 
+// Classes, and the signs that lib's unpack sees.
+template <class U>
+std::uint64_t check_classes(const Format& f, Items a, Tally& tally) {
+  const std::size_t count = a.count();
+  Truths got(count), want(count);
+  cuda::classify(host_device(), {f, a.data()}, count, got.result.data());
+  cuda::signs(host_device(), {f, a.data()}, count, got.flags.data());
+  classify({f, a.data()}, count, want.result.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool negative = unpack(Layout<U>(f), a.template at<U>(i)).negative;
+    tally.check(got.result[i] == want.result[i] && got.flags[i] == negative, [&] {
+      return fmt::format("class of {} {}: got {} sign {}, want {} sign {}", to_string(f), i,
+                         got.result[i], got.flags[i], want.result[i], negative);
+    });
+  }
+  return count;
+}
+
 template <class U>
 std::uint64_t check_scaleb(const Format& from, const Format& to, const Env& env, Tally& tally) {
   constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
@@ -116,6 +134,21 @@ TEST_CASE("comparisons on threads take integers as wide as the formats want") {
   check_all(binary32, codes_of<std::uint64_t>(binary32, count, 3), widest,
             codes_of<Wide<4>>(widest, count, 4));
   tally.expect(count * (9 + 7));
+}
+
+TEST_CASE("classes and signs on threads are the CPU's: small formats, and wide ones") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* name : {"e4m3fn", "e5m2", "e2m1fn", "e4m3fnuz", "e8m0fnu", "binary8p3se"}) {
+    const Format f = parse_format(name);
+    Items all(f);
+    for (std::uint64_t code = 0; code < std::uint64_t{1} << f.width(); ++code) all.add(code);
+    expected += check_classes<std::uint64_t>(f, all, tally);
+  }
+  const Format wide = parse_format("e15m63"), widest = parse_format("e19m220");
+  expected += check_classes<uint128>(wide, codes_of<uint128>(wide, 2000, 6), tally);
+  expected += check_classes<Wide<4>>(widest, codes_of<Wide<4>>(widest, 2000, 7), tally);
+  tally.expect(expected);
 }
 
 TEST_CASE("scaleb on threads is the CPU's, by any power") {

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import widthwise as ww
+from widthwise import testing
 from widthwise._sweep import METRICS
 
 
@@ -156,7 +157,12 @@ def test_dlpack_goes_both_ways():
     [
         (lambda x, a: ww.matmul(x, a, unit="mac(e5m10)"), TypeError, "a lies on cuda and b on cpu"),
         (lambda x, a: ww.matmul(x, x, unit="mac(e4m3fn)"), TypeError, "takes e4m3fn there"),
-        (lambda x, a: ww.classify(x), TypeError, "lie on cuda, and this is done"),
+        (lambda x, a: x.bits, TypeError, "lie on cuda, and this is done"),
+        (
+            lambda x, a: ww.classify(ww.array("1", "e15m300").to_device("cuda")),
+            ValueError,
+            "classes of e15m300: .* digits of working precision are needed",
+        ),
         (lambda x, a: ww.less(x, a), TypeError, "x lies on cuda and y on cpu"),
         (lambda x, a: ww.trace("mac(e5m10)", x[0], a[0]), TypeError, "a lies on cuda and b on cpu"),
         (
@@ -220,6 +226,16 @@ def test_a_sweep_measures_on_the_gpu_what_it_measures_here():
         ww.sweep(units, a, b.T, exact=np.zeros((6, 40)), engine="cuda")
     with pytest.raises(ValueError, match="element 0 is NaN and e2m1fn has no NaN"):
         ww.sweep("mac(e2m1fn)", a * np.nan, b, engine="cuda")
+
+
+@pytest.mark.parametrize("format", ["e5m10", "e4m3fnuz", "e8m0fnu", "e15m112", "e15m200"])
+def test_classes_and_signs_are_found_where_the_numbers_lie(format):
+    x = ww.from_bits(testing.special_codes(ww.Format(format)), format)[::-1]
+    there = x.to_device("cuda")[::-1][::-1]
+    assert np.array_equal(ww.classify(there), ww.classify(x))
+    for question in (np.isnan, np.isinf, np.isfinite, np.signbit):
+        assert np.array_equal(question(there), question(x)), question
+    assert ww.isnan(there[0]).shape == () and ww.isnan(there[:0]).shape == (0,)
 
 
 def test_elementwise_functions_compute_where_their_operands_lie():

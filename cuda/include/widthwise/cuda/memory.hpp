@@ -65,6 +65,10 @@ void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArra
 void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags);
 
+// IEEE 754-2019, 5.7.2: the values of NumberClass; and 1 where there is a minus sign, else 0.
+void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
+void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
+
 // Products of matrices that lie there.
 class DeviceProducts {
  public:
