@@ -205,7 +205,7 @@ TEST_CASE("RTL is fp.mul and fp.add on all operands, proved by another solver") 
 
 TEST_CASE("RTL is fp.mul, fp.add and fp.fma on all operands, flags too, proved by both") {
   if (!long_run() || !have_tools(cvc5) || !have_tools(z3)) return;
-  prove(z3, {&any_mode, 1}, {{"fma", {"e4m3", "e3m4"}, Claim::result_and_flags}});
+  prove(z3, {&any_mode, 1}, {{"fma", {"e4m3"}, Claim::result_and_flags}});
   prove(cvc5, modes,
         {{"multiply", {"e3m2", "e5m2", "e4m3"}, Claim::result_and_flags},
          {"add", {"e3m2"}, Claim::result_and_flags},
