@@ -210,15 +210,21 @@ class TiledProduct : public ProductEngine {
                             step_};
       const bool plain = !tile.special && usable(e_.a_, space_.most_a[i]) &&
                          usable(e_.b_, space_.most_b[panel]) && !e_.wants_care(tile);
-      space_.before.assign(sum, sum + tile_rows * width_);
-      if (plain && e_.multiply(meeting)) {
+      if (plain && multiply_fast(meeting)) {
         tile.fast_seen = true;
         tile.product_seen |= space_.most_a[i] != 0 && space_.most_b[panel] != 0;
         return;
       }
-      std::copy(space_.before.begin(), space_.before.end(), sum);
       tile.careful_seen = true;
       tile.hostile = !e_.multiply_carefully(meeting);
+    }
+    // Where the kernel fails, the sums are again what they were.
+    bool multiply_fast(const Meeting& m) {
+      if (e_.tiling_.any_number) return e_.multiply(m);  // it cannot fail
+      space_.before.assign(m.sum, m.sum + tile_rows * width_);
+      if (e_.multiply(m)) return true;
+      std::copy(space_.before.begin(), space_.before.end(), m.sum);
+      return false;
     }
 
     void deliver(std::size_t i, std::size_t panel) {
