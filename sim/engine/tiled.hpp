@@ -62,7 +62,7 @@ class TiledProduct : public ProductEngine {
   };
   struct TileState {
     bool hostile = false;       // for the reference
-    bool special = false;       // an addend is infinite or NaN
+    bool special = false;       // a sum is infinite or NaN
     bool minus = false;         // an addend has a minus sign, be it a zero
     bool minus_zero = false;    // an addend is -0
     bool product_seen = false;  // by the fast kernel: one that is not zero
@@ -234,6 +234,8 @@ class TiledProduct : public ProductEngine {
       }
       tile.careful_seen = true;
       tile.hostile = !e_.multiply_carefully(meeting);
+      tile.special =
+          std::any_of(sum, sum + tile_rows * width_, [](T x) { return !std::isfinite(x); });
     }
     // Where the kernel fails, the sums are again what they were.
     bool multiply_fast(const Meeting& m) {
