@@ -145,6 +145,21 @@ TEST_CASE("lanes keep an infinite sum beside a NaN for as long as k is") {
   tally.expect(5 * 4);
 }
 
+TEST_CASE("lanes draw the bits of outputs on both sides of 2^32, in every place of the calls") {
+  const Unit u = parse_unit("mac(e5m10, sum=e5m10:sr13)");
+  if (!lanes_take(u)) return fmt::print("SKIPPED: this CPU has no AVX-512\n");
+  ProductRandom random(3);
+  Tally tally;
+  MatrixProduct p;
+  p.m = 5, p.k = 21, p.n = 70;
+  const CodeList a = codes(u.a.fmt, p.m * p.k, Manner::about_one, random),
+                 b = codes(u.b.fmt, p.k * p.n, Manner::about_one, random);
+  p.a = a.rows(p.k), p.b = b.rows(p.n);
+  p.seed = 0xfedcba9876543210, p.first_index = (std::uint64_t{1} << 32) - 150;
+  Rival("lanes", u, tally).compare(p, "numbers about 1");
+  tally.expect(p.m * p.n);
+}
+
 TEST_SUITE("exhaustive") {
   TEST_CASE("one step in lanes: every product of two codes onto every sum") {
     if (!fused_here()) return;
