@@ -31,14 +31,23 @@ HWY_INLINE bool native(const CodeLayout& f) {
          f.used == ~std::uint64_t{0};
 }
 template <class T>
-HWY_INLINE std::uint64_t copy_items(const void* codes, std::size_t n, T* out) {
-  std::memcpy(out, codes, n * sizeof(T));
+HWY_INLINE std::uint64_t copy_items(const Bits<T>* codes, std::size_t n, T* out) {
   Bits<T> most = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const Bits<T> magnitude = std::bit_cast<Bits<T>>(out[i]) << 1;
+    const Bits<T> code = codes[i], magnitude = code << 1;
     most = magnitude > most ? magnitude : most;
+    out[i] = std::bit_cast<T>(code);
   }
   return most >> 1;
+}
+template <class T>
+HWY_INLINE void copy_back(const CodeLayout& f, const T* numbers, std::size_t n, Bits<T>* codes) {
+  const Bits<T> infinity = std::bit_cast<Bits<T>>(std::numeric_limits<T>::infinity());
+  const Bits<T> nan = static_cast<Bits<T>>(f.nan);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Bits<T> bits = std::bit_cast<Bits<T>>(numbers[i]);
+    codes[i] = bits << 1 > infinity << 1 ? nan : bits;
+  }
 }
 
 // The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
@@ -103,7 +112,7 @@ HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t 
 
 template <class T>
 std::uint64_t decode(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out) {
-  if (native<T>(f)) return copy_items(codes, n, out);
+  if (native<T>(f)) return copy_items(static_cast<const Bits<T>*>(codes), n, out);
   switch (bytes) {
     case 1: return decode_items(f, static_cast<const std::uint8_t*>(codes), n, out);
     case 2: return decode_items(f, static_cast<const std::uint16_t*>(codes), n, out);
@@ -124,6 +133,7 @@ void specials(const CodeLayout& f, const void* codes, int bytes, std::size_t n, 
 
 template <class T>
 void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, void* codes) {
+  if (native<T>(f)) return copy_back(f, numbers, n, static_cast<Bits<T>*>(codes));
   switch (bytes) {
     case 1: return encode_items(f, numbers, n, static_cast<std::uint8_t*>(codes));
     case 2: return encode_items(f, numbers, n, static_cast<std::uint16_t*>(codes));

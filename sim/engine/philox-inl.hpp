@@ -10,6 +10,9 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "widthwise/random.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,7 +26,10 @@ class Philox {
   using Lanes = hn::ScalableTag<std::uint64_t>;
   using H = hn::Vec<Lanes>;
 
-  explicit Philox(std::uint64_t seed) : keys_(seed) {}
+  explicit Philox(std::uint64_t seed) {
+    const PhiloxKeys keys(seed);
+    std::copy(&keys.of_round[0][0], &keys.of_round[0][0] + 2 * rounds, &keys_[0][0]);
+  }
 
   // The counters of some outputs' roundings, of one call.
   static HWY_INLINE void count(H index, std::uint64_t call, Slot slot, H (&c)[4]) {
@@ -34,19 +40,47 @@ class Philox {
     c[3] = hn::Set(d, static_cast<std::uint32_t>(slot));
   }
 
+  // Of counters that have rounds behind them, the rest.
   template <std::size_t n>
-  HWY_INLINE void operator()(H (&c)[n][4]) const {
+  HWY_INLINE void operator()(H (&c)[n][4], std::size_t behind = 0) const {
     const Lanes d;
-    for (const auto& key : keys_.of_round)
+    for (std::size_t round = behind; round < rounds; ++round)
       for (auto& x : c) {
-        const H p = times(x[0], 0xD2511F53), r = times(x[2], 0xCD9E8D57);
+        const auto& key = keys_[round];
+        const H p = times(x[0], of_first), r = times(x[2], of_third);
         x[0] = hn::Xor3(hn::ShiftRight<32>(r), x[1], hn::Set(d, key[0]));
         x[2] = hn::Xor3(hn::ShiftRight<32>(p), x[3], hn::Set(d, key[1]));
         x[1] = r, x[3] = p;
       }
   }
 
+  // What two rounds make of some outputs, whatever the call.
+  struct Outputs {
+    H high, r_high, r, p;
+  };
+  HWY_INLINE Outputs outputs(H index, Slot slot) const {
+    const Lanes d;
+    const auto& key = keys_;
+    const H p = times(index, of_first), to_third = hn::Set(d, static_cast<std::uint32_t>(slot));
+    const H r = times(hn::Xor3(hn::ShiftRight<32>(p), to_third, hn::Set(d, key[0][1])), of_third);
+    return {hn::Xor(hn::ShiftRight<32>(index), hn::Set(d, key[0][0])),
+            hn::Xor(hn::ShiftRight<32>(r), hn::Set(d, key[1][0])), r,
+            hn::Xor(p, hn::Set(d, key[1][1]))};
+  }
+  // Their counters in a call, with two rounds behind them.
+  static HWY_INLINE void count(const Outputs& x, std::uint64_t call, H (&c)[4]) {
+    const Lanes d;
+    const std::uint64_t r = std::uint64_t{of_third} * static_cast<std::uint32_t>(call);
+    const H p = times(hn::Xor(x.high, hn::Set(d, r >> 32)), of_first);
+    c[0] = hn::Xor(x.r_high, hn::Set(d, r));
+    c[1] = x.r;
+    c[2] = hn::Xor(hn::ShiftRight<32>(p), x.p);
+    c[3] = p;
+  }
+
  private:
+  static constexpr std::uint32_t of_first = 0xD2511F53, of_third = 0xCD9E8D57;
+
   static HWY_INLINE H times(H x, std::uint32_t y) {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Mul(hn::And(x, hn::Set(Lanes(), 0xffffffff)), hn::Set(Lanes(), y));
@@ -56,7 +90,8 @@ class Philox {
 #endif
   }
 
-  PhiloxKeys keys_;
+  static constexpr std::size_t rounds = std::size(PhiloxKeys(0).of_round);
+  std::uint64_t keys_[rounds][2];  // as wide as the lanes: loaded in one go
 };
 
 }  // namespace widthwise::HWY_NAMESPACE

@@ -64,7 +64,7 @@ class TiledProduct : public ProductEngine {
   };
   struct TileState {
     bool hostile = false;       // for the reference
-    bool special = false;       // an addend is infinite or NaN
+    bool special = false;       // a sum is infinite or NaN
     bool minus = false;         // an addend has a minus sign, be it a zero
     bool minus_zero = false;    // an addend is -0
     bool product_seen = false;  // by the fast kernel: one that is not zero
@@ -87,7 +87,8 @@ class TiledProduct : public ProductEngine {
   Codec<T> a_, b_, c_, out_;
 
  private:
-  static constexpr std::size_t block_rows = 512, block_columns = 2048 / sizeof(T);
+  static constexpr std::size_t block_rows = 512, block_columns = 512;
+  static constexpr std::size_t tiles_at_once = 512 / sizeof(T);  // half the second cache
 
   struct Buffers {
     std::vector<TileState> tiles;
@@ -110,21 +111,20 @@ class TiledProduct : public ProductEngine {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
       tiles_down_ = (rows_ + tile_rows - 1) / tile_rows;
       panels_ = (columns_ + width_ - 1) / width_;
-      space_.tiles.assign(tiles_down_ * panels_, {});
-      space_.sums.assign(space_.tiles.size() * tile_rows * width_, T{});
-      load_addends();
+      space_.tiles.resize(tiles_down_ * panels_);
+      space_.sums.resize(space_.tiles.size() * tile_rows * width_);
       const std::size_t most = whole_blocks(e_.tiling_.depth);
-      for (std::size_t k = 0; k < e_.k_; k += most) {
-        step_ = k;
-        steps_ = std::min(most, e_.k_ - k);
+      for (step_ = 0; step_ < e_.k_; step_ += most) {
+        steps_ = std::min(most, e_.k_ - step_);
         depth_ = whole_blocks(steps_);
-        load_rows(k);
-        load_columns(k);
-        for (std::size_t panel = 0; panel < panels_; ++panel)
-          for (std::size_t i = 0; i < tiles_down_; ++i) multiply(i, panel);
+        load_columns();
+        for (first_ = 0; first_ < tiles_down_; first_ += last_ - first_) {
+          last_ = std::min(tiles_down_, first_ + tiles_at_once);
+          load_rows();
+          for (std::size_t panel = 0; panel < panels_; ++panel)
+            for (std::size_t i = first_; i < last_; ++i) advance(i, panel);
+        }
       }
-      for (std::size_t panel = 0; panel < panels_; ++panel)
-        for (std::size_t i = 0; i < tiles_down_; ++i) deliver(i, panel);
     }
 
    private:
@@ -147,20 +147,24 @@ class TiledProduct : public ProductEngine {
       return static_cast<std::ptrdiff_t>(y) * m.row + static_cast<std::ptrdiff_t>(x) * m.column;
     }
 
-    void load_addends() {
-      if (!p_.c.data) return;
-      for (std::size_t panel = 0; panel < panels_; ++panel)
-        for (std::size_t row = 0; row < rows_; ++row) load_addends(row, panel);
+    // A tile's sums while they are in the nearest cache: from C on, and to codes at the end.
+    void advance(std::size_t i, std::size_t panel) {
+      if (step_ == 0) begin(i, panel);
+      multiply(i, panel);
+      if (step_ + steps_ == e_.k_) deliver(i, panel);
     }
-    void load_addends(std::size_t row, std::size_t panel) {
-      TileState& tile = state(row / tile_rows, panel);
-      if (e_.tiling_.c_last) {
-        tile.special |= !usable(e_.c_, decode_addends(row, panel, last_addends()));
-        return;
-      }
-      T* at = sums(row / tile_rows, panel) + row % tile_rows * width_;
+
+    void begin(std::size_t i, std::size_t panel) {
+      TileState& tile = state(i, panel) = {};
+      T* const sum = sums(i, panel);
+      std::fill(sum, sum + tile_rows * width_, T{});
+      for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
+        load_addends(i * tile_rows + r, panel, sum + r * width_, tile);
+    }
+    void load_addends(std::size_t row, std::size_t panel, T* sum, TileState& tile) {
+      T* const at = e_.tiling_.c_last ? last_addends() : sum;
       tile.special |= !usable(e_.c_, decode_addends(row, panel, at));
-      for (std::size_t j = 0; j < columns_of(panel); ++j) {
+      for (std::size_t j = 0; !e_.tiling_.c_last && j < columns_of(panel); ++j) {
         tile.minus |= std::signbit(at[j]);
         tile.minus_zero |= std::signbit(at[j]) && at[j] == 0;
       }
@@ -182,36 +186,46 @@ class TiledProduct : public ProductEngine {
     std::size_t element(std::size_t i) const {
       return e_.tiling_.order.empty() ? i : e_.tiling_.order[i];
     }
-    std::uint64_t decode_row(std::size_t row, std::size_t k, T* to) {
+    std::uint64_t decode_row(std::size_t row, T* to) {
       if (e_.tiling_.order.empty())
-        return e_.a_.decode(p_.a, place(p_.a, row_ + row, k), p_.a.column, steps_, space_.held, to);
+        return e_.a_.decode(p_.a, place(p_.a, row_ + row, step_), p_.a.column, steps_, space_.held,
+                            to);
       const auto bytes = static_cast<std::size_t>(e_.a_.bytes());
       const auto* codes = static_cast<const std::byte*>(p_.a.data);
       space_.gathered.resize(steps_ * bytes);
       for (std::size_t i = 0; i < steps_; ++i)
         std::memcpy(&space_.gathered[i * bytes],
-                    codes + place(p_.a, row_ + row, element(k + i)) * e_.a_.bytes(), bytes);
+                    codes + place(p_.a, row_ + row, element(step_ + i)) * e_.a_.bytes(), bytes);
       return e_.a_.decode({space_.gathered.data(), 0, 1}, 0, 1, steps_, space_.held, to);
     }
 
-    void load_rows(std::size_t k) {
-      space_.a.numbers.assign(tiles_down_ * tile_rows * depth_, T{});
-      space_.most_a.assign(tiles_down_, 0);
-      for (std::size_t row = 0; row < rows_; ++row) {
-        std::uint64_t& most = space_.most_a[row / tile_rows];
-        most = std::max(most, decode_row(row, k, &space_.a.numbers[row * depth_]));
+    // Decoding leaves the padding at the end of a panel as it is.
+    static void resize(std::vector<T>& numbers, std::size_t size, bool padded) {
+      if (padded) numbers.clear();
+      numbers.resize(size);
+    }
+    void load_rows() {
+      const std::size_t row = first_ * tile_rows, end = std::min(rows_, last_ * tile_rows);
+      const std::size_t size = (last_ - first_) * tile_rows * depth_;
+      resize(space_.a.numbers, size, size != (end - row) * steps_);
+      space_.most_a.assign(last_ - first_, 0);
+      for (std::size_t r = 0; r < end - row; ++r) {
+        std::uint64_t& most = space_.most_a[r / tile_rows];
+        most = std::max(most, decode_row(row + r, &space_.a.numbers[r * depth_]));
       }
       e_.complete_rows(space_.a);
     }
 
     // Row by row through all panels, as B most often lies in memory.
-    void load_columns(std::size_t k) {
+    void load_columns() {
       space_.b.resize(panels_);
-      for (Panel& b : space_.b) b.numbers.assign(depth_ * width_, T{});
+      for (std::size_t panel = 0; panel < panels_; ++panel)
+        resize(space_.b[panel].numbers, depth_ * width_,
+               depth_ != steps_ || columns_of(panel) != width_);
       space_.most_b.assign(panels_, 0);
       for (std::size_t i = 0; i < steps_; ++i)
         for (std::size_t panel = 0; panel < panels_; ++panel) {
-          const std::ptrdiff_t first = place(p_.b, element(k + i), column_ + panel * width_);
+          const std::ptrdiff_t first = place(p_.b, element(step_ + i), column_ + panel * width_);
           std::uint64_t& most = space_.most_b[panel];
           most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel),
                                              space_.held, &space_.b[panel].numbers[i * width_]));
@@ -229,27 +243,36 @@ class TiledProduct : public ProductEngine {
       T* const sum = sums(i, panel);
       const std::size_t y = row_ + i * tile_rows, x = column_ + panel * width_;
       const Panel& b = space_.b[panel];
+      const std::uint64_t most_a = space_.most_a[i - first_];
       const Meeting meeting{space_.a,
                             b,
-                            i * tile_rows * depth_,
+                            (i - first_) * tile_rows * depth_,
                             depth_,
-                            space_.most_a[i],
+                            most_a,
                             space_.most_b[panel],
                             sum,
                             {p_.seed, p_.first_index + y * p_.n + x},
                             p_.n,
                             step_};
-      const bool plain = !tile.special && usable(e_.a_, space_.most_a[i]) &&
+      const bool plain = !tile.special && usable(e_.a_, most_a) &&
                          usable(e_.b_, space_.most_b[panel]) && !e_.wants_care(tile);
-      space_.before.assign(sum, sum + tile_rows * width_);
-      if (plain && e_.multiply(meeting)) {
+      if (plain && multiply_fast(meeting)) {
         tile.fast_seen = true;
-        tile.product_seen |= space_.most_a[i] != 0 && space_.most_b[panel] != 0;
+        tile.product_seen |= most_a != 0 && space_.most_b[panel] != 0;
         return;
       }
-      std::copy(space_.before.begin(), space_.before.end(), sum);
       tile.careful_seen = true;
       tile.hostile = !e_.multiply_carefully(meeting);
+      tile.special =
+          std::any_of(sum, sum + tile_rows * width_, [](T x) { return !std::isfinite(x); });
+    }
+    // Where the kernel fails, the sums are again what they were.
+    bool multiply_fast(const Meeting& m) {
+      if (e_.tiling_.any_number) return e_.multiply(m);  // it cannot fail
+      space_.before.assign(m.sum, m.sum + tile_rows * width_);
+      if (e_.multiply(m)) return true;
+      std::copy(space_.before.begin(), space_.before.end(), m.sum);
+      return false;
     }
 
     void deliver(std::size_t i, std::size_t panel) {
@@ -279,6 +302,7 @@ class TiledProduct : public ProductEngine {
     std::size_t width_, row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, tiles_down_ = 0,
                         panels_ = 0;
     std::size_t step_ = 0, steps_ = 0, depth_ = 0;  // along k: first, of this part, with padding
+    std::size_t first_ = 0, last_ = 0;              // tiles down whose rows are loaded
     Buffers& space_;
   };
 

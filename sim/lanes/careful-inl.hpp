@@ -44,42 +44,64 @@ struct End {
   }
 };
 
-// To nearest even, by c = 3/2 S max(2^e, 2^emin) as in the fast kernels, but never an infinite c:
-// x then comes through as it is.
+// To nearest even, by c = 3/2 S max(2^e, 2^emin) as in the fast kernels. c is made on the bits, by
+// integers: they leave the adders free, and of infinities and NaN they run over into the sign, so
+// that the least c serves those.
 template <class C>
 class CarefulRounding {
   using D = hn::ScalableTag<C>;
+  using DI = hn::RebindToSigned<D>;
   using V = hn::Vec<D>;
+  using I = hn::Vec<DI>;
 
  public:
   HWY_INLINE CarefulRounding(double scale, double least, double most, double infinite)
-      : up_(hn::Set(D(), static_cast<C>(1.5 * scale))),
-        least_(hn::Set(D(), static_cast<C>(least))),
-        exponent_(hn::Set(D(), std::numeric_limits<C>::infinity())),  // all ones there, no others
-        largest_(hn::Set(D(), std::numeric_limits<C>::max() / 4)),
-        end_(most, infinite) {}
+      : up_(hn::Sub(bits(1.5 * scale), bits(1))),
+        least_(bits(least)),
+        exponent_(bits(std::numeric_limits<double>::infinity())),  // all ones there, no others
+        most_(hn::Set(D(), static_cast<C>(most))),
+        infinity_(hn::Set(D(), static_cast<C>(infinite))),
+        past_(least_past(most_)) {}
 
   HWY_INLINE V operator()(V x) const {
     const V c = helper(x);
-    return end_.template by<RoundingMode::rne>(hn::Sub(hn::Add(x, c), c), x);
+    return ended(hn::Sub(hn::Add(x, c), c), x);
   }
   HWY_INLINE V operator()(V a, V b) const {
     const V product = hn::Mul(a, b), c = helper(product);
-    return end_.template by<RoundingMode::rne>(hn::Sub(hn::MulAdd(a, b, c), c), product);
+    return ended(hn::Sub(hn::MulAdd(a, b, c), c), product);
   }
   // Of a product that the lanes hold whole, and the format too, unless it passes its end.
   HWY_INLINE V whole(V a, V b) const {
     const V product = hn::Mul(a, b);
-    return end_.template by<RoundingMode::rne>(product, product);
+    return signed_as(product, hn::IfThenElse(hn::Gt(hn::Abs(product), most_), infinity_, product));
   }
 
  private:
+  static HWY_INLINE I bits(double x) { return hn::BitCast(DI(), hn::Set(D(), static_cast<C>(x))); }
   HWY_INLINE V helper(V x) const {
-    return hn::Min(hn::Max(hn::Mul(hn::And(x, exponent_), up_), least_), largest_);
+    const I scaled = hn::Add(hn::And(hn::BitCast(DI(), x), exponent_), up_);
+    return hn::BitCast(D(), hn::Max(scaled, least_));
+  }
+  static HWY_INLINE V next(V x) {
+    return hn::BitCast(D(), hn::Add(hn::BitCast(DI(), x), hn::Set(DI(), 1)));
+  }
+  // The least magnitude that rounds past `most`: the middle to the next number, if the tie goes
+  // there.
+  HWY_INLINE V least_past(V most) const {
+    const V c = helper(most), digit = hn::Sub(next(c), c);
+    const V middle = hn::MulAdd(digit, hn::Set(D(), C{0.5}), most);
+    return hn::IfThenElse(hn::Gt(hn::Sub(hn::Add(middle, c), c), most), middle, next(middle));
+  }
+  // r, which x was rounded to, with the sign of x, or what it becomes past the largest number.
+  HWY_INLINE V ended(V r, V x) const {
+    return signed_as(x, hn::IfThenElse(hn::Ge(hn::Abs(x), past_), infinity_, r));
   }
 
-  V up_, least_, exponent_, largest_;
-  End<C> end_;
+  static HWY_INLINE V signed_as(V x, V r) { return hn::OrAnd(r, hn::SignBit(D()), x); }
+
+  I up_, least_, exponent_;
+  V most_, infinity_, past_;
 };
 
 }  // namespace widthwise::lanes::HWY_NAMESPACE

@@ -33,11 +33,13 @@ class Draws {
   HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
                    std::size_t row_outputs)
       : philox_(philox),
-        down_(32 - k.sum_cut),
+        upper_(hn::Set(Words(), static_cast<std::uint32_t>(k.sum_cut))),
+        lower_(hn::Set(Words(), static_cast<std::uint32_t>(k.sum_cut) + 16)),
         mask_(hn::Set(Words(), ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
     for (std::size_t i = 0; i < 2 * rows; ++i)
-      index_[i] =
-          hn::Iota(Halves(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Halves()));
+      outputs_[i] = philox.outputs(
+          hn::Iota(Halves(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Halves())),
+          Slot::out);
   }
 
   // For random_steps steps, the first a multiple of that many.
@@ -45,24 +47,26 @@ class Draws {
     const Words dw;
     hn::Vec<Halves> c[2 * rows][4];
     for (std::size_t i = 0; i < 2 * rows; ++i)
-      Philox::count(index_[i], step / random_steps, Slot::out, c[i]);
-    philox_(c);
+      Philox::count(outputs_[i], step / random_steps, c[i]);
+    philox_(c, 2);
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t i = 0; i < 4; ++i) {
         const W word =
             hn::ConcatEven(dw, hn::BitCast(dw, c[2 * r + 1][i]), hn::BitCast(dw, c[2 * r][i]));
-        to[2 * i][r] = placed(hn::ShiftLeft<16>(word));
-        to[2 * i + 1][r] = placed(word);
+        to[2 * i][r] = turned(word, lower_);
+        to[2 * i + 1][r] = turned(word, upper_);
       }
   }
 
  private:
-  HWY_INLINE W placed(W field) const { return hn::And(hn::ShiftRightSame(field, down_), mask_); }
+  // To the left, until the first bit of a half lies below the last kept digit.
+  HWY_INLINE W turned(W word, W by) const {
+    return hn::And(W{_mm512_rolv_epi32(word.raw, by.raw)}, mask_);
+  }
 
   const Philox& philox_;
-  int down_;
-  W mask_;
-  hn::Vec<Halves> index_[2 * rows];
+  W upper_, lower_, mask_;
+  Philox::Outputs outputs_[2 * rows];
 };
 
 template <Multiply multiply, bool careful>

@@ -2,6 +2,7 @@
 
 #include "products.hpp"
 #include "targets.hpp"
+#include "widthwise/layout.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // The lanes against the reference: the same codes, whatever the operands.
@@ -119,6 +120,55 @@ TEST_CASE(
     CHECK(taken >= 48);
   });
   tally.expect(expected);
+}
+
+TEST_CASE("lanes give the reference's codes past one block of rows or columns") {
+  if (!fused_here()) return;
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"mac(e5m10)", "mac(binary64)", "mac(e5m10, sum=e5m10:sr13)"})
+    for (const Rival::Shape& s : {Rival::Shape{521, 2, 3}, {3, 2, 521}}) {
+      CAPTURE(text);
+      Rival("lanes", parse_unit(text), tally).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  tally.expect(expected);
+}
+
+TEST_CASE("lanes keep an infinite sum beside a NaN for as long as k is") {
+  if (!fused_here()) return;
+  Tally tally;
+  for (const char* text : {"mac(e5m10)", "fma(e5m10)", "mac(e8m7)", "mac(e5m10, sum=e5m10:sr13)",
+                           "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)"}) {
+    const Unit u = parse_unit(text);
+    MatrixProduct p;
+    p.m = 4, p.k = 600, p.n = 1;
+    CodeList a(u.a.fmt, p.m * p.k), b(u.b.fmt, p.k);
+    const std::uint64_t one = static_cast<std::uint64_t>(u.a.fmt.bias) << u.a.fmt.frac_bits;
+    for (std::size_t i = 0; i < p.m * p.k; ++i) a.set(i, one);
+    for (std::size_t i = 0; i < p.k; ++i) b.set(i, one);
+    const Layout<std::uint64_t> codes(u.a.fmt);
+    a.set(0, codes.infinity), a.set(p.k, codes.nan_code);
+    p.a = a.rows(p.k), p.b = b.rows(1);
+    Rival("lanes", u, tally).compare(p, "infinity, NaN, two numbers");
+  }
+  tally.expect(5 * 4);
+}
+
+TEST_CASE("lanes draw the bits of outputs on both sides of 2^32, in every place of the calls") {
+  const Unit u = parse_unit("mac(e5m10, sum=e5m10:sr13)");
+  if (!lanes_take(u)) return fmt::print("SKIPPED: this CPU has no AVX-512\n");
+  ProductRandom random(3);
+  Tally tally;
+  MatrixProduct p;
+  p.m = 5, p.k = 21, p.n = 70;
+  const CodeList a = codes(u.a.fmt, p.m * p.k, Manner::about_one, random),
+                 b = codes(u.b.fmt, p.k * p.n, Manner::about_one, random);
+  p.a = a.rows(p.k), p.b = b.rows(p.n);
+  p.seed = 0xfedcba9876543210, p.first_index = (std::uint64_t{1} << 32) - 150;
+  Rival("lanes", u, tally).compare(p, "numbers about 1");
+  tally.expect(p.m * p.n);
 }
 
 TEST_SUITE("exhaustive") {
