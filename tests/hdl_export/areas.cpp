@@ -21,9 +21,9 @@ using widthwise::hdl::RtlOperation;
 constexpr std::string_view formats[] = {"e4m3fn",   "e5m2",     "e4m3fnuz", "e2m1fn",
                                         "bfloat16", "binary16", "binary32", "e6m9",
                                         "e8m15",    "e20m49",   "e15m112"};
-constexpr std::string_view units[] = {
-    "mac(e5m10)",      "hopper.e4m3.f32", "hopper.f16.f16",     "ampere.f16.f32", "kulisch(e4m3fn)",
-    "blackwell.nvfp4", "blackwell.mxfp4", "blackwell.e4m3.f32", "cdna3.f16",      "cdna3.fp8"};
+constexpr std::string_view units[] = {"mac(e5m10)",      "hopper.e4m3.f32",   "hopper.f16.f16",
+                                      "ampere.f16.f32",  "kulisch(e4m3fn)",   "blackwell.nvfp4",
+                                      "blackwell.mxfp4", "blackwell.e4m3.f32"};
 constexpr int kulisch_lanes = 4;
 
 // "| `fma e5m2` | 371 | 38 | 250 |"
