@@ -127,7 +127,7 @@ struct JoinedLate {
   // The magnitude of x rounded down to so many digits.
   static WIDTHWISE_BOTH_INLINE std::uint64_t cut_down(std::int64_t x, int digits) {
     const auto magnitude = static_cast<std::uint64_t>(x < 0 ? -x : x);
-    const int length = 64 - std::countl_zero(magnitude | 1);
+    const int length = 64 - zeros_above(magnitude | 1);
     const std::uint64_t lost = (std::uint64_t{1} << std::max(length - digits, 0)) - 1;
     return (x < 0 ? magnitude + lost : magnitude) & ~lost;
   }

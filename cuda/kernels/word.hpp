@@ -96,7 +96,7 @@ struct Significand<cuda::Word<T>> {
     if constexpr (sizeof(T) == 4) return std::int64_t{Significand<T>::leading_zeros(x.x)};
     const auto high = static_cast<std::uint32_t>(x.x >> (digits - 32));
     const std::uint32_t leading = high ? high : static_cast<std::uint32_t>(x.x) | 1;
-    return std::int64_t{std::countl_zero(leading) + (high ? 0 : 32)};
+    return std::int64_t{Significand<std::uint32_t>::leading_zeros(leading) + (high ? 0 : 32)};
   }
 };
 

@@ -28,8 +28,10 @@ struct Significand<U> {
   using Int = std::int64_t;
   static constexpr int digits = 8 * sizeof(U);
   static constexpr int leading_zeros(U x) {
-    if constexpr (digits == 64) return zeros_above(x | 1);
-    return std::countl_zero(U(x | 1));
+    if constexpr (digits == 64)
+      return zeros_above(x | 1);
+    else
+      return std::countl_zero(U(x | 1));
   }
 };
 

@@ -84,6 +84,55 @@ def test_the_definition_of_a_word_spills_nothing(compiled):
     assert compiled("elements").resources["elements_64"][1] == 0
 
 
+# What a constexpr function calls and a GPU has not, nvcc leaves out without a word. Debug code has
+# a call to address 0 in its place.
+FUNCTION = re.compile(r"^[^\n/]*\.(?:func|entry)\b", re.MULTILINE)
+ZEROED = re.compile(r"mov\.u64\s+(%rd\d+), 0;")
+CALLED = re.compile(r"callprototype[^;]*;\s*call\s*(?:\([^)]*\),\s*)?(%rd\d+)")
+
+
+def calls_left_out(source, folder):
+    """The functions of a source that call what is not there."""
+    command = [part for part in sass.nvcc_command() if part not in ("-O3", sass.OF_PTX)]
+    ptx = folder / "debug.ptx"
+    command += ["-G", "-arch=sm_90", "-rdc=true", "-ptx", "-o", str(ptx), str(source)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    functions = FUNCTION.split(ptx.read_text())
+    assert len(functions) > 1
+    return [
+        function.split("(\n")[0]
+        for function in functions
+        if set(ZEROED.findall(function)) & set(CALLED.findall(function))
+    ]
+
+
+SOURCES = sorted((ROOT / "cuda" / "kernels").glob("*.cu"))
+assert len(SOURCES) > 10
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_kernel_calls_nothing_that_a_gpu_has_not(source, tmp_path):
+    if not sass.tool("nvcc"):
+        pytest.skip("nvcc was not found")
+    assert calls_left_out(source, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["std::countl_zero(x)", "int(__builtin_sub_overflow(x, x, &x))", "int(std::bit_width(x))"],
+)
+def test_a_call_that_nvcc_leaves_out_is_found(call, tmp_path):
+    if not sass.tool("nvcc"):
+        pytest.skip("nvcc was not found")
+    source = tmp_path / "lost.cu"
+    source.write_text(
+        "#include <bit>\n#include <cstdint>\n"
+        f"constexpr int called(std::uint64_t x) {{ return {call}; }}\n"
+        "__global__ void kernel(std::uint64_t* x) { *x = called(*x); }\n"
+    )
+    assert len(calls_left_out(source, tmp_path)) == 1
+
+
 # Another compiler makes other code: the figures are of one.
 def test_a_product_takes_the_instructions_that_the_page_says(compiled):
     if missing := sass.why_not():

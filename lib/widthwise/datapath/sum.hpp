@@ -142,7 +142,8 @@ constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std
   const auto zeros =
       std::partition(terms.begin(), terms.end(), [](const Term<M>& t) { return t.m != M{}; });
   terms = terms.first(static_cast<std::size_t>(zeros - terms.begin()));
-  std::ranges::sort(terms, std::ranges::greater{}, top);
+  std::ranges::make_heap(terms, std::ranges::greater{}, top);  // sort() is lost in a kernel (nvcc)
+  std::ranges::sort_heap(terms, std::ranges::greater{}, top);
 
   const std::int64_t gap = reach + bit_length(terms.size());
   Term<M> sum{.kind = Kind::finite, .e = e};

@@ -84,8 +84,10 @@ constexpr Term<M> term(const Factor<H>& x, std::int64_t lane, bool is_c = false)
 
 // a - b, kept inside 64 bits: terms of 62-bit exponents may lie 2^63 apart.
 constexpr std::int64_t distance(std::int64_t a, std::int64_t b) {
-  std::int64_t d;
-  if (!__builtin_sub_overflow(a, b, &d)) return d;
+  const auto wrapped = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+  const auto d = static_cast<std::int64_t>(wrapped);
+  const bool passes = ((a ^ b) & (a ^ d)) < 0;
+  if (!passes) return d;
   return a < b ? INT64_MIN : INT64_MAX;
 }
 
