@@ -150,7 +150,7 @@ CLASSES = np.array(core.number_classes())
 NANS, INFINITIES = 2, (2, 9)  # positions in CLASSES, IEEE 754-2019's order
 
 
-def asked_there(ask: Callable, x: DeviceArray) -> np.ndarray:
+def asked_there(ask: Callable[..., None], x: DeviceArray) -> np.ndarray:
     """A byte for each number, found on the GPU whose memory they are in."""
     answers = DeviceBytes(x._place.gpu, x.shape)
     ask(queue(x._place.gpu), x.format._core, x.contiguous()._there, answers.there)
@@ -180,7 +180,7 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
 ZEROS = np.char.endswith(CLASSES, "_zero")
 
 
-def iszero(x: Array) -> np.ndarray:
+def iszero(x: Any) -> np.ndarray:
     """Whether each is +0 or -0: booleans of x's shape (isZero, IEEE 754-2019, 5.7.2)."""
     return ZEROS[class_numbers(x)]
 
