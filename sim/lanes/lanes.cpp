@@ -22,7 +22,7 @@ Multiply carefully(const Plan& plan, const Unit& u) {
 
 // Where the careful kernel computes: in the lanes that the plan has, or in double ones where c
 // would pass the end of float before its numbers do. None where double is too narrow, too.
-std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u, Multiply multiply) {
+std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
   // Where the user says what overflow gives, an infinity may give another thing, or the mode none.
   const auto told = [&](const Round& r) {
     const bool by_user = r.overflow != Overflow::ieee || r.fmt.overflow != Overflow::ieee;
@@ -38,6 +38,7 @@ std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u, Multiply
   if (told(u.out) || (u.product.round && told(*u.product.round))) return std::nullopt;
   if (plan.add == Add::native) return std::nullopt;  // its fast kernel does everything
   if (plan.add == Add::cut) return plan.carrier;
+  const Multiply multiply = carefully(plan, u);
   const auto roomy = [&](const Carrier& carrier) {
     const auto has_room = [&](const Format& f) {
       return 4 * largest(f, carrier) <= room(carrier, f);
@@ -86,7 +87,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
                     .mode = plan.mode,
                     .scale = plan.scale}),
         constants_(constants<T>(plan, task.unit)),
-        careful_in_(careful_carrier(plan, task.unit, carefully(plan, task.unit))),
+        careful_in_(careful_carrier(plan, task.unit)),
         ends_(ends(plan, careful_in_.value_or(plan.carrier), task.unit)),
         plan_(plan),
         bounds_(plan, task.unit, this->out_),

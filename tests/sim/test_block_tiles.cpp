@@ -101,14 +101,15 @@ struct LastDigits {
 }  // namespace
 
 constexpr Rival::Shape shapes[] = {{5, 33, 67}, {1, 700, 3}};
+constexpr const char* tiled[] = {"cdna3.f16", "cdna3.bf16", "cdna3.xf32", "cdna3.fp8",
+                                 "cdna3.bf8", "cdna1.f16",  "cdna1.bf16"};
 
 TEST_CASE("tiles of blocks give the reference's codes: all sorts of operands") {
   ProductRandom random(1);
   Tally tally;
   std::uint64_t expected = 0;
   on_every_target([&] {
-    for (const char* name : {"cdna3.f16", "cdna3.bf16", "cdna3.xf32", "cdna3.fp8", "cdna3.bf8",
-                             "cdna1.f16", "cdna1.bf16"})
+    for (const char* name : tiled)
       for (const Rival::Shape& s : shapes) {
         CAPTURE(name);
         Rival("blocks", find_preset(name)->unit, tally).compare_random(s, random);
@@ -123,8 +124,7 @@ TEST_CASE("tiles of blocks round as the reference does, near every tie") {
   Tally tally;
   std::uint64_t expected = 0;
   on_every_target([&] {
-    for (const char* name : {"cdna3.f16", "cdna3.bf16", "cdna3.xf32", "cdna3.fp8", "cdna3.bf8",
-                             "cdna1.f16", "cdna1.bf16"})
+    for (const char* name : tiled)
       for (int i = 0; i < 200; ++i, expected += near_ties)
         compare_near_ties(find_preset(name)->unit, 20, tally, random);
     for (const char* name : {"cdna3.bf16", "cdna3.xf32", "cdna1.bf16"})
