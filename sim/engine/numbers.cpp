@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "halves.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/engine/numbers.cpp"
 #include <hwy/foreach_target.h>
@@ -11,6 +13,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -142,6 +146,20 @@ void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, voi
   }
 }
 
+void demote(const float* numbers, std::size_t n, Half* halves) {
+  const hn::CappedTag<float, 8> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> to;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const std::size_t count = std::min(lanes, n - i);
+    float part[8] = {};
+    hwy::float16_t result[8];
+    std::copy_n(numbers + i, count, part);
+    hn::StoreU(hn::DemoteTo(to, hn::LoadU(d, part)), to, result);
+    std::memcpy(halves + i, result, 2 * count);
+  }
+}
+
 CodeLoops<float> float_loops() { return {&decode<float>, &specials<float>, &encode<float>}; }
 CodeLoops<double> double_loops() { return {&decode<double>, &specials<double>, &encode<double>}; }
 
@@ -151,9 +169,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise {
 
+HWY_EXPORT(demote);
 HWY_EXPORT(float_loops);
 HWY_EXPORT(double_loops);
 
+void to_halves(const float* numbers, std::size_t n, Half* halves) {
+  HWY_DYNAMIC_DISPATCH(demote)(numbers, n, halves);
+}
 template <>
 CodeLoops<float> code_loops<float>() {
   return HWY_DYNAMIC_DISPATCH(float_loops)();

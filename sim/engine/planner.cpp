@@ -39,6 +39,7 @@ std::vector<Engine> own_engines() {
       {"reference", true, true, &reference_opinion, &reference, {}},
       {"chain", true, false, &chain::opinion, &chain::make, {}},
       {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
+      {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
       {"blocks", true, true, &blocks::opinion, &blocks::make, {}},
       {"wide", true, false, &wide::opinion, &wide::make, {}},

@@ -164,9 +164,10 @@ class TiledProduct : public ProductEngine {
     void load_addends(std::size_t row, std::size_t panel, T* sum, TileState& tile) {
       T* const at = e_.tiling_.c_last ? last_addends() : sum;
       tile.special |= !usable(e_.c_, decode_addends(row, panel, at));
+      using std::signbit;
       for (std::size_t j = 0; !e_.tiling_.c_last && j < columns_of(panel); ++j) {
-        tile.minus |= std::signbit(at[j]);
-        tile.minus_zero |= std::signbit(at[j]) && at[j] == 0;
+        tile.minus |= signbit(at[j]);
+        tile.minus_zero |= signbit(at[j]) && at[j] == T{};
       }
     }
     std::uint64_t decode_addends(std::size_t row, std::size_t panel, T* to) {
@@ -263,8 +264,8 @@ class TiledProduct : public ProductEngine {
       }
       tile.careful_seen = true;
       tile.hostile = !e_.multiply_carefully(meeting);
-      tile.special =
-          std::any_of(sum, sum + tile_rows * width_, [](T x) { return !std::isfinite(x); });
+      using std::isfinite;
+      tile.special = std::any_of(sum, sum + tile_rows * width_, [](T x) { return !isfinite(x); });
     }
     // Where the kernel fails, the sums are again what they were.
     bool multiply_fast(const Meeting& m) {
@@ -286,11 +287,12 @@ class TiledProduct : public ProductEngine {
           continue;
         }
         T* from = sums(i, panel) + r * width_;
-        if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
+        if constexpr (std::is_floating_point_v<T>)
+          if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful && j < n; ++j)
-          if (from[j] == 0) again(y, x + j, 1);
+          if (from[j] == T{}) again(y, x + j, 1);
       }
     }
     void again(std::size_t y, std::size_t x, std::size_t n) const {

@@ -169,12 +169,17 @@ class RandomProduct final : public LaneProduct<float> {
   }
 
  private:
+  // The kernels' counters have one upper half for all outputs of a tile.
+  static bool counts(const Meeting& m) {
+    const std::uint64_t last = (tile_rows - 1) * m.row_outputs + tile_columns<float> - 1;
+    return m.first.index >> 32 == (m.first.index + last) >> 32;
+  }
   bool multiply(const Meeting& m) const override {
     const Watch w = watch(m);
-    return w.interval >= random_steps && fast_(tile(m, w), constants_, ends_);
+    return w.interval >= random_steps && counts(m) && fast_(tile(m, w), constants_, ends_);
   }
   bool multiply_carefully(const Meeting& m) const override {
-    return careful_in_ && careful_(tile(m, {}), constants_, ends_);
+    return careful_in_ && counts(m) && careful_(tile(m, {}), constants_, ends_);
   }
 
   RandomKernel fast_, careful_;

@@ -62,23 +62,28 @@ std::string unlike_a_chain(const Unit& u) {
   if (const std::string why = unfit("a", u.a); !why.empty()) return why;
   if (const std::string why = unfit("b", u.b); !why.empty()) return why;
   if (const std::string why = unfit("c", u.c); !why.empty()) return why;
-  if (u.product.round) {
+  if (u.product.round)
     if (const std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
-    const Rounding wanted = u.out.rm.stochastic() ? Rounding() : u.out.rm;
-    if (u.product.round->rm != wanted)
-      return fmt::format("product.round does not round by {}, as it has to with out's {}",
-                         to_string(wanted), to_string(u.out.rm));
-  }
   return unfit("out", u.out);
 }
 
-// All formats the machine's, and overflow as IEEE 754 has it: the lanes are the hardware.
+// Why products and sums cannot share one rounding mode of the carrier's; empty if they can.
+std::string unlike_modes(const Unit& u) {
+  const Rounding wanted = u.out.rm.stochastic() ? Rounding() : u.out.rm;
+  if (!u.product.round || u.product.round->rm == wanted) return {};
+  return fmt::format("product.round does not round by {}, as it has to with out's {}",
+                     to_string(wanted), to_string(u.out.rm));
+}
+
+// What is rounded goes to the machine's format, and overflow as IEEE 754 has it.
+bool rounds_like(const Unit& u, const Format& f) {
+  const auto same = [&](const Round& r) { return r.fmt == f && r.overflow == Overflow::ieee; };
+  return same(u.out) && (!u.product.round || same(*u.product.round));
+}
+// All formats the machine's: the lanes are the hardware.
 bool machine_like(const Unit& u, const Format& f) {
-  const auto same = [&](const Round& r) {
-    return r.fmt == f && r.overflow == Overflow::ieee && r.rm.mode == RoundingMode::rne;
-  };
-  return u.a.fmt == f && u.b.fmt == f && u.c.fmt == f && same(u.out) &&
-         (!u.product.round || same(*u.product.round));
+  return u.a.fmt == f && u.b.fmt == f && u.c.fmt == f && rounds_like(u, f) &&
+         u.out.rm.mode == RoundingMode::rne;
 }
 
 // Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
@@ -206,6 +211,7 @@ Answer stochastic(const Unit& u, bool own_modes) {
 
 Answer plan(const Unit& u, bool own_modes) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
+  if (const std::string why = unlike_modes(u); !why.empty()) return {std::nullopt, why};
   if (u.out.rm.stochastic()) return stochastic(u, own_modes);
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
@@ -219,6 +225,26 @@ Answer plan(const Unit& u, bool own_modes) {
     if (const Answer odd = odd_in(carrier, u); odd.plan) return odd;
   }
   return in(in_double, u);
+}
+
+HalfAnswer plan_in_halves(const Unit& u) {
+  const auto refuse = [](const std::string& why) { return HalfAnswer{std::nullopt, why}; };
+  const auto held = [](const Format& f) {
+    return f.precision() <= binary16.precision() && f.emax() <= binary16.emax() &&
+           last_digit(f) >= last_digit(binary16);
+  };
+  const auto machine_mode = [](const Rounding& r) {
+    return !r.stochastic() && r.mode != RoundingMode::rna;
+  };
+  if (const std::string why = unlike_a_chain(u); !why.empty()) return refuse(why);
+  if (!rounds_like(u, binary16)) return refuse("sums or products are not rounded to binary16");
+  const std::optional<Round>& product = u.product.round;
+  if (!machine_mode(u.out.rm) || (product && !machine_mode(product->rm)))
+    return refuse("the machine has no such rounding mode");
+  if (!held(u.a.fmt) || !held(u.b.fmt) || !held(u.c.fmt))
+    return refuse("an operand has digits or exponents that binary16 has not");
+  return {HalfPlan{product ? std::optional(product->rm.mode) : std::nullopt, u.out.rm.mode},
+          "half lanes: sums are the machine's own, and operands are numbers of it"};
 }
 
 }  // namespace widthwise::lanes

@@ -46,4 +46,15 @@ struct Answer {
 // `own_modes`: whether each operation of the lanes can have a rounding mode of its own.
 Answer plan(const Unit& unit, bool own_modes);
 
+// Lanes that compute in binary16 itself: how products are rounded, if they are, and sums.
+struct HalfPlan {
+  std::optional<RoundingMode> product;
+  RoundingMode sum;
+};
+struct HalfAnswer {
+  std::optional<HalfPlan> plan;
+  std::string reason;
+};
+HalfAnswer plan_in_halves(const Unit& unit);
+
 }  // namespace widthwise::lanes

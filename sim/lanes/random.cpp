@@ -33,9 +33,12 @@ class Draws {
   HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
                    std::size_t row_outputs)
       : philox_(philox),
-        upper_(hn::Set(Words(), static_cast<std::uint32_t>(k.sum_cut))),
-        lower_(hn::Set(Words(), static_cast<std::uint32_t>(k.sum_cut) + 16)),
-        mask_(hn::Set(Words(), ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
+        index_(first.index),
+        whole_(k.random_bits == k.sum_cut),
+        spare_(hn::Set(dh, static_cast<std::uint16_t>(16 - k.random_bits))),
+        upper_(hn::Set(dw, static_cast<std::uint32_t>(k.sum_cut))),
+        lower_(hn::Set(dw, static_cast<std::uint32_t>(k.sum_cut) + 16)),
+        mask_(hn::Set(dw, ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
     for (std::size_t i = 0; i < 2 * rows; ++i)
       outputs_[i] = philox.outputs(
           hn::Iota(Halves(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Halves())),
@@ -44,27 +47,41 @@ class Draws {
 
   // For random_steps steps, the first a multiple of that many.
   HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
-    const Words dw;
     hn::Vec<Halves> c[2 * rows][4];
-    for (std::size_t i = 0; i < 2 * rows; ++i)
-      Philox::count(outputs_[i], step / random_steps, c[i]);
-    philox_(c, 2);
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t i = 0; i < 4; ++i) {
-        const W word =
-            hn::ConcatEven(dw, hn::BitCast(dw, c[2 * r + 1][i]), hn::BitCast(dw, c[2 * r][i]));
-        to[2 * i][r] = turned(word, lower_);
-        to[2 * i + 1][r] = turned(word, upper_);
-      }
+    const Philox::Call call = philox_.call(index_, step / random_steps);
+    for (std::size_t i = 0; i < 2 * rows; ++i) Philox::count(outputs_[i], call, c[i]);
+    philox_(c, 2, 1);
+    for (std::size_t r = 0; r < rows; ++r) {
+      W words[4];
+      philox_.finish(c[2 * r], c[2 * r + 1], words);
+      for (std::size_t i = 0; i < 4; ++i) part(words[i], to[2 * i][r], to[2 * i + 1][r]);
+    }
   }
 
  private:
+  static constexpr Words dw{};
+  static constexpr hn::Repartition<std::uint16_t, Words> dh{};
+
+  // The halves of a word, their first bits next below the last kept digit.
+  HWY_INLINE void part(W word, W& lower, W& upper) const {
+    if (whole_) {  // the last ones then lie at the end: to shift is to mask
+      const W both = hn::BitCast(dw, hn::Shr(hn::BitCast(dh, word), spare_));
+      lower = hn::And(both, hn::Set(dw, 0xffff));
+      upper = hn::ShiftRight<16>(both);
+    } else {
+      lower = turned(word, lower_);
+      upper = turned(word, upper_);
+    }
+  }
   // To the left, until the first bit of a half lies below the last kept digit.
   HWY_INLINE W turned(W word, W by) const {
     return hn::And(W{_mm512_rolv_epi32(word.raw, by.raw)}, mask_);
   }
 
   const Philox& philox_;
+  std::uint64_t index_;
+  bool whole_;  // all digits that are cut off
+  hn::Vec<hn::Repartition<std::uint16_t, Words>> spare_;
   W upper_, lower_, mask_;
   Philox::Outputs outputs_[2 * rows];
 };

@@ -1,0 +1,73 @@
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "numbers.hpp"
+
+// binary16 numbers for engines that hold them as the machine does: as their codes.
+namespace widthwise {
+
+struct Half {
+  std::uint16_t code = 0;
+
+  friend bool signbit(Half x) { return x.code >> 15; }
+  friend bool isfinite(Half x) { return (x.code & 0x7c00) != 0x7c00; }
+  friend bool operator==(Half x, Half y) {  // of no NaN
+    return x.code == y.code || static_cast<std::uint16_t>((x.code | y.code) << 1) == 0;
+  }
+};
+
+// Numbers that binary16 has, infinities and NaN among them, compiled for this machine.
+void to_halves(const float* numbers, std::size_t n, Half* halves);
+
+// Operands of any format whose numbers are all binary16's; results are binary16 itself.
+template <>
+class Codec<Half> {
+ public:
+  explicit Codec(const Operand& x, int = 0)
+      : floats_(x), same_(x.fmt == binary16), nan_(Layout<std::uint16_t>(binary16).nan_code) {}
+  explicit Codec(const Format& f, int = 0) : Codec(Operand{.fmt = f}) {}
+
+  int bytes() const { return floats_.bytes(); }
+  bool finite(std::uint64_t magnitude) const { return floats_.finite(magnitude); }
+
+  std::uint64_t decode(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
+                       std::size_t n, std::vector<std::byte>& held, Half* numbers) const {
+    if (same_) return copy(x, first, stride, n, numbers);
+    std::uint64_t most = 0;
+    std::array<float, 256> part;
+    for (std::size_t i = 0; i < n; i += part.size()) {
+      const std::size_t count = std::min(part.size(), n - i);
+      const std::ptrdiff_t at = first + static_cast<std::ptrdiff_t>(i) * stride;
+      most = std::max(most, floats_.decode(x, at, stride, count, held, part.data()));
+      to_halves(part.data(), count, numbers + i);
+    }
+    return most;
+  }
+
+  void encode(const Half* numbers, std::size_t n, std::byte* codes) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint16_t code = numbers[i].code;
+      const std::uint16_t item = (code & 0x7fff) > 0x7c00 ? nan_ : code;
+      std::memcpy(codes + 2 * i, &item, 2);
+    }
+  }
+
+ private:
+  static std::uint64_t copy(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
+                            std::size_t n, Half* numbers) {
+    const auto* from = static_cast<const std::uint16_t*>(x.data) + first;
+    std::uint16_t most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      numbers[i].code = from[static_cast<std::ptrdiff_t>(i) * stride];
+      most = std::max<std::uint16_t>(most, numbers[i].code & 0x7fff);
+    }
+    return most;
+  }
+
+  Codec<float> floats_;
+  bool same_;
+  std::uint16_t nan_;
+};
+
+}  // namespace widthwise
