@@ -70,8 +70,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r) {
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
   if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > most_digits + 1)
     refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
-  if (!f.is_signed) unfit("is unsigned");
-  if (!f.subnormals || !f.zero) unfit("has no subnormals, or no zero");
+  if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
   if (f.daz) unfit("reads subnormals as zero");
   if (f.is_p3109() && f.precision() == 1) unfit("ties to the even code");
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
@@ -87,15 +86,24 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r) {
          .first_mode = r.post_norm_rm.mode,
          .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
          .largest = number(f, to.layout.max_finite),
+         .gap = f.all_normal(),
          .nan = number(f, to.nan_code),
-         .infinite_flags = static_cast<int>(delivered_infinity(to, false).flags),
          .nan_flags = f.has_nan() ? 0 : invalid,
-         .flush = to.flush,
+         .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
+         .flush = f.all_normal() ? Flush::keep : to.flush,
          .plus_zero = r.zero_sign == ZeroSign::plus,
-         .signed_zero = to.keeps_zero_sign};
+         .signed_zero = to.keeps_zero_sign,
+         .has_zero = f.zero,
+         .is_signed = f.is_signed};
+  s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
+                                    static_cast<int>(f.emin()) - to.precision + 1)
+                       : s.least_normal;
   for (const bool negative : {false, true}) {
+    const Result<std::uint64_t> infinite = delivered_infinity(to, negative);
     s.past[negative] = number(f, overflowed(to, negative));
-    s.infinite[negative] = number(f, delivered_infinity(to, negative).code);
+    s.infinite[negative] = number(f, infinite.code);
+    s.infinite_flags[negative] = static_cast<int>(infinite.flags);
+    s.zero[negative] = number(f, delivered_zero(to, negative).code);
   }
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
   s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
@@ -108,7 +116,7 @@ std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::op
 // Infinities and NaN pass a node without being rounded.
 std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
   std::optional<Slot> s = slot(place, where, r);
-  if (s) s->infinite_flags = s->nan_flags = 0;
+  if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
   return s;
 }
 

@@ -71,9 +71,9 @@ HWY_NOINLINE void draw(const Slot& s, const Where& first, std::uint64_t step, do
 
 // --- One number ----------------------------------------------------------------------------------
 
+HWY_INLINE M has_minus(V x) { return hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x)))); }
 HWY_INLINE V by_sign(V x, const double (&two)[2]) {
-  const M negative = hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x))));
-  return hn::IfThenElse(negative, number(two[1]), number(two[0]));
+  return hn::IfThenElse(has_minus(x), number(two[1]), number(two[0]));
 }
 
 HWY_INLINE M is_flushed(const Slot& s, V x) {
@@ -88,18 +88,32 @@ HWY_INLINE M is_infinite(V x) {
   return hn::Eq(hn::Abs(x), number(std::numeric_limits<double>::infinity()));
 }
 
-// What lies past the largest number, infinities and NaN, as the format has them.
+// Without subnormals: 0, which counts as even, or the least number, whatever lies between.
+template <class Whole>
+HWY_INLINE V beside_gap(const Slot& s, const Whole& whole, std::size_t at, V x, V rounded) {
+  const V least = number(s.tiny_below), size = hn::Abs(x), twice = hn::Add(size, size);
+  const V below_tie = hn::IfThenElse(hn::Eq(twice, least), number(0.5), number(0.25));
+  const V part = hn::IfThenElse(hn::Gt(twice, least), number(0.75), below_tie);
+  const V end = s.has_zero ? whole(hn::CopySignToAbs(part, x), at) : hn::CopySign(number(1), x);
+  const M inside = hn::And(hn::Lt(size, least), hn::Ne(x, number(0)));
+  return hn::IfThenElse(inside, hn::Mul(end, least), rounded);
+}
+
+// What lies past the largest number, infinities, NaN and what a format has no code for: below zero,
+// or zero itself.
 HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
   const M past = hn::Gt(hn::Abs(rounded), number(s.largest));
   V z = hn::IfThenElse(past, by_sign(x, s.past), rounded);
+  if (!s.is_signed) z = hn::IfThenElse(hn::Lt(rounded, number(0)), number(s.nan), z);
+  if (!s.has_zero) z = hn::IfThenElse(hn::Eq(x, number(0)), by_sign(x, s.zero), z);
   z = hn::IfThenElse(is_infinite(x), by_sign(x, s.infinite), z);
   return hn::IfThenElse(hn::Eq(x, x), z, number(s.nan));
 }
 
 // An exact number, an infinity or NaN on its way through a slot: before the rounding proper, after
-// it, and as the slot's format holds it.
+// it, after flushing, and as the slot's format holds it.
 struct Passage {
-  V exact, cut, result;
+  V exact, cut, kept, result;
 };
 
 template <class Whole>
@@ -109,17 +123,18 @@ HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V 
     x = cut(x, s.first_frac_bits, s.least_normal,
             [&](V y) HWY_ATTR { return to_integer(s.first_mode, y); });
   const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
-  const V y = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
-                      : cut(x, s.frac_bits, s.least_normal,
-                            [&](V part) HWY_ATTR { return whole(part, at); });
+  V y = machine
+            ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
+            : cut(x, s.frac_bits, s.least_normal, [&](V part) HWY_ATTR { return whole(part, at); });
+  if (s.gap) y = beside_gap(s, whole, at, x, y);
   V z = y;
   if (s.flush != Flush::keep) z = flushed(s, z);
   if (!s.signed_zero) z = hn::Add(z, number(0));
-  return {x, y, machine ? z : past_the_end(s, x, z)};
+  return {x, y, z, machine ? z : past_the_end(s, x, z)};
 }
 
-// What that raises (lib's pack()). Tiny is what stays below the least normal number even when
-// rounded as if the exponent had no lower end.
+// What that raises (lib's pack()). Tiny is what stays below the least normal number, or the only
+// ones there are, even when rounded as if the exponent had no lower end.
 template <class Whole>
 HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Passage& p) {
   const Ints d;
@@ -128,16 +143,23 @@ HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Pas
   };
   const M lossy = hn::Ne(p.exact, p.cut);
   I z = flag(lossy, inexact);
-  const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.least_normal)));
+  const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.tiny_below)));
   if (!hn::AllFalse(Doubles(), below)) {
     const V free =
         cut(p.exact, s.frac_bits, 0x1p-960, [&](V part) HWY_ATTR { return whole(part, at); });
-    z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.least_normal))), underflow));
+    z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.tiny_below))), underflow));
   }
   if (s.flush != Flush::keep) z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
   const M over = hn::Gt(hn::Abs(p.cut), number(s.largest));
   z = hn::IfThenElse(hn::RebindMask(d, over), hn::Set(d, overflow | inexact), z);
-  z = hn::IfThenElse(hn::RebindMask(d, is_infinite(p.exact)), hn::Set(d, s.infinite_flags), z);
+  const auto instead = [&](M when, int flags) HWY_ATTR {
+    z = hn::IfThenElse(hn::RebindMask(d, when), hn::Set(d, flags), z);
+  };
+  if (!s.is_signed) instead(hn::Lt(p.kept, number(0)), invalid);
+  if (!s.has_zero) instead(hn::Eq(p.exact, number(0)), s.zero_flags);
+  const M infinite = is_infinite(p.exact);
+  instead(infinite, s.infinite_flags[0]);
+  if (!s.is_signed) instead(hn::And(infinite, has_minus(p.exact)), s.infinite_flags[1]);
   const M is_number = hn::Eq(p.exact, p.exact);
   return hn::IfThenElse(hn::RebindMask(d, is_number), z, hn::Set(d, s.nan_flags));
 }

@@ -9,6 +9,7 @@
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // The blocks engine against the reference: the same codes, whatever the operands.
@@ -398,6 +399,34 @@ TEST_CASE("the blocks engine keeps the sign of a zero whose products were whole 
   tally.expect(72);
 }
 
+TEST_CASE("the blocks engine rounds into formats without subnormals, zero, or numbers below it") {
+  const auto all = [](const Format& f) {
+    CodeList x(f, std::size_t{1} << f.width());
+    for (std::uint64_t i = 0; i < std::uint64_t{1} << f.width(); ++i) x.set(i, i);
+    return x;
+  };
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* to : {"e3m2;sub=no", "e3m2;zero=no", "ue3m2;nan=all_ones", "ue2m3;sub=no",
+                         "e3m0;sub=no;nan=none", "e8m0fnu", "ue3m2;nan=none;sub=no;zero=no"})
+    for (int mode = 0; mode < deterministic_modes; ++mode) {
+      CAPTURE(to);
+      Unit u = parse_unit("fma(e3m2)");
+      u.out.fmt = parse_format(to), u.out.rm = Rounding(static_cast<RoundingMode>(mode));
+      const CodeList a = all(u.a.fmt);
+      MatrixProduct p;
+      p.m = p.n = 64, p.k = 1;
+      p.a = a.rows(1), p.b = a.rows(64);
+      for (const std::uint64_t c : {0x00, 0x20, 0x01, 0x22, 0x05, 0x27, 0x3c}) {
+        p.c = {a.rows(0, c).data, 0, 0};
+        Rival("blocks", u, tally, true).compare(p, fmt::format("C {:x}", c));
+        Rival("blocks", u, tally).compare(p, fmt::format("C {:x}, no flags", c));
+        expected += 2 * p.m * p.n;
+      }
+    }
+  tally.expect(expected);
+}
+
 // The reference once took carriers of a tree's widths for it.
 TEST_CASE("a fused sum has no nodes, whatever its node_round says") {
   const Unit u = unit_from_toml(
@@ -443,10 +472,11 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
   CHECK(changed([](Unit& u) { u.out.rm = Rounding(8, StochasticVariant::plain); }) == "taken");
   CHECK(changed([](Unit& u) { u.out.rm = Rounding(28, StochasticVariant::plain); }) ==
         "out rounds 24 digits by 28 random bits");
-  CHECK(changed([](Unit& u) { u.out.fmt = ue4m3fn; }) == "out = ue4m3;nan=all_ones is unsigned");
+  CHECK(changed([](Unit& u) { u.out.fmt = ue4m3fn; }) == "taken");
+  CHECK(changed([](Unit& u) { u.out.fmt.subnormals = false; }) == "taken");
   CHECK(changed([](Unit& u) {
-          u.out.fmt.subnormals = false;
-        }).ends_with("has no subnormals, or no zero"));
+          u.out.fmt.subnormals = false, u.out.rm = Rounding(8, StochasticVariant::plain);
+        }).ends_with("has no subnormals, and rounds by random bits"));
   CHECK(changed([](Unit& u) { u.out.fmt.daz = true; }).ends_with("reads subnormals as zero"));
   CHECK(changed([](Unit& u) { u.out.post_norm_frac = 48; }) == "out = e8m23 keeps too many digits");
   CHECK(changed([](Unit& u) { u.group_sum.align.frac_bits = 61; }) ==
