@@ -33,7 +33,11 @@ class Codec<Half> {
 
   std::uint64_t decode(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
                        std::size_t n, std::vector<std::byte>& held, Half* numbers) const {
-    if (same_) return copy(x, first, stride, n, numbers);
+    if (same_) {
+      const auto* codes = static_cast<const std::uint16_t*>(x.data) + first;
+      return stride == 1 ? copy(codes, std::integral_constant<std::ptrdiff_t, 1>(), n, numbers)
+                         : copy(codes, stride, n, numbers);
+    }
     std::uint64_t most = 0;
     std::array<float, 256> part;
     for (std::size_t i = 0; i < n; i += part.size()) {
@@ -46,23 +50,27 @@ class Codec<Half> {
   }
 
   void encode(const Half* numbers, std::size_t n, std::byte* codes) const {
+    auto* const items = reinterpret_cast<std::uint16_t*>(codes);
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint16_t code = numbers[i].code;
-      const std::uint16_t item = (code & 0x7fff) > 0x7c00 ? nan_ : code;
-      std::memcpy(codes + 2 * i, &item, 2);
+      items[i] = magnitude(code) > 0x7c00 ? nan_ : code;
     }
   }
 
  private:
-  static std::uint64_t copy(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride,
-                            std::size_t n, Half* numbers) {
-    const auto* from = static_cast<const std::uint16_t*>(x.data) + first;
-    std::uint16_t most = 0;
+  // Signed, as vectors compare.
+  static std::int16_t magnitude(std::uint16_t code) {
+    return static_cast<std::int16_t>(code & 0x7fff);
+  }
+  template <class Stride>
+  static std::uint64_t copy(const std::uint16_t* codes, Stride stride, std::size_t n,
+                            Half* numbers) {
+    std::int16_t most = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      numbers[i].code = from[static_cast<std::ptrdiff_t>(i) * stride];
-      most = std::max<std::uint16_t>(most, numbers[i].code & 0x7fff);
+      numbers[i].code = codes[static_cast<std::ptrdiff_t>(i) * stride];
+      most = std::max(most, magnitude(numbers[i].code));
     }
-    return most;
+    return static_cast<std::uint64_t>(most);
   }
 
   Codec<float> floats_;
