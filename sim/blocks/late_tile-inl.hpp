@@ -17,6 +17,9 @@ namespace widthwise::blocks::HWY_NAMESPACE {
 struct WholeSum {
   W sum;
   S lift;
+
+  HWY_INLINE WholeSum() {}  // the compiler's own would not know the instruction set
+  HWY_INLINE WholeSum(W s, S l) : sum(s), lift(l) {}
 };
 
 // Of positive numbers, which order like their bits.
