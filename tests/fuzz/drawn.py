@@ -1,17 +1,15 @@
-"""Random formats, units and codes as the package takes them, of dpu_blocks.py's making."""
+"""Random formats and codes as the package takes them, of dpu_blocks.py's making."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import widthwise as ww
 from dpu_blocks import Units
-from dpu_ref import FORMATS, Format, Unit, parse_format, presets, to_toml
+from dpu_ref import FORMATS, Format, parse_format
 
 USUAL = ["binary16", "bfloat16", "binary32", "e5m2", "e4m3fn", "e4m3", "e2m1fn"]
-PRESETS = list(presets().values())
 POLICIES = re.compile(r";(daz|ftz|overflow=\w+)")  # of a format's text; dpu_ref.py has none
 
 
@@ -41,17 +39,23 @@ class Draw(Units):
     def __init__(self, seed: str):
         super().__init__(seed)
         self.usual = False  # formats and modes that the fastest engines have vectors for
+        self.mode, self.exp_bits = "", 5  # of all roundings, and of most formats, then
         self.numpy = np.random.default_rng(self.random.getrandbits(64))
 
     # --- Formats ------------------------------------------------------------------------------
 
     def plain_format(self) -> Format:
-        """IEEE's encoding, sizes about those that vectors of floats and doubles hold."""
-        return Format(self.between(2, 9), self.pick([1, 2, 3, 4, 6, 7, 10, 11, 12, 15, 23, 25]))
+        """IEEE's encoding, of about as many digits as floats and doubles have to spare."""
+        frac_bits = [self.between(1, 13), 15, 20, 21, 22, 23, 24, 25, self.between(26, 52)]
+        return self.of_digits(1 + self.pick(frac_bits))
+
+    def of_digits(self, precision: int) -> Format:
+        one_range = self.usual and not self.one_in(8)
+        return Format(self.exp_bits if one_range else self.between(2, 9), precision - 1)
 
     def any_format(self) -> Format:
         if self.usual:
-            return self.pick([self.plain_format(), FORMATS[self.pick(USUAL)]])
+            return self.plain_format() if not self.one_in(8) else FORMATS[self.pick(USUAL)]
         chosen = self.between(0, 11)
         if chosen == 0:
             return self.wide_format()
@@ -62,86 +66,6 @@ class Draw(Units):
         policies = [";daz", ";ftz", ";daz;ftz", ";overflow=max", ";overflow=nan", ";overflow=inf"]
         has_policy = self.one_in(12) and not self.usual
         return text_of(self.any_format()) + (self.pick(policies) if has_policy else "")
-
-    # --- Units --------------------------------------------------------------------------------
-
-    def unit_text(self) -> str:
-        """A unit of any fields, a short form, or a preset with some fields of others."""
-        while True:
-            text = self.pick([self.any_text, self.short_text, self.short_text, self.kin_text])()
-            try:
-                return str(ww.Unit(text))
-            except ValueError:
-                continue  # what check() refuses: a node's NaN that is none, too many digits
-
-    def any_text(self) -> str:
-        return self.braced(self.unit())
-
-    def braced(self, u: Unit) -> str:
-        """The long form in braces. Registers may raise a flag, too, which dpu_ref.py calls wrap."""
-        lines = to_toml(u).splitlines()
-        for name in ("group_sum", "block_sum", "c_sum"):
-            wraps = getattr(u, name).width and getattr(u, name).overflow == "wrap"
-            if wraps and self.one_in(3):
-                lines.append(f'{name}.overflow = "flag"')
-        return "{" + ", ".join(lines) + "}"
-
-    def kin_text(self) -> str:
-        """A preset, up to three of whose fields, at any depth, are those of another unit."""
-        kin = self.pick(PRESETS)
-        for _ in range(self.between(0, 3)):
-            kin = self.grafted(kin, self.any_unit())
-        return self.braced(kin)
-
-    def grafted(self, to, donor):
-        """One field of `to` replaced, or one inside it; what would contradict itself stays out."""
-        name = self.pick([field.name for field in fields(to)])
-        ours, theirs = getattr(to, name), getattr(donor, name)
-        inside = is_dataclass(ours) and type(ours) is type(theirs) and type(ours) is not Format
-        if inside and not self.one_in(4):
-            theirs = self.grafted(ours, theirs)
-        try:
-            return replace(to, **{name: theirs})
-        except ValueError:
-            return to
-
-    def short_text(self) -> str:
-        self.usual = self.one_in(2)
-        wide = self.one_in(6)
-        first = self.wide_format() if wide else self.any_format()
-        said = [text_of(first) if self.one_in(2) or wide else self.format_text()]
-        kind = self.pick(["mac"] * 6 + ["fma"] * 4 + ["dot"] * 2 + [*SHORT_FORMS])
-        said += [f"{key}={self.format_text()}" for key in ("b", "c") if self.one_in(4)]
-        said += SHORT_FORMS[kind](self)
-        if self.one_in(8):
-            said.append(f"final={self.rounded()}")
-        if self.one_in(8):
-            said.append(f"promote={self.between(1, 4) * self.pick([1, 4, 8])}:{self.rounded()}")
-        if self.one_in(10):
-            said.append(f"scale={text_of(self.format())}:{self.between(1, 40)}:term")
-        return f"{kind}({', '.join(said)})"
-
-    def rounded(self) -> str:
-        mode = self.pick(["rtz", "rup", "rdn", "rna", f"sr{self.between(1, 20)}"])
-        mode = mode if self.usual else self.rounding()
-        return self.format_text() + (f":{mode}" if self.one_in(2) else "")
-
-    def slots(self, *keys: str) -> list[str]:
-        return [f"{key}={self.rounded()}" for key in keys if self.one_in(2)]
-
-    def lanes(self) -> list[str]:
-        return [f"lanes={self.pick([1, 2, 3, 4, 8, 16, 32])}"] * (not self.one_in(4))
-
-    def aligned(self) -> list[str]:
-        if self.one_in(4):
-            return []
-        floor = [f"floor={self.between(-160, 10)}"] * self.one_in(3)
-        return [f"align={self.between(0, 40)}:{self.cut()}", *floor]
-
-    def register(self) -> list[str]:
-        width = [f"width={self.between(2, 80)}"] * (not self.one_in(3))
-        overflow = [f"overflow={self.pick(['wrap', 'saturate', 'flag'])}"] * bool(width)
-        return [f"frac={self.between(-4, 40)}", *width, *overflow]
 
     # --- Codes --------------------------------------------------------------------------------
 
@@ -165,18 +89,24 @@ class Draw(Units):
         e = encoding(f)
         if manner == "edge":  # of numbers whose product lies about where another format ends
             near = [self.finite_code(e, target + self.between(-1, 1), 1) for _ in range(40)]
-        elif manner == "ties":  # few digits and, now and then, the last one
+        elif manner == "ties":
             near = [self.round_code(e) for _ in range(40)]
+        elif manner == "heavy":  # of one sign, exponent and nearly all ones: sums grow as they can
+            heavy = self.finite_code(e, target, 0) & e.ones | (1 << e.frac_bits) - 1
+            near = [min(code, e.max_mag) for code in (heavy, heavy, heavy - (heavy & 1))]
         else:
             near = self.codes(e, 40, manner)
-        near += [code ^ e.signed << e.mag_bits for code in near] if manner != "bits" else []
+        if manner not in ("bits", "heavy") and self.one_in(2):  # opposites, which cancel
+            near += [code ^ e.signed << e.mag_bits for code in near]
         codes = ww.from_bits(near, f).bits
         return codes[self.numpy.integers(0, len(near), shape)]
 
     def round_code(self, e: Format) -> int:
-        code = self.finite_code(e, 0, self.pick([0, 1, 3]))
-        kept = code & ~((1 << max(e.frac_bits - self.between(0, 3), 0)) - 1)
-        return kept | self.between(0, 1) if self.one_in(3) else kept
+        """A few digits, then zeros or ones alone, but for the last: sums of these often tie."""
+        code = self.finite_code(e, 0, self.pick([0, 1, 3, 8, 16, 30]))
+        below = (1 << max(e.frac_bits - self.between(0, 3), 0)) - 1
+        code = code | below if self.one_in(3) else code & ~below
+        return code ^ 1 if self.one_in(4) else code
 
     def sprinkle(self, codes: np.ndarray, f: ww.Format, named: np.ndarray) -> None:
         """One to four codes that have names, and some beside each other: infinity beside NaN."""
@@ -191,16 +121,7 @@ class Draw(Units):
 
 
 MANNERS = ["bits", "numbers", "numbers", "numbers", "named", "few", "far", "ties", "ties", "edge"]
-SHORT_FORMS = {
-    "mac": lambda draw: draw.slots("product", "sum"),
-    "fma": lambda draw: draw.slots("sum"),
-    "tree": lambda draw: [f"fan={draw.between(1, 9)}", *draw.slots("product", "node", "sum")],
-    "dot": lambda draw: [*draw.slots("out"), *draw.lanes(), *draw.aligned()],
-    "kulisch": lambda draw: draw.slots("out"),
-    "fixedacc": lambda draw: [*draw.register(), *draw.slots("out")],
-    "kahan": lambda draw: draw.slots("product", "sum"),
-    "neumaier": lambda draw: draw.slots("product", "sum"),
-}
+MANNERS += ["heavy"]
 
 
 def drawn_format(draw: Draw) -> ww.Format:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import widthwise as ww
-from drawn import Draw, drawn_format
+from drawn import drawn_format
+from unit_texts import DrawUnits
 
 MOST_BITS = 150  # of a register and of all codes: Icarus takes long over more
 MOST_PRODUCTS = 6
@@ -24,7 +25,7 @@ OPERATIONS = {"add": 2, "subtract": 2, "multiply": 2, "muladd": 3, "convert": 1}
 def case(seed: str) -> Iterator[str]:
     if not shutil.which("iverilog"):
         sys.exit("SKIPPED: iverilog is not installed")
-    draw = Draw(seed)
+    draw = DrawUnits(seed)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "hw"
         design, options = exported(draw, folder)
@@ -36,7 +37,7 @@ def case(seed: str) -> Iterator[str]:
         return int(passed[1]) if passed else 0
 
 
-def exported(draw: Draw, folder: Path) -> tuple[str, dict]:
+def exported(draw: DrawUnits, folder: Path) -> tuple[str, dict]:
     """The first design that RTL is built of; those that say they are not are passed over."""
     while True:
         operates = draw.one_in(4)
@@ -56,7 +57,7 @@ def exported(draw: Draw, folder: Path) -> tuple[str, dict]:
         return design, options
 
 
-def operation_text(draw: Draw) -> str:
+def operation_text(draw: DrawUnits) -> str:
     name = draw.pick(list(OPERATIONS))
     formats = [f"{key}={drawn_format(draw)}" for key in "bc"[: OPERATIONS[name] - 1]]
     tininess = [f"tininess={draw.pick(['after', 'before'])}"]
@@ -64,7 +65,7 @@ def operation_text(draw: Draw) -> str:
     return f"{name}({drawn_format(draw)}, {', '.join(formats + out + tininess)})"
 
 
-def of_units(draw: Draw, u: ww.Unit) -> dict:
+def of_units(draw: DrawUnits, u: ww.Unit) -> dict:
     options: dict = {}
     if u.lanes == 0:
         options["lanes"] = draw.between(1, MOST_PRODUCTS)
