@@ -20,12 +20,12 @@ FLOATS = {
 }
 INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
 MOST_TEXTS = 60
-MOST_PLACES = 1500  # Python writes no integers of more than 4,300 digits in tens
+MOST_BITS = 1500  # Python writes no integers of more than 4,300 digits in tens
 
 
 def case(seed: str) -> Iterator[str]:
     draw = Draw(seed)
-    draw.usual = draw.one_in(2)
+    draw.usual, draw.exp_bits = draw.one_in(2), draw.pick([4, 5, 8, 8, 11])
     work = draw.pick([from_floats] * 4 + [to_floats] * 2 + [from_integers, from_texts])(draw)
     return (yield from differences(draw, work))
 
@@ -126,6 +126,6 @@ def spelt(draw: Draw, x: Fraction) -> str | Fraction:
     spellings = [x, f"{n:#x}/{x.denominator:#x}"]
     if x.denominator == 1 << places:
         spellings += [f"{n:#x}p-{places}"]
-    if x.denominator == 1 << places < 1 << MOST_PLACES:
+    if x.denominator == 1 << places and max(places, n.bit_length()) < MOST_BITS:
         spellings += [f"{n}p-{places}", f"{n * 5**places}e-{places}"]
     return draw.pick(spellings)

@@ -34,7 +34,7 @@ COMPARISONS += [f"{name}_signaling" for name in COMPARISONS] + ["not_equal", "un
 
 def case(seed: str) -> Iterator[str]:
     draw = Draw(seed)
-    draw.usual = draw.one_in(2)
+    draw.usual, draw.exp_bits = draw.one_in(2), draw.pick([4, 5, 8, 8, 11])
     work = draw.pick([rounding] * 6 + [exact, integral, integers, power, comparison])(draw)
     return (yield from differences(draw, work))
 

@@ -72,7 +72,7 @@ class DrawUnits(Draw):
     def close_text(self) -> str:
         """Digits that together are about those of a float or a double, in one range of exponents:
         where the fast engines begin to refuse."""
-        self.usual, self.exp_bits = True, self.between(4, 9)
+        self.usual, self.exp_bits = True, self.between(2, 9)
         total = self.pick([24, 24, 53]) + self.between(-3, 3)
         of_sum = self.pick([total // 2, self.between(2, total - 2), total - 2])
         random_bits = min(max(total - of_sum, 1), 17)

@@ -217,7 +217,9 @@ def result(op: str, to: Policy, how: How, operands: Sequence[Operand], place: in
     signalling = NV if any(x.signalling for x in operands) else 0
     first_nan = next((x for x in operands if x.cls == NAN), None)
     code, flags = delivered(replace(z, flags=z.flags | signalling), to, how, place)
-    if how.propagates and z.cls == NAN and first_nan:
+    if (
+        how.propagates and z.cls == NAN and first_nan and not z.flags
+    ):  # one that is made is canonical
         code = first_nan.code | 1 << to.fmt.frac_bits >> 1
     return code, flags
 
