@@ -1,8 +1,9 @@
 """Run every suite, print each one's counts and time, and the totals in the last line.
 
 `./dev test` calls this. The suites are the doctest executables Meson lists, the same ones of `lib`
-and `sim` again under AddressSanitizer and UBSan, pytest, and with --long the fuzzers and those of
-`lib` and `sim` once more, built for 64-bit Arm and run under qemu.
+and `sim` again under AddressSanitizer and UBSan, pytest, and with --long the fuzzers, of parsers
+and of arithmetic (tests/fuzz), and those of `lib` and `sim` once more, built for 64-bit Arm and run
+under qemu.
 
 A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
 Cases in TEST_SUITE("exhaustive"), and suites of nothing else, are not repeated under the
@@ -30,6 +31,8 @@ from configparser import ConfigParser
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzz.__main__ import PARTS
+
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
@@ -39,6 +42,7 @@ REPEATED_ROOMS = {"lib", "sim"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
 LONG_SLOWDOWN = 20
+LAST_CASE = 120  # seconds that a case of tests/fuzz may take when its time is up
 NOT_EXHAUSTIVE = ["-tse=*exhaustive*"]
 PYTEST_LIMIT = 1800  # seconds
 # What no package manager can add to a machine, or a run has not asked for.
@@ -70,7 +74,7 @@ def main() -> int:
     os.chdir(ROOT)
     if options.long:
         os.environ["WIDTHWISE_LONG"] = "1"
-    suites = chosen(all_suites(options.long), options.suites)
+    suites = chosen(all_suites(options), options.suites)
     began = time.monotonic()
     broken = [
         folder for folder, targets in targets_of(suites) if not build(folder, targets, options.jobs)
@@ -88,6 +92,9 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev test", description=__doc__)
     parser.add_argument("suites", nargs="*", help="names, or beginnings of names, of suites to run")
     parser.add_argument("--long", action="store_true", help="exhaustive tests, and the fuzzers")
+    parser.add_argument(
+        "--fuzz-seconds", type=float, default=300, help="of each of tests/fuzz, with --long; 300"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     return parser.parse_args()
 
@@ -95,7 +102,8 @@ def parse_arguments() -> argparse.Namespace:
 # --- Which suites there are -----------------------------------------------------------------------
 
 
-def all_suites(long: bool) -> list[Suite]:
+def all_suites(options: argparse.Namespace) -> list[Suite]:
+    long = options.long
     plain = [doctest_suite(PLAIN, test, 1) for test in meson_tests(PLAIN)]
     sanitized = [
         doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", NOT_EXHAUSTIVE)
@@ -104,6 +112,7 @@ def all_suites(long: bool) -> list[Suite]:
     python = [Suite("python", run_pytest, (PLAIN, PRETEND_GPU), alone=True)]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
+    fuzzers += [drawn_suite(part, options.fuzz_seconds) for part in PARTS] if long else []
     return plain + python + sanitized + fuzzers + (arm_suites() if long else [])
 
 
@@ -281,6 +290,19 @@ def fuzz_suite(test: dict) -> Suite:
         return Outcome(passed=int(good), failed=int(not good), checks=tried, output=text)
 
     return Suite(f"fuzz/{name}", run, target)
+
+
+def drawn_suite(part: str, seconds: float) -> Suite:
+    def run() -> Outcome:
+        command = [sys.executable, "tests/fuzz", part, "--seconds", str(seconds)]
+        status, text = output_of(command, seconds + LAST_CASE)
+        skips = re.findall(r"^SKIPPED: (.*)$", text, re.MULTILINE)
+        compared = re.search(r"^CASES: (\d+)$", text, re.MULTILINE)
+        good = status == 0
+        failed = int(not good and not skips)
+        return Outcome(int(good), failed, skips, int(compared[1]) if compared else 0, text)
+
+    return Suite(f"fuzz/{part}", run)
 
 
 # --- Judging and printing -------------------------------------------------------------------------

@@ -48,7 +48,7 @@ WIDE = ["binary64", "binary128", "e8m40", "e15m20", "e4m80", "e6m120"]
 
 
 class Units:
-    def __init__(self, seed: int):
+    def __init__(self, seed: int | str):
         self.random = random.Random(seed)
         self.exact_sums = False
 
@@ -247,7 +247,7 @@ class Units:
             u = self.any_unit()
             if self.one_in(6):
                 u = self.compensated(u)
-            if one_scale_a_group(u) and not (zeroless_group_nodes(u) or smallest_in_register(u)):
+            if has_answer(u):
                 return u
 
     # --- Operands -----------------------------------------------------------------------------
@@ -314,6 +314,10 @@ class Units:
 
 
 # --- Where dpu_ref.py and the page part, or dpu_ref.py has no answer ------------------------------
+
+
+def has_answer(u: Unit) -> bool:
+    return one_scale_a_group(u) and not (zeroless_group_nodes(u) or smallest_in_register(u))
 
 
 def is_p3109_of_one_digit(fmt: Format) -> bool:
