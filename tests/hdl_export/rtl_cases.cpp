@@ -200,6 +200,26 @@ std::vector<Dut> unit_duts(int count) {
   return duts;
 }
 
+Dut named_unit_dut(std::size_t which, int count, Random& random) {
+  const widthwise::Multiplier approximate = widthwise::mitchell();
+  const TestedUnit units[] = {
+      {"mac(e5m10)"},
+      {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+      {"fma(e5m10)", {.lanes = 3}},
+      {"fma(e4m3fn, sum=e8m23)", {.lanes = 3}},
+      {"kulisch(e4m3fn)", {.lanes = 4}},
+      {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 4}},
+      {"hopper.e4m3.f32"},
+      {"ampere.f16.f32"},
+      {"cdna3.f16"},
+      {"blackwell.nvfp4"},
+      {"mac(e5m10)", {.multiply = approximate}},
+  };
+  static_assert(std::size(units) == named_units);
+  const TestedUnit& u = units[which];
+  return dut("named", widthwise::parse_unit(u.text), count, random, u.options, u.options.multiply);
+}
+
 std::vector<Dut> preset_duts(int count) {
   Random random(11);
   std::vector<Dut> duts;
