@@ -1,11 +1,14 @@
 #include "readme.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "benches.hpp"
 #include "folder_templates.hpp"
 #include "printing.hpp"
 #include "vectors.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::hdl {
@@ -110,6 +113,23 @@ std::string files(std::string_view name, bool rtl) {
          row("bench/ Makefile", "what checks the RTL");
 }
 
+// What a reader may take it for (docs/semantics.md, T7 and D9).
+std::string kind_text(const Design& design) {
+  const Unit* unit = std::get_if<Unit>(&design);
+  if (!unit)
+    return "A single operation as IEEE 754 has it, with all its flags: signalling NaNs, and "
+           "operands\n"
+           "without a result as inf - inf, raise invalid (NV).\n\n";
+  std::string text =
+      "A multiply-accumulate unit, whose flags are those of its roundings: where y has a NaN, "
+      "neither\n"
+      "NaN operands nor a NaN made of infinities raise invalid (NV).";
+  if (unit->lanes == 1 && unit->a.fmt == unit->b.fmt)
+    text += fmt::format(" The operation that does is\n`muladd({})`, IEEE 754's fusedMultiplyAdd.",
+                        to_string(unit->a.fmt));
+  return text + "\n\n";
+}
+
 std::string port_note(const Port& port, const DesignRtl& rtl) {
   const std::string& name = port.bus.name;
   const bool sums = rtl.running != RunningSum::none;
@@ -191,6 +211,7 @@ std::string readme(const Design& design, const ConstantTable& table,
   return filled("README.md", {{"NAME", name},
                               {"DESCRIPTION", value_of<std::string>(table, "DESCRIPTION")},
                               {"SPEC", value_of<std::string>(table, "SPEC")},
+                              {"KIND", kind_text(design)},
                               {"PICTURE", picture(design, table, ports)},
                               {"FILES", files(name, rtl.has_value())},
                               {"RTL", rtl_text(name, rtl, reason)},

@@ -1,12 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "codes.hpp"
 #include "format_constants.hpp"
 #include "stages.hpp"
-#include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -27,15 +25,6 @@ Endings endings(const Rounder<Code>& to) {
 // Registers inside ww_deliver, and the stages that they stand behind.
 constexpr std::pair<std::string_view, const char*> register_places[] = {
     {"PIPE_NORMALISE", "normalise"}, {"PIPE_DENORMALISE", "denormalise"}, {"PIPE_ROUND", "round"}};
-
-// What the rounder is built for.
-void check_result(const Format& f) {
-  if (!f.all_normal()) return;
-  throw std::invalid_argument(fmt::format(
-      "rtl: {} is rounded to and has no subnormals; formats with subnormals are built (ftz flushes "
-      "them)",
-      to_string(f)));
-}
 
 }  // namespace
 
@@ -64,6 +53,7 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"SPARE", decimal(to.spare)},
           {"K", decimal(round.rm.random_bits)},
           {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
+          {"ALL_NORMAL", truth(f.all_normal())},
           {"TIES_TO_EVEN_CODE", truth(to.even_code)},
           {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
           {"EMIN", out_.exponent(f.emin())},
@@ -71,7 +61,7 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"HAS_ZERO", truth(f.zero)},
           {"HAS_NAN", truth(f.has_nan())},
           {"KEEPS_ZERO_SIGN", truth(to.keeps_zero_sign)},
-          {"FLUSH", truth(to.flush != Flush::keep)},
+          {"FLUSH", truth(to.flush != Flush::keep && !f.all_normal())},
           {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
           {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
           {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
@@ -122,7 +112,6 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
 
 void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
                             const RoundingPorts& ports) {
-  check_result(round.fmt);
   const Rounder<Code> to(round, tininess_);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
   const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},

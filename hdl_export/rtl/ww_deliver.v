@@ -10,6 +10,7 @@ module ww_deliver #(
   parameter integer SPARE = 0,
   parameter integer K = 0,
   parameter integer VARIANT = 0,
+  parameter ALL_NORMAL = 1'b0,
   parameter TIES_TO_EVEN_CODE = 1'b0,
   parameter TININESS_AFTER = 1'b1,
   parameter signed [XW-1:0] EMIN = -6,
@@ -79,18 +80,33 @@ module ww_deliver #(
   wire [EXP+FRAC-1:0] magnitude;
   wire lossy, tiny, over;
   ww_round #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
-             .TIES_TO_EVEN_CODE(TIES_TO_EVEN_CODE), .TININESS_AFTER(TININESS_AFTER),
-             .MAX_FINITE(MAX_FINITE)) round (
+             .ALL_NORMAL(ALL_NORMAL), .TIES_TO_EVEN_CODE(TIES_TO_EVEN_CODE),
+             .TININESS_AFTER(TININESS_AFTER), .MAX_FINITE(MAX_FINITE)) round (
     .rm(rm2), .sign(sign2), .subnormal(subnormal2), .by_one(by_one2), .field(field2),
     .sig(placed2), .normal(normal2), .random(random2), .magnitude(magnitude), .lossy(lossy),
     .tiny(tiny), .over(over));
+  wire [EXP+FRAC-1:0] ended;
+  wire ended_lossy, ended_tiny, ended_over;
+  generate
+    if (ALL_NORMAL) begin : g_gap
+      ww_gap #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
+               .HAS_ZERO(HAS_ZERO), .TININESS_AFTER(TININESS_AFTER),
+               .MAX_FINITE(MAX_FINITE)) gap (
+        .rm(rm2), .sign(sign2), .subnormal(subnormal2), .field(field2), .sig(placed2),
+        .rest_unbounded(normal2[K+1:0]), .random(random2), .magnitude(magnitude), .lossy(lossy),
+        .tiny(tiny), .over(over), .magnitude_out(ended), .lossy_out(ended_lossy),
+        .tiny_out(ended_tiny), .over_out(ended_over));
+    end else begin : g_subnormals
+      assign {ended, ended_lossy, ended_tiny, ended_over} = {magnitude, lossy, tiny, over};
+    end
+  endgenerate
 
   wire [CODE_BITS-1:0] packed_code;
   wire [EXP+FRAC-1:0] magnitude3;
   wire nan3, inf3, mixed3, invalid3, zero3, lossy3, tiny3, over3;
   ww_delay #(.N(PIPE_ROUND), .W(6 + 4 + EXP+FRAC + 3)) after_round (
     .clk(clk), .rst(1'b0), .enable(enable),
-    .d({beside2, sign2, rm2, magnitude, lossy, tiny, over}),
+    .d({beside2, sign2, rm2, ended, ended_lossy, ended_tiny, ended_over}),
     .q({nan3, inf3, mixed3, invalid3, zero3, sign3, rm3, magnitude3, lossy3, tiny3, over3}));
 
   ww_pack #(.EXP(EXP), .FRAC(FRAC), .IS_SIGNED(IS_SIGNED), .HAS_ZERO(HAS_ZERO), .HAS_NAN(HAS_NAN),

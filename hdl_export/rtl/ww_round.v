@@ -3,6 +3,7 @@
 //
 //   magnitude :  | field | 0 ... 0 |  +  | kept | spare zeros |  +  away
 //
+// The hidden one makes field the exponent's field; without subnormals it is that already.
 `default_nettype none
 module ww_round #(
   parameter integer EXP = 4,
@@ -11,6 +12,7 @@ module ww_round #(
   parameter integer K = 0,      // random bits
   parameter integer VARIANT = 0,
   parameter integer XW = 6,     // more than EXP
+  parameter ALL_NORMAL = 1'b0,  // no subnormals
   parameter TIES_TO_EVEN_CODE = 1'b0,  // not significand (docs/semantics.md, R4)
   parameter TININESS_AFTER = 1'b1,
   parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0}
@@ -26,7 +28,8 @@ module ww_round #(
 );
   localparam integer P = FRAC + 1 - SPARE;
   wire [P-1:0] kept = sig[P+K+1:K+2];
-  wire [XW+FRAC-1:0] cut = {field, {FRAC{1'b0}}} + {{(XW-1){1'b0}}, kept, {SPARE{1'b0}}};
+  wire [P-1:0] added = ALL_NORMAL ? kept & ~({{(P-1){1'b0}}, 1'b1} << (P - 1)) : kept;
+  wire [XW+FRAC-1:0] cut = {field, {FRAC{1'b0}}} + {{(XW-1){1'b0}}, added, {SPARE{1'b0}}};
   wire away, away_unbounded;
   ww_decide #(.K(K), .VARIANT(VARIANT)) decide (
     .rm(rm), .sign(sign), .odd(TIES_TO_EVEN_CODE ? cut[0] : kept[0]), .rest(sig[K+1:0]),

@@ -47,6 +47,8 @@ def export(
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
             "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
+            IEEE 754's fusedMultiplyAdd is "muladd(e5m10)"; "fma(e5m10)" is a unit, which has the
+            same results but flags of its roundings only.
         directory: made whole or not at all. One that stands there is replaced if it is empty or
             holds an earlier export and nothing else.
         name: of the top module; None: from the unit's text, 'hopper_e4m3_f32'.

@@ -75,8 +75,16 @@ void check(const SingleOperation& s) {
 Design parse_design(std::string_view text) {
   const Scanner in("design", text);
   const std::string_view name = name_ahead(in);
-  if (name != "fma" && find_operation(name)) return parse_single_operation(text);
-  return parse_unit(text);
+  if (name != "fma") {
+    if (find_operation(name)) return parse_single_operation(text);
+    return parse_unit(text);
+  }
+  try {
+    return parse_unit(text);
+  } catch (const ParseError& e) {
+    throw ParseError(fmt::format("{}; this is the unit, the operation is muladd", e.what()),
+                     e.line(), e.column());
+  }
 }
 
 std::string to_string(const Design& d) {

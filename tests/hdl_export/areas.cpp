@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -21,10 +22,20 @@ using widthwise::hdl::RtlOperation;
 constexpr std::string_view formats[] = {"e4m3fn",   "e5m2",     "e4m3fnuz", "e2m1fn",
                                         "bfloat16", "binary16", "binary32", "e6m9",
                                         "e8m15",    "e20m49",   "e15m112"};
-constexpr std::string_view units[] = {"mac(e5m10)",      "hopper.e4m3.f32",   "hopper.f16.f16",
-                                      "ampere.f16.f32",  "kulisch(e4m3fn)",   "blackwell.nvfp4",
-                                      "blackwell.mxfp4", "blackwell.e4m3.f32"};
-constexpr int kulisch_lanes = 4;
+constexpr std::string_view units[] = {
+    "mac(e5m10)",
+    "mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)",
+    "fma(e5m10)",
+    "hopper.e4m3.f32",
+    "hopper.f16.f16",
+    "ampere.f16.f32",
+    "cdna3.f16",
+    "kulisch(e4m3fn)",
+    "fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)",
+    "blackwell.nvfp4",
+    "blackwell.mxfp4",
+    "blackwell.e4m3.f32"};
+constexpr int lanes_at_once = 4;  // of units that take all of K
 
 // "| `fma e5m2` | 371 | 38 | 250 |"
 const std::regex table_row(R"(\| `(.*)` \| (\d+) \| (\d+) \| (\d+) \|)");
@@ -78,13 +89,13 @@ const std::vector<std::string>& area_rows() {
 }
 
 std::vector<RtlFile> row_files(const std::string& row) {
+  if (std::ranges::find(units, row) != std::end(units)) {
+    const widthwise::Unit unit = widthwise::parse_unit(row);
+    return rtl(unit, "dut", {.lanes = unit.lanes == 0 ? lanes_at_once : 0});
+  }
   std::istringstream words(row);
   std::string what, format, arrow, result;
   words >> what >> format >> arrow >> result;
-  if (format.empty()) {
-    const bool all_of_k = what.starts_with("kulisch");
-    return rtl(widthwise::parse_unit(what), "dut", {.lanes = all_of_k ? kulisch_lanes : 0});
-  }
   const widthwise::Operation o = widthwise::parse_operation(what);
   const auto operands = static_cast<std::size_t>(widthwise::arity(o));
   return rtl(RtlOperation{.operation = o,

@@ -106,6 +106,8 @@ int main() {
 }
 )";
 
+}  // namespace
+
 Verdicts read_verdicts(const std::string& output, bool tell) {
   Verdicts all;
   std::istringstream lines(output);
@@ -126,8 +128,6 @@ Verdicts read_verdicts(const std::string& output, bool tell) {
   }
   return all;
 }
-
-}  // namespace
 
 std::string digits(const std::byte* code, int width) {
   std::string text;
@@ -174,6 +174,25 @@ Verdicts Simulation::run_on(const std::vector<Dut>& duts, bool tell) {
 
 Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts) {
   return Simulation(with, duts).run_on(duts);
+}
+
+long check_verdicts(const std::vector<Dut>& duts, const Verdicts& verdicts) {
+  long vectors = 0;
+  for (const Dut& d : duts) {
+    CAPTURE(d.name);
+    REQUIRE(verdicts.contains(d.name));
+    const Verdict& v = verdicts.at(d.name);
+    CHECK(v.vectors == static_cast<long>(d.vectors.size()));
+    CHECK(v.vectors > 0);
+    CHECK(v.errors == 0);
+    vectors += v.vectors;
+  }
+  return vectors;
+}
+
+void check_all(HdlSimulator with, const std::vector<Dut>& duts) {
+  const long vectors = check_verdicts(duts, simulate(with, duts));
+  MESSAGE(duts.size() << " units, " << vectors << " vectors");
 }
 
 long faults(HdlSimulator with, const Dut& dut) {

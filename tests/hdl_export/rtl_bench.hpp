@@ -59,6 +59,11 @@ class Simulation {
 };
 
 Verdicts simulate(HdlSimulator with, const std::vector<Dut>& duts);
+Verdicts read_verdicts(const std::string& output, bool tell = true);
+
+// All vectors of all units were come to, and agree. How many there were.
+long check_verdicts(const std::vector<Dut>& duts, const Verdicts& verdicts);
+void check_all(HdlSimulator with, const std::vector<Dut>& duts);
 
 // How many vectors one unit fails or does not come to, and nothing said of them.
 long faults(HdlSimulator with, const Dut& dut);

@@ -32,6 +32,20 @@ constexpr const char* small_operations[] = {
     "convert binary16 -> e4m3fn",
     "convert bfloat16 -> e3m2fn",
     "convert e8m0fnu -> binary32",
+    // Results without subnormals, and without zero.
+    "add e4m3;sub=no e4m3;sub=no -> e4m3;sub=no",
+    "multiply e4m3;sub=no e4m3;sub=no -> e4m3;sub=no",
+    "multiply e5m2;sub=no e4m3fn -> e5m2;sub=no tininess=before",
+    "subtract e3m4;sub=no;inf=top;nan=negative_zero e4m3 -> e3m4;sub=no;inf=top;nan=negative_zero",
+    "add ue4m3;sub=no ue4m3;sub=no -> ue4m3;sub=no;ftz",
+    "multiply e5m0;sub=no;nan=all_ones e5m0;sub=no;nan=all_ones -> e5m0;sub=no;nan=all_ones",
+    "fma e2m1;sub=no;inf=no;nan=none e2m1fn e3m2;sub=no -> e2m1;sub=no;inf=no;nan=none",
+    "multiply e3m2;sub=no;zero=no e3m2;sub=no;zero=no -> e3m2;sub=no;zero=no;overflow=nan",
+    "convert binary16 -> e4m3;sub=no",
+    "convert e5m9;sub=no -> e4m3;sub=no sr5",
+    "convert e5m9;sub=no -> e4m3;sub=no sr1:half tininess=before",
+    "convert e5m9;sub=no -> e4m3;sub=no sr4:even",
+    "convert bfloat16 -> e8m0fnu",
 };
 
 }  // namespace
@@ -54,6 +68,9 @@ const std::vector<std::string>& wide_operations() {
         "fma e4m3fnuz e4m3fnuz e4m3fnuz -> e4m3fnuz",
         "convert e15m112 -> e8m15",
         "convert e5m10 -> e15m112",
+        "multiply e8m0fnu e8m0fnu -> e8m0fnu",
+        "fma e5m10;sub=no e5m10;sub=no e8m23 -> e5m10;sub=no",
+        "add e8m23;sub=no e8m23;sub=no -> e8m23;sub=no sr11:half",
     };
     for (const char* f : {"e4m3fn", "e5m2", "e4m3fnuz", "e2m1fn", "e8m7", "e5m10", "e8m23", "e6m9",
                           "e8m15", "e20m49", "e15m112"}) {
@@ -112,6 +129,8 @@ const TestedUnit tested_units[] = {
     {"fma(e5m10)", {.rounding_port = true}},
     {"fma(e4m3fn, sum=e8m23)"},
     {"fma(e8m23)"},
+    {"mac(e4m3fn, product=e5m7;sub=no:sr6, sum=e5m7;sub=no)", {.rounding_port = true}},
+    {"dot(e4m3;sub=no, c=e5m10;sub=no, out=e5m10;sub=no, lanes=4)", {.lanes = 8}},
     {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4)", {.rounding_port = true}},
     {"dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=12:rtz)", {.rounding_port = true}},
     {"dot(e5m2, c=e8m23, out=e8m23, lanes=5, align=9:rdn)"},
@@ -179,6 +198,26 @@ std::vector<Dut> unit_duts(int count) {
     duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
                        random, t.options));
   return duts;
+}
+
+Dut named_unit_dut(std::size_t which, int count, Random& random) {
+  const widthwise::Multiplier approximate = widthwise::mitchell();
+  const TestedUnit units[] = {
+      {"mac(e5m10)"},
+      {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"},
+      {"fma(e5m10)", {.lanes = 3}},
+      {"fma(e4m3fn, sum=e8m23)", {.lanes = 3}},
+      {"kulisch(e4m3fn)", {.lanes = 4}},
+      {"fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)", {.lanes = 4}},
+      {"hopper.e4m3.f32"},
+      {"ampere.f16.f32"},
+      {"cdna3.f16"},
+      {"blackwell.nvfp4"},
+      {"mac(e5m10)", {.multiply = approximate}},
+  };
+  static_assert(std::size(units) == named_units);
+  const TestedUnit& u = units[which];
+  return dut("named", widthwise::parse_unit(u.text), count, random, u.options, u.options.multiply);
 }
 
 std::vector<Dut> preset_duts(int count) {

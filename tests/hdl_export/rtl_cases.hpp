@@ -11,6 +11,10 @@ std::vector<Dut> all_duts(int count);         // the latter two
 std::vector<Dut> preset_duts(int count);      // a block, or a dot product, of every preset
 std::vector<Dut> multiplier_duts(int count);  // with multipliers that are not exact
 
+// Of those whose million vectors are wanted.
+inline constexpr std::size_t named_units = 11;
+Dut named_unit_dut(std::size_t which, int count, Random& random);
+
 // Small formats whose triples are too many for every run.
 std::vector<Dut> fma_duts(int count);
 inline constexpr const char* small_fma_formats[] = {"e4m3fn", "e5m2", "e4m3fnuz"};

@@ -24,7 +24,7 @@ struct Operands {
 };
 
 std::vector<Code> codes(const Format& f, std::size_t count, int kind, Random& random) {
-  const auto names = named(f);
+  const auto& names = named(f);
   const Code middle = random_code(f, random);
   std::vector<Code> all;
   for (std::size_t i = 0; i < count; ++i)

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <deque>
 #include <sstream>
 
 #include "widthwise/random.hpp"
@@ -34,8 +36,11 @@ Code random_code(const Format& f, Random& random) {
 }
 
 // Codes that a format's description speaks of, those beside them, and all these negative.
-std::vector<Code> named(const Format& f) {
-  std::vector<Code> all;
+const std::vector<Code>& named(const Format& f) {
+  static std::deque<std::pair<Format, std::vector<Code>>> known;  // finding them takes longest
+  const auto before = std::ranges::find(known, f, &std::pair<Format, std::vector<Code>>::first);
+  if (before != known.end()) return before->second;
+  std::vector<Code>& all = known.emplace_back(f, std::vector<Code>()).second;
   const auto add = [&](const Code& code) {
     all.push_back(code & mask(f.width()));
     if (f.is_signed) all.push_back((code | bit<Code>(f.width() - 1)) & mask(f.width()));

@@ -41,7 +41,7 @@ Dut running_dut(const std::string& name, const widthwise::Unit& unit,
 std::string hex(std::uint64_t x, int width);
 // Codes side by side, the first in the lowest bits.
 std::string bus_digits(const std::vector<Code>& codes, int width);
-std::vector<Code> named(const widthwise::Format& f);
+const std::vector<Code>& named(const widthwise::Format& f);
 Code random_code(const widthwise::Format& f, Random& random);
 Code near(const Code& code, const widthwise::Format& f, Random& random);
 // The codes of port rm, in the order of RoundingMode.

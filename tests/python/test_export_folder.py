@@ -257,6 +257,19 @@ def test_where_no_rtl_is_built_the_readme_says_why(tmp_path):
     assert "it was not asked for" in (tmp_path / "hw" / "README.md").read_text()
 
 
+def test_the_readme_tells_the_unit_fma_from_the_operation(tmp_path):
+    """docs/semantics.md, T7 and D9: inf * 0 is NaN in both, and invalid in one."""
+    said = {}
+    for design in ("fma(e4m3)", "muladd(e4m3)"):
+        ww.export(design, tmp_path / design, name="dut", vectors=0)
+        lines = (tmp_path / design / "vectors" / "dut.hex").read_text().splitlines()
+        said[design] = {line[9:] for line in lines if line.startswith("78 00")}
+    assert said == {"fma(e4m3)": {"7c 00"}, "muladd(e4m3)": {"7c 10"}}
+    unit, operation = ((tmp_path / d / "README.md").read_text() for d in said)
+    assert "`muladd(e4m3)`, IEEE 754's fusedMultiplyAdd" in unit
+    assert "as IEEE 754 has it" in operation and "fusedMultiplyAdd" not in operation
+
+
 # --- What the vectors meet ------------------------------------------------------------------------
 
 

@@ -65,6 +65,8 @@ TEST_CASE("a design is an operation where one's name stands in front of a bracke
   for (const char* unit : {"hopper.e4m3.f32", "mac(e5m10)", "fix24.sat", "dot(e4m3fn, lanes=4)"})
     CHECK(to_string(parse_design(unit)) == unit);
   CHECK_THROWS_WITH_AS(parse_design("add"), doctest::Contains("no unit 'add'"), ParseError);
+  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, tininess=before)"),
+                       doctest::Contains("the operation is muladd"), ParseError);
 }
 
 TEST_CASE("an operation's text that is wrong is refused with what it may be") {

@@ -36,7 +36,11 @@ def add_export(commands: Any) -> None:
         "widthwise export hopper.e4m3.f32 out/dot --name dot --vectors 10",
         "widthwise export 'multiply(e4m3fn)' out/mul --name mul_e4m3 --vectors 10 --json",
     )
-    command.add_argument("unit", metavar="UNIT", help="or an operation, as 'add(e4m3fn)'")
+    command.add_argument(
+        "unit",
+        metavar="UNIT",
+        help="or an operation, as 'add(e4m3fn)'; IEEE's fma is 'muladd(binary16)'",
+    )
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")
     command.add_argument(
