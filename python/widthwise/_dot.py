@@ -218,8 +218,8 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
     moved = with_axis_moved(terms, axis, -1)
-    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
-    return moved, ones.to_device(moved.device)
+    ones = np.repeat(_codes.from_integers([one], u.b), moved.shape[-1], axis=0)
+    return moved, Array._of(ones, u.b).to_device(moved.device)
 
 
 def with_axis_moved(x: Any, source: int, to: int) -> Any:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._array import Array
-from .._create import zeros
-from .._dot import Operands, Work
 from .._settings import several
 from .._table import Table, data_frame
 from .._unit import Several, Unit, as_units
 from .bounds import bound, likely_bound
 from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
-from .operands import (
-    ExactSums,
-    checked_lengths,
-    part,
-    shared_block,
-    study_operands,
-)
-from .registers import continued
-
-MOST_AT_ONCE = 1024  # terms that lie beside each other as wide as a register that holds them all
+from .operands import checked_lengths, shared_block, study_operands
 
 
 class Accumulation(ErrorGrowth):
@@ -235,125 +222,3 @@ def draws(unit: Unit) -> bool:
                 yield value
 
     return any(mode.startswith("sr") for mode in modes(unit.fields))
-
-
-# --- Terms that come in pieces -------------------------------------------------------------------
-
-
-def streamed(
-    pieces: Iterable[Any],
-    units: Several,
-    *,
-    seed: int = 0,
-    rounding: str = "rne",
-    confidence: float = 0.99,
-    engine: str = "auto",
-    threads: int | None = None,
-) -> Accumulation:
-    """The same of one sum or dot product whose terms come in pieces: only one is in memory.
-
-    Each piece continues what the unit's register holds, which is the whole sum bit for bit, unless
-    roundings draw: chains of blocks, promoted or not, and registers that add exactly or at a fixed
-    place, as `kulisch` and `fixedacc`. The lengths looked at are the pieces' ends.
-
-    Args:
-        pieces: values or Arrays (k,), which are summed, or pairs of them, or (a, b, scale_a,
-            scale_b) where the unit scales its blocks. All but the last are of a multiple of the
-            unit's lanes, of what it promotes at once and of a block that shares a scale.
-        seed: of stochastic rounding; piece i draws by seed + i.
-        Others: as in `accumulation`.
-    Raises:
-        ValueError: a unit that holds more than one number between its terms, as compensated sums
-            do, or needs all of them at once; a piece that ends within a block; no pieces.
-
-    >>> import widthwise as ww
-    >>> found = ww.study.streamed(([1.0] * 100 for _ in range(5)), "mac(bfloat16)")
-    >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
-    ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
-    """
-    chains = [Chain(unit, rounding, engine, threads) for unit in as_units(units)]
-    lengths: list[int] = []
-    for i, given in enumerate(pieces):
-        piece = piece_of(given)
-        for chain in chains:
-            chain.take(piece, seed + i)
-        lengths.append(chains[0].length)
-    if not lengths:
-        raise ValueError("pieces is empty; there is nothing to sum")
-    figures = {str(chain.unit): np.stack(chain.figures, axis=1)[None] for chain in chains}
-    return Accumulation(lengths, figures, {unit: [seed] for unit in figures}, confidence)
-
-
-class Piece(NamedTuple):
-    """Some terms of a sum or dot product, with the scales of their blocks where there are any."""
-
-    a: Any
-    b: Any = None
-    scale_a: Any = None
-    scale_b: Any = None
-
-    @property
-    def scales(self) -> tuple[Any, Any]:
-        return self.scale_a, self.scale_b
-
-
-def piece_of(given: Any) -> Piece:
-    if not isinstance(given, tuple):
-        return Piece(given)
-    if len(given) not in (2, 4):
-        raise ValueError(
-            f"pieces: one is a tuple of {len(given)}; a pair (a, b) is wanted, or (a, b, scale_a, "
-            "scale_b), and of a sum its terms alone"
-        )
-    return Piece(*given)
-
-
-class Chain:
-    """A unit's sum that goes on from piece to piece, and the exact one."""
-
-    def __init__(self, unit: Unit, rounding: str, engine: str, threads: int | None) -> None:
-        self.unit, self.rounding, self.engine, self.threads = unit, rounding, engine, threads
-        self.continued = continued(unit)
-        # A register's piece may go in by parts, but for random bits, which go by the place in it.
-        self.most = sys.maxsize if unit.lanes or draws(unit) else MOST_AT_ONCE * self.continued.step
-        self.length = 0
-        self.register: Array | None = None
-        self.exact: ExactSums | None = None
-        self.figures: list[np.ndarray] = []
-
-    def take(self, piece: Piece, seed: int) -> None:
-        unit, step = self.continued.goes_on, self.continued.step
-        if self.length % step:
-            raise ValueError(
-                f"pieces: one ended after {self.length} terms, within a block of unit "
-                f"{self.unit}; all but the last are of a multiple of {step}"
-            )
-        x = study_operands(unit, piece.a, piece.b, self.register, self.rounding, *piece.scales)
-        if x.shape != ():
-            raise ValueError(f"pieces: one makes sums of shape {x.shape}; they are of shape (k,)")
-        if self.exact is None:
-            self.exact = ExactSums(unit, x)
-        self.exact.add(x)
-        # A block of no terms would still align and round what the register holds.
-        for first in range(0, x.k if self.length else max(1, x.k), self.most):
-            self.advance(part(unit, x, first, min(x.k, first + self.most)), seed)
-        self.length += x.k
-        self.figures.append(self.exact.figures(self.unit, self.delivered(seed).reshape(1)))
-
-    def advance(self, x: Operands, seed: int) -> None:
-        if self.register is not None:
-            x.arrays[2] = self.register.reshape(1)
-        self.register = self.computed(self.continued.goes_on, x, seed)
-
-    def delivered(self, seed: int) -> Array:
-        """What the unit makes of its register."""
-        ends, register = self.continued.ends, self.register
-        assert register is not None
-        if ends is None:
-            return register
-        nothing = zeros((0,), ends.a)
-        return self.computed(ends, study_operands(ends, nothing, nothing, register, "rne"), seed)
-
-    def computed(self, unit: Unit, x: Operands, seed: int) -> Array:
-        work = Work(unit, x.k, self.engine, self.threads, seed, False, None, 1)
-        return work.run(x.bound(), 1, ())

@@ -114,7 +114,7 @@ def stagnation(
     kulisch(e8m7): every term of 10 moved the sum
     """
     u = as_unit(unit)
-    if why := why_no_moves(u):
+    if why := why_no_register(u):
         raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding)
     if x.operands.k == 0:
@@ -127,13 +127,6 @@ def stagnation(
         block = slice(i * u.lanes, (i + 1) * u.lanes)
         terms[block] &= has_sum(x.a[block], x.b[block])
     return Stagnation(str(u), np.repeat(moved, u.lanes)[: x.operands.k], terms)
-
-
-def why_no_moves(u: Unit) -> str | None:
-    """Why there is no register that terms move one after the other, or block by block."""
-    if "lane_permutation" in u.fields.get("chain", {}):
-        return "permutes its lanes: no register takes its terms in order"
-    return None if u.lanes else why_no_register(u)
 
 
 def has_sum(a: Array, b: Array) -> bool:
