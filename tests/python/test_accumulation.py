@@ -337,13 +337,34 @@ def test_units_that_scale_blocks_are_studied_and_streamed(unit):
 def test_a_dictionary_of_units_is_compared():
     units = study.orders("e5m10")
     found = study.accumulation([1.0] * 9, None, units)
-    assert found.units == [str(unit) for unit in units.values()]
+    assert found.units == list(units)
+    assert found.texts == {name: str(unit) for name, unit in units.items()}
     assert study.error_growth([1.0] * 9, None, units).units == found.units
-    assert ww.sweep(units, [1.0], [1.0])["unit"].tolist() == found.units
+    swept = ww.sweep(units, [1.0], [1.0])
+    assert swept["name"].tolist() == found.units
+    assert swept["unit"].tolist() == list(found.texts.values())
     once = (k for k in (3, 9))  # an iterator serves all units
     assert study.accumulation([1.0] * 9, None, units, lengths=once).lengths == [3, 9]
-    named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
-    assert study.error_growth([1.0] * 9, None, named).units == list(named)
+
+
+def test_what_a_dictionary_calls_its_units_labels_what_is_found():
+    named = {"ours": "mac(e5m2)", "the same": ww.Unit("mac(e5m2)"), "wide": "mac(e5m10)"}
+    found = study.accumulation([8.0] + [1.0] * 16, None, named, lengths=[1, 17])
+    assert [line.get_label() for line in found.plot().get_lines()] == list(named)
+    assert str(found.table()).splitlines()[2].split()[:2] == ["ours", "mac(e5m2)"]
+    assert {name: e[0, 0, -1] for name, e in found.error.items()} == {
+        "ours": -16,
+        "the same": -16,
+        "wide": 0,
+    }
+    pieces = [[8.0], [1.0] * 16]
+    growth = study.error_growth(pieces[0] + pieces[1], None, named, lengths=[1, 17])
+    for study_of, length in ((found, 2), (growth, 2), (study.streamed(pieces, named), 2)):
+        frame = study_of.to_dataframe()
+        assert list(frame.columns[:2]) == ["name", "unit"] and len(frame) == length * 3
+        assert frame["name"].tolist() == [name for name in named for _ in range(2)]
+        assert set(frame["unit"][frame["name"] != "wide"]) == {"mac(e5m2)"}
+    assert study.accumulation([1.0], None, "mac(e5m10)").table().columns[0] == "unit"
 
 
 def test_operands_that_are_no_numbers_have_no_end_of_error():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._settings import several
 from .._table import Table, data_frame
-from .._unit import Several, Unit, as_units
+from .._unit import Several, Unit, named_units
 from .bounds import bound, likely_bound
 from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
 from .operands import checked_lengths, shared_block, study_operands
@@ -31,16 +31,20 @@ class Accumulation(ErrorGrowth):
 
     def __init__(
         self,
+        units: Mapping[str, Unit],
         lengths: Sequence[int],
         figures: dict[str, np.ndarray],
         seeds: dict[str, list[int]],
         confidence: float,
     ) -> None:
-        super().__init__(lengths, figures)
+        super().__init__(units, lengths, figures)
         self.seeds = seeds
-        self.bounds = {u: np.array([bound(u, k) for k in self.lengths]) for u in self.units}
+        self.bounds = {
+            name: np.array([bound(u, k) for k in self.lengths]) for name, u in units.items()
+        }
         self.likely_bounds = {
-            u: np.array([likely_bound(u, k, confidence) for k in self.lengths]) for u in self.units
+            name: np.array([likely_bound(u, k, confidence) for k in self.lengths])
+            for name, u in units.items()
         }
 
     def table(self) -> Table:
@@ -50,22 +54,23 @@ class Accumulation(ErrorGrowth):
         >>> found.table().columns[:2], len(found.table())
         (['unit', 'mean error (ulp)'], 1)
         """
-        columns = ["unit", "mean error (ulp)", "max error (ulp)", "max relative error"]
+        columns = ["mean error (ulp)", "max error (ulp)", "max relative error"]
         rows = []
         for unit in self.units:
             condition = float(self.condition[unit][..., -1].max())
             limits = (self.bounds[unit][-1] * condition, self.likely_bounds[unit][-1] * condition)
             of_all = [float(self.ulps[unit][..., -1].mean())]
             of_all += [float(x[unit][..., -1].max()) for x in (self.ulps, self.relative)]
-            rows.append((unit, *of_all, condition, *map(float, limits)))
-        return Table([*columns, "condition", "bound", "likely bound"], rows)
+            rows.append((*self.labels(unit).values(), *of_all, condition, *map(float, limits)))
+        columns += ["condition", "bound", "likely bound"]
+        return Table([*self.labels(self.units[0]), *columns], rows)
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A tidy data frame of pandas or polars: a row for each unit, seed, dot product, length.
 
-        Columns: unit, seed, dot, length, exact, error (computed - exact), absolute, relative, ulps,
-        magnitude (the sum of the terms' magnitudes), condition (that over |exact|), bound and
-        likely_bound (of the absolute error).
+        Columns: name (of units in a dictionary), unit, seed, dot, length, exact, error (computed -
+        exact), absolute, relative, ulps, magnitude (the sum of the terms' magnitudes), condition
+        (that over |exact|), bound and likely_bound (of the absolute error).
 
         >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.to_dataframe()[["length", "error"]].values.tolist()
@@ -87,7 +92,8 @@ class Accumulation(ErrorGrowth):
             self.seeds[unit], np.arange(shape[1]), self.lengths, indexing="ij"
         )
         measures = ("exact", "error", "absolute", "relative", "ulps", "magnitude", "condition")
-        cases = {"unit": np.full(shape, unit), "seed": seeds, "dot": dots, "length": lengths}
+        labels = {key: np.full(shape, label) for key, label in self.labels(unit).items()}
+        cases = labels | {"seed": seeds, "dot": dots, "length": lengths}
         of_terms = self.magnitude[unit]
         with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
             limits = {
@@ -175,8 +181,8 @@ def accumulation(
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one. Matrix products and convolutions by
             `dots_of_matmul` and `dots_of_conv2d`.
-        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` and
-            `roundings` give.
+        units: one or several, ww.Unit or text, or a dictionary of them by names of your own, which
+            label what is found, as `orders` and `roundings` give.
         c: what the sums start at; None is +0.
         scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
         lengths: where to look along k, 1 to k; None: up to 48, evenly spaced in their logarithm.
@@ -196,19 +202,19 @@ def accumulation(
     >>> list(found.to_dataframe().columns[:5])
     ['unit', 'seed', 'dot', 'length', 'exact']
     """
-    chosen, drawn = as_units(units), several("seeds", seeds)
+    chosen, drawn = named_units(units), several("seeds", seeds)
     if not drawn:
         raise ValueError("seeds is empty; name one at least, as [0]")
     figures, of_units = {}, {}
     ends: list[int] = []
-    for done, unit in enumerate(chosen, 1):
+    for done, (name, unit) in enumerate(chosen.items(), 1):
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
-        ends = checked_lengths(ends or lengths, x.k, shared_block(chosen))
-        of_units[str(unit)] = drawn if draws(unit) else drawn[:1]
-        figures[str(unit)] = prefix_figures(unit, x, ends, of_units[str(unit)], engine, threads)
+        ends = checked_lengths(ends or lengths, x.k, shared_block(chosen.values()))
+        of_units[name] = drawn if draws(unit) else drawn[:1]
+        figures[name] = prefix_figures(unit, x, ends, of_units[name], engine, threads)
         if progress:
             progress(done, len(chosen))
-    return Accumulation(ends, figures, of_units, confidence)
+    return Accumulation(chosen, ends, figures, of_units, confidence)
 
 
 def draws(unit: Unit) -> bool:

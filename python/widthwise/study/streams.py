@@ -15,7 +15,7 @@ from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work, delivered
 from .._settings import checked_seed
-from .._unit import Several, Unit, as_units
+from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
 from .operands import ExactSums, part, study_operands
 from .registers import continued, register_alone, why_not_in_pieces
@@ -56,18 +56,21 @@ def streamed(
     >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
     ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
     """
-    chosen = as_units(units)
-    streams = [Stream(unit, sum_of(unit, seed, engine, threads), rounding) for unit in chosen]
+    chosen = named_units(units)
+    streams = {
+        name: Stream(unit, sum_of(unit, seed, engine, threads), rounding)
+        for name, unit in chosen.items()
+    }
     lengths: list[int] = []
     for given in pieces:
         piece = piece_of(given)
-        for stream in streams:
+        for stream in streams.values():
             stream.take(piece)
-        lengths.append(streams[0].length)
+        lengths.append(stream.length)
     if not lengths:
         raise ValueError("pieces is empty; there is nothing to sum")
-    figures = {str(stream.unit): np.stack(stream.figures, axis=1)[None] for stream in streams}
-    return Accumulation(lengths, figures, {unit: [seed] for unit in figures}, confidence)
+    figures = {name: np.stack(s.figures, axis=1)[None] for name, s in streams.items()}
+    return Accumulation(chosen, lengths, figures, {name: [seed] for name in chosen}, confidence)
 
 
 class Piece(NamedTuple):
