@@ -109,7 +109,10 @@ def test_the_account_ends_where_numbers_end():
 
 def test_sources_print_plot_and_become_frames():
     found = study.sources([8.0, 1.125] * 3, [1.0, 1.125] * 3, "mac(e4m3fn)")
-    assert "sum of magnitudes" in repr(found) and "<table>" in found._repr_html_()
+    for shown in (repr(found), found._repr_html_()):
+        assert shown.count("mac(e4m3fn): computed - exact = 0.2031") == 1
+        assert "sum of magnitudes" in shown
+    assert "<table>" in found._repr_html_()
     for library in ("pandas", "polars"):
         frame = found.to_dataframe(library)
         assert list(frame.columns) == ["step", "source", "error"]
@@ -121,7 +124,9 @@ def test_sources_print_plot_and_become_frames():
     _, ax = plt.subplots()
     assert found.plot(ax) is ax
     assert [line.get_label() for line in ax.get_lines()] == ["product rounding", "sum rounding"]
-    assert ax.get_lines()[0].get_ydata()[-1] == found.total("product rounding")
+    for line, source in zip(ax.get_lines(), ("product rounding", "sum rounding"), strict=True):
+        assert line.get_ydata()[-1] == found.total(source)
+        assert line.get_xdata()[-1] == 6  # to the end, wherever the source's last error lies
     plt.close("all")
 
 

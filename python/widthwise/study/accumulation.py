@@ -149,11 +149,18 @@ class Accumulation(ErrorGrowth):
             ax.fill_between(
                 self.lengths, drawable(low), drawable(high), color=colours[unit], alpha=0.2, lw=0
             )
+        if band:
+            share = f"where {band:.0%} of seeds and sums lie"
+            ax.fill_between([], [], color="gray", alpha=0.2, lw=0, label=share)
         for unit in self.units if bounds else []:
             scale = self.condition if measure == "relative" else self.magnitude
             largest = over_dots(scale[unit]).max(axis=0)
             for line, style in ((self.bounds, "--"), (self.likely_bounds, ":")):
                 ax.plot(self.lengths, drawable(line[unit] * largest), style, color=colours[unit])
+        if bounds:
+            ax.plot([], [], "--", color="gray", label="bound of the largest")
+            ax.plot([], [], ":", color="gray", label="likely bound of the largest")
+        ax.legend(fontsize="small")
         return ax
 
 

@@ -121,11 +121,16 @@ class ErrorGrowth:
         named = self.units != list(self.texts.values())
         return ({"name": unit} if named else {}) | {"unit": self.texts[unit]}
 
+    def _title(self) -> str:
+        return f"error after {self.lengths[-1]} products"
+
     def __repr__(self) -> str:
-        return f"error after {self.lengths[-1]} products\n{self.table()}"
+        return f"{self._title()}\n{self.table()}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        from ..display.style import Card
+
+        return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of pandas or polars: a row for each unit and length.

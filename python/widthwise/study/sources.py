@@ -102,14 +102,19 @@ class Sources:
         ]
         return Table(["source", "errors", "sum", "sum of magnitudes"], rows)
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
             ends = f"computed - exact = {nearest(self.total()):.4g}"
-        return f"{self.unit}: {ends}\n{self.table()}"
+        return f"{self.unit}: {ends}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{self.table()}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        from ..display.style import Card
+
+        return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of pandas or polars: step, source, error.
@@ -134,6 +139,7 @@ class Sources:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots()
+        end = max((e.step for e in self.errors), default=-1) + 1
         for source in SOURCES:
             so_far, steps, sums = Fraction(), [0], [0.0]
             for e in self.errors:
@@ -142,7 +148,7 @@ class Sources:
                     steps.append(e.step + 1)
                     sums.append(nearest(so_far))
             if len(steps) > 1:
-                ax.step(steps, sums, where="post", label=source)
+                ax.step([*steps, end], [*sums, sums[-1]], where="post", label=source)
         ax.set_xlabel("products summed")
         ax.set_ylabel("error so far, computed - exact")
         ax.legend(fontsize="small")
