@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ._dot import (
     spread,
 )
 from ._product import Multiplier, bound_multiplier
-from ._settings import checked_seed, checked_threads
+from ._settings import checked_seed, checked_threads, whole
 from ._unit import Unit, as_unit
 
 Pair = int | tuple[int, int]
@@ -169,6 +168,8 @@ def conv1d(
         Others: as in `ww.conv2d`, of the one axis.
     Returns:
         An Array of unit.result_format, (signals, filters, length), or without signals.
+    Raises:
+        ValueError: sizes do not fit.    TypeError: an operand is not what the unit takes.
 
     >>> import widthwise as ww
     >>> x, w = ww.array([[1.0, 2, 4, 8]], "e5m10"), ww.array([[[1.0, 1]]], "e5m10")
@@ -224,17 +225,6 @@ def check_channels(x: Any, w: Any, channels: int, own: int, groups: int) -> None
             f"x has {channels} channels, w takes {own} and groups = {groups}: w's second axis has "
             "to be x's channels / groups"
         )
-
-
-def whole(name: str, value: Any) -> int:
-    """An integer that is not negative."""
-    try:
-        n = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
-    if not 0 <= n < 1 << 63:
-        raise ValueError(f"{name} = {n}: it may be 0 to 2^63 - 1")
-    return n
 
 
 def pair(name: str, value: Any) -> tuple[int, int]:

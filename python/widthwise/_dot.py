@@ -84,6 +84,7 @@ def matmul(
 
     Args:
         a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k.
+        unit: a ww.Unit or its text.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
         engine, threads, seed, flags, multiplier: as in `ww.dot`.
@@ -137,7 +138,10 @@ def sum(
         c: what is added to, of the shape without the axis; None: +0.
         engine, threads, seed, flags: as in `ww.dot`.
     Returns:
-        An Array of the unit's result format without the axis; with `flags` a pair.
+        An Array of the unit's result format, of x's shape without the axis; with `flags` a pair.
+    Raises:
+        ValueError: the unit's b has no 1, an axis that x has not, a c of another shape.
+        TypeError: x or c is not what the unit takes.
 
     >>> import widthwise as ww
     >>> ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)")
@@ -168,7 +172,10 @@ def cumsum(
         c: of the shape of x without the axis; None is +0.
         Others: as in `ww.dot`.
     Returns:
-        An Array of unit.result_format, of x's shape.
+        An Array of unit.result_format, of x's shape; with `flags` a pair.
+    Raises:
+        ValueError: the unit's b has no 1, an axis that x has not, a c of another shape.
+        TypeError: x or c is not what the unit takes.
 
     >>> import widthwise as ww
     >>> ww.cumsum(ww.array([256.0, 1, 1, 2], "bfloat16"), unit="mac(bfloat16)")
@@ -217,6 +224,9 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
+    if not -terms.ndim <= axis < terms.ndim:
+        ends = f"{-terms.ndim} to {terms.ndim - 1}"
+        raise ValueError(f"axis = {axis}: x has shape {terms.shape}, and it may be {ends}")
     moved = with_axis_moved(terms, axis, -1)
     ones = np.repeat(_codes.from_integers([one], u.b), moved.shape[-1], axis=0)
     return moved, Array._of(ones, u.b).to_device(moved.device)

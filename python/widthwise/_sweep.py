@@ -95,6 +95,8 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     Args:
         text: a unit's text with the parameters in braces.
         parameters: the values that each one takes.
+    Returns:
+        A Grid: a sequence of texts, whose `.parameters` has the values of each.
     Raises:
         ValueError: a parameter that the text does not have, or one of it that has no values.
         TypeError: a single value.
@@ -187,6 +189,8 @@ def sweep(
             faster) many units are computed and measured together; means and norms are summed in
             another order there, and may differ in their last digits.
         progress: called with (units done, of how many) as they are done.
+    Returns:
+        A SweepResult: a row for every unit.
     Raises:
         ValueError: no units, a metric that is not there, shapes that do not match, a unit that
             cannot be swept.

@@ -76,6 +76,8 @@ def verify(
         args: its operands; without them n random and directed ones are drawn, of `format`, for a
             unit n dot products of length k.
         to: the results' format, if not the operands'.
+        rounding, tininess, nan: of an operation, as in `ww.add`.
+        seed: of what is drawn, and of stochastic rounding.
         k, c, scale_a, scale_b: of a unit's dot products, as in `ww.dot`.
         vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
     Returns:

@@ -1,12 +1,11 @@
 """ww.study.streamed: sums in pieces are the whole ones, in the memory of a piece."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import widthwise as ww
+from peak_memory import printed_by
 from widthwise import study
 
 CONTINUED = [
@@ -123,23 +122,19 @@ def test_units_that_scale_blocks_are_studied_and_streamed(unit):
 
 
 STREAM = """
-import re, sys
-from pathlib import Path
+import sys
 import numpy as np
 import widthwise as ww
-
-def most():  # of this program's own; getrusage begins with what its parent had
-    return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
 def pieces(count):
     for i in range(count):
         if i == 2:
-            memory.append(most())
+            memory.append(peak())
         yield np.full(100_000, 0.1)
 
 memory = []
 found = ww.study.streamed(pieces(int(sys.argv[1])), sys.argv[2:])
-print((most() - memory[0]) / 1024, found.lengths[-1], *(e[0, 0, -1] for e in found.error.values()))
+print(peak() - memory[0], found.lengths[-1], *(e[0, 0, -1] for e in found.error.values()))
 """
 
 
@@ -147,10 +142,8 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
     long = "WIDTHWISE_LONG" in os.environ
     others = ["kahan(bfloat16)", "mac(bfloat16, sum=bfloat16:sr8)", "kulisch(bfloat16)"]
     pieces, units = (100, ["mac(bfloat16)", *others]) if long else (20, ["mac(bfloat16)"])
-    command = [sys.executable, "-c", STREAM, str(pieces), *units]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    grown, length, *errors = map(float, done.stdout.split())
-    assert grown < 2  # MiB; the codes alone of what follows the second piece take 3.4, or 19
+    grown, length, *errors = printed_by(STREAM, str(pieces), *units)
+    assert grown < 2e6  # the codes alone of what follows the second piece take 3.6e6, or 20e6
     tenth = ww.array(0.1, "bfloat16").to_fractions().item()
     exact = length * tenth
     assert length == pieces * 100_000

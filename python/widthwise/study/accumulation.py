@@ -199,6 +199,8 @@ def accumulation(
         confidence: of the likely bound.
         engine, threads: as in `ww.dot`.
         progress: called with (units done, of how many).
+    Returns:
+        An Accumulation: figures of shape (seeds, dot products, lengths) for each unit.
     Raises:
         ValueError: no units, scales that a unit wants or does not take, lengths that are not there.
 

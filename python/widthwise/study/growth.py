@@ -214,6 +214,10 @@ def error_growth(
         lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm. All but k
             are multiples of a block that shares a scale.
         rounding: of values to the operands' formats.
+    Returns:
+        An ErrorGrowth: figures of shape (dot products, lengths) for each unit.
+    Raises:
+        ValueError: no units, scales that a unit wants or does not take, lengths that are not there.
 
     >>> import widthwise as ww
     >>> ones, units = [1.0] * 16, ["mac(e5m2)", "kulisch(e5m2)"]
@@ -260,7 +264,9 @@ def product_errors(
     """|computed - exact| of the matrix product c + a @ b that the unit computed.
 
     Args:
+        unit: as `ww.Unit` takes it.
         a, b, c: (m, k), (k, n), and what broadcasts to (m, n), in the unit's formats.
+        computed: (m, n), in its result's.
     Returns:
         In units of the last place of the result's format, and relative to the exact value.
     Raises:

@@ -161,6 +161,10 @@ def dots_of_matmul(a: Any, b: Any) -> tuple[Any, Any]:
 
     Args:
         a, b: values or Arrays, (m, k) and (k, n).
+    Returns:
+        The rows of a and the columns of b, without a copy, to be broadcast against each other.
+    Raises:
+        ValueError: they are not of such shapes.
 
     >>> import widthwise as ww
     >>> a, b = ww.study.dots_of_matmul([[1.0, 2.0]], [[3.0], [4.0]])
@@ -180,8 +184,11 @@ def dots_of_conv2d(
 
     Args:
         x, w: values, (images, channels, height, width) and (filters, channels, rows, columns).
+        stride, padding: as in `ww.conv2d`.
     Returns:
         Windows (images, 1, height, width, k) of the output's size, and weights (filters, 1, 1, k).
+    Raises:
+        ValueError: x or w is of another shape, or no window of w fits into x.
 
     >>> import widthwise as ww
     >>> windows, weights = ww.study.dots_of_conv2d([[[[1.0, 2, 4]]]], [[[[1.0, -1]]]])

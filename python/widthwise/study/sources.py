@@ -166,6 +166,8 @@ def sources(
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+    Returns:
+        Sources: the steps' errors, exact, whose sum is the result's.
     Raises:
         ValueError: a unit whose sums are compensated or whose C comes last: what is lost there on
             the way is not lost to the result. An operand that is no number.

@@ -103,6 +103,8 @@ def stagnation(
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+    Returns:
+        A Stagnation: the swallowed terms' indices, and from where on the sum stands still.
     Raises:
         ValueError: a unit with no such register, and why: one that permutes its lanes, or aligns
             all of k to the largest or adds them in a tree. No terms.

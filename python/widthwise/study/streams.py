@@ -14,7 +14,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work, delivered
-from .._settings import checked_seed
+from .._settings import checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
 from .operands import ExactSums, part, study_operands
@@ -47,6 +47,8 @@ def streamed(
             aligns draws those of piece i by seed + i, which a sum in one piece would not.
         engine: as in `ww.dot`; what compensates or draws goes on in the reference alone.
         Others: as in `accumulation`.
+    Returns:
+        An Accumulation: figures of shape (1, 1, pieces) for each unit.
     Raises:
         ValueError: a unit that needs all terms at once, as those that align them to the largest do;
             a piece that ends within a block; no pieces.
@@ -148,6 +150,7 @@ def sum_of(unit: Unit, seed: int, engine: str, threads: int | None) -> Sum:
         raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
     if register_alone(unit) and not (unit.lanes and draws(unit)):
         return PassedOn(unit, seed, engine, threads)
+    checked_threads(threads)
     return Held(unit, seed, engine)
 
 
