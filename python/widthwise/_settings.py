@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class How(NamedTuple):
+    """How products are computed, as `ww.dot` takes it and what leads to it hands it on."""
+
+    engine: str = "auto"
+    threads: int | None = None
+    seed: int = 0
+    flags: bool = False
+    multiplier: Any = None
 
 
 def checked_seed(seed: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-CELL = "padding:1px 8px;font-family:monospace;white-space:nowrap"
+CELL = "padding:1px 6px;font-family:monospace;font-size:0.9em;white-space:nowrap"
 
 
 class Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._settings import several
+from .._settings import How, several
 from .._table import Table, data_frame
 from .._unit import Several, Unit, named_units
 from .bounds import bound, likely_bound
@@ -220,7 +220,8 @@ def accumulation(
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
         ends = checked_lengths(ends or lengths, x.k, shared_block(chosen.values()))
         of_units[name] = drawn if draws(unit) else drawn[:1]
-        figures[name] = prefix_figures(unit, x, ends, of_units[name], engine, threads)
+        runs = [How(engine, threads, seed) for seed in of_units[name]]
+        figures[name] = prefix_figures(unit, x, ends, runs)
         if progress:
             progress(done, len(chosen))
     return Accumulation(chosen, ends, figures, of_units, confidence)

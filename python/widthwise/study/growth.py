@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Operands, Work, operand, spread
+from .._settings import How
 from .._table import Table, data_frame
 from .._unit import Several, Unit, as_unit, named_units
 from .operands import (
@@ -231,7 +232,7 @@ def error_growth(
     for name, unit in compared.items():
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
         chosen = checked_lengths(chosen or lengths, x.k, shared_block(compared.values()))
-        figures[name] = prefix_figures(unit, x, chosen, [0])[0]
+        figures[name] = prefix_figures(unit, x, chosen, [How()])[0]
     return ErrorGrowth(compared, chosen, figures)
 
 
@@ -239,20 +240,18 @@ def prefix_figures(
     unit: Unit,
     x: Operands,
     lengths: Sequence[int],
-    seeds: Sequence[int],
-    engine: str = "auto",
-    threads: int | None = None,
+    runs: Sequence[How],
 ) -> np.ndarray:
-    """FIGURES of each seed's dot products that end at the lengths: (seeds, count, lengths, …)."""
-    found = np.empty((len(seeds), x.count, len(lengths), len(FIGURES)))
+    """FIGURES of each run's dot products that end at the lengths: (runs, count, lengths, …)."""
+    found = np.empty((len(runs), x.count, len(lengths), len(FIGURES)))
     exact = ExactSums(unit, x)
     done = 0
     for i, length in enumerate(lengths):
         exact.add(part(unit, x, done, length))
         done = length
         prefix = part(unit, x, 0, length)
-        for j, seed in enumerate(seeds):
-            work = Work(unit, length, engine, threads, seed, False, None, x.count)
+        for j, how in enumerate(runs):
+            work = Work(unit, length, x.count, how)
             computed = work.run(prefix.bound(), x.count, (x.count,))
             found[j, :, i] = exact.figures(unit, computed)
     return found

@@ -14,7 +14,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
 from .._dot import Operands, Work, delivered
-from .._settings import checked_seed, checked_threads
+from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
 from .operands import ExactSums, part, study_operands
@@ -159,7 +159,7 @@ class PassedOn:
 
     def __init__(self, unit: Unit, seed: int, engine: str, threads: int | None) -> None:
         self.unit, self.ends, self.step = continued(unit)
-        self.where = (engine, threads)
+        self.how = How(engine, threads)
         self.seed, self.pieces = seed, 0
         # A register's piece may go in by parts, but for random bits, which go by the place in it.
         parts = not unit.lanes and not draws(self.unit)
@@ -184,8 +184,7 @@ class PassedOn:
         return self.computed(self.ends, x, self.seed)
 
     def computed(self, unit: Unit, x: Operands, seed: int) -> Array:
-        work = Work(unit, x.k, *self.where, seed, False, None, 1)
-        return work.run(x.bound(), 1, ())
+        return Work(unit, x.k, 1, self.how._replace(seed=seed)).run(x.bound(), 1, ())
 
 
 class Held:
