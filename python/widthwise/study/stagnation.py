@@ -13,7 +13,7 @@ from .._create import from_bits
 from .._dot import Operands, dot
 from .._trace import trace
 from .._unit import Unit, as_unit
-from .operands import OneDot, one_dot, running_sums
+from .operands import OneDot, one_dot, running_sums, unscaled
 from .registers import register_format, unit_of, why_no_register
 
 
@@ -118,7 +118,7 @@ def stagnation(
     u = as_unit(unit)
     if why := why_no_register(u):
         raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
-    x = one_dot(u, a, b, c, rounding)
+    x = one_dot(unscaled(u), a, b, c, rounding)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
     terms = ~(iszero(x.a) | iszero(x.b))
