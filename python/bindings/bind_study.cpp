@@ -74,6 +74,42 @@ class ExactSums {
   std::vector<ExactSum> sums_;
 };
 
+// One dot product whose operands come in pieces: the reference's own state between two blocks.
+class RunningSum {
+ public:
+  // Starts at the operands' c.
+  RunningSum(const Unit& unit, const Operands& x, std::uint64_t seed)
+      : unit_(unit), reference_(make_reference(unit, lanes())) {
+    MatrixProduct p = product_batch(unit_, x).at(unit_, 0);
+    p.seed = seed;
+    sum_ = reference_->start(p);
+  }
+
+  // The whole blocks of them.
+  void add(const Operands& x) {
+    const MatrixProduct p = product_batch(unit_, x).at(unit_, 0);
+    in_slices(p.k / lanes(), slice_of(lanes()),
+              [&](std::size_t first, std::size_t count) { advance(p, first, first + count); });
+  }
+
+  // What the unit delivers if what is left of them, less than a block, is the last.
+  void deliver(const Operands& x, py::array result) const {
+    MatrixProduct p = product_batch(unit_, x).at(unit_, 0);
+    p.result = place(result_round(unit_).fmt, result, 1);
+    sum_->deliver(p, p.k - p.k % lanes());
+  }
+
+ private:
+  std::size_t lanes() const { return static_cast<std::size_t>(unit_.lanes); }
+  void advance(const MatrixProduct& p, std::size_t block, std::size_t end) {
+    for (; block < end; ++block) sum_->advance(p, block * lanes());
+  }
+
+  Unit unit_;
+  std::unique_ptr<ReferenceUnit> reference_;
+  std::unique_ptr<RunningDot> sum_;
+};
+
 void fill(const Format& f, std::uint64_t seed, const std::vector<py::array>& operands) {
   std::vector<void*> at;
   std::size_t count = 0;
@@ -92,5 +128,9 @@ void bind_study(py::module_& m) {
       .def(py::init<const Unit&, const Operands&>())
       .def("add", &ExactSums::add)
       .def("deviations", &ExactSums::deviations);
+  py::class_<RunningSum>(m, "RunningSum")
+      .def(py::init<const Unit&, const Operands&, std::uint64_t>())
+      .def("add", &RunningSum::add)
+      .def("deliver", &RunningSum::deliver);
   m.def("random_operands", &fill);
 }

@@ -28,6 +28,8 @@ def evaluate(steps: Iterable[tuple[Any, ...]], *, flags: bool = False, **arrays:
             dict as of `ww.add`, or left out. A name may be given again.
         arrays: Arrays by name; NumPy's broadcasting.
         flags: deliver (result, uint8 flags that any step raised: NX 1, UF 2, OF 4, DZ 8, NV 16).
+    Returns:
+        An Array of the last step's format and the arrays' common shape; with `flags` a pair.
     Raises:
         ValueError: a name that no step before has given, or the wrong number of operands.
         TypeError: operands of several formats, and no format is given.

@@ -11,7 +11,7 @@ from . import _codes
 from . import _widthwise as core
 from ._device import DeviceArray, DeviceBytes, gpu_of_all, queue, spread_there
 from ._format import Format, optional_format
-from ._operands import broadcast, common_shape, operands
+from ._operands import broadcast, common_shape, operand, operands
 
 
 def compute(
@@ -136,7 +136,15 @@ total_order_magnitude = comparison(
 
 
 def not_equal(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
-    """x and y differ, or one is NaN. A quiet NaN raises nothing. As `ww.equal`, turned.
+    """x and y differ, or one is NaN. A quiet NaN raises nothing (IEEE 754-2019, 5.11).
+
+    Args:
+        x, y, format, flags: as in `ww.equal`.
+    Returns:
+        Booleans of the common shape; with `flags` a pair.
+    Raises:
+        TypeError: an operand is floats, or codes without a format.
+        ValueError: shapes that do not broadcast.
 
     >>> import widthwise as ww
     >>> ww.not_equal(ww.array([1.0, float("nan")], "e5m10"), ww.array(1.0, "e8m7"))
@@ -157,7 +165,8 @@ def asked_there(ask: Callable[..., None], x: DeviceArray) -> np.ndarray:
     return answers.here()
 
 
-def class_numbers(x: Any) -> np.ndarray:
+def class_numbers(given: Any, format: str | Format | None = None) -> np.ndarray:
+    x = operand("x", given, optional_format(format))
     if isinstance(x, DeviceArray):
         return asked_there(core.device_classify, x)
     return core.classify(x.format._core, np.ascontiguousarray(x.bits)).reshape(x.shape)
@@ -167,14 +176,17 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     """The class of each number, as text of x's shape (IEEE 754-2019, 5.7.2).
 
     Args:
-        x: an Array, a DeviceArray, or codes with `format`.
+        x: an Array, a DeviceArray, or unsigned integers as codes of `format`.
+    Returns:
+        Names of 5.7.2's ten classes, as str.
+    Raises:
+        TypeError: x is floats, or codes without a format.
 
     >>> import widthwise as ww
     >>> list(map(str, ww.classify(ww.array([0.0, -1.0, float("inf")], "e5m10"))))
     ['positive_zero', 'negative_normal', 'positive_infinity']
     """
-    (a,) = operands({"x": x}, optional_format(format))
-    return CLASSES[class_numbers(a)]
+    return CLASSES[class_numbers(x, format)]
 
 
 ZEROS = np.char.endswith(CLASSES, "_zero")
@@ -193,31 +205,52 @@ def signbit(x: Any) -> np.ndarray:
     return (top & _codes.sign_bit(x.format)) != 0
 
 
-def isnan(x: Any) -> np.ndarray:
-    """Whether each is NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
+def isnan(x: Any, *, format: str | Format | None = None) -> np.ndarray:
+    """Whether each is NaN (IEEE 754-2019, 5.7.2).
+
+    Args:
+        x, format: as in `ww.classify`.
+    Returns:
+        Booleans of x's shape.
+    Raises:
+        TypeError: x is floats, or codes without a format.
 
     >>> import widthwise as ww
     >>> ww.isnan(ww.array([1.0, float("nan")], "e5m10"))
     array([False,  True])
     """
-    return class_numbers(x) < NANS
+    return class_numbers(x, format) < NANS
 
 
-def isinf(x: Any) -> np.ndarray:
-    """Whether each is an infinity: booleans of x's shape (IEEE 754-2019, 5.7.2).
+def isinf(x: Any, *, format: str | Format | None = None) -> np.ndarray:
+    """Whether each is an infinity (IEEE 754-2019, 5.7.2).
+
+    Args:
+        x, format: as in `ww.classify`.
+    Returns:
+        Booleans of x's shape.
+    Raises:
+        TypeError: x is floats, or codes without a format.
 
     >>> import widthwise as ww
     >>> ww.isinf(ww.array([1.0, float("-inf")], "e5m10"))
     array([False,  True])
     """
-    return np.isin(class_numbers(x), INFINITIES)
+    return np.isin(class_numbers(x, format), INFINITIES)
 
 
-def isfinite(x: Any) -> np.ndarray:
-    """Whether each is neither an infinity nor NaN: booleans of x's shape (IEEE 754-2019, 5.7.2).
+def isfinite(x: Any, *, format: str | Format | None = None) -> np.ndarray:
+    """Whether each is neither an infinity nor NaN (IEEE 754-2019, 5.7.2).
+
+    Args:
+        x, format: as in `ww.classify`.
+    Returns:
+        Booleans of x's shape.
+    Raises:
+        TypeError: x is floats, or codes without a format.
 
     >>> import widthwise as ww
     >>> ww.isfinite(ww.array([1.0, float("nan")], "e5m10"))
     array([ True, False])
     """
-    return ~(isnan(x) | isinf(x))
+    return ~(isnan(x, format=format) | isinf(x, format=format))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ._dot import (
     spread,
 )
 from ._product import Multiplier, bound_multiplier
-from ._settings import checked_seed, checked_threads
+from ._settings import How, checked_seed, checked_threads, whole
 from ._unit import Unit, as_unit
 
 Pair = int | tuple[int, int]
@@ -68,10 +67,16 @@ def conv2d(
     array([[[-1., -1.],
             [-1., -1.]]])
     """
-    u = as_unit(unit)
-    _engines.check(engine)
-    product = bound_multiplier(multiplier)
-    where = (checked_seed(seed), checked_threads(threads), engine, product)
+    steps = [pair("stride", stride), pair("padding", padding), pair("dilation", dilation)]
+    how = How(engine, threads, seed, flags, multiplier)
+    return convolve(as_unit(unit), x, w, c, steps, groups, how)
+
+
+def convolve(
+    u: Unit, x: Any, w: Any, c: Any, steps: list[tuple[int, int]], groups: int, how: How
+) -> Any:
+    """The steps are of the height and the width: stride, padding, dilation."""
+    _engines.check(how.engine)
     images, weights = operands_of(u, x, w, 2)
     one = images.ndim == 3
     images = images.reshape(1, *images.shape) if one else images
@@ -82,17 +87,7 @@ def conv2d(
         images.shape[1],
         filters,
         whole("groups", groups),
-        *(
-            (images.shape[2 + i], weights.shape[2 + i], *steps)
-            for i, steps in enumerate(
-                zip(
-                    pair("stride", stride),
-                    pair("padding", padding),
-                    pair("dilation", dilation),
-                    strict=True,
-                )
-            )
-        ),
+        *zip(images.shape[2:], weights.shape[2:], *steps, strict=True),
     )
     shape = (images.shape[0], filters, *convolution.shape)
     arrays = {
@@ -101,13 +96,13 @@ def conv2d(
         "c": addends(u, c, shape, one),
     }
     if (gpu := gpu_of_all(arrays)) is not None:
-        check_engine_there(engine, gpu)
-        z = convolved_there(gpu, u, convolution, arrays, shape, where[0], flags, product)
+        check_engine_there(how.engine, gpu)
+        z = convolved_there(gpu, u, convolution, arrays, shape, how)
     else:
-        z = convolved(u, convolution, arrays, shape, flags, where)
+        z = convolved(u, convolution, arrays, shape, how)
     if not one:
         return z
-    return (z[0][0], z[1][0]) if flags else z[0]
+    return (z[0][0], z[1][0]) if how.flags else z[0]
 
 
 def convolved(
@@ -115,14 +110,15 @@ def convolved(
     convolution: core.Convolution,
     arrays: dict[str, Any],
     shape: tuple[int, ...],
-    flags: bool,
-    where: tuple[Any, ...],
+    how: How,
 ) -> Any:
     outputs = math.prod(shape)
     result = _codes.empty((outputs,), u.result_format)
-    raised = np.empty(outputs, np.uint8) if flags else None
+    raised = np.empty(outputs, np.uint8) if how.flags else None
     x, w, c = (None if array is None else array.bits for array in arrays.values())
-    core.convolve(u._core, convolution, x, w, c, result, raised, *where)
+    where = (checked_seed(how.seed), checked_threads(how.threads), how.engine)
+    product = bound_multiplier(how.multiplier)
+    core.convolve(u._core, convolution, x, w, c, result, raised, *where, product)
     return delivered(result, raised, shape, u)
 
 
@@ -132,16 +128,16 @@ def convolved_there(
     convolution: core.Convolution,
     arrays: dict[str, Any],
     shape: tuple[int, ...],
-    seed: int,
-    flags: bool,
-    product: Any,
+    how: How,
 ) -> Any:
     """On the GPU whose memory the operands are in; flags come here."""
+    checked_threads(how.threads)
     result = empty(gpu, shape, u.result_format)
-    raised = DeviceBytes(gpu, shape) if flags else None
+    raised = DeviceBytes(gpu, shape) if how.flags else None
     x, w, c = (None if array is None else array._there for array in arrays.values())
     at = (flat(result), raised and raised.there)
-    core.device_convolve(queue(gpu), u._core, convolution, x, w, c, *at, seed, product)
+    drawn = (checked_seed(how.seed), bound_multiplier(how.multiplier))
+    core.device_convolve(queue(gpu), u._core, convolution, x, w, c, *at, *drawn)
     return (result, raised.here()) if raised else result
 
 
@@ -169,6 +165,8 @@ def conv1d(
         Others: as in `ww.conv2d`, of the one axis.
     Returns:
         An Array of unit.result_format, (signals, filters, length), or without signals.
+    Raises:
+        ValueError: sizes do not fit.    TypeError: an operand is not what the unit takes.
 
     >>> import widthwise as ww
     >>> x, w = ww.array([[1.0, 2, 4, 8]], "e5m10"), ww.array([[[1.0, 1]]], "e5m10")
@@ -177,21 +175,14 @@ def conv1d(
     """
     u = as_unit(unit)
     signals, weights = operands_of(u, x, w, 1)
-    z = conv2d(
-        with_height(signals),
-        with_height(weights),
-        unit=u,
-        c=flat_addend(u, c),
-        stride=(1, whole("stride", stride)),
-        padding=(0, whole("padding", padding)),
-        dilation=(1, whole("dilation", dilation)),
-        groups=groups,
-        engine=engine,
-        threads=threads,
-        seed=seed,
-        flags=flags,
-        multiplier=multiplier,
-    )
+    steps = [
+        (1, whole("stride", stride)),
+        (0, whole("padding", padding)),
+        (1, whole("dilation", dilation)),
+    ]
+    how = How(engine, threads, seed, flags, multiplier)
+    images = (with_height(signals), with_height(weights), flat_addend(u, c))
+    z = convolve(u, *images, steps, groups, how)
     if not flags:
         return without_height(z)
     return without_height(z[0]), z[1].reshape(without_height(z[0]).shape)
@@ -224,17 +215,6 @@ def check_channels(x: Any, w: Any, channels: int, own: int, groups: int) -> None
             f"x has {channels} channels, w takes {own} and groups = {groups}: w's second axis has "
             "to be x's channels / groups"
         )
-
-
-def whole(name: str, value: Any) -> int:
-    """An integer that is not negative."""
-    try:
-        n = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
-    if not 0 <= n < 1 << 63:
-        raise ValueError(f"{name} = {n}: it may be 0 to 2^63 - 1")
-    return n
 
 
 def pair(name: str, value: Any) -> tuple[int, int]:

@@ -38,9 +38,12 @@ def array(
             '1/3', 'inf', 'nan'), or an Array. Floats on a GPU (by DLPack or
             `__cuda_array_interface__`) are rounded there, to a DeviceArray.
         format: the result's, as 'e5m10'.
-        rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8.
+        rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
+        tininess, seed: as in `ww.add`.
         nan: 'zero' puts +0 in place of NaN where the format has none.
         flags: deliver (array, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16) in place of the array.
+    Returns:
+        An Array of the format, or a DeviceArray, of x's shape; with `flags` a pair.
     Raises:
         ValueError: a NaN, and the format has none; a text that is no number, with the column.
         TypeError: something that is no number.
@@ -229,6 +232,10 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
             are copied. An array of another library on a GPU (by DLPack or
             `__cuda_array_interface__`) becomes a DeviceArray, which shares its memory; its codes
             are not looked at.
+        format: of the codes.
+        copy: share no memory with bits, whatever they are.
+    Returns:
+        An Array of bits' shape, without the axis of limbs; of codes on a GPU a DeviceArray.
     Raises:
         ValueError: a code has bits past the format's width.
         TypeError: the integers are of another width, or no integers.
@@ -282,6 +289,8 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
 
     Args:
         shape: an integer or several.    format: of its codes.
+    Returns:
+        An Array of that shape and format.
     Raises:
         ValueError: the format has no zero, as e8m0fnu.
 

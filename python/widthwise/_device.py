@@ -15,6 +15,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._code_array import CodeArray
 from ._format import Format, as_format
+from ._settings import whole
 
 CUDA = 2  # DLPack's number of the kind of device
 _stream: ContextVar[int] = ContextVar("stream", default=0)
@@ -219,15 +220,21 @@ class Addresses:
 
 @contextmanager
 def device_stream(stream: int) -> Iterator[None]:
-    """Work on GPUs within waits its turn in a stream: the driver's handle, as
-    `torch.cuda.current_stream().cuda_stream`.
+    """Work on GPUs within waits its turn in a stream, which says what it has to wait for.
 
-    It is done when a function returns; the stream says what it has to wait for.
+    It is done when a function returns.
+
+    Args:
+        stream: the driver's handle of it, as `torch.cuda.current_stream().cuda_stream`.
+    Returns:
+        A context, of this thread alone.
+    Raises:
+        TypeError: stream is no integer.
 
     >>> with device_stream(torch.cuda.current_stream().cuda_stream):  # doctest: +SKIP
     ...     z = x + y
     """
-    token = _stream.set(stream)
+    token = _stream.set(whole("stream", stream))
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from ._create import code_array
 from ._device import DeviceArray, DeviceBytes, empty, gpu_of_all, name_of, queue, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
-from ._settings import checked_seed, checked_threads
+from ._settings import How, checked_seed, checked_threads
 from ._unit import Unit, as_unit
 
 
@@ -63,7 +63,7 @@ def dot(
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    return computed(u, x, engine, threads, seed, flags, multiplier)
+    return computed(u, x, How(engine, threads, seed, flags, multiplier))
 
 
 def matmul(
@@ -84,6 +84,7 @@ def matmul(
 
     Args:
         a, b: (..., m, k) and (..., k, n), as in `ww.dot`; one axis alone is k.
+        unit: a ww.Unit or its text.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
         engine, threads, seed, flags, multiplier: as in `ww.dot`.
@@ -110,7 +111,7 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    return computed(u, products, engine, threads, seed, flags, multiplier)
+    return computed(u, products, How(engine, threads, seed, flags, multiplier))
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:
@@ -137,7 +138,10 @@ def sum(
         c: what is added to, of the shape without the axis; None: +0.
         engine, threads, seed, flags: as in `ww.dot`.
     Returns:
-        An Array of the unit's result format without the axis; with `flags` a pair.
+        An Array of the unit's result format, of x's shape without the axis; with `flags` a pair.
+    Raises:
+        ValueError: the unit's b has no 1, an axis that x has not, a c of another shape.
+        TypeError: x or c is not what the unit takes.
 
     >>> import widthwise as ww
     >>> ww.sum(ww.array([1.0] * 300, "bfloat16"), unit="mac(bfloat16)")
@@ -145,7 +149,8 @@ def sum(
     """
     u = as_unit(unit)
     terms, ones = summands(u, x, axis)
-    return dot(terms, ones, unit=u, c=c, engine=engine, threads=threads, seed=seed, flags=flags)
+    x = Operands.of_dots(u, terms, ones, c, None, None)
+    return computed(u, x, How(engine, threads, seed, flags))
 
 
 def cumsum(
@@ -168,7 +173,10 @@ def cumsum(
         c: of the shape of x without the axis; None is +0.
         Others: as in `ww.dot`.
     Returns:
-        An Array of unit.result_format, of x's shape.
+        An Array of unit.result_format, of x's shape; with `flags` a pair.
+    Raises:
+        ValueError: the unit's b has no 1, an axis that x has not, a c of another shape.
+        TypeError: x or c is not what the unit takes.
 
     >>> import widthwise as ww
     >>> ww.cumsum(ww.array([256.0, 1, 1, 2], "bfloat16"), unit="mac(bfloat16)")
@@ -217,9 +225,12 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
+    if not -terms.ndim <= axis < terms.ndim:
+        ends = f"{-terms.ndim} to {terms.ndim - 1}"
+        raise ValueError(f"axis = {axis}: x has shape {terms.shape}, and it may be {ends}")
     moved = with_axis_moved(terms, axis, -1)
-    ones = Array._of(_codes.from_integers([one] * moved.shape[-1], u.b), u.b)
-    return moved, ones.to_device(moved.device)
+    ones = np.repeat(_codes.from_integers([one], u.b), moved.shape[-1], axis=0)
+    return moved, Array._of(ones, u.b).to_device(moved.device)
 
 
 def with_axis_moved(x: Any, source: int, to: int) -> Any:
@@ -414,24 +425,15 @@ class Products:
 class Work:
     """An engine made ready for products of one unit and length."""
 
-    def __init__(
-        self,
-        u: Unit,
-        k: int,
-        engine: str,
-        threads: int | None,
-        seed: int,
-        flags: bool,
-        multiplier: Multiplier = None,
-        outputs: int = 0,
-    ) -> None:
-        _engines.check(engine)
+    def __init__(self, u: Unit, k: int, outputs: int, how: How) -> None:
+        _engines.check(how.engine)
         self.unit = u
-        self.threads = checked_threads(threads)
-        self.seed = checked_seed(seed)
-        self.flags = flags
-        product = bound_multiplier(multiplier)
-        self.products = core.PreparedProducts(u._core, k, product, flags, engine, outputs)
+        self.threads = checked_threads(how.threads)
+        self.seed = checked_seed(how.seed)
+        self.flags = how.flags
+        self.products = core.PreparedProducts(
+            u._core, k, bound_multiplier(how.multiplier), how.flags, how.engine, outputs
+        )
 
     def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
         """As many outputs, delivered in that shape."""
@@ -441,26 +443,18 @@ class Work:
         return delivered(result, raised, shape, self.unit)
 
 
-def computed(
-    u: Unit,
-    x: Operands | Products,
-    engine: str,
-    threads: int | None,
-    seed: int,
-    flags: bool,
-    multiplier: Multiplier,
-) -> Any:
+def computed(u: Unit, x: Operands | Products, how: How) -> Any:
     """Where the operands lie."""
     if (gpu := x.gpu()) is None:
-        work = Work(u, x.k, engine, threads, seed, flags, multiplier, x.count)
-        return work.run(x.bound(), x.count, x.shape)
-    checked_threads(threads)
-    check_engine_there(engine, gpu)
-    work_there = core.DeviceProducts(gpu, u._core, x.k, bound_multiplier(multiplier), flags)
+        return Work(u, x.k, x.count, how).run(x.bound(), x.count, x.shape)
+    checked_threads(how.threads)
+    check_engine_there(how.engine, gpu)
+    product = bound_multiplier(how.multiplier)
+    work_there = core.DeviceProducts(gpu, u._core, x.k, product, how.flags)
     result = empty(gpu, (x.count,), u.result_format)
-    raised = DeviceBytes(gpu, x.shape) if flags else None
+    raised = DeviceBytes(gpu, x.shape) if how.flags else None
     at = (result._there, raised and raised.there)
-    work_there.run(x.bound(codes_there), *at, checked_seed(seed), stream())
+    work_there.run(x.bound(codes_there), *at, checked_seed(how.seed), stream())
     z = result.reshape(x.shape)
     return z if raised is None else (z, raised.here())
 

@@ -21,7 +21,7 @@ from ._settings import checked_seed
 
 HOW = """
     Args:
-        x, y, z: Arrays, or unsigned integers as codes; NumPy's broadcasting. DeviceArrays are
+        {names}: Arrays, or unsigned integers as codes; NumPy's broadcasting. DeviceArrays are
             computed where they lie.
         format: the result's; needed where the operands' differ, or all are codes.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
@@ -37,13 +37,14 @@ HOW = """
     """
 EXACT = """
     Args:
-        x, y: Arrays, or unsigned integers as codes; y's format may be another.
-        format: of operands that are codes.
+        {names}: Arrays, or unsigned integers as codes; of any shape, by NumPy's broadcasting.
+        format: of operands that are codes; those of Arrays may differ.
         flags: deliver (result, uint8 flags).
     Returns:
-        An Array of x's format, exact; with `flags` a pair.
+        An Array of x's format and the common shape, exact; with `flags` a pair.
     Raises:
         TypeError: an operand is floats, or codes without a format.
+        ValueError: shapes that do not broadcast.
     """
 NAMES = "xyz"
 
@@ -137,7 +138,8 @@ def rounding_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
             signature.bind(*args, **how)  # says what is wrong
         return compute(op, args, **how)
 
-    signature = described(function, op, f"{what}\n{HOW}{shown(*example)}", names, SETTINGS)
+    text = f"{what}\n{HOW.format(names=', '.join(names))}{shown(*example)}"
+    signature = described(function, op, text, names, SETTINGS)
     return function
 
 
@@ -154,7 +156,7 @@ def exact_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
         arrays = operands(named, optional_format(format))
         return compute(op, arrays, arrays[0].format, flags=flags)
 
-    text = f"{what}\n{EXACT}{shown(*example)}"
+    text = f"{what}\n{EXACT.format(names=', '.join(names))}{shown(*example)}"
     signature = described(function, op, text, names, {"format": None, "flags": False})
     return function
 
@@ -315,6 +317,9 @@ def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
         how: settings as in `ww.add`.
     Returns:
         An Array of x's shape; with flags=True a pair.
+    Raises:
+        TypeError: x is floats, or codes without a format.
+        ValueError: a setting that there is not.
 
     >>> import widthwise as ww
     >>> ww.round_to_integral(ww.array([0.5, 1.5, -0.4], "e5m10"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _widthwise as core
 from ._product import Multiplier, bound_multiplier
+from ._settings import whole
 from ._unit import Unit, as_unit
 
 
@@ -19,7 +20,10 @@ class Engines(list):  # type: ignore[type-arg]
 
 
 def engines() -> Engines:
-    """The engines usable here; `.unusable` has others, and why. All give the same bits.
+    """The engines usable here. All give the same bits.
+
+    Returns:
+        A list of names; its `.unusable` says of others why they cannot be used here.
 
     >>> import widthwise as ww
     >>> "reference" in ww.engines()
@@ -65,12 +69,15 @@ def explain(
         flags, multiplier: as in `ww.dot`.
     Returns:
         A text to print; its `.engine` is the name of the one that `engine="auto"` takes.
+    Raises:
+        ValueError: a size below 0, or a sum that passes the limits of all engines.
 
     >>> import widthwise as ww
     >>> print(ww.explain("hopper.f16.f32", 64, 64, 512, flags=True).engine)
     blocks
     """
     u = as_unit(unit)
+    m, n, k = whole("m", m), whole("n", n), whole("k", k)
     prepared = core.PreparedUnit(u._core, k, bound_multiplier(multiplier))
     lines = [f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products"]
     said_of_each = prepared.opinions(flags, m * n)

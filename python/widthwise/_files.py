@@ -58,6 +58,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Nothing in such a file is a pickle: its codes are a structured array whose one field is named as
     the format prints, and `np.load(file)["e5m10"]` gives them to anybody.
 
+    Args:
+        file: a path, or an open binary file.
     Returns:
         An Array; of a .npz a dict of them. What was no Array is the NumPy array it was.
     Raises:

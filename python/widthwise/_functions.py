@@ -105,6 +105,8 @@ METHODS = {
     "dtype": ".format is the numbers', .bits.dtype their codes'",
     "flatten": ".ravel() and .copy() are there",
     "item": "float(x) is one number's value, .to_fractions() exact",
+    "nbytes": ".bits.nbytes is what the codes take",
+    "to_float32": ".astype('binary32').view(np.float32) rounds each once",
 }
 
 

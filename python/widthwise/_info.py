@@ -21,7 +21,10 @@ TOOLS = {
 
 
 def build_info() -> dict[str, Any]:
-    """Version, compiler and libraries, so that a result can name what made it: JSON's types.
+    """Version, compiler and libraries, so that a result can name what made it.
+
+    Returns:
+        A dictionary of JSON's types.
 
     >>> sorted(build_info())[:4]
     ['architecture', 'boost', 'build', 'compiler']

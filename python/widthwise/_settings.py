@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class How(NamedTuple):
+    """How products are computed, as `ww.dot` takes it and what leads to it hands it on."""
+
+    engine: str = "auto"
+    threads: int | None = None
+    seed: int = 0
+    flags: bool = False
+    multiplier: Any = None
 
 
 def checked_seed(seed: int) -> int:
@@ -27,3 +38,14 @@ def several(name: str, x: Iterable[Any]) -> list[Any]:
     if not isinstance(x, Iterable):
         raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
     return list(x)
+
+
+def whole(name: str, value: Any) -> int:
+    """An integer that is not negative."""
+    try:
+        n = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}: an integer is wanted") from None
+    if not 0 <= n < 1 << 63:
+        raise ValueError(f"{name} = {n}: it may be 0 to 2^63 - 1")
+    return n

@@ -95,6 +95,8 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     Args:
         text: a unit's text with the parameters in braces.
         parameters: the values that each one takes.
+    Returns:
+        A Grid: a sequence of texts, whose `.parameters` has the values of each.
     Raises:
         ValueError: a parameter that the text does not have, or one of it that has no values.
         TypeError: a single value.
@@ -118,8 +120,15 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
         ) from None
 
 
+def parameters_of(units: Several, count: int) -> Sequence[dict[str, Any]]:
+    """What each of so many units is called beside its text."""
+    if isinstance(units, Grid):
+        return units.parameters
+    return [{"name": name} for name in units] if isinstance(units, Mapping) else [{}] * count
+
+
 class SweepResult(Findings):
-    """A row for every unit: its text, a grid's parameters, and the metrics.
+    """A row for every unit: its text, a grid's parameters or a dictionary's name, and the metrics.
 
     Attributes:
         meta: what the figures belong to: shapes, rounding, seed, engine, metrics and version.
@@ -167,8 +176,8 @@ def sweep(
     Each unit rounds a and b to its own formats first: what that loses counts, too.
 
     Args:
-        units: texts, Units, a dictionary of ww.Unit, or a grid (`ww.grid`). Units with block
-            scales are not swept.
+        units: texts, Units, a dictionary of them by names of your own, or a grid (`ww.grid`).
+            Units with block scales are not swept.
         a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
         metrics: of |computed - exact| over all outputs that are numbers: 'max_abs', 'mean_abs';
             relative to the exact output where that is not 0: 'max_rel', 'mean_rel'; 'rel_norm',
@@ -180,6 +189,8 @@ def sweep(
             faster) many units are computed and measured together; means and norms are summed in
             another order there, and may differ in their last digits.
         progress: called with (units done, of how many) as they are done.
+    Returns:
+        A SweepResult: a row for every unit.
     Raises:
         ValueError: no units, a metric that is not there, shapes that do not match, a unit that
             cannot be swept.
@@ -190,7 +201,7 @@ def sweep(
     [0.25, 0.0]
     """
     listed = as_units(units)
-    parameters = units.parameters if isinstance(units, Grid) else [{} for _ in listed]
+    parameters = parameters_of(units, len(listed))
     check_request(listed, metrics, engine)
     x, y = values("a", a), values("b", b)
     if x.shape[-1] != y.shape[0]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-CELL = "text-align:left;padding:1px 8px;font-family:monospace;white-space:nowrap"
+CELL = "padding:1px 6px;font-family:monospace;font-size:0.9em;white-space:nowrap"
 
 
 class Table:
@@ -32,10 +32,7 @@ class Table:
     def __str__(self) -> str:
         body = [[cell(value) for value in row] for row in self.rows]
         widths = [max(map(len, column)) for column in zip(self.columns, *body, strict=True)]
-        right = [
-            bool(self.rows) and all(isinstance(row[i], int | float) for row in self.rows)
-            for i in range(len(self.columns))
-        ]
+        right = self._of_numbers()
 
         def line(cells: Sequence[str]) -> str:
             padded = (
@@ -52,12 +49,21 @@ class Table:
     def _repr_html_(self) -> str:
         from .display.style import tag
 
-        head = (tag("th", name, style=CELL) for name in self.columns)
-        rows = (
-            tag("tr", *(tag("td", html_cell(value), style=CELL) for value in row))
-            for row in self.rows
-        )
-        return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows))
+        styles = [f"text-align:{'right' if n else 'left'};{CELL}" for n in self._of_numbers()]
+
+        def line(kind: str, cells: Iterable[Any]) -> str:
+            of_columns = zip(cells, styles, strict=True)
+            return tag("tr", *(tag(kind, value, style=style) for value, style in of_columns))
+
+        rows = (line("td", map(html_cell, row)) for row in self.rows)
+        return tag("table", tag("thead", line("th", self.columns)), tag("tbody", *rows))
+
+    def _of_numbers(self) -> list[bool]:
+        """Which columns hold nothing else."""
+        return [
+            bool(self.rows) and all(isinstance(row[i], int | float) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
 
 
 class Findings(Table):

@@ -206,19 +206,25 @@ def as_unit(unit: str | Unit) -> Unit:
     return unit if isinstance(unit, Unit) else Unit(unit)
 
 
-Several = str | Unit | Iterable[str | Unit] | Mapping[str, Unit]
+Several = str | Unit | Iterable[str | Unit] | Mapping[str, str | Unit]
 
 
 def as_units(units: Several) -> list[Unit]:
     """One, several, or those that a dictionary names."""
     if isinstance(units, str | Unit):
         units = [units]
-    if isinstance(units, Mapping) and all(isinstance(u, Unit) for u in units.values()):
+    if isinstance(units, Mapping):
         units = units.values()
     found = [as_unit(u) for u in units]
     if not found:
         raise ValueError("units is empty; name one at least, as 'mac(e5m10)'")
     return found
+
+
+def named_units(units: Several) -> dict[str, Unit]:
+    """The same, by a dictionary's own names or by their texts."""
+    found = as_units(units)
+    return dict(zip(units if isinstance(units, Mapping) else map(str, found), found, strict=True))
 
 
 class Units(Mapping[str, Unit]):

@@ -14,7 +14,7 @@ from ._array import Array
 from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
-from ._settings import checked_seed
+from ._settings import How, checked_seed
 from ._unit import Unit, as_unit
 
 CHUNK = 1 << 20  # bytes of vectors read at a time
@@ -76,6 +76,8 @@ def verify(
         args: its operands; without them n random and directed ones are drawn, of `format`, for a
             unit n dot products of length k.
         to: the results' format, if not the operands'.
+        rounding, tininess, nan: of an operation, as in `ww.add`.
+        seed: of what is drawn, and of stochastic rounding.
         k, c, scale_a, scale_b: of a unit's dot products, as in `ww.dot`.
         vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
     Returns:
@@ -164,7 +166,7 @@ def verify_unit(
                 random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4)
             )
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    z = Work(u, x.k, "auto", None, seed, False).run(x.bound(), x.count, (x.count,))
+    z = Work(u, x.k, x.count, How(seed=seed)).run(x.bound(), x.count, (x.count,))
     return judge_unit(u, x, z.bits, seed, [])
 
 

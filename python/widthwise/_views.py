@@ -19,6 +19,8 @@ def view(x: Any) -> Any:
         x: a NumPy array of a dtype that is a format here (float16, float32, float64, and those of
             ml_dtypes), or a torch tensor (of those, bfloat16, and the kinds of float8). A tensor
             on a GPU becomes a DeviceArray.
+    Returns:
+        An Array of x's shape, or a DeviceArray.
     Raises:
         TypeError: it is neither, or its dtype is no format here.
 

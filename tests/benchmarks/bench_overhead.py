@@ -1,14 +1,19 @@
-"""What Python adds to a call of the core: measured here, judged by tests/python/test_overhead.py.
+"""What Python adds to a call of the core, and its import: measured here, judged by tests/python.
 
 Every figure is the least of many of this process's own time, the two that are compared by turns:
 what else runs can only add.
 """
 
+import subprocess
+import sys
 import time
 
 import numpy as np
 import widthwise as ww
 from widthwise import _widthwise as core
+from widthwise._dot import Operands, summands
+
+IMPORT = "import time; t = time.process_time(); import widthwise; print(time.process_time() - t)"
 
 
 def least_seconds(*works, calls, rounds):
@@ -37,12 +42,38 @@ def addition(count, calls, rounds):
     )
 
 
+def summation(count, calls, rounds):
+    """Seconds of ww.sum, and of an engine that is made ready and run on its operands."""
+    u = ww.Unit("mac(e5m10)")
+    x = ww.array(np.random.default_rng(0).standard_normal(count), "e5m10")
+    operands = Operands.of_dots(u, *summands(u, x, -1), None, None, None).bound()
+    place = np.empty(1, np.uint16)
+
+    def inner():
+        ready = core.PreparedProducts(u._core, count, None, False, "auto", 1)
+        ready.run(operands, place, None, 0, 0)
+
+    return least_seconds(lambda: ww.sum(x, unit=u), inner, calls=calls, rounds=rounds)
+
+
+def import_seconds(rounds):
+    command = [sys.executable, "-c", IMPORT]
+    runs = (subprocess.run(command, capture_output=True, check=True) for _ in range(rounds))
+    return min(float(run.stdout) for run in runs)
+
+
 def main():
     whole, inner, numpy = addition(1, 200, 300)
     print(f"ww.add of one element: {(whole - inner) * 1e6:.2f} us beyond the core's", end=" ")
     print(f"{inner * 1e6:.2f}; np.add takes {numpy * 1e6:.2f}")
     whole, inner, _ = addition(1_000_000, 1, 300)
     print(f"ww.add of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.3f} ms")
+    whole, inner = summation(1, 100, 100)
+    print(f"ww.sum of one element: {(whole - inner) * 1e6:.0f} us beyond the core's", end=" ")
+    print(f"{inner * 1e6:.0f}, its engine made ready")
+    whole, inner = summation(1_000_000, 1, 50)
+    print(f"ww.sum of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.1f} ms")
+    print(f"import widthwise: {import_seconds(15):.3f} s")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """ww.study.accumulation, its bounds and its stream, against sums of fractions."""
 
-import os
 from fractions import Fraction
 from math import inf, isnan
 
@@ -194,7 +193,14 @@ def test_it_prints_and_plots_with_bounds_and_bands():
 
     _, ax = plt.subplots()
     assert found.plot(ax, bounds=True, band=0.9) is ax
-    assert len(ax.get_lines()) == 6 and len(ax.collections) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        *found.units,
+        "where 90% of seeds and sums lie",
+        "bound of the largest",
+        "likely bound of the largest",
+    ]
+    drawn = [line for line in ax.get_lines() if len(line.get_xdata())]
+    assert len(drawn) == 2 + 2 * 2 and len(ax.collections) == 2 + 1
     with pytest.raises(ValueError, match="bounds = True: they are of the measures"):
         found.plot(ax, measure="ulps", bounds=True)
     plt.close("all")
@@ -216,116 +222,40 @@ def test_matrix_products_and_convolutions_are_dot_products():
     assert z.shape == wanted.shape and (z.bits == wanted.bits).all()
 
 
-# --- Streams -------------------------------------------------------------------------------------
-
-
-CONTINUED = [
-    "mac(e5m10)",
-    "fma(bfloat16)",
-    "tree(e5m10, fan=4)",
-    "dot(e5m10, lanes=4, align=3:rtz)",
-    "hopper.e4m3.f32",
-    "cdna3.bf8",
-    "cdna2.bf16",  # reads its C otherwise than its running sum
-    "mac(e5m10, sum=binary32)",  # and in another format
-    "mac(e5m10, sum=binary32, final=e5m2)",
-    "mac(e4m3fn, promote=32:e5m10)",
-    "mac(e4m3fn, sum=e5m2, promote=32:e5m10, final=e4m3fn)",
-    "kulisch(e5m10)",
-    "kulisch(bfloat16, final=e5m10:rup)",
-    "kulisch.f32",
-    "dot(e5m10)",
-    "dot(e5m10, out=bfloat16:rtz)",
-    "fix24.wrap",
-    "fixedacc(e5m2, frac=3, width=10)",  # wraps
-    "fixedacc(e5m10, frac=2, width=60, overflow=flag, out=binary32)",
-]
-
-
-@pytest.mark.parametrize("unit", CONTINUED)
-def test_a_stream_is_the_whole_sum(unit):
-    rng = np.random.default_rng(3)
-    u = ww.Unit(unit)
-    a, b = (ww.array(rng.standard_normal(200), f) for f in (u.a, u.b))
-    ends = [64, 96, 160, 200]
-    pieces = [(a[i:j], b[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
-    found = study.streamed(iter([*pieces[:2], ([], []), *pieces[2:]]), u)
-    whole = study.accumulation(a, b, u, lengths=ends)
-    assert found.lengths == [64, 96, 96, 160, 200]
-    for name in ("ulps", "relative", "error", "exact", "magnitude", "condition"):
-        streamed, wanted = (getattr(x, name)[str(u)][0, 0].tolist() for x in (found, whole))
-        assert streamed == [*wanted[:2], *wanted[1:]]
-
-
-def test_a_piece_of_no_terms_leaves_the_register_as_it_was():
-    # 2.875 has four digits below its leading one; a block that holds it alone cuts one of them
-    unit = "dot(e5m10, lanes=4, align=3:rtz)"
-    found = study.streamed([[1.875, 1.0, 0.0, 0.0], []], unit)
-    assert [x.tolist() for x in found.error.values()] == [[[[0.0, 0.0]]]]
-    assert study.streamed([[], [1.0]], unit).exact[found.units[0]].tolist() == [[[0.0, 1.0]]]
-
-
-def test_a_long_piece_of_a_register_goes_in_by_parts():
-    rng = np.random.default_rng(8)
-    a, b = (ww.array(rng.standard_normal(5000), "bfloat16") for _ in range(2))
-    whole = study.accumulation(a, b, "kulisch(bfloat16)", lengths=[3000, 5000])
-    found = study.streamed([(a[:3000], b[:3000]), (a[3000:], b[3000:]), ([], [])], whole.units)
-    (unit,) = found.units
-    assert found.lengths == [3000, 5000, 5000]
-    at_ends = whole.error[unit][0, 0].tolist()
-    assert found.error[unit][0, 0].tolist() == [*at_ends, at_ends[-1]]
-
-
-@pytest.mark.parametrize(
-    "unit", ["blackwell.mxfp8", "blackwell.nvfp4", "kulisch(e4m3fn, scale=e8m0fnu:32:term)"]
-)
-def test_units_that_scale_blocks_are_studied_and_streamed(unit):
-    rng = np.random.default_rng(4)
-    u = ww.Unit(unit)
-    block = u.scale_block
-    a, b = (ww.array(rng.standard_normal((2, 200)), f) for f in (u.a, u.b))
-    sa, sb = (np.exp2(rng.integers(-3, 3, (2, -(-200 // block)))) for _ in range(2))
-    found = study.accumulation(a, b, u, scale_a=sa, scale_b=sb, lengths=[64, 128, 200])
-    scaled = [
-        x.to_fractions() * np.repeat(ww.array(s, u.scale_format).to_fractions(), block, -1)[:, :200]
-        for x, s in ((a, sa), (b, sb))
-    ]
-    for i, n in enumerate([64, 128, 200]):
-        z = ww.dot(
-            *(x[:, :n] for x in (a, b)),
-            unit=u,
-            scale_a=ww.array(sa[:, : -(-n // block)], u.scale_format),
-            scale_b=ww.array(sb[:, : -(-n // block)], u.scale_format),
-        ).to_fractions()
-        exact = (scaled[0][:, :n] * scaled[1][:, :n]).sum(axis=1)
-        assert found.exact[str(u)][0, :, i] == pytest.approx(exact.astype(float), rel=4e-16)
-        assert found.error[str(u)][0, :, i] == pytest.approx((z - exact).astype(float), rel=4e-16)
-    assert (found.absolute[str(u)] <= found.bounds[str(u)] * found.magnitude[str(u)]).all()
-    ends = [0, 64, 128, 200]
-    pieces = [
-        (
-            a[0, i:j],
-            b[0, i:j],
-            sa[0, i // block : -(-j // block)],
-            sb[0, i // block : -(-j // block)],
-        )
-        for i, j in zip(ends, ends[1:], strict=False)
-    ]
-    streamed = study.streamed(pieces, u)
-    assert streamed.error[str(u)].tolist() == found.error[str(u)][:, :1].tolist()
-    assert study.accumulation(a, b, u, scale_a=sa, scale_b=sb).lengths[-2:] == [192, 200]
+# --- Names, and what is refused ---------------------------------------------------------------
 
 
 def test_a_dictionary_of_units_is_compared():
     units = study.orders("e5m10")
     found = study.accumulation([1.0] * 9, None, units)
-    assert found.units == [str(unit) for unit in units.values()]
+    assert found.units == list(units)
+    assert found.texts == {name: str(unit) for name, unit in units.items()}
     assert study.error_growth([1.0] * 9, None, units).units == found.units
-    assert ww.sweep(units, [1.0], [1.0])["unit"].tolist() == found.units
+    swept = ww.sweep(units, [1.0], [1.0])
+    assert swept["name"].tolist() == found.units
+    assert swept["unit"].tolist() == list(found.texts.values())
     once = (k for k in (3, 9))  # an iterator serves all units
     assert study.accumulation([1.0] * 9, None, units, lengths=once).lengths == [3, 9]
-    named = {"mac(e5m10)": "of one's own", "fma(e5m10)": "another"}  # whose keys are the units
-    assert study.error_growth([1.0] * 9, None, named).units == list(named)
+
+
+def test_what_a_dictionary_calls_its_units_labels_what_is_found():
+    named = {"ours": "mac(e5m2)", "the same": ww.Unit("mac(e5m2)"), "wide": "mac(e5m10)"}
+    found = study.accumulation([8.0] + [1.0] * 16, None, named, lengths=[1, 17])
+    assert [line.get_label() for line in found.plot().get_lines()] == list(named)
+    assert str(found.table()).splitlines()[2].split()[:2] == ["ours", "mac(e5m2)"]
+    assert {name: e[0, 0, -1] for name, e in found.error.items()} == {
+        "ours": -16,
+        "the same": -16,
+        "wide": 0,
+    }
+    pieces = [[8.0], [1.0] * 16]
+    growth = study.error_growth(pieces[0] + pieces[1], None, named, lengths=[1, 17])
+    for study_of, length in ((found, 2), (growth, 2), (study.streamed(pieces, named), 2)):
+        frame = study_of.to_dataframe()
+        assert list(frame.columns[:2]) == ["name", "unit"] and len(frame) == length * 3
+        assert frame["name"].tolist() == [name for name in named for _ in range(2)]
+        assert set(frame["unit"][frame["name"] != "wide"]) == {"mac(e5m2)"}
+    assert study.accumulation([1.0], None, "mac(e5m10)").table().columns[0] == "unit"
 
 
 def test_operands_that_are_no_numbers_have_no_end_of_error():
@@ -338,45 +268,12 @@ def test_operands_that_are_no_numbers_have_no_end_of_error():
     assert ulps.tolist() == relative.tolist() == [[inf]]
 
 
-def test_a_long_stream_needs_the_memory_of_a_piece():
-    long = "WIDTHWISE_LONG" in os.environ
-    pieces, size = (1000, 10_000) if long else (30, 10_000)
-    ones = ww.array(np.full(size, 0.1), "bfloat16")
-    found = study.streamed((ones for _ in range(pieces)), ["mac(bfloat16)", "fma(e8m23, a=e8m7)"])
-    assert found.lengths[-1] == pieces * size
-    tenth = ones[0].to_fractions().item()
-    assert found.exact["mac(e8m7)"][0, 0, -1] == float(pieces * size * tenth)
-    assert found.error["mac(e8m7)"][0, 0, -1] == float(32 - pieces * size * tenth)
-
-
-@pytest.mark.parametrize(
-    "unit, why",
-    [
-        ("kahan(e5m10)", "has chain.compensation"),
-        ("neumaier(e5m10, promote=4:e5m10)", "has chain.compensation"),
-        ("tree(e5m10, fan=0)", "takes all of k at once, in several sums"),
-        ("dot(e5m10, align=12:rtz)", "takes all of k at once, and aligns them to the largest"),
-        ("fix24.sat", "in a register that saturates, with C after them"),
-        (
-            '{a.fmt="e5m10", b.fmt="e5m10", c.fmt="e5m10", lanes=0, c_level="group", '
-            'group_sum.width=20, out.fmt="e5m10"}',
-            "in a register that ends with the last digit of any",
-        ),
-        ("kulisch(e11m52)", "a register of 4229 digits; 4096 are the most"),
-    ],
-)
-def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
-    with pytest.raises(ValueError, match=f"{why}.*; pass all terms at once to accumulation"):
-        study.streamed([[1.0]], unit)
-
-
 @pytest.mark.parametrize(
     "call, message",
     [
         (lambda: study.accumulation([1.0], None, []), "units is empty; name one at least"),
         (lambda: study.accumulation([1.0], None, "mac(e5m10)", seeds=[]), "seeds is empty"),
         (lambda: study.accumulation([], None, "mac(e5m10)"), "have no elements along"),
-        (lambda: study.streamed([([1.0],) * 3], "mac(e5m10)"), "a tuple of 3; a pair .a, b. is"),
         (lambda: study.bound("mac(e5m10)", -3), "k = -3: a number of products is wanted"),
         (lambda: study.likely_bound("mac(e5m10)", 2.5), "k = 2.5: a number of products is"),
         (
@@ -401,12 +298,6 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
             ),
             "8 ends within a block that shares a scale; they may be multiples of 32, and 40",
         ),
-        (lambda: study.streamed([], "mac(e5m10)"), "pieces is empty; there is nothing to sum"),
-        (
-            lambda: study.streamed([[1.0], [1.0]], "tree(e5m10, fan=4)"),
-            "one ended after 1 terms, within a block of unit .*; all but the last are of",
-        ),
-        (lambda: study.streamed([[[1.0]]], "mac(e5m10)"), r"sums of shape \(1,\); they are of"),
         (lambda: study.dots_of_matmul([1.0], [[1.0]]), r"they must be \(m, k\) and \(k, n\)"),
         (
             lambda: study.dots_of_conv2d(np.ones((1, 2, 3, 3)), np.ones((1, 1, 2, 2))),

@@ -149,6 +149,8 @@ def test_any_other_function_names_the_way_out(wrong, message):
         ("clip", r"an Array has no 'clip': np.clip\(x\) takes Arrays"),
         ("sum", r"an Array has no 'sum': ww.sum\(x, unit=...\) sums in an order"),
         ("dtype", "an Array has no 'dtype': .format is the numbers'"),
+        ("nbytes", "an Array has no 'nbytes': .bits.nbytes is what the codes take"),
+        ("to_float32", r"'to_float32': .astype\('binary32'\).view\(np.float32\) rounds"),
         ("fill", "an Array has no 'fill'$"),
         ("colour", "an Array has no 'colour'$"),
     ],

@@ -75,3 +75,19 @@ def test_classes_are_754s():
         "positive_infinity",
     ]
     assert ww.classify(np.uint8([0x7F]), format="e4m3fn").tolist() == ["quiet_nan"]
+    with pytest.raises(TypeError, match="x is list; an Array or unsigned integers .codes. are"):
+        ww.classify([1.0])
+
+
+def test_numbers_are_asked_for_their_class():
+    x = ww.from_bits([0x7C01, 0x7E00, 0xFC00, 0x7BFF, 0x0000], "e5m10")
+    for ask, truths in (
+        (ww.isnan, [1, 1, 0, 0, 0]),
+        (ww.isinf, [0, 0, 1, 0, 0]),
+        (ww.isfinite, [0, 0, 0, 1, 1]),
+    ):
+        assert ask(x).tolist() == ask(x.bits, format="e5m10").tolist() == [bool(t) for t in truths]
+        with pytest.raises(TypeError, match="x is float; .* are taken by ww.array.x, format"):
+            ask(1.0)
+        with pytest.raises(TypeError, match="x is uint16, codes of a format that is not named"):
+            ask(x.bits)

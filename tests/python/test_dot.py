@@ -210,7 +210,7 @@ def test_a_cumulative_sum_of_nothing_and_of_no_axis():
     assert ww.cumsum(ww.zeros((3, 0), "e5m10"), unit="mac(e5m10)").shape == (3, 0)
     with pytest.raises(ValueError, match="a sum needs an axis"):
         ww.cumsum(ww.zeros((), "e5m10"), unit="mac(e5m10)")
-    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+    with pytest.raises(ValueError, match=r"axis = 2: x has shape \(3, 4\), and it may be -2 to 1"):
         ww.cumsum(ww.zeros((3, 4), "e5m10"), unit="mac(e5m10)", axis=2)
 
 

@@ -1,13 +1,11 @@
 """What engines must not do besides giving the right codes: hang, or take memory."""
 
 import os
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
 import widthwise as ww
+from peak_memory import printed_by
 
 UNITS = ["mac(e5m10)", "mac(binary64)", "hopper.f16.f32", "mac(e5m10, sum=e5m10:rtz)"]
 
@@ -40,10 +38,7 @@ def test_no_number_of_threads_changes_a_bit(unit):
 @pytest.mark.parametrize("unit", UNITS[:3])
 def test_a_product_takes_no_more_memory_than_its_result_and_32_mb(unit):
     program = f"""
-        import resource
-        import numpy as np
         import widthwise as ww
-        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         u = ww.Unit({unit!r})
         a, b = ww.zeros((1500, 1200), u.a), ww.zeros((1200, 1300), u.b)
         ww.matmul(a[:8, :8], b[:8, :8], unit=u, threads=1)
@@ -51,8 +46,7 @@ def test_a_product_takes_no_more_memory_than_its_result_and_32_mb(unit):
         result = ww.matmul(a, b, unit=u, threads=1)
         print(peak() - before - result.bits.nbytes)
         """
-    command = [sys.executable, "-c", textwrap.dedent(program)]
-    more = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    (more,) = printed_by(program)
     assert more < 32e6
 
 
@@ -65,3 +59,8 @@ def test_an_engine_without_its_machine_says_what_is_missing():
     a, b = operands("mac(e5m10)", 2, 2, 2)
     with pytest.raises(ValueError, match="engine = 'cuda' cannot be used here: .*'auto' computes"):
         ww.matmul(a, b, unit="mac(e5m10)", engine="cuda")
+
+
+def test_a_size_below_zero_is_told():
+    with pytest.raises(ValueError, match=r"k = -1: it may be 0 to 2\^63 - 1"):
+        ww.explain("mac(e5m10)", 1, 1, -1)

@@ -56,6 +56,32 @@ def test_the_sources_together_are_the_whole_error(unit, with_c):
     assert all(0 <= e.step < 70 for e in found.errors)
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "blackwell.mxfp8",
+        "blackwell.mxfp4",
+        "blackwell.nvfp4",
+        "mac(e4m3fn, sum=e8m10, scale=e8m0fnu:32:term)",
+        "kulisch(e4m3fn, out=e8m7, scale=e8m0fnu:32:term)",
+    ],
+)
+def test_scaled_sources_together_are_the_whole_error(unit):
+    rng = np.random.default_rng(5)
+    u = ww.Unit(unit)
+    a, b = (ww.array(rng.standard_normal(150), f) for f in (u.a, u.b))
+    blocks = -(-150 // u.scale_block)
+    # Every other block lies far below the rest, and much of it is cut off.
+    scale = ww.array(np.where(np.arange(blocks) % 2, 2.0**-9, 256.0), u.scale_format)
+    z = ww.dot(a, b, unit=u, scale_a=scale, scale_b=scale)
+    of_terms = np.repeat(scale.to_fractions() ** 2, u.scale_block)[:150]
+    exact = (a.to_fractions() * b.to_fractions() * of_terms).sum()
+    found = study.sources(a, b, u, scale_a=scale, scale_b=scale)
+    assert found.result == z.to_fractions().item()
+    assert found.total() == found.result - exact
+    assert found.errors
+
+
 def told(found):
     return [(e.step, e.source, e.error) for e in found.errors]
 
@@ -109,7 +135,10 @@ def test_the_account_ends_where_numbers_end():
 
 def test_sources_print_plot_and_become_frames():
     found = study.sources([8.0, 1.125] * 3, [1.0, 1.125] * 3, "mac(e4m3fn)")
-    assert "sum of magnitudes" in repr(found) and "<table>" in found._repr_html_()
+    for shown in (repr(found), found._repr_html_()):
+        assert shown.count("mac(e4m3fn): computed - exact = 0.2031") == 1
+        assert "sum of magnitudes" in shown
+    assert "<table>" in found._repr_html_()
     for library in ("pandas", "polars"):
         frame = found.to_dataframe(library)
         assert list(frame.columns) == ["step", "source", "error"]
@@ -121,7 +150,9 @@ def test_sources_print_plot_and_become_frames():
     _, ax = plt.subplots()
     assert found.plot(ax) is ax
     assert [line.get_label() for line in ax.get_lines()] == ["product rounding", "sum rounding"]
-    assert ax.get_lines()[0].get_ydata()[-1] == found.total("product rounding")
+    for line, source in zip(ax.get_lines(), ("product rounding", "sum rounding"), strict=True):
+        assert line.get_ydata()[-1] == found.total(source)
+        assert line.get_xdata()[-1] == 6  # to the end, wherever the source's last error lies
     plt.close("all")
 
 
@@ -366,7 +397,7 @@ def test_the_smallest_width_is_found_from_above():
         ),
         (
             lambda: study.stagnation([1.0], None, "blackwell.mxfp8"),
-            "the studies that take scales are accumulation, error_growth and streamed",
+            "the studies that take scales are accumulation, error_growth, sources and streamed",
         ),
         (
             lambda: study.monotonicity([1.0], None, "mac(e5m10, sum=e5m10:sr8)"),

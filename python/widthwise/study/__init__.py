@@ -16,7 +16,7 @@ only then becomes a float64.
     dots_of_matmul, dots_of_conv2d    matrix products and convolutions as dot products
 """
 
-from .accumulation import Accumulation, accumulation, streamed
+from .accumulation import Accumulation, accumulation
 from .bounds import bound, likely_bound
 from .comparison import orders, roundings
 from .growth import ErrorGrowth, error_growth, product_errors
@@ -24,6 +24,7 @@ from .invariants import invariance, monotonicity
 from .operands import dots_of_conv2d, dots_of_matmul
 from .sources import Sources, sources
 from .stagnation import Stagnation, stagnation
+from .streams import streamed
 from .width import smallest_width
 
 __all__ = [

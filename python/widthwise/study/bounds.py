@@ -30,9 +30,13 @@ def bound(unit: str | Unit, k: int) -> float:
     An alignment's truncated terms count with what they lose together. Holds where nothing
     overflows or underflows, for exact multipliers.
 
+    Args:
+        unit: as `ww.Unit` takes it.    k: how many products.
     Returns:
-        Infinite where s reaches 1, or a register cuts at a fixed place. NaN for Kahan's sums, of
-        which only the first order is known: 2 u.
+        A float. Infinite where s reaches 1, or a register cuts at a fixed place. NaN for Kahan's
+        sums, of which only the first order is known: 2 u.
+    Raises:
+        ValueError: k is no number of products.
 
     >>> round(bound("mac(e5m10)", 100), 4)
     0.0519
@@ -57,8 +61,12 @@ def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
     errors are such ones, but for what lies below its random bits; nearest's often behave so. What
     may have one direction, as truncation's errors, counts in full.
 
+    Args:
+        unit, k: as in `bound`.    confidence: that probability, above 0 and below 1.
+    Returns:
+        A float, never above `bound`'s.
     Raises:
-        ValueError: confidence is not between 0 and 1.
+        ValueError: confidence is not between 0 and 1, or k is no number of products.
 
     >>> bound("mac(bfloat16)", 1000), round(likely_bound("mac(bfloat16)", 1000), 2)
     (inf, 0.87)

@@ -15,6 +15,13 @@ def orders(format: str | Format, block: int = 32) -> dict[str, Unit]:
     products, one after the other, added to a sum of sums. tree: neighbours of `block` products in a
     tree, added to the running sum. kahan, neumaier: compensated. exact: one rounding at the end.
 
+    Args:
+        format: of operands, products and sums.    block: how many products blocked and tree add.
+    Returns:
+        Units by those names, which `accumulation` labels them with.
+    Raises:
+        ValueError: no format of that text, a block below 1.
+
     >>> {name: str(unit) for name, unit in orders("bfloat16", 8).items()}["blocked"]
     'mac(e8m7, promote=8:e8m7)'
     """
@@ -33,6 +40,13 @@ def orders(format: str | Format, block: int = 32) -> dict[str, Unit]:
 
 def roundings(format: str | Format, modes: tuple[str, ...] = MODES) -> dict[str, Unit]:
     """Units that sum in order and round product and sum to one format, each in another mode.
+
+    Args:
+        format: of operands, products and sums.    modes: texts of roundings.
+    Returns:
+        Units by their modes, which `accumulation` labels them with.
+    Raises:
+        ValueError: no format, or no rounding, of that text.
 
     >>> str(roundings("e5m10")["rtz"])
     'mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)'

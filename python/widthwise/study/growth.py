@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _widthwise as core
 from .._dot import Operands, Work, operand, spread
+from .._settings import How
 from .._table import Table, data_frame
-from .._unit import Several, Unit, as_unit, as_units
+from .._unit import Several, Unit, as_unit, named_units
 from .operands import (
     FIGURES,
     ExactSums,
@@ -27,7 +28,8 @@ class ErrorGrowth:
 
     Attributes:
         lengths: how many products were summed.
-        units: the units' texts.
+        units: the units' names: a dictionary's own, or their texts.
+        texts: of each name, the unit's text.
         ulps, relative: a unit's |computed - exact|, shape (dot products, lengths): in units of the
             last place of the unit's result format, and relative to the exact sum. Infinite where
             the unit's result is no number.
@@ -39,9 +41,12 @@ class ErrorGrowth:
     ([[24.0]], [[-16.0]])
     """
 
-    def __init__(self, lengths: Sequence[int], figures: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, units: Mapping[str, Unit], lengths: Sequence[int], figures: dict[str, np.ndarray]
+    ) -> None:
         self.lengths = list(lengths)
-        self.units = list(figures)
+        self.units = list(units)
+        self.texts = {name: str(unit) for name, unit in units.items()}
         self.ulps, self.relative, self.error, self.exact, self.magnitude, self.condition = (
             {unit: x[..., i] for unit, x in figures.items()} for i in range(len(FIGURES))
         )
@@ -97,36 +102,55 @@ class ErrorGrowth:
         """
         rows = [
             (
-                unit,
+                *self.labels(unit).values(),
                 float(self.ulps[unit][..., -1].mean()),
                 float(self.ulps[unit][..., -1].max()),
                 float(self.relative[unit][..., -1].mean()),
             )
             for unit in self.units
         ]
-        return Table(["unit", "mean error (ulp)", "max error (ulp)", "mean relative error"], rows)
+        columns = ["mean error (ulp)", "max error (ulp)", "mean relative error"]
+        return Table([*self.labels(self.units[0]), *columns], rows)
+
+    def labels(self, unit: str) -> dict[str, str]:
+        """What rows about a unit begin with: its text, and its name if it has one of its own.
+
+        >>> found = error_growth([8.0] + [1.0] * 16, None, {"short": "mac(e5m2)"}, lengths=[17])
+        >>> found.labels("short")
+        {'name': 'short', 'unit': 'mac(e5m2)'}
+        """
+        named = self.units != list(self.texts.values())
+        return ({"name": unit} if named else {}) | {"unit": self.texts[unit]}
+
+    def _title(self) -> str:
+        return f"error after {self.lengths[-1]} products"
 
     def __repr__(self) -> str:
-        return f"error after {self.lengths[-1]} products\n{self.table()}"
+        return f"{self._title()}\n{self.table()}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        from ..display.style import Card
+
+        return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: unit, length, and the mean and the largest errors.
+        """A data frame of pandas or polars: a row for each unit and length.
+
+        Columns: name (of units in a dictionary), unit, length, the mean and the largest errors.
 
         >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.to_dataframe()["max_ulps"].tolist()
         [0.0, 4.0]
         """
-        columns = {
+        figures = {
             f"{statistic}_{measure}": np.concatenate([*getattr(self, statistic)(measure).values()])
             for measure in ("ulps", "relative")
             for statistic in ("mean", "max")
         }
-        units = np.repeat(self.units, len(self.lengths))
+        of_units = [self.labels(unit) for unit in self.units for _ in self.lengths]
+        labels = {key: [row[key] for row in of_units] for key in of_units[0]}
         lengths = np.tile(self.lengths, len(self.units))
-        return data_frame({"unit": units, "length": lengths} | columns, library)
+        return data_frame(labels | {"length": lengths} | figures, library)
 
     def plot(self, ax: Any = None, *, measure: str = "relative", statistic: str = "mean") -> Any:
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
@@ -184,12 +208,17 @@ def error_growth(
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
             b = None sums a: products with one.
-        units: one or several, ww.Unit or text, or a dictionary of ww.Unit, as `orders` gives.
+        units: one or several, ww.Unit or text, or a dictionary of them by names of your own, which
+            label what is found, as `orders` gives.
         c: what the sums start at; None is +0.
         scale_a, scale_b: values or Arrays, as in `ww.dot`, of units that scale their blocks.
         lengths: where to look, 1 to k; None: up to 48, evenly spaced in their logarithm. All but k
             are multiples of a block that shares a scale.
         rounding: of values to the operands' formats.
+    Returns:
+        An ErrorGrowth: figures of shape (dot products, lengths) for each unit.
+    Raises:
+        ValueError: no units, scales that a unit wants or does not take, lengths that are not there.
 
     >>> import widthwise as ww
     >>> ones, units = [1.0] * 16, ["mac(e5m2)", "kulisch(e5m2)"]
@@ -199,32 +228,30 @@ def error_growth(
     """
     figures: dict[str, np.ndarray] = {}
     chosen: list[int] = []
-    compared = as_units(units)
-    for unit in compared:
+    compared = named_units(units)
+    for name, unit in compared.items():
         x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
-        chosen = checked_lengths(chosen or lengths, x.k, shared_block(compared))
-        figures[str(unit)] = prefix_figures(unit, x, chosen, [0])[0]
-    return ErrorGrowth(chosen, figures)
+        chosen = checked_lengths(chosen or lengths, x.k, shared_block(compared.values()))
+        figures[name] = prefix_figures(unit, x, chosen, [How()])[0]
+    return ErrorGrowth(compared, chosen, figures)
 
 
 def prefix_figures(
     unit: Unit,
     x: Operands,
     lengths: Sequence[int],
-    seeds: Sequence[int],
-    engine: str = "auto",
-    threads: int | None = None,
+    runs: Sequence[How],
 ) -> np.ndarray:
-    """FIGURES of each seed's dot products that end at the lengths: (seeds, count, lengths, …)."""
-    found = np.empty((len(seeds), x.count, len(lengths), len(FIGURES)))
+    """FIGURES of each run's dot products that end at the lengths: (runs, count, lengths, …)."""
+    found = np.empty((len(runs), x.count, len(lengths), len(FIGURES)))
     exact = ExactSums(unit, x)
     done = 0
     for i, length in enumerate(lengths):
         exact.add(part(unit, x, done, length))
         done = length
         prefix = part(unit, x, 0, length)
-        for j, seed in enumerate(seeds):
-            work = Work(unit, length, engine, threads, seed, False, None, x.count)
+        for j, how in enumerate(runs):
+            work = Work(unit, length, x.count, how)
             computed = work.run(prefix.bound(), x.count, (x.count,))
             found[j, :, i] = exact.figures(unit, computed)
     return found
@@ -236,7 +263,9 @@ def product_errors(
     """|computed - exact| of the matrix product c + a @ b that the unit computed.
 
     Args:
+        unit: as `ww.Unit` takes it.
         a, b, c: (m, k), (k, n), and what broadcasts to (m, n), in the unit's formats.
+        computed: (m, n), in its result's.
     Returns:
         In units of the last place of the result's format, and relative to the exact value.
     Raises:

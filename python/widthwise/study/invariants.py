@@ -15,7 +15,7 @@ from .._elementwise import negate, next_up, scaleb
 from .._table import Findings
 from .._unit import Unit, as_unit
 from .accumulation import draws
-from .operands import OneDot, one_dot
+from .operands import OneDot, one_dot, unscaled
 from .stagnation import same
 
 
@@ -104,7 +104,7 @@ def reproducible(unit: str | Unit, a: Any, b: Any, c: Any, rounding: str) -> tup
     u = as_unit(unit)
     if draws(u):
         raise ValueError(f"unit {u} rounds stochastically; what it keeps is hidden by its draws")
-    return u, one_dot(u, a, b, c, rounding)
+    return u, one_dot(unscaled(u), a, b, c, rounding)
 
 
 def computed(u: Unit, x: OneDot) -> Array:
@@ -119,7 +119,7 @@ def permuted(u: Unit, x: OneDot, tries: int, seed: int) -> Array:
 
 def transformed(u: Unit, x: OneDot, wanted: Array) -> Iterator[tuple[str, Array, Array]]:
     """(property, what the unit computes, what it should)."""
-    p, q, c, _ = x
+    p, q, c = x.a, x.b, x.c
     yield "zeros", one(dot(extended(p), extended(q), unit=u, c=c)), wanted
     if p.format == q.format and u.a == u.b:
         yield "exchange", one(dot(q, p, unit=u, c=c)), wanted

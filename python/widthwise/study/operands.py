@@ -55,29 +55,38 @@ def study_operand(
 
 
 class OneDot(NamedTuple):
-    """One dot product: arrays (k,), and c of shape ()."""
+    """One dot product: arrays (k,), c of shape (), scales (blocks,) of a unit that takes them."""
 
     a: Array
     b: Array
     c: Array | None
+    scale_a: Array | None
+    scale_b: Array | None
     operands: Operands
 
 
-def one_dot(unit: Unit, a: Any, b: Any, c: Any, rounding: str) -> OneDot:
+def unscaled(unit: Unit) -> Unit:
+    """The unit, for a study that has no scales to give it."""
     if unit.scale_format:
         raise ValueError(
             f"unit {unit} scales its blocks; the studies that take scales are accumulation, "
-            "error_growth and streamed"
+            "error_growth, sources and streamed"
         )
-    x = study_operands(unit, a, b, c, rounding)
+    return unit
+
+
+def one_dot(
+    unit: Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any = None, scale_b: Any = None
+) -> OneDot:
+    x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
     if x.shape != ():
         raise ValueError(
             f"a and b make {x.count} dot products, of shape {x.shape}; one is studied: "
             "pass one row of each"
         )
-    p, q, start, *_ = x.arrays
+    p, q, start, scales_p, scales_q = x.arrays
     assert p is not None and q is not None
-    return OneDot(p, q, None if start is None else start[0], x)
+    return OneDot(p, q, None if start is None else start[0], scales_p, scales_q, x)
 
 
 def part(unit: Unit, x: Operands, first: int, last: int) -> Operands:
@@ -161,6 +170,10 @@ def dots_of_matmul(a: Any, b: Any) -> tuple[Any, Any]:
 
     Args:
         a, b: values or Arrays, (m, k) and (k, n).
+    Returns:
+        The rows of a and the columns of b, without a copy, to be broadcast against each other.
+    Raises:
+        ValueError: they are not of such shapes.
 
     >>> import widthwise as ww
     >>> a, b = ww.study.dots_of_matmul([[1.0, 2.0]], [[3.0], [4.0]])
@@ -180,8 +193,11 @@ def dots_of_conv2d(
 
     Args:
         x, w: values, (images, channels, height, width) and (filters, channels, rows, columns).
+        stride, padding: as in `ww.conv2d`.
     Returns:
         Windows (images, 1, height, width, k) of the output's size, and weights (filters, 1, 1, k).
+    Raises:
+        ValueError: x or w is of another shape, or no window of w fits into x.
 
     >>> import widthwise as ww
     >>> windows, weights = ww.study.dots_of_conv2d([[[[1.0, 2, 4]]]], [[[[1.0, -1]]]])

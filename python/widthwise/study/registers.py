@@ -20,12 +20,7 @@ class Continued(NamedTuple):
 
 
 def continued(unit: Unit) -> Continued:
-    """
-    Raises:
-        ValueError: the unit holds more between its terms than one number.
-    """
-    if why := why_not_continued(unit):
-        raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
+    """Of a unit whose sum is `register_alone`."""
     fields = unit.fields
     chain = fields.pop("chain", {})
     rounded = [chain.pop("final")] if "final" in chain else []
@@ -42,20 +37,27 @@ def continued(unit: Unit) -> Continued:
     return Continued(goes_on, ends, math.lcm(step, unit.scale_block or 1))
 
 
-def why_not_continued(unit: Unit) -> str | None:
-    """Why no number that is passed on as C is all of the unit's sum; None where one is."""
-    chain = unit.fields.get("chain", {})
-    for key in ("compensation", "c_at", "c_round", "lane_permutation"):
-        if key in chain:
-            return f"has chain.{key}, which ends with the sum"
+def why_not_in_pieces(unit: Unit) -> str | None:
+    """Why its terms cannot come in pieces; None where they can."""
     if not unit.lanes and unit.fields.get("group_sum", {}).get("overflow") == "saturate":
         return "takes all of k at once in a register that saturates, with C after them"
-    return None if unit.lanes else why_no_register(unit)
+    if not unit.lanes and not register_alone(unit):
+        return "takes all of k at once, with C after them"
+    return why_no_register(unit)
+
+
+def register_alone(unit: Unit) -> bool:
+    """Whether what is passed on as C is all that the unit holds between two pieces."""
+    return not {"compensation", "c_at", "c_round"} & unit.fields.get("chain", {}).keys()
 
 
 def why_no_register(unit: Unit) -> str | None:
-    """Why a unit of all k at once has no register that it adds them to one after the other."""
+    """Why there is none that the unit adds its terms to one after the other, or by blocks."""
     fields = unit.fields
+    if "lane_permutation" in fields.get("chain", {}):
+        return "permutes its lanes: no register takes its terms in order"
+    if unit.lanes:
+        return None
     group = fields.get("group_sum", {})
     if "node_round" in group or "groups" in fields or fields["c_level"] != "group":
         return "takes all of k at once, in several sums"

@@ -102,14 +102,19 @@ class Sources:
         ]
         return Table(["source", "errors", "sum", "sum of magnitudes"], rows)
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
             ends = f"computed - exact = {nearest(self.total()):.4g}"
-        return f"{self.unit}: {ends}\n{self.table()}"
+        return f"{self.unit}: {ends}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{self.table()}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        from ..display.style import Card
+
+        return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of pandas or polars: step, source, error.
@@ -134,6 +139,7 @@ class Sources:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots()
+        end = max((e.step for e in self.errors), default=-1) + 1
         for source in SOURCES:
             so_far, steps, sums = Fraction(), [0], [0.0]
             for e in self.errors:
@@ -142,7 +148,7 @@ class Sources:
                     steps.append(e.step + 1)
                     sums.append(nearest(so_far))
             if len(steps) > 1:
-                ax.step(steps, sums, where="post", label=source)
+                ax.step([*steps, end], [*sums, sums[-1]], where="post", label=source)
         ax.set_xlabel("products summed")
         ax.set_ylabel("error so far, computed - exact")
         ax.legend(fontsize="small")
@@ -150,7 +156,15 @@ class Sources:
 
 
 def sources(
-    a: Any, b: Any, unit: str | Unit, *, c: Any = None, seed: int = 0, rounding: str = "rne"
+    a: Any,
+    b: Any,
+    unit: str | Unit,
+    *,
+    c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    seed: int = 0,
+    rounding: str = "rne",
 ) -> Sources:
     """Where the error of one dot product was made, by its trace.
 
@@ -159,7 +173,10 @@ def sources(
     shifted into a block's register; operands, what a unit that reads less of them left away.
 
     Args:
-        a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+        a, b: values or Arrays, (k,); b = None sums a.
+        scale_a, scale_b: (blocks,), of a unit that scales them. Others: as in `accumulation`.
+    Returns:
+        Sources: the steps' errors, exact, whose sum is the result's.
     Raises:
         ValueError: a unit whose sums are compensated or whose C comes last: what is lost there on
             the way is not lost to the result. An operand that is no number.
@@ -176,8 +193,9 @@ def sources(
                 f"unit {u} has chain.{key}; errors are told apart where sums go in order, "
                 "C first, without compensation"
             )
-    x = one_dot(u, a, b, c, rounding)
-    return Account(u, x).of(trace(u, x.a, x.b, x.c, seed=seed))
+    x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
+    traced = trace(u, x.a, x.b, x.c, scale_a=x.scale_a, scale_b=x.scale_b, seed=seed)
+    return Account(u, x).of(traced)
 
 
 class Account:
@@ -187,6 +205,10 @@ class Account:
         fields = unit.fields
         self.unit = unit
         self.given = numbers("a", x.a) * numbers("b", x.b)
+        self.scales = [1] * len(self.given)  # of each product, which is traced before it is scaled
+        if x.scale_a is not None and x.scale_b is not None and unit.scale_block:
+            of_blocks = numbers("scale_a", x.scale_a) * numbers("scale_b", x.scale_b)
+            self.scales = np.repeat(of_blocks, unit.scale_block)[: len(self.given)].tolist()
         self.given_c: Fraction | None = Fraction() if x.c is None else numbers("c", x.c).item()
         self.late = fields.get("c_level") == "late"
         aligned = aligned_sums(unit)
@@ -229,7 +251,8 @@ class Account:
         elif wire.stage == "product":
             self.terms[wire.lane] = value
             if wire.lane < len(self.given):
-                self.note(wire.lane, "operands", value - self.given[wire.lane])
+                lost = value - self.given[wire.lane]
+                self.note(wire.lane, "operands", lost * self.scale_of(wire.lane))
         elif wire.stage == "pack":
             self.pack(wire, value, f)
         else:
@@ -237,7 +260,8 @@ class Account:
 
     def pack(self, wire: Wire, rounded: Fraction, f: Format) -> None:
         if wire.slot == "product.round":
-            self.rounding(wire.lane, "product rounding", self.terms[wire.lane], rounded, f)
+            exact, scale = self.terms[wire.lane], self.scale_of(wire.lane)
+            self.rounding(wire.lane, "product rounding", exact, rounded, f, scale)
             self.terms[wire.lane] = rounded
         elif wire.slot == "out":
             self.rounding(self.step(wire), "sum rounding", self.joined(wire), rounded, f)
@@ -250,9 +274,13 @@ class Account:
             self.rounding(len(self.given) - 1, "sum rounding", before, rounded, f)
             self.sum = self.outer = rounded
 
+    def scale_of(self, lane: int) -> Fraction | int:
+        return self.scales[lane] if lane < len(self.scales) else 1  # zeros fill the last block
+
     def joined(self, wire: Wire) -> Fraction:
         """The block's sum with C before it is rounded."""
-        exact = self.sum + sum(self.terms.values())
+        scaled = (term * self.scale_of(lane) for lane, term in self.terms.items())
+        exact = self.sum + sum(scaled)
         if self.held is None:
             return exact
         held = self.held + (self.sum if self.register == "block_sum" else 0)
@@ -260,7 +288,13 @@ class Account:
         return held
 
     def rounding(
-        self, step: int, source: str, exact: Fraction, rounded: Fraction, f: Format
+        self,
+        step: int,
+        source: str,
+        exact: Fraction,
+        rounded: Fraction,
+        f: Format,
+        scale: Fraction | int = 1,
     ) -> None:
         if rounded == exact:
             return
@@ -269,7 +303,7 @@ class Account:
             source = "overflow"
         elif e < f.emin:
             source = "underflow"
-        self.note(step, source, rounded - exact)
+        self.note(step, source, (rounded - exact) * scale)
 
     def note(self, step: int, source: str, error: Fraction) -> None:
         if error:

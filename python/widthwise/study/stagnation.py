@@ -13,7 +13,7 @@ from .._create import from_bits
 from .._dot import Operands, dot
 from .._trace import trace
 from .._unit import Unit, as_unit
-from .operands import OneDot, one_dot, running_sums
+from .operands import OneDot, one_dot, running_sums, unscaled
 from .registers import register_format, unit_of, why_no_register
 
 
@@ -103,6 +103,8 @@ def stagnation(
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+    Returns:
+        A Stagnation: the swallowed terms' indices, and from where on the sum stands still.
     Raises:
         ValueError: a unit with no such register, and why: one that permutes its lanes, or aligns
             all of k to the largest or adds them in a tree. No terms.
@@ -114,9 +116,9 @@ def stagnation(
     kulisch(e8m7): every term of 10 moved the sum
     """
     u = as_unit(unit)
-    if why := why_no_moves(u):
+    if why := why_no_register(u):
         raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
-    x = one_dot(u, a, b, c, rounding)
+    x = one_dot(unscaled(u), a, b, c, rounding)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
     terms = ~(iszero(x.a) | iszero(x.b))
@@ -127,13 +129,6 @@ def stagnation(
         block = slice(i * u.lanes, (i + 1) * u.lanes)
         terms[block] &= has_sum(x.a[block], x.b[block])
     return Stagnation(str(u), np.repeat(moved, u.lanes)[: x.operands.k], terms)
-
-
-def why_no_moves(u: Unit) -> str | None:
-    """Why there is no register that terms move one after the other, or block by block."""
-    if "lane_permutation" in u.fields.get("chain", {}):
-        return "permutes its lanes: no register takes its terms in order"
-    return None if u.lanes else why_no_register(u)
 
 
 def has_sum(a: Array, b: Array) -> bool:
