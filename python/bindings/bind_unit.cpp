@@ -53,6 +53,21 @@ py::list preset_list() {
   return list;
 }
 
+// Equal units have equal ones; most others differ. Of a text it would take a thousand times as
+// long.
+std::size_t hash(const Unit& u) {
+  std::size_t h = 0;
+  const auto mix = [&](std::int64_t x) {
+    h = (h ^ static_cast<std::size_t>(x)) * 0x9e3779b97f4a7c15;
+  };
+  for (const Format& f :
+       {u.a.fmt, u.b.fmt, u.c.fmt, u.out.fmt, u.product.round ? u.product.round->fmt : u.out.fmt})
+    mix(f.exp_bits), mix(f.frac_bits), mix(f.bias);
+  mix(u.lanes), mix(u.out.rm.random_bits), mix(static_cast<int>(u.out.rm.mode));
+  mix(u.group_sum.align.frac_bits), mix(u.product.round.has_value());
+  return h;
+}
+
 }  // namespace
 
 void bind_unit(py::module_& m) {
@@ -62,6 +77,7 @@ void bind_unit(py::module_& m) {
       .def("to_toml", [](const Unit& u, const std::string& name) { return to_toml(u, name); })
       .def("__str__", [](const Unit& u) { return to_string(u); })
       .def("__eq__", [](const Unit& u, const Unit& v) { return u == v; })
+      .def("__hash__", &hash)
       .def_property_readonly("a", [](const Unit& u) { return u.a.fmt; })
       .def_property_readonly("b", [](const Unit& u) { return u.b.fmt; })
       .def_property_readonly("c", [](const Unit& u) { return u.c.fmt; })

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -422,6 +423,12 @@ class Products:
         return core.Operands(*(None if x is None else codes(x) for x in self.arrays))
 
 
+@lru_cache(maxsize=32)
+def ready(u: Unit, k: int, flags: bool, engine: str, outputs: int) -> core.PreparedProducts:
+    """An engine, kept: to ask all of them takes as long as a small product."""
+    return core.PreparedProducts(u._core, k, None, flags, engine, outputs)
+
+
 class Work:
     """An engine made ready for products of one unit and length."""
 
@@ -431,9 +438,12 @@ class Work:
         self.threads = checked_threads(how.threads)
         self.seed = checked_seed(how.seed)
         self.flags = how.flags
-        self.products = core.PreparedProducts(
-            u._core, k, bound_multiplier(how.multiplier), how.flags, how.engine, outputs
-        )
+        if (product := bound_multiplier(how.multiplier)) is None:
+            self.products = ready(u, k, how.flags, how.engine, outputs)
+        else:
+            self.products = core.PreparedProducts(
+                u._core, k, product, how.flags, how.engine, outputs
+            )
 
     def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
         """As many outputs, delivered in that shape."""

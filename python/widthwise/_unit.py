@@ -84,7 +84,7 @@ class Unit:
         return self._core == other._core if isinstance(other, Unit) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self._core)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Unit, (str(self),)
