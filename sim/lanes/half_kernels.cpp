@@ -6,7 +6,8 @@
 
 #include "sim/engine/tile_rows.hpp"
 
-#if HWY_ARCH_X86_64 && __has_include(<avx512fp16intrin.h>)
+// Clang 14 has the intrinsics only where everything is compiled for such a machine.
+#if HWY_ARCH_X86_64 && HWY_COMPILER_GCC_ACTUAL >= 1200
 #include <immintrin.h>
 
 // Highway 1.0 has no word for arithmetic in binary16, so these are the machine's own intrinsics,
