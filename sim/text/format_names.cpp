@@ -1,6 +1,7 @@
 #include "format_names.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "scanner.hpp"
@@ -87,22 +88,32 @@ constexpr LaterKind later[] = {
     {"nvfp", "a block format"},
 };
 
+// By every name that is read: texts of units are made by reading many.
+using Formats = std::unordered_map<std::string_view, Format>;
+Formats every_name() {
+  Formats all;
+  for (const NamedFormat& n : names) all.emplace(n.name, n.format);
+  for (const Alias& a : aliases) all.emplace(a.text, all.at(a.name));
+  return all;
+}
+
 }  // namespace
 
 std::span<const NamedFormat> named_formats() { return names; }
 
 std::optional<Format> find_format(std::string_view name) {
-  if (const auto alias = std::ranges::find(aliases, name, &Alias::text); alias != std::end(aliases))
-    name = alias->name;
-  const auto found = std::ranges::find(names, name, &NamedFormat::name);
-  if (found == std::end(names)) return {};
-  return found->format;
+  static const Formats all = every_name();
+  const auto found = all.find(name);
+  if (found == all.end()) return {};
+  return found->second;
 }
 
 std::optional<std::string_view> printed_name(const Format& f) {
-  for (const std::string_view name : ml_dtypes)
-    if (find_format(name) == f) return name;
-  return {};
+  const auto found = std::ranges::find_if(names, [&](const NamedFormat& n) {
+    return n.format == f && std::ranges::find(ml_dtypes, n.name) != std::end(ml_dtypes);
+  });
+  if (found == std::end(names)) return {};
+  return found->name;
 }
 
 std::string nearest_format(std::string_view name) {

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "short_form.hpp"
@@ -95,9 +96,13 @@ void add_common(Pieces& p, const Unit& u) {
 
 // The formats that may stand in front, for all that are the same; a's if nothing is shorter.
 std::vector<Format> candidates(const Unit& u) {
-  std::vector<Format> found = {u.a.fmt, u.b.fmt, u.c.fmt, u.out.fmt};
-  if (u.product.round) found.push_back(u.product.round->fmt);
-  if (u.group_sum.node_round) found.push_back(u.group_sum.node_round->fmt);
+  std::vector<Format> found;
+  const auto add = [&](const Format& f) {
+    if (std::ranges::find(found, f) == found.end()) found.push_back(f);
+  };
+  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, u.out.fmt}) add(f);
+  if (u.product.round) add(u.product.round->fmt);
+  if (u.group_sum.node_round) add(u.group_sum.node_round->fmt);
   return found;
 }
 
