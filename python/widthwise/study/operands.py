@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -51,7 +52,10 @@ def study_operand(
 ) -> Array:
     if isinstance(x, Array):
         return adapted(name, x, format, keeps, unit)
-    return array(x, format, rounding=rounding)
+    try:
+        return array(x, format, rounding=rounding)
+    except (TypeError, ValueError) as why:  # ww.array calls it x
+        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 class OneDot(NamedTuple):
