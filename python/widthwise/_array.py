@@ -68,7 +68,9 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return "cpu"
 
     def to_device(self, device: str) -> Any:
-        """A copy in a GPU's memory, a DeviceArray: of 'cuda', or 'cuda:1'. Itself for 'cpu'.
+        """A copy in a GPU's memory, a DeviceArray.
+
+        device: 'cuda', or 'cuda:1', or 'cpu', which delivers the Array itself.
 
         Raises:
             ValueError: there is no such GPU, and why.
@@ -184,7 +186,8 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
     def argsort(self, axis: int | None = -1) -> np.ndarray:
         """Where the elements in order stand: by value, -0 before +0, NaN last; stable.
 
-        np.sort, np.argsort, np.min, np.max, np.argmin and np.argmax take Arrays, too.
+        Along an axis; None: of all, flat. np.sort, np.argsort, np.min, np.max, np.argmin and
+        np.argmax take Arrays, too.
 
         >>> import widthwise as ww
         >>> ww.array([1.0, "nan", 0.0, -0.0], "e5m10").argsort()
@@ -218,7 +221,9 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return Fraction(signed << exponent) if exponent >= 0 else Fraction(signed, 1 << -exponent)
 
     def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Array:
-        """The same numbers in another format, each rounded once. `how`: as in `ww.convert`.
+        """The same numbers in another format, each rounded once.
+
+        rounding, how: as in `ww.convert`.
 
         >>> import widthwise as ww
         >>> ww.array([3.3], "e5m10").astype("e4m3fn", "rup")

@@ -140,7 +140,7 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return here if device == "cpu" else to_device(here, device)
 
     def to_float64(self, rounding: str | None = None) -> np.ndarray:
-        """The values, on this machine: see `Array.to_float64`.
+        """The values, on this machine; rounding as in `Array.to_float64`.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP
@@ -150,7 +150,9 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return self.to_device("cpu").to_float64(rounding)
 
     def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Any:
-        """The same numbers in another format, on the GPU. `how`: as in `ww.convert`.
+        """The same numbers in another format, on the GPU.
+
+        rounding, how: as in `ww.convert`.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.0, 2.0], "e5m10").to_device("cuda")  # doctest: +SKIP

@@ -146,7 +146,9 @@ class SweepResult(Findings):
         self.meta = meta
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
-        """The units with the least of a metric (of `exact`, with the most).
+        """The rows of the units with the least of a metric (of `exact`, with the most).
+
+        count: how many, the best first.
 
         >>> import widthwise as ww
         >>> found = ww.sweep(["mac(e4m3)", "mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0])

@@ -77,7 +77,7 @@ class Findings(Table):
         return np.array([row[i] for row in self.rows])
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars, which has to be installed.
+        """A data frame of a library, 'pandas' or 'polars', which has to be installed.
 
         >>> Findings(["unit", "error"], [("a", 1.5)]).to_dataframe().shape
         (1, 2)

@@ -67,7 +67,7 @@ class Trace:
         return self.wires[i]
 
     def format_of(self, wire: Wire) -> Format:
-        """Of the code at a `pack`: that of the rounding which its slot names.
+        """Of a wire's code, at a `pack`: that of the rounding which its slot names.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.0], "e4m3fn")

@@ -65,6 +65,8 @@ class Unit:
     def to_toml(self, name: str = "") -> str:
         """The long form: a line a field, those that have their default left out.
 
+        name: of the table that the fields stand in; '' for none.
+
         >>> print(Unit("mac(e5m10)").to_toml())  # doctest: +ELLIPSIS
         a.fmt = "e5m10"
         ...

@@ -310,6 +310,15 @@ def test_what_makes_no_accumulation_is_refused(call, message):
         call()
 
 
+def test_what_is_no_number_is_told_by_the_arguments_name():
+    with pytest.raises(TypeError, match="^b holds a NoneType, None; numbers, Fractions"):
+        study.accumulation([1.0], [None], "mac(e5m10)")
+    with pytest.raises(ValueError, match="^c: element 0 is NaN and e2m1fn has no NaN"):
+        study.accumulation([1.0], None, "mac(e2m1fn)", c=float("nan"))
+    with pytest.raises(ValueError, match="^rounding 'up', column 1: no rounding 'up'"):
+        study.accumulation([1.0], None, "mac(e5m10)", rounding="up")
+
+
 @pytest.mark.parametrize("name", ["lengths", "seeds"])
 def test_one_number_where_several_are_wanted_is_told(name):
     with pytest.raises(TypeError, match=rf"{name} = 1: several are wanted, as \[1\]"):

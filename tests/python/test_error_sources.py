@@ -260,6 +260,52 @@ def test_swallowed_blocks_are_what_sums_of_prefixes_show(unit):
     assert study.stagnation(a, b, u).swallowed.tolist() == wanted
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "blackwell.mxfp8",
+        "blackwell.nvfp4",
+        "mac(e4m3fn, sum=e8m10, scale=e8m0fnu:32:term)",
+        "mac(e4m3fn, sum=e8m10, scale=e8m0fnu:32:term, promote=400:e8m23)",
+        "kulisch(e4m3fn, out=e8m555, scale=e8m0fnu:32:term)",
+    ],
+)
+def test_swallowed_terms_of_scaled_blocks_are_what_sums_of_prefixes_show(unit):
+    rng = np.random.default_rng(17)
+    u = ww.Unit(unit)
+    k, lanes = 250, u.lanes or 1
+    a, b = (ww.array(rng.standard_normal(k), f) for f in (u.a, u.b))
+    # Beside the first block the others are small, four of them in a row.
+    sizes = np.array([8, -9, -4, 2, *[-9] * 4, *[-4, 2, -9, -4] * 2])[: -(-k // u.scale_block)]
+    scale = ww.array(np.exp2(sizes), u.scale_format)
+
+    def sum_of(last):
+        blocks = scale[: -(-last // u.scale_block)]
+        z = ww.dot(a[:last], b[:last], unit=u, scale_a=blocks, scale_b=blocks)
+        return z.to_fractions().item()
+
+    scales = np.repeat(scale.to_fractions() ** 2, u.scale_block)[:k]
+    terms, wanted, before = a.to_fractions() * b.to_fractions() * scales, [], 0
+    for first in range(0, k, lanes):
+        last = min(k, first + lanes)
+        after = sum_of(last)
+        if after == before and terms[first:last].sum():
+            wanted += [i for i in range(first, last) if terms[i]]
+        before = after
+    found = study.stagnation(a, b, u, scale_a=scale, scale_b=scale)
+    assert found.swallowed.tolist() == wanted
+    assert bool(wanted) == ("kulisch" not in unit)
+
+
+@pytest.mark.parametrize("scale, swallowed", [(2.0, []), (1.75, [*range(64, 96)])])
+def test_a_block_whose_scaled_terms_cancel_has_no_sum_to_swallow(scale, swallowed):
+    """16 - 8 * scale: 0, or 2 beside 2^26, whose last place is 8. A scale of 0 leaves no terms."""
+    a = [6.0] * 64 + [1.0] * 16 + [-0.5] * 16 + [1.0] * 16
+    scales = [448.0] * 4 + [1.0, scale, 0.0], [448.0] * 4 + [1.0] * 3
+    found = study.stagnation(a, None, "blackwell.nvfp4", scale_a=scales[0], scale_b=scales[1])
+    assert found.swallowed.tolist() == swallowed
+
+
 @pytest.mark.parametrize("kind", ["kahan", "neumaier"])
 def test_compensated_registers_are_those_of_the_rounded_steps(kind):
     """Every rounded addition of docs/semantics.md, D10, by ww.add."""
@@ -396,8 +442,8 @@ def test_the_smallest_width_is_found_from_above():
             r"a\[1\] \* b\[1\] is inf; a register adds numbers alone",
         ),
         (
-            lambda: study.stagnation([1.0], None, "blackwell.mxfp8"),
-            "the studies that take scales are accumulation, error_growth, sources and streamed",
+            lambda: study.monotonicity([1.0], None, "blackwell.mxfp8"),
+            "scales are accumulation, error_growth, sources, stagnation and streamed",
         ),
         (
             lambda: study.monotonicity([1.0], None, "mac(e5m10, sum=e5m10:sr8)"),

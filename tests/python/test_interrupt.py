@@ -22,6 +22,7 @@ LONG_WORK = {
     "unit='mac(bfloat16)', engine='reference')",
     "elementwise": "ww.add(big, big)",
     "own multiplier": "ww.matmul(a, a.T, unit='mac(bfloat16)', multiplier=lambda x, y: x * y)",
+    "stream": "ww.study.streamed([np.zeros(10_000_000)], 'kahan(bfloat16)')",
     "study": "ww.study.error_growth(a, a, [f'mac(bfloat16, sum=e8m{m})' for m in range(3, 24)])",
 }
 

@@ -112,8 +112,18 @@ def test_a_public_class_shows_each_of_its_members(kind):
         and inspect.getmodule(value.fget if isinstance(value, property) else value).__name__[:9]
         == "widthwise"
     }
+    texts = {key: inspect.getdoc(value) or "" for key, value in members.items()}
+    assert [key for key, text in texts.items() if ">>> " not in text] == []
+    parameters = {
+        key: set(inspect.signature(value).parameters) - {"self"}
+        for key, value in members.items()
+        if inspect.isfunction(value)
+    }
     assert [
-        key for key, value in members.items() if ">>> " not in (inspect.getdoc(value) or "")
+        (key, name)
+        for key, names in parameters.items()
+        for name in names
+        if not re.search(rf"\b{name}\b", texts[key].partition(">>> ")[0])
     ] == []
 
 

@@ -66,8 +66,9 @@ class Accumulation(ErrorGrowth):
         return Table([*self.labels(self.units[0]), *columns], rows)
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A tidy data frame of pandas or polars: a row for each unit, seed, dot product, length.
+        """A tidy data frame of a library, 'pandas' or 'polars'.
 
+        A row for each unit, seed, dot product and length.
         Columns: name (of units in a dictionary), unit, seed, dot, length, exact, error (computed -
         exact), absolute, relative, ulps, magnitude (the sum of the terms' magnitudes), condition
         (that over |exact|), bound and likely_bound (of the absolute error).
@@ -106,7 +107,9 @@ class Accumulation(ErrorGrowth):
     def band(
         self, confidence: float = 0.9, measure: str = "relative"
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Between which two lines that share of a unit's seeds and dot products lies.
+        """Between which two lines a share of each unit's seeds and dot products lies.
+
+        confidence: that share, above 0 and below 1.    measure: as in `measured`.
 
         >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
@@ -132,6 +135,7 @@ class Accumulation(ErrorGrowth):
     ) -> Any:
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
 
+        measure, statistic: 'ulps', 'relative' or 'absolute' errors; their 'mean' or 'max'.
         band: shade where that share of the seeds and dot products lies.
         bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
 

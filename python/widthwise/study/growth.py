@@ -62,7 +62,7 @@ class ErrorGrowth:
         return {unit: np.where(np.isnan(e), np.inf, np.abs(e)) for unit, e in self.error.items()}
 
     def mean(self, measure: str = "ulps") -> dict[str, np.ndarray]:
-        """Over the dot products, for each unit: shape (lengths,).
+        """Over the dot products, for each unit: shape (lengths,). measure: as in `measured`.
 
         >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.mean("absolute")["mac(e5m2)"].tolist()
@@ -71,7 +71,7 @@ class ErrorGrowth:
         return {unit: over_dots(e).mean(axis=0) for unit, e in self.measured(measure).items()}
 
     def max(self, measure: str = "ulps") -> dict[str, np.ndarray]:
-        """The largest of the dot products, likewise.
+        """The largest of the dot products, likewise. measure: as in `measured`.
 
         >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.max()["mac(e5m2)"].tolist()    # the last place of 24 is 4
@@ -80,7 +80,9 @@ class ErrorGrowth:
         return {unit: over_dots(e).max(axis=0) for unit, e in self.measured(measure).items()}
 
     def measured(self, measure: str) -> dict[str, np.ndarray]:
-        """That measure of each unit: shape (..., dot products, lengths).
+        """Each unit's 'ulps', 'relative' or 'absolute' errors: (..., dot products, lengths).
+
+        measure: which of them.
 
         Raises:
             ValueError: a measure that there is not.
@@ -134,7 +136,7 @@ class ErrorGrowth:
         return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: a row for each unit and length.
+        """A data frame of a library, 'pandas' or 'polars': a row for each unit and length.
 
         Columns: name (of units in a dictionary), unit, length, the mean and the largest errors.
 
@@ -154,6 +156,8 @@ class ErrorGrowth:
 
     def plot(self, ax: Any = None, *, measure: str = "relative", statistic: str = "mean") -> Any:
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
+
+        measure, statistic: 'ulps', 'relative' or 'absolute' errors; their 'mean' or 'max'.
 
         >>> import matplotlib
         >>> matplotlib.use("Agg")

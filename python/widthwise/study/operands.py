@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -51,7 +52,10 @@ def study_operand(
 ) -> Array:
     if isinstance(x, Array):
         return adapted(name, x, format, keeps, unit)
-    return array(x, format, rounding=rounding)
+    try:
+        return array(x, format, rounding=rounding)
+    except (TypeError, ValueError) as why:  # ww.array calls it x
+        raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
 
 class OneDot(NamedTuple):
@@ -64,13 +68,18 @@ class OneDot(NamedTuple):
     scale_b: Array | None
     operands: Operands
 
+    def scales_of_terms(self, unit: Unit) -> list[Array | None]:
+        """Scales as (k,), each term's own."""
+        block = np.arange(self.operands.k) // (unit.scale_block or 1)
+        return [None if scale is None else scale[block] for scale in (self.scale_a, self.scale_b)]
+
 
 def unscaled(unit: Unit) -> Unit:
     """The unit, for a study that has no scales to give it."""
     if unit.scale_format:
         raise ValueError(
             f"unit {unit} scales its blocks; the studies that take scales are accumulation, "
-            "error_growth, sources and streamed"
+            "error_growth, sources, stagnation and streamed"
         )
     return unit
 

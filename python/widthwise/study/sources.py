@@ -117,7 +117,7 @@ class Sources:
         return Card(self._title(), self.table())._repr_html_()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """A data frame of pandas or polars: step, source, error.
+        """A data frame of a library, 'pandas' or 'polars': step, source, error.
 
         >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
         >>> found.to_dataframe()[["step", "error"]].values.tolist()

@@ -13,7 +13,7 @@ from .._create import from_bits
 from .._dot import Operands, dot
 from .._trace import trace
 from .._unit import Unit, as_unit
-from .operands import OneDot, one_dot, running_sums, unscaled
+from .operands import OneDot, one_dot, running_sums
 from .registers import register_format, unit_of, why_no_register
 
 
@@ -89,6 +89,8 @@ def stagnation(
     unit: str | Unit,
     *,
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     seed: int = 0,
     rounding: str = "rne",
 ) -> Stagnation:
@@ -102,7 +104,8 @@ def stagnation(
     they have a sum and the register stays; what single ones lose within it `sources` tells.
 
     Args:
-        a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+        a, b: values or Arrays, (k,); b = None sums a.
+        scale_a, scale_b: (blocks,), of a unit that scales them. Others: as in `accumulation`.
     Returns:
         A Stagnation: the swallowed terms' indices, and from where on the sum stands still.
     Raises:
@@ -118,24 +121,25 @@ def stagnation(
     u = as_unit(unit)
     if why := why_no_register(u):
         raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
-    x = one_dot(unscaled(u), a, b, c, rounding)
+    x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
-    terms = ~(iszero(x.a) | iszero(x.b))
+    factors = [x.a, x.b, *(scale for scale in x.scales_of_terms(u) if scale is not None)]
+    terms = ~np.any([iszero(factor) for factor in factors], axis=0)
     if not u.lanes:
         return Stagnation(str(u), moved_register(u, x), terms)
     moved = moved_by_blocks(u, x, seed)
     for i in np.flatnonzero(~moved) if u.lanes > 1 else []:
         block = slice(i * u.lanes, (i + 1) * u.lanes)
-        terms[block] &= has_sum(x.a[block], x.b[block])
+        terms[block] &= has_sum([factor[block] for factor in factors])
     return Stagnation(str(u), np.repeat(moved, u.lanes)[: x.operands.k], terms)
 
 
-def has_sum(a: Array, b: Array) -> bool:
+def has_sum(factors: list[Array]) -> bool:
     """Whether the products' exact sum is not 0, or no number."""
-    if not (isfinite(a).all() and isfinite(b).all()):
+    if not all(isfinite(factor).all() for factor in factors):
         return True
-    return bool((a.to_fractions() * b.to_fractions()).sum())
+    return bool(np.prod([factor.to_fractions() for factor in factors], axis=0).sum())
 
 
 # --- What moves ----------------------------------------------------------------------------------
@@ -149,7 +153,8 @@ def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> np.ndarray:
         return moved_in_trace(u, x, seed)
     late = chain.get("c_at") == "last"
     start, k = None if late else x.c, x.operands.k
-    operands = Operands([*x.operands.arrays[:2], None, None, None], (), k) if late else x.operands
+    p, q, _, *scales = x.operands.arrays
+    operands = Operands([p, q, None, *scales], (), k) if late else x.operands
     sums = running_sums(unit_of(fields), operands, seed).reshape(k)
     after = sums[[*range(u.lanes - 1, k - 1, u.lanes), k - 1]]
     moved = np.ones(len(after), bool)
@@ -164,7 +169,7 @@ def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
     carried = "error" if chain.get("compensation") == "kahan" else "compensation"
     registers = ["out", f"chain.compensation.{carried}"]
     held, blocks = [0, 0], []
-    for wire in trace(u, x.a, x.b, x.c, seed=seed):
+    for wire in trace(u, x.a, x.b, x.c, scale_a=x.scale_a, scale_b=x.scale_b, seed=seed):
         if wire.stage == "unpack" and wire.slot == "c":
             blocks.append([*held, *held])
         elif wire.stage == "pack" and wire.slot in registers:
@@ -189,7 +194,10 @@ def moved_register(u: Unit, x: OneDot) -> np.ndarray:
     width = group.pop("width") if saturates else None
     alone = unit_of(fields | {"group_sum": group})
     alone = unit_of(alone.fields | {"out": {"fmt": register_format(alone)}})
-    added = dot(x.a.reshape(-1, 1), x.b.reshape(-1, 1), unit=alone)
+    column, scales = (-1, 1), x.scales_of_terms(u)
+    scale_a, scale_b = (None if scale is None else scale.reshape(column) for scale in scales)
+    a, b = x.a.reshape(column), x.b.reshape(column)
+    added = dot(a, b, unit=alone, scale_a=scale_a, scale_b=scale_b)
     if not isfinite(added).all():
         i = int(np.argmin(isfinite(added)))
         raise ValueError(f"a[{i}] * b[{i}] is {added[i]}; a register adds numbers alone")
