@@ -170,6 +170,8 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
   if (u.product.round && u.product.round->fmt.precision() > carrier.digits - 2)
     return refuse("product.round has too many digits");
   const std::int64_t scale = carrier.emin - to.emin(), least = carrier.emin - carrier.digits + 1;
+  if (-scale > carrier.emax)
+    return refuse("2^-scale, which takes the scale off, passes the carrier's");
   const auto fits = [&](const Format& f, std::int64_t moved) {
     return f.emax() + moved <= carrier.emax && last_digit(f) + moved >= least;
   };

@@ -10,6 +10,8 @@ from dpu_blocks import Units
 from dpu_ref import FORMATS, Format, parse_format
 
 USUAL = ["binary16", "bfloat16", "binary32", "e5m2", "e4m3fn", "e4m3", "e2m1fn"]
+# Fraction bits: half of those of a float or a double and about as many as these have.
+EDGES = [10, 11, 12, 20, 21, 22, 23, 24, 25, 26, 49, 50, 51, 52]
 POLICIES = re.compile(r";(daz|ftz|overflow=\w+)")  # of a format's text; dpu_ref.py has none
 
 
@@ -46,12 +48,15 @@ class Draw(Units):
 
     def plain_format(self) -> Format:
         """IEEE's encoding, of about as many digits as floats and doubles have to spare."""
-        frac_bits = [self.between(1, 13), 15, 20, 21, 22, 23, 24, 25, self.between(26, 52)]
-        return self.of_digits(1 + self.pick(frac_bits))
+        short, long, edge = self.between(1, 13), self.between(14, 52), self.pick(EDGES)
+        return self.of_digits(1 + self.pick([short, short, edge, edge, long]))
 
     def of_digits(self, precision: int) -> Format:
         one_range = self.usual and not self.one_in(8)
-        return Format(self.exp_bits if one_range else self.between(2, 9), precision - 1)
+        exp_bits = self.exp_bits if one_range else self.between(2, 9)
+        own = (1 << exp_bits >> 1) - 1
+        bias = self.maybe(lambda: own + self.pick([-1, 1, self.between(-150, 150)]), 6)
+        return Format(exp_bits, precision - 1, bias)
 
     def any_format(self) -> Format:
         if self.usual:

@@ -44,7 +44,7 @@ def case(seed: str) -> Iterator[str]:
 
 def operands(draw: Draw, formats: list[ww.Format], to: ww.Format) -> list[ww.Array]:
     size = draw.pick(SIZES)
-    manner, end = draw.pick(MANNERS), encoding(to)
+    manner, end = draw.pick([*MANNERS, "edge", "edge"]), encoding(to)
     target = draw.pick([end.emax, end.emin, end.emin - end.frac_bits])
     whole = draw.between(min(0, target), max(0, target))
     targets = [whole, target - whole, target]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 import widthwise as ww
-from dpu_blocks import has_answer
+from dpu_blocks import LONG, has_answer
 from dpu_ref import NAN, Round, Unit, decode, from_toml, run_bits
 from drawn import MANNERS, codes, encoding
 from unit_texts import DrawUnits
@@ -92,7 +92,7 @@ def sizes(draw: DrawUnits, u: ww.Unit) -> tuple[tuple[int, int], int]:
     near = [1, block - 1, block, block + 1, 2 * block + draw.between(-1, 1), draw.between(1, 60)]
     k = max(draw.pick([*near, draw.between(60, 300)]), 1)
     if draw.one_in(10):
-        k = draw.between(600, 1400)
+        k = draw.between(600, LONG - 1)
     fitting = [outputs for outputs in OUTPUTS if outputs[0] * outputs[1] * k <= MOST_PRODUCTS]
     return draw.pick(fitting), k
 

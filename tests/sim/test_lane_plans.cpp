@@ -117,6 +117,9 @@ TEST_CASE("lanes take what their conditions allow, and not one digit more") {
            Case{"fma(e5m3, sum=e5m3:rna, c=e5m22)", 'C', 'C'},
            Case{"fma(e5m50, sum=e5m50:rdn)", 'C', 'C'},
            Case{"fma(e5m51, sum=e5m51:rdn)", '.', '.'},
+           // Scaled by 2^-127 or 2^-1023, and 2^-128 or 2^-1024, which have no inverse.
+           Case{"fma(e2m4, sum=e2m7;bias=0:rdn)", 'c', 'c'},
+           Case{"fma(e2m4, sum=e2m7;bias=-1:rdn)", '.', '.'},
            Case{"fma(e8m21, sum=e8m21:rtz)", 'c', 'c'},
            Case{"fma(e8m3, sum=e7m3:rtz)", '.', '.'},
            Case{"fma(e7m3, sum=e8m3:rtz)", 'c', 'c'},
