@@ -43,6 +43,20 @@ std::string listed(std::span<const Field> fields, std::string_view ending) {
   return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
 }
 
+// That a port is as wide as the header says.
+std::string width_checks(std::span<const Port> ports) {
+  std::string text;
+  for (const Port& port : ports) {
+    const std::string& x = port.bus.name;
+    if (x != "a" && x != "b" && x != "y") continue;
+    const char constant = static_cast<char>(std::toupper(static_cast<unsigned char>(x[0])));
+    text +=
+        fmt::format("{}    if ({}_WIDTH != {}) fault(\"{}_WIDTH of the header is not port {}'s\");",
+                    text.empty() ? "" : "\n", constant, port.bus.width, constant, x);
+  }
+  return text;
+}
+
 Values verilog_values(std::string_view name, std::span<const Field> fields, const DesignRtl& rtl) {
   const auto in = operands(fields), out = results(fields);
   const auto shown = [](const Field& f) { return f.name + " %h"; };
@@ -81,6 +95,7 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, cons
                              each(out, " ", shown))},
       {"REPORTED",
        fmt::format("{}, {}, {}", each(in, ", ", due), listed(out, ""), each(out, ", ", due))},
+      {"WIDTHS", width_checks(rtl.ports)},
       {"SCAN", each(fields, " ", [](const Field&) { return std::string("%h"); })},
       {"FIELD_COUNT", std::to_string(fields.size())},
   };

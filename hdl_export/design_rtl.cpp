@@ -40,6 +40,7 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
           .ports = rtl_ports(op),
           .random = random_ports(op),
           .timing = rtl_timing(op),
+          .stages = rtl_stages(op),
           .clocked = options.pipeline.has_value()};
 }
 
@@ -60,6 +61,7 @@ DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& opti
           .ports = rtl_ports(u, taken),
           .random = random_ports(u, taken),
           .timing = rtl_timing(u, taken),
+          .stages = rtl_stages(u, taken),
           .clocked = options.pipeline || options.accumulate,
           .running = shape_of(u, taken).running,
           .multiply = options.multiply};

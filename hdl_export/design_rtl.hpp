@@ -14,6 +14,7 @@ struct DesignRtl {
   std::vector<Port> ports;
   std::vector<RandomPort> random;  // those that take random bits, or would without a generator
   Timing timing;
+  std::vector<std::string> stages;  // behind which registers may stand
   bool clocked;
   RunningSum running = RunningSum::none;
   Multiplier multiply{};  // in place of the exact product

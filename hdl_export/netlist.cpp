@@ -84,8 +84,10 @@ void Netlist::across(const std::vector<std::string_view>& further,
   pipeline_.arrive();
 }
 
+std::string pipe_parameter(std::string_view stage) { return fmt::format("PIPE_{}", upper(stage)); }
+
 std::string Netlist::depth(std::string_view stage) const {
-  return !clocked_ ? "0" : stage == kept_ ? "1" : fmt::format("PIPE_{}", upper(stage));
+  return !clocked_ ? "0" : stage == kept_ ? "1" : pipe_parameter(stage);
 }
 
 std::string Netlist::enable(std::string_view stage) const {

@@ -82,6 +82,8 @@ class Netlist {
   bool clocked_;
 };
 
+// How many registers stand behind a stage, as a top module's parameter is called.
+std::string pipe_parameter(std::string_view stage);
 std::string literal(int width, const Code& code);
 std::string truth(bool x);  // 1'b1
 std::string decimal(int x);

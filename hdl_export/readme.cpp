@@ -6,6 +6,7 @@
 
 #include "benches.hpp"
 #include "folder_templates.hpp"
+#include "netlist.hpp"
 #include "printing.hpp"
 #include "vectors.hpp"
 #include "widthwise/sim/text.hpp"
@@ -124,7 +125,7 @@ std::string kind_text(const Design& design) {
       "A multiply-accumulate unit, whose flags are those of its roundings: where y has a NaN, "
       "neither\n"
       "NaN operands nor a NaN made of infinities raise invalid (NV).";
-  if (unit->lanes == 1 && unit->a.fmt == unit->b.fmt)
+  if (to_string(design).starts_with("fma("))
     text += fmt::format(" The operation that does is\n`muladd({})`, IEEE 754's fusedMultiplyAdd.",
                         to_string(unit->a.fmt));
   return text + "\n\n";
@@ -163,6 +164,22 @@ std::string port_table(const DesignRtl& rtl) {
   return text;
 }
 
+// How deep the pipeline is, and what changes that.
+std::string registers(const DesignRtl& rtl) {
+  if (!rtl.clocked) return "";
+  std::string parameters;
+  for (const std::string& stage : rtl.stages)
+    parameters += (parameters.empty() ? "" : " ") + pipe_parameter(stage);
+  return fmt::format(
+      "\nLATENCY is {}{}. Parameters of the top module say how many registers stand behind each\n"
+      "stage; what an instance changes there changes LATENCY, and the headers have the "
+      "defaults':\n\n"
+      "    {}\n",
+      rtl.timing.latency,
+      rtl.running == RunningSum::none ? "" : fmt::format(", II {}", rtl.timing.interval),
+      parameters);
+}
+
 constexpr std::string_view how_to_check = R"(
 `make` checks it with those of these that are installed, and says which are not; each is a target,
 too:
@@ -198,7 +215,8 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
           ? ""
           : "\nA running sum: its blocks come one after the other, every II clocks. In the vectors "
             "a line\nis a block, and the result of one that is not a sum's last is 0.\n";
-  return port_table(*rtl) + product + sums + fmt::format(fmt::runtime(how_to_check), name, dpi);
+  return port_table(*rtl) + product + registers(*rtl) + sums +
+         fmt::format(fmt::runtime(how_to_check), name, dpi);
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ module @NAME@_bench;
     clocks = 0;
     errors = 0;
     check = 0;
+@WIDTHS@
     file = $fopen(VECTORS, "r");
     if (file == 0) fault("there is no such file");
     else read_comments;

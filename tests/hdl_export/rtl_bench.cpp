@@ -26,24 +26,31 @@ int vector_width(const Dut& dut) {
   return places(dut).front() + 4 * digits_of(dut.inputs.front().width);
 }
 
+Wiring wiring(const Dut& dut, std::string_view due) {
+  const std::vector<int> at = places(dut);
+  Wiring w;
+  for (std::size_t i = 0; i < dut.inputs.size(); ++i)
+    w.ports += fmt::format("{}.{}(v[{} +: {}])", i ? ", " : "", dut.inputs[i].port, at[i],
+                           dut.inputs[i].width);
+  for (std::size_t i = 0; i < dut.outputs.size(); ++i) {
+    const Field& f = dut.outputs[i];
+    w.wires += fmt::format("  wire [{}:0] {};\n", f.width - 1, f.port);
+    w.ports += fmt::format(", .{0}({0})", f.port);
+    w.got += (i ? ", " : "") + f.port;
+    w.want += fmt::format("{}{}[{} +: {}]", i ? ", " : "", due, at[dut.inputs.size() + i], f.width);
+    w.got_width += f.width;
+  }
+  return w;
+}
+
 namespace {
 
 // Takes a vector a clock, and compares at the next one.
 std::string bench(const Dut& dut) {
-  const std::vector<int> at = places(dut);
+  const Wiring w = wiring(dut, "v");
   const int width = vector_width(dut);
   const std::size_t n = dut.vectors.size();
-  std::string wires, ports, got, want, shown;
-  for (std::size_t i = 0; i < dut.inputs.size(); ++i)
-    ports += fmt::format("{}.{}(v[{} +: {}])", i ? ", " : "", dut.inputs[i].port, at[i],
-                         dut.inputs[i].width);
-  for (std::size_t i = 0; i < dut.outputs.size(); ++i) {
-    const Field& f = dut.outputs[i];
-    wires += fmt::format("  wire [{}:0] {};\n", f.width - 1, f.port);
-    ports += fmt::format(", .{0}({0})", f.port);
-    got += (i ? ", " : "") + f.port;
-    want += fmt::format("{}v[{} +: {}]", i ? ", " : "", at[dut.inputs.size() + i], f.width);
-  }
+  std::string shown;
   for (const Field& tap : dut.taps)
     shown += fmt::format("        $write(\" %h\", dut.{});\n", tap.port);
   if (!shown.empty())
@@ -75,7 +82,7 @@ module bench_{0} (input clk);
     end
 endmodule
 )",
-                     dut.name, width - 1, n - 1, wires, ports, got, want, shown);
+                     dut.name, width - 1, n - 1, w.wires, w.ports, w.got, w.want, shown);
 }
 
 std::string all_benches(const std::vector<Dut>& duts) {

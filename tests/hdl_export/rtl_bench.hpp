@@ -32,6 +32,14 @@ struct Dut {
 std::vector<int> places(const Dut& dut);
 int vector_width(const Dut& dut);
 
+// A unit's results as wires, what its ports are connected to, and results beside what they are to
+// be; operands come from a vector `v`, what is wanted from a vector `due`.
+struct Wiring {
+  std::string wires, ports, got, want;
+  int got_width = 0;
+};
+Wiring wiring(const Dut& dut, std::string_view due);
+
 // The bench of a unit with a clock: transactions that come and are taken at random, with resets
 // among them. Results are compared in their order, and stay while they are not taken.
 std::string clocked_bench(const Dut& dut);

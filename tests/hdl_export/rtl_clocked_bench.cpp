@@ -20,7 +20,7 @@ module bench_@name@ (input clk);
 @wires@  reg [@got_top@:0] held;
   @module@ @parameters@ dut (
     .clk(clk), .rst(rst), .in_valid(in_valid), .in_ready(in_ready), .out_valid(out_valid),
-    .out_ready(out_ready)@ports@);
+    .out_ready(out_ready), @ports@);
   wire [1:0] phase = cycle[7:6];
   wire gives = !phase[0] || noise[31:30] == 0 || (phase == 1 && noise[29]);
   wire takes = phase == 0 || phase == 3 || noise[28:27] == 0 || (phase == 1 && noise[26]);
@@ -80,35 +80,24 @@ std::string filled(std::string text, const std::map<std::string, std::string>& v
 }  // namespace
 
 std::string clocked_bench(const Dut& dut) {
+  const Wiring w = wiring(dut, "mem[next]");
   const std::vector<int> at = places(dut);
-  std::string wires, ports, got, want, is_last = "1";
-  int got_width = 0;
-  for (std::size_t i = 0; i < dut.inputs.size(); ++i) {
-    const Field& f = dut.inputs[i];
-    ports += fmt::format(", .{}(v[{} +: {}])", f.port, at[i], f.width);
-    if (f.port == "in_last") is_last = fmt::format("mem[next][{}]", at[i]);
-  }
-  for (std::size_t i = 0; i < dut.outputs.size(); ++i) {
-    const Field& f = dut.outputs[i];
-    wires += fmt::format("  wire [{}:0] {};\n", f.width - 1, f.port);
-    ports += fmt::format(", .{0}({0})", f.port);
-    got += (i ? ", " : "") + f.port;
-    want += fmt::format("{}mem[next][{} +: {}]", i ? ", " : "", at[dut.inputs.size() + i], f.width);
-    got_width += f.width;
-  }
+  std::string is_last = "1";
+  for (std::size_t i = 0; i < dut.inputs.size(); ++i)
+    if (dut.inputs[i].port == "in_last") is_last = fmt::format("mem[next][{}]", at[i]);
   return filled(bench_text, {{"name", dut.name},
                              {"module", dut.module.empty() ? dut.name : dut.module},
                              {"parameters", dut.parameters},
                              {"top", std::to_string(vector_width(dut) - 1)},
                              {"last", std::to_string(dut.vectors.size() - 1)},
-                             {"got_top", std::to_string(got_width - 1)},
+                             {"got_top", std::to_string(w.got_width - 1)},
                              {"seed", std::to_string(std::hash<std::string>{}(dut.name) % 65521)},
                              {"latency", std::to_string(dut.timing->latency)},
                              {"interval", std::to_string(std::max(dut.timing->interval, 1))},
-                             {"wires", wires},
-                             {"ports", ports},
-                             {"got", got},
-                             {"want", want},
+                             {"wires", w.wires},
+                             {"ports", w.ports},
+                             {"got", w.got},
+                             {"want", w.want},
                              {"is_last", is_last}});
 }
 

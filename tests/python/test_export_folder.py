@@ -182,6 +182,10 @@ FAULTS = {
         lambda f: replace(f / "mul16.vh", "LATENCY = 0", "LATENCY = 1"),
         "instead of",
     ),
+    "another width": (
+        lambda f: replace(f / "mul16.vh", "Y_WIDTH = 16", "Y_WIDTH = 17"),
+        "Y_WIDTH of the header is not port y's",
+    ),
     "another parameter in the RTL": (
         lambda f: replace(f / "rtl" / "mul16.v", ".BIAS(8'h0f)", ".BIAS(8'h0e)"),
         "instead of",

@@ -69,6 +69,7 @@ def test_the_readme_tells_how_blocks_are_given(folders):
     said = (folders / "codes" / "README.md").read_text()
     assert "| input `in_first` | 1 | 1: a sum begins with this block" in said
     assert "| input `c` | 22 | read with the first block of a sum |" in said
+    assert "LATENCY is 3, II 3." in said and " PIPE_PRODUCT " in said
     assert "every II clocks" in said and "II = 3;" in (folders / "codes" / "codes.vh").read_text()
     said = (folders / "wrap" / "README.md").read_text()
     assert "| input `c` | 8 | read with the last block of a sum |" in said
