@@ -130,7 +130,9 @@ TEST_CASE("lanes give the reference's codes past one block of rows or columns") 
   for (const char* text : {"mac(e5m10)", "mac(binary64)", "mac(e5m10, sum=e5m10:sr13)"})
     for (const Rival::Shape& s : {Rival::Shape{521, 2, 3}, {3, 2, 521}}) {
       CAPTURE(text);
-      Rival("lanes", parse_unit(text), tally).compare_random(s, random);
+      const Unit u = parse_unit(text);
+      if (!lanes_take(u)) continue;  // random bits need AVX-512
+      Rival("lanes", u, tally).compare_random(s, random);
       expected += outputs_compared(s);
     }
   tally.expect(expected);
@@ -139,9 +141,11 @@ TEST_CASE("lanes give the reference's codes past one block of rows or columns") 
 TEST_CASE("lanes keep an infinite sum beside a NaN for as long as k is") {
   if (!fused_here()) return;
   Tally tally;
+  std::uint64_t expected = 0;
   for (const char* text : {"mac(e5m10)", "fma(e5m10)", "mac(e8m7)", "mac(e5m10, sum=e5m10:sr13)",
                            "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)"}) {
     const Unit u = parse_unit(text);
+    if (!lanes_take(u)) continue;  // random bits need AVX-512
     MatrixProduct p;
     p.m = 4, p.k = 600, p.n = 1;
     CodeList a(u.a.fmt, p.m * p.k), b(u.b.fmt, p.k);
@@ -152,8 +156,9 @@ TEST_CASE("lanes keep an infinite sum beside a NaN for as long as k is") {
     a.set(0, codes.infinity), a.set(p.k, codes.nan_code);
     p.a = a.rows(p.k), p.b = b.rows(1);
     Rival("lanes", u, tally).compare(p, "infinity, NaN, two numbers");
+    expected += p.m * p.n;
   }
-  tally.expect(5 * 4);
+  tally.expect(expected);
 }
 
 TEST_CASE("lanes draw the bits of outputs on both sides of 2^32, in every place of the calls") {
