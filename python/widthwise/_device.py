@@ -256,7 +256,9 @@ def gpu_of(device: str) -> int:
     gpu = int(device.partition(":")[2] or 0)
     usable = [name for name in core.engine_names() if name.startswith("cuda")]
     if name_of(gpu) not in usable:
-        why = dict(core.unusable_engines()).get("cuda") or f"there are {', '.join(usable)}"
+        unusable = dict(core.unusable_engines())
+        others = f"there are {', '.join(usable)}" if usable else unusable["cuda"]
+        why = unusable.get(name_of(gpu), others)
         raise ValueError(f"device = {device!r} cannot be used here: {why}")
     return gpu
 

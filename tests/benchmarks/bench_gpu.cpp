@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   cuda::offer_engine();
-  if (cuda::gpus().names.empty()) {
+  if (!cuda::gpus().why_none.empty()) {
     fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
     return 0;
   }

@@ -24,7 +24,7 @@ constexpr Rival::Shape shapes[] = {{3, 1, 7}, {2, 33, 5}, {150, 77, 203}};
 // Where there is none, says so once for every test.
 bool gpu_is_here() {
   cuda::offer_engine();
-  if (!cuda::gpus().names.empty()) return true;
+  if (cuda::gpus().why_none.empty()) return true;
   fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
   return false;
 }
