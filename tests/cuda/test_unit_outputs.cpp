@@ -208,6 +208,38 @@ TEST_CASE("value lanes on threads see a sum that overflows on its way and comes 
   CHECK(sum[0] == 0x7c00);
 }
 
+// By every way that there is.
+TEST_CASE("infinite sums stay so beside NaN on threads for as long as k is") {
+  Tally tally;
+  constexpr const char* units[] = {"mac(e5m10)",
+                                   "fma(e8m7)",
+                                   "mac(e5m9)",
+                                   "mac(e4m3fn, sum=e5m10)",
+                                   "mac(binary32)",
+                                   "mac(e8m15)",
+                                   "fma(e5m9)",
+                                   "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                                   "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+                                   "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
+                                   "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
+                                   "mac(e5m10, sum=e5m10:sr13)",
+                                   "mac(e5m10, sum=e5m10:odd)",
+                                   "mac(e11m30)",
+                                   "hopper.f16.f32",
+                                   "cdna3.f16",
+                                   "cdna2.f16",
+                                   "cdna1.bf16",
+                                   "tree8.f32",
+                                   "hopper.e4m3.promote128",
+                                   "kahan(e5m10)"};
+  for (const char* text : units) {
+    CAPTURE(text);
+    const Rival threads(engine, parse_unit(text), tally);
+    for (const std::size_t k : {257, 600}) threads.compare_lasting(k);
+  }
+  tally.expect(std::size(units) * 2 * Rival::lasting);
+}
+
 TEST_CASE("few outputs are worth no transfers") {
   const Unit u = parse_unit("mac(e5m10)");
   const auto rate = [&](std::size_t outputs) {
