@@ -97,9 +97,8 @@ void expect(Status status, const std::string& doing) {
   const char *name = nullptr, *text = nullptr;
   driver()->error_name(status, &name);
   driver()->error_text(status, &text);
-  const std::string words =
-      fmt::format("{}: {} ({}); engine = 'auto' computes the same on the CPU", doing,
-                  text ? text : "unknown error", name ? name : "?");
+  const std::string words = fmt::format("{}: {} ({}); engine = 'auto' computes the same on the CPU",
+                                        doing, text ? text : "unknown error", name ? name : "?");
   if (status == Status::out_of_memory) throw OutOfMemory(words);
   if (status == Status::invalid_handle)
     throw std::invalid_argument(fmt::format(

@@ -65,8 +65,7 @@ class Gpu final : public Device {
     return free;
   }
   std::size_t processors() const override {
-    return static_cast<std::size_t>(
-        attribute_of(device_, DeviceAttribute::multiprocessor_count));
+    return static_cast<std::size_t>(attribute_of(device_, DeviceAttribute::multiprocessor_count));
   }
 
   std::string why_not_with(const std::string& source) const override {
@@ -101,15 +100,13 @@ class Gpu final : public Device {
     entered([&] { driver()->release(reinterpret_cast<Address>(at)); });
   }
   void copy_in(void* to, const void* from, std::size_t bytes) override {
-    watched(fmt::format("{}{}, copying {} bytes to it", name_, launched, bytes), [&] {
-      return driver()->copy_in(reinterpret_cast<Address>(to), from, bytes, stream);
-    });
+    watched(fmt::format("{}{}, copying {} bytes to it", name_, launched, bytes),
+            [&] { return driver()->copy_in(reinterpret_cast<Address>(to), from, bytes, stream); });
     wait();
   }
   void copy_out(void* to, const void* from, std::size_t bytes) override {
-    watched(fmt::format("{}{}, copying {} bytes from it", name_, launched, bytes), [&] {
-      return driver()->copy_out(to, reinterpret_cast<Address>(from), bytes, stream);
-    });
+    watched(fmt::format("{}{}, copying {} bytes from it", name_, launched, bytes),
+            [&] { return driver()->copy_out(to, reinterpret_cast<Address>(from), bytes, stream); });
     wait();
   }
 
@@ -225,8 +222,7 @@ Gpu& opened_gpu(int index) {
   static std::mutex mutex;
   static std::map<int, Gpu> opened;
   const auto count = static_cast<int>(gpus().names.size());
-  if (!gpus().why_none.empty())
-    throw std::runtime_error("no GPU can be used: " + gpus().why_none);
+  if (!gpus().why_none.empty()) throw std::runtime_error("no GPU can be used: " + gpus().why_none);
   if (index < 0 || index >= count)
     throw std::invalid_argument(
         fmt::format("device = {}: there are {} GPUs here, numbered from 0", index, count));
@@ -260,9 +256,7 @@ std::vector<Engine> engines_of_gpus() {
   for (int i = 0; i < static_cast<int>(found.names.size()); ++i) {
     const std::string name = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
     engines.push_back(
-        {name,
-         true,
-         true,
+        {name, true, true,
          [=](const ProductTask& task) { return opinion_of_gpu(task, name, i, owner); },
          [=](const ProductTask& task) { return make(task, gpu(i)); },
          found.why_not[static_cast<std::size_t>(i)]});

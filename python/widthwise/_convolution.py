@@ -6,22 +6,14 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
-from . import _codes, _engines
+from . import _engines
 from . import _widthwise as core
 from ._array import Array
-from ._device import DeviceBytes, empty, gpu_of_all, queue
-from ._dot import (
-    check_engine_there,
-    delivered,
-    flat,
-    operand,
-    spread,
-)
+from ._dot import check_engine_there, operand, spread
 from ._product import Multiplier, bound_multiplier
 from ._settings import checked_seed, checked_threads
 from ._unit import Unit, as_unit
+from ._workplace import Workplace, delivered
 
 Pair = int | tuple[int, int]
 
@@ -71,7 +63,7 @@ def conv2d(
     u = as_unit(unit)
     _engines.check(engine)
     product = bound_multiplier(multiplier)
-    where = (checked_seed(seed), checked_threads(threads), engine, product)
+    seed, here = checked_seed(seed), (checked_threads(threads), engine)
     images, weights = operands_of(u, x, w, 2)
     one = images.ndim == 3
     images = images.reshape(1, *images.shape) if one else images
@@ -100,49 +92,15 @@ def conv2d(
         "w": weights.reshape(filters, math.prod(weights.shape[1:])),
         "c": addends(u, c, shape, one),
     }
-    if (gpu := gpu_of_all(arrays)) is not None:
-        check_engine_there(engine, gpu)
-        z = convolved_there(gpu, u, convolution, arrays, shape, where[0], flags, product)
-    else:
-        z = convolved(u, convolution, arrays, shape, flags, where)
+    where = Workplace.of(arrays)
+    check_engine_there(engine, where)
+    z, raised = where.empty(shape, u.result_format), where.flags(shape, flags)
+    codes = (None if array is None else array._for_core for array in arrays.values())
+    results = (z._for_core, raised and raised.for_core)
+    where.run("convolve", u._core, convolution, *codes, *results, seed, product, here=here)
     if not one:
-        return z
-    return (z[0][0], z[1][0]) if flags else z[0]
-
-
-def convolved(
-    u: Unit,
-    convolution: core.Convolution,
-    arrays: dict[str, Any],
-    shape: tuple[int, ...],
-    flags: bool,
-    where: tuple[Any, ...],
-) -> Any:
-    outputs = math.prod(shape)
-    result = _codes.empty((outputs,), u.result_format)
-    raised = np.empty(outputs, np.uint8) if flags else None
-    x, w, c = (None if array is None else array.bits for array in arrays.values())
-    core.convolve(u._core, convolution, x, w, c, result, raised, *where)
-    return delivered(result, raised, shape, u)
-
-
-def convolved_there(
-    gpu: int,
-    u: Unit,
-    convolution: core.Convolution,
-    arrays: dict[str, Any],
-    shape: tuple[int, ...],
-    seed: int,
-    flags: bool,
-    product: Any,
-) -> Any:
-    """On the GPU whose memory the operands are in; flags come here."""
-    result = empty(gpu, shape, u.result_format)
-    raised = DeviceBytes(gpu, shape) if flags else None
-    x, w, c = (None if array is None else array._there for array in arrays.values())
-    at = (flat(result), raised and raised.there)
-    core.device_convolve(queue(gpu), u._core, convolution, x, w, c, *at, seed, product)
-    return (result, raised.here()) if raised else result
+        return delivered(z, raised)
+    return (z[0], raised.here()[0]) if raised else z[0]
 
 
 def conv1d(

@@ -247,7 +247,8 @@ TEST_CASE("every tensor core has its preset") {
 
 TEST_CASE("a GPU's tensor cores give what their presets do") {
   cuda::offer_engine();
-  if (!cuda::gpus().why_none.empty()) return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
+  if (!cuda::gpus().why_none.empty())
+    return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
   const int capability = compute_capability();
   Tally tally;
   ProductRandom random(7);

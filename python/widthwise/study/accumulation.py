@@ -356,4 +356,4 @@ class Chain:
 
     def computed(self, unit: Unit, x: Operands, seed: int) -> Array:
         work = Work(unit, x.k, self.engine, self.threads, seed, False, None, 1)
-        return work.run(x.bound(), 1, ())
+        return work.run(x.bound(), ())

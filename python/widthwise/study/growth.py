@@ -225,7 +225,7 @@ def prefix_figures(
         prefix = part(unit, x, 0, length)
         for j, seed in enumerate(seeds):
             work = Work(unit, length, engine, threads, seed, False, None, x.count)
-            computed = work.run(prefix.bound(), x.count, (x.count,))
+            computed = work.run(prefix.bound(), (x.count,))
             found[j, :, i] = exact.figures(unit, computed)
     return found
 
