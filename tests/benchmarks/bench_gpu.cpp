@@ -72,7 +72,11 @@ Rates rates(const Unit& u, std::size_t n) {
   if (!way) name = "definition", way = cuda::definition({u, n}, device);
   const auto engine = prepare({u, n}, "cuda");
   const double products = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  return {name, products / best_seconds([&] { way->compute(memory.there(), nullptr); }),
+  const auto there = [&] {
+    way->compute(memory.there(), nullptr);
+    device.wait();  // kernels are launched, and not yet through
+  };
+  return {name, products / best_seconds(there),
           products / best_seconds([&] { engine.product->run(p, 0, n); })};
 }
 
