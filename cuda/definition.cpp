@@ -4,46 +4,14 @@
 
 #include <stdexcept>
 
-#include "kernels/text_multiplier.hpp"
 #include "kernels/unit_outputs.hpp"
 #include "sim/dot/capacity.hpp"
+#include "supplied.hpp"
 #include "unit_threads.hpp"
-#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
 namespace {
-
-// What a multiplier has to tell when a launch is over: nothing.
-template <class Multiplier>
-struct Watch {
-  Watch(Device&, Multiplier&) {}
-  void check() const {}
-};
-
-// Of a text: whether a product had too many digits.
-template <class M>
-class Watch<SuppliedMultiplier<M, TextMultiplier>> {
- public:
-  Watch(Device& device, SuppliedMultiplier<M, TextMultiplier>& multiplier)
-      : device_(device),
-        multiplier_(multiplier.multiply),
-        wide_(copied_in(device, std::span(&none, 1))) {
-    multiplier_.wide = wide_.template at<FirstWide>();
-  }
-  void check() const {
-    FirstWide first;
-    device_.copy_out(&first, multiplier_.wide, sizeof first);
-    if (first.told) refuse(first.product, multiplier_.digits_a, multiplier_.digits_b);
-  }
-
- private:
-  static constexpr FirstWide none{};
-
-  Device& device_;
-  TextMultiplier& multiplier_;
-  Buffer wide_;
-};
 
 template <class M, class H, class Multiplier>
 class Definition final : public Way {
@@ -70,24 +38,15 @@ class Definition final : public Way {
   UnitThreads<M, H> threads_;
 };
 
-// The kernels of one size of carriers.
-struct Names {
-  const char *exact, *named, *text;
-};
-
 template <class M, class H>
-std::unique_ptr<const Way> definition(const ProductTask& task, Device& device, const Names& names) {
-  const auto way = [&](Kernel kernel, const auto& multiplier) -> std::unique_ptr<const Way> {
-    using Threads = Definition<M, H, std::decay_t<decltype(multiplier)>>;
-    return std::make_unique<Threads>(task, device, std::move(kernel), multiplier);
-  };
-  if (!task.multiplier) return way({"unit_outputs", names.exact}, ExactMultiplier<M>{});
-  if (const auto* named = task.multiplier.target<NamedMultiplier>())
-    return way({"unit_named", names.named}, SuppliedMultiplier<M, NamedMultiplier>{*named});
-  const auto& text = *task.multiplier.target<TextProduct>();
-  return way({"unit_text", names.text, text.source},
-             SuppliedMultiplier<M, TextMultiplier>{
-                 {task.unit.a.fmt.precision(), task.unit.b.fmt.precision(), text.exchanged}});
+std::unique_ptr<const Way> definition_in(const ProductTask& task, Device& device,
+                                         const ByMultiplier& kernels) {
+  return with_multiplier<M>(
+      task, kernels,
+      [&](const Kernel& kernel, const auto& multiplier) -> std::unique_ptr<const Way> {
+        using Threads = Definition<M, H, std::decay_t<decltype(multiplier)>>;
+        return std::make_unique<Threads>(task, device, kernel, multiplier);
+      });
 }
 
 }  // namespace
@@ -107,10 +66,14 @@ Carriers carriers_for(const ProductTask& task) {
 
 std::unique_ptr<const Way> definition(const ProductTask& task, Device& device) {
   if (carriers_for(task) == Carriers::small)
-    return definition<uint128, std::uint64_t>(
-        task, device, {"unit_small", "unit_small_named", "unit_small_text"});
-  return definition<Wide<12>, uint128>(task, device,
-                                       {"unit_medium", "unit_medium_named", "unit_medium_text"});
+    return definition_in<uint128, std::uint64_t>(task, device,
+                                                 {{"unit_outputs", "unit_small"},
+                                                  {"unit_named", "unit_small_named"},
+                                                  {"unit_text", "unit_small_text"}});
+  return definition_in<Wide<12>, uint128>(task, device,
+                                          {{"unit_outputs", "unit_medium"},
+                                           {"unit_named", "unit_medium_named"},
+                                           {"unit_text", "unit_medium_text"}});
 }
 
 }  // namespace widthwise::cuda

@@ -17,6 +17,7 @@ struct Kernel {
 };
 
 struct Grid {
+  static constexpr std::size_t most_blocks = 65535;  // along y or z
   std::size_t blocks_x, blocks_y;
   std::size_t threads;  // of a block
   std::size_t blocks_z = 1;

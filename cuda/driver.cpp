@@ -3,14 +3,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <new>
 #include <stdexcept>
 
 namespace widthwise::cuda {
 namespace {
 
-// The kernels are compiled by CUDA 13, whose code older drivers do not load.
-constexpr int least_version = 13000;
+// Older drivers load nothing of what the compiler of the kernels wrote.
+constexpr int least_version = WIDTHWISE_CUDA_VERSION;
 
 struct Search {
   Driver driver{};
@@ -55,7 +54,8 @@ struct Search {
     find(driver.device_attribute, "cuDeviceGetAttribute");
     find(driver.pointer_attribute, "cuPointerGetAttribute");
     find(driver.retain_context, "cuDevicePrimaryCtxRetain");
-    find(driver.set_context, "cuCtxSetCurrent");
+    find(driver.push_context, "cuCtxPushCurrent_v2");
+    find(driver.pop_context, "cuCtxPopCurrent_v2");
     find(driver.synchronize, "cuStreamSynchronize");
     find(driver.load_module, "cuModuleLoadData");
     find(driver.function, "cuModuleGetFunction");
@@ -63,6 +63,7 @@ struct Search {
     find(driver.allocate, "cuMemAlloc_v2");
     find(driver.release, "cuMemFree_v2");
     find(driver.default_pool, "cuDeviceGetDefaultMemPool");
+    find(driver.pool_attribute, "cuMemPoolGetAttribute");
     find(driver.set_pool, "cuMemPoolSetAttribute");
     find(driver.allocate_in_stream, "cuMemAllocAsync");
     find(driver.release_in_stream, "cuMemFreeAsync");
@@ -93,12 +94,16 @@ const std::string& why_no_driver() { return search().why_not; }
 
 void expect(Status status, const std::string& doing) {
   if (status == Status::success) return;
-  if (status == Status::out_of_memory) throw std::bad_alloc();
   const char *name = nullptr, *text = nullptr;
   driver()->error_name(status, &name);
   driver()->error_text(status, &text);
-  throw std::runtime_error(fmt::format("{}: {} ({}); engine = 'auto' computes the same on the CPU",
-                                       doing, text ? text : "unknown error", name ? name : "?"));
+  const std::string words = fmt::format("{}: {} ({}); engine = 'auto' computes the same on the CPU",
+                                        doing, text ? text : "unknown error", name ? name : "?");
+  if (status == Status::out_of_memory) throw OutOfMemory(words);
+  if (status == Status::invalid_handle)
+    throw std::invalid_argument(fmt::format(
+        "{}: the stream that was named is none of that GPU's ({})", doing, name ? name : "?"));
+  throw std::runtime_error(words);
 }
 
 }  // namespace widthwise::cuda

@@ -1,13 +1,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
+#include <utility>
 
 // The functions of NVIDIA's driver that the engine calls, found in its library when the program
 // runs: nothing is linked. Types and numbers are those of the CUDA driver API's reference manual.
 namespace widthwise::cuda {
 
-enum class Status : int { success = 0, out_of_memory = 2 };
+enum class Status : int { success = 0, out_of_memory = 2, invalid_handle = 400 };
 enum class DeviceAttribute : int {
   clock_khz = 13,
   multiprocessor_count = 16,
@@ -38,7 +40,8 @@ struct Driver {
   Status (*device_attribute)(int*, DeviceAttribute, DeviceHandle);
   Status (*pointer_attribute)(void* value, PointerAttribute, Address);
   Status (*retain_context)(Context*, DeviceHandle);
-  Status (*set_context)(Context);
+  Status (*push_context)(Context);
+  Status (*pop_context)(Context*);
   Status (*synchronize)(Stream);
   Status (*load_module)(Module*, const void* image);
   Status (*function)(Function*, Module, const char* name);
@@ -46,6 +49,7 @@ struct Driver {
   Status (*allocate)(Address*, std::size_t bytes);
   Status (*release)(Address);
   Status (*default_pool)(Pool*, DeviceHandle);
+  Status (*pool_attribute)(Pool, PoolAttribute, void* value);
   Status (*set_pool)(Pool, PoolAttribute, const void* value);
   Status (*allocate_in_stream)(Address*, std::size_t bytes, Stream);
   Status (*release_in_stream)(Address, Stream);
@@ -67,7 +71,33 @@ struct Driver {
 const Driver* driver();
 const std::string& why_no_driver();
 
-// Throws where the driver did not succeed, saying what was being done: std::bad_alloc of memory.
+// There was no room, for what is said.
+class OutOfMemory final : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string words) : words_(std::move(words)) {}
+  const char* what() const noexcept override { return words_.c_str(); }
+
+ private:
+  std::string words_;
+};
+
+// Throws where the driver did not succeed, saying what was being done: OutOfMemory of memory,
+// std::invalid_argument where the stream that was named is none.
 void expect(Status status, const std::string& doing);
+
+// A thread's work in a context, for as long as this lives: whatever other libraries had there, they
+// find again.
+class InContext {
+ public:
+  InContext(Context context, const std::string& doing) {
+    expect(driver()->push_context(context), doing);
+  }
+  ~InContext() {
+    Context left = nullptr;
+    driver()->pop_context(&left);
+  }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+};
 
 }  // namespace widthwise::cuda

@@ -54,23 +54,30 @@ class Integers final : public Elementwise::Way {
 template <class U>
 struct ThreadIntegers {
   using Carrier = U;
-  Kernel operation, comparison, classes;
+  Kernel operation, comparison, classes, to_integers, from_integers;
 };
 
 // Calls f with the least of them that have so many digits; `what` wants them.
 template <class F>
 auto with_integers(int digits, const std::string& what, const F& f) {
   if (digits <= 64)
-    return f(ThreadIntegers<std::uint64_t>{
-        {"elements", "elements_64"}, {"elements", "compare_64"}, {"elements", "classify_64"}});
+    return f(ThreadIntegers<std::uint64_t>{{"elements", "elements_64"},
+                                           {"elements", "compare_64"},
+                                           {"elements", "classify_64"},
+                                           {"elements", "to_integers_64"},
+                                           {"elements", "from_integers_64"}});
   if (digits <= 128)
     return f(ThreadIntegers<uint128>{{"elements_wide", "elements_128"},
                                      {"elements_wide", "compare_128"},
-                                     {"elements_wide", "classify_128"}});
+                                     {"elements_wide", "classify_128"},
+                                     {"elements_wide", "to_integers_128"},
+                                     {"elements_wide", "from_integers_128"}});
   if (digits <= 256)
     return f(ThreadIntegers<Wide<4>>{{"elements_wide", "elements_256"},
                                      {"elements_wide", "compare_256"},
-                                     {"elements_wide", "classify_256"}});
+                                     {"elements_wide", "classify_256"},
+                                     {"elements_wide", "to_integers_256"},
+                                     {"elements_wide", "from_integers_256"}});
   throw std::invalid_argument(
       fmt::format("{}: {} digits of working precision are needed, a GPU's threads have 256; "
                   "compute on the CPU",
@@ -142,6 +149,30 @@ void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a
                                .random = random,
                                .powers = n};
     launch_each(device, with.operation, count, &elements);
+  });
+}
+
+void to_integers(Device& device, IntegerType type, const Env& env, const CodeArray& a,
+                 std::size_t count, std::uint64_t* result, std::uint8_t* flags,
+                 RandomSource random) {
+  const std::string what = fmt::format("integers of {}", to_string(a.format));
+  with_integers(digits_needed(a.format, env.rounding), what, [&](const auto& with) {
+    using U = CarrierOf<decltype(with)>;
+    const ToIntegers<U> codes{
+        type,  RoundingRule(env.rounding), Layout<U>(a.format), a.data, count, result, flags,
+        random};
+    launch_each(device, with.to_integers, count, &codes);
+  });
+}
+
+void from_integers(Device& device, IntegerType type, const Format& to, const Env& env,
+                   const void* a, std::size_t count, void* result, std::uint8_t* flags,
+                   RandomSource random) {
+  const std::string what = fmt::format("integers to {}", to_string(to));
+  with_integers(digits_needed(to, env.rounding), what, [&](const auto& with) {
+    using U = CarrierOf<decltype(with)>;
+    const FromIntegers<U> integers{type, Rounder<U>(to, env), a, count, result, flags, random};
+    launch_each(device, with.from_integers, count, &integers);
   });
 }
 

@@ -28,6 +28,15 @@ void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a
             const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
             RandomSource random = {});
 
+// a[i] as an integer of 32 or 64 bits, in a word of 64, and integers of 8 to 64 bits, side by side,
+// as codes.
+void to_integers(Device& device, IntegerType type, const Env& env, const CodeArray& a,
+                 std::size_t count, std::uint64_t* result, std::uint8_t* flags,
+                 RandomSource random = {});
+void from_integers(Device& device, IntegerType type, const Format& to, const Env& env,
+                   const void* a, std::size_t count, void* result, std::uint8_t* flags,
+                   RandomSource random = {});
+
 // result[i] is 0 or 1.
 void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags);

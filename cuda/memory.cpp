@@ -14,10 +14,21 @@
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::cuda {
+namespace {
+
+// Work on a GPU in its turn, which is over when this returns.
+template <class Work>
+void in_turn(const Queue& queue, const Work& work) {
+  Device& device = gpu(queue.gpu);
+  const InStream in(device, queue.stream);
+  work(device);
+  device.wait();
+}
+
+}  // namespace
 
 void wait(const Queue& queue) {
-  const InStream in(gpu(queue.gpu), queue.stream);
-  gpu(queue.gpu).wait();
+  in_turn(queue, [](Device&) {});
 }
 
 int gpu_of(const void* address) { return gpu_of_address(address); }
@@ -30,13 +41,11 @@ DeviceMemory::~DeviceMemory() {
 }
 
 void copy_in(const Queue& queue, void* to, const void* from, std::size_t bytes) {
-  const InStream in(gpu(queue.gpu), queue.stream);
-  gpu(queue.gpu).copy_in(to, from, bytes);
+  in_turn(queue, [&](Device& device) { device.copy_in(to, from, bytes); });
 }
 
 void copy_out(const Queue& queue, void* to, const void* from, std::size_t bytes) {
-  const InStream in(gpu(queue.gpu), queue.stream);
-  gpu(queue.gpu).copy_out(to, from, bytes);
+  in_turn(queue, [&](Device& device) { device.copy_out(to, from, bytes); });
 }
 
 void gather(const Queue& queue, void* to, const void* from, int item_bytes,
@@ -53,9 +62,7 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
   std::ptrdiff_t dense = 1;
   for (std::size_t i = axes.size(); i-- > 0; dense *= static_cast<std::ptrdiff_t>(axes[i].size))
     items.axes[i] = {axes[i].size, axes[i].stride, dense};
-  const InStream in(gpu(queue.gpu), queue.stream);
-  move_items(gpu(queue.gpu), items);
-  gpu(queue.gpu).wait();
+  in_turn(queue, [&](Device& device) { move_items(device, items); });
 }
 
 void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,
@@ -64,42 +71,45 @@ void elementwise(const Queue& queue, Operation op, const Format& to, const Env& 
   std::vector<Format> formats;
   std::vector<const void*> codes;
   for (const CodeArray& x : operands) formats.push_back(x.format), codes.push_back(x.data);
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  DeviceElementwise(device, op, to, env, formats, flags != nullptr)
-      .run(codes, count, result, flags, random);
-  device.wait();
+  in_turn(queue, [&](Device& device) {
+    DeviceElementwise(device, op, to, env, formats, flags != nullptr)
+        .run(codes, count, result, flags, random);
+  });
 }
 
 void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArray& a,
             const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
             RandomSource random) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  scaleb(device, to, env, a, n, count, result, flags, random);
-  device.wait();
+  in_turn(queue,
+          [&](Device& device) { scaleb(device, to, env, a, n, count, result, flags, random); });
+}
+
+void to_integers(const Queue& queue, IntegerType type, const Env& env, const CodeArray& a,
+                 std::size_t count, std::uint64_t* result, std::uint8_t* flags,
+                 RandomSource random) {
+  in_turn(queue,
+          [&](Device& device) { to_integers(device, type, env, a, count, result, flags, random); });
+}
+
+void from_integers(const Queue& queue, IntegerType type, const Format& to, const Env& env,
+                   const void* a, std::size_t count, void* result, std::uint8_t* flags,
+                   RandomSource random) {
+  in_turn(queue, [&](Device& device) {
+    from_integers(device, type, to, env, a, count, result, flags, random);
+  });
 }
 
 void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  compare(device, how, a, b, count, result, flags);
-  device.wait();
+  in_turn(queue, [&](Device& device) { compare(device, how, a, b, count, result, flags); });
 }
 
 void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  classify(device, a, count, result);
-  device.wait();
+  in_turn(queue, [&](Device& device) { classify(device, a, count, result); });
 }
 
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  signs(device, a, count, result);
-  device.wait();
+  in_turn(queue, [&](Device& device) { signs(device, a, count, result); });
 }
 
 namespace {
@@ -127,29 +137,29 @@ void DeviceProducts::run(const MatrixProduct& p, std::uintptr_t stream) const {
 }
 
 void run_running(const Queue& queue, const Unit& unit, const MatrixProduct& p) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  check_taken({unit, p.k}, device);
-  run_running(device, unit, p);
-  device.wait();
+  in_turn(queue, [&](Device& device) {
+    check_taken({unit, p.k}, device);
+    run_running(device, unit, p);
+  });
 }
 
-std::vector<TraceRow> trace(const Queue& queue, const Unit& unit, const MatrixProduct& p,
+std::vector<TraceRow> trace(const Queue& queue, const ProductTask& task, const MatrixProduct& p,
                             std::size_t row, std::size_t column) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
-  check_taken({unit, p.k}, device);
-  return trace(device, unit, p, row, column);
+  std::vector<TraceRow> rows;
+  in_turn(queue, [&](Device& device) {
+    check_taken(task, device);
+    rows = trace(device, task, p, row, column);
+  });
+  return rows;
 }
 
 void convolve(const Queue& queue, const Unit& unit, const Convolution& convolution,
               const Multiplier& multiplier, const ConvolutionOperands& x) {
-  Device& device = gpu(queue.gpu);
-  const InStream in(device, queue.stream);
   check(convolution);
-  check_taken({unit, convolution.length(), x.flags != nullptr, multiplier}, device);
-  DeviceConvolution(device, unit, convolution, x.flags != nullptr, multiplier).run(x);
-  device.wait();
+  in_turn(queue, [&](Device& device) {
+    check_taken({unit, convolution.length(), x.flags != nullptr, multiplier}, device);
+    DeviceConvolution(device, unit, convolution, x.flags != nullptr, multiplier).run(x);
+  });
 }
 
 }  // namespace widthwise::cuda

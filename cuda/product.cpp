@@ -25,8 +25,8 @@ std::string why_no_multiplier(const Multiplier& multiply, const Device& device) 
          "'mitchell', and those given as text (ww.product)";
 }
 
-// A GPU's grid has at most 65,535 blocks along y. No tile has fewer rows than 64.
-constexpr std::size_t most_lines = std::size_t{65535} * 64;
+// No tile has fewer rows than 32.
+constexpr std::size_t most_lines = Grid::most_blocks * 32;
 
 class Regions {
  public:

@@ -39,12 +39,21 @@ class UnitThreads {
                     summands.at<Term<M>>()};
     const auto all = argument(work);
     const std::size_t of_block = std::min(threads, threads_of_block);
-    device_.launch(kernel, {threads / of_block, 1, of_block}, &all);
+    launch(kernel, {threads / of_block, 1, of_block}, all);
   }
 
  private:
   using Work = UnitWork<M, H>;
   static constexpr std::size_t threads_of_block = 128;
+
+  template <class Argument>
+  void launch(const Kernel& kernel, const Grid& grid, const Argument& all) const {
+    if constexpr (std::is_same_v<LaunchArgument<Argument>, Argument>)
+      return device_.launch(kernel, grid, &all);
+    const Buffer there = copied_in(device_, std::span(&all, 1));
+    const InMemory<Argument> argument{there.at<const Argument>()};
+    device_.launch(kernel, grid, &argument);
+  }
 
   // As many as the processors hold at once, if there is room for what they work in: whole blocks of
   // them, or a part of one.

@@ -15,3 +15,11 @@ extern "C" __global__ void __launch_bounds__(256)
     classify_64(const __grid_constant__ cuda::Classes<std::uint64_t> classes) {
   cuda::run_threads(classes);
 }
+extern "C" __global__ void __launch_bounds__(256)
+    to_integers_64(const __grid_constant__ cuda::ToIntegers<std::uint64_t> codes) {
+  cuda::run_threads(codes);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    from_integers_64(const __grid_constant__ cuda::FromIntegers<std::uint64_t> integers) {
+  cuda::run_threads(integers);
+}

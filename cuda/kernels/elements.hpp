@@ -62,6 +62,62 @@ struct Comparisons {
   }
 };
 
+// Codes to integers of 32 or 64 bits, which stand in words of 64 (5.8).
+template <class U>
+struct ToIntegers {
+  IntegerType type;
+  RoundingRule rule;
+  Layout<U> format;
+  const void* a;
+  std::size_t count;
+  std::uint64_t* result;
+  std::uint8_t* flags;  // where they are wanted
+  RandomSource random;
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    for (std::size_t i = thread; i < count; i += threads) {
+      const IntegerResult z = to_integer(type.width, type.is_signed, rule, format,
+                                         code_at(format, a, i), draw<U>(rule.rounding, random, i));
+      result[i] = z.value;
+      if (flags) flags[i] = static_cast<std::uint8_t>(z.flags);
+    }
+  }
+};
+
+// Integers of 8 to 64 bits to codes.
+template <class U>
+struct FromIntegers {
+  IntegerType type;
+  Rounder<U> to;
+  const void* a;
+  std::size_t count;
+  void* result;
+  std::uint8_t* flags;  // where they are wanted
+  RandomSource random;
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    const int bytes = item_bytes(to.layout.format.width());
+    for (std::size_t i = thread; i < count; i += threads) {
+      const std::uint64_t x = integer(i);
+      const bool negative = type.is_signed && x >> 63;
+      const Result<U> z =
+          from_integer(to, negative, negative ? 0 - x : x, draw<U>(to.env.rounding, random, i));
+      store_code(static_cast<std::byte*>(result) + i * bytes, bytes, z.code);
+      if (flags) flags[i] = static_cast<std::uint8_t>(z.flags);
+    }
+  }
+
+ private:
+  // In 64 bits, the sign in all that are above its own.
+  WIDTHWISE_BOTH_INLINE std::uint64_t integer(std::size_t i) const {
+    const int bytes = type.width / 8, above = 64 - type.width;
+    const auto x = load_code<std::uint64_t>(static_cast<const std::byte*>(a) + i * bytes, bytes)
+                   << above;
+    return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(x) >> above)
+                          : x >> above;
+  }
+};
+
 // IEEE 754-2019, 5.7.2, which raises nothing.
 enum class Question : std::uint8_t { number_class, sign };
 

@@ -47,12 +47,13 @@ struct Recorder {
 };
 
 // Every stage of output (row, column): the work of one thread.
-template <class M, class H>
+template <class M, class H, class Multiplier = ExactMultiplier<M>>
 struct UnitTrace : UnitWork<M, H> {
   std::size_t row, column;
   WireRecord<M>* records;
   std::size_t room;
   std::size_t* told;  // how many there are in all
+  Multiplier multiplier{};
 
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t) const {
     if (thread > 0) return;
@@ -62,7 +63,7 @@ struct UnitTrace : UnitWork<M, H> {
       trace.operands(static_cast<std::int64_t>(t), lane.a, lane.b);
     }
     Progress progress = this->start(row, column);
-    this->output(row, column, thread, ExactMultiplier<M>{}, progress, trace);
+    this->output(row, column, thread, multiplier, progress, trace);
     *told = trace.told;
   }
 };

@@ -6,6 +6,18 @@
 // The definition on threads: lib's chain, an output a thread.
 namespace widthwise::cuda {
 
+// Work that is longer than a launch's arguments may be, in the device's memory.
+template <class Work>
+struct InMemory {
+  const Work* work;
+
+  WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
+    work->run(thread, threads);
+  }
+};
+template <class Work>
+using LaunchArgument = std::conditional_t<(sizeof(Work) > 32764), InMemory<Work>, Work>;
+
 // A unit, its operands and what threads work in.
 template <class M, class H>
 struct UnitWork {

@@ -21,8 +21,8 @@ py::tuple shape(const Convolution& c) {
 
 void convolve(const Unit& u, const Convolution& convolution, const py::array& x,
               const py::array& weights, const py::object& c, py::array result, py::object flags,
-              std::uint64_t seed, int threads, const std::string& engine,
-              const py::object& product) {
+              std::uint64_t seed, const py::object& product, int threads,
+              const std::string& engine) {
   const ConvolutionEngine work(u, convolution, !flags.is_none(), multiplier(product), engine);
   const ConvolutionOperands operands =
       convolution_operands(u, convolution, x, weights, c, result, flags, seed);

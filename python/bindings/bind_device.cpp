@@ -17,6 +17,9 @@ namespace {
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
+// Of any type, whose results are written there.
+void* pointer_of(const py::array& there) { return const_cast<void*>(there.data()); }
+
 void copy_in(const Queue& queue, std::uintptr_t to, const py::array& from) {
   const void* data = from.data();
   const auto bytes = static_cast<std::size_t>(from.nbytes());
@@ -66,11 +69,34 @@ void scale(const Queue& queue, const Format& to, const Env& env, const Format& f
   cuda::scaleb(queue, to, env, codes, powers, count, at, raised, {seed, 0});
 }
 
+void integers_of(const Queue& queue, int width, bool is_signed, const Env& env, const Format& f,
+                 const py::array& a, const py::array& result, py::object flags,
+                 std::uint64_t seed) {
+  const CodeArray codes = code_array(f, a);
+  const std::size_t count = code_count(f, a);
+  auto* at = static_cast<std::uint64_t*>(pointer_of(result));
+  std::uint8_t* raised = flags_place(flags, count);
+  const py::gil_scoped_release free;
+  cuda::to_integers(queue, {width, is_signed}, env, codes, count, at, raised, {seed, 0});
+}
+
+void codes_of_integers(const Queue& queue, int width, bool is_signed, const Format& to,
+                       const Env& env, const py::array& a, py::array result, py::object flags,
+                       std::uint64_t seed) {
+  const std::size_t count = code_count(to, result);
+  const void* integers = a.data();
+  std::byte* at = place(to, result, count);
+  std::uint8_t* raised = flags_place(flags, count);
+  const py::gil_scoped_release free;
+  cuda::from_integers(queue, {width, is_signed}, to, env, integers, count, at, raised, {seed, 0});
+}
+
 void compare_codes(const Queue& queue, const std::string& how, const Format& fa, const py::array& a,
-                   const Format& fb, const py::array& b, py::object result, py::object flags) {
+                   const Format& fb, const py::array& b, const py::array& result,
+                   py::object flags) {
   const CodeArray x = code_array(fa, a), y = code_array(fb, b);
   const std::size_t count = code_count(fa, a);
-  std::uint8_t* at = flags_place(result, count);
+  auto* at = static_cast<std::uint8_t*>(pointer_of(result));
   std::uint8_t* raised = flags_place(flags, count);
   const py::gil_scoped_release free;
   cuda::compare(queue, parse_comparison(how), x, y, count, at, raised);
@@ -133,12 +159,13 @@ void running(const Queue& queue, const Unit& unit, const Operands& x, py::array 
 
 // Of one dot product.
 py::list trace(const Queue& queue, const Unit& unit, const Operands& x, std::uint64_t seed,
-               std::uint64_t index) {
+               std::uint64_t index, const py::object& product) {
   MatrixProduct p = product_batch(unit, x).at(unit, 0);
   p.seed = seed;
   p.first_index = index;
   check(unit, p);
-  return trace_rows(cuda::trace(queue, unit, p, 0, 0));
+  const ProductTask task{.unit = unit, .k = p.k, .multiplier = multiplier(product)};
+  return trace_rows(cuda::trace(queue, task, p, 0, 0));
 }
 
 void convolve(const Queue& queue, const Unit& unit, const Convolution& convolution,
@@ -195,6 +222,8 @@ void bind_device(py::module_& m) {
   m.def("gather", &gather);
   m.def("device_elementwise", &compute);
   m.def("device_scaleb", &scale);
+  m.def("device_to_integers", &integers_of);
+  m.def("device_from_integers", &codes_of_integers);
   m.def("device_compare", &compare_codes);
   m.def("device_classify", asking(&cuda::classify));
   m.def("device_signs", asking(&cuda::signs));

@@ -34,7 +34,10 @@ void bind_info(py::module_& m) {
   m.def("unusable_engines", &unusable_engines);
 #ifdef WIDTHWISE_CUDA
   cuda::offer_engine();
-  m.def("gpus", [] { return cuda::gpus().names; });
+  m.def("gpus", [] {
+    const cuda::Gpus& found = cuda::gpus();
+    return found.why_none.empty() ? found.names : std::vector<std::string>();
+  });
 #else
   add_engines([] {
     const char* why = "this build has no CUDA engine, as there was no nvcc";

@@ -54,6 +54,11 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         """
         return self._bits
 
+    @property
+    def _for_core(self) -> np.ndarray:
+        """The codes, to be handed on to the core."""
+        return self._bits
+
     def _with(self, bits: np.ndarray) -> Array:
         return Array._of(bits, self._format)
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _codes
 from . import _widthwise as core
-from ._device import DeviceArray, DeviceBytes, gpu_of_all, queue, spread_there
+from ._device import DeviceArray, queue
 from ._format import Format, optional_format
-from ._operands import broadcast, common_shape, operand, operands
+from ._operands import common_shape, operand, operands
+from ._workplace import Workplace, delivered
 
 
 def compute(
@@ -19,25 +20,11 @@ def compute(
 ) -> Any:
     arrays = operands({"x": x, "y": y}, optional_format(format))
     named = dict(zip("xy", arrays, strict=True))
-    if (gpu := gpu_of_all(named)) is not None:
-        return computed_there(gpu, how, named, flags)
-    (a, b), shape = broadcast(named)
-    result = np.empty(shape, np.bool_)
-    raised = np.empty(shape, np.uint8) if flags else None
-    core.compare(how, arrays[0].format._core, a, arrays[1].format._core, b, result, raised)
-    return (result, raised) if flags else result
-
-
-def computed_there(gpu: int, how: str, named: dict[str, DeviceArray], flags: bool) -> Any:
-    """On the GPU whose memory the operands are in; truths and flags come here."""
-    shape = common_shape(named)
-    x, y = (spread_there(operand, shape) for operand in named.values())
-    truths = DeviceBytes(gpu, shape)
-    raised = DeviceBytes(gpu, shape) if flags else None
-    operands = (x.format._core, x._there, y.format._core, y._there)
-    core.device_compare(queue(gpu), how, *operands, truths.there, raised and raised.there)
-    result = truths.here().view(np.bool_)
-    return (result, raised.here()) if raised else result
+    where, shape = Workplace.of(named), common_shape(named)
+    truths, raised = where.numbers(shape, np.bool_), where.flags(shape, flags)
+    a, b = ((operand.format._core, where.codes(operand, shape)) for operand in arrays)
+    where.run("compare", how, *a, *b, truths.for_core, raised and raised.for_core)
+    return delivered(truths.here(), raised)
 
 
 HOW = """
@@ -160,8 +147,8 @@ NANS, INFINITIES = 2, (2, 9)  # positions in CLASSES, IEEE 754-2019's order
 
 def asked_there(ask: Callable[..., None], x: DeviceArray) -> np.ndarray:
     """A byte for each number, found on the GPU whose memory they are in."""
-    answers = DeviceBytes(x._place.gpu, x.shape)
-    ask(queue(x._place.gpu), x.format._core, x.contiguous()._there, answers.there)
+    answers = Workplace(x._place.gpu).numbers(x.shape)
+    ask(queue(x._place.gpu), x.format._core, x.contiguous()._for_core, answers.for_core)
     return answers.here()
 
 

@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from . import _codes, _engines
+from . import _engines
 from . import _widthwise as core
 from ._array import Array
-from ._device import DeviceBytes, empty, gpu_of_all, queue
-from ._dot import (
-    check_engine_there,
-    delivered,
-    flat,
-    operand,
-    spread,
-)
+from ._dot import check_engine_there, operand, spread
 from ._product import Multiplier, bound_multiplier
 from ._settings import How, checked_seed, checked_threads, whole
 from ._unit import Unit, as_unit
+from ._workplace import Workplace, delivered
 
 Pair = int | tuple[int, int]
 
@@ -95,50 +87,17 @@ def convolve(
         "w": weights.reshape(filters, math.prod(weights.shape[1:])),
         "c": addends(u, c, shape, one),
     }
-    if (gpu := gpu_of_all(arrays)) is not None:
-        check_engine_there(how.engine, gpu)
-        z = convolved_there(gpu, u, convolution, arrays, shape, how)
-    else:
-        z = convolved(u, convolution, arrays, shape, how)
-    if not one:
-        return z
-    return (z[0][0], z[1][0]) if how.flags else z[0]
-
-
-def convolved(
-    u: Unit,
-    convolution: core.Convolution,
-    arrays: dict[str, Any],
-    shape: tuple[int, ...],
-    how: How,
-) -> Any:
-    outputs = math.prod(shape)
-    result = _codes.empty((outputs,), u.result_format)
-    raised = np.empty(outputs, np.uint8) if how.flags else None
-    x, w, c = (None if array is None else array.bits for array in arrays.values())
-    where = (checked_seed(how.seed), checked_threads(how.threads), how.engine)
-    product = bound_multiplier(how.multiplier)
-    core.convolve(u._core, convolution, x, w, c, result, raised, *where, product)
-    return delivered(result, raised, shape, u)
-
-
-def convolved_there(
-    gpu: int,
-    u: Unit,
-    convolution: core.Convolution,
-    arrays: dict[str, Any],
-    shape: tuple[int, ...],
-    how: How,
-) -> Any:
-    """On the GPU whose memory the operands are in; flags come here."""
-    checked_threads(how.threads)
-    result = empty(gpu, shape, u.result_format)
-    raised = DeviceBytes(gpu, shape) if how.flags else None
-    x, w, c = (None if array is None else array._there for array in arrays.values())
-    at = (flat(result), raised and raised.there)
+    where = Workplace.of(arrays)
+    check_engine_there(how.engine, where)
+    z, raised = where.empty(shape, u.result_format), where.flags(shape, how.flags)
+    codes = (None if array is None else array._for_core for array in arrays.values())
+    results = (z._for_core, raised and raised.for_core)
     drawn = (checked_seed(how.seed), bound_multiplier(how.multiplier))
-    core.device_convolve(queue(gpu), u._core, convolution, x, w, c, *at, *drawn)
-    return (result, raised.here()) if raised else result
+    here = (checked_threads(how.threads), how.engine)
+    where.run("convolve", u._core, convolution, *codes, *results, *drawn, here=here)
+    if not one:
+        return delivered(z, raised)
+    return (z[0], raised.here()[0]) if raised else z[0]
 
 
 def conv1d(

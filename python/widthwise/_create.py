@@ -12,7 +12,7 @@ import numpy as np
 from . import _codes, _mpfr
 from . import _widthwise as core
 from ._array import Array
-from ._device import DeviceArray, found_on_gpu
+from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
 from ._settings import checked_seed
 
@@ -35,7 +35,7 @@ def array(
     Args:
         x: numbers of any shape: floats of 16 to 80 bits, ml_dtypes' and torch's, integers of any
             size, Fractions, Decimals, gmpy2's numbers, texts ('-1.5e-3', '0x1.8p-7', '3p-40',
-            '1/3', 'inf', 'nan'), or an Array. Floats on a GPU (by DLPack or
+            '1/3', 'inf', 'nan'), or an Array. Floats and integers on a GPU (by DLPack or
             `__cuda_array_interface__`) are rounded there, to a DeviceArray.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
@@ -56,14 +56,17 @@ def array(
         raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
     to = as_format(format)
     env, seed = core.Env(rounding, tininess), checked_seed(seed)
-    if (there := numbers_on_gpu(x)) is not None:
-        return array_there(there, to, rounding, tininess, nan, flags, seed)
+    how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
+    if (there := on_gpu(x)) is not None:
+        return array_there(there, to, nan, flags, how)
     source = x if isinstance(x, Array) else from_dtype(x)
     refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
         result, raised = convert(source, to, env, seed, flags or refuses_nan)
     elif integral(x):
-        result, raised = from_integers(np.asarray(x), to, env, seed)
+        from ._elementwise import from_integer
+
+        result, raised = from_integer(np.asarray(x), to, flags=True, **how)
     else:
         result, raised = from_texts(x, to, env, seed)
     if refuses_nan:
@@ -71,28 +74,20 @@ def array(
     return (result, raised) if flags else result
 
 
-def numbers_on_gpu(x: Any) -> DeviceArray | None:
-    if isinstance(x, DeviceArray):
-        return x
-    found = found_on_gpu(x)
-    return None if found is None else found.as_values("x")
+def on_gpu(x: Any) -> DeviceArray | Found | None:
+    return x if isinstance(x, DeviceArray) else found_on_gpu(x)
 
 
 def array_there(
-    x: DeviceArray,
-    to: Format,
-    rounding: str,
-    tininess: str,
-    nan: str | None,
-    flags: bool,
-    seed: int,
+    x: DeviceArray | Found, to: Format, nan: str | None, flags: bool, how: dict[str, Any]
 ) -> Any:
     """The same on a GPU, whose memory the values are in."""
-    from ._elementwise import convert
+    from ._elementwise import convert, from_integer
 
+    if isinstance(x, Found) and x.integral:
+        return from_integer(x, to, flags=flags, **how)
     watched = nan is None and not to.has_nan
-    how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
-    z = convert(x, to, flags=flags or watched, **how)
+    z = convert(x.as_values("x") if isinstance(x, Found) else x, to, flags=flags or watched, **how)
     if watched and (z[1] & INVALID).any():
         i = int(np.flatnonzero(z[1] & INVALID)[0])
         raise ValueError(
@@ -154,15 +149,6 @@ def convert(x: Array, to: Format, env: core.Env, seed: int, flags: bool) -> tupl
     raised = np.empty(x.shape, np.uint8) if flags else None
     operand = (x.format._core, np.ascontiguousarray(x.bits))
     core.elementwise("convert", to._core, env, [operand], result, raised, seed)
-    return Array._of(result, to), raised
-
-
-def from_integers(x: np.ndarray, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
-    signed = x.dtype.kind == "i"
-    words = np.ascontiguousarray(x, np.int64 if signed else np.uint64).view(np.uint64)
-    result = _codes.empty(x.shape, to)
-    raised = np.empty(x.shape, np.uint8)
-    core.from_integers(64, signed, to._core, env, words, result, raised, seed)
     return Array._of(result, to), raised
 
 

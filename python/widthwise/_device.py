@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -104,8 +104,8 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     @property
-    def _there(self) -> np.ndarray:
-        """As an array whose data are the GPU's addresses: to be handed on, and not to be read."""
+    def _for_core(self) -> np.ndarray:
+        """The same of a GPU: an array whose data are its addresses, which nobody here reads."""
         address = self._place.address_of(self._bits)
         return np.asarray(Addresses(address, self._bits, self._place.owner))
 
@@ -120,7 +120,7 @@ class DeviceArray(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         if self._bits.flags.c_contiguous:
             return self
         z = empty(self._place.gpu, self.shape, self._format)
-        core.gather(queue(self._place.gpu), z._place.address, self._there)
+        core.gather(queue(self._place.gpu), z._place.address, self._for_core)
         return z
 
     def to_device(self, device: str) -> Any:
@@ -265,7 +265,9 @@ def gpu_of(device: str) -> int:
     gpu = int(device.partition(":")[2] or 0)
     usable = [name for name in core.engine_names() if name.startswith("cuda")]
     if name_of(gpu) not in usable:
-        why = dict(core.unusable_engines()).get("cuda") or f"there are {', '.join(usable)}"
+        unusable = dict(core.unusable_engines())
+        others = f"there are {', '.join(usable)}" if usable else unusable["cuda"]
+        why = unusable.get(name_of(gpu), others)
         raise ValueError(f"device = {device!r} cannot be used here: {why}")
     return gpu
 
@@ -290,27 +292,18 @@ def copied_in(gpu: int, x: np.ndarray) -> np.ndarray:
     return np.asarray(Addresses(memory.address, x, memory))
 
 
+def gathered(gpu: int, items: np.ndarray) -> np.ndarray:
+    """The addresses of a copy there, side by side."""
+    dense = np.empty(items.shape, items.dtype)
+    memory = core.DeviceMemory(gpu, dense.nbytes)
+    core.gather(queue(gpu), memory.address, items)
+    return np.asarray(Addresses(memory.address, dense, memory))
+
+
 def spread_there(x: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
     """x broadcast to a shape, its elements side by side."""
     limbs = x._bits.shape[x.ndim :]
     return x._with(np.broadcast_to(x._bits, (*shape, *limbs))).contiguous()
-
-
-class DeviceBytes:
-    """Flags or truths, a byte for each element of a shape, in a GPU's memory until asked for."""
-
-    def __init__(self, gpu: int, shape: tuple[int, ...]) -> None:
-        self._gpu = gpu
-        self._bytes = np.empty(shape, np.uint8)
-        self._memory = core.DeviceMemory(gpu, self._bytes.nbytes)
-
-    @property
-    def there(self) -> np.ndarray:
-        return np.asarray(Addresses(self._memory.address, self._bytes.reshape(-1), self._memory))
-
-    def here(self) -> np.ndarray:
-        core.copy_out(queue(self._gpu), self._bytes, self._memory.address)
-        return self._bytes
 
 
 FLOATS = {
@@ -335,11 +328,27 @@ class Found(NamedTuple):
         """Its memory, as numbers of the format that its dtype is."""
         if self.dtype not in FLOATS:
             raise TypeError(
-                f"{name} holds {self.dtype} on {name_of(self.gpu)}; {', '.join(FLOATS)} are taken. "
-                f"Codes are taken by ww.from_bits({name}, format)"
+                f"{name} holds {self.dtype} on {name_of(self.gpu)}; {', '.join(FLOATS)} and "
+                f"integers are taken. Codes are taken by ww.from_bits({name}, format)"
             )
         format = Format(FLOATS[self.dtype])
         return self._replace(dtype=format.dtype.name).as_codes(name, format)
+
+    @property
+    def integral(self) -> bool:
+        return self.dtype not in FLOATS and np.dtype(self.dtype).kind in "iu"
+
+    def as_integers(self, name: str) -> np.ndarray:
+        """The addresses of its integers side by side, where they lie or in a copy."""
+        if not self.integral:
+            raise TypeError(
+                f"{name} holds {self.dtype} on {name_of(self.gpu)}; integers of up to 64 bits are "
+                f"wanted. Values are taken by ww.array({name}, format)"
+            )
+        gpu_of(name_of(self.gpu))
+        stand_in = standing_in(self.shape, np.dtype(self.dtype), self.strides)
+        there = np.asarray(Addresses(self.address, stand_in, self.owner))
+        return there if stand_in.flags.c_contiguous else gathered(self.gpu, there)
 
     def as_codes(self, name: str, format: Format) -> DeviceArray:
         """Its memory, as codes of the format."""
@@ -358,6 +367,8 @@ class Found(NamedTuple):
 
 def found_on_gpu(x: Any) -> Found | None:
     """x, if it is an array on a GPU. What its library still does there is waited for."""
+    if isinstance(x, Found):
+        return x
     if interface := getattr(x, "__cuda_array_interface__", None):
         gpu_of("cuda")  # or an error that says why there is none
         if interface.get("mask") is not None:
@@ -410,7 +421,7 @@ def first_byte(x: np.ndarray) -> int:
 # --- Where operands lie --------------------------------------------------------------------------
 
 
-def gpu_of_all(named: dict[str, CodeArray | None]) -> int | None:
+def gpu_of_all(named: Mapping[str, CodeArray | None]) -> int | None:
     """The GPU that all arrays lie on; None where all are here."""
     places = {
         name: x.device if isinstance(x, DeviceArray) else "cpu"

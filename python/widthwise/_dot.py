@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
@@ -15,11 +14,12 @@ from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._create import code_array
-from ._device import DeviceArray, DeviceBytes, empty, gpu_of_all, name_of, queue, stream
+from ._device import name_of, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
 from ._settings import How, checked_seed, checked_threads
 from ._unit import Unit, as_unit
+from ._workplace import HERE, Workplace, delivered
 
 
 def dot(
@@ -186,11 +186,7 @@ def cumsum(
     u = as_unit(unit)
     terms, ones = summands(u, x, axis)
     x = Operands.of_dots(u, terms, ones, c, None, None)
-    checked_threads(threads)
-    if (gpu := x.gpu()) is None:
-        z = running(u, x, terms.shape, threads, seed, flags)
-    else:
-        z = running_there(gpu, u, x, terms.shape, seed, flags)
+    z = running(u, x, terms.shape, threads, seed, flags)
     if not flags:
         return with_axis_moved(z, -1, axis)
     return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
@@ -199,23 +195,11 @@ def cumsum(
 def running(
     u: Unit, x: Operands, shape: tuple[int, ...], threads: int | None, seed: int, flags: bool
 ) -> Any:
-    count = math.prod(shape)
-    result = _codes.empty((count,), u.result_format)
-    raised = np.empty(count, np.uint8) if flags else None
-    where = (checked_seed(seed), checked_threads(threads))
-    core.running(u._core, x.bound(), result, raised, *where)
-    return delivered(result, raised, shape, u)
-
-
-def running_there(
-    gpu: int, u: Unit, x: Operands, shape: tuple[int, ...], seed: int, flags: bool
-) -> Any:
-    """On the GPU whose memory the operands are in; flags come here."""
-    result = empty(gpu, shape, u.result_format)
-    raised = DeviceBytes(gpu, shape) if flags else None
-    at = (flat(result), raised and raised.there)
-    core.device_running(queue(gpu), u._core, x.bound(codes_there), *at, checked_seed(seed))
-    return (result, raised.here()) if raised else result
+    where, here = x.workplace(), (checked_threads(threads),)
+    z, raised = where.empty(shape, u.result_format), where.flags(shape, flags)
+    results = (z._for_core, raised and raised.for_core)
+    where.run("running", u._core, x.bound(), *results, checked_seed(seed), here=here)
+    return delivered(z, raised)
 
 
 def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
@@ -319,22 +303,6 @@ def spread(name: str, x: CodeArray | None, shape: tuple[int, ...]) -> Any:
         raise ValueError(f"{name} is {x.shape}; it does not broadcast to {shape}") from None
 
 
-Codes = Callable[[Any], np.ndarray]
-
-
-def codes_here(x: Array) -> np.ndarray:
-    return x.bits
-
-
-def codes_there(x: DeviceArray) -> np.ndarray:
-    return x._there
-
-
-def flat(x: DeviceArray) -> np.ndarray:
-    """The addresses of a dense array's codes."""
-    return x.reshape(-1)._there
-
-
 NAMES = ("a", "b", "c", "scale_a", "scale_b")
 
 
@@ -368,16 +336,16 @@ class Operands:
             arrays.append(spread(name, scale, (*shape, blocks_of(u, k))))
         return cls(arrays, shape, k)
 
-    def gpu(self) -> int | None:
-        return gpu_of_all(dict(zip(NAMES, self.arrays, strict=True)))
+    def workplace(self) -> Workplace:
+        return Workplace.of(dict(zip(NAMES, self.arrays, strict=True)))
 
-    def bound(self, codes: Codes = codes_here) -> core.Operands:
+    def bound(self) -> core.Operands:
         """Each as a product of one row and one column."""
         row, column = len(self.shape), len(self.shape) + 1
         places = (row, column, row, row, column)
         return core.Operands(
             *(
-                None if x is None else np.expand_dims(codes(x), at)
+                None if x is None else np.expand_dims(x._for_core, at)
                 for x, at in zip(self.arrays, places, strict=True)
             )
         )
@@ -416,11 +384,11 @@ class Products:
         self.arrays.append(spread("scale_a", sa, (*lead, self.m, blocks)))
         self.arrays.append(spread("scale_b", sb, (*lead, blocks, self.n)))
 
-    def gpu(self) -> int | None:
-        return gpu_of_all(dict(zip(NAMES, self.arrays, strict=True)))
+    def workplace(self) -> Workplace:
+        return Workplace.of(dict(zip(NAMES, self.arrays, strict=True)))
 
-    def bound(self, codes: Codes = codes_here) -> core.Operands:
-        return core.Operands(*(None if x is None else codes(x) for x in self.arrays))
+    def bound(self) -> core.Operands:
+        return core.Operands(*(None if x is None else x._for_core for x in self.arrays))
 
 
 @lru_cache(maxsize=32)
@@ -445,45 +413,36 @@ class Work:
                 u._core, k, product, how.flags, how.engine, outputs
             )
 
-    def run(self, operands: core.Operands, count: int, shape: tuple[int, ...]) -> Any:
-        """As many outputs, delivered in that shape."""
-        result = _codes.empty((count,), self.unit.result_format)
-        raised = np.empty(count, np.uint8) if self.flags else None
-        self.products.run(operands, result, raised, self.seed, self.threads)
-        return delivered(result, raised, shape, self.unit)
+    def run(self, operands: core.Operands, shape: tuple[int, ...]) -> Any:
+        """Outputs of that shape."""
+        z, raised = HERE.empty(shape, self.unit.result_format), HERE.flags(shape, self.flags)
+        results = (z.bits, raised and raised.for_core)
+        self.products.run(operands, *results, self.seed, self.threads)
+        return delivered(z, raised)
 
 
 def computed(u: Unit, x: Operands | Products, how: How) -> Any:
     """Where the operands lie."""
-    if (gpu := x.gpu()) is None:
-        return Work(u, x.k, x.count, how).run(x.bound(), x.count, x.shape)
+    where = x.workplace()
+    if where.gpu is None:
+        return Work(u, x.k, x.count, how).run(x.bound(), x.shape)
     checked_threads(how.threads)
-    check_engine_there(how.engine, gpu)
+    check_engine_there(how.engine, where)
     product = bound_multiplier(how.multiplier)
-    work_there = core.DeviceProducts(gpu, u._core, x.k, product, how.flags)
-    result = empty(gpu, (x.count,), u.result_format)
-    raised = DeviceBytes(gpu, x.shape) if how.flags else None
-    at = (result._there, raised and raised.there)
-    work_there.run(x.bound(codes_there), *at, checked_seed(how.seed), stream())
-    z = result.reshape(x.shape)
-    return z if raised is None else (z, raised.here())
+    products = core.DeviceProducts(where.gpu, u._core, x.k, product, how.flags)
+    z, raised = where.empty(x.shape, u.result_format), where.flags(x.shape, how.flags)
+    results = (z._for_core, raised and raised.for_core)
+    products.run(x.bound(), *results, checked_seed(how.seed), stream())
+    return delivered(z, raised)
 
 
-def check_engine_there(engine: str, gpu: int) -> None:
-    if engine not in ("auto", name_of(gpu)):
+def check_engine_there(engine: str, where: Workplace) -> None:
+    if where.gpu is not None and engine not in ("auto", name_of(where.gpu)):
         raise ValueError(
-            f"engine = {engine!r}, and the operands lie on {name_of(gpu)}, whose engine computes "
-            "there; leave it 'auto', or bring them here with .to_device('cpu')"
+            f"engine = {engine!r}, and the operands lie on {name_of(where.gpu)}, whose engine "
+            "computes there; leave it 'auto', or bring them here with .to_device('cpu')"
         )
 
 
 def prepared(unit: Unit, k: int, multiplier: Multiplier) -> core.PreparedUnit:
     return core.PreparedUnit(unit._core, k, bound_multiplier(multiplier))
-
-
-def delivered(
-    result: np.ndarray, raised: np.ndarray | None, shape: tuple[int, ...], u: Unit
-) -> Any:
-    limbs = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
-    z = Array._of(result.reshape(shape + limbs), u.result_format)
-    return z if raised is None else (z, raised.reshape(shape))

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
-from ._device import DeviceArray, DeviceBytes, copied_in, empty, gpu_of_all, queue, spread_there
+from ._device import found_on_gpu
 from ._format import Format, as_format, optional_format
-from ._operands import broadcast, common_shape, operands, result_format
+from ._operands import common_shape, operands, result_format
 from ._settings import checked_seed
+from ._workplace import Workplace, delivered
 
 HOW = """
     Args:
@@ -62,22 +62,27 @@ def compute(
     """The one way from operands to the core and back."""
     env, seed = environment(rounding, tininess, nan), checked_seed(seed)
     if format is None and alike(args):
-        to, shape = args[0]._format, args[0]._bits.shape
-        result = np.empty(shape, args[0]._bits.dtype)
-        pairs = [(to._core, x._bits) for x in args]
-    else:
-        wanted = optional_format(format)
-        named = dict(zip(NAMES, args, strict=False))
-        arrays = dict(zip(named, operands(named, wanted), strict=True))
-        to = result_format(arrays, wanted)
-        if (gpu := gpu_of_all(arrays)) is not None:
-            return computed_there(gpu, op, arrays, to, env, flags, seed)
-        codes, shape = broadcast(arrays)
-        result = _codes.empty(shape, to)
-        pairs = [(x.format._core, bits) for x, bits in zip(arrays.values(), codes, strict=True)]
-    raised = np.empty(shape, np.uint8) if flags else None
-    core.elementwise(op, to._core, env, pairs, result, raised, seed)
-    z = Array._of(result, to)
+        return computed_alike(op, args, env, flags, seed)
+    wanted = optional_format(format)
+    named = dict(zip(NAMES, args, strict=False))
+    arrays = dict(zip(named, operands(named, wanted), strict=True))
+    to, shape, where = result_format(arrays, wanted), common_shape(arrays), Workplace.of(arrays)
+    pairs = [(x.format._core, where.codes(x, shape)) for x in arrays.values()]
+    z, raised = where.empty(shape, to), where.flags(shape, flags)
+    where.run(
+        "elementwise", op, to._core, env, pairs, z._for_core, raised and raised.for_core, seed
+    )
+    return delivered(z, raised)
+
+
+def computed_alike(op: str, args: Sequence[Array], env: core.Env, flags: bool, seed: int) -> Any:
+    """The shortest way, of small arrays."""
+    format, like = args[0]._format, args[0]._bits
+    result = np.empty(like.shape, like.dtype)
+    raised = np.empty(like.shape, np.uint8) if flags else None
+    pairs = [(format._core, x._bits) for x in args]
+    core.elementwise(op, format._core, env, pairs, result, raised, seed)
+    z = Array._of(result, format)
     return (z, raised) if flags else z
 
 
@@ -99,25 +104,6 @@ def alike(args: Sequence[Any]) -> bool:
         ):
             return False
     return format._core.limbs == 1
-
-
-def computed_there(
-    gpu: int,
-    op: str,
-    arrays: dict[str, DeviceArray],
-    to: Format,
-    env: core.Env,
-    flags: bool,
-    seed: int,
-) -> Any:
-    """On the GPU whose memory the operands are in; flags come here."""
-    shape = common_shape(arrays)
-    pairs = [(x.format._core, spread_there(x, shape)._there) for x in arrays.values()]
-    z = empty(gpu, shape, to)
-    raised = DeviceBytes(gpu, shape) if flags else None
-    at = (z._there, raised and raised.there)
-    core.device_elementwise(queue(gpu), op, to._core, env, pairs, *at, seed)
-    return (z, raised.here()) if raised else z
 
 
 # Every setting of `compute`, and what it is if nothing is said.
@@ -368,30 +354,11 @@ def scaleb(
         ) from None
     steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64).reshape(shape)
     env, seed = core.Env(rounding, tininess, nan), checked_seed(seed)
-    if (gpu := gpu_of_all({"x": a})) is not None:
-        return scaled_there(gpu, a, steps, to, env, flags, seed)
-    spread = Array._of(
-        _codes.bits(np.broadcast_to(_codes.items(a.bits, a.format), shape).copy(), a.format),
-        a.format,
-    )
-    result = _codes.empty(shape, to)
-    raised = np.empty(shape, np.uint8) if flags else None
-    core.scaleb(to._core, env, a.format._core, spread.bits, steps, result, raised, seed)
-    z = Array._of(result, to)
-    return (z, raised) if flags else z
-
-
-def scaled_there(
-    gpu: int, x: DeviceArray, n: np.ndarray, to: Format, env: core.Env, flags: bool, seed: int
-) -> Any:
-    """On the GPU whose memory x is in, to which n is copied; flags come here."""
-    codes = spread_there(x, n.shape)
-    z = empty(gpu, n.shape, to)
-    raised = DeviceBytes(gpu, n.shape) if flags else None
-    at = (z._there, raised and raised.there)
-    powers = copied_in(gpu, n)
-    core.device_scaleb(queue(gpu), to._core, env, x.format._core, codes._there, powers, *at, seed)
-    return (z, raised.here()) if raised else z
+    where = Workplace.of({"x": a})
+    z, raised = where.empty(shape, to), where.flags(shape, flags)
+    factors = (a.format._core, where.codes(a, shape), where.integers(steps))
+    where.run("scaleb", to._core, env, *factors, z._for_core, raised and raised.for_core, seed)
+    return delivered(z, raised)
 
 
 INTEGERS = {"int32": (32, True), "uint32": (32, False), "int64": (64, True), "uint64": (64, False)}
@@ -412,11 +379,11 @@ def to_integer(
     NV alone; any other that is no integer raises NX.
 
     Args:
-        x: an Array, or codes with `format`.
+        x: an Array, a DeviceArray, or codes with `format`.
         dtype: of the result.
         rounding, flags, seed: as in `ww.add`.
     Returns:
-        A NumPy array of x's shape; with `flags` a pair.
+        A NumPy array of x's shape, on this machine; with `flags` a pair.
     Raises:
         ValueError: a dtype that is none of the four.
 
@@ -425,14 +392,13 @@ def to_integer(
     (array([2, 0], dtype=uint32), array([ 1, 16], dtype=uint8))
     """
     (a,) = operands({"x": x}, optional_format(format))
-    width, signed = integer_type(dtype)
-    words = np.empty(a.shape, np.uint64)
-    raised = np.empty(a.shape, np.uint8) if flags else None
-    bits = np.ascontiguousarray(a.bits)
-    env = core.Env(rounding)
-    core.to_integers(width, signed, env, a.format._core, bits, words, raised, checked_seed(seed))
-    result = words.view(np.int64).astype(dtype) if signed else words.astype(dtype)
-    return (result, raised) if flags else result
+    (width, signed), env, seed = integer_type(dtype), core.Env(rounding), checked_seed(seed)
+    where = Workplace.of({"x": a})
+    words, raised = where.numbers(a.shape, np.uint64), where.flags(a.shape, flags)
+    codes = (a.format._core, where.codes(a, a.shape))
+    results = (words.for_core, raised and raised.for_core)
+    where.run("to_integers", width, signed, env, *codes, *results, seed)
+    return delivered(words.here().view(np.int64 if signed else np.uint64).astype(dtype), raised)
 
 
 def from_integer(
@@ -447,7 +413,8 @@ def from_integer(
     """Integers of up to 64 bits in a format, rounded once. `ww.array` takes larger ones, too.
 
     Args:
-        n: integers of any NumPy dtype.
+        n: integers of any NumPy dtype, or another library's array of them on a GPU, where they
+            are rounded to a DeviceArray.
         format: the result's.
         rounding, tininess, flags, seed: as in `ww.add`.
     Returns:
@@ -459,14 +426,25 @@ def from_integer(
     >>> ww.from_integer([2049, -3], "e5m10", flags=True)
     (Array([2048 -3], e5m10), array([1, 0], dtype=uint8))
     """
-    from ._create import from_integers
+    to, env, seed = as_format(format), core.Env(rounding, tininess), checked_seed(seed)
+    gpu, integers = integers_of(n)
+    where, shape, bytes = Workplace(gpu), integers.shape, integers.itemsize
+    z, raised = where.empty(shape, to), where.flags(shape, flags)
+    kind = (8 * bytes, integers.dtype.kind == "i")
+    results = (z._for_core, raised and raised.for_core)
+    where.run("from_integers", *kind, to._core, env, integers.view(f"u{bytes}"), *results, seed)
+    return delivered(z, raised)
 
+
+def integers_of(n: Any) -> tuple[int | None, np.ndarray]:
+    """The GPU that they lie on, if any, and integers as the core takes them: here of 64 bits."""
+    found = found_on_gpu(n)
+    if found is not None:
+        return found.gpu, found.as_integers("n")
     integers = np.asarray(n)
     if integers.dtype.kind not in "iu":
         raise TypeError(f"n holds {integers.dtype}; integers of up to 64 bits are wanted")
-    to = as_format(format)
-    result, raised = from_integers(integers, to, core.Env(rounding, tininess), checked_seed(seed))
-    return (result, raised) if flags else result
+    return None, np.asarray(integers, f"{integers.dtype.kind}8", order="C")
 
 
 def integer_type(dtype: Any) -> tuple[int, bool]:

@@ -11,12 +11,12 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
-from ._device import name_of, queue
-from ._dot import Operands, codes_there, prepared
+from ._device import queue
+from ._dot import Operands, prepared
 from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
-from ._product import Multiplier
+from ._product import Multiplier, bound_multiplier
 from ._settings import checked_seed
 from ._table import Table
 from ._unit import Unit, as_unit
@@ -195,25 +195,15 @@ def trace(
             f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: "
             "pass one row of each"
         )
-    if (gpu := x.gpu()) is None:
-        wires = prepared(u, x.k, multiplier).trace(x.bound(), checked_seed(seed), index)
+    where, of_output = x.workplace(), (x.bound(), checked_seed(seed), index)
+    if where.gpu is None:
+        wires = prepared(u, x.k, multiplier).trace(*of_output)
     else:
-        wires = traced_there(gpu, u, x, checked_seed(seed), index, multiplier)
+        product = bound_multiplier(multiplier)
+        wires = core.device_trace(queue(where.gpu), u._core, *of_output, product)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
     return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
-
-
-def traced_there(
-    gpu: int, u: Unit, x: Operands, seed: int, index: int, multiplier: Multiplier
-) -> list[tuple[Any, ...]]:
-    """By a thread of the GPU whose memory the operands are in."""
-    if multiplier is not None:
-        raise ValueError(
-            f"multiplier = {multiplier!r}: a GPU traces exact products alone, and the operands lie "
-            f"on {name_of(gpu)}; .to_device('cpu') brings them here, where any is traced"
-        )
-    return core.device_trace(queue(gpu), u._core, x.bound(codes_there), seed, index)
 
 
 def trace_operation(

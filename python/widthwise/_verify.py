@@ -166,7 +166,7 @@ def verify_unit(
                 random_codes(1, (n, blocks), u.scale_format, seed + i)[0] for i in (3, 4)
             )
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    z = Work(u, x.k, x.count, How(seed=seed)).run(x.bound(), x.count, (x.count,))
+    z = Work(u, x.k, x.count, How(seed=seed)).run(x.bound(), (x.count,))
     return judge_unit(u, x, z.bits, seed, [])
 
 

@@ -96,6 +96,28 @@ def device_scaleb(
     flags: Any,
     seed: int,
 ) -> None: ...
+def device_to_integers(
+    queue: Queue,
+    width: int,
+    is_signed: bool,
+    env: Env,
+    format: Format,
+    a: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+) -> None: ...
+def device_from_integers(
+    queue: Queue,
+    width: int,
+    is_signed: bool,
+    to: Format,
+    env: Env,
+    a: Any,
+    result: Any,
+    flags: Any,
+    seed: int,
+) -> None: ...
 def device_compare(
     queue: Queue, how: str, fa: Format, a: Any, fb: Format, b: Any, result: Any, flags: Any
 ) -> None: ...
@@ -105,7 +127,7 @@ def device_running(
     queue: Queue, unit: Unit, operands: Operands, result: Any, flags: Any, seed: int
 ) -> None: ...
 def device_trace(
-    queue: Queue, unit: Unit, operands: Operands, seed: int, index: int
+    queue: Queue, unit: Unit, operands: Operands, seed: int, index: int, multiplier: Any
 ) -> list[tuple[Any, ...]]: ...
 def device_convolve(
     queue: Queue,
@@ -163,9 +185,9 @@ def convolve(
     result: Any,
     flags: Any,
     seed: int,
+    multiplier: Any,
     threads: int,
     engine: str,
-    multiplier: Any,
 ) -> None: ...
 def running(
     unit: Unit, operands: Operands, result: Any, flags: Any, seed: int, threads: int

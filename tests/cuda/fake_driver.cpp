@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 // A driver without a GPU, as libcuda.so.1: memory is this process's, and kernels do nothing unless
 // pretend_gpu.cpp is linked to it. What is wrong with it is in FAKE_DRIVER. For
@@ -21,8 +22,10 @@ bool wrong(const char* what) {
   return told && std::strcmp(told, what) == 0;
 }
 bool launched = false;
-constexpr int success = 0, out_of_memory = 2, no_device = 100, no_image = 209, not_found = 500,
-              illegal_address = 700;
+thread_local std::vector<void*> contexts;
+void* const no_stream = reinterpret_cast<void*>(13);
+constexpr int success = 0, out_of_memory = 2, no_device = 100, no_context = 201, no_image = 209,
+              invalid_handle = 400, not_found = 500, illegal_address = 700;
 
 // What was given to the linker, for other tools to look at: in the folder FAKE_DRIVER_KEEPS.
 void keep(const char* name, const void* data, std::size_t bytes) {
@@ -57,21 +60,32 @@ int cuDeviceGetName(char* name, int bytes, int) {
   std::snprintf(name, static_cast<std::size_t>(bytes), "Imaginary 1");
   return success;
 }
-int cuDeviceGetAttribute(int* value, int, int) {
-  *value = 4;
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  constexpr int capability_major = 75;
+  const bool old = wrong("ancient") || (wrong("mixed") && device == 0);
+  *value = attribute == capability_major ? (old ? 7 : 9) : 4;
   return success;
 }
 int cuPointerGetAttribute(void* value, int, void*) {
   *static_cast<int*>(value) = 0;
   return success;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  static int any;
-  *context = &any;
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  static int any[2];
+  *context = &any[device];
+  return wrong("full") ? out_of_memory : success;
+}
+int cuCtxPushCurrent_v2(void* context) {
+  contexts.push_back(context);
   return success;
 }
-int cuCtxSetCurrent(void*) { return success; }
+int cuCtxPopCurrent_v2(void** context) {
+  *context = contexts.back();
+  contexts.pop_back();
+  return success;
+}
 int cuStreamSynchronize(void*) {
+  if (contexts.empty()) return no_context;
   return std::exchange(launched, false) && wrong("launch") ? illegal_address : success;
 }
 int cuModuleLoadData(void** module, const void* image) {
@@ -88,12 +102,17 @@ int cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
   return success;
 }
 int cuMemAlloc_v2(void** at, std::size_t bytes) {
+  if (contexts.empty()) return no_context;
   if (wrong("memory")) return out_of_memory;
   *at = std::calloc(1, bytes);
   return success;
 }
 int cuDeviceGetDefaultMemPool(void** pool, int) {
   *pool = nullptr;
+  return success;
+}
+int cuMemPoolGetAttribute(void*, int, void* value) {
+  std::memset(value, 0, 8);
   return success;
 }
 int cuMemPoolSetAttribute(void*, int, const void*) { return success; }
@@ -107,7 +126,9 @@ int cuMemcpyHtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;
 }
-int cuMemcpyDtoHAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
+int cuMemcpyDtoHAsync_v2(void* to, const void* from, std::size_t bytes, void* stream) {
+  if (stream == no_stream) return invalid_handle;
+  if (launched && wrong("late")) return illegal_address;
   std::memcpy(to, from, bytes);
   return success;
 }

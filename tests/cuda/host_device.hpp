@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "cuda/device.hpp"
@@ -55,6 +56,8 @@ class HostDevice final : public widthwise::cuda::Device {
   void copy_out(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
   void launch(const widthwise::cuda::Kernel& kernel, const widthwise::cuda::Grid& grid,
               const void* argument) override {
+    if (std::max(grid.blocks_y, grid.blocks_z) > grid.most_blocks || grid.threads > 1024)
+      throw std::runtime_error(kernel.name + std::string(": no GPU has such a grid"));
     ++launches;
     most_layers = std::max(most_layers, grid.blocks_z);
     linked = kernel.with.empty() ? nullptr : compiled.at(kernel.with);

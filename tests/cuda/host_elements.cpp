@@ -12,6 +12,8 @@ void add_elements(const std::string& digits, Kernels& all) {
   all["elements_" + digits] = each_thread<Elements<U>>();
   all["compare_" + digits] = each_thread<Comparisons<U>>();
   all["classify_" + digits] = each_thread<Classes<U>>();
+  all["to_integers_" + digits] = each_thread<ToIntegers<U>>();
+  all["from_integers_" + digits] = each_thread<FromIntegers<U>>();
 }
 
 Kernels element_kernels() {

@@ -21,19 +21,27 @@ void add_units(const std::string& multiplier, Kernels& all) {
 }
 
 template <class M, class H>
-void add_looks(const std::string& size, Kernels& all) {
+void add_running(const std::string& size, Kernels& all) {
   all["running_" + size] = each_thread<cuda::UnitRunning<M, H>>();
-  all["trace_" + size] = each_thread<cuda::UnitTrace<M, H>>();
 }
 
+template <class M, class H, class Multiplier = ExactMultiplier<M>>
+void add_traces(const std::string& name, Kernels& all) {
+  all["trace_" + name] = each_thread<cuda::LaunchArgument<cuda::UnitTrace<M, H, Multiplier>>>();
+}
 }  // namespace
 
 void add_unit_kernels(Kernels& all) {
   add_units<ExactMultiplier<uint128>, ExactMultiplier<Wide<12>>>("", all);
   add_units<Supplied<NamedMultiplier>, SuppliedWide<NamedMultiplier>>("_named", all);
   add_units<Supplied<cuda::TextMultiplier>, SuppliedWide<cuda::TextMultiplier>>("_text", all);
-  add_looks<uint128, std::uint64_t>("small", all);
-  add_looks<Wide<12>, uint128>("medium", all);
+  add_running<uint128, std::uint64_t>("small", all);
+  add_running<Wide<12>, uint128>("medium", all);
+  add_traces<uint128, std::uint64_t>("small", all);
+  add_traces<Wide<12>, uint128>("medium", all);
+  add_traces<Wide<12>, uint128, SuppliedWide<NamedMultiplier>>("medium_named", all);
+  add_traces<Wide<12>, uint128, SuppliedWide<cuda::TextMultiplier>>("medium_text", all);
+  add_traces<Wide<12>, Wide<12>>("large", all);
 }
 
 }  // namespace tests

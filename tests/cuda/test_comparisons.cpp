@@ -8,8 +8,8 @@
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 
-// Comparisons and scaleb on a device whose kernels run on the CPU by their own bodies, against the
-// CPU's own.
+// Comparisons, scaleb and integers on a device whose kernels run on the CPU by their own bodies,
+// against the CPU's own.
 namespace {
 
 using namespace widthwise;
@@ -110,7 +110,79 @@ std::uint64_t check_scaleb(const Format& from, const Format& to, const Env& env,
   return count;
 }
 
+constexpr std::size_t integers = 3000;
+
+// Codes as 32 and 64 bits, signed or not.
+template <class U>
+std::uint64_t check_to_integers(const Format& f, const Env& env, Tally& tally) {
+  const RandomSource source{8, 6};
+  Items a = codes_of<U>(f, integers, 9);
+  for (const IntegerType type : {IntegerType{32, true}, {32, false}, {64, true}, {64, false}}) {
+    std::vector<std::uint64_t> got(integers), want(integers);
+    Truths raised(integers), expected(integers);
+    cuda::to_integers(host_device(), type, env, {f, a.data()}, integers, got.data(),
+                      raised.flags.data(), source);
+    to_integers(type, env, {f, a.data()}, integers, want.data(), expected.flags.data(), source);
+    for (std::size_t i = 0; i < integers; ++i)
+      tally.check(got[i] == want[i] && raised.flags[i] == expected.flags[i], [&] {
+        return fmt::format("{} {} to {} bits, element {}: got {:x} flags {}, want {:x} flags {}",
+                           to_string(f), to_string(env.rounding), type.width, i, got[i],
+                           raised.flags[i], want[i], expected.flags[i]);
+      });
+  }
+  return 4 * integers;
+}
+
+// All items of so many bits, the signs of signed ones in all bits above.
+template <class Item, class U>
+std::uint64_t check_from_integers(const Format& to, const Env& env, Tally& tally) {
+  constexpr bool is_signed = std::is_signed_v<Item>;
+  const RandomSource source{5, 3};
+  std::mt19937_64 random(sizeof(Item));
+  std::vector<Item> items{0, 1, std::numeric_limits<Item>::min(), std::numeric_limits<Item>::max()};
+  while (items.size() < integers) items.push_back(static_cast<Item>(random() >> random() % 64));
+  std::vector<std::uint64_t> words;
+  for (const Item x : items) words.push_back(static_cast<std::uint64_t>(x));
+  Items got(to), want(to);
+  for (std::size_t i = 0; i < integers; ++i) got.add(U{}), want.add(U{});
+  Truths raised(integers), expected(integers);
+  cuda::from_integers(host_device(), {8 * sizeof(Item), is_signed}, to, env, items.data(), integers,
+                      got.data(), raised.flags.data(), source);
+  from_integers({64, is_signed}, to, env, words.data(), integers, want.data(),
+                expected.flags.data(), source);
+  for (std::size_t i = 0; i < integers; ++i)
+    tally.check(got.at<U>(i) == want.at<U>(i) && raised.flags[i] == expected.flags[i], [&] {
+      return fmt::format("{} bits to {} {}, element {}: {:x}, flags {}, want {}", 8 * sizeof(Item),
+                         to_string(to), to_string(env.rounding), i, words[i], raised.flags[i],
+                         expected.flags[i]);
+    });
+  return integers;
+}
+
+template <class U>
+std::uint64_t check_integers(const Format& f, const Env& env, Tally& tally) {
+  return check_to_integers<U>(f, env, tally) + check_from_integers<std::int8_t, U>(f, env, tally) +
+         check_from_integers<std::uint8_t, U>(f, env, tally) +
+         check_from_integers<std::int16_t, U>(f, env, tally) +
+         check_from_integers<std::uint32_t, U>(f, env, tally) +
+         check_from_integers<std::int64_t, U>(f, env, tally) +
+         check_from_integers<std::uint64_t, U>(f, env, tally);
+}
+
 }  // namespace
+
+TEST_CASE("codes become integers and integers codes on threads as on the CPU") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* mode : {"rne", "rtz", "rup", "odd", "sr8"}) {
+    const Env env{.rounding = parse_rounding(mode)};
+    for (const char* f : {"e4m3fn", "e5m10", "e8m7", "binary32", "e4m3fnuz", "e8m0fnu"})
+      expected += check_integers<std::uint64_t>(parse_format(f), env, tally);
+    expected += check_integers<uint128>(parse_format("e15m80"), env, tally);
+    expected += check_integers<Wide<4>>(parse_format("e15m200"), env, tally);
+  }
+  tally.expect(expected);
+}
 
 TEST_CASE("comparisons on threads are the CPU's, for all pairs of small formats") {
   Tally tally;

@@ -171,6 +171,9 @@ class Tiles {
   // The driver compiles the text for the GPU that it finds.
   void launch(std::array<void*, 4> operands) const {
     const cuda::Driver& driver = *cuda::driver();
+    cuda::Context context = nullptr;
+    cuda::expect(driver.retain_context(&context, 0), "GPU 0");
+    const cuda::InContext in(context, "GPU 0");
     cuda::Module module = nullptr;
     cuda::Function function = nullptr;
     cuda::expect(driver.load_module(&module, ptx_of(x_).c_str()), x_.type);
@@ -244,7 +247,8 @@ TEST_CASE("every tensor core has its preset") {
 
 TEST_CASE("a GPU's tensor cores give what their presets do") {
   cuda::offer_engine();
-  if (cuda::gpus().names.empty()) return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
+  if (!cuda::gpus().why_none.empty())
+    return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
   const int capability = compute_capability();
   Tally tally;
   ProductRandom random(7);

@@ -6,6 +6,7 @@
 #include "host_kernels.hpp"
 #include "tests/sim/products.hpp"
 #include "tests/sim/random_units.hpp"
+#include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -51,11 +52,12 @@ std::string text(const TraceRow& r) {
 }
 
 void compare_traces(const Unit& u, std::size_t k, Manner manner, Tally& tally,
-                    ProductRandom& random) {
+                    ProductRandom& random, const Multiplier& multiply = {}) {
   const Product x(u, k, manner, random);
   const std::size_t i = random() % m, j = random() % n;
-  const auto got = cuda::trace(host_device(), u, x.p, i, j);
-  const auto want = make_reference(u, k)->trace(x.p, i, j);
+  const ProductTask task{.unit = u, .k = k, .multiplier = multiply};
+  const auto got = cuda::trace(host_device(), task, x.p, i, j);
+  const auto want = make_reference(u, k, multiply)->trace(x.p, i, j);
   std::size_t at = 0;
   while (at < std::min(got.size(), want.size()) && text(got[at]) == text(want[at])) ++at;
   tally.check(at == want.size() && at == got.size(), [&] {
@@ -66,9 +68,6 @@ void compare_traces(const Unit& u, std::size_t k, Manner manner, Tally& tally,
 }
 
 bool held(const Unit& u, std::size_t k) { return cuda::opinion({u, k}, "", host_device()).takes; }
-bool traceable(const Unit& u, std::size_t k) {
-  return held(u, k) && cuda::why_no_trace(u, k).empty();
-}
 
 constexpr std::size_t lengths[] = {1, 33};
 
@@ -94,16 +93,11 @@ void compare_running(const Unit& u, std::size_t k, Manner manner, bool flags, Ta
 TEST_CASE("a device traces an output of every preset as the reference does") {
   Tally tally;
   ProductRandom random(1);
-  std::uint64_t refused = 0;
   for (const Preset& preset : presets())
-    for (const std::size_t k : lengths) {
-      if (!traceable(preset.unit, k)) ++refused;
-      if (traceable(preset.unit, k))
-        for (const Manner manner : {Manner::bits, Manner::about_one, Manner::few})
-          compare_traces(preset.unit, k, manner, tally, random);
-    }
-  CHECK(refused == 2);  // kulisch.f32 of either length
-  tally.expect((presets().size() * std::size(lengths) - refused) * 3);
+    for (const std::size_t k : lengths)
+      for (const Manner manner : {Manner::bits, Manner::about_one, Manner::few})
+        compare_traces(preset.unit, k, manner, tally, random);
+  tally.expect(presets().size() * std::size(lengths) * 3);
   CHECK(host_device().taken == 0);
 }
 
@@ -115,7 +109,7 @@ TEST_CASE("a device traces an output of units of any kind as the reference does"
   for (int i = 0; i < 300; ++i) {
     const Unit u = random_units::unit(of_units);
     for (const std::size_t k : lengths)
-      if (traceable(u, k))
+      if (held(u, k))
         compare_traces(u, k, i % 2 ? Manner::bits : Manner::cancelling, tally, random), ++taken;
   }
   CHECK(taken > 400);
@@ -128,16 +122,32 @@ TEST_CASE("a device traces wide formats, and refuses what its integers do not ho
   for (const char* unit : {"mac(binary64)", "fma(e15m63)", "mac(e15m112)", "kahan(e5m2)"})
     compare_traces(parse_unit(unit), 9, Manner::about_one, tally, random);
   tally.expect(4);
-  const auto trace = [](const char* unit, std::size_t k) {
-    MatrixProduct p;
-    p.m = p.n = 1, p.k = k;
-    cuda::trace(host_device(), parse_unit(unit), p, 0, 0);
-  };
-  CHECK_THROWS_AS(trace("mac(e15m236)", 4), std::invalid_argument);
-  CHECK_THROWS_WITH_AS(trace("kulisch.f32", 33),
-                       "unit kulisch.f32: numbers of 641 bits on their way, and a GPU traces 638; "
-                       "bring the operands here, where any is traced",
-                       std::invalid_argument);
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 4;
+  CHECK_THROWS_AS(cuda::trace(host_device(), {parse_unit("mac(e15m236)"), 4}, p, 0, 0),
+                  std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      cuda::trace(host_device(),
+                  {.unit = parse_unit("kulisch.f32"), .k = 33, .multiplier = mitchell()}, p, 0, 0),
+      "unit kulisch.f32: numbers of 641 bits on their way, and by supplied products a GPU traces "
+      "638; bring the operands here, where any is traced",
+      std::invalid_argument);
+}
+
+TEST_CASE("a device traces what supplied multipliers make, by name and by a text") {
+  Tally tally;
+  ProductRandom random(7);
+  const auto lopsided = [](auto a, auto b, uint128* mp) { *mp = uint128{a} * (b >> 1) + (a & 1); };
+  host_device().compiled["lopsided"] = lopsided;
+  const Multiplier multipliers[] = {mitchell(), TextProduct{"lopsided", lopsided},
+                                    exchanged(TextProduct{"lopsided", lopsided})};
+  constexpr const char* units[] = {"mac(e5m10)", "hopper.f16.f32", "blackwell.mxfp8",
+                                   "mac(binary64)", "kulisch(e5m10)"};
+  for (const Multiplier& multiply : multipliers)
+    for (const char* unit : units)
+      compare_traces(parse_unit(unit), 33, Manner::bits, tally, random, multiply);
+  tally.expect(std::size(multipliers) * std::size(units));
+  CHECK(host_device().taken == 0);
 }
 
 TEST_CASE("running results on a device are the reference's, in one pass or in many") {

@@ -89,34 +89,37 @@ TEST_CASE("a product larger than the device's memory goes in parts") {
   device().memory = std::size_t{1} << 28;
 }
 
-// Without flags value lanes take chains of multiply-adds: every sequence that they know.
+// Of the smallest tiles and of larger ones.
 TEST_CASE("a product of more rows or columns than a grid holds goes in parts") {
   std::size_t launched = 0, most = 0;
   const auto nothing = [](const void*, const cuda::Grid&) {};
-  HostDevice counting({{"tile_float_rounded_normal",
-                        [&](const void*, const cuda::Grid& grid) {
-                          ++launched;
-                          most = std::max({most, grid.blocks_x, grid.blocks_y});
-                        }},
+  const auto counted = [&](const void*, const cuda::Grid& grid) {
+    ++launched;
+    most = std::max({most, grid.blocks_x, grid.blocks_y});
+  };
+  HostDevice counting({{"tile_float_rounded_normal", counted},
                        {"decode_float", nothing},
                        {"encode_float", nothing},
+                       {"chain_rounded_32", counted},
+                       {"unpack_chain_32", nothing},
                        {"unit_small", nothing}});
-  const std::size_t lines = std::size_t{65535} * 64 + 1;
-  const Unit u = parse_unit("mac(e4m3fn)");
+  const std::size_t lines = std::size_t{65535} * 32 + 1;
   std::vector<std::uint8_t> many(lines), one(1), result(lines);
   MatrixProduct p;
   p.k = 1, p.result = result.data();
-  for (const bool tall : {false, true}) {
-    launched = most = 0;
-    p.m = tall ? lines : 1, p.n = tall ? 1 : lines;
-    p.a = {tall ? many.data() : one.data(), 1, 1};
-    p.b = {tall ? one.data() : many.data(), static_cast<std::ptrdiff_t>(p.n), 1};
-    cuda::make({u, p.k}, counting)->run(p, 0, p.m);
-    CHECK(launched == 2);
-    CHECK(most <= 65535);
-  }
+  for (const char* unit : {"mac(e4m3fn)", "mac(e4m3fn, sum=e4m3fn:odd)"})
+    for (const bool tall : {false, true}) {
+      launched = most = 0;
+      p.m = tall ? lines : 1, p.n = tall ? 1 : lines;
+      p.a = {tall ? many.data() : one.data(), 1, 1};
+      p.b = {tall ? one.data() : many.data(), static_cast<std::ptrdiff_t>(p.n), 1};
+      cuda::make({parse_unit(unit), p.k}, counting)->run(p, 0, p.m);
+      CHECK(launched == 2);
+      CHECK(most <= 65535);
+    }
 }
 
+// Without flags value lanes take chains of multiply-adds: every sequence that they know.
 TEST_CASE("value lanes on threads compute chains of multiply-adds") {
   Tally tally;
   ProductRandom random(5);
@@ -203,6 +206,38 @@ TEST_CASE("value lanes on threads see a sum that overflows on its way and comes 
   p.a = a.rows(2), p.b = b.rows(1), p.c = c.rows(1), p.result = sum.data();
   product.product->run(p, 0, 1);
   CHECK(sum[0] == 0x7c00);
+}
+
+// By every way that there is.
+TEST_CASE("infinite sums stay so beside NaN on threads for as long as k is") {
+  Tally tally;
+  constexpr const char* units[] = {"mac(e5m10)",
+                                   "fma(e8m7)",
+                                   "mac(e5m9)",
+                                   "mac(e4m3fn, sum=e5m10)",
+                                   "mac(binary32)",
+                                   "mac(e8m15)",
+                                   "fma(e5m9)",
+                                   "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                                   "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+                                   "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
+                                   "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
+                                   "mac(e5m10, sum=e5m10:sr13)",
+                                   "mac(e5m10, sum=e5m10:odd)",
+                                   "mac(e11m30)",
+                                   "hopper.f16.f32",
+                                   "cdna3.f16",
+                                   "cdna2.f16",
+                                   "cdna1.bf16",
+                                   "tree8.f32",
+                                   "hopper.e4m3.promote128",
+                                   "kahan(e5m10)"};
+  for (const char* text : units) {
+    CAPTURE(text);
+    const Rival threads(engine, parse_unit(text), tally);
+    for (const std::size_t k : {257, 600}) threads.compare_lasting(k);
+  }
+  tally.expect(std::size(units) * 2 * Rival::lasting);
 }
 
 TEST_CASE("few outputs are worth no transfers") {

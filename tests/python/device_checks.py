@@ -166,9 +166,14 @@ def test_dlpack_goes_both_ways():
         (lambda x, a: ww.less(x, a), TypeError, "x lies on cuda and y on cpu"),
         (lambda x, a: ww.trace("mac(e5m10)", x[0], a[0]), TypeError, "a lies on cuda and b on cpu"),
         (
-            lambda x, a: ww.trace("mac(e5m10)", x[0], x[0], multiplier="mitchell"),
+            lambda x, a: ww.trace("mac(e5m10)", x[0], x[0], multiplier=lambda p, q: p * q),
             ValueError,
-            "a GPU traces exact products alone, and the operands lie on cuda",
+            "its multiplier is a function of this process",
+        ),
+        (
+            lambda x, a: ww.from_integer(Interface(a.to_float64()), "e5m10"),
+            TypeError,
+            "n holds float64 on cuda; integers of up to 64 bits are wanted",
         ),
         (
             lambda x, a: ww.conv1d(x, x[:, None], unit="mac(e5m10)", groups=4, engine="lanes"),
@@ -302,8 +307,34 @@ def test_convolutions_sums_and_traces_are_computed_where_their_operands_lie(unit
         assert same(sums, wanted) and np.array_equal(raised, flags)
         assert same(ww.cumsum(a[0, 0], unit=u, seed=2), ww.cumsum(x[0, 0], unit=u, seed=2))
     rows = (a[0, 0, 0], a[1, 1, 1]), (x[0, 0, 0], x[1, 1, 1])
-    there, here = (ww.trace(u, *pair, seed=3, index=7) for pair in rows)
-    assert there.wires == here.wires and there.result.bits == here.result.bits
+    for multiplier in (None, "mitchell"):
+        how = {"seed": 3, "index": 7, "multiplier": multiplier}
+        there, here = (ww.trace(u, *pair, **how) for pair in rows)
+        assert there.wires == here.wires and there.result.bits == here.result.bits
+
+
+@pytest.mark.parametrize("format", ["e5m10", "e4m3fnuz", "e15m24"])
+def test_integers_become_numbers_and_numbers_integers_where_they_lie(format):
+    x = codes((4, 9), format)
+    there = x.to_device("cuda")
+    for dtype in ("int32", "uint32", "int64", "uint64"):
+        for how in ({}, {"rounding": "rup"}, {"rounding": "sr7", "seed": 3}):
+            got, raised = ww.to_integer(there[::-1, 1:], dtype, flags=True, **how)
+            wanted, flags = ww.to_integer(x[::-1, 1:], dtype, flags=True, **how)
+            assert got.dtype == wanted.dtype == dtype
+            assert np.array_equal(got, wanted) and np.array_equal(raised, flags)
+    assert ww.to_integer(there[0, 0]) == ww.to_integer(x[0, 0])
+    for dtype in ("int8", "uint8", "int16", "uint32", "int64", "uint64"):
+        ends = np.iinfo(dtype)
+        n = np.random.default_rng(1).integers(ends.min, ends.max, (5, 6), dtype, endpoint=True)
+        n[0, :3] = ends.min, ends.max, 3
+        for view in (n, n[::-2, 1:], n[1, 1], n[:0]):
+            result, raised = ww.from_integer(Interface(np.asarray(view)), format, flags=True)
+            wanted, flags = ww.from_integer(view, format, flags=True)
+            assert same(result, wanted) and np.array_equal(raised, flags)
+        assert same(
+            ww.array(Interface(n), format, rounding="rtz"), ww.array(n, format, rounding="rtz")
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -322,5 +353,5 @@ def test_values_on_a_gpu_are_rounded_there(dtype):
     assert same(
         ww.array(Interface(values), "e2m1fn", nan="zero"), ww.array(values, "e2m1fn", nan="zero")
     )
-    with pytest.raises(TypeError, match="holds int64 on cuda; float16, float32, float64, bfloat16"):
-        ww.array(Interface(np.zeros(3, np.int64)), "e5m10")
+    with pytest.raises(TypeError, match="holds complex64 on cuda; float16, float32, float64"):
+        ww.array(Interface(np.zeros(3, np.complex64)), "e5m10")

@@ -47,9 +47,10 @@ def said(folder, wrong, program):
 @pytest.mark.parametrize(
     ("driver", "wrong", "why"),
     [
-        ("whole", "old", "the NVIDIA driver is too old: it knows CUDA 12.4, and 13.0 is needed"),
+        ("whole", "old", "the NVIDIA driver is too old: it knows CUDA 12.4, and "),
         ("whole", "init", "the NVIDIA driver does not start: an imaginary error"),
         ("whole", "none", "there is an NVIDIA driver, but no GPU that it sees"),
+        ("whole", "ancient", "GPU 0 (Imaginary 1) is of compute capability 7.4, and 8.0 is needed"),
         ("part", "", "the NVIDIA driver is too old: it has no cuLaunchKernel"),
     ],
 )
@@ -74,6 +75,70 @@ def test_every_gpu_is_an_engine(drivers):
     out = said(drivers["whole"], "", f"{PRODUCT}print(ww.engines())\nproduct('cuda:2')")
     assert "'cuda', 'cuda:1'" in out
     assert "ValueError engine = 'cuda:2': there is no such engine here" in out
+
+
+def test_a_gpu_that_is_too_old_leaves_the_others(drivers):
+    program = f"""{PRODUCT}
+print(ww.engines())
+product('cuda:1')
+product('auto')
+for device in ('cuda', 'cuda:1', 'cuda:5'):
+    try:
+        print(a.to_device(device))
+    except ValueError as error:
+        print(error)
+"""
+    out = said(drivers["whole"], "mixed", program)
+    why = "GPU 0 (Imaginary 1) is of compute capability 7.4, and 8.0 is needed"
+    assert f"not cuda: {why}" in out and "'cuda:1'" in out
+    assert "cuda:1 computed it" in out and "auto computed it" in out
+    assert f"device = 'cuda' cannot be used here: {why}" in out
+    assert "DeviceArray((3, 4), e5m10, cuda:1)" in out
+    assert "device = 'cuda:5' cannot be used here: there are cuda:1" in out
+
+
+def test_a_gpu_whose_memory_others_have_is_left_to_them(drivers):
+    out = said(drivers["whole"], "full", f"{PRODUCT}product('cuda')\nproduct('auto')")
+    assert "does not take unit mac(e5m10): GPU 0 (Imaginary 1), opening it: an imaginary" in out
+    assert "auto computed it" in out
+
+
+# Whose memory an array's is, and in which stream work waits, others say.
+THERE = """
+x = a.to_device("cuda")
+def tried(what):
+    try:
+        what()
+        print("done")
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_an_array_that_has_no_room_says_how_much_it_wants(drivers):
+    program = f"{PRODUCT}{THERE.replace('x = a', 'x = lambda: a')}tried(x)"
+    out = said(drivers["whole"], "memory", program)
+    assert out.startswith("MemoryError GPU 0 (Imaginary 1), taking 24 bytes: an imaginary error")
+
+
+def test_what_fails_late_names_what_was_launched(drivers):
+    program = f"{PRODUCT}product('cuda')\nproduct('cuda')"
+    first, again = said(drivers["whole"], "late", program).splitlines()
+    assert first.startswith("RuntimeError GPU 0 (Imaginary 1), kernel pack_pairs of 1 x 1 x 1")
+    assert "bytes from it: an imaginary error" in first
+    assert "does not take unit mac(e5m10): an earlier failure: GPU 0" in again
+
+
+def test_a_stream_that_is_none_is_the_callers_fault_and_the_gpu_goes_on(drivers):
+    program = f"""{PRODUCT}{THERE}
+with ww.device_stream(13):
+    tried(lambda: x.to_device("cpu"))
+tried(lambda: x.to_device("cpu"))
+product("cuda")
+"""
+    wrong, right, product = said(drivers["whole"], "", program).splitlines()
+    assert wrong.startswith("ValueError GPU 0 (Imaginary 1), copying 24 bytes from it: the stream ")
+    assert right == "done" and product == "cuda computed it"
 
 
 def test_a_failure_on_the_gpu_names_the_kernel_and_the_cpu_goes_on(drivers):

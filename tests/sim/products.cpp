@@ -98,6 +98,13 @@ CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRa
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
+CodeList ones(const Format& f, std::size_t count) {
+  CodeList x(f, count);
+  for (std::size_t i = 0; i < count; ++i)
+    x.set(i, static_cast<std::uint64_t>(f.bias) << f.frac_bits);
+  return x;
+}
+
 std::string flags_text(bool wanted, int flags) {
   return wanted ? fmt::format(", flags {:05b}", flags) : "";
 }
@@ -188,6 +195,34 @@ void Rival::compare_random(const Shape& s, ProductRandom& random) const {
                              p.c.data ? static_cast<int>(of_c) : -1));
     }
   }
+}
+
+void Rival::compare_lasting(std::size_t k) const {
+  const Format& f = unit_.a.fmt;
+  const Layout<std::uint64_t> layout(f);
+  const std::uint64_t most = layout.max_finite, least = most | layout.sign;
+  const std::uint64_t infinite = f.has_inf() ? layout.infinity : most;
+  const std::uint64_t no_number = f.has_nan() ? layout.nan_code : most;
+  CodeList specials = ones(f, 5 * k), overflows = specials;
+  specials.set(0, infinite), specials.set(k, no_number);  // at once, later, at last
+  specials.set(2 * k + k / 2, infinite), specials.set(3 * k + k / 2, no_number);
+  specials.set(5 * k - 1, no_number);
+  compare_rows(specials, k, "infinity, NaN, the same later, NaN at last");
+  for (std::size_t t = 0; t < k; ++t) {
+    overflows.set(t, most);
+    overflows.set(k + t, t < k / 2 ? most : least);  // it would come back
+    overflows.set(2 * k + t, t < k / 2 ? least : most);
+  }
+  for (std::size_t t = 0; t < 40; ++t) overflows.set(3 * k + k / 2 + t, most);
+  compare_rows(overflows, k, "overflow, the same there and back, in the middle, numbers");
+}
+
+void Rival::compare_rows(const CodeList& a, std::size_t k, const std::string& what) const {
+  MatrixProduct p;
+  p.m = 5, p.k = k, p.n = 3;
+  const CodeList b = ones(unit_.b.fmt, k * p.n);
+  p.a = a.rows(k), p.b = b.rows(p.n);
+  compare(p, what);
 }
 
 }  // namespace tests

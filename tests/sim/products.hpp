@@ -77,7 +77,15 @@ class Rival {
   };
   void compare_random(const Shape& s, ProductRandom& random) const;
 
+  // Sums that are infinite, or NaN, from a step on to the last, and numbers beside them: by such
+  // operands, and by overflow alone. Of units without block scales.
+  void compare_lasting(std::size_t k) const;
+  static constexpr std::uint64_t lasting = 2 * 5 * 3;  // sums
+
  private:
+  // Five rows of A, beside ones in B and in A where nothing else is set.
+  void compare_rows(const CodeList& a, std::size_t k, const std::string& what) const;
+
   std::string engine_;
   widthwise::Unit unit_;
   Tally& tally_;

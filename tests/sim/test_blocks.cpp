@@ -212,6 +212,20 @@ TEST_CASE("the blocks engine gives the reference's codes: depths past one panel"
   tally.expect(expected);
 }
 
+TEST_CASE("the blocks engine keeps an infinite sum beside a NaN for as long as k is") {
+  Tally tally;
+  constexpr const char* units[] = {
+      "cdna3.f16",    "cdna2.f16", "cdna1.bf16", "tree8.f32", "hopper.e4m3.promote128",
+      "kahan(e5m10)", "fma.f32"};
+  for (const char* text : units)
+    for (const bool flags : {false, true}) {
+      CAPTURE(text);
+      const Rival blocks("blocks", parse_unit(text), tally, flags);
+      for (const std::size_t k : {257, 600, 1300}) blocks.compare_lasting(k);
+    }
+  tally.expect(std::size(units) * 2 * 3 * Rival::lasting);
+}
+
 TEST_CASE("the blocks engine adds what doubles just hold, and what they just do not") {
   ProductRandom random(6);
   Tally tally;

@@ -256,7 +256,7 @@ def prefix_figures(
         prefix = part(unit, x, 0, length)
         for j, how in enumerate(runs):
             work = Work(unit, length, x.count, how)
-            computed = work.run(prefix.bound(), x.count, (x.count,))
+            computed = work.run(prefix.bound(), (x.count,))
             found[j, :, i] = exact.figures(unit, computed)
     return found
 

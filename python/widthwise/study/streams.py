@@ -184,7 +184,7 @@ class PassedOn:
         return self.computed(self.ends, x, self.seed)
 
     def computed(self, unit: Unit, x: Operands, seed: int) -> Array:
-        return Work(unit, x.k, 1, self.how._replace(seed=seed)).run(x.bound(), 1, ())
+        return Work(unit, x.k, 1, self.how._replace(seed=seed)).run(x.bound(), ())
 
 
 class Held:

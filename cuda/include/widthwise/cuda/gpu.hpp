@@ -6,8 +6,9 @@
 namespace widthwise::cuda {
 
 struct Gpus {
-  std::vector<std::string> names;  // by index
-  std::string why_none;            // in words, where there are none
+  std::vector<std::string> names;    // by index
+  std::vector<std::string> why_not;  // of each: empty, or in words why it cannot be used
+  std::string why_none;              // the same, where none can
 };
 // Looked for once. Never throws.
 const Gpus& gpus();

@@ -65,6 +65,15 @@ void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArra
 void compare(const Queue& queue, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags);
 
+// The same for codes as integers of 32 or 64 bits, which stand in words of 64, and for integers of
+// 8 to 64 bits, side by side, as codes.
+void to_integers(const Queue& queue, IntegerType type, const Env& env, const CodeArray& a,
+                 std::size_t count, std::uint64_t* result, std::uint8_t* flags,
+                 RandomSource random);
+void from_integers(const Queue& queue, IntegerType type, const Format& to, const Env& env,
+                   const void* a, std::size_t count, void* result, std::uint8_t* flags,
+                   RandomSource random);
+
 // IEEE 754-2019, 5.7.2: the values of NumberClass; and 1 where there is a minus sign, else 0.
 void classify(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
 void signs(const Queue& queue, const CodeArray& a, std::size_t count, std::uint8_t* result);
@@ -84,7 +93,7 @@ class DeviceProducts {
 void run_running(const Queue& queue, const Unit& unit, const MatrixProduct& p);
 
 // Every stage of an output of a product that lies there.
-std::vector<TraceRow> trace(const Queue& queue, const Unit& unit, const MatrixProduct& p,
+std::vector<TraceRow> trace(const Queue& queue, const ProductTask& task, const MatrixProduct& p,
                             std::size_t row, std::size_t column);
 
 // Of images that lie there. Throws std::invalid_argument as DeviceProducts does.
