@@ -192,6 +192,8 @@ too:
 | `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
 | `ghdl` | the VHDL packages, as VHDL-93 and VHDL-2008 |
 
+Area: not known yet; `make yosys` writes it here.
+
 A bench stops after 20 errors, and its last line is `N vectors, 0 errors` if there is none. It fails
 on a missing or short file, on one without vectors, on another unit's (`MODEL_HASH`), and where
 `COUNT` or `CHECK` are those of other vectors. A line of vectors has the fields that a comment names,

@@ -86,7 +86,10 @@ def test_a_tensor_core_passes_in_verilator(folders):
 def test_synthesis_tells_area_and_depth(folders):
     needs("yosys")
     done = make(folders / "fma8", "yosys")
-    assert re.fullmatch(r"yosys: SB_LUT4 +\d+, length=\d+ .*\n", done.stdout), done.stdout
+    found = re.fullmatch(r"yosys: (\d+ LUT4, \d+ cells deep) \(iCE40\)\n", done.stdout)
+    assert found, done.stdout
+    readme = (folders / "fma8" / "README.md").read_text()
+    assert re.search(rf"^Area: {found[1]} \(iCE40, Yosys [\d.]+\)\.$", readme, re.MULTILINE)
 
 
 def test_what_is_not_there_is_skipped_and_said_to_be(folders):

@@ -13,7 +13,7 @@ from .. import _codes, _engines
 from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
-from .._dot import Operands, Work, delivered
+from .._dot import Operands, Work
 from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
@@ -211,4 +211,4 @@ class Held:
         assert self.sum is not None
         code = _codes.empty((1,), self.unit.result_format)
         self.sum.deliver(self.last, code)
-        return delivered(code, None, (), self.unit)
+        return Array._of(code, self.unit.result_format).reshape(())
