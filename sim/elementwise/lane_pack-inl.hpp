@@ -186,11 +186,12 @@ class Packer {
     const V<float> infinity = number<float>(all<float>(lane<float>(carrier<float>.infinity)));
     const V<float> sum = at_most(hn::MulAdd(unit, hn::Set(d, raise_), y), infinity);
     const auto weights = hn::BitCast(Words(), all<float>(weights_));
-    I<float> odd_sum = hn::Zero(Integers<float>()), even_sum = odd_sum;
-    if constexpr (sizeof(Item) > 1) even_sum = all<float>(-zero_word_);
-    even_sum = hn::ReorderWidenMulAccumulate(Integers<float>(), hn::BitCast(Words(), sum), weights,
-                                             even_sum, odd_sum);
-    return hn::RearrangeToOddPlusEven(even_sum, odd_sum);
+    const I<float> none = hn::Zero(Integers<float>());
+    I<float> odd = none;  // on Arm these two are halves, and pairs are added last
+    const I<float> even = hn::ReorderWidenMulAccumulate(
+        Integers<float>(), hn::BitCast(Words(), sum), weights, none, odd);
+    const I<float> z = hn::RearrangeToOddPlusEven(even, odd);
+    return sizeof(Item) > 1 ? hn::Sub(z, all<float>(zero_word_)) : z;
   }
 
   // Of the carrier's exponents: digits are cut off.
