@@ -392,9 +392,17 @@ class Products:
 
 
 @lru_cache(maxsize=32)
-def ready(u: Unit, k: int, flags: bool, engine: str, outputs: int) -> core.PreparedProducts:
-    """An engine, kept: to ask all of them takes as long as a small product."""
+def kept(u: Unit, k: int, flags: bool, engine: str, outputs: int) -> core.PreparedProducts:
+    """An engine made ready once: to ask all of them takes as long as a small product."""
     return core.PreparedProducts(u._core, k, None, flags, engine, outputs)
+
+
+def ready(u: Unit, k: int, outputs: int, how: How) -> core.PreparedProducts:
+    """A GPU is asked each time: it may have failed since, and a child process has none."""
+    product = bound_multiplier(how.multiplier)
+    if product is None and not any(name.startswith("cuda") for name in core.engine_names()):
+        return kept(u, k, how.flags, how.engine, outputs)
+    return core.PreparedProducts(u._core, k, product, how.flags, how.engine, outputs)
 
 
 class Work:
@@ -406,12 +414,7 @@ class Work:
         self.threads = checked_threads(how.threads)
         self.seed = checked_seed(how.seed)
         self.flags = how.flags
-        if (product := bound_multiplier(how.multiplier)) is None:
-            self.products = ready(u, k, how.flags, how.engine, outputs)
-        else:
-            self.products = core.PreparedProducts(
-                u._core, k, product, how.flags, how.engine, outputs
-            )
+        self.products = ready(u, k, outputs, how)
 
     def run(self, operands: core.Operands, shape: tuple[int, ...]) -> Any:
         """Outputs of that shape."""
