@@ -39,6 +39,7 @@ class Device {
   virtual void release(void* at) noexcept = 0;
   virtual void copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_out(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_within(void* to, const void* from, std::size_t bytes) = 0;
 
   // The kernel takes one argument, by value. Work of a thread is done in order: whoever needs what
   // a kernel makes copies it out, or waits.

@@ -69,6 +69,7 @@ struct Search {
     find(driver.release_in_stream, "cuMemFreeAsync");
     find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
     find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
+    find(driver.copy_within, "cuMemcpyDtoDAsync_v2");
     find(driver.launch, "cuLaunchKernel");
     find(driver.link, "cuLinkCreate_v2");
     find(driver.link_add, "cuLinkAddData_v2");

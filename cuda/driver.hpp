@@ -55,6 +55,7 @@ struct Driver {
   Status (*release_in_stream)(Address, Stream);
   Status (*copy_in)(Address to, const void* from, std::size_t bytes, Stream);
   Status (*copy_out)(void* to, Address from, std::size_t bytes, Stream);
+  Status (*copy_within)(Address to, Address from, std::size_t bytes, Stream);
   Status (*launch)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
                    void** arguments, void** extra);

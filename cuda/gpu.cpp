@@ -109,6 +109,12 @@ class Gpu final : public Device {
             [&] { return driver()->copy_out(to, reinterpret_cast<Address>(from), bytes, stream); });
     wait();
   }
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    watched(fmt::format("{}{}, copying {} bytes within it", name_, launched, bytes), [&] {
+      return driver()->copy_within(reinterpret_cast<Address>(to), reinterpret_cast<Address>(from),
+                                   bytes, stream);
+    });
+  }
 
   void launch(const Kernel& kernel, const Grid& grid, const void* argument) override {
     const std::string which =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -62,7 +63,15 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
   std::ptrdiff_t dense = 1;
   for (std::size_t i = axes.size(); i-- > 0; dense *= static_cast<std::ptrdiff_t>(axes[i].size))
     items.axes[i] = {axes[i].size, axes[i].stride, dense};
-  in_turn(queue, [&](Device& device) { move_items(device, items); });
+  const bool lie_so =
+      items.count() > 0 && std::all_of(items.axes, items.axes + axes.size(),
+                                       [](const MoveItems::Axis& x) { return x.from == x.to; });
+  in_turn(queue, [&](Device& device) {
+    if (lie_so)
+      device.copy_within(to, from, items.count() * static_cast<std::size_t>(item_bytes));
+    else
+      move_items(device, items);
+  });
 }
 
 void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,

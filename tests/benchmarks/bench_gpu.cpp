@@ -13,13 +13,17 @@
 #include "cuda/pair_tiles.hpp"
 #include "cuda/tensor_tiles.hpp"
 #include "widthwise/cuda/gpu.hpp"
+#include "widthwise/cuda/memory.hpp"
+#include "widthwise/cuda/sweep.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // Matrix products on a GPU: of codes that lie there already, and from this machine's memory and
-// back. With --json FILE also as JSON, which tests/benchmarks/gpu_table.py makes a table of.
+// back; conversions beside a copy; a sweep. With --json FILE also as JSON, which
+// tests/benchmarks/gpu_table.py makes a table of.
 namespace {
 
 using namespace widthwise;
@@ -78,6 +82,60 @@ Rates rates(const Unit& u, std::size_t n) {
   };
   return {name, products / best_seconds(there),
           products / best_seconds([&] { engine.product->run(p, 0, n); })};
+}
+
+// Conversions of numbers that lie there, and a copy of as many there: bytes read and written.
+struct Quantised {
+  std::string text;
+  double bytes, copied;  // a second
+};
+Quantised quantised(const Format& to, RoundingMode mode) {
+  constexpr std::size_t count = std::size_t{1} << 26;
+  const std::vector<std::byte> numbers = normal_codes(binary32, count);
+  const auto codes_bytes = static_cast<std::size_t>(item_bytes(to.width()));
+  const cuda::Queue queue;
+  const cuda::DeviceMemory from(0, 4 * count), copy(0, 4 * count), codes(0, codes_bytes * count);
+  const auto at = [](const cuda::DeviceMemory& m) { return reinterpret_cast<void*>(m.address()); };
+  cuda::copy_in(queue, at(from), numbers.data(), numbers.size());
+  const CodeArray source{binary32, at(from)};
+  const double converting = best_seconds([&] {
+    cuda::elementwise(queue, Operation::convert, to, Env{.rounding = mode}, {&source, 1}, count,
+                      at(codes), nullptr, {});
+  });
+  const cuda::Axis all{count, 1};
+  const double copying = best_seconds([&] {
+    cuda::gather(queue, at(copy), at(from), 4, {&all, 1});
+  });
+  const auto moved = static_cast<double>(count);
+  return {fmt::format("{}:{}", to_string(to), to_string(Rounding(mode))),
+          moved * (4 + static_cast<double>(codes_bytes)) / converting, moved * 8 / copying};
+}
+
+// A thousand units of one product, their errors measured there, and the plain kernel's rate.
+struct Swept {
+  double products, plain;  // a second
+};
+Swept swept() {
+  constexpr std::size_t n = 1024;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<double> a(n * n), b(n * n), exact(n * n);
+  for (double& x : a) x = normal(random);
+  for (double& x : b) x = normal(random);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t j = 0; j < n; ++j) exact[i * n + j] += a[i * n + t] * b[t * n + j];
+  std::vector<Unit> units;
+  for (int sum = 1; sum <= 10; ++sum)
+    for (int product = 1; product <= sum; ++product)
+      for (int of_a = 1; of_a <= 10; ++of_a)
+        for (int exponent = 6; exponent <= 7 && units.size() < 1000; ++exponent)
+          units.push_back(parse_unit(fmt::format("mac(e5m{}, product=e5m{}, sum=e{}m{}, c=e{}m1)",
+                                                 of_a, product, exponent, sum, exponent)));
+  const auto sweep = cuda::sweep_on_gpu(0, {n, n, n, a.data(), b.data(), exact.data(), {}});
+  const double seconds = best_seconds([&] { sweep->run(units, 0); });
+  return {static_cast<double>(units.size()) * static_cast<double>(n * n * n) / seconds,
+          rates(parse_unit("mac(e5m9)"), n).there};
 }
 
 // What the figures are of.
@@ -139,7 +197,21 @@ int main(int count, char** arguments) {
         R"({}    {{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})",
         rows.empty() ? "" : ",\n", text, n, z.way, z.there, z.whole);
   }
+  std::string conversions;
+  fmt::print("\n{:<48}{:>18}{:>18}\n", "binary32 to", "10^9 bytes/s", "a copy");
+  for (const Format& to : {binary16, bfloat16, e4m3fn, e5m2})
+    for (const RoundingMode mode : {RoundingMode::rne, RoundingMode::rdn}) {
+      const Quantised z = quantised(to, mode);
+      fmt::print("{:<48}{:>18.1f}{:>18.1f}\n", z.text, z.bytes / 1e9, z.copied / 1e9);
+      conversions += fmt::format(R"({}    {{"to": "{}", "bytes_s": {:.4g}, "copy_s": {:.4g}}})",
+                                 conversions.empty() ? "" : ",\n", z.text, z.bytes, z.copied);
+    }
+  const Swept all = swept();
+  fmt::print("\n{:<48}{:>18.1f}{:>18.1f}\n", "1,000 units of 1024^3: 10^9 products/s; plain",
+             all.products / 1e9, all.plain / 1e9);
   if (json)
-    std::ofstream(arguments[2]) << fmt::format("{{\n  {},\n  \"products\": [\n{}\n  ]\n}}\n",
-                                               card(), rows);
+    std::ofstream(arguments[2]) << fmt::format(
+        "{{\n  {},\n  \"products\": [\n{}\n  ],\n  \"quantise\": [\n{}\n  ],\n  "
+        "\"sweep\": {{\"products_s\": {:.4g}, \"plain_s\": {:.4g}}}\n}}\n",
+        card(), rows, conversions, all.products, all.plain);
 }

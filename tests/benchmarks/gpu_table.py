@@ -18,8 +18,15 @@ def section(found: dict) -> str:
     >>> row = {"unit": "mac(e5m10)", "n": 64, "way": "pairs", "products_s": 2e12, "whole_s": 1e11}
     >>> card = dict(card="H200", driver="580.1", cuda="13.0", multiprocessors=132)
     >>> clocks = dict(clock_mhz=1980, memory_clock_mhz=3201)
-    >>> print(section(card | clocks | {"products": [row]}).splitlines()[-1])
+    >>> to = {"to": "e4m3fn:rne", "bytes_s": 3e12, "copy_s": 4e12}
+    >>> both = {"products": [row], "quantise": [to]}
+    >>> lines = section(
+    ...     card | clocks | both | {"sweep": {"products_s": 3.8e12, "plain_s": 4e12}}
+    ... ).splitlines()
+    >>> print(lines[6], lines[10], lines[-1], sep="\\n")
     | `mac(e5m10)` | 64 | pairs | 2000 | 100 |
+    | `e4m3fn:rne` | 3000 | 75 % |
+    A sweep of 1,000 units over 1024^3: 3800, the plain kernel 4000.
     """
     head = (
         f"{found['card']}: {found['multiprocessors']} multiprocessors, clocks to "
@@ -34,7 +41,18 @@ def section(found: dict) -> str:
         for p in found["products"]
     ]
     table = ["| unit | n | way | on the card | with transfers |", "|---|---|---|---|---|", *rows]
-    return "\n".join([TITLE, "", head, "", *table])
+    conversions = [
+        f"| `{q['to']}` | {rate(q['bytes_s'])} | {q['bytes_s'] / q['copy_s']:.0%} |".replace(
+            "%", " %"
+        )
+        for q in found["quantise"]
+    ]
+    beside = ["| binary32 to | 10^9 bytes a second | of a copy's |", "|---|---|---|", *conversions]
+    sweep = (
+        f"A sweep of 1,000 units over 1024^3: {rate(found['sweep']['products_s'])}, the plain "
+        f"kernel {rate(found['sweep']['plain_s'])}."
+    )
+    return "\n".join([TITLE, "", head, "", *table, "", *beside, "", sweep])
 
 
 def main(file: str) -> None:

@@ -132,6 +132,10 @@ int cuMemcpyDtoHAsync_v2(void* to, const void* from, std::size_t bytes, void* st
   std::memcpy(to, from, bytes);
   return success;
 }
+int cuMemcpyDtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
+  std::memcpy(to, from, bytes);
+  return success;
+}
 #ifndef WITHOUT_LAUNCH
 int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
                    unsigned threads, unsigned, unsigned, unsigned, void*, void** arguments,

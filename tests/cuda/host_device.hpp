@@ -54,6 +54,9 @@ class HostDevice final : public widthwise::cuda::Device {
   }
   void copy_in(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
   void copy_out(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    copy(to, from, bytes);
+  }
   void launch(const widthwise::cuda::Kernel& kernel, const widthwise::cuda::Grid& grid,
               const void* argument) override {
     if (std::max(grid.blocks_y, grid.blocks_z) > grid.most_blocks || grid.threads > 1024)

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 import widthwise as ww
-from widthwise import testing
+from widthwise import _device, testing
+from widthwise import _widthwise as core
 from widthwise._sweep import METRICS
 
 
@@ -82,6 +83,14 @@ def test_views_share_memory_and_a_copy_is_asked_for():
     nine = there[(None,) * 6]
     with pytest.raises(ValueError, match="an array of 9 axes is not gathered on a GPU; of 8"):
         nine.transpose(*range(8, -1, -1)).contiguous()
+
+
+def test_dense_memory_is_copied_whole():
+    x = codes((4, 6), "e5m10")
+    copy = _device.gathered(0, x.to_device("cuda")._for_core)
+    here = np.empty(x.shape, np.uint16)
+    core.copy_out(_device.queue(0), here, copy.ctypes.data)
+    assert np.array_equal(here, x.bits)
 
 
 @pytest.mark.parametrize(
