@@ -159,10 +159,11 @@ def test_a_gpu_without_memory_is_named(drivers):
 
 def test_a_child_process_does_without_the_gpu_its_parent_found(drivers):
     program = f"""{PRODUCT}
-import os
+import os, sys
 print(ww.engines()[-1], flush=True)
 if os.fork() == 0:
     product('cuda')
+    sys.stdout.flush()
     os._exit(0)
 os.wait()
 """
