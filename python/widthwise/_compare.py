@@ -176,7 +176,7 @@ def classify(x: Any, *, format: str | Format | None = None) -> np.ndarray:
     return CLASSES[class_numbers(x, format)]
 
 
-ZEROS = np.char.endswith(CLASSES, "_zero")
+ZEROS = np.array([name.endswith("_zero") for name in CLASSES])
 
 
 def iszero(x: Any) -> np.ndarray:

@@ -78,10 +78,9 @@ def compute(
 def computed_alike(op: str, args: Sequence[Array], env: core.Env, flags: bool, seed: int) -> Any:
     """The shortest way, of small arrays."""
     format, like = args[0]._format, args[0]._bits
-    result = np.empty(like.shape, like.dtype)
+    bound, result = format._core, np.empty(like.shape, like.dtype)
     raised = np.empty(like.shape, np.uint8) if flags else None
-    pairs = [(format._core, x._bits) for x in args]
-    core.elementwise(op, format._core, env, pairs, result, raised, seed)
+    core.elementwise(op, bound, env, [(bound, x._bits) for x in args], result, raised, seed)
     z = Array._of(result, format)
     return (z, raised) if flags else z
 
@@ -103,7 +102,7 @@ def alike(args: Sequence[Any]) -> bool:
             or not x._bits.flags.c_contiguous
         ):
             return False
-    return format._core.limbs == 1
+    return format._limbs == 1
 
 
 # Every setting of `compute`, and what it is if nothing is said.
@@ -120,7 +119,7 @@ def rounding_operation(op: str, what: str, *example: str) -> Callable[..., Any]:
     names = NAMES[: core.arity(op)]
 
     def function(*args: Any, **how: Any) -> Any:
-        if len(args) != len(names) or not how.keys() <= SETTINGS.keys():
+        if len(args) != len(names) or (how and not how.keys() <= SETTINGS.keys()):
             signature.bind(*args, **how)  # says what is wrong
         return compute(op, args, **how)
 

@@ -33,22 +33,25 @@ class Format:
         ValueError: the text is no format; the message gives the column and the way out.
     """
 
-    __slots__ = ("_core", "_text")
+    __slots__ = ("_core", "_limbs", "_text")
     _core: core.Format
+    _limbs: int
     _text: str
 
     def __init__(self, text: str | Format) -> None:
         if not isinstance(text, str | Format):
             raise TypeError(f"format = {text!r}: a text as 'e5m10' is wanted, or a ww.Format")
-        object.__setattr__(self, "_core", core.Format(str(text)))
-        object.__setattr__(self, "_text", str(self._core))
+        self._bind(core.Format(str(text)))
 
     @classmethod
     def _of(cls, bound: core.Format) -> Format:
         self = object.__new__(cls)
-        object.__setattr__(self, "_core", bound)
-        object.__setattr__(self, "_text", str(bound))
+        self._bind(bound)
         return self
+
+    def _bind(self, bound: core.Format) -> None:
+        for name, x in (("_core", bound), ("_limbs", bound.limbs), ("_text", str(bound))):
+            object.__setattr__(self, name, x)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a format does not change; write another one, as '{self};bias=20'")
@@ -214,7 +217,7 @@ class Format:
         >>> Format("e5m10").limbs, Format("binary128").limbs
         (1, 2)
         """
-        return self._core.limbs
+        return self._limbs
 
     @property
     def codes(self) -> dict[str, int]:

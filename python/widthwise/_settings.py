@@ -19,8 +19,11 @@ class How(NamedTuple):
     multiplier: Any = None
 
 
+INTEGERS = (int, np.integer)
+
+
 def checked_seed(seed: int) -> int:
-    if not isinstance(seed, int | np.integer):
+    if not isinstance(seed, INTEGERS):
         raise TypeError(f"seed = {seed!r}: an integer is wanted, 0 to 2^64 - 1")
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")

@@ -13,7 +13,7 @@ import widthwise as ww
 from widthwise import _widthwise as core
 from widthwise._dot import Operands, summands
 
-IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+IMPORT = "import time; t = time.process_time(); import widthwise; print(time.process_time() - t)"
 
 
 def least_seconds(*works, calls, rounds):
@@ -56,8 +56,8 @@ def summation(count, calls, rounds):
     return least_seconds(lambda: ww.sum(x, unit=u), inner, calls=calls, rounds=rounds)
 
 
-def import_seconds(rounds, module="widthwise"):
-    command = [sys.executable, "-c", IMPORT.format(module)]
+def import_seconds(rounds):
+    command = [sys.executable, "-c", IMPORT]
     runs = (subprocess.run(command, capture_output=True, check=True) for _ in range(rounds))
     return min(float(run.stdout) for run in runs)
 

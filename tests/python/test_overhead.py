@@ -7,9 +7,9 @@ from bench_overhead import addition, import_seconds, summation
 
 
 def test_one_element_costs_less_than_two_microseconds_beyond_the_core():
-    """Or than seven of NumPy's calls, which is as much at a slower clock."""
+    """Or than five of NumPy's calls, on a slower machine."""
     whole, inner, numpy = addition(1, calls=200, rounds=300)
-    assert whole - inner < max(2e-6, 7 * numpy)
+    assert whole - inner < max(2e-6, 5 * numpy)
 
 
 def test_a_million_elements_cost_what_the_core_takes():
@@ -21,8 +21,8 @@ def test_a_million_elements_cost_what_the_core_takes():
 
 
 def test_an_import_takes_less_than_0_15_seconds():
-    """Of its process's own time, the least of several; at a slower clock twice NumPy's import."""
-    assert import_seconds(15) < max(0.15, 2 * import_seconds(15, "numpy"))
+    """Of its process's own time, and the least of several: whatever else runs can only add."""
+    assert import_seconds(15) < 0.15
 
 
 def test_an_import_brings_no_more_than_numpy():
