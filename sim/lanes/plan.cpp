@@ -80,16 +80,24 @@ bool rounds_like(const Unit& u, const Format& f) {
   const auto same = [&](const Round& r) { return r.fmt == f && r.overflow == Overflow::ieee; };
   return same(u.out) && (!u.product.round || same(*u.product.round));
 }
-// All formats the machine's: the lanes are the hardware.
-bool machine_like(const Unit& u, const Format& f) {
-  return u.a.fmt == f && u.b.fmt == f && u.c.fmt == f && rounds_like(u, f) &&
-         u.out.rm.mode == RoundingMode::rne;
-}
-
 // Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
 bool held(const Carrier& carrier, const Format& f) {
   return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
          (last_digit(f) >= carrier.emin || f.emin() == carrier.emin);
+}
+
+bool all_operands_held(const Carrier& carrier, const Unit& u) {
+  return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt);
+}
+
+bool is_machine_mode(const Rounding& r) {
+  return !r.stochastic() && r.mode != RoundingMode::rna;
+}
+
+// What is rounded goes to the machine's own format: the lanes are the hardware.
+bool machine_like(const Carrier& carrier, const Unit& u) {
+  const Format& own = carrier.digits == in_float.digits ? binary32 : binary64;
+  return rounds_like(u, own) && is_machine_mode(u.out.rm) && all_operands_held(carrier, u);
 }
 
 Answer refusal(const Carrier& carrier, const std::string& why) {
@@ -97,8 +105,7 @@ Answer refusal(const Carrier& carrier, const std::string& why) {
 }
 
 bool all_held(const Carrier& carrier, const Unit& u) {
-  return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt) &&
-         held(carrier, u.out.fmt);
+  return all_operands_held(carrier, u) && held(carrier, u.out.fmt);
 }
 constexpr const char* passes = "a format's digits or exponents pass the carrier's";
 
@@ -216,9 +223,10 @@ Answer plan(const Unit& u, bool own_modes) {
   if (const std::string why = unlike_modes(u); !why.empty()) return {std::nullopt, why};
   if (u.out.rm.stochastic()) return stochastic(u, own_modes);
   for (const Carrier& carrier : {in_float, in_double})
-    if (machine_like(u, carrier.digits == 24 ? binary32 : binary64))
-      return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native},
-              fmt::format("{} lanes: all formats are the machine's own", carrier.name)};
+    if (machine_like(carrier, u))
+      return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native,
+                   u.out.rm.mode},
+              fmt::format("{} lanes: they round as the machine does", carrier.name)};
   const bool nearest = u.out.rm.mode == RoundingMode::rne;
   const auto in = nearest ? chain_in : cut_in;
   for (const Carrier& carrier : {in_float, in_double}) {
@@ -235,13 +243,10 @@ HalfAnswer plan_in_halves(const Unit& u) {
     return f.precision() <= binary16.precision() && f.emax() <= binary16.emax() &&
            last_digit(f) >= last_digit(binary16);
   };
-  const auto machine_mode = [](const Rounding& r) {
-    return !r.stochastic() && r.mode != RoundingMode::rna;
-  };
   if (const std::string why = unlike_a_chain(u); !why.empty()) return refuse(why);
   if (!rounds_like(u, binary16)) return refuse("sums or products are not rounded to binary16");
   const std::optional<Round>& product = u.product.round;
-  if (!machine_mode(u.out.rm) || (product && !machine_mode(product->rm)))
+  if (!is_machine_mode(u.out.rm) || (product && !is_machine_mode(product->rm)))
     return refuse("the machine has no such rounding mode");
   if (!held(u.a.fmt) || !held(u.b.fmt) || !held(u.c.fmt))
     return refuse("an operand has digits or exponents that binary16 has not");
