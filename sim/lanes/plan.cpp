@@ -90,9 +90,7 @@ bool all_operands_held(const Carrier& carrier, const Unit& u) {
   return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt);
 }
 
-bool is_machine_mode(const Rounding& r) {
-  return !r.stochastic() && r.mode != RoundingMode::rna;
-}
+bool is_machine_mode(const Rounding& r) { return !r.stochastic() && r.mode != RoundingMode::rna; }
 
 // What is rounded goes to the machine's own format: the lanes are the hardware.
 bool machine_like(const Carrier& carrier, const Unit& u) {
