@@ -42,7 +42,7 @@ class BlockProduct final : public ProductEngine {
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
-    const MachineRounding mode(RoundingMode::rne);
+    const MachineRounding mode(rules_.mode);
     if (products_) products_->expect((last - first) * p.n * k_);
     Work work(*this, p);
     for (std::size_t row = first; row < last; row += work.most_rows())
@@ -230,7 +230,7 @@ class BlockProduct final : public ProductEngine {
       const double limit = of_a.limit() * of_b.limit();  // of products
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
-                           (u.product && limit > u.product->largest);
+                           (u.product && limit >= u.product->largest);
       const bool single =
           (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,

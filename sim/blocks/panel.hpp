@@ -90,8 +90,8 @@ class Reader {
       case Kind::nan: return {NAN, special_exponent};
       case Kind::finite: break;
     }
-    const auto last_digit = std::bit_cast<double>((x.q + 1023) << 52);  // plans keep it normal
-    return {sign * static_cast<double>(x.m) * last_digit, static_cast<std::int16_t>(x.e)};
+    const double magnitude = std::ldexp(static_cast<double>(x.m), static_cast<int>(x.q));
+    return {sign * magnitude, static_cast<std::int16_t>(x.e)};
   }
 
   Operand operand_;

@@ -1,124 +1,16 @@
-#include "plan.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "chain_rules.hpp"
 #include "sim/dot/capacity.hpp"
 #include "sim/dot/lane_order.hpp"
-#include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::blocks {
 namespace {
 
-constexpr int double_digits = 53, float_digits = 24;
-constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
-constexpr int most_random_bits = 32;
-constexpr std::int64_t most_digits = 48;     // of a result: sums are rounded to odd before
 constexpr std::int64_t most_frac_bits = 60;  // of an alignment
-constexpr std::int64_t most_lanes = 16384;   // a block lies in one panel
-
-struct Refusal {
-  std::string reason;
-};
-template <class... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
-  throw Refusal{fmt::format(text, std::forward<Args>(args)...)};
-}
-
-// --- Formats -------------------------------------------------------------------------------------
-
-// Between which weights the digits of numbers lie.
-struct Range {
-  std::int64_t low, high;
-};
-Range operator*(const Range& x, const Range& y) { return {x.low + y.low, x.high + y.high}; }
-Range both(const Range& x, const Range& y) {
-  return {std::min(x.low, y.low), std::max(x.high, y.high)};
-}
-
-Range range(const char* where, const Format& f) {
-  const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
-  if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
-      !small(f.top_field() - f.bias))
-    refuse("{} = {} has digits or exponents that a double has not to spare", where, to_string(f));
-  return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
-}
-Range range(const char* where, const Operand& x) {
-  Range r = range(where, x.fmt);
-  if (x.keep_frac) r.high += 1;  // where rounding carries
-  return r;
-}
-
-// What a code of the slot's format reads as.
-double number(const Format& f, std::uint64_t code) {
-  const Factor<std::uint64_t> x = factor(Layout<std::uint64_t>(f), code);
-  const double magnitude = x.kind == Kind::infinite ? HUGE_VAL
-                           : x.kind == Kind::nan
-                               ? NAN
-                               : std::ldexp(static_cast<double>(x.m), static_cast<int>(x.q));
-  return x.negative ? -magnitude : magnitude;
-}
-
-Slot slot(widthwise::Slot place, const char* where, const Round& r) {
-  const Format& f = r.fmt;
-  const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
-  range(where, f);
-  if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
-  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > most_digits + 1)
-    refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
-  if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
-  if (f.daz) unfit("reads subnormals as zero");
-  if (f.is_p3109() && f.precision() == 1) unfit("ties to the even code");
-  if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
-    unfit("keeps too many digits");
-
-  const Rounder<std::uint64_t> to(r);
-  Slot s{.place = place,
-         .mode = r.rm.mode,
-         .random_bits = r.rm.random_bits,
-         .variant = r.rm.variant,
-         .frac_bits = r.keep_frac.value_or(f.frac_bits),
-         .first_frac_bits = r.post_norm_frac.value_or(-1),
-         .first_mode = r.post_norm_rm.mode,
-         .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
-         .largest = number(f, to.layout.max_finite),
-         .gap = f.all_normal(),
-         .nan = number(f, to.nan_code),
-         .nan_flags = f.has_nan() ? 0 : invalid,
-         .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
-         .flush = f.all_normal() ? Flush::keep : to.flush,
-         .plus_zero = r.zero_sign == ZeroSign::plus,
-         .signed_zero = to.keeps_zero_sign,
-         .has_zero = f.zero,
-         .is_signed = f.is_signed};
-  s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
-                                    static_cast<int>(f.emin()) - to.precision + 1)
-                       : s.least_normal;
-  for (const bool negative : {false, true}) {
-    const Result<std::uint64_t> infinite = delivered_infinity(to, negative);
-    s.past[negative] = number(f, overflowed(to, negative));
-    s.infinite[negative] = number(f, infinite.code);
-    s.infinite_flags[negative] = static_cast<int>(infinite.flags);
-    s.zero[negative] = number(f, delivered_zero(to, negative).code);
-  }
-  s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
-  s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
-              std::isinf(s.past[0]) && s.specials_stay;
-  return s;
-}
-std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
-  return r ? std::optional<Slot>(slot(place, where, *r)) : std::nullopt;
-}
-// Infinities and NaN pass a node without being rounded.
-std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
-  std::optional<Slot> s = slot(place, where, r);
-  if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
-  return s;
-}
 
 // --- Sums ----------------------------------------------------------------------------------------
 
@@ -383,34 +275,11 @@ bool doubtful_zero(const Rules& r, const Unit& u) {
   return doubtful;
 }
 
-// The roundings of a chain.
-void set_chain(Rules& r, const Unit& u) {
-  using enum widthwise::Slot;
-  r.out = slot(out, "out", u.out);
-  r.c_round = slot(c_round, "chain.c_round", u.chain.c_round);
-  r.c_last = u.chain.c_at == CAt::last;
-  if (u.chain.promote) {
-    r.promote = slot(promote, "chain.promote.round", u.chain.promote->round);
-    r.interval = static_cast<std::size_t>(u.chain.promote->interval);
-  }
-  r.final = slot(final, "chain.final", u.chain.final);
-  r.compensation = u.chain.compensation;
-  r.compensated = {slot(addend, "out", u.out), slot(difference, "out", u.out),
-                   slot(error, "out", u.out), slot(widthwise::Slot::compensation, "out", u.out),
-                   slot(compensated, "out", u.out)};
-}
-
 Rules rules_of(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   const std::size_t k = task.k;
   Rules r{};
-  const auto lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
-  if (lanes > most_lanes) refuse("more than {} products a block", most_lanes);
-  const GroupShape shape = group_shape(u.groups, lanes);
-  r.lanes = lanes;
-  r.last_step = (k - 1) / lanes * lanes;
-  r.group_count = shape.count, r.group_size = shape.size, r.strided = shape.strided;
-  r.c_level = u.c_level;
+  const GroupShape shape = set_shape(r, u, k);
 
   if (task.multiplier && (u.a.keep_frac || u.b.keep_frac))
     refuse("products of the user's own, of operands that drop digits");
@@ -460,7 +329,9 @@ Rules rules_of(const ProductTask& task) {
       all.high - all.low > most_exponent)
     refuse("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
 
-  set_chain(r, u);
+  set_chain(r, u, [](widthwise::Slot place, const char* where, const Round& to) {
+    return slot(place, where, to);
+  });
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
   for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
@@ -479,6 +350,10 @@ Rules rules_of(const ProductTask& task) {
 
 Answer plan(const ProductTask& task) {
   try {
+    if (const auto r = machine_rules(task))
+      return {r, fmt::format("every product and sum of a block as double lanes round, {} of them "
+                             "a block",
+                             r->lanes)};
     Rules r = rules_of(task);
     const char* how =
         r.quick ? "products of a block aligned and added" : "every product and sum of a block";

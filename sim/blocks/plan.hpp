@@ -27,6 +27,7 @@ struct Slot {
   StochasticVariant variant = StochasticVariant::plain;
   int frac_bits = 0;         // kept
   bool machine = false;      // to binary32, to nearest even: the machine's own conversion
+  bool own = false;          // to binary64: as the machine's additions and multiplications round
   int first_frac_bits = -1;  // of the cut before it; -1: none
   RoundingMode first_mode = RoundingMode::rne;
   double least_normal = 0, largest = 0;
@@ -52,6 +53,7 @@ enum class Aligned : std::uint8_t {
   pair,       // not at all: two terms, and only a rounding looks at their sum
   slices,     // not at all: more terms, whose digits are added in several doubles
   two_and_c,  // the same where C is one, and the others are two or fill two doubles
+  machine,    // one term or two, rounded to binary64 at once
 };
 
 struct SumRule {
@@ -81,6 +83,7 @@ struct CompensationSlots {
 };
 
 struct Rules {
+  RoundingMode mode = RoundingMode::rne;  // the machine's
   std::size_t lanes = 0;
   std::size_t group_count = 1, group_size = 0;
   bool strided = false;

@@ -77,7 +77,7 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
     const V power = power_of_exponent(hn::Add(exponent, load_exponents(exponent_of_b + at)));
     store(by_value ? vote(x, 0) : hn::IfThenElseZero(finite_number(x), power), result.power + at);
   });
-  if (rules.product)
+  if (rules.product && !rules.product->own)
     round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
 }
 void product(const Block& b, std::size_t i, Strip& result) {
@@ -92,8 +92,11 @@ void product(const Block& b, std::size_t i, Strip& result) {
 }
 
 void add_special(const double* values, double* sum) {
-  for_each_vector([&](std::size_t at)
-                      HWY_ATTR { store(hn::Add(load(sum + at), load(values + at)), sum + at); });
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V x = load(values + at);
+    const V special = hn::IfThenElseZero(infinite_or_nan(x), x);  // numbers may add up to one, too
+    store(hn::Add(load(sum + at), special), sum + at);
+  });
 }
 void add_nan(V scale_a, const double* scale_b, double* sum) {
   for_each_vector([&](std::size_t at) HWY_ATTR {

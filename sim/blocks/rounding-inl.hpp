@@ -231,6 +231,20 @@ HWY_INLINE void convert_strip(const Slot& s, bool votes, const Number& x, Strip&
   });
 }
 
+// --- Strips that the machine has rounded ---------------------------------------------------------
+
+template <class Number>
+HWY_INLINE void own_each(const Number& x, Strip& result) {
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    if constexpr (requires { x.terms(at); }) {
+      const auto [one, other] = x.terms(at);
+      store(hn::Add(one, other), result.value + at);
+    } else {
+      store(x(at), result.value + at);
+    }
+  });
+}
+
 // Compiled anew for the usual modes.
 template <bool flags, class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
@@ -248,6 +262,7 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
+  if (to.own) return own_each(x, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
   if (is_conversion(to)) return convert_strip(to, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);

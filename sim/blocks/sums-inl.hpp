@@ -203,19 +203,23 @@ void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& 
     case Aligned::fixed: return sum_in_register(s, terms, rules.votes, result);
     case Aligned::slices: return sum_in_slices(rules.slices, terms, rules.votes, result);
     case Aligned::two_and_c: return sum_of_two_and_c(rules.slices, terms, rules.votes, result);
-    case Aligned::exact: break;
+    case Aligned::exact:
+    case Aligned::machine: break;
     case Aligned::pair:
       if (terms.count == 2) return sum_pair(terms, rules.votes, result);
   }
   sum_exactly(terms, rules.votes, result);
 }
 
+// Two terms whose sum only their node's rounding sees.
+HWY_INLINE bool is_rounded_sum(Aligned a) { return a == Aligned::pair || a == Aligned::machine; }
+
 // Infinities and NaN go on as they are, whatever the node's format has.
 void add_pair(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& pair,
               Strip& result) {
   const std::uint64_t step = pair.strips[1]->lane;
   result.lane = pair.strips[0]->lane;
-  if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
+  if (s.node && s.node->specials_stay && is_rounded_sum(s.aligned))
     return round_sum(*s.node, progress, step, rules.votes, pair.strips[0]->value,
                      pair.strips[1]->value, result);
   fused_sum(rules, s, pair, result);

@@ -1,0 +1,46 @@
+#pragma once
+#include "slots.hpp"
+#include "widthwise/datapath/block.hpp"
+
+// What every unit has: the shape of a block, and the roundings of its chain.
+namespace widthwise::blocks {
+
+inline constexpr std::int64_t most_lanes = 16384;  // a block lies in one panel
+
+// The roundings of a chain, each by make(place, name, description).
+template <class MakeSlot>
+void set_chain(Rules& r, const Unit& u, const MakeSlot& make) {
+  using enum widthwise::Slot;
+  const auto made = [&](widthwise::Slot place, const char* where, const std::optional<Round>& to) {
+    return to ? std::optional<Slot>(make(place, where, *to)) : std::nullopt;
+  };
+  r.out = make(out, "out", u.out);
+  r.c_round = made(c_round, "chain.c_round", u.chain.c_round);
+  r.c_last = u.chain.c_at == CAt::last;
+  if (u.chain.promote) {
+    r.promote = make(promote, "chain.promote.round", u.chain.promote->round);
+    r.interval = static_cast<std::size_t>(u.chain.promote->interval);
+  }
+  r.final = made(final, "chain.final", u.chain.final);
+  r.compensation = u.chain.compensation;
+  r.compensated = {make(addend, "out", u.out), make(difference, "out", u.out),
+                   make(error, "out", u.out), make(widthwise::Slot::compensation, "out", u.out),
+                   make(compensated, "out", u.out)};
+}
+
+inline GroupShape set_shape(Rules& r, const Unit& u, std::size_t k) {
+  const auto lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
+  if (lanes > most_lanes) refuse("more than {} products a block", most_lanes);
+  const GroupShape shape = group_shape(u.groups, lanes);
+  r.lanes = lanes;
+  r.last_step = (k - 1) / lanes * lanes;
+  r.group_count = shape.count, r.group_size = shape.size, r.strided = shape.strided;
+  r.c_level = u.c_level;
+  return shape;
+}
+
+// Rules of a unit whose every rounding is to binary64 by one of the machine's modes; nothing of any
+// other.
+std::optional<Rules> machine_rules(const ProductTask& task);
+
+}  // namespace widthwise::blocks

@@ -1,0 +1,101 @@
+#include <limits>
+
+#include "chain_rules.hpp"
+
+// Units that round as the machine does (docs/exactness.md, 48).
+namespace widthwise::blocks {
+namespace {
+
+bool are_doubles(const Operand& x) {
+  const Format& f = x.fmt;
+  return !x.keep_frac && f.width() <= 64 && f.precision() <= double_digits &&
+         f.emin() - f.frac_bits >= binary64.emin() - binary64.frac_bits &&
+         f.emax() <= binary64.emax();
+}
+
+// A unit whose every rounding is to binary64 by one of the machine's modes.
+class MachineUnit {
+ public:
+  explicit MachineUnit(const ProductTask& task) : task_(task), own_{.fmt = binary64} {
+    own_.rm = task.unit.out.rm;
+  }
+
+  bool is_one() const {
+    using enum RoundingMode;
+    const Unit& u = task_.unit;
+    const Chain& chain = u.chain;
+    const RoundingMode mode = own_.rm.mode;
+    if (own_.rm.stochastic() || (mode != rne && mode != rtz && mode != rdn && mode != rup))
+      return false;
+    const bool rounds = is_own(u.out) && is_own(u.product.round) && is_own(chain.c_round) &&
+                        is_own(chain.final) && (!chain.promote || is_own(chain.promote->round));
+    const bool plain = !task_.flags && !task_.multiplier && !u.scale && !u.late_frac &&
+                       !u.product.overflow_to_inf_at;
+    return rounds && plain && are_doubles(u.a) && are_doubles(u.b) && are_doubles(u.c) &&
+           (u.product.round || has_exact_products());
+  }
+
+  // Nothing where a sum has more terms than two before it is rounded.
+  std::optional<Rules> rules() const {
+    const Unit& u = task_.unit;
+    Rules r{};
+    r.mode = own_.rm.mode;
+    const GroupShape shape = set_shape(r, u, task_.k);
+    const auto c_joins = [&](CLevel level) { return std::size_t{u.c_level == level}; };
+    const std::size_t terms = shape.size + c_joins(CLevel::group),
+                      sums = shape.count + c_joins(CLevel::block);
+    const bool block = sums > 1, late = u.c_level == CLevel::late;
+    if (!adds(u.group_sum, terms, !block && !late) || (block && !adds(u.block_sum, sums, !late)) ||
+        (late && !adds(u.c_sum, 2, true)))
+      return std::nullopt;
+    using enum widthwise::Slot;
+    if (u.product.round) r.product = own_slot(product);
+    r.group = sum(u.group_sum, group_node);
+    r.block = sum(u.block_sum, block_node);
+    r.late = sum(u.c_sum, c_node);
+    set_chain(r, u,
+              [](widthwise::Slot place, const char*, const Round&) { return own_slot(place); });
+    return r;
+  }
+
+ private:
+  bool is_own(const std::optional<Round>& r) const { return !r || *r == own_; }
+
+  bool has_exact_products() const {
+    const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
+    const std::int64_t last = a.emin() - a.frac_bits + b.emin() - b.frac_bits;
+    return a.precision() + b.precision() <= double_digits &&
+           last >= binary64.emin() - binary64.frac_bits && a.emax() + b.emax() < binary64.emax();
+  }
+
+  // `last`: only a rounding looks at the sum.
+  bool adds(const Sum& s, std::size_t terms, bool last) const {
+    if (s.align.reference != Reference::exact || s.width) return false;
+    if (terms == 1) return true;
+    return s.order == Order::fused ? terms == 2 && last : s.node_round == own_;
+  }
+
+  static Slot own_slot(widthwise::Slot place) {
+    return {.place = place,
+            .own = true,
+            .largest = std::numeric_limits<double>::max(),
+            .specials_stay = true};
+  }
+  static SumRule sum(const Sum& s, widthwise::Slot place) {
+    SumRule rule{.aligned = Aligned::machine, .order = s.order};
+    if (s.node_round) rule.node = own_slot(place);
+    return rule;
+  }
+
+  const ProductTask& task_;
+  Round own_;
+};
+
+}  // namespace
+
+std::optional<Rules> machine_rules(const ProductTask& task) {
+  const MachineUnit unit(task);
+  return unit.is_one() ? unit.rules() : std::nullopt;
+}
+
+}  // namespace widthwise::blocks

@@ -1,0 +1,95 @@
+#include "slots.hpp"
+
+#include <cmath>
+
+#include "widthwise/datapath/block.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise::blocks {
+namespace {
+
+constexpr int most_random_bits = 32;
+constexpr std::int64_t most_digits = 48;  // of a result: sums are rounded to odd before
+
+// What a code of the slot's format reads as.
+double number(const Format& f, std::uint64_t code) {
+  const Factor<std::uint64_t> x = factor(Layout<std::uint64_t>(f), code);
+  const double magnitude = x.kind == Kind::infinite ? HUGE_VAL
+                           : x.kind == Kind::nan
+                               ? NAN
+                               : std::ldexp(static_cast<double>(x.m), static_cast<int>(x.q));
+  return x.negative ? -magnitude : magnitude;
+}
+
+}  // namespace
+
+Range range(const char* where, const Format& f) {
+  const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
+  if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
+      !small(f.top_field() - f.bias))
+    refuse("{} = {} has digits or exponents that a double has not to spare", where, to_string(f));
+  return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
+}
+Range range(const char* where, const Operand& x) {
+  Range r = range(where, x.fmt);
+  if (x.keep_frac) r.high += 1;  // where rounding carries
+  return r;
+}
+
+Slot slot(widthwise::Slot place, const char* where, const Round& r) {
+  const Format& f = r.fmt;
+  const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
+  range(where, f);
+  if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
+  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > most_digits + 1)
+    refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
+  if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
+  if (f.daz) unfit("reads subnormals as zero");
+  if (f.is_p3109() && f.precision() == 1) unfit("ties to the even code");
+  if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
+    unfit("keeps too many digits");
+
+  const Rounder<std::uint64_t> to(r);
+  Slot s{.place = place,
+         .mode = r.rm.mode,
+         .random_bits = r.rm.random_bits,
+         .variant = r.rm.variant,
+         .frac_bits = r.keep_frac.value_or(f.frac_bits),
+         .first_frac_bits = r.post_norm_frac.value_or(-1),
+         .first_mode = r.post_norm_rm.mode,
+         .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
+         .largest = number(f, to.layout.max_finite),
+         .gap = f.all_normal(),
+         .nan = number(f, to.nan_code),
+         .nan_flags = f.has_nan() ? 0 : invalid,
+         .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
+         .flush = f.all_normal() ? Flush::keep : to.flush,
+         .plus_zero = r.zero_sign == ZeroSign::plus,
+         .signed_zero = to.keeps_zero_sign,
+         .has_zero = f.zero,
+         .is_signed = f.is_signed};
+  s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
+                                    static_cast<int>(f.emin()) - to.precision + 1)
+                       : s.least_normal;
+  for (const bool negative : {false, true}) {
+    const Result<std::uint64_t> infinite = delivered_infinity(to, negative);
+    s.past[negative] = number(f, overflowed(to, negative));
+    s.infinite[negative] = number(f, infinite.code);
+    s.infinite_flags[negative] = static_cast<int>(infinite.flags);
+    s.zero[negative] = number(f, delivered_zero(to, negative).code);
+  }
+  s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
+  s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
+              std::isinf(s.past[0]) && s.specials_stay;
+  return s;
+}
+std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
+  return r ? std::optional<Slot>(slot(place, where, *r)) : std::nullopt;
+}
+std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
+  std::optional<Slot> s = slot(place, where, r);
+  if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
+  return s;
+}
+
+}  // namespace widthwise::blocks

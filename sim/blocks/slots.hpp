@@ -1,0 +1,39 @@
+#pragma once
+#include <fmt/format.h>
+
+#include "plan.hpp"
+
+// Formats and roundings of a unit as the lanes have them.
+namespace widthwise::blocks {
+
+inline constexpr int double_digits = 53, float_digits = 24;
+inline constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
+
+// Why the lanes do not take a unit.
+struct Refusal {
+  std::string reason;
+};
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  throw Refusal{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+// Between which weights the digits of numbers lie.
+struct Range {
+  std::int64_t low, high;
+};
+inline Range operator*(const Range& x, const Range& y) { return {x.low + y.low, x.high + y.high}; }
+inline Range both(const Range& x, const Range& y) {
+  return {std::min(x.low, y.low), std::max(x.high, y.high)};
+}
+
+// Refuse what a double has not to spare.
+Range range(const char* where, const Format& f);
+Range range(const char* where, const Operand& x);
+
+Slot slot(widthwise::Slot place, const char* where, const Round& r);
+std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r);
+// Infinities and NaN pass a node without being rounded.
+std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r);
+
+}  // namespace widthwise::blocks
