@@ -14,5 +14,8 @@ Kernel word_kernel(int limbs);
 // lacks AVX-512 IFMA. To nearest and directed, not stochastic.
 inline constexpr int below_kept = 3;
 Kernel lane_kernel(int limbs);
+// Products are added as they are; null, too, for more limbs than that.
+inline constexpr int most_fused_limbs = 6;
+Kernel fused_lane_kernel(int limbs, int precision);
 
 }  // namespace widthwise::wide

@@ -94,13 +94,14 @@ HWY_INLINE void multiply_rows(const Limb* a, const Limb* b, V* column) {
   for (int i = 0; i < rows; ++i) column[N + i] = window[i];
 }
 
-// Columns of 52 bits and more become limbs. Returns what fell below the upper N + 1 of them.
-template <int N>
+// Columns of 52 bits and more become limbs. Returns what fell below the upper ones, of which there
+// are all but so many.
+template <int N, int dropped>
 HWY_INLINE V carry_columns(V* column) {
   V fallen = _mm512_setzero_si512();
   for (int i = 0; i < 2 * N - 1; ++i) {
     column[i + 1] = _mm512_add_epi64(column[i + 1], _mm512_srli_epi64(column[i], 52));
-    if (i < N - 1)
+    if (i < dropped)
       fallen = either(fallen, column[i]);
     else
       column[i] = low_limb(column[i]);
@@ -109,13 +110,27 @@ HWY_INLINE V carry_columns(V* column) {
 }
 
 template <int N>
-HWY_INLINE Number<N> exact_product(const Places& at, const Limb* a, const Limb* b) {
-  V column[2 * N];
-  for (V& c : column) c = _mm512_setzero_si512();
+HWY_INLINE void multiply_columns(const Limb* a, const Limb* b, V* column) {
+  for (int i = 0; i < 2 * N; ++i) column[i] = _mm512_setzero_si512();
   int row = 0;
   for (; row + 4 <= N; row += 4) multiply_rows<4, N>(a + row, b, column + row);
   if constexpr (N % 4 != 0) multiply_rows<N % 4, N>(a + row, b, column + row);
-  V fallen = carry_columns<N>(column);
+}
+
+// Exponent and sign of a product, one more where it has its leading one above.
+template <int N, int W>
+HWY_INLINE void set_product(const Limb* a, const Limb* b, __mmask8 two, Number<W>& z) {
+  const V sum = _mm512_add_epi64(all(a[N]), _mm512_loadu_si512(b + 8 * N));
+  z.exponent = _mm512_mask_add_epi64(sum, two, sum, all(1));
+  z.sign = _mm512_xor_si512(all(a[N + 1]), _mm512_loadu_si512(b + 8 * (N + 1)));
+}
+
+// Its N upper limbs, jammed.
+template <int N>
+HWY_INLINE Number<N> exact_product(const Places& at, const Limb* a, const Limb* b) {
+  V column[2 * N];
+  multiply_columns<N>(a, b, column);
+  V fallen = carry_columns<N, N - 1>(column);
 
   // It has its leading one at twice the factors' place, or one above.
   const V head = either(_mm512_srlv_epi64(column[2 * N - 2], at.top),
@@ -129,9 +144,7 @@ HWY_INLINE Number<N> exact_product(const Places& at, const Limb* a, const Limb* 
         joined(_mm512_srlv_epi64(column[N - 1 + i], down), _mm512_sllv_epi64(column[N + i], up));
   fallen = either(fallen, _mm512_sllv_epi64(column[N - 1], _mm512_sub_epi64(all(64), down)));
   z.limb[0] = _mm512_mask_or_epi64(z.limb[0], nonzero(fallen), z.limb[0], one);
-  const V sum = _mm512_add_epi64(all(a[N]), _mm512_loadu_si512(b + 8 * N));
-  z.exponent = _mm512_mask_add_epi64(sum, two, sum, one);
-  z.sign = _mm512_xor_si512(all(a[N + 1]), _mm512_loadu_si512(b + 8 * (N + 1)));
+  set_product<N>(a, b, two, z);
   return z;
 }
 
@@ -326,23 +339,17 @@ HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, Number<N>& x, 
   return outside;
 }
 
-template <int N>
-unsigned mac(const Chain& chain, const Steps& s) {
-  const Places at(chain.precision, N);
-  const Rounding52 to_product(*chain.product), to_sum(chain.sum);
-  const V down = all(chain.sum.rule.rounding.mode == RoundingMode::rdn ? ~Limb{0} : 0);
+// Calls step(k, sum, lost), which returns the lanes that it does not serve, for every step.
+template <int N, class Step>
+HWY_INLINE unsigned for_each_step(const Steps& s, const Step& step) {
   Number<N> sum;
   for (int i = 0; i < N; ++i) sum.limb[i] = _mm512_loadu_si512(s.sum + 8 * i);
   sum.exponent = _mm512_loadu_si512(s.sum + 8 * N);
   sum.sign = _mm512_loadu_si512(s.sum + 8 * (N + 1));
   V lost = _mm512_loadu_si512(s.lost);
   unsigned outside = 0;
-  for (std::size_t k = 0; k < s.count; ++k) {
-    Number<N> product = exact_product<N>(at, s.a + k * (N + 2), s.b + k * std::size_t{8 * (N + 2)});
-    outside |= round(to_product, at, product, lost);
-    sum = exact_sum(at, sum, product, down);
-    outside |= round(to_sum, at, sum, lost);
-  }
+  for (std::size_t k = 0; k < s.count; ++k)
+    outside |= step(s.a + k * (N + 2), s.b + k * std::size_t{8 * (N + 2)}, sum, lost);
   for (int i = 0; i < N; ++i) _mm512_storeu_si512(s.sum + 8 * i, sum.limb[i]);
   _mm512_storeu_si512(s.sum + 8 * N, sum.exponent);
   _mm512_storeu_si512(s.sum + 8 * (N + 1), sum.sign);
@@ -350,10 +357,111 @@ unsigned mac(const Chain& chain, const Steps& s) {
   return outside;
 }
 
+HWY_INLINE V sign_of_zero(const Chain& chain) {
+  return all(chain.sum.rule.rounding.mode == RoundingMode::rdn ? ~Limb{0} : 0);
+}
+
+template <int N>
+unsigned mac(const Chain& chain, const Steps& s) {
+  const Places at(chain.precision, N);
+  const Rounding52 to_product(*chain.product), to_sum(chain.sum);
+  const V down = sign_of_zero(chain);
+  return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+    Number<N> product = exact_product<N>(at, a, b);
+    const __mmask8 outside = round(to_product, at, product, lost);
+    sum = exact_sum(at, sum, product, down);
+    return outside | round(to_sum, at, sum, lost);
+  });
+}
+
+// --- Fused ---------------------------------------------------------------------------------------
+
+// All digits of a product have room in W limbs, the leading one at its upper place.
+template <int N, int W>
+HWY_INLINE Number<W> whole_product(const Places& at, const Limb* a, const Limb* b) {
+  V column[2 * N];
+  multiply_columns<N>(a, b, column);
+  carry_columns<N, 0>(column);
+  const V half_past = _mm512_srli_epi64(at.past, 1);
+  const __mmask8 two = _mm512_test_epi64_mask(column[W - 1], half_past);
+  Number<W> z;
+  for (int i = 0; i < W; ++i) {
+    const V below = i > 0 ? _mm512_srli_epi64(column[i - 1], 51) : _mm512_setzero_si512();
+    const V up = joined(_mm512_add_epi64(column[i], column[i]), below);
+    z.limb[i] = _mm512_mask_mov_epi64(up, two, column[i]);
+  }
+  set_product<N>(a, b, two, z);
+  z.exponent = with_exponent_of_zero(z.exponent, nonzero(z.limb[W - 1]));
+  return z;
+}
+
+// Between N limbs and W, whose leading places are N - 1 limbs and so many bits apart.
+struct Apart {
+  V bits, rest;
+  HWY_INLINE explicit Apart(int precision, int limbs) {
+    const auto r = static_cast<Limb>(precision + below_kept - 52 * (limbs - 1));
+    bits = all(r), rest = all(52 - r);
+  }
+};
+
+template <int N, int W>
+HWY_INLINE Number<W> widened(const Apart& apart, const Number<N>& x) {
+  Number<W> z;
+  for (int i = 0; i < N - 1; ++i) z.limb[i] = _mm512_setzero_si512();
+  for (int i = N - 1; i < W; ++i) {
+    const int j = i - (N - 1);
+    const V low = j > 0 ? _mm512_srlv_epi64(x.limb[j - 1], apart.rest) : _mm512_setzero_si512();
+    z.limb[i] = j < N ? joined(_mm512_sllv_epi64(x.limb[j], apart.bits), low) : low;
+  }
+  z.exponent = x.exponent, z.sign = x.sign;
+  return z;
+}
+
+// Jammed.
+template <int N, int W>
+HWY_INLINE Number<N> narrowed(const Apart& apart, const Number<W>& x) {
+  V fallen = low_limb(_mm512_sllv_epi64(x.limb[N - 1], apart.rest));
+  for (int i = 0; i < N - 1; ++i) fallen = either(fallen, x.limb[i]);
+  Number<N> z;
+  for (int j = 0; j < N; ++j) {
+    z.limb[j] = _mm512_srlv_epi64(x.limb[N - 1 + j], apart.bits);
+    if (N + j < W) z.limb[j] = joined(z.limb[j], _mm512_sllv_epi64(x.limb[N + j], apart.rest));
+  }
+  z.limb[0] = _mm512_mask_or_epi64(z.limb[0], nonzero(fallen), z.limb[0], all(1));
+  z.exponent = x.exponent, z.sign = x.sign;
+  return z;
+}
+
+template <int N, int W>
+unsigned fma(const Chain& chain, const Steps& s) {
+  const Places at(chain.precision, N), wide(2 * chain.precision + below_kept, W);
+  const Apart apart(chain.precision, N);
+  const Rounding52 to_sum(chain.sum);
+  const V down = sign_of_zero(chain);
+  return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+    const Number<W> product = whole_product<N, W>(wide, a, b);
+    sum = narrowed<N>(apart, exact_sum(wide, widened<N, W>(apart, sum), product, down));
+    return round(to_sum, at, sum, lost);
+  });
+}
+
 template <std::size_t... i>
 Kernel choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernel kernels[] = {&mac<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
+}
+
+// Products of numbers of N limbs take 2 N or one less.
+template <std::size_t... i>
+Kernel choose_fused(int limbs, int product_limbs, std::index_sequence<i...>) {
+  static constexpr Kernel odd[] = {&fma<static_cast<int>(i) + 1, 2 * static_cast<int>(i) + 1>...};
+  static constexpr Kernel even[] = {&fma<static_cast<int>(i) + 1, 2 * static_cast<int>(i) + 2>...};
+  return (product_limbs % 2 ? odd : even)[limbs - 1];
+}
+
+bool has_ifma() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512ifma");
 }
 
 }  // namespace
@@ -367,9 +475,16 @@ namespace widthwise::wide {
 Kernel lane_kernel([[maybe_unused]] int limbs) {
 #if HWY_ARCH_X86_64
   constexpr std::size_t most = (most_digits + below_kept + 51) / 52;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512ifma"))
-    return choose(limbs, std::make_index_sequence<most>());
+  if (has_ifma()) return choose(limbs, std::make_index_sequence<most>());
+#endif
+  return nullptr;
+}
+
+Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] int precision) {
+#if HWY_ARCH_X86_64
+  const int product_limbs = (2 * (precision + below_kept) + 51) / 52;
+  if (has_ifma() && limbs <= most_fused_limbs)
+    return choose_fused(limbs, product_limbs, std::make_index_sequence<most_fused_limbs>());
 #endif
   return nullptr;
 }

@@ -178,9 +178,8 @@ struct Way {
   const char* limbs;
   int limb_bits, spare;  // digits a number has below the kept ones
   int lanes;
-  bool fused;  // takes products that are not rounded
   int most_random_bits;
-  Kernel (*kernel)(int limbs);
+  Kernel (*kernel)(const Chain& chain, int limbs);
   double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
 
   int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
@@ -191,18 +190,20 @@ constexpr Way in_words{.name = "wide",
                        .limb_bits = 64,
                        .spare = 0,
                        .lanes = 1,
-                       .fused = true,
                        .most_random_bits = most_random_bits,
-                       .kernel = &word_kernel,
+                       .kernel = [](const Chain&, int limbs) { return word_kernel(limbs); },
                        .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
                        .limb_bits = 52,
                        .spare = below_kept,
                        .lanes = 8,
-                       .fused = false,
                        .most_random_bits = 0,
-                       .kernel = &lane_kernel,
+                       .kernel =
+                           [](const Chain& chain, int limbs) {
+                             return chain.product ? lane_kernel(limbs)
+                                                  : fused_lane_kernel(limbs, chain.precision);
+                           },
                        .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
 
 Shape shape(const Way& way, int precision) {
@@ -227,12 +228,13 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const int p = answer.chain->precision, limbs = way.limbs_for(p);
   if (p > most_digits)
     return refuse(fmt::format("{} digits; there are limbs for {}", p, most_digits));
-  if (!answer.chain->product && !way.fused)
-    return refuse("products are not rounded before they are added");
   for (const auto& r : {answer.chain->product, std::optional(answer.chain->sum)})
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
-  if (!way.kernel(limbs)) return refuse("this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
+  if (!way.kernel(*answer.chain, limbs))
+    return refuse(lane_kernel(1) ? fmt::format("{} digits, fused; of those there are limbs for {}",
+                                               p, most_fused_limbs * way.limb_bits - way.spare)
+                                 : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           rate(way, task.unit, limbs)};
 }
@@ -240,7 +242,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
   const Chain chain = *plan(task.unit).chain;
   const Shape s = shape(way, chain.precision);
-  return std::make_unique<ChainProduct>(task, chain, s, way.kernel(s.limbs));
+  return std::make_unique<ChainProduct>(task, chain, s, way.kernel(chain, s.limbs));
 }
 
 }  // namespace

@@ -132,10 +132,25 @@ TEST_CASE("wide: fused multiply-adds") {
   Comparing all;
   for (const char* text :
        {"fma(e15m1)", "fma(e15m63)", "fma(e15m64)", "fma(e15m112)", "fma(e15m112, sum=e15m112:rdn)",
-        "fma(e15m112, sum=e15m112:odd)", "fma(e15m191, sum=e15m191:sr60)", "fma(e20m255)",
-        "fma(binary64, sum=e15m112)", "fma(e5m10, sum=e9m300)", "fma(e62m383, sum=e62m383:rup)",
-        "fma(e20m1023)"})
+        "fma(e15m112, sum=e15m112:odd)", "fma(e20m255)", "fma(binary64, sum=e15m112)",
+        "fma(e5m10, sum=e9m300)", "fma(e62m150, sum=e62m150:rup)", "fma(e3m66)",
+        "fma(e15m112, b=e8m7, c=e11m52)"})
+    for (const std::string& way : ways())
+      all.compare(way, parse_unit(text), {{2, 1, 7}, {3, 6, 9}});
+  for (const char* text :
+       {"fma(e15m191, sum=e15m191:sr60)", "fma(e62m383, sum=e62m383:rup)", "fma(e20m1023)"})
     all.compare("wide", parse_unit(text), {{2, 1, 7}, {3, 6, 3}});
+}
+
+TEST_CASE("wide: fused, limbs of every count, and products of an even and an odd one") {
+  Comparing all;
+  for (const std::string& way : ways())
+    for (const int p :
+         {2,   3,   22,  23,  24,  48,  49,  50,  74,  75,  76,  100, 101, 102, 126, 127,
+          128, 153, 154, 178, 179, 180, 205, 206, 231, 232, 257, 258, 283, 284, 308, 309})
+      for (const char* mode : {"rne", "rdn"})
+        all.compare(way, parse_unit(fmt::format("fma(e15m{0}, sum=e15m{0}:{1})", p - 1, mode)),
+                    {{2, 1, 9}, {2, 5, 8}});
 }
 
 TEST_CASE("wide: parts along k, blocks of rows and of columns") {
@@ -166,8 +181,10 @@ TEST_CASE("wide: digits that run in ones and zeros") {
         compare(way, rounding_by(p, mode, mode), 1);
         compare(way, rounding_by(p, mode, mode), 3);
         compare(way, fused, 1);
+        compare(way, fused, 3);
       }
-  CHECK(expected == (ways().size() * 2 + 1) * 27 * m * n);
+  const std::uint64_t in_lanes = ways().size() > 1 ? 2 * 27 + 2 * 15 : 0;  // fused to 309 digits
+  CHECK(expected == (4 * 27 + in_lanes) * m * n);
   tally.expect(expected);
 }
 
@@ -177,7 +194,11 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
     return o.takes ? std::string("taken") : o.reason;
   };
   CHECK(reason("wide", "hopper.f16.f32") == "more than one product a block");
-  CHECK(reason("wide52", "fma(e15m112)") == "products are not rounded before they are added");
+  if (ways().size() > 1) {
+    CHECK(reason("wide52", "fma(e15m308)") == "taken");
+    CHECK(reason("wide52", "fma(e15m309)") ==
+          "310 digits, fused; of those there are limbs for 309");
+  }
   CHECK(reason("wide", "mac(e15m112, product=e15m111)") ==
         "product.round and out have different precisions");
   CHECK(reason("wide", "mac(e15m112, a=e15m113)") == "e15m113 has more digits than the sums");
@@ -198,6 +219,6 @@ TEST_CASE("lanes of 52-bit limbs are among the ways compared here") {
 }
 
 TEST_CASE("auto takes the wide engine's faster way for many digits") {
-  for (const char* text : {"mac(e15m112)", "mac(e20m255)", "mac(e20m1023)"})
+  for (const char* text : {"mac(e15m112)", "mac(e20m255)", "mac(e20m1023)", "fma(e15m112)"})
     CHECK(prepare({.unit = parse_unit(text), .k = 4}).engine == ways().back());
 }
