@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "chain_rules.hpp"
+#include "widthwise/sim/text.hpp"
 
 // Units that round as the machine does (docs/exactness.md, 48).
 namespace widthwise::blocks {
@@ -13,7 +14,7 @@ bool are_doubles(const Operand& x) {
          f.emax() <= binary64.emax();
 }
 
-// A unit whose every rounding is to binary64 by one of the machine's modes.
+// A unit whose every sum is rounded to binary64 by one of the machine's modes.
 class MachineUnit {
  public:
   explicit MachineUnit(const ProductTask& task) : task_(task), own_{.fmt = binary64} {
@@ -27,12 +28,12 @@ class MachineUnit {
     const RoundingMode mode = own_.rm.mode;
     if (own_.rm.stochastic() || (mode != rne && mode != rtz && mode != rdn && mode != rup))
       return false;
-    const bool rounds = is_own(u.out) && is_own(u.product.round) && is_own(chain.c_round) &&
-                        is_own(chain.final) && (!chain.promote || is_own(chain.promote->round));
+    const bool rounds = is_own(u.out) && is_own(chain.c_round) && is_own(chain.final) &&
+                        (!chain.promote || is_own(chain.promote->round));
     const bool plain = !task_.flags && !task_.multiplier && !u.scale && !u.late_frac &&
                        !u.product.overflow_to_inf_at;
     return rounds && plain && are_doubles(u.a) && are_doubles(u.b) && are_doubles(u.c) &&
-           (u.product.round || has_exact_products());
+           (has_own_products() || has_exact_products());
   }
 
   // Nothing where a sum has more terms than two before it is rounded.
@@ -49,7 +50,8 @@ class MachineUnit {
         (late && !adds(u.c_sum, 2, true)))
       return std::nullopt;
     using enum widthwise::Slot;
-    if (u.product.round) r.product = own_slot(product);
+    if (u.product.round)
+      r.product = has_own_products() ? own_slot(product) : product_slot(*u.product.round);
     r.group = sum(u.group_sum, group_node);
     r.block = sum(u.block_sum, block_node);
     r.late = sum(u.c_sum, c_node);
@@ -60,6 +62,7 @@ class MachineUnit {
 
  private:
   bool is_own(const std::optional<Round>& r) const { return !r || *r == own_; }
+  bool has_own_products() const { return task_.unit.product.round == own_; }
 
   bool has_exact_products() const {
     const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
@@ -75,6 +78,15 @@ class MachineUnit {
     return s.order == Order::fused ? terms == 2 && last : s.node_round == own_;
   }
 
+  // Exact products to another format, as block lanes round at all: by the machine's nearest mode.
+  Slot product_slot(const Round& r) const {
+    if (own_.rm.mode != RoundingMode::rne)
+      refuse("product.round = {}, and sums by another mode", to_string(r.fmt));
+    const Range products = range("a", task_.unit.a) * range("b", task_.unit.b);
+    if (products.low < -most_exponent || products.high > most_exponent)
+      refuse("products from 2^{} to 2^{}", products.low, products.high);
+    return slot(widthwise::Slot::product, "product.round", r);
+  }
   static Slot own_slot(widthwise::Slot place) {
     return {.place = place,
             .own = true,

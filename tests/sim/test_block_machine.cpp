@@ -38,7 +38,10 @@ std::vector<Unit> units() {
         "tree(binary64, fan=4, product=binary64:rup, node=binary64:rup, sum=binary64:rup)",
         "kahan(e11m40, product=binary64, sum=binary64)",
         "tree(e10m20, fan=4, product=binary64, node=binary64, sum=binary64, c=binary32)",
-        "neumaier(e5m2, b=e11m52, c=e8m7, product=binary64, sum=binary64)"})
+        "neumaier(e5m2, b=e11m52, c=e8m7, product=binary64, sum=binary64)",
+        "kahan(binary32, sum=binary64)", "neumaier(e5m10, product=e4m3fn:rtz, sum=binary64)",
+        "tree(e8m7, fan=4, product=e5m2:sr5, node=binary64, sum=binary64)",
+        "kahan(e9m10, product=e10m20;bias=700, sum=binary64)"})
     all.push_back(parse_unit(text));
   all.push_back(in_turn("tree(binary64, fan=5)"));
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
@@ -129,14 +132,17 @@ TEST_CASE("the machine's own roundings: an infinite product decides before a sum
 TEST_CASE("the machine's own roundings: what is rounded otherwise goes another way") {
   CHECK(rounds_as_machine(parse_unit("kahan(binary64)")));
   CHECK_FALSE(rounds_as_machine(parse_unit("kahan(binary64)"), true));
-  for (const char* text : {"kahan(binary32)", "kahan(binary64, sum=binary64:rtz)",
-                           "kahan(binary64, product=binary64:rna, sum=binary64:rna)",
-                           "kahan(binary64, product=binary64:sr8, sum=binary64:sr8)",
-                           "kahan(e12m20, product=binary64, sum=binary64)",
-                           "kahan(e11m53, product=binary64, sum=binary64)",
-                           "kahan(binary64, product=e11m51, sum=binary64)",
-                           "kahan(binary64, promote=4:e11m51)", "kahan(binary64, final=binary32)",
-                           "tree(binary64, fan=4, node=e11m51)", "dot(binary64, lanes=2)"})
+  for (const char* text :
+       {"kahan(binary32)", "kahan(binary64, sum=binary64:rtz)",
+        "kahan(binary64, product=binary64:rna, sum=binary64:rna)",
+        "kahan(binary64, product=binary64:sr8, sum=binary64:sr8)",
+        "kahan(e12m20, product=binary64, sum=binary64)",
+        "kahan(e11m53, product=binary64, sum=binary64)",
+        "kahan(binary64, product=e11m51, sum=binary64)", "kahan(binary32, sum=binary64:rdn)",
+        "kahan(e10m10, product=binary32, sum=binary64)",
+        "kahan(e8m26, product=binary32, sum=binary64)", "kahan(binary64, promote=4:e11m51)",
+        "kahan(binary64, final=binary32)", "tree(binary64, fan=4, node=e11m51)",
+        "dot(binary64, lanes=2)"})
     refused(text);
   refused("kahan(binary64)", [](Unit& u) { u.out.zero_sign = ZeroSign::plus; });
   refused("kahan(binary64)", [](Unit& u) { u.out.subnormals = Flush::flush_signed_zero; });
