@@ -57,7 +57,7 @@ class DrawUnits(Draw):
 
     def short_text(self) -> str:
         if self.one_in(3):
-            return self.close_text()
+            return self.pick([self.close_text, self.close_text, self.machine_text])()
         self.usual = self.one_in(2)
         self.exp_bits = self.between(2, 9)
         self.mode = self.pick(["", "", ":rtz", ":rup", ":rdn", ":rna", f":sr{self.between(1, 17)}"])
@@ -91,6 +91,19 @@ class DrawUnits(Draw):
             said.append(f"product={node}{self.mode if self.mode[:3] != ':sr' else ''}")
         said.append(f"{'sum' if kind in ('mac', 'fma', 'kahan') else 'out'}={to}{self.mode}")
         return f"{kind}({', '.join(said + (self.lanes() if kind == 'dot' else []))})"
+
+    def machine_text(self) -> str:
+        """Sums in the machine's own formats and modes, of operands that are its numbers or not."""
+        self.usual, self.exp_bits = True, self.between(2, 9)
+        to, other = self.pick(["binary32", "binary64"]), self.pick(["binary32", "binary64"])
+        mode = self.pick(["", "", ":rtz", ":rup", ":rdn"])
+        said = [self.pick([to, other, text_of(self.any_format())])]
+        said += [f"{key}={self.pick([to, text_of(self.any_format())])}" for key in "bc"]
+        kind = self.pick(["mac", "fma", "kahan", "neumaier", "tree"])
+        said += [f"fan={self.between(1, 9)}"] * (kind == "tree")
+        said += [f"node={to}{mode}"] * (kind == "tree")
+        said += [f"product={self.pick([to, to, to, other])}{mode}"] * (kind != "fma")
+        return f"{kind}({', '.join(said)}, sum={to}{mode})"
 
     def window(self) -> list[str]:
         """What tensor cores do with their sums."""

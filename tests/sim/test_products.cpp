@@ -249,8 +249,7 @@ TEST_CASE("every carrier gives every preset the same bits, flags included") {
         engine.run(p, 0, 1);
         return hex(d) + " " + std::to_string(flags);
       };
-      const std::string medium = result(*make_640(u, k, {})),
-                        large = result(*make_large(u, k, {}));
+      const std::string medium = result(*make_640(u, k, {})), large = result(*make_large(u, k, {}));
       tally.check(medium == large,
                   [&] { return std::string(preset.name) + ": " + medium + " and " + large; });
       if (need.magnitude_bits > 126) continue;
