@@ -221,6 +221,11 @@ class BlockProduct final : public ProductEngine {
       return {std::ldexp(1.0, digit), std::ldexp(1.0, digit + 53) - lanes * limit};
     }
 
+    // Whether products of finite numbers, up to the limit, may become infinite or NaN.
+    static bool may_be_special(const Slot& product, double limit) {
+      return limit >= product.largest || !product.is_signed || !product.has_zero;
+    }
+
     // Rows r … r + n - 1.
     void multiply(std::size_t r, std::size_t n, std::size_t panel) {
       const Rules& u = e_.rules_;
@@ -230,7 +235,7 @@ class BlockProduct final : public ProductEngine {
       const double limit = of_a.limit() * of_b.limit();  // of products
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
-                           (u.product && limit >= u.product->largest);
+                           (u.product && may_be_special(*u.product, limit));
       const bool single =
           (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,

@@ -35,3 +35,17 @@ TEST_CASE("the blocks engine rounds into formats without subnormals, zero, or nu
     }
   tally.expect(expected);
 }
+
+TEST_CASE("the blocks engine raises no flag in sums that a product without a code has decided") {
+  ProductRandom random(3);
+  Tally tally;
+  std::uint64_t expected = 0;
+  const Rival::Shape shape{3, 6, 20};
+  for (const char* product : {"e8m0fnu:rup", "ue4m3;nan=all_ones", "e3m2;zero=no"}) {
+    CAPTURE(product);  // numbers below zero become NaN, or zeros do
+    const Unit u = parse_unit(fmt::format("tree(e3m2fn, fan=3, product={})", product));
+    Rival("blocks", u, tally, true).compare_random(shape, random);
+    expected += outputs_compared(shape);
+  }
+  tally.expect(expected);
+}
