@@ -73,12 +73,9 @@ std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
   const Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
   const std::int64_t magnitude =
       multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
-  const auto fits = [&](int magnitudes, int codes) {
-    return magnitude <= magnitudes - 2 && need.code_digits <= codes;
-  };
-  if (fits(128, 64)) return make_128(unit, k, std::move(multiplier));
-  if (fits(256, 64)) return make_256(unit, k, std::move(multiplier));
-  if (fits(640, 128)) return make_640(unit, k, std::move(multiplier));
+  if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));
+  if (magnitude <= 638 && need.code_digits <= 128)
+    return make_medium(unit, k, std::move(multiplier));
   return make_large(unit, k, std::move(multiplier));
 }
 

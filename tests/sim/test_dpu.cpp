@@ -50,10 +50,8 @@ class Lines {
 std::vector<std::unique_ptr<ReferenceUnit>> carriers(const Unit& u, std::size_t k) {
   std::vector<std::unique_ptr<ReferenceUnit>> all;
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
-  const std::int64_t bits = need.magnitude_bits;
-  if (bits <= 126 && need.code_digits <= 64) all.push_back(make_128(u, k, {}));
-  if (bits <= 254 && need.code_digits <= 64) all.push_back(make_256(u, k, {}));
-  if (bits <= 638 && need.code_digits <= 128) all.push_back(make_640(u, k, {}));
+  if (need.magnitude_bits <= 126 && need.code_digits <= 64) all.push_back(make_small(u, k, {}));
+  if (need.magnitude_bits <= 638 && need.code_digits <= 128) all.push_back(make_medium(u, k, {}));
   all.push_back(make_large(u, k, {}));
   return all;
 }
