@@ -42,7 +42,7 @@ class CodeArray:
         >>> ww.zeros((2, 3), "binary128").shape
         (2, 3)
         """
-        return self._bits.shape[:-1] if self._format.limbs > 1 else self._bits.shape
+        return self._bits.shape[:-1] if self._format._limbs > 1 else self._bits.shape
 
     @property
     def ndim(self) -> int:

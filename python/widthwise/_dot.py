@@ -255,7 +255,10 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 def leading_axes(a: Array, b: Array, last: int) -> tuple[int, ...]:
     """What the axes before the last ones broadcast to."""
-    pairs = [*zip_longest(a.shape[:-last][::-1], b.shape[:-last][::-1], fillvalue=1)][::-1]
+    of_a, of_b = a.shape[:-last], b.shape[:-last]
+    if of_a == of_b:
+        return of_a
+    pairs = [*zip_longest(of_a[::-1], of_b[::-1], fillvalue=1)][::-1]
     if any(m != n and 1 not in (m, n) for m, n in pairs):
         raise ValueError(f"a is {a.shape} and b is {b.shape}; leading axes do not broadcast")
     shape = tuple(n if m == 1 else m for m, n in pairs)
@@ -294,8 +297,8 @@ def scales(unit: Unit, scale_a: Any, scale_b: Any) -> list[Array | None]:
 
 def spread(name: str, x: CodeArray | None, shape: tuple[int, ...]) -> Any:
     """x broadcast to a shape, without a copy."""
-    if x is None:
-        return None
+    if x is None or x.shape == shape:
+        return x
     limbs = x._bits.shape[x.ndim :]
     try:
         return x._with(np.broadcast_to(x._bits, (*shape, *limbs)))
@@ -400,7 +403,7 @@ def kept(u: Unit, k: int, flags: bool, engine: str, outputs: int) -> core.Prepar
 def ready(u: Unit, k: int, outputs: int, how: How) -> core.PreparedProducts:
     """A GPU is asked each time: it may have failed since, and a child process has none."""
     product = bound_multiplier(how.multiplier)
-    if product is None and not any(name.startswith("cuda") for name in core.engine_names()):
+    if product is None and not [name for name in core.engine_names() if name[:4] == "cuda"]:
         return kept(u, k, how.flags, how.engine, outputs)
     return core.PreparedProducts(u._core, k, product, how.flags, how.engine, outputs)
 

@@ -29,20 +29,24 @@ class Unit:
         ValueError: the text is no unit, or one that contradicts itself; the message says where.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_formats")
     _core: core.Unit
+    _formats: dict[str, Format]  # of its operands and result, once somebody has asked
 
     def __init__(self, text: str | Unit) -> None:
         if not isinstance(text, str | Unit):
             raise TypeError(f"unit = {text!r}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
-        bound = text._core if isinstance(text, Unit) else core.Unit(text)
-        object.__setattr__(self, "_core", bound)
+        self._bind(text._core if isinstance(text, Unit) else core.Unit(text))
 
     @classmethod
     def _of(cls, bound: core.Unit) -> Unit:
         self = object.__new__(cls)
-        object.__setattr__(self, "_core", bound)
+        self._bind(bound)
         return self
+
+    def _bind(self, bound: core.Unit) -> None:
+        for name, x in (("_core", bound), ("_formats", {})):
+            object.__setattr__(self, name, x)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Unit:
@@ -91,6 +95,11 @@ class Unit:
     def __reduce__(self) -> tuple[Any, ...]:
         return Unit, (str(self),)
 
+    def _format(self, name: str) -> Format:
+        if name not in self._formats:
+            self._formats[name] = Format._of(getattr(self._core, name))
+        return self._formats[name]
+
     # --- Fields ---
 
     @property
@@ -111,7 +120,7 @@ class Unit:
         >>> Unit("mac(e4m3fn, b=e5m2)").a
         Format('e4m3fn')
         """
-        return Format._of(self._core.a)
+        return self._format("a")
 
     @property
     def b(self) -> Format:
@@ -120,7 +129,7 @@ class Unit:
         >>> Unit("mac(e4m3fn, b=e5m2)").b
         Format('e5m2')
         """
-        return Format._of(self._core.b)
+        return self._format("b")
 
     @property
     def c(self) -> Format:
@@ -129,7 +138,7 @@ class Unit:
         >>> Unit("hopper.e4m3.f32").c
         Format('e8m23')
         """
-        return Format._of(self._core.c)
+        return self._format("c")
 
     @property
     def result_format(self) -> Format:
@@ -138,7 +147,7 @@ class Unit:
         >>> Unit("mac(e5m10, final=e4m3fn)").result_format
         Format('e4m3fn')
         """
-        return Format._of(self._core.result)
+        return self._format("result")
 
     @property
     def lanes(self) -> int:

@@ -51,13 +51,15 @@ class Codec<Half> {
 
   void encode(const Half* numbers, std::size_t n, std::byte* codes) const {
     auto* const items = reinterpret_cast<std::uint16_t*>(codes);
+    const std::uint16_t nan = nan_;  // of one's own: no store can change it
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint16_t code = numbers[i].code;
-      items[i] = magnitude(code) > 0x7c00 ? nan_ : code;
+      items[i] = magnitude(code) > infinity ? nan : code;
     }
   }
 
  private:
+  static constexpr std::int16_t infinity = 0x7c00;
   // Signed, as vectors compare.
   static std::int16_t magnitude(std::uint16_t code) {
     return static_cast<std::int16_t>(code & 0x7fff);
