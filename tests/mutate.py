@@ -46,6 +46,8 @@ EQUIVALENT = TESTS / "equivalent.txt"
 TARGETS = [
     *(f"lib/widthwise/{name}.hpp" for name in ("decide", "round", "rounder", "op/*", "datapath/*")),
     "sim/*/plan.cpp",  # the conditions of engines
+    "sim/blocks/machine.cpp",
+    "sim/blocks/slots.cpp",
     "sim/elementwise/lane_plan.cpp",
 ]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token

@@ -52,9 +52,7 @@ class MachineUnit {
     using enum widthwise::Slot;
     if (u.product.round)
       r.product = has_own_products() ? own_slot(product) : product_slot(*u.product.round);
-    r.group = sum(u.group_sum, group_node);
-    r.block = sum(u.block_sum, block_node);
-    r.late = sum(u.c_sum, c_node);
+    r.group = sum(u.group_sum), r.block = sum(u.block_sum), r.late = sum(u.c_sum);
     set_chain(r, u,
               [](widthwise::Slot place, const char*, const Round&) { return own_slot(place); });
     return r;
@@ -93,11 +91,7 @@ class MachineUnit {
             .largest = std::numeric_limits<double>::max(),
             .specials_stay = true};
   }
-  static SumRule sum(const Sum& s, widthwise::Slot place) {
-    SumRule rule{.aligned = Aligned::machine, .order = s.order};
-    if (s.node_round) rule.node = own_slot(place);
-    return rule;
-  }
+  static SumRule sum(const Sum& s) { return {.aligned = Aligned::machine, .order = s.order}; }
 
   const ProductTask& task_;
   Round own_;

@@ -211,15 +211,12 @@ void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& 
   sum_exactly(terms, rules.votes, result);
 }
 
-// Two terms whose sum only their node's rounding sees.
-HWY_INLINE bool is_rounded_sum(Aligned a) { return a == Aligned::pair || a == Aligned::machine; }
-
 // Infinities and NaN go on as they are, whatever the node's format has.
 void add_pair(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& pair,
               Strip& result) {
   const std::uint64_t step = pair.strips[1]->lane;
   result.lane = pair.strips[0]->lane;
-  if (s.node && s.node->specials_stay && is_rounded_sum(s.aligned))
+  if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
     return round_sum(*s.node, progress, step, rules.votes, pair.strips[0]->value,
                      pair.strips[1]->value, result);
   fused_sum(rules, s, pair, result);

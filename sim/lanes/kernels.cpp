@@ -40,7 +40,7 @@ HWY_INLINE hn::Vec<D> native_product(D d, const T* a, hn::Vec<D> b) {
 #endif
 
 // One more product into a sum: the number of A at `at`, times b.
-template <Multiply multiply, Add add, class T, class V>
+template <Multiply multiply, Add add, bool small_products, class T, class V>
 HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum, V product_least, V up,
                   V one_less, V exponent, V least) {
   const hn::ScalableTag<T> d;
@@ -53,13 +53,13 @@ HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum, V produ
     x = hn::Add(sum, native_product(d, t.a + at, b));
   } else {
     const V a = hn::Set(d, t.a[at]), a_up = hn::Set(d, t.a_up[at]);
-    x = hn::Add(sum, rounded_product(a, a_up, b, b_abs, product_least));
+    x = hn::Add(sum, rounded_product<small_products>(a, a_up, b, b_abs, product_least));
   }
   return rounded_sum<add>(x, up, one_less, exponent, least);
 }
 
 // To nearest even.
-template <class T, Multiply multiply, Add add>
+template <class T, Multiply multiply, Add add, bool small_products = true>
 struct Nearest {
   static constexpr bool watched = add != Add::native;
   const hn::ScalableTag<T> d{};
@@ -73,7 +73,8 @@ struct Nearest {
         exponent(hn::Set(d, std::numeric_limits<T>::infinity())),  // all ones there, no others
         least(hn::Set(d, k.sum_least)) {}
   HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum) const {
-    return step<multiply, add>(t, at, b, b_abs, sum, product_least, up, one_less, exponent, least);
+    return step<multiply, add, small_products>(t, at, b, b_abs, sum, product_least, up, one_less,
+                                               exponent, least);
   }
 };
 
@@ -152,6 +153,12 @@ Kernel<T> cutting(Multiply multiply) {
 }
 
 template <class T>
+Kernel<T> choose_without_small_products(Add add) {
+  if (add == Add::normal) return &tile<T, Nearest<T, Multiply::rounded, Add::normal, false>>;
+  return &tile<T, Nearest<T, Multiply::rounded, Add::rounded, false>>;
+}
+
+template <class T>
 Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
   using enum Multiply;
   const bool whole = multiply == exact;
@@ -184,6 +191,10 @@ template <class T>
 Kernel<T> choose(Multiply, Add, RoundingMode) {
   return nullptr;
 }
+template <class T>
+Kernel<T> choose_without_small_products(Add) {
+  return nullptr;
+}
 
 #endif
 
@@ -192,6 +203,12 @@ Kernel<float> choose_float(Multiply multiply, Add add, RoundingMode mode) {
 }
 Kernel<double> choose_double(Multiply multiply, Add add, RoundingMode mode) {
   return choose<double>(multiply, add, mode);
+}
+Kernel<float> choose_float_without_small_products(Add add) {
+  return choose_without_small_products<float>(add);
+}
+Kernel<double> choose_double_without_small_products(Add add) {
+  return choose_without_small_products<double>(add);
 }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
@@ -203,6 +220,8 @@ namespace widthwise::lanes {
 
 HWY_EXPORT(choose_float);
 HWY_EXPORT(choose_double);
+HWY_EXPORT(choose_float_without_small_products);
+HWY_EXPORT(choose_double_without_small_products);
 HWY_EXPORT(name);
 
 template <>
@@ -212,6 +231,14 @@ Kernel<float> kernel<float>(Multiply multiply, Add add, RoundingMode mode) {
 template <>
 Kernel<double> kernel<double>(Multiply multiply, Add add, RoundingMode mode) {
   return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add, mode);
+}
+template <>
+Kernel<float> kernel_without_small_products<float>(Add add) {
+  return HWY_DYNAMIC_DISPATCH(choose_float_without_small_products)(add);
+}
+template <>
+Kernel<double> kernel_without_small_products<double>(Add add) {
+  return HWY_DYNAMIC_DISPATCH(choose_double_without_small_products)(add);
 }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 

@@ -47,6 +47,10 @@ using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
 // Null where this machine has no fused multiply-add in its lanes.
 template <class T>
 Kernel<T> kernel(Multiply multiply, Add add, RoundingMode mode = RoundingMode::rne);
+// The same of rounded products and sums to nearest even, where no product is below product_least /
+// product_up but zero.
+template <class T>
+Kernel<T> kernel_without_small_products(Add add);
 
 // What the careful kernels need besides: of the product's format and of out's, the largest number
 // and what infinity is there, which is NaN or the largest number where there is none.

@@ -68,11 +68,22 @@ Ends ends(const Plan& plan, const Carrier& carrier, const Unit& u) {
   return e;
 }
 
-// |a| times product_up, where products are rounded.
+// Where products are rounded: |a| times product_up, and the least magnitude of a panel, zeros
+// apart.
 template <class T>
 struct ScaledUp {
   std::vector<T> a;
+  T least = 0;
 };
+template <class T>
+T least_magnitude(const std::vector<T>& numbers) {
+  T least = std::numeric_limits<T>::infinity();
+  for (const T x : numbers) {
+    const T size = std::fabs(x), seen = size == 0 ? least : size;
+    least = seen < least ? seen : least;
+  }
+  return least;
+}
 
 template <class T>
 class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
@@ -92,6 +103,8 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
         plan_(plan),
         bounds_(plan, task.unit, this->out_),
         kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {
+    if (plan.multiply == Multiply::rounded && (plan.add == Add::normal || plan.add == Add::rounded))
+      without_small_products_ = kernel_without_small_products<T>(plan.add);
     if (!careful_in_) return;
     Plan careful = plan;
     careful.carrier = *careful_in_;
@@ -121,7 +134,14 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
 
   bool multiply(const Meeting& m) const override {
     const Watch w = watch(m);
-    return w.interval != 0 && kernel_(tile(m, w), constants_);
+    const Kernel<T> fast = has_small_products(m) ? kernel_ : without_small_products_;
+    return w.interval != 0 && fast(tile(m, w), constants_);
+  }
+  // Twice the bound, for what these three operations round.
+  bool has_small_products(const Meeting& m) const {
+    const double least = double{m.a.beside.least} * double{m.b.beside.least};
+    return !without_small_products_ ||
+           !(least * constants_.product_up >= 2 * double{constants_.product_least});
   }
   bool multiply_carefully(const Meeting& m) const override {
     if (careful_in_) careful_(tile(m, {}), careful_constants_, ends_);
@@ -138,6 +158,10 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     panel.beside.a.resize(panel.numbers.size());
     for (std::size_t i = 0; i < panel.numbers.size(); ++i)
       panel.beside.a[i] = std::fabs(panel.numbers[i]) * constants_.product_up;
+    panel.beside.least = least_magnitude(panel.numbers);
+  }
+  void complete_columns(Panel& panel) const override {
+    if (without_small_products_) panel.beside.least = least_magnitude(panel.numbers);
   }
 
   // The fast kernel loses the sign of a zero where it rounds by way of a larger number.
@@ -153,7 +177,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
 
   Plan plan_;
   Bounds bounds_;
-  Kernel<T> kernel_;
+  Kernel<T> kernel_, without_small_products_ = nullptr;
   Constants<double> careful_constants_{};
   CarefulKernel<T> careful_ = nullptr;
 };
