@@ -361,4 +361,7 @@ def kind_of(x: Any) -> str:
     """What a wrong operand is, for an error."""
     if isinstance(x, CodeArray):
         return str(x.format)
-    return str(x.dtype) if isinstance(x, np.ndarray | np.generic) else type(x).__name__
+    if isinstance(x, np.ndarray | np.generic):
+        return str(x.dtype)
+    holds = f" of {x.dtype}" if hasattr(x, "dtype") else ""  # a tensor, a column of pandas
+    return type(x).__name__ + holds

@@ -57,6 +57,10 @@ def array(
     to = as_format(format)
     env, seed = core.Env(rounding, tininess), checked_seed(seed)
     how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
+    if is_tensor(x):
+        from ._views import from_tensor
+
+        x = from_tensor(x)
     if (there := on_gpu(x)) is not None:
         return array_there(there, to, nan, flags, how)
     source = x if isinstance(x, Array) else from_dtype(x)
@@ -66,7 +70,7 @@ def array(
     elif integral(x):
         from ._elementwise import from_integer
 
-        result, raised = from_integer(np.asarray(x), to, flags=True, **how)
+        result, raised = from_integer(whole_numbers(x), to, flags=True, **how)
     else:
         result, raised = from_texts(x, to, env, seed)
     if refuses_nan:
@@ -98,11 +102,7 @@ def array_there(
 
 
 def from_dtype(x: Any) -> Array | None:
-    """An Array of the very format a NumPy array or a tensor is of; None where there is none."""
-    if is_tensor(x):
-        from ._views import view_of_tensor
-
-        return view_of_tensor(x)
+    """An Array of the very format a NumPy array is of; None where there is none."""
     if not isinstance(x, np.ndarray | np.generic):
         if not all_of(x, float):
             return None
@@ -134,6 +134,11 @@ def all_of(x: Any, kind: type) -> bool:
     if isinstance(x, list | tuple):
         return bool(x) and all(all_of(element, kind) for element in x)
     return type(x) is kind
+
+
+def whole_numbers(x: Any) -> np.ndarray:
+    n = np.asarray(x)
+    return n.view(np.uint8) if n.dtype.kind == "b" else n
 
 
 def integral(x: Any) -> bool:
@@ -231,13 +236,31 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     Array([1 65500], e5m10)
     """
     f = as_format(format)
+    if is_tensor(bits):
+        from ._views import codes_of_tensor
+
+        bits = codes_of_tensor(bits)
     if (there := found_on_gpu(bits)) is not None:
         return there.as_codes("bits", f)
     given = bits if isinstance(bits, np.ndarray | np.generic) else np.array(bits, dtype=object)
     if given.dtype.kind == "O" or (given.dtype.kind in "iu" and given.dtype != f.dtype):
-        return Array._of(listed_codes(np.asarray(given, dtype=object), f), f)
+        return Array._of(copied_codes(np.asarray(given), f), f)
     a = np.asarray(given)
     return code_array("bits", a.copy() if copy else a, f)
+
+
+def copied_codes(codes: np.ndarray, f: Format) -> np.ndarray:
+    """Codes out of integers of another dtype, or of Python's own."""
+    if codes.dtype.kind == "O" or f.limbs > 1:
+        return listed_codes(np.asarray(codes, dtype=object), f)
+    if codes.dtype.kind == "i" and codes.itemsize == f.dtype.itemsize and (codes < 0).any():
+        raise ValueError(
+            f"bits holds {codes.dtype} below 0; codes of {f} are unsigned: pass "
+            f"bits.view('{f.dtype}')"
+        )
+    if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << f.width:
+        return listed_codes(codes.astype(object), f)  # which says where and how far
+    return codes.astype(f.dtype)
 
 
 def listed_codes(codes: np.ndarray, f: Format) -> np.ndarray:

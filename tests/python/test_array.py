@@ -1,6 +1,7 @@
 """Arrays: made from values and codes, exact on the way in and out."""
 
 import pickle
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -170,6 +171,26 @@ def test_integers_of_any_type_are_codes_where_they_fit():
     every = ww.from_bits(np.arange(256), "e4m3fn")
     assert every.bits.dtype == np.uint8 and every.bits.tolist() == list(range(256))
     assert ww.from_bits([[0x3C00], [0x4000]], "e5m10").shape == (2, 1)
+
+
+def test_truths_are_ones_and_zeros():
+    for truths in ([True, False], np.array([True, False]), (np.bool_(1), False)):
+        assert str(ww.array(truths, "e4m3fn")) == "[1 0]"
+
+
+def test_codes_out_of_other_integers_are_checked_and_fast():
+    many = np.arange(1 << 20) % 256  # 0.3 s as Python's integers
+    start = time.perf_counter()
+    np.testing.assert_array_equal(ww.from_bits(many, "e4m3fn").bits, many)
+    assert time.perf_counter() - start < 0.1
+    with pytest.raises(ValueError, match=r"bits\[1\] = -0x1 is no code of e4m3fn"):
+        ww.from_bits(np.array([3, -1]), "e4m3fn")
+    with pytest.raises(ValueError, match=r"bits\[2\] = 0x100 is no code of e4m3fn"):
+        ww.from_bits(np.array([3, 255, 256]), "e4m3fn")
+    signed = ww.array([-1.0, 1.0], "e5m10").bits.view(np.int16)
+    with pytest.raises(ValueError, match=r"bits holds int16 below 0; .*pass bits.view\('uint16'\)"):
+        ww.from_bits(signed, "e5m10")
+    assert str(ww.from_bits(signed[1:], "e5m10")) == "[1]"
 
 
 @pytest.mark.parametrize(

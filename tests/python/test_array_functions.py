@@ -382,28 +382,6 @@ def test_a_view_that_would_change_bits_is_refused():
         ww.view(np.ones(3, ">f4"))
 
 
-@pytest.mark.parametrize(
-    "name, format",
-    [
-        ("float16", "e5m10"),
-        ("bfloat16", "e8m7"),
-        ("float64", "e11m52"),
-        ("float8_e4m3fn", "e4m3fn"),
-        ("float8_e4m3fnuz", "e4m3fnuz"),
-        ("float8_e5m2", "e5m2"),
-        ("float8_e5m2fnuz", "e5m2fnuz"),
-    ],
-)
-def test_tensors_share_memory_both_ways(name, format):
-    torch = pytest.importorskip("torch", reason="torch is large: --long installs it")
-    x = any_codes(format, 24).reshape(4, 6)
-    tensor = x.view(getattr(torch, name))
-    assert tensor.dtype == getattr(torch, name) and tuple(tensor.shape) == (4, 6)
-    again = ww.view(tensor)
-    assert np.shares_memory(again.bits, x.bits) and str(again.format) == format
-    np.testing.assert_array_equal(ww.array(tensor, format).bits, x.astype(format).bits)
-
-
 @pytest.mark.parametrize("format", ["e5m10", "e4m3fn", "e20m64", "e15m112", "e28m20"])
 def test_mpfr_numbers_are_exact_both_ways(format):
     x = any_codes(format, 200)
