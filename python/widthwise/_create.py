@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array as buffer
 from decimal import Decimal
 from numbers import Rational
 from typing import Any
@@ -17,6 +18,7 @@ from ._format import Format, as_format
 from ._settings import checked_seed
 
 INVALID = 16
+RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
 
 
@@ -63,6 +65,7 @@ def array(
         x = from_tensor(x)
     if (there := on_gpu(x)) is not None:
         return array_there(there, to, nan, flags, how)
+    x = as_numpy(x)
     source = x if isinstance(x, Array) else from_dtype(x)
     refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
@@ -76,6 +79,16 @@ def array(
     if refuses_nan:
         refuse_nan(x, result, raised, to)
     return (result, raised) if flags else result
+
+
+def as_numpy(x: Any) -> Any:
+    """What other libraries hold as NumPy's arrays: pandas' columns, buffers; all else as it is."""
+    if isinstance(x, np.ndarray):
+        if np.any(getattr(x, "mask", False)):
+            raise TypeError("x hides elements behind its mask; fill them, as x.filled(0)")
+    elif isinstance(x, memoryview | buffer) or hasattr(x, "__array__"):
+        return x if isinstance(x, Array | np.generic) else np.asarray(x)
+    return x
 
 
 def on_gpu(x: Any) -> DeviceArray | Found | None:
@@ -106,7 +119,7 @@ def from_dtype(x: Any) -> Array | None:
     if not isinstance(x, np.ndarray | np.generic):
         if not all_of(x, float):
             return None
-        x = np.asarray(x, np.float64)
+        x = rows(x, np.float64)
     a = np.asarray(x)
     if a.dtype.kind == "f" and a.dtype.itemsize in FLOATS and a.dtype.isbuiltin == 1:
         name = FLOATS[a.dtype.itemsize]
@@ -145,7 +158,15 @@ def integral(x: Any) -> bool:
     """Whether 64-bit integers hold x."""
     if isinstance(x, np.ndarray | np.generic):
         return np.asarray(x).dtype.kind in "iub"
-    return all_of(x, int) and np.asarray(x).dtype.kind in "iu"
+    return all_of(x, int) and rows(x).dtype.kind in "iu"
+
+
+def rows(x: Any, dtype: Any = None) -> np.ndarray:
+    """A number or nested lists of numbers as NumPy has them."""
+    try:
+        return np.asarray(x, dtype)
+    except ValueError:
+        raise ValueError(RAGGED) from None
 
 
 def convert(x: Array, to: Format, env: core.Env, seed: int, flags: bool) -> tuple[Array, Any]:
@@ -182,6 +203,8 @@ def literal(x: Any) -> str:
         return str(x)
     if _mpfr.is_mpfr(x):
         return _mpfr.text(x)
+    if isinstance(x, list | tuple):
+        raise ValueError(RAGGED)
     raise TypeError(
         f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' "
         "are taken"

@@ -1,11 +1,14 @@
 """Arrays: made from values and codes, exact on the way in and out."""
 
+import array
 import pickle
 import time
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import widthwise as ww
 from hypothesis import given
@@ -176,6 +179,33 @@ def test_integers_of_any_type_are_codes_where_they_fit():
 def test_truths_are_ones_and_zeros():
     for truths in ([True, False], np.array([True, False]), (np.bool_(1), False)):
         assert str(ww.array(truths, "e4m3fn")) == "[1 0]"
+
+
+@pytest.mark.parametrize(
+    "hold", [pd.Series, pl.Series, array.array, memoryview], ids=lambda x: x.__name__
+)
+def test_what_other_libraries_hold_is_taken_as_numpys(hold):
+    values = np.random.default_rng(3).normal(size=300_000)
+    held = hold("d", values.tobytes()) if hold is array.array else hold(values)
+    start = time.perf_counter()
+    x = ww.array(held, "e5m10")
+    assert time.perf_counter() - start < 0.2  # 0.7 one by one
+    np.testing.assert_array_equal(x.bits, values.astype(np.float16).view(np.uint16))
+
+
+def test_what_a_mask_hides_is_no_value():
+    values = np.ma.masked_array([1.0, 2.0], [False, True])
+    with pytest.raises(TypeError, match=r"x hides elements behind its mask; .*x.filled\(0\)"):
+        ww.array(values, "e5m10")
+    assert str(ww.array(values[:1], "e5m10")) == "[1]"
+
+
+@pytest.mark.parametrize(
+    "lists", [[[1, 2], [3]], [[1.0], 2.0], [[1.5, 2], []], [[1.0], [1.0, 2.0]]]
+)
+def test_rows_of_unequal_lengths_are_told(lists):
+    with pytest.raises(ValueError, match="^x holds lists of unequal lengths; an array's rows are"):
+        ww.array(lists, "e5m10")
 
 
 def test_codes_out_of_other_integers_are_checked_and_fast():

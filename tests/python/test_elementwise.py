@@ -279,7 +279,7 @@ def test_operators_round_nearest_even_in_their_format():
 @pytest.mark.parametrize(
     "use, message",
     [
-        (lambda x: x + 1.0, r"add of an Array of e5m10 and float: .* ww.array\(value, format\)"),
+        (lambda x: x + 1.0, r"add of an Array of e5m10 and float: .* ww.array\(value, 'e5m10'\)"),
         (lambda x: np.float64(1) * x, r"multiply of an Array of e5m10 and float64"),
         (
             lambda x: x + ww.array([1.0], "e8m7"),
