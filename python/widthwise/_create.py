@@ -13,9 +13,10 @@ import numpy as np
 from . import _codes, _mpfr
 from . import _widthwise as core
 from ._array import Array
+from ._code_array import CodeArray
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
-from ._settings import checked_seed
+from ._settings import checked_seed, whole
 
 INVALID = 16
 RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
@@ -86,6 +87,8 @@ def as_numpy(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         if np.any(getattr(x, "mask", False)):
             raise TypeError("x hides elements behind its mask; fill them, as x.filled(0)")
+    elif isinstance(x, list | tuple) and x and all(isinstance(y, Array) for y in x):
+        return np.stack(x)
     elif isinstance(x, memoryview | buffer) or hasattr(x, "__array__"):
         return x if isinstance(x, Array | np.generic) else np.asarray(x)
     return x
@@ -259,6 +262,8 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     Array([1 65500], e5m10)
     """
     f = as_format(format)
+    if isinstance(bits, CodeArray):
+        raise TypeError(f"bits is an Array of {bits.format}; its codes are its .bits")
     if is_tensor(bits):
         from ._views import codes_of_tensor
 
@@ -332,7 +337,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
-    axes = (shape,) if isinstance(shape, int) else tuple(shape)
-    codes = _codes.empty(axes, f)
+    axes = shape if isinstance(shape, list | tuple) else [shape]
+    codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
     codes[...] = 0
     return Array._of(codes, f)

@@ -200,6 +200,23 @@ def test_what_a_mask_hides_is_no_value():
     assert str(ww.array(values[:1], "e5m10")) == "[1]"
 
 
+def test_arrays_in_a_list_are_stacked():
+    sums = [ww.array(v, "e5m10") for v in ([1.0, 2.0], [3.0, 4.0])]
+    assert str(ww.array(sums, "e4m3fn")) == "[[1 2]\n [3 4]]"
+    with pytest.raises(TypeError, match="e5m10 and e8m7: it moves Arrays of one format"):
+        ww.array([sums[0], sums[0].astype("e8m7")], "e5m10")
+    with pytest.raises(TypeError, match="bits is an Array of e5m10; its codes are its .bits"):
+        ww.from_bits(sums[0], "e5m10")
+
+
+def test_a_shape_is_whole_numbers():
+    assert ww.zeros(np.int64(3), "e5m10").shape == (3,) and ww.zeros([], "e5m10").shape == ()
+    with pytest.raises(ValueError, match=r"shape = -1: it may be 0 to 2\^63 - 1"):
+        ww.zeros((2, -1), "e5m10")
+    with pytest.raises(TypeError, match="shape = 2.5: an integer is wanted"):
+        ww.zeros(2.5, "e5m10")
+
+
 @pytest.mark.parametrize(
     "lists", [[[1, 2], [3]], [[1.0], 2.0], [[1.5, 2], []], [[1.0], [1.0, 2.0]]]
 )
