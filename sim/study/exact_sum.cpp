@@ -31,8 +31,9 @@ void align(Dyadic& x, Dyadic& y) {
   if (y.significand == 0) return void(y.exponent = x.exponent);
   Dyadic& high = x.exponent > y.exponent ? x : y;
   const std::int64_t low = std::min(x.exponent, y.exponent);
-  const std::int64_t up = high.exponent - low;
-  if (up > 2 * max_register_bits)
+  // Exponents of 62-bit fields lie up to 2^63 apart, and windows begin a little lower.
+  const auto up = static_cast<std::uint64_t>(high.exponent) - static_cast<std::uint64_t>(low);
+  if (up > 2 * static_cast<std::uint64_t>(max_register_bits))
     throw std::invalid_argument(
         fmt::format("exact sum: terms lie 2^{} apart, and at most 2^{} are "
                     "held exactly; take operands of a narrower range",
@@ -136,9 +137,9 @@ class Window {
  public:
   // Whether x 2^exponent has been added; x has at most `most` bits.
   bool add(uint128 x, std::int64_t exponent) {
-    const std::int64_t up = exponent - exponent_;
-    if (up < 0 || up + bit_length(x) > most || sum_ >> most) return false;
-    sum_ += x << static_cast<int>(up);
+    if (exponent < exponent_ || exponent > exponent_ + most - bit_length(x) || sum_ >> most)
+      return false;
+    sum_ += x << static_cast<int>(exponent - exponent_);
     return true;
   }
   // Begins anew about x, with as much room above it as below.

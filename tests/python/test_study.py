@@ -125,6 +125,9 @@ def test_exact_sums_reach_past_every_float():
         ValueError, match=r"exact sum: terms lie 2\^3000000 apart, and at most 2\^2097152"
     ):
         error_growth(["1p1500000", "1p-1500000"], [1.0] * 2, "fma(e40m10)")
+    ends = ["1p2305843009213693951", "1p-2305843009213693950"]  # squared: all that 62 bits hold
+    with pytest.raises(ValueError, match=r"terms lie 2\^922337203685477\d{4} apart, and at most"):
+        error_growth(ends, ends, "fma(e62m10)")
 
 
 @pytest.mark.parametrize(
