@@ -7,7 +7,8 @@ using namespace widthwise;
 
 namespace {
 
-constexpr std::size_t slice_products = 20'000;  // exact sums take some tenths of a microsecond each
+constexpr std::size_t slice_products =
+    20'000;  // exact sums of long formats take a microsecond each
 
 std::size_t slice_of(std::size_t products) {
   return std::max<std::size_t>(1, slice_products / std::max<std::size_t>(1, products));

@@ -21,11 +21,14 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     Made by `ww.array` (values) and `ww.from_bits` (codes). Operators take arrays of one format and
     round to it, nearest even; the functions (`ww.add`, …) take any formats, modes and flags.
+    Comparisons, which round nothing, also take other formats and numbers.
 
     >>> import widthwise as ww
     >>> x = ww.array([0.1, 0.2], "e5m10")
     >>> x + x
     Array([0.2 0.4], e5m10)
+    >>> x[x > 0.1]    # 0.1 itself lies a little below
+    Array([0.2], e5m10)
     >>> [hex(code) for code in x.bits]
     ['0x2e66', '0x3266']
     """
@@ -361,4 +364,7 @@ def kind_of(x: Any) -> str:
     """What a wrong operand is, for an error."""
     if isinstance(x, CodeArray):
         return str(x.format)
-    return str(x.dtype) if isinstance(x, np.ndarray | np.generic) else type(x).__name__
+    if isinstance(x, np.ndarray | np.generic):
+        return str(x.dtype)
+    holds = f" of {x.dtype}" if hasattr(x, "dtype") else ""  # a tensor, a column of pandas
+    return type(x).__name__ + holds

@@ -64,6 +64,11 @@ def prepare(
     step: tuple[Any, ...], places: dict[str, tuple[int, Format]]
 ) -> tuple[str, tuple[Format, tuple[Any, ...]]]:
     """A step's name, result format, and what the core takes."""
+    if not isinstance(step, tuple | list) or len(step) < 3:
+        raise TypeError(
+            f"steps: one is {step!r}; (name of the result, operation, names of its operands) are "
+            "wanted, as ('t', 'add', 'x', 'y')"
+        )
     given: Mapping[str, Any] = step[-1] if isinstance(step[-1], Mapping) else {}
     name, op, *names = step[:-1] if given or isinstance(step[-1], Mapping) else step
     for key in given:

@@ -16,13 +16,21 @@ from ._workplace import Workplace, delivered
 
 
 def compute(
-    how: str, x: Any, y: Any, format: str | Format | None = None, flags: bool = False
+    how: str,
+    x: Any,
+    y: Any,
+    format: str | Format | None = None,
+    flags: bool = False,
+    swapped: bool = False,
 ) -> Any:
     arrays = operands({"x": x, "y": y}, optional_format(format))
     named = dict(zip("xy", arrays, strict=True))
     where, shape = Workplace.of(named), common_shape(named)
     truths, raised = where.numbers(shape, np.bool_), where.flags(shape, flags)
-    a, b = ((operand.format._core, where.codes(operand, shape)) for operand in arrays)
+    a, b = (
+        (operand.format._core, where.codes(operand, shape))
+        for operand in arrays[:: -1 if swapped else 1]
+    )
     where.run("compare", how, *a, *b, truths.for_core, raised and raised.for_core)
     return delivered(truths.here(), raised)
 
@@ -55,7 +63,7 @@ def comparison(
     """
 
     def function(x: Any, y: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:
-        return compute(how, y, x, format, flags) if swapped else compute(how, x, y, format, flags)
+        return compute(how, x, y, format, flags, swapped)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}\n{HOW}{EXAMPLE.format(name=name, result=result)}"

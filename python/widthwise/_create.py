@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array as buffer
 from decimal import Decimal
 from numbers import Rational
 from typing import Any
@@ -12,11 +13,13 @@ import numpy as np
 from . import _codes, _mpfr
 from . import _widthwise as core
 from ._array import Array
+from ._code_array import CodeArray
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
-from ._settings import checked_seed
+from ._settings import checked_seed, whole
 
 INVALID = 16
+RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
 
 
@@ -57,8 +60,13 @@ def array(
     to = as_format(format)
     env, seed = core.Env(rounding, tininess), checked_seed(seed)
     how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
+    if is_tensor(x):
+        from ._views import from_tensor
+
+        x = from_tensor(x)
     if (there := on_gpu(x)) is not None:
         return array_there(there, to, nan, flags, how)
+    x = as_numpy(x)
     source = x if isinstance(x, Array) else from_dtype(x)
     refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
@@ -66,12 +74,24 @@ def array(
     elif integral(x):
         from ._elementwise import from_integer
 
-        result, raised = from_integer(np.asarray(x), to, flags=True, **how)
+        result, raised = from_integer(whole_numbers(x), to, flags=True, **how)
     else:
         result, raised = from_texts(x, to, env, seed)
     if refuses_nan:
         refuse_nan(x, result, raised, to)
     return (result, raised) if flags else result
+
+
+def as_numpy(x: Any) -> Any:
+    """What other libraries hold as NumPy's arrays: pandas' columns, buffers; all else as it is."""
+    if isinstance(x, np.ndarray):
+        if np.any(getattr(x, "mask", False)):
+            raise TypeError("x hides elements behind its mask; fill them, as x.filled(0)")
+    elif isinstance(x, list | tuple) and x and all(isinstance(y, Array) for y in x):
+        return np.stack(x)
+    elif isinstance(x, memoryview | buffer) or hasattr(x, "__array__"):
+        return x if isinstance(x, Array | np.generic) else np.asarray(x)
+    return x
 
 
 def on_gpu(x: Any) -> DeviceArray | Found | None:
@@ -98,15 +118,11 @@ def array_there(
 
 
 def from_dtype(x: Any) -> Array | None:
-    """An Array of the very format a NumPy array or a tensor is of; None where there is none."""
-    if is_tensor(x):
-        from ._views import view_of_tensor
-
-        return view_of_tensor(x)
+    """An Array of the very format a NumPy array is of; None where there is none."""
     if not isinstance(x, np.ndarray | np.generic):
         if not all_of(x, float):
             return None
-        x = np.asarray(x, np.float64)
+        x = rows(x, np.float64)
     a = np.asarray(x)
     if a.dtype.kind == "f" and a.dtype.itemsize in FLOATS and a.dtype.isbuiltin == 1:
         name = FLOATS[a.dtype.itemsize]
@@ -136,11 +152,24 @@ def all_of(x: Any, kind: type) -> bool:
     return type(x) is kind
 
 
+def whole_numbers(x: Any) -> np.ndarray:
+    n = np.asarray(x)
+    return n.view(np.uint8) if n.dtype.kind == "b" else n
+
+
 def integral(x: Any) -> bool:
     """Whether 64-bit integers hold x."""
     if isinstance(x, np.ndarray | np.generic):
         return np.asarray(x).dtype.kind in "iub"
-    return all_of(x, int) and np.asarray(x).dtype.kind in "iu"
+    return all_of(x, int) and rows(x).dtype.kind in "iu"
+
+
+def rows(x: Any, dtype: Any = None) -> np.ndarray:
+    """A number or nested lists of numbers as NumPy has them."""
+    try:
+        return np.asarray(x, dtype)
+    except ValueError:
+        raise ValueError(RAGGED) from None
 
 
 def convert(x: Array, to: Format, env: core.Env, seed: int, flags: bool) -> tuple[Array, Any]:
@@ -177,6 +206,8 @@ def literal(x: Any) -> str:
         return str(x)
     if _mpfr.is_mpfr(x):
         return _mpfr.text(x)
+    if isinstance(x, list | tuple):
+        raise ValueError(RAGGED)
     raise TypeError(
         f"x holds a {type(x).__name__}, {x!r}; numbers, Fractions, Decimals and texts as '1/3' "
         "are taken"
@@ -231,13 +262,33 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     Array([1 65500], e5m10)
     """
     f = as_format(format)
+    if isinstance(bits, CodeArray):
+        raise TypeError(f"bits is an Array of {bits.format}; its codes are its .bits")
+    if is_tensor(bits):
+        from ._views import codes_of_tensor
+
+        bits = codes_of_tensor(bits)
     if (there := found_on_gpu(bits)) is not None:
         return there.as_codes("bits", f)
     given = bits if isinstance(bits, np.ndarray | np.generic) else np.array(bits, dtype=object)
     if given.dtype.kind == "O" or (given.dtype.kind in "iu" and given.dtype != f.dtype):
-        return Array._of(listed_codes(np.asarray(given, dtype=object), f), f)
+        return Array._of(copied_codes(np.asarray(given), f), f)
     a = np.asarray(given)
     return code_array("bits", a.copy() if copy else a, f)
+
+
+def copied_codes(codes: np.ndarray, f: Format) -> np.ndarray:
+    """Codes out of integers of another dtype, or of Python's own."""
+    if codes.dtype.kind == "O" or f.limbs > 1:
+        return listed_codes(np.asarray(codes, dtype=object), f)
+    if codes.dtype.kind == "i" and codes.itemsize == f.dtype.itemsize and (codes < 0).any():
+        raise ValueError(
+            f"bits holds {codes.dtype} below 0; codes of {f} are unsigned: pass "
+            f"bits.view('{f.dtype}')"
+        )
+    if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << f.width:
+        return listed_codes(codes.astype(object), f)  # which says where and how far
+    return codes.astype(f.dtype)
 
 
 def listed_codes(codes: np.ndarray, f: Format) -> np.ndarray:
@@ -286,7 +337,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
-    axes = (shape,) if isinstance(shape, int) else tuple(shape)
-    codes = _codes.empty(axes, f)
+    axes = shape if isinstance(shape, list | tuple) else [shape]
+    codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
     codes[...] = 0
     return Array._of(codes, f)

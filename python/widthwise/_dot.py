@@ -17,7 +17,7 @@ from ._create import code_array
 from ._device import name_of, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
-from ._settings import How, checked_seed, checked_threads
+from ._settings import INTEGERS, How, checked_seed, checked_threads
 from ._unit import Unit, as_unit
 from ._workplace import HERE, Workplace, delivered
 
@@ -210,6 +210,8 @@ def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     terms = operand("x", x, u.a, u._core.a_keeps, u)
     if terms.ndim == 0:
         raise ValueError("x has shape (); a sum needs an axis")
+    if not isinstance(axis, INTEGERS):
+        raise TypeError(f"axis = {axis!r}: one integer is wanted; x.ravel() has all in one axis")
     if not -terms.ndim <= axis < terms.ndim:
         ends = f"{-terms.ndim} to {terms.ndim - 1}"
         raise ValueError(f"axis = {axis}: x has shape {terms.shape}, and it may be {ends}")
@@ -323,7 +325,11 @@ class Operands:
         x = operand("a", a, u.a, u._core.a_keeps, u)
         y = operand("b", b, u.b, u._core.b_keeps, u)
         if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1]:
-            raise ValueError(f"a is {x.shape} and b is {y.shape}; their last axes must match")
+            rows = y.ndim > 1 and x.shape[-1:] == y.shape[-2:-1]
+            raise ValueError(
+                f"a is {x.shape} and b is {y.shape}; their last axes must match"
+                + ("; matrices go to ww.matmul or ww.study.dots_of_matmul" if rows else "")
+            )
         shape = leading_axes(x, y, 1)
         k = x.shape[-1]
         addend = None if c is None else operand("c", c, u.c, u._core.c_keeps, u)

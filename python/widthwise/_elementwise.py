@@ -289,7 +289,9 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     Array([1 3.5], e4m3fn)
     """
     if not isinstance(x, CodeArray):
-        raise TypeError(f"x is {kind_of(x)}; an Array is wanted: ww.from_bits(x, its format)")
+        raise TypeError(
+            f"x is {kind_of(x)}; an Array is wanted: ww.array rounds values, ww.from_bits has codes"
+        )
     return compute("convert", (x,), format, **how)
 
 

@@ -7,6 +7,8 @@ from ._product import Multiplier, bound_multiplier
 from ._settings import whole
 from ._unit import Unit, as_unit
 
+MOST_OUTPUTS = (1 << 63) - 1  # as many as the core counts
+
 
 class Engines(list):  # type: ignore[type-arg]
     """Names of engines; `unusable` says of others why they cannot be used here."""
@@ -80,7 +82,7 @@ def explain(
     m, n, k = whole("m", m), whole("n", n), whole("k", k)
     prepared = core.PreparedUnit(u._core, k, bound_multiplier(multiplier))
     lines = [f"{u}, ({m}, {k}) x ({k}, {n}), {m * n * k:,} products"]
-    said_of_each = prepared.opinions(flags, m * n)
+    said_of_each = prepared.opinions(flags, min(m * n, MOST_OUTPUTS))
     for name, takes, reason, rate in said_of_each:
         said = f"takes it, about {rate / 1e6:,.0f} million products/s" if takes else "does not"
         detail = f"{reason}; {prepared.carriers}" if name == "reference" else reason

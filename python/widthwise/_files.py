@@ -74,7 +74,15 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     >>> ww.load(file)
     Array([0.1 inf], e5m10)
     """
-    content = np.load(file, allow_pickle=False)
+    try:
+        content = np.load(file, allow_pickle=False)
+    except ValueError as why:
+        if "pickle" not in str(why):
+            raise
+        raise ValueError(
+            f"file = {file!r}: neither .npy nor .npz, or Python's objects; np.save and np.savez "
+            "write what is read here"
+        ) from None
     if isinstance(content, np.ndarray):
         return restored("file", content)
     with content:

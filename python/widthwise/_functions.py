@@ -34,9 +34,8 @@ WAY_OUT = {
     "inner": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
-    **dict.fromkeys(
-        ("zeros_like", "ones_like", "empty_like", "full_like"), "take ww.zeros(shape, format)"
-    ),
+    **dict.fromkeys(("zeros_like", "empty_like"), "take ww.zeros(x.shape, x.format)"),
+    **dict.fromkeys(("ones_like", "full_like"), "take ww.array(np.full(x.shape, value), x.format)"),
     "outer": "x[:, None] * y rounds each product once",
     "diff": "x[1:] - x[:-1] rounds each difference once",
     "unique": "np.sort(x) puts equal ones beside each other",
@@ -75,6 +74,7 @@ def own() -> dict[Callable[..., Any], Callable[..., Any]]:
         np.savez: _files.savez,
         np.savez_compressed: _files.savez_compressed,
         np.shape: lambda x: x.shape,
+        np.may_share_memory: lambda x, y: np.may_share_memory(bits_of(x), bits_of(y)),
         np.shares_memory: lambda x, y: np.shares_memory(bits_of(x), bits_of(y)),
         np.size: lambda x: x.size,
         np.sort: _order.sort,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
@@ -89,6 +90,9 @@ class Grid(Sequence[str]):
         return f"{len(self)} units: {', '.join(self.units[:3])}{', …' if len(self) > 3 else ''}"
 
 
+MOST_UNITS = 10**6
+
+
 def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     """Units of one form, for every combination of its parameters.
 
@@ -98,7 +102,8 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     Returns:
         A Grid: a sequence of texts, whose `.parameters` has the values of each.
     Raises:
-        ValueError: a parameter that the text does not have, or one of it that has no values.
+        ValueError: a parameter that the text does not have, or one of it that has no values; more
+            than a million units.
         TypeError: a single value.
 
     >>> import widthwise as ww
@@ -111,6 +116,10 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
             raise ValueError(
                 f"{name} is no parameter of {text!r}: write {{{name}}} where it stands there"
             )
+    if (count := math.prod(map(len, chosen))) > MOST_UNITS:
+        raise ValueError(
+            f"a grid of {count:,} units; {MOST_UNITS:,} are the most: take fewer values of one"
+        )
     rows = [dict(zip(parameters, values, strict=True)) for values in product(*chosen)]
     try:
         return Grid([text.format(**row) for row in rows], rows)

@@ -58,6 +58,20 @@ WAY_OUT = {
     "fmod": "ww.remainder is IEEE 754's",
 }
 
+COMPARISONS = {
+    *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+}
+
+
+def exact_number(x: Any) -> Any:
+    """A number that binary64 holds, as an Array: comparing with it rounds nothing."""
+    from ._create import array
+
+    whole = isinstance(x, int | np.integer) and abs(int(x)) <= 1 << 53
+    if whole or (isinstance(x, float | np.float32 | np.float16)):
+        return array(float(x), "binary64")
+    return x
+
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from ._array import kind_of
@@ -72,14 +86,16 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             hint = "assign, as x = x + y in place of x += y, or z[...] = x + y"
         settings = f" with {', '.join(kwargs)}" if kwargs and method == "__call__" else ""
         raise TypeError(f"np.{name}{settings} is not defined on Arrays: {hint}")
+    if ufunc in COMPARISONS:
+        inputs = tuple(map(exact_number, inputs))
     formats = {x.format for x in inputs if isinstance(x, CodeArray)}
     stranger = next((x for x in inputs if not isinstance(x, CodeArray)), None)
     if stranger is not None:
         raise TypeError(
-            f"{name} of an Array of {formats.pop()} and {kind_of(stranger)}: operators take Arrays "
-            "of one format; make one with ww.array(value, format)"
+            f"{name} of an Array of {(f := formats.pop())} and {kind_of(stranger)}: operators take "
+            f"Arrays of one format; make one with ww.array(value, '{f}')"
         )
-    if len(formats) > 1:
+    if len(formats) > 1 and ufunc not in COMPARISONS:
         names = " and ".join(str(x.format) for x in inputs)
         mixed = f"ww.{_table[ufunc].__name__}(x, y, format=...)"
         if ufunc is np.matmul:

@@ -14,7 +14,7 @@ from ._array import Array
 from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
-from ._settings import How, checked_seed
+from ._settings import How, checked_seed, whole
 from ._unit import Unit, as_unit
 
 CHUNK = 1 << 20  # bytes of vectors read at a time
@@ -89,6 +89,7 @@ def verify(
     >>> print(ww.verify("add", format="e5m10", n=1000))  # doctest: +ELLIPSIS
     add of e5m10, e5m10 to e5m10, rne: 1000 vectors, 0 errors against MPFR ...
     """
+    n, k = whole("n", n), whole("k", k)
     if vectors is not None:
         task = (str(what), str(as_format(format or "")), str(to or ""), rounding, tininess)
         with open(vectors, "rb") as lines:

@@ -11,6 +11,8 @@ from ._array import Array, kind_of
 from ._create import code_array, from_bits, from_dtype, is_tensor
 from ._format import Format
 
+INTEGERS = {"bool"} | {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+
 
 def view(x: Any) -> Any:
     """Another library's floats as an Array that shares their memory.
@@ -32,6 +34,7 @@ def view(x: Any) -> Any:
     Array([3 2.5], e5m10)
     """
     if is_tensor(x):
+        check_memory("x", x)
         return view_of_tensor(x)
     if not isinstance(x, np.ndarray):
         raise TypeError(f"x is {kind_of(x)}; a NumPy array of floats or a tensor is wanted")
@@ -44,17 +47,59 @@ def view(x: Any) -> Any:
     return viewed
 
 
+def from_tensor(x: Any) -> Any:
+    """What ww.array takes for a tensor: an Array, NumPy's integers; itself where it is on a GPU."""
+    check_memory("x", x)
+    if x.device.type != "cpu":
+        return x
+    return x.numpy() if name_of(x.dtype) in INTEGERS else view_of_tensor(x)
+
+
+def codes_of_tensor(x: Any) -> Any:
+    """A tensor of integers as what ww.from_bits takes."""
+    check_memory("bits", x)
+    if (name := name_of(x.dtype)) not in INTEGERS:
+        raise TypeError(f"bits holds {name}; codes are integers. ww.view(bits) takes floats")
+    return x.numpy() if x.device.type == "cpu" else x
+
+
 def view_of_tensor(x: Any) -> Any:
     torch = sys.modules["torch"]
-    name = str(x.dtype).removeprefix("torch.")
+    name = name_of(x.dtype)
     try:
         format = Format(name)
     except ValueError:
-        raise TypeError(f"x holds {name}, which is no format here; convert it to float64") from None
+        raise TypeError(f"x holds {name}, which is no format here; {way_out(name)}") from None
     words = x.detach().view(getattr(torch, word_of(format)))
     if words.device.type == "cpu":
         return code_array("x", words.numpy().view(format.dtype), format)
     return from_bits(words, format)
+
+
+def check_memory(name: str, x: Any) -> None:
+    """Refuses a tensor whose numbers do not lie in memory as they are."""
+    way = ""
+    if x.device.type not in ("cpu", "cuda"):
+        way = f"lies on {x.device.type}, whose memory is not read here; take {name}.cpu()"
+    elif x.is_nested:
+        way = f"is nested; take the tensors of {name}.unbind() one by one"
+    elif x.layout != sys.modules["torch"].strided:
+        way = f"is {x.layout}; take {name}.to_dense()"
+    elif x.is_neg():
+        way = f"is negated when it is read; take {name}.resolve_neg()"
+    if way:
+        raise TypeError(f"{name} {way}")
+
+
+def name_of(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def way_out(dtype: str) -> str:
+    if dtype.endswith("_x2"):
+        return "it holds two numbers a byte: ww.from_bits takes them one a byte"
+    takes_integers = "ww.array takes integers, ww.from_bits codes"
+    return takes_integers if dtype in INTEGERS else "convert it to float64"
 
 
 def word_of(format: Format) -> str:
@@ -67,7 +112,7 @@ def as_dtype(x: Array, dtype: Any) -> Any:
     """The Array's codes as an array, or a tensor, of a dtype that is its very format."""
     torch = sys.modules.get("torch")
     of_torch = torch is not None and isinstance(dtype, torch.dtype)
-    name = str(dtype).removeprefix("torch.") if of_torch else np.dtype(dtype).name
+    name = name_of(dtype) if of_torch else np.dtype(dtype).name
     try:
         format = Format(name)
     except ValueError:
@@ -78,6 +123,10 @@ def as_dtype(x: Array, dtype: Any) -> Any:
             + (f"Round first, as .astype('{format}').view(...)" if format else "Take .bits")
         )
     if torch is not None and of_torch:
+        if any(step < 0 for step in x.bits.strides):
+            raise ValueError(
+                "x runs backward along an axis, and tensors do not; take x.copy().view(dtype)"
+            )
         words = np.dtype(word_of(x.format))
         return torch.from_numpy(x.bits.view(words)).view(dtype)
     return x.bits.view(np.dtype(dtype))

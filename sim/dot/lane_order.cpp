@@ -12,17 +12,34 @@ namespace widthwise {
 
 std::vector<std::size_t> lane_order(const Unit& u, std::size_t k) {
   std::vector<std::size_t> order(k);
-  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& permutation = u.chain.lane_permutation;
-  if (!permutation) return order;
-  const auto run = static_cast<std::size_t>(permutation->run);
-  const auto ways = static_cast<std::size_t>(permutation->ways);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return i / run % ways; });
+  const std::size_t run = permutation ? static_cast<std::size_t>(permutation->run) : k;
+  const std::size_t ways = permutation ? static_cast<std::size_t>(permutation->ways) : 1;
+  auto next = order.begin();
+  for (std::size_t way = 0; next != order.end(); ++way)
+    for (std::size_t i = way; next != order.end() && i <= (k - 1) / run; i += ways) {
+      const std::size_t first = i * run, length = std::min(run, k - first);
+      std::iota(next, next + static_cast<std::ptrdiff_t>(length), first);
+      next += static_cast<std::ptrdiff_t>(length);
+    }
   return order;
 }
 
+namespace {
+
+// Lanes in their own order are settled by check(u), and so is any length of whole groups.
+bool one_scale_a_group(const Unit& u, std::size_t k) {
+  if (k <= static_cast<std::size_t>(u.scale->block)) return true;
+  if (u.chain.lane_permutation) return false;
+  const auto& groups = u.groups;
+  return u.lanes != 0 ||
+         (groups && groups->consecutive && u.scale->block % *groups->consecutive == 0);
+}
+
+}  // namespace
+
 void check_scale_groups(const Unit& u, std::size_t k) {
-  if (!u.scale || u.scale->apply == ScaleApply::term) return;
+  if (!u.scale || u.scale->apply == ScaleApply::term || one_scale_a_group(u, k)) return;
   const std::vector<std::size_t> order = lane_order(u, k);
   const auto block = static_cast<std::size_t>(u.scale->block);
   const std::size_t lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;

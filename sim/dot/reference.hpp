@@ -19,11 +19,7 @@ template <class M, class H>
 class UnitOver final : public ReferenceUnit {
  public:
   UnitOver(const Unit& unit, std::size_t k, Multiplier multiplier, std::string carriers)
-      : path_(unit),
-        k_(k),
-        multiplier_(std::move(multiplier)),
-        carriers_(std::move(carriers)),
-        order_(lane_order(unit, k)) {}
+      : path_(unit), k_(k), multiplier_(std::move(multiplier)), carriers_(std::move(carriers)) {}
 
   std::string carriers() const override { return carriers_; }
 
@@ -114,7 +110,8 @@ class UnitOver final : public ReferenceUnit {
     Work(const UnitOver& unit, const MatrixProduct& p, std::size_t columns)
         : unit_(unit),
           p_(p),
-          from_{unit.path_, p, unit.k_, unit.order_.data()},
+          order_(lane_order(unit.path_.unit, unit.k_)),
+          from_{unit.path_, p, unit.k_, order_.data()},
           row_(unit.padded()),
           panel_(unit.padded() * columns),
           room_(block_lanes(unit.path_, row_.size())) {}
@@ -153,6 +150,7 @@ class UnitOver final : public ReferenceUnit {
    private:
     const UnitOver& unit_;
     const MatrixProduct& p_;
+    std::vector<std::size_t> order_;
     Gather<M, H> from_;
     std::vector<Lane<H>> row_;
     std::vector<std::pair<Factor<H>, Factor<H>>> panel_;
@@ -215,7 +213,6 @@ class UnitOver final : public ReferenceUnit {
   std::size_t k_;
   Multiplier multiplier_;
   std::string carriers_;
-  std::vector<std::size_t> order_;
 };
 
 }  // namespace widthwise

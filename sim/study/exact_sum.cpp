@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "../values/rational.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/unpack.hpp"
 
 namespace widthwise {
 namespace {
@@ -29,8 +31,9 @@ void align(Dyadic& x, Dyadic& y) {
   if (y.significand == 0) return void(y.exponent = x.exponent);
   Dyadic& high = x.exponent > y.exponent ? x : y;
   const std::int64_t low = std::min(x.exponent, y.exponent);
-  const std::int64_t up = high.exponent - low;
-  if (up > 2 * max_register_bits)
+  // Exponents of 62-bit fields lie up to 2^63 apart, and windows begin a little lower.
+  const auto up = static_cast<std::uint64_t>(high.exponent) - static_cast<std::uint64_t>(low);
+  if (up > 2 * static_cast<std::uint64_t>(max_register_bits))
     throw std::invalid_argument(
         fmt::format("exact sum: terms lie 2^{} apart, and at most 2^{} are "
                     "held exactly; take operands of a narrower range",
@@ -88,21 +91,124 @@ std::int64_t last_place(const Format& f, const Dyadic& x) {
   return std::clamp(e, f.emin(), f.emax()) - f.frac_bits;
 }
 
+// Codes whose significands 64 bits hold.
+class Reader {
+ public:
+  static bool holds(const Format& f) { return f.magnitude_bits() < 64; }
+  explicit Reader(const Format& f) : layout_(f), bytes_(item_bytes(f.width())) {}
+
+  Number<std::uint64_t> operator()(const void* code) const {
+    return unpack(layout_, load_code<std::uint64_t>(static_cast<const std::byte*>(code), bytes_));
+  }
+
+ private:
+  Layout<std::uint64_t> layout_;
+  int bytes_;
+};
+
+// The product of some numbers, signs and kinds included.
+template <class Significand>
+struct ExactProduct {
+  Significand significand = 1;
+  std::int64_t exponent = 0;
+  bool negative = false, zero = false, infinite = false, nan = false;
+
+  void times(const Value& v) {
+    take_kind(v.negative, v.kind == Kind::zero, v.kind == Kind::infinite, v.kind == Kind::nan);
+    if (v.kind == Kind::finite) take_value(big(v.significand), v.exponent);
+  }
+  void times(const Number<std::uint64_t>& x) {
+    take_kind(x.negative, x.zero, x.infinite, x.nan);
+    if (!special(x)) take_value(x.sig, x.exp);
+  }
+
+ private:
+  void take_kind(bool minus, bool is_zero, bool is_infinite, bool is_nan) {
+    negative ^= minus, zero |= is_zero, infinite |= is_infinite, nan |= is_nan;
+  }
+  void take_value(const Significand& factor, std::int64_t weight) {
+    significand = Significand(significand * factor);
+    exponent += weight;
+  }
+};
+
+// Magnitudes that lie near each other, added before they meet a number of any size.
+class Window {
+ public:
+  // Whether x 2^exponent has been added; x has at most `most` bits.
+  bool add(uint128 x, std::int64_t exponent) {
+    if (exponent < exponent_ || exponent > exponent_ + most - bit_length(x) || sum_ >> most)
+      return false;
+    sum_ += x << static_cast<int>(exponent - exponent_);
+    return true;
+  }
+  // Begins anew about x, with as much room above it as below.
+  void begin(uint128 x, std::int64_t exponent) {
+    const int room = (most - bit_length(x)) / 2;
+    sum_ = x << room;
+    exponent_ = exponent - room;
+  }
+  Dyadic take() {
+    Dyadic held{Big(static_cast<std::uint64_t>(sum_ >> 64)), exponent_};
+    held.significand = (held.significand << 64) + static_cast<std::uint64_t>(sum_);
+    sum_ = 0;
+    return held;
+  }
+
+  static constexpr int most = 127;
+
+ private:
+  uint128 sum_ = 0;  // below 2^most as often as add is called
+  std::int64_t exponent_ = 0;
+};
+
 }  // namespace
 
 struct ExactSum::Impl {
+  explicit Impl(const Unit& u) : unit(u) {
+    const Format& s = u.scale ? u.scale->fmt : u.a.fmt;
+    const int scales = u.scale ? 2 * s.precision() : 0;
+    if (Reader::holds(u.a.fmt) && Reader::holds(u.b.fmt) && Reader::holds(s) &&
+        u.a.fmt.precision() + u.b.fmt.precision() + scales <= Window::most)
+      readers.emplace(Readers{Reader(u.a.fmt), Reader(u.b.fmt), Reader(s)});
+  }
+
+  struct Readers {
+    Reader a, b, scale;
+  };
   Unit unit;
-  Dyadic above, below;  // the terms above zero, and the magnitudes of those below
+  std::optional<Readers> readers;  // where products take at most 127 bits
+  Dyadic sums[2] = {};             // of the terms above zero, and the magnitudes of those below
+  Window windows[2] = {};          // what is to be added to them
   bool nan = false, plus_infinity = false, minus_infinity = false;
 
+  void restart() {
+    for (const bool negative : {false, true}) sums[negative] = {}, windows[negative] = {};
+    nan = plus_infinity = minus_infinity = false;
+  }
+  template <class Significand>
+  void add(const ExactProduct<Significand>& x) {
+    if (x.nan || (x.zero && x.infinite)) return add_special(Kind::nan, false);
+    if (x.infinite) return add_special(Kind::infinite, x.negative);
+    if (!x.zero) add_finite(x.significand, x.exponent, x.negative);
+  }
   void add_special(Kind kind, bool negative) {
     nan |= kind == Kind::nan;
     if (kind == Kind::infinite) (negative ? minus_infinity : plus_infinity) = true;
   }
-  void add_finite(Dyadic x, bool negative) {
-    Dyadic& sum = negative ? below : above;
-    align(sum, x);
-    sum.significand += x.significand;
+  void add_finite(const uint128& significand, std::int64_t exponent, bool negative) {
+    if (windows[negative].add(significand, exponent)) return;
+    settle(negative);
+    windows[negative].begin(significand, exponent);
+  }
+  void add_finite(const Big& significand, std::int64_t exponent, bool negative) {
+    Dyadic x{significand, exponent};
+    align(sums[negative], x);
+    sums[negative].significand += x.significand;
+  }
+  void settle(bool negative) {
+    Dyadic held = windows[negative].take();
+    add_finite(held.significand, held.exponent, negative);
   }
   Kind kind() const {
     if (nan || (plus_infinity && minus_infinity)) return Kind::nan;
@@ -112,37 +218,33 @@ struct ExactSum::Impl {
   Deviation of_no_number(Kind got, bool negative) const;
 };
 
-ExactSum::ExactSum(const Unit& unit) : impl_(new Impl{.unit = unit, .above = {}, .below = {}}) {}
+ExactSum::ExactSum(const Unit& unit) : impl_(new Impl(unit)) {}
 ExactSum::ExactSum(ExactSum&&) noexcept = default;
 ExactSum::~ExactSum() = default;
 
 void ExactSum::start(const void* c) {
-  *impl_ = Impl{.unit = impl_->unit, .above = {}, .below = {}};
+  impl_->restart();
   if (!c) return;
-  const Value v = value_of(impl_->unit.c.fmt, c);
-  impl_->add_special(v.kind, v.negative);
-  if (v.kind == Kind::finite) impl_->add_finite(magnitude_of(v), v.negative);
+  ExactProduct<Big> addend;
+  addend.times(value_of(impl_->unit.c.fmt, c));
+  impl_->add(addend);
 }
 
 void ExactSum::add(const void* a, const void* b, const void* scale_a, const void* scale_b) {
-  const Unit& u = impl_->unit;
-  Dyadic product{1, 0};
-  bool negative = false, zero = false, infinity = false, nan = false;
-  const auto times = [&](const Format& f, const void* code) {
-    const Value v = value_of(f, code);
-    negative ^= v.negative;
-    zero |= v.kind == Kind::zero;
-    infinity |= v.kind == Kind::infinite;
-    nan |= v.kind == Kind::nan;
-    if (v.kind != Kind::finite) return;
-    const Dyadic x = magnitude_of(v);
-    product = {Big(product.significand * x.significand), product.exponent + x.exponent};
+  const auto sum_up = [&](auto product, const auto& read_a, const auto& read_b,
+                          const auto& read_scale) {
+    product.times(read_a(a)), product.times(read_b(b));
+    if (scale_a) product.times(read_scale(scale_a)), product.times(read_scale(scale_b));
+    impl_->add(product);
   };
-  times(u.a.fmt, a), times(u.b.fmt, b);
-  if (scale_a) times(u.scale->fmt, scale_a), times(u.scale->fmt, scale_b);
-  if (nan || (zero && infinity)) return impl_->add_special(Kind::nan, false);
-  if (infinity) return impl_->add_special(Kind::infinite, negative);
-  if (!zero) impl_->add_finite(std::move(product), negative);
+  if (const auto& quick = impl_->readers)
+    return sum_up(ExactProduct<uint128>(), quick->a, quick->b, quick->scale);
+  const auto reader = [](const Format& f) {
+    return [&f](const void* code) { return value_of(f, code); };
+  };
+  const Unit& u = impl_->unit;
+  sum_up(ExactProduct<Big>(), reader(u.a.fmt), reader(u.b.fmt),
+         reader(u.scale ? u.scale->fmt : u.a.fmt));
 }
 
 Deviation ExactSum::Impl::of_no_number(Kind got, bool negative) const {
@@ -155,8 +257,9 @@ Deviation ExactSum::Impl::of_no_number(Kind got, bool negative) const {
 Deviation ExactSum::deviation(const Format& f, const void* result) const {
   const Value v = value_of(f, result);
   if (impl_->kind() != Kind::finite) return impl_->of_no_number(v.kind, v.negative);
-  const Dyadic exact = minus(impl_->above, impl_->below);
-  const Dyadic magnitude = plus(impl_->above, impl_->below);
+  for (const bool negative : {false, true}) impl_->settle(negative);
+  const auto& [above, below] = impl_->sums;
+  const Dyadic exact = minus(above, below), magnitude = plus(above, below);
   Deviation d{.ulps = infinite,
               .relative = infinite,
               .error = v.kind == Kind::nan ? no_number

@@ -4,6 +4,7 @@
 
 #include "reading.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/values.hpp"
 
 namespace widthwise {
 namespace {
@@ -57,6 +58,18 @@ void operand(Rules& rules, const std::string& at, const Operand& x) {
   rules.deterministic(at + ".keep_rm", x.keep_rm);
 }
 
+// The code goes from block to block: what reads it there has to find the NaN it was.
+void nan_bits(Rules& rules, const std::string& field, std::uint64_t code, const Format& f) {
+  rules.need(f.width() >= 64 || code >> f.width() == 0, field,
+             "{:#x} does not fit the {} bits of {}", code, f.width(), to_string(f));
+  if (rules.broken) return;
+  rules.need(f.has_nan(), field, "{} has no NaN: leave it out", to_string(f));
+  std::vector<std::uint64_t> limbs(static_cast<std::size_t>(f.width() + 63) / 64);
+  limbs.front() = code;
+  rules.need(value_of(f, limbs.data()).kind == Kind::nan, field,
+             "{:#x} is no NaN of {}: take a code that is one, or leave it out", code, to_string(f));
+}
+
 void round(Rules& rules, const std::string& at, const Round& r) {
   rules.format(at + ".fmt", r.fmt);
   rules.rounding(at + ".rm", r.rm);
@@ -64,10 +77,7 @@ void round(Rules& rules, const std::string& at, const Round& r) {
   if (r.post_norm_frac)
     rules.range(at + ".post_norm_frac", std::int64_t{*r.post_norm_frac}, 0, max_register_bits);
   rules.deterministic(at + ".post_norm_rm", r.post_norm_rm);
-  if (r.nan_bits && !rules.broken)
-    rules.need(r.fmt.width() >= 64 || *r.nan_bits >> r.fmt.width() == 0, at + ".nan_bits",
-               "{:#x} does not fit the {} bits of {}", *r.nan_bits, r.fmt.width(),
-               to_string(r.fmt));
+  if (r.nan_bits && !rules.broken) nan_bits(rules, at + ".nan_bits", *r.nan_bits, r.fmt);
 }
 
 void round(Rules& rules, const std::string& at, const std::optional<Round>& r) {

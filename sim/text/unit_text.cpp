@@ -1,6 +1,6 @@
 #include "widthwise/sim/unit_text.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "short_form.hpp"
 #include "toml_reader.hpp"
@@ -35,17 +35,27 @@ bool is_format(std::string_view text) {
   }
 }
 
-Unit preset_unit(const Scanner& in, std::string_view name) {
-  if (const Preset* preset = find_preset(name)) return preset->unit;
+// "; there are hopper.f16.f32, …": of the chip that the name begins with, or nothing.
+std::string of_its_chip(std::string_view name, std::vector<std::string_view> names) {
+  const std::string chip = fmt::format("{}.", name.substr(0, name.find_first_of("._- ")));
+  std::erase_if(names, [&](std::string_view other) { return !other.starts_with(chip); });
+  return names.empty() ? "" : fmt::format("; there are {}", fmt::join(names, ", "));
+}
+
+std::string hint_at_presets(std::string_view name) {
+  if (is_format(name)) return fmt::format("; it is a format: take mac({0}) or fma({0})", name);
   std::vector<std::string_view> names;
   for (const Preset& p : presets()) names.push_back(p.name);
-  const std::string hint = is_format(name)
-                               ? fmt::format("; it is a format: take mac({0}) or fma({0})", name)
-                               : nearest(name, names);
+  const std::string near = nearest(name, names);
+  return near.empty() ? of_its_chip(name, std::move(names)) : near;
+}
+
+Unit preset_unit(const Scanner& in, std::string_view name) {
+  if (const Preset* preset = find_preset(name)) return preset->unit;
   in.fail(in.at(),
           fmt::format("no unit {}{}; write a preset's name as hopper.f16.f32, a short form "
                       "as mac(e5m10), or TOML",
-                      quoted(name), hint));
+                      quoted(name), hint_at_presets(name)));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using Widest = Wide<widest / 64>;
 // Limbs without trailing zero bits, and how many were dropped.
 template <class U>
 std::vector<std::uint64_t> odd_limbs(U sig, std::int64_t& exponent) {
-  Widest x(sig);
+  Wide<std::max(2, digits<U> / 64)> x(sig);
   int low = 0;
   while (x.limb[low] == 0) ++low;
   const int drop = 64 * low + std::countr_zero(x.limb[low]);
@@ -68,8 +68,9 @@ std::optional<Widest> find(const Format& f, NamedCode which) {
 }  // namespace
 
 Value value_of(const Format& f, const void* code) {
-  return f.magnitude_bits() < 64 && f.precision() <= 64 ? value_in<std::uint64_t>(f, code)
-                                                        : value_in<Widest>(f, code);
+  const int digits = std::max(f.magnitude_bits() + 1, f.precision());
+  if (digits <= 64) return value_in<std::uint64_t>(f, code);
+  return digits <= 128 ? value_in<uint128>(f, code) : value_in<Widest>(f, code);
 }
 
 std::string_view to_string(NamedCode which) {

@@ -1,10 +1,14 @@
 """Arrays: made from values and codes, exact on the way in and out."""
 
+import array
 import pickle
+import time
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import widthwise as ww
 from hypothesis import given
@@ -170,6 +174,70 @@ def test_integers_of_any_type_are_codes_where_they_fit():
     every = ww.from_bits(np.arange(256), "e4m3fn")
     assert every.bits.dtype == np.uint8 and every.bits.tolist() == list(range(256))
     assert ww.from_bits([[0x3C00], [0x4000]], "e5m10").shape == (2, 1)
+
+
+def test_truths_are_ones_and_zeros():
+    for truths in ([True, False], np.array([True, False]), (np.bool_(1), False)):
+        assert str(ww.array(truths, "e4m3fn")) == "[1 0]"
+
+
+@pytest.mark.parametrize(
+    "hold", [pd.Series, pl.Series, array.array, memoryview], ids=lambda x: x.__name__
+)
+def test_what_other_libraries_hold_is_taken_as_numpys(hold):
+    values = np.random.default_rng(3).normal(size=300_000)
+    held = hold("d", values.tobytes()) if hold is array.array else hold(values)
+    start = time.perf_counter()
+    x = ww.array(held, "e5m10")
+    assert time.perf_counter() - start < 0.2  # 0.7 one by one
+    np.testing.assert_array_equal(x.bits, values.astype(np.float16).view(np.uint16))
+
+
+def test_what_a_mask_hides_is_no_value():
+    values = np.ma.masked_array([1.0, 2.0], [False, True])
+    with pytest.raises(TypeError, match=r"x hides elements behind its mask; .*x.filled\(0\)"):
+        ww.array(values, "e5m10")
+    assert str(ww.array(values[:1], "e5m10")) == "[1]"
+
+
+def test_arrays_in_a_list_are_stacked():
+    sums = [ww.array(v, "e5m10") for v in ([1.0, 2.0], [3.0, 4.0])]
+    assert str(ww.array(sums, "e4m3fn")) == "[[1 2]\n [3 4]]"
+    with pytest.raises(TypeError, match="e5m10 and e8m7: it moves Arrays of one format"):
+        ww.array([sums[0], sums[0].astype("e8m7")], "e5m10")
+    with pytest.raises(TypeError, match="bits is an Array of e5m10; its codes are its .bits"):
+        ww.from_bits(sums[0], "e5m10")
+
+
+def test_a_shape_is_whole_numbers():
+    assert ww.zeros(np.int64(3), "e5m10").shape == (3,) and ww.zeros([], "e5m10").shape == ()
+    with pytest.raises(ValueError, match=r"shape = -1: it may be 0 to 2\^63 - 1"):
+        ww.zeros((2, -1), "e5m10")
+    with pytest.raises(TypeError, match="shape = 2.5: an integer is wanted"):
+        ww.zeros(2.5, "e5m10")
+
+
+@pytest.mark.parametrize(
+    "lists", [[[1, 2], [3]], [[1.0], 2.0], [[1.5, 2], []], [[1.0], [1.0, 2.0]]]
+)
+def test_rows_of_unequal_lengths_are_told(lists):
+    with pytest.raises(ValueError, match="^x holds lists of unequal lengths; an array's rows are"):
+        ww.array(lists, "e5m10")
+
+
+def test_codes_out_of_other_integers_are_checked_and_fast():
+    many = np.arange(1 << 20) % 256  # 0.3 s as Python's integers
+    start = time.perf_counter()
+    np.testing.assert_array_equal(ww.from_bits(many, "e4m3fn").bits, many)
+    assert time.perf_counter() - start < 0.1
+    with pytest.raises(ValueError, match=r"bits\[1\] = -0x1 is no code of e4m3fn"):
+        ww.from_bits(np.array([3, -1]), "e4m3fn")
+    with pytest.raises(ValueError, match=r"bits\[2\] = 0x100 is no code of e4m3fn"):
+        ww.from_bits(np.array([3, 255, 256]), "e4m3fn")
+    signed = ww.array([-1.0, 1.0], "e5m10").bits.view(np.int16)
+    with pytest.raises(ValueError, match=r"bits holds int16 below 0; .*pass bits.view\('uint16'\)"):
+        ww.from_bits(signed, "e5m10")
+    assert str(ww.from_bits(signed[1:], "e5m10")) == "[1]"
 
 
 @pytest.mark.parametrize(

@@ -321,8 +321,10 @@ def test_a_file_that_is_no_arrays_is_refused(tmp_path):
     with pytest.raises(ValueError, match="element 0 is 0xff; codes of e2m1fn take 4 bits"):
         ww.load(tmp_path / "one.npy")
     np.save(tmp_path / "object.npy", np.array([{}], object), allow_pickle=True)
-    with pytest.raises(ValueError, match="allow_pickle=False"):
-        ww.load(tmp_path / "object.npy")
+    (tmp_path / "notes.txt").write_text("none")
+    for name in ("object.npy", "notes.txt"):
+        with pytest.raises(ValueError, match=f"{name}.*: neither .npy nor .npz"):
+            ww.load(tmp_path / name)
     with zipfile.ZipFile(tmp_path / "no.npz", "w") as archive:
         archive.writestr("readme", "none")
     with pytest.raises(ValueError, match="readme of this file is no array; np.savez"):
@@ -380,28 +382,6 @@ def test_a_view_that_would_change_bits_is_refused():
         ww.view(np.arange(3))
     with pytest.raises(TypeError, match=r"x holds >f4, whose memory is no codes of a format"):
         ww.view(np.ones(3, ">f4"))
-
-
-@pytest.mark.parametrize(
-    "name, format",
-    [
-        ("float16", "e5m10"),
-        ("bfloat16", "e8m7"),
-        ("float64", "e11m52"),
-        ("float8_e4m3fn", "e4m3fn"),
-        ("float8_e4m3fnuz", "e4m3fnuz"),
-        ("float8_e5m2", "e5m2"),
-        ("float8_e5m2fnuz", "e5m2fnuz"),
-    ],
-)
-def test_tensors_share_memory_both_ways(name, format):
-    torch = pytest.importorskip("torch", reason="torch is large: --long installs it")
-    x = any_codes(format, 24).reshape(4, 6)
-    tensor = x.view(getattr(torch, name))
-    assert tensor.dtype == getattr(torch, name) and tuple(tensor.shape) == (4, 6)
-    again = ww.view(tensor)
-    assert np.shares_memory(again.bits, x.bits) and str(again.format) == format
-    np.testing.assert_array_equal(ww.array(tensor, format).bits, x.astype(format).bits)
 
 
 @pytest.mark.parametrize("format", ["e5m10", "e4m3fn", "e20m64", "e15m112", "e28m20"])

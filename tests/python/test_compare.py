@@ -91,3 +91,24 @@ def test_numbers_are_asked_for_their_class():
             ask(1.0)
         with pytest.raises(TypeError, match="x is uint16, codes of a format that is not named"):
             ask(x.bits)
+
+
+def test_operators_compare_with_any_format_and_with_numbers():
+    x = ww.array([-1.0, 0.1, 1.5, float("inf"), float("nan")], "e5m10")
+    assert (x > 0).tolist() == [False, True, True, True, False]
+    assert (x < 0.1).tolist() == [True, True, False, False, False]  # 0.1 is 819/8192 there
+    assert (
+        (x == 1.5).tolist() == (x == np.float32(1.5)).tolist() == [False, False, True, False, False]
+    )
+    assert (x < float("inf")).tolist() == [True, True, True, False, False]
+    assert (x != float("nan")).all() and not (x >= float("nan")).any()
+    assert (x[:3] > ww.array([-2.0, 0.1, 1.5], "e4m3fn")).tolist() == [True, False, False]
+    for number in (2**53 + 1, np.longdouble(1), "1", None, np.ones(5)):
+        with pytest.raises(TypeError, match="e5m10|y is NoneType"):
+            x > number  # noqa: B015
+    with pytest.raises(
+        TypeError, match=r"add of .* int: .* make one with ww.array\(value, 'e5m10'\)"
+    ):
+        x + 1
+    with pytest.raises(TypeError, match="^y is int"):
+        ww.greater(x, 0)

@@ -373,6 +373,12 @@ X = ww.zeros((3, 4), "e5m10")
     [
         (lambda: ww.dot(X, ww.zeros(5, "e5m10"), unit="mac(e5m10)"), ValueError,
          r"a is \(3, 4\) and b is \(5,\); their last axes must match"),
+        (lambda: ww.dot(X, X.T, unit="mac(e5m10)"), ValueError,
+         r"last axes must match; matrices go to ww.matmul or ww.study.dots_of_matmul"),
+        (lambda: ww.sum(X, unit="mac(e5m10)", axis=None), TypeError,
+         r"axis = None: one integer is wanted; x.ravel\(\) has all in one axis"),
+        (lambda: ww.convert(X.to_float64(), "e5m2"), TypeError,
+         r"x is float64; an Array is wanted: ww.array rounds values"),
         (lambda: ww.dot(X, ww.zeros((2, 4), "e5m10"), unit="mac(e5m10)"), ValueError,
          r"a is \(3, 4\) and b is \(2, 4\); leading axes do not broadcast"),
         (lambda: ww.matmul(X, X, unit="mac(e5m10)"), ValueError,

@@ -279,7 +279,7 @@ def test_operators_round_nearest_even_in_their_format():
 @pytest.mark.parametrize(
     "use, message",
     [
-        (lambda x: x + 1.0, r"add of an Array of e5m10 and float: .* ww.array\(value, format\)"),
+        (lambda x: x + 1.0, r"add of an Array of e5m10 and float: .* ww.array\(value, 'e5m10'\)"),
         (lambda x: np.float64(1) * x, r"multiply of an Array of e5m10 and float64"),
         (
             lambda x: x + ww.array([1.0], "e8m7"),
@@ -393,6 +393,7 @@ def test_evaluate_is_its_steps_one_after_the_other():
     ("steps", "error", "text"),
     [
         ([], ValueError, "steps: there are none"),
+        ("x*x", TypeError, "steps: one is .x.; \\(name of the result, operation, names"),
         ([("t", "add", "x", "q")], ValueError, "step 't' takes 'q'; there are x, y"),
         ([("t", "add", "x")], ValueError, "step 't': add takes 2 operands, not 1"),
         ([("t", "add", "x", "y")], TypeError, "step 't': x is e5m10 and y is e4m3fn; name the"),

@@ -64,3 +64,10 @@ def test_an_engine_without_its_machine_says_what_is_missing():
 def test_a_size_below_zero_is_told():
     with pytest.raises(ValueError, match=r"k = -1: it may be 0 to 2\^63 - 1"):
         ww.explain("mac(e5m10)", 1, 1, -1)
+
+
+@pytest.mark.parametrize("unit", [*ww.units, *UNITS, "kulisch(e5m10)", "dot(e4m3fn, out=e5m10)"])
+def test_a_product_that_no_memory_holds_is_explained(unit):
+    said = ww.explain(unit, 1 << 40, 1 << 30, 1 << 40)
+    assert "1,298,074,214,633,706,907,132,624,082,305,024 products" in said
+    assert said.engine in ww.engines()

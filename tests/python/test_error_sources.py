@@ -403,6 +403,40 @@ def test_what_exact_sums_keep_a_kulisch_sum_keeps():
     assert broken["zeros"] == broken["exchange"] == broken["doubling"] == 0
 
 
+def test_scales_turn_what_a_raised_term_does_to_the_sum():
+    # As above, each block of four by its own scale: the sum falls as a term of the second rises.
+    terms = [0.0] * 4 + [1 - 2.0**-11] + [2.0**-5] * 3
+    scales = {"scale_a": [1.0, -1.0], "scale_b": [1.0, 2.0]}
+    cutting = "dot(e5m10, lanes=4, align=4:rtz, scale=binary32:4:term)"
+    (breach,) = study.monotonicity(terms, None, cutting, **scales).rows
+    assert breach[:3] == (4, "0.9995", "1") and float(breach[4]) < float(breach[5])
+    for kept in ("mac(e5m10, scale=binary32:4:term)", "kulisch(e5m10, scale=binary32:4:term)"):
+        assert study.monotonicity(terms, None, kept, **scales).rows == []
+
+
+def test_scaled_blocks_change_places_with_their_scales():
+    rng = np.random.default_rng(8)
+    a, b = rng.standard_normal((2, 70))
+    scales = {"scale_a": [8.0, 0.25, 64.0], "scale_b": [1.0, 2.0, 0.5]}
+    exact = "kulisch(e5m10, out=binary32, scale=e8m0fnu:32:term)"
+    found = study.invariance(a, b, exact, **scales)
+    assert found["property"].tolist() == ["order", "zeros", "exchange", "negation", "doubling"]
+    assert found["broken"].tolist() == [0] * 5
+    assert set(found["sum"][:3]) == {
+        str(ww.dot(*operands(a, b, exact), unit=exact, **scaled(scales)))
+    }
+    stepwise = study.invariance(a, b, "mac(e5m10, scale=e8m0fnu:32:term)", **scales)
+    assert stepwise["broken"].tolist()[0] > 0 and stepwise["broken"].tolist()[1:] == [0] * 4
+
+
+def operands(a, b, unit):
+    return ww.array(a, ww.Unit(unit).a), ww.array(b, ww.Unit(unit).b)
+
+
+def scaled(scales):
+    return {name: ww.array(scale, "e8m0fnu") for name, scale in scales.items()}
+
+
 def test_the_smallest_width_is_found_from_above():
     terms = [1.0] * 1000
     least, tried = study.smallest_width("mac(e8m{width})", range(5, 15), terms, tolerance=0)
@@ -443,7 +477,7 @@ def test_the_smallest_width_is_found_from_above():
         ),
         (
             lambda: study.monotonicity([1.0], None, "blackwell.mxfp8"),
-            "scales are accumulation, error_growth, sources, stagnation and streamed",
+            "give both scale_a and scale_b",
         ),
         (
             lambda: study.monotonicity([1.0], None, "mac(e5m10, sum=e5m10:sr8)"),

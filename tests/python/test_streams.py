@@ -179,6 +179,10 @@ def test_a_unit_that_does_not_go_on_is_not_streamed(unit, why):
     "call, message",
     [
         (lambda: study.streamed([([1.0],) * 3], "mac(e5m10)"), "a tuple of 3; a pair .a, b. is"),
+        (
+            lambda: study.streamed([1.5, 2.0], "mac(e5m10)"),
+            r"one is 1.5, a single number; of one array x pass \[x\], or np.array_split\(x, n\)",
+        ),
         (lambda: study.streamed([], "mac(e5m10)"), "pieces is empty; there is nothing to sum"),
         (
             lambda: study.streamed([[1.0], [1.0]], "tree(e5m10, fan=4)"),

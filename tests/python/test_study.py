@@ -125,3 +125,37 @@ def test_exact_sums_reach_past_every_float():
         ValueError, match=r"exact sum: terms lie 2\^3000000 apart, and at most 2\^2097152"
     ):
         error_growth(["1p1500000", "1p-1500000"], [1.0] * 2, "fma(e40m10)")
+    ends = ["1p2305843009213693951", "1p-2305843009213693950"]  # squared: all that 62 bits hold
+    with pytest.raises(ValueError, match=r"terms lie 2\^922337203685477\d{4} apart, and at most"):
+        error_growth(ends, ends, "fma(e62m10)")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["mac(e5m10)", "mac(e8m7)", "mac(e5m10, b=e9m40)", "mac(binary64)", "mac(e7m60, b=e4m3fn)"]
+    + ["mac(e10m59)", "mac(e12m70)", "mac(binary128)", "mac(e9m200)", "blackwell.mxfp8"],
+)
+def test_exact_sums_lose_no_bit_of_terms_that_cancel(unit):
+    u, rng, k = ww.Unit(unit), np.random.default_rng(4), 128
+
+    def some(f):
+        far = min(150, int(f.emax) // 2)
+        values = rng.normal(size=k) * 2.0 ** rng.integers(-far, far, k)
+        return ww.divide(ww.array(values, f), ww.array(3.0, f))  # which has every digit
+
+    a, b = some(u.a), some(u.b)
+    # Each product and its opposite far from it, and one product that is left over.
+    there = rng.permutation(k)
+    first = ww.from_bits(np.concatenate([a.bits, ww.negate(a).bits[there], a.bits[:1]]), u.a)
+    second = ww.from_bits(np.concatenate([b.bits, b.bits[there], b.bits[:1]]), u.b)
+    scales = {}
+    if u.scale_format:
+        ones = ww.array(np.ones(-(-(2 * k + 1) // u.scale_block)), u.scale_format)
+        scales = {"scale_a": ones, "scale_b": ones}
+    found = ww.study.accumulation(first, second, u, lengths=[2 * k, 2 * k + 1], **scales)
+    (exact,) = found.exact.values()
+    (condition,) = found.condition.values()
+    products = a.to_fractions() * b.to_fractions()
+    left, total = products[0], sum(abs(products))
+    assert exact.reshape(-1).tolist() == pytest.approx([0, float(left)], rel=1e-15, abs=0)
+    assert condition.reshape(-1)[1] == pytest.approx(float(2 * total / abs(left)) + 1, rel=1e-14)

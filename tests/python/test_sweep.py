@@ -122,6 +122,11 @@ def test_bad_input_is_named(change, message):
     ("text", "parameters", "message"),
     [
         ("mac(e{e}m3)", {"f": [1]}, "f is no parameter of 'mac\\(e{e}m3\\)': write {f}"),
+        (
+            "mac(e{e}m{m})",
+            {"e": range(100_000), "m": range(100_000)},
+            "a grid of 10,000,000,000 units; 1,000,000 are the most",
+        ),
         ("mac(e{e}m{m})", {"e": [1]}, "has a parameter m without values: give m="),
     ],
 )

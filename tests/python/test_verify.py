@@ -87,6 +87,8 @@ def test_without_operands_a_format_is_needed():
         return
     with pytest.raises(TypeError, match="format: without operands it is needed"):
         ww.verify("add")
+    with pytest.raises(ValueError, match=r"n = -1: it may be 0 to 2\^63 - 1"):
+        ww.verify("add", format="e5m10", n=-1)
     with pytest.raises(ValueError, match=r"operation 'ad' is not known; nearest name: 'add'"):
         ww.verify("ad", format="e5m10")
 

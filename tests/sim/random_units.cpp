@@ -2,6 +2,7 @@
 
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/unpack.hpp"
 
 namespace random_units {
 namespace {
@@ -56,6 +57,13 @@ struct Units {
     return x;
   }
 
+  // Of the format's own, with its sign and payload.
+  std::uint64_t nan_of(const Format& f) {
+    const Layout<std::uint64_t> l(f);
+    const std::uint64_t code = l.nan_code ^ (random() & (l.sign | l.fraction_mask));
+    return unpack(l, code).nan ? code : l.nan_code;
+  }
+
   Round round() {
     Round r{.fmt = some_format(), .rm = rounding(random)};
     r.keep_frac = kept_bits(r.fmt);
@@ -65,7 +73,7 @@ struct Units {
     if (one_in(random, 4)) r.subnormals = any(random, Flush::flush_signed_zero);
     if (one_in(random, 3)) r.overflow = any(random, Overflow::nan);
     if (one_in(random, 4)) r.zero_sign = ZeroSign::plus;
-    if (one_in(random, 4)) r.nan_bits = random() >> std::max(64 - r.fmt.width(), 0);
+    if (r.fmt.has_nan() && r.fmt.width() < 64 && one_in(random, 4)) r.nan_bits = nan_of(r.fmt);
     return r;
   }
 

@@ -35,18 +35,12 @@ Opinion opinion_at(const Unit& u, std::size_t k, bool flags = true) {
 // Units beside the presets: every path of the lanes, and its neighbour.
 std::vector<Unit> relatives() {
   return {
-      // Numbers that flushing would take, had they not come from overflow and NaN.
+      // Numbers that flushing would take, had they not come from overflow.
       with("cdna3.f16",
            [](Unit& u) {
              Format flushing = ieee_format(1, 11);
              flushing.ftz = true;
              u.chain.final = Round{.fmt = flushing, .rm = RoundingMode::rdn};
-           }),
-      with("cdna3.f16",
-           [](Unit& u) {
-             Format flushing = binary16;
-             flushing.ftz = true;
-             u.chain.final = Round{.fmt = flushing, .nan_bits = 1};
            }),
       with("cdna1.f16", [](Unit& u) { u.product.overflow_to_inf_at = 3; }),
       with("cdna1.f16",

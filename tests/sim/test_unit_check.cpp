@@ -41,6 +41,20 @@ TEST_CASE("check: every field that contradicts another or passes a limit is refu
         "unit: out.post_norm_frac: -1 is not in 0 to 1048576");
   CHECK(fault_of([](Unit& u) { u.out.nan_bits = std::uint64_t{1} << 32; }) ==
         "unit: out.nan_bits: 0x100000000 does not fit the 32 bits of e8m23");
+  CHECK(fault_of([](Unit& u) { u.out.nan_bits = 0xff800001; }) == "accepted");
+  CHECK(fault_of([](Unit& u) { u.out.nan_bits = 0x7f800000; }) ==
+        "unit: out.nan_bits: 0x7f800000 is no NaN of e8m23: take a code that is one, or leave it "
+        "out");
+  CHECK(fault_of([](Unit& u) {
+          u.chain.promote = Promote{8, {.fmt = e4m3fnuz, .nan_bits = 0x7f}};
+        }) ==
+        "unit: chain.promote.round.nan_bits: 0x7f is no NaN of e4m3fnuz: take a code that is one, "
+        "or leave it out");
+  CHECK(fault_of([](Unit& u) {
+          u.chain.final = Round{.fmt = binary128, .nan_bits = ~std::uint64_t{}};
+        }).starts_with("unit: chain.final.nan_bits: 0xffffffffffffffff is no NaN of e15m112"));
+  CHECK(fault_of([](Unit& u) { u.chain.final = Round{.fmt = e2m1fn, .nan_bits = 0x7}; }) ==
+        "unit: chain.final.nan_bits: e2m1fn has no NaN: leave it out");
   CHECK(fault_of([](Unit& u) { u.out.rm.mode = RoundingMode::sr; }) ==
         "unit: out.rm: 0 random bits; sr takes 1 to 64");
   CHECK(fault_of([](Unit& u) { u.a.fmt.exp_bits = 0; }) ==

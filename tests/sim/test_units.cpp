@@ -362,6 +362,12 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
                          "knows binary floats"));
   CHECK(unit_error("kulisch(e62m10)").find("4611686018427387904 is not in") != std::string::npos);
   CHECK(unit_error("").starts_with("unit '', column 1: no unit ''; write a preset's name"));
+  CHECK(
+      unit_error("Turing") ==
+      "unit 'Turing', column 1: no unit 'turing'; there are turing.f16.f32, turing.f16.f16; write "
+      "a preset's name as hopper.f16.f32, a short form as mac(e5m10), or TOML");
+  CHECK(unit_error("turing_fp16_tensor_core").find("; there are turing.f16.f32,") !=
+        std::string::npos);
 }
 
 TEST_CASE("units: errors of the long form give key, line and column") {

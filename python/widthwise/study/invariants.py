@@ -15,21 +15,30 @@ from .._elementwise import negate, next_up, scaleb
 from .._table import Findings
 from .._unit import Unit, as_unit
 from .accumulation import draws
-from .operands import OneDot, one_dot, unscaled
+from .operands import OneDot, one_dot
 from .stagnation import same
 
 
 def monotonicity(
-    a: Any, b: Any, unit: str | Unit, *, c: Any = None, rounding: str = "rne"
+    a: Any,
+    b: Any,
+    unit: str | Unit,
+    *,
+    c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    rounding: str = "rne",
 ) -> Findings:
     """Where a term that grows makes the unit's sum smaller, or one that shrinks makes it larger.
 
     Each element of a in turn becomes the next number above, and so does c. The exact sum moves in
-    the direction of b's sign. A unit's sum may stay; if it goes back the unit is not monotonic, as
-    those are not that cut off what lies far below the largest term.
+    the direction of b's sign, times that of its scales. A unit's sum may stay; if it goes back the
+    unit is not monotonic, as those are not that cut off what lies far below the largest term.
 
     Args:
-        a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
+        a, b: values or Arrays, (k,); b = None sums a.
+        scale_a, scale_b: (blocks,), of a unit that scales them; they stay. Others: as in
+            `accumulation`.
     Returns:
         A row for each breach: index (-1: c), a (or c), raised, b, before and after, the sums, as
         text.
@@ -39,23 +48,34 @@ def monotonicity(
     >>> len(monotonicity([1.0, 0.3, -2.0], [1.0, 1.0, 1.0], "mac(e5m10)"))
     0
     """
-    u, x = reproducible(unit, a, b, c, rounding)
-    k, before, zero = x.operands.k, computed(u, x), zeros((), x.b.format)
-    raised = next_up(x.a)
-    rows = Array._of(np.repeat(x.a.bits[np.newaxis], k, axis=0), x.a.format)
-    rows[np.arange(k), np.arange(k)] = raised
-    after = dot(rows, x.b, unit=u, c=x.c)
-    back = (greater(x.b, zero) & less(after, before)) | (less(x.b, zero) & greater(after, before))
+    u, x = reproducible(unit, a, b, c, rounding, scale_a, scale_b)
+    before, raised = computed(u, x), next_up(x.a)
     breaches = [
-        (int(i), *(str(y[i]) for y in (x.a, raised, x.b)), str(before), str(after[i]))
-        for i in np.flatnonzero(back & isfinite(raised))
+        (int(i), *(str(y[i]) for y in (x.a, raised, x.b)), str(before), str(after))
+        for i, after in gone_back(u, x, raised, before)
     ]
     start = zeros((), u.c) if x.c is None else x.c
     higher = next_up(start)
-    ended = dot(x.a, x.b, unit=u, c=higher)
+    ended = computed(u, x._replace(c=higher))
     if isfinite(higher) and less(ended, before):
         breaches.append((-1, str(start), str(higher), "", str(before), str(ended)))
     return Findings(["index", "a", "raised", "b", "before", "after"], breaches)
+
+
+def gone_back(u: Unit, x: OneDot, raised: Array, before: Array) -> Iterator[tuple[int, Array]]:
+    """The elements of a that made the sum go back as they were raised, and what it came to."""
+    k = x.operands.k
+    rows = Array._of(np.repeat(x.a.bits[np.newaxis], k, axis=0), x.a.format)
+    rows[np.arange(k), np.arange(k)] = raised
+    after = computed(u, x._replace(a=rows))
+    up = np.ones(k)
+    for factor in (x.b, *x.scales_of_terms(u)):
+        if factor is not None:
+            zero = zeros((), "binary64")
+            up *= np.asarray(greater(factor, zero), int) - np.asarray(less(factor, zero), int)
+    back = ((up > 0) & less(after, before)) | ((up < 0) & greater(after, before))
+    for i in np.flatnonzero(back & isfinite(raised)):
+        yield int(i), after[i]
 
 
 def invariance(
@@ -64,6 +84,8 @@ def invariance(
     unit: str | Unit,
     *,
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     tries: int = 100,
     seed: int = 0,
     rounding: str = "rne",
@@ -72,12 +94,15 @@ def invariance(
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a. Others: as in `accumulation`.
-        tries: permutations of the terms, drawn by `seed`.
+        scale_a, scale_b: (blocks,), of a unit that scales them.
+        tries: permutations of the terms, drawn by `seed`: of the blocks that share a scale, with
+            their scales, and within each.
     Returns:
         Rows (property, tries, broken, sum, example): how many tries gave another sum than the
         property demands, that sum, and one that was given instead, as text. The properties:
-        order of the terms; zeros, as many as terms, after them; operands exchanged, where both have
-        one format; all negated; all doubled, where none leaves its format's normal numbers.
+        order of the terms; zeros, as many as terms or more, after them; operands exchanged, with
+        their scales, where both have one format; all negated; all doubled, where none leaves its
+        format's normal numbers.
     Raises:
         ValueError: a unit that rounds stochastically, or no tries.
 
@@ -87,7 +112,7 @@ def invariance(
     """
     if tries < 1:
         raise ValueError(f"tries = {tries}: at least one order is wanted")
-    u, x = reproducible(unit, a, b, c, rounding)
+    u, x = reproducible(unit, a, b, c, rounding, scale_a, scale_b)
     wanted = computed(u, x)
     rows = []
     for name, found, demanded in [
@@ -100,44 +125,77 @@ def invariance(
     return Findings(["property", "tries", "broken", "sum", "example"], rows)
 
 
-def reproducible(unit: str | Unit, a: Any, b: Any, c: Any, rounding: str) -> tuple[Unit, OneDot]:
+def reproducible(
+    unit: str | Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any, scale_b: Any
+) -> tuple[Unit, OneDot]:
     u = as_unit(unit)
     if draws(u):
         raise ValueError(f"unit {u} rounds stochastically; what it keeps is hidden by its draws")
-    return u, one_dot(unscaled(u), a, b, c, rounding)
+    return u, one_dot(u, a, b, c, rounding, scale_a, scale_b)
 
 
 def computed(u: Unit, x: OneDot) -> Array:
-    return dot(x.a, x.b, unit=u, c=x.c)
+    return dot(x.a, x.b, unit=u, c=x.c, scale_a=x.scale_a, scale_b=x.scale_b)
 
 
 def permuted(u: Unit, x: OneDot, tries: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
-    orders = np.stack([rng.permutation(x.operands.k) for _ in range(tries)])
-    return dot(x.a[orders], x.b[orders], unit=u, c=x.c)
+    drawn = [order(rng, x.operands.k, u.scale_block) for _ in range(tries)]
+    terms, blocks = (np.stack(places) for places in zip(*drawn, strict=True))
+    return computed(u, with_blocks(x, blocks)._replace(a=x.a[terms], b=x.b[terms]))
+
+
+def with_blocks(x: OneDot, blocks: np.ndarray) -> OneDot:
+    """x with these of its scales."""
+
+    def chosen(scale: Array | None) -> Array | None:
+        return None if scale is None else scale[blocks]
+
+    return x._replace(scale_a=chosen(x.scale_a), scale_b=chosen(x.scale_b))
+
+
+def order(rng: np.random.Generator, k: int, block: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Of k terms, and of the blocks that share a scale: one that is not whole stays the last."""
+    if block is None:
+        return rng.permutation(k), np.arange(0)
+    blocks = np.arange(-(-k // block))
+    rng.shuffle(blocks[: k // block])
+    terms = [
+        rng.permutation(np.arange(i * block, min(k, (i + 1) * block))) for i in blocks.tolist()
+    ]
+    return np.concatenate([blocks[:0], *terms]), blocks
 
 
 def transformed(u: Unit, x: OneDot, wanted: Array) -> Iterator[tuple[str, Array, Array]]:
     """(property, what the unit computes, what it should)."""
-    p, q, c = x.a, x.b, x.c
-    yield "zeros", one(dot(extended(p), extended(q), unit=u, c=c)), wanted
-    if p.format == q.format and u.a == u.b:
-        yield "exchange", one(dot(q, p, unit=u, c=c)), wanted
-    if p.format.signed and u.c.signed:
-        opposite = dot(negate(p), q, unit=u, c=None if c is None else negate(c))
-        yield "negation", one(opposite), negate(wanted)
-    doubled = [scaleb(y, 1, flags=True) for y in (p, wanted, *([] if c is None else [c]))]
+    if "zero" in x.a.format.codes and "zero" in x.b.format.codes:
+        yield "zeros", one(computed(u, extended(u, x))), wanted
+    if x.a.format == x.b.format and u.a == u.b:
+        other = x._replace(a=x.b, b=x.a, scale_a=x.scale_b, scale_b=x.scale_a)
+        yield "exchange", one(computed(u, other)), wanted
+    if x.a.format.signed and u.c.signed:
+        opposite = x._replace(a=negate(x.a), c=None if x.c is None else negate(x.c))
+        yield "negation", one(computed(u, opposite)), negate(wanted)
+    doubled = [scaleb(y, 1, flags=True) for y in (x.a, wanted, *([] if x.c is None else [x.c]))]
     if not any(flags.any() for _, flags in doubled):
         (twice, _), (demanded, _), *start = doubled
-        yield "doubling", one(dot(twice, q, unit=u, c=start[0][0] if start else None)), demanded
+        more = x._replace(a=twice, c=start[0][0] if start else None)
+        yield "doubling", one(computed(u, more)), demanded
 
 
 def one(x: Array) -> Array:
     return x.reshape(1)
 
 
-def extended(x: Array) -> Array:
-    """With as many zeros after it."""
-    longer = zeros((2 * x.shape[0],), x.format)
-    longer[: x.shape[0]] = x
-    return longer
+def extended(u: Unit, x: OneDot) -> OneDot:
+    """With as many zeros after it, in a unit that scales blocks with whole blocks of them."""
+    k, block = x.operands.k, u.scale_block or 1
+    length = -(-k // block) * block + k
+
+    def longer(y: Array) -> Array:
+        z = zeros((length,), y.format)
+        z[:k] = y
+        return z
+
+    blocks = np.arange(-(-length // block)) % -(-k // block)
+    return with_blocks(x, blocks)._replace(a=longer(x.a), b=longer(x.b))

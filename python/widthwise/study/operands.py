@@ -74,16 +74,6 @@ class OneDot(NamedTuple):
         return [None if scale is None else scale[block] for scale in (self.scale_a, self.scale_b)]
 
 
-def unscaled(unit: Unit) -> Unit:
-    """The unit, for a study that has no scales to give it."""
-    if unit.scale_format:
-        raise ValueError(
-            f"unit {unit} scales its blocks; the studies that take scales are accumulation, "
-            "error_growth, sources, stagnation and streamed"
-        )
-    return unit
-
-
 def one_dot(
     unit: Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any = None, scale_b: Any = None
 ) -> OneDot:

@@ -13,7 +13,7 @@ from .. import _codes, _engines
 from .. import _widthwise as core
 from .._array import Array
 from .._create import zeros
-from .._dot import Operands, Work
+from .._dot import Operands, Work, shape_of
 from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
@@ -86,6 +86,11 @@ class Piece(NamedTuple):
 
 def piece_of(given: Any) -> Piece:
     if not isinstance(given, tuple):
+        if not shape_of(given):
+            raise ValueError(
+                f"pieces: one is {given!r}, a single number; of one array x pass [x], or "
+                "np.array_split(x, n)"
+            )
         return Piece(given)
     if len(given) not in (2, 4):
         raise ValueError(

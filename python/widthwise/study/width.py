@@ -20,6 +20,8 @@ def smallest_width(
     measure: str = "relative",
     statistic: str = "max",
     c: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
     seeds: Iterable[int] = (0,),
     rounding: str = "rne",
 ) -> tuple[int | None, Findings]:
@@ -31,7 +33,7 @@ def smallest_width(
     Args:
         text: a unit's text with {width} in it, as 'mac(e5m10, sum=e8m{width})'.
         widths: to choose from.
-        a, b, c, seeds, rounding: as in `accumulation`.
+        a, b, c, scale_a, scale_b, seeds, rounding: as in `accumulation`.
         tolerance: what the error after all of k may be.
         measure: 'relative', 'absolute' or 'ulps'.
         statistic: 'max' or 'mean', over the dot products and seeds.
@@ -50,10 +52,11 @@ def smallest_width(
     if not shape_of(a):
         raise ValueError("a has shape (); a sum needs an axis")
     k = shape_of(a)[-1]
+    rest = {"c": c, "scale_a": scale_a, "scale_b": scale_b, "seeds": seeds, "rounding": rounding}
     least, rows = None, []
     for width in sorted(set(widths), reverse=True):
         unit = text.replace("{width}", str(width))
-        found = accumulation(a, b, unit, c=c, lengths=[k], seeds=seeds, rounding=rounding)
+        found = accumulation(a, b, unit, lengths=[k], **rest)
         error = float(next(iter(getattr(found, statistic)(measure).values()))[-1])
         rows.append((width, found.units[0], error))
         if not error <= tolerance:
