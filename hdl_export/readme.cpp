@@ -106,7 +106,8 @@ std::string files(std::string_view name, bool rtl) {
       row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
           "of Vitis HLS, Vivado's operator and SMT-LIB") +
       row(fmt::format("{0}_dpi_pkg.sv {0}_vhpi_pkg.vhd widthwise_vpi.c widthwise_model.h", name),
-          "the golden model's calls through DPI-C, VHPIDIRECT, VPI and from C");
+          "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
+          "libwidthwise_model.so, which an export has in it with `model=True` (`--model`)");
   if (rtl)
     text += row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
             row(fmt::format("vectors/{}.hex", name),

@@ -80,23 +80,31 @@ std::string bus_digits(const std::vector<Code>& codes, int width) {
   return digits(bytes.data(), static_cast<int>(bits));
 }
 
-hdl::RtlOperation operation(std::string_view text) {
+TestedOperation operation(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::string word;
   words >> word;
-  hdl::RtlOperation op{.operation = parse_operation(word), .operands = {}, .result = {}};
-  while (words >> word && word != "->") op.operands.push_back(parse_format(word));
+  TestedOperation op{.s = {.op = parse_operation(word), .operands = {}, .to = {}},
+                     .options = {.rounding_port = true}};
+  for (std::size_t i = 0; words >> word && word != "->"; ++i)
+    op.s.operands.at(i) = parse_format(word);
   words >> word;
-  op.result = parse_format(word);
+  op.s.to = parse_format(word);
   while (words >> word)
-    if (word.starts_with("tininess="))
-      op.tininess = parse_tininess(word.substr(9));
-    else
-      op.rounding = parse_rounding(word);
+    if (word.starts_with("tininess=")) {
+      op.s.tininess = parse_tininess(word.substr(9));
+    } else {
+      op.s.rounding = parse_rounding(word);
+      op.options.rounding_port = false;
+    }
   return op;
 }
 
-Tuples every_tuple(const std::vector<Format>& formats) {
+std::vector<hdl::RtlFile> rtl(const TestedOperation& op, std::string_view name) {
+  return hdl::rtl(op.s, name, op.options);
+}
+
+Tuples every_tuple(std::span<const Format> formats) {
   Tuples all{{}};
   for (const Format& f : formats) {
     Tuples longer;
@@ -110,7 +118,7 @@ Tuples every_tuple(const std::vector<Format>& formats) {
   return all;
 }
 
-Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& random) {
+Tuples aimed_tuples(std::span<const Format> formats, int count, Random& random) {
   std::vector<std::vector<Code>> all_named;
   for (const Format& f : formats) all_named.push_back(named(f));
   Tuples all{{}};
@@ -137,51 +145,51 @@ Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& rando
   return all;
 }
 
-Dut dut(const std::string& name, const hdl::RtlOperation& op, const Tuples& tuples) {
+Dut dut(const std::string& name, const TestedOperation& tested, const Tuples& tuples) {
+  const auto& [s, options] = tested;
   Dut d{.name = name,
-        .files = hdl::rtl(op, name),
+        .files = rtl(tested, name),
         .inputs = {},
         .outputs = {},
         .vectors = {},
         .taps = {}};
   std::vector<std::vector<std::byte>> data;
   std::vector<CodeArray> operands;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    d.inputs.push_back({std::string(1, "abc"[i]), op.operands[i].width()});
-    data.push_back(bytes_of(tuples, i, op.operands[i]));
+  for (std::size_t i = 0; i < s.arity(); ++i) {
+    d.inputs.push_back({std::string(1, "abc"[i]), s.operands[i].width()});
+    data.push_back(bytes_of(tuples, i, s.operands[i]));
   }
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    operands.push_back({op.operands[i], data[i].data()});
-  const int k = op.rounding ? op.rounding->random_bits : 0;
-  if (!op.rounding) d.inputs.push_back({"rm", 4});
-  if (op.generator)
+  for (std::size_t i = 0; i < s.arity(); ++i) operands.push_back({s.operands[i], data[i].data()});
+  const int k = s.rounding.random_bits;
+  if (options.rounding_port) d.inputs.push_back({"rm", 4});
+  if (options.generator)
     for (const char* port : {"seed", "index"}) d.inputs.push_back({port, 64});
   else if (k > 0)
     d.inputs.push_back({"random", k});
-  d.outputs = {{"y", op.result.width()}, {"flags", 5}};
+  d.outputs = {{"y", s.to.width()}, {"flags", 5}};
 
   std::vector<Rounding> modes;
-  if (op.rounding)
-    modes = {*op.rounding};
+  if (!options.rounding_port)
+    modes = {s.rounding};
   else
     for (int i = 0; i < deterministic_modes; ++i) modes.emplace_back(static_cast<RoundingMode>(i));
-  const auto item = static_cast<std::size_t>(item_bytes(op.result.width()));
+  const auto item = static_cast<std::size_t>(item_bytes(s.to.width()));
   std::vector<std::byte> result(tuples.size() * item);
   std::vector<std::uint8_t> flags(tuples.size());
   const std::uint64_t seed = 7;
   for (const Rounding& mode : modes) {
-    elementwise(op.operation, op.result, {mode, op.tininess}, operands, tuples.size(),
-                result.data(), flags.data(), {seed, 0});
+    elementwise(s.op, s.to, {mode, s.tininess}, operands, tuples.size(), result.data(),
+                flags.data(), {seed, 0});
     for (std::size_t i = 0; i < tuples.size(); ++i) {
       std::string line;
       for (std::size_t j = 0; j < operands.size(); ++j)
         line += digits(&data[j][i * data[j].size() / tuples.size()], operands[j].format.width());
-      if (!op.rounding) line += hex(rm_codes[static_cast<int>(mode.mode)], 4);
-      if (op.generator)
+      if (options.rounding_port) line += hex(rm_codes[static_cast<int>(mode.mode)], 4);
+      if (options.generator)
         line += hex(seed, 64) + hex(i, 64);
       else if (k > 0)
         line += hex(random_bits(k, {seed, i}, Slot::out, 0), k);
-      line += digits(&result[i * item], op.result.width()) + hex(flags[i], 5);
+      line += digits(&result[i * item], s.to.width()) + hex(flags[i], 5);
       d.vectors.push_back(std::move(line));
     }
   }
