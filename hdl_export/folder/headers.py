@@ -1,5 +1,6 @@
-"""Holds @NAME@.json to @NAME@.vh, whose constants bench/@NAME@_headers.v holds; and to it what has
-no compiler, Vivado's properties and SMT-LIB's sorts. Says nothing if all are right.
+"""Holds to @NAME@.vh, whose constants bench/@NAME@_headers.v holds, what no other bench reads:
+@NAME@.json, Vivado's properties, SMT-LIB's sorts, and the design that the golden model's packages
+name. Says nothing if all are right.
 """
 
 import json
@@ -76,9 +77,21 @@ def smtlib_faults(constants):
         yield from fault(".smt2", "rm", ROUNDINGS.get(rounding), constants["RM_DEFAULT"])
 
 
+def model_faults(constants):
+    spec, number = constants["SPEC"], constants["MODEL_HASH"]
+    signed, quoted = number - (number >> 63 << 64), spec.replace('"', '""')
+    for ending, name, pattern, due in [
+        ("_dpi_pkg.sv", "SPEC", r"SPEC = (.*);", json.dumps(spec)),
+        ("_dpi_pkg.sv", "MODEL_HASH", r"MODEL_HASH = 64'h(\w+);", f"{number:016x}"),
+        ("_vhpi_pkg.vhd", "DESIGN", r" DESIGN .*?:= (.*) & nul;", f'"{quoted}"'),
+        ("_vhpi_pkg.vhd", "DESIGN_HASH", r"DESIGN_HASH .*:= (-?\d+) fs;", str(signed)),
+    ]:
+        yield from fault(ending, name, re.search(pattern, read(ending))[1], due)
+
+
 def faults():
     constants = localparams()
-    for faults_of in json_faults, vivado_faults, smtlib_faults:
+    for faults_of in json_faults, vivado_faults, smtlib_faults, model_faults:
         yield from faults_of(constants)
 
 

@@ -26,6 +26,8 @@ HEADERS = {
         r"define-fun hw_(\w+) .*#b(\d+)|define-(sort hw_\w) .* (\d+)\)\)|(rm) .*Mode (\w+)",
         "headers",
     ),
+    "_dpi_pkg.sv": (r"localparam .*?(\w+) = (.*?);", "headers"),
+    "_vhpi_pkg.vhd": (r"constant (\w+) : \w+ := (.*?)(?= & nul| fs)", "headers"),
 }
 READERS = {"headers": "iverilog", "ghdl": "ghdl"}
 NO_COMPILER = ["CC=none", "CXX=none"]  # where none is wanted: they take longest
@@ -76,7 +78,7 @@ def test_no_constant_can_be_changed_unseen(folder, ending):
     path = folder / f"hw{ending}"
     text = path.read_text()
     found = constants(text, pattern)
-    assert len(found) >= 4
+    assert len(found) >= 2
     options = NO_COMPILER[1:] if ending.endswith(".h") else NO_COMPILER
     for name, span in found:
         path.write_text(changed(text, span))
@@ -109,7 +111,7 @@ def test_every_constant_of_every_design_is_held(tmp_path, design):
 
 def test_the_table_of_dialects_is_whole(folder):
     """Files with constants that are in no list above would be held by nobody."""
-    others = {"hw_dpi_pkg.sv", "hw_vhpi_pkg.vhd", "widthwise_model.h", "widthwise_vpi.c"}
+    others = {"widthwise_model.h", "widthwise_vpi.c"}  # the same for all designs
     top = {p.name for p in folder.iterdir() if p.is_file()}
     plain = {"README.md", "Makefile", "widthwise_export.txt"}
     assert top - others - plain == {f"hw{ending}" for ending in HEADERS}
