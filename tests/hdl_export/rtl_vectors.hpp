@@ -45,6 +45,9 @@ Dut running_dut(const std::string& name, const widthwise::Unit& unit,
                 const std::vector<std::size_t>& blocks, Random& random,
                 widthwise::hdl::RtlOptions options = {});
 
+// Codes as the simulator's arrays hold them.
+std::vector<std::byte> packed(const std::vector<Code>& codes, const widthwise::Format& f);
+
 std::string hex(std::uint64_t x, int width);
 // Codes side by side, the first in the lowest bits.
 std::string bus_digits(const std::vector<Code>& codes, int width);

@@ -103,11 +103,8 @@ TEST_CASE("taps carry what the simulator's trace has at the stage of that name")
     for (std::size_t i = 0; i < taps.size(); ++i) {
       std::vector<std::vector<std::byte>> bytes;
       std::vector<CodeArray> operands;
-      for (std::size_t j = 0; j < op.s.arity(); ++j) {
-        bytes.emplace_back(8);
-        store_code<Code>(bytes.back().data(), item_bytes(op.s.operands[j].width()),
-                         tuples[d][i][j]);
-      }
+      for (std::size_t j = 0; j < op.s.arity(); ++j)
+        bytes.push_back(packed({tuples[d][i][j]}, op.s.operands[j]));
       for (std::size_t j = 0; j < op.s.arity(); ++j)
         operands.push_back({op.s.operands[j], bytes[j].data()});
       const auto& tap = taps[i];
