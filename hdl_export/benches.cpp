@@ -120,7 +120,6 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
     return fmt::format("bench/{}_{}", name, ending);
   };
   std::vector<File> files{
-      {"Makefile", filled("Makefile", {{"NAME", std::string(name)}})},
       {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl))},
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
   if (why_no_dpi_bench(rtl).empty())

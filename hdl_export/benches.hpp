@@ -9,7 +9,7 @@
 
 namespace widthwise::hdl {
 
-// What checks a unit in bench/, and the Makefile that runs it.
+// What checks a unit's RTL in bench/.
 std::vector<File> bench_files(const Design& design, std::string_view name, const DesignRtl& rtl);
 
 // What a bench has to know of a module's clock, for both languages: results are taken at once.

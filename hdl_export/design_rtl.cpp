@@ -18,7 +18,7 @@ void check_port(const Rounding& rm, const ExportOptions& options) {
         to_string(rm)));
 }
 
-DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOptions& options) {
+void check(const SingleOperation& s, const ExportOptions& options) {
   if (options.lanes != 0)
     throw std::invalid_argument(fmt::format(
         "lanes = {} of {}: an operation has none; leave lanes out", options.lanes, to_string(s)));
@@ -30,40 +30,43 @@ DesignRtl rtl_of(const SingleOperation& s, std::string_view name, const ExportOp
     throw std::invalid_argument(fmt::format(
         "accumulate of {}: an operation keeps no sum; take a unit, as mac(e5m10)", to_string(s)));
   check_port(s.rounding, options);
-  const auto read = s.read();
-  RtlOperation op{.operation = s.op, .operands = {read.begin(), read.end()}, .result = s.to};
-  if (!options.rounding_port) op.rounding = s.rounding;
-  op.tininess = s.tininess;
-  op.pipeline = options.pipeline;
-  op.generator = options.generator;
-  return {.files = rtl(op, name),
-          .ports = rtl_ports(op),
-          .random = random_ports(op),
-          .timing = rtl_timing(op),
-          .stages = rtl_stages(op),
-          .clocked = options.pipeline.has_value()};
 }
 
-DesignRtl rtl_of(const Unit& u, std::string_view name, const ExportOptions& options) {
+void check(const Unit& u, const ExportOptions& options) {
   check_port(u.out.rm, options);
   if (options.rounding_port && &result_round(u) != &u.out)
     throw std::invalid_argument(
         "rounding_port of a unit whose result is rounded again when a chain ends: a port is for "
         "`out`; leave rounding_port out");
-  RtlOptions taken;
-  taken.rounding_port = options.rounding_port;
-  taken.lanes = options.lanes;
-  taken.multiply = options.multiply;
-  taken.pipeline = options.pipeline;
-  taken.accumulate = options.accumulate;
-  taken.generator = options.generator;
-  return {.files = rtl(u, name, taken),
-          .ports = rtl_ports(u, taken),
-          .random = random_ports(u, taken),
-          .timing = rtl_timing(u, taken),
-          .stages = rtl_stages(u, taken),
+}
+
+RunningSum running(const SingleOperation&, const RtlOptions&) { return RunningSum::none; }
+RunningSum running(const Unit& u, const RtlOptions& options) {
+  return shape_of(u, options).running;
+}
+
+RtlOptions taken(const ExportOptions& options) {
+  RtlOptions all;
+  all.rounding_port = options.rounding_port;
+  all.lanes = options.lanes;
+  all.multiply = options.multiply;
+  all.pipeline = options.pipeline;
+  all.accumulate = options.accumulate;
+  all.generator = options.generator;
+  return all;
+}
+
+template <class D>
+DesignRtl rtl_of(const D& design, std::string_view name, const ExportOptions& asked) {
+  check(design, asked);
+  const RtlOptions options = taken(asked);
+  return {.files = rtl(design, name, options),
+          .ports = rtl_ports(design, options),
+          .random = random_ports(design, options),
+          .timing = rtl_timing(design, options),
+          .stages = rtl_stages(design, options),
           .clocked = options.pipeline || options.accumulate,
-          .running = shape_of(u, taken).running,
+          .running = running(design, options),
           .multiply = options.multiply};
 }
 

@@ -9,6 +9,8 @@
 
 #include "benches.hpp"
 #include "design_rtl.hpp"
+#include "folder_templates.hpp"
+#include "header_checks.hpp"
 #include "model_files.hpp"
 #include "readme.hpp"
 #include "vectors.hpp"
@@ -76,6 +78,8 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});
   for (const File& file : model_files()) files.push_back(file);
   for (const auto& path : options.libraries) files.push_back({path.filename(), contents(path)});
+  for (File& file : header_checks(table)) files.push_back(std::move(file));
+  files.push_back({"Makefile", filled("Makefile", {{"NAME", std::string(name)}})});
   files.push_back({"README.md", readme(design, table, built.rtl, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});

@@ -71,9 +71,9 @@ void add_compensated(const Unit& u, const Steps& products, const Steps& ends, Po
 
 }  // namespace
 
-std::vector<RandomPort> random_ports(const RtlOperation& op) {
-  if (!op.rounding || !op.rounding->stochastic()) return {};
-  return {{"random", Slot::out, op.rounding->random_bits, {0}}};
+std::vector<RandomPort> random_ports(const SingleOperation& s, const RtlOptions& options) {
+  if (options.rounding_port || !s.rounding.stochastic()) return {};
+  return {{"random", Slot::out, s.rounding.random_bits, {0}}};
 }
 
 std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {

@@ -106,12 +106,14 @@ std::string files(std::string_view name, bool rtl) {
       row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
           "of Vitis HLS, Vivado's operator and SMT-LIB") +
       row(fmt::format("{0}_dpi_pkg.sv {0}_vhpi_pkg.vhd widthwise_vpi.c widthwise_model.h", name),
-          "the golden model's calls through DPI-C, VHPIDIRECT, VPI and from C");
-  if (!rtl) return text;
-  return text + row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
-         row(fmt::format("vectors/{}.hex", name),
-             "operands, directed and random, and what comes of them") +
-         row("bench/ Makefile", "what checks the RTL");
+          "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
+          "libwidthwise_model.so, which an export has in it with `model=True` (`--model`)");
+  if (rtl)
+    text += row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
+            row(fmt::format("vectors/{}.hex", name),
+                "operands, directed and random, and what comes of them");
+  return text + row("bench/ Makefile",
+                    rtl ? "what checks the RTL and the headers" : "what checks the headers");
 }
 
 // What a reader may take it for (docs/semantics.md, T7 and D9).
@@ -180,6 +182,11 @@ std::string registers(const DesignRtl& rtl) {
       parameters);
 }
 
+constexpr std::string_view header_targets =
+    R"(| `ghdl` | the VHDL packages, as VHDL-93 and VHDL-2008, and each constant in them |
+| `headers` | each constant of the other headers, read by Icarus Verilog, a C and a C++ compiler and Python |
+)";
+
 constexpr std::string_view how_to_check = R"(
 `make` checks it with those of these that are installed, and says which are not; each is a target,
 too:
@@ -190,9 +197,11 @@ too:
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
 | `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
-| `ghdl` | the VHDL packages, as VHDL-93 and VHDL-2008 |
-
+{2}
 Area: not known yet; `make yosys` writes it here.
+
+Each constant of each header is held to its value, by `bench/{0}_headers.*`, of which the benches
+for Verilog and DPI-C have theirs in them: a number that was changed fails them by its name.
 
 A bench stops after 20 errors, and its last line is `N vectors, 0 errors` if there is none. It fails
 on a missing or short file, on one without vectors, on another unit's (`MODEL_HASH`), and where
@@ -207,7 +216,11 @@ with Vivado or Quartus. Verilator before version 5 cannot run the benches.
 
 std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
                      const std::string& reason) {
-  if (!rtl) return fmt::format("There is none: {}.\n", reason);
+  if (!rtl)
+    return fmt::format(
+        "There is none: {}.\n\n`make` checks the headers:\n\n| target | what it does "
+        "|\n|---|---|\n{}",
+        reason, header_targets);
   const std::string no_dpi = why_no_dpi_bench(*rtl);
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
   const std::string product =
@@ -218,7 +231,7 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
           : "\nA running sum: its blocks come one after the other, every II clocks. In the vectors "
             "a line\nis a block, and the result of one that is not a sum's last is 0.\n";
   return port_table(*rtl) + product + registers(*rtl) + sums +
-         fmt::format(fmt::runtime(how_to_check), name, dpi);
+         fmt::format(fmt::runtime(how_to_check), name, dpi, header_targets);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::vector<std::string> pipeline_stages(const TopModule& top);
 Timing timing(const TopModule& top);
 
 // The ports of what rtl() makes.
-std::vector<Port> rtl_ports(const RtlOperation& operation);
+std::vector<Port> rtl_ports(const SingleOperation& operation, const RtlOptions& options);
 std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
 
 }  // namespace widthwise::hdl

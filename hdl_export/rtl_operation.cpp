@@ -13,43 +13,38 @@ namespace {
 
 const std::vector<std::string> operand_names{"a", "b", "c"};
 
-void check(const RtlOperation& op) {
-  const auto wanted = static_cast<std::size_t>(arity(op.operation));
-  if (op.operands.size() != wanted)
-    throw std::invalid_argument(fmt::format("rtl: {} takes {} operands, {} formats were given",
-                                            to_string(op.operation), wanted, op.operands.size()));
-  for (const Format& f : op.operands) widthwise::check(f);
-  widthwise::check(op.result);
-  if (op.generator && !(op.rounding && op.rounding->stochastic()))
+void check(const SingleOperation& s, const RtlOptions& options) {
+  widthwise::check(s);
+  if (options.generator && (options.rounding_port || !s.rounding.stochastic()))
     throw std::invalid_argument(
         fmt::format("rtl: generator is set and the rounding is {}; leave it out, or round by sr",
-                    op.rounding ? to_string(*op.rounding) : "a port"));
-  switch (op.operation) {
+                    options.rounding_port ? "a port" : to_string(s.rounding)));
+  switch (s.op) {
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
     case Operation::fma:
     case Operation::convert: return;
     default:
-      throw std::invalid_argument(
-          fmt::format("rtl: {} is not built; add, subtract, multiply, fma and convert are",
-                      to_string(op.operation)));
+      throw std::invalid_argument(fmt::format(
+          "rtl: {} is not built; add, subtract, multiply, fma and convert are", to_string(s.op)));
   }
 }
 
 // Writes an operation's body.
 class Body {
  public:
-  Body(const RtlOperation& op, Netlist& out) : op_(op), out_(out), stages_(out, op.tininess) {}
+  Body(const SingleOperation& s, const RtlOptions& options, Netlist& out)
+      : s_(s), options_(options), out_(out), stages_(out, s.tininess) {}
 
   void write() {
-    if (op_.generator) generate_words(out_, random_ports(op_));
+    if (options_.generator) generate_words(out_, random_ports(s_, options_));
     out_.stage("unpack");
     std::vector<Term> x;
-    for (std::size_t i = 0; i < op_.operands.size(); ++i) {
-      const bool negate = op_.operation == Operation::subtract && i == 1;
+    for (std::size_t i = 0; i < s_.arity(); ++i) {
+      const bool negate = s_.op == Operation::subtract && i == 1;
       x.push_back(
-          stages_.unpack(operand_names[i], operand_names[i], {.fmt = op_.operands[i]}, 1, negate));
+          stages_.unpack(operand_names[i], operand_names[i], {.fmt = s_.operands[i]}, 1, negate));
       raise(operand_names[i] + "_signaling");
     }
     deliver(exact(x));
@@ -57,7 +52,7 @@ class Body {
 
  private:
   Term exact(const std::vector<Term>& x) {
-    switch (op_.operation) {
+    switch (s_.op) {
       case Operation::multiply: return product("exact", x[0], x[1]);
       case Operation::fma: return sum(product("product", x[0], x[1]), x[2]);
       case Operation::convert: return x[0];
@@ -73,70 +68,80 @@ class Body {
     out_.stage("exact_align");
     raise("exact_created");
     mixed_ = "exact_mixed";
-    const Round round{.fmt = op_.result, .rm = op_.rounding.value_or(Rounding{})};
+    const Round round{.fmt = s_.to, .rm = rounding()};
     const Grid grid = grid_of_two(x, y, reach_of(round));
     return stages_.sum("exact", stages_.joined("terms", x, y), 1, grid, {.staged = true});
   }
   void deliver(const Term& t) {
     out_.stage("normalise");
-    const Rounding rm = op_.rounding.value_or(Rounding{});
-    if (op_.rounding) out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
-    const Bus random = random_bits() ? Bus{"random", random_bits()} : Bus{"1'b0", 1};
+    const Rounding rm = rounding();
+    if (!options_.rounding_port)
+      out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
+    const Bus random = rm.random_bits ? Bus{"random", rm.random_bits} : Bus{"1'b0", 1};
     stages_.deliver(
-        "out", t, {.fmt = op_.result, .rm = rm},
+        "out", t, {.fmt = s_.to, .rm = rm},
         {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
     out_.stage("result");
     out_.assign("y", "out_code");
     out_.assign("flags", "out_flags");
   }
 
-  int random_bits() const { return op_.rounding ? op_.rounding->random_bits : 0; }
+  // A port's modes take no random bits.
+  Rounding rounding() const { return options_.rounding_port ? Rounding{} : s_.rounding; }
   void raise(const std::string& when) { invalid_ += (invalid_.empty() ? "" : " | ") + when; }
 
-  const RtlOperation& op_;
+  const SingleOperation& s_;
+  const RtlOptions& options_;
   Netlist& out_;
   Stages stages_;
   std::string invalid_, mixed_ = "1'b0";
 };
 
-TopModule top_module(const RtlOperation& op, std::string_view name) {
-  check(op);
-  TopModule top{
-      .name = name, .comment = {}, .ports = rtl_ports(op), .body = {}, .pipeline = op.pipeline};
+TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::string_view name) {
+  check(s, options);
+  TopModule top{.name = name,
+                .comment = {},
+                .ports = rtl_ports(s, options),
+                .body = {},
+                .pipeline = options.pipeline};
   std::string formats;
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    formats += fmt::format("{} {}, ", operand_names[i], to_string(op.operands[i]));
+  for (std::size_t i = 0; i < s.arity(); ++i)
+    formats += fmt::format("{} {}, ", operand_names[i], to_string(s.operands[i]));
   top.comment = {
-      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(op.operation),
-                  formats, to_string(op.result),
-                  op.rounding ? to_string(*op.rounding) : "by port rm", to_string(op.tininess)),
+      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(s.op), formats,
+                  to_string(s.to), options.rounding_port ? "by port rm" : to_string(s.rounding),
+                  to_string(s.tininess)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
-  top.body = [&](Netlist& out) { Body(op, out).write(); };
+  top.body = [&](Netlist& out) { Body(s, options, out).write(); };
   return top;
 }
 
 }  // namespace
 
-std::vector<Port> rtl_ports(const RtlOperation& op) {
+std::vector<Port> rtl_ports(const SingleOperation& s, const RtlOptions& options) {
   std::vector<Port> all;
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    all.push_back({"input ", {operand_names[i], op.operands[i].width()}});
-  if (!op.rounding) all.push_back({"input ", {"rm", 4}});
-  for (Port& port : random_inputs(random_ports(op), op.generator)) all.push_back(std::move(port));
-  all.push_back({"output", {"y", op.result.width()}});
+  for (std::size_t i = 0; i < s.arity(); ++i)
+    all.push_back({"input ", {operand_names[i], s.operands[i].width()}});
+  if (options.rounding_port) all.push_back({"input ", {"rm", 4}});
+  for (Port& port : random_inputs(random_ports(s, options), options.generator))
+    all.push_back(std::move(port));
+  all.push_back({"output", {"y", s.to.width()}});
   all.push_back({"output", {"flags", 5}});
   return all;
 }
 
-std::vector<RtlFile> rtl(const RtlOperation& op, std::string_view name) {
+std::vector<RtlFile> rtl(const SingleOperation& s, std::string_view name,
+                         const RtlOptions& options) {
   check_identifier(name);
-  return rtl_files(top_module(op, name));
+  return rtl_files(top_module(s, options, name));
 }
 
-std::vector<std::string> rtl_stages(const RtlOperation& op) {
-  return pipeline_stages(top_module(op, "stages"));
+std::vector<std::string> rtl_stages(const SingleOperation& s, const RtlOptions& options) {
+  return pipeline_stages(top_module(s, options, "stages"));
 }
 
-Timing rtl_timing(const RtlOperation& op) { return timing(top_module(op, "timing")); }
+Timing rtl_timing(const SingleOperation& s, const RtlOptions& options) {
+  return timing(top_module(s, options, "timing"));
+}
 
 }  // namespace widthwise::hdl

@@ -16,6 +16,7 @@ module @NAME@_bench;
   reg clk, rst, in_valid;
   wire in_ready@ALWAYS@, out_valid@ALWAYS@;
   @NAME@ dut (@CLOCKING@@PORTS@);
+  @NAME@_headers headers ();
 
   reg [@LINE_WIDTH@-1:0] check, said_check;
   reg [67:0] said_hash;  // a digit more than there is
@@ -113,6 +114,7 @@ module @NAME@_bench;
     reset;
     if (errors == 0) run_vectors;
     if (errors == 0) judge_file;
+    errors = errors + headers.errors;
     $display("%0d vectors, %0d errors", vectors, errors);
     if (errors != 0) $stop;
   end

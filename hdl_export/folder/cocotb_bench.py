@@ -5,18 +5,13 @@ Run it in the exported folder: the last line is "N vectors, 0 errors" if all is 
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import cocotb
 from cocotb.triggers import Timer
 
 RESULTS = ("y", "flags")
-
-
-def header(text):
-    """The integer constants of NAME.vh that a bench asks for."""
-    found = re.findall(r"(LATENCY|II|MODEL_HASH) = (64'h)?([0-9a-f]+);", text)
-    return {name: int(digits, 16 if sized else 10) for name, sized, digits in found}
 
 
 def check_of(lines):
@@ -59,9 +54,14 @@ def wanted(dut, vector, clocked):
 
 @cocotb.test()
 async def all_vectors(dut):
-    unit = header(Path("@NAME@.vh").read_text())
+    headers = import_module("@NAME@_headers")
+    unit = headers.localparams()
     vectors = read_vectors(Path("vectors/@NAME@.hex").read_text(), unit)
-    errors, latency, interval = 0, unit["LATENCY"], unit.get("II", 1)
+    latency, interval = unit["LATENCY"], unit.get("II", 1)
+    wrong = list(headers.faults())
+    for text in wrong:
+        dut._log.error(text)
+    errors = len(wrong)
     clocked = hasattr(dut, "clk")
     if clocked:
         await drive(dut, clk=0, rst=1, in_valid=0, out_ready=1)

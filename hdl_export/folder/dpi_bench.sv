@@ -17,6 +17,7 @@ module @NAME@_dpi_bench;
 @WIRES@  bit clk, rst, in_valid;
   wire in_ready@ALWAYS@, out_valid@ALWAYS@;
   @NAME@ dut (@CLOCKING@@PORTS@);
+  @NAME@_packages packages ();
 
   chandle model;
   int checks = 1000000, vectors = 0, differ = 0, errors = 0;
@@ -85,8 +86,8 @@ module @NAME@_dpi_bench;
   initial begin
     void'($value$plusargs("checks=%d", checks));
     with_model = !$test$plusargs("no_model");
-    model = model_open(SPEC);
-    if (model_hash(model) != MODEL_HASH) $fatal(1, "the golden model is another unit's");
+    model = model_open(@NAME@_dpi_pkg::SPEC);
+    if (model_hash(model) != @NAME@_dpi_pkg::MODEL_HASH) $fatal(1, "the golden model is another unit's");
     rst = 1;
     #1 clock();
     rst = 0;
@@ -98,6 +99,7 @@ module @NAME@_dpi_bench;
       errors = with_model ? differ : 0;
     end
     model_close(model);
+    errors += packages.errors;
     $display("%0d vectors, %0d errors", vectors, errors);
     if (errors != 0) $fatal(1, "the unit is not what the model says");
   end

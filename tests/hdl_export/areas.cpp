@@ -17,7 +17,6 @@ namespace {
 
 using widthwise::hdl::rtl;
 using widthwise::hdl::RtlFile;
-using widthwise::hdl::RtlOperation;
 
 constexpr std::string_view formats[] = {"e4m3fn",   "e5m2",     "e4m3fnuz", "e2m1fn",
                                         "bfloat16", "binary16", "binary32", "e6m9",
@@ -96,12 +95,10 @@ std::vector<RtlFile> row_files(const std::string& row) {
   std::istringstream words(row);
   std::string what, format, arrow, result;
   words >> what >> format >> arrow >> result;
-  const widthwise::Operation o = widthwise::parse_operation(what);
-  const auto operands = static_cast<std::size_t>(widthwise::arity(o));
-  return rtl(RtlOperation{.operation = o,
-                          .operands = {operands, widthwise::parse_format(format)},
-                          .result = widthwise::parse_format(result.empty() ? format : result)},
-             "dut");
+  widthwise::SingleOperation s{widthwise::parse_operation(what), {}, {}};
+  s.operands.fill(widthwise::parse_format(format));
+  s.to = result.empty() ? s.operands[0] : widthwise::parse_format(result);
+  return rtl(s, "dut", {.rounding_port = true});
 }
 
 std::map<std::string, Area> areas_of(const std::string& page) {

@@ -87,7 +87,7 @@ std::vector<Dut> small_duts() {
   std::vector<Dut> duts;
   for (const char* text : small_operations) {
     const auto op = operation(text);
-    duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.operands)));
+    duts.push_back(dut(fmt::format("small{}", duts.size()), op, every_tuple(op.s.read())));
   }
   return duts;
 }
@@ -98,7 +98,7 @@ std::vector<Dut> fma_duts(int count) {
   for (const char* f : small_fma_formats) {
     const auto op = operation(fmt::format("fma {0} {0} {0} -> {0}", f));
     duts.push_back(
-        dut(fmt::format("fma{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
+        dut(fmt::format("fma{}", duts.size()), op, aimed_tuples(op.s.read(), count, random)));
   }
   return duts;
 }
@@ -109,7 +109,7 @@ std::vector<Dut> wide_duts(int count) {
   for (const std::string& text : wide_operations()) {
     const auto op = operation(text);
     duts.push_back(
-        dut(fmt::format("wide{}", duts.size()), op, aimed_tuples(op.operands, count, random)));
+        dut(fmt::format("wide{}", duts.size()), op, aimed_tuples(op.s.read(), count, random)));
   }
   return duts;
 }

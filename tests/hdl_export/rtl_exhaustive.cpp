@@ -14,8 +14,8 @@ namespace {
 using widthwise::Elementwise;
 using widthwise::Rounding;
 using widthwise::RoundingMode;
+using widthwise::SingleOperation;
 using widthwise::hdl::RtlFile;
-using widthwise::hdl::RtlOperation;
 
 // Reads for every mode and every a the results of all b and c, then their flags, a byte each.
 constexpr const char* bench = R"(#include <cstdio>
@@ -47,12 +47,12 @@ int main() {{
 }}
 )";
 
-void build(const Scratch& folder, const RtlOperation& op, std::span<const RtlFile> files) {
+void build(const Scratch& folder, const SingleOperation& s, std::span<const RtlFile> files) {
   std::string modes;
   for (const std::uint64_t code : rm_codes) modes += fmt::format("{}, ", code);
   for (const RtlFile& file : files) write(folder / file.name, file.text);
-  write(folder / "main.cpp", fmt::format(bench, modes, 1 << op.operands[0].width(),
-                                         1 << op.operands[1].width(), 1 << op.operands[2].width()));
+  write(folder / "main.cpp", fmt::format(bench, modes, 1 << s.operands[0].width(),
+                                         1 << s.operands[1].width(), 1 << s.operands[2].width()));
   const Ran built = run(folder.path(),
                         "verilator --cc --exe --build -O3 -Wno-lint -Wno-style --top-module dut "
                         "-CFLAGS -O2 -MAKEFLAGS 'OPT_FAST=-O2' -y . dut.v main.cpp "
@@ -63,9 +63,9 @@ void build(const Scratch& folder, const RtlOperation& op, std::span<const RtlFil
 
 // Codes of b and c, all pairs of them, and of one a at a time.
 struct Operands {
-  explicit Operands(const RtlOperation& op)
-      : cs(std::size_t{1} << op.operands[2].width()),
-        count(cs << op.operands[1].width()),
+  explicit Operands(const SingleOperation& s)
+      : cs(std::size_t{1} << s.operands[2].width()),
+        count(cs << s.operands[1].width()),
         a(count),
         b(count),
         c(count) {
@@ -78,15 +78,14 @@ struct Operands {
   std::vector<std::uint8_t> a, b, c;
 };
 
-void say_all(const RtlOperation& op, std::FILE* to) {
-  Operands x(op);
+void say_all(const SingleOperation& s, std::FILE* to) {
+  Operands x(s);
   std::vector<std::uint8_t> y(x.count), flags(x.count);
   const std::array<const void*, 3> at{x.a.data(), x.b.data(), x.c.data()};
-  const std::size_t as = std::size_t{1} << op.operands[0].width();
+  const std::size_t as = std::size_t{1} << s.operands[0].width();
   for (int mode = 0; mode < widthwise::deterministic_modes; ++mode) {
-    const Elementwise say(op.operation, op.result,
-                          {Rounding{static_cast<RoundingMode>(mode)}, op.tininess}, op.operands,
-                          true, as * x.count);
+    const Elementwise say(s.op, s.to, {Rounding{static_cast<RoundingMode>(mode)}, s.tininess},
+                          s.read(), true, as * x.count);
     for (std::size_t a = 0; a < as; ++a) {
       x.a.assign(x.count, static_cast<std::uint8_t>(a));
       say.run(at, x.count, y.data(), flags.data());
@@ -98,13 +97,13 @@ void say_all(const RtlOperation& op, std::FILE* to) {
 
 }  // namespace
 
-Verdict on_every_triple(const RtlOperation& op, std::span<const RtlFile> files, bool tell) {
+Verdict on_every_triple(const SingleOperation& s, std::span<const RtlFile> files, bool tell) {
   const Scratch folder;
-  build(folder, op, files);
+  build(folder, s, files);
   std::FILE* pipe =
       popen(fmt::format("cd {} && obj_dir/Vdut > said", folder.path().string()).c_str(), "w");
   REQUIRE(pipe);
-  say_all(op, pipe);
+  say_all(s, pipe);
   CHECK(pclose(pipe) == 0);
   return read_verdicts(read(folder / "said"), tell)["dut"];
 }

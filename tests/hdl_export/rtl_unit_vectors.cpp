@@ -1,21 +1,13 @@
 #include <algorithm>
 
+#include "rtl_random_inputs.hpp"
 #include "rtl_vectors.hpp"
-#include "widthwise/random.hpp"
 #include "widthwise/sim/dot.hpp"
 
 namespace tests {
 namespace {
 
 using namespace widthwise;
-
-std::vector<std::byte> packed(const std::vector<Code>& codes, const Format& f) {
-  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
-  std::vector<std::byte> bytes(codes.size() * item);
-  for (std::size_t i = 0; i < codes.size(); ++i)
-    store_code<Code>(&bytes[i * item], static_cast<int>(item), codes[i]);
-  return bytes;
-}
 
 // One set of operands of a block.
 struct Operands {
@@ -92,51 +84,6 @@ bool two_kinds_of_c(const Unit& u, const hdl::RtlOptions& options) {
   return u.lanes != 0 && options.lanes == 0 && u.chain == Chain{} &&
          u.c != Operand{.fmt = u.out.fmt};
 }
-
-// What a unit takes for its stochastic roundings: words that the simulator's generator makes, or
-// what that makes them from.
-class RandomInputs {
- public:
-  RandomInputs(const Unit& u, const hdl::RtlOptions& options)
-      : at_once_(u.lanes == 0),
-        generator_(options.generator),
-        ports_(hdl::random_ports(u, options)) {
-    const bool block = options.lanes == 0 && u.chain == Chain{};
-    has_step_ = std::ranges::any_of(
-        ports_, [&](const auto& port) { return block || (options.accumulate && moves(port)); });
-  }
-
-  std::vector<Field> fields() const {
-    std::vector<Field> all;
-    if (generator_) all = {{"seed", 64}, {"index", 64}};
-    if (generator_ && has_step_) all.push_back({"step", 32});
-    if (generator_) return all;
-    for (const hdl::RandomPort& port : ports_)
-      all.push_back({port.name, port.bits * static_cast<int>(port.steps.size())});
-    return all;
-  }
-
-  // Of a block whose first lane is at `first` along k.
-  std::string values(std::uint64_t seed, std::uint64_t index, std::uint64_t first) const {
-    if (generator_) return hex(seed, 64) + hex(index, 64) + (has_step_ ? hex(first, 32) : "");
-    std::string line;
-    for (const hdl::RandomPort& port : ports_) {
-      std::vector<Code> words;
-      for (const std::int64_t step : port.steps)
-        words.emplace_back(
-            random_bits(port.bits, {seed, index}, port.slot,
-                        static_cast<std::uint64_t>(step) + (moves(port) ? first : 0)));
-      line += bus_digits(words, port.bits);
-    }
-    return line;
-  }
-
- private:
-  bool moves(const hdl::RandomPort& port) const { return !at_once_ || port.slot == Slot::product; }
-
-  bool at_once_, generator_, has_step_ = false;
-  std::vector<hdl::RandomPort> ports_;
-};
 
 }  // namespace
 

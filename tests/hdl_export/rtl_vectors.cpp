@@ -7,7 +7,7 @@
 #include <deque>
 #include <sstream>
 
-#include "widthwise/random.hpp"
+#include "rtl_random_inputs.hpp"
 #include "widthwise/sim/operation_text.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
@@ -19,15 +19,62 @@ using namespace widthwise;
 
 Code mask(int width) { return ones<Code>(width); }
 
-std::vector<std::byte> bytes_of(const Tuples& tuples, std::size_t operand, const Format& f) {
-  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
-  std::vector<std::byte> bytes(tuples.size() * item);
-  for (std::size_t i = 0; i < tuples.size(); ++i)
-    store_code<Code>(&bytes[i * item], static_cast<int>(item), tuples[i][operand]);
-  return bytes;
+// Each operand's codes, as the simulator takes them.
+class Columns {
+ public:
+  Columns(const SingleOperation& s, const Tuples& tuples) : formats_(s.read()) {
+    for (std::size_t i = 0; i < formats_.size(); ++i) {
+      std::vector<Code> codes;
+      for (const auto& tuple : tuples) codes.push_back(tuple[i]);
+      bytes_.push_back(packed(codes, formats_[i]));
+    }
+  }
+
+  std::vector<CodeArray> arrays() const {
+    std::vector<CodeArray> all;
+    for (std::size_t i = 0; i < formats_.size(); ++i)
+      all.push_back({formats_[i], bytes_[i].data()});
+    return all;
+  }
+  std::string values(std::size_t tuple) const {
+    std::string line;
+    for (std::size_t i = 0; i < formats_.size(); ++i) {
+      const int width = formats_[i].width();
+      line += digits(&bytes_[i][tuple * static_cast<std::size_t>(item_bytes(width))], width);
+    }
+    return line;
+  }
+
+ private:
+  std::span<const Format> formats_;
+  std::vector<std::vector<std::byte>> bytes_;
+};
+
+std::vector<Rounding> modes(const TestedOperation& op) {
+  if (!op.options.rounding_port) return {op.s.rounding};
+  std::vector<Rounding> all;
+  for (int i = 0; i < deterministic_modes; ++i) all.emplace_back(static_cast<RoundingMode>(i));
+  return all;
+}
+
+std::vector<Field> inputs(const TestedOperation& op) {
+  std::vector<Field> all;
+  for (std::size_t i = 0; i < op.s.arity(); ++i)
+    all.push_back({std::string(1, "abc"[i]), op.s.operands[i].width()});
+  if (op.options.rounding_port) all.push_back({"rm", 4});
+  for (const Field& f : RandomInputs(op.s, op.options).fields()) all.push_back(f);
+  return all;
 }
 
 }  // namespace
+
+std::vector<std::byte> packed(const std::vector<Code>& codes, const Format& f) {
+  const auto item = static_cast<std::size_t>(item_bytes(f.width()));
+  std::vector<std::byte> bytes(codes.size() * item);
+  for (std::size_t i = 0; i < codes.size(); ++i)
+    store_code<Code>(&bytes[i * item], static_cast<int>(item), codes[i]);
+  return bytes;
+}
 
 Code random_code(const Format& f, Random& random) {
   Code code;
@@ -80,23 +127,31 @@ std::string bus_digits(const std::vector<Code>& codes, int width) {
   return digits(bytes.data(), static_cast<int>(bits));
 }
 
-hdl::RtlOperation operation(std::string_view text) {
+TestedOperation operation(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::string word;
   words >> word;
-  hdl::RtlOperation op{.operation = parse_operation(word), .operands = {}, .result = {}};
-  while (words >> word && word != "->") op.operands.push_back(parse_format(word));
+  TestedOperation op{.s = {.op = parse_operation(word), .operands = {}, .to = {}},
+                     .options = {.rounding_port = true}};
+  for (std::size_t i = 0; words >> word && word != "->"; ++i)
+    op.s.operands.at(i) = parse_format(word);
   words >> word;
-  op.result = parse_format(word);
+  op.s.to = parse_format(word);
   while (words >> word)
-    if (word.starts_with("tininess="))
-      op.tininess = parse_tininess(word.substr(9));
-    else
-      op.rounding = parse_rounding(word);
+    if (word.starts_with("tininess=")) {
+      op.s.tininess = parse_tininess(word.substr(9));
+    } else {
+      op.s.rounding = parse_rounding(word);
+      op.options.rounding_port = false;
+    }
   return op;
 }
 
-Tuples every_tuple(const std::vector<Format>& formats) {
+std::vector<hdl::RtlFile> rtl(const TestedOperation& op, std::string_view name) {
+  return hdl::rtl(op.s, name, op.options);
+}
+
+Tuples every_tuple(std::span<const Format> formats) {
   Tuples all{{}};
   for (const Format& f : formats) {
     Tuples longer;
@@ -110,7 +165,7 @@ Tuples every_tuple(const std::vector<Format>& formats) {
   return all;
 }
 
-Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& random) {
+Tuples aimed_tuples(std::span<const Format> formats, int count, Random& random) {
   std::vector<std::vector<Code>> all_named;
   for (const Format& f : formats) all_named.push_back(named(f));
   Tuples all{{}};
@@ -137,52 +192,27 @@ Tuples aimed_tuples(const std::vector<Format>& formats, int count, Random& rando
   return all;
 }
 
-Dut dut(const std::string& name, const hdl::RtlOperation& op, const Tuples& tuples) {
+Dut dut(const std::string& name, const TestedOperation& op, const Tuples& tuples) {
   Dut d{.name = name,
-        .files = hdl::rtl(op, name),
-        .inputs = {},
-        .outputs = {},
+        .files = rtl(op, name),
+        .inputs = inputs(op),
+        .outputs = {{"y", op.s.to.width()}, {"flags", 5}},
         .vectors = {},
         .taps = {}};
-  std::vector<std::vector<std::byte>> data;
-  std::vector<CodeArray> operands;
-  for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    d.inputs.push_back({std::string(1, "abc"[i]), op.operands[i].width()});
-    data.push_back(bytes_of(tuples, i, op.operands[i]));
-  }
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    operands.push_back({op.operands[i], data[i].data()});
-  const int k = op.rounding ? op.rounding->random_bits : 0;
-  if (!op.rounding) d.inputs.push_back({"rm", 4});
-  if (op.generator)
-    for (const char* port : {"seed", "index"}) d.inputs.push_back({port, 64});
-  else if (k > 0)
-    d.inputs.push_back({"random", k});
-  d.outputs = {{"y", op.result.width()}, {"flags", 5}};
-
-  std::vector<Rounding> modes;
-  if (op.rounding)
-    modes = {*op.rounding};
-  else
-    for (int i = 0; i < deterministic_modes; ++i) modes.emplace_back(static_cast<RoundingMode>(i));
-  const auto item = static_cast<std::size_t>(item_bytes(op.result.width()));
+  const Columns operands(op.s, tuples);
+  const RandomInputs random_inputs(op.s, op.options);
+  const auto item = static_cast<std::size_t>(item_bytes(op.s.to.width()));
   std::vector<std::byte> result(tuples.size() * item);
   std::vector<std::uint8_t> flags(tuples.size());
   const std::uint64_t seed = 7;
-  for (const Rounding& mode : modes) {
-    elementwise(op.operation, op.result, {mode, op.tininess}, operands, tuples.size(),
+  for (const Rounding& mode : modes(op)) {
+    elementwise(op.s.op, op.s.to, {mode, op.s.tininess}, operands.arrays(), tuples.size(),
                 result.data(), flags.data(), {seed, 0});
     for (std::size_t i = 0; i < tuples.size(); ++i) {
-      std::string line;
-      for (std::size_t j = 0; j < operands.size(); ++j)
-        line += digits(&data[j][i * data[j].size() / tuples.size()], operands[j].format.width());
-      if (!op.rounding) line += hex(rm_codes[static_cast<int>(mode.mode)], 4);
-      if (op.generator)
-        line += hex(seed, 64) + hex(i, 64);
-      else if (k > 0)
-        line += hex(random_bits(k, {seed, i}, Slot::out, 0), k);
-      line += digits(&result[i * item], op.result.width()) + hex(flags[i], 5);
-      d.vectors.push_back(std::move(line));
+      std::string line = operands.values(i);
+      if (op.options.rounding_port) line += hex(rm_codes[static_cast<int>(mode.mode)], 4);
+      line += random_inputs.values(seed, i, 0);
+      d.vectors.push_back(line + digits(&result[i * item], op.s.to.width()) + hex(flags[i], 5));
     }
   }
   return d;

@@ -21,11 +21,7 @@ void check_area(const std::string& what, const Area& area, long lut4) {
 // To nearest even, flags not looked at.
 Area multiplier(const char* format) {
   const widthwise::Format f = widthwise::parse_format(format);
-  auto files = rtl(widthwise::hdl::RtlOperation{.operation = widthwise::Operation::multiply,
-                                                .operands = {f, f},
-                                                .result = f,
-                                                .rounding = widthwise::RoundingMode::rne},
-                   "dut");
+  auto files = rtl(widthwise::SingleOperation{widthwise::Operation::multiply, {f, f}, f}, "dut");
   files.push_back({"top.v", fmt::format("module top(input [{0}:0] a, b, output [{0}:0] y);\n"
                                         "  dut d (.a(a), .b(b), .y(y), .flags());\nendmodule\n",
                                         f.width() - 1)});

@@ -14,11 +14,10 @@ using widthwise::hdl::Timing;
 namespace {
 
 // A register behind every stage.
-Dut pipelined(const std::string& name, widthwise::hdl::RtlOperation op, std::size_t count,
-              Random& random) {
-  op.pipeline = rtl_stages(op);
-  Dut d = thinned(dut(name, op, aimed_tuples(op.operands, 200, random)), count);
-  d.timing = rtl_timing(op);
+Dut pipelined(const std::string& name, TestedOperation op, std::size_t count, Random& random) {
+  op.options.pipeline = rtl_stages(op.s, op.options);
+  Dut d = thinned(dut(name, op, aimed_tuples(op.s.read(), 200, random)), count);
+  d.timing = rtl_timing(op.s, op.options);
   return d;
 }
 
@@ -57,9 +56,9 @@ TEST_CASE("every choice of registers gives the same results, in their order and 
   if (!have("iverilog")) return;
   Random random(12);
   auto op = operation("add e4m3fn e4m3fn -> e4m3fn");
-  op.pipeline.emplace();
-  const Dut d = thinned(dut("sum", op, aimed_tuples(op.operands, 200, random)), 60);
-  check_all(HdlSimulator::icarus, every_choice(d, rtl_stages(op)));
+  op.options.pipeline.emplace();
+  const Dut d = thinned(dut("sum", op, aimed_tuples(op.s.read(), 200, random)), 60);
+  check_all(HdlSimulator::icarus, every_choice(d, rtl_stages(op.s, op.options)));
 }
 
 namespace {
@@ -110,15 +109,15 @@ TEST_CASE("a delay line that is one short fails, whatever passes through it") {
 
 TEST_CASE("a pipeline of a stage that is not there is refused") {
   auto op = operation("multiply e4m3fn e4m3fn -> e4m3fn rne");
-  op.pipeline = {"product"};
+  op.options.pipeline = {"product"};
   CHECK_THROWS_WITH_AS(rtl(op, "dut"),
                        "rtl: pipeline names product, and dut has no such stage; it has unpack, "
                        "exact, normalise, denormalise, round, pack",
                        std::invalid_argument);
-  op.pipeline = {"exact", "round", "round"};
-  CHECK(rtl_timing(op) == Timing{3, 0});
-  op.pipeline.reset();
-  CHECK(rtl_timing(op) == Timing{0, 0});
+  op.options.pipeline = {"exact", "round", "round"};
+  CHECK(rtl_timing(op.s, op.options) == Timing{3, 0});
+  op.options.pipeline.reset();
+  CHECK(rtl_timing(op.s, op.options) == Timing{0, 0});
 }
 
 namespace {
@@ -218,9 +217,9 @@ TEST_CASE("a module that makes its random words makes the simulator's") {
   for (const char* text : {"add e8m7 e8m7 -> e8m7 sr8", "convert e8m23 -> e5m2 sr17:even",
                            "multiply e5m10 e5m10 -> e5m4 sr33:half"}) {
     auto op = operation(text);
-    op.generator = true;
+    op.options.generator = true;
     duts.push_back(thinned(
-        dut(fmt::format("own{}", duts.size()), op, aimed_tuples(op.operands, 200, random)), 300));
+        dut(fmt::format("own{}", duts.size()), op, aimed_tuples(op.s.read(), 200, random)), 300));
   }
   for (const char* text :
        {"mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)",

@@ -9,16 +9,12 @@
 
 using namespace tests;
 using widthwise::parse_unit;
-using widthwise::hdl::RtlOperation;
 
 namespace {
 
 std::string refusal(const auto& what, const widthwise::hdl::RtlOptions& options = {}) {
   try {
-    if constexpr (requires { what.operands; })
-      rtl(what, "dut");
-    else
-      rtl(what, "dut", options);
+    rtl(what, "dut", options);
   } catch (const std::invalid_argument& e) {
     return e.what();
   }
@@ -83,7 +79,7 @@ TEST_CASE("a module that was changed in one place fails its vectors") {
   };
   Random random(6);
   const auto op = operation("fma e5m10 e5m10 e5m10 -> e5m10");
-  check_caught(thinned(dut("mutant", op, aimed_tuples(op.operands, 2000, random)), 6000), changes);
+  check_caught(thinned(dut("mutant", op, aimed_tuples(op.s.read(), 2000, random)), 6000), changes);
 }
 
 TEST_CASE("so does one that rounds in the gap below a format without subnormals") {
@@ -102,7 +98,7 @@ TEST_CASE("so does one that rounds in the gap below a format without subnormals"
       {"ww_gap.v", "<< SPARE", "<< 1"},
   };
   const auto op = operation("convert e5m9;sub=no -> e4m3;sub=no");
-  check_caught(thinned(dut("mutant", op, every_tuple(op.operands)), 20000), changes);
+  check_caught(thinned(dut("mutant", op, every_tuple(op.s.read())), 20000), changes);
 }
 
 TEST_CASE("a multiplier of one's own takes the place of the exact one") {
@@ -129,11 +125,10 @@ TEST_CASE("a user's multiplier too wide for a table is a module to be filled in"
 }
 
 TEST_CASE("what is not built is refused, with the way out") {
-  CHECK(refusal(operation("divide e5m10 e5m10 -> e5m10")) ==
+  CHECK(refusal(operation("divide e5m10 e5m10 -> e5m10").s) ==
         "rtl: divide is not built; add, subtract, multiply, fma and convert are");
-  RtlOperation op = operation("add e5m10 e5m10 -> e5m10");
-  op.operands.pop_back();
-  CHECK(refusal(op) == "rtl: add takes 2 operands, 1 formats were given");
+  CHECK(refusal(operation("add e5m10 e5m10 -> e5m10 rtz").s, {.generator = true}) ==
+        "rtl: generator is set and the rounding is rtz; leave it out, or round by sr");
   CHECK(refusal(parse_unit("kulisch(e4m3fn)"))
             .starts_with("rtl: the unit takes all of K at once and options.lanes is 0; give"));
   CHECK(refusal(parse_unit("hopper.e4m3.f32"), {.lanes = 48})

@@ -37,7 +37,7 @@ TEST_CASE("fma on all operands of three 8-bit formats in every mode, in Verilato
   if (!long_run() || !have("verilator")) return;
   for (const char* f : small_fma_formats) {
     const auto op = operation(fmt::format("fma {0} {0} {0} -> {0}", f));
-    const Verdict v = on_every_triple(op, rtl(op, "dut"));
+    const Verdict v = on_every_triple(op.s, rtl(op, "dut"));
     CAPTURE(f);
     CHECK(v.vectors == (1L << 24) * widthwise::deterministic_modes);
     CHECK(v.errors == 0);
@@ -48,14 +48,14 @@ TEST_CASE("all operands tell a module that was changed") {
   if (!have("verilator")) return;
   const auto op = operation("fma e2m1fn e2m1fn e2m1fn -> e2m1fn");
   auto files = rtl(op, "dut");
-  const Verdict right = on_every_triple(op, files);
+  const Verdict right = on_every_triple(op.s, files);
   CHECK(right.vectors == 4096 * widthwise::deterministic_modes);
   CHECK(right.errors == 0);
   auto& pack = std::ranges::find(files, "ww_pack.v", &widthwise::hdl::RtlFile::name)->text;
   const std::string one_mode = "mixed ? rm == 4'd2";
   REQUIRE(pack.find(one_mode) != std::string::npos);
   pack.replace(pack.find(one_mode), one_mode.size(), "mixed ? rm == 4'd3");
-  const Verdict wrong = on_every_triple(op, files, false);
+  const Verdict wrong = on_every_triple(op.s, files, false);
   CHECK(wrong.vectors == right.vectors);
   CHECK(wrong.errors > 0);
   CHECK(wrong.errors < right.vectors / 11);
@@ -67,9 +67,9 @@ TEST_CASE("a million vectors of each wide operation, in Verilator") {
   for (const std::string& text : wide_operations()) {
     CAPTURE(text);
     const auto op = operation(text);
-    const int modes = op.rounding ? 1 : widthwise::deterministic_modes;
+    const int modes = op.options.rounding_port ? widthwise::deterministic_modes : 1;
     check_many(million,
-               [&] { return dut("wide", op, aimed_tuples(op.operands, 250'000 / modes, random)); });
+               [&] { return dut("wide", op, aimed_tuples(op.s.read(), 250'000 / modes, random)); });
   }
 }
 

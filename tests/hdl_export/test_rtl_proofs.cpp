@@ -8,8 +8,8 @@
 using namespace tests;
 using widthwise::Format;
 using widthwise::Operation;
+using widthwise::SingleOperation;
 using widthwise::hdl::RtlFile;
-using widthwise::hdl::RtlOperation;
 
 // RTL against SMT-LIB's floating-point numbers (theory FloatingPoint, version 2.6): Yosys turns the
 // netlist into bit vectors, and a solver looks for operands on which the two differ. There are two,
@@ -39,7 +39,7 @@ enum class Sum { add, fma };  // b + c is fp.add of them, or fp.fma of 1, b and 
 // widths.
 class Theory {
  public:
-  Theory(const RtlOperation& op, Sum sum) : op_(op), f_(op.result), sum_(sum) {}
+  Theory(const SingleOperation& op, Sum sum) : op_(op), f_(op.to), sum_(sum) {}
 
   // The solver's input: are there operands that refute the claim?
   std::string question(const std::string& netlist, const Mode& mode, Claim claim) const {
@@ -54,7 +54,7 @@ class Theory {
   }
 
  private:
-  std::string_view names() const { return std::string_view("abc").substr(0, op_.operands.size()); }
+  std::string_view names() const { return std::string_view("abc").substr(0, op_.arity()); }
   std::string widths(int room) const {
     return fmt::format("{} {}", f_.exp_bits + room, f_.precision());
   }
@@ -64,12 +64,12 @@ class Theory {
     return fmt::format("((_ to_fp {}) (|dut_n {}| s))", widths(0), port);
   }
   std::string_view function() const {
-    if (op_.operation == Operation::multiply) return "fp.mul";
-    return op_.operation == Operation::add && sum_ == Sum::add ? "fp.add" : "fp.fma";
+    if (op_.op == Operation::multiply) return "fp.mul";
+    return op_.op == Operation::add && sum_ == Sum::add ? "fp.add" : "fp.fma";
   }
   std::string applied(std::string_view mode, int room) const {
     std::string text = fmt::format("({} {}", function(), mode);
-    if (op_.operation == Operation::add && sum_ == Sum::fma)
+    if (op_.op == Operation::add && sum_ == Sum::fma)
       text += fmt::format(" ((_ to_fp {}) RNE 1.0)", widths(room));
     for (const char x : names()) text += fmt::format(" {}{}", x, room ? "_roomy" : "");
     return text + ")";
@@ -102,7 +102,7 @@ class Theory {
                              x, f_.frac_bits - 1);
     }
     // 0 * inf is invalid beside a quiet NaN too (docs/semantics.md).
-    if (op_.operation == Operation::fma)
+    if (op_.op == Operation::fma)
       invalid += " (and (fp.isNaN (fp.mul RNE a b)) (not (fp.isNaN a)) (not (fp.isNaN b)))";
     text += fmt::format("(define-fun roomy () {} (fp.abs {}))\n", sort(2), applied(mode.name, 2));
     text += definition("nv", fmt::format("(or (and nan{}){})", quiet, invalid));
@@ -114,7 +114,7 @@ class Theory {
            definition("uf", fmt::format("(and (= nx #b1) (fp.lt roomy {}))", power(f_.emin())));
   }
 
-  const RtlOperation& op_;
+  const SingleOperation& op_;
   const Format& f_;
   Sum sum_;
 };
@@ -162,7 +162,7 @@ void prove(const Solver& solver, std::span<const Mode> asked, const std::vector<
   for (const Proof& proof : proofs)
     for (const std::string_view f : proof.formats) {
       const std::string_view third = proof.operation == "fma" ? f : "";
-      const RtlOperation op =
+      const TestedOperation op =
           operation(fmt::format("{0} {1} {1} {2} -> {1}", proof.operation, f, third));
       const Scratch folder;
       const std::string functions = netlist(folder, rtl(op, "dut"));
@@ -170,7 +170,8 @@ void prove(const Solver& solver, std::span<const Mode> asked, const std::vector<
         CAPTURE(proof.operation);
         CAPTURE(f);
         CAPTURE(mode.name);
-        const std::string question = Theory(op, solver.sum).question(functions, mode, proof.claim);
+        const std::string question =
+            Theory(op.s, solver.sum).question(functions, mode, proof.claim);
         CHECK(answer(solver, folder, question) == "unsat\n");
       }
     }
@@ -214,7 +215,7 @@ TEST_CASE("RTL is fp.mul, fp.add and fp.fma on all operands, flags too, proved b
 }
 
 TEST_CASE("a multiplier that was changed in one place is refuted") {
-  const RtlOperation op = operation("multiply e5m2 e5m2 -> e5m2");
+  const TestedOperation op = operation("multiply e5m2 e5m2 -> e5m2");
   std::vector<RtlFile> files = rtl(op, "dut");
   change(files, "ww_decide.v", "guard & (sticky | odd);     // rne",
          "guard & (sticky | !odd);    // rne");
@@ -222,7 +223,7 @@ TEST_CASE("a multiplier that was changed in one place is refuted") {
   const auto asked = [&](const Solver& solver, const Mode& mode, Claim claim) {
     const Scratch folder;
     const std::string functions = netlist(folder, files);
-    return answer(solver, folder, Theory(op, solver.sum).question(functions, mode, claim));
+    return answer(solver, folder, Theory(op.s, solver.sum).question(functions, mode, claim));
   };
   for (const Solver& solver : {cvc5, z3}) {
     if (!have_tools(solver)) continue;
@@ -237,11 +238,11 @@ TEST_CASE("a sum that forgets what it shifts out is refuted") {
   if (!have_tools(z3)) return;
   for (const char* text : {"add e5m2 e5m2 -> e5m2", "fma e5m2 e5m2 e5m2 -> e5m2"}) {
     CAPTURE(text);
-    const RtlOperation op = operation(text);
+    const TestedOperation op = operation(text);
     std::vector<RtlFile> files = rtl(op, "dut");
     change(files, "ww_shift_right.v", "lost = lost | ", "lost = lost & ");
     const Scratch folder;
-    const Theory theory(op, z3.sum);
+    const Theory theory(op.s, z3.sum);
     CHECK(answer(z3, folder, theory.question(netlist(folder, files), any_mode, Claim::result)) ==
           "sat\n");
   }

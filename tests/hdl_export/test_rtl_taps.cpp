@@ -82,10 +82,10 @@ TEST_CASE("taps carry what the simulator's trace has at the stage of that name")
   std::vector<Tuples> tuples;
   for (const char* text : operations) {
     const auto op = operation(text);
-    tuples.push_back(aimed_tuples(op.operands, 100, random));
+    tuples.push_back(aimed_tuples(op.s.read(), 100, random));
     duts.push_back(dut(fmt::format("tap{}", duts.size()), op, tuples.back()));
     duts.back().taps = rounding_taps(exponent_bits(duts.back()));
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    for (std::size_t i = 0; i < op.s.arity(); ++i) {
       const std::string x(1, "abc"[i]);
       for (const char* field : {"sign", "exp", "sig"})
         duts.back().taps.push_back({fmt::format("{}_{}", x, field), 1});
@@ -95,7 +95,7 @@ TEST_CASE("taps carry what the simulator's trace has at the stage of that name")
   long compared[4] = {};
   for (std::size_t d = 0; d < duts.size(); ++d) {
     const auto op = operation(operations[d]);
-    const Format& f = op.result;
+    const Format& f = op.s.to;
     const int xw = exponent_bits(duts[d]);
     const std::size_t looks = static_cast<std::size_t>(f.precision()) + 1;
     const auto& taps = verdicts.at(duts[d].name).taps;
@@ -103,24 +103,22 @@ TEST_CASE("taps carry what the simulator's trace has at the stage of that name")
     for (std::size_t i = 0; i < taps.size(); ++i) {
       std::vector<std::vector<std::byte>> bytes;
       std::vector<CodeArray> operands;
-      for (std::size_t j = 0; j < op.operands.size(); ++j) {
-        bytes.emplace_back(8);
-        store_code<Code>(bytes.back().data(), item_bytes(op.operands[j].width()), tuples[d][i][j]);
-      }
-      for (std::size_t j = 0; j < op.operands.size(); ++j)
-        operands.push_back({op.operands[j], bytes[j].data()});
+      for (std::size_t j = 0; j < op.s.arity(); ++j)
+        bytes.push_back(packed({tuples[d][i][j]}, op.s.operands[j]));
+      for (std::size_t j = 0; j < op.s.arity(); ++j)
+        operands.push_back({op.s.operands[j], bytes[j].data()});
       const auto& tap = taps[i];
       const bool negative = tap[0] == "1";
       const std::int64_t top = signed_value(tap[1], xw);
       CAPTURE(duts[d].vectors[i]);
-      for (const TraceRow& row : trace_operation(op.operation, f, {*op.rounding}, operands)) {
+      for (const TraceRow& row : trace_operation(op.s.op, f, {op.s.rounding}, operands)) {
         const auto traced = [&](std::size_t digits) {
           return wire(row.negative, row.significand, row.exponent, digits);
         };
         const std::int64_t digits_in = f.precision() + 2;  // of normal and placed
         if (row.stage == Stage::unpack && row.kind == Kind::finite) {
           const std::size_t x = 7 + 3 * static_cast<std::size_t>(row.slot[0] - 'a');
-          const Format& from = op.operands[static_cast<std::size_t>(row.slot[0] - 'a')];
+          const Format& from = op.s.operands[static_cast<std::size_t>(row.slot[0] - 'a')];
           CHECK(wire(tap[x] == "1", tap[x + 2], signed_value(tap[x + 1], xw) - from.frac_bits,
                      99) == traced(99));
           ++compared[0];

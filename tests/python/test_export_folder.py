@@ -93,10 +93,14 @@ def test_synthesis_tells_area_and_depth(folders):
 
 
 def test_what_is_not_there_is_skipped_and_said_to_be(folders):
-    done = make(folders / "mul16", "PATH=/nowhere")
+    done = make(folders / "mul16", "PATH=/nowhere", "PYTHON=python3")
     programs = {"icarus": "iverilog", "dpi": "verilator", "cocotb": "iverilog"}
     tools = ["icarus", "verilator", "dpi", "cocotb", "yosys", "ghdl"]
     skipped = [f"{t}: skipped, {programs.get(t, t)} is not installed\n" for t in tools]
+    skipped += [
+        f"headers: skipped for {program}, which is not installed\n"
+        for program in ["iverilog", "cc", "g++", "python3"]
+    ]
     assert done.returncode == 0 and done.stdout == "".join(skipped)
     done = make(folders / "mul16", "cocotb", "PYTHON=false")
     assert done.stdout == "cocotb: skipped, false has no cocotb 2\n"
@@ -215,6 +219,9 @@ def test_dpi_passes_and_notices(tmp_path):
     folder = shutil.move(tmp_path / "hw", tmp_path / "moved")
     done = make(folder, "dpi", "CHECKS=20000")
     assert done.stdout == "dpi: 20480 vectors, 0 errors\n"
+    replace(folder / "dot_pkg.sv", " Y_BIAS = 15;", " Y_BIAS = 14;")
+    done = make(folder, "dpi", "CHECKS=20000")
+    assert done.returncode != 0 and "dot_pkg.sv: Y_BIAS is " in done.stdout, done.stdout
     replace(folder / "rtl" / "dot.v", ".BIAS(", ".BIAS(1 ^ ")
     done = make(folder, "dpi", "CHECKS=20000")
     assert done.returncode != 0 and "instead of" in done.stdout, done.stdout
@@ -259,7 +266,7 @@ def test_where_no_rtl_is_built_the_readme_says_why(tmp_path):
     paths = ww.export("divide(e4m3fn)", tmp_path / "hw")
     text = (tmp_path / "hw" / "README.md").read_text()
     assert "divide is not built" in text and "divide_e4m3fn.vh" in text
-    assert not any(p.suffix == ".v" for p in paths)
+    assert not any(p.parent.name == "rtl" for p in paths)
     ww.export("add(e4m3fn)", tmp_path / "hw", rtl=False)
     assert "it was not asked for" in (tmp_path / "hw" / "README.md").read_text()
 

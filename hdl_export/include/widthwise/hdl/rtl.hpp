@@ -7,10 +7,8 @@
 
 #include "widthwise/hdl/constants.hpp"
 #include "widthwise/random.hpp"
-#include "widthwise/rounding.hpp"
 #include "widthwise/sim/dot.hpp"
-#include "widthwise/sim/operation.hpp"
-#include "widthwise/unit.hpp"
+#include "widthwise/sim/single_operation.hpp"
 
 // Synthesizable Verilog-2001 of what the simulator computes, bit for bit, flags included: a top
 // module whose wires bear the names of the simulator's stages, and the modules it is made of. Taps
@@ -35,19 +33,10 @@ struct RtlFile {
 // STAGE_valid is 1.
 using RtlPipeline = std::optional<std::vector<std::string>>;
 
-// One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format.
-struct RtlOperation {
-  Operation operation;
-  std::vector<Format> operands;
-  Format result;
-  std::optional<Rounding> rounding{};  // absent: a port `rm` takes the codes RM_... of the header
-  Tininess tininess = Tininess::after_rounding;
-  RtlPipeline pipeline{};
-  bool generator = false;  // as a unit's
-};
-
 struct RtlOptions {
-  bool rounding_port = false;  // `out` is rounded as a port `rm` says, not as the unit does
+  // The result, a unit's `out`, is rounded as a port `rm` says, which takes the codes RM_... of the
+  // header; not as the design does.
+  bool rounding_port = false;
   // Products of a whole dot product: blocks in a row, and what the unit does at the end of a chain.
   // 0: one block, for a unit that does not take all of K at once.
   int lanes = 0;
@@ -73,13 +62,15 @@ struct RandomPort {
   bool moves = false;  // steps count from the block's first lane, wherever that lies along k
 };
 
-// The top module, called `name`, and all that it needs. Refuses what is not built, and says what
-// is.
+// One operation, correctly rounded: y = a + b, a - b, a * b, a * b + c, or a in another format. The
+// top module, called `name`, and all that it needs. Refuses what is not built, and says what is. Of
+// the options it takes rounding_port, pipeline and generator.
 //
 //   a, b [, c]     codes; flags are NV DZ OF UF NX, as in the headers
 //   rm             the rounding's code, where it is no constant
 //   random         as many bits as a stochastic rounding takes
-std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
+std::vector<RtlFile> rtl(const SingleOperation& operation, std::string_view name,
+                         const RtlOptions& options = {});
 
 // One block of a unit: y = c + the sum of a[i] * b[i], lane i in bits [i * WIDTH +: WIDTH]. A chain
 // along k feeds y back to c; where C has a format of its own, port `running` tells that c holds
@@ -98,16 +89,18 @@ std::vector<RtlFile> rtl(const RtlOperation& operation, std::string_view name);
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
 // The stages that a pipeline may name, in their order.
-std::vector<std::string> rtl_stages(const RtlOperation& operation);
+std::vector<std::string> rtl_stages(const SingleOperation& operation,
+                                    const RtlOptions& options = {});
 std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
-Timing rtl_timing(const RtlOperation& operation);
+Timing rtl_timing(const SingleOperation& operation, const RtlOptions& options = {});
 Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 
 // That module's ports of random bits: random_product, random_group_sum, random_block_sum,
 // random_join, random (of `out`), random_addend, random_difference, random_error,
 // random_compensation, random_compensated, random_promote, random_c_round, random_final, where
 // those roundings are stochastic. An operation's is `random`.
-std::vector<RandomPort> random_ports(const RtlOperation& operation);
+std::vector<RandomPort> random_ports(const SingleOperation& operation,
+                                     const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
 
 }  // namespace widthwise::hdl

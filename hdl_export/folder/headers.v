@@ -1,0 +1,8 @@
+// Holds each constant of the Verilog headers to its value, and says nothing if all are right.
+@MODULES@module @NAME@_headers;
+  @NAME@_localparams localparams ();
+  @NAME@_parameters parameters ();
+  @NAME@_macros macros ();
+  @NAME@_adapter hardfloat ();
+  wire [31:0] errors = localparams.errors + parameters.errors + macros.errors + hardfloat.errors;
+endmodule
