@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "widthwise/side_by_side.hpp"
 
 // One integer of a thread as a carrier. A GPU's registers hold 32 bits, and so do its exponents.
