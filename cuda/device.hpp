@@ -17,7 +17,8 @@ struct Kernel {
 };
 
 struct Grid {
-  static constexpr std::size_t most_blocks = 65535;  // along y or z
+  static constexpr std::size_t most_blocks = 65535;            // along y or z
+  static constexpr std::size_t most_lines = most_blocks * 32;  // no tile has fewer rows than 32
   std::size_t blocks_x, blocks_y;
   std::size_t threads;  // of a block
   std::size_t blocks_z = 1;

@@ -15,7 +15,8 @@ enum class DeviceAttribute : int {
   multiprocessor_count = 16,
   memory_clock_khz = 36,
   capability_major = 75,
-  capability_minor = 76
+  capability_minor = 76,
+  has_pools = 115
 };
 enum class PoolAttribute : int { release_threshold = 4 };
 enum class PointerAttribute : int { device_ordinal = 9 };

@@ -54,7 +54,8 @@ class Gpu final : public Device {
     expect(driver()->device(&device_, index), fmt::format("GPU {}", index));
     name_ = fmt::format("GPU {} ({})", index, name_of(device_));
     expect(driver()->retain_context(&context_, device_), name_ + ", opening it");
-    keep_memory(device_, name_);
+    has_pools_ = attribute_of(device_, DeviceAttribute::has_pools) != 0;
+    if (has_pools_) keep_memory(device_, name_);
   }
 
   std::string name() const override { return name_; }
@@ -72,12 +73,15 @@ class Gpu final : public Device {
     return ptx_of(source).why_not;
   }
 
+  // Without pools (some virtual GPUs) memory is taken and given back while all else waits.
   void* allocate(std::size_t bytes) override {
+    if (!has_pools_) return allocate_for_others(bytes);
     Address at = 0;
     watched(taking(bytes), [&] { return driver()->allocate_in_stream(&at, bytes, stream); });
     return reinterpret_cast<void*>(at);
   }
   void release(void* at) noexcept override {
+    if (!has_pools_) return release_of_others(at);
     entered([&] { driver()->release_in_stream(reinterpret_cast<Address>(at), stream); });
   }
   // The index of the GPU that an address is of, this one or another.
@@ -187,6 +191,7 @@ class Gpu final : public Device {
 
   DeviceHandle device_ = 0;
   Context context_ = nullptr;
+  bool has_pools_ = false;
   std::string name_, trouble_;
   mutable std::mutex mutex_;
   std::map<std::string, Module> modules_;

@@ -25,9 +25,6 @@ std::string why_no_multiplier(const Multiplier& multiply, const Device& device) 
          "'mitchell', and those given as text (ww.product)";
 }
 
-// No tile has fewer rows than 32.
-constexpr std::size_t most_lines = Grid::most_blocks * 32;
-
 class Regions {
  public:
   Regions(Device& device, const Unit& unit, const Way& way, const WholeProduct& p)
@@ -37,7 +34,7 @@ class Regions {
   void run(const Region& r) const {
     if (r.outputs() == 0) return;
     const bool small = RegionMemory::bytes(unit_, p_, r) <= budget_;
-    if (std::max(r.rows, r.columns) <= most_lines && small && fits(r)) return;
+    if (std::max(r.rows, r.columns) <= Grid::most_lines && small && fits(r)) return;
     if (r.outputs() == 1)
       throw std::runtime_error(fmt::format(
           "{}: its memory does not hold the operands of one output, of length {}; engine = 'auto' "

@@ -49,24 +49,34 @@ class Codes {
   std::list<std::pair<Format, Buffer>> made_;
 };
 
-// The product of one unit, from its operands' codes to the sums of its errors.
+// Of a product: no more than a grid has.
+struct Rows {
+  std::size_t first, count;
+};
+
+// Rows of one unit's product, from its operands' codes to the sums of its errors.
 class SweptUnit {
  public:
-  SweptUnit(Device& device, const Unit& unit, const SweepValues& v, std::uint64_t seed, Codes& a,
-            Codes& b)
+  SweptUnit(Device& device, const Unit& unit, const SweepValues& v, const Rows& rows,
+            std::uint64_t seed, Codes& a, Codes& b)
       : device_(device),
         unit_(unit),
-        count_(v.m * v.n),
+        first_(rows.first * v.n),
+        count_(rows.count * v.n),
         way_(best_way({.unit = unit, .k = v.k, .outputs = count_}, device)),
         result_(device, count_ * bytes_of(result_round(unit).fmt)) {
-    const auto rows = [](const void* data, std::size_t columns) {
-      return CodeMatrix{data, static_cast<std::ptrdiff_t>(columns), 1};
+    const auto matrix = [](const void* codes, const Format& f, std::size_t row,
+                           std::size_t columns) {
+      return CodeMatrix{static_cast<const std::byte*>(codes) + row * columns * bytes_of(f),
+                        static_cast<std::ptrdiff_t>(columns), 1};
     };
     MatrixProduct& p = region_.p;
-    p.m = v.m, p.k = v.k, p.n = v.n;
-    p.a = rows(a.of(unit.a.fmt), v.k), p.b = rows(b.of(unit.b.fmt), v.n);
+    p.m = rows.count, p.k = v.k, p.n = v.n;
+    p.a = matrix(a.of(unit.a.fmt), unit.a.fmt, rows.first, v.k);
+    p.b = matrix(b.of(unit.b.fmt), unit.b.fmt, 0, v.n);
     p.result = result_.at();
     p.seed = seed;
+    p.first_index = first_;
     region_.whole_columns = v.n;
     begun_ = way_->begin(region_);
   }
@@ -82,7 +92,7 @@ class SweptUnit {
     const MeasureErrors errors{.to = Rounder<std::uint64_t>(Round{.fmt = binary64}),
                                .layout = Layout<std::uint64_t>(f),
                                .codes = result_.at<const std::byte>(),
-                               .exact = exact.at<const double>(),
+                               .exact = exact.at<const double>() + first_,
                                .count = count_,
                                .bytes = item_bytes(f.width()),
                                .sums = seen.at<ErrorSums>()};
@@ -99,12 +109,27 @@ class SweptUnit {
 
   Device& device_;
   Unit unit_;
-  std::size_t count_;
+  std::size_t first_, count_;  // outputs
   std::unique_ptr<const Way> way_;
   Buffer result_;
   RegionThere region_{};
   Begun begun_;
 };
+
+// Runs their tiles together.
+std::vector<ErrorSums> measured(Device& device, const std::list<SweptUnit>& swept,
+                                const Buffer& exact) {
+  std::vector<Begun> begun;
+  for (const SweptUnit& u : swept) begun.push_back(u.begun());
+  launch_together(device, begun);
+  std::vector<ErrorSums> sums(swept.size());
+  const std::size_t bytes = sums.size() * sizeof(ErrorSums);
+  const Buffer there(device, bytes);
+  auto* at = there.at<ErrorSums>();
+  for (const SweptUnit& u : swept) u.measure(exact, at++);
+  device.copy_out(sums.data(), there.at(), bytes);
+  return sums;
+}
 
 ErrorMetrics metrics(const ErrorSums& s, std::size_t outputs) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
@@ -163,18 +188,14 @@ void DeviceSweep::run_together(std::span<const Unit> units, std::uint64_t seed,
                                std::vector<ErrorMetrics>& found) const {
   Codes a(device_, a_, values_.m * values_.k, values_.rounding),
       b(device_, b_, values_.k * values_.n, values_.rounding);
-  std::list<SweptUnit> swept;
-  std::vector<Begun> begun;
-  for (const Unit& u : units) {
-    swept.emplace_back(device_, u, values_, seed, a, b);
-    begun.push_back(swept.back().begun());
-  }
-  launch_together(device_, begun);
-  const Buffer there(device_, units.size() * sizeof(ErrorSums));
-  auto* at = there.at<ErrorSums>();
-  for (const SweptUnit& u : swept) u.measure(exact_, at++);
   std::vector<ErrorSums> sums(units.size());
-  device_.copy_out(sums.data(), there.at(), sums.size() * sizeof(ErrorSums));
+  for (std::size_t row = 0; row < values_.m; row += Grid::most_lines) {
+    const Rows rows{row, std::min(Grid::most_lines, values_.m - row)};
+    std::list<SweptUnit> swept;
+    for (const Unit& u : units) swept.emplace_back(device_, u, values_, rows, seed, a, b);
+    const std::vector<ErrorSums> more = measured(device_, swept, exact_);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].join(more[i]);
+  }
   for (const ErrorSums& s : sums) found.push_back(metrics(s, values_.m * values_.n));
 }
 

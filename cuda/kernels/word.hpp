@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "widthwise/side_by_side.hpp"
 
 // One integer of a thread as a carrier. A GPU's registers hold 32 bits, and so do its exponents.
@@ -113,7 +115,9 @@ constexpr Short negate_if(bool c, Short x) { return c ? Short(-std::int64_t{x.x}
 template <class U>
 requires std::is_same_v<Int<U>, Short>
 constexpr U shift_right_jam(const U& x, Short n) {
-  const Short m = lesser(n, digits<U> - 1);
+  // Without its sign one instruction finds the lesser, and n's own addition stays out of it.
+  const Short m =
+      std::int64_t{std::min(static_cast<std::uint32_t>(n.x), std::uint32_t{digits<U> - 1})};
   const U kept = x >> m;
   return kept | select(kept << m != x, U(1), U{});
 }

@@ -125,25 +125,59 @@ struct OfShortFactors : How {
   }
 };
 
+// Of longer ones the product's upper half, what is lost jammed into its last digit but one, which
+// an exact_sum keeps: seldom a fused sum needs more (`cut_product_will_do`).
+template <class How>
+struct OfLongFactors : How {
+  template <class U>
+  static constexpr Halves<U> multiply(const U& a, const U& b) {
+    const Halves<U> p = How::multiply(a, b);
+    return {U(p.high | select(U(U(p.high & U(1)) | p.low) != U{}, U(2), U{})), U{}};
+  }
+};
+// Digits of a sum below all that its rounding looks at, and below a jammed one.
+template <class U>
+constexpr int spare_digits(const Path<U>& u) {
+  const Rounder<U>& out = u.out.rounder;
+  return out.drop - 4 - (out.rule.rounding.stochastic() ? out.rule.rounding.random_bits : 0);
+}
+// With fewer, too many sums would not be sure.
+inline constexpr int least_spare_digits = 6;
+
+// Whether the sum with a product that was cut so rounds as the whole one's: none was cut, or the
+// cut is below all that the rounding looks at and the other addend lost nothing
+// (docs/exactness.md, 12).
+template <class U>
+constexpr Mask<U> cut_product_will_do(const Path<U>& u, const Number<U>& product,
+                                      const Number<U>& sum, const Number<U>& exact) {
+  const int longest = std::max(u.unit.c.fmt.precision(), u.unit.out.fmt.precision());
+  const Mask<U> product_leads = sum.exp < product.exp;
+  const Int<U> leading = select(product_leads, product.exp, sum.exp);
+  const Mask<U> none_cut = (product.sig & U(7)) == U{};
+  const Mask<U> all_of_sum = sum.exp + (digits<U> - 3 - longest) >= product.exp;
+  return none_cut | (all_of_sum & (exact.exp + spare_digits(u) >= leading));
+}
+
 // A step where all is a normal number, the product and the sum as well; sure where it is so.
 // `rounded`: u.product_round is there, which a caller may know beforehand.
 template <class U>
 constexpr Step<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a, const Number<U>& b,
                              const Draw<U>& random, const Number<U>& sum) {
   using How = Natural<U>;
-  const bool in_one = short_factors(u);
   Mask<U> sure = usual(a) & usual(b) & usual(sum);
   Number<U> exact;
   Int<U> flags{};
-  if (rounded || in_one) {
-    Number<U> product =
-        in_one ? exact_product<OfShortFactors<How>>(a, b) : exact_product<How>(a, b);
-    if (rounded) {
-      const Step<U> p =
-          round_in_place<How>(u.product_round->rounder, product, sure, random.product);
-      product = p.sum, flags = p.flags, sure = p.sure;
-    }
+  if (rounded) {
+    const Number<U> product =
+        short_factors(u) ? exact_product<OfShortFactors<How>>(a, b) : exact_product<How>(a, b);
+    const Step<U> p = round_in_place<How>(u.product_round->rounder, product, sure, random.product);
+    exact = exact_sum<How>(sum, p.sum), flags = p.flags, sure = p.sure;
+  } else if (short_factors(u)) {
+    exact = exact_sum<How>(sum, exact_product<OfShortFactors<How>>(a, b));
+  } else if (spare_digits(u) >= least_spare_digits) {
+    const Number<U> product = exact_product<OfLongFactors<How>>(a, b);
     exact = exact_sum<How>(sum, product);
+    sure = sure & cut_product_will_do(u, product, sum, exact);
   } else {
     exact = exact_fma<How>(a, b, sum);
   }

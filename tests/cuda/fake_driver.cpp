@@ -25,7 +25,7 @@ bool launched = false;
 thread_local std::vector<void*> contexts;
 void* const no_stream = reinterpret_cast<void*>(13);
 constexpr int success = 0, out_of_memory = 2, no_device = 100, no_context = 201, no_image = 209,
-              invalid_handle = 400, not_found = 500, illegal_address = 700;
+              invalid_handle = 400, not_found = 500, illegal_address = 700, not_supported = 801;
 
 // What was given to the linker, for other tools to look at: in the folder FAKE_DRIVER_KEEPS.
 void keep(const char* name, const void* data, std::size_t bytes) {
@@ -61,9 +61,10 @@ int cuDeviceGetName(char* name, int bytes, int) {
   return success;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  constexpr int capability_major = 75;
+  constexpr int capability_major = 75, has_pools = 115;
   const bool old = wrong("ancient") || (wrong("mixed") && device == 0);
   *value = attribute == capability_major ? (old ? 7 : 9) : 4;
+  if (attribute == has_pools) *value = !wrong("pools");
   return success;
 }
 int cuPointerGetAttribute(void* value, int, void*) {
@@ -109,19 +110,21 @@ int cuMemAlloc_v2(void** at, std::size_t bytes) {
 }
 int cuDeviceGetDefaultMemPool(void** pool, int) {
   *pool = nullptr;
-  return success;
+  return wrong("pools") ? not_supported : success;
 }
 int cuMemPoolGetAttribute(void*, int, void* value) {
   std::memset(value, 0, 8);
   return success;
 }
 int cuMemPoolSetAttribute(void*, int, const void*) { return success; }
-int cuMemAllocAsync(void** at, std::size_t bytes, void*) { return cuMemAlloc_v2(at, bytes); }
+int cuMemAllocAsync(void** at, std::size_t bytes, void*) {
+  return wrong("pools") ? not_supported : cuMemAlloc_v2(at, bytes);
+}
 int cuMemFree_v2(void* at) {
   std::free(at);
   return success;
 }
-int cuMemFreeAsync(void* at, void*) { return cuMemFree_v2(at); }
+int cuMemFreeAsync(void* at, void*) { return wrong("pools") ? not_supported : cuMemFree_v2(at); }
 int cuMemcpyHtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;

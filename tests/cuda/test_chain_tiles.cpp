@@ -48,6 +48,11 @@ TEST_CASE("chains on threads give the reference's codes and flags: several block
     with_reference.random(parse_unit(text), {35, 18, 67});
 }
 
+TEST_CASE("chains on threads give the reference's codes and flags: sums beside long products") {
+  ChainComparison with_reference = comparison();
+  for (const char* text : long_factors) with_reference.beside_products(parse_unit(text));
+}
+
 TEST_CASE("chains on threads give the reference's codes and flags: random units") {
   random_units::Random random(5);
   ChainComparison with_reference = comparison();

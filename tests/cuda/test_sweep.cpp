@@ -52,19 +52,19 @@ std::vector<std::byte> converted(const Format& from, const void* x, std::size_t 
 }
 
 // The unit's results as doubles.
-std::vector<double> results(const Unit& u, const Values& v, const Rounding& rounding,
-                            std::uint64_t seed) {
-  const auto a = converted(binary64, v.a.data(), m * k, u.a.fmt, rounding),
-             b = converted(binary64, v.b.data(), k * n, u.b.fmt, rounding);
-  std::vector<std::byte> z(m * n *
+std::vector<double> results(const Unit& u, const cuda::SweepValues& v, std::uint64_t seed) {
+  const auto a = converted(binary64, v.a, v.m * v.k, u.a.fmt, v.rounding),
+             b = converted(binary64, v.b, v.k * v.n, u.b.fmt, v.rounding);
+  std::vector<std::byte> z(v.m * v.n *
                            static_cast<std::size_t>(item_bytes(result_round(u).fmt.width())));
   MatrixProduct p;
-  p.m = m, p.k = k, p.n = n;
-  p.a = {a.data(), k, 1}, p.b = {b.data(), n, 1}, p.result = z.data();
+  p.m = v.m, p.k = v.k, p.n = v.n;
+  p.a = {a.data(), static_cast<std::ptrdiff_t>(v.k), 1};
+  p.b = {b.data(), static_cast<std::ptrdiff_t>(v.n), 1}, p.result = z.data();
   p.seed = seed;
-  prepare({u, k}, "reference").product->run(p, 0, m);
-  const auto bytes = converted(result_round(u).fmt, z.data(), m * n, binary64, {});
-  std::vector<double> x(m * n);
+  prepare({u, v.k}, "reference").product->run(p, 0, v.m);
+  const auto bytes = converted(result_round(u).fmt, z.data(), v.m * v.n, binary64, {});
+  std::vector<double> x(v.m * v.n);
   std::memcpy(x.data(), bytes.data(), bytes.size());
   return x;
 }
@@ -135,7 +135,7 @@ TEST_CASE("a sweep measures every unit as its own product would be measured") {
     REQUIRE(found.size() == units.size());
     for (std::size_t i = 0; i < units.size(); ++i) {
       INFO(to_string(units[i]));
-      check_alike(found[i], measured(results(units[i], values, rounding, 7), values.exact));
+      check_alike(found[i], measured(results(units[i], values.sweep(rounding), 7), values.exact));
     }
   }
   CHECK(host_device().taken == 0);
@@ -152,6 +152,50 @@ TEST_CASE("a sweep goes in parts where memory is short") {
       cuda::DeviceSweep(host_device(), values.sweep()).run(units, 1);
   host_device().memory = std::size_t{1} << 28;
   for (std::size_t i = 0; i < units.size(); ++i) CHECK(whole[i].rel_norm == parts[i].rel_norm);
+}
+
+namespace {
+
+// One more than a grid has of the smallest tiles, and a few.
+struct Tall {
+  std::vector<double> a, exact;
+  double b = 1 - 0x1p-12;
+
+  Tall() : a(std::size_t{65535} * 32 + 37), exact(a.size()) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = 1 + static_cast<double>(i % 8191) / 8192, exact[i] = a[i] * b;
+  }
+  cuda::SweepValues sweep() const { return {a.size(), 1, 1, a.data(), &b, exact.data(), {}}; }
+};
+
+}  // namespace
+
+TEST_CASE("a sweep of more rows than a grid has goes in parts") {
+  std::size_t launched = 0;
+  const auto nothing = [](const void*, const cuda::Grid&) {};
+  const auto counted = [&](const void*, const cuda::Grid& grid) { launched += grid.blocks_z; };
+  HostDevice counting({{"tile_double_rounded_normal", counted},
+                       {"decode_double", nothing},
+                       {"encode_double", nothing},
+                       {"chain_rounded_32", counted},
+                       {"unpack_chain_32", nothing},
+                       {"unit_small", nothing},
+                       {"elements_64", nothing},
+                       {"measure_errors", nothing},
+                       {"join_errors", nothing}});
+  const Tall values;
+  const Unit units[] = {parse_unit("mac(e8m15)"), parse_unit("mac(e8m15, sum=e8m15:odd)")};
+  cuda::DeviceSweep(counting, values.sweep()).run(units, 1);
+  CHECK(launched == 4);
+}
+
+TEST_CASE("the parts of a sweep are measured as a whole, each with its own random bits") {
+  const Tall values;
+  Unit u = parse_unit("mac(e5m10, sum=e5m6:sr9)");
+  u.lanes = 2;  // no tile has it: the definition is quicker on a CPU
+  const std::vector<cuda::ErrorMetrics> found =
+      cuda::DeviceSweep(host_device(), values.sweep()).run({&u, 1}, 3);
+  check_alike(found[0], measured(results(u, values.sweep(), 3), values.exact));
 }
 
 TEST_CASE("squares of any size are summed") {

@@ -256,3 +256,12 @@ TEST_CASE("units of numbers too wide for threads are refused") {
   CHECK(said.reason ==
         "numbers of 719 bits on their way, and codes of 252 digits: more than 766 or 128");
 }
+
+TEST_CASE("tiles compute all presets but those whose register takes the terms one by one") {
+  std::vector<std::string_view> by_the_definition;
+  for (const Preset& p : presets())
+    if (opinion(cuda_on_the_cpu, p.unit).reason.starts_with("the definition"))
+      by_the_definition.push_back(p.name);
+  CHECK(by_the_definition ==
+        std::vector<std::string_view>{"kulisch.f32", "fix24.wrap", "fix24.sat"});
+}

@@ -97,6 +97,11 @@ for device in ('cuda', 'cuda:1', 'cuda:5'):
     assert "device = 'cuda:5' cannot be used here: there are cuda:1" in out
 
 
+def test_a_gpu_without_memory_pools_works(drivers):
+    out = said(drivers["whole"], "pools", f"{PRODUCT}product('cuda')\nprint(a.to_device('cuda'))")
+    assert out.startswith("cuda computed it") and "DeviceArray((3, 4), e5m10, cuda)" in out
+
+
 def test_a_gpu_whose_memory_others_have_is_left_to_them(drivers):
     out = said(drivers["whole"], "full", f"{PRODUCT}product('cuda')\nproduct('auto')")
     assert "does not take unit mac(e5m10): GPU 0 (Imaginary 1), opening it: an imaginary" in out

@@ -44,7 +44,98 @@ class ChainComparison {
     }
   }
 
+  // Products of all their digits onto sums that nearly cancel them, that tie, and that lie many
+  // binades from them. A row of outputs has the same operands throughout: what one of a row is not
+  // sure of is done again for all.
+  void beside_products(const widthwise::Unit& u) {
+    CAPTURE(to_string(u));
+    REQUIRE(takes(u));
+    const Rival rival(engine_, u, tally_, true);
+    constexpr std::size_t rows = 64;
+    for (int i = 0; i < 24; ++i) {
+      const CodeList a = codes_of_all_digits(u.a.fmt, rows), b = codes_of_all_digits(u.b.fmt, 1);
+      widthwise::MatrixProduct p;
+      p.m = rows, p.k = 1, p.n = 9;
+      p.a = a.rows(1), p.b = {b.rows(1).data, 0, 0};
+      const CodeList c = sums_beside(u, p, a, b);
+      p.c = {c.rows(1).data, 1, 0};
+      rival.compare(p, fmt::format("beside products, {}", i));
+      expected_ += p.m * p.n;
+    }
+  }
+
  private:
+  // About one, with digits at either end, in one half, or everywhere.
+  CodeList codes_of_all_digits(const widthwise::Format& f, std::size_t count) {
+    CodeList x(f, count);
+    const std::uint64_t all = fraction_of(f);
+    for (std::size_t i = 0; i < count; ++i) {
+      const int half = f.precision() > 32 ? 31 : 15;
+      const std::uint64_t places[] = {all, all << (f.frac_bits - 5), all << (f.frac_bits - half),
+                                      0x1f};
+      const std::uint64_t digits = random_() & (places[random_() % 4] | places[random_() % 4]);
+      x.set(i, sign_of(f, random_()) | about_one(f, random_() % 3) | (digits & all));
+    }
+    return x;
+  }
+  static std::uint64_t fraction_of(const widthwise::Format& f) {
+    return (std::uint64_t{1} << f.frac_bits) - 1;
+  }
+  static std::uint64_t sign_of(const widthwise::Format& f, std::uint64_t negative) {
+    return (negative & 1) << (f.width() - 1);
+  }
+  static std::uint64_t about_one(const widthwise::Format& f, std::uint64_t binade) {
+    return (static_cast<std::uint64_t>(f.bias) + binade) << f.frac_bits;
+  }
+
+  // Of every product a C that with it makes next to a tie, or the nearest number with either sign,
+  // some last digits or binades away.
+  CodeList sums_beside(const widthwise::Unit& u, widthwise::MatrixProduct p, const CodeList& a,
+                       const CodeList& b) {
+    const widthwise::Format& f = u.c.fmt;
+    widthwise::Unit nearest = u;
+    nearest.out = {.fmt = f};
+    CodeList z(f, p.m);
+    p.n = 1, p.result = z.data();
+    widthwise::prepare({.unit = nearest, .k = p.k}, "reference").product->run(p, 0, p.m);
+    for (std::size_t i = 0; i < p.m; ++i) {
+      const std::uint64_t away = random_() % 33 - 16;
+      const int place = random_() % 3 ? static_cast<int>(random_() % 14) : f.frac_bits;
+      z.set(i, random_() % 2
+                   ? beside_a_tie(u, a[i], b[0])
+                   : z[i] + (away << std::min(place, f.frac_bits)) + sign_of(f, random_()));
+    }
+    return z;
+  }
+  // A number d binades below the product, in units of whose last digit all is counted; what both
+  // make is within its own last digit of a number or a midpoint of out's format.
+  std::uint64_t beside_a_tie(const widthwise::Unit& u, std::uint64_t a, std::uint64_t b) {
+    using widthwise::uint128;
+    const widthwise::Format &fa = u.a.fmt, &fb = u.b.fmt, &f = u.c.fmt;
+    const auto significand = [](const widthwise::Format& of, std::uint64_t code) {
+      return (code & fraction_of(of)) + fraction_of(of) + 1;
+    };
+    const uint128 product = uint128{significand(fa, a)} * significand(fb, b);
+    const int below = fa.frac_bits + fb.frac_bits - f.frac_bits;
+    const int d = static_cast<int>(random_() % 16) % (below + 1), unit = below - d;
+    const auto last = widthwise::bit_length(product) - 1 - u.out.fmt.precision();
+    const uint128 first = uint128{significand(f, random_())} << unit;
+    const bool minus = random_() % 2;
+    const uint128 too_much =
+        (minus ? product - first : product + first) & ((uint128{1} << last) - 1);
+    const uint128 c = minus ? first + too_much : first - too_much;
+    const auto negative = [](const widthwise::Format& of, std::uint64_t code) {
+      return code >> (of.width() - 1) & 1;
+    };
+    const auto binade = [&](const widthwise::Format& of, std::uint64_t code) {
+      return ((code ^ sign_of(of, negative(of, code))) - about_one(of, 0)) >> of.frac_bits;
+    };
+    const std::uint64_t code = about_one(f, binade(fa, a) + binade(fb, b)) -
+                               (static_cast<std::uint64_t>(d + 1) << f.frac_bits) +
+                               static_cast<std::uint64_t>(c >> unit);
+    return sign_of(f, negative(fa, a) + negative(fb, b) + (minus ? 1 : 0)) | code;
+  }
+
   static CodeList all_codes(const widthwise::Format& f) {
     CodeList x(f, std::size_t{1} << f.width());
     for (std::uint64_t i = 0; i < std::uint64_t{1} << f.width(); ++i) x.set(i, i);
@@ -107,6 +198,23 @@ inline constexpr const char* chains[] = {
     "mac(e5m10, product=e5m10:sr40, sum=e5m10:rdn)",
     "fma(e8m20, sum=e8m20:sr33)",
     "fma(e8m7, sum=e8m7:sr5:half)"};
+
+// Where products are longer than what sums are rounded from; the last two of each width are those
+// with enough digits to spare for a cut product, and not.
+inline constexpr const char* long_factors[] = {"fma(binary64, sum=e11m52:rtz)",
+                                               "fma(e11m52, sum=e11m52:odd)",
+                                               "fma(e11m52, sum=e11m52:sr1)",
+                                               "fma(e11m45, sum=e11m45:sr6:even)",
+                                               "fma(e8m40, sum=e8m20)",
+                                               "fma(e8m40, sum=e8m30:rdn, c=e8m54)",
+                                               "fma(e9m40, sum=e9m53:rup)",
+                                               "fma(e9m53)",
+                                               "fma(e9m54)",
+                                               "fma(e6m16)",
+                                               "fma(e6m18, sum=e6m10:rup, c=e6m24)",
+                                               "fma(e6m20, sum=e6m20:rtz)",
+                                               "fma(e6m21)",
+                                               "fma(e6m22)"};
 
 inline constexpr const char* small_chains[] = {"mac(e3m2fn)",
                                                "fma(e3m2fn)",

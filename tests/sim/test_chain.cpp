@@ -50,6 +50,13 @@ TEST_CASE("rows give the reference's codes and flags: more steps than a panel, m
   with_reference.random(parse_unit("mac(e8m26)"), {2, 3, 580});
 }
 
+TEST_CASE("rows give the reference's codes and flags: sums beside products of all their digits") {
+  ChainComparison with_reference("chain");
+  on_every_target([&] {
+    for (const char* text : long_factors) with_reference.beside_products(parse_unit(text));
+  });
+}
+
 TEST_CASE("rows give the reference's codes and flags: random units") {
   random_units::Random random(5);
   ChainComparison with_reference("chain");
