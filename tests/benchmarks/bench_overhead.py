@@ -1,4 +1,4 @@
-"""What Python adds to a call of the core, and its import: measured here, judged by tests/python.
+"""What Python adds to a call of the core, and its import, beside what is asked.
 
 Every figure is the least of many of this process's own time, the two that are compared by turns:
 what else runs can only add.
@@ -65,15 +65,15 @@ def import_seconds(rounds):
 def main():
     whole, inner, numpy = addition(1, 200, 300)
     print(f"ww.add of one element: {(whole - inner) * 1e6:.2f} us beyond the core's", end=" ")
-    print(f"{inner * 1e6:.2f}; np.add takes {numpy * 1e6:.2f}")
+    print(f"{inner * 1e6:.2f} (2 are asked); np.add takes {numpy * 1e6:.2f}")
     whole, inner, _ = addition(1_000_000, 1, 300)
-    print(f"ww.add of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.3f} ms")
+    print(f"ww.add of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.3f} ms (5 %)")
     whole, inner = summation(1, 100, 100)
     print(f"ww.sum of one element: {(whole - inner) * 1e6:.0f} us beyond the core's", end=" ")
     print(f"{inner * 1e6:.0f}, its engine made ready")
     whole, inner = summation(1_000_000, 1, 50)
     print(f"ww.sum of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.1f} ms")
-    print(f"import widthwise: {import_seconds(15):.3f} s")
+    print(f"import widthwise: {import_seconds(15):.3f} s (0.15)")
 
 
 if __name__ == "__main__":
