@@ -146,6 +146,20 @@ void encode(const CodeLayout& f, const T* numbers, std::size_t n, int bytes, voi
   }
 }
 
+// On the bits, for vectors have no minimum in order: those of a zero, less one, are the largest.
+template <class T>
+T least(const T* numbers, std::size_t n) {
+  using B = Bits<T>;
+  B least = std::bit_cast<B>(std::numeric_limits<T>::infinity()) - 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const B size = static_cast<B>(std::bit_cast<B>(numbers[i]) << 1 >> 1) - 1;
+    least = size < least ? size : least;
+  }
+  return std::bit_cast<T>(least + 1);
+}
+float least_float(const float* numbers, std::size_t n) { return least(numbers, n); }
+double least_double(const double* numbers, std::size_t n) { return least(numbers, n); }
+
 void demote(const float* numbers, std::size_t n, Half* halves) {
   const hn::CappedTag<float, 8> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> to;
@@ -170,11 +184,21 @@ HWY_AFTER_NAMESPACE();
 namespace widthwise {
 
 HWY_EXPORT(demote);
+HWY_EXPORT(least_float);
+HWY_EXPORT(least_double);
 HWY_EXPORT(float_loops);
 HWY_EXPORT(double_loops);
 
 void to_halves(const float* numbers, std::size_t n, Half* halves) {
   HWY_DYNAMIC_DISPATCH(demote)(numbers, n, halves);
+}
+template <>
+float least_magnitude<float>(const float* numbers, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(least_float)(numbers, n);
+}
+template <>
+double least_magnitude<double>(const double* numbers, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(least_double)(numbers, n);
 }
 template <>
 CodeLoops<float> code_loops<float>() {

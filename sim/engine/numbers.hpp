@@ -34,6 +34,10 @@ struct CodeLoops {
 template <class T>
 CodeLoops<T> code_loops();
 
+// The least magnitude of n numbers, zeros apart; infinity where there is none. Likewise compiled.
+template <class T>
+T least_magnitude(const T* numbers, std::size_t n);
+
 // Numbers stand there times 2^scale.
 template <class T>
 class Codec {

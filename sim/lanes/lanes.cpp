@@ -76,16 +76,6 @@ struct ScaledUp {
   T least = 0;
 };
 template <class T>
-T least_magnitude(const std::vector<T>& numbers) {
-  T least = std::numeric_limits<T>::infinity();
-  for (const T x : numbers) {
-    const T size = std::fabs(x), seen = size == 0 ? least : size;
-    least = seen < least ? seen : least;
-  }
-  return least;
-}
-
-template <class T>
 class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   using Base = TiledProduct<T, ScaledUp<T>>;
   using typename Base::Panel, typename Base::TileState;
@@ -158,10 +148,11 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     panel.beside.a.resize(panel.numbers.size());
     for (std::size_t i = 0; i < panel.numbers.size(); ++i)
       panel.beside.a[i] = std::fabs(panel.numbers[i]) * constants_.product_up;
-    panel.beside.least = least_magnitude(panel.numbers);
+    panel.beside.least = least_magnitude(panel.numbers.data(), panel.numbers.size());
   }
   void complete_columns(Panel& panel) const override {
-    if (without_small_products_) panel.beside.least = least_magnitude(panel.numbers);
+    if (without_small_products_)
+      panel.beside.least = least_magnitude(panel.numbers.data(), panel.numbers.size());
   }
 
   // The fast kernel loses the sign of a zero where it rounds by way of a larger number.
