@@ -76,7 +76,6 @@ std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
   if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));
   if (magnitude <= 638 && need.code_digits <= 128)
     return make_medium(unit, k, std::move(multiplier));
-  if (need.code_digits <= 640) return make_broad(unit, k, std::move(multiplier));
   return make_large(unit, k, std::move(multiplier));
 }
 

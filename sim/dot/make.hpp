@@ -8,8 +8,6 @@ std::unique_ptr<ReferenceUnit> make_small(const Unit& u, std::size_t k,
                                           Multiplier m);  // 128 and 64 bits
 std::unique_ptr<ReferenceUnit> make_medium(const Unit& u, std::size_t k,
                                            Multiplier m);  // 640 and 128 bits
-std::unique_ptr<ReferenceUnit> make_broad(const Unit& u, std::size_t k,
-                                          Multiplier m);  // heap and 640 bits
 std::unique_ptr<ReferenceUnit> make_large(const Unit& u, std::size_t k,
                                           Multiplier m);  // heap and 4,160 bits
 

@@ -52,7 +52,6 @@ std::vector<std::unique_ptr<ReferenceUnit>> carriers(const Unit& u, std::size_t 
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
   if (need.magnitude_bits <= 126 && need.code_digits <= 64) all.push_back(make_small(u, k, {}));
   if (need.magnitude_bits <= 638 && need.code_digits <= 128) all.push_back(make_medium(u, k, {}));
-  if (need.code_digits <= 640) all.push_back(make_broad(u, k, {}));
   all.push_back(make_large(u, k, {}));
   return all;
 }
