@@ -8,6 +8,7 @@
 
 #include "definition.hpp"
 #include "kernels/random_tile.hpp"
+#include "lane_plan.hpp"
 #include "sim/lanes/bounds.hpp"
 #include "values.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 lanes::Answer plan_of(const ProductTask& task) {
   if (task.flags) return {std::nullopt, "flags are wanted"};
   if (task.k == 0 || task.k > INT_MAX / 2) return {std::nullopt, "of a length that tiles have not"};
-  return lanes::plan(task.unit, true);
+  return lane_plan(task.unit);
 }
 
 const char* name_of(lanes::Multiply multiply) {

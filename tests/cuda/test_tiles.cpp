@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "cuda/kernels/product_tile.hpp"
+#include "cuda/lane_plan.hpp"
 #include "phases.hpp"
 #include "sim/engine/machine_rounding.hpp"
 #include "sim/lanes/bounds.hpp"
@@ -69,7 +70,7 @@ template <template <class, class> class Tile>
 class Tiles {
  public:
   Tiles(const Unit& u, ProductRandom& random)
-      : unit_(u), plan_(lanes::plan(u, true).plan), random_(random) {}
+      : unit_(u), plan_(cuda::lane_plan(u).plan), random_(random) {}
 
   bool takes() const { return plan_ && plan_->add != Add::random; }
   const lanes::Plan& plan() const { return *plan_; }
@@ -151,8 +152,10 @@ class Tiles {
   }
   template <class Step, class T>
   void run(const cuda::TileArgs<T>& args, Barriers barriers) const {
-    const bool down = plan_->add == Add::cut && plan_->mode == RoundingMode::rup;
-    const MachineRounding mode(down ? RoundingMode::rdn : plan_->mode);
+    // What a thread's operations name, this machine is set to: up is down, negated.
+    using enum RoundingMode;
+    const bool cut = plan_->add == Add::cut;
+    const MachineRounding mode(!cut ? rne : plan_->mode == rup ? rdn : plan_->mode);
     using Kernel = Tile<T, Step>;
     const Kernel kernel(args);
     PhaseRun(kernel, barriers, random_)
@@ -229,7 +232,7 @@ constexpr const char* sequences[] = {"mac(binary32)",
                                      "mac(e5m9, product=e6m10, sum=e5m10)",
                                      "mac(binary64)",
                                      "fma(binary64)",
-                                     "fma(e4m3fn, sum=binary32)",
+                                     "fma(e4m3fn, sum=e8m22)",
                                      "fma(e5m10, sum=e4m24)",
                                      "fma(e11m40)",
                                      "mac(e8m15)",
@@ -279,7 +282,15 @@ constexpr const char* others[] = {"mac(e8m7)",
                                   "mac(e4m3fn, product=e4m3fn:rup, sum=e4m3fn:rup)",
                                   "mac(e6m15, product=e6m15:rna, sum=e6m15:rna)",
                                   "fma(e8m7, sum=e8m7:rdn)",
-                                  "mac(e5m10, product=e5m2:rtz, sum=e5m10:rtz)"};
+                                  "mac(e5m10, product=e5m2:rtz, sum=e5m10:rtz)",
+                                  "fma(e4m3fn, sum=binary32)",
+                                  "mac(e8m7, product=binary32, sum=binary32)",
+                                  "mac(binary32, product=binary32:rtz, sum=binary32:rtz)",
+                                  "mac(binary32, product=binary32:rdn, sum=binary32:rdn)",
+                                  "mac(e8m7, product=binary32:rup, sum=binary32:rup)",
+                                  "fma(binary64, sum=binary64:rtz)",
+                                  "fma(e5m10, sum=binary32:rdn)",
+                                  "fma(e5m10, sum=binary32:rup)"};
 
 }  // namespace
 

@@ -124,14 +124,28 @@ TEST_CASE("value lanes on threads compute chains of multiply-adds") {
   Tally tally;
   ProductRandom random(5);
   std::uint64_t units = 0;
-  for (const char* unit :
-       {"mac(e5m9)", "mac(e9m6)", "mac(e4m3fn, sum=e5m10)", "mac(e4m3fn)", "fma(e5m9)",
-        "fma(e8m15)", "mac(e8m15)", "mac(binary32)", "fma(binary32)", "mac(binary64)",
-        "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
-        "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
-        "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
-        "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)", "mac(e2m1fn, sum=e3m2fn)",
-        "mac(e5m10, sum=e5m10:sr13)", "mac(e4m3fn, sum=e5m10:sr1)", "mac(e8m7, sum=e8m7:sr16)"}) {
+  for (const char* unit : {"mac(e5m9)",
+                           "mac(e9m6)",
+                           "mac(e4m3fn, sum=e5m10)",
+                           "mac(e4m3fn)",
+                           "fma(e5m9)",
+                           "fma(e8m15)",
+                           "mac(e8m15)",
+                           "mac(binary32)",
+                           "fma(binary32)",
+                           "mac(binary64)",
+                           "fma(e5m10, sum=binary32)",
+                           "mac(binary32, product=binary32:rtz, sum=binary32:rtz)",
+                           "fma(e4m3fn, sum=binary32:rup)",
+                           "mac(e8m7, product=binary64:rdn, sum=binary64:rdn)",
+                           "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                           "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+                           "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
+                           "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
+                           "mac(e2m1fn, sum=e3m2fn)",
+                           "mac(e5m10, sum=e5m10:sr13)",
+                           "mac(e4m3fn, sum=e5m10:sr1)",
+                           "mac(e8m7, sum=e8m7:sr16)"}) {
     INFO(unit);
     CHECK(opinion_at(parse_unit(unit), 33).reason ==
           "value lanes on a GPU's threads, transfers counted");

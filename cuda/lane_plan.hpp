@@ -1,0 +1,19 @@
+#pragma once
+#include "sim/lanes/plan.hpp"
+
+namespace widthwise::cuda {
+
+// How threads compute a unit in lanes. Each of their operations names its rounding mode: what a CPU
+// is set to is here the sequence of directed modes, which then cuts no digit.
+inline lanes::Answer lane_plan(const Unit& u) {
+  lanes::Answer answer = lanes::plan(u, true);
+  if (!answer.plan || answer.plan->add != lanes::Add::native ||
+      answer.plan->mode == RoundingMode::rne)
+    return answer;
+  answer.plan->add = lanes::Add::cut;
+  if (answer.plan->multiply == lanes::Multiply::native)
+    answer.plan->multiply = lanes::Multiply::rounded;
+  return answer;
+}
+
+}  // namespace widthwise::cuda
