@@ -275,6 +275,17 @@ bool doubtful_zero(const Rules& r, const Unit& u) {
   return doubtful;
 }
 
+// Whether a zero becomes a number there, of its sign.
+bool loses_zero(const std::optional<Slot>& s) {
+  return s && !s->has_zero && !std::isnan(s->zero[0]) && s->zero[0] != s->zero[1];
+}
+void refuse_lost_zeros(const Rules& r) {
+  for (const std::optional<Slot>& s : {std::optional(r.out), r.promote, r.c_round, r.final,
+                                       r.group.node, r.block.node, r.late.node})
+    if (r.doubtful_zero && loses_zero(s))
+      refuse("zeros of a sign in doubt go to a format without zero");
+}
+
 Rules rules_of(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   const std::size_t k = task.k;
@@ -343,6 +354,7 @@ Rules rules_of(const ProductTask& task) {
     r.float_tree = !task.flags && r.overflow_at == 0 && float_tree(r, u);
   }
   r.doubtful_zero = doubtful_zero(r, u);
+  refuse_lost_zeros(r);
   return r;
 }
 

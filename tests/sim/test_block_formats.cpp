@@ -49,3 +49,14 @@ TEST_CASE("the blocks engine raises no flag in sums that a product without a cod
   }
   tally.expect(expected);
 }
+
+TEST_CASE("the blocks engine refuses zeros of a sign in doubt where they become numbers") {
+  // Of 1 - 1 rounded down the definition makes the least number below zero.
+  const auto taken = [](const char* out) {
+    return opinion("blocks", parse_unit(fmt::format("fma(e3m2, sum={})", out))).takes;
+  };
+  CHECK_FALSE(taken("e3m2;inf=top;nan=none;zero=no:rdn"));
+  CHECK(taken("e3m2;inf=top;nan=none;zero=no:rtz"));
+  CHECK(taken("e3m2;zero=no:rdn"));  // NaN, of no sign
+  CHECK(taken("e3m2;inf=top;nan=none:rdn"));
+}
