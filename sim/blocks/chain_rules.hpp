@@ -39,8 +39,8 @@ inline GroupShape set_shape(Rules& r, const Unit& u, std::size_t k) {
   return shape;
 }
 
-// Rules of a unit whose every rounding is to binary64 by one of the machine's modes; nothing of any
-// other.
+// Rules of a unit whose every sum is rounded to binary64 by one of the machine's modes; nothing of
+// any other.
 std::optional<Rules> machine_rules(const ProductTask& task);
 
 }  // namespace widthwise::blocks

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "chain_rules.hpp"
+#include "sim/engine/machine_rounding.hpp"
 #include "widthwise/sim/text.hpp"
 
 // Units that round as the machine does (docs/exactness.md, 48).
@@ -22,12 +23,9 @@ class MachineUnit {
   }
 
   bool is_one() const {
-    using enum RoundingMode;
     const Unit& u = task_.unit;
     const Chain& chain = u.chain;
-    const RoundingMode mode = own_.rm.mode;
-    if (own_.rm.stochastic() || (mode != rne && mode != rtz && mode != rdn && mode != rup))
-      return false;
+    if (!is_machine_mode(own_.rm)) return false;
     const bool rounds = is_own(u.out) && is_own(chain.c_round) && is_own(chain.final) &&
                         (!chain.promote || is_own(chain.promote->round));
     const bool plain = !task_.flags && !task_.multiplier && !u.scale && !u.late_frac &&

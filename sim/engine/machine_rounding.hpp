@@ -5,6 +5,12 @@
 
 namespace widthwise {
 
+// Whether the machine rounds so by itself.
+constexpr bool is_machine_mode(const Rounding& r) {
+  using enum RoundingMode;
+  return !r.stochastic() && (r.mode == rne || r.mode == rtz || r.mode == rdn || r.mode == rup);
+}
+
 // The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
 // Ties away need it toward zero: the digits they look at are then still there.
 class MachineRounding {

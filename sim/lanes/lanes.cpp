@@ -148,7 +148,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     panel.beside.a.resize(panel.numbers.size());
     for (std::size_t i = 0; i < panel.numbers.size(); ++i)
       panel.beside.a[i] = std::fabs(panel.numbers[i]) * constants_.product_up;
-    panel.beside.least = least_magnitude(panel.numbers.data(), panel.numbers.size());
+    complete_columns(panel);
   }
   void complete_columns(Panel& panel) const override {
     if (without_small_products_)

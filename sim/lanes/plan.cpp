@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/machine_rounding.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -89,8 +90,6 @@ bool held(const Carrier& carrier, const Format& f) {
 bool all_operands_held(const Carrier& carrier, const Unit& u) {
   return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt);
 }
-
-bool is_machine_mode(const Rounding& r) { return !r.stochastic() && r.mode != RoundingMode::rna; }
 
 // What is rounded goes to the machine's own format: the lanes are the hardware.
 bool machine_like(const Carrier& carrier, const Unit& u) {

@@ -128,7 +128,7 @@ def test_the_table_of_dialects_is_whole(folder):
 def test_benches_of_vectors_hold_their_headers(tmp_path, target, ending, name):
     needs("iverilog")
     if target == "cocotb":
-        pytest.importorskip("cocotb_tools")
+        pytest.importorskip("cocotb_tools", reason="cocotb is not installed")
     there = exported(tmp_path / "hw", "add(e5m2)", vectors=0)
     done = make(there, target)
     assert re.fullmatch(rf"{target}: \d+ vectors, 0 errors\n", done.stdout), done.stdout
