@@ -48,6 +48,7 @@ TARGETS = [
     "sim/*/plan.cpp",  # the conditions of engines
     "sim/blocks/machine.cpp",
     "sim/blocks/slots.cpp",
+    "sim/blocks/twofold.cpp",
     "sim/elementwise/lane_plan.cpp",
 ]
 SEPARATOR = " @@ "  # between the fields of equivalent.txt; C++ has no such token

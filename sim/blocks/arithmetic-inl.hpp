@@ -134,14 +134,41 @@ HWY_INLINE TwoSum two_sum(V x, V y) {
   return {sum, hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y))};
 }
 
-// x + y, its last digit odd where others were lost: to be rounded to some digits less.
-HWY_INLINE V sum_to_odd(V x, V y) {
-  const TwoSum z = two_sum(x, y);
+// The sum's last digit odd where others were lost: to be rounded to some digits less.
+HWY_INLINE V to_odd(const TwoSum& z) {
   const I one = hn::Set(Ints(), 1);
   const I away = hn::Or(hn::BroadcastSignBit(bits(hn::Xor(z.sum, z.lost))), one);  // 1 or -1
   const I even = hn::AndNot(bits(z.sum), one);
   const I step = hn::And(away, hn::Sub(hn::Zero(Ints()), even));
   return hn::IfThenElse(finite_number(z.lost), from_bits(hn::Add(bits(z.sum), step)), z.sum);
+}
+
+HWY_INLINE V sum_to_odd(V x, V y) { return to_odd(two_sum(x, y)); }
+
+#if !HWY_NATIVE_FMA
+// The upper 26 digits of 53 (Dekker, A floating-point technique for extending the available
+// precision, 1971); NaN past 2^996.
+HWY_INLINE V upper_half(V x) {
+  const V up = hn::Mul(x, number(0x1p27 + 1));
+  return hn::Sub(up, hn::Sub(up, x));
+}
+#endif
+// x * y - product, the product rounded to nearest.
+HWY_INLINE V lost_of_product(V x, V y, V product) {
+#if HWY_NATIVE_FMA
+  return hn::MulSub(x, y, product);
+#else
+  const V x_high = upper_half(x), y_high = upper_half(y);
+  const V x_low = hn::Sub(x, x_high), y_low = hn::Sub(y, y_high);
+  const V rest = hn::Sub(hn::Mul(x_high, y_high), product);
+  const V crossed = hn::Add(hn::Add(rest, hn::Mul(x_high, y_low)), hn::Mul(x_low, y_high));
+  return hn::Add(crossed, hn::Mul(x_low, y_low));
+#endif
+}
+
+HWY_INLINE V product_to_odd(V x, V y) {
+  const V product = hn::Mul(x, y);
+  return to_odd({product, lost_of_product(x, y, product)});
 }
 
 struct Pair {
@@ -154,12 +181,6 @@ HWY_INLINE V sum_to_odd(const Pair& x) { return sum_to_odd(x.one, x.other); }
 HWY_INLINE bool is_exact_sum(V x, V y, V sum) {
   const M same = hn::And(hn::Eq(hn::Sub(sum, x), y), hn::Eq(hn::Sub(sum, y), x));
   return hn::AllTrue(Doubles(), same);
-}
-
-// The same of three (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
-HWY_INLINE V sum_of_three_to_odd(V x, V y, V z) {
-  const TwoSum low = two_sum(y, z), high = two_sum(x, low.sum);
-  return sum_to_odd(high.sum, sum_to_odd(high.lost, low.lost));
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

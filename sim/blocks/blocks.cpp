@@ -103,13 +103,14 @@ class BlockProduct final : public ProductEngine {
       outer_.assign(u.promote ? outputs : 0, 0);
       compensation_.assign(u.compensation == Compensation::none ? 0 : outputs, 0);
       flags_.assign(p_.flags ? outputs : 0, 0);
+      doubts_.assign(u.doubts ? outputs : 0, 0);
     }
     Registers registers(std::size_t r, std::size_t panel) {
       const std::size_t strip = panel * rows_ + r;
       const auto of = [&](auto& items) {
         return items.empty() ? nullptr : &items[strip * strip_columns];
       };
-      return {&sums_[strip], of(compensation_), of(outer_), of(flags_)};
+      return {&sums_[strip], of(compensation_), of(outer_), of(flags_), of(doubts_)};
     }
     std::size_t columns_of(std::size_t panel) const {
       return std::min(strip_columns, columns_ - panel * strip_columns);
@@ -226,6 +227,12 @@ class BlockProduct final : public ProductEngine {
       return limit >= product.largest || !product.is_signed || !product.has_zero;
     }
 
+    // Whether an exact product may have a digit below a double's last one, or be too large.
+    bool is_faint(const Spread& of_a, const Spread& of_b, double limit) const {
+      return e_.rules_.plain_twofold && !e_.rules_.product &&
+             (of_a.least + of_b.least - e_.rules_.digits_below < -1074 || std::isinf(limit));
+    }
+
     // Rows r … r + n - 1.
     void multiply(std::size_t r, std::size_t n, std::size_t panel) {
       const Rules& u = e_.rules_;
@@ -256,6 +263,7 @@ class BlockProduct final : public ProductEngine {
                        .total = e_.padded(),
                        .overflows = overflows,
                        .special = special,
+                       .faint = is_faint(of_a, of_b, limit),
                        .single = single,
                        .late = u.late_tile && !overflows && of_a.fits_floats_with(of_b, late_reach),
                        .exactly = exactly(of_a, of_b, limit),
@@ -279,8 +287,11 @@ class BlockProduct final : public ProductEngine {
       encode(of.sum->value, n, y * p_.n + x);
       for (std::size_t j = 0; p_.flags && j < n; ++j)
         p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);
-      for (std::size_t j = 0; e_.rules_.doubtful_zero && j < n; ++j)
-        if (of.sum->value[j] == 0) e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
+      for (std::size_t j = 0; j < n; ++j)
+        if (in_doubt(of, j)) e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
+    }
+    bool in_doubt(const Registers& of, std::size_t j) const {
+      return (of.doubts && of.doubts[j]) || (e_.rules_.doubtful_zero && of.sum->value[j] == 0);
     }
 
     // Rounded numbers to codes, from one of the result on.
@@ -304,7 +315,7 @@ class BlockProduct final : public ProductEngine {
     std::vector<std::byte> held_;
     Items<Strip> sums_;
     Items<double> outer_, compensation_;
-    Items<std::int64_t> flags_;
+    Items<std::int64_t> flags_, doubts_;
     Scratch scratch_;
   };
 
@@ -325,13 +336,14 @@ double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
   const auto draws = [](const auto& slot) { return slot && slot->random_bits > 0; };
   if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
+
   if (r.late_tile) return 13e9 * lanes / (lanes + 3);
   if (r.quick) return 5e9 * lanes / (lanes + (task.flags || r.out.random_bits > 0 ? 16 : 8));
   if (r.float_tree) return 6e9;
   if (r.exact_tile) return 18e9 * lanes / (lanes + 2);
   if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
     return 0.2e9;
-  return r.narrow_span >= 0 && lanes > 1 ? 2e9 : 0.4e9;
+  return r.plain_twofold && lanes > 1 ? 2e9 * lanes / (lanes + 2) : 0.4e9;
 }
 
 }  // namespace

@@ -39,8 +39,17 @@ inline GroupShape set_shape(Rules& r, const Unit& u, std::size_t k) {
   return shape;
 }
 
+// An exact sum that is not rounded, of all its terms at once.
+bool plain_exact(const Sum& s);
+// Exact sums of exact sums are one: C joins the products, and groups do not matter.
+Unit flattened(Unit u);
+
 // Rules of a unit whose every sum is rounded to binary64 by one of the machine's modes; nothing of
 // any other.
 std::optional<Rules> machine_rules(const ProductTask& task);
+
+// Rules of a unit, flattened, whose blocks are exact sums of products, rounded once; nothing of any
+// other.
+std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& flat);
 
 }  // namespace widthwise::blocks

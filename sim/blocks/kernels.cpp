@@ -56,7 +56,9 @@ void sum_groups(const Block& b, const Progress& sums) {
   Strip* products = b.scratch.products.data();
   for (std::size_t g = 0; g < b.rules.group_count; ++g) {
     Strip& sum = b.scratch.sums[g];
-    if (b.rules.quick) {
+    if (b.rules.plain_twofold) {
+      products_twofold(b, sums, sum);
+    } else if (b.rules.quick) {
       quick_group(b, g, sum);
     } else {
       sum_one_by_one(b, g, sums, products, sum);
@@ -104,22 +106,29 @@ void sum_block(const Block& b, const Progress& sums, Strip& result) {
   if (sum != &result) std::copy_n(sum->value, strip_columns, result.value);
 }
 
-// The block's exact sum. Where infinities and NaN have decided, no sum is there to raise a flag.
+// Marks of a strip's sums join those before them, but where `decided` holds.
+HWY_INLINE void keep_marks(M decided, const std::int64_t* of_sums, std::int64_t* all) {
+  if (!all) return;
+  const I kept = hn::IfThenZeroElse(hn::RebindMask(Ints(), decided), hn::LoadU(Ints(), of_sums));
+  hn::StoreU(hn::Or(hn::LoadU(Ints(), all), kept), Ints(), all);
+}
+
+// The block's exact sum. Where infinities and NaN have decided, no sum is there to raise a flag or
+// to be in doubt.
 void join(const Block& b, Strip& result) {
   const bool special = !b.rules.quick && (b.m.special || any_special(b.c.value));
   if (!special) return sum_block(b, b.progress, result);
+  const auto [first, all_flags, all_doubts] = b.progress;
   alignas(64) double specials[strip_columns];
-  alignas(64) std::int64_t flags[strip_columns] = {};
+  alignas(64) std::int64_t flags[strip_columns] = {}, doubts[strip_columns] = {};
   add_specials(b, specials);
-  sum_block(b, {b.progress.first, b.progress.flags ? flags : nullptr}, result);
+  sum_block(b, {first, all_flags ? flags : nullptr, all_doubts ? doubts : nullptr}, result);
   for_each_vector([&](std::size_t at) HWY_ATTR {
     const V special_sum = load(specials + at);
     store(unless_special(special_sum, load(result.value + at)), result.value + at);
-    if (!b.progress.flags) return;
-    const auto decided = hn::RebindMask(Ints(), infinite_or_nan(special_sum));
-    const I of_sums = hn::IfThenZeroElse(decided, hn::LoadU(Ints(), flags + at));
-    std::int64_t* all = b.progress.flags + at;
-    hn::StoreU(hn::Or(hn::LoadU(Ints(), all), of_sums), Ints(), all);
+    const M decided = infinite_or_nan(special_sum);
+    keep_marks(decided, flags + at, all_flags ? all_flags + at : nullptr);
+    keep_marks(decided, doubts + at, all_doubts ? all_doubts + at : nullptr);
   });
 }
 
@@ -238,19 +247,29 @@ void run_block(const Block& b, const Registers& registers) {
     promote(rules, b.progress, first, registers);
 }
 
+void doubt_all(const Meeting& m, const Registers& of_first_row) {
+  std::fill_n(of_first_row.doubts, m.rows * strip_columns, -1);
+}
+
 void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Scratch& scratch) {
+  if (m.faint) return doubt_all(m, of_first_row);
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;
     Registers registers = of_first_row;
     for (std::size_t r = 0; r < m.rows; ++r, of_row.to_next_row(), registers.to_next_row())
-      run_block({of_row, rules, *registers.sum, k, {of_row.output, registers.flags}, scratch},
+      run_block({of_row,
+                 rules,
+                 *registers.sum,
+                 k,
+                 {of_row.output, registers.flags, registers.doubts},
+                 scratch},
                 registers);
   }
 }
 
 void finish(const Rules& rules, const Where& first, const double* c, const Registers& r) {
-  const Progress progress{first, r.flags};
+  const Progress progress{first, r.flags, r.doubts};
   Strip& sum = *r.sum;
   if (rules.promote)
     std::copy_n(r.outer, strip_columns, sum.value);

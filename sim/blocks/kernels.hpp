@@ -36,6 +36,7 @@ struct Meeting {
   std::size_t first, total;       // where these blocks lie along k, of how many
   bool overflows;                 // a product may
   bool special;                   // a product or a scale may be infinite or NaN
+  bool faint;                     // an exact product may have a digit or a size that no double has
   // Floats hold numbers and products, there are no specials, and they are aligned or in a tree.
   bool single;
   bool late;  // the same, near enough to one for a tile of whole sums that C joins late
@@ -63,24 +64,26 @@ struct Strip {
 };
 
 // What a strip of outputs holds between blocks: the sum and what it has lost, what promotion moves
-// it to, and all flags raised so far. Null where nobody asks.
+// it to, all flags raised so far, and which outputs are in doubt. Null where nobody asks.
 struct Registers {
   Strip* sum;
   double *compensation, *outer;
-  std::int64_t* flags;
+  std::int64_t *flags, *doubts;
 
   void to_next_row() {
     ++sum;
     for (double** x : {&compensation, &outer})
       if (*x) *x += strip_columns;
-    if (flags) flags += strip_columns;
+    for (std::int64_t** x : {&flags, &doubts})
+      if (*x) *x += strip_columns;
   }
 };
 
 // Where a strip of outputs stands in its work, as lib's Progress has it for one.
 struct Progress {
-  Where first;          // its first output
-  std::int64_t* flags;  // raised by each; null where nobody asks
+  Where first;           // its first output
+  std::int64_t* flags;   // raised by each; null where nobody asks
+  std::int64_t* doubts;  // not 0 where nobody can tell a sum; null where none can be
 };
 
 // Room for one block: its products and one sum a group.

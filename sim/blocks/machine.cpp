@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
 #include "widthwise/sim/text.hpp"
@@ -7,13 +5,6 @@
 // Units that round as the machine does (docs/exactness.md, 48).
 namespace widthwise::blocks {
 namespace {
-
-bool are_doubles(const Operand& x) {
-  const Format& f = x.fmt;
-  return !x.keep_frac && f.width() <= 64 && f.precision() <= double_digits &&
-         f.emin() - f.frac_bits >= binary64.emin() - binary64.frac_bits &&
-         f.emax() <= binary64.emax();
-}
 
 // A unit whose every sum is rounded to binary64 by one of the machine's modes.
 class MachineUnit {
@@ -49,10 +40,11 @@ class MachineUnit {
       return std::nullopt;
     using enum widthwise::Slot;
     if (u.product.round)
-      r.product = has_own_products() ? own_slot(product) : product_slot(*u.product.round);
+      r.product = has_own_products() ? own_slot(product, own_.rm) : product_slot(*u.product.round);
     r.group = sum(u.group_sum), r.block = sum(u.block_sum), r.late = sum(u.c_sum);
-    set_chain(r, u,
-              [](widthwise::Slot place, const char*, const Round&) { return own_slot(place); });
+    set_chain(r, u, [](widthwise::Slot place, const char*, const Round& to) {
+      return own_slot(place, to.rm);
+    });
     return r;
   }
 
@@ -82,12 +74,6 @@ class MachineUnit {
     if (products.low < -most_exponent || products.high > most_exponent)
       refuse("products from 2^{} to 2^{}", products.low, products.high);
     return slot(widthwise::Slot::product, "product.round", r);
-  }
-  static Slot own_slot(widthwise::Slot place) {
-    return {.place = place,
-            .own = true,
-            .largest = std::numeric_limits<double>::max(),
-            .specials_stay = true};
   }
   static SumRule sum(const Sum& s) { return {.aligned = Aligned::machine, .order = s.order}; }
 

@@ -111,7 +111,7 @@ struct Spread {
   void meet(const std::int16_t* exponents, std::size_t n) {
     std::int16_t low = least, high = most, specials = special;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::int16_t e = exponents[i], voting = e > lowest_power ? e : low;
+      const std::int16_t e = exponents[i], voting = e > special_exponent ? e : low;
       low = std::min(low, voting);
       high = std::max(high, e);
       specials = e == special_exponent ? std::int16_t{1} : specials;
@@ -122,11 +122,11 @@ struct Spread {
     least = std::min(least, x.least), most = std::max(most, x.most), special |= x.special;
   }
   // More than the largest magnitude.
-  double limit() const { return most > lowest_power ? std::ldexp(2.0, most) : 0; }
+  double limit() const { return most > special_exponent ? std::ldexp(2.0, most) : 0; }
   // Between the exponents of numbers other than 0; out of all bounds where some are none.
   std::int16_t span() const {
     if (special) return no_span;
-    return most > lowest_power ? static_cast<std::int16_t>(most - least) : std::int16_t{0};
+    return most > special_exponent ? static_cast<std::int16_t>(most - least) : std::int16_t{0};
   }
   // Floats hold them and their products, whose exponents lie within reach either way, and what
   // lifts products to the digits of a window.

@@ -10,7 +10,7 @@
 namespace widthwise::blocks {
 namespace {
 
-constexpr std::int64_t most_frac_bits = 60;  // of an alignment
+constexpr std::int64_t most_frac_bits = 80;  // of an alignment
 
 // --- Sums ----------------------------------------------------------------------------------------
 
@@ -29,6 +29,8 @@ bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= lim
 void set_width(SumRule& rule, const Sum& s, const Stage& at) {
   if (!s.width || (*s.width >= at.bits && s.align.reference == Reference::max_exponent)) return;
   if (s.align.reference == Reference::exact) refuse("{}: an exact sum of a given width", at.where);
+  if (rule.aligned == Aligned::long_window)
+    refuse("{}: a sum of {} bits in a register of {}", at.where, at.bits, *s.width);
   if (at.flags && s.overflow == RegisterOverflow::flag)
     refuse("{}: a register that raises a flag", at.where);
   if (*s.width > double_digits - 3) refuse("{}: a register of {} bits", at.where, *s.width);
@@ -44,13 +46,15 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
   const std::int64_t of_c = late ? late->F_C : s.align.frac_bits;
   if (!within(own, most_frac_bits) || !within(of_c, most_frac_bits))
     refuse("{}: {} bits below the largest exponent", at.where, own);
-  if (at.bits > double_digits + 2)
+  const bool is_long = at.bits > double_digits + 2;
+  if (is_long && (s.order != Order::fused || !at.last || at.bits > 2 * double_digits - 6))
     refuse("{}: a sum of {} bits, more than a double has", at.where, at.bits);
-  rule.aligned = Aligned::window;
+  rule.aligned = is_long ? Aligned::long_window : Aligned::window;
   rule.frac_bits = static_cast<int>(own);
   rule.frac_bits_of_c = static_cast<int>(of_c);
   rule.grid = static_cast<int>(std::max(own, of_c));
-  const std::int64_t floor = std::max(s.align.e_floor.value_or(INT64_MIN), lowest_power + 60);
+  const std::int64_t floor =
+      std::max(s.align.e_floor.value_or(INT64_MIN), lowest_power + most_frac_bits);
   if (floor > most_exponent) refuse("{}: a least exponent of {}", at.where, floor);
   rule.least_power = std::ldexp(1.0, static_cast<int>(floor));
   if (const auto n = s.align.drop_c_below) {
@@ -75,7 +79,7 @@ SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage&
       if (at.range.high - at.range.low <= double_digits)
         rule.aligned = Aligned::exact;
       else if (pairs ? s.node_round.has_value() : at.last)
-        rule.aligned = pairs ? Aligned::pair : Aligned::slices;
+        rule.aligned = pairs ? Aligned::pair : Aligned::twofold;
       else
         refuse("{}: an exact sum of {} bits, more than a double has", at.where,
                at.range.high - at.range.low);
@@ -96,46 +100,7 @@ Range sum_of(const Sum& s, Range terms, std::size_t n) {
   return {terms.low, terms.high + carry_of(n)};
 }
 
-Slices slices(const Range& terms, std::size_t n) {
-  const std::int64_t step = double_digits - 2 - carry_of(n);
-  Slices s;
-  for (std::int64_t bottom = terms.high; bottom > terms.low; ++s.count) {
-    if (s.count == most_slices) refuse("an exact sum of {} bits", terms.high - terms.low);
-    bottom = std::max(bottom - step, terms.low);
-    s.magic[s.count] = std::ldexp(1.5, static_cast<int>(bottom + 52));
-  }
-  return s;
-}
-// For n terms, and perhaps C.
-Slices set_slices(SumRule& rule, const Range& terms, std::size_t n, const std::optional<Range>& c) {
-  if (c && n <= 2) {
-    rule.aligned = Aligned::two_and_c;
-    return {};
-  }
-  if (c && terms.high - terms.low <= 2 * (double_digits - 2 - carry_of(n))) {
-    rule.aligned = Aligned::two_and_c;
-    return slices(terms, n);
-  }
-  return slices(c ? both(terms, *c) : terms, n + 1);
-}
-
 // --- The unit ------------------------------------------------------------------------------------
-
-bool plain_exact(const Sum& s) {
-  return s.order == Order::fused && s.align.reference == Reference::exact && !s.width;
-}
-
-// Exact sums of exact sums are one: C joins the products, and groups do not matter.
-Unit flattened(Unit u) {
-  const bool scaled = u.scale && u.scale->apply == ScaleApply::group;
-  if (scaled || !plain_exact(u.group_sum) || (u.groups && !plain_exact(u.block_sum)) ||
-      (u.c_level == CLevel::block && !plain_exact(u.block_sum)) ||
-      (u.c_level == CLevel::late && !plain_exact(u.c_sum)))
-    return u;
-  u.groups.reset();
-  u.c_level = CLevel::group;
-  return u;
-}
 
 std::int64_t product_digits(const Unit& u) {
   std::int64_t digits = u.a.fmt.precision() + u.b.fmt.precision();
@@ -145,10 +110,12 @@ std::int64_t product_digits(const Unit& u) {
   return digits;
 }
 
-void set_products(Rules& rules, const Unit& u, const Range& products) {
+void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied) {
   const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
   const std::int64_t digits = product_digits(u);
-  if (digits > double_digits) refuse("exact products of {} digits", digits);
+  rules.long_products = digits > double_digits;
+  if (rules.long_products && (!u.product.round || scaled || supplied))
+    refuse("exact products of {} digits", digits);
   rules.product = slot(widthwise::Slot::product, "product.round", of_product(u.product.round));
   rules.normalised = u.product.exponent == ProductExponent::normalised;
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
@@ -178,12 +145,18 @@ std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
 
 bool any_special(const Format& f) { return f.has_inf() || f.has_nan(); }
 
+bool in_two_doubles(const SumRule& s) {
+  return s.aligned == Aligned::twofold || s.aligned == Aligned::long_window;
+}
+
 // Whether infinities and NaN pass through sums as they should, and all products are plain.
 bool quick(const Rules& r, const Unit& u) {
   if (r.product || r.normalised) return false;
   if (r.overflow_at > 0 && r.group.aligned != Aligned::window) return false;
   for (const SumRule* s : {&r.group, &r.block, &r.late})
-    if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed) return false;
+    if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed ||
+        in_two_doubles(*s))
+      return false;
   if (r.group_scale && (any_special(u.a.fmt) || any_special(u.b.fmt) || u.scale->fmt.has_inf()))
     return false;
   return r.group.order == Order::fused &&
@@ -193,10 +166,9 @@ bool quick(const Rules& r, const Unit& u) {
 // How far apart the exponents of two operands may lie together for doubles to hold every sum of
 // their products, if those are plain and meet C alone.
 int narrow_span(const Rules& r, const Unit& u) {
-  const bool sliced = r.group.aligned == Aligned::slices || r.group.aligned == Aligned::two_and_c;
   const bool plain = !r.product && !r.normalised && r.overflow_at == 0 && !u.scale && !r.votes;
-  if (!plain || !sliced || r.group.order != Order::fused || r.group_count > 1 ||
-      r.c_level != CLevel::group)
+  if (!plain || r.group.aligned != Aligned::twofold || r.group.order != Order::fused ||
+      r.group_count > 1 || r.c_level != CLevel::group)
     return -1;
   const std::int64_t digits = 2 + carry_of(r.lanes - 1) + u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   return static_cast<int>(std::max<std::int64_t>(double_digits - digits, -1));
@@ -286,8 +258,7 @@ void refuse_lost_zeros(const Rules& r) {
       refuse("zeros of a sign in doubt go to a format without zero");
 }
 
-Rules rules_of(const ProductTask& task) {
-  const Unit u = flattened(task.unit);
+Rules rules_of(const ProductTask& task, const Unit& u) {
   const std::size_t k = task.k;
   Rules r{};
   const GroupShape shape = set_shape(r, u, k);
@@ -297,7 +268,7 @@ Rules rules_of(const ProductTask& task) {
   Range products = range("a", u.a) * range("b", u.b);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
-  set_products(r, u, products);
+  set_products(r, u, products, static_cast<bool>(task.multiplier));
   if (u.scale && u.scale->apply == ScaleApply::term) products = products * scales;
   if (u.product.round) products = range("product.round", u.product.round->fmt);
   const Range c = both(range("c", u.c), range("out", u.out.fmt));
@@ -310,9 +281,6 @@ Rules rules_of(const ProductTask& task) {
   r.group = sum_rule(
       u.group_sum, {},
       {"group_sum", widthwise::Slot::group_node, need.group_bits, sum, in_group, task.flags});
-  const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
-  if (r.group.aligned == Aligned::slices)
-    r.slices = set_slices(r.group, products, shape.size, when(in_group));
   if (r.group_scale) {
     const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
     const std::int64_t digits =
@@ -321,19 +289,16 @@ Rules rules_of(const ProductTask& task) {
     sum = sum * scales;
   }
   if (shape.count > 1 || in_block) {
-    const Range groups = sum;
     sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
     r.block = sum_rule(
         u.block_sum, {},
         {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block, task.flags});
-    if (r.block.aligned == Aligned::slices)
-      r.slices = set_slices(r.block, groups, shape.count, when(in_block));
   }
   if (u.c_level == CLevel::late) {
     sum = sum_of(u.c_sum, both(sum, c), 2);
     r.late = sum_rule(u.c_sum, u.late_frac,
                       {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags});
-    if (r.late.aligned == Aligned::slices) r.late.aligned = Aligned::pair;
+    if (r.late.aligned == Aligned::twofold) r.late.aligned = Aligned::pair;
   }
   const Range all = both(both(products, c), sum);
   if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
@@ -345,7 +310,10 @@ Rules rules_of(const ProductTask& task) {
   });
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
-  for (const SumRule* s : {&r.group, &r.block, &r.late}) r.votes |= s->aligned == Aligned::window;
+  for (const SumRule* s : {&r.group, &r.block, &r.late})
+    r.votes |= s->aligned == Aligned::window || s->aligned == Aligned::long_window;
+  r.plain_twofold = r.group.aligned == Aligned::twofold && !r.product && !r.normalised &&
+                    r.overflow_at == 0 && !task.multiplier;
   r.late_tile = !task.flags && late_tile(r, u);
   if (!task.multiplier) {
     r.narrow_span = narrow_span(r, u);
@@ -353,12 +321,44 @@ Rules rules_of(const ProductTask& task) {
     r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
     r.float_tree = !task.flags && r.overflow_at == 0 && float_tree(r, u);
   }
+  return r;
+}
+
+// What its order of summing, which lanes may take otherwise, leaves open.
+Rules with_doubts(Rules r, const Unit& u) {
+  r.doubts = r.group.aligned == Aligned::twofold || r.block.aligned == Aligned::twofold;
   r.doubtful_zero = doubtful_zero(r, u);
   refuse_lost_zeros(r);
   return r;
 }
 
+// Products that double lanes hold as they are, or else as two doubles.
+Rules some_rules(const ProductTask& task) {
+  const Unit u = flattened(task.unit);
+  try {
+    return with_doubts(rules_of(task, u), u);
+  } catch (const Refusal&) {
+    if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
+    throw;
+  }
+}
+
 }  // namespace
+
+bool plain_exact(const Sum& s) {
+  return s.order == Order::fused && s.align.reference == Reference::exact && !s.width;
+}
+
+Unit flattened(Unit u) {
+  const bool scaled = u.scale && u.scale->apply == ScaleApply::group;
+  if (scaled || !plain_exact(u.group_sum) || (u.groups && !plain_exact(u.block_sum)) ||
+      (u.c_level == CLevel::block && !plain_exact(u.block_sum)) ||
+      (u.c_level == CLevel::late && !plain_exact(u.c_sum)))
+    return u;
+  u.groups.reset();
+  u.c_level = CLevel::group;
+  return u;
+}
 
 Answer plan(const ProductTask& task) {
   try {
@@ -366,9 +366,10 @@ Answer plan(const ProductTask& task) {
       return {r, fmt::format("every product and sum of a block as double lanes round, {} of them "
                              "a block",
                              r->lanes)};
-    Rules r = rules_of(task);
-    const char* how =
-        r.quick ? "products of a block aligned and added" : "every product and sum of a block";
+    Rules r = some_rules(task);
+    const char* how = r.doubts  ? "products of a block added as two doubles"
+                      : r.quick ? "products of a block aligned and added"
+                                : "every product and sum of a block";
     return {r, fmt::format("{} in double lanes, {} of them a block", how, r.lanes)};
   } catch (const Refusal& refusal) {
     return {std::nullopt, refusal.reason};

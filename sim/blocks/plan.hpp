@@ -47,13 +47,13 @@ struct Slot {
 
 // How terms are aligned.
 enum class Aligned : std::uint8_t {
-  window,     // to the largest exponent
-  fixed,      // to a digit
-  exact,      // not at all: any sum of them is a double
-  pair,       // not at all: two terms, and only a rounding looks at their sum
-  slices,     // not at all: more terms, whose digits are added in several doubles
-  two_and_c,  // the same where C is one, and the others are two or fill two doubles
-  machine,    // one term or two, rounded to binary64 at once
+  window,       // to the largest exponent
+  long_window,  // the same, and the sum has more digits than a double
+  fixed,        // to a digit
+  exact,        // not at all: any sum of them is a double
+  pair,         // not at all: two terms, and only a rounding looks at their sum
+  twofold,      // not at all: more terms, whose sum is two doubles and a bound on what is lost
+  machine,      // one term or two, rounded to binary64 at once
 };
 
 struct SumRule {
@@ -66,15 +66,6 @@ struct SumRule {
   double wrap = 0;                                  // 2^width, or 0
   double least = 0, most = 0;                       // where sums saturate; equal: nowhere
   std::optional<Slot> node{};
-};
-
-inline constexpr std::size_t most_slices = 16;
-
-// How exact sums of many digits are cut, the highest slice first. To add and take off 3/2 * 2^52
-// times a slice's last digit rounds to that.
-struct Slices {
-  std::size_t count = 0;
-  double magic[most_slices]{};
 };
 
 // The further roundings of a compensated sum.
@@ -96,11 +87,12 @@ struct Rules {
   bool late_tile = false;   // sums of products fit an int32 each, and C joins them as on CDNA3
   bool exact_tile = false;  // exact sums with C become binary32
   int digits_below = 0;     // of a product below its field exponent
+  bool plain_twofold = false;  // plain products and C add up to two doubles
+  bool long_products = false;  // of more digits than a double has
   bool normalised = false;
   double overflow_at = 0;  // 0: no product overflows
   std::optional<Slot> product{};
   SumRule group, block, late;
-  Slices slices{};
   CLevel c_level = CLevel::group;
   bool group_scale = false, term_scale = false;
   Slot out;
@@ -110,6 +102,7 @@ struct Rules {
   CompensationSlots compensated{};
   std::size_t last_step = 0;  // where the last block begins along k
   bool c_last = false;
+  bool doubts = false;         // some sum may be none that two doubles tell
   bool votes = false;          // some sum is aligned to its largest exponent
   bool doubtful_zero = false;  // the lanes may give a zero the wrong sign
 };

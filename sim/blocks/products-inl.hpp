@@ -84,6 +84,9 @@ void product(const Block& b, std::size_t i, Strip& result) {
   const V a = number(b.m.a[i]);
   const double* of_b = b.m.b + i * strip_columns;
   const auto times = [&](std::size_t at) HWY_ATTR { return hn::Mul(a, load(of_b + at)); };
+  if (b.rules.long_products)
+    return product(
+        b, i, [&](std::size_t at) HWY_ATTR { return product_to_odd(a, load(of_b + at)); }, result);
   if (!b.m.products) return product(b, i, times, result);
   alignas(64) double digits[strip_columns];
   user_products(b, i, digits);
@@ -145,9 +148,9 @@ void largest_powers(const Block& b, std::size_t group, double* powers) {
 
 constexpr int vectors = 4;  // side by side, for the machine to have something to do
 
-// Adds term(i, v) for every product i of a group to each of some vectors of sums.
-template <class Term>
-HWY_INLINE void add_products(const Block& b, std::size_t group, std::size_t column, V* total,
+// Adds term(v, x, y, sum) for every product of a group to each of some vectors of sums.
+template <class Sum, class Term>
+HWY_INLINE void add_products(const Block& b, std::size_t group, std::size_t column, Sum* total,
                              const Term& term) {
   const std::size_t stride = b.stride(), n = b.size(group);
   const double* a = b.m.a + b.first(group);
@@ -222,6 +225,38 @@ void products_exactly(const Block& b, std::size_t group, Strip& result) {
     for (int v = 0; v < vectors; ++v)
       store(total[v], result.value + column + static_cast<std::size_t>(v) * width);
   }
+}
+
+// --- Exact sums that no double holds ------------------------------------------------------------
+
+// The block's products and C. A product of two doubles is the machine's and what that left out,
+// which is another double where its last digit is none too small.
+template <bool long_products>
+HWY_INLINE void products_twofold(const Block& b, const Progress& sums, Strip& result) {
+  const Slot out = b.rules.out;
+  const std::size_t width = hn::Lanes(Doubles());
+  alignas(64) double random[strip_columns] = {};
+  if (out.own && out.random_bits > 0) draw(out, sums.first, b.position(b.k), random);
+  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+    Twofold total[vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      total[v] = {load(b.c.value + at), number(0), number(0)};
+    }
+    add_products(b, 0, column, total, [](int, V x, V y, const Twofold& sum) HWY_ATTR {
+      const V product = hn::Mul(x, y);
+      if constexpr (long_products) return with_low(sum + product, lost_of_product(x, y, product));
+      return sum + product;
+    });
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + static_cast<std::size_t>(v) * width;
+      settle(out, total[v], load(random + at), at, sums, result);
+    }
+  }
+}
+void products_twofold(const Block& b, const Progress& sums, Strip& result) {
+  if (b.rules.long_products) return products_twofold<true>(b, sums, result);
+  products_twofold<false>(b, sums, result);
 }
 
 // --- The same in floats and 32-bit integers ------------------------------------------------------

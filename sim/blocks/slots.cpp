@@ -1,6 +1,7 @@
 #include "slots.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/text.hpp"
@@ -8,8 +9,7 @@
 namespace widthwise::blocks {
 namespace {
 
-constexpr int most_random_bits = 32;
-constexpr std::int64_t most_digits = 48;  // of a result: sums are rounded to odd before
+constexpr std::int64_t most_digits = 51;  // of a result: sums are rounded to odd before
 
 // What a code of the slot's format reads as.
 double number(const Format& f, std::uint64_t code) {
@@ -36,12 +36,31 @@ Range range(const char* where, const Operand& x) {
   return r;
 }
 
+bool are_doubles(const Operand& x) {
+  const Format& f = x.fmt;
+  return !x.keep_frac && f.width() <= 64 && f.precision() <= double_digits &&
+         f.emin() - f.frac_bits >= binary64.emin() - binary64.frac_bits &&
+         f.emax() <= binary64.emax();
+}
+
+Slot own_slot(widthwise::Slot place, const Rounding& rm) {
+  return {.place = place,
+          .mode = rm.mode,
+          .random_bits = rm.random_bits,
+          .variant = rm.variant,
+          .own = true,
+          .largest = std::numeric_limits<double>::max(),
+          .specials_stay = true};
+}
+
 Slot slot(widthwise::Slot place, const char* where, const Round& r) {
   const Format& f = r.fmt;
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
   range(where, f);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
-  if (r.rm.random_bits > most_random_bits || r.rm.random_bits + f.precision() > most_digits + 1)
+  const bool random = r.rm.random_bits > 0;
+  if (r.rm.random_bits > most_random_bits ||
+      (random && r.rm.random_bits + f.precision() > most_digits))
     refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
   if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
   if (f.daz) unfit("reads subnormals as zero");

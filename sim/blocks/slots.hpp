@@ -8,6 +8,7 @@ namespace widthwise::blocks {
 
 inline constexpr int double_digits = 53, float_digits = 24;
 inline constexpr std::int64_t most_exponent = 900;  // of whatever is met, either way
+inline constexpr int most_random_bits = 32;
 
 // Why the lanes do not take a unit.
 struct Refusal {
@@ -31,6 +32,11 @@ inline Range both(const Range& x, const Range& y) {
 Range range(const char* where, const Format& f);
 Range range(const char* where, const Operand& x);
 
+// Whether every number of an operand is a double.
+bool are_doubles(const Operand& x);
+
+// To binary64, as the machine has it.
+Slot own_slot(widthwise::Slot place, const Rounding& rm);
 Slot slot(widthwise::Slot place, const char* where, const Round& r);
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r);
 // Infinities and NaN pass a node without being rounded.

@@ -6,7 +6,7 @@
 #define WIDTHWISE_BLOCKS_SUMS_INL
 #endif
 
-#include "sim/blocks/rounding-inl.hpp"
+#include "sim/blocks/twofold-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -71,25 +71,43 @@ struct Window {
   }
 };
 
+// Adds to a sum every term as a multiple of the sum's last digit.
+template <class Mode, class Add>
+HWY_INLINE void add_aligned(const Window& w, Mode mode, const Terms& terms, std::size_t at, V floor,
+                            const Add& add) {
+  const V up = over(floor, w.frac_bits);
+  const std::size_t last = terms.count - terms.c_last;
+  for (std::size_t i = 0; i < last; ++i)
+    add(hn::Mul(to_integer(mode, hn::Mul(terms.value(i, at), up)), w.to_grid));
+  if (terms.c_last) add(w.aligned_c(mode, terms.value(last, at), terms.power(last, at), floor));
+}
+
 void sum_in_window(const SumRule& s, const Terms& terms, Strip& result) {
   const Window w(s);
   const bool any_width = s.wrap > 0 || s.least < s.most;
-  const std::size_t last = terms.count - terms.c_last;
   with_mode(s.mode, [&](auto mode) HWY_ATTR {
     for_each_vector([&](std::size_t at) HWY_ATTR {
       const V most = terms.largest_power(at), floor = hn::Max(most, w.least_power);
-      const V up = over(floor, w.frac_bits);
       V total = number(-0.0);
-      for (std::size_t i = 0; i < last; ++i) {
-        const V x = to_integer(mode, hn::Mul(terms.value(i, at), up));
-        total = hn::Add(total, hn::Mul(x, w.to_grid));
-      }
-      if (terms.c_last)
-        total =
-            hn::Add(total, w.aligned_c(mode, terms.value(last, at), terms.power(last, at), floor));
+      add_aligned(w, mode, terms, at, floor, [&](V x) HWY_ATTR { total = hn::Add(total, x); });
       if (any_width) total = unless_special(total, fit(s, total));
       store(hn::Mul(total, hn::Mul(floor, w.unit)), result.value + at);
       store(hn::IfThenElseZero(hn::Gt(most, number(0)), floor), result.power + at);
+    });
+  });
+}
+
+// Rounded to odd on the way: only a rounding looks at it. Two doubles lose nothing of it.
+void sum_in_long_window(const SumRule& s, const Terms& terms, Strip& result) {
+  const Window w(s);
+  with_mode(s.mode, [&](auto mode) HWY_ATTR {
+    for_each_vector([&](std::size_t at) HWY_ATTR {
+      const V floor = hn::Max(terms.largest_power(at), w.least_power);
+      Twofold total{number(-0.0), number(0), number(0)};
+      add_aligned(w, mode, terms, at, floor, [&](V x) HWY_ATTR { total = total + x; });
+      const V odd = sum_to_odd(total.high, total.low);
+      const V sum = hn::IfThenElse(hn::Eq(total.low, number(0)), total.high, odd);  // maybe -0
+      store(hn::Mul(sum, hn::Mul(floor, w.unit)), result.value + at);
     });
   });
 }
@@ -130,79 +148,22 @@ void sum_pair(const Terms& terms, bool votes, Strip& result) {
   });
 }
 
-// Carries move up, so that no slice cancels the one above it; then all are added to odd from the
-// lowest on.
-HWY_INLINE V sum_of_slices(const Slices& slices, V* part) {
-  for (std::size_t j = slices.count - 1; j > 0; --j) {
-    const V magic = number(slices.magic[j - 1]);
-    const V carry = hn::Sub(hn::Add(part[j], magic), magic);
-    part[j - 1] = hn::Add(part[j - 1], carry);
-    part[j] = hn::Sub(part[j], carry);
-  }
-  V total = part[slices.count - 1];
-  for (std::size_t j = slices.count - 1; j-- > 0;) total = sum_to_odd(part[j], total);
-  return total;
-}
-
-// Every term is cut into digits of the slices, and each slice is summed exactly. What is left for
-// the lowest one are its digits.
-HWY_INLINE void cut_to_slices(const Slices& slices, V rest, V* part) {
-  for (std::size_t j = 0; j + 1 < slices.count; ++j) {
-    const V magic = number(slices.magic[j]);
-    const V digits = hn::Sub(hn::Add(rest, magic), magic);
-    part[j] = hn::Add(part[j], digits);
-    rest = hn::Sub(rest, digits);
-  }
-  part[slices.count - 1] = hn::Add(part[slices.count - 1], rest);
-}
-
-// A zero has the sign of a plain sum, if that is one too; else numbers have cancelled.
-HWY_INLINE V with_plain(V plain, V total) {
-  const M zero = hn::And(hn::Eq(total, number(0)), hn::Eq(plain, number(0)));
-  return hn::IfThenElse(zero, plain, unless_special(plain, total));
-}
-
-void sum_in_slices(const Slices& of_unit, const Terms& terms, bool votes, Strip& result) {
-  const Slices slices = of_unit;
+void sum_twofold(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
   for_each_vector([&](std::size_t at) HWY_ATTR {
-    V part[most_slices];
-    for (std::size_t j = 0; j < slices.count; ++j) part[j] = number(0);
-    V plain = number(-0.0);
-    for (std::size_t i = 0; i < terms.count; ++i) {
-      const V term = terms.value(i, at);
-      plain = hn::Add(plain, term);
-      cut_to_slices(slices, term, part);
-    }
-    if (votes) store(terms.largest_power(at), result.power + at);
-    store(with_plain(plain, sum_of_slices(slices, part)), result.value + at);
-  });
-}
-
-// The same where C is the last term and the others are two numbers, or lie in two slices.
-void sum_of_two_and_c(const Slices& of_unit, const Terms& terms, bool votes, Strip& result) {
-  const Slices slices = of_unit;
-  const std::size_t n = terms.count - 1;
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    V part[] = {number(0), number(0)}, plain = number(-0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const V term = terms.value(i, at);
-      plain = hn::Add(plain, term);
-      slices.count == 0 ? void(part[i] = term) : cut_to_slices(slices, term, part);
-    }
-    const V c = terms.value(n, at);
-    if (votes) store(terms.largest_power(at), result.power + at);
-    store(with_plain(hn::Add(plain, c), sum_of_three_to_odd(part[0], part[1], c)),
-          result.value + at);
+    Twofold total{terms.value(0, at), number(0), number(0)};
+    for (std::size_t i = 1; i < terms.count; ++i) total = total + terms.value(i, at);
+    settle(out, total, number(0), at, progress, result);
   });
 }
 
 // All terms aligned once and added.
-void fused_sum(const Rules& rules, const SumRule& s, const Terms& terms, Strip& result) {
+void fused_sum(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& terms,
+               Strip& result) {
   switch (s.aligned) {
     case Aligned::window: return sum_in_window(s, terms, result);
+    case Aligned::long_window: return sum_in_long_window(s, terms, result);
     case Aligned::fixed: return sum_in_register(s, terms, rules.votes, result);
-    case Aligned::slices: return sum_in_slices(rules.slices, terms, rules.votes, result);
-    case Aligned::two_and_c: return sum_of_two_and_c(rules.slices, terms, rules.votes, result);
+    case Aligned::twofold: return sum_twofold(rules.out, terms, progress, result);
     case Aligned::exact:
     case Aligned::machine: break;
     case Aligned::pair:
@@ -219,7 +180,7 @@ void add_pair(const Rules& rules, const SumRule& s, const Progress& progress, co
   if (s.node && s.node->specials_stay && s.aligned == Aligned::pair)
     return round_sum(*s.node, progress, step, rules.votes, pair.strips[0]->value,
                      pair.strips[1]->value, result);
-  fused_sum(rules, s, pair, result);
+  fused_sum(rules, s, progress, pair, result);
   if (!s.node) return;
   if (s.node->specials_stay)
     return round(*s.node, progress, step, rules.votes, result.value, result);
@@ -264,7 +225,8 @@ void sum_in_turn(const Rules& rules, const SumRule& s, const Progress& progress,
 void reduce(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& terms,
             Strip& result) {
   result.lane = terms.strips[0]->lane;
-  if (terms.count == 1 || s.order == Order::fused) return fused_sum(rules, s, terms, result);
+  if (terms.count == 1 || s.order == Order::fused)
+    return fused_sum(rules, s, progress, terms, result);
   if (s.order == Order::pairwise_tree) return sum_as_tree(rules, s, progress, terms, result);
   sum_in_turn(rules, s, progress, terms, result);
 }

@@ -91,6 +91,12 @@ bool all_operands_held(const Carrier& carrier, const Unit& u) {
   return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt);
 }
 
+// What a subnormal is added to and taken off again is a number of the carrier, and so is their sum.
+bool has_room(const Carrier& carrier, const Format& f) {
+  return f.emin() + carrier.digits - f.precision() < carrier.emax;
+}
+constexpr const char* no_room = "a format's least numbers lie too near the carrier's largest";
+
 // What is rounded goes to the machine's own format: the lanes are the hardware.
 bool machine_like(const Carrier& carrier, const Unit& u) {
   const Format& own = carrier.digits == in_float.digits ? binary32 : binary64;
@@ -112,6 +118,7 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, p = to.precision();
   const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
   if (!all_held(carrier, u)) return refuse(passes);
+  if (!has_room(carrier, to)) return refuse(no_room);
   if (const int needed = 2 * p + 1; D < needed)
     return refuse(fmt::format("{} digits of out need {}", p, needed));
   int digits = a.precision() + b.precision();  // of what is added
@@ -130,6 +137,7 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
       if (const int needed = 2 * digits + 1; D < needed)
         return refuse(fmt::format("{} digits of a product need {}", digits, needed));
       if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
+      if (!has_room(carrier, f)) return refuse(no_room);
     }
   }
   if (last < carrier.emin && multiply == Multiply::exact)
@@ -153,6 +161,7 @@ Answer odd_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, p = u.out.fmt.precision();
   if (u.product.round) return refusal(carrier, "products are rounded, not fused");
   if (!all_held(carrier, u)) return refusal(carrier, passes);
+  if (!has_room(carrier, u.out.fmt)) return refusal(carrier, no_room);
   if (const int needed = p + 2; D < needed)
     return refusal(carrier, fmt::format("{} digits of out need {}", p, needed));
   if (last_digit(u.out.fmt) - 2 < carrier.emin - D + 1)

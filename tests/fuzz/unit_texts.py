@@ -99,7 +99,10 @@ class DrawUnits(Draw):
         mode = self.pick(["", "", ":rtz", ":rup", ":rdn"])
         said = [self.pick([to, other, text_of(self.any_format())])]
         said += [f"{key}={self.pick([to, text_of(self.any_format())])}" for key in "bc"]
-        kind = self.pick(["mac", "fma", "kahan", "neumaier", "tree"])
+        kind = self.pick(["mac", "fma", "kahan", "neumaier", "tree", "dot", "dot"])
+        if kind == "dot":
+            out = self.pick([to, to, text_of(self.any_format())])
+            return f"dot({', '.join(said + self.lanes())}, out={out}{mode})"
         said += [f"fan={self.between(1, 9)}"] * (kind == "tree")
         said += [f"node={to}{mode}"] * (kind == "tree")
         said += [f"product={self.pick([to, to, to, other])}{mode}"] * (kind != "fma")

@@ -106,7 +106,11 @@ constexpr const char* chains[] = {"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)"
                                   "mac(e8m3, product=e8m60, sum=e8m13:sr9)",
                                   "mac(e8m3, product=e9m60, sum=e8m13)",
                                   "mac(e8m3, product=e12m60, sum=e8m13)",
-                                  "mac(e3m7, product=e5m6)"};
+                                  "mac(e3m7, product=e5m6)",
+                                  "fma(e2m10;bias=-112, a=e2m4, b=e2m5)",
+                                  "fma(e2m10;bias=-114, a=e2m4, b=e2m5)",
+                                  "mac(e5m4, product=e2m4;bias=-106, sum=e5m4)",
+                                  "mac(e5m4, product=e2m4;bias=-108, sum=e5m4)"};
 
 }  // namespace
 

@@ -1,0 +1,125 @@
+// Exact sums as two doubles and a bound on what those leave out (docs/exactness.md,
+// 49). Compiled once for every instruction set, within kernels.cpp.
+#if defined(WIDTHWISE_BLOCKS_TWOFOLD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_TWOFOLD_INL
+#undef WIDTHWISE_BLOCKS_TWOFOLD_INL
+#else
+#define WIDTHWISE_BLOCKS_TWOFOLD_INL
+#endif
+
+#include "sim/blocks/rounding-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+// high + low, but for at most `lost` either way.
+struct Twofold {
+  V high, low, lost;
+};
+HWY_INLINE Twofold with_low(const Twofold& s, V term) {
+  const TwoSum low = two_sum(s.low, term);
+  return {s.high, low.sum, hn::Add(s.lost, hn::Abs(low.lost))};
+}
+HWY_INLINE Twofold operator+(const Twofold& s, V term) {
+  const TwoSum high = two_sum(s.high, term);
+  return with_low({high.sum, s.low, s.lost}, high.lost);
+}
+
+// The double next to x in magnitude, on the side where `toward` has it.
+HWY_INLINE V neighbour(V x, V toward) {
+  const I away = hn::BroadcastSignBit(bits(hn::Xor(x, toward)));  // -1 or 0
+  return from_bits(hn::Add(bits(x), hn::Or(away, hn::Set(Ints(), 1))));
+}
+HWY_INLINE M is_odd(V x) {
+  return hn::RebindMask(Doubles(), hn::TestBit(bits(x), hn::Set(Ints(), 1)));
+}
+
+// A sum as a slot wants it, and where nobody can tell.
+struct Settled {
+  V value;
+  M doubtful;
+};
+
+// To nearest even, where the least and the largest that the sum may be are rounded to the same.
+HWY_INLINE Settled nearest(V sum, V rest, V bound) {
+  const M sure = hn::And(hn::Eq(hn::Add(sum, hn::Add(rest, bound)), sum),
+                         hn::Eq(hn::Add(sum, hn::Sub(rest, bound)), sum));
+  return {sum, hn::Not(sure)};
+}
+
+// By the sign of what is left: to odd, or by another of the machine's modes.
+HWY_INLINE Settled by_rest(const Slot& to, V sum, V rest, V bound) {
+  const V zero = number(0);
+  M moves = hn::Ne(rest, zero);
+  if (!to.own)
+    moves = hn::AndNot(is_odd(sum), moves);
+  else if (to.mode == RoundingMode::rtz)
+    moves = hn::And(moves, has_minus(hn::Xor(sum, rest)));
+  else
+    moves = to.mode == RoundingMode::rdn ? hn::Lt(rest, zero) : hn::Gt(rest, zero);
+  const M sure = hn::Or(hn::Gt(hn::Abs(rest), bound), hn::Eq(bound, zero));
+  const V value = hn::IfThenElse(moves, neighbour(sum, rest), sum);
+  return {value, hn::Or(hn::Not(sure), infinite_or_nan(sum))};
+}
+
+// By k random bits: away from zero where the part that is cut off, in units of 2^-k, and those bits
+// reach 2^k together (rounding-inl.hpp). The sum lies between two doubles.
+struct ByParts {
+  const Slot& to;
+  V random, distance;  // of the two
+  M outside;           // the sum lies past the nearer one, not before it
+
+  // Whether a sum so far from the nearer one goes to the larger one.
+  HWY_INLINE M away(V rest) const {
+    const double one = power_of_two(to.random_bits);
+    const double half = to.variant == StochasticVariant::half ? 0.5 : 0;
+    V part = hn::Div(hn::Mul(rest, number(one)), distance);
+    part = hn::Max(part, number(0x1p-1000));  // not 0 where the quotient is too small
+    if (to.variant == StochasticVariant::even) part = hn::Round(part);
+    const M reaches = hn::Ge(part, hn::Sub(number(one - half), random));
+    const M leaves = hn::Le(part, hn::Add(random, number(half)));
+    return hn::Or(hn::And(outside, reaches), hn::AndNot(outside, leaves));
+  }
+};
+HWY_INLINE Settled by_chance(const Slot& to, V random, V sum, V rest, V bound) {
+  const V other = neighbour(sum, rest), size = hn::Abs(rest);
+  const M outside = hn::Gt(hn::Abs(other), hn::Abs(sum)), moved = hn::Ne(rest, number(0));
+  const ByParts parts{to, random, hn::Abs(hn::Sub(other, sum)), outside};
+  const M most = parts.away(hn::Add(size, bound)), least = parts.away(hn::Sub(size, bound));
+  const M to_other = hn::And(moved, hn::Xor(least, hn::Not(outside)));
+  const M sure =
+      hn::And(hn::Or(hn::Gt(size, bound), hn::Eq(bound, number(0))), hn::Not(hn::Xor(most, least)));
+  const M far = hn::Or(infinite_or_nan(sum), infinite_or_nan(other));
+  return {hn::IfThenElse(to_other, other, sum), hn::Or(hn::Not(sure), far)};
+}
+
+HWY_INLINE Settled settled(const Slot& to, const Twofold& s, V random) {
+  const TwoSum z = two_sum(s.high, s.low);
+  const V sum = hn::IfThenElse(hn::Eq(s.low, number(0)), s.high, z.sum);  // which may be -0
+  // `lost` was itself rounded, and so will be what it is added to.
+  const V wider =
+      hn::MulAdd(s.lost, number(1 + 0x1p-20), hn::Mul(hn::Abs(z.lost), number(0x1p-50)));
+  const V bound = hn::IfThenElseZero(hn::Ne(s.lost, number(0)), wider);
+  if (to.own && to.random_bits > 0) return by_chance(to, random, sum, z.lost, bound);
+  if (to.own && to.mode == RoundingMode::rne) return nearest(sum, z.lost, bound);
+  return by_rest(to, sum, z.lost, bound);
+}
+
+HWY_INLINE void mark(M doubtful, std::int64_t* doubts) {
+  const I before = hn::LoadU(Ints(), doubts);
+  hn::StoreU(hn::Or(before, hn::VecFromMask(Ints(), hn::RebindMask(Ints(), doubtful))), Ints(),
+             doubts);
+}
+
+// A vector of sums, ready for the slot that rounds them, by these random bits if by any.
+HWY_INLINE void settle(const Slot& to, const Twofold& sum, V random, std::size_t at,
+                       const Progress& progress, Strip& result) {
+  const Settled z = settled(to, sum, random);
+  store(z.value, result.value + at);
+  mark(z.doubtful, progress.doubts + at);
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,55 @@
+#include "chain_rules.hpp"
+#include "sim/engine/machine_rounding.hpp"
+
+// Units whose blocks are exact sums of products, each two doubles until it is rounded
+// (docs/exactness.md, 49).
+namespace widthwise::blocks {
+namespace {
+
+// To binary64, by a mode of the machine's or by chance.
+bool is_own(const Round& r) {
+  Round own{.fmt = binary64};
+  own.rm = r.rm;
+  const bool known = is_machine_mode(r.rm) || r.rm.stochastic();
+  return r == own && known && r.rm.random_bits <= most_random_bits;
+}
+bool is_nearest(const Round& r) { return r == Round{.fmt = binary64}; }
+
+// The machine adds to nearest, and blocks alone are rounded by hand.
+bool is_by_hand(const std::optional<Round>& r) { return r && is_own(*r) && !is_nearest(*r); }
+bool are_blocks_alone_by_hand(const Unit& u) {
+  const auto& promote = u.chain.promote;
+  return !is_by_hand(u.product.round) && !is_by_hand(u.chain.c_round) &&
+         !is_by_hand(u.chain.final) && !(promote && is_by_hand(promote->round));
+}
+
+bool is_exact_block(const Unit& u) {
+  return plain_exact(u.group_sum) && !u.groups && u.c_level == CLevel::group && !u.scale &&
+         !u.late_frac && !u.product.overflow_to_inf_at &&
+         u.chain.compensation == Compensation::none;
+}
+
+}  // namespace
+
+std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
+  const bool rounded = u.product.round.has_value();
+  if (task.multiplier || !is_exact_block(u) || !are_blocks_alone_by_hand(u) ||
+      (rounded && (task.flags || !is_nearest(*u.product.round))) || !are_doubles(u.a) ||
+      !are_doubles(u.b) || !are_doubles(u.c))
+    return std::nullopt;
+  Rules r{};
+  set_shape(r, u, task.k);
+  r.group = {.aligned = Aligned::twofold};
+  if (rounded) r.product = own_slot(widthwise::Slot::product, {});
+  r.plain_twofold = true;
+  r.long_products = !rounded && u.a.fmt.precision() + u.b.fmt.precision() > double_digits;
+  r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
+  set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
+    if (!is_own(to)) return slot(place, where, to);
+    if (task.flags) refuse("{} = binary64, with flags", where);
+    return own_slot(place, to.rm);
+  });
+  return r;
+}
+
+}  // namespace widthwise::blocks
