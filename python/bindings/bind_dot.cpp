@@ -5,6 +5,7 @@
 #include "slices.hpp"
 #include "trace_rows.hpp"
 #include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/paired_dots.hpp"
 #include "widthwise/sim/running.hpp"
 
 using namespace widthwise;
@@ -54,25 +55,44 @@ class PreparedProducts {
  public:
   PreparedProducts(const Unit& unit, std::size_t k, const py::object& product, bool flags,
                    const std::string& engine, std::size_t outputs)
-      : unit_(unit),
-        k_(k),
+      : task_{unit, k, flags, multiplier(product), outputs},
         product_(product),
-        engine_(prepare({unit, k, flags, multiplier(product), outputs}, engine)) {}
+        any_engine_(engine == "auto"),
+        engine_(prepare(task_, engine)) {}
 
   void run(const Operands& x, py::array result, py::object flags, std::uint64_t seed,
            int threads) const {
-    ProductBatch batch = product_batch(unit_, x, result, flags, seed);
+    ProductBatch batch = product_batch(task_.unit, x, result, flags, seed);
     const std::size_t outputs = batch.outputs();
     if (outputs == 0) return;
-    run_batch(merged(unit_, std::move(batch), product_.is_none()), crew(outputs, threads));
+    batch = merged(task_.unit, std::move(batch), product_.is_none());
+    const int crew = this->crew(outputs, threads);
+    const PairedDots* paired = is_paired(batch) ? paired_dots() : nullptr;
+    paired ? run_paired(*paired, batch, crew) : run_batch(batch, crew);
   }
 
  private:
   // A thread takes long to wake: none is asked for less than a fiftieth of what goes at once.
   int crew(std::size_t outputs, int threads) const {
-    const double shares = 50.0 * static_cast<double>(outputs) * static_cast<double>(k_) /
+    const double shares = 50.0 * static_cast<double>(outputs) * static_cast<double>(task_.k) /
                           static_cast<double>(engine_.products_at_once);
     return static_cast<int>(std::clamp(shares, 1.0, double(crew_of(product_, threads))));
+  }
+
+  // Dot products that have no operand in common, enough of them to be worth another engine.
+  bool is_paired(const ProductBatch& batch) const {
+    return any_engine_ && batch.first.m == 1 && batch.first.n == 1 && batch.count() >= 16;
+  }
+  const PairedDots* paired_dots() const {
+    std::call_once(looked_, [&] { paired_ = PairedDots::of(task_); });
+    return paired_ && paired_->at_once() > 0 ? &*paired_ : nullptr;
+  }
+  void run_paired(const PairedDots& dots, const ProductBatch& batch, int threads) const {
+    const std::size_t count = batch.count(), crew = static_cast<std::size_t>(threads);
+    const std::size_t each = std::min(dots.at_once(), (count + crew - 1) / crew);
+    in_parallel((count + each - 1) / each, threads, [&](std::size_t slice) {
+      dots.run(batch, slice * each, std::min(count, (slice + 1) * each));
+    });
   }
 
   // Few products are shared out by tiles, many by their number.
@@ -81,13 +101,13 @@ class PreparedProducts {
     const std::size_t count = batch.count(), crew = static_cast<std::size_t>(threads);
     const std::size_t most = slice_of(slice_of(engine_.products_at_once, p.m * p.n), p.k);
     if (count < crew || most == 1) {
-      for (std::size_t i = 0; i < count; ++i) run_tiles(batch.at(unit_, i), threads);
+      for (std::size_t i = 0; i < count; ++i) run_tiles(batch.at(task_.unit, i), threads);
       return;
     }
     const std::size_t each = std::min(most, (count + crew - 1) / crew);
     in_parallel((count + each - 1) / each, threads, [&](std::size_t slice) {
       for (std::size_t i = slice * each; i < std::min(count, (slice + 1) * each); ++i)
-        engine_.product->run(batch.at(unit_, i), 0, p.m);
+        engine_.product->run(batch.at(task_.unit, i), 0, p.m);
     });
   }
 
@@ -101,14 +121,16 @@ class PreparedProducts {
     in_parallel(across * down, threads, [&](std::size_t i) {
       const std::size_t row = i / across * rows, column = i % across * columns;
       const std::size_t m = std::min(rows, p.m - row), n = std::min(columns, p.n - column);
-      engine_.product->run(tile(unit_, p, row, column, m, n), 0, m);
+      engine_.product->run(tile(task_.unit, p, row, column, m, n), 0, m);
     });
   }
 
-  Unit unit_;
-  std::size_t k_;
+  ProductTask task_;
   py::object product_;
+  bool any_engine_;
   Prepared engine_;
+  mutable std::once_flag looked_;
+  mutable std::optional<PairedDots> paired_;  // found where a batch is of them
 };
 
 // The results over the first 1, 2, … k elements of each dot product of a batch: (..., k).

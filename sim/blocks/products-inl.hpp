@@ -238,11 +238,11 @@ HWY_INLINE void products_twofold(const Block& b, const Progress& sums, Strip& re
   alignas(64) double random[strip_columns] = {};
   if (out.own && out.random_bits > 0) draw(out, sums.first, b.position(b.k), random);
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
-    Twofold total[vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const std::size_t at = column + static_cast<std::size_t>(v) * width;
-      total[v] = {load(b.c.value + at), number(0), number(0)};
-    }
+    const auto c = [&](std::size_t v) HWY_ATTR {
+      return Twofold{load(b.c.value + column + v * width), number(0), number(0)};
+    };
+    Twofold total[] = {c(0), c(1), c(2), c(3)};
+    static_assert(std::size(total) == vectors);
     add_products(b, 0, column, total, [](int, V x, V y, const Twofold& sum) HWY_ATTR {
       const V product = hn::Mul(x, y);
       if constexpr (long_products) return with_low(sum + product, lost_of_product(x, y, product));

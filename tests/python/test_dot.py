@@ -181,6 +181,24 @@ def test_dots_are_the_same_one_by_one_on_every_engine_and_any_threads(unit, shap
             assert ww.dot(x, y, unit=u, c=c[place]).bits == want.bits[place]
 
 
+@pytest.mark.parametrize("unit", [*UNITS, "kahan(e8m7)", "mac(e5m10, sum=e5m10:sr5)"])
+@pytest.mark.parametrize("layout", ["plain", "reversed", "by columns", "spread"])
+def test_many_dots_of_their_own_operands_are_the_references(unit, layout):
+    formats = ww.Unit(unit)
+    a, b = drawn((3, 40, 33), formats.a, 1), drawn((3, 40, 33), formats.b, 2)
+    c = drawn((3, 40), formats.c, 3)
+    if layout == "reversed":
+        a, c = a[:, ::-1, ::-1], c[::-1]
+    elif layout == "by columns":
+        b = b.transpose(1, 2, 0).copy().transpose(2, 0, 1)
+    elif layout == "spread":
+        a, b = a[:, ::2, ::3], b[:, ::2, ::3]
+        c = c[:, ::2]
+    expected = ww.dot(a, b, c=c, unit=unit, engine="reference")
+    for threads in (1, 2):
+        assert (ww.dot(a, b, c=c, unit=unit, threads=threads).bits == expected.bits).all()
+
+
 @pytest.mark.parametrize(
     "unit",
     [

@@ -1,0 +1,154 @@
+#include "widthwise/sim/paired_dots.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace widthwise {
+namespace {
+
+// Products at a time: a cache's worth, more where that is too few dot products to fill lanes.
+constexpr std::size_t cached_bytes = 1 << 20, most_bytes = 8 << 20;
+constexpr std::size_t few_dots = 8, enough_dots = 64;
+constexpr Format one = ieee_format(2, 1);
+constexpr std::byte code_of_one{1 << 1};
+
+std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
+
+// The narrowest format of codes to 64 bits that has all exact products.
+std::optional<Format> exact_products(const Format& a, const Format& b) {
+  const int frac_bits = a.frac_bits + b.frac_bits + 1;
+  for (int exp_bits = 2; 1 + exp_bits + frac_bits <= 64; ++exp_bits) {
+    const Format f = ieee_format(exp_bits, frac_bits);
+    if (f.emax() > a.emax() + b.emax() && last_digit(f) <= last_digit(a) + last_digit(b)) return f;
+  }
+  return std::nullopt;
+}
+
+bool is_plain(const Operand& x) { return x == Operand{.fmt = x.fmt}; }
+
+// Every time the same, to a format and no more.
+bool is_plain(const Round& r) {
+  Round plain{.fmt = r.fmt};
+  plain.rm = r.rm;
+  return r == plain && !r.rm.stochastic() && !r.fmt.daz;
+}
+
+// Only an alignment to the largest exponent asks what the operands of a product were.
+bool asks_for_operands(const Unit& u) {
+  const auto aligns = [](const Sum& s) { return s.align.reference == Reference::max_exponent; };
+  return aligns(u.group_sum) || aligns(u.block_sum) || aligns(u.c_sum);
+}
+
+// The format of products that are numbers by themselves.
+std::optional<Format> products_alone(const Unit& u) {
+  const std::optional<Round>& rounded = u.product.round;
+  if (!is_plain(u.a) || !is_plain(u.b) || u.scale || u.product.overflow_to_inf_at ||
+      asks_for_operands(u) || (rounded && (!is_plain(*rounded) || rounded->fmt.width() > 64)))
+    return std::nullopt;
+  return rounded ? rounded->fmt : exact_products(u.a.fmt, u.b.fmt);
+}
+
+// One operand of n dot products, k codes each: where they lie side by side, or else brought there.
+struct Factors {
+  int bytes;
+  std::vector<const void*> vectors{};  // one of each dot product
+  std::ptrdiff_t stride = 1;           // between its codes
+  std::vector<std::byte> held{};
+
+  const void* side_by_side(std::size_t k) {
+    const auto width = static_cast<std::size_t>(bytes);
+    const auto code = [&](std::size_t i) { return static_cast<const std::byte*>(vectors[i]); };
+    bool already = stride == 1 || k == 1;
+    for (std::size_t i = 1; i < vectors.size(); ++i)
+      already = already && code(i) == code(i - 1) + k * width;
+    if (already) return vectors[0];
+    held.resize(vectors.size() * k * width);
+    std::byte* to = held.data();
+    for (std::size_t i = 0; i < vectors.size(); ++i)
+      for (std::size_t t = 0; t < k; ++t, to += width)
+        std::memcpy(to, code(i) + static_cast<std::ptrdiff_t>(t) * stride * bytes, width);
+    return held.data();
+  }
+};
+
+// Rows of columns codes become columns, square by square.
+template <class Code>
+void transpose(const std::byte* from, std::size_t rows, std::size_t columns, std::byte* to) {
+  constexpr std::size_t side = 32;
+  const auto* x = reinterpret_cast<const Code*>(from);
+  auto* y = reinterpret_cast<Code*>(to);
+  for (std::size_t row = 0; row < rows; row += side)
+    for (std::size_t column = 0; column < columns; column += side)
+      for (std::size_t j = column; j < std::min(column + side, columns); ++j)
+        for (std::size_t i = row; i < std::min(row + side, rows); ++i)
+          y[j * rows + i] = x[i * columns + j];
+}
+void transpose(const std::byte* from, std::size_t rows, std::size_t columns, std::byte* to,
+               std::size_t bytes) {
+  switch (bytes) {
+    case 1: return transpose<std::uint8_t>(from, rows, columns, to);
+    case 2: return transpose<std::uint16_t>(from, rows, columns, to);
+    case 4: return transpose<std::uint32_t>(from, rows, columns, to);
+    default: return transpose<std::uint64_t>(from, rows, columns, to);
+  }
+}
+
+}  // namespace
+
+PairedDots::PairedDots(const ProductTask& task, const Unit& sums, Elementwise multiply)
+    : unit_(task.unit),
+      sums_(sums),
+      k_(task.k),
+      multiply_(std::move(multiply)),
+      engine_(prepare({sums, task.k, false, {}, task.outputs}).product),
+      ones_(task.k, code_of_one) {}
+
+std::optional<PairedDots> PairedDots::of(const ProductTask& task) {
+  if (task.flags || task.multiplier || task.k == 0) return std::nullopt;
+  const Unit& u = task.unit;
+  const std::optional<Format> products = products_alone(u);
+  if (!products) return std::nullopt;
+  const Format operands[] = {u.a.fmt, u.b.fmt};
+  const Env env{.rounding = u.product.round ? u.product.round->rm : Rounding()};
+  Elementwise multiply(Operation::multiply, *products, env, operands, false, task.outputs * task.k);
+  Unit sums = u;
+  sums.a = {.fmt = one}, sums.b = {.fmt = *products};
+  return PairedDots(task, sums, std::move(multiply));
+}
+
+std::size_t PairedDots::product_bytes() const {
+  return static_cast<std::size_t>(item_bytes(sums_.b.fmt.width()));
+}
+
+std::size_t PairedDots::at_once() const {
+  const std::size_t one_dot = k_ * product_bytes();
+  const std::size_t n =
+      std::max(cached_bytes / one_dot, std::min(enough_dots, most_bytes / one_dot));
+  return n < few_dots ? 0 : n;
+}
+
+void PairedDots::run(const ProductBatch& batch, std::size_t first, std::size_t last) const {
+  const std::size_t n = last - first;
+  const auto of_c = static_cast<std::size_t>(item_bytes(unit_.c.fmt.width()));
+  MatrixProduct sum = batch.at(unit_, first);
+  Factors a{.bytes = item_bytes(unit_.a.fmt.width()), .stride = sum.a.column},
+      b{.bytes = item_bytes(unit_.b.fmt.width()), .stride = sum.b.row};
+  std::vector<std::byte> c;
+  for (std::size_t i = first; i < last; ++i) {
+    const MatrixProduct p = batch.at(unit_, i);
+    a.vectors.push_back(p.a.data), b.vectors.push_back(p.b.data);
+    const auto* of_p = static_cast<const std::byte*>(p.c.data);
+    if (of_p) c.insert(c.end(), of_p, of_p + of_c);
+  }
+  std::vector<std::byte> rows(n * k_ * product_bytes()), columns(rows.size());
+  const void* operands[] = {a.side_by_side(k_), b.side_by_side(k_)};
+  multiply_.run(operands, n * k_, rows.data(), nullptr);
+  transpose(rows.data(), n, k_, columns.data(), product_bytes());
+  sum.n = n;
+  sum.a = {ones_.data(), 0, 1};
+  sum.b = {columns.data(), static_cast<std::ptrdiff_t>(n), 1};
+  if (!c.empty()) sum.c = {c.data(), 0, 1};
+  engine_->run(sum, 0, 1);
+}
+
+}  // namespace widthwise
