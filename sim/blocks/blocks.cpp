@@ -142,16 +142,18 @@ class BlockProduct final : public ProductEngine {
     std::size_t scale_block(std::size_t t) const {
       return element(t) / static_cast<std::size_t>(e_.unit_.scale->block);
     }
-    // The first position of every group of this panel.
+    // Every scale of this panel that stands by itself, and the first position that it is for.
     template <class Put>
-    void for_each_group(const Put& put) const {
+    void for_each_scale(const Put& put) const {
       const Rules& u = e_.rules_;
+      for (std::size_t i = 0; u.late_scale && i < depth_; ++i) put(i, k_ + i);
       for (std::size_t i = 0; i < depth_; i += u.lanes)
         for (std::size_t g = 0; u.group_scale && g < u.group_count; ++g)
           put(i / u.lanes * u.group_count + g, k_ + i + (u.strided ? g : g * u.group_size));
     }
     std::size_t blocks() const { return depth_ / e_.rules_.lanes; }
     std::size_t scales() const {
+      if (e_.rules_.late_scale) return depth_;
       return e_.rules_.group_scale ? blocks() * e_.rules_.group_count : 0;
     }
 
@@ -179,7 +181,7 @@ class BlockProduct final : public ProductEngine {
         for (std::size_t i = 0; e_.rules_.term_scale && i < depth_; ++i)
           a_.scale_by(first + i, read_scale_(p_.scale_a, y, scale_block(k_ + i)));
         a_.complete(first, depth_, a_.spread[r]);
-        for_each_group([&](std::size_t at, std::size_t t) {
+        for_each_scale([&](std::size_t at, std::size_t t) {
           a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
         });
       }
@@ -201,7 +203,7 @@ class BlockProduct final : public ProductEngine {
         b_.complete(first, strip_columns, b_.spread[0]);
       }
       if (e_.rules_.narrow_span >= 0) b_.measure_blocks(e_.rules_.lanes * strip_columns);
-      for_each_group([&](std::size_t at, std::size_t t) {
+      for_each_scale([&](std::size_t at, std::size_t t) {
         for (std::size_t j = 0; j < strip_columns; ++j) {
           const Numeral s = j < n ? read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
           b_.put_scale(at * strip_columns + j, s);
@@ -242,7 +244,7 @@ class BlockProduct final : public ProductEngine {
       const double limit = of_a.limit() * of_b.limit();  // of products
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
-                           (u.product && may_be_special(*u.product, limit));
+                           u.late_scale || (u.product && may_be_special(*u.product, limit));
       const bool single =
           (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,

@@ -30,7 +30,7 @@ struct Meeting {
   const double* b;  // k rows of strip_columns
   const std::int16_t* b_exponent;
   const float *a_single, *b_single;  // the same numbers, where `single`
-  // Of every group, where it is groups that are scaled: numbers, and the powers that vote.
+  // Of every group or term that is scaled by itself: numbers, and the powers that vote.
   const double *scale_a, *scale_a_power, *scale_b, *scale_b_power;
   std::size_t k, blocks, scales;  // of a row
   std::size_t first, total;       // where these blocks lie along k, of how many

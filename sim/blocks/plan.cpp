@@ -102,38 +102,47 @@ Range sum_of(const Sum& s, Range terms, std::size_t n) {
 
 // --- The unit ------------------------------------------------------------------------------------
 
+bool scales_terms(const Unit& u) { return u.scale && u.scale->apply == ScaleApply::term; }
+
+// Of exact ones.
 std::int64_t product_digits(const Unit& u) {
   std::int64_t digits = u.a.fmt.precision() + u.b.fmt.precision();
   if (u.a.keep_frac) digits += *u.a.keep_frac - u.a.fmt.frac_bits;
   if (u.b.keep_frac) digits += *u.b.keep_frac - u.b.fmt.frac_bits;
-  if (u.scale && u.scale->apply == ScaleApply::term) digits += 2 * u.scale->fmt.precision();
   return digits;
+}
+// Of what products become, scales among them.
+std::int64_t term_digits(const Unit& u) {
+  const std::int64_t digits =
+      u.product.round ? u.product.round->fmt.precision() : product_digits(u);
+  return digits + (scales_terms(u) ? 2 * u.scale->fmt.precision() : 0);
 }
 
 void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied) {
-  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
   const std::int64_t digits = product_digits(u);
   rules.long_products = digits > double_digits;
-  if (rules.long_products && (!u.product.round || scaled || supplied))
+  if (rules.long_products && (!u.product.round || supplied))
     refuse("exact products of {} digits", digits);
   rules.product = slot(widthwise::Slot::product, "product.round", of_product(u.product.round));
   rules.normalised = u.product.exponent == ProductExponent::normalised;
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
     rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
                                           : std::ldexp(1.0, static_cast<int>(*n));
-  rules.term_scale = scaled;
+  const bool scaled = scales_terms(u);
+  if (const std::int64_t n = term_digits(u); scaled && n > double_digits)
+    refuse("scaled products of {} digits", n);
+  rules.late_scale = scaled && (rules.product || rules.normalised || rules.overflow_at > 0);
+  rules.term_scale = scaled && !rules.late_scale;
   rules.group_scale = u.scale && !scaled;
   if (rules.group_scale && (u.group_sum.order != Order::fused || u.group_sum.node_round))
     refuse("scaled groups of sums in steps");
-  if (scaled && (rules.product || rules.normalised || rules.overflow_at > 0))
-    refuse("products are looked at before they are scaled");
 }
 
 // How many products floats and integers of 32 bits may add: any number, where floats hold the exact
 // sum.
 std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
   const SumRule& s = r.group;
-  if (!r.quick || product_digits(u) > float_digits) return 0;
+  if (!r.quick || term_digits(u) > float_digits) return 0;
   if (s.aligned == Aligned::exact)
     return r.c_level != CLevel::group && sum.high - sum.low <= float_digits ? most_lanes : 0;
   // A product is less than 2^(F + 2) units, times 4 where scales have significands.
@@ -151,7 +160,7 @@ bool in_two_doubles(const SumRule& s) {
 
 // Whether infinities and NaN pass through sums as they should, and all products are plain.
 bool quick(const Rules& r, const Unit& u) {
-  if (r.product || r.normalised) return false;
+  if (r.product || r.normalised || r.late_scale) return false;
   if (r.overflow_at > 0 && r.group.aligned != Aligned::window) return false;
   for (const SumRule* s : {&r.group, &r.block, &r.late})
     if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed ||
@@ -269,8 +278,8 @@ Rules rules_of(const ProductTask& task, const Unit& u) {
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
   set_products(r, u, products, static_cast<bool>(task.multiplier));
-  if (u.scale && u.scale->apply == ScaleApply::term) products = products * scales;
   if (u.product.round) products = range("product.round", u.product.round->fmt);
+  if (scales_terms(u)) products = products * scales;
   const Range c = both(range("c", u.c), range("out", u.out.fmt));
 
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));

@@ -95,6 +95,7 @@ struct Rules {
   SumRule group, block, late;
   CLevel c_level = CLevel::group;
   bool group_scale = false, term_scale = false;
+  bool late_scale = false;  // of terms, once they have been looked at as products
   Slot out;
   std::size_t interval = 0;  // of promotion
   std::optional<Slot> promote{}, c_round{}, final{};

@@ -60,6 +60,19 @@ void user_products(const Block& b, std::size_t i, double* digits) {
   b.m.products->row(b.m.a_digits[i], b.m.b_digits + i * strip_columns, strip_columns, digits);
 }
 
+// Times its scales, whose exponents it aligns by, too.
+void scale_product(const Block& b, std::size_t i, Strip& product) {
+  const V scale_a = number(b.m.scale_a[i]), power_of_a = number(b.m.scale_a_power[i]);
+  const std::size_t of_b = i * strip_columns;
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V value = hn::Mul(load(product.value + at), scale_a);
+    store(hn::Mul(value, load(b.m.scale_b + of_b + at)), product.value + at);
+    if (!b.rules.votes) return;
+    const V power = hn::Mul(load(product.power + at), power_of_a);
+    store(hn::Mul(power, load(b.m.scale_b_power + of_b + at)), product.power + at);
+  });
+}
+
 template <class Exact>
 HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip& result) {
   const Rules& rules = b.rules;
@@ -79,6 +92,7 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
   });
   if (rules.product && !rules.product->own)
     round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
+  if (rules.late_scale) scale_product(b, i, result);
 }
 void product(const Block& b, std::size_t i, Strip& result) {
   const V a = number(b.m.a[i]);

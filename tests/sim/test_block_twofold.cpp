@@ -129,7 +129,7 @@ TEST_CASE("long products: rounded to odd before they are rounded") {
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m51, sum=e7m50)")).reason ==
         "product.round = e7m51 keeps too many digits");
   CHECK(opinion("blocks", parse_unit("dot(e7m40, lanes=2, scale=e4m3:32:term)")).reason ==
-        "exact products of 90 digits");
+        "exact products of 82 digits");
 }
 
 TEST_CASE("sums of two doubles: windows of more digits than a double has") {

@@ -94,6 +94,18 @@ std::vector<Unit> relatives() {
       with("cdna1.f16", [](Unit& u) { u.a.fmt = u.b.fmt = e2m1fn, u.c.fmt = u.out.fmt = e5m2; }),
       with("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = ue4m3fn, u.scale->block = 8; }),
       with("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = binary16; }),
+      with("blackwell.mxfp8", [](Unit& u) { u.product.overflow_to_inf_at = 4; }),
+      with("blackwell.mxfp8",
+           [](Unit& u) { u.product.exponent = ProductExponent::normalised, u.lanes = 8; }),
+      with("blackwell.mxfp8",
+           [](Unit& u) {
+             u.product.round = Round{.fmt = e4m3fnuz, .rm = Rounding(3, StochasticVariant::plain)};
+             u.scale->fmt = e5m2;
+           }),
+      parse_unit("mac(e4m3fn, scale=e8m0fnu:32:term)"),
+      parse_unit("mac(e8m7, product=e5m10:rdn, sum=e5m10:rup, scale=e4m3:7:term)"),
+      parse_unit("tree(e5m10, fan=4, product=e4m3fn, scale=e3m2fn:6:term)"),
+      parse_unit("kahan(e8m40, product=e7m20, sum=e7m36, scale=ue4m3fn:3:term)"),
       with("blackwell.mxfp8",
            [](Unit& u) {
              u.chain.lane_permutation = LanePermutation{2, 2};
@@ -467,8 +479,10 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
         "group_sum: an exact sum of 86 bits, more than a double has");
   CHECK(reason(with("fix24.wrap", [](Unit& u) { u.group_sum.width = 51; })) ==
         "group_sum: a register of 51 bits");
-  CHECK(reason(with("blackwell.mxfp8", [](Unit& u) { u.product.overflow_to_inf_at = 4; })) ==
-        "products are looked at before they are scaled");
+  CHECK(reason(with("blackwell.mxfp8", [](Unit& u) {
+          u.product.round = Round{.fmt = ieee_format(8, 47)};
+          u.scale->fmt = e3m4;
+        })) == "scaled products of 58 digits");
   CHECK(reason(with("cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 52; })) ==
         "group_sum: a sum of 60 bits, more than a double has");
   CHECK(reason(with("blackwell.nvfp4", [](Unit& u) {
