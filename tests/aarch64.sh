@@ -21,6 +21,9 @@ pkg-config = 'pkg-config'
 exe_wrapper = ['qemu-aarch64-static', '-L', '/usr/aarch64-linux-gnu',
   '-E', 'LD_LIBRARY_PATH=$folder/root/usr/lib/aarch64-linux-gnu']
 
+[built-in options]
+cpp_args = ['-isystem', '$folder/root/usr/include/aarch64-linux-gnu']  # gmp.h lies there
+
 [properties]
 sys_root = '$folder/root'
 pkg_config_libdir = ['$folder/root/usr/lib/aarch64-linux-gnu/pkgconfig', '$folder/root/usr/share/pkgconfig']

@@ -202,11 +202,14 @@ HWY_INLINE V for_floats(const Number& x, std::size_t at) {
   }
 }
 
+// `zero` is what an exact zero is added to: +0 makes +0 of it, -0 changes nothing.
 template <class Number>
-HWY_INLINE void convert_each(const Slot& s, bool votes, const Number& x, Strip& result) {
-  const V zero = number(s.plus_zero ? 0.0 : -0.0), least_normal = number(s.least_normal);
+HWY_INLINE void convert_each(const Slot& s, double zero, bool votes, const Number& x,
+                             Strip& result) {
+  const V least_normal = number(s.least_normal);
   for_each_vector([&](std::size_t at) HWY_ATTR {
-    const V z = hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), hn::Add(for_floats(x, at), zero)));
+    const V exact = hn::Add(for_floats(x, at), number(zero));
+    const V z = hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), exact));
     store(z, result.value + at);
     if (votes) store(vote(z, least_normal), result.power + at);
   });
@@ -216,18 +219,20 @@ template <class Mode, class Number>
 struct CutFirst {
   Mode mode;
   int frac_bits;
-  double least_normal;
+  double least_normal, zero;
   const Number& x;
   HWY_INLINE V operator()(std::size_t at) const {
-    return cut(x(at), frac_bits, least_normal, [&](V y) HWY_ATTR { return to_integer(mode, y); });
+    return cut(hn::Add(x(at), number(zero)), frac_bits, least_normal,
+               [&](V y) HWY_ATTR { return to_integer(mode, y); });
   }
 };
 template <class Number>
 HWY_INLINE void convert_strip(const Slot& s, bool votes, const Number& x, Strip& result) {
-  if (s.first_frac_bits < 0) return convert_each(s, votes, x, result);
+  const double zero = s.plus_zero ? 0.0 : -0.0;
+  if (s.first_frac_bits < 0) return convert_each(s, zero, votes, x, result);
   with_mode(s.first_mode, [&](auto mode) HWY_ATTR {
-    const CutFirst<decltype(mode), Number> first{mode, s.first_frac_bits, s.least_normal, x};
-    convert_each(s, votes, first, result);
+    const CutFirst<decltype(mode), Number> first{mode, s.first_frac_bits, s.least_normal, zero, x};
+    convert_each(s, -0.0, votes, first, result);
   });
 }
 

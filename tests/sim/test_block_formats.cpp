@@ -60,3 +60,18 @@ TEST_CASE("the blocks engine refuses zeros of a sign in doubt where they become 
   CHECK(taken("e3m2;zero=no:rdn"));  // NaN, of no sign
   CHECK(taken("e3m2;inf=top;nan=none:rdn"));
 }
+
+TEST_CASE("the blocks engine makes +0 of exact zeros alone, not of what is cut to zero") {
+  Tally tally;
+  Unit u = parse_unit("dot(e4m3, c=binary32, lanes=2, out=binary32)");
+  u.out.post_norm_frac = 6, u.out.zero_sign = ZeroSign::plus;
+  const CodeList zeros(e4m3, 4);
+  CodeList c(binary32, 2);
+  c.set(0, 0x80000001), c.set(1, 0x80000000);  // less than a cut leaves, and nothing
+  MatrixProduct p;
+  p.m = 1, p.n = p.k = 2;
+  p.a = zeros.rows(2), p.b = zeros.rows(2), p.c = c.rows(2);
+  Rival("blocks", u, tally).compare(p, "no flags");
+  Rival("blocks", u, tally, true).compare(p, "flags");
+  tally.expect(4);
+}
