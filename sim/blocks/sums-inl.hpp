@@ -107,7 +107,8 @@ void sum_in_long_window(const SumRule& s, const Terms& terms, Strip& result) {
       add_aligned(w, mode, terms, at, floor, [&](V x) HWY_ATTR { total = total + x; });
       const V odd = sum_to_odd(total.high, total.low);
       const V sum = hn::IfThenElse(hn::Eq(total.low, number(0)), total.high, odd);  // maybe -0
-      store(hn::Mul(sum, hn::Mul(floor, w.unit)), result.value + at);
+      const V value = hn::Mul(sum, hn::Mul(floor, w.unit));
+      store(unless_special(total.high, value), result.value + at);
     });
   });
 }

@@ -1,5 +1,5 @@
-// Exact sums as two doubles and a bound on what those leave out (docs/exactness.md,
-// 49). Compiled once for every instruction set, within kernels.cpp.
+// Exact sums as two doubles and a bound on what those leave out (docs/exactness.md, 49). Compiled
+// once for every instruction set, within kernels.cpp.
 #if defined(WIDTHWISE_BLOCKS_TWOFOLD_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDTHWISE_BLOCKS_TWOFOLD_INL
 #undef WIDTHWISE_BLOCKS_TWOFOLD_INL

@@ -155,6 +155,15 @@ TEST_CASE("sums of two doubles: windows of more digits than a double has") {
     u.late_frac = LateFrac{.F_sum = 40, .F_C = 64};
     u.c_sum.align = {.reference = Reference::max_exponent, .frac_bits = 64};
   }));
+  // Scales of groups may be infinite, which no product tells.
+  all.push_back(
+      with(parse_unit("dot(e4m3fn, c=binary32, out=binary32, lanes=4, align=60)"), [](Unit& u) {
+        u.scale = Scale{e5m2, 4, ScaleApply::group};
+        u.group_sum.align.frac_bits = 10;
+        u.c_level = CLevel::late;
+        u.late_frac = LateFrac{.F_sum = 54, .F_C = 60};
+        u.c_sum.align = {.reference = Reference::max_exponent, .frac_bits = 60};
+      }));
   for (const bool flags : {false, true})
     on_every_target([&] {
       for (const Unit& u : all)
