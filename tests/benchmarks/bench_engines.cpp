@@ -12,6 +12,7 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/multipliers.hpp"
+#include "widthwise/sim/paired_dots.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // Matrix products of 512 x 512 x 512, codes in and out, one core, beside the machine's own binary32
@@ -85,6 +86,25 @@ double seconds_of(const Unit& u, double deviation, bool flags, const Prepared& e
          static_cast<double>(rows);
 }
 
+// 1,024 dot products of 256 that share no operand, products a second.
+double rate_of_dots(const Unit& u) {
+  constexpr std::size_t dots = 1024, k = 256;
+  static_assert(dots * k <= n * n);
+  std::mt19937_64 random(1);
+  const auto a = codes(u.a.fmt, 1, random), b = codes(u.b.fmt, 1, random);
+  std::vector<std::byte> result(dots * 8);
+  ProductBatch batch{.first = {}, .axes = {{.size = dots, .a = k, .b = k}}};
+  batch.first.m = batch.first.n = 1, batch.first.k = k;
+  batch.first.a = {a.data(), k, 1}, batch.first.b = {b.data(), 1, 1};
+  batch.first.result = result.data();
+  const auto paired = PairedDots::of({.unit = u, .k = k, .outputs = dots});
+  const std::size_t most = paired->at_once();
+  return dots * k / best_seconds([&] {
+           for (std::size_t i = 0; i < dots; i += most)
+             paired->run(batch, i, std::min(dots, i + most));
+         });
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -151,6 +171,12 @@ int main(int count, char** arguments) {
                            {"fix24.sat", 0},
                            {"fixedacc(e5m10, width=24, frac=12, align=rna)", 0},
                            {"kulisch(binary64)", 0},
+                           {"dot(binary32, lanes=4)", 0},
+                           {"dot(binary32, lanes=4, align=60)", 0},
+                           {"dot(binary64, lanes=4)", 0},
+                           {"kahan(binary64)", 0},
+                           {"tree(binary64, fan=8)", 0},
+                           {"mac(binary64, sum=binary64:sr8)", 0},
                            {"mac(e15m112)", 0}}) {
     if (std::string_view(s.unit).find(wanted) == std::string_view::npos) continue;
     const Unit u = parse_unit(s.unit);
@@ -163,5 +189,13 @@ int main(int count, char** arguments) {
         static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags, engine);
     fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit + beside, engine.engine, rate / 1e6,
                native / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
+  }
+  for (const char* text : {"mac(e5m10)", "mac(e8m7)", "fma(e5m10)", "mac(binary32)",
+                           "mac(e5m10, sum=e5m10:sr13)", "kahan(binary32)", "tree8.f32"}) {
+    const std::string name = fmt::format("{}, 1,024 dots", text);
+    if (name.find(wanted) == std::string::npos) continue;
+    const double rate = rate_of_dots(parse_unit(text));
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", name, "paired", rate / 1e6, native / rate,
+               "60 M/s");
   }
 }
