@@ -44,7 +44,7 @@ struct Decoding {
   bool half;   // binary16: many machines read it themselves
   bool cut;    // the carrier's own, but for digits that are cut off
   bool small;  // of 8 bits, and binary16 holds the numbers / scale
-  T scale;
+  T scale = 1;
   int bytes, up, sign_up;  // of an item; from the format's places to the carrier's
   B magnitude_mask, code_mask, rebias;
   B bottom, bottom_kept;  // magnitudes below are no normal numbers; mask: 0 reads them as zero
@@ -62,9 +62,10 @@ struct Decoding {
     half = f.is_signed && ieee && f.exp_bits == 5 && f.frac_bits == 10 && f.bias == binary16.bias;
     cut = f.is_signed && ieee && f.exp_bits == own.format.exp_bits && f.bias == own.format.bias;
     bytes = item_bytes(f.width());
+    const std::int64_t e = binary16.bias - f.bias;
     small = bytes == 1 && (f.exp_bits < binary16.exp_bits || (ieee && f.exp_bits == 5)) &&
-            !f.all_normal() && !f.daz;
-    scale = power_of_two<T>(binary16.bias - f.bias);
+            !f.all_normal() && !f.daz && e <= carrier_format<T>.emax();
+    if (small) scale = power_of_two<T>(e);
     up = own.format.frac_bits - f.frac_bits;
     sign_up = own.format.magnitude_bits() - f.magnitude_bits();
     magnitude_mask = lane<T>(from.magnitude_mask);

@@ -33,10 +33,14 @@ bool is_plain(const Round& r) {
   return r == plain && !r.rm.stochastic() && !r.fmt.daz;
 }
 
-// Only an alignment to the largest exponent asks what the operands of a product were.
+// An alignment to the largest exponent asks for that of a product's operands, and an exact sum of a
+// given width for their last digits.
 bool asks_for_operands(const Unit& u) {
-  const auto aligns = [](const Sum& s) { return s.align.reference == Reference::max_exponent; };
-  return aligns(u.group_sum) || aligns(u.block_sum) || aligns(u.c_sum);
+  const auto asks = [](const Sum& s) {
+    return s.align.reference == Reference::max_exponent ||
+           (s.align.reference == Reference::exact && s.width);
+  };
+  return asks(u.group_sum) || asks(u.block_sum) || asks(u.c_sum);
 }
 
 // The format of products that are numbers by themselves.

@@ -128,7 +128,9 @@ std::vector<Format> small_formats() {
                   "e4m3;overflow=max",
                   "e2m2;bias=30",
                   "e3m2;inf=no",
-                  "e4m2;bias=-3"});
+                  "e4m2;bias=-3",
+                  "e3m2;bias=-112",  // binary16 times 2^127 holds it, and not the next
+                  "e3m2;bias=-113"});
 }
 std::vector<Format> sixteen_bit_formats() {
   return formats({"e5m10",
