@@ -1,6 +1,7 @@
 #include "tensor_rival.hpp"
 
 #include "cuda/block_tiles.hpp"
+#include "cuda/exact_tiles.hpp"
 #include "cuda/tensor_tiles.hpp"
 #include "sim/engine/numbers.hpp"
 
@@ -15,6 +16,7 @@ class TensorTiles final : public ProductEngine {
   explicit TensorTiles(const ProductTask& task)
       : unit_(task.unit), way_(cuda::tensor_tiles(task, host_device())) {
     if (!way_) way_ = cuda::block_tiles(task, host_device());
+    if (!way_) way_ = cuda::exact_tiles(task, host_device());
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -36,8 +38,9 @@ const bool offered = [] {
          false,
          false,
          [](const ProductTask& task) {
-           const bool takes =
-               cuda::why_no_tensor_tiles(task).empty() || cuda::why_no_block_tiles(task).empty();
+           const bool takes = cuda::why_no_tensor_tiles(task).empty() ||
+                              cuda::why_no_block_tiles(task).empty() ||
+                              cuda::why_no_exact_tiles(task).empty();
            return Opinion{tensor_engine, takes, "", 1};
          },
          [](const ProductTask& task) { return std::make_unique<TensorTiles>(task); },
@@ -45,12 +48,6 @@ const bool offered = [] {
   });
   return true;
 }();
-
-CodeList encoded(const Format& f, std::vector<double> numbers) {
-  CodeList z(f, numbers.size());
-  Codec<double>(f).encode(numbers.data(), numbers.size(), static_cast<std::byte*>(z.data()));
-  return z;
-}
 
 // Ordinary operands of a product.
 struct Ordinary {
@@ -108,11 +105,20 @@ std::uint64_t compare_shapes(const std::vector<Rival::Shape>& shapes, const Unit
 
 }  // namespace
 
+CodeList encoded(const Format& f, std::vector<double> numbers) {
+  CodeList z(f, numbers.size());
+  Codec<double>(f).encode(numbers.data(), numbers.size(), static_cast<std::byte*>(z.data()));
+  return z;
+}
+
 std::string why_no_tensor_tiles(const Unit& u, bool flags, std::size_t k) {
   return cuda::why_no_tensor_tiles({.unit = u, .k = k, .flags = flags});
 }
 std::string why_no_block_tiles(const Unit& u, bool flags, std::size_t k) {
   return cuda::why_no_block_tiles({.unit = u, .k = k, .flags = flags});
+}
+std::string why_no_exact_tiles(const Unit& u, bool flags, std::size_t k) {
+  return cuda::why_no_exact_tiles({.unit = u, .k = k, .flags = flags});
 }
 
 Unit preset(std::string_view name) { return find_preset(name)->unit; }

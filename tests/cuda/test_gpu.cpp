@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <span>
+
 #include "cuda/elements.hpp"
 #include "cuda/gpu_device.hpp"
 #include "tests/sim/products.hpp"
@@ -92,6 +94,18 @@ constexpr const char* chains[] = {"mac(e5m10)",
                                   "mac(e8m24, product=e8m24:rna, sum=e8m24:rna)",
                                   "fma(e8m15, sum=e8m24:rna)"};
 
+// Likewise of exact sums.
+constexpr const char* exact_sums[] = {
+    "kulisch(e4m3fn)",
+    "kulisch(e5m10)",
+    "kulisch(binary32)",
+    "fixedacc(e5m10, width=20, frac=8, align=rup)",
+    "fixedacc(e5m10, width=20, frac=8, align=rup, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=raz)",
+    "fixedacc(e5m10, width=20, frac=8, align=rtz, overflow=saturate)"};
+
 // Of carriers of both sizes.
 constexpr const char* by_multipliers[] = {"mac(e4m3fn)", "fma(e5m10)", "mac(binary64)",
                                           "hopper.f16.f32", "blackwell.mxfp8"};
@@ -180,15 +194,17 @@ TEST_CASE("a GPU computes every preset") {
   tally.expect(2 * presets().size() * outputs);
 }
 
-TEST_CASE("a GPU computes chains of multiply-adds by every sequence") {
+TEST_CASE("a GPU computes chains of multiply-adds and exact sums by every sequence") {
   if (!gpu_is_here()) return;
   Tally tally;
   ProductRandom random(2);
-  for (const char* unit : chains)
-    for (const bool flags : {false, true}) compare(parse_unit(unit), flags, tally, random);
+  for (const auto& units :
+       {std::span<const char* const>(chains), std::span<const char* const>(exact_sums)})
+    for (const char* unit : units)
+      for (const bool flags : {false, true}) compare(parse_unit(unit), flags, tally, random);
   std::uint64_t outputs = 0;
   for (const Rival::Shape& s : shapes) outputs += outputs_compared(s);
-  tally.expect(2 * std::size(chains) * outputs);
+  tally.expect(2 * (std::size(chains) + std::size(exact_sums)) * outputs);
 }
 
 TEST_CASE("a GPU computes units of any kind") {
