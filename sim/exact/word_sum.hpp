@@ -48,8 +48,9 @@ class WordSum {
     return plan_.reg == Register::saturates || plan_.reg == Register::watched;
   }
   // Saturation and flags depend on the order. A term past 2^124 passes every register, and is cut
-  // there.
-  constexpr void step(uint128& word, bool negative, const Placed& v, Flags& flags) const {
+  // there. (Not inlined, like cut: the usual terms, which need neither, were slower beside them.)
+  [[gnu::noinline]] constexpr void step(uint128& word, bool negative, const Placed& v,
+                                        Flags& flags) const {
     constexpr uint128 beyond = uint128{1} << 124;
     const bool large = v.m != 0 && bit_length(v.m) + v.up > 124;
     const uint128 m = large ? beyond : shift_left(v.m, v.m == 0 ? 0 : v.up);
@@ -63,7 +64,7 @@ class WordSum {
   }
 
  private:
-  constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
+  [[gnu::noinline]] constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
     const Rounding& rule = sum_.align.rm;
     if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);
     return round_magnitude(rule, negative, static_cast<std::uint64_t>(m), digits);  // quicker
