@@ -29,7 +29,8 @@ std::string unheld(const char* where, const Operand& x) {
 // Why the unit is no chain of plain blocks onto binary32; empty if it is.
 std::string unlike_plain_blocks(const Unit& u) {
   if (u.scale || u.groups) return "scales, or groups of products";
-  if (u.chain != Chain{}) return "more than a chain of blocks";
+  static constexpr Chain plain{};
+  if (u.chain != plain) return "more than a chain of blocks";
   if (u.c.fmt != binary32) return "C is not binary32";
   if (const std::string why = unheld("a", u.a); !why.empty()) return why;
   return unheld("b", u.b);

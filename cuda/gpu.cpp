@@ -54,7 +54,7 @@ class Gpu final : public Device {
     expect(driver()->device(&device_, index), fmt::format("GPU {}", index));
     name_ = fmt::format("GPU {} ({})", index, name_of(device_));
     expect(driver()->retain_context(&context_, device_), name_ + ", opening it");
-    has_pools_ = attribute_of(device_, DeviceAttribute::has_pools) != 0;
+    has_pools_ = attribute_of(device_, DeviceAttribute::has_pools) != 0 && pools_give();
     if (has_pools_) keep_memory(device_, name_);
   }
 
@@ -73,7 +73,8 @@ class Gpu final : public Device {
     return ptx_of(source).why_not;
   }
 
-  // Without pools (some virtual GPUs) memory is taken and given back while all else waits.
+  // Without pools that give any (some virtual GPUs) memory is taken and given back while all else
+  // waits.
   void* allocate(std::size_t bytes) override {
     if (!has_pools_) return allocate_for_others(bytes);
     Address at = 0;
@@ -145,6 +146,14 @@ class Gpu final : public Device {
   }
 
  private:
+  // What a GPU says that it has may be refused when it is asked for.
+  bool pools_give() const {
+    const InContext in(context_, name_);
+    Address at = 0;
+    const Status status = driver()->allocate_in_stream(&at, 1, nullptr);
+    if (status == Status::success) driver()->release_in_stream(at, nullptr);
+    return status == Status::success || status == Status::out_of_memory;
+  }
   std::string taking(std::size_t bytes) const {
     return fmt::format("{}, taking {} bytes", name_, bytes);
   }

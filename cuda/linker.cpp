@@ -9,8 +9,7 @@ class Linking {
  public:
   explicit Linking(const std::string& doing) : doing_(doing) {
     JitOption options[] = {JitOption::error_log, JitOption::error_log_bytes};
-    void* values[] = {words_, reinterpret_cast<void*>(sizeof words_)};
-    expect(driver()->link(2, options, values, &link_), doing_);
+    expect(driver()->link(2, options, values_, &link_), doing_);
   }
   Linking(const Linking&) = delete;
   Linking& operator=(const Linking&) = delete;
@@ -34,6 +33,8 @@ class Linking {
 
   std::string doing_;
   char words_[4096] = "";
+  // The driver keeps these, and writes how long its words are.
+  void* values_[2] = {words_, reinterpret_cast<void*>(sizeof words_)};
   Link link_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include "block_tiles.hpp"
 #include "chain_tiles.hpp"
 #include "definition.hpp"
+#include "exact_tiles.hpp"
 #include "lane_tiles.hpp"
 #include "pair_tiles.hpp"
 #include "tensor_tiles.hpp"
@@ -116,6 +117,8 @@ Opinion opinion(const ProductTask& task, std::string_view engine, const Device& 
       if (why_no_block_tiles(task).empty())
         return say("blocks of the machine's own operations on a GPU's threads, transfers counted",
                    10e9);
+      if (why_no_exact_tiles(task).empty())
+        return say("one exact sum of doubles on a GPU's threads, transfers counted", 15e9);
       if (why_no_chain_tiles(task).empty())
         return say("chains in integers on a GPU's threads, transfers counted", 1e9);
     }
@@ -139,6 +142,7 @@ std::unique_ptr<const Way> best_way_by_index(const ProductTask& task, Device& de
   if (auto way = lane_tiles(task, device)) return way;
   if (auto way = tensor_tiles(task, device)) return way;
   if (auto way = block_tiles(task, device)) return way;
+  if (auto way = exact_tiles(task, device)) return way;
   if (auto way = chain_tiles(task, device)) return way;
   return definition(task, device);
 }

@@ -1,9 +1,12 @@
 #include "sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <list>
 #include <new>
+#include <stdexcept>
 
 #include "definition.hpp"
 #include "elements.hpp"
@@ -23,10 +26,10 @@ constexpr std::size_t measuring = 4096, joining = 64;
 
 std::size_t bytes_of(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
 
-// The values of one operand as codes of the formats that are asked for, each made once.
+// Values of one operand as codes of the formats that are asked for, each made once.
 class Codes {
  public:
-  Codes(Device& device, const Buffer& values, std::size_t count, const Rounding& rounding)
+  Codes(Device& device, const double* values, std::size_t count, const Rounding& rounding)
       : device_(device), values_(values), count_(count), env_{.rounding = rounding} {}
 
   const void* of(const Format& f) {
@@ -34,7 +37,7 @@ class Codes {
       if (format == f) return codes.at();
     Buffer codes(device_, count_ * bytes_of(f));
     const Format from[] = {binary64};
-    const void* operands[] = {values_.at()};
+    const void* operands[] = {values_};
     DeviceElementwise(device_, Operation::convert, f, env_, from, false)
         .run(operands, count_, codes.at(), nullptr);
     made_.emplace_back(f, std::move(codes));
@@ -43,21 +46,16 @@ class Codes {
 
  private:
   Device& device_;
-  const Buffer& values_;
+  const double* values_;
   std::size_t count_;
   Env env_;
   std::list<std::pair<Format, Buffer>> made_;
 };
 
-// Of a product: no more than a grid has.
-struct Rows {
-  std::size_t first, count;
-};
-
-// Rows of one unit's product, from its operands' codes to the sums of its errors.
+// Rows of one unit's product, from codes of those of A and of all B to the sums of its errors.
 class SweptUnit {
  public:
-  SweptUnit(Device& device, const Unit& unit, const SweepValues& v, const Rows& rows,
+  SweptUnit(Device& device, const Unit& unit, const SweepValues& v, const DeviceSweep::Rows& rows,
             std::uint64_t seed, Codes& a, Codes& b)
       : device_(device),
         unit_(unit),
@@ -65,15 +63,13 @@ class SweptUnit {
         count_(rows.count * v.n),
         way_(best_way({.unit = unit, .k = v.k, .outputs = count_}, device)),
         result_(device, count_ * bytes_of(result_round(unit).fmt)) {
-    const auto matrix = [](const void* codes, const Format& f, std::size_t row,
-                           std::size_t columns) {
-      return CodeMatrix{static_cast<const std::byte*>(codes) + row * columns * bytes_of(f),
-                        static_cast<std::ptrdiff_t>(columns), 1};
+    const auto matrix = [](const void* codes, std::size_t columns) {
+      return CodeMatrix{codes, static_cast<std::ptrdiff_t>(columns), 1};
     };
     MatrixProduct& p = region_.p;
     p.m = rows.count, p.k = v.k, p.n = v.n;
-    p.a = matrix(a.of(unit.a.fmt), unit.a.fmt, rows.first, v.k);
-    p.b = matrix(b.of(unit.b.fmt), unit.b.fmt, 0, v.n);
+    p.a = matrix(a.of(unit.a.fmt), v.k);
+    p.b = matrix(b.of(unit.b.fmt), v.n);
     p.result = result_.at();
     p.seed = seed;
     p.first_index = first_;
@@ -148,9 +144,9 @@ ErrorMetrics metrics(const ErrorSums& s, std::size_t outputs) {
           .not_finite = static_cast<double>(s.not_finite)};
 }
 
-// What one unit's product takes, at most: codes, the lanes' values, and the threads' sums.
-std::size_t bytes_of_a_unit(const SweepValues& v) {
-  return 16 * (v.m * v.k + v.k * v.n) + 24 * v.m * v.n + (measuring + joining) * sizeof(ErrorSums);
+// What rows of one unit's product take, more or less: codes, and values in lanes or words.
+std::size_t bytes_of_a_unit(const SweepValues& v, std::size_t rows) {
+  return 16 * (rows * v.k + v.k * v.n) + 28 * rows * v.n;
 }
 
 }  // namespace
@@ -176,27 +172,54 @@ DeviceSweep::DeviceSweep(Device& device, const SweepValues& v)
 std::vector<ErrorMetrics> DeviceSweep::run(std::span<const Unit> units, std::uint64_t seed) const {
   std::vector<ErrorMetrics> found;
   while (found.size() < units.size()) {
-    const std::size_t room = device_.free_bytes() / 2 / bytes_of_a_unit(values_);
+    const std::size_t room = budget() / bytes_of_a_unit(values_, values_.m);
     const std::size_t count =
         std::min({at_once, std::max<std::size_t>(1, room), units.size() - found.size()});
-    run_together(units.subspan(found.size(), count), seed, found);
+    std::vector<ErrorSums> sums(count);
+    add_errors(units.subspan(found.size(), count), {0, values_.m}, seed, sums.data());
+    for (const ErrorSums& s : sums) found.push_back(metrics(s, values_.m * values_.n));
   }
   return found;
 }
 
-void DeviceSweep::run_together(std::span<const Unit> units, std::uint64_t seed,
-                               std::vector<ErrorMetrics>& found) const {
-  Codes a(device_, a_, values_.m * values_.k, values_.rounding),
-      b(device_, b_, values_.k * values_.n, values_.rounding);
-  std::vector<ErrorSums> sums(units.size());
-  for (std::size_t row = 0; row < values_.m; row += Grid::most_lines) {
-    const Rows rows{row, std::min(Grid::most_lines, values_.m - row)};
+// Half of what is free: some ways take more than others, and sums of errors do.
+std::size_t DeviceSweep::budget() const { return device_.free_bytes() / 2; }
+
+// What does not fit, or passes a grid, goes in halves: of units, and of one unit's rows.
+void DeviceSweep::add_errors(std::span<const Unit> units, const Rows& rows, std::uint64_t seed,
+                             ErrorSums* sums) const {
+  const bool tall = rows.count > Grid::most_lines;
+  const bool small = units.size() * bytes_of_a_unit(values_, rows.count) <= budget();
+  if (!tall && small && fit(units, rows, seed, sums)) return;
+  if (!tall && units.size() > 1) {
+    const std::size_t half = units.size() / 2;
+    add_errors(units.first(half), rows, seed, sums);
+    return add_errors(units.subspan(half), rows, seed, sums + half);
+  }
+  if (rows.count == 1)
+    throw std::runtime_error(fmt::format(
+        "{}: its memory does not hold one row of {} values times {} columns beside the values of a "
+        "sweep; engine = 'auto' computes the same on the CPU",
+        device_.name(), values_.k, values_.n));
+  const std::size_t half = rows.count / 2;
+  add_errors(units, {rows.first, half}, seed, sums);
+  add_errors(units, {rows.first + half, rows.count - half}, seed, sums);
+}
+
+// Adds nothing where memory is short; others may take it meanwhile.
+bool DeviceSweep::fit(std::span<const Unit> units, const Rows& rows, std::uint64_t seed,
+                      ErrorSums* sums) const {
+  try {
+    Codes a(device_, a_.at<const double>() + rows.first * values_.k, rows.count * values_.k,
+            values_.rounding),
+        b(device_, b_.at<const double>(), values_.k * values_.n, values_.rounding);
     std::list<SweptUnit> swept;
     for (const Unit& u : units) swept.emplace_back(device_, u, values_, rows, seed, a, b);
-    const std::vector<ErrorSums> more = measured(device_, swept, exact_);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].join(more[i]);
+    for (const ErrorSums& more : measured(device_, swept, exact_)) (sums++)->join(more);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  for (const ErrorSums& s : sums) found.push_back(metrics(s, values_.m * values_.n));
 }
 
 }  // namespace widthwise::cuda

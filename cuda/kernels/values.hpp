@@ -15,6 +15,18 @@ WIDTHWISE_BOTH_INLINE void raise_to(unsigned long long* at, unsigned long long x
 #endif
 }
 
+// |x| 2^scale, or the infinity or NaN of lanes. Exact where lanes have all numbers of the format.
+template <class T>
+WIDTHWISE_BOTH_INLINE T magnitude_of(const Factor<std::uint64_t>& x, int scale = 0) {
+  switch (x.kind) {
+    case Kind::zero: return 0;
+    case Kind::infinite: return std::numeric_limits<T>::infinity();
+    case Kind::nan: return std::numeric_limits<T>::quiet_NaN();
+    case Kind::finite: break;
+  }
+  return std::ldexp(static_cast<T>(x.m), static_cast<int>(x.q + scale));
+}
+
 // values[i] = codes[i] as an operand is conditioned, times 2^scale, or its negative. Infinities are
 // those of the lanes, and NaN theirs.
 template <class T>
@@ -33,7 +45,7 @@ struct DecodeValues {
     for (std::size_t i = thread; i < count; i += threads) {
       const std::uint64_t code = load_code<std::uint64_t>(codes + i * bytes, bytes);
       const Factor<std::uint64_t> x = condition(operand, factor(layout, code));
-      const T magnitude = value(x);
+      const T magnitude = magnitude_of<T>(x, scale);
       if (x.kind == Kind::infinite || x.kind == Kind::nan)
         special = 1;
       else if (bits_of(magnitude) > largest)
@@ -42,17 +54,6 @@ struct DecodeValues {
     }
     raise_to(&seen[0], largest);
     raise_to(&seen[1], special);
-  }
-
- private:
-  WIDTHWISE_BOTH_INLINE T value(const Factor<std::uint64_t>& x) const {
-    switch (x.kind) {
-      case Kind::zero: return 0;
-      case Kind::infinite: return std::numeric_limits<T>::infinity();
-      case Kind::nan: return std::numeric_limits<T>::quiet_NaN();
-      case Kind::finite: break;
-    }
-    return std::ldexp(static_cast<T>(x.m), static_cast<int>(x.q + scale));  // exact
   }
 };
 

@@ -17,20 +17,11 @@ namespace {
 
 constexpr std::size_t depth = 1024;  // steps along k that a panel holds
 
-double two_to(std::int64_t e) { return std::ldexp(1.0, static_cast<int>(e)); }
-
 RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   if (p.terms == Terms::in_sum) return terms;
   if (p.terms != Terms::magnitude) return RoundingMode::rne;
   return terms == RoundingMode::rtz ? RoundingMode::rdn : RoundingMode::rup;
 }
-
-// How the lanes add the products of one tile.
-struct Course {
-  Sequence sequence;
-  Levels levels;
-  double start[most_levels];  // of every sum
-};
 
 // All that is the same for every product of the task.
 class ExactProduct final : public ProductEngine {
@@ -58,30 +49,6 @@ class ExactProduct final : public ProductEngine {
 
  private:
   class Work;
-
-  bool one_digit() const { return plan_.terms != Terms::whole || plan_.reg == Register::saturates; }
-
-  // None where products may be too far apart, or too large for the register's lanes.
-  std::optional<Course> course(const Extent& products, std::size_t steps) const {
-    if (one_digit()) return in_register(products, steps);
-    const std::optional<Levels> l = levels(products, steps);
-    if (!l) return std::nullopt;
-    Course z{Sequence::chain, *l, {}};
-    if (l->count > 1) z.sequence = l->count == 2 ? Sequence::two : Sequence::three;
-    for (int i = 0; i + 1 < l->count; ++i) z.start[i] = 1.5 * two_to(l->digit[i] + 52);
-    return z;
-  }
-  std::optional<Course> in_register(const Extent& products, std::size_t steps) const {
-    std::size_t n = rounded_steps(products, plan_.last, steps);
-    if (n > 0 && plan_.reg == Register::saturates) n = steps;  // its sums do not grow
-    if (n < std::min<std::size_t>(steps, 16)) return std::nullopt;
-    Course z{Sequence::chain, {1, n, {plan_.last}}, {}};
-    if (plan_.terms == Terms::nearest) z.sequence = Sequence::nearest;
-    if (plan_.terms == Terms::magnitude) z.sequence = Sequence::magnitude;
-    if (z.sequence == Sequence::chain) z.start[0] = rounder();
-    return z;
-  }
-  double rounder() const { return 1.5 * two_to(plan_.last + 52); }
 
   Unit unit_;
   Plan plan_;
@@ -132,7 +99,8 @@ class ExactProduct::Work {
     const std::optional<Extent> products = panels_.products(i);
     if (!products) return true;
     const std::size_t steps = panels_.steps();
-    const std::optional<Course> course = e_.course(*products, steps);
+    const std::optional<Course> course =
+        exact::course(e_.plan_, e_.unit_.group_sum, *products, steps);
     if (!course) return false;
     for (std::size_t t = 0; t < steps; t += course->levels.steps)
       add_tile(*course, i, t, std::min(course->levels.steps, steps - t));
@@ -143,18 +111,16 @@ class ExactProduct::Work {
     const bool saturates = e_.plan_.reg == Register::saturates;
     for (int l = 0; l < course.levels.count; ++l)
       std::fill_n(&lanes_[static_cast<std::size_t>(l) * tile_size], tile_size, course.start[l]);
-    Tile tile{.a = panels_.row(i * tile_rows) + t,
-              .a_stride = panels_.steps(),
-              .b = panels_.step(t),
-              .k = steps,
-              .sum = lanes_,
-              .rounder = e_.one_digit() ? e_.rounder() : 0,
-              .low = 0,
-              .high = 0};
+    const Tile tile{.a = panels_.row(i * tile_rows) + t,
+                    .a_stride = panels_.steps(),
+                    .b = panels_.step(t),
+                    .k = steps,
+                    .sum = lanes_,
+                    .rounder = course.rounder,
+                    .low = course.low,
+                    .high = course.high};
     if (saturates) {
       const double digit = two_to(e_.plan_.last);
-      const double limit = two_to(*e_.unit_.group_sum.width - 1) * digit;
-      tile.low = course.start[0] - limit, tile.high = course.start[0] + (limit - digit);
       each_output(i, [&](std::size_t at, const uint128* sum) {
         lanes_[at] += static_cast<double>(static_cast<std::int64_t>(*sum)) * digit;
       });
@@ -169,7 +135,8 @@ class ExactProduct::Work {
   bool take_quickly(const Course& course, std::size_t i) {
     const bool open = e_.plan_.reg == Register::open, last = course.levels.count == 1;
     if (!e_.finish_.quick() || course.levels.count > 2) return false;
-    if (p_.c.data && (!last || !open || e_.one_digit() || !e_.plan_.c_doubles)) return false;
+    if (p_.c.data && (!last || !open || of_one_digit(e_.plan_) || !e_.plan_.c_doubles))
+      return false;
     double first[tile_size], second[tile_size];
     for (std::size_t j = 0; j < tile_size; ++j) {
       first[j] = lanes_[j] - course.start[0];
@@ -299,7 +266,7 @@ void ExactProduct::run(const MatrixProduct& p, std::size_t first, std::size_t la
 
 // Products a second of one core on AVX-512, measured, of ordinary data.
 double rate(const Plan& plan, std::size_t k) {
-  if (plan.terms != Terms::whole || plan.reg == Register::saturates) return 10e9;
+  if (of_one_digit(plan)) return 10e9;
   const Span products = plan.a * plan.b;
   const auto l = levels({products.last, products.top}, std::min(k, depth));
   return l && l->count == 1 ? 16e9 : 6e9;

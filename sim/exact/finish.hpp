@@ -1,18 +1,18 @@
 #pragma once
-#include "words.hpp"
+#include "word_sum.hpp"
 
 namespace widthwise::exact {
 
 // The roundings after the one sum: out's, and the final one.
 class Finish {
  public:
-  explicit Finish(const Unit& u)
+  explicit constexpr Finish(const Unit& u)
       : out_(Slot::out, u.out), final_(slot_if<std::uint64_t>(Slot::final, u.chain.final)) {}
 
   // Whether the code of a zero depends on more than whether all its addends had a minus sign.
-  bool asks_for_mixed() const { return out_.description.rm.mode == RoundingMode::rdn; }
+  constexpr bool asks_for_mixed() const { return out_.description.rm.mode == RoundingMode::rdn; }
 
-  std::uint64_t code(const Term<uint128>& sum, Progress& progress) const {
+  constexpr std::uint64_t code(const Term<uint128>& sum, Progress& progress) const {
     NoTrace trace;
     const bool small = sum.m >> 62 == 0;  // roundings want a digit to spare above a magnitude
     const std::uint64_t z = small ? rounded(out_, shorter(sum), 0, progress, trace)
@@ -32,7 +32,7 @@ class Finish {
              std::uint64_t* codes, std::uint8_t* flags, std::uint8_t* sure) const;
 
  private:
-  static Term<std::uint64_t> shorter(const Term<uint128>& t) {
+  static constexpr Term<std::uint64_t> shorter(const Term<uint128>& t) {
     return {.kind = t.kind,
             .negative = t.negative,
             .mixed = t.mixed,

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "levels.hpp"
+#include "course.hpp"
 #include "sim/engine/tile_rows.hpp"
 
 // Tiles of outputs in SIMD lanes: Highway compiles kernels.cpp once for every instruction set and
@@ -10,15 +10,6 @@
 namespace widthwise::exact {
 
 inline constexpr std::size_t tile_columns = 32, tile_size = tile_rows * tile_columns;
-
-// How a product enters the sums of its output.
-enum class Sequence : std::uint8_t {
-  chain,      // into one sum, which the machine rounds by its mode where it has to
-  nearest,    // rounded to even by itself
-  magnitude,  // rounded by itself and without its sign, by the machine's mode
-  two,        // into two sums, without loss
-  three,
-};
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps.
 struct Tile {
@@ -33,10 +24,6 @@ struct Tile {
 using Kernel = void (*)(const Tile&);
 Kernel kernel(Sequence sequence, bool saturates);
 
-// Largest and smallest magnitude, zeros aside, as bits of a double; 0 and all ones if all are zero.
-struct Range {
-  std::uint64_t most = 0, least = ~std::uint64_t{0};
-};
 Range range(const double* numbers, std::size_t n);
 
 // The name of the instruction set that the kernels use here.

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <optional>
@@ -10,10 +11,27 @@ namespace widthwise::exact {
 
 inline constexpr int most_levels = 3;
 
-// What is known of the products: multiples of 2^last, below 2^top in magnitude.
+// What is known of numbers: multiples of 2^last, below 2^top in magnitude.
 struct Extent {
   std::int64_t last, top;
 };
+constexpr Extent operator*(const Extent& x, const Extent& y) {
+  return {x.last + y.last, x.top + y.top};
+}
+
+// The largest and smallest magnitude of doubles, zeros aside, as their bits; 0 and all ones if all
+// are zero.
+struct Range {
+  std::uint64_t most = 0, least = ~std::uint64_t{0};
+};
+
+// Of an operand's numbers.
+constexpr Extent extent(const Range& x, const Span& span) {
+  const auto exponent = [](std::uint64_t bits) {
+    return static_cast<std::int64_t>(bits >> 52) - 1023;
+  };
+  return {std::max(span.last, exponent(x.least) - span.digits + 1), exponent(x.most) + 1};
+}
 
 struct Levels {
   int count;

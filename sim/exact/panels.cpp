@@ -19,12 +19,6 @@ Range finite_range(double* numbers, std::size_t n, const Mark& mark) {
   return range(numbers, n);
 }
 
-std::int64_t exponent(std::uint64_t bits) { return static_cast<std::int64_t>(bits >> 52) - 1023; }
-
-Extent extent(const Range& x, const Span& span) {
-  return {std::max(span.last, exponent(x.least) - span.digits + 1), exponent(x.most) + 1};
-}
-
 }  // namespace
 
 void Panels::load_rows(std::size_t k, std::size_t steps) {
@@ -77,8 +71,7 @@ void Panels::load_down() {
 std::optional<Extent> Panels::products(std::size_t tile) const {
   const Range& of_a = a_ranges_[tile];
   if (of_a.most == 0 || b_range_.most == 0) return std::nullopt;
-  const Extent a = extent(of_a, plan_.a), b = extent(b_range_, plan_.b);
-  return Extent{a.last + b.last, a.top + b.top};
+  return extent(of_a, plan_.a) * extent(b_range_, plan_.b);
 }
 
 const Item* Panels::row_items(std::size_t r) {

@@ -44,6 +44,11 @@ struct Plan {
   std::int64_t bits;  // its sums are below 2^(last + bits), if it is an open one
 };
 
+// Whether sums have the register's last digit, whatever the products.
+constexpr bool of_one_digit(const Plan& p) {
+  return p.terms != Terms::whole || p.reg == Register::saturates;
+}
+
 struct Answer {
   std::optional<Plan> plan;
   std::string reason;  // the conditions that hold, or the one that fails

@@ -4,46 +4,21 @@
 
 namespace widthwise::exact {
 
-uint128 WordSums::cut(bool negative, uint128 m, std::int64_t digits) const {
-  const Rounding& rule = sum_.align.rm;
-  if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);
-  return round_magnitude(rule, negative, static_cast<std::uint64_t>(m), digits);  // quicker
-}
-
-// As lib has it; most sums fit as they are.
-void WordSums::keep_inside(uint128& word, Flags& flags) const {
-  const uint128 limit = uint128{1} << (*sum_.width - 1);
-  if (word + limit < limit << 1) return;
-  const Signed<uint128> z = fit(sum_, magnitude(word), flags);
-  word = signed_word(z.negative, z.m);
-}
-
-// Lane by lane, for saturation and flags depend on the order. A term past 2^124 passes every
-// register, and is cut there.
-void WordSums::step(uint128& word, bool negative, const Placed& v, Flags& flags) const {
-  constexpr uint128 beyond = uint128{1} << 124;
-  const bool large = v.m != 0 && bit_length(v.m) + v.up > 124;
-  const uint128 m = large ? beyond : shift_left(v.m, v.m == 0 ? 0 : v.up);
-  uint128 term = signed_word(negative, m);
-  word += term;
-  if (sum_.overflow == RegisterOverflow::flag) keep_inside(term, flags);
-  keep_inside(word, flags);
-}
-
 void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
                             Flags& flags) const {
   const auto each = [&](const auto& add) {
     for (std::size_t i = 0; i < n; ++i) {
       const bool negative = a[i].negative != b[i].negative;
-      add(negative, placed(negative, uint128{a[i].m} * b[i].m, std::int64_t{a[i].q} + b[i].q));
+      add(negative,
+          word_.placed(negative, uint128{a[i].m} * b[i].m, std::int64_t{a[i].q} + b[i].q));
     }
   };
   if (!lone_) return each([&](bool negative, const Placed& v) { spread(words, negative, v); });
   uint128 word = *words;
-  if (stepwise())
-    each([&](bool negative, const Placed& v) { step(word, negative, v, flags); });
+  if (word_.stepwise())
+    each([&](bool negative, const Placed& v) { word_.step(word, negative, v, flags); });
   else
-    each([&](bool negative, const Placed& v) { accumulate(word, negative, v); });
+    each([&](bool negative, const Placed& v) { WordSum::accumulate(word, negative, v); });
   *words = word;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "plan.hpp"
-#include "widthwise/datapath/sum.hpp"
+#include "word_sum.hpp"
 
 // Sums of any width as integers, two's complement: what the lanes have added is gathered here, and
 // products are added here one by one where lanes cannot.
@@ -20,7 +19,7 @@ struct Item {
 class WordSums {
  public:
   WordSums(const Plan& plan, const Sum& sum)
-      : plan_(plan), sum_(sum), lone_(plan.reg != Register::open || plan.bits <= 126) {}
+      : plan_(plan), word_(plan, sum), lone_(in_one_word(plan)) {}
 
   // Words of one sum.
   std::size_t size() const {
@@ -29,9 +28,8 @@ class WordSums {
 
   // One more term, m * 2^q.
   void add(uint128* words, bool negative, uint128 m, std::int64_t q, Flags& flags) const {
-    const Placed v = placed(negative, m, q);
-    if (stepwise()) return step(*words, negative, v, flags);
-    if (lone_) return accumulate(*words, negative, v);
+    const Placed v = word_.placed(negative, m, q);
+    if (lone_) return word_.add(*words, negative, v, flags);
     spread(words, negative, v);
   }
   void add(uint128* words, std::int64_t value, std::int64_t q) const {
@@ -45,36 +43,11 @@ class WordSums {
 
   // The sum as a term: all of it, or 65 leading digits or more, the rest jammed into the last. Uses
   // the words up.
-  Term<uint128> total(uint128* words) const {
-    if (!lone_) return leading(words);
-    Signed<uint128> z = magnitude(*words);
-    Flags none = 0;
-    if (plan_.reg == Register::wraps) z = fit(sum_, z, none);
-    return {.kind = Kind::finite, .negative = z.negative, .m = z.m, .q = plan_.last};
-  }
+  Term<uint128> total(uint128* words) const { return lone_ ? word_.total(*words) : leading(words); }
 
  private:
   static constexpr int digits_apart = 32;
 
-  // A term as a multiple of the register's last digit, `up` digits above it.
-  struct Placed {
-    uint128 m;
-    std::int64_t up;
-  };
-  Placed placed(bool negative, uint128 m, std::int64_t q) const {
-    if (q >= plan_.last) return {m, q - plan_.last};
-    return {cut(negative, m, plan_.last - q), 0};
-  }
-  uint128 cut(bool negative, uint128 m, std::int64_t digits) const;
-  bool stepwise() const {
-    return plan_.reg == Register::saturates || plan_.reg == Register::watched;
-  }
-
-  void step(uint128& word, bool negative, const Placed& v, Flags& flags) const;
-  void keep_inside(uint128& word, Flags& flags) const;
-  static void accumulate(uint128& word, bool negative, const Placed& v) {
-    if (v.up < 128) word += signed_word(negative, shift_left(v.m, v.up));
-  }
   static void spread(uint128* words, bool negative, const Placed& v) {
     uint128* const at = words + v.up / digits_apart;
     const std::int64_t up = v.up % digits_apart;
@@ -82,18 +55,10 @@ class WordSums {
     const auto high = static_cast<std::uint64_t>(v.m >> 64);
     if (high != 0) at[64 / digits_apart] += signed_word(negative, uint128{high} << up);
   }
-  static uint128 signed_word(bool negative, uint128 m) {
-    const uint128 mask = mask_if<uint128>(negative);
-    return (m ^ mask) - mask;
-  }
-  static Signed<uint128> magnitude(uint128 word) {
-    const bool negative = word >> 127 != 0;
-    return {negative, signed_word(negative, word)};
-  }
   Term<uint128> leading(uint128* words) const;
 
   Plan plan_;
-  Sum sum_;
+  WordSum word_;
   bool lone_;
 };
 

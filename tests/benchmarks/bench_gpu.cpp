@@ -5,9 +5,11 @@
 #include <random>
 #include <vector>
 
+#include "cuda/block_tiles.hpp"
 #include "cuda/chain_tiles.hpp"
 #include "cuda/definition.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/exact_tiles.hpp"
 #include "cuda/gpu_device.hpp"
 #include "cuda/lane_tiles.hpp"
 #include "cuda/pair_tiles.hpp"
@@ -72,6 +74,8 @@ Rates rates(const Unit& u, std::size_t n) {
   const char* name = "pairs";
   if (!way) name = "value lanes", way = cuda::lane_tiles({u, n}, device);
   if (!way) name = "tensor tiles", way = cuda::tensor_tiles({u, n}, device);
+  if (!way) name = "small blocks", way = cuda::block_tiles({u, n}, device);
+  if (!way) name = "exact sums", way = cuda::exact_tiles({u, n}, device);
   if (!way) name = "chains", way = cuda::chain_tiles({u, n}, device);
   if (!way) name = "definition", way = cuda::definition({u, n}, device);
   const auto engine = prepare({u, n}, "cuda");
@@ -163,7 +167,9 @@ std::string card() {
 // Where tiles compute a unit there is enough to do for larger products.
 std::size_t length_for(const Unit& u) {
   const ProductTask task{u, 4096};
-  if (cuda::why_no_lane_tiles(task).empty() || cuda::why_no_tensor_tiles(task).empty()) return 4096;
+  for (const auto why_not : {cuda::why_no_lane_tiles, cuda::why_no_tensor_tiles,
+                             cuda::why_no_block_tiles, cuda::why_no_exact_tiles})
+    if (why_not(task).empty()) return 4096;
   return cuda::why_no_chain_tiles(task).empty() ? 2048 : 512;
 }
 
@@ -183,12 +189,26 @@ int main(int count, char** arguments) {
   fmt::print("{}\n{:<48}{:<14}{:>18}{:>18}\n", cuda::gpus().names[0], "unit", "way",
              "10^9 products/s", "with transfers");
   std::string rows;
-  for (const char* text :
-       {"mac(e5m10)", "mac(e5m9)", "fma(e4m3fn, sum=e5m9)", "mac(e8m7)", "fma(e5m10)", "mac(e8m15)",
-        "mac(binary32)", "mac(binary64)", "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
-        "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)", "hopper.f16.f32",
-        "mac(e5m10, sum=e5m10:sr13)", "mac(e5m10, sum=e5m10:odd)", "mac(e11m30)",
-        "kulisch(e4m3fn)"}) {
+  for (const char* text : {"mac(e5m10)",
+                           "mac(e5m9)",
+                           "fma(e4m3fn, sum=e5m9)",
+                           "mac(e8m7)",
+                           "fma(e5m10)",
+                           "mac(e8m15)",
+                           "mac(binary32)",
+                           "mac(binary64)",
+                           "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                           "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+                           "hopper.f16.f32",
+                           "mac(e5m10, sum=e5m10:sr13)",
+                           "mac(e5m10, sum=e5m10:odd)",
+                           "mac(e11m30)",
+                           "kulisch(e4m3fn)",
+                           "kulisch(e5m10)",
+                           "kulisch.f32",
+                           "fix24.sat",
+                           "cdna2.f16",
+                           "kahan(e5m10)"}) {
     const Unit u = parse_unit(text);
     const std::size_t n = length_for(u);
     const Rates z = rates(u, n);

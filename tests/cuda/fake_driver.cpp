@@ -35,8 +35,9 @@ void keep(const char* name, const void* data, std::size_t bytes) {
   std::fwrite(data, 1, bytes, file);
   std::fclose(file);
 }
+// The caller's, which are to stay where they are for as long as the link lives.
 struct Link {
-  char* words;
+  void** values;
 };
 
 }  // namespace
@@ -118,13 +119,15 @@ int cuMemPoolGetAttribute(void*, int, void* value) {
 }
 int cuMemPoolSetAttribute(void*, int, const void*) { return success; }
 int cuMemAllocAsync(void** at, std::size_t bytes, void*) {
-  return wrong("pools") ? not_supported : cuMemAlloc_v2(at, bytes);
+  return wrong("pools") || wrong("dry") ? not_supported : cuMemAlloc_v2(at, bytes);
 }
 int cuMemFree_v2(void* at) {
   std::free(at);
   return success;
 }
-int cuMemFreeAsync(void* at, void*) { return wrong("pools") ? not_supported : cuMemFree_v2(at); }
+int cuMemFreeAsync(void* at, void*) {
+  return wrong("pools") || wrong("dry") ? not_supported : cuMemFree_v2(at);
+}
 int cuMemcpyHtoDAsync_v2(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
   return success;
@@ -151,7 +154,7 @@ int cuLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y, unsigne
 }
 #endif
 int cuLinkCreate_v2(unsigned, int*, void** values, Link** link) {
-  *link = new Link{static_cast<char*>(values[0])};
+  *link = new Link{values};
   return success;
 }
 int cuLinkAddData_v2(Link*, int, void* data, std::size_t bytes, const char* name, unsigned, int*,
@@ -160,7 +163,9 @@ int cuLinkAddData_v2(Link*, int, void* data, std::size_t bytes, const char* name
   return success;
 }
 int cuLinkComplete(Link* link, void** image, std::size_t*) {
-  if (wrong("link")) std::strcpy(link->words, "imaginary words");
+  constexpr char words[] = "imaginary words";
+  if (wrong("link")) std::strcpy(static_cast<char*>(link->values[0]), words);
+  link->values[1] = reinterpret_cast<void*>(wrong("link") ? sizeof words : 0);
   *image = link;
   return wrong("link") ? no_image : success;
 }

@@ -2,6 +2,8 @@
 
 #include "cuda/kernels/block_tile.hpp"
 #include "cuda/kernels/errors.hpp"
+#include "cuda/kernels/exact_sums.hpp"
+#include "cuda/kernels/exact_tile.hpp"
 #include "cuda/kernels/group_tile.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/pad_image.hpp"
@@ -80,6 +82,25 @@ HostDevice::Body block_tile() {
   return phases<cuda::TileArgs<typename Block::Number>, cuda::BlockTile<Block>>(RoundingMode::rne);
 }
 
+template <class Step, bool saturates = false>
+HostDevice::Body exact_tile(RoundingMode mode) {
+  return phases<cuda::ExactArgs, cuda::ExactTile<Step, saturates>>(mode);
+}
+
+// Marks more outputs than the tiles did.
+HostDevice::Body finish_sums() {
+  return [all = each_thread<cuda::FinishSums>()](const void* argument, const cuda::Grid& grid) {
+    const auto& sums = *static_cast<const cuda::FinishSums*>(argument);
+    const auto marked = [&] {
+      return static_cast<std::uint64_t>(
+          std::count(sums.redo, sums.redo + sums.rows * sums.columns, 1));
+    };
+    tile_runs().redone -= marked();
+    all(argument, grid);
+    tile_runs().redone += marked();
+  };
+}
+
 template <class P, bool fused>
 HostDevice::Body pair_tile() {
   return phases<cuda::TileArgs<P>, cuda::PairTile<P, fused>>(RoundingMode::rne);
@@ -109,6 +130,16 @@ Kernels kernels() {
   all["block_tree_4_flushed"] = block_tile<TreeBlock<4, true>>();
   all["block_exact_2"] = block_tile<ExactBlock<2>>();
   all["block_exact_4"] = block_tile<ExactBlock<4>>();
+  all["exact_one"] = exact_tile<IntoOne>(RoundingMode::rdn);
+  all["exact_one_saturating"] = exact_tile<IntoOne, true>(RoundingMode::rdn);
+  all["exact_nearest"] = exact_tile<NearestTerms>(RoundingMode::rne);
+  all["exact_nearest_saturating"] = exact_tile<NearestTerms, true>(RoundingMode::rne);
+  all["exact_magnitude"] = exact_tile<CutTerms>(RoundingMode::rdn);
+  all["exact_magnitude_saturating"] = exact_tile<CutTerms, true>(RoundingMode::rdn);
+  all["exact_two"] = exact_tile<SplitTerms<2>>(RoundingMode::rne);
+  all["exact_three"] = exact_tile<SplitTerms<3>>(RoundingMode::rne);
+  all["decode_lines"] = each_thread<DecodeLines>();
+  all["finish_sums"] = finish_sums();
   all["pair_half_rounded"] = pair_tile<HalfPair, false>();
   all["pair_half_fused"] = pair_tile<HalfPair, true>();
   all["pair_brain_rounded"] = pair_tile<BrainPair, false>();

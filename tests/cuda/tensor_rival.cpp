@@ -1,7 +1,9 @@
 #include "tensor_rival.hpp"
 
 #include "cuda/block_tiles.hpp"
+#include "cuda/exact_tiles.hpp"
 #include "cuda/tensor_tiles.hpp"
+#include "ordinary.hpp"
 #include "sim/engine/numbers.hpp"
 
 namespace tests {
@@ -15,6 +17,7 @@ class TensorTiles final : public ProductEngine {
   explicit TensorTiles(const ProductTask& task)
       : unit_(task.unit), way_(cuda::tensor_tiles(task, host_device())) {
     if (!way_) way_ = cuda::block_tiles(task, host_device());
+    if (!way_) way_ = cuda::exact_tiles(task, host_device());
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -36,8 +39,9 @@ const bool offered = [] {
          false,
          false,
          [](const ProductTask& task) {
-           const bool takes =
-               cuda::why_no_tensor_tiles(task).empty() || cuda::why_no_block_tiles(task).empty();
+           const bool takes = cuda::why_no_tensor_tiles(task).empty() ||
+                              cuda::why_no_block_tiles(task).empty() ||
+                              cuda::why_no_exact_tiles(task).empty();
            return Opinion{tensor_engine, takes, "", 1};
          },
          [](const ProductTask& task) { return std::make_unique<TensorTiles>(task); },
@@ -45,37 +49,6 @@ const bool offered = [] {
   });
   return true;
 }();
-
-CodeList encoded(const Format& f, std::vector<double> numbers) {
-  CodeList z(f, numbers.size());
-  Codec<double>(f).encode(numbers.data(), numbers.size(), static_cast<std::byte*>(z.data()));
-  return z;
-}
-
-// Ordinary operands of a product.
-struct Ordinary {
-  CodeList a, b, scale_a, scale_b;
-  MatrixProduct p;
-
-  Ordinary(const Unit& u, const Rival::Shape& s, ProductRandom& random)
-      : a(about_one(u.a.fmt, s.m * s.k, random)),
-        b(about_one(u.b.fmt, s.k * s.n, random)),
-        scale_a(about_one(scale(u), s.m * scales(u, s.k), random)),
-        scale_b(about_one(scale(u), scales(u, s.k) * s.n, random)) {
-    p.m = s.m, p.k = s.k, p.n = s.n;
-    p.a = a.rows(s.k), p.b = b.rows(s.n);
-    if (u.scale) p.scale_a = scale_a.rows(scales(u, s.k)), p.scale_b = scale_b.rows(s.n);
-  }
-
- private:
-  static CodeList about_one(const Format& f, std::size_t count, ProductRandom& random) {
-    return codes(f, count, Manner::about_one, random);
-  }
-  static Format scale(const Unit& u) { return u.scale ? u.scale->fmt : e8m0fnu; }
-  static std::size_t scales(const Unit& u, std::size_t k) {
-    return u.scale ? (k - 1) / static_cast<std::size_t>(u.scale->block) + 1 : 1;
-  }
-};
 
 void compare(const Dot& dot, Tally& tally) {
   CAPTURE(dot.what);
@@ -108,11 +81,20 @@ std::uint64_t compare_shapes(const std::vector<Rival::Shape>& shapes, const Unit
 
 }  // namespace
 
+CodeList encoded(const Format& f, std::vector<double> numbers) {
+  CodeList z(f, numbers.size());
+  Codec<double>(f).encode(numbers.data(), numbers.size(), static_cast<std::byte*>(z.data()));
+  return z;
+}
+
 std::string why_no_tensor_tiles(const Unit& u, bool flags, std::size_t k) {
   return cuda::why_no_tensor_tiles({.unit = u, .k = k, .flags = flags});
 }
 std::string why_no_block_tiles(const Unit& u, bool flags, std::size_t k) {
   return cuda::why_no_block_tiles({.unit = u, .k = k, .flags = flags});
+}
+std::string why_no_exact_tiles(const Unit& u, bool flags, std::size_t k) {
+  return cuda::why_no_exact_tiles({.unit = u, .k = k, .flags = flags});
 }
 
 Unit preset(std::string_view name) { return find_preset(name)->unit; }

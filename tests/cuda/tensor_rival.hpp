@@ -9,7 +9,8 @@
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
-// The tiles of tensor units as an engine of their own, run on the CPU, against the reference.
+// The tiles of tensor units, small blocks and exact sums as an engine of their own, run on the CPU,
+// against the reference.
 namespace tests {
 
 inline constexpr const char* tensor_engine = "cuda tensor tiles on the CPU";
@@ -17,9 +18,13 @@ inline constexpr const char* tensor_engine = "cuda tensor tiles on the CPU";
 // Empty, or why no tiles take the unit.
 std::string why_no_tensor_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
 std::string why_no_block_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
+std::string why_no_exact_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
 
 widthwise::Unit preset(std::string_view name);
 widthwise::Unit with(std::string_view name, void (*change)(widthwise::Unit&));
+
+// Numbers that the format has.
+CodeList encoded(const widthwise::Format& f, std::vector<double> numbers);
 
 // One output, of numbers that their formats have; scales by blocks.
 struct Dot {

@@ -99,7 +99,8 @@ TEST_CASE("a convolution of more than a tile's outputs and elements is its dot p
   Tally tally;
   const Convolution of{1, 9, 70, 1, {14, 3, 1, 1}, {15, 3, 1, 1}};
   std::size_t expected = 0;
-  for (const char* unit : {"mac(e5m9)", "hopper.e4m3.f32", "mac(e5m10, sum=e5m10:odd)"})
+  for (const char* unit :
+       {"mac(e5m9)", "hopper.e4m3.f32", "mac(e5m10, sum=e5m10:odd)", "kulisch(e5m10)"})
     expected += check(unit, of, false, Manner::about_one, tally);
   tally.expect(expected);
 }

@@ -3,6 +3,7 @@
 
 #include "cuda/elements.hpp"
 #include "cuda/gpu_device.hpp"
+#include "ordinary.hpp"
 #include "tests/sim/products.hpp"
 #include "tests/sim/random_units.hpp"
 #include "wide_product.hpp"
@@ -19,7 +20,9 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-constexpr Rival::Shape shapes[] = {{3, 1, 7}, {2, 33, 5}, {150, 77, 203}};
+// Operands of every manner, and ordinary ones of several blocks of threads: the reference, an
+// output at a time, is what all this waits for.
+constexpr Rival::Shape small[] = {{3, 1, 7}, {2, 33, 5}}, wide{3, 33, 70}, large{150, 77, 203};
 
 // Where there is none, says so once for every test.
 bool gpu_is_here() {
@@ -29,9 +32,17 @@ bool gpu_is_here() {
   return false;
 }
 
-void compare(const Unit& u, bool flags, Tally& tally, ProductRandom& random) {
-  const Rival rival("cuda", u, tally, flags);
-  for (const Rival::Shape& s : shapes) rival.compare_random(s, random);
+// How many outputs were compared.
+std::uint64_t compare(const Unit& u, bool flags, Tally& tally, ProductRandom& random,
+                      const Multiplier& multiply = {}) {
+  const Rival rival("cuda", u, tally, flags, multiply);
+  std::uint64_t outputs = large.m * large.n;
+  for (const Rival::Shape& s : {small[0], small[1], wide}) {
+    rival.compare_random(s, random);
+    outputs += outputs_compared(s);
+  }
+  rival.compare(Ordinary(u, large, random).p, "about one");
+  return outputs;
 }
 
 Opinion opinion_at(const Unit& u, std::size_t k) {
@@ -40,57 +51,67 @@ Opinion opinion_at(const Unit& u, std::size_t k) {
   return {};
 }
 
-// Every kernel of tiles and of chains has one that goes by it.
-constexpr const char* chains[] = {"mac(e5m10)",
-                                  "mac(e8m7)",
-                                  "fma(e5m10)",
-                                  "fma(e8m7)",
-                                  "mac(e4m3fn)",
-                                  "mac(e4m3fn, sum=e5m10)",
-                                  "mac(e2m1fn, sum=e3m2fn)",
-                                  "mac(e5m9)",
-                                  "mac(e9m6)",
-                                  "fma(e5m9)",
-                                  "mac(e8m15)",
-                                  "fma(e8m15)",
-                                  "mac(binary32)",
-                                  "mac(binary32, product=binary32:rtz, sum=binary32:rtz)",
-                                  "fma(e5m10, sum=binary32:rup)",
-                                  "fma(binary32)",
-                                  "fma(binary64)",
-                                  "fma(e5m3, sum=e4m24)",
-                                  "mac(binary64)",
-                                  "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
-                                  "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
-                                  "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
-                                  "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
-                                  "mac(e5m10, sum=e5m10:sr13)",
-                                  "mac(e5m10, sum=e5m10:odd)",
-                                  "fma(e5m10, sum=e5m10:odd)",
-                                  "mac(e11m30)",
-                                  "fma(e11m30)",
-                                  "mac(e5m10, sum=e5m10:sr20)",
-                                  "mac(e11m30, sum=e11m30:sr9)",
-                                  "fma(e11m30, sum=e11m30:sr9)",
-                                  "fma(e4m3fn, sum=e5m9)",
-                                  "mac(e4m3fn, product=e6m10, sum=e8m15)",
-                                  "mac(e6m7, product=e6m7, sum=e5m7)",
-                                  "mac(e6m20, product=e6m20, sum=e5m20)",
-                                  "fma(e4m3fn, sum=e5m10:sr13)",
-                                  "fma(e4m3fn)",
-                                  "fma(e4m3fn, sum=e5m10:rtz)",
-                                  "fma(e4m3fn, sum=e5m10:rdn)",
-                                  "fma(e4m3fn, sum=e5m10:rna)",
-                                  "fma(e5m10, sum=e5m10:sr11)",
-                                  "fma(e5m15, sum=e8m24)",
-                                  "mac(e8m24, product=e8m24:rtz, sum=e8m24:rtz)",
-                                  "fma(e8m15, sum=e8m24:rtz)",
-                                  "mac(e8m24, product=e8m24:rdn, sum=e8m24:rdn)",
-                                  "fma(e8m15, sum=e8m24:rdn)",
-                                  "mac(e8m24, product=e8m24:rup, sum=e8m24:rup)",
-                                  "fma(e8m15, sum=e8m24:rup)",
-                                  "mac(e8m24, product=e8m24:rna, sum=e8m24:rna)",
-                                  "fma(e8m15, sum=e8m24:rna)"};
+// Every kernel of tiles, of chains and of exact sums has one that goes by it.
+constexpr const char* sequences[] = {
+    "mac(e5m10)",
+    "mac(e8m7)",
+    "fma(e5m10)",
+    "fma(e8m7)",
+    "mac(e4m3fn)",
+    "mac(e4m3fn, sum=e5m10)",
+    "mac(e2m1fn, sum=e3m2fn)",
+    "mac(e5m9)",
+    "mac(e9m6)",
+    "fma(e5m9)",
+    "mac(e8m15)",
+    "fma(e8m15)",
+    "mac(binary32)",
+    "mac(binary32, product=binary32:rtz, sum=binary32:rtz)",
+    "fma(e5m10, sum=binary32:rup)",
+    "fma(binary32)",
+    "fma(binary64)",
+    "fma(e5m3, sum=e4m24)",
+    "mac(binary64)",
+    "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+    "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+    "mac(e5m10, product=e5m10:rup, sum=e5m10:rup)",
+    "mac(e5m10, product=e5m10:rna, sum=e5m10:rna)",
+    "mac(e5m10, sum=e5m10:sr13)",
+    "mac(e5m10, sum=e5m10:odd)",
+    "fma(e5m10, sum=e5m10:odd)",
+    "mac(e11m30)",
+    "fma(e11m30)",
+    "mac(e5m10, sum=e5m10:sr20)",
+    "mac(e11m30, sum=e11m30:sr9)",
+    "fma(e11m30, sum=e11m30:sr9)",
+    "fma(e4m3fn, sum=e5m9)",
+    "mac(e4m3fn, product=e6m10, sum=e8m15)",
+    "mac(e6m7, product=e6m7, sum=e5m7)",
+    "mac(e6m20, product=e6m20, sum=e5m20)",
+    "fma(e4m3fn, sum=e5m10:sr13)",
+    "fma(e4m3fn)",
+    "fma(e4m3fn, sum=e5m10:rtz)",
+    "fma(e4m3fn, sum=e5m10:rdn)",
+    "fma(e4m3fn, sum=e5m10:rna)",
+    "fma(e5m10, sum=e5m10:sr11)",
+    "fma(e5m15, sum=e8m24)",
+    "mac(e8m24, product=e8m24:rtz, sum=e8m24:rtz)",
+    "fma(e8m15, sum=e8m24:rtz)",
+    "mac(e8m24, product=e8m24:rdn, sum=e8m24:rdn)",
+    "fma(e8m15, sum=e8m24:rdn)",
+    "mac(e8m24, product=e8m24:rup, sum=e8m24:rup)",
+    "fma(e8m15, sum=e8m24:rup)",
+    "mac(e8m24, product=e8m24:rna, sum=e8m24:rna)",
+    "fma(e8m15, sum=e8m24:rna)",
+    "kulisch(e4m3fn)",
+    "kulisch(e5m10)",
+    "kulisch(binary32)",
+    "fixedacc(e5m10, width=20, frac=8, align=rup)",
+    "fixedacc(e5m10, width=20, frac=8, align=rup, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne)",
+    "fixedacc(e5m10, width=20, frac=8, align=rne, overflow=saturate)",
+    "fixedacc(e5m10, width=20, frac=8, align=raz)",
+    "fixedacc(e5m10, width=20, frac=8, align=rtz, overflow=saturate)"};
 
 // Of carriers of both sizes.
 constexpr const char* by_multipliers[] = {"mac(e4m3fn)", "fma(e5m10)", "mac(binary64)",
@@ -99,10 +120,7 @@ constexpr const char* by_multipliers[] = {"mac(e4m3fn)", "fma(e5m10)", "mac(bina
 std::uint64_t compare_multiplied(const Multiplier& multiply, Tally& tally, ProductRandom& random) {
   std::uint64_t outputs = 0;
   for (const char* unit : by_multipliers)
-    for (const Rival::Shape& s : shapes) {
-      Rival("cuda", parse_unit(unit), tally, true, multiply).compare_random(s, random);
-      outputs += outputs_compared(s);
-    }
+    outputs += compare(parse_unit(unit), true, tally, random, multiply);
   return outputs;
 }
 
@@ -173,22 +191,21 @@ TEST_CASE("a GPU computes every preset") {
   if (!gpu_is_here()) return;
   Tally tally;
   ProductRandom random(1);
-  for (const Preset& preset : presets())
-    for (const bool flags : {false, true}) compare(preset.unit, flags, tally, random);
   std::uint64_t outputs = 0;
-  for (const Rival::Shape& s : shapes) outputs += outputs_compared(s);
-  tally.expect(2 * presets().size() * outputs);
+  for (const Preset& preset : presets())
+    for (const bool flags : {false, true}) outputs += compare(preset.unit, flags, tally, random);
+  tally.expect(outputs);
 }
 
-TEST_CASE("a GPU computes chains of multiply-adds by every sequence") {
+TEST_CASE("a GPU computes chains of multiply-adds and exact sums by every sequence") {
   if (!gpu_is_here()) return;
   Tally tally;
   ProductRandom random(2);
-  for (const char* unit : chains)
-    for (const bool flags : {false, true}) compare(parse_unit(unit), flags, tally, random);
   std::uint64_t outputs = 0;
-  for (const Rival::Shape& s : shapes) outputs += outputs_compared(s);
-  tally.expect(2 * std::size(chains) * outputs);
+  for (const char* unit : sequences)
+    for (const bool flags : {false, true})
+      outputs += compare(parse_unit(unit), flags, tally, random);
+  tally.expect(outputs);
 }
 
 TEST_CASE("a GPU computes units of any kind") {
@@ -199,13 +216,13 @@ TEST_CASE("a GPU computes units of any kind") {
   std::uint64_t outputs = 0;
   for (int i = 0; i < 300; ++i) {
     const Unit u = random_units::unit(of_units);
-    for (const Rival::Shape& s : {shapes[0], shapes[1]}) {
+    for (const Rival::Shape& s : small) {
       if (!opinion_at(u, s.k).takes) continue;
       Rival("cuda", u, tally, true).compare_random(s, random);
       outputs += outputs_compared(s);
     }
   }
-  CHECK(outputs > 400 * outputs_compared(shapes[0]));
+  CHECK(outputs > 300 * outputs_compared(small[0]));
   tally.expect(outputs);
 }
 

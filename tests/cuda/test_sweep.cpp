@@ -21,14 +21,16 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-constexpr std::size_t m = 5, k = 24, n = 9;
+constexpr std::size_t k = 24;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
                  infinity = std::numeric_limits<double>::infinity();
 
 struct Values {
+  std::size_t m, n;
   std::vector<double> a, b, exact;
 
-  explicit Values(double scale) : a(m * k), b(k * n), exact(m * n) {
+  explicit Values(double scale, std::size_t rows = 5, std::size_t columns = 9)
+      : m(rows), n(columns), a(m * k), b(k * n), exact(m * n) {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
     for (double& x : a) x = scale * normal(random);
@@ -152,6 +154,32 @@ TEST_CASE("a sweep goes in parts where memory is short") {
       cuda::DeviceSweep(host_device(), values.sweep()).run(units, 1);
   host_device().memory = std::size_t{1} << 28;
   for (std::size_t i = 0; i < units.size(); ++i) CHECK(whole[i].rel_norm == parts[i].rel_norm);
+}
+
+TEST_CASE(
+    "a product of a sweep that is larger than the device's memory goes in parts of its rows") {
+  const Values values(1, 301, 100);
+  const cuda::DeviceSweep sweep(host_device(), values.sweep());
+  HostDevice& device = host_device();
+  const std::size_t taken = device.taken;
+  device.memory = device.most_taken = taken + (std::size_t{1} << 20);
+  for (const char* text : {"mac(e5m9)", "mac(e5m10, sum=e5m10:sr9)", "mac(e5m10, sum=e5m10:odd)",
+                           "kulisch(e5m10)", "hopper.f16.f32", "kahan(e5m10)"}) {
+    CAPTURE(text);
+    const Unit units[] = {parse_unit(text), parse_unit("mac(e4m3)")};
+    const std::vector<cuda::ErrorMetrics> found = sweep.run(units, 5);
+    REQUIRE(found.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i)
+      check_alike(found[i], measured(results(units[i], values.sweep(), 5), values.exact));
+  }
+  CHECK(device.most_taken <= device.memory);
+  CHECK(device.taken == taken);
+  device.memory = taken + (std::size_t{1} << 15);
+  CHECK_THROWS_WITH_AS(sweep.run(many(), 5),
+                       "this CPU: its memory does not hold one row of 24 values times 100 columns "
+                       "beside the values of a sweep; engine = 'auto' computes the same on the CPU",
+                       std::runtime_error);
+  device.memory = std::size_t{1} << 28;
 }
 
 namespace {

@@ -245,6 +245,8 @@ TEST_CASE("infinite sums stay so beside NaN on threads for as long as k is") {
                                    "cdna1.bf16",
                                    "tree8.f32",
                                    "hopper.e4m3.promote128",
+                                   "kulisch(e5m10)",
+                                   "fix24.sat",
                                    "kahan(e5m10)"};
   for (const char* text : units) {
     CAPTURE(text);
@@ -271,11 +273,9 @@ TEST_CASE("units of numbers too wide for threads are refused") {
         "numbers of 719 bits on their way, and codes of 252 digits: more than 766 or 128");
 }
 
-TEST_CASE("tiles compute all presets but those whose register takes the terms one by one") {
-  std::vector<std::string_view> by_the_definition;
-  for (const Preset& p : presets())
-    if (opinion(cuda_on_the_cpu, p.unit).reason.starts_with("the definition"))
-      by_the_definition.push_back(p.name);
-  CHECK(by_the_definition ==
-        std::vector<std::string_view>{"kulisch.f32", "fix24.wrap", "fix24.sat"});
+TEST_CASE("tiles compute all presets") {
+  for (const Preset& p : presets()) {
+    CAPTURE(p.name);
+    CHECK_FALSE(opinion(cuda_on_the_cpu, p.unit).reason.starts_with("the definition"));
+  }
 }

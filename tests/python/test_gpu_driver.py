@@ -97,8 +97,9 @@ for device in ('cuda', 'cuda:1', 'cuda:5'):
     assert "device = 'cuda:5' cannot be used here: there are cuda:1" in out
 
 
-def test_a_gpu_without_memory_pools_works(drivers):
-    out = said(drivers["whole"], "pools", f"{PRODUCT}product('cuda')\nprint(a.to_device('cuda'))")
+@pytest.mark.parametrize("wrong", ["pools", "dry"])
+def test_a_gpu_without_memory_pools_or_with_dry_ones_works(drivers, wrong):
+    out = said(drivers["whole"], wrong, f"{PRODUCT}product('cuda')\nprint(a.to_device('cuda'))")
     assert out.startswith("cuda computed it") and "DeviceArray((3, 4), e5m10, cuda)" in out
 
 

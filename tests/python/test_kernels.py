@@ -67,6 +67,15 @@ def test_tiles_of_groups_and_of_small_blocks_spill_nothing(compiled):
         assert spilled == 0, name
 
 
+def test_tiles_of_exact_sums_spill_nothing(compiled):
+    kernels = compiled("exact_tile").resources
+    tiles = {name: found for name, found in kernels.items() if name.startswith("exact_")}
+    assert len(tiles) == 8
+    for name, (registers, spilled) in tiles.items():
+        assert registers <= (255 if name == "exact_three" else 128), name
+        assert spilled == 0, name
+
+
 def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(compiled):
     kernels = compiled("pair_tile").resources
     tiles = {name: found for name, found in kernels.items() if name.startswith("pair_")}
