@@ -22,7 +22,9 @@ struct ExactArgs : TileArgs<double> {
   double low, high;  // ends of a register that saturates
 };
 
-// Products are exact, so it is all one that they and their sums are rounded once.
+#define WIDTHWISE_SEQUENCE WIDTHWISE_BOTH_INLINE
+#include "sim/exact/sequences.inl"
+#undef WIDTHWISE_SEQUENCE
 
 // One sum, which loses nothing or has each term rounded down.
 struct IntoOne {
@@ -39,7 +41,7 @@ struct NearestTerms {
   double rounder;
   WIDTHWISE_BOTH_INLINE explicit NearestTerms(const ExactArgs& g) : rounder(g.rounder) {}
   WIDTHWISE_BOTH_INLINE void operator()(double a, double b, double* sum) const {
-    sum[0] = hn::Add(sum[0], hn::Sub(hn::MulAdd(a, b, rounder), rounder));
+    sum[0] = with_nearest(a, b, sum[0], rounder);
   }
 };
 
@@ -58,23 +60,12 @@ struct CutTerms {
   }
 };
 
-// Each sum but the last stays in the binade it starts in and so takes the multiple of its last
-// digit that is nearest to what comes; the rest goes on, exactly.
 template <int count>
 struct SplitTerms {
   static constexpr int levels = count;
   WIDTHWISE_BOTH_INLINE explicit SplitTerms(const ExactArgs&) {}
   WIDTHWISE_BOTH_INLINE void operator()(double a, double b, double* sum) const {
-    double before = sum[0];
-    sum[0] = hn::MulAdd(a, b, before);
-    double rest = hn::MulAdd(a, b, hn::Sub(before, sum[0]));
-    WIDTHWISE_UNROLLED
-    for (int l = 1; l < levels - 1; ++l) {
-      before = sum[l];
-      sum[l] = hn::Add(before, rest);
-      rest = hn::Sub(rest, hn::Sub(sum[l], before));
-    }
-    sum[levels - 1] = hn::Add(sum[levels - 1], rest);
+    split<count>(a, b, sum);
   }
 };
 

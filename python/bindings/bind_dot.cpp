@@ -81,7 +81,8 @@ class PreparedProducts {
 
   // Dot products that have no operand in common, enough of them to be worth another engine.
   bool is_paired(const ProductBatch& batch) const {
-    return any_engine_ && batch.first.m == 1 && batch.first.n == 1 && batch.count() >= 16;
+    return any_engine_ && batch.first.m == 1 && batch.first.n == 1 &&
+           batch.count() >= PairedDots::fewest;
   }
   const PairedDots* paired_dots() const {
     std::call_once(looked_, [&] { paired_ = PairedDots::of(task_); });

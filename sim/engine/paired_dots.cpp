@@ -8,7 +8,7 @@ namespace {
 
 // Products at a time: a cache's worth, more where that is too few dot products to fill lanes.
 constexpr std::size_t cached_bytes = 1 << 20, most_bytes = 8 << 20;
-constexpr std::size_t few_dots = 8, enough_dots = 64;
+constexpr std::size_t enough_dots = 64;
 constexpr Format one = ieee_format(2, 1);
 constexpr std::byte code_of_one{1 << 1};
 
@@ -128,7 +128,7 @@ std::size_t PairedDots::at_once() const {
   const std::size_t one_dot = k_ * product_bytes();
   const std::size_t n =
       std::max(cached_bytes / one_dot, std::min(enough_dots, most_bytes / one_dot));
-  return n < few_dots ? 0 : n;
+  return n < fewest ? 0 : n;
 }
 
 void PairedDots::run(const ProductBatch& batch, std::size_t first, std::size_t last) const {

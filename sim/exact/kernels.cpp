@@ -16,7 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::ScalableTag<double>;
 using V = hn::Vec<Doubles>;
 
-// Products are exact, so it is all one whether a target fuses multiplication and addition.
+#define WIDTHWISE_SEQUENCE HWY_INLINE
+#include "sim/exact/sequences.inl"
+#undef WIDTHWISE_SEQUENCE
 
 struct Chain {
   static constexpr int levels = 1;
@@ -29,7 +31,7 @@ struct Nearest {
   V rounder;
   HWY_INLINE explicit Nearest(const Tile& t) : rounder(hn::Set(Doubles(), t.rounder)) {}
   HWY_INLINE void operator()(V a, V b, V* sum) const {
-    sum[0] = hn::Add(sum[0], hn::Sub(hn::MulAdd(a, b, rounder), rounder));
+    sum[0] = with_nearest(a, b, sum[0], rounder);
   }
 };
 
@@ -44,23 +46,11 @@ struct Magnitude {
   }
 };
 
-// Each sum but the last stays in the binade it starts in and so takes the multiple of its last
-// digit that is nearest to what comes; the rest goes on, exactly.
 template <int count>
 struct Split {
   static constexpr int levels = count;
   HWY_INLINE explicit Split(const Tile&) {}
-  HWY_INLINE void operator()(V a, V b, V* sum) const {
-    V before = sum[0];
-    sum[0] = hn::MulAdd(a, b, before);
-    V rest = hn::MulSub(a, b, hn::Sub(sum[0], before));
-    for (int l = 1; l < levels - 1; ++l) {
-      before = sum[l];
-      sum[l] = hn::Add(before, rest);
-      rest = hn::Sub(rest, hn::Sub(sum[l], before));
-    }
-    sum[levels - 1] = hn::Add(sum[levels - 1], rest);
-  }
+  HWY_INLINE void operator()(V a, V b, V* sum) const { split<count>(a, b, sum); }
 };
 
 // `vectors` columns of vectors, `rows` rows: as many sums as the registers hold.

@@ -46,7 +46,8 @@ extern "C" {
 
 int cuInit(unsigned) { return wrong("init") ? no_device : success; }
 int cuDriverGetVersion(int* version) {
-  *version = wrong("old") ? 12040 : 13000;
+  const char* as_new_as = std::getenv("FAKE_DRIVER_CUDA");  // as a version, or 13.0
+  *version = wrong("old") ? 12040 : as_new_as ? std::atoi(as_new_as) : 13000;
   return success;
 }
 int cuDeviceGetCount(int* count) {

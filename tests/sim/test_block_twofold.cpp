@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "dot_text.hpp"
-#include "products.hpp"
-#include "targets.hpp"
+#include "everywhere.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -78,6 +77,15 @@ void compare(const char* text, std::initializer_list<double> a, std::initializer
   Rival("blocks", u, tally).compare(p, text);
 }
 
+void compare_with_and_without_flags(const std::vector<Unit>& all, std::uint64_t seed) {
+  ProductRandom random(seed);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const bool flags : {false, true})
+    expected += compare_everywhere("blocks", all, flags, random, tally);
+  tally.expect(expected);
+}
+
 constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)",
                                       "dot(binary64, lanes=4, out=binary64:sr1:even)",
                                       "dot(binary64, lanes=4, out=binary64:sr1:half)",
@@ -90,41 +98,27 @@ constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)"
 }  // namespace
 
 TEST_CASE("sums of two doubles: the reference's codes, all sorts of operands") {
+  const std::vector<Unit> all = units();
+  on_every_target([&] {
+    for (const Unit& u : all) {
+      CAPTURE(to_string(u));
+      CHECK(as_two_doubles(u));
+    }
+  });
   ProductRandom random(1);
   Tally tally;
-  std::uint64_t expected = 0;
-  on_every_target([&] {
-    for (const Unit& u : units())
-      for (const Rival::Shape& s : {Rival::Shape{2, 1, 5}, {3, 21, 66}}) {
-        CAPTURE(to_string(u));
-        REQUIRE(as_two_doubles(u));
-        Rival("blocks", u, tally).compare_random(s, random);
-        expected += outputs_compared(s);
-      }
-  });
-  tally.expect(expected);
+  tally.expect(compare_everywhere("blocks", all, false, random, tally));
 }
 
 TEST_CASE("long products: rounded to odd before they are rounded") {
-  ProductRandom random(4);
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const bool flags : {false, true})
-    on_every_target([&] {
-      for (const char* text :
-           {"kahan(e8m40, product=e7m36, sum=e7m36:raz)", "tree(e8m30, fan=4, sum=e8m30)",
-            "neumaier(e7m52, b=e7m50, c=e7m3, product=e7m25:rdn, sum=e7m8)",
-            "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
-            "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"}) {
-        const Unit u = parse_unit(text);
-        for (const Rival::Shape& s : {Rival::Shape{2, 1, 5}, {3, 21, 66}}) {
-          CAPTURE(text);
-          Rival("blocks", u, tally, flags).compare_random(s, random);
-          expected += outputs_compared(s);
-        }
-      }
-    });
-  tally.expect(expected);
+  std::vector<Unit> all;
+  for (const char* text :
+       {"kahan(e8m40, product=e7m36, sum=e7m36:raz)", "tree(e8m30, fan=4, sum=e8m30)",
+        "neumaier(e7m52, b=e7m50, c=e7m3, product=e7m25:rdn, sum=e7m8)",
+        "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
+        "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"})
+    all.push_back(parse_unit(text));
+  compare_with_and_without_flags(all, 4);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m50, sum=e7m50)")).takes);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m51, sum=e7m50)")).reason ==
         "product.round = e7m51 keeps too many digits");
@@ -133,9 +127,6 @@ TEST_CASE("long products: rounded to odd before they are rounded") {
 }
 
 TEST_CASE("sums of two doubles: windows of more digits than a double has") {
-  ProductRandom random(3);
-  Tally tally;
-  std::uint64_t expected = 0;
   std::vector<Unit> all;
   for (const char* text :
        {"dot(binary32, lanes=4, align=60)", "dot(e8m20, lanes=8, align=52:rna, out=e8m40:rdn)",
@@ -164,16 +155,7 @@ TEST_CASE("sums of two doubles: windows of more digits than a double has") {
         u.late_frac = LateFrac{.F_sum = 54, .F_C = 60};
         u.c_sum.align = {.reference = Reference::max_exponent, .frac_bits = 60};
       }));
-  for (const bool flags : {false, true})
-    on_every_target([&] {
-      for (const Unit& u : all)
-        for (const Rival::Shape& s : {Rival::Shape{2, 1, 5}, {3, 21, 66}}) {
-          CAPTURE(to_string(u));
-          Rival("blocks", u, tally, flags).compare_random(s, random);
-          expected += outputs_compared(s);
-        }
-    });
-  tally.expect(expected);
+  compare_with_and_without_flags(all, 3);
 }
 
 TEST_CASE("sums of two doubles: flags, past one panel, and infinities that last") {

@@ -13,6 +13,8 @@ namespace widthwise {
 
 class PairedDots {
  public:
+  static constexpr std::size_t fewest = 8;  // less than these fill no lanes
+
   // Nothing where products are more than numbers of a format, or where that would be no faster.
   static std::optional<PairedDots> of(const ProductTask& task);
 
