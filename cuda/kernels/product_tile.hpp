@@ -76,9 +76,7 @@ struct NearestStep {
         one_less(1 - k.sum_up),
         least(k.sum_least) {}
 
-  WIDTHWISE_BOTH_INLINE T scale_up(T a) const {
-    return scaled_up ? hn::Mul(hn::Abs(a), product_up) : a;
-  }
+  WIDTHWISE_BOTH_INLINE T scale_up(T a) const { return scaled_up ? hn::Mul(a, product_up) : a; }
   WIDTHWISE_BOTH_INLINE T operator()(T a, T a_up, T b, T sum) const {
     constexpr T exponent = std::numeric_limits<T>::infinity();  // all ones there, no others
     return rounded_sum<add>(added(a, a_up, b, sum), up, one_less, exponent, least);

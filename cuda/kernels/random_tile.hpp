@@ -25,7 +25,7 @@ struct RandomStep {
   WIDTHWISE_BOTH_INLINE explicit RandomStep(const lanes::Constants<float>& k)
       : product_up(k.product_up), product_least(k.product_least) {}
 
-  WIDTHWISE_BOTH_INLINE float scale_up(float a) const { return hn::Mul(hn::Abs(a), product_up); }
+  WIDTHWISE_BOTH_INLINE float scale_up(float a) const { return hn::Mul(a, product_up); }
 
   WIDTHWISE_BOTH_INLINE float operator()(float a, float a_up, float b, float before,
                                          std::uint32_t fields, bool second,

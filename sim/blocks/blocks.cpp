@@ -315,9 +315,9 @@ class BlockProduct final : public ProductEngine {
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_;
     std::vector<std::byte> held_;
-    Items<Strip> sums_;
-    Items<double> outer_, compensation_;
-    Items<std::int64_t> flags_, doubts_;
+    Lines<Strip> sums_;
+    Lines<double> outer_, compensation_;
+    Lines<std::int64_t> flags_, doubts_;
     Scratch scratch_;
   };
 

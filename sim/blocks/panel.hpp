@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <new>
 
 #include "kernels.hpp"
+#include "sim/engine/lines.hpp"
 #include "sim/engine/numbers.hpp"
 #include "widthwise/datapath/operand.hpp"
 #include "widthwise/sim/dot.hpp"
@@ -137,28 +137,12 @@ struct Spread {
   }
 };
 
-// Vectors whose rows of columns begin with a cache line, else every load would touch two.
-template <class T>
-struct LineAllocator {
-  using value_type = T;
-  LineAllocator() = default;
-  template <class Other>
-  LineAllocator(const LineAllocator<Other>&) {}
-  T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
-  }
-  void deallocate(T* at, std::size_t) { ::operator delete (at, std::align_val_t{64}); }
-  bool operator==(const LineAllocator&) const = default;
-};
-template <class T>
-using Items = std::vector<T, LineAllocator<T>>;
-
 // Numbers, their exponents and where groups are scaled the scales, side by side.
 struct Panel {
-  Items<double> value, scale, scale_power;
-  Items<std::int16_t> exponent;
-  Items<float> single;
-  Items<std::uint64_t> digits;     // of significands that are to be multiplied by the user
+  Lines<double> value, scale, scale_power;
+  Lines<std::int16_t> exponent;
+  Lines<float> single;
+  Lines<std::uint64_t> digits;     // of significands that are to be multiplied by the user
   std::vector<Spread> spread;      // of every row of A, or of all columns of B
   std::vector<std::int16_t> span;  // of every block, where somebody asks
 

@@ -4,6 +4,7 @@
 
 #include "kernels.hpp"
 #include "plan.hpp"
+#include "sim/engine/lines.hpp"
 #include "sim/engine/row.hpp"
 #include "widthwise/datapath/block.hpp"
 
@@ -12,8 +13,8 @@ namespace {
 
 template <class T>
 struct NumberList {
-  std::vector<T> sig, marks;
-  std::vector<std::make_signed_t<T>> exp;
+  Lines<T> sig, marks;
+  Lines<std::make_signed_t<T>> exp;
 
   void resize(std::size_t n) { sig.resize(n), exp.resize(n), marks.resize(n); }
   Numbers<T> at(std::size_t i) { return Numbers<T>{sig.data(), exp.data(), marks.data()}.at(i); }

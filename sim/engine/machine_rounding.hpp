@@ -1,5 +1,8 @@
 #pragma once
 #include <cfenv>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #include "widthwise/rounding.hpp"
 
@@ -9,6 +12,16 @@ namespace widthwise {
 constexpr bool is_machine_mode(const Rounding& r) {
   using enum RoundingMode;
   return !r.stochastic() && (r.mode == rne || r.mode == rtz || r.mode == rdn || r.mode == rup);
+}
+
+// Of the calling thread's lanes. On x86 std::fesetround sets another unit's besides, which takes
+// hundreds of cycles.
+inline void set_lanes_rounding(RoundingMode mode) {
+#ifdef __SSE__
+  _MM_SET_ROUNDING_MODE(mode == RoundingMode::rne ? _MM_ROUND_NEAREST : _MM_ROUND_TOWARD_ZERO);
+#else
+  std::fesetround(mode == RoundingMode::rne ? FE_TONEAREST : FE_TOWARDZERO);
+#endif
 }
 
 // The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "lines.hpp"
 #include "machine_rounding.hpp"
 #include "numbers.hpp"
 #include "tile_rows.hpp"
@@ -49,7 +50,7 @@ class TiledProduct : public ProductEngine {
         reference_(make_reference(unit_, k_)) {}
 
   struct Panel {
-    std::vector<T> numbers;
+    Lines<T> numbers;
     Beside beside;
   };
   // The rows of A and the columns of B that meet in a tile, and its sums.
@@ -92,7 +93,7 @@ class TiledProduct : public ProductEngine {
 
   struct Buffers {
     std::vector<TileState> tiles;
-    std::vector<T> sums, before;
+    Lines<T> sums, before;
     Panel a;
     std::vector<Panel> b;
     std::vector<std::uint64_t> most_a, most_b;
@@ -201,7 +202,7 @@ class TiledProduct : public ProductEngine {
     }
 
     // Decoding leaves the padding at the end of a panel as it is.
-    static void resize(std::vector<T>& numbers, std::size_t size, bool padded) {
+    static void resize(Lines<T>& numbers, std::size_t size, bool padded) {
       if (padded) numbers.clear();
       numbers.resize(size);
     }

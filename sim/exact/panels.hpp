@@ -3,6 +3,7 @@
 
 #include "kernels.hpp"
 #include "operands.hpp"
+#include "sim/engine/lines.hpp"
 
 // The operands of one block of outputs, panel by panel: rows of A and columns of B over some steps
 // along k, as doubles, and as items where they are asked for.
@@ -82,7 +83,7 @@ class Panels {
   std::size_t row_ = 0, rows_ = 0, column_ = 0;  // of the block
   std::size_t k_ = 0, steps_ = 0;                // of the panels
   std::size_t first_ = 0, columns_ = 0;          // of B's, in the block
-  std::vector<double> a_, b_, one_column_;
+  Lines<double> a_, b_, one_column_;
   std::vector<Range> a_ranges_;  // of the rows of each tile
   Range b_range_;
   std::vector<Item> a_items_, b_items_;

@@ -97,15 +97,18 @@ struct Cutting {
   }
 };
 
-// `vectors` columns of vectors, `rows` rows: as many sums as the registers hold.
-template <class Step, int rows, int vectors, class T>
-HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t row, std::size_t column) {
+// Of columns at a time: with all rows, as many sums as the registers hold, and enough to hide the
+// steps' latency.
+inline constexpr int vectors = HWY_MAX_BYTES == 64 ? 4 : 2, rows = tile_rows;
+
+template <class Step, class T>
+HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t column) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d), width = tile_columns<T>;
   const V limit = hn::Set(d, t.limit);
   V sum[rows][vectors];
-  T* const out = t.sum + row * width + column;
+  T* const out = t.sum + column;
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = hn::LoadU(d, out + r * width + v * lanes);
 
@@ -124,7 +127,7 @@ HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t row, std::
         b_abs[v] = hn::Abs(b[v]);
       }
       for (int r = 0; r < rows; ++r) {
-        const std::size_t at = (row + r) * t.a_stride + i;
+        const std::size_t at = r * t.a_stride + i;
         for (int v = 0; v < vectors; ++v) sum[r][v] = step(t, at, b[v], b_abs[v], sum[r][v]);
       }
     }
@@ -137,12 +140,9 @@ HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t row, std::
 template <class T, class Step>
 bool tile(const Tile<T>& t, const Constants<T>& k) {
   const hn::ScalableTag<T> d;
-  constexpr bool many = HWY_MAX_BYTES == 64 || HWY_TARGET == HWY_NEON;  // 32 registers, not 16
-  constexpr int rows = many ? 4 : 2, vectors = HWY_MAX_BYTES == 16 ? 2 : many ? 4 : 2;
   const Step step(k);
-  for (std::size_t row = 0; row < tile_rows; row += rows)
-    for (std::size_t column = 0; column < tile_columns<T>; column += vectors * hn::Lanes(d))
-      if (!block<Step, rows, vectors>(t, step, row, column)) return false;
+  for (std::size_t column = 0; column < tile_columns<T>; column += vectors * hn::Lanes(d))
+    if (!block(t, step, column)) return false;
   return true;
 }
 

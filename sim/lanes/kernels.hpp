@@ -29,7 +29,7 @@ struct Constants {
 template <class T>
 struct Tile {
   const T* a;     // row r from a + r * a_stride on
-  const T* a_up;  // |a| * product_up, likewise; null where products are not rounded
+  const T* a_up;  // a * product_up, likewise; null where products are not rounded
   std::size_t a_stride;
   const T* b;  // k rows of tile_columns
   T* sum;      // tile_rows rows of tile_columns
@@ -68,7 +68,7 @@ template <class T>
 CarefulKernel<T> careful_kernel(const Carrier& carrier, Multiply multiply, RoundingMode mode);
 
 // Stochastic sums. The careful one ignores the limit and returns true; the other one needs an
-// interval of random_steps at least. Null where operations have no rounding modes of their own.
+// interval of random_steps at least. Both begin and end with the machine rounding to nearest.
 inline constexpr std::size_t random_steps = 8;  // that one call of the generator serves
 using RandomKernel = bool (*)(const Tile<float>&, const Constants<float>&, const Ends&);
 RandomKernel random_kernel(Multiply multiply, bool careful);

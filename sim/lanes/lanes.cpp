@@ -68,7 +68,7 @@ Ends ends(const Plan& plan, const Carrier& carrier, const Unit& u) {
   return e;
 }
 
-// Where products are rounded: |a| times product_up, and the least magnitude of a panel, zeros
+// Where products are rounded: A times product_up, and the least magnitude of a panel, zeros
 // apart.
 template <class T>
 struct ScaledUp {
@@ -147,7 +147,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     if (plan_.multiply != Multiply::rounded) return;
     panel.beside.a.resize(panel.numbers.size());
     for (std::size_t i = 0; i < panel.numbers.size(); ++i)
-      panel.beside.a[i] = std::fabs(panel.numbers[i]) * constants_.product_up;
+      panel.beside.a[i] = panel.numbers[i] * constants_.product_up;
     complete_columns(panel);
   }
   void complete_columns(Panel& panel) const override {

@@ -215,8 +215,7 @@ Answer random_in(const Carrier& carrier, const Unit& u) {
   return answer;
 }
 
-Answer stochastic(const Unit& u, bool own_modes) {
-  if (!own_modes) return {std::nullopt, "stochastic sums: these lanes have one rounding mode"};
+Answer stochastic(const Unit& u) {
   if (u.out.rm.random_bits > 16)
     return {std::nullopt, "more than 16 random bits, of which one call serves fewer steps"};
   return random_in(in_float, u);
@@ -227,7 +226,7 @@ Answer stochastic(const Unit& u, bool own_modes) {
 Answer plan(const Unit& u, bool own_modes) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
   if (const std::string why = unlike_modes(u); !why.empty()) return {std::nullopt, why};
-  if (u.out.rm.stochastic()) return stochastic(u, own_modes);
+  if (u.out.rm.stochastic()) return stochastic(u);
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(carrier, u))
       return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native,

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include "careful-inl.hpp"
+#include "sim/engine/machine_rounding.hpp"
 #include "sim/engine/philox-inl.hpp"
 #include "steps-inl.hpp"
 
@@ -16,45 +17,35 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+#if HWY_NATIVE_FMA
 
 using Floats = hn::ScalableTag<float>;
 using Words = hn::ScalableTag<std::uint32_t>;
 using widthwise::HWY_NAMESPACE::Philox;
-using Halves = Philox::Lanes;
+using Counters = Philox::Lanes;
 using V = hn::Vec<Floats>;
 using W = hn::Vec<Words>;
 
-inline constexpr std::size_t rows = 2;  // at a time
+inline constexpr std::size_t rows = HWY_MAX_BYTES == 64 ? 2 : 4;  // at a time
+inline constexpr std::size_t drawn = 2;                           // of those, as registers allow
 
-// What is added to the bits of the sums of some rows: k random ones below the last kept digit.
-class Draws {
+// Puts the random bits of half a word, the first ones of it, next below the last kept digit.
+class Place {
  public:
-  HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
-                   std::size_t row_outputs)
-      : philox_(philox),
-        index_(first.index),
-        whole_(k.random_bits == k.sum_cut),
-        spare_(hn::Set(dh, static_cast<std::uint16_t>(16 - k.random_bits))),
-        upper_(hn::Set(dw, static_cast<std::uint32_t>(k.sum_cut))),
-        lower_(hn::Set(dw, static_cast<std::uint32_t>(k.sum_cut) + 16)),
-        mask_(hn::Set(dw, ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {
-    for (std::size_t i = 0; i < 2 * rows; ++i)
-      outputs_[i] = philox.outputs(
-          hn::Iota(Halves(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Halves())),
-          Slot::out);
-  }
+  HWY_INLINE explicit Place(const Constants<float>& k)
+      : whole_(k.random_bits == k.sum_cut),
+        spare_(16 - k.random_bits),
+        cut_(k.sum_cut),
+        mask_(hn::Set(dw, ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {}
 
-  // For random_steps steps, the first a multiple of that many.
-  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
-    hn::Vec<Halves> c[2 * rows][4];
-    const Philox::Call call = philox_.call(index_, step / random_steps);
-    for (std::size_t i = 0; i < 2 * rows; ++i) Philox::count(outputs_[i], call, c[i]);
-    philox_(c, 2, 1);
-    for (std::size_t r = 0; r < rows; ++r) {
-      W words[4];
-      philox_.finish(c[2 * r], c[2 * r + 1], words);
-      for (std::size_t i = 0; i < 4; ++i) part(words[i], to[2 * i][r], to[2 * i + 1][r]);
+  HWY_INLINE void operator()(W word, W& lower, W& upper) const {
+    if (whole_) {  // all digits that are cut off: the last ones then lie at the end
+      const W both = hn::BitCast(dw, down(hn::BitCast(dh, word), spare_));
+      lower = hn::And(both, hn::Set(dw, 0xffff));
+      upper = hn::ShiftRight<16>(both);
+    } else {
+      lower = hn::And(lower_turned(word), mask_);
+      upper = hn::And(upper_turned(word), mask_);
     }
   }
 
@@ -62,27 +53,63 @@ class Draws {
   static constexpr Words dw{};
   static constexpr hn::Repartition<std::uint16_t, Words> dh{};
 
-  // The halves of a word, their first bits next below the last kept digit.
-  HWY_INLINE void part(W word, W& lower, W& upper) const {
-    if (whole_) {  // the last ones then lie at the end: to shift is to mask
-      const W both = hn::BitCast(dw, hn::Shr(hn::BitCast(dh, word), spare_));
-      lower = hn::And(both, hn::Set(dw, 0xffff));
-      upper = hn::ShiftRight<16>(both);
-    } else {
-      lower = turned(word, lower_);
-      upper = turned(word, upper_);
-    }
+  // One instruction each, which differs from machine to machine.
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  template <class H>
+  static HWY_INLINE H down(H halves, int by) {
+    return hn::Shr(halves, hn::Set(dh, static_cast<std::uint16_t>(by)));
   }
-  // To the left, until the first bit of a half lies below the last kept digit.
-  HWY_INLINE W turned(W word, W by) const {
-    return hn::And(W{_mm512_rolv_epi32(word.raw, by.raw)}, mask_);
+  HWY_INLINE W lower_turned(W word) const { return left(word, cut_ + 16); }
+  HWY_INLINE W upper_turned(W word) const { return left(word, cut_); }
+  static HWY_INLINE W left(W word, int by) {
+    return W{_mm512_rolv_epi32(word.raw, hn::Set(dw, static_cast<std::uint32_t>(by)).raw)};
+  }
+#else
+  template <class H>
+  static HWY_INLINE H down(H halves, int by) {
+    return hn::ShiftRightSame(halves, by);
+  }
+  HWY_INLINE W lower_turned(W word) const { return upper_turned(hn::ShiftLeft<16>(word)); }
+  HWY_INLINE W upper_turned(W word) const { return hn::ShiftRightSame(word, 32 - cut_); }
+#endif
+
+  bool whole_;
+  int spare_, cut_;
+  W mask_;
+};
+
+// What is added to the bits of the sums of some rows.
+class Draws {
+ public:
+  HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
+                   std::size_t row_outputs)
+      : philox_(philox), index_(first.index), place_(k) {
+    for (std::size_t i = 0; i < 2 * rows; ++i)
+      outputs_[i] = philox.outputs(
+          hn::Iota(Counters(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Counters())),
+          Slot::out);
   }
 
+  // For random_steps steps, the first a multiple of that many.
+  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
+    const Philox::Call call = philox_.call(index_, step / random_steps);
+    for (std::size_t row = 0; row < rows; row += drawn) {
+      hn::Vec<Counters> c[2 * drawn][4];
+      for (std::size_t i = 0; i < 2 * drawn; ++i) Philox::count(outputs_[2 * row + i], call, c[i]);
+      philox_(c, 2, 1);
+      for (std::size_t r = 0; r < drawn; ++r) {
+        W words[4];
+        philox_.finish(c[2 * r], c[2 * r + 1], words);
+        for (std::size_t i = 0; i < 4; ++i)
+          place_(words[i], to[2 * i][row + r], to[2 * i + 1][row + r]);
+      }
+    }
+  }
+
+ private:
   const Philox& philox_;
   std::uint64_t index_;
-  bool whole_;  // all digits that are cut off
-  hn::Vec<hn::Repartition<std::uint16_t, Words>> spare_;
-  W upper_, lower_, mask_;
+  Place place_;
   Philox::Outputs outputs_[2 * rows];
 };
 
@@ -90,67 +117,125 @@ template <Multiply multiply, bool careful>
 struct RandomStep {
   const Floats d{};
   V product_least;
-  CarefulRounding<float> product;
+  CarefulRounding<float> careful_product;
   End<float> end;
   W kept;
 
   HWY_INLINE RandomStep(const Constants<float>& k, const Ends& e)
       : product_least(hn::Set(d, k.product_least)),
-        product(k.product_up, k.product_least, e.product_most, e.product_infinity),
+        careful_product(k.product_up, k.product_least, e.product_most, e.product_infinity),
         end(e.sum_most, e.sum_infinity),
         kept(hn::Set(Words(), ~0u << k.sum_cut)) {}
 
-  // The carrier toward zero, whose lost digits the random ones would not have met either.
-  HWY_INLINE V operator()(V a, V a_up, V b, V sum, W draw) const {
-    constexpr int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
-    V x;
-    if constexpr (multiply == Multiply::exact)
-      x = V{_mm512_fmadd_round_ps(a.raw, b.raw, sum.raw, toward_zero)};
-    else
-      x = V{_mm512_add_round_ps(sum.raw, rounded(a, a_up, b).raw, toward_zero)};
+  HWY_INLINE V product(V a, V a_up, V b) const {
+    if constexpr (multiply == Multiply::native) return careful_product.whole(a, b);
+    if constexpr (careful) return careful_product(a, b);
+    return rounded_product(a, a_up, b, hn::Abs(b), product_least);
+  }
+  // x: a sum toward zero, whose lost digits the random ones would not have met either.
+  HWY_INLINE V rounded(V x, W draw) const {
     const V r = hn::BitCast(d, hn::And(hn::Add(hn::BitCast(Words(), x), draw), kept));
     if constexpr (!careful) return r;
     return end.template by<RoundingMode::rne>(r, x);
   }
+};
+
+// Some rows of a tile by one vector of its columns.
+template <Multiply multiply, bool careful>
+class Strip {
+ public:
+  HWY_INLINE Strip(const Tile<float>& t, const Constants<float>& k, const Ends& e,
+                   const Philox& philox, std::size_t row, std::size_t column)
+      : t_(t),
+        step_(k, e),
+        draws_(k, philox, {t.first.seed, t.first.index + row * t.row_outputs + column},
+               t.row_outputs),
+        limit_(hn::Set(d, t.limit)),
+        a_(row * t.a_stride),
+        column_(column),
+        out_(t.sum + row * width + column) {}
+
+  // Where operations have no modes of their own the products, which are to nearest, go before the
+  // sums, which are toward zero, as many as stay in the nearest cache.
+  HWY_INLINE bool run() const {
+    if constexpr (own_modes) return sums(*this, 0, t_.k, nullptr);
+    HWY_ALIGN float added[depth * rows * HWY_MAX_BYTES / sizeof(float)];
+    for (std::size_t i = 0; i < t_.k; i += depth) {
+      const std::size_t end = std::min(i + depth, t_.k);
+      if constexpr (multiply != Multiply::exact) products(*this, i, end, added);
+      set_lanes_rounding(RoundingMode::rtz);
+      const bool done = sums(*this, i, end, added);
+      set_lanes_rounding(RoundingMode::rne);
+      if (!done) return false;
+    }
+    return true;
+  }
 
  private:
-  HWY_INLINE V rounded(V a, V a_up, V b) const {
-    if constexpr (multiply == Multiply::native) return product.whole(a, b);
-    if constexpr (careful) return product(a, b);
-    return rounded_product(a, a_up, b, hn::Abs(b), product_least);
+  static constexpr Floats d{};
+  static constexpr std::size_t width = tile_columns<float>, depth = 128;
+
+  // Not inlined, for what is computed in one mode is not to be moved into another; and of a copy,
+  // which stores cannot change.
+  static HWY_NOINLINE void products(const Strip strip, std::size_t first, std::size_t end,
+                                    float* to) {
+    for (std::size_t i = first; i < end; ++i)
+      for (std::size_t r = 0; r < rows; ++r, to += hn::Lanes(d))
+        hn::Store(strip.product(r, i), d, to);
   }
+  static HWY_NOINLINE bool sums(const Strip strip, std::size_t first, std::size_t end,
+                                const float* products) {
+    V sum[rows];
+    for (std::size_t r = 0; r < rows; ++r) sum[r] = hn::LoadU(d, strip.out_ + r * width);
+    std::size_t at = 0;  // of the products
+    for (std::size_t i = first; i < end; i += random_steps) {
+      if (!careful && strip.pass_limit(sum)) return false;
+      W draw[random_steps][rows];
+      strip.draws_(strip.t_.step + i, draw);
+      const std::size_t steps = std::min(random_steps, end - i);
+      for (std::size_t s = 0; s < steps; ++s)
+        for (std::size_t r = 0; r < rows; ++r, at += hn::Lanes(d))
+          sum[r] = strip.step_.rounded(strip.added(sum[r], r, i + s, products, at), draw[s][r]);
+    }
+    for (std::size_t r = 0; r < rows; ++r) hn::StoreU(sum[r], d, strip.out_ + r * width);
+    return true;
+  }
+
+  HWY_INLINE bool pass_limit(const V (&sum)[rows]) const {
+    V most = hn::Zero(d);
+    for (const V x : sum) most = hn::Max(most, hn::Abs(x));
+    return !hn::AllTrue(d, hn::Le(most, limit_));
+  }
+  HWY_INLINE V a(std::size_t r, std::size_t i) const {
+    return hn::Set(d, t_.a[a_ + r * t_.a_stride + i]);
+  }
+  HWY_INLINE V b(std::size_t i) const { return hn::LoadU(d, t_.b + i * width + column_); }
+  HWY_INLINE V product(std::size_t r, std::size_t i) const {
+    const float up = multiply == Multiply::rounded ? t_.a_up[a_ + r * t_.a_stride + i] : 0;
+    return step_.product(a(r, i), hn::Set(d, up), b(i));
+  }
+  // The sum with one product more, toward zero.
+  HWY_INLINE V added(V sum, std::size_t r, std::size_t i, const float* products,
+                     std::size_t at) const {
+    if constexpr (multiply == Multiply::exact) return fused_toward_zero(a(r, i), b(i), sum);
+    if constexpr (own_modes) return sum_toward_zero(sum, product(r, i));
+    return sum_toward_zero(sum, hn::Load(d, products + at));
+  }
+
+  Tile<float> t_;
+  RandomStep<multiply, careful> step_;
+  Draws draws_;
+  V limit_;
+  std::size_t a_, column_;
+  float* out_;
 };
 
 template <Multiply multiply, bool careful>
 bool random_tile(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
-  constexpr std::size_t width = tile_columns<float>;
-  const Floats d;
   const Philox philox(t.first.seed);
-  const RandomStep<multiply, careful> step(k, e);
-  const V limit = hn::Set(d, t.limit);
   for (std::size_t row = 0; row < tile_rows; row += rows)
-    for (std::size_t column = 0; column < width; column += hn::Lanes(d)) {
-      const Where first{t.first.seed, t.first.index + row * t.row_outputs + column};
-      const Draws draws(k, philox, first, t.row_outputs);
-      float* const out = t.sum + row * width + column;
-      V sum[rows] = {hn::LoadU(d, out), hn::LoadU(d, out + width)};
-      for (std::size_t i = 0; i < t.k; i += random_steps) {
-        const V most = hn::Max(hn::Abs(sum[0]), hn::Abs(sum[1]));
-        if (!careful && !hn::AllTrue(d, hn::Le(most, limit))) return false;
-        W draw[random_steps][rows];
-        draws(t.step + i, draw);
-        const std::size_t steps = std::min(random_steps, t.k - i);
-        for (std::size_t s = 0; s < steps; ++s) {
-          const V b = hn::LoadU(d, t.b + (i + s) * width + column);
-          for (std::size_t r = 0; r < rows; ++r) {
-            const std::size_t a = (row + r) * t.a_stride + i + s;
-            const V up = hn::Set(d, multiply == Multiply::rounded ? t.a_up[a] : 0);
-            sum[r] = step(hn::Set(d, t.a[a]), up, b, sum[r], draw[s][r]);
-          }
-        }
-      }
-      for (std::size_t r = 0; r < rows; ++r) hn::StoreU(sum[r], d, out + r * width);
-    }
+    for (std::size_t column = 0; column < tile_columns<float>; column += hn::Lanes(Floats()))
+      if (!Strip<multiply, careful>(t, k, e, philox, row, column).run()) return false;
   return true;
 }
 

@@ -2,12 +2,15 @@
 // Included wherever there are lanes, vectors of a CPU or threads of a GPU: within a namespace whose
 // `hn` has the operations of a lane, after the macro that says how its functions are declared.
 
-// A product rounded by way of c = max(|a| S |b|, 3/2 2^(emin + D - p)), S = 2^(D - p); without the
-// maximum where no product but zero is so small.
+// A product rounded by way of c = max(|a S| |b|, 3/2 2^(emin + D - p)), S = 2^(D - p); of c = a S b
+// where no product but zero is so small.
 template <bool may_be_small = true, class V>
 WIDTHWISE_SEQUENCE V rounded_product(V a, V a_up, V b, V b_abs, V least) {
-  V c = hn::Mul(a_up, b_abs);
-  if constexpr (may_be_small) c = hn::Max(c, least);
+  V c;
+  if constexpr (may_be_small)
+    c = hn::Max(hn::Mul(hn::Abs(a_up), b_abs), least);
+  else
+    c = hn::Mul(a_up, b);
   return hn::Sub(hn::MulAdd(a, b, c), c);
 }
 

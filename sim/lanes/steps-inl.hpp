@@ -37,6 +37,16 @@ HWY_INLINE __m512d fused_up(__m512d a, __m512d b, __m512d c) {
   return _mm512_fmadd_round_pd(a, b, c, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
 }
 
+HWY_INLINE hn::Vec<hn::ScalableTag<float>> fused_toward_zero(hn::Vec<hn::ScalableTag<float>> a,
+                                                             hn::Vec<hn::ScalableTag<float>> b,
+                                                             hn::Vec<hn::ScalableTag<float>> c) {
+  return {_mm512_fmadd_round_ps(a.raw, b.raw, c.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+}
+HWY_INLINE hn::Vec<hn::ScalableTag<float>> sum_toward_zero(hn::Vec<hn::ScalableTag<float>> a,
+                                                           hn::Vec<hn::ScalableTag<float>> b) {
+  return {_mm512_add_round_ps(a.raw, b.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+}
+
 // a b + c: of its two neighbours the odd one, or the sum itself. An exact zero is +0 unless both
 // addends are -0, as to nearest.
 template <class V>
@@ -49,6 +59,16 @@ HWY_INLINE V fused_to_odd(V a, V b, V c) {
 }
 #else
 inline constexpr bool own_modes = false;
+
+// Where these are called the machine itself rounds toward zero.
+template <class V>
+HWY_INLINE V fused_toward_zero(V a, V b, V c) {
+  return hn::MulAdd(a, b, c);
+}
+template <class V>
+HWY_INLINE V sum_toward_zero(V a, V b) {
+  return hn::Add(a, b);
+}
 
 template <class V>
 HWY_INLINE V fused_to_odd(V, V, V c) {

@@ -35,8 +35,8 @@ std::vector<std::size_t> order(const ProductTask& task) {
 }
 
 template <class Exponent>
-class TensorProduct final : public TiledProduct<float, std::vector<Exponent>> {
-  using Base = TiledProduct<float, std::vector<Exponent>>;
+class TensorProduct final : public TiledProduct<float, Lines<Exponent>> {
+  using Base = TiledProduct<float, Lines<Exponent>>;
   using typename Base::Meeting, typename Base::Panel, typename Base::TileState;
 
  public:

@@ -7,6 +7,7 @@
 #include "codes.hpp"
 #include "kernels.hpp"
 #include "plan.hpp"
+#include "sim/engine/lines.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::wide {
@@ -159,7 +160,7 @@ class ChainProduct final : public ProductEngine {
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
-    std::vector<Limb> a_, b_, sums_, lost_;
+    Lines<Limb> a_, b_, sums_, lost_;
     std::vector<unsigned> unusual_;  // of every row and group, a bit for every lane
   };
 

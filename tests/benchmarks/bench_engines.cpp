@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/engine/lines.hpp"
 #include "sim/lanes/kernels.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/elementwise.hpp"
@@ -26,10 +27,10 @@ constexpr std::size_t n = 512;
 
 // Of this process's own time: what others do meanwhile on the machine counts little.
 template <class Run>
-double best_seconds(const Run& run) {
+double best_seconds(const Run& run, double budget = 0.7) {
   const auto now = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   double best = 1e300;
-  for (const double start = now(); now() - start < 0.7;) {
+  for (const double start = now(); now() - start < budget;) {
     const double begin = now();
     run();
     best = std::min(best, now() - begin);
@@ -37,20 +38,23 @@ double best_seconds(const Run& run) {
   return best;
 }
 
-// Fused multiply-adds a second of a tile that never leaves the first cache.
-double native_rate() {
+// Fused multiply-adds a second of a tile that never leaves the first cache: the best so far, for a
+// shared machine's clock comes and goes.
+double native_rate(double budget = 0.1) {
+  static double best = 0;
   using namespace lanes;
   const Kernel<float> kernel = lanes::kernel<float>(Multiply::exact, Add::native);
   if (!kernel) return 0;
   constexpr std::size_t k = 100, width = tile_columns<float>;
-  std::vector<float> a(tile_rows * k, 1.25f), b(k * width, 0.5f), sum(tile_rows * width);
+  Lines<float> a(tile_rows * k, 1.25f), b(k * width, 0.5f), sum(tile_rows * width);
   Tile<float> tile{};
   tile.a = a.data(), tile.a_stride = tile.k = k, tile.interval = 1;
   tile.b = b.data(), tile.sum = sum.data();
-  const double seconds = best_seconds([&] {
+  const auto run = [&] {
     for (int i = 0; i < 1000; ++i) kernel(tile, {});
-  });
-  return 1000.0 * tile_rows * k * width / seconds;
+  };
+  best = std::max(best, 1000.0 * tile_rows * k * width / best_seconds(run, budget));
+  return best;
 }
 
 // Normal data of that deviation, rounded to the format; without signs where that has none.
@@ -109,8 +113,8 @@ double rate_of_dots(const Unit& u) {
 
 int main(int count, char** arguments) {
   const std::string_view wanted = count > 1 ? arguments[1] : "";
-  const double native = native_rate();
-  fmt::print("the machine's own: {:.1f} thousand million multiply-adds a second\n", native / 1e9);
+  fmt::print("the machine's own: {:.1f} thousand million multiply-adds a second\n",
+             native_rate(1) / 1e9);
   fmt::print("{:<46}{:<11}{:>18}{:>14}{:>8}\n", "unit", "engine", "million products/s",
              "native / it", "asked");
   struct Subject {
@@ -188,14 +192,14 @@ int main(int count, char** arguments) {
     const double rate =
         static_cast<double>(n * n * n) / seconds_of(u, s.deviation, s.flags, engine);
     fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", s.unit + beside, engine.engine, rate / 1e6,
-               native / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
+               native_rate() / rate, s.asked > 0 ? fmt::format("{:.1f}", s.asked) : "60 M/s");
   }
   for (const char* text : {"mac(e5m10)", "mac(e8m7)", "fma(e5m10)", "mac(binary32)",
                            "mac(e5m10, sum=e5m10:sr13)", "kahan(binary32)", "tree8.f32"}) {
     const std::string name = fmt::format("{}, 1,024 dots", text);
     if (name.find(wanted) == std::string::npos) continue;
     const double rate = rate_of_dots(parse_unit(text));
-    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", name, "paired", rate / 1e6, native / rate,
-               "60 M/s");
+    fmt::print("{:<46}{:<11}{:>18.1f}{:>14.1f}{:>8}\n", name, "paired", rate / 1e6,
+               native_rate() / rate, "60 M/s");
   }
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "products.hpp"
+#include "targets.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -98,6 +99,16 @@ TEST_CASE("wide: limbs of every count, and the precisions at their ends") {
     for (const int p : {513, 577, 640, 673, 704, 769, 832, 877, 896, 960, 1023, 1024, 1025, 1088})
       all.compare(way, parse_unit(fmt::format("mac(e20m{})", p - 1)), {{2, 3, 3}});
   }
+}
+
+TEST_CASE("wide: limbs of 64 bits, for any machine and for those with BMI2") {
+  Comparing all;
+  on_every_target([&] {
+    for (const char* form : {"mac(e20m{})", "fma(e20m{})"})
+      for (const int p : {63, 64, 113, 256, 320, 385, 448, 704, 1024})
+        all.compare("wide", parse_unit(fmt::format(fmt::runtime(form), p - 1)),
+                    {{3, 1, 9}, {2, 7, 5}});
+  });
 }
 
 TEST_CASE("wide: every rounding of products and sums") {

@@ -1,12 +1,5 @@
-#pragma once
-#include <algorithm>
-#include <bit>
-#include <utility>
-
-#include "kernel.hpp"
-
 // Significands of a fixed number of 64-bit limbs, lowest first, their leading one at the top bit.
-namespace widthwise::wide {
+namespace widthwise::wide::WIDTHWISE_WORDS {
 
 // column += a * b, where column[count] is new.
 template <int count>
@@ -178,4 +171,4 @@ inline bool carry_on(Limb* limb) {
   return true;
 }
 
-}  // namespace widthwise::wide
+}  // namespace widthwise::wide::WIDTHWISE_WORDS
