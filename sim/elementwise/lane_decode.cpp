@@ -73,32 +73,44 @@ void decode_half(const Decoding<float>&, const void* codes, std::size_t n, float
     hn::StoreU(hn::PromoteTo(d, hn::LoadU(HalfNumbers(), items + i)), d, numbers + i);
 }
 
-// The fields slide to binary16's places, whose subnormals then are the format's.
+// Codes of a byte, their fields slid to binary16's places, whose subnormals then are the format's.
+template <class D>
+HWY_INLINE hn::Vec<D> slid_to_half(const Decoding<float>& f, D d, const std::uint8_t* codes) {
+  const auto all = [d](std::int64_t x) { return hn::Set(d, static_cast<std::int16_t>(x)); };
+  const int down = carrier_format<float>.frac_bits - binary16.frac_bits;
+  const Layout<std::uint64_t> half(binary16);
+  const auto item = hn::LoadU(hn::Rebind<std::uint8_t, D>(), codes);
+  const auto code = hn::And(hn::PromoteTo(d, item), all(f.code_mask));
+  const auto magnitude = hn::And(code, all(f.magnitude_mask));
+  const auto infinity = all(static_cast<std::int64_t>(half.infinity));
+  const auto nan = all(static_cast<std::int64_t>(half.nan_code));
+  auto x = hn::ShiftLeftSame(magnitude, f.up - down);
+  x = hn::IfThenElse(hn::Eq(magnitude, all(f.infinity)), infinity, x);
+  x = hn::IfThenElse(hn::Gt(magnitude, all(f.first_nan - 1)), nan, x);
+  x = hn::IfThenElse(hn::Eq(code, all(f.minus_nan)), nan, x);
+  return hn::Or(x, hn::And(hn::ShiftLeftSame(code, f.sign_up - 16), all(f.sign >> 16)));
+}
+
+// Two vectors of floats are one of halves.
 void decode_small(const Decoding<float>& format, const void* codes, std::size_t n, float* numbers) {
   const Decoding<float> f = format;
   const Numbers<float> d;
-  const hn::Rebind<std::uint8_t, Numbers<float>> bytes;
-  const hn::Rebind<std::int16_t, Numbers<float>> di;
-  using Lane = std::int16_t;
-  const auto all = [di](std::int64_t x) { return hn::Set(di, static_cast<Lane>(x)); };
-  const int down = carrier_format<float>.frac_bits - binary16.frac_bits;
-  const Layout<std::uint64_t> half(binary16);
-  const auto infinity = all(static_cast<Lane>(half.infinity));
-  const auto nan = all(static_cast<Lane>(half.nan_code));
-  const auto sign_bit = all(f.sign >> 16);
+  const hn::Rebind<std::int16_t, Numbers<float>> one;
+  const hn::Repartition<std::int16_t, Numbers<float>> two;
+  const auto* items = static_cast<const std::uint8_t*>(codes);
   const hn::Vec<Numbers<float>> scale = hn::Set(d, f.scale);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
-    const auto item = hn::LoadU(bytes, static_cast<const std::uint8_t*>(codes) + i);
-    const auto code = hn::And(hn::PromoteTo(di, item), all(f.code_mask));
-    const auto magnitude = hn::And(code, all(f.magnitude_mask));
-    auto x = hn::ShiftLeftSame(magnitude, f.up - down);
-    x = hn::IfThenElse(hn::Eq(magnitude, all(f.infinity)), infinity, x);
-    x = hn::IfThenElse(hn::Gt(magnitude, all(f.first_nan - 1)), nan, x);
-    x = hn::IfThenElse(hn::Eq(code, all(f.minus_nan)), nan, x);
-    x = hn::Or(x, hn::And(hn::ShiftLeftSame(code, f.sign_up - 16), sign_bit));
-    const auto scaled = hn::PromoteTo(d, hn::BitCast(HalfNumbers(), x));
-    hn::StoreU(hn::Mul(scaled, scale), d, numbers + i);
+  const auto put = [&](hn::Vec<decltype(one)> halves, std::size_t at) {
+    const auto number = hn::PromoteTo(d, hn::BitCast(HalfNumbers(), halves));
+    hn::StoreU(hn::Mul(number, scale), d, numbers + at);
+  };
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto x = slid_to_half(f, two, items + i);
+    put(hn::LowerHalf(one, x), i);
+    put(hn::UpperHalf(one, x), i + lanes);
   }
+  for (; i < n; i += lanes) put(slid_to_half(f, one, items + i), i);
 }
 #endif
 

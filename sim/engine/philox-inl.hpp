@@ -58,6 +58,8 @@ class Philox {
   // of indices that have one upper half.
   struct Outputs {
     H r_high, r, p;
+    HWY_INLINE Outputs() {}  // an implied one GCC compiles for the least machine
+    HWY_INLINE Outputs(H high, H low, H product) : r_high(high), r(low), p(product) {}
   };
   struct Call {
     H r, p_high, p;

@@ -175,16 +175,18 @@ class Strip {
   static constexpr Floats d{};
   static constexpr std::size_t width = tile_columns<float>, depth = 128;
 
-  // Not inlined, for what is computed in one mode is not to be moved into another; and of a copy,
-  // which stores cannot change.
-  static HWY_NOINLINE void products(const Strip strip, std::size_t first, std::size_t end,
+  // Not inlined, for what is computed in one mode is not to be moved into another; and with a copy,
+  // which no store can change.
+  static HWY_NOINLINE void products(const Strip& of, std::size_t first, std::size_t end,
                                     float* to) {
+    const Strip strip = of;
     for (std::size_t i = first; i < end; ++i)
       for (std::size_t r = 0; r < rows; ++r, to += hn::Lanes(d))
         hn::Store(strip.product(r, i), d, to);
   }
-  static HWY_NOINLINE bool sums(const Strip strip, std::size_t first, std::size_t end,
+  static HWY_NOINLINE bool sums(const Strip& of, std::size_t first, std::size_t end,
                                 const float* products) {
+    const Strip strip = of;
     V sum[rows];
     for (std::size_t r = 0; r < rows; ++r) sum[r] = hn::LoadU(d, strip.out_ + r * width);
     std::size_t at = 0;  // of the products
