@@ -89,7 +89,7 @@ struct NearestStep {
     if constexpr (multiply == odd) return fused_to_odd(a, b, sum);
     if constexpr (multiply == native) return hn::Add(sum, hn::Mul(a, b));
     if constexpr (multiply == rounded)
-      return hn::Add(sum, rounded_product(a, a_up, b, hn::Abs(b), product_least));
+      return hn::Add(sum, rounded_product(a, a_up, b, product_least));
   }
 };
 

@@ -41,7 +41,7 @@ struct RandomStep {
   // The carrier toward zero, whose lost digits the random ones would not have met either.
   WIDTHWISE_BOTH_INLINE float added(float a, float a_up, float b, float sum) const {
     if constexpr (multiply == lanes::Multiply::exact) return toward_zero(a, b, sum);
-    return toward_zero(sum, rounded_product(a, a_up, b, hn::Abs(b), product_least));
+    return toward_zero(sum, rounded_product(a, a_up, b, product_least));
   }
 };
 

@@ -14,15 +14,20 @@ constexpr bool is_machine_mode(const Rounding& r) {
   return !r.stochastic() && (r.mode == rne || r.mode == rtz || r.mode == rdn || r.mode == rup);
 }
 
-// Of the calling thread's lanes. On x86 std::fesetround sets another unit's besides, which takes
-// hundreds of cycles.
-inline void set_lanes_rounding(RoundingMode mode) {
+// The calling thread's lanes, which round to nearest, round toward zero meanwhile. On x86
+// std::fesetround sets another unit's mode besides, which takes hundreds of cycles.
+class LanesTowardZero {
+ public:
 #ifdef __SSE__
-  _MM_SET_ROUNDING_MODE(mode == RoundingMode::rne ? _MM_ROUND_NEAREST : _MM_ROUND_TOWARD_ZERO);
+  LanesTowardZero() { _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO); }
+  ~LanesTowardZero() { _MM_SET_ROUNDING_MODE(_MM_ROUND_NEAREST); }
 #else
-  std::fesetround(mode == RoundingMode::rne ? FE_TONEAREST : FE_TOWARDZERO);
+  LanesTowardZero() { std::fesetround(FE_TOWARDZERO); }
+  ~LanesTowardZero() { std::fesetround(FE_TONEAREST); }
 #endif
-}
+  LanesTowardZero(const LanesTowardZero&) = delete;
+  LanesTowardZero& operator=(const LanesTowardZero&) = delete;
+};
 
 // The machine's rounding that serves a mode, with subnormals, whatever the calling thread has set.
 // Ties away need it toward zero: the digits they look at are then still there.

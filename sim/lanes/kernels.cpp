@@ -41,8 +41,8 @@ HWY_INLINE hn::Vec<D> native_product(D d, const T* a, hn::Vec<D> b) {
 
 // One more product into a sum: the number of A at `at`, times b.
 template <Multiply multiply, Add add, bool small_products, class T, class V>
-HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum, V product_least, V up,
-                  V one_less, V exponent, V least) {
+HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V sum, V product_least, V up, V one_less,
+                  V exponent, V least) {
   const hn::ScalableTag<T> d;
   V x;
   if constexpr (multiply == Multiply::exact) {
@@ -53,7 +53,7 @@ HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum, V produ
     x = hn::Add(sum, native_product(d, t.a + at, b));
   } else {
     const V a = hn::Set(d, t.a[at]), a_up = hn::Set(d, t.a_up[at]);
-    x = hn::Add(sum, rounded_product<small_products>(a, a_up, b, b_abs, product_least));
+    x = hn::Add(sum, rounded_product<small_products>(a, a_up, b, product_least));
   }
   return rounded_sum<add>(x, up, one_less, exponent, least);
 }
@@ -72,9 +72,9 @@ struct Nearest {
         one_less(hn::Set(d, 1 - k.sum_up)),
         exponent(hn::Set(d, std::numeric_limits<T>::infinity())),  // all ones there, no others
         least(hn::Set(d, k.sum_least)) {}
-  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V b_abs, V sum) const {
-    return step<multiply, add, small_products>(t, at, b, b_abs, sum, product_least, up, one_less,
-                                               exponent, least);
+  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
+    return step<multiply, add, small_products>(t, at, b, sum, product_least, up, one_less, exponent,
+                                               least);
   }
 };
 
@@ -88,7 +88,7 @@ struct Cutting {
 
   HWY_INLINE explicit Cutting(const Constants<T>& k)
       : product_cut(k.product_cut), sum_cut(k.sum_cut) {}
-  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V, V sum) const {
+  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
     const V a = hn::Set(d, t.a[at]);
     if constexpr (multiply == Multiply::exact)
       return sum_cut.template by<mode>(d, hn::MulAdd(a, b, sum));
@@ -121,14 +121,11 @@ HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t column) {
     }
     const std::size_t end = Step::watched ? std::min(t.k, i + t.interval) : t.k;
     for (; i < end; ++i) {
-      V b[vectors], b_abs[vectors];
-      for (int v = 0; v < vectors; ++v) {
-        b[v] = hn::LoadU(d, t.b + i * width + column + v * lanes);
-        b_abs[v] = hn::Abs(b[v]);
-      }
+      V b[vectors];
+      for (int v = 0; v < vectors; ++v) b[v] = hn::LoadU(d, t.b + i * width + column + v * lanes);
       for (int r = 0; r < rows; ++r) {
         const std::size_t at = r * t.a_stride + i;
-        for (int v = 0; v < vectors; ++v) sum[r][v] = step(t, at, b[v], b_abs[v], sum[r][v]);
+        for (int v = 0; v < vectors; ++v) sum[r][v] = step(t, at, b[v], sum[r][v]);
       }
     }
   }

@@ -52,11 +52,11 @@ class Place {
  private:
   static constexpr Words dw{};
   static constexpr hn::Repartition<std::uint16_t, Words> dh{};
+  using Halves = hn::Vec<hn::Repartition<std::uint16_t, Words>>;
 
   // One instruction each, which differs from machine to machine.
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  template <class H>
-  static HWY_INLINE H down(H halves, int by) {
+  static HWY_INLINE Halves down(Halves halves, int by) {
     return hn::Shr(halves, hn::Set(dh, static_cast<std::uint16_t>(by)));
   }
   HWY_INLINE W lower_turned(W word) const { return left(word, cut_ + 16); }
@@ -65,10 +65,7 @@ class Place {
     return W{_mm512_rolv_epi32(word.raw, hn::Set(dw, static_cast<std::uint32_t>(by)).raw)};
   }
 #else
-  template <class H>
-  static HWY_INLINE H down(H halves, int by) {
-    return hn::ShiftRightSame(halves, by);
-  }
+  static HWY_INLINE Halves down(Halves halves, int by) { return hn::ShiftRightSame(halves, by); }
   HWY_INLINE W lower_turned(W word) const { return upper_turned(hn::ShiftLeft<16>(word)); }
   HWY_INLINE W upper_turned(W word) const { return hn::ShiftRightSame(word, 32 - cut_); }
 #endif
@@ -130,7 +127,7 @@ struct RandomStep {
   HWY_INLINE V product(V a, V a_up, V b) const {
     if constexpr (multiply == Multiply::native) return careful_product.whole(a, b);
     if constexpr (careful) return careful_product(a, b);
-    return rounded_product(a, a_up, b, hn::Abs(b), product_least);
+    return rounded_product(a, a_up, b, product_least);
   }
   // x: a sum toward zero, whose lost digits the random ones would not have met either.
   HWY_INLINE V rounded(V x, W draw) const {
@@ -159,14 +156,12 @@ class Strip {
   // sums, which are toward zero, as many as stay in the nearest cache.
   HWY_INLINE bool run() const {
     if constexpr (own_modes) return sums(*this, 0, t_.k, nullptr);
-    HWY_ALIGN float added[depth * rows * HWY_MAX_BYTES / sizeof(float)];
+    HWY_ALIGN float rounded[depth * rows * HWY_MAX_BYTES / sizeof(float)];
     for (std::size_t i = 0; i < t_.k; i += depth) {
       const std::size_t end = std::min(i + depth, t_.k);
-      if constexpr (multiply != Multiply::exact) products(*this, i, end, added);
-      set_lanes_rounding(RoundingMode::rtz);
-      const bool done = sums(*this, i, end, added);
-      set_lanes_rounding(RoundingMode::rne);
-      if (!done) return false;
+      if constexpr (multiply != Multiply::exact) products(*this, i, end, rounded);
+      const LanesTowardZero meanwhile;
+      if (!sums(*this, i, end, rounded)) return false;
     }
     return true;
   }

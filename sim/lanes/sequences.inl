@@ -5,10 +5,10 @@
 // A product rounded by way of c = max(|a S| |b|, 3/2 2^(emin + D - p)), S = 2^(D - p); of c = a S b
 // where no product but zero is so small.
 template <bool may_be_small = true, class V>
-WIDTHWISE_SEQUENCE V rounded_product(V a, V a_up, V b, V b_abs, V least) {
+WIDTHWISE_SEQUENCE V rounded_product(V a, V a_up, V b, V least) {
   V c;
   if constexpr (may_be_small)
-    c = hn::Max(hn::Mul(hn::Abs(a_up), b_abs), least);
+    c = hn::Max(hn::Mul(hn::Abs(a_up), hn::Abs(b)), least);
   else
     c = hn::Mul(a_up, b);
   return hn::Sub(hn::MulAdd(a, b, c), c);

@@ -37,13 +37,12 @@ HWY_INLINE __m512d fused_up(__m512d a, __m512d b, __m512d c) {
   return _mm512_fmadd_round_pd(a, b, c, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
 }
 
-HWY_INLINE hn::Vec<hn::ScalableTag<float>> fused_toward_zero(hn::Vec<hn::ScalableTag<float>> a,
-                                                             hn::Vec<hn::ScalableTag<float>> b,
-                                                             hn::Vec<hn::ScalableTag<float>> c) {
+using FloatVector = hn::Vec<hn::ScalableTag<float>>;
+
+HWY_INLINE FloatVector fused_toward_zero(FloatVector a, FloatVector b, FloatVector c) {
   return {_mm512_fmadd_round_ps(a.raw, b.raw, c.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
 }
-HWY_INLINE hn::Vec<hn::ScalableTag<float>> sum_toward_zero(hn::Vec<hn::ScalableTag<float>> a,
-                                                           hn::Vec<hn::ScalableTag<float>> b) {
+HWY_INLINE FloatVector sum_toward_zero(FloatVector a, FloatVector b) {
   return {_mm512_add_round_ps(a.raw, b.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
 }
 

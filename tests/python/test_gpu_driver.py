@@ -229,7 +229,8 @@ def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_p
         pytest.skip("nvcc was not found")
     said_by_nvcc = subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout
     release = re.search(r"release (\d+)\.(\d+)", said_by_nvcc)
-    if release is None or tuple(map(int, release.groups())) < nvrtc:
+    assert release is not None, said_by_nvcc
+    if tuple(map(int, release.groups())) < nvrtc:
         pytest.skip("CUDA's NVRTC is newer than nvcc here, which does not read what it writes")
     monkeypatch.setenv("FAKE_DRIVER_KEEPS", str(tmp_path))
     text = "mp = uint128(ma) * mb - (bit_length(ma) > 3);"

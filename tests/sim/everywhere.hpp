@@ -1,11 +1,31 @@
 #pragma once
+#include <initializer_list>
 #include <span>
+#include <vector>
 
 #include "products.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace tests {
+
+inline std::vector<widthwise::Unit> units_of(std::initializer_list<const char*> texts) {
+  std::vector<widthwise::Unit> all;
+  for (const char* text : texts) all.push_back(widthwise::parse_unit(text));
+  return all;
+}
+
+// Whether the condition holds of every unit, on every instruction set.
+template <class Condition>
+void hold_everywhere(std::span<const widthwise::Unit> units, const Condition& condition) {
+  REQUIRE(!units.empty());
+  on_every_target([&] {
+    for (const widthwise::Unit& u : units) {
+      CAPTURE(widthwise::to_string(u));
+      CHECK(condition(u));
+    }
+  });
+}
 
 // An engine against the reference on every instruction set: every unit, one block and past a strip
 // of outputs. Returns how many outputs were compared.

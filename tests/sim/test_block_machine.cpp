@@ -26,22 +26,20 @@ Unit in_turn(const char* text) {
 
 // Every kind of sum, mode and way for C to join.
 std::vector<Unit> units() {
-  std::vector<Unit> all;
-  for (const char* text :
-       {"kahan(binary64)", "neumaier(binary64)", "tree(binary64, fan=2)", "tree(binary64, fan=8)",
-        "tree(binary64, fan=5)", "kahan(binary64, product=binary64:rtz, sum=binary64:rtz)",
-        "neumaier(binary64, product=binary64:rdn, sum=binary64:rdn)",
-        "kahan(binary64, product=binary64:rup, sum=binary64:rup)",
-        "kahan(binary64, promote=3:binary64)", "neumaier(binary64, promote=4:binary64)",
-        "tree(binary64, fan=4, product=binary64:rdn, node=binary64:rdn, sum=binary64:rdn)",
-        "tree(binary64, fan=4, product=binary64:rup, node=binary64:rup, sum=binary64:rup)",
-        "kahan(e11m40, product=binary64, sum=binary64)",
-        "tree(e10m20, fan=4, product=binary64, node=binary64, sum=binary64, c=binary32)",
-        "neumaier(e5m2, b=e11m52, c=e8m7, product=binary64, sum=binary64)",
-        "kahan(binary32, sum=binary64)", "neumaier(e5m10, product=e4m3fn:rtz, sum=binary64)",
-        "tree(e8m7, fan=4, product=e5m2:sr5, node=binary64, sum=binary64)",
-        "kahan(e9m10, product=e10m20;bias=700, sum=binary64)"})
-    all.push_back(parse_unit(text));
+  std::vector<Unit> all = units_of(
+      {"kahan(binary64)", "neumaier(binary64)", "tree(binary64, fan=2)", "tree(binary64, fan=8)",
+       "tree(binary64, fan=5)", "kahan(binary64, product=binary64:rtz, sum=binary64:rtz)",
+       "neumaier(binary64, product=binary64:rdn, sum=binary64:rdn)",
+       "kahan(binary64, product=binary64:rup, sum=binary64:rup)",
+       "kahan(binary64, promote=3:binary64)", "neumaier(binary64, promote=4:binary64)",
+       "tree(binary64, fan=4, product=binary64:rdn, node=binary64:rdn, sum=binary64:rdn)",
+       "tree(binary64, fan=4, product=binary64:rup, node=binary64:rup, sum=binary64:rup)",
+       "kahan(e11m40, product=binary64, sum=binary64)",
+       "tree(e10m20, fan=4, product=binary64, node=binary64, sum=binary64, c=binary32)",
+       "neumaier(e5m2, b=e11m52, c=e8m7, product=binary64, sum=binary64)",
+       "kahan(binary32, sum=binary64)", "neumaier(e5m10, product=e4m3fn:rtz, sum=binary64)",
+       "tree(e8m7, fan=4, product=e5m2:sr5, node=binary64, sum=binary64)",
+       "kahan(e9m10, product=e10m20;bias=700, sum=binary64)"});
   all.push_back(in_turn("tree(binary64, fan=5)"));
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
     all.push_back(with(parse_unit(text), change));
@@ -76,12 +74,7 @@ void refused(
 
 TEST_CASE("the machine's own roundings: the reference's codes, all sorts of operands") {
   const std::vector<Unit> all = units();
-  on_every_target([&] {
-    for (const Unit& u : all) {
-      CAPTURE(to_string(u));
-      CHECK(rounds_as_machine(u));
-    }
-  });
+  hold_everywhere(all, [](const Unit& u) { return rounds_as_machine(u); });
   ProductRandom random(1);
   Tally tally;
   tally.expect(compare_everywhere("blocks", all, false, random, tally));

@@ -18,33 +18,31 @@ bool as_two_doubles(const Unit& u, bool flags = false) {
 
 // Every mode and way to round, and to come to one sum.
 std::vector<Unit> units() {
-  std::vector<Unit> all;
-  for (const char* text : {"dot(binary64, lanes=4)",
-                           "dot(binary64, lanes=2, out=binary64:rtz)",
-                           "dot(binary64, lanes=3, out=binary64:rdn)",
-                           "dot(binary64, lanes=8, out=binary64:rup)",
-                           "dot(binary64)",
-                           "dot(binary64, lanes=4, promote=8:binary64)",
-                           "dot(binary64, b=e5m10, c=binary32, lanes=4, out=binary64)",
-                           "dot(e11m30, lanes=4, out=binary64)",
-                           "dot(binary32, lanes=4, out=binary64:rtz)",
-                           "dot(binary64, lanes=4, c=e8m7, out=binary32)",
-                           "dot(e8m30, lanes=4)",
-                           "dot(e8m30, lanes=3, out=e8m30:rdn)",
-                           "dot(e8m30, lanes=3, out=e6m20:sr8)",
-                           "dot(e9m40, lanes=5, out=e9m40:rna)",
-                           "dot(e9m40, lanes=5, out=e4m3fnuz:rup)",
-                           "dot(e9m33, b=e9m45, lanes=4, out=e9m45:odd, promote=8:e8m20)",
-                           "dot(e8m40, lanes=3, out=e8m50)",
-                           "dot(e8m40, lanes=3, out=e8m43:sr7:half)",
-                           "dot(binary64, lanes=4, out=e10m44, final=binary64)",
-                           "mac(binary64, c=binary32, sum=binary32)",
-                           "mac(binary64, sum=binary64:sr8)",
-                           "fma(binary64, sum=binary64:sr1:half)",
-                           "fma(binary64, sum=binary64:sr32:even)",
-                           "dot(binary32, c=binary64, lanes=5, out=binary64:sr17:even)",
-                           "dot(binary64, lanes=4, out=binary64:sr5:half)"})
-    all.push_back(parse_unit(text));
+  std::vector<Unit> all = units_of({"dot(binary64, lanes=4)",
+                                    "dot(binary64, lanes=2, out=binary64:rtz)",
+                                    "dot(binary64, lanes=3, out=binary64:rdn)",
+                                    "dot(binary64, lanes=8, out=binary64:rup)",
+                                    "dot(binary64)",
+                                    "dot(binary64, lanes=4, promote=8:binary64)",
+                                    "dot(binary64, b=e5m10, c=binary32, lanes=4, out=binary64)",
+                                    "dot(e11m30, lanes=4, out=binary64)",
+                                    "dot(binary32, lanes=4, out=binary64:rtz)",
+                                    "dot(binary64, lanes=4, c=e8m7, out=binary32)",
+                                    "dot(e8m30, lanes=4)",
+                                    "dot(e8m30, lanes=3, out=e8m30:rdn)",
+                                    "dot(e8m30, lanes=3, out=e6m20:sr8)",
+                                    "dot(e9m40, lanes=5, out=e9m40:rna)",
+                                    "dot(e9m40, lanes=5, out=e4m3fnuz:rup)",
+                                    "dot(e9m33, b=e9m45, lanes=4, out=e9m45:odd, promote=8:e8m20)",
+                                    "dot(e8m40, lanes=3, out=e8m50)",
+                                    "dot(e8m40, lanes=3, out=e8m43:sr7:half)",
+                                    "dot(binary64, lanes=4, out=e10m44, final=binary64)",
+                                    "mac(binary64, c=binary32, sum=binary32)",
+                                    "mac(binary64, sum=binary64:sr8)",
+                                    "fma(binary64, sum=binary64:sr1:half)",
+                                    "fma(binary64, sum=binary64:sr32:even)",
+                                    "dot(binary32, c=binary64, lanes=5, out=binary64:sr17:even)",
+                                    "dot(binary64, lanes=4, out=binary64:sr5:half)"});
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
     all.push_back(with(parse_unit(text), change));
   };
@@ -99,25 +97,18 @@ constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)"
 
 TEST_CASE("sums of two doubles: the reference's codes, all sorts of operands") {
   const std::vector<Unit> all = units();
-  on_every_target([&] {
-    for (const Unit& u : all) {
-      CAPTURE(to_string(u));
-      CHECK(as_two_doubles(u));
-    }
-  });
+  hold_everywhere(all, [](const Unit& u) { return as_two_doubles(u); });
   ProductRandom random(1);
   Tally tally;
   tally.expect(compare_everywhere("blocks", all, false, random, tally));
 }
 
 TEST_CASE("long products: rounded to odd before they are rounded") {
-  std::vector<Unit> all;
-  for (const char* text :
-       {"kahan(e8m40, product=e7m36, sum=e7m36:raz)", "tree(e8m30, fan=4, sum=e8m30)",
-        "neumaier(e7m52, b=e7m50, c=e7m3, product=e7m25:rdn, sum=e7m8)",
-        "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
-        "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"})
-    all.push_back(parse_unit(text));
+  std::vector<Unit> all =
+      units_of({"kahan(e8m40, product=e7m36, sum=e7m36:raz)", "tree(e8m30, fan=4, sum=e8m30)",
+                "neumaier(e7m52, b=e7m50, c=e7m3, product=e7m25:rdn, sum=e7m8)",
+                "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
+                "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"});
   compare_with_and_without_flags(all, 4);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m50, sum=e7m50)")).takes);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m51, sum=e7m50)")).reason ==
@@ -127,13 +118,11 @@ TEST_CASE("long products: rounded to odd before they are rounded") {
 }
 
 TEST_CASE("sums of two doubles: windows of more digits than a double has") {
-  std::vector<Unit> all;
-  for (const char* text :
-       {"dot(binary32, lanes=4, align=60)", "dot(e8m20, lanes=8, align=52:rna, out=e8m40:rdn)",
-        "dot(e8m10, lanes=7, align=80:rdn, floor=-120, out=e8m45:rup)",
-        "dot(e8m23, lanes=3, align=53:odd, out=e8m30:sr9, promote=6:e8m12)",
-        "dot(e5m10, b=e8m7, c=e8m23, lanes=16, align=70:rup, out=binary32:rtz)"})
-    all.push_back(parse_unit(text));
+  std::vector<Unit> all = units_of(
+      {"dot(binary32, lanes=4, align=60)", "dot(e8m20, lanes=8, align=52:rna, out=e8m40:rdn)",
+       "dot(e8m10, lanes=7, align=80:rdn, floor=-120, out=e8m45:rup)",
+       "dot(e8m23, lanes=3, align=53:odd, out=e8m30:sr9, promote=6:e8m12)",
+       "dot(e5m10, b=e8m7, c=e8m23, lanes=16, align=70:rup, out=binary32:rtz)"});
   all.push_back(with(all[0], [](Unit& u) {
     u.groups = Groups{.consecutive = 2};
     u.group_sum.align = {.reference = Reference::max_exponent, .frac_bits = 30};
