@@ -176,11 +176,16 @@ struct Pair {
 };
 HWY_INLINE V sum_to_odd(const Pair& x) { return sum_to_odd(x.one, x.other); }
 
-// Whether no lane of x + y has lost digits, or is infinite or NaN: what is lost differs from
-// nothing where the larger number is taken off again.
-HWY_INLINE bool is_exact_sum(V x, V y, V sum) {
-  const M same = hn::And(hn::Eq(hn::Sub(sum, x), y), hn::Eq(hn::Sub(sum, y), x));
-  return hn::AllTrue(Doubles(), same);
+// Where x + y has lost no digit and is neither infinite nor NaN: what is lost differs from nothing
+// where the larger number is taken off again, whichever way the machine rounds.
+HWY_INLINE M is_exact_sum(V x, V y, V sum) {
+  return hn::And(hn::Eq(hn::Sub(sum, x), y), hn::Eq(hn::Sub(sum, y), x));
+}
+
+// body(at) for every vector of a strip.
+template <class Body>
+HWY_INLINE void for_each_vector(const Body& body) {
+  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

@@ -285,7 +285,7 @@ class BlockProduct final : public ProductEngine {
       double c[strip_columns];
       for (std::size_t j = 0; j < strip_columns; ++j)
         c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
-      e_.kernels_.finish(e_.rules_, where(r, panel), c, of);
+      e_.kernels_.finish(e_.rules_, where(r, panel), c, of, scratch_);
       encode(of.sum->value, n, y * p_.n + x);
       for (std::size_t j = 0; p_.flags && j < n; ++j)
         p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);

@@ -118,11 +118,11 @@ HWY_INLINE void keep_marks(M decided, const std::int64_t* of_sums, std::int64_t*
 void join(const Block& b, Strip& result) {
   const bool special = !b.rules.quick && (b.m.special || any_special(b.c.value));
   if (!special) return sum_block(b, b.progress, result);
-  const auto [first, all_flags, all_doubts] = b.progress;
+  const auto [first, draws, all_flags, all_doubts] = b.progress;
   alignas(64) double specials[strip_columns];
   alignas(64) std::int64_t flags[strip_columns] = {}, doubts[strip_columns] = {};
   add_specials(b, specials);
-  sum_block(b, {first, all_flags ? flags : nullptr, all_doubts ? doubts : nullptr}, result);
+  sum_block(b, {first, draws, all_flags ? flags : nullptr, all_doubts ? doubts : nullptr}, result);
   for_each_vector([&](std::size_t at) HWY_ATTR {
     const V special_sum = load(specials + at);
     store(unless_special(special_sum, load(result.value + at)), result.value + at);
@@ -262,14 +262,15 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
                  rules,
                  *registers.sum,
                  k,
-                 {of_row.output, registers.flags, registers.doubts},
+                 {of_row.output, &scratch.draws[r], registers.flags, registers.doubts},
                  scratch},
                 registers);
   }
 }
 
-void finish(const Rules& rules, const Where& first, const double* c, const Registers& r) {
-  const Progress progress{first, r.flags, r.doubts};
+void finish(const Rules& rules, const Where& first, const double* c, const Registers& r,
+            Scratch& scratch) {
+  const Progress progress{first, &scratch.draws[0], r.flags, r.doubts};
   Strip& sum = *r.sum;
   if (rules.promote)
     std::copy_n(r.outer, strip_columns, sum.value);

@@ -1,10 +1,12 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "plan.hpp"
 #include "sim/engine/significand_products.hpp"
+#include "sim/engine/tile_rows.hpp"
 
 // Strips of outputs in double lanes: Highway compiles kernels.cpp once for every instruction set
 // and picks when the program runs.
@@ -79,17 +81,31 @@ struct Registers {
   }
 };
 
+// The generator's words for one rounding of a strip of outputs: one call of it serves some steps.
+struct Draws {
+  Where first;
+  std::uint64_t call = ~std::uint64_t{0};  // none yet
+  alignas(64) std::uint64_t words[4][strip_columns];
+
+  bool are_of(const Where& w, std::uint64_t number) const {
+    return call == number && first.index == w.index && first.seed == w.seed;
+  }
+};
+using DrawsOfRow = std::array<Draws, static_cast<std::size_t>(widthwise::Slot::compensated) + 1>;
+
 // Where a strip of outputs stands in its work, as lib's Progress has it for one.
 struct Progress {
-  Where first;           // its first output
-  std::int64_t* flags;   // raised by each; null where nobody asks
-  std::int64_t* doubts;  // not 0 where nobody can tell a sum; null where none can be
+  Where first;                     // its first output
+  DrawsOfRow* draws = nullptr;     // the last ones of every slot
+  std::int64_t* flags = nullptr;   // raised by each; null where nobody asks
+  std::int64_t* doubts = nullptr;  // not 0 where nobody can tell a sum; null where none can be
 };
 
-// Room for one block: its products and one sum a group.
+// Room for one block: its products and one sum a group; and for what every row has drawn.
 struct Scratch {
   std::vector<Strip> products, sums;
   std::vector<Strip*> terms;
+  std::vector<DrawsOfRow> draws{tile_rows};
   explicit Scratch(const Rules& r)
       : products(r.quick ? 0 : r.lanes), sums(r.group_count), terms(r.lanes + r.group_count + 1) {}
 };
@@ -99,7 +115,7 @@ struct Kernels {
   void (*exponents)(const double* numbers, std::size_t n, int emin, std::int16_t* out);
   void (*run)(const Meeting&, const Rules&, const Registers& of_first_row, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
-  void (*finish)(const Rules&, const Where& first, const double* c, const Registers&);
+  void (*finish)(const Rules&, const Where& first, const double* c, const Registers&, Scratch&);
 };
 Kernels kernels();
 

@@ -176,7 +176,7 @@ bool late_tile(const Meeting& m, const Rules& rules, const Registers& of_first_r
   for (std::size_t r = 0; r < m.rows; ++r)
     if (!begin_late(of_first_row.sum[r].value, sums + r * strip_columns)) return false;
   for (std::size_t k = 0; k < m.k; k += rules.lanes)
-    add_late({m, rules, *of_first_row.sum, k, {m.output, nullptr, nullptr}, scratch}, sums);
+    add_late({m, rules, *of_first_row.sum, k, {m.output}, scratch}, sums);
   for (std::size_t r = 0; r < m.rows; ++r)
     end_late(rules.out, sums + r * strip_columns, of_first_row.sum[r]);
   return true;

@@ -19,8 +19,8 @@ class MachineUnit {
     if (!is_machine_mode(own_.rm)) return false;
     const bool rounds = is_own(u.out) && is_own(chain.c_round) && is_own(chain.final) &&
                         (!chain.promote || is_own(chain.promote->round));
-    const bool plain = !task_.flags && !task_.multiplier && !u.scale && !u.late_frac &&
-                       !u.product.overflow_to_inf_at;
+    const bool plain =
+        !task_.multiplier && !u.scale && !u.late_frac && !u.product.overflow_to_inf_at;
     return rounds && plain && are_doubles(u.a) && are_doubles(u.b) && are_doubles(u.c) &&
            (has_own_products() || has_exact_products());
   }

@@ -73,6 +73,16 @@ void scale_product(const Block& b, std::size_t i, Strip& product) {
   });
 }
 
+// Flags of products that the machine has rounded.
+void raise_flags_of_product(const Block& b, std::size_t i) {
+  if (!b.progress.flags || !b.rules.product || !b.rules.product->own) return;
+  const V x = number(b.m.a[i]);
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const V y = load(b.m.b + i * strip_columns + at);
+    raise(flags_of_product(b.rules.product->mode, x, y, hn::Mul(x, y)), b.progress.flags + at);
+  });
+}
+
 template <class Exact>
 HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip& result) {
   const Rules& rules = b.rules;
@@ -90,6 +100,7 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
     const V power = power_of_exponent(hn::Add(exponent, load_exponents(exponent_of_b + at)));
     store(by_value ? vote(x, 0) : hn::IfThenElseZero(finite_number(x), power), result.power + at);
   });
+  raise_flags_of_product(b, i);
   if (rules.product && !rules.product->own)
     round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
   if (rules.late_scale) scale_product(b, i, result);
@@ -249,8 +260,9 @@ template <bool long_products>
 HWY_INLINE void products_twofold(const Block& b, const Progress& sums, Strip& result) {
   const Slot out = b.rules.out;
   const std::size_t width = hn::Lanes(Doubles());
+  for (std::size_t i = 0; i < b.rules.lanes; ++i) raise_flags_of_product(b, b.k + i);
   alignas(64) double random[strip_columns] = {};
-  if (out.own && out.random_bits > 0) draw(out, sums.first, b.position(b.k), random);
+  if (out.own && out.random_bits > 0) draw(out, sums, b.position(b.k), random);
   for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
     const auto c = [&](std::size_t v) HWY_ATTR {
       return Twofold{load(b.c.value + column + v * width), number(0), number(0)};

@@ -7,17 +7,11 @@
 #define WIDTHWISE_BLOCKS_ROUNDING_INL
 #endif
 
-#include "sim/blocks/arithmetic-inl.hpp"
+#include "sim/blocks/own-inl.hpp"
 #include "sim/engine/philox-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
-
-// body(at) for every vector of a strip.
-template <class Body>
-HWY_INLINE void for_each_vector(const Body& body) {
-  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
-}
 
 // --- To whole numbers ----------------------------------------------------------------------------
 
@@ -45,28 +39,40 @@ struct ByChance {
   }
 };
 
-// The k random bits of one rounding of every output.
-HWY_NOINLINE void draw(const Slot& s, const Where& first, std::uint64_t step, double* random) {
+// The words of one call for every output.
+HWY_NOINLINE void call(widthwise::Slot place, Draws& draws) {
   using Philox = widthwise::HWY_NAMESPACE::Philox;
   const Philox::Lanes d;
-  const Philox philox(first.seed);
-  const RandomField field(s.random_bits);
-  const auto from = static_cast<int>(step % field.steps_a_call()) * field.width;
-  const std::uint64_t mask = field.width == 16 ? 0xffff : 0xffffffff;
+  const Philox philox(draws.first.seed);
   constexpr std::size_t calls = 4;  // side by side
-  for (std::size_t at = 0; at < strip_columns;) {
+  for (std::size_t at = 0; at < strip_columns; at += calls * hn::Lanes(d)) {
     Philox::H words[calls][4];
     for (std::size_t i = 0; i < calls; ++i)
-      Philox::count(hn::Iota(d, first.index + at + i * hn::Lanes(d)), step / field.steps_a_call(),
-                    s.place, words[i]);
+      Philox::count(hn::Iota(d, draws.first.index + at + i * hn::Lanes(d)), draws.call, place,
+                    words[i]);
     philox(words);
-    for (std::size_t i = 0; i < calls; ++i, at += hn::Lanes(d)) {
-      const auto bits =
-          hn::And(hn::ShiftRightSame(words[i][from / 32], from % 32), hn::Set(d, mask));
-      const auto kept = hn::ShiftRightSame(bits, field.width - s.random_bits);
-      store(hn::ConvertTo(Doubles(), hn::BitCast(Ints(), kept)), random + at);
-    }
+    for (std::size_t i = 0; i < calls; ++i)
+      for (std::size_t word = 0; word < 4; ++word)
+        hn::StoreU(words[i][word], d, draws.words[word] + at + i * hn::Lanes(d));
   }
+}
+// The k random bits of one rounding of every output.
+HWY_INLINE void draw(const Slot& s, const Progress& progress, std::uint64_t step, double* random) {
+  const RandomField field(s.random_bits);
+  const std::uint64_t number = step / field.steps_a_call();
+  Draws& draws = (*progress.draws)[static_cast<std::size_t>(s.place)];
+  if (!draws.are_of(progress.first, number)) {
+    draws.first = progress.first, draws.call = number;
+    call(s.place, draws);
+  }
+  const auto from = static_cast<int>(step % field.steps_a_call()) * field.width;
+  const I mask = hn::Set(Ints(), field.width == 16 ? 0xffff : 0xffffffff);
+  const auto* words = reinterpret_cast<const std::int64_t*>(draws.words[from / 32]);
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    const I bits = hn::And(hn::ShiftRightSame(hn::LoadU(Ints(), words + at), from % 32), mask);
+    const I kept = hn::ShiftRightSame(bits, field.width - s.random_bits);
+    store(hn::ConvertTo(Doubles(), kept), random + at);
+  });
 }
 
 // --- One number ----------------------------------------------------------------------------------
@@ -99,9 +105,18 @@ HWY_INLINE V beside_gap(const Slot& s, const Whole& whole, std::size_t at, V x, 
   return hn::IfThenElse(inside, hn::Mul(end, least), rounded);
 }
 
+// Whether all of a vector are numbers of a format that has every sign and zero, once they are
+// rounded. Nearly all vectors are.
+HWY_INLINE bool are_inside(const Slot& s, V rounded) {
+  const M inside = hn::Le(hn::Abs(rounded), number(s.largest));
+  return s.is_signed && s.has_zero && hn::AllTrue(Doubles(), inside);
+}
+
 // What lies past the largest number, infinities, NaN and what a format has no code for: below zero,
 // or zero itself.
 HWY_INLINE V past_the_end(const Slot& s, V x, V rounded) {
+  if (are_inside(s, rounded)) [[likely]]
+    return rounded;
   const M past = hn::Gt(hn::Abs(rounded), number(s.largest));
   V z = hn::IfThenElse(past, by_sign(x, s.past), rounded);
   if (!s.is_signed) z = hn::IfThenElse(hn::Lt(rounded, number(0)), number(s.nan), z);
@@ -138,9 +153,6 @@ HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V 
 template <class Whole>
 HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Passage& p) {
   const Ints d;
-  const auto flag = [&](M when, int flags) HWY_ATTR {
-    return hn::And(hn::VecFromMask(d, hn::RebindMask(d, when)), hn::Set(d, flags));
-  };
   const M lossy = hn::Ne(p.exact, p.cut);
   I z = flag(lossy, inexact);
   const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.tiny_below)));
@@ -150,6 +162,8 @@ HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Pas
     z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.tiny_below))), underflow));
   }
   if (s.flush != Flush::keep) z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
+  if (are_inside(s, p.cut)) [[likely]]
+    return z;
   const M over = hn::Gt(hn::Abs(p.cut), number(s.largest));
   z = hn::IfThenElse(hn::RebindMask(d, over), hn::Set(d, overflow | inexact), z);
   const auto instead = [&](M when, int flags) HWY_ATTR {
@@ -176,10 +190,7 @@ HWY_INLINE void round_each(const Slot& to, const Whole& whole, const Progress& p
     const Passage p = rounded(s, whole, at, x(at));
     store(p.result, result.value + at);
     if (votes) store(vote(p.result, s.least_normal), result.power + at);
-    if constexpr (flags) {
-      const I before = hn::LoadU(Ints(), progress.flags + at);
-      hn::StoreU(hn::Or(before, raised(s, whole, at, p)), Ints(), progress.flags + at);
-    }
+    if constexpr (flags) raise(raised(s, whole, at, p), progress.flags + at);
   });
 }
 
@@ -194,7 +205,7 @@ HWY_INLINE V for_floats(const Number& x, std::size_t at) {
   if constexpr (requires { x.terms(at); }) {
     const auto [one, other] = x.terms(at);
     const V sum = hn::Add(one, other);
-    if (is_exact_sum(one, other, sum)) [[likely]]
+    if (hn::AllTrue(Doubles(), is_exact_sum(one, other, sum))) [[likely]]
       return sum;
     return sum_to_odd(one, other);
   } else {
@@ -236,27 +247,13 @@ HWY_INLINE void convert_strip(const Slot& s, bool votes, const Number& x, Strip&
   });
 }
 
-// --- Strips that the machine has rounded ---------------------------------------------------------
-
-template <class Number>
-HWY_INLINE void own_each(const Number& x, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
-    if constexpr (requires { x.terms(at); }) {
-      const auto [one, other] = x.terms(at);
-      store(hn::Add(one, other), result.value + at);
-    } else {
-      store(x(at), result.value + at);
-    }
-  });
-}
-
 // Compiled anew for the usual modes.
 template <bool flags, class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
   if (to.random_bits > 0) {
     alignas(64) double random[strip_columns];
-    draw(to, progress.first, step, random);
+    draw(to, progress, step, random);
     const ByChance chance{to.variant, power_of_two(to.random_bits), random};
     return round_each<flags>(to, chance, progress, votes, x, result);
   }
@@ -267,7 +264,7 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  if (to.own) return own_each(x, result);
+  if (to.own) return own_each(to.mode, x, progress.flags, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
   if (is_conversion(to)) return convert_strip(to, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);

@@ -141,6 +141,13 @@ void sum_exactly(const Terms& terms, bool votes, Strip& result) {
   });
 }
 
+// One term, or two that the machine rounds.
+void sum_as_machine(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
+  if (terms.count == 1) return sum_exactly(terms, false, result);
+  const Added sum{terms.strips[0]->value, terms.strips[1]->value};
+  own_each(out.mode, sum, progress.flags, result);
+}
+
 void sum_pair(const Terms& terms, bool votes, Strip& result) {
   for_each_vector([&](std::size_t at) HWY_ATTR {
     const V sum = sum_to_odd(terms.value(0, at), terms.value(1, at));
@@ -165,8 +172,8 @@ void fused_sum(const Rules& rules, const SumRule& s, const Progress& progress, c
     case Aligned::long_window: return sum_in_long_window(s, terms, result);
     case Aligned::fixed: return sum_in_register(s, terms, rules.votes, result);
     case Aligned::twofold: return sum_twofold(rules.out, terms, progress, result);
-    case Aligned::exact:
-    case Aligned::machine: break;
+    case Aligned::machine: return sum_as_machine(rules.out, terms, progress, result);
+    case Aligned::exact: break;
     case Aligned::pair:
       if (terms.count == 2) return sum_pair(terms, rules.votes, result);
   }

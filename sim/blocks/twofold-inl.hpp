@@ -93,30 +93,42 @@ HWY_INLINE Settled by_chance(const Slot& to, V random, V sum, V rest, V bound) {
   return {hn::IfThenElse(to_other, other, sum), hn::Or(hn::Not(sure), far)};
 }
 
-HWY_INLINE Settled settled(const Slot& to, const Twofold& s, V random) {
+// The double nearest to a sum, what that leaves out, and how far both together may be off.
+struct Split {
+  V sum, rest, bound;
+};
+HWY_INLINE Split split(const Twofold& s) {
   const TwoSum z = two_sum(s.high, s.low);
   const V sum = hn::IfThenElse(hn::Eq(s.low, number(0)), s.high, z.sum);  // which may be -0
   // `lost` was itself rounded, and so will be what it is added to.
   const V wider =
       hn::MulAdd(s.lost, number(1 + 0x1p-20), hn::Mul(hn::Abs(z.lost), number(0x1p-50)));
-  const V bound = hn::IfThenElseZero(hn::Ne(s.lost, number(0)), wider);
-  if (to.own && to.random_bits > 0) return by_chance(to, random, sum, z.lost, bound);
-  if (to.own && to.mode == RoundingMode::rne) return nearest(sum, z.lost, bound);
-  return by_rest(to, sum, z.lost, bound);
+  return {sum, z.lost, hn::IfThenElseZero(hn::Ne(s.lost, number(0)), wider)};
+}
+HWY_INLINE Settled settled(const Slot& to, const Split& x, V random) {
+  if (to.own && to.random_bits > 0) return by_chance(to, random, x.sum, x.rest, x.bound);
+  if (to.own && to.mode == RoundingMode::rne) return nearest(x.sum, x.rest, x.bound);
+  return by_rest(to, x.sum, x.rest, x.bound);
 }
 
-HWY_INLINE void mark(M doubtful, std::int64_t* doubts) {
-  const I before = hn::LoadU(Ints(), doubts);
-  hn::StoreU(hn::Or(before, hn::VecFromMask(Ints(), hn::RebindMask(Ints(), doubtful))), Ints(),
-             doubts);
+// Where nobody can tell what flags a sum that becomes `value` raises: whether it is that very
+// number, or has gone past the largest one.
+HWY_INLINE M has_doubtful_flags(const Split& x, V value) {
+  const M maybe_exact = hn::And(hn::Ne(x.bound, number(0)), hn::Le(hn::Abs(x.rest), x.bound));
+  return hn::Or(maybe_exact, hn::Not(below_largest(value)));
 }
 
 // A vector of sums, ready for the slot that rounds them, by these random bits if by any.
 HWY_INLINE void settle(const Slot& to, const Twofold& sum, V random, std::size_t at,
                        const Progress& progress, Strip& result) {
-  const Settled z = settled(to, sum, random);
+  const Split x = split(sum);
+  Settled z = settled(to, x, random);
   store(z.value, result.value + at);
-  mark(z.doubtful, progress.doubts + at);
+  if (to.own && progress.flags) {
+    raise(flag(hn::Ne(x.rest, number(0)), inexact), progress.flags + at);
+    z.doubtful = hn::Or(z.doubtful, has_doubtful_flags(x, z.value));
+  }
+  raise(flag(z.doubtful, 1), progress.doubts + at);
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

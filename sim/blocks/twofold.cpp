@@ -34,8 +34,8 @@ bool is_exact_block(const Unit& u) {
 std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
   const bool rounded = u.product.round.has_value();
   if (task.multiplier || !is_exact_block(u) || !are_blocks_alone_by_hand(u) ||
-      (rounded && (task.flags || !is_nearest(*u.product.round))) || !are_doubles(u.a) ||
-      !are_doubles(u.b) || !are_doubles(u.c))
+      (rounded && !is_nearest(*u.product.round)) || !are_doubles(u.a) || !are_doubles(u.b) ||
+      !are_doubles(u.c))
     return std::nullopt;
   Rules r{};
   set_shape(r, u, task.k);
@@ -45,9 +45,7 @@ std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
   r.long_products = !rounded && u.a.fmt.precision() + u.b.fmt.precision() > double_digits;
   r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    if (!is_own(to)) return slot(place, where, to);
-    if (task.flags) refuse("{} = binary64, with flags", where);
-    return own_slot(place, to.rm);
+    return is_own(to) ? own_slot(place, to.rm) : slot(place, where, to);
   });
   return r;
 }

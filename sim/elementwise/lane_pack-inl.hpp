@@ -50,23 +50,38 @@ HWY_INLINE Items<std::uint8_t> bytes_of(hn::Vec<Words> a, hn::Vec<Words> b) {
 #endif
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 // The larger of two magnitudes, with the sign of x, which is no NaN.
+template <Quick>
 HWY_INLINE V<float> at_least(V<float> x, V<float> least) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return V<float>{_mm512_range_ps(x.raw, least.raw, 0b00'11)};
-#else
-  return hn::CopySignToAbs(hn::Max(hn::Abs(x), least), x);
-#endif
 }
-
 // The smaller of two magnitudes. For a NaN, which may not signal, that of `most`.
+template <Quick>
 HWY_INLINE V<float> at_most(V<float> x, V<float> most) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return V<float>{_mm512_range_ps(x.raw, most.raw, 0b10'10)};
-#else
-  return number<float>(hn::Min(bits<float>(hn::Abs(x)), bits<float>(most)));
-#endif
 }
+template <Quick>
+HWY_INLINE V<float> as_rounded(V<float> x) {
+  return x;
+}
+#else
+// Without an instruction for magnitudes signs go first, but where they decide the rounding.
+template <Quick quick>
+HWY_INLINE V<float> as_rounded(V<float> x) {
+  return quick == Quick::by_sign ? x : hn::Abs(x);
+}
+template <Quick quick>
+HWY_INLINE V<float> at_least(V<float> x, V<float> least) {
+  if constexpr (quick != Quick::by_sign) return hn::Max(x, least);
+  return hn::CopySignToAbs(hn::Max(hn::Abs(x), least), x);
+}
+template <Quick quick>
+HWY_INLINE V<float> at_most(V<float> x, V<float> most) {
+  const V<float> magnitude = quick == Quick::by_sign ? hn::Abs(x) : x;
+  return number<float>(hn::Min(bits<float>(magnitude), bits<float>(most)));
+}
+#endif
 
 // Where the 32-bit pieces of `vectors` vectors lie after packing.
 template <int vectors>
@@ -176,15 +191,16 @@ class Packer {
 
   // x + 2^drop 2^e, where 2^e <= |x| is a power of two, or 2^emin if that is more: the sum's last
   // digit is the code's.
-  HWY_INLINE I<float> sum_word(const Encoding<float>& to, V<float> x) const {
+  HWY_INLINE I<float> sum_word(const Encoding<float>& to, V<float> number_or_nan) const {
     const Numbers<float> d;
+    const V<float> x = as_rounded<quick>(number_or_nan);
     const V<float> exponent = number<float>(all<float>(lane<float>(~carrier<float>.fraction_mask)));
-    const V<float> unit = at_least(hn::And(x, exponent), hn::Set(d, to.least_normal));
+    const V<float> unit = at_least<quick>(hn::And(x, exponent), hn::Set(d, to.least_normal));
     V<float> y = x;
     if constexpr (quick == Quick::ties_away) y = hn::MulAdd(unit, hn::Set(d, half_digit_), y);
     // A NaN's payload could be taken for a code's digits.
     const V<float> infinity = number<float>(all<float>(lane<float>(carrier<float>.infinity)));
-    const V<float> sum = at_most(hn::MulAdd(unit, hn::Set(d, raise_), y), infinity);
+    const V<float> sum = at_most<quick>(hn::MulAdd(unit, hn::Set(d, raise_), y), infinity);
     const auto weights = hn::BitCast(Words(), all<float>(weights_));
     const I<float> none = hn::Zero(Integers<float>());
     I<float> odd = none;  // on Arm these two are halves, and pairs are added last

@@ -43,4 +43,16 @@ inline std::uint64_t compare_everywhere(const char* engine, std::span<const widt
   return compared;
 }
 
+// The same with flags and without.
+inline void compare_with_and_without_flags(const char* engine,
+                                           std::span<const widthwise::Unit> units,
+                                           std::uint64_t seed) {
+  ProductRandom random(seed);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const bool flags : {false, true})
+    expected += compare_everywhere(engine, units, flags, random, tally);
+  tally.expect(expected);
+}
+
 }  // namespace tests

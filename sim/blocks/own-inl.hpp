@@ -1,0 +1,96 @@
+// Strips that the machine's additions and multiplications round to binary64, and the flags those
+// raise (docs/exactness.md, 48). Compiled once for every instruction set, within kernels.cpp.
+#if defined(WIDTHWISE_BLOCKS_OWN_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_BLOCKS_OWN_INL
+#undef WIDTHWISE_BLOCKS_OWN_INL
+#else
+#define WIDTHWISE_BLOCKS_OWN_INL
+#endif
+
+#include "sim/blocks/arithmetic-inl.hpp"
+#include "sim/blocks/own_flags.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::blocks::HWY_NAMESPACE {
+
+// Joins what was there before.
+HWY_INLINE void raise(I flags, std::int64_t* before) {
+  hn::StoreU(hn::Or(hn::LoadU(Ints(), before), flags), Ints(), before);
+}
+HWY_INLINE I flag(M when, Flags flags) {
+  return hn::And(hn::VecFromMask(Ints(), hn::RebindMask(Ints(), when)), hn::Set(Ints(), flags));
+}
+
+// definition(mode, x, y) of the lanes that are told to ask it, before any other.
+template <class Definition>
+HWY_NOINLINE I asked(const Definition& definition, RoundingMode mode, M asks, V x, V y, I others) {
+  alignas(64) double all_x[HWY_MAX_BYTES / sizeof(double)], all_y[std::size(all_x)];
+  alignas(64) std::int64_t flags[std::size(all_x)], ask[std::size(all_x)];
+  store(x, all_x), store(y, all_y);
+  hn::StoreU(others, Ints(), flags);
+  hn::StoreU(flag(asks, 1), Ints(), ask);
+  for (std::size_t i = 0; i < hn::Lanes(Ints()); ++i)
+    if (ask[i]) flags[i] = definition(mode, all_x[i], all_y[i]);
+  return hn::LoadU(Ints(), flags);
+}
+
+HWY_INLINE M below_largest(V x) {
+  return hn::Lt(hn::Abs(x), number(std::numeric_limits<double>::max()));
+}
+
+// What x + y raises, rounded to `sum`; tiny sums of doubles are exact.
+HWY_INLINE I flags_of_sum(RoundingMode mode, V x, V y, V sum) {
+  const I plain = flag(hn::Not(is_exact_sum(x, y, sum)), inexact);
+  const M far = hn::Not(below_largest(sum));
+  if (hn::AllFalse(Doubles(), far)) [[likely]]
+    return plain;
+  return asked(&blocks::flags_of_sum, mode, far, x, y, plain);
+}
+
+// The last digit of x that is not 0, as a number.
+HWY_INLINE V last_digit(V x) {
+  const I fraction = hn::And(bits(x), hn::Set(Ints(), (std::int64_t{1} << 52) - 1));
+  const I last = hn::And(fraction, hn::Neg(fraction));
+  const V power = leading_power(x);
+  const V digit = hn::Sub(from_bits(hn::Or(bits(power), last)), power);
+  return hn::IfThenElse(hn::Eq(digit, number(0)), power, digit);
+}
+// Whether x * y, which is no less than 2^-960, is `product`, to which the machine has rounded it.
+HWY_INLINE M is_exact_product(V x, V y, V product) {
+#if HWY_NATIVE_FMA
+  return hn::Eq(lost_of_product(x, y, product), number(0));
+#else
+  const V last_place = hn::Mul(leading_power(product), number(0x1p-52));
+  return hn::Ge(hn::Mul(last_digit(x), last_digit(y)), last_place);
+#endif
+}
+// What x * y raises, rounded to `product`.
+HWY_INLINE I flags_of_product(RoundingMode mode, V x, V y, V product) {
+  const M zero = hn::Or(hn::Eq(x, number(0)), hn::Eq(y, number(0)));
+  const I plain = flag(hn::Not(hn::Or(zero, is_exact_product(x, y, product))), inexact);
+  const M inside = hn::And(hn::Ge(hn::Abs(product), number(0x1p-960)), below_largest(product));
+  const M known = hn::Or(inside, hn::And(zero, hn::Eq(product, number(0))));
+  if (hn::AllTrue(Doubles(), known)) [[likely]]
+    return plain;
+  return asked(&blocks::flags_of_product, mode, hn::Not(known), x, y, plain);
+}
+
+// x(at), or the sum of two terms, of every vector of a strip; `flags` is null where nobody asks.
+template <class Number>
+HWY_INLINE void own_each(RoundingMode mode, const Number& x, std::int64_t* flags, Strip& result) {
+  for_each_vector([&](std::size_t at) HWY_ATTR {
+    if constexpr (requires { x.terms(at); }) {
+      const auto [one, other] = x.terms(at);
+      const V sum = hn::Add(one, other);
+      store(sum, result.value + at);
+      if (flags) raise(flags_of_sum(mode, one, other, sum), flags + at);
+    } else {
+      store(x(at), result.value + at);
+    }
+  });
+}
+
+}  // namespace widthwise::blocks::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
