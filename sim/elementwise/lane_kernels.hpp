@@ -11,9 +11,10 @@ inline constexpr std::size_t padding = 64;
 
 enum class Step : std::uint8_t { none, add, subtract, multiply, fma, divide, sqrt };
 
-// How a result that the carrier cannot hold stands in for the exact one: rounded by the machine's
-// mode, or a sum to odd, where the machine rounds to nearest.
-enum class Sum : std::uint8_t { rounded, to_odd };
+// How a sum or product that the carrier cannot hold stands in for the exact one: rounded by the
+// machine's mode; to odd, where the machine rounds to nearest; or so, and past the carrier's
+// largest number as that number.
+enum class Sum : std::uint8_t { rounded, to_odd, finite_to_odd };
 
 template <class T>
 struct Kernels {

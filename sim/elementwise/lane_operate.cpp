@@ -1,3 +1,7 @@
+#include <bit>
+#include <cmath>
+#include <limits>
+
 #include "lane_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,11 +34,51 @@ HWY_INLINE V<T> to_odd(V<T> sum, V<T> lacking) {
   return number<T>(hn::Add(s, hn::AndNot(is_odd, hn::And(outward, inexact))));
 }
 
+template <class T>
+HWY_INLINE auto finite(V<T> x) {
+  return hn::Lt(hn::Abs(x), hn::Inf(Numbers<T>()));
+}
+// z is infinite because the carrier's numbers end.
+template <class T>
+HWY_INLINE V<T> made_finite(V<T> z, V<T> x, V<T> y) {
+  const V<T> largest = hn::Set(Numbers<T>(), std::numeric_limits<T>::max());
+  const auto over = hn::AndNot(finite<T>(z), hn::And(finite<T>(x), finite<T>(y)));
+  return hn::IfThenElse(over, hn::CopySign(largest, z), z);
+}
+
+// Of a product whose digits go below the last of the carrier's subnormals.
+inline float subnormal_to_odd(double product) {
+  const double digits = std::abs(product) * 0x1p149, whole = std::trunc(digits);
+  const auto code = static_cast<std::uint32_t>(whole) | (whole != digits);
+  return std::copysign(std::bit_cast<float>(code), static_cast<float>(product));
+}
+// x * y where it may be no normal number; they have at most 24 digits together.
+HWY_NOINLINE V<float> far_product_to_odd(V<float> x, V<float> y, V<float> z) {
+  const Numbers<float> d;
+  alignas(64) float of_x[padding], of_y[padding], of_z[padding];
+  hn::Store(x, d, of_x), hn::Store(y, d, of_y);
+  hn::Store(made_finite<float>(z, x, y), d, of_z);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i)
+    if (std::abs(of_z[i]) <= std::numeric_limits<float>::min())
+      of_z[i] = subnormal_to_odd(double{of_x[i]} * of_y[i]);
+  return hn::Load(d, of_z);
+}
+HWY_INLINE V<float> product_to_odd(V<float> x, V<float> y) {
+  const Numbers<float> d;
+  const V<float> z = hn::Mul(x, y), size = hn::Abs(z), none = hn::Zero(d);
+  const auto is_normal =
+      hn::And(hn::Gt(size, hn::Set(d, std::numeric_limits<float>::min())), finite<float>(z));
+  const auto is_zero = hn::Or(hn::Eq(x, none), hn::Eq(y, none));
+  if (hn::AllTrue(d, hn::Or(is_normal, is_zero))) [[likely]]
+    return z;
+  return far_product_to_odd(x, y, z);
+}
+
 template <class T, Sum how>
 HWY_INLINE V<T> sum_of([[maybe_unused]] bool downward, V<T> a, V<T> b) {
   [[maybe_unused]] const Numbers<T> d;
   V<T> sum = hn::Add(a, b);
-  if constexpr (how == Sum::to_odd) {  // Knuth's TwoSum
+  if constexpr (how != Sum::rounded) {  // Knuth's TwoSum
     const V<T> of_b = hn::Sub(sum, a);
     sum = to_odd<T>(sum, hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b)));
     if (downward) {
@@ -42,6 +86,7 @@ HWY_INLINE V<T> sum_of([[maybe_unused]] bool downward, V<T> a, V<T> b) {
       sum = hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), signs, sum);
     }
   }
+  if constexpr (how == Sum::finite_to_odd) sum = made_finite<T>(sum, a, b);
   return sum;
 }
 
@@ -60,7 +105,8 @@ void operate(bool downward, const T* a, const T* b, const T* c, std::size_t n, T
     V<T> z;
     [[maybe_unused]] V<T> product, addend;
     if constexpr (step == Step::subtract) y = hn::Xor(y, hn::SignBit(d));
-    if constexpr (step == Step::multiply) z = hn::Mul(x, y);
+    if constexpr (step == Step::multiply && how == Sum::finite_to_odd) z = product_to_odd(x, y);
+    if constexpr (step == Step::multiply && how != Sum::finite_to_odd) z = hn::Mul(x, y);
     if constexpr (step == Step::divide) z = hn::Div(x, y);
     if constexpr (step == Step::sqrt) z = hn::Sqrt(x);
     if constexpr (step == Step::add || step == Step::subtract) z = sum_of<T, how>(downward, x, y);
@@ -100,7 +146,9 @@ typename Kernels<T>::Operate operator_of(Step step) {
 template <class T>
 typename Kernels<T>::Operate choose_operate(const Middle& m) {
   if constexpr (sizeof(T) == 4)
-    if (m.flags) return operator_of<T, Sum::to_odd, true>(m.step);
+    if (m.flags)
+      return m.sum == Sum::finite_to_odd ? operator_of<T, Sum::finite_to_odd, true>(m.step)
+                                         : operator_of<T, Sum::to_odd, true>(m.step);
   if (m.step == Step::divide) return &operate<T, Step::divide, Sum::rounded, false>;
   if (m.step == Step::sqrt) return &operate<T, Step::sqrt, Sum::rounded, false>;
   return m.sum == Sum::rounded ? operator_of<T, Sum::rounded, false>(m.step)

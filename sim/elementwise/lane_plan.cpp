@@ -73,7 +73,8 @@ bool sum_stays_inside(const Format& own, Step step, std::span<const Format> x) {
   return most + 2 <= own.emax();
 }
 
-// Where it does not: the machine's overflow is one of `to` that gives the same code.
+// Where it does not: the machine's overflow, to nearest even, is one of `to` that gives the same
+// code, and so is the carrier's largest number.
 bool overflow_agrees(const Format& own, const Format& to) {
   return to.emax() == own.emax() && to.has_inf() && to.overflow == Overflow::ieee;
 }
@@ -106,11 +107,14 @@ LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
   if (step == Step::none && to == own) return {plan, nullptr};
   if (!encodes(own, to)) return refuse("lanes have too few digits or exponents to round");
   const bool to_nearest = !flags && mode == RoundingMode::rne;
+  // Flags tell an overflow from an infinity.
+  const bool past_the_end = mode == RoundingMode::rne && overflow_agrees(own, to);
   const bool multiplies = step == Step::multiply || step == Step::fma;
-  if (multiplies && !product_exact(own, x[0], x[1]) &&
-      !(step == Step::multiply && to_nearest && overflow_agrees(own, to) &&
-        loses_underflow_only(own, to, x[0], x[1])))
-    return refuse("products are not exact in lanes");
+  if (multiplies && !product_exact(own, x[0], x[1])) {
+    if (step == Step::fma || !past_the_end || !loses_underflow_only(own, to, x[0], x[1]))
+      return refuse("products are not exact in lanes");
+    if (flags) plan.middle.sum = Sum::finite_to_odd;
+  }
   if (step == Step::none || step == Step::multiply) return {plan, nullptr};
 
   const bool nearest = to_nearest && step != Step::fma && nearest_composes(own, to, x);
@@ -120,9 +124,10 @@ LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
     if (!quotient_stays_inside(own, x)) return refuse("quotients may overflow in lanes");
     return {plan, nullptr};
   }
-  if (!sum_stays_inside(own, step, x) && !(nearest && overflow_agrees(own, to)))
+  const bool inside = sum_stays_inside(own, step, x);
+  if (!inside && !(past_the_end && (nearest || (flags && step != Step::fma))))
     return refuse("sums may overflow in lanes");
-  if (!by_machine && !nearest) plan.middle.sum = Sum::to_odd;
+  if (!by_machine && !nearest) plan.middle.sum = inside ? Sum::to_odd : Sum::finite_to_odd;
   return {plan, nullptr};
 }
 

@@ -239,14 +239,16 @@ TEST_CASE("lanes take the formats and operations that they are made for") {
       CHECK(carrier(add, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(multiply, "e5m10", "e5m10", flags, mode) == Carrier::in_float);
       CHECK(carrier(fma, "e4m3fn", "e5m10", flags, mode) == Carrier::in_float);
-      if (flags)
-        CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) == std::nullopt);
-      else
-        CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) ==
-              (mode == rne ? Carrier::in_float : Carrier::in_double));
+      const auto otherwise = flags ? std::nullopt : std::optional(Carrier::in_double);
+      CHECK(carrier(multiply, "bfloat16", "bfloat16", flags, mode) ==
+            (mode == rne ? Carrier::in_float : otherwise));
     }
   CHECK(carrier(add, "bfloat16", "bfloat16", false, rne) == Carrier::in_float);
-  CHECK(carrier(add, "bfloat16", "bfloat16", true, rne) == std::nullopt);
+  CHECK(carrier(add, "bfloat16", "bfloat16", true, rne) == Carrier::in_float);
+  CHECK(carrier(add, "bfloat16", "bfloat16", true, rtz) == std::nullopt);
+  CHECK(carrier(add, "bfloat16", "e8m7;overflow=max", true, rne) == std::nullopt);
+  CHECK(carrier(fma, "bfloat16", "bfloat16", true, rne) == std::nullopt);
+  CHECK(carrier(multiply, "e8m8", "e8m8", true, rne) == std::nullopt);
   CHECK(carrier(add, "bfloat16", "bfloat16", false, odd) == Carrier::in_double);
   CHECK(carrier(convert, "binary64", "binary32", false, rne) == Carrier::in_double);
   CHECK(carrier(convert, "binary64", "e8m7;bias=26", false, rne) == Carrier::in_double);
@@ -446,4 +448,24 @@ TEST_CASE("a product of bfloat16 that the float lanes lose is lost in bfloat16, 
       for (U b = 0; b < 0x80; ++b) trials.add(0x1e00 | a, sign | 0x1f00 | b);  // 2^-67 by 2^-65
   trials.check_everywhere(tally);
   tally.expect(Trials::compared(trials.count()));
+}
+
+TEST_CASE("sums and products of bfloat16 at both ends of float's exponents, with flags") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  std::vector<U> codes{0x7f80, 0xff80, 0x7fc0, 0x7f81};
+  // Squares from 2^-266 to the largest ones, past 2^-149, 2^-134, 2^-126 and 2^128 on the way.
+  for (U field : {0, 1, 2, 40, 51, 52, 53, 58, 60, 63, 64, 65, 127, 190, 191, 192, 252, 253, 254})
+    for (U fraction : {0, 1, 0x40, 0x7f})
+      for (U sign : {0, 0x8000}) codes.push_back(sign | field << 7 | fraction);
+  for (const Format& to : formats({"bfloat16", "e8m7;ftz", "e8m4"}))
+    for (Operation op : {Operation::add, Operation::subtract, Operation::multiply})
+      for (Tininess tininess : {Tininess::after_rounding, Tininess::before_rounding}) {
+        Trials trials(op, to, {.tininess = tininess}, {bfloat16, bfloat16});
+        for (U a : codes)
+          for (U b : codes) trials.add(a, b);
+        trials.check_everywhere(tally);
+        expected += Trials::compared(trials.count());
+      }
+  tally.expect(expected);
 }
