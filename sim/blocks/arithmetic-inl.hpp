@@ -182,10 +182,10 @@ HWY_INLINE M is_exact_sum(V x, V y, V sum) {
   return hn::And(hn::Eq(hn::Sub(sum, x), y), hn::Eq(hn::Sub(sum, y), x));
 }
 
-// body(at) for every vector of a strip.
+// body(at) for every vector of a strip's first columns.
 template <class Body>
-HWY_INLINE void for_each_vector(const Body& body) {
-  for (std::size_t at = 0; at < strip_columns; at += hn::Lanes(Doubles())) body(at);
+HWY_INLINE void for_each_vector(std::size_t columns, const Body& body) {
+  for (std::size_t at = 0; at < columns; at += hn::Lanes(Doubles())) body(at);
 }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

@@ -190,17 +190,20 @@ class BlockProduct final : public ProductEngine {
     }
 
     void load_columns(std::size_t panel) {
-      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
       const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
+      if (n < strip_columns || e_.k_ - k_ < depth_) b_.clear();
+      b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
+      const Part part{k_, std::min(depth_, e_.k_ - k_), x, n};
+      const CodeMatrix b = e_.in_order_ ? part_by_rows(p_.b, read_b_.bytes(), part, turned_) : p_.b;
       for (std::size_t i = 0; i < depth_; ++i) {
         const std::size_t t = k_ + i, first = i * strip_columns, read_n = t < e_.k_ ? n : 0;
-        if (read_n > 0 && !load(read_b_, p_.b, e_.order_[t], x, p_.b.column, n, b_, first))
-          for (std::size_t j = 0; j < n; ++j)
-            b_.put(first + j, read(read_b_, p_.b, e_.order_[t], x + j));
-        for (std::size_t j = read_n; j < strip_columns; ++j) b_.put(first + j, {});
+        const std::size_t row = e_.in_order_ || read_n == 0 ? i : e_.order_[t];
+        const std::size_t column = e_.in_order_ ? 0 : x;
+        if (read_n > 0 && !load(read_b_, b, row, column, b.column, n, b_, first))
+          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read(read_b_, b, row, column + j));
         for (std::size_t j = 0; e_.rules_.term_scale && j < n; ++j)
           b_.scale_by(first + j, read_scale_(p_.scale_b, scale_block(t), x + j));
-        b_.complete(first, strip_columns, b_.spread[0]);
+        b_.complete(first, n, b_.spread[0]);
       }
       if (e_.rules_.narrow_span >= 0) b_.measure_blocks(e_.rules_.lanes * strip_columns);
       for_each_scale([&](std::size_t at, std::size_t t) {
@@ -248,6 +251,7 @@ class BlockProduct final : public ProductEngine {
       const bool single =
           (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,
+                       .columns = columns_of(panel),
                        .a = &a_.value[r * depth_],
                        .a_exponent = &a_.exponent[r * depth_],
                        .b = b_.value.data(),
@@ -314,7 +318,7 @@ class BlockProduct final : public ProductEngine {
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_;
-    std::vector<std::byte> held_;
+    std::vector<std::byte> held_, turned_;
     Lines<Strip> sums_;
     Lines<double> outer_, compensation_;
     Lines<std::int64_t> flags_, doubts_;

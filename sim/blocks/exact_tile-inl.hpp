@@ -53,7 +53,7 @@ HWY_INLINE Halves add_exact(const Meeting& m, std::size_t lanes, std::size_t col
 bool begin_exact(const Exactly& exactly, const Slot& out, const double* values, double* sums) {
   const V zero = number(out.plus_zero ? 0.0 : -0.0);
   M good = hn::Eq(number(0), number(0));
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
     const V x = load(values + at), digits = hn::Mul(x, number(1 / exactly.digit));
     const M multiple = hn::Eq(hn::Round(digits), digits);
     good = hn::And(good, hn::And(multiple, hn::Le(hn::Abs(x), number(exactly.most))));
@@ -71,7 +71,7 @@ bool exact_tile(const Meeting& m, const Rules& rules, const Registers& of_first_
     if (!begin_exact(m.exactly, rules.out, of_first_row.sum[r].value, sums + r * strip_columns))
       return false;
   Halves most = hn::Zero(Floats());
-  for (std::size_t column = 0; column < strip_columns; column += 2 * hn::Lanes(Doubles()))
+  for (std::size_t column = 0; column < m.columns; column += 2 * hn::Lanes(Doubles()))
     most = hn::Max(most, add_exact(m, rules.lanes, column, sums));
   if (!hn::AllTrue(Doubles(), hn::Le(hn::PromoteTo(Doubles(), most), number(m.exactly.most))))
     return false;

@@ -29,7 +29,7 @@ void exponents(const double* numbers, std::size_t n, int emin, std::int16_t* out
 void scale(const Block& b, std::size_t group, Strip& sum) {
   const std::size_t at_a = b.scale(group), at_b = at_a * strip_columns;
   const V scale_a = number(b.m.scale_a[at_a]), power_of_a = number(b.m.scale_a_power[at_a]);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     const V value = hn::Mul(load(sum.value + at), scale_a);
     const V power = hn::Mul(power_of_a, load(b.m.scale_b_power + at_b + at));
     const M voted = hn::Gt(load(sum.power + at), number(0));
@@ -83,8 +83,9 @@ void add_specials(const Block& b, double* sum) {
 }
 bool any_special(const double* values) {
   M any = hn::Lt(number(0), number(0));
-  for_each_vector([&](std::size_t at)
-                      HWY_ATTR { any = hn::Or(any, infinite_or_nan(load(values + at))); });
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
+    any = hn::Or(any, infinite_or_nan(load(values + at)));
+  });
   return !hn::AllFalse(Doubles(), any);
 }
 
@@ -118,12 +119,13 @@ HWY_INLINE void keep_marks(M decided, const std::int64_t* of_sums, std::int64_t*
 void join(const Block& b, Strip& result) {
   const bool special = !b.rules.quick && (b.m.special || any_special(b.c.value));
   if (!special) return sum_block(b, b.progress, result);
-  const auto [first, draws, all_flags, all_doubts] = b.progress;
+  const auto [first, columns, draws, all_flags, all_doubts] = b.progress;
   alignas(64) double specials[strip_columns];
   alignas(64) std::int64_t flags[strip_columns] = {}, doubts[strip_columns] = {};
   add_specials(b, specials);
-  sum_block(b, {first, draws, all_flags ? flags : nullptr, all_doubts ? doubts : nullptr}, result);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  sum_block(b, {first, columns, draws, all_flags ? flags : nullptr, all_doubts ? doubts : nullptr},
+            result);
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     const V special_sum = load(specials + at);
     store(unless_special(special_sum, load(result.value + at)), result.value + at);
     const M decided = infinite_or_nan(special_sum);
@@ -156,8 +158,9 @@ void add_narrow(const Block& b, Strip& sum) {
 
 // --- Compensated sums ----------------------------------------------------------------------------
 
-void negate(const double* from, double* to) {
-  for_each_vector([&](std::size_t at) HWY_ATTR { store(hn::Neg(load(from + at)), to + at); });
+void negate(const double* from, std::size_t columns, double* to) {
+  for_each_vector(columns,
+                  [&](std::size_t at) HWY_ATTR { store(hn::Neg(load(from + at)), to + at); });
 }
 
 // The rounded additions of one step, that of product p (lib's datapath/compensation.hpp).
@@ -171,7 +174,7 @@ struct CompensatedStep {
   }
   void subtract(const Slot& slot, const double* x, const double* y, Strip& result) const {
     alignas(64) double minus_y[strip_columns];
-    negate(y, minus_y);
+    negate(y, b.m.columns, minus_y);
     add(slot, x, minus_y, result);
   }
 
@@ -189,7 +192,7 @@ struct CompensatedStep {
   void neumaier(const Registers& r) const {
     const CompensationSlots& slots = b.rules.compensated;
     alignas(64) double large[strip_columns], small[strip_columns];
-    for_each_vector([&](std::size_t at) HWY_ATTR {
+    for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
       const V sum = load(r.sum->value + at), addend = load(p.value + at);
       const M sum_leads = hn::Ge(hn::Abs(sum), hn::Abs(addend));
       store(hn::IfThenElse(sum_leads, sum, addend), large + at);
@@ -262,7 +265,7 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
                  rules,
                  *registers.sum,
                  k,
-                 {of_row.output, &scratch.draws[r], registers.flags, registers.doubts},
+                 {of_row.output, m.columns, &scratch.draws[r], registers.flags, registers.doubts},
                  scratch},
                 registers);
   }
@@ -270,7 +273,7 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
 
 void finish(const Rules& rules, const Where& first, const double* c, const Registers& r,
             Scratch& scratch) {
-  const Progress progress{first, &scratch.draws[0], r.flags, r.doubts};
+  const Progress progress{first, strip_columns, &scratch.draws[0], r.flags, r.doubts};
   Strip& sum = *r.sum;
   if (rules.promote)
     std::copy_n(r.outer, strip_columns, sum.value);

@@ -26,7 +26,7 @@ struct Exactly {
 
 // Some rows of A and a strip of columns of B meet on whole blocks. Pointers are to the first row.
 struct Meeting {
-  std::size_t rows;
+  std::size_t rows, columns;  // that are wanted
   const double* a;
   const std::int16_t* a_exponent;
   const double* b;  // k rows of strip_columns
@@ -96,6 +96,7 @@ using DrawsOfRow = std::array<Draws, static_cast<std::size_t>(widthwise::Slot::c
 // Where a strip of outputs stands in its work, as lib's Progress has it for one.
 struct Progress {
   Where first;                     // its first output
+  std::size_t columns;             // of them, that are wanted
   DrawsOfRow* draws = nullptr;     // the last ones of every slot
   std::int64_t* flags = nullptr;   // raised by each; null where nobody asks
   std::int64_t* doubts = nullptr;  // not 0 where nobody can tell a sum; null where none can be

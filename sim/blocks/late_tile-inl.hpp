@@ -142,14 +142,14 @@ HWY_INLINE void add_late(const Block& b, float* sums) {
     largest_exponents<tile_rows>(b, g, -late_reach, most + g * tile_rows * strip_columns);
   const std::size_t width = late_vectors * hn::Lanes(Singles());
   for (std::size_t row = 0; row < tile_rows; row += late_rows)
-    for (std::size_t column = 0; column < strip_columns; column += width)
+    for (std::size_t column = 0; column < b.m.columns; column += width)
       LateCorner{b, most, row, column}.add_block(sums);
 }
 
 // Sums with which a tile may begin; false where one is not.
 bool begin_late(const double* values, float* sums) {
   M good = hn::Eq(number(0), number(0));
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
     const V x = load(values + at), magnitude = hn::Abs(x);
     const M inside =
         hn::And(hn::Ge(magnitude, number(late_least_c)), hn::Le(magnitude, number(late_most_c)));
@@ -160,7 +160,7 @@ bool begin_late(const double* values, float* sums) {
   return hn::AllTrue(Doubles(), good);
 }
 void end_late(const Slot& out, const float* sums, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
     const V x = hn::PromoteTo(Doubles(), hn::LoadU(Floats(), sums + at));
     store(x, result.value + at);
     store(vote(x, out.least_normal), result.power + at);
@@ -176,7 +176,7 @@ bool late_tile(const Meeting& m, const Rules& rules, const Registers& of_first_r
   for (std::size_t r = 0; r < m.rows; ++r)
     if (!begin_late(of_first_row.sum[r].value, sums + r * strip_columns)) return false;
   for (std::size_t k = 0; k < m.k; k += rules.lanes)
-    add_late({m, rules, *of_first_row.sum, k, {m.output}, scratch}, sums);
+    add_late({m, rules, *of_first_row.sum, k, {m.output, m.columns}, scratch}, sums);
   for (std::size_t r = 0; r < m.rows; ++r)
     end_late(rules.out, sums + r * strip_columns, of_first_row.sum[r]);
   return true;

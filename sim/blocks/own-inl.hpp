@@ -75,10 +75,12 @@ HWY_INLINE I flags_of_product(RoundingMode mode, V x, V y, V product) {
   return asked(&blocks::flags_of_product, mode, hn::Not(known), x, y, plain);
 }
 
-// x(at), or the sum of two terms, of every vector of a strip; `flags` is null where nobody asks.
+// x(at), or the sum of two terms, of every vector of a strip.
 template <class Number>
-HWY_INLINE void own_each(RoundingMode mode, const Number& x, std::int64_t* flags, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+HWY_INLINE void own_each(RoundingMode mode, const Number& x, const Progress& progress,
+                         Strip& result) {
+  std::int64_t* const flags = progress.flags;
+  for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     if constexpr (requires { x.terms(at); }) {
       const auto [one, other] = x.terms(at);
       const V sum = hn::Add(one, other);

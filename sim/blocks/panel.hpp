@@ -48,6 +48,7 @@ class Reader {
                std::vector<std::byte>& held, double* out) const {
     return codec_ && codec_->finite(codec_->decode(x, first, stride, n, held, out));
   }
+  int bytes() const { return bytes_; }
   int emin() const { return static_cast<int>(operand_.fmt.emin()); }
 
   // A normal number's fields slide to a double's places; all else is left to lib.
@@ -146,9 +147,14 @@ struct Panel {
   std::vector<Spread> spread;      // of every row of A, or of all columns of B
   std::vector<std::int16_t> span;  // of every block, where somebody asks
 
+  // What is not put after that is zero.
+  void clear() {
+    for (Lines<double>* x : {&value, &scale, &scale_power}) x->clear();
+    exponent.clear(), single.clear(), digits.clear();
+  }
   void resize(std::size_t items, std::size_t scales, std::size_t spreads, bool taken_apart) {
     digits.resize(taken_apart ? items : 0);
-    value.resize(items), exponent.resize(items), single.resize(items);
+    value.resize(items), exponent.resize(items, no_exponent), single.resize(items);
     scale.resize(scales), scale_power.resize(scales);
     spread.assign(spreads, {});
   }

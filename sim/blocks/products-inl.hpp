@@ -57,14 +57,14 @@ HWY_INLINE V overflowed(V x, double limit) {
 
 // What the user's multiplier makes of significands; a and b hold units of their last places.
 void user_products(const Block& b, std::size_t i, double* digits) {
-  b.m.products->row(b.m.a_digits[i], b.m.b_digits + i * strip_columns, strip_columns, digits);
+  b.m.products->row(b.m.a_digits[i], b.m.b_digits + i * strip_columns, b.m.columns, digits);
 }
 
 // Times its scales, whose exponents it aligns by, too.
 void scale_product(const Block& b, std::size_t i, Strip& product) {
   const V scale_a = number(b.m.scale_a[i]), power_of_a = number(b.m.scale_a_power[i]);
   const std::size_t of_b = i * strip_columns;
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     const V value = hn::Mul(load(product.value + at), scale_a);
     store(hn::Mul(value, load(b.m.scale_b + of_b + at)), product.value + at);
     if (!b.rules.votes) return;
@@ -77,7 +77,7 @@ void scale_product(const Block& b, std::size_t i, Strip& product) {
 void raise_flags_of_product(const Block& b, std::size_t i) {
   if (!b.progress.flags || !b.rules.product || !b.rules.product->own) return;
   const V x = number(b.m.a[i]);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     const V y = load(b.m.b + i * strip_columns + at);
     raise(flags_of_product(b.rules.product->mode, x, y, hn::Mul(x, y)), b.progress.flags + at);
   });
@@ -92,7 +92,7 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
   const double limit = rules.overflow_at;
   const bool votes = rules.votes && !rules.product;
   result.lane = b.position(i);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     V x = exact(at);
     if (limit > 0) x = overflowed(x, limit);
     store(x, result.value + at);
@@ -120,14 +120,14 @@ void product(const Block& b, std::size_t i, Strip& result) {
 }
 
 void add_special(const double* values, double* sum) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
     const V x = load(values + at);
     const V special = hn::IfThenElseZero(infinite_or_nan(x), x);  // numbers may add up to one, too
     store(hn::Add(load(sum + at), special), sum + at);
   });
 }
 void add_nan(V scale_a, const double* scale_b, double* sum) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(strip_columns, [&](std::size_t at) HWY_ATTR {
     V x = load(sum + at);
     for (const V scale : {scale_a, load(scale_b + at)})
       x = hn::IfThenElse(hn::Eq(scale, scale), x, scale);
@@ -144,7 +144,7 @@ HWY_INLINE void largest_exponents(const Block& b, std::size_t group, std::int16_
   constexpr std::size_t wide = 2;  // side by side, for the machine to have something to do
   const hn::ScalableTag<std::int16_t> d;
   const std::size_t first = b.first(group), stride = b.stride(), n = b.size(group);
-  for (std::size_t column = 0; column < strip_columns; column += wide * hn::Lanes(d)) {
+  for (std::size_t column = 0; column < b.m.columns; column += wide * hn::Lanes(d)) {
     hn::Vec<decltype(d)> z[rows][wide];
     for (auto& of_row : z)
       for (auto& x : of_row) x = hn::Set(d, least);
@@ -168,7 +168,8 @@ HWY_INLINE V load_power(const std::int16_t* exponent) {
 void largest_powers(const Block& b, std::size_t group, double* powers) {
   alignas(64) std::int16_t most[strip_columns];
   largest_exponents<1>(b, group, 2 * no_exponent, most);
-  for_each_vector([&](std::size_t at) HWY_ATTR { store(load_power(most + at), powers + at); });
+  for_each_vector(b.m.columns,
+                  [&](std::size_t at) HWY_ATTR { store(load_power(most + at), powers + at); });
 }
 
 constexpr int vectors = 4;  // side by side, for the machine to have something to do
@@ -209,7 +210,7 @@ HWY_INLINE void window(const Block& b, std::size_t group, Mode mode, Strip& resu
   const std::size_t width = hn::Lanes(Doubles());
   alignas(64) std::int16_t most[strip_columns];
   largest_exponents<1>(b, group, 2 * no_exponent, most);
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+  for (std::size_t column = 0; column < b.m.columns; column += vectors * width) {
     V total[vectors], up[vectors], unit[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
@@ -237,7 +238,7 @@ void products_exactly(const Block& b, std::size_t group, Strip& result) {
   const bool with_c = b.c_joins(CLevel::group), votes = b.rules.votes;
   const std::size_t width = hn::Lanes(Doubles());
   if (votes) largest_powers(b, group, result.power);
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+  for (std::size_t column = 0; column < b.m.columns; column += vectors * width) {
     V total[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
@@ -263,7 +264,7 @@ HWY_INLINE void products_twofold(const Block& b, const Progress& sums, Strip& re
   for (std::size_t i = 0; i < b.rules.lanes; ++i) raise_flags_of_product(b, b.k + i);
   alignas(64) double random[strip_columns] = {};
   if (out.own && out.random_bits > 0) draw(out, sums, b.position(b.k), random);
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+  for (std::size_t column = 0; column < b.m.columns; column += vectors * width) {
     const auto c = [&](std::size_t v) HWY_ATTR {
       return Twofold{load(b.c.value + column + v * width), number(0), number(0)};
     };
@@ -344,7 +345,7 @@ bool products_in_single_window(const Block& b, std::size_t group, Strip& result)
   alignas(64) std::int16_t most[strip_columns];
   largest_exponents<1>(b, group, 2 * no_exponent, most);
   M any_zero = hn::Lt(number(0), number(0));
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+  for (std::size_t column = 0; column < b.m.columns; column += vectors * width) {
     V total[vectors], unit[vectors], up[vectors];
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = column + static_cast<std::size_t>(v) * width;
@@ -377,7 +378,7 @@ void products_in_singles(const Block& b, std::size_t group, Strip& result) {
   const std::size_t width = hn::Lanes(d), stride = b.stride(), n = b.size(group);
   if (b.rules.votes) largest_powers(b, group, result.power);
   alignas(64) float sums[strip_columns];
-  for (std::size_t column = 0; column < strip_columns; column += vectors * width) {
+  for (std::size_t column = 0; column < b.m.columns; column += vectors * width) {
     S total[vectors];
     for (auto& t : total) t = hn::Set(d, -0.0f);
     const float* a = b.m.a_single + b.first(group);
@@ -389,7 +390,7 @@ void products_in_singles(const Block& b, std::size_t group, Strip& result) {
     for (int v = 0; v < vectors; ++v)
       hn::Store(total[v], d, sums + column + static_cast<std::size_t>(v) * width);
   }
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     store(hn::PromoteTo(Doubles(), hn::LoadU(Floats(), sums + at)), result.value + at);
   });
 }
@@ -414,7 +415,7 @@ HWY_INLINE void add_tree_of(const Block& b, Strip& sum) {
   const Floats half;
   const std::size_t width = hn::Lanes(Doubles());
   const Slot& out = b.rules.out;
-  for (std::size_t column = 0; column < strip_columns; column += hn::Lanes(d)) {
+  for (std::size_t column = 0; column < b.m.columns; column += hn::Lanes(d)) {
     const auto products = tree<lanes>(b, b.k, column);
     alignas(64) float parts[strip_columns];
     hn::Store(products, d, parts);

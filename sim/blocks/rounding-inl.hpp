@@ -40,12 +40,12 @@ struct ByChance {
 };
 
 // The words of one call for every output.
-HWY_NOINLINE void call(widthwise::Slot place, Draws& draws) {
+HWY_NOINLINE void call(widthwise::Slot place, std::size_t columns, Draws& draws) {
   using Philox = widthwise::HWY_NAMESPACE::Philox;
   const Philox::Lanes d;
   const Philox philox(draws.first.seed);
   constexpr std::size_t calls = 4;  // side by side
-  for (std::size_t at = 0; at < strip_columns; at += calls * hn::Lanes(d)) {
+  for (std::size_t at = 0; at < columns; at += calls * hn::Lanes(d)) {
     Philox::H words[calls][4];
     for (std::size_t i = 0; i < calls; ++i)
       Philox::count(hn::Iota(d, draws.first.index + at + i * hn::Lanes(d)), draws.call, place,
@@ -63,12 +63,12 @@ HWY_INLINE void draw(const Slot& s, const Progress& progress, std::uint64_t step
   Draws& draws = (*progress.draws)[static_cast<std::size_t>(s.place)];
   if (!draws.are_of(progress.first, number)) {
     draws.first = progress.first, draws.call = number;
-    call(s.place, draws);
+    call(s.place, progress.columns, draws);
   }
   const auto from = static_cast<int>(step % field.steps_a_call()) * field.width;
   const I mask = hn::Set(Ints(), field.width == 16 ? 0xffff : 0xffffffff);
   const auto* words = reinterpret_cast<const std::int64_t*>(draws.words[from / 32]);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     const I bits = hn::And(hn::ShiftRightSame(hn::LoadU(Ints(), words + at), from % 32), mask);
     const I kept = hn::ShiftRightSame(bits, field.width - s.random_bits);
     store(hn::ConvertTo(Doubles(), kept), random + at);
@@ -186,7 +186,7 @@ template <bool flags, class Whole, class Number>
 HWY_INLINE void round_each(const Slot& to, const Whole& whole, const Progress& progress, bool votes,
                            const Number& x, Strip& result) {
   const Slot s = to;  // of one's own: no store can change it
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     const Passage p = rounded(s, whole, at, x(at));
     store(p.result, result.value + at);
     if (votes) store(vote(p.result, s.least_normal), result.power + at);
@@ -215,10 +215,10 @@ HWY_INLINE V for_floats(const Number& x, std::size_t at) {
 
 // `zero` is what an exact zero is added to: +0 makes +0 of it, -0 changes nothing.
 template <class Number>
-HWY_INLINE void convert_each(const Slot& s, double zero, bool votes, const Number& x,
-                             Strip& result) {
+HWY_INLINE void convert_each(const Slot& s, double zero, std::size_t columns, bool votes,
+                             const Number& x, Strip& result) {
   const V least_normal = number(s.least_normal);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
     const V exact = hn::Add(for_floats(x, at), number(zero));
     const V z = hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), exact));
     store(z, result.value + at);
@@ -238,12 +238,13 @@ struct CutFirst {
   }
 };
 template <class Number>
-HWY_INLINE void convert_strip(const Slot& s, bool votes, const Number& x, Strip& result) {
+HWY_INLINE void convert_strip(const Slot& s, std::size_t columns, bool votes, const Number& x,
+                              Strip& result) {
   const double zero = s.plus_zero ? 0.0 : -0.0;
-  if (s.first_frac_bits < 0) return convert_each(s, zero, votes, x, result);
+  if (s.first_frac_bits < 0) return convert_each(s, zero, columns, votes, x, result);
   with_mode(s.first_mode, [&](auto mode) HWY_ATTR {
     const CutFirst<decltype(mode), Number> first{mode, s.first_frac_bits, s.least_normal, zero, x};
-    convert_each(s, -0.0, votes, first, result);
+    convert_each(s, -0.0, columns, votes, first, result);
   });
 }
 
@@ -264,9 +265,9 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  if (to.own) return own_each(to.mode, x, progress.flags, result);
+  if (to.own) return own_each(to.mode, x, progress, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
-  if (is_conversion(to)) return convert_strip(to, votes, x, result);
+  if (is_conversion(to)) return convert_strip(to, progress.columns, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);
 }
 

@@ -82,11 +82,11 @@ HWY_INLINE void add_aligned(const Window& w, Mode mode, const Terms& terms, std:
   if (terms.c_last) add(w.aligned_c(mode, terms.value(last, at), terms.power(last, at), floor));
 }
 
-void sum_in_window(const SumRule& s, const Terms& terms, Strip& result) {
+void sum_in_window(const SumRule& s, const Terms& terms, std::size_t columns, Strip& result) {
   const Window w(s);
   const bool any_width = s.wrap > 0 || s.least < s.most;
   with_mode(s.mode, [&](auto mode) HWY_ATTR {
-    for_each_vector([&](std::size_t at) HWY_ATTR {
+    for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
       const V most = terms.largest_power(at), floor = hn::Max(most, w.least_power);
       V total = number(-0.0);
       add_aligned(w, mode, terms, at, floor, [&](V x) HWY_ATTR { total = hn::Add(total, x); });
@@ -98,10 +98,10 @@ void sum_in_window(const SumRule& s, const Terms& terms, Strip& result) {
 }
 
 // Rounded to odd on the way: only a rounding looks at it. Two doubles lose nothing of it.
-void sum_in_long_window(const SumRule& s, const Terms& terms, Strip& result) {
+void sum_in_long_window(const SumRule& s, const Terms& terms, std::size_t columns, Strip& result) {
   const Window w(s);
   with_mode(s.mode, [&](auto mode) HWY_ATTR {
-    for_each_vector([&](std::size_t at) HWY_ATTR {
+    for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
       const V floor = hn::Max(terms.largest_power(at), w.least_power);
       Twofold total{number(-0.0), number(0), number(0)};
       add_aligned(w, mode, terms, at, floor, [&](V x) HWY_ATTR { total = total + x; });
@@ -113,11 +113,12 @@ void sum_in_long_window(const SumRule& s, const Terms& terms, Strip& result) {
   });
 }
 
-void sum_in_register(const SumRule& rule, const Terms& terms, bool votes, Strip& result) {
+void sum_in_register(const SumRule& rule, const Terms& terms, std::size_t columns, bool votes,
+                     Strip& result) {
   const SumRule s = rule;
   const V up = number(power_of_two(s.frac_bits)), down = number(power_of_two(-s.frac_bits));
   with_mode(s.mode, [&](auto mode) HWY_ATTR {
-    for_each_vector([&](std::size_t at) HWY_ATTR {
+    for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
       V total = number(-0.0), plain = total;
       for (std::size_t i = 0; i < terms.count; ++i) {
         const V term = terms.value(i, at);
@@ -132,8 +133,8 @@ void sum_in_register(const SumRule& rule, const Terms& terms, bool votes, Strip&
   });
 }
 
-void sum_exactly(const Terms& terms, bool votes, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+void sum_exactly(const Terms& terms, std::size_t columns, bool votes, Strip& result) {
+  for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
     V total = terms.value(0, at);
     for (std::size_t i = 1; i < terms.count; ++i) total = hn::Add(total, terms.value(i, at));
     if (votes) store(terms.largest_power(at), result.power + at);
@@ -143,13 +144,13 @@ void sum_exactly(const Terms& terms, bool votes, Strip& result) {
 
 // One term, or two that the machine rounds.
 void sum_as_machine(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
-  if (terms.count == 1) return sum_exactly(terms, false, result);
+  if (terms.count == 1) return sum_exactly(terms, progress.columns, false, result);
   const Added sum{terms.strips[0]->value, terms.strips[1]->value};
-  own_each(out.mode, sum, progress.flags, result);
+  own_each(out.mode, sum, progress, result);
 }
 
-void sum_pair(const Terms& terms, bool votes, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+void sum_pair(const Terms& terms, std::size_t columns, bool votes, Strip& result) {
+  for_each_vector(columns, [&](std::size_t at) HWY_ATTR {
     const V sum = sum_to_odd(terms.value(0, at), terms.value(1, at));
     if (votes) store(terms.largest_power(at), result.power + at);
     store(sum, result.value + at);
@@ -157,7 +158,7 @@ void sum_pair(const Terms& terms, bool votes, Strip& result) {
 }
 
 void sum_twofold(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     Twofold total{terms.value(0, at), number(0), number(0)};
     for (std::size_t i = 1; i < terms.count; ++i) total = total + terms.value(i, at);
     settle(out, total, number(0), at, progress, result);
@@ -168,16 +169,16 @@ void sum_twofold(const Slot& out, const Terms& terms, const Progress& progress, 
 void fused_sum(const Rules& rules, const SumRule& s, const Progress& progress, const Terms& terms,
                Strip& result) {
   switch (s.aligned) {
-    case Aligned::window: return sum_in_window(s, terms, result);
-    case Aligned::long_window: return sum_in_long_window(s, terms, result);
-    case Aligned::fixed: return sum_in_register(s, terms, rules.votes, result);
+    case Aligned::window: return sum_in_window(s, terms, progress.columns, result);
+    case Aligned::long_window: return sum_in_long_window(s, terms, progress.columns, result);
+    case Aligned::fixed: return sum_in_register(s, terms, progress.columns, rules.votes, result);
     case Aligned::twofold: return sum_twofold(rules.out, terms, progress, result);
     case Aligned::machine: return sum_as_machine(rules.out, terms, progress, result);
     case Aligned::exact: break;
     case Aligned::pair:
-      if (terms.count == 2) return sum_pair(terms, rules.votes, result);
+      if (terms.count == 2) return sum_pair(terms, progress.columns, rules.votes, result);
   }
-  sum_exactly(terms, rules.votes, result);
+  sum_exactly(terms, progress.columns, rules.votes, result);
 }
 
 // Infinities and NaN go on as they are, whatever the node's format has.
@@ -194,7 +195,7 @@ void add_pair(const Rules& rules, const SumRule& s, const Progress& progress, co
     return round(*s.node, progress, step, rules.votes, result.value, result);
   const Strip sum = result;
   round(*s.node, progress, step, rules.votes, sum.value, result);
-  for_each_vector([&](std::size_t at) HWY_ATTR {
+  for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     const V x = load(sum.value + at);
     const V power = hn::IfThenZeroElse(infinite_or_nan(x), load(result.power + at));
     store(unless_special(x, load(result.value + at)), result.value + at);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "code_copy.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/dot.hpp"
@@ -107,10 +108,7 @@ class Codec {
                                 std::size_t n, std::vector<std::byte>& held) const {
     const auto* at = static_cast<const std::byte*>(x.data) + first * bytes_;
     if (stride == 1) return at;
-    const auto size = static_cast<std::size_t>(bytes_);
-    held.resize(n * size);
-    for (std::size_t i = 0; i < n; ++i)
-      std::memcpy(&held[i * size], at + static_cast<std::ptrdiff_t>(i) * stride * bytes_, size);
+    copy_by_rows({at, 0, stride}, bytes_, 1, n, held);
     return held.data();
   }
 

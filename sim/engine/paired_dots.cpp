@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "code_copy.hpp"
+
 namespace widthwise {
 namespace {
 
@@ -75,28 +77,6 @@ struct Factors {
   }
 };
 
-// Rows of columns codes become columns, square by square.
-template <class Code>
-void transpose(const std::byte* from, std::size_t rows, std::size_t columns, std::byte* to) {
-  constexpr std::size_t side = 32;
-  const auto* x = reinterpret_cast<const Code*>(from);
-  auto* y = reinterpret_cast<Code*>(to);
-  for (std::size_t row = 0; row < rows; row += side)
-    for (std::size_t column = 0; column < columns; column += side)
-      for (std::size_t j = column; j < std::min(column + side, columns); ++j)
-        for (std::size_t i = row; i < std::min(row + side, rows); ++i)
-          y[j * rows + i] = x[i * columns + j];
-}
-void transpose(const std::byte* from, std::size_t rows, std::size_t columns, std::byte* to,
-               std::size_t bytes) {
-  switch (bytes) {
-    case 1: return transpose<std::uint8_t>(from, rows, columns, to);
-    case 2: return transpose<std::uint16_t>(from, rows, columns, to);
-    case 4: return transpose<std::uint32_t>(from, rows, columns, to);
-    default: return transpose<std::uint64_t>(from, rows, columns, to);
-  }
-}
-
 }  // namespace
 
 PairedDots::PairedDots(const ProductTask& task, const Unit& sums, Elementwise multiply)
@@ -144,13 +124,13 @@ void PairedDots::run(const ProductBatch& batch, std::size_t first, std::size_t l
     const auto* of_p = static_cast<const std::byte*>(p.c.data);
     if (of_p) c.insert(c.end(), of_p, of_p + of_c);
   }
-  std::vector<std::byte> rows(n * k_ * product_bytes()), columns(rows.size());
+  std::vector<std::byte> rows(n * k_ * product_bytes()), columns;
   const void* operands[] = {a.side_by_side(k_), b.side_by_side(k_)};
   multiply_.run(operands, n * k_, rows.data(), nullptr);
-  transpose(rows.data(), n, k_, columns.data(), product_bytes());
   sum.n = n;
   sum.a = {ones_.data(), 0, 1};
-  sum.b = {columns.data(), static_cast<std::ptrdiff_t>(n), 1};
+  sum.b = copy_by_rows({rows.data(), 1, static_cast<std::ptrdiff_t>(k_)},
+                       static_cast<int>(product_bytes()), k_, n, columns);
   if (!c.empty()) sum.c = {c.data(), 0, 1};
   engine_->run(sum, 0, 1);
 }

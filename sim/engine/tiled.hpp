@@ -57,6 +57,7 @@ class TiledProduct : public ProductEngine {
   struct Meeting {
     const Panel &a, &b;
     std::size_t a_first, depth;    // row r of A from a_first + r * depth on
+    std::size_t columns;           // of the tile that are outputs; of others nobody asks
     std::uint64_t most_a, most_b;  // largest magnitudes, as codes
     T* sum;
     Where first;  // the tile's first output; the next row's are row_outputs on
@@ -93,12 +94,12 @@ class TiledProduct : public ProductEngine {
 
   struct Buffers {
     std::vector<TileState> tiles;
-    Lines<T> sums, before;
+    Lines<T> sums, before, one_column;
     Panel a;
     std::vector<Panel> b;
     std::vector<std::uint64_t> most_a, most_b;
     std::vector<T> addends;  // of one row
-    std::vector<std::byte> held, gathered;
+    std::vector<std::byte> held, gathered, turned;
   };
 
   // One thread's.
@@ -218,21 +219,40 @@ class TiledProduct : public ProductEngine {
       e_.complete_rows(space_.a);
     }
 
-    // Row by row through all panels, as B most often lies in memory.
     void load_columns() {
       space_.b.resize(panels_);
       for (std::size_t panel = 0; panel < panels_; ++panel)
         resize(space_.b[panel].numbers, depth_ * width_,
                depth_ != steps_ || columns_of(panel) != width_);
       space_.most_b.assign(panels_, 0);
+      const bool few = columns_ <= 4 && e_.tiling_.order.empty();
+      few ? load_down() : load_across();
+      for (Panel& b : space_.b) e_.complete_columns(b);
+    }
+    // Row by row through all panels, as B most often lies in memory.
+    void load_across() {
+      const bool in_order = e_.tiling_.order.empty();
+      const Part part{step_, steps_, column_, columns_};
+      const CodeMatrix b = in_order ? part_by_rows(p_.b, e_.b_.bytes(), part, space_.turned) : p_.b;
       for (std::size_t i = 0; i < steps_; ++i)
         for (std::size_t panel = 0; panel < panels_; ++panel) {
-          const std::ptrdiff_t first = place(p_.b, element(step_ + i), column_ + panel * width_);
+          const std::size_t x = panel * width_;
+          const std::ptrdiff_t first =
+              in_order ? place(b, i, x) : place(b, element(step_ + i), column_ + x);
           std::uint64_t& most = space_.most_b[panel];
-          most = std::max(most, e_.b_.decode(p_.b, first, p_.b.column, columns_of(panel),
-                                             space_.held, &space_.b[panel].numbers[i * width_]));
+          most = std::max(most, e_.b_.decode(b, first, b.column, columns_of(panel), space_.held,
+                                             &space_.b[panel].numbers[i * width_]));
         }
-      for (Panel& b : space_.b) e_.complete_columns(b);
+    }
+    void load_down() {
+      space_.one_column.resize(steps_);
+      for (std::size_t j = 0; j < columns_; ++j) {
+        const std::uint64_t most = e_.b_.decode(p_.b, place(p_.b, step_, column_ + j), p_.b.row,
+                                                steps_, space_.held, space_.one_column.data());
+        space_.most_b[0] = std::max(space_.most_b[0], most);
+        for (std::size_t i = 0; i < steps_; ++i)
+          space_.b[0].numbers[i * width_ + j] = space_.one_column[i];
+      }
     }
 
     bool usable(const Codec<T>& codec, std::uint64_t most) const {
@@ -250,6 +270,7 @@ class TiledProduct : public ProductEngine {
                             b,
                             (i - first_) * tile_rows * depth_,
                             depth_,
+                            columns_of(panel),
                             most_a,
                             space_.most_b[panel],
                             sum,

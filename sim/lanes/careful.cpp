@@ -86,7 +86,7 @@ void careful_tile(const Tile<T>& t, const Constants<double>& k, const Ends& e) {
   const hn::ScalableTag<C> d;
   const Step step(k, e);
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t column = 0; column < tile_columns<T>; column += vectors * lanes) {
+  for (std::size_t column = 0; column < t.columns; column += vectors * lanes) {
     T* const at = t.sum + column;
     hn::Vec<decltype(d)> sum[tile_rows][vectors], b[vectors];
     for (std::size_t r = 0; r < tile_rows; ++r)

@@ -97,11 +97,9 @@ struct Cutting {
   }
 };
 
-// Of columns at a time: with all rows, as many sums as the registers hold, and enough to hide the
-// steps' latency.
-inline constexpr int vectors = HWY_MAX_BYTES == 64 ? 4 : 2, rows = tile_rows;
+inline constexpr int rows = tile_rows;
 
-template <class Step, class T>
+template <int vectors, class Step, class T>
 HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t column) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -134,13 +132,17 @@ HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t column) {
   return true;
 }
 
+// Vectors of columns at a time: with all rows, as many sums as the registers hold, and enough to
+// hide the steps' latency. Only one where that holds all that is left.
 template <class T, class Step>
 bool tile(const Tile<T>& t, const Constants<T>& k) {
-  const hn::ScalableTag<T> d;
+  constexpr int many = HWY_MAX_BYTES == 64 ? 4 : 2;
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   const Step step(k);
-  for (std::size_t column = 0; column < tile_columns<T>; column += vectors * hn::Lanes(d))
-    if (!block(t, step, column)) return false;
-  return true;
+  std::size_t column = 0;
+  for (; column + lanes < t.columns; column += many * lanes)
+    if (!block<many>(t, step, column)) return false;
+  return column >= t.columns || block<1>(t, step, column);
 }
 
 template <class T, RoundingMode mode>

@@ -31,8 +31,9 @@ struct Tile {
   const T* a;     // row r from a + r * a_stride on
   const T* a_up;  // a * product_up, likewise; null where products are not rounded
   std::size_t a_stride;
-  const T* b;  // k rows of tile_columns
-  T* sum;      // tile_rows rows of tile_columns
+  const T* b;           // k rows of tile_columns
+  T* sum;               // tile_rows rows of tile_columns
+  std::size_t columns;  // of those, that are wanted
   std::size_t k;
   std::size_t interval;  // steps from one look at the sums to the next
   T limit;               // of their magnitudes then

@@ -115,7 +115,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     if (plan_.multiply == Multiply::rounded) t.a_up = &m.a.beside.a[m.a_first];
     t.a_stride = t.k = m.depth;
     t.b = m.b.numbers.data();
-    t.sum = m.sum;
+    t.sum = m.sum, t.columns = m.columns;
     t.interval = watch.interval;
     t.limit = static_cast<T>(std::ldexp(watch.limit, plan_.scale));
     t.first = m.first, t.row_outputs = m.row_outputs, t.step = m.step;

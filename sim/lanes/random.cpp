@@ -26,8 +26,11 @@ using Counters = Philox::Lanes;
 using V = hn::Vec<Floats>;
 using W = hn::Vec<Words>;
 
-inline constexpr std::size_t rows = HWY_MAX_BYTES == 64 ? 2 : 4;  // at a time
-inline constexpr std::size_t drawn = 2;                           // of those, as registers allow
+// Of a tile at a time: rows, and vectors of their columns, which share factors. Where sums wait for
+// products that went before them, enough chains of sums to hide an addition's latency.
+inline constexpr std::size_t rows = HWY_MAX_BYTES == 64 ? 2 : 4, across = 2;
+inline constexpr std::size_t chains = rows * across;  // those of a row side by side
+inline constexpr std::size_t drawn = 2;               // of those at a time, as registers allow
 
 // Puts the random bits of half a word, the first ones of it, next below the last kept digit.
 class Place {
@@ -75,30 +78,32 @@ class Place {
   W mask_;
 };
 
-// What is added to the bits of the sums of some rows.
+// What is added to the bits of the sums of some rows' chains.
 class Draws {
  public:
   HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
                    std::size_t row_outputs)
       : philox_(philox), index_(first.index), place_(k) {
-    for (std::size_t i = 0; i < 2 * rows; ++i)
-      outputs_[i] = philox.outputs(
-          hn::Iota(Counters(), first.index + i / 2 * row_outputs + i % 2 * hn::Lanes(Counters())),
-          Slot::out);
+    for (std::size_t i = 0; i < 2 * chains; ++i)
+      outputs_[i] =
+          philox.outputs(hn::Iota(Counters(), first.index + i / (2 * across) * row_outputs +
+                                                  i % (2 * across) * hn::Lanes(Counters())),
+                         Slot::out);
   }
 
   // For random_steps steps, the first a multiple of that many.
-  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][rows]) const {
+  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][chains]) const {
     const Philox::Call call = philox_.call(index_, step / random_steps);
-    for (std::size_t row = 0; row < rows; row += drawn) {
+    for (std::size_t chain = 0; chain < chains; chain += drawn) {
       hn::Vec<Counters> c[2 * drawn][4];
-      for (std::size_t i = 0; i < 2 * drawn; ++i) Philox::count(outputs_[2 * row + i], call, c[i]);
+      for (std::size_t i = 0; i < 2 * drawn; ++i)
+        Philox::count(outputs_[2 * chain + i], call, c[i]);
       philox_(c, 2, 1);
       for (std::size_t r = 0; r < drawn; ++r) {
         W words[4];
         philox_.finish(c[2 * r], c[2 * r + 1], words);
         for (std::size_t i = 0; i < 4; ++i)
-          place_(words[i], to[2 * i][row + r], to[2 * i + 1][row + r]);
+          place_(words[i], to[2 * i][chain + r], to[2 * i + 1][chain + r]);
       }
     }
   }
@@ -107,7 +112,7 @@ class Draws {
   const Philox& philox_;
   std::uint64_t index_;
   Place place_;
-  Philox::Outputs outputs_[2 * rows];
+  Philox::Outputs outputs_[2 * chains];
 };
 
 template <Multiply multiply, bool careful>
@@ -142,23 +147,25 @@ template <Multiply multiply, bool careful>
 class Strip {
  public:
   HWY_INLINE Strip(const Tile<float>& t, const Constants<float>& k, const Ends& e,
-                   const Philox& philox, std::size_t row, std::size_t column)
-      : t_(t),
-        step_(k, e),
-        draws_(k, philox, {t.first.seed, t.first.index + row * t.row_outputs + column},
-               t.row_outputs),
+                   const Draws& draws, std::size_t row, std::size_t column)
+      : step_(k, e),
+        draws_(draws),
         limit_(hn::Set(d, t.limit)),
-        a_(row * t.a_stride),
-        column_(column),
-        out_(t.sum + row * width + column) {}
+        a_(t.a + row * t.a_stride),
+        a_up_(t.a_up + (multiply == Multiply::rounded ? row * t.a_stride : 0)),
+        b_(t.b + column),
+        out_(t.sum + row * width + column),
+        a_stride_(t.a_stride),
+        k_(t.k),
+        first_step_(t.step) {}
 
   // Where operations have no modes of their own the products, which are to nearest, go before the
   // sums, which are toward zero, as many as stay in the nearest cache.
   HWY_INLINE bool run() const {
-    if constexpr (own_modes) return sums(*this, 0, t_.k, nullptr);
-    HWY_ALIGN float rounded[depth * rows * HWY_MAX_BYTES / sizeof(float)];
-    for (std::size_t i = 0; i < t_.k; i += depth) {
-      const std::size_t end = std::min(i + depth, t_.k);
+    if constexpr (own_modes) return sums(*this, 0, k_, nullptr);
+    HWY_ALIGN float rounded[depth * chains * HWY_MAX_BYTES / sizeof(float)];
+    for (std::size_t i = 0; i < k_; i += depth) {
+      const std::size_t end = std::min(i + depth, k_);
       if constexpr (multiply != Multiply::exact) products(*this, i, end, rounded);
       const LanesTowardZero meanwhile;
       if (!sums(*this, i, end, rounded)) return false;
@@ -168,71 +175,83 @@ class Strip {
 
  private:
   static constexpr Floats d{};
-  static constexpr std::size_t width = tile_columns<float>, depth = 128;
+  static constexpr std::size_t width = tile_columns<float>, depth = 64;
 
   // Not inlined, for what is computed in one mode is not to be moved into another; and with a copy,
   // which no store can change.
   static HWY_NOINLINE void products(const Strip& of, std::size_t first, std::size_t end,
                                     float* to) {
     const Strip strip = of;
-    for (std::size_t i = first; i < end; ++i)
-      for (std::size_t r = 0; r < rows; ++r, to += hn::Lanes(d))
-        hn::Store(strip.product(r, i), d, to);
+    for (std::size_t i = first; i < end; ++i) {
+      V product[chains];  // all before a store, which might change their factors
+      for (std::size_t c = 0; c < chains; ++c) product[c] = strip.product(c, i);
+      for (std::size_t c = 0; c < chains; ++c, to += hn::Lanes(d)) hn::Store(product[c], d, to);
+    }
   }
   static HWY_NOINLINE bool sums(const Strip& of, std::size_t first, std::size_t end,
                                 const float* products) {
     const Strip strip = of;
-    V sum[rows];
-    for (std::size_t r = 0; r < rows; ++r) sum[r] = hn::LoadU(d, strip.out_ + r * width);
+    V sum[chains];
+    for (std::size_t c = 0; c < chains; ++c)
+      sum[c] = hn::LoadU(d, strip.out_ + c / across * width + column(c));
     std::size_t at = 0;  // of the products
     for (std::size_t i = first; i < end; i += random_steps) {
       if (!careful && strip.pass_limit(sum)) return false;
-      W draw[random_steps][rows];
-      strip.draws_(strip.t_.step + i, draw);
+      W draw[random_steps][chains];
+      strip.draws_(strip.first_step_ + i, draw);
       const std::size_t steps = std::min(random_steps, end - i);
       for (std::size_t s = 0; s < steps; ++s)
-        for (std::size_t r = 0; r < rows; ++r, at += hn::Lanes(d))
-          sum[r] = strip.step_.rounded(strip.added(sum[r], r, i + s, products, at), draw[s][r]);
+        for (std::size_t c = 0; c < chains; ++c, at += hn::Lanes(d))
+          sum[c] = strip.step_.rounded(strip.added(sum[c], c, i + s, products, at), draw[s][c]);
     }
-    for (std::size_t r = 0; r < rows; ++r) hn::StoreU(sum[r], d, strip.out_ + r * width);
+    for (std::size_t c = 0; c < chains; ++c)
+      hn::StoreU(sum[c], d, strip.out_ + c / across * width + column(c));
     return true;
   }
 
-  HWY_INLINE bool pass_limit(const V (&sum)[rows]) const {
+  HWY_INLINE bool pass_limit(const V (&sum)[chains]) const {
     V most = hn::Zero(d);
     for (const V x : sum) most = hn::Max(most, hn::Abs(x));
     return !hn::AllTrue(d, hn::Le(most, limit_));
   }
-  HWY_INLINE V a(std::size_t r, std::size_t i) const {
-    return hn::Set(d, t_.a[a_ + r * t_.a_stride + i]);
+
+  // Of a chain, from the strip's first one on: its column, its row of A, and what meets at step i.
+  static HWY_INLINE std::size_t column(std::size_t chain) { return chain % across * hn::Lanes(d); }
+  HWY_INLINE std::size_t row(std::size_t chain) const { return chain / across * a_stride_; }
+  HWY_INLINE V a(std::size_t chain, std::size_t i) const { return hn::Set(d, a_[row(chain) + i]); }
+  HWY_INLINE V b(std::size_t chain, std::size_t i) const {
+    return hn::LoadU(d, b_ + i * width + column(chain));
   }
-  HWY_INLINE V b(std::size_t i) const { return hn::LoadU(d, t_.b + i * width + column_); }
-  HWY_INLINE V product(std::size_t r, std::size_t i) const {
-    const float up = multiply == Multiply::rounded ? t_.a_up[a_ + r * t_.a_stride + i] : 0;
-    return step_.product(a(r, i), hn::Set(d, up), b(i));
+  HWY_INLINE V product(std::size_t chain, std::size_t i) const {
+    const float up = multiply == Multiply::rounded ? a_up_[row(chain) + i] : 0;
+    return step_.product(a(chain, i), hn::Set(d, up), b(chain, i));
   }
   // The sum with one product more, toward zero.
-  HWY_INLINE V added(V sum, std::size_t r, std::size_t i, const float* products,
+  HWY_INLINE V added(V sum, std::size_t chain, std::size_t i, const float* products,
                      std::size_t at) const {
-    if constexpr (multiply == Multiply::exact) return fused_toward_zero(a(r, i), b(i), sum);
-    if constexpr (own_modes) return sum_toward_zero(sum, product(r, i));
+    if constexpr (multiply == Multiply::exact)
+      return fused_toward_zero(a(chain, i), b(chain, i), sum);
+    if constexpr (own_modes) return sum_toward_zero(sum, product(chain, i));
     return sum_toward_zero(sum, hn::Load(d, products + at));
   }
 
-  Tile<float> t_;
   RandomStep<multiply, careful> step_;
-  Draws draws_;
+  const Draws& draws_;
   V limit_;
-  std::size_t a_, column_;
+  const float *a_, *a_up_, *b_;
   float* out_;
+  std::size_t a_stride_, k_, first_step_;
 };
 
 template <Multiply multiply, bool careful>
 bool random_tile(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
   const Philox philox(t.first.seed);
   for (std::size_t row = 0; row < tile_rows; row += rows)
-    for (std::size_t column = 0; column < tile_columns<float>; column += hn::Lanes(Floats()))
-      if (!Strip<multiply, careful>(t, k, e, philox, row, column).run()) return false;
+    for (std::size_t column = 0; column < t.columns; column += across * hn::Lanes(Floats())) {
+      const Draws draws(k, philox, {t.first.seed, t.first.index + row * t.row_outputs + column},
+                        t.row_outputs);
+      if (!Strip<multiply, careful>(t, k, e, draws, row, column).run()) return false;
+    }
   return true;
 }
 

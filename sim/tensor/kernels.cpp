@@ -95,7 +95,7 @@ template <class Exponent>
 HWY_INLINE void largest_exponents(const Tile<Exponent>& t, std::size_t k, std::size_t lanes,
                                   Exponent* to) {
   const hn::ScalableTag<Exponent> d;
-  for (std::size_t column = 0; column < tile_columns; column += hn::Lanes(d)) {
+  for (std::size_t column = 0; column < t.columns; column += hn::Lanes(d)) {
     hn::Vec<decltype(d)> most[tile_rows];
     for (auto& m : most) m = hn::Set(d, std::numeric_limits<Exponent>::min());
     for (std::size_t i = k; i < k + lanes; ++i) {
@@ -187,7 +187,7 @@ bool tile(const Tile<Exponent>& t, const Constants& z) {
   for (std::size_t k = 0; k < t.k; k += z.lanes) {
     largest_exponents(t, k, z.lanes, exponents);
     for (std::size_t row = 0; row < tile_rows; row += rows)
-      for (std::size_t column = 0; column < tile_columns; column += vectors * hn::Lanes(d))
+      for (std::size_t column = 0; column < t.columns; column += vectors * hn::Lanes(d))
         add_block<finish, Exponent, rows, vectors>(t, z, exponents, k, row, column, watch);
   }
   const std::int64_t scale_field = 127 + z.frac_bits - least_exponent(z.frac_bits);

@@ -36,8 +36,9 @@ struct Tile {
   std::size_t a_stride;
   const float* b;  // k rows of tile_columns
   const Exponent* b_exponent;
-  float* sum;     // tile_rows rows of tile_columns
-  std::size_t k;  // whole blocks
+  float* sum;           // tile_rows rows of tile_columns
+  std::size_t columns;  // of those, that are wanted
+  std::size_t k;        // whole blocks
 };
 
 // False where the lanes met what they cannot do: what the tile holds then means nothing.

@@ -62,7 +62,7 @@ class TensorProduct final : public TiledProduct<float, Lines<Exponent>> {
 
   bool multiply(const Meeting& m) const override {
     return kernel_({&m.a.numbers[m.a_first], &m.a.beside[m.a_first], m.depth, m.b.numbers.data(),
-                    m.b.beside.data(), m.sum, m.depth},
+                    m.b.beside.data(), m.sum, m.columns, m.depth},
                    constants_);
   }
 

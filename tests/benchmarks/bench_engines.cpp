@@ -49,7 +49,7 @@ double native_rate(double budget = 0.1) {
   Lines<float> a(tile_rows * k, 1.25f), b(k * width, 0.5f), sum(tile_rows * width);
   Tile<float> tile{};
   tile.a = a.data(), tile.a_stride = tile.k = k, tile.interval = 1;
-  tile.b = b.data(), tile.sum = sum.data();
+  tile.b = b.data(), tile.sum = sum.data(), tile.columns = width;
   const auto run = [&] {
     for (int i = 0; i < 1000; ++i) kernel(tile, {});
   };

@@ -1,0 +1,71 @@
+#include "everywhere.hpp"
+#include "widthwise/layout.hpp"
+
+// Products of few outputs and of many: tiles, strips and panels that are not full, and B whose
+// columns lie side by side, against the reference on every instruction set.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+// Around what a vector, a strip of columns and a panel of steps hold.
+constexpr Rival::Shape shapes[] = {{1, 270, 1}, {1, 520, 2}, {3, 20, 4},
+                                   {5, 20, 9},  {2, 20, 17}, {1, 20, 33}};
+
+void compare_shapes(const char* engine, std::initializer_list<const char*> texts, bool flags,
+                    std::uint64_t seed) {
+  ProductRandom random(seed);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (const Unit& u : units_of(texts)) {
+      if (!opinion(engine, u, flags).takes) continue;  // lanes without fused multiply-adds
+      for (const Rival::Shape& s : shapes) {
+        CAPTURE(to_string(u));
+        Rival(engine, u, tally, flags).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+    }
+  });
+  CHECK(expected > 0);
+  tally.expect(expected);
+}
+
+}  // namespace
+
+TEST_CASE("lanes: products of any shape") {
+  compare_shapes("lanes",
+                 {"mac(e5m10)", "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)", "fma(e8m7)",
+                  "mac(binary64)", "mac(e5m10, sum=e5m10:sr13)", "fma(e5m10, sum=e5m10:sr8)"},
+                 false, 1);
+}
+TEST_CASE("tensor lanes: products of any shape, in the order of k and in another") {
+  compare_shapes("tensor", {"hopper.f16.f32", "hopper.f16.f16", "lowered.e4m3.f32"}, false, 2);
+}
+TEST_CASE("blocks: products of any shape, with flags and without") {
+  for (const bool flags : {false, true})
+    compare_shapes("blocks",
+                   {"cdna3.f16", "cdna1.bf16", "blackwell.mxfp8", "hopper.e4m3.promote128",
+                    "tree8.f32", "kahan(e8m7)", "neumaier(e5m10, sum=e5m10:sr8)",
+                    "dot(binary64, lanes=4)", "mac(binary64, sum=binary64:sr8)"},
+                   flags, 3);
+}
+TEST_CASE("blocks: where the last block is not whole, what lay there before is forgotten") {
+  constexpr std::size_t k = 523, n = 64;  // a panel of 512 steps, and one of 11
+  Tally tally;
+  for (const Unit& u : units_of({"cdna3.f16", "dot(binary64, lanes=4)"})) {
+    const std::uint64_t one = static_cast<std::uint64_t>(u.a.fmt.bias) << u.a.fmt.frac_bits;
+    CodeList a(u.a.fmt, k), b(u.b.fmt, k * n);
+    for (std::size_t i = 0; i < k; ++i) a.set(i, one);
+    for (std::size_t i = 0; i < k * n; ++i) b.set(i, one);
+    b.set(11 * n + 5, Layout<std::uint64_t>(u.b.fmt).infinity);  // times padding it would be NaN
+    MatrixProduct p;
+    p.m = 1, p.n = n, p.k = k;
+    p.a = a.rows(k), p.b = b.rows(n);
+    Rival("blocks", u, tally).compare(p, "an infinity early on");
+  }
+  tally.expect(2 * n);
+}
+TEST_CASE("exact lanes: products of any shape") {
+  compare_shapes("exact", {"kulisch(e5m10)", "fix24.sat"}, false, 4);
+}
