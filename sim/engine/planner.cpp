@@ -108,6 +108,12 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
   return {chosen.name, chosen.make(task), static_cast<std::size_t>(opinion.rate * seconds_at_once)};
 }
 
+Prepared prepare_fallback(const ProductTask& task) {
+  for (const char* name : {"chain", "blocks"})
+    if (opinion_of(named(name), task).takes) return prepare(task, name);
+  return prepare(task, "reference");
+}
+
 void add_engines(std::function<std::vector<Engine>()> find) {
   finders().push_back(std::move(find));
 }

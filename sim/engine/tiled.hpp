@@ -9,7 +9,7 @@
 #include "widthwise/sim/engine.hpp"
 
 // Matrix products tile by tile: codes become machine numbers, panel by panel, and kernels run over
-// tiles of sums. What the fast one cannot vouch for is done by a careful one, or by the reference.
+// tiles of sums. What the fast one cannot vouch for is done by a careful one, or by another engine.
 namespace widthwise {
 
 struct Tiling {
@@ -28,14 +28,11 @@ template <class T, class Beside>
 class TiledProduct : public ProductEngine {
  public:
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const final {
-    const MachineRounding mode(tiling_.mode);
     // Kept from call to call, for fresh pages cost a small product a fifth of its time.
     static thread_local Buffers buffers;
     Work work(*this, p, buffers);
     for (std::size_t row = first; row < last; row += block_rows)
-      for (std::size_t column = 0; column < p.n; column += block_columns)
-        work.block(row, std::min(row + block_rows, last), column,
-                   std::min(column + block_columns, p.n));
+      work.rows(row, std::min(row + block_rows, last));
   }
 
  protected:
@@ -47,7 +44,7 @@ class TiledProduct : public ProductEngine {
         tiling_(tiling),
         unit_(task.unit),
         k_(task.k),
-        reference_(make_reference(unit_, k_)) {}
+        fallback_(prepare_fallback(task)) {}
 
   struct Panel {
     Lines<T> numbers;
@@ -65,7 +62,7 @@ class TiledProduct : public ProductEngine {
     std::size_t step;  // the panel's first along k
   };
   struct TileState {
-    bool hostile = false;       // for the reference
+    bool hostile = false;       // for another engine
     bool special = false;       // a sum is infinite or NaN
     bool minus = false;         // an addend has a minus sign, be it a zero
     bool minus_zero = false;    // an addend is -0
@@ -92,6 +89,10 @@ class TiledProduct : public ProductEngine {
   static constexpr std::size_t block_rows = 512, block_columns = 512;
   static constexpr std::size_t tiles_at_once = 512 / sizeof(T);  // half the second cache
 
+  // Some of a row, side by side.
+  struct Outputs {
+    std::size_t row, column, n;
+  };
   struct Buffers {
     std::vector<TileState> tiles;
     Lines<T> sums, before, one_column;
@@ -100,6 +101,7 @@ class TiledProduct : public ProductEngine {
     std::vector<std::uint64_t> most_a, most_b;
     std::vector<T> addends;  // of one row
     std::vector<std::byte> held, gathered, turned;
+    std::vector<Outputs> left;
   };
 
   // One thread's.
@@ -108,6 +110,18 @@ class TiledProduct : public ProductEngine {
     Work(const TiledProduct& engine, const MatrixProduct& p, Buffers& space)
         : e_(engine), p_(p), width_(engine.tiling_.columns), space_(space) {}
 
+    void rows(std::size_t row, std::size_t row_end) {
+      space_.left.clear(), cost_left_ = 0, all_left_ = (row_end - row) * p_.n;
+      {
+        const MachineRounding mode(e_.tiling_.mode);
+        for (std::size_t column = 0; column < p_.n; column += block_columns)
+          block(row, row_end, column, std::min(column + block_columns, p_.n));
+      }
+      if (too_many_left()) return e_.fallback_.product->run(p_, row, row_end);
+      for (const Outputs& x : space_.left) again(x);
+    }
+
+   private:
     // Outputs of rows [row, row_end), columns [column, column_end).
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
@@ -129,7 +143,6 @@ class TiledProduct : public ProductEngine {
       }
     }
 
-   private:
     std::size_t whole_blocks(std::size_t steps) const {
       const std::size_t block = e_.tiling_.block;
       return (steps + block - 1) / block * block;
@@ -305,7 +318,7 @@ class TiledProduct : public ProductEngine {
       for (std::size_t r = 0; r < rows_of(i); ++r) {
         const std::size_t y = row_ + i * tile_rows + r;
         if (tile.hostile) {
-          again(y, x, n);
+          leave({y, x, n});
           continue;
         }
         T* from = sums(i, panel) + r * width_;
@@ -314,11 +327,22 @@ class TiledProduct : public ProductEngine {
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful && j < n; ++j)
-          if (from[j] == T{}) again(y, x + j, 1);
+          if (from[j] == T{}) leave({y, x + j, 1});
       }
     }
-    void again(std::size_t y, std::size_t x, std::size_t n) const {
-      e_.reference_->run(tile(e_.unit_, p_, y, x, 1, n), 0, 1);
+
+    // For another engine. The reference computes an output at a time, others faster among whole
+    // rows: there each costs a third, and a few more begin every call.
+    void leave(const Outputs& x) {
+      if (e_.fallback_.engine == "reference") return again(x);
+      if (too_many_left()) return;
+      constexpr std::size_t times = 3, to_begin = 6;
+      cost_left_ += times * (to_begin + x.n);
+      space_.left.push_back(x);
+    }
+    bool too_many_left() const { return cost_left_ > all_left_; }
+    void again(const Outputs& x) const {
+      e_.fallback_.product->run(tile(e_.unit_, p_, x.row, x.column, 1, x.n), 0, 1);
     }
 
     const TiledProduct& e_;
@@ -327,13 +351,14 @@ class TiledProduct : public ProductEngine {
                         panels_ = 0;
     std::size_t step_ = 0, steps_ = 0, depth_ = 0;  // along k: first, of this part, with padding
     std::size_t first_ = 0, last_ = 0;              // tiles down whose rows are loaded
+    std::size_t cost_left_ = 0, all_left_ = 0;      // in outputs
     Buffers& space_;
   };
 
   Tiling tiling_;
   Unit unit_;
   std::size_t k_;
-  std::unique_ptr<ReferenceUnit> reference_;
+  Prepared fallback_;
 };
 
 }  // namespace widthwise

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "everywhere.hpp"
 #include "widthwise/layout.hpp"
 
@@ -65,6 +67,31 @@ TEST_CASE("blocks: where the last block is not whole, what lay there before is f
     Rival("blocks", u, tally).compare(p, "an infinity early on");
   }
   tally.expect(2 * n);
+}
+TEST_CASE("lanes leave outputs to another engine: one, a few rows, all") {
+  constexpr std::size_t m = 20, k = 9, n = 530;  // past a block of columns
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const Unit& u : units_of({"mac(e3m2fn, product=e8m40)", "mac(e3m2fn, sum=e3m2fn:sr5)",
+                                 "fma(e5m10)", "fma(e5m10, sum=e5m12;bias=-41)"})) {
+    if (!opinion("lanes", u).takes) continue;  // no fused multiply-adds
+    const std::uint64_t one = static_cast<std::uint64_t>(u.a.fmt.bias) << u.a.fmt.frac_bits;
+    const std::uint64_t minus = std::uint64_t{1} << (u.a.fmt.width() - 1);
+    for (const std::size_t overflowing : {0, 1, 3, 20}) {
+      CodeList a(u.a.fmt, m * k), b(u.b.fmt, k * n);
+      for (std::size_t i = 0; i < m * k; ++i) a.set(i, i < k ? 1 : i % 5 == 0 ? one + 1 : one);
+      // Of row 0 by column 3 a sum that is less than any number below 0.
+      for (std::size_t i = 0; i < k * n; ++i) b.set(i, i % n == 3 ? minus + 1 : one - i % 3);
+      for (std::size_t r = m - overflowing; r < m; ++r)
+        a.set(r * k + r % k, Layout<std::uint64_t>(u.a.fmt).max_finite);
+      MatrixProduct p;
+      p.m = m, p.n = n, p.k = k, p.seed = 5, p.first_index = 7;
+      p.a = a.rows(k), p.b = b.rows(n);
+      Rival("lanes", u, tally).compare(p, fmt::format("{} rows that overflow", overflowing));
+      expected += m * n;
+    }
+  }
+  tally.expect(expected);
 }
 TEST_CASE("exact lanes: products of any shape") {
   compare_shapes("exact", {"kulisch(e5m10)", "fix24.sat"}, false, 4);

@@ -28,7 +28,7 @@ struct CodeMatrix {
 struct MatrixProduct {
   std::size_t m = 0, n = 0, k = 0;
   CodeMatrix a, b, c, scale_a, scale_b;  // data of c, scale_*: null where absent
-  void* result = nullptr;                // contiguous rows of result codes
+  void* result = nullptr;                // contiguous rows of result codes, apart from c's
   std::uint8_t* flags = nullptr;  // one byte an output, or null: all that was raised on its way
   std::uint64_t seed = 0;
   std::uint64_t first_index =
