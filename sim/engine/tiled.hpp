@@ -69,6 +69,7 @@ class TiledProduct : public ProductEngine {
     bool product_seen = false;  // by the fast kernel: one that is not zero
     bool fast_seen = false;     // the fast kernel had a part in the sums
     bool careful_seen = false;  // the careful one had
+    bool again = false;         // the careful one alone is to have
   };
 
   virtual void complete_rows(Panel&) const {}
@@ -78,6 +79,7 @@ class TiledProduct : public ProductEngine {
   // Does anything, infinities, NaN and the signs of zeros among it; false if there is no such
   // kernel.
   virtual bool multiply_carefully(const Meeting&) const { return false; }
+  virtual bool has_careful() const { return false; }
   // Whether a tile begins so that the fast kernel is not to touch it.
   virtual bool wants_care(const TileState&) const { return false; }
   // Whether a zero sum may have the wrong sign.
@@ -129,6 +131,14 @@ class TiledProduct : public ProductEngine {
       panels_ = (columns_ + width_ - 1) / width_;
       space_.tiles.resize(tiles_down_ * panels_);
       space_.sums.resize(space_.tiles.size() * tile_rows * width_);
+      std::ranges::fill(space_.tiles, TileState{});
+      once_more_ = false;
+      pass();
+      once_more_ = std::ranges::any_of(space_.tiles, &TileState::again);
+      if (once_more_) pass();
+    }
+    // All tiles along k; or, once more, those that are to be done again.
+    void pass() {
       const std::size_t most = whole_blocks(e_.tiling_.depth);
       for (step_ = 0; step_ < e_.k_; step_ += most) {
         steps_ = std::min(most, e_.k_ - step_);
@@ -164,13 +174,15 @@ class TiledProduct : public ProductEngine {
 
     // A tile's sums while they are in the nearest cache: from C on, and to codes at the end.
     void advance(std::size_t i, std::size_t panel) {
+      if (once_more_ && !state(i, panel).again) return;
       if (step_ == 0) begin(i, panel);
       multiply(i, panel);
       if (step_ + steps_ == e_.k_) deliver(i, panel);
     }
 
     void begin(std::size_t i, std::size_t panel) {
-      TileState& tile = state(i, panel) = {};
+      TileState& tile = state(i, panel);
+      tile = {.again = tile.again};
       T* const sum = sums(i, panel);
       std::fill(sum, sum + tile_rows * width_, T{});
       for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
@@ -290,7 +302,7 @@ class TiledProduct : public ProductEngine {
                             {p_.seed, p_.first_index + y * p_.n + x},
                             p_.n,
                             step_};
-      const bool plain = !tile.special && usable(e_.a_, most_a) &&
+      const bool plain = !tile.again && !tile.special && usable(e_.a_, most_a) &&
                          usable(e_.b_, space_.most_b[panel]) && !e_.wants_care(tile);
       if (plain && multiply_fast(meeting)) {
         tile.fast_seen = true;
@@ -312,8 +324,8 @@ class TiledProduct : public ProductEngine {
     }
 
     void deliver(std::size_t i, std::size_t panel) {
-      const TileState& tile = state(i, panel);
-      const bool doubtful = e_.doubtful_zero(tile);
+      TileState& tile = state(i, panel);
+      const bool doubtful = !tile.again && e_.doubtful_zero(tile);
       const std::size_t x = column_ + panel * width_, n = columns_of(panel);
       for (std::size_t r = 0; r < rows_of(i); ++r) {
         const std::size_t y = row_ + i * tile_rows + r;
@@ -327,8 +339,12 @@ class TiledProduct : public ProductEngine {
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful && j < n; ++j)
-          if (from[j] == T{}) leave({y, x + j, 1});
+          if (from[j] == T{}) doubt(tile, {y, x + j, 1});
       }
+    }
+    void doubt(TileState& tile, const Outputs& x) {
+      tile.again = e_.has_careful();
+      if (!tile.again) leave(x);
     }
 
     // For another engine. The reference computes an output at a time, others faster among whole
@@ -337,8 +353,13 @@ class TiledProduct : public ProductEngine {
       if (e_.fallback_.engine == "reference") return again(x);
       if (too_many_left()) return;
       constexpr std::size_t times = 3, to_begin = 6;
-      cost_left_ += times * (to_begin + x.n);
-      space_.left.push_back(x);
+      auto& left = space_.left;
+      cost_left_ += times * x.n;
+      if (!left.empty() && left.back().row == x.row &&
+          left.back().column + left.back().n == x.column)
+        left.back().n += x.n;
+      else
+        left.push_back(x), cost_left_ += times * to_begin;
     }
     bool too_many_left() const { return cost_left_ > all_left_; }
     void again(const Outputs& x) const {
@@ -351,7 +372,8 @@ class TiledProduct : public ProductEngine {
                         panels_ = 0;
     std::size_t step_ = 0, steps_ = 0, depth_ = 0;  // along k: first, of this part, with padding
     std::size_t first_ = 0, last_ = 0;              // tiles down whose rows are loaded
-    std::size_t cost_left_ = 0, all_left_ = 0;      // in outputs
+    bool once_more_ = false;
+    std::size_t cost_left_ = 0, all_left_ = 0;  // in outputs
     Buffers& space_;
   };
 

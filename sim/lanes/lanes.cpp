@@ -137,6 +137,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
     if (careful_in_) careful_(tile(m, {}), careful_constants_, ends_);
     return careful_in_.has_value();
   }
+  bool has_careful() const override { return careful_in_.has_value(); }
 
   Constants<T> constants_;
   std::optional<Carrier> careful_in_;  // where the careful kernel computes, if there is one
