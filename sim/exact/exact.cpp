@@ -201,9 +201,28 @@ class ExactProduct::Work {
           again(row, column);
       }
   }
+  // An output that an infinity or NaN reaches, maybe C's. Numbers beside those make no difference
+  // to its code, so that two products do, if nobody asks what the others raise.
   void again(std::size_t r, std::size_t c) {
-    if (!reference_) reference_ = make_reference(e_.unit_, e_.k_);  // long sums take room there
-    reference_->run(tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1), 0, 1);
+    MatrixProduct p = tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1);
+    const bool two_do = e_.k_ > 2 && !p_.flags && !e_.unit_.scale;
+    const auto steps = two_do ? panels_.deciding(r, c) : std::nullopt;
+    if (!steps) return by_reference(all_, p);
+    p.k = 2;
+    pick(*steps, p.a.column, e_.a_.bytes(), p.a);
+    pick(*steps, p.b.row, e_.b_.bytes(), p.b);
+    by_reference(two_, p);
+  }
+  // `along` becomes the way from one to the other.
+  static void pick(const Panels::Steps& steps, std::ptrdiff_t& along, int bytes, CodeMatrix& m) {
+    const auto one = static_cast<std::ptrdiff_t>(steps.one),
+               other = static_cast<std::ptrdiff_t>(steps.other);
+    m.data = static_cast<const std::byte*>(m.data) + one * along * bytes;
+    along *= other - one;
+  }
+  void by_reference(std::unique_ptr<ReferenceUnit>& reference, const MatrixProduct& p) const {
+    if (!reference) reference = make_reference(e_.unit_, p.k);  // long sums take room there
+    reference->run(p, 0, 1);
   }
   std::size_t place(std::size_t r, std::size_t c) const { return (row_ + r) * p_.n + column_ + c; }
   void put(std::size_t at, std::uint64_t code, Flags flags) const {
@@ -245,7 +264,7 @@ class ExactProduct::Work {
   const ExactProduct& e_;
   const MatrixProduct& p_;
   Panels panels_;
-  std::unique_ptr<ReferenceUnit> reference_;
+  std::unique_ptr<ReferenceUnit> all_, two_;  // products of an output, where the lanes do not do
   std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
   std::vector<uint128> words_;
   std::vector<std::uint8_t> flags_;

@@ -31,7 +31,8 @@ void Panels::load_rows(std::size_t k, std::size_t steps) {
   for (std::size_t r = 0; r < rows_; ++r) {
     double* const at = &a_[r * steps];
     of_a_.numbers(a_codes(row_ + r, k), a_scales(row_ + r, k), steps, held_, at);
-    const Range found = finite_range(at, steps, [&](std::size_t) { special_rows_[r] = 1; });
+    const Range found =
+        finite_range(at, steps, [&](std::size_t t) { note(k + t, special_rows_[r]); });
     Range& whole = a_ranges_[r / tile_rows];
     whole = {std::max(whole.most, found.most), std::min(whole.least, found.least)};
   }
@@ -47,8 +48,9 @@ void Panels::load_columns(std::size_t first, std::size_t columns) {
     load_across();
   else
     load_down();
-  b_range_ = finite_range(b_.data(), b_.size(),
-                          [&](std::size_t i) { special_columns_[first + i % tile_columns] = 1; });
+  b_range_ = finite_range(b_.data(), b_.size(), [&](std::size_t i) {
+    note(k_ + i / tile_columns, special_columns_[first + i % tile_columns]);
+  });
 }
 
 void Panels::load_across() {
@@ -83,6 +85,28 @@ const Item* Panels::column_items(std::size_t c) {
   return &b_items_[c * steps_];
 }
 
+Panels::Special Panels::special_product(std::size_t y, std::size_t x, std::size_t t) const {
+  const auto a = of_a_.factor(a_codes(y, t).at), b = of_b_.factor(b_codes(t, x).at);
+  for (const auto& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+    if (one->kind == Kind::nan || (one->kind == Kind::infinite && other->kind == Kind::zero))
+      return Special::nan;
+  return a.negative != b.negative ? Special::minus : Special::plus;
+}
+
+std::optional<Panels::Steps> Panels::deciding(std::size_t r, std::size_t c) const {
+  std::optional<Steps> found;
+  Special first{};
+  for (const Places* places : {&special_rows_[r], &special_columns_[c]}) {
+    if (places->size() == most_special) return std::nullopt;
+    for (const std::size_t t : *places) {
+      const Special product = special_product(row_ + r, column_ + c, t);
+      if (!found) found = {t, t}, first = product;
+      if (product != first) found->other = t;
+    }
+  }
+  return found.value_or(Steps{0, 0});
+}
+
 void Panels::load_row_items() {
   a_items_.resize(rows_ * steps_);
   for (std::size_t r = 0; r < rows_; ++r) {
@@ -91,7 +115,7 @@ void Panels::load_row_items() {
     for (std::size_t t = 0; t < steps_; ++t) {
       const Item x = of_a_.item(codes, scales, t);
       a_items_[r * steps_ + t] = x;
-      special_rows_[r] |= x.special;
+      if (x.special) note(k_ + t, special_rows_[r]);
     }
   }
 }
@@ -104,7 +128,7 @@ void Panels::load_column_items() {
     for (std::size_t c = 0; c < columns_; ++c) {
       const Item x = of_b_.item(codes, scales, c);
       b_items_[c * steps_ + t] = x;
-      special_columns_[first_ + c] |= x.special;
+      if (x.special) note(k_ + t, special_columns_[first_ + c]);
     }
   }
 }

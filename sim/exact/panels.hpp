@@ -28,8 +28,8 @@ class Panels {
 
   void start(std::size_t row, std::size_t rows, std::size_t column, std::size_t columns) {
     row_ = row, rows_ = rows, column_ = column;
-    special_rows_.assign(rows, 0);
-    special_columns_.assign(columns, 0);
+    special_rows_.assign(rows, {});
+    special_columns_.assign(columns, {});
   }
   // All rows from step k on.
   void load_rows(std::size_t k, std::size_t steps);
@@ -49,8 +49,14 @@ class Panels {
   // Whether an infinity or NaN reaches output (r, c) of the block, as far as was loaded. It stands
   // as 0 in the panels.
   bool special(std::size_t r, std::size_t c) const {
-    return special_rows_[r] || special_columns_[c];
+    return !special_rows_[r].empty() || !special_columns_[c].empty();
   }
+  // Two steps, maybe the same, whose products by themselves make of that output, infinite or NaN,
+  // what all of them do; none where there are too many to tell. Without block scales.
+  struct Steps {
+    std::size_t one, other;
+  };
+  std::optional<Steps> deciding(std::size_t r, std::size_t c) const;
   // What products a tile may have; none if they are all zero.
   std::optional<Extent> products(std::size_t tile) const;
   // Whether the product at step t of output (y, x) has a minus sign.
@@ -71,6 +77,10 @@ class Panels {
     return {line(p_.scale_b, of_b_.scale_bytes(), t / scaled_, x), 0, 1};
   }
 
+  // Of a special product at step t: infinite, by its sign, or NaN.
+  enum class Special { minus, plus, nan };
+  Special special_product(std::size_t y, std::size_t x, std::size_t t) const;
+
   void load_across();
   void load_down();
   void load_row_items();
@@ -87,7 +97,13 @@ class Panels {
   std::vector<Range> a_ranges_;  // of the rows of each tile
   Range b_range_;
   std::vector<Item> a_items_, b_items_;
-  std::vector<std::uint8_t> special_rows_, special_columns_;
+  // Where infinities and NaN stand along k, the first ones of them.
+  static constexpr std::size_t most_special = 256;
+  using Places = std::vector<std::size_t>;
+  static void note(std::size_t step, Places& places) {
+    if (places.size() < most_special) places.push_back(step);
+  }
+  std::vector<Places> special_rows_, special_columns_;
   std::vector<std::byte> held_;
 };
 
