@@ -98,18 +98,18 @@ CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRa
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
+std::string flags_text(bool wanted, int flags) {
+  return wanted ? fmt::format(", flags {:05b}", flags) : "";
+}
+
+}  // namespace
+
 CodeList ones(const Format& f, std::size_t count) {
   CodeList x(f, count);
   for (std::size_t i = 0; i < count; ++i)
     x.set(i, static_cast<std::uint64_t>(f.bias) << f.frac_bits);
   return x;
 }
-
-std::string flags_text(bool wanted, int flags) {
-  return wanted ? fmt::format(", flags {:05b}", flags) : "";
-}
-
-}  // namespace
 
 CodeList::CodeList(const Format& f, std::size_t count)
     : items_(count * static_cast<std::size_t>(item_bytes(f.width()))),

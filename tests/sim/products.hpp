@@ -55,6 +55,7 @@ class CodeList {
   int bytes_;
 };
 CodeList codes(const widthwise::Format& f, std::size_t count, Manner manner, ProductRandom& random);
+CodeList ones(const widthwise::Format& f, std::size_t count);
 
 // Compares every output of the engine with the reference's, and its flags where told; both with the
 // multiplier, if there is one.

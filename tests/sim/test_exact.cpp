@@ -319,16 +319,9 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
     for (const char* text : {"kulisch(e5m10)", "kulisch(e5m2)", "kulisch.f32", "fix24.sat"}) {
       const Unit u = parse_unit(text);
       const Layout<std::uint64_t> of_a(u.a.fmt), of_b(u.b.fmt), of_c(u.c.fmt);
-      const auto minus = [](const Format& f) { return std::uint64_t{1} << (f.width() - 1); };
-      const auto one = [](const Format& f) {
-        return static_cast<std::uint64_t>(f.bias) << f.frac_bits;
-      };
-      CodeList a(u.a.fmt, m * k), b(u.b.fmt, k * n), c(u.c.fmt, m * n);
-      for (std::size_t i = 0; i < m * k; ++i) a.set(i, one(u.a.fmt));
-      for (std::size_t i = 0; i < k * n; ++i) b.set(i, one(u.b.fmt));
-      for (std::size_t i = 0; i < m * n; ++i) c.set(i, 0);
+      CodeList a = ones(u.a.fmt, m * k), b = ones(u.b.fmt, k * n), c(u.c.fmt, m * n);
       const auto in_a = [&](std::size_t r, std::size_t t, bool negative) {
-        a.set(r * k + t, of_a.infinity | (negative ? minus(u.a.fmt) : 0));
+        a.set(r * k + t, of_a.infinity | (negative ? of_a.sign : 0));
       };
       in_a(1, 0, false), in_a(1, k - 2, false), in_a(1, k - 1, false);
       in_a(2, 3, false), in_a(2, k - 1, true);
@@ -336,8 +329,8 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
       in_a(3, k - 1, true);
       in_a(4, k - 2, true);
       a.set(5 * k + 700, of_a.first_nan);
-      b.set(1 * n + 3, of_b.infinity | minus(u.b.fmt));
-      b.set((k - 2) * n + 5, 0), b.set((k - 1) * n + 6, one(u.b.fmt) | minus(u.b.fmt));
+      b.set(1 * n + 3, of_b.infinity | of_b.sign);
+      b.set((k - 2) * n + 5, 0), b.set((k - 1) * n + 6, b[0] | of_b.sign);
       b.set(1200 * n + 69, of_b.first_nan);
       c.set(0 * n + 9, of_c.infinity), c.set(4 * n + 9, of_c.infinity);
       c.set(1 * n + 9, of_c.first_nan);
