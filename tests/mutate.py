@@ -46,7 +46,7 @@ EQUIVALENT = TESTS / "equivalent.txt"
 TARGETS = [
     *(f"lib/widthwise/{name}.hpp" for name in ("decide", "round", "rounder", "op/*", "datapath/*")),
     "sim/*/plan.cpp",  # the conditions of engines
-    "sim/blocks/machine.cpp",
+    "sim/blocks/pairs.cpp",
     "sim/blocks/slots.cpp",
     "sim/blocks/twofold.cpp",
     "sim/elementwise/lane_plan.cpp",

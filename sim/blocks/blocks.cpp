@@ -120,11 +120,20 @@ class BlockProduct final : public ProductEngine {
       return read_c_(p_.c, row_ + r, column);
     }
 
+    // An output whose addend the lanes have no room for is in doubt. One that comes last has room.
+    Numeral watched(const Numeral& c, const Registers& of, std::size_t j) const {
+      const auto& watch = e_.rules_.watch;
+      if (!watch || c.value == 0 || !std::isfinite(c.value)) return c;
+      const double size = std::abs(c.value);
+      if (size > watch->most || size < std::ldexp(1.0, watch->least_digit + 52)) of.doubts[j] = -1;
+      return c;
+    }
+
     void load_addend(std::size_t r, std::size_t panel) {
       if (e_.rules_.c_last) return;
       const Registers of = registers(r, panel);
       for (std::size_t j = 0; j < strip_columns; ++j) {
-        const Numeral c = addend(r, column_ + panel * strip_columns + j);
+        const Numeral c = watched(addend(r, column_ + panel * strip_columns + j), of, j);
         if (of.outer)
           of.outer[j] = c.value;
         else
@@ -232,10 +241,13 @@ class BlockProduct final : public ProductEngine {
       return limit >= product.largest || !product.is_signed || !product.has_zero;
     }
 
-    // Whether an exact product may have a digit below a double's last one, or be too large.
+    // Whether an exact product may have a digit too low for the lanes, or any be too large.
     bool is_faint(const Spread& of_a, const Spread& of_b, double limit) const {
-      return e_.rules_.plain_twofold && !e_.rules_.product &&
-             (of_a.least + of_b.least - e_.rules_.digits_below < -1074 || std::isinf(limit));
+      const Rules& u = e_.rules_;
+      const bool own = u.product && u.product->own;
+      const int digit = own ? 0 : of_a.least + of_b.least - u.digits_below;
+      if (u.watch) return digit < u.watch->least_digit || limit > u.watch->most;
+      return u.plain_twofold && !u.product && (digit < least_digit || std::isinf(limit));
     }
 
     // Rows r … r + n - 1.

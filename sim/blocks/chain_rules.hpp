@@ -23,6 +23,7 @@ void set_chain(Rules& r, const Unit& u, const MakeSlot& make) {
   }
   r.final = made(final, "chain.final", u.chain.final);
   r.compensation = u.chain.compensation;
+  if (r.compensation == Compensation::none) return;
   r.compensated = {make(addend, "out", u.out), make(difference, "out", u.out),
                    make(error, "out", u.out), make(widthwise::Slot::compensation, "out", u.out),
                    make(compensated, "out", u.out)};
@@ -47,6 +48,9 @@ Unit flattened(Unit u);
 // Rules of a unit whose every sum is rounded to binary64 by one of the machine's modes; nothing of
 // any other.
 std::optional<Rules> machine_rules(const ProductTask& task);
+
+// Rules of a unit whose every sum of two numbers is rounded, in whatever way; nothing of any other.
+std::optional<Rules> pair_rules(const ProductTask& task);
 
 // Rules of a unit, flattened, whose blocks are exact sums of products, rounded once; nothing of any
 // other.

@@ -75,20 +75,23 @@ HWY_INLINE I flags_of_product(RoundingMode mode, V x, V y, V product) {
   return asked(&blocks::flags_of_product, mode, hn::Not(known), x, y, plain);
 }
 
-// x(at), or the sum of two terms, of every vector of a strip.
+// x(at), or the sum of two terms, of every vector of a strip, and how it votes if anything asks for
+// that.
 template <class Number>
-HWY_INLINE void own_each(RoundingMode mode, const Number& x, const Progress& progress,
+HWY_INLINE void own_each(RoundingMode mode, const Number& x, const Progress& progress, bool votes,
                          Strip& result) {
   std::int64_t* const flags = progress.flags;
   for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
+    V sum;
     if constexpr (requires { x.terms(at); }) {
       const auto [one, other] = x.terms(at);
-      const V sum = hn::Add(one, other);
-      store(sum, result.value + at);
+      sum = hn::Add(one, other);
       if (flags) raise(flags_of_sum(mode, one, other, sum), flags + at);
     } else {
-      store(x(at), result.value + at);
+      sum = x(at);
     }
+    store(sum, result.value + at);
+    if (votes) store(vote(sum, number(0)), result.power + at);
   });
 }
 

@@ -90,6 +90,12 @@ SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage&
 
 std::int64_t carry_of(std::size_t n) { return bit_length(static_cast<std::uint64_t>(n)); }
 
+// Bits of a sum of n products in a window, which are less than 4, as the definition has them.
+std::int64_t window_bits(const Sum& s, std::size_t n) {
+  const std::int64_t F = s.align.frac_bits;
+  return std::max<std::int64_t>(F + std::max<std::int64_t>(2, -F) + carry_of(n), 1) + 2;
+}
+
 // Of all sums of n such terms, and of what the sum makes of them.
 Range sum_of(const Sum& s, Range terms, std::size_t n) {
   const std::int64_t F = s.align.frac_bits;
@@ -118,10 +124,15 @@ std::int64_t term_digits(const Unit& u) {
   return digits + (scales_terms(u) ? 2 * u.scale->fmt.precision() : 0);
 }
 
+// Whether a window leaves terms two digits less than a double has, so that those may be odd.
+bool cuts_terms(const Sum& s) {
+  return s.align.reference == Reference::max_exponent && s.align.frac_bits + 4 <= double_digits;
+}
+
 void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied) {
   const std::int64_t digits = product_digits(u);
   rules.long_products = digits > double_digits;
-  if (rules.long_products && (!u.product.round || supplied))
+  if (rules.long_products && (supplied || (!u.product.round && !cuts_terms(u.group_sum))))
     refuse("exact products of {} digits", digits);
   rules.product = slot(widthwise::Slot::product, "product.round", of_product(u.product.round));
   rules.normalised = u.product.exponent == ProductExponent::normalised;
@@ -160,7 +171,7 @@ bool in_two_doubles(const SumRule& s) {
 
 // Whether infinities and NaN pass through sums as they should, and all products are plain.
 bool quick(const Rules& r, const Unit& u) {
-  if (r.product || r.normalised || r.late_scale) return false;
+  if (r.product || r.normalised || r.late_scale || r.long_products) return false;
   if (r.overflow_at > 0 && r.group.aligned != Aligned::window) return false;
   for (const SumRule* s : {&r.group, &r.block, &r.late})
     if (s->node || s->wrap > 0 || s->least < s->most || s->aligned == Aligned::fixed ||
@@ -267,29 +278,53 @@ void refuse_lost_zeros(const Rules& r) {
       refuse("zeros of a sign in doubt go to a format without zero");
 }
 
-Rules rules_of(const ProductTask& task, const Unit& u) {
+// Whether a sum has no more digits than a double.
+bool is_double(const SumRule& s) {
+  return s.aligned == Aligned::window || s.aligned == Aligned::fixed || s.aligned == Aligned::exact;
+}
+
+// To binary64 doubles go as they are, and the machine rounds sums of two, or of two doubles.
+Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where, const Round& to) {
+  using enum widthwise::Slot;
+  const bool as_it_is = place == final || (place == out && is_double(last));
+  const bool adds = place != out || last.aligned == Aligned::twofold;
+  if (is_own(to) && (as_it_is || (adds && to.rm == RoundingMode::rne)))
+    return own_slot(place, to.rm);
+  return slot(place, where, to);
+}
+
+// `watched`: the lanes look out for numbers that they have no room for.
+Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   const std::size_t k = task.k;
   Rules r{};
   const GroupShape shape = set_shape(r, u, k);
+  if (watched) r.watch = Watch{-watched_reach, std::ldexp(1.0, watched_reach)};
+  const auto of = [&](const char* where, const Operand& x) {
+    return watched ? watched_range(where, x) : range(where, x);
+  };
 
   if (task.multiplier && (u.a.keep_frac || u.b.keep_frac))
     refuse("products of the user's own, of operands that drop digits");
-  Range products = range("a", u.a) * range("b", u.b);
+  Range products = of("a", u.a) * of("b", u.b);
+  if (watched) products = within_reach("products", products);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
   set_products(r, u, products, static_cast<bool>(task.multiplier));
-  if (u.product.round) products = range("product.round", u.product.round->fmt);
+  if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
   if (scales_terms(u)) products = products * scales;
-  const Range c = both(range("c", u.c), range("out", u.out.fmt));
+  const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
 
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
   const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
   const Range products_and_c = in_group ? both(products, c) : products;
   Range sum = sum_of(u.group_sum, products_and_c, shape.size + 1);
   const Range group = sum;
-  r.group = sum_rule(
-      u.group_sum, {},
-      {"group_sum", widthwise::Slot::group_node, need.group_bits, sum, in_group, task.flags});
+  const bool cut = r.long_products && !r.product;
+  const std::int64_t group_bits =
+      cut ? window_bits(u.group_sum, shape.size + in_group) : need.group_bits;
+  r.group =
+      sum_rule(u.group_sum, {},
+               {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags});
   if (r.group_scale) {
     const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
     const std::int64_t digits =
@@ -312,10 +347,15 @@ Rules rules_of(const ProductTask& task, const Unit& u) {
   const Range all = both(both(products, c), sum);
   if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
       all.high - all.low > most_exponent)
-    refuse("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
+    throw Refusal{fmt::format("numbers from 2^{} to 2^{}, more than a double has to spare", all.low,
+                              all.high),
+                  true};
 
-  set_chain(r, u, [](widthwise::Slot place, const char* where, const Round& to) {
-    return slot(place, where, to);
+  const SumRule& last = u.c_level == CLevel::late     ? r.late
+                        : shape.count > 1 || in_block ? r.block
+                                                      : r.group;
+  set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
+    return slot_of_chain(last, place, where, to);
   });
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);
@@ -333,22 +373,28 @@ Rules rules_of(const ProductTask& task, const Unit& u) {
   return r;
 }
 
+bool is_twofold(const Rules& r) {
+  return r.group.aligned == Aligned::twofold || r.block.aligned == Aligned::twofold;
+}
+
 // What its order of summing, which lanes may take otherwise, leaves open.
 Rules with_doubts(Rules r, const Unit& u) {
-  r.doubts = r.group.aligned == Aligned::twofold || r.block.aligned == Aligned::twofold;
+  r.doubts = is_twofold(r) || r.watch;
   r.doubtful_zero = doubtful_zero(r, u);
   refuse_lost_zeros(r);
   return r;
 }
 
-// Products that double lanes hold as they are, or else as two doubles.
+// Products that double lanes hold as they are, or else as two doubles, or as long as they do.
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
-    return with_doubts(rules_of(task, u), u);
-  } catch (const Refusal&) {
+    return with_doubts(rules_of(task, u, false), u);
+  } catch (const Refusal& refusal) {
     if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
-    throw;
+    if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit);
+    if (!refusal.of_range || u.scale || task.multiplier) throw;
+    return with_doubts(rules_of(task, u, true), u);
   }
 }
 
@@ -376,9 +422,9 @@ Answer plan(const ProductTask& task) {
                              "a block",
                              r->lanes)};
     Rules r = some_rules(task);
-    const char* how = r.doubts  ? "products of a block added as two doubles"
-                      : r.quick ? "products of a block aligned and added"
-                                : "every product and sum of a block";
+    const char* how = is_twofold(r) ? "products of a block added as two doubles"
+                      : r.quick     ? "products of a block aligned and added"
+                                    : "every product and sum of a block";
     return {r, fmt::format("{} in double lanes, {} of them a block", how, r.lanes)};
   } catch (const Refusal& refusal) {
     return {std::nullopt, refusal.reason};

@@ -11,6 +11,9 @@ namespace widthwise::blocks {
 // A power of two that stands for no exponent: below all that vote, above double's subnormals.
 inline constexpr std::int64_t lowest_power = -1000;
 
+// The weight of a double's last digit.
+inline constexpr int least_digit = -1074;
+
 // Panels whose exponents, and those of whose products, lie within this either way go as floats.
 inline constexpr int float_reach = 90;
 
@@ -73,6 +76,13 @@ struct CompensationSlots {
   Slot addend, difference, error, compensation, compensated;
 };
 
+// Formats have numbers that the lanes have no room for: exact products have their last digits at
+// 2^least_digit or above, magnitudes are at most `most`, or outputs are in doubt.
+struct Watch {
+  int least_digit;
+  double most;
+};
+
 struct Rules {
   RoundingMode mode = RoundingMode::rne;  // the machine's
   std::size_t lanes = 0;
@@ -103,7 +113,8 @@ struct Rules {
   CompensationSlots compensated{};
   std::size_t last_step = 0;  // where the last block begins along k
   bool c_last = false;
-  bool doubts = false;         // some sum may be none that two doubles tell
+  bool doubts = false;  // some sum may be none that two doubles tell
+  std::optional<Watch> watch{};
   bool votes = false;          // some sum is aligned to its largest exponent
   bool doubtful_zero = false;  // the lanes may give a zero the wrong sign
 };

@@ -265,7 +265,7 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  if (to.own) return own_each(to.mode, x, progress, result);
+  if (to.own) return own_each(to.mode, x, progress, votes, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
   if (is_conversion(to)) return convert_strip(to, progress.columns, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);

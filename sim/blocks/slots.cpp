@@ -1,5 +1,6 @@
 #include "slots.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,13 +28,28 @@ Range range(const char* where, const Format& f) {
   const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
   if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
       !small(f.top_field() - f.bias))
-    refuse("{} = {} has digits or exponents that a double has not to spare", where, to_string(f));
+    throw Refusal{fmt::format("{} = {} has digits or exponents that a double has not to spare",
+                              where, to_string(f)),
+                  true};
   return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
 }
 Range range(const char* where, const Operand& x) {
   Range r = range(where, x.fmt);
   if (x.keep_frac) r.high += 1;  // where rounding carries
   return r;
+}
+
+Range within_reach(const char* where, const Range& x) {
+  constexpr std::int64_t most = watched_reach;
+  const Range r{std::max(x.low, -most), std::min(x.high, most)};
+  if (r.low >= r.high)
+    refuse("{}: numbers from 2^{} to 2^{}, out of a double's reach", where, x.low, x.high);
+  return r;
+}
+Range watched_range(const char* where, const Operand& x) {
+  const Format& f = x.fmt;
+  return within_reach(
+      where, are_doubles(x) ? Range{f.emin() - f.frac_bits, f.emax() + 1} : range(where, x));
 }
 
 bool are_doubles(const Operand& x) {
@@ -43,6 +59,11 @@ bool are_doubles(const Operand& x) {
          f.emax() <= binary64.emax();
 }
 
+bool is_own(const Round& r) {
+  Round own{.fmt = binary64};
+  own.rm = r.rm;
+  return r == own;
+}
 Slot own_slot(widthwise::Slot place, const Rounding& rm) {
   return {.place = place,
           .mode = rm.mode,

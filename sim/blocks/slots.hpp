@@ -13,6 +13,7 @@ inline constexpr int most_random_bits = 32;
 // Why the lanes do not take a unit.
 struct Refusal {
   std::string reason;
+  bool of_range = false;  // of exponents, which might be watched
 };
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
@@ -31,11 +32,16 @@ inline Range both(const Range& x, const Range& y) {
 // Refuse what a double has not to spare.
 Range range(const char* where, const Format& f);
 Range range(const char* where, const Operand& x);
+// The same of numbers that are watched: as far as the lanes have room for them.
+inline constexpr int watched_reach = 400;
+Range watched_range(const char* where, const Operand& x);
+Range within_reach(const char* where, const Range& x);
 
 // Whether every number of an operand is a double.
 bool are_doubles(const Operand& x);
 
 // To binary64, as the machine has it.
+bool is_own(const Round& r);
 Slot own_slot(widthwise::Slot place, const Rounding& rm);
 Slot slot(widthwise::Slot place, const char* where, const Round& r);
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r);

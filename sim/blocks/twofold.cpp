@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
 
@@ -7,20 +9,25 @@ namespace widthwise::blocks {
 namespace {
 
 // To binary64, by a mode of the machine's or by chance.
-bool is_own(const Round& r) {
-  Round own{.fmt = binary64};
-  own.rm = r.rm;
+bool is_known(const Round& r) {
   const bool known = is_machine_mode(r.rm) || r.rm.stochastic();
-  return r == own && known && r.rm.random_bits <= most_random_bits;
+  return is_own(r) && known && r.rm.random_bits <= most_random_bits;
 }
 bool is_nearest(const Round& r) { return r == Round{.fmt = binary64}; }
 
 // The machine adds to nearest, and blocks alone are rounded by hand.
-bool is_by_hand(const std::optional<Round>& r) { return r && is_own(*r) && !is_nearest(*r); }
+bool is_by_hand(const std::optional<Round>& r) { return r && is_known(*r) && !is_nearest(*r); }
 bool are_blocks_alone_by_hand(const Unit& u) {
   const auto& promote = u.chain.promote;
   return !is_by_hand(u.product.round) && !is_by_hand(u.chain.c_round) &&
          !is_by_hand(u.chain.final) && !(promote && is_by_hand(promote->round));
+}
+
+// Whether the chain adds numbers, which may be past the largest double together, and rounds them by
+// hand.
+bool adds_by_hand(const Chain& chain) {
+  const auto by_hand = [](const std::optional<Round>& r) { return r && !is_nearest(*r); };
+  return by_hand(chain.c_round) || (chain.promote && !is_nearest(chain.promote->round));
 }
 
 bool is_exact_block(const Unit& u) {
@@ -43,9 +50,10 @@ std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
   if (rounded) r.product = own_slot(widthwise::Slot::product, {});
   r.plain_twofold = true;
   r.long_products = !rounded && u.a.fmt.precision() + u.b.fmt.precision() > double_digits;
+  if (adds_by_hand(u.chain)) r.watch = Watch{least_digit, std::ldexp(1.0, most_exponent)};
   r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return is_own(to) ? own_slot(place, to.rm) : slot(place, where, to);
+    return is_known(to) ? own_slot(place, to.rm) : slot(place, where, to);
   });
   return r;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
 
@@ -164,6 +165,21 @@ void Rival::compare(MatrixProduct p, const std::string& what) const {
                          flags_text(flags_, got_flags[i]), want.hexadecimal(i),
                          flags_text(flags_, want_flags[i]));
     });
+}
+
+void Rival::compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
+                            double c) const {
+  const auto codes = [](std::initializer_list<double> numbers) {
+    CodeList x(binary64, numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      x.set(i, std::bit_cast<std::uint64_t>(numbers.begin()[i]));
+    return x;
+  };
+  const CodeList x = codes(a), y = codes(b), z = codes({c});
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = a.size();
+  p.a = x.rows(p.k), p.b = y.rows(1), p.c = z.rows(1);
+  compare(p, fmt::format("{} x {} onto {}", fmt::join(a, ", "), fmt::join(b, ", "), c));
 }
 
 void Rival::compare_random(const Shape& s, ProductRandom& random) const {

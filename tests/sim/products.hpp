@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -70,6 +71,10 @@ class Rival {
         multiplier_(std::move(multiplier)) {}
 
   void compare(widthwise::MatrixProduct p, const std::string& what) const;
+
+  // One dot product of doubles, onto a C.
+  void compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
+                       double c) const;
 
   // Operands of every manner; B by rows, by columns, or between columns that are not looked at; C
   // or none.

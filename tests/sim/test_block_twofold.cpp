@@ -63,16 +63,7 @@ void compare(const char* text, std::initializer_list<double> a, std::initializer
              double c, Tally& tally) {
   const Unit u = parse_unit(text);
   REQUIRE(as_two_doubles(u));
-  CodeList x(binary64, a.size()), y(binary64, b.size()), z(binary64, 1), result(u.out.fmt, 1);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    x.set(i, std::bit_cast<std::uint64_t>(a.begin()[i]));
-    y.set(i, std::bit_cast<std::uint64_t>(b.begin()[i]));
-  }
-  z.set(0, std::bit_cast<std::uint64_t>(c));
-  MatrixProduct p;
-  p.m = p.n = 1, p.k = a.size();
-  p.a = x.rows(p.k), p.b = y.rows(1), p.c = z.rows(1), p.result = result.data();
-  Rival("blocks", u, tally, true).compare(p, text);
+  Rival("blocks", u, tally, true).compare_doubles(a, b, c);
 }
 
 constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)",
@@ -196,6 +187,20 @@ TEST_CASE("sums of two doubles: zeros of both signs, and products at both ends")
   tally.expect(std::size(every_mode) * (2 * 9 + 2));
 }
 
+TEST_CASE("sums of two doubles: a chain adds numbers past the largest double together") {
+  Tally tally;
+  constexpr double largest = std::numeric_limits<double>::max();
+  for (const char* text :
+       {"mac(binary64, promote=2:e5m10:sr28:even)", "mac(binary64, promote=1:e8m20;overflow=max)",
+        "dot(binary64, lanes=2, promote=2:e5m2;overflow=max)"}) {
+    compare(text, {1.625, 1}, {0x1p1022, 0x1p8}, largest, tally);
+    compare(text, {1, 0}, {0x1p970, 0}, largest, tally);
+    compare(text, {-1.625, 1}, {0x1p1022, 0x1p8}, -largest, tally);
+    compare(text, {1, 1, 1, 1}, {0x1p1023, 0, 0x1p1023, 0}, 0, tally);
+  }
+  tally.expect(3 * 4);
+}
+
 TEST_CASE("sums of two doubles: what is summed or rounded otherwise goes another way") {
   const auto refused = [](
                            const char* text, void (*change)(Unit&) = [](Unit&) {}) {
@@ -215,7 +220,7 @@ TEST_CASE("sums of two doubles: what is summed or rounded otherwise goes another
     refused(text);
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.a.keep_frac = 20; });
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.product.overflow_to_inf_at = 20; });
-  refused("dot(binary64, lanes=4)", [](Unit& u) { u.product.round = Round{.fmt = binary32}; });
+  refused("dot(binary64, lanes=4)", [](Unit& u) { u.product.round = Round{ieee_format(11, 20)}; });
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.out.zero_sign = ZeroSign::plus; });
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.group_sum.width = 4000; });
 }

@@ -457,10 +457,11 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
         "scaled groups of sums in steps");
   CHECK(reason(find_preset("fix24.wrap")->unit, false, 20000) ==
         "more than 16384 products a block");
-  CHECK(changed([](Unit& u) { u.a.fmt = binary64; }) ==
-        "a = e11m52 has digits or exponents that a double has not to spare");
-  CHECK(changed([](Unit& u) { u.a.fmt = u.b.fmt = ieee_format(6, 26); }) ==
-        "exact products of 54 digits");
+  CHECK(changed([](Unit& u) { u.a.fmt = ieee_format(12, 20); }) ==
+        "a = e12m20 has digits or exponents that a double has not to spare");
+  CHECK(changed([](Unit& u) {
+          u.a.fmt = u.b.fmt = ieee_format(6, 26), u.group_sum.align.frac_bits = 50;
+        }) == "exact products of 54 digits");
   CHECK(changed([](Unit& u) { u.out.rm = Rounding(8, StochasticVariant::plain); }) == "taken");
   CHECK(changed([](Unit& u) { u.out.rm = Rounding(28, StochasticVariant::plain); }) ==
         "out rounds 24 digits by 28 random bits");

@@ -1,0 +1,126 @@
+#include <cmath>
+
+#include "chain_rules.hpp"
+#include "sim/engine/machine_rounding.hpp"
+#include "widthwise/sim/text.hpp"
+
+// Units whose every sum has two terms, each rounded as the machine does or from two doubles
+// (docs/exactness.md, 48 and 53).
+namespace widthwise::blocks {
+namespace {
+
+// Formats whose numbers are doubles, and roundings to binary64 by one of the machine's modes, or
+// to formats that doubles have digits to spare for.
+class PairUnit {
+ public:
+  PairUnit(const ProductTask& task, const Rounding& own) : task_(task), own_{.fmt = binary64} {
+    own_.rm = own;
+  }
+
+  // Whether nothing is to do for the lanes once the machine has rounded a sum.
+  bool rounds_as_machine() const {
+    const Unit& u = task_.unit;
+    const Chain& chain = u.chain;
+    return is_machine_mode(own_.rm) && is_own(u.out) && is_own(chain.c_round) &&
+           is_own(chain.final) && (!chain.promote || is_own(chain.promote->round)) &&
+           are_nodes_own() && (has_own_products() || has_exact_products());
+  }
+
+  // Nothing where products are scaled or leave doubles, or a sum has more terms than two before it
+  // is rounded.
+  std::optional<Rules> rules() const {
+    const Unit& u = task_.unit;
+    if (task_.multiplier || u.scale || u.late_frac || u.product.overflow_to_inf_at ||
+        !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
+      return std::nullopt;
+    Rules r{};
+    r.mode = own_.rm.mode;
+    const GroupShape shape = set_shape(r, u, task_.k);
+    const auto c_joins = [&](CLevel level) { return std::size_t{u.c_level == level}; };
+    const std::size_t terms = shape.size + c_joins(CLevel::group),
+                      sums = shape.count + c_joins(CLevel::block);
+    const bool block = sums > 1, late = u.c_level == CLevel::late;
+    if (!adds(u.group_sum, terms, !block && !late) || (block && !adds(u.block_sum, sums, !late)) ||
+        (late && !adds(u.c_sum, 2, true)))
+      return std::nullopt;
+    r.group = sum(widthwise::Slot::group_node, "group_sum", u.group_sum);
+    if (block) r.block = sum(widthwise::Slot::block_node, "block_sum", u.block_sum);
+    if (late) r.late = sum(widthwise::Slot::c_node, "c_sum", u.c_sum);
+    set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
+      return made(place, where, to);
+    });
+    return set_products(r) ? std::optional(r) : std::nullopt;
+  }
+
+ private:
+  bool is_own(const std::optional<Round>& r) const { return !r || *r == own_; }
+  bool has_own_products() const { return task_.unit.product.round == own_; }
+  bool are_nodes_own() const {
+    const Unit& u = task_.unit;
+    const auto own = [&](const Sum& s) { return s.order == Order::fused || is_own(s.node_round); };
+    return own(u.group_sum) && own(u.block_sum) && own(u.c_sum);
+  }
+
+  // `last`: only a rounding looks at the sum.
+  bool adds(const Sum& s, std::size_t terms, bool last) const {
+    if (s.align.reference != Reference::exact || s.width) return false;
+    if (terms == 1) return true;
+    return s.order == Order::fused ? terms == 2 && last : s.node_round.has_value();
+  }
+  SumRule sum(widthwise::Slot place, const char* where, const Sum& s) const {
+    SumRule rule{.aligned = Aligned::pair, .order = s.order};
+    if (s.order == Order::fused) {
+      if (is_own(task_.unit.out)) rule.aligned = Aligned::machine;
+    } else if (s.node_round) {
+      rule.node =
+          is_own(s.node_round) ? own_slot(place, own_.rm) : node(place, where, s.node_round);
+    }
+    return rule;
+  }
+
+  // By hand doubles are rounded while the machine rounds to nearest.
+  Slot made(widthwise::Slot place, const char* where, const Round& to) const {
+    if (is_own(to)) return own_slot(place, own_.rm);
+    if (own_.rm.mode != RoundingMode::rne)
+      refuse("{} = {}, and sums by another mode", where, to_string(to.fmt));
+    return slot(place, where, to);
+  }
+
+  std::int64_t product_digits() const {
+    return task_.unit.a.fmt.precision() + task_.unit.b.fmt.precision();
+  }
+  std::int64_t last_digit_of_products() const {
+    const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
+    return a.emin() - a.frac_bits + b.emin() - b.frac_bits;
+  }
+  bool has_exact_products() const {
+    return product_digits() <= double_digits &&
+           last_digit_of_products() >= binary64.emin() - binary64.frac_bits &&
+           task_.unit.a.fmt.emax() + task_.unit.b.fmt.emax() < binary64.emax();
+  }
+  // False where an exact product is to have more digits than a double.
+  bool set_products(Rules& r) const {
+    const std::optional<Round>& round = task_.unit.product.round;
+    if (round) r.product = made(widthwise::Slot::product, "product.round", *round);
+    r.long_products = !has_own_products() && product_digits() > double_digits;
+    r.digits_below = task_.unit.a.fmt.frac_bits + task_.unit.b.fmt.frac_bits;
+    if (!rounds_as_machine()) r.watch = Watch{least_digit, std::ldexp(1.0, most_exponent)};
+    return round || !r.long_products;
+  }
+
+  const ProductTask& task_;
+  Round own_;
+};
+
+}  // namespace
+
+std::optional<Rules> machine_rules(const ProductTask& task) {
+  const PairUnit unit(task, task.unit.out.rm);
+  return unit.rounds_as_machine() ? unit.rules() : std::nullopt;
+}
+
+std::optional<Rules> pair_rules(const ProductTask& task) {
+  return PairUnit(task, Rounding{RoundingMode::rne}).rules();
+}
+
+}  // namespace widthwise::blocks

@@ -1,0 +1,138 @@
+#include "dot_text.hpp"
+#include "everywhere.hpp"
+
+// Block lanes that align and cut numbers as wide as doubles, and look out for those that they have
+// no room for, against the reference.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+bool takes(const Unit& u) { return opinion("blocks", u, true).takes; }
+
+std::vector<Unit> units() {
+  std::vector<Unit> all = units_of(
+      {"dot(binary64, lanes=4, align=24:rtz)",
+       "dot(binary64, lanes=16, align=24:rtz, out=binary32)",
+       "dot(binary64, lanes=3, align=49:odd, out=e8m40:rdn)",
+       "dot(binary64, lanes=5, align=30:rdn, out=binary32:rtz, promote=10:binary64)",
+       "dot(binary64, lanes=4, align=49, out=e8m40:sr2)",
+       "dot(binary64, lanes=2, align=-3:raz, out=binary64:rup)",
+       "dot(e5m10, lanes=4, align=24:rtz, out=binary64)",
+       "dot(e5m10, lanes=4, align=24:rup, floor=-14, out=binary64:rdn, final=e5m10)",
+       "dot(e9m5, b=e9m5;bias=257, c=e8m23, lanes=16, align=28:rtz, out=binary32:rtz)",
+       "dot(e9m49, lanes=4, align=10:rnm, out=e9m25:rtz)",
+       "dot(e8m23, b=e9m30, c=binary64, lanes=7, align=45:rna, out=e8m23)",
+       "fixedacc(e8m7, width=40, frac=20, out=binary64)",
+       "fixedacc(e5m10, width=33, frac=9, overflow=saturate, out=binary64, final=binary32)"});
+  const auto vary = [&](const char* text, void (*change)(Unit&)) {
+    all.push_back(with(parse_unit(text), change));
+  };
+  vary("dot(binary64, lanes=4)", [](Unit& u) { u.product.round = Round{.fmt = binary32}; });
+  vary("dot(binary64, lanes=4, out=e8m20:rdn, final=binary64:rtz)", [](Unit& u) {
+    u.product.round = Round{.fmt = ieee_format(8, 30)};
+    u.product.round->rm = RoundingMode::rup;
+  });
+  vary("dot(binary64, lanes=6, align=20:rtz)", [](Unit& u) {
+    u.groups = Groups{.consecutive = 2};
+    u.block_sum.align = {.reference = Reference::max_exponent, .frac_bits = 30};
+    u.c_level = CLevel::block;
+  });
+  vary("dot(binary64, lanes=4, align=20:rdn)", [](Unit& u) {
+    u.c_level = CLevel::late;
+    u.late_frac = LateFrac{.F_sum = 25, .F_C = 31};
+    u.c_sum.align = {.reference = Reference::max_exponent, .frac_bits = 31};
+  });
+  vary("dot(binary64, lanes=4, align=20:rtz)",
+       [](Unit& u) { u.product.exponent = ProductExponent::normalised; });
+  vary("dot(binary64, lanes=4, align=20:rtz)", [](Unit& u) { u.product.overflow_to_inf_at = 30; });
+  vary("dot(binary64, lanes=5, align=40, out=binary32)",
+       [](Unit& u) { u.group_sum.order = Order::sequential; });
+  vary("dot(binary64, lanes=4, align=24:rtz)",
+       [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64}; });
+  return all;
+}
+
+void compare(const char* text, std::initializer_list<double> a, std::initializer_list<double> b,
+             double c, Tally& tally) {
+  const Unit u = parse_unit(text);
+  REQUIRE(takes(u));
+  for (const bool flags : {false, true}) Rival("blocks", u, tally, flags).compare_doubles(a, b, c);
+}
+
+}  // namespace
+
+TEST_CASE("numbers as wide as doubles, aligned: the reference's codes and flags") {
+  const std::vector<Unit> all = units();
+  hold_everywhere(all, takes);
+  compare_with_and_without_flags("blocks", all, 1);
+}
+
+TEST_CASE("numbers as wide as doubles, aligned: past one panel, and infinities that last") {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text :
+       {"dot(binary64, lanes=8, align=24:rtz)", "dot(binary64, lanes=8, align=30, out=e8m20)"}) {
+    CAPTURE(text);
+    const Rival blocks("blocks", parse_unit(text), tally, true);
+    blocks.compare_random({1, 1100, 3}, random);
+    expected += outputs_compared({1, 1100, 3});
+    for (const std::size_t k : {264, 600}) blocks.compare_lasting(k), expected += Rival::lasting;
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("numbers as wide as doubles, aligned: no room for what lies too far apart") {
+  Tally tally;
+  const char* up = "dot(binary64, lanes=2, align=20:rup)";  // whatever is not 0
+  compare(up, {0x1p390, 0x1p-500}, {1, 0x1p-500}, 0, tally);
+  compare(up, {0x1p390, -0x1p-500}, {1, 0x1p-500}, 0, tally);
+  compare(up, {0x1p300, 0x1p-200}, {1, 0x1p-96}, 0, tally);  // the last digit at 2^-400
+  compare(up, {0x1p300, 0x1p-200}, {1, 0x1p-97}, 0, tally);
+  compare(up, {0x1p800, 0x1p-296}, {1, 1}, 0, tally);
+  compare(up, {0x1p398, 0x1p-296}, {1, 1}, 0, tally);
+  compare(up, {0x1p390, 0}, {1, 0}, 0x1p-1074, tally);
+  compare(up, {0x1p390, 0}, {1, 0}, -0x1p-348, tally);
+  compare(up, {0x1p390, 0}, {1, 0}, 0x1p-349, tally);
+  compare(up, {0x1p-290, 0}, {1, 0}, 0x1p1000, tally);
+  compare(up, {0x1p-290, 0}, {1, 0}, 0x1p400, tally);
+  // Every second step a sum far below or above the products.
+  compare(up, {0x1p-290, 0, 0x1p300, 0, -0x1p300, 0}, {1, 0, 1, 0, 1, 0}, 0x1p-300, tally);
+  compare(up, {-0x1p300, 0, 0x1p-290, 0}, {1, 0, 1, 0}, 0x1p300, tally);
+  tally.expect(2 * 13);
+}
+
+TEST_CASE("numbers as wide as doubles, aligned: digits past those of a double") {
+  Tally tally;
+  // Products that a double would round across a digit of the window.
+  compare("dot(binary64, lanes=1, align=24:rtz)", {1 + 0x1p-27}, {1 - 0x1p-27}, 0, tally);
+  compare("dot(binary64, lanes=1, align=24:rup)", {1 + 0x1p-27}, {1 - 0x1p-27 + 0x1p-53}, 0, tally);
+  compare("dot(binary64, lanes=1, align=49:rna)", {1 + 0x1p-50}, {1 - 0x1p-53}, 0, tally);
+  compare("dot(binary64, lanes=1, align=49:rnz)", {1 + 0x1p-50}, {1 + 0x1p-52}, 0, tally);
+  // 18 and a 54th digit.
+  compare("dot(binary64, lanes=9, align=49:rtz, out=e8m20:rup)",
+          {1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 0x1p-49},
+          {1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1}, 0, tally);
+  tally.expect(2 * 5);
+}
+
+TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
+  const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
+  CHECK(reason("dot(binary64, lanes=4, align=50)") == "exact products of 106 digits");
+  CHECK(reason("dot(e12m20, lanes=4, align=20)") ==
+        "b = e12m20 has digits or exponents that a double has not to spare");
+  CHECK(reason("dot(e4m3;bias=460, lanes=4, align=20)") ==
+        "b: numbers from 2^-462 to 2^-445, out of a double's reach");
+  CHECK(reason("dot(e4m3;bias=250, lanes=4, align=20, out=binary64)") ==
+        "products: numbers from 2^-504 to 2^-470, out of a double's reach");
+  CHECK(reason("dot(e5m10, lanes=4, align=60, out=binary64)") ==
+        "out = e11m52 has digits or exponents that a double has not to spare");
+  CHECK(reason("dot(binary64, lanes=4, align=20, scale=e8m0fnu:32:term)") ==
+        "b = e11m52 has digits or exponents that a double has not to spare");
+  const Unit last = with(parse_unit("dot(binary64, lanes=4, align=20)"), [](Unit& u) {
+    u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64};
+    u.chain.c_round->rm = RoundingMode::rtz;
+  });
+  CHECK_FALSE(takes(last));
+}
