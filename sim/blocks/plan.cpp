@@ -93,7 +93,7 @@ std::int64_t carry_of(std::size_t n) { return bit_length(static_cast<std::uint64
 // Bits of a sum of n products in a window, which are less than 4, as the definition has them.
 std::int64_t window_bits(const Sum& s, std::size_t n) {
   const std::int64_t F = s.align.frac_bits;
-  return std::max<std::int64_t>(F + std::max<std::int64_t>(2, -F) + carry_of(n), 1) + 2;
+  return F + std::max<std::int64_t>(2, -F) + carry_of(n) + 2;
 }
 
 // Of all sums of n such terms, and of what the sum makes of them.

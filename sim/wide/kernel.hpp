@@ -29,6 +29,7 @@ inline constexpr std::int64_t zero_exponent = -max_exponent_magnitude;
 struct RoundTo {
   RoundingRule rule;
   Slot slot;
+  int precision;
   // Exponents before rounding of what is surely a normal number after it: first … first + span.
   std::int64_t first;
   std::uint64_t span;
@@ -40,7 +41,7 @@ struct RoundTo {
 
 // sum = round(sum + round(a * b)), or round(sum + a * b).
 struct Chain {
-  int precision;
+  int precision;  // the most digits of any number
   std::optional<RoundTo> product;
   RoundTo sum;
 };

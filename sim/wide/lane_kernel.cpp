@@ -62,9 +62,10 @@ struct Rounding52 {
   V first, span;
   V increments;  // added to the digits below the kept ones: at 0, 1 of a positive even, odd number,
                  // at 6, 7 of a negative one
+  int short_by;  // digits less than the most
 
-  HWY_INLINE explicit Rounding52(const RoundTo& to)
-      : first(all(static_cast<Limb>(to.first))), span(all(to.span)) {
+  HWY_INLINE Rounding52(const RoundTo& to, int most)
+      : first(all(static_cast<Limb>(to.first))), span(all(to.span)), short_by(most - to.precision) {
     const auto increment = [&](bool negative, bool odd) {
       const auto away = [&](bool guard, bool sticky) {
         return goes_away(to.rule.rounding.mode, negative, odd, guard, sticky);
@@ -320,21 +321,57 @@ HWY_NOINLINE Number<N> carry_on(const Places at, Number<N> x) {
   return x;
 }
 
+// At the lowest digits, of which three are dropped. Where limb 0 comes to its limit it has to
+// carry.
+HWY_INLINE void round_lowest(const Rounding52& to, V sign, V& limb, V& lost) {
+  const V dropped = all((Limb{1} << below_kept) - 1);
+  const V row = _mm512_ternarylogic_epi64(all(1), _mm512_srli_epi64(limb, below_kept), sign,
+                                          0xca);  // bit 0 from the digits, others from the sign
+  lost = _mm512_ternarylogic_epi64(lost, limb, dropped, 0xf8);
+  limb = _mm512_add_epi64(limb, _mm512_permutexvar_epi64(row, to.increments));
+  limb = _mm512_andnot_si512(dropped, limb);
+}
+
+// What is rounded to fewer digits goes down, jammed, until those stand lowest, and up again.
+template <int N>
+struct Rounded {
+  Number<N> x;
+  V lost;
+};
+template <int N>
+HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, Rounded<N> z) {
+  align(z.x, all(static_cast<Limb>(to.short_by)));
+  round_lowest(to, z.x.sign, z.x.limb[0], z.lost);
+  for (int i = 0; i + 1 < N; ++i) {
+    z.x.limb[i + 1] = _mm512_add_epi64(z.x.limb[i + 1], _mm512_srli_epi64(z.x.limb[i], 52));
+    z.x.limb[i] = low_limb(z.x.limb[i]);
+  }
+  const int whole = to.short_by / 52;
+  const V up = all(static_cast<Limb>(to.short_by % 52)), down = _mm512_sub_epi64(all(52), up);
+  for (int i = N; i-- > 0;) {
+    const V here = i >= whole ? z.x.limb[i - whole] : _mm512_setzero_si512();
+    const V below = i > whole ? z.x.limb[i - whole - 1] : _mm512_setzero_si512();
+    const V limb = either(_mm512_sllv_epi64(here, up), _mm512_srlv_epi64(below, down));
+    z.x.limb[i] = i + 1 < N ? low_limb(limb) : limb;
+  }
+  return {carry_on(at, z.x), z.lost};
+}
+
 // Returns the lanes that this does not serve. A zero stays one.
 template <int N>
 HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, Number<N>& x, V& lost) {
   const __mmask8 some = nonzero(x.limb[N - 1]);
   const __mmask8 outside =
       _mm512_mask_cmpgt_epu64_mask(some, _mm512_sub_epi64(x.exponent, to.first), to.span);
-  const V dropped = all((Limb{1} << below_kept) - 1);
-  const V row = _mm512_ternarylogic_epi64(all(1), _mm512_srli_epi64(x.limb[0], below_kept), x.sign,
-                                          0xca);  // bit 0 from the digits, others from the sign
-  lost = _mm512_ternarylogic_epi64(lost, x.limb[0], dropped, 0xf8);
-  x.limb[0] = _mm512_add_epi64(x.limb[0], _mm512_permutexvar_epi64(row, to.increments));
-  x.limb[0] = _mm512_andnot_si512(dropped, x.limb[0]);
   const V limit = N > 1 ? all(Limb{1} << 52) : at.past;
-  if (_mm512_test_epi64_mask(x.limb[0], limit)) [[unlikely]]
-    x = carry_on(at, x);
+  if (to.short_by > 0) [[unlikely]] {
+    const Rounded<N> z = round_short<N>(to, at, {x, lost});
+    x = z.x, lost = z.lost;
+  } else {
+    round_lowest(to, x.sign, x.limb[0], lost);
+    if (_mm512_test_epi64_mask(x.limb[0], limit)) [[unlikely]]
+      x = carry_on(at, x);
+  }
   x.exponent = with_exponent_of_zero(x.exponent, some);
   return outside;
 }
@@ -364,7 +401,7 @@ HWY_INLINE V sign_of_zero(const Chain& chain) {
 template <int N>
 unsigned mac(const Chain& chain, const Steps& s) {
   const Places at(chain.precision, N);
-  const Rounding52 to_product(*chain.product), to_sum(chain.sum);
+  const Rounding52 to_product(*chain.product, chain.precision), to_sum(chain.sum, chain.precision);
   const V down = sign_of_zero(chain);
   return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
     Number<N> product = exact_product<N>(at, a, b);
@@ -436,7 +473,7 @@ template <int N, int W>
 unsigned fma(const Chain& chain, const Steps& s) {
   const Places at(chain.precision, N), wide(2 * chain.precision + below_kept, W);
   const Apart apart(chain.precision, N);
-  const Rounding52 to_sum(chain.sum);
+  const Rounding52 to_sum(chain.sum, chain.precision);
   const V down = sign_of_zero(chain);
   return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
     const Number<W> product = whole_product<N, W>(wide, a, b);

@@ -149,23 +149,42 @@ inline Exact<N + 1> normalised(const Sum<N>& x) {
   return z;
 }
 
-// Rounds to all but the `drop` lowest digits of the upper N limbs, as lib's rule has it. Returns
+// Where the last kept digit stands: in which limb, and above how many others of it.
+struct LastKept {
+  int limb, drop;
+  LastKept(int limbs, int precision)
+      : limb((64 * limbs - precision) / 64), drop((64 * limbs - precision) % 64) {}
+};
+
+// Rounds the upper N limbs to the digits kept from limb `lowest` on, as lib's rule has it. Returns
 // the dropped part, 0 if it is exact.
 template <int N, int M>
-inline Limb round(const RoundTo& to, int drop, const Exact<M>& x, Limb random, Limb* limb) {
+inline Limb round_from(int lowest, int drop, const RoundTo& to, const Exact<M>& x, Limb random,
+                       Limb* limb) {
   const Limb* const upper = x.limb + (M - N);
-  const Limb below = upper[-1] | (any_of(x.limb, M - N - 1) != 0);
-  const Limb rest = shifted_down(upper[0], below, drop) | ((below << 1) << (63 - drop) != 0);
-  const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (upper[0] >> drop) & 1, rest, random);
-  limb[0] = (upper[0] >> drop << drop) + (Limb{away} << drop);
-  for (int i = 1; i < N; ++i) limb[i] = upper[i];
+  const Limb last = upper[lowest],
+             below = upper[lowest - 1] | (any_of(x.limb, M - N + lowest - 1) != 0);
+  const Limb rest = shifted_down(last, below, drop) | ((below << 1) << (63 - drop) != 0);
+  const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (last >> drop) & 1, rest, random);
+  for (int i = 0; i < lowest; ++i) limb[i] = 0;
+  limb[lowest] = (last >> drop << drop) + (Limb{away} << drop);
+  for (int i = lowest + 1; i < N; ++i) limb[i] = upper[i];
   return rest;
 }
+// Most often the lowest limb of all: then the compiler knows which.
+template <int N, int M>
+inline Limb round(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
+                  Limb* limb) {
+  if (at.limb == 0) [[likely]]
+    return round_from<N>(0, at.drop, to, x, random, limb);
+  return round_from<N>(at.limb, at.drop, to, x, random, limb);
+}
 
-// A carry out of the lowest limb, which is 0 now, goes on. True where it leaves a power of two.
+// A carry out of a limb, which is 0 now, goes on from the next. True where it leaves a power of
+// two.
 template <int N>
-inline bool carry_on(Limb* limb) {
-  for (int i = 1; i < N; ++i)
+inline bool carry_on(Limb* limb, int next) {
+  for (int i = next; i < N; ++i)
     if (++limb[i] != 0) return false;
   limb[N - 1] = Limb{1} << 63;
   return true;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -36,7 +38,7 @@ std::string unfit(const Unit& u) {
 
 // Past the top binade a rounding could overflow, so it is left out.
 RoundTo round_to(const Round& r, Slot slot) {
-  return {RoundingRule(r.rm), slot, r.fmt.emin(),
+  return {RoundingRule(r.rm), slot, r.fmt.precision(), r.fmt.emin(),
           static_cast<std::uint64_t>(r.fmt.emax() - 1 - r.fmt.emin())};
 }
 
@@ -48,11 +50,9 @@ Answer plan(const Unit& u) {
   if (u != multiply_add(u))
     return refuse("its operands, sums or roundings are more than those of a multiply-add");
   if (const std::string why = unfit(u); !why.empty()) return refuse(why);
-  const int p = u.out.fmt.precision();
-  if (u.product.round && u.product.round->fmt.precision() != p)
-    return refuse("product.round and out have different precisions");
-  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt})
-    if (f.precision() > p) return refuse(to_string(f) + " has more digits than the sums");
+  const Format product = u.product.round.value_or(u.out).fmt;
+  const int p = std::max({u.a.fmt.precision(), u.b.fmt.precision(), u.c.fmt.precision(),
+                          product.precision(), u.out.fmt.precision()});
   Chain chain{p, std::nullopt, round_to(u.out, Slot::out)};
   if (u.product.round) chain.product = round_to(*u.product.round, Slot::product);
   return {chain, {}};

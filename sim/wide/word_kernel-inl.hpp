@@ -59,7 +59,10 @@ class MultiplyAdds {
 
  public:
   MultiplyAdds(const Chain& chain, const Steps& s)
-      : chain_(chain), s_(s), drop_(64 * N - chain.precision) {
+      : chain_(chain),
+        s_(s),
+        of_product_(N, chain.product ? chain.product->precision : chain.precision),
+        of_sum_(N, chain.sum.precision) {
     std::copy_n(s.sum, N, upper(sum_));
     sum_.exponent = static_cast<std::int64_t>(s.sum[N]);
     sum_.sign = s.sum[N + 1];
@@ -96,14 +99,14 @@ class MultiplyAdds {
       return true;
     } else {
       const bool random = chain_.product->rule.rounding.stochastic();
-      return round(*chain_.product, k, jammed_product<N>(a, b, random), product_);
+      return round(of_product_, *chain_.product, k, jammed_product<N>(a, b, random), product_);
     }
   }
 
   bool add(std::size_t k) {
     const Exact<added + 1> z = normalised(aligned_sum(sum_, product_));
     if (z.limb[added]) [[likely]]
-      return round(chain_.sum, k, z, sum_);
+      return round(of_sum_, chain_.sum, k, z, sum_);
     clear(sum_);
     const bool down = chain_.sum.rule.rounding.mode == RoundingMode::rdn;
     sum_.sign = down ? sum_.sign | product_.sign : sum_.sign & product_.sign;
@@ -111,21 +114,22 @@ class MultiplyAdds {
   }
 
   template <int M>
-  bool round(const RoundTo& to, std::size_t k, const Exact<M>& x, Addend<added>& z) {
+  bool round(const LastKept& at, const RoundTo& to, std::size_t k, const Exact<M>& x,
+             Addend<added>& z) {
     if (!to.inside(x.exponent)) [[unlikely]]
       return false;
     const int count = to.rule.rounding.random_bits;
     const Limb random = count ? random_bits(count, s_.where, to.slot, s_.first + k) : 0;
-    lost_ |= WIDTHWISE_WORDS::round<N>(to, drop_, x, random, upper(z));
+    lost_ |= WIDTHWISE_WORDS::round<N>(at, to, x, random, upper(z));
     z.exponent = x.exponent, z.sign = x.sign;
-    if (upper(z)[0] == 0 && x.limb[M - N] >> drop_ & 1) [[unlikely]]
-      z.exponent += carry_on<N>(upper(z));
+    if (upper(z)[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
+      z.exponent += carry_on<N>(upper(z), at.limb + 1);
     return true;
   }
 
   const Chain& chain_;
   const Steps& s_;
-  int drop_;
+  LastKept of_product_, of_sum_;
   Addend<added> sum_{}, product_{};
   Limb lost_ = 0;
 };
