@@ -55,6 +55,15 @@ HWY_INLINE M finite_number(V x) {  // and not zero
   return hn::And(hn::Gt(magnitude, number(0)),
                  hn::Lt(magnitude, number(std::numeric_limits<double>::infinity())));
 }
+HWY_INLINE M has_minus(V x) { return hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x)))); }
+HWY_INLINE M is_odd(V x) {
+  return hn::RebindMask(Doubles(), hn::TestBit(bits(x), hn::Set(Ints(), 1)));
+}
+// The double next to x in magnitude, on the side where `toward` has it.
+HWY_INLINE V neighbour(V x, V toward) {
+  const I away = hn::BroadcastSignBit(bits(hn::Xor(x, toward)));  // -1 or 0
+  return from_bits(hn::Add(bits(x), hn::Or(away, hn::Set(Ints(), 1))));
+}
 // The power of two with which a register votes.
 HWY_INLINE V vote(V x, V least_normal) {
   return hn::IfThenElseZero(finite_number(x), hn::Max(leading_power(x), least_normal));

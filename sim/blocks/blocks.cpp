@@ -120,7 +120,7 @@ class BlockProduct final : public ProductEngine {
       return read_c_(p_.c, row_ + r, column);
     }
 
-    // An output whose addend the lanes have no room for is in doubt. One that comes last has room.
+    // An output whose addend the lanes have no room for is in doubt.
     Numeral watched(const Numeral& c, const Registers& of, std::size_t j) const {
       const auto& watch = e_.rules_.watch;
       if (!watch || c.value == 0 || !std::isfinite(c.value)) return c;
@@ -244,9 +244,10 @@ class BlockProduct final : public ProductEngine {
     // Whether an exact product may have a digit too low for the lanes, or any be too large.
     bool is_faint(const Spread& of_a, const Spread& of_b, double limit) const {
       const Rules& u = e_.rules_;
-      const bool own = u.product && u.product->own;
-      const int digit = own ? 0 : of_a.least + of_b.least - u.digits_below;
-      if (u.watch) return digit < u.watch->least_digit || limit > u.watch->most;
+      const int digit = of_a.least + of_b.least - u.digits_below;
+      if (u.watch)
+        return digit < u.watch->least_digit ||
+               std::max({of_a.limit(), of_b.limit(), limit}) > u.watch->most;
       return u.plain_twofold && !u.product && (digit < least_digit || std::isinf(limit));
     }
 
@@ -300,7 +301,7 @@ class BlockProduct final : public ProductEngine {
       const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
       double c[strip_columns];
       for (std::size_t j = 0; j < strip_columns; ++j)
-        c[j] = e_.rules_.c_last ? addend(r, x + j).value : 0;
+        c[j] = e_.rules_.c_last ? watched(addend(r, x + j), of, j).value : 0;
       e_.kernels_.finish(e_.rules_, where(r, panel), c, of, scratch_);
       encode(of.sum->value, n, y * p_.n + x);
       for (std::size_t j = 0; p_.flags && j < n; ++j)

@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "slots.hpp"
 #include "widthwise/datapath/block.hpp"
 
@@ -39,6 +41,19 @@ inline GroupShape set_shape(Rules& r, const Unit& u, std::size_t k) {
   r.c_level = u.c_level;
   return shape;
 }
+
+// make(watched): not, unless some exponent is out of range else.
+template <class Make>
+auto watched_if_need_be(const Make& make) {
+  try {
+    return make(false);
+  } catch (const Refusal& refusal) {
+    if (!refusal.of_range) throw;
+    return make(true);
+  }
+}
+inline Watch near_watch() { return {-watched_reach, std::ldexp(1.0, watched_reach)}; }
+inline Watch far_watch(int digit) { return {digit, std::ldexp(1.0, most_exponent)}; }
 
 // An exact sum that is not rounded, of all its terms at once.
 bool plain_exact(const Sum& s);

@@ -75,18 +75,58 @@ HWY_INLINE I flags_of_product(RoundingMode mode, V x, V y, V product) {
   return asked(&blocks::flags_of_product, mode, hn::Not(known), x, y, plain);
 }
 
+// Whether a sum that is nearest to even goes by another mode, which knows the sign of what that
+// left out, to its neighbour there.
+HWY_INLINE M moves(RoundingMode mode, V sum, V lost) {
+  const V zero = number(0);
+  const M some = finite_number(lost), inward = hn::And(some, has_minus(hn::Xor(sum, lost)));
+  switch (mode) {
+    case RoundingMode::rtz: return inward;
+    case RoundingMode::raz: return hn::AndNot(inward, some);
+    case RoundingMode::rdn: return hn::And(some, hn::Lt(lost, zero));
+    case RoundingMode::rup: return hn::And(some, hn::Gt(lost, zero));
+    case RoundingMode::odd: return hn::AndNot(is_odd(sum), some);
+    default: break;
+  }
+  // Half of the way, from the even one.
+  const V distance = hn::Sub(neighbour(sum, lost), sum);
+  const M tie = hn::And(some, hn::Eq(distance, hn::Add(lost, lost)));
+  switch (mode) {
+    case RoundingMode::rna: return hn::AndNot(inward, tie);
+    case RoundingMode::rnz: return hn::And(inward, tie);
+    case RoundingMode::rnp: return hn::And(tie, hn::Gt(lost, zero));
+    case RoundingMode::rnm: return hn::And(tie, hn::Lt(lost, zero));
+    case RoundingMode::rno: return tie;
+    default: return hn::Lt(zero, zero);
+  }
+}
+HWY_INLINE V by_hand(RoundingMode mode, const TwoSum& z) {
+  return hn::IfThenElse(moves(mode, z.sum, z.lost), neighbour(z.sum, z.lost), z.sum);
+}
+
+// The sum of two terms as a slot rounds it.
+HWY_INLINE V own_sum(const Slot& to, V x, V y, std::int64_t* flags) {
+  if (!to.by_hand) {
+    const V sum = hn::Add(x, y);
+    if (flags) raise(flags_of_sum(to.mode, x, y, sum), flags);
+    return sum;
+  }
+  const TwoSum z = two_sum(x, y);
+  if (flags) raise(flag(finite_number(z.lost), inexact), flags);
+  return by_hand(to.mode, z);
+}
+
 // x(at), or the sum of two terms, of every vector of a strip, and how it votes if anything asks for
 // that.
 template <class Number>
-HWY_INLINE void own_each(RoundingMode mode, const Number& x, const Progress& progress, bool votes,
+HWY_INLINE void own_each(const Slot& to, const Number& x, const Progress& progress, bool votes,
                          Strip& result) {
   std::int64_t* const flags = progress.flags;
   for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     V sum;
     if constexpr (requires { x.terms(at); }) {
       const auto [one, other] = x.terms(at);
-      sum = hn::Add(one, other);
-      if (flags) raise(flags_of_sum(mode, one, other, sum), flags + at);
+      sum = own_sum(to, one, other, flags ? flags + at : nullptr);
     } else {
       sum = x(at);
     }

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
 #include "widthwise/sim/text.hpp"
@@ -13,7 +11,9 @@ namespace {
 // to formats that doubles have digits to spare for.
 class PairUnit {
  public:
-  PairUnit(const ProductTask& task, const Rounding& own) : task_(task), own_{.fmt = binary64} {
+  // `watched`: numbers are to lie near enough to one for any such format.
+  PairUnit(const ProductTask& task, const Rounding& own, bool watched = false)
+      : task_(task), own_{.fmt = binary64}, watched_(watched) {
     own_.rm = own;
   }
 
@@ -23,7 +23,7 @@ class PairUnit {
     const Chain& chain = u.chain;
     return is_machine_mode(own_.rm) && is_own(u.out) && is_own(chain.c_round) &&
            is_own(chain.final) && (!chain.promote || is_own(chain.promote->round)) &&
-           are_nodes_own() && (has_own_products() || has_exact_products());
+           are_nodes_own() && (has_own_products() || (has_exact_products() && rounds_products()));
   }
 
   // Nothing where products are scaled or leave doubles, or a sum has more terms than two before it
@@ -54,6 +54,10 @@ class PairUnit {
 
  private:
   bool is_own(const std::optional<Round>& r) const { return !r || *r == own_; }
+  // By hand doubles are rounded while the machine rounds to nearest.
+  bool rounds_products() const {
+    return !task_.unit.product.round || own_.rm.mode == RoundingMode::rne;
+  }
   bool has_own_products() const { return task_.unit.product.round == own_; }
   bool are_nodes_own() const {
     const Unit& u = task_.unit;
@@ -70,20 +74,20 @@ class PairUnit {
   SumRule sum(widthwise::Slot place, const char* where, const Sum& s) const {
     SumRule rule{.aligned = Aligned::pair, .order = s.order};
     if (s.order == Order::fused) {
-      if (is_own(task_.unit.out)) rule.aligned = Aligned::machine;
+      if (is_binary64(task_.unit.out)) rule.aligned = Aligned::machine;
     } else if (s.node_round) {
-      rule.node =
-          is_own(s.node_round) ? own_slot(place, own_.rm) : node(place, where, s.node_round);
+      rule.node = is_binary64(*s.node_round) ? made(place, where, *s.node_round)
+                                             : node(place, where, s.node_round, watched_);
     }
     return rule;
   }
 
-  // By hand doubles are rounded while the machine rounds to nearest.
+  static bool is_binary64(const Round& r) { return blocks::is_own(r) && !r.rm.stochastic(); }
   Slot made(widthwise::Slot place, const char* where, const Round& to) const {
-    if (is_own(to)) return own_slot(place, own_.rm);
-    if (own_.rm.mode != RoundingMode::rne)
-      refuse("{} = {}, and sums by another mode", where, to_string(to.fmt));
-    return slot(place, where, to);
+    if (!is_binary64(to)) return slot(place, where, to, watched_);
+    Slot s = own_slot(place, to.rm);
+    s.by_hand = to.rm != own_.rm;
+    return s;
   }
 
   std::int64_t product_digits() const {
@@ -102,14 +106,19 @@ class PairUnit {
   bool set_products(Rules& r) const {
     const std::optional<Round>& round = task_.unit.product.round;
     if (round) r.product = made(widthwise::Slot::product, "product.round", *round);
-    r.long_products = !has_own_products() && product_digits() > double_digits;
+    const bool own = r.product && r.product->own;
+    r.long_products = !own && product_digits() > double_digits;
     r.digits_below = task_.unit.a.fmt.frac_bits + task_.unit.b.fmt.frac_bits;
-    if (!rounds_as_machine()) r.watch = Watch{least_digit, std::ldexp(1.0, most_exponent)};
+    if (watched_)
+      r.watch = near_watch();
+    else if (!rounds_as_machine())
+      r.watch = far_watch(has_own_products() ? any_digit : least_digit);
     return round || !r.long_products;
   }
 
   const ProductTask& task_;
   Round own_;
+  bool watched_;
 };
 
 }  // namespace
@@ -120,7 +129,8 @@ std::optional<Rules> machine_rules(const ProductTask& task) {
 }
 
 std::optional<Rules> pair_rules(const ProductTask& task) {
-  return PairUnit(task, Rounding{RoundingMode::rne}).rules();
+  return watched_if_need_be(
+      [&](bool watched) { return PairUnit(task, Rounding(RoundingMode::rne), watched).rules(); });
 }
 
 }  // namespace widthwise::blocks

@@ -22,6 +22,7 @@ struct Stage {
   Range range;        // of its terms and itself
   bool last;          // only a rounding looks at it
   bool flags;         // are wanted
+  bool watched;       // are numbers
 };
 
 bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= limit; }
@@ -65,7 +66,7 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
 
 SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
   SumRule rule{.order = s.order, .mode = s.align.rm.mode};
-  rule.node = node(at.node, at.where, s.node_round);
+  rule.node = node(at.node, at.where, s.node_round, at.watched);
   const bool pairs = s.order != Order::fused;
   switch (s.align.reference) {
     case Reference::max_exponent: set_window(rule, s, late, at); break;
@@ -129,12 +130,13 @@ bool cuts_terms(const Sum& s) {
   return s.align.reference == Reference::max_exponent && s.align.frac_bits + 4 <= double_digits;
 }
 
-void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied) {
+void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied, bool watched) {
   const std::int64_t digits = product_digits(u);
   rules.long_products = digits > double_digits;
   if (rules.long_products && (supplied || (!u.product.round && !cuts_terms(u.group_sum))))
     refuse("exact products of {} digits", digits);
-  rules.product = slot(widthwise::Slot::product, "product.round", of_product(u.product.round));
+  rules.product =
+      slot(widthwise::Slot::product, "product.round", of_product(u.product.round), watched);
   rules.normalised = u.product.exponent == ProductExponent::normalised;
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
     rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
@@ -284,13 +286,14 @@ bool is_double(const SumRule& s) {
 }
 
 // To binary64 doubles go as they are, and the machine rounds sums of two, or of two doubles.
-Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where, const Round& to) {
+Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where, const Round& to,
+                   bool watched) {
   using enum widthwise::Slot;
   const bool as_it_is = place == final || (place == out && is_double(last));
   const bool adds = place != out || last.aligned == Aligned::twofold;
   if (is_own(to) && (as_it_is || (adds && to.rm == RoundingMode::rne)))
     return own_slot(place, to.rm);
-  return slot(place, where, to);
+  return slot(place, where, to, watched);
 }
 
 // `watched`: the lanes look out for numbers that they have no room for.
@@ -298,7 +301,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   const std::size_t k = task.k;
   Rules r{};
   const GroupShape shape = set_shape(r, u, k);
-  if (watched) r.watch = Watch{-watched_reach, std::ldexp(1.0, watched_reach)};
+  if (watched) r.watch = near_watch();
   const auto of = [&](const char* where, const Operand& x) {
     return watched ? watched_range(where, x) : range(where, x);
   };
@@ -309,7 +312,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   if (watched) products = within_reach("products", products);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
-  set_products(r, u, products, static_cast<bool>(task.multiplier));
+  set_products(r, u, products, static_cast<bool>(task.multiplier), watched);
   if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
   if (scales_terms(u)) products = products * scales;
   const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
@@ -322,9 +325,9 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   const bool cut = r.long_products && !r.product;
   const std::int64_t group_bits =
       cut ? window_bits(u.group_sum, shape.size + in_group) : need.group_bits;
-  r.group =
-      sum_rule(u.group_sum, {},
-               {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags});
+  r.group = sum_rule(
+      u.group_sum, {},
+      {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags, watched});
   if (r.group_scale) {
     const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
     const std::int64_t digits =
@@ -334,14 +337,15 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   }
   if (shape.count > 1 || in_block) {
     sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
-    r.block = sum_rule(
-        u.block_sum, {},
-        {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block, task.flags});
+    r.block = sum_rule(u.block_sum, {},
+                       {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block,
+                        task.flags, watched});
   }
   if (u.c_level == CLevel::late) {
     sum = sum_of(u.c_sum, both(sum, c), 2);
-    r.late = sum_rule(u.c_sum, u.late_frac,
-                      {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags});
+    r.late = sum_rule(
+        u.c_sum, u.late_frac,
+        {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags, watched});
     if (r.late.aligned == Aligned::twofold) r.late.aligned = Aligned::pair;
   }
   const Range all = both(both(products, c), sum);
@@ -355,7 +359,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
                         : shape.count > 1 || in_block ? r.block
                                                       : r.group;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return slot_of_chain(last, place, where, to);
+    return slot_of_chain(last, place, where, to, watched);
   });
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);

@@ -13,6 +13,8 @@ inline constexpr std::int64_t lowest_power = -1000;
 
 // The weight of a double's last digit.
 inline constexpr int least_digit = -1074;
+// Less than that of any product of two.
+inline constexpr int any_digit = 3 * least_digit;
 
 // Panels whose exponents, and those of whose products, lie within this either way go as floats.
 inline constexpr int float_reach = 90;
@@ -31,6 +33,7 @@ struct Slot {
   int frac_bits = 0;         // kept
   bool machine = false;      // to binary32, to nearest even: the machine's own conversion
   bool own = false;          // to binary64: as the machine's additions and multiplications round
+  bool by_hand = false;      // own, but by a mode that is not the machine's
   int first_frac_bits = -1;  // of the cut before it; -1: none
   RoundingMode first_mode = RoundingMode::rne;
   double least_normal = 0, largest = 0;

@@ -112,6 +112,14 @@ void product(const Block& b, std::size_t i, Strip& result) {
   if (b.rules.long_products)
     return product(
         b, i, [&](std::size_t at) HWY_ATTR { return product_to_odd(a, load(of_b + at)); }, result);
+  if (b.rules.product && b.rules.product->by_hand)
+    return product(
+        b, i,
+        [&](std::size_t at) HWY_ATTR {
+          const V p = times(at);
+          return by_hand(b.rules.product->mode, {p, lost_of_product(a, load(of_b + at), p)});
+        },
+        result);
   if (!b.m.products) return product(b, i, times, result);
   alignas(64) double digits[strip_columns];
   user_products(b, i, digits);

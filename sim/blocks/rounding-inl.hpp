@@ -77,7 +77,6 @@ HWY_INLINE void draw(const Slot& s, const Progress& progress, std::uint64_t step
 
 // --- One number ----------------------------------------------------------------------------------
 
-HWY_INLINE M has_minus(V x) { return hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x)))); }
 HWY_INLINE V by_sign(V x, const double (&two)[2]) {
   return hn::IfThenElse(has_minus(x), number(two[1]), number(two[0]));
 }
@@ -265,7 +264,7 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
 template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  if (to.own) return own_each(to.mode, x, progress, votes, result);
+  if (to.own) return own_each(to, x, progress, votes, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
   if (is_conversion(to)) return convert_strip(to, progress.columns, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);

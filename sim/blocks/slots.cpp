@@ -74,10 +74,10 @@ Slot own_slot(widthwise::Slot place, const Rounding& rm) {
           .specials_stay = true};
 }
 
-Slot slot(widthwise::Slot place, const char* where, const Round& r) {
+Slot slot(widthwise::Slot place, const char* where, const Round& r, bool watched) {
   const Format& f = r.fmt;
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
-  range(where, f);
+  if (!watched || !are_doubles({.fmt = f})) range(where, f);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
   const bool random = r.rm.random_bits > 0;
   if (r.rm.random_bits > most_random_bits ||
@@ -111,6 +111,8 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r) {
   s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
                                     static_cast<int>(f.emin()) - to.precision + 1)
                        : s.least_normal;
+  for (double* x : {&s.least_normal, &s.tiny_below})
+    *x = std::max(*x, std::ldexp(1.0, -static_cast<int>(most_exponent)));
   for (const bool negative : {false, true}) {
     const Result<std::uint64_t> infinite = delivered_infinity(to, negative);
     s.past[negative] = number(f, overflowed(to, negative));
@@ -123,11 +125,13 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r) {
               std::isinf(s.past[0]) && s.specials_stay;
   return s;
 }
-std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
-  return r ? std::optional<Slot>(slot(place, where, *r)) : std::nullopt;
+std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,
+                         bool watched) {
+  return r ? std::optional<Slot>(slot(place, where, *r, watched)) : std::nullopt;
 }
-std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r) {
-  std::optional<Slot> s = slot(place, where, r);
+std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
+                         bool watched) {
+  std::optional<Slot> s = slot(place, where, r, watched);
   if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
   return s;
 }

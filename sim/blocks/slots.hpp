@@ -43,9 +43,12 @@ bool are_doubles(const Operand& x);
 // To binary64, as the machine has it.
 bool is_own(const Round& r);
 Slot own_slot(widthwise::Slot place, const Rounding& rm);
-Slot slot(widthwise::Slot place, const char* where, const Round& r);
-std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r);
+// `watched`: no number but 0 is below 2^-most_exponent, whatever the format has.
+Slot slot(widthwise::Slot place, const char* where, const Round& r, bool watched = false);
+std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,
+                         bool watched = false);
 // Infinities and NaN pass a node without being rounded.
-std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r);
+std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
+                         bool watched = false);
 
 }  // namespace widthwise::blocks

@@ -146,7 +146,7 @@ void sum_exactly(const Terms& terms, std::size_t columns, bool votes, Strip& res
 void sum_as_machine(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
   if (terms.count == 1) return sum_exactly(terms, progress.columns, false, result);
   const Added sum{terms.strips[0]->value, terms.strips[1]->value};
-  own_each(out.mode, sum, progress, false, result);
+  own_each(out, sum, progress, false, result);
 }
 
 void sum_pair(const Terms& terms, std::size_t columns, bool votes, Strip& result) {

@@ -25,15 +25,6 @@ HWY_INLINE Twofold operator+(const Twofold& s, V term) {
   return with_low({high.sum, s.low, s.lost}, high.lost);
 }
 
-// The double next to x in magnitude, on the side where `toward` has it.
-HWY_INLINE V neighbour(V x, V toward) {
-  const I away = hn::BroadcastSignBit(bits(hn::Xor(x, toward)));  // -1 or 0
-  return from_bits(hn::Add(bits(x), hn::Or(away, hn::Set(Ints(), 1))));
-}
-HWY_INLINE M is_odd(V x) {
-  return hn::RebindMask(Doubles(), hn::TestBit(bits(x), hn::Set(Ints(), 1)));
-}
-
 // A sum as a slot wants it, and where nobody can tell.
 struct Settled {
   V value;
@@ -47,18 +38,10 @@ HWY_INLINE Settled nearest(V sum, V rest, V bound) {
   return {sum, hn::Not(sure)};
 }
 
-// By the sign of what is left: to odd, or by another of the machine's modes.
+// By the sign of what is left: to odd, or by another mode that knows no ties.
 HWY_INLINE Settled by_rest(const Slot& to, V sum, V rest, V bound) {
-  const V zero = number(0);
-  M moves = hn::Ne(rest, zero);
-  if (!to.own)
-    moves = hn::AndNot(is_odd(sum), moves);
-  else if (to.mode == RoundingMode::rtz)
-    moves = hn::And(moves, has_minus(hn::Xor(sum, rest)));
-  else
-    moves = to.mode == RoundingMode::rdn ? hn::Lt(rest, zero) : hn::Gt(rest, zero);
-  const M sure = hn::Or(hn::Gt(hn::Abs(rest), bound), hn::Eq(bound, zero));
-  const V value = hn::IfThenElse(moves, neighbour(sum, rest), sum);
+  const M sure = hn::Or(hn::Gt(hn::Abs(rest), bound), hn::Eq(bound, number(0)));
+  const V value = by_hand(to.own ? to.mode : RoundingMode::odd, {sum, rest});
   return {value, hn::Or(hn::Not(sure), infinite_or_nan(sum))};
 }
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
 
@@ -8,9 +6,11 @@
 namespace widthwise::blocks {
 namespace {
 
-// To binary64, by a mode of the machine's or by chance.
+// To binary64, by a mode that knows no ties but even ones, or by chance.
 bool is_known(const Round& r) {
-  const bool known = is_machine_mode(r.rm) || r.rm.stochastic();
+  using enum RoundingMode;
+  const bool known =
+      is_machine_mode(r.rm) || r.rm.stochastic() || r.rm == Rounding(odd) || r.rm == Rounding(raz);
   return is_own(r) && known && r.rm.random_bits <= most_random_bits;
 }
 bool is_nearest(const Round& r) { return r == Round{.fmt = binary64}; }
@@ -36,9 +36,7 @@ bool is_exact_block(const Unit& u) {
          u.chain.compensation == Compensation::none;
 }
 
-}  // namespace
-
-std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
+std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, bool watched) {
   const bool rounded = u.product.round.has_value();
   if (task.multiplier || !is_exact_block(u) || !are_blocks_alone_by_hand(u) ||
       (rounded && !is_nearest(*u.product.round)) || !are_doubles(u.a) || !are_doubles(u.b) ||
@@ -50,12 +48,21 @@ std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& u) {
   if (rounded) r.product = own_slot(widthwise::Slot::product, {});
   r.plain_twofold = true;
   r.long_products = !rounded && u.a.fmt.precision() + u.b.fmt.precision() > double_digits;
-  if (adds_by_hand(u.chain)) r.watch = Watch{least_digit, std::ldexp(1.0, most_exponent)};
+  if (watched)
+    r.watch = near_watch();
+  else if (adds_by_hand(u.chain))
+    r.watch = far_watch(rounded ? any_digit : least_digit);
   r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return is_known(to) ? own_slot(place, to.rm) : slot(place, where, to);
+    return is_known(to) ? own_slot(place, to.rm) : slot(place, where, to, watched);
   });
   return r;
+}
+
+}  // namespace
+
+std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& flat) {
+  return watched_if_need_be([&](bool watched) { return rules_of(task, flat, watched); });
 }
 
 }  // namespace widthwise::blocks

@@ -22,7 +22,9 @@ std::vector<Unit> units() {
        "dot(e5m10, lanes=4, align=24:rup, floor=-14, out=binary64:rdn, final=e5m10)",
        "dot(e9m5, b=e9m5;bias=257, c=e8m23, lanes=16, align=28:rtz, out=binary32:rtz)",
        "dot(e9m49, lanes=4, align=10:rnm, out=e9m25:rtz)",
-       "dot(e8m23, b=e9m30, c=binary64, lanes=7, align=45:rna, out=e8m23)",
+       "dot(e8m23, b=e9m30, c=binary64, lanes=7, align=45:rna, out=e8m23)", "dot(e11m40, lanes=4)",
+       "dot(e11m40, lanes=16, align=24:rtz, out=e11m40:rtz)",
+       "dot(e11m30, lanes=3, align=40:rna, out=e11m50:rup, promote=6:e11m12:sr9)",
        "fixedacc(e8m7, width=40, frac=20, out=binary64)",
        "fixedacc(e5m10, width=33, frac=9, overflow=saturate, out=binary64, final=binary32)"});
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
@@ -50,6 +52,8 @@ std::vector<Unit> units() {
        [](Unit& u) { u.group_sum.order = Order::sequential; });
   vary("dot(binary64, lanes=4, align=24:rtz)",
        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64}; });
+  vary("dot(e11m40, lanes=4, align=24:rtz, c=binary64)",
+       [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; });
   return all;
 }
 
@@ -127,7 +131,7 @@ TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   CHECK(reason("dot(e4m3;bias=250, lanes=4, align=20, out=binary64)") ==
         "products: numbers from 2^-504 to 2^-470, out of a double's reach");
   CHECK(reason("dot(e5m10, lanes=4, align=60, out=binary64)") ==
-        "out = e11m52 has digits or exponents that a double has not to spare");
+        "out = e11m52 keeps too many digits");
   CHECK(reason("dot(binary64, lanes=4, align=20, scale=e8m0fnu:32:term)") ==
         "b = e11m52 has digits or exponents that a double has not to spare");
   const Unit last = with(parse_unit("dot(binary64, lanes=4, align=20)"), [](Unit& u) {
