@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "targets.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/text.hpp"
@@ -145,26 +146,38 @@ CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom&
   return made_codes<std::uint64_t>(f, count, manner, random);
 }
 
-void Rival::compare(MatrixProduct p, const std::string& what) const {
-  const Format& f = result_round(unit_).fmt;
+Rival::Outputs Rival::outputs(std::string_view engine, MatrixProduct p, bool flags) const {
   const std::size_t count = p.m * p.n;
-  CodeList got(f, count), want(f, count);
-  std::vector<std::uint8_t> got_flags(count), want_flags(count);
-  const auto run = [&](std::string_view engine, CodeList& to, std::vector<std::uint8_t>& flags) {
-    p.result = to.data();
-    p.flags = flags_ ? flags.data() : nullptr;
-    prepare({.unit = unit_, .k = p.k, .flags = flags_, .multiplier = multiplier_}, engine)
-        .product->run(p, 0, p.m);
-  };
-  run(engine_, got, got_flags);
-  run("reference", want, want_flags);
-  for (std::size_t i = 0; i < count; ++i)
-    tally_.check(got.same(want, i) && got_flags[i] == want_flags[i], [&] {
+  Outputs z{CodeList(result_round(unit_).fmt, count), std::vector<std::uint8_t>(count)};
+  p.result = z.codes.data();
+  p.flags = flags ? z.flags.data() : nullptr;
+  prepare({.unit = unit_, .k = p.k, .flags = flags, .multiplier = multiplier_}, engine)
+      .product->run(p, 0, p.m);
+  return z;
+}
+
+void Rival::compare_with(const Outputs& want, const MatrixProduct& p, bool flags,
+                         const std::string& what) const {
+  const Outputs got = outputs(engine_, p, flags);
+  for (std::size_t i = 0; i < want.flags.size(); ++i) {
+    const bool same_flags = !flags || got.flags[i] == want.flags[i];
+    tally_.check(same_flags && got.codes.same(want.codes, i), [&] {
       return fmt::format("{}, {}, output {} of {} x {} x {}: got {}{}, want {}{}", to_string(unit_),
-                         what, i, p.m, p.k, p.n, got.hexadecimal(i),
-                         flags_text(flags_, got_flags[i]), want.hexadecimal(i),
-                         flags_text(flags_, want_flags[i]));
+                         what, i, p.m, p.k, p.n, got.codes.hexadecimal(i),
+                         flags_text(flags, got.flags[i]), want.codes.hexadecimal(i),
+                         flags_text(flags, want.flags[i]));
     });
+  }
+}
+
+std::uint64_t Rival::times_everywhere() { return 2 * hwy::SupportedAndGeneratedTargets().size(); }
+
+void Rival::compare(MatrixProduct p, const std::string& what) const {
+  const Outputs want = outputs("reference", p, flags_);
+  if (!everywhere_) return compare_with(want, p, flags_, what);
+  on_every_target([&] {
+    for (const bool flags : {false, true}) compare_with(want, p, flags, what);
+  });
 }
 
 void Rival::compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,

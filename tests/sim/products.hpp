@@ -71,6 +71,13 @@ class Rival {
         multiplier_(std::move(multiplier)) {}
 
   void compare(widthwise::MatrixProduct p, const std::string& what) const;
+  // The same from now on of every instruction set, with flags and without: what the reference says
+  // is asked once.
+  Rival& everywhere() {
+    everywhere_ = flags_ = true;
+    return *this;
+  }
+  static std::uint64_t times_everywhere();
 
   // One dot product of doubles, onto a C.
   void compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
@@ -89,13 +96,20 @@ class Rival {
   static constexpr std::uint64_t lasting = 2 * 5 * 3;  // sums
 
  private:
+  struct Outputs {
+    CodeList codes;
+    std::vector<std::uint8_t> flags;
+  };
+  Outputs outputs(std::string_view engine, widthwise::MatrixProduct p, bool flags) const;
+  void compare_with(const Outputs& want, const widthwise::MatrixProduct& p, bool flags,
+                    const std::string& what) const;
   // Five rows of A, beside ones in B and in A where nothing else is set.
   void compare_rows(const CodeList& a, std::size_t k, const std::string& what) const;
 
   std::string engine_;
   widthwise::Unit unit_;
   Tally& tally_;
-  bool flags_;
+  bool flags_, everywhere_ = false;
   widthwise::Multiplier multiplier_;
 };
 

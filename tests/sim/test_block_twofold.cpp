@@ -82,7 +82,7 @@ constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)"
 TEST_CASE("sums of two doubles: the reference's codes and flags, all sorts of operands") {
   const std::vector<Unit> all = units();
   hold_everywhere(all, [](const Unit& u) { return as_two_doubles(u); });
-  compare_with_and_without_flags("blocks", all, 1);
+  compare_everywhere("blocks", all, 1);
 }
 
 TEST_CASE("long products: rounded to odd before they are rounded") {
@@ -91,7 +91,7 @@ TEST_CASE("long products: rounded to odd before they are rounded") {
                 "neumaier(e7m52, b=e7m50, c=e7m3, product=e7m25:rdn, sum=e7m8)",
                 "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
                 "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"});
-  compare_with_and_without_flags("blocks", all, 4);
+  compare_everywhere("blocks", all, 4);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m50, sum=e7m50)")).takes);
   CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m51, sum=e7m50)")).reason ==
         "product.round = e7m51 keeps too many digits");
@@ -126,7 +126,7 @@ TEST_CASE("sums of two doubles: windows of more digits than a double has") {
         u.late_frac = LateFrac{.F_sum = 54, .F_C = 60};
         u.c_sum.align = {.reference = Reference::max_exponent, .frac_bits = 60};
       }));
-  compare_with_and_without_flags("blocks", all, 3);
+  compare_everywhere("blocks", all, 3);
 }
 
 TEST_CASE("sums of two doubles: flags, past one panel, and infinities that last") {
