@@ -12,11 +12,12 @@ class CodecOver final : public Codec {
   using U = Wide<M>;
 
  public:
-  CodecOver(const Format& f, const Shape& shape)
+  CodecOver(const Round& r, const Shape& shape)
       : shape_(shape),
-        bytes_(item_bytes(f.width())),
+        bytes_(item_bytes(r.fmt.width())),
         down_(digits<U> - 1 - shape.leading),
-        rounder_(f) {}
+        plus_zero_(r.zero_sign == ZeroSign::plus),
+        rounder_(r) {}
 
   bool load(const std::byte* at, Limb* to, std::size_t stride) const override {
     const Layout<U>& f = rounder_.layout;
@@ -30,12 +31,15 @@ class CodecOver final : public Codec {
     return number;
   }
 
-  void store(const Limb* from, std::size_t stride, std::byte* at) const override {
+  Flags store(const Limb* from, std::size_t stride, std::byte* at) const override {
     U sig;
     for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(sig, i, *from);
     const auto exponent = static_cast<std::int64_t>(*from) - (digits<U> - 1);
-    const Number<U> x = finite<U>(from[stride] != 0, exponent, sig << down_);
-    store_code(at, bytes_, deliver(rounder_, x).code);
+    Number<U> x = finite<U>(from[stride] != 0, exponent, sig << down_);
+    if (x.zero && plus_zero_) x.negative = {};
+    const Result<U> z = deliver(rounder_, x);
+    store_code(at, bytes_, z.code);
+    return z.flags;
   }
 
  private:
@@ -53,18 +57,19 @@ class CodecOver final : public Codec {
   Shape shape_;
   int bytes_;
   std::int64_t down_;  // from a carrier's significand to the shape's
+  bool plus_zero_;
   Rounder<U> rounder_;
 };
 
 }  // namespace
 
-std::unique_ptr<Codec> codec(const Format& f, const Shape& shape) {
-  const int needed = std::max(digits_needed(f), shape.leading + 1);
-  if (needed <= 128) return std::make_unique<CodecOver<2>>(f, shape);
-  if (needed <= 192) return std::make_unique<CodecOver<3>>(f, shape);
-  if (needed <= 320) return std::make_unique<CodecOver<5>>(f, shape);
-  if (needed <= 576) return std::make_unique<CodecOver<9>>(f, shape);
-  return std::make_unique<CodecOver<18>>(f, shape);
+std::unique_ptr<Codec> codec(const Round& r, const Shape& shape) {
+  const int needed = std::max(digits_needed(r.fmt), shape.leading + 1);
+  if (needed <= 128) return std::make_unique<CodecOver<2>>(r, shape);
+  if (needed <= 192) return std::make_unique<CodecOver<3>>(r, shape);
+  if (needed <= 320) return std::make_unique<CodecOver<5>>(r, shape);
+  if (needed <= 576) return std::make_unique<CodecOver<9>>(r, shape);
+  return std::make_unique<CodecOver<18>>(r, shape);
 }
 
 }  // namespace widthwise::wide

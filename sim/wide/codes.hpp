@@ -2,19 +2,20 @@
 #include <memory>
 
 #include "kernel.hpp"
+#include "widthwise/unit.hpp"
 
 namespace widthwise::wide {
 
-// Codes of one format as numbers of a shape, by lib's own reading and packing.
+// Codes of one format as numbers of a shape, by lib's own reading and rounding.
 class Codec {
  public:
   virtual ~Codec() = default;
   // Writes every `stride`th word from `to` on. False for an infinity or NaN: it stands as zero.
   virtual bool load(const std::byte* code, Limb* to, std::size_t stride) const = 0;
-  // The code of a number that the format has.
-  virtual void store(const Limb* from, std::size_t stride, std::byte* code) const = 0;
+  // The code of a number so rounded. Returns the flags that raises: none where the format has it.
+  virtual Flags store(const Limb* from, std::size_t stride, std::byte* code) const = 0;
 };
 
-std::unique_ptr<Codec> codec(const Format& f, const Shape& shape);
+std::unique_ptr<Codec> codec(const Round& r, const Shape& shape);
 
 }  // namespace widthwise::wide

@@ -12,14 +12,15 @@ namespace {
 
 Round bare(const Round& r) { return {.fmt = r.fmt, .rm = r.rm, .overflow = r.overflow}; }
 
-// The unit's formats and roundings with nothing else about them.
+// The unit's formats and roundings with nothing else about them, but for the final rounding.
 Unit multiply_add(const Unit& u) {
   Unit plain{.a = {.fmt = u.a.fmt},
              .b = {.fmt = u.b.fmt},
              .c = {.fmt = u.c.fmt},
              .lanes = 1,
              .c_level = u.c_level,
-             .out = bare(u.out)};
+             .out = bare(u.out),
+             .chain = {.final = u.chain.final}};
   if (u.product.round) plain.product.round = bare(*u.product.round);
   return plain;
 }
@@ -53,6 +54,11 @@ Answer plan(const Unit& u) {
   const Format product = u.product.round.value_or(u.out).fmt;
   const int p = std::max({u.a.fmt.precision(), u.b.fmt.precision(), u.c.fmt.precision(),
                           product.precision(), u.out.fmt.precision()});
+  if (const auto& last = u.chain.final) {
+    if (last->rm.stochastic() || last->post_norm_frac)
+      return refuse("chain.final cuts twice or by random bits");
+    if (last->fmt.precision() > p) return refuse("chain.final has more digits than all else");
+  }
   Chain chain{p, std::nullopt, round_to(u.out, Slot::out)};
   if (u.product.round) chain.product = round_to(*u.product.round, Slot::product);
   return {chain, {}};

@@ -23,10 +23,10 @@ class ChainProduct final : public ProductEngine {
         chain_(chain),
         shape_(shape),
         kernel_(kernel),
-        a_(codec(unit_.a.fmt, shape)),
-        b_(codec(unit_.b.fmt, shape)),
-        c_(codec(unit_.c.fmt, shape)),
-        out_(codec(unit_.out.fmt, shape)),
+        a_(codec({.fmt = unit_.a.fmt}, shape)),
+        b_(codec({.fmt = unit_.b.fmt}, shape)),
+        c_(codec({.fmt = unit_.c.fmt}, shape)),
+        out_(codec(unit_.chain.final.value_or(Round{.fmt = unit_.out.fmt}), shape)),
         reference_(make_reference(unit_, k_)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -149,10 +149,11 @@ class ChainProduct final : public ProductEngine {
     void deliver(std::size_t i, std::size_t column) {
       const std::size_t group = column / lanes_, lane = column % lanes_;
       const std::size_t at = (row_ + i) * p_.n + column_ + column;
-      const auto bytes = static_cast<std::size_t>(item_bytes(e_.unit_.out.fmt.width()));
-      e_.out_->store(sums(i, group) + lane, lanes_,
-                     static_cast<std::byte*>(p_.result) + at * bytes);
-      if (p_.flags) p_.flags[at] = lost_[place(i, group) * lanes_ + lane] ? inexact : 0;
+      const auto bytes = static_cast<std::size_t>(item_bytes(result_round(e_.unit_).fmt.width()));
+      const Flags last = e_.out_->store(sums(i, group) + lane, lanes_,
+                                        static_cast<std::byte*>(p_.result) + at * bytes);
+      const Flags before = lost_[place(i, group) * lanes_ + lane] ? inexact : 0;
+      if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(before | last);
     }
 
     const ChainProduct& e_;

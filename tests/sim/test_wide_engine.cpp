@@ -164,6 +164,21 @@ TEST_CASE("wide: products, sums and operands of different precisions") {
     all.compare("wide", parse_unit(text), {{2, 1, 7}, {3, 6, 5}});
 }
 
+TEST_CASE("wide: final roundings") {
+  Comparing all;
+  for (const std::string& way : ways()) {
+    for (const char* text :
+         {"mac(e15m112, final=binary64)", "mac(binary64, sum=e15m112, final=e5m10:rtz)",
+          "fma(binary64, sum=e15m112, final=e4m3fn;overflow=max:rna)",
+          "mac(e8m70, final=ue8m3;nan=none;inf=no:rdn)", "fma(e15m112, final=e8m0fnu:rup)",
+          "mac(e15m200, final=e20m200)", "mac(e11m70, final=e5m2;ftz:odd)"})
+      all.compare(way, parse_unit(text), {{2, 1, 9}, {3, 7, 10}});
+    Unit plus = parse_unit("mac(e15m112, final=binary64:rdn)");
+    plus.chain.final->zero_sign = ZeroSign::plus, plus.chain.final->keep_frac = 40;
+    all.compare(way, plus, {{2, 1, 9}, {3, 7, 10}});
+  }
+}
+
 TEST_CASE("wide: fused multiply-adds") {
   Comparing all;
   for (const char* text :
@@ -242,7 +257,11 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
           "310 digits, fused; of those there are limbs for 309");
   }
   CHECK(reason("wide", "mac(e15m112, a=e20m1088)") == "1089 digits; there are limbs for 1088");
-  CHECK(reason("wide", "mac(e15m112, final=binary64)") ==
+  CHECK(reason("wide", "mac(e15m112, final=e15m113)") ==
+        "chain.final has more digits than all else");
+  CHECK(reason("wide", "mac(e15m112, final=binary64:sr3)") ==
+        "chain.final cuts twice or by random bits");
+  CHECK(reason("wide", "mac(e15m112, promote=4:binary64)") ==
         "its operands, sums or roundings are more than those of a multiply-add");
   CHECK(reason("wide", "mac(e15m112;daz)") == "e15m112;daz flushes subnormals");
   CHECK(reason("wide", "mac(e4m3fnuz)") == "e4m3fnuz has NaN in the place of -0");
