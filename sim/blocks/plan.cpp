@@ -308,7 +308,8 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
 
   if (task.multiplier && (u.a.keep_frac || u.b.keep_frac))
     refuse("products of the user's own, of operands that drop digits");
-  Range products = of("a", u.a) * of("b", u.b);
+  const Range a = of("a", u.a), b = of("b", u.b);
+  Range products = a * b;
   if (watched) products = within_reach("products", products);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);

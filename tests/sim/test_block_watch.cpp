@@ -125,15 +125,15 @@ TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
   CHECK(reason("dot(binary64, lanes=4, align=50)") == "exact products of 106 digits");
   CHECK(reason("dot(e12m20, lanes=4, align=20)") ==
-        "b = e12m20 has digits or exponents that a double has not to spare");
+        "a = e12m20 has digits or exponents that a double has not to spare");
   CHECK(reason("dot(e4m3;bias=460, lanes=4, align=20)") ==
-        "b: numbers from 2^-462 to 2^-445, out of a double's reach");
+        "a: numbers from 2^-462 to 2^-445, out of a double's reach");
   CHECK(reason("dot(e4m3;bias=250, lanes=4, align=20, out=binary64)") ==
         "products: numbers from 2^-504 to 2^-470, out of a double's reach");
   CHECK(reason("dot(e5m10, lanes=4, align=60, out=binary64)") ==
         "out = e11m52 keeps too many digits");
   CHECK(reason("dot(binary64, lanes=4, align=20, scale=e8m0fnu:32:term)") ==
-        "b = e11m52 has digits or exponents that a double has not to spare");
+        "a = e11m52 has digits or exponents that a double has not to spare");
   const Unit last = with(parse_unit("dot(binary64, lanes=4, align=20)"), [](Unit& u) {
     u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64};
     u.chain.c_round->rm = RoundingMode::rtz;
