@@ -1,5 +1,6 @@
 #include "chain_rules.hpp"
 #include "sim/engine/machine_rounding.hpp"
+#include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/text.hpp"
 
 // Units whose every sum has two terms, each rounded as the machine does or from two doubles
@@ -77,14 +78,15 @@ class PairUnit {
       if (is_binary64(task_.unit.out)) rule.aligned = Aligned::machine;
     } else if (s.node_round) {
       rule.node = is_binary64(*s.node_round) ? made(place, where, *s.node_round)
-                                             : node(place, where, s.node_round, watched_);
+                                             : node(place, where, s.node_round, room());
     }
     return rule;
   }
 
+  Room room() const { return watched_ ? Room::near : Room::far; }
   static bool is_binary64(const Round& r) { return blocks::is_own(r) && !r.rm.stochastic(); }
   Slot made(widthwise::Slot place, const char* where, const Round& to) const {
-    if (!is_binary64(to)) return slot(place, where, to, watched_);
+    if (!is_binary64(to)) return slot(place, where, to, room());
     Slot s = own_slot(place, to.rm);
     s.by_hand = to.rm != own_.rm;
     return s;
@@ -104,7 +106,7 @@ class PairUnit {
   }
   // False where an exact product is to have more digits than a double.
   bool set_products(Rules& r) const {
-    const std::optional<Round>& round = task_.unit.product.round;
+    const std::optional<Round> round = of_product(task_.unit.product.round);
     if (round) r.product = made(widthwise::Slot::product, "product.round", *round);
     const bool own = r.product && r.product->own;
     r.long_products = !own && product_digits() > double_digits;
@@ -125,7 +127,11 @@ class PairUnit {
 
 std::optional<Rules> machine_rules(const ProductTask& task) {
   const PairUnit unit(task, task.unit.out.rm);
-  return unit.rounds_as_machine() ? unit.rules() : std::nullopt;
+  try {
+    return unit.rounds_as_machine() ? unit.rules() : std::nullopt;
+  } catch (const Refusal&) {  // of products that are rounded otherwise
+    return std::nullopt;
+  }
 }
 
 std::optional<Rules> pair_rules(const ProductTask& task) {

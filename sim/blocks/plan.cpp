@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -22,7 +23,7 @@ struct Stage {
   Range range;        // of its terms and itself
   bool last;          // only a rounding looks at it
   bool flags;         // are wanted
-  bool watched;       // are numbers
+  Room room;          // of all numbers
 };
 
 bool within(std::int64_t x, std::int64_t limit) { return -limit <= x && x <= limit; }
@@ -56,7 +57,8 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
   rule.grid = static_cast<int>(std::max(own, of_c));
   const std::int64_t floor =
       std::max(s.align.e_floor.value_or(INT64_MIN), lowest_power + most_frac_bits);
-  if (floor > most_exponent) refuse("{}: a least exponent of {}", at.where, floor);
+  if (floor > most_exponent || floor - at.range.low > most_exponent)
+    refuse("{}: a least exponent of {}", at.where, floor);
   rule.least_power = std::ldexp(1.0, static_cast<int>(floor));
   if (const auto n = s.align.drop_c_below) {
     if (!within(*n, most_frac_bits)) refuse("{}: C is dropped {} binades below", at.where, *n);
@@ -66,7 +68,7 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
 
 SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
   SumRule rule{.order = s.order, .mode = s.align.rm.mode};
-  rule.node = node(at.node, at.where, s.node_round, at.watched);
+  rule.node = node(at.node, at.where, s.node_round, at.room);
   const bool pairs = s.order != Order::fused;
   switch (s.align.reference) {
     case Reference::max_exponent: set_window(rule, s, late, at); break;
@@ -130,13 +132,13 @@ bool cuts_terms(const Sum& s) {
   return s.align.reference == Reference::max_exponent && s.align.frac_bits + 4 <= double_digits;
 }
 
-void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied, bool watched) {
+void set_products(Rules& rules, const Unit& u, const Range& products, bool supplied, Room room) {
   const std::int64_t digits = product_digits(u);
   rules.long_products = digits > double_digits;
   if (rules.long_products && (supplied || (!u.product.round && !cuts_terms(u.group_sum))))
     refuse("exact products of {} digits", digits);
   rules.product =
-      slot(widthwise::Slot::product, "product.round", of_product(u.product.round), watched);
+      slot(widthwise::Slot::product, "product.round", of_product(u.product.round), room);
   rules.normalised = u.product.exponent == ProductExponent::normalised;
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
     rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
@@ -287,13 +289,18 @@ bool is_double(const SumRule& s) {
 
 // To binary64 doubles go as they are, and the machine rounds sums of two, or of two doubles.
 Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where, const Round& to,
-                   bool watched) {
+                   Room room) {
   using enum widthwise::Slot;
   const bool as_it_is = place == final || (place == out && is_double(last));
   const bool adds = place != out || last.aligned == Aligned::twofold;
   if (is_own(to) && (as_it_is || (adds && to.rm == RoundingMode::rne)))
     return own_slot(place, to.rm);
-  return slot(place, where, to, watched);
+  return slot(place, where, to, room);
+}
+
+std::array<std::optional<Round>, 3> later_roundings(const Chain& chain) {
+  return {chain.promote ? std::optional(chain.promote->round) : std::nullopt, chain.c_round,
+          chain.final};
 }
 
 // `watched`: the lanes look out for numbers that they have no room for.
@@ -301,6 +308,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
   const std::size_t k = task.k;
   Rules r{};
   const GroupShape shape = set_shape(r, u, k);
+  const Room room = watched ? Room::near : Room::bounded;
   if (watched) r.watch = near_watch();
   const auto of = [&](const char* where, const Operand& x) {
     return watched ? watched_range(where, x) : range(where, x);
@@ -310,10 +318,13 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
     refuse("products of the user's own, of operands that drop digits");
   const Range a = of("a", u.a), b = of("b", u.b);
   Range products = a * b;
-  if (watched) products = within_reach("products", products);
+  if (watched)
+    products = within_reach("products", products);
+  else if (u.product.round && (products.low < least_digit || products.high > most_exponent))
+    refuse_range("exact products from 2^{} to 2^{}", products.low, products.high);
   Range scales{0, 0};
   if (u.scale) scales = range("scale", u.scale->fmt) * range("scale", u.scale->fmt);
-  set_products(r, u, products, static_cast<bool>(task.multiplier), watched);
+  set_products(r, u, products, static_cast<bool>(task.multiplier), room);
   if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
   if (scales_terms(u)) products = products * scales;
   const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
@@ -328,7 +339,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
       cut ? window_bits(u.group_sum, shape.size + in_group) : need.group_bits;
   r.group = sum_rule(
       u.group_sum, {},
-      {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags, watched});
+      {"group_sum", widthwise::Slot::group_node, group_bits, sum, in_group, task.flags, room});
   if (r.group_scale) {
     const std::int64_t exact = sum.high - sum.low, kept = need.group_bits - 2;
     const std::int64_t digits =
@@ -340,27 +351,27 @@ Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
     sum = sum_of(u.block_sum, in_block ? both(sum, c) : sum, shape.count + 1);
     r.block = sum_rule(u.block_sum, {},
                        {"block_sum", widthwise::Slot::block_node, need.block_bits, sum, in_block,
-                        task.flags, watched});
+                        task.flags, room});
   }
   if (u.c_level == CLevel::late) {
     sum = sum_of(u.c_sum, both(sum, c), 2);
-    r.late = sum_rule(
-        u.c_sum, u.late_frac,
-        {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags, watched});
+    r.late =
+        sum_rule(u.c_sum, u.late_frac,
+                 {"c_sum", widthwise::Slot::c_node, need.late_bits, sum, true, task.flags, room});
     if (r.late.aligned == Aligned::twofold) r.late.aligned = Aligned::pair;
   }
-  const Range all = both(both(products, c), sum);
+  Range all = both(both(products, c), sum);
+  for (const std::optional<Round>& last : later_roundings(u.chain))
+    if (last && !is_own(*last)) all = both(all, of("chain", {.fmt = last->fmt}));
   if (!within(all.low, most_exponent) || !within(all.high, most_exponent) ||
       all.high - all.low > most_exponent)
-    throw Refusal{fmt::format("numbers from 2^{} to 2^{}, more than a double has to spare", all.low,
-                              all.high),
-                  true};
+    refuse_range("numbers from 2^{} to 2^{}, more than a double has to spare", all.low, all.high);
 
   const SumRule& last = u.c_level == CLevel::late     ? r.late
                         : shape.count > 1 || in_block ? r.block
                                                       : r.group;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return slot_of_chain(last, place, where, to, watched);
+    return slot_of_chain(last, place, where, to, room);
   });
   r.quick = !task.multiplier && quick(r, u);
   r.chunk = chunk(r, u, group);

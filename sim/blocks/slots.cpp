@@ -28,9 +28,8 @@ Range range(const char* where, const Format& f) {
   const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
   if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
       !small(f.top_field() - f.bias))
-    throw Refusal{fmt::format("{} = {} has digits or exponents that a double has not to spare",
-                              where, to_string(f)),
-                  true};
+    refuse_range("{} = {} has digits or exponents that a double has not to spare", where,
+                 to_string(f));
   return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
 }
 Range range(const char* where, const Operand& x) {
@@ -55,6 +54,7 @@ Range watched_range(const char* where, const Operand& x) {
 bool are_doubles(const Operand& x) {
   const Format& f = x.fmt;
   return !x.keep_frac && f.width() <= 64 && f.precision() <= double_digits &&
+         f.emin() >= binary64.emin() &&
          f.emin() - f.frac_bits >= binary64.emin() - binary64.frac_bits &&
          f.emax() <= binary64.emax();
 }
@@ -74,10 +74,37 @@ Slot own_slot(widthwise::Slot place, const Rounding& rm) {
           .specials_stay = true};
 }
 
-Slot slot(widthwise::Slot place, const char* where, const Round& r, bool watched) {
+namespace {
+
+bool lies_near(const Format& f) {
+  const auto within = [](std::int64_t e) { return -watched_reach <= e && e <= watched_reach; };
+  return within(f.emin() - f.frac_bits) && within(f.emax() + 1);
+}
+
+void check_range(const char* where, const Format& f, Room room) {
+  if (room == Room::near && are_doubles({.fmt = f}) &&
+      (lies_near(f) || (f.emin() <= 0 && f.emax() >= 0)))
+    return;
+  range(where, f);
+  // The least double is not to become 0 before it is rounded at the format's last digit.
+  if (room == Room::near || (room == Room::far && f.emin() > f.frac_bits))
+    refuse_range("{} = {} is too far from numbers that doubles have", where, to_string(f));
+}
+
+// What comes of numbers near one is near one: infinities stay, and nothing is lifted to a least
+// number.
+void check_results(const char* where, const Slot& s, const Format& f, Room room) {
+  const bool plain = s.specials_stay && s.is_signed && s.has_zero;
+  if (room == Room::near && !lies_near(f) && !plain)
+    refuse_range("{} = {} has codes out of a double's reach", where, to_string(f));
+}
+
+}  // namespace
+
+Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
   const Format& f = r.fmt;
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
-  if (!watched || !are_doubles({.fmt = f})) range(where, f);
+  check_range(where, f, room);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
   const bool random = r.rm.random_bits > 0;
   if (r.rm.random_bits > most_random_bits ||
@@ -121,17 +148,18 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, bool watched
     s.zero[negative] = number(f, delivered_zero(to, negative).code);
   }
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
+  check_results(where, s, f, room);
   s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
               std::isinf(s.past[0]) && s.specials_stay;
   return s;
 }
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         bool watched) {
-  return r ? std::optional<Slot>(slot(place, where, *r, watched)) : std::nullopt;
+                         Room room) {
+  return r ? std::optional<Slot>(slot(place, where, *r, room)) : std::nullopt;
 }
 std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         bool watched) {
-  std::optional<Slot> s = slot(place, where, r, watched);
+                         Room room) {
+  std::optional<Slot> s = slot(place, where, r, room);
   if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
   return s;
 }

@@ -19,6 +19,10 @@ template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
   throw Refusal{fmt::format(text, std::forward<Args>(args)...)};
 }
+template <class... Args>
+[[noreturn]] void refuse_range(fmt::format_string<Args...> text, Args&&... args) {
+  throw Refusal{fmt::format(text, std::forward<Args>(args)...), true};
+}
 
 // Between which weights the digits of numbers lie.
 struct Range {
@@ -43,12 +47,17 @@ bool are_doubles(const Operand& x);
 // To binary64, as the machine has it.
 bool is_own(const Round& r);
 Slot own_slot(widthwise::Slot place, const Rounding& rm);
-// `watched`: no number but 0 is below 2^-most_exponent, whatever the format has.
-Slot slot(widthwise::Slot place, const char* where, const Round& r, bool watched = false);
+// What a unit's numbers leave of the lanes' exponents (docs/exactness.md, 53).
+enum class Room : std::uint8_t {
+  bounded,  // all lie within bounds that plan() knows
+  far,      // any doubles, up to 2^most_exponent
+  near,     // multiples of 2^-watched_reach, up to 2^watched_reach
+};
+Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room = Room::bounded);
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         bool watched = false);
+                         Room room = Room::bounded);
 // Infinities and NaN pass a node without being rounded.
 std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         bool watched = false);
+                         Room room = Room::bounded);
 
 }  // namespace widthwise::blocks

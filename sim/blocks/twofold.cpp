@@ -54,7 +54,8 @@ std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, bool watch
     r.watch = far_watch(rounded ? any_digit : least_digit);
   r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return is_known(to) ? own_slot(place, to.rm) : slot(place, where, to, watched);
+    return is_known(to) ? own_slot(place, to.rm)
+                        : slot(place, where, to, watched ? Room::near : Room::far);
   });
   return r;
 }

@@ -76,17 +76,14 @@ template <int N>
 HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, Rounded<N> z) {
   align(z.x, all(static_cast<Limb>(to.short_by)));
   round_lowest(to, z.x.sign, z.x.limb[0], z.lost);
-  for (int i = 0; i + 1 < N; ++i) {
-    z.x.limb[i + 1] = _mm512_add_epi64(z.x.limb[i + 1], _mm512_srli_epi64(z.x.limb[i], 52));
-    z.x.limb[i] = low_limb(z.x.limb[i]);
-  }
   const int whole = to.short_by / 52;
   const V up = all(static_cast<Limb>(to.short_by % 52)), down = _mm512_sub_epi64(all(52), up);
   for (int i = N; i-- > 0;) {
     const V here = i >= whole ? z.x.limb[i - whole] : _mm512_setzero_si512();
     const V below = i > whole ? z.x.limb[i - whole - 1] : _mm512_setzero_si512();
-    const V limb = either(_mm512_sllv_epi64(here, up), _mm512_srlv_epi64(below, down));
-    z.x.limb[i] = i + 1 < N ? low_limb(limb) : limb;
+    const V upper = _mm512_sllv_epi64(here, up);  // the lowest limb may have come to 2^52
+    z.x.limb[i] =
+        _mm512_add_epi64(i + 1 < N ? low_limb(upper) : upper, _mm512_srlv_epi64(below, down));
   }
   return {carry_on(at, z.x), z.lost};
 }

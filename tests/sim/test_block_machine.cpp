@@ -66,6 +66,8 @@ std::vector<Unit> units() {
     u.product.round.reset();
     u.group_sum.node_round = u.out = Round{.fmt = binary64};
   });
+  vary("neumaier(e5m10, product=e4m3fn:rtz, sum=binary64)",
+       [](Unit& u) { u.product.round->zero_sign = ZeroSign::plus; });  // which products have not
   vary("kahan(binary64)", [](Unit& u) { u.a.subnormals = Flush::flush_signed_zero; });
   return all;
 }

@@ -22,9 +22,14 @@ std::vector<Unit> units() {
        "dot(e5m10, lanes=4, align=24:rup, floor=-14, out=binary64:rdn, final=e5m10)",
        "dot(e9m5, b=e9m5;bias=257, c=e8m23, lanes=16, align=28:rtz, out=binary32:rtz)",
        "dot(e9m49, lanes=4, align=10:rnm, out=e9m25:rtz)",
-       "dot(e8m23, b=e9m30, c=binary64, lanes=7, align=45:rna, out=e8m23)", "dot(e11m40, lanes=4)",
+       "dot(e8m23, b=e9m30, c=binary64, lanes=7, align=45:rna, out=e8m23)",
+       "dot(e11m40, lanes=4)",
        "dot(e11m40, lanes=16, align=24:rtz, out=e11m40:rtz)",
        "dot(e11m30, lanes=3, align=40:rna, out=e11m50:rup, promote=6:e11m12:sr9)",
+       "mac(binary64, c=binary64, product=binary64, sum=e4m3;bias=-10:raz)",
+       "fma(binary64, c=binary64, sum=e4m3;bias=-10:rup)",
+       "mac(e10m49, c=e8m10, product=e8m7:raz, sum=e8m10)",
+       "mac(e10m3;bias=123, c=e8m10, product=e8m7:rtz, sum=e8m10)",
        "fixedacc(e8m7, width=40, frac=20, out=binary64)",
        "fixedacc(e5m10, width=33, frac=9, overflow=saturate, out=binary64, final=binary32)"});
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
@@ -134,6 +139,19 @@ TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
         "out = e11m52 keeps too many digits");
   CHECK(reason("dot(binary64, lanes=4, align=20, scale=e8m0fnu:32:term)") ==
         "a = e11m52 has digits or exponents that a double has not to spare");
+  // Numbers that no operand has: of an infinity that saturates, a zero that is none, a least
+  // number.
+  for (const std::string text :
+       {"mac(e5m2, product=binary32, sum=e11m10;inf=no;overflow=max)",
+        "mac(binary64, c=e5m2, product=e11m10;inf=no;overflow=max, sum=binary64:rtz)",
+        "fma(e5m2, sum=e11m10;nan=none;zero=no;bias=1000)", "fma(e5m2, sum=e4m3;bias=-1000:rup)",
+        "mac(binary64, sum=e11m20;bias=1024)", "mac(binary32, final=e10m3;bias=1030)",
+        "mac(e11m3;bias=1024, b=binary64, product=binary64, sum=e8m10)",
+        "mac(binary64, c=e11m3;bias=1024, product=binary64, sum=binary64)",
+        "dot(e9m7, lanes=2, align=0:raz, floor=900, out=e11m20)"}) {
+    CAPTURE(text);
+    CHECK_FALSE(takes(parse_unit(text)));
+  }
   const Unit last = with(parse_unit("dot(binary64, lanes=4, align=20)"), [](Unit& u) {
     u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64};
     u.chain.c_round->rm = RoundingMode::rtz;

@@ -240,8 +240,15 @@ TEST_CASE("wide: digits that run in ones and zeros") {
                                                   p - 1, p / 2, mode, p / 3));
         compare(way, fewer, 3);
       }
-  const std::uint64_t in_lanes = ways().size() > 1 ? 3 * 27 + 2 * 15 : 0;  // fused to 309 digits
-  CHECK(expected == (5 * 27 + in_lanes) * m * n);
+  // Where a number of fewer digits has its leading one at the top of a limb.
+  for (const std::string& way : ways())
+    for (const auto& [p, q] : {std::pair{101, 49}, {153, 49}, {153, 101}, {205, 153}})
+      for (const char* mode : {"rne", "rup"})
+        compare(way, parse_unit(fmt::format("fma(e15m{0}, sum=e15m{1}:{2})", p - 1, q - 1, mode)),
+                1);
+  const std::uint64_t in_lanes =
+      ways().size() > 1 ? 3 * 27 + 2 * 15 + 8 : 0;  // fused to 309 digits
+  CHECK(expected == (5 * 27 + 8 + in_lanes) * m * n);
   tally.expect(expected);
 }
 
