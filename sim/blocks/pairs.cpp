@@ -22,8 +22,8 @@ class PairUnit {
   bool rounds_as_machine() const {
     const Unit& u = task_.unit;
     const Chain& chain = u.chain;
-    return is_machine_mode(own_.rm) && is_own(u.out) && is_own(chain.c_round) &&
-           is_own(chain.final) && (!chain.promote || is_own(chain.promote->round)) &&
+    return is_machine_mode(own_.rm) && is_machines(u.out) && is_machines(chain.c_round) &&
+           is_machines(chain.final) && (!chain.promote || is_machines(chain.promote->round)) &&
            are_nodes_own() && (has_own_products() || (has_exact_products() && rounds_products()));
   }
 
@@ -54,7 +54,8 @@ class PairUnit {
   }
 
  private:
-  bool is_own(const std::optional<Round>& r) const { return !r || *r == own_; }
+  // Rounded as the machine rounds by itself, if at all.
+  bool is_machines(const std::optional<Round>& r) const { return !r || *r == own_; }
   // By hand doubles are rounded while the machine rounds to nearest.
   bool rounds_products() const {
     return !task_.unit.product.round || own_.rm.mode == RoundingMode::rne;
@@ -62,7 +63,9 @@ class PairUnit {
   bool has_own_products() const { return task_.unit.product.round == own_; }
   bool are_nodes_own() const {
     const Unit& u = task_.unit;
-    const auto own = [&](const Sum& s) { return s.order == Order::fused || is_own(s.node_round); };
+    const auto own = [&](const Sum& s) {
+      return s.order == Order::fused || is_machines(s.node_round);
+    };
     return own(u.group_sum) && own(u.block_sum) && own(u.c_sum);
   }
 
@@ -84,7 +87,7 @@ class PairUnit {
   }
 
   Room room() const { return watched_ ? Room::near : Room::far; }
-  static bool is_binary64(const Round& r) { return blocks::is_own(r) && !r.rm.stochastic(); }
+  static bool is_binary64(const Round& r) { return is_own(r) && !r.rm.stochastic(); }
   Slot made(widthwise::Slot place, const char* where, const Round& to) const {
     if (!is_binary64(to)) return slot(place, where, to, room());
     Slot s = own_slot(place, to.rm);

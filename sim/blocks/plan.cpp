@@ -401,7 +401,8 @@ Rules with_doubts(Rules r, const Unit& u) {
   return r;
 }
 
-// Products that double lanes hold as they are, or else as two doubles, or as long as they do.
+// Numbers within bounds that double lanes have room for; else sums that are two doubles, or of two
+// numbers; else, where exponents alone were in the way, numbers that are watched.
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
