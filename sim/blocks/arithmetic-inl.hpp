@@ -56,9 +56,6 @@ HWY_INLINE M finite_number(V x) {  // and not zero
                  hn::Lt(magnitude, number(std::numeric_limits<double>::infinity())));
 }
 HWY_INLINE M has_minus(V x) { return hn::MaskFromVec(from_bits(hn::BroadcastSignBit(bits(x)))); }
-HWY_INLINE M is_odd(V x) {
-  return hn::RebindMask(Doubles(), hn::TestBit(bits(x), hn::Set(Ints(), 1)));
-}
 // The double next to x in magnitude, on the side where `toward` has it.
 HWY_INLINE V neighbour(V x, V toward) {
   const I away = hn::BroadcastSignBit(bits(hn::Xor(x, toward)));  // -1 or 0

@@ -124,8 +124,8 @@ class BlockProduct final : public ProductEngine {
     Numeral watched(const Numeral& c, const Registers& of, std::size_t j) const {
       const auto& watch = e_.rules_.watch;
       if (!watch || c.value == 0 || !std::isfinite(c.value)) return c;
-      const double size = std::abs(c.value), least = std::ldexp(1.0, watch->least_digit + 52);
-      if (size < least || size > watch->most) of.doubts[j] = -1;
+      const double size = std::abs(c.value);
+      if (size < watch->least || size > watch->most) of.doubts[j] = -1;
       return c;
     }
 

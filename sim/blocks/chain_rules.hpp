@@ -42,18 +42,23 @@ inline GroupShape set_shape(Rules& r, const Unit& u, std::size_t k) {
   return shape;
 }
 
-// make(watched): not, unless some exponent is out of range else.
+// make(room): far, or near where some exponent is out of range else.
 template <class Make>
-auto watched_if_need_be(const Make& make) {
+auto far_or_near(const Make& make) {
   try {
-    return make(false);
+    return make(Room::far);
   } catch (const Refusal& refusal) {
     if (!refusal.of_range) throw;
-    return make(true);
+    return make(Room::near);
   }
 }
-inline Watch near_watch() { return {-watched_reach, std::ldexp(1.0, watched_reach)}; }
-inline Watch far_watch(int digit) { return {digit, std::ldexp(1.0, most_exponent)}; }
+// Of products whose last digits are 2^least_digit or above, and magnitudes up to 2^most.
+inline Watch watch(int least_digit, std::int64_t most) {
+  return {least_digit, std::ldexp(1.0, least_digit + double_digits - 1),
+          std::ldexp(1.0, static_cast<int>(most))};
+}
+inline Watch near_watch() { return watch(-watched_reach, watched_reach); }
+inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponent); }
 
 // An exact sum that is not rounded, of all its terms at once.
 bool plain_exact(const Sum& s);

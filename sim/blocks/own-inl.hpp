@@ -85,7 +85,6 @@ HWY_INLINE M moves(RoundingMode mode, V sum, V lost) {
     case RoundingMode::raz: return hn::AndNot(inward, some);
     case RoundingMode::rdn: return hn::And(some, hn::Lt(lost, zero));
     case RoundingMode::rup: return hn::And(some, hn::Gt(lost, zero));
-    case RoundingMode::odd: return hn::AndNot(is_odd(sum), some);
     default: break;
   }
   // Half of the way, from the even one.
@@ -101,6 +100,7 @@ HWY_INLINE M moves(RoundingMode mode, V sum, V lost) {
   }
 }
 HWY_INLINE V by_hand(RoundingMode mode, const TwoSum& z) {
+  if (mode == RoundingMode::odd) return to_odd(z);
   return hn::IfThenElse(moves(mode, z.sum, z.lost), neighbour(z.sum, z.lost), z.sum);
 }
 

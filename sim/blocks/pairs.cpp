@@ -12,9 +12,8 @@ namespace {
 // to formats that doubles have digits to spare for.
 class PairUnit {
  public:
-  // `watched`: numbers are to lie near enough to one for any such format.
-  PairUnit(const ProductTask& task, const Rounding& own, bool watched = false)
-      : task_(task), own_{.fmt = binary64}, watched_(watched) {
+  PairUnit(const ProductTask& task, const Rounding& own, Room room)
+      : task_(task), own_{.fmt = binary64}, room_(room) {
     own_.rm = own;
   }
 
@@ -81,15 +80,14 @@ class PairUnit {
       if (is_binary64(task_.unit.out)) rule.aligned = Aligned::machine;
     } else if (s.node_round) {
       rule.node = is_binary64(*s.node_round) ? made(place, where, *s.node_round)
-                                             : node(place, where, s.node_round, room());
+                                             : node(place, where, s.node_round, room_);
     }
     return rule;
   }
 
-  Room room() const { return watched_ ? Room::near : Room::far; }
   static bool is_binary64(const Round& r) { return is_own(r) && !r.rm.stochastic(); }
   Slot made(widthwise::Slot place, const char* where, const Round& to) const {
-    if (!is_binary64(to)) return slot(place, where, to, room());
+    if (!is_binary64(to)) return slot(place, where, to, room_);
     Slot s = own_slot(place, to.rm);
     s.by_hand = to.rm != own_.rm;
     return s;
@@ -98,14 +96,11 @@ class PairUnit {
   std::int64_t product_digits() const {
     return task_.unit.a.fmt.precision() + task_.unit.b.fmt.precision();
   }
-  std::int64_t last_digit_of_products() const {
-    const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
-    return a.emin() - a.frac_bits + b.emin() - b.frac_bits;
-  }
   bool has_exact_products() const {
+    const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
     return product_digits() <= double_digits &&
-           last_digit_of_products() >= binary64.emin() - binary64.frac_bits &&
-           task_.unit.a.fmt.emax() + task_.unit.b.fmt.emax() < binary64.emax();
+           a.emin() - a.frac_bits + b.emin() - b.frac_bits >= least_digit &&
+           a.emax() + b.emax() < binary64.emax();
   }
   // False where an exact product is to have more digits than a double.
   bool set_products(Rules& r) const {
@@ -114,7 +109,7 @@ class PairUnit {
     const bool own = r.product && r.product->own;
     r.long_products = !own && product_digits() > double_digits;
     r.digits_below = task_.unit.a.fmt.frac_bits + task_.unit.b.fmt.frac_bits;
-    if (watched_)
+    if (room_ == Room::near)
       r.watch = near_watch();
     else if (!rounds_as_machine())
       r.watch = far_watch(has_own_products() ? any_digit : least_digit);
@@ -123,13 +118,13 @@ class PairUnit {
 
   const ProductTask& task_;
   Round own_;
-  bool watched_;
+  Room room_;
 };
 
 }  // namespace
 
 std::optional<Rules> machine_rules(const ProductTask& task) {
-  const PairUnit unit(task, task.unit.out.rm);
+  const PairUnit unit(task, task.unit.out.rm, Room::far);
   try {
     return unit.rounds_as_machine() ? unit.rules() : std::nullopt;
   } catch (const Refusal&) {  // of products that are rounded otherwise
@@ -138,8 +133,8 @@ std::optional<Rules> machine_rules(const ProductTask& task) {
 }
 
 std::optional<Rules> pair_rules(const ProductTask& task) {
-  return watched_if_need_be(
-      [&](bool watched) { return PairUnit(task, Rounding(RoundingMode::rne), watched).rules(); });
+  return far_or_near(
+      [&](Room room) { return PairUnit(task, Rounding(RoundingMode::rne), room).rules(); });
 }
 
 }  // namespace widthwise::blocks

@@ -303,12 +303,12 @@ std::array<std::optional<Round>, 3> later_roundings(const Chain& chain) {
           chain.final};
 }
 
-// `watched`: the lanes look out for numbers that they have no room for.
-Rules rules_of(const ProductTask& task, const Unit& u, bool watched) {
+// `room`: bounded, or near, where the lanes look out for numbers that they have no room for.
+Rules rules_of(const ProductTask& task, const Unit& u, Room room) {
   const std::size_t k = task.k;
   Rules r{};
   const GroupShape shape = set_shape(r, u, k);
-  const Room room = watched ? Room::near : Room::bounded;
+  const bool watched = room == Room::near;
   if (watched) r.watch = near_watch();
   const auto of = [&](const char* where, const Operand& x) {
     return watched ? watched_range(where, x) : range(where, x);
@@ -406,12 +406,12 @@ Rules with_doubts(Rules r, const Unit& u) {
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
-    return with_doubts(rules_of(task, u, false), u);
+    return with_doubts(rules_of(task, u, Room::bounded), u);
   } catch (const Refusal& refusal) {
     if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
     if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit);
     if (!refusal.of_range || u.scale || task.multiplier) throw;
-    return with_doubts(rules_of(task, u, true), u);
+    return with_doubts(rules_of(task, u, Room::near), u);
   }
 }
 

@@ -80,10 +80,11 @@ struct CompensationSlots {
 };
 
 // Formats have numbers that the lanes have no room for: exact products have their last digits at
-// 2^least_digit or above, magnitudes are at most `most`, or outputs are in doubt.
+// 2^least_digit or above, C is 0 or no less than `least`, and nothing is past `most`, or outputs
+// are in doubt.
 struct Watch {
   int least_digit;
-  double most;
+  double least, most;
 };
 
 struct Rules {

@@ -36,7 +36,7 @@ bool is_exact_block(const Unit& u) {
          u.chain.compensation == Compensation::none;
 }
 
-std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, bool watched) {
+std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, Room room) {
   const bool rounded = u.product.round.has_value();
   if (task.multiplier || !is_exact_block(u) || !are_blocks_alone_by_hand(u) ||
       (rounded && !is_nearest(*u.product.round)) || !are_doubles(u.a) || !are_doubles(u.b) ||
@@ -48,14 +48,13 @@ std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, bool watch
   if (rounded) r.product = own_slot(widthwise::Slot::product, {});
   r.plain_twofold = true;
   r.long_products = !rounded && u.a.fmt.precision() + u.b.fmt.precision() > double_digits;
-  if (watched)
+  if (room == Room::near)
     r.watch = near_watch();
   else if (adds_by_hand(u.chain))
     r.watch = far_watch(rounded ? any_digit : least_digit);
   r.digits_below = u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
-    return is_known(to) ? own_slot(place, to.rm)
-                        : slot(place, where, to, watched ? Room::near : Room::far);
+    return is_known(to) ? own_slot(place, to.rm) : slot(place, where, to, room);
   });
   return r;
 }
@@ -63,7 +62,7 @@ std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, bool watch
 }  // namespace
 
 std::optional<Rules> twofold_rules(const ProductTask& task, const Unit& flat) {
-  return watched_if_need_be([&](bool watched) { return rules_of(task, flat, watched); });
+  return far_or_near([&](Room room) { return rules_of(task, flat, room); });
 }
 
 }  // namespace widthwise::blocks

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
@@ -30,9 +31,11 @@ const char* unfit(const Format& f) {
   return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
 
+std::array<Format, 5> formats(const Unit& u) {
+  return {u.a.fmt, u.b.fmt, u.c.fmt, u.product.round.value_or(u.out).fmt, u.out.fmt};
+}
 std::string unfit(const Unit& u) {
-  const Format product = u.product.round.value_or(u.out).fmt;
-  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt, product, u.out.fmt})
+  for (const Format& f : formats(u))
     if (const char* why = unfit(f)) return fmt::format("{} {}", to_string(f), why);
   return {};
 }
@@ -51,9 +54,8 @@ Answer plan(const Unit& u) {
   if (u != multiply_add(u))
     return refuse("its operands, sums or roundings are more than those of a multiply-add");
   if (const std::string why = unfit(u); !why.empty()) return refuse(why);
-  const Format product = u.product.round.value_or(u.out).fmt;
-  const int p = std::max({u.a.fmt.precision(), u.b.fmt.precision(), u.c.fmt.precision(),
-                          product.precision(), u.out.fmt.precision()});
+  int p = 0;
+  for (const Format& f : formats(u)) p = std::max(p, f.precision());
   if (const auto& last = u.chain.final) {
     if (last->rm.stochastic() || last->post_norm_frac)
       return refuse("chain.final cuts twice or by random bits");

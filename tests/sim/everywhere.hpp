@@ -43,4 +43,19 @@ inline void compare_everywhere(const char* engine, std::span<const widthwise::Un
   tally.expect(expected);
 }
 
+// Past one panel, and sums that are infinite from a step on to the last; with flags.
+inline void compare_past_panels(const char* engine, std::initializer_list<const char*> texts) {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const widthwise::Unit& u : units_of(texts)) {
+    CAPTURE(widthwise::to_string(u));
+    const Rival rival(engine, u, tally, true);
+    rival.compare_random({1, 1100, 3}, random);
+    expected += outputs_compared({1, 1100, 3});
+    for (const std::size_t k : {257, 600}) rival.compare_lasting(k), expected += Rival::lasting;
+  }
+  tally.expect(expected);
+}
+
 }  // namespace tests

@@ -88,17 +88,7 @@ TEST_CASE("the machine's own roundings: the reference's codes and flags, all sor
 }
 
 TEST_CASE("the machine's own roundings: past one panel, and infinities that last") {
-  ProductRandom random(2);
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const char* text : {"kahan(binary64)", "neumaier(binary64)", "tree(binary64, fan=8)"}) {
-    CAPTURE(text);
-    const Rival blocks("blocks", parse_unit(text), tally, true);
-    blocks.compare_random({1, 1100, 3}, random);
-    expected += outputs_compared({1, 1100, 3});
-    for (const std::size_t k : {257, 600}) blocks.compare_lasting(k), expected += Rival::lasting;
-  }
-  tally.expect(expected);
+  compare_past_panels("blocks", {"kahan(binary64)", "neumaier(binary64)", "tree(binary64, fan=8)"});
 }
 
 TEST_CASE("the machine's own roundings: an infinite product decides before a sum overflows") {

@@ -89,18 +89,8 @@ TEST_CASE("sums of two, to binary64 and to others: the reference's codes and fla
 }
 
 TEST_CASE("sums of two, to binary64 and to others: past one panel, and infinities that last") {
-  ProductRandom random(2);
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const char* text : {"kahan(binary64, product=binary32, sum=binary32)",
-                           "tree(binary64, fan=8, product=binary32, node=binary32)"}) {
-    CAPTURE(text);
-    const Rival blocks("blocks", parse_unit(text), tally, true);
-    blocks.compare_random({1, 1100, 3}, random);
-    expected += outputs_compared({1, 1100, 3});
-    for (const std::size_t k : {257, 600}) blocks.compare_lasting(k), expected += Rival::lasting;
-  }
-  tally.expect(expected);
+  compare_past_panels("blocks", {"kahan(binary64, product=binary32, sum=binary32)",
+                                 "tree(binary64, fan=8, product=binary32, node=binary32)"});
 }
 
 TEST_CASE("sums of two, to binary64 and to others: numbers that doubles have no room for") {

@@ -130,18 +130,8 @@ TEST_CASE("sums of two doubles: windows of more digits than a double has") {
 }
 
 TEST_CASE("sums of two doubles: flags, past one panel, and infinities that last") {
-  ProductRandom random(2);
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const char* text : {"dot(binary64, lanes=4)", "dot(e8m30, lanes=3)",
-                           "dot(binary64, lanes=4, out=binary32:rup)"}) {
-    CAPTURE(text);
-    const Rival blocks("blocks", parse_unit(text), tally, true);
-    blocks.compare_random({1, 1100, 3}, random);
-    expected += outputs_compared({1, 1100, 3});
-    for (const std::size_t k : {257, 600}) blocks.compare_lasting(k), expected += Rival::lasting;
-  }
-  tally.expect(expected);
+  compare_past_panels("blocks", {"dot(binary64, lanes=4)", "dot(e8m30, lanes=3)",
+                                 "dot(binary64, lanes=4, out=binary32:rup)"});
 }
 
 TEST_CASE("sums of two doubles: what the second one loses decides") {

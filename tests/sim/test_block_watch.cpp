@@ -78,18 +78,8 @@ TEST_CASE("numbers as wide as doubles, aligned: the reference's codes and flags"
 }
 
 TEST_CASE("numbers as wide as doubles, aligned: past one panel, and infinities that last") {
-  ProductRandom random(2);
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const char* text :
-       {"dot(binary64, lanes=8, align=24:rtz)", "dot(binary64, lanes=8, align=30, out=e8m20)"}) {
-    CAPTURE(text);
-    const Rival blocks("blocks", parse_unit(text), tally, true);
-    blocks.compare_random({1, 1100, 3}, random);
-    expected += outputs_compared({1, 1100, 3});
-    for (const std::size_t k : {264, 600}) blocks.compare_lasting(k), expected += Rival::lasting;
-  }
-  tally.expect(expected);
+  compare_past_panels("blocks", {"dot(binary64, lanes=8, align=24:rtz)",
+                                 "dot(binary64, lanes=8, align=30, out=e8m20)"});
 }
 
 TEST_CASE("numbers as wide as doubles, aligned: no room for what lies too far apart") {
