@@ -19,6 +19,7 @@ enum class RoundingMode : std::uint8_t {
   sr,   // stochastic: random bits decide
 };
 inline constexpr int deterministic_modes = 11;
+constexpr bool is_nearest(RoundingMode m) { return m <= RoundingMode::rno; }
 
 // How a stochastic rounding compares the dropped part delta (in units of the last kept place) with
 // its k random bits r (docs/semantics.md, R6).

@@ -104,29 +104,68 @@ HWY_INLINE V by_hand(RoundingMode mode, const TwoSum& z) {
   return hn::IfThenElse(moves(mode, z.sum, z.lost), neighbour(z.sum, z.lost), z.sum);
 }
 
-// The sum of two terms as a slot rounds it.
-HWY_INLINE V own_sum(const Slot& to, V x, V y, std::int64_t* flags) {
+// By k random bits: away from zero where the part that is cut off, in units of 2^-k, and those bits
+// reach 2^k together (rounding-inl.hpp). The sum lies between the double nearest to it and the next
+// one on its side, a rest away from the nearer one.
+struct Chance {
+  const Slot& to;
+  V random, sum, other, distance;
+  M outside;  // the sum lies past the nearer one, not before it
+
+  HWY_INLINE Chance(const Slot& slot, V bits, V nearest, V rest)
+      : to(slot),
+        random(bits),
+        sum(nearest),
+        other(neighbour(nearest, rest)),
+        distance(hn::Abs(hn::Sub(other, nearest))),
+        outside(hn::Gt(hn::Abs(other), hn::Abs(nearest))) {}
+
+  // Whether a sum with a rest of that size goes to the other one.
+  HWY_INLINE M leaves(V size) const {
+    const double one = power_of_two(to.random_bits);
+    const double half = to.variant == StochasticVariant::half ? 0.5 : 0;
+    V part = hn::Div(hn::Mul(size, number(one)), distance);
+    part = hn::Max(part, number(0x1p-1000));  // not 0 where the quotient is too small
+    if (to.variant == StochasticVariant::even) part = hn::Round(part);
+    const M away = hn::Ge(part, hn::Sub(number(one - half), random));
+    const M inward = hn::Gt(part, hn::Add(random, number(half)));
+    return hn::Or(hn::And(outside, away), hn::AndNot(outside, inward));
+  }
+};
+HWY_INLINE V by_hand(const Slot& to, const double* random, const TwoSum& z) {
+  if (to.random_bits == 0) return by_hand(to.mode, z);
+  const Chance chance(to, load(random), z.sum, z.lost);
+  const M leaves = hn::And(finite_number(z.lost), chance.leaves(hn::Abs(z.lost)));
+  return hn::IfThenElse(leaves, chance.other, z.sum);
+}
+
+// No other flag can be (docs/exactness.md, 53).
+HWY_INLINE V by_hand(const Slot& to, const double* random, const TwoSum& z, std::int64_t* flags) {
+  if (flags) raise(flag(finite_number(z.lost), inexact), flags);
+  return by_hand(to, random, z);
+}
+
+// The sum of two terms as a slot rounds it, by these random bits if by any.
+HWY_INLINE V own_sum(const Slot& to, const double* random, V x, V y, std::int64_t* flags) {
   if (!to.by_hand) {
     const V sum = hn::Add(x, y);
     if (flags) raise(flags_of_sum(to.mode, x, y, sum), flags);
     return sum;
   }
-  const TwoSum z = two_sum(x, y);
-  if (flags) raise(flag(finite_number(z.lost), inexact), flags);
-  return by_hand(to.mode, z);
+  return by_hand(to, random, two_sum(x, y), flags);
 }
 
 // x(at), or the sum of two terms, of every vector of a strip, and how it votes if anything asks for
 // that.
 template <class Number>
-HWY_INLINE void own_each(const Slot& to, const Number& x, const Progress& progress, bool votes,
-                         Strip& result) {
+HWY_INLINE void own_each(const Slot& to, const double* random, const Number& x,
+                         const Progress& progress, bool votes, Strip& result) {
   std::int64_t* const flags = progress.flags;
   for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     V sum;
     if constexpr (requires { x.terms(at); }) {
       const auto [one, other] = x.terms(at);
-      sum = own_sum(to, one, other, flags ? flags + at : nullptr);
+      sum = own_sum(to, random + at, one, other, flags ? flags + at : nullptr);
     } else {
       sum = x(at);
     }

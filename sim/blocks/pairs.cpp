@@ -77,20 +77,16 @@ class PairUnit {
   SumRule sum(widthwise::Slot place, const char* where, const Sum& s) const {
     SumRule rule{.aligned = Aligned::pair, .order = s.order};
     if (s.order == Order::fused) {
-      if (is_binary64(task_.unit.out)) rule.aligned = Aligned::machine;
+      if (is_made(task_.unit.out)) rule.aligned = Aligned::machine;
     } else if (s.node_round) {
-      rule.node = is_binary64(*s.node_round) ? made(place, where, *s.node_round)
-                                             : node(place, where, s.node_round, room_);
+      rule.node = is_made(*s.node_round) ? made(place, where, *s.node_round)
+                                         : node(place, where, s.node_round, room_);
     }
     return rule;
   }
 
-  static bool is_binary64(const Round& r) { return is_own(r) && !r.rm.stochastic(); }
   Slot made(widthwise::Slot place, const char* where, const Round& to) const {
-    if (!is_binary64(to)) return slot(place, where, to, room_);
-    Slot s = own_slot(place, to.rm);
-    s.by_hand = to.rm != own_.rm;
-    return s;
+    return is_made(to) ? own_slot(place, to.rm, own_.rm.mode) : slot(place, where, to, room_);
   }
 
   std::int64_t product_digits() const {

@@ -287,14 +287,13 @@ bool is_double(const SumRule& s) {
   return s.aligned == Aligned::window || s.aligned == Aligned::fixed || s.aligned == Aligned::exact;
 }
 
-// To binary64 doubles go as they are, and the machine rounds sums of two, or of two doubles.
+// To binary64 doubles go as they are, and lanes round sums of two, or of two doubles.
 Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where, const Round& to,
                    Room room) {
   using enum widthwise::Slot;
   const bool as_it_is = place == final || (place == out && is_double(last));
   const bool adds = place != out || last.aligned == Aligned::twofold;
-  if (is_own(to) && (as_it_is || (adds && to.rm == RoundingMode::rne)))
-    return own_slot(place, to.rm);
+  if ((is_own(to) && as_it_is) || (is_made(to) && adds)) return own_slot(place, to.rm);
   return slot(place, where, to, room);
 }
 

@@ -33,7 +33,7 @@ struct Slot {
   int frac_bits = 0;         // kept
   bool machine = false;      // to binary32, to nearest even: the machine's own conversion
   bool own = false;          // to binary64: as the machine's additions and multiplications round
-  bool by_hand = false;      // own, but by a mode that is not the machine's
+  bool by_hand = false;      // own, but by a mode that is not the machine's, or by random bits
   int first_frac_bits = -1;  // of the cut before it; -1: none
   RoundingMode first_mode = RoundingMode::rne;
   double least_normal = 0, largest = 0;

@@ -75,11 +75,12 @@ void scale_product(const Block& b, std::size_t i, Strip& product) {
 
 // Flags of products that the machine has rounded.
 void raise_flags_of_product(const Block& b, std::size_t i) {
-  if (!b.progress.flags || !b.rules.product || !b.rules.product->own) return;
+  const auto& slot = b.rules.product;
+  if (!b.progress.flags || !slot || !slot->own || slot->by_hand) return;
   const V x = number(b.m.a[i]);
   for_each_vector(b.m.columns, [&](std::size_t at) HWY_ATTR {
     const V y = load(b.m.b + i * strip_columns + at);
-    raise(flags_of_product(b.rules.product->mode, x, y, hn::Mul(x, y)), b.progress.flags + at);
+    raise(flags_of_product(slot->mode, x, y, hn::Mul(x, y)), b.progress.flags + at);
   });
 }
 
@@ -105,6 +106,18 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
     round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
   if (rules.late_scale) scale_product(b, i, result);
 }
+void product_by_hand(const Block& b, std::size_t i, Strip& result) {
+  const Slot& to = *b.rules.product;
+  const V a = number(b.m.a[i]);
+  std::int64_t* const flags = b.progress.flags;
+  alignas(64) double random[strip_columns];
+  if (to.random_bits > 0) draw(to, b.progress, b.position(i), random);
+  const auto rounded = [&](std::size_t at) HWY_ATTR {
+    const V y = load(b.m.b + i * strip_columns + at), p = hn::Mul(a, y);
+    return by_hand(to, random + at, {p, lost_of_product(a, y, p)}, flags ? flags + at : nullptr);
+  };
+  product(b, i, rounded, result);
+}
 void product(const Block& b, std::size_t i, Strip& result) {
   const V a = number(b.m.a[i]);
   const double* of_b = b.m.b + i * strip_columns;
@@ -112,14 +125,7 @@ void product(const Block& b, std::size_t i, Strip& result) {
   if (b.rules.long_products)
     return product(
         b, i, [&](std::size_t at) HWY_ATTR { return product_to_odd(a, load(of_b + at)); }, result);
-  if (b.rules.product && b.rules.product->by_hand)
-    return product(
-        b, i,
-        [&](std::size_t at) HWY_ATTR {
-          const V p = times(at);
-          return by_hand(b.rules.product->mode, {p, lost_of_product(a, load(of_b + at), p)});
-        },
-        result);
+  if (b.rules.product && b.rules.product->by_hand) return product_by_hand(b, i, result);
   if (!b.m.products) return product(b, i, times, result);
   alignas(64) double digits[strip_columns];
   user_products(b, i, digits);

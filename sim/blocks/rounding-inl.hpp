@@ -262,9 +262,17 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
   });
 }
 template <class Number>
+HWY_INLINE void own_strip(const Slot& to, const Progress& progress, std::uint64_t step, bool votes,
+                          const Number& x, Strip& result) {
+  alignas(64) double random[strip_columns];
+  if constexpr (requires { x.terms(0); })
+    if (to.random_bits > 0) draw(to, progress, step, random);
+  own_each(to, random, x, progress, votes, result);
+}
+template <class Number>
 HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint64_t step,
                             bool votes, const Number& x, Strip& result) {
-  if (to.own) return own_each(to, x, progress, votes, result);
+  if (to.own) return own_strip(to, progress, step, votes, x, result);
   if (progress.flags) return round_strip<true>(to, progress, step, votes, x, result);
   if (is_conversion(to)) return convert_strip(to, progress.columns, votes, x, result);
   round_strip<false>(to, progress, step, votes, x, result);

@@ -64,12 +64,14 @@ bool is_own(const Round& r) {
   own.rm = r.rm;
   return r == own;
 }
-Slot own_slot(widthwise::Slot place, const Rounding& rm) {
+bool is_made(const Round& r) { return is_own(r) && r.rm.random_bits <= most_random_bits; }
+Slot own_slot(widthwise::Slot place, const Rounding& rm, RoundingMode machine) {
   return {.place = place,
           .mode = rm.mode,
           .random_bits = rm.random_bits,
           .variant = rm.variant,
           .own = true,
+          .by_hand = rm != machine,
           .largest = std::numeric_limits<double>::max(),
           .specials_stay = true};
 }

@@ -46,7 +46,10 @@ bool are_doubles(const Operand& x);
 
 // To binary64, as the machine has it.
 bool is_own(const Round& r);
-Slot own_slot(widthwise::Slot place, const Rounding& rm);
+// The same, by a mode or as many random bits as lanes draw; the machine rounds by another the
+// while.
+bool is_made(const Round& r);
+Slot own_slot(widthwise::Slot place, const Rounding& rm, RoundingMode machine = RoundingMode::rne);
 // What a unit's numbers leave of the lanes' exponents (docs/exactness.md, 53).
 enum class Room : std::uint8_t {
   bounded,  // all lie within bounds that plan() knows

@@ -38,6 +38,17 @@ HWY_INLINE Settled nearest(V sum, V rest, V bound) {
   return {sum, hn::Not(sure)};
 }
 
+// By another mode of those to nearest, where neither end of what the sum may be is, or is past, a
+// tie that it is not.
+HWY_INLINE Settled by_tie(const Slot& to, V sum, V rest, V bound) {
+  const V value = by_hand(to.mode, {sum, rest});
+  const auto is_same = [&](V end) HWY_ATTR {
+    return hn::And(hn::Eq(hn::Add(sum, end), sum), hn::Eq(by_hand(to.mode, {sum, end}), value));
+  };
+  const M sure = hn::And(is_same(hn::Add(rest, bound)), is_same(hn::Sub(rest, bound)));
+  return {value, hn::Not(sure)};
+}
+
 // By the sign of what is left: to odd, or by another mode that knows no ties.
 HWY_INLINE Settled by_rest(const Slot& to, V sum, V rest, V bound) {
   const M sure = hn::Or(hn::Gt(hn::Abs(rest), bound), hn::Eq(bound, number(0)));
@@ -45,35 +56,15 @@ HWY_INLINE Settled by_rest(const Slot& to, V sum, V rest, V bound) {
   return {value, hn::Or(hn::Not(sure), infinite_or_nan(sum))};
 }
 
-// By k random bits: away from zero where the part that is cut off, in units of 2^-k, and those bits
-// reach 2^k together (rounding-inl.hpp). The sum lies between two doubles.
-struct ByParts {
-  const Slot& to;
-  V random, distance;  // of the two
-  M outside;           // the sum lies past the nearer one, not before it
-
-  // Whether a sum so far from the nearer one goes to the larger one.
-  HWY_INLINE M away(V rest) const {
-    const double one = power_of_two(to.random_bits);
-    const double half = to.variant == StochasticVariant::half ? 0.5 : 0;
-    V part = hn::Div(hn::Mul(rest, number(one)), distance);
-    part = hn::Max(part, number(0x1p-1000));  // not 0 where the quotient is too small
-    if (to.variant == StochasticVariant::even) part = hn::Round(part);
-    const M reaches = hn::Ge(part, hn::Sub(number(one - half), random));
-    const M leaves = hn::Le(part, hn::Add(random, number(half)));
-    return hn::Or(hn::And(outside, reaches), hn::AndNot(outside, leaves));
-  }
-};
 HWY_INLINE Settled by_chance(const Slot& to, V random, V sum, V rest, V bound) {
-  const V other = neighbour(sum, rest), size = hn::Abs(rest);
-  const M outside = hn::Gt(hn::Abs(other), hn::Abs(sum)), moved = hn::Ne(rest, number(0));
-  const ByParts parts{to, random, hn::Abs(hn::Sub(other, sum)), outside};
-  const M most = parts.away(hn::Add(size, bound)), least = parts.away(hn::Sub(size, bound));
-  const M to_other = hn::And(moved, hn::Xor(least, hn::Not(outside)));
+  const Chance chance(to, random, sum, rest);
+  const V size = hn::Abs(rest);
+  const M most = chance.leaves(hn::Add(size, bound)), least = chance.leaves(hn::Sub(size, bound));
+  const M leaves = hn::And(hn::Ne(rest, number(0)), least);
   const M sure =
       hn::And(hn::Or(hn::Gt(size, bound), hn::Eq(bound, number(0))), hn::Not(hn::Xor(most, least)));
-  const M far = hn::Or(infinite_or_nan(sum), infinite_or_nan(other));
-  return {hn::IfThenElse(to_other, other, sum), hn::Or(hn::Not(sure), far)};
+  const M far = hn::Or(infinite_or_nan(sum), infinite_or_nan(chance.other));
+  return {hn::IfThenElse(leaves, chance.other, sum), hn::Or(hn::Not(sure), far)};
 }
 
 // The double nearest to a sum, what that leaves out, and how far both together may be off.
@@ -91,6 +82,7 @@ HWY_INLINE Split split(const Twofold& s) {
 HWY_INLINE Settled settled(const Slot& to, const Split& x, V random) {
   if (to.own && to.random_bits > 0) return by_chance(to, random, x.sum, x.rest, x.bound);
   if (to.own && to.mode == RoundingMode::rne) return nearest(x.sum, x.rest, x.bound);
+  if (to.own && is_nearest(to.mode)) return by_tie(to, x.sum, x.rest, x.bound);
   return by_rest(to, x.sum, x.rest, x.bound);
 }
 

@@ -93,20 +93,27 @@ class DrawUnits(Draw):
         return f"{kind}({', '.join(said + (self.lanes() if kind == 'dot' else []))})"
 
     def machine_text(self) -> str:
-        """Sums in the machine's own formats and modes, of operands that are its numbers or not."""
+        """Sums in the machine's own formats, of operands that are its numbers or not: by its own
+        modes, or each by another or by random bits."""
         self.usual, self.exp_bits = True, self.between(2, 9)
         to, other = self.pick(["binary32", "binary64"]), self.pick(["binary32", "binary64"])
-        mode = self.pick(["", "", ":rtz", ":rup", ":rdn"])
+        modes = [self.pick(["", "", ":rtz", ":rup", ":rdn"])]
+        if self.one_in(2):
+            modes += [":rna", ":rno", ":odd", ":raz", f":sr{self.between(1, 32)}", ":sr7:half"]
+
+        def mode() -> str:
+            return self.pick(modes)
+
         said = [self.pick([to, other, text_of(self.any_format())])]
         said += [f"{key}={self.pick([to, text_of(self.any_format())])}" for key in "bc"]
         kind = self.pick(["mac", "fma", "kahan", "neumaier", "tree", "dot", "dot"])
         if kind == "dot":
             out = self.pick([to, to, text_of(self.any_format())])
-            return f"dot({', '.join(said + self.lanes())}, out={out}{mode})"
+            return f"dot({', '.join(said + self.lanes())}, out={out}{mode()})"
         said += [f"fan={self.between(1, 9)}"] * (kind == "tree")
-        said += [f"node={to}{mode}"] * (kind == "tree")
-        said += [f"product={self.pick([to, to, to, other])}{mode}"] * (kind != "fma")
-        return f"{kind}({', '.join(said)}, sum={to}{mode})"
+        said += [f"node={to}{mode()}"] * (kind == "tree")
+        said += [f"product={self.pick([to, to, to, other])}{mode()}"] * (kind != "fma")
+        return f"{kind}({', '.join(said)}, sum={to}{mode()})"
 
     def window(self) -> list[str]:
         """What tensor cores do with their sums."""

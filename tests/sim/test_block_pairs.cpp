@@ -49,6 +49,12 @@ std::vector<Unit> units() {
        "tree(binary64, fan=8, node=binary64:rtz, sum=binary64:rtz)",
        "tree(binary64, fan=3, product=binary64:rup, node=binary64:rnp, sum=binary64:rnz)",
        "tree(e5m10, fan=6, product=binary64, node=binary64:raz, sum=binary64:rna)",
+       "kahan(binary64, sum=binary64:sr13)",
+       "neumaier(binary64, product=binary64:sr8:half, sum=binary64:sr32:even)",
+       "neumaier(binary32, product=binary64, sum=binary64:sr1:half, promote=4:binary64:sr2)",
+       "tree(binary64, fan=8, node=binary64:sr5, sum=binary64:sr7, final=binary64:sr9)",
+       "tree(binary64, fan=3, product=binary64:sr9, node=binary64:rtz, sum=e8m10:sr4)",
+       "tree(e5m10, fan=1, product=binary64, sum=binary64:sr4:even, c=binary64)",
        "kahan(e11m40)",
        "tree(e11m40, fan=8, node=e11m40:rtz, sum=e11m40:rtz)",
        "neumaier(e11m20, product=e11m50:rna, sum=e11m30:sr9)",
@@ -71,6 +77,13 @@ std::vector<Unit> units() {
   vary("tree(binary64, fan=4, product=binary32, node=binary32, sum=binary32)", [](Unit& u) {
     u.c.fmt = binary64;
     u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = ieee_format(8, 9)};
+  });
+  vary("tree(binary64, fan=6, node=binary64:sr6)", [](Unit& u) {
+    u.groups = Groups{.strided = 2};
+    u.block_sum = u.group_sum;
+    u.c_level = CLevel::late;
+    u.chain.c_at = CAt::last, u.chain.c_round = u.group_sum.node_round;
+    u.out.rm = {11, StochasticVariant::half};
   });
   vary("tree(e11m20, fan=4)", [](Unit& u) {  // exact products
     u.product.round.reset();
@@ -120,7 +133,7 @@ TEST_CASE("sums of two, to binary64 and to others: numbers that doubles have no 
 
 TEST_CASE("sums of two, to binary64 and to others: what goes another way") {
   for (const char* text :
-       {"kahan(binary64, product=e11m51, sum=binary64)", "kahan(binary64, sum=binary64:sr3)",
+       {"kahan(binary64, product=e11m51, sum=binary64)", "kahan(binary64, sum=binary64:sr33)",
         "kahan(e12m20, product=binary64, sum=binary32)", "kahan(binary64, sum=e7m51)",
         "kahan(e11m53, product=binary64, sum=binary32)", "kahan(binary64, sum=e12m20)",
         "tree(binary64, fan=4, node=e7m51)", "dot(binary64, lanes=2, align=50)"}) {

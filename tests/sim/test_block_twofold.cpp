@@ -18,35 +18,47 @@ bool as_two_doubles(const Unit& u, bool flags = true) {
 
 // Every mode and way to round, and to come to one sum.
 std::vector<Unit> units() {
-  std::vector<Unit> all = units_of({"dot(binary64, lanes=4)",
-                                    "dot(binary64, lanes=2, out=binary64:rtz)",
-                                    "dot(binary64, lanes=3, out=binary64:rdn)",
-                                    "dot(binary64, lanes=8, out=binary64:rup)",
-                                    "dot(binary64)",
-                                    "dot(binary64, lanes=4, promote=8:binary64)",
-                                    "dot(binary64, b=e5m10, c=binary32, lanes=4, out=binary64)",
-                                    "dot(e11m30, lanes=4, out=binary64)",
-                                    "dot(binary32, lanes=4, out=binary64:rtz)",
-                                    "dot(binary64, lanes=4, c=e8m7, out=binary32)",
-                                    "dot(e8m30, lanes=4)",
-                                    "dot(e8m30, lanes=3, out=e8m30:rdn)",
-                                    "dot(e8m30, lanes=3, out=e6m20:sr8)",
-                                    "dot(e9m40, lanes=5, out=e9m40:rna)",
-                                    "dot(e9m40, lanes=5, out=e4m3fnuz:rup)",
-                                    "dot(e9m33, b=e9m45, lanes=4, out=e9m45:odd, promote=8:e8m20)",
-                                    "dot(e8m40, lanes=3, out=e8m50)",
-                                    "dot(e8m40, lanes=3, out=e8m43:sr7:half)",
-                                    "dot(binary64, lanes=4, out=e10m44, final=binary64)",
-                                    "mac(binary64, c=binary32, sum=binary32)",
-                                    "mac(binary64, sum=binary64:sr8)",
-                                    "fma(binary64, sum=binary64:sr1:half)",
-                                    "fma(binary64, sum=binary64:sr32:even)",
-                                    "dot(binary32, c=binary64, lanes=5, out=binary64:sr17:even)",
-                                    "dot(binary64, lanes=4, out=binary64:sr5:half)"});
+  std::vector<Unit> all =
+      units_of({"dot(binary64, lanes=4)",
+                "dot(binary64, lanes=2, out=binary64:rtz)",
+                "dot(binary64, lanes=3, out=binary64:rdn)",
+                "dot(binary64, lanes=8, out=binary64:rup)",
+                "dot(binary64)",
+                "dot(binary64, lanes=4, promote=8:binary64)",
+                "dot(binary64, b=e5m10, c=binary32, lanes=4, out=binary64)",
+                "dot(e11m30, lanes=4, out=binary64)",
+                "dot(binary32, lanes=4, out=binary64:rtz)",
+                "dot(binary64, lanes=4, c=e8m7, out=binary32)",
+                "dot(e8m30, lanes=4)",
+                "dot(e8m30, lanes=3, out=e8m30:rdn)",
+                "dot(e8m30, lanes=3, out=e6m20:sr8)",
+                "dot(e9m40, lanes=5, out=e9m40:rna)",
+                "dot(e9m40, lanes=5, out=e4m3fnuz:rup)",
+                "dot(e9m33, b=e9m45, lanes=4, out=e9m45:odd, promote=8:e8m20)",
+                "dot(e8m40, lanes=3, out=e8m50)",
+                "dot(e8m40, lanes=3, out=e8m43:sr7:half)",
+                "dot(binary64, lanes=4, out=e10m44, final=binary64)",
+                "mac(binary64, c=binary32, sum=binary32)",
+                "mac(binary64, sum=binary64:sr8)",
+                "fma(binary64, sum=binary64:sr1:half)",
+                "fma(binary64, sum=binary64:sr32:even)",
+                "dot(binary32, c=binary64, lanes=5, out=binary64:sr17:even)",
+                "dot(binary64, lanes=4, out=binary64:sr5:half)",
+                "dot(binary64, lanes=4, out=binary64:rna)",
+                "dot(binary64, lanes=3, out=binary64:rnm, promote=9:binary64)",
+                "dot(binary32, c=binary64, lanes=5, out=binary64:rno)",
+                "dot(binary64, lanes=4, promote=8:binary64:rup)",
+                "mac(binary64, product=binary64:sr3:even, promote=3:binary64:rnp)",
+                "dot(binary64, lanes=2, out=binary64:rtz, final=binary64:rdn,"
+                " promote=6:binary64:sr5)"});
   const auto vary = [&](const char* text, void (*change)(Unit&)) {
     all.push_back(with(parse_unit(text), change));
   };
   vary("dot(binary64, lanes=4)", [](Unit& u) { u.product.round = u.out; });
+  vary("dot(binary64, lanes=4, out=binary64:sr6)", [](Unit& u) {
+    u.product.round = u.out;
+    u.product.round->rm = {4, StochasticVariant::even};
+  });
   vary("dot(binary64, lanes=6)", [](Unit& u) {
     u.groups = Groups{.strided = 3};
     u.c_level = CLevel::block;
@@ -54,6 +66,10 @@ std::vector<Unit> units() {
   vary("dot(binary64, lanes=5)", [](Unit& u) { u.c_level = CLevel::late; });
   vary("dot(binary64, lanes=4)",
        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; });
+  vary("dot(binary64, lanes=4, out=binary64:rnz)", [](Unit& u) {
+    u.product.round = Round{.fmt = binary64, .rm = RoundingMode::rnp};
+    u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64, .rm = RoundingMode::rno};
+  });
   vary("dot(binary64, lanes=4)", [](Unit& u) { u.a.subnormals = Flush::flush_signed_zero; });
   return all;
 }
@@ -75,6 +91,11 @@ constexpr const char* every_mode[] = {"dot(binary64, lanes=4, out=binary64:sr2)"
                                       "dot(binary64, lanes=4, out=binary64:rup)",
                                       "dot(binary64, lanes=4, out=binary64:odd)",
                                       "dot(binary64, lanes=4, out=binary64:raz)",
+                                      "dot(binary64, lanes=4, out=binary64:rna)",
+                                      "dot(binary64, lanes=4, out=binary64:rnz)",
+                                      "dot(binary64, lanes=4, out=binary64:rnp)",
+                                      "dot(binary64, lanes=4, out=binary64:rnm)",
+                                      "dot(binary64, lanes=4, out=binary64:rno)",
                                       "dot(binary64, lanes=4, out=e10m44:rna)"};
 
 }  // namespace
@@ -203,11 +224,8 @@ TEST_CASE("sums of two doubles: what is summed or rounded otherwise goes another
   CHECK(as_two_doubles(parse_unit("dot(binary64, lanes=4)")));
   for (const char* text :
        {"dot(e12m20, lanes=4, out=binary64)", "dot(e11m53, lanes=4, out=binary64)",
-        "dot(binary64, lanes=4, out=e11m51)", "dot(binary64, lanes=4, out=binary64:rna)",
-        "dot(binary64, lanes=4, out=binary64:sr33)", "dot(binary64, lanes=4, align=60)",
-        "dot(binary64, lanes=4, promote=8:binary64:rup)",
-        "dot(binary64, lanes=4, out=binary64:rdn, promote=8:binary64:rdn)",
-        "dot(binary64, lanes=4, out=binary64:sr3, final=binary64:sr3)",
+        "dot(binary64, lanes=4, out=e11m51)", "dot(binary64, lanes=4, out=binary64:sr33)",
+        "dot(binary64, lanes=4, align=60)", "dot(binary64, lanes=4, promote=8:binary64:sr33)",
         "tree(binary64, fan=4, node=e11m51)"})
     refused(text);
   refused("dot(binary64, lanes=4)", [](Unit& u) { u.a.keep_frac = 20; });

@@ -57,6 +57,9 @@ std::vector<Unit> units() {
        [](Unit& u) { u.group_sum.order = Order::sequential; });
   vary("dot(binary64, lanes=4, align=24:rtz)",
        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64}; });
+  vary("dot(binary64, lanes=4, align=20, promote=12:binary64:sr7)", [](Unit& u) {
+    u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64, .rm = RoundingMode::rna};
+  });
   vary("dot(e11m40, lanes=4, align=24:rtz, c=binary64)",
        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; });
   return all;
@@ -144,7 +147,7 @@ TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   }
   const Unit last = with(parse_unit("dot(binary64, lanes=4, align=20)"), [](Unit& u) {
     u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = binary64};
-    u.chain.c_round->rm = RoundingMode::rtz;
+    u.chain.c_round->rm = {33, StochasticVariant::plain};
   });
   CHECK_FALSE(takes(last));
 }
