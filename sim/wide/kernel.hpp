@@ -6,8 +6,9 @@
 #include "widthwise/decide.hpp"
 #include "widthwise/format.hpp"
 #include "widthwise/random.hpp"
+#include "widthwise/unit.hpp"
 
-// What the ways of computing chains of multiply-adds in limbs have in common.
+// What the ways of computing in limbs have in common.
 namespace widthwise::wide {
 
 using Limb = std::uint64_t;
@@ -39,11 +40,20 @@ struct RoundTo {
   }
 };
 
-// sum = round(sum + round(a * b)), or round(sum + a * b).
+// sum = round(sum + round(a * b)), or round(sum + a * b), and what else a unit has.
 struct Chain {
   int precision;  // the most digits of any number
   std::optional<RoundTo> product;
   RoundTo sum;
+  Compensation compensation = Compensation::none;
+  std::size_t lanes = 1;        // products of a block, which nodes of two add up before C joins:
+  std::optional<RoundTo> node;  // neighbours first, or
+  bool in_turn = false;
+  std::size_t interval = 0;          // of promotion
+  std::optional<RoundTo> promote;    // that
+  std::optional<RoundTo> c_at_last;  // the rounding of a C that joins at the end
+
+  bool of_multiply_adds() const { return compensation == Compensation::none && !node; }
 };
 
 struct Steps {
@@ -59,5 +69,28 @@ struct Steps {
 // Bit i of the result: lane i met a result that is no normal number and not zero, so its sum means
 // nothing.
 using Kernel = unsigned (*)(const Chain& chain, const Steps& steps);
+
+// Some rows of outputs at one step. Numbers of theirs lie one after the other, of all lanes each.
+struct Rows {
+  std::size_t count;
+  Limb* lost;         // of every row and lane, as above
+  unsigned* unusual;  // of every row, as above
+  Where where;        // of the first row's lane 0; the next row's is so many outputs on
+  std::uint64_t row_outputs, step;
+};
+
+// Single operations on them.
+struct RowKernels {
+  // z = round(a * b): a number of one lane for every row, so many words apart, and one of all.
+  void (*multiply)(const RoundTo& to, int precision, const Limb* a, std::size_t a_next,
+                   const Limb* b, Limb* z, const Rows& rows);
+  // z = round(x + y), or round(x - y). It may be either.
+  using Add = void (*)(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus,
+                       Limb* z, const Rows& rows);
+  Add add;
+  Add add_apart;  // the same for numbers that often lie far apart, or cancel
+  // Of each two the one of larger magnitude, x if they are equal, and the other one.
+  void (*sort)(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size_t rows);
+};
 
 }  // namespace widthwise::wide

@@ -74,7 +74,7 @@ struct Rounded {
 };
 template <int N>
 HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, Rounded<N> z) {
-  align(z.x, all(static_cast<Limb>(to.short_by)));
+  align<false>(z.x, all(static_cast<Limb>(to.short_by)));
   round_lowest(to, z.x.sign, z.x.limb[0], z.lost);
   const int whole = to.short_by / 52;
   const V up = all(static_cast<Limb>(to.short_by % 52)), down = _mm512_sub_epi64(all(52), up);
@@ -107,39 +107,108 @@ HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, Number<N>& x, 
   return outside;
 }
 
+template <int N>
+HWY_INLINE Number<N> load(const Limb* from) {
+  Number<N> x;
+  for (int i = 0; i < N; ++i) x.limb[i] = _mm512_loadu_si512(from + 8 * i);
+  x.exponent = _mm512_loadu_si512(from + 8 * N);
+  x.sign = _mm512_loadu_si512(from + 8 * (N + 1));
+  return x;
+}
+template <int N>
+HWY_INLINE void store(const Number<N>& x, Limb* to) {
+  for (int i = 0; i < N; ++i) _mm512_storeu_si512(to + 8 * i, x.limb[i]);
+  _mm512_storeu_si512(to + 8 * N, x.exponent);
+  _mm512_storeu_si512(to + 8 * (N + 1), x.sign);
+}
+
 // Calls step(k, sum, lost), which returns the lanes that it does not serve, for every step.
 template <int N, class Step>
 HWY_INLINE unsigned for_each_step(const Steps& s, const Step& step) {
-  Number<N> sum;
-  for (int i = 0; i < N; ++i) sum.limb[i] = _mm512_loadu_si512(s.sum + 8 * i);
-  sum.exponent = _mm512_loadu_si512(s.sum + 8 * N);
-  sum.sign = _mm512_loadu_si512(s.sum + 8 * (N + 1));
+  Number<N> sum = load<N>(s.sum);
   V lost = _mm512_loadu_si512(s.lost);
   unsigned outside = 0;
   for (std::size_t k = 0; k < s.count; ++k)
     outside |= step(s.a + k * (N + 2), s.b + k * std::size_t{8 * (N + 2)}, sum, lost);
-  for (int i = 0; i < N; ++i) _mm512_storeu_si512(s.sum + 8 * i, sum.limb[i]);
-  _mm512_storeu_si512(s.sum + 8 * N, sum.exponent);
-  _mm512_storeu_si512(s.sum + 8 * (N + 1), sum.sign);
+  store(sum, s.sum);
   _mm512_storeu_si512(s.lost, lost);
   return outside;
 }
 
-HWY_INLINE V sign_of_zero(const Chain& chain) {
-  return all(chain.sum.rule.rounding.mode == RoundingMode::rdn ? ~Limb{0} : 0);
+// Of a difference of equals.
+HWY_INLINE V sign_of_zero(const RoundTo& to) {
+  return all(to.rule.rounding.mode == RoundingMode::rdn ? ~Limb{0} : 0);
 }
 
 template <int N>
 unsigned mac(const Chain& chain, const Steps& s) {
   const Places at(chain.precision, N);
   const Rounding52 to_product(*chain.product, chain.precision), to_sum(chain.sum, chain.precision);
-  const V down = sign_of_zero(chain);
+  const V down = sign_of_zero(chain.sum);
   return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
     Number<N> product = exact_product<N>(at, a, b);
     const __mmask8 outside = round(to_product, at, product, lost);
     sum = exact_sum(at, sum, product, down);
     return outside | round(to_sum, at, sum, lost);
   });
+}
+
+// --- One operation on many rows ------------------------------------------------------------------
+
+// Rounds exact(i) of every row.
+template <int N, class Exact>
+HWY_INLINE void round_rows(const RoundTo& rounding, const Places& at, int precision, Limb* z,
+                           const Rows& rows, const Exact& exact) {
+  const Rounding52 to(rounding, precision);
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    Number<N> x = exact(i);
+    V lost = _mm512_loadu_si512(rows.lost + 8 * i);
+    rows.unusual[i] |= round(to, at, x, lost);
+    _mm512_storeu_si512(rows.lost + 8 * i, lost);
+    store(x, z + i * 8 * (N + 2));
+  }
+}
+template <int N>
+void multiply(const RoundTo& to, int precision, const Limb* a, std::size_t a_next, const Limb* b,
+              Limb* z, const Rows& rows) {
+  const Places at(precision, N);
+  round_rows<N>(to, at, precision, z, rows,
+                [&](std::size_t i) { return exact_product<N>(at, a + i * a_next, b); });
+}
+template <int N, bool often>
+void add(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus, Limb* z,
+         const Rows& rows) {
+  const Places at(precision, N);
+  const V turned = all(minus ? ~Limb{0} : 0), down = sign_of_zero(to);
+  round_rows<N>(to, at, precision, z, rows, [&](std::size_t i) {
+    Number<N> other = load<N>(y + i * 8 * (N + 2));
+    other.sign = _mm512_xor_si512(other.sign, turned);
+    return exact_sum<often>(at, load<N>(x + i * 8 * (N + 2)), other, down);
+  });
+}
+
+// Where |x| < |y|.
+template <int N>
+HWY_INLINE __mmask8 is_less(const Number<N>& x, const Number<N>& y) {
+  __mmask8 less = _mm512_cmplt_epi64_mask(x.exponent, y.exponent),
+           level = _mm512_cmpeq_epi64_mask(x.exponent, y.exponent);
+  for (int i = N; i-- > 0;) {
+    less |= _mm512_mask_cmplt_epu64_mask(level, x.limb[i], y.limb[i]);
+    level = _mm512_mask_cmpeq_epi64_mask(level, x.limb[i], y.limb[i]);
+  }
+  return less;
+}
+template <int N>
+void sort(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size_t rows) {
+  constexpr std::size_t words = 8 * (N + 2);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const __mmask8 less = is_less(load<N>(x + i * words), load<N>(y + i * words));
+    for (std::size_t at = i * words; at < (i + 1) * words; at += 8) {
+      const V one = _mm512_loadu_si512(x + at), other = _mm512_loadu_si512(y + at);
+      _mm512_storeu_si512(large + at, _mm512_mask_mov_epi64(one, less, other));
+      _mm512_storeu_si512(small + at, _mm512_mask_mov_epi64(other, less, one));
+    }
+  }
 }
 
 // --- Fused ---------------------------------------------------------------------------------------
@@ -205,7 +274,7 @@ unsigned fma(const Chain& chain, const Steps& s) {
   const Places at(chain.precision, N), wide(2 * chain.precision + below_kept, W);
   const Apart apart(chain.precision, N);
   const Rounding52 to_sum(chain.sum, chain.precision);
-  const V down = sign_of_zero(chain);
+  const V down = sign_of_zero(chain.sum);
   return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
     const Number<W> product = whole_product<N, W>(wide, a, b);
     sum = narrowed<N>(apart, exact_sum(wide, widened<N, W>(apart, sum), product, down));
@@ -216,6 +285,15 @@ unsigned fma(const Chain& chain, const Steps& s) {
 template <std::size_t... i>
 Kernel choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernel kernels[] = {&mac<static_cast<int>(i) + 1>...};
+  return kernels[limbs - 1];
+}
+
+// Sums of more limbs have no registers to spare.
+template <int N>
+constexpr RowKernels row_kernels{&multiply<N>, &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
+template <std::size_t... i>
+RowKernels choose_rows(int limbs, std::index_sequence<i...>) {
+  static constexpr RowKernels kernels[] = {row_kernels<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
 }
 
@@ -240,12 +318,22 @@ HWY_DIAGNOSTICS(pop)
 
 namespace widthwise::wide {
 
+#if HWY_ARCH_X86_64
+constexpr auto every_limb_count = std::make_index_sequence<(most_digits + below_kept + 51) / 52>();
+#endif
+
 Kernel lane_kernel([[maybe_unused]] int limbs) {
 #if HWY_ARCH_X86_64
-  constexpr std::size_t most = (most_digits + below_kept + 51) / 52;
-  if (has_ifma()) return choose(limbs, std::make_index_sequence<most>());
+  if (has_ifma()) return choose(limbs, every_limb_count);
 #endif
   return nullptr;
+}
+
+RowKernels lane_row_kernels([[maybe_unused]] int limbs) {
+#if HWY_ARCH_X86_64
+  if (has_ifma()) return choose_rows(limbs, every_limb_count);
+#endif
+  return {};
 }
 
 Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] int precision) {

@@ -112,6 +112,21 @@ HWY_INLINE Number<N> exact_product(const Places& at, const Limb* a, const Limb* 
   return z;
 }
 
+// What is rare is out of line and takes numbers by value: what has an address is not held in
+// registers. Where numbers often lie far apart or cancel, as in compensated sums, it is in line:
+// those of 113 digits take a quarter less time so, where a tree's sums take an eighth more.
+template <auto function, class... Arguments>
+HWY_NOINLINE auto out_of_line(Arguments... arguments) {
+  return function(arguments...);
+}
+template <auto function, bool often, class... Arguments>
+HWY_INLINE auto call(Arguments... arguments) {
+  if constexpr (often)
+    return function(arguments...);
+  else
+    return out_of_line<function>(arguments...);
+}
+
 // What is aligned, how far it still has to go down, and what fell off.
 template <int N>
 struct Aligning {
@@ -119,10 +134,9 @@ struct Aligning {
   V apart, fallen;
 };
 
-// By whole limbs, where it has to go by more than one. Here and below, what is rare is out of line
-// and takes numbers by value: what has an address is not held in registers.
+// By whole limbs, where it has to go by more than one.
 template <int N>
-HWY_NOINLINE Aligning<N> skip_limbs(Aligning<N> z) {
+HWY_INLINE Aligning<N> skip_limbs(Aligning<N> z) {
   constexpr int most = std::bit_ceil(static_cast<unsigned>(N) + 1) - 1;
   z.apart = _mm512_min_epu64(z.apart, all(52 * most + 51));
   for (int skip = (most + 1) / 2; skip > 0; skip /= 2) {
@@ -139,11 +153,11 @@ HWY_NOINLINE Aligning<N> skip_limbs(Aligning<N> z) {
 }
 
 // x >> apart, jammed.
-template <int N>
+template <bool often, int N>
 HWY_INLINE void align(Number<N>& x, V apart) {
   V fallen = _mm512_setzero_si512();
   if (_mm512_cmpgt_epu64_mask(apart, all(51))) [[unlikely]] {
-    const Aligning<N> z = skip_limbs<N>({x, apart, fallen});
+    const auto z = call<&skip_limbs<N>, often>(Aligning<N>{x, apart, fallen});
     x = z.x, apart = z.apart, fallen = z.fallen;
   }
   const V up = _mm512_sub_epi64(all(52), apart);
@@ -156,7 +170,7 @@ HWY_INLINE void align(Number<N>& x, V apart) {
 }
 
 template <int N>
-HWY_NOINLINE Number<N> negate(Number<N> x, __mmask8 which) {
+HWY_INLINE Number<N> negate(Number<N> x, __mmask8 which) {
   V carry = _mm512_setzero_si512();
   for (int i = 0; i < N; ++i) {
     const V t = _mm512_sub_epi64(carry, x.limb[i]);
@@ -188,7 +202,7 @@ struct Normalising {
 
 // Brings the leading one up by whole limbs where it is far; a zero gets its exponent.
 template <int N>
-HWY_NOINLINE Normalising<N> close_up(const Places at, Normalising<N> z) {
+HWY_INLINE Normalising<N> close_up(const Places at, Normalising<N> z) {
   V any = z.x.limb[0];
   for (int i = 1; i < N; ++i) any = either(any, z.x.limb[i]);
   const __mmask8 some = nonzero(any);
@@ -209,11 +223,11 @@ HWY_NOINLINE Normalising<N> close_up(const Places at, Normalising<N> z) {
 
 // Both shifts are done without asking: one of eight lanes wants them every other time, and no
 // processor guesses that (113 digits: 5.4 ns instead of 7.5).
-template <int N>
+template <bool often, int N>
 HWY_INLINE void normalise(const Places& at, Number<N>& x) {
   V zeros = short_by(at, x);
   if (_mm512_cmpgt_epi64_mask(zeros, all(51))) [[unlikely]] {
-    const Normalising<N> z = close_up<N>(at, {x, zeros});
+    const auto z = call<&close_up<N>, often>(at, Normalising<N>{x, zeros});
     x = z.x, zeros = z.zeros;
   }
   x.exponent = _mm512_sub_epi64(x.exponent, zeros);
@@ -236,7 +250,7 @@ HWY_INLINE void normalise(const Places& at, Number<N>& x) {
 }
 
 // x + y. `sign_of_zero` is that of a difference of equals.
-template <int N>
+template <bool often = false, int N>
 HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Number<N>& y,
                                V sign_of_zero) {
   const __mmask8 level = _mm512_cmpeq_epi64_mask(x.exponent, y.exponent);
@@ -250,7 +264,7 @@ HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Numbe
   }
   z.exponent = _mm512_max_epi64(x.exponent, y.exponent);
   z.sign = _mm512_mask_mov_epi64(x.sign, swap, y.sign);
-  align(low, _mm512_abs_epi64(_mm512_sub_epi64(x.exponent, y.exponent)));
+  align<often>(low, _mm512_abs_epi64(_mm512_sub_epi64(x.exponent, y.exponent)));
 
   const V apart = _mm512_xor_si512(x.sign, y.sign);
   const __mmask8 differ = lanes_of(apart);
@@ -263,8 +277,8 @@ HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Numbe
     z.limb[i] = i + 1 < N ? low_limb(t) : t;
   }
   if (const __mmask8 turned = lanes_of(z.limb[N - 1])) [[unlikely]]
-    z = negate(z, turned);
-  normalise(at, z);
+    z = call<&negate<N>, often>(z, turned);
+  normalise<often>(at, z);
   // (x & y) | (differ & sign_of_zero)
   const V zero_sign = _mm512_mask_mov_epi64(x.sign, differ, sign_of_zero);
   z.sign = _mm512_mask_mov_epi64(zero_sign, nonzero(z.limb[N - 1]), z.sign);

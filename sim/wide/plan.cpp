@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <span>
+#include <vector>
 
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
@@ -12,30 +13,56 @@ namespace widthwise::wide {
 namespace {
 
 Round bare(const Round& r) { return {.fmt = r.fmt, .rm = r.rm, .overflow = r.overflow}; }
+std::optional<Round> bare(const std::optional<Round>& r) {
+  return r ? std::optional(bare(*r)) : std::nullopt;
+}
 
-// The unit's formats and roundings with nothing else about them, but for the final rounding.
-Unit multiply_add(const Unit& u) {
+// The unit's formats, and what limbs have of its steps; its final rounding is lib's own.
+Unit in_limbs(const Unit& u) {
   Unit plain{.a = {.fmt = u.a.fmt},
              .b = {.fmt = u.b.fmt},
              .c = {.fmt = u.c.fmt},
-             .lanes = 1,
+             .lanes = u.lanes,
+             .product = {.round = bare(u.product.round)},
              .c_level = u.c_level,
              .out = bare(u.out),
-             .chain = {.final = u.chain.final}};
-  if (u.product.round) plain.product.round = bare(*u.product.round);
+             .chain = {.c_at = u.chain.c_at,
+                       .c_round = bare(u.chain.c_round),
+                       .compensation = u.chain.compensation,
+                       .final = u.chain.final}};
+  if (u.group_sum.node_round)
+    plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
+  if (const auto& promote = u.chain.promote)
+    plain.chain.promote = {promote->interval, bare(promote->round)};
   return plain;
 }
 
+// Why sums of some products, or sums of exact ones, are not for limbs.
+const char* unfit_sums(const Unit& u) {
+  const bool nodes = u.group_sum.node_round.has_value();
+  const bool alone = u.chain.compensation == Compensation::none && !nodes;
+  if (!nodes && u.lanes != 1) return "more than one product a block";
+  if (u.lanes < 1 || u.lanes > most_lanes) return "more than 64 products a block";
+  if (!alone && !u.product.round) return "exact products go to sums of two";
+  return nodes && u.c_level == CLevel::group ? "C is a leaf of its tree" : nullptr;
+}
+
+std::optional<Round> promotion(const Unit& u) {
+  return u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
+}
+
+std::vector<Format> formats(const Unit& u) {
+  std::vector<Format> all{u.a.fmt, u.b.fmt, u.c.fmt, u.out.fmt};
+  for (const auto& r : {u.product.round, u.group_sum.node_round, u.chain.c_round, promotion(u)})
+    if (r) all.push_back(r->fmt);
+  return all;
+}
 const char* unfit(const Format& f) {
   if (const char* why = unusual(f)) return why;
   return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
-
-std::array<Format, 5> formats(const Unit& u) {
-  return {u.a.fmt, u.b.fmt, u.c.fmt, u.product.round.value_or(u.out).fmt, u.out.fmt};
-}
-std::string unfit(const Unit& u) {
-  for (const Format& f : formats(u))
+std::string unfit(std::span<const Format> formats) {
+  for (const Format& f : formats)
     if (const char* why = unfit(f)) return fmt::format("{} {}", to_string(f), why);
   return {};
 }
@@ -45,25 +72,40 @@ RoundTo round_to(const Round& r, Slot slot) {
   return {RoundingRule(r.rm), slot, r.fmt.precision(), r.fmt.emin(),
           static_cast<std::uint64_t>(r.fmt.emax() - 1 - r.fmt.emin())};
 }
+std::optional<RoundTo> round_to(const std::optional<Round>& r, Slot slot) {
+  return r ? std::optional(round_to(*r, slot)) : std::nullopt;
+}
+
+Chain chain_of(const Unit& u, int precision) {
+  const auto& promote = u.chain.promote;
+  return {.precision = precision,
+          .product = round_to(u.product.round, Slot::product),
+          .sum = round_to(u.out, Slot::out),
+          .compensation = u.chain.compensation,
+          .lanes = static_cast<std::size_t>(u.lanes),
+          .node = round_to(u.group_sum.node_round, Slot::group_node),
+          .in_turn = u.group_sum.order == Order::sequential,
+          .interval = promote ? static_cast<std::size_t>(promote->interval) : 0,
+          .promote = round_to(promotion(u), Slot::promote),
+          .c_at_last = round_to(u.chain.c_round, Slot::c_round)};
+}
 
 }  // namespace
 
 Answer plan(const Unit& u) {
   const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
-  if (u.lanes != 1) return refuse("more than one product a block");
-  if (u != multiply_add(u))
-    return refuse("its operands, sums or roundings are more than those of a multiply-add");
-  if (const std::string why = unfit(u); !why.empty()) return refuse(why);
-  int p = 0;
-  for (const Format& f : formats(u)) p = std::max(p, f.precision());
+  if (const char* why = unfit_sums(u)) return refuse(why);
+  if (u != in_limbs(u))
+    return refuse("there is more to its operands, sums or roundings than formats and modes");
+  const std::vector<Format> all = formats(u);
+  if (const std::string why = unfit(all); !why.empty()) return refuse(why);
+  const auto p = std::ranges::max(all, {}, &Format::precision).precision();
   if (const auto& last = u.chain.final) {
     if (last->rm.stochastic() || last->post_norm_frac)
       return refuse("chain.final cuts twice or by random bits");
     if (last->fmt.precision() > p) return refuse("chain.final has more digits than all else");
   }
-  Chain chain{p, std::nullopt, round_to(u.out, Slot::out)};
-  if (u.product.round) chain.product = round_to(*u.product.round, Slot::product);
-  return {chain, {}};
+  return {chain_of(u, p), {}};
 }
 
 }  // namespace widthwise::wide

@@ -5,8 +5,10 @@
 #include "kernel.hpp"
 #include "widthwise/unit.hpp"
 
-// Which units are chains of multiply-adds in limbs. docs/exactness.md argues every condition.
+// Which units limbs compute. docs/exactness.md argues every condition.
 namespace widthwise::wide {
+
+inline constexpr int most_lanes = 64;  // that nodes of two add up, all of them at hand
 
 struct Answer {
   std::optional<Chain> chain;

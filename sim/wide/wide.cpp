@@ -3,51 +3,101 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codes.hpp"
 #include "kernels.hpp"
 #include "plan.hpp"
-#include "sim/engine/lines.hpp"
+#include "sequence.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::wide {
 namespace {
 
-// Outputs block by block: rows of A and columns of B become numbers, part by part along k, and the
-// sums stay numbers between the parts. What the kernel cannot do, the reference does again.
-class ChainProduct final : public ProductEngine {
+// One of the two ways of computing.
+struct Way {
+  const char* name;
+  const char* limbs;
+  int limb_bits, spare;  // digits a number has below the kept ones
+  int lanes;
+  int most_random_bits;
+  Kernel (*kernel)(const Chain& chain, int limbs);
+  RowKernels (*row_kernels)(int limbs);
+  double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
+
+  int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
+};
+
+constexpr Way in_words{.name = "wide",
+                       .limbs = "limbs of 64 bits",
+                       .limb_bits = 64,
+                       .spare = 0,
+                       .lanes = 1,
+                       .most_random_bits = most_random_bits,
+                       .kernel = [](const Chain&, int limbs) { return word_kernel(limbs); },
+                       .row_kernels = &word_row_kernels,
+                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
+constexpr Way in_lanes{.name = "wide52",
+                       .limbs = "limbs of 52 bits in 8 lanes",
+                       .limb_bits = 52,
+                       .spare = below_kept,
+                       .lanes = 8,
+                       .most_random_bits = 0,
+                       .kernel =
+                           [](const Chain& chain, int limbs) {
+                             return chain.product ? lane_kernel(limbs)
+                                                  : fused_lane_kernel(limbs, chain.precision);
+                           },
+                       .row_kernels = &lane_row_kernels,
+                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
+
+Shape shape(const Way& way, int precision) {
+  const int limbs = way.limbs_for(precision);
+  const int leading = way.spare ? precision + way.spare - 1 : limbs * way.limb_bits - 1;
+  return {limbs, way.limb_bits, leading, way.lanes};
+}
+
+// Outputs block by block: rows of A and columns of B become numbers, part by part along k, and what
+// outputs keep stays numbers between the parts. What the kernels cannot do, the reference does
+// again.
+class LimbProduct final : public ProductEngine {
  public:
-  ChainProduct(const ProductTask& task, const Chain& chain, const Shape& shape, Kernel kernel)
+  LimbProduct(const ProductTask& task, const Chain& chain, const Shape& shape, const Way& way)
       : unit_(task.unit),
-        k_(task.k),
+        k_((task.k + chain.lanes - 1) / chain.lanes * chain.lanes),
         chain_(chain),
         shape_(shape),
-        kernel_(kernel),
+        kernel_(way.kernel(chain, shape.limbs)),
+        row_kernels_(way.row_kernels(shape.limbs)),
         a_(codec({.fmt = unit_.a.fmt}, shape)),
         b_(codec({.fmt = unit_.b.fmt}, shape)),
         c_(codec({.fmt = unit_.c.fmt}, shape)),
-        out_(codec(unit_.chain.final.value_or(Round{.fmt = unit_.out.fmt}), shape)),
-        reference_(make_reference(unit_, k_)) {}
+        out_(codec(unit_.chain.final.value_or(Round{.fmt = result_round(unit_).fmt}), shape)),
+        reference_(make_reference(unit_, task.k)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     Work work(*this, p);
-    for (std::size_t row = first; row < last; row += block_size)
-      for (std::size_t column = 0; column < p.n; column += block_size)
-        work.block(row, std::min(row + block_size, last), column,
-                   std::min(column + block_size, p.n));
+    const std::size_t size = block_size();
+    for (std::size_t row = first; row < last; row += size)
+      for (std::size_t column = 0; column < p.n; column += size)
+        work.block(row, std::min(row + size, last), column, std::min(column + size, p.n));
   }
 
  private:
-  // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, and eight columns of a
-  // part stay in the cache while all rows pass.
-  static constexpr std::size_t block_size = 256, part_size = 64;
+  // Rows and columns of a block, and steps of a part: at 1,088 digits 15 MB, or 13 of three numbers
+  // an output, and eight columns of a part stay in the cache while all rows pass.
+  std::size_t block_size() const {
+    return chain_.of_multiply_adds() && !chain_.promote ? 256 : 128;
+  }
+  std::size_t part_size() const { return most_lanes / chain_.lanes * chain_.lanes; }
 
   // One thread's buffers.
   class Work {
    public:
-    Work(const ChainProduct& engine, const MatrixProduct& p)
+    Work(const LimbProduct& engine, const MatrixProduct& p)
         : e_(engine),
           p_(p),
+          sequence_(e_.chain_, e_.shape_, e_.row_kernels_),
           lanes_(static_cast<std::size_t>(e_.shape_.lanes)),
           words_(e_.shape_.words()),
           all_lanes_((1u << lanes_) - 1) {}
@@ -56,24 +106,37 @@ class ChainProduct final : public ProductEngine {
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
       groups_ = (columns_ + lanes_ - 1) / lanes_;
-      lost_.assign(rows_ * groups_ * lanes_, 0);
-      unusual_.assign(rows_ * groups_, 0);
-      load_addends();
-      for (std::size_t k = 0; k < e_.k_; k += part_size) {
-        steps_ = std::min(part_size, e_.k_ - k);
+      start();
+      for (std::size_t k = 0; k < e_.k_; k += e_.part_size()) {
+        steps_ = std::min(e_.part_size(), e_.k_ - k);
         load_rows(k);
         for (std::size_t group = 0; group < groups_; ++group) {
           load_columns(k, group);
-          for (std::size_t i = 0; i < rows_; ++i) multiply(k, i, group);
+          run_part(k, group);
         }
       }
+      finish();
       for (std::size_t i = 0; i < rows_; ++i) deliver(i);
     }
 
    private:
-    std::size_t place(std::size_t i, std::size_t group) const { return i * groups_ + group; }
-    Limb* sums(std::size_t i, std::size_t group) {
-      return &sums_[place(i, group) * words_ * lanes_];
+    // Of some lanes' columns all rows lie one after the other.
+    std::size_t place(std::size_t i, std::size_t group) const { return group * rows_ + i; }
+    Limb* number(Lines<Limb>& of, std::size_t i, std::size_t group) const {
+      return of.empty() ? nullptr : &of[place(i, group) * words_ * lanes_];
+    }
+    Outputs outputs(std::size_t group) {
+      return {.rows = rows_,
+              .sum = number(sums_, 0, group),
+              .compensation = number(compensations_, 0, group),
+              .outer = number(outers_, 0, group),
+              .lost = &lost_[place(0, group) * lanes_],
+              .unusual = &unusual_[place(0, group)],
+              .where = where(0, group),
+              .row_outputs = p_.n};
+    }
+    Where where(std::size_t i, std::size_t group) const {
+      return {p_.seed, p_.first_index + (row_ + i) * p_.n + column_ + group * lanes_};
     }
     // The column that a lane computes; past the last one it is that again.
     std::size_t column_of(std::size_t group, std::size_t lane) const {
@@ -86,50 +149,98 @@ class ChainProduct final : public ProductEngine {
       return static_cast<const std::byte*>(m.data) + at * item_bytes(f.width());
     }
 
-    void load_addends() {
-      sums_.assign(rows_ * groups_ * words_ * lanes_, 0);
-      for (std::size_t i = 0; i < rows_; ++i)
-        for (std::size_t group = 0; group < groups_; ++group)
-          for (std::size_t lane = 0; lane < lanes_; ++lane) {
-            Limb* const to = sums(i, group) + lane;
-            if (!p_.c.data)
-              to[(words_ - 2) * lanes_] = static_cast<Limb>(zero_exponent);
-            else if (!e_.c_->load(
-                         code(e_.unit_.c.fmt, p_.c, row_ + i, column_ + column_of(group, lane)), to,
-                         lanes_))
+    void start() {
+      lost_.assign(rows_ * groups_ * lanes_, 0);
+      unusual_.assign(rows_ * groups_, 0);
+      clear(sums_);
+      if (e_.chain_.compensation != Compensation::none) clear(compensations_);
+      if (e_.chain_.promote) clear(outers_);
+      if (!e_.chain_.c_at_last) load_addends(e_.chain_.promote ? outers_ : sums_);
+    }
+    void clear(Lines<Limb>& numbers) const {
+      numbers.resize(rows_ * groups_ * words_ * lanes_);
+      wide::clear(e_.shape_, rows_ * groups_, numbers.data());
+    }
+    // Where there is no C, they are +0 already.
+    void load_addends(Lines<Limb>& to) {
+      if (!p_.c.data) return;
+      for (std::size_t group = 0; group < groups_; ++group)
+        for (std::size_t i = 0; i < rows_; ++i)
+          for (std::size_t lane = 0; lane < lanes_; ++lane)
+            if (!e_.c_->load(code(e_.unit_.c.fmt, p_.c, row_ + i, column_ + column_of(group, lane)),
+                             number(to, i, group) + lane, lanes_))
               unusual_[place(i, group)] |= 1u << lane;
-          }
     }
 
+    // Past the last step there are zeros, to the end of a block.
     void load_rows(std::size_t k) {
       a_.resize(rows_ * steps_ * words_);
+      const Shape one_lane{e_.shape_.limbs, e_.shape_.limb_bits, e_.shape_.leading, 1};
       for (std::size_t i = 0; i < rows_; ++i)
-        for (std::size_t step = 0; step < steps_; ++step)
-          if (!e_.a_->load(code(e_.unit_.a.fmt, p_.a, row_ + i, k + step),
-                           &a_[(i * steps_ + step) * words_], 1))
-            std::fill_n(&unusual_[place(i, 0)], groups_, all_lanes_);
+        for (std::size_t step = 0; step < steps_; ++step) {
+          Limb* const to = &a_[(i * steps_ + step) * words_];
+          if (k + step >= p_.k)
+            wide::clear(one_lane, 1, to);
+          else if (!e_.a_->load(code(e_.unit_.a.fmt, p_.a, row_ + i, k + step), to, 1))
+            for (std::size_t group = 0; group < groups_; ++group)
+              unusual_[place(i, group)] = all_lanes_;
+        }
     }
 
     void load_columns(std::size_t k, std::size_t group) {
       b_.resize(steps_ * words_ * lanes_);
-      for (std::size_t step = 0; step < steps_; ++step)
+      for (std::size_t step = 0; step < steps_; ++step) {
+        Limb* const to = &b_[step * words_ * lanes_];
+        if (k + step >= p_.k) {
+          wide::clear(e_.shape_, 1, to);
+          continue;
+        }
         for (std::size_t lane = 0; lane < lanes_; ++lane)
           if (!e_.b_->load(code(e_.unit_.b.fmt, p_.b, k + step, column_ + column_of(group, lane)),
-                           &b_[step * words_ * lanes_ + lane], lanes_))
+                           to + lane, lanes_))
             for (std::size_t i = 0; i < rows_; ++i) unusual_[place(i, group)] |= 1u << lane;
+      }
     }
 
-    void multiply(std::size_t k, std::size_t i, std::size_t group) {
+    // From one promotion to the next.
+    void run_part(std::size_t k, std::size_t group) {
+      const Chain& chain = e_.chain_;
+      for (std::size_t from = 0, to = 0; from < steps_; from = to) {
+        to = steps_;
+        if (chain.promote)
+          to = std::min(to, ((k + from) / chain.interval + 1) * chain.interval - k);
+        if (chain.of_multiply_adds())
+          for (std::size_t i = 0; i < rows_; ++i) multiply_add(k, from, to, i, group);
+        else
+          sequence_.run(outputs(group), {.a = &a_[from * words_],
+                                         .a_row = steps_ * words_,
+                                         .b = &b_[from * words_ * lanes_],
+                                         .first = k + from,
+                                         .count = to - from});
+        if (chain.promote && ((k + to) % chain.interval == 0 || k + to == e_.k_))
+          sequence_.promote(outputs(group), k + to - chain.lanes);
+      }
+    }
+    void multiply_add(std::size_t k, std::size_t from, std::size_t to, std::size_t i,
+                      std::size_t group) {
       unsigned& unusual = unusual_[place(i, group)];
       if (unusual == all_lanes_) return;
-      const std::size_t index = (row_ + i) * p_.n + column_ + group * lanes_;
-      unusual |= e_.kernel_(e_.chain_, {.a = &a_[i * steps_ * words_],
-                                        .b = b_.data(),
-                                        .sum = sums(i, group),
+      unusual |= e_.kernel_(e_.chain_, {.a = &a_[(i * steps_ + from) * words_],
+                                        .b = &b_[from * words_ * lanes_],
+                                        .sum = number(sums_, i, group),
                                         .lost = &lost_[place(i, group) * lanes_],
-                                        .count = steps_,
-                                        .where = {p_.seed, p_.first_index + index},
-                                        .first = k});
+                                        .count = to - from,
+                                        .where = where(i, group),
+                                        .first = k + from});
+    }
+
+    void finish() {
+      if (e_.chain_.c_at_last) {
+        clear(addends_);
+        load_addends(addends_);
+      }
+      for (std::size_t group = 0; group < groups_; ++group)
+        sequence_.finish(outputs(group), e_.k_ - e_.chain_.lanes, number(addends_, 0, group));
     }
 
     bool usual(std::size_t i, std::size_t column) const {
@@ -150,79 +261,47 @@ class ChainProduct final : public ProductEngine {
       const std::size_t group = column / lanes_, lane = column % lanes_;
       const std::size_t at = (row_ + i) * p_.n + column_ + column;
       const auto bytes = static_cast<std::size_t>(item_bytes(result_round(e_.unit_).fmt.width()));
-      const Flags last = e_.out_->store(sums(i, group) + lane, lanes_,
+      const Flags last = e_.out_->store(number(sums_, i, group) + lane, lanes_,
                                         static_cast<std::byte*>(p_.result) + at * bytes);
       const Flags before = lost_[place(i, group) * lanes_ + lane] ? inexact : 0;
       if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(before | last);
     }
 
-    const ChainProduct& e_;
+    const LimbProduct& e_;
     const MatrixProduct& p_;
+    Sequence sequence_;
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
-    Lines<Limb> a_, b_, sums_, lost_;
-    std::vector<unsigned> unusual_;  // of every row and group, a bit for every lane
+    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_;
+    std::vector<unsigned> unusual_;  // of every group and row, a bit for every lane
   };
 
   Unit unit_;
-  std::size_t k_;
+  std::size_t k_;  // to the end of a block
   Chain chain_;
   Shape shape_;
   Kernel kernel_;
+  RowKernels row_kernels_;
   std::unique_ptr<Codec> a_, b_, c_, out_;
   std::unique_ptr<ReferenceUnit> reference_;
 };
 
-// One of the two ways of computing chains.
-struct Way {
-  const char* name;
-  const char* limbs;
-  int limb_bits, spare;  // digits a number has below the kept ones
-  int lanes;
-  int most_random_bits;
-  Kernel (*kernel)(const Chain& chain, int limbs);
-  double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
-
-  int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
-};
-
-constexpr Way in_words{.name = "wide",
-                       .limbs = "limbs of 64 bits",
-                       .limb_bits = 64,
-                       .spare = 0,
-                       .lanes = 1,
-                       .most_random_bits = most_random_bits,
-                       .kernel = [](const Chain&, int limbs) { return word_kernel(limbs); },
-                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
-constexpr Way in_lanes{.name = "wide52",
-                       .limbs = "limbs of 52 bits in 8 lanes",
-                       .limb_bits = 52,
-                       .spare = below_kept,
-                       .lanes = 8,
-                       .most_random_bits = 0,
-                       .kernel =
-                           [](const Chain& chain, int limbs) {
-                             return chain.product ? lane_kernel(limbs)
-                                                  : fused_lane_kernel(limbs, chain.precision);
-                           },
-                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
-
-Shape shape(const Way& way, int precision) {
-  const int limbs = way.limbs_for(precision);
-  const int leading = way.spare ? precision + way.spare - 1 : limbs * way.limb_bits - 1;
-  return {limbs, way.limb_bits, leading, way.lanes};
+std::array<std::optional<RoundTo>, 5> roundings(const Chain& chain) {
+  return {chain.product, chain.sum, chain.node, chain.promote, chain.c_at_last};
 }
 
 // Products a second of one core, about. In formats of few binades many results lie near an end and
 // go to the reference; to round to fewer digits than others have takes as long as all else.
 double rate(const Way& way, const Unit& u, const Chain& chain, int limbs) {
-  const bool even = chain.sum.precision == chain.precision &&
-                    (!chain.product || chain.product->precision == chain.precision);
+  const bool even = std::ranges::all_of(
+      roundings(chain), [&](const auto& r) { return !r || r->precision == chain.precision; });
+  double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
+  if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const auto few_binades = [](const Format& f) { return f.emax() - f.emin() < 100; };
   const bool narrow =
       few_binades(u.out.fmt) || (u.product.round && few_binades(u.product.round->fmt));
-  return narrow ? 20e6 : (even ? 1e9 : 0.5e9) / way.nanoseconds(limbs);
+  return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / way.nanoseconds(limbs)) / steps;
 }
 
 Opinion opinion(const Way& way, const ProductTask& task) {
@@ -232,7 +311,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const int p = answer.chain->precision, limbs = way.limbs_for(p);
   if (p > most_digits)
     return refuse(fmt::format("{} digits; there are limbs for {}", p, most_digits));
-  for (const auto& r : {answer.chain->product, std::optional(answer.chain->sum)})
+  for (const auto& r : roundings(*answer.chain))
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
   if (!way.kernel(*answer.chain, limbs))
@@ -245,8 +324,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
   const Chain chain = *plan(task.unit).chain;
-  const Shape s = shape(way, chain.precision);
-  return std::make_unique<ChainProduct>(task, chain, s, way.kernel(chain, s.limbs));
+  return std::make_unique<LimbProduct>(task, chain, shape(way, chain.precision), way);
 }
 
 }  // namespace

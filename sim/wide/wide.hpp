@@ -1,7 +1,7 @@
 #pragma once
 #include "widthwise/sim/engine.hpp"
 
-// Chains of multiply-adds with significands of up to 1,088 digits, in two ways.
+// Chains, compensated sums and trees with significands of up to 1,088 digits, in two ways.
 namespace widthwise::wide {
 
 // Limbs of 64 bits, one output after the other.

@@ -1,6 +1,6 @@
 #include "limbs-inl.hpp"
 
-// Chains of multiply-adds, one after the other. Included by word_kernel.cpp alone.
+// Chains of multiply-adds and single operations, one output after the other. Included by word_kernel.cpp alone.
 namespace widthwise::wide::WIDTHWISE_WORDS {
 
 // All limb products are needed where the random bits of a rounding look at them; else those below
@@ -50,6 +50,21 @@ void whole_product(const Limb* a, const Limb* b, Addend<2 * N>& z) {
   const bool low = !(product[2 * N - 1] >> 63);
   place<N>(a, b, low, z);
   for (int i = 2 * N; i-- > 0;) product[i] = shifted_up(product[i], product[i - 1], low);
+}
+
+// To the upper N limbs of a number and its exponent. False where it is no normal number.
+template <int N, int M>
+bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
+                  const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
+  if (!to.inside(x.exponent)) [[unlikely]]
+    return false;
+  const int count = to.rule.rounding.random_bits;
+  const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
+  lost |= round<N>(at, to, x, random, limb);
+  exponent = x.exponent;
+  if (limb[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
+    exponent += carry_on<N>(limb, at.limb + 1);
+  return true;
 }
 
 // One chain of multiply-adds; fused ones add products of all digits.
@@ -116,15 +131,8 @@ class MultiplyAdds {
   template <int M>
   bool round(const LastKept& at, const RoundTo& to, std::size_t k, const Exact<M>& x,
              Addend<added>& z) {
-    if (!to.inside(x.exponent)) [[unlikely]]
-      return false;
-    const int count = to.rule.rounding.random_bits;
-    const Limb random = count ? random_bits(count, s_.where, to.slot, s_.first + k) : 0;
-    lost_ |= WIDTHWISE_WORDS::round<N>(at, to, x, random, upper(z));
-    z.exponent = x.exponent, z.sign = x.sign;
-    if (upper(z)[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
-      z.exponent += carry_on<N>(upper(z), at.limb + 1);
-    return true;
+    z.sign = x.sign;
+    return round_number<N>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_);
   }
 
   const Chain& chain_;
@@ -141,12 +149,93 @@ unsigned run(const Chain& chain, const Steps& steps) {
   return done ? 0 : 1;
 }
 
+// --- One operation on many rows ------------------------------------------------------------------
+
+template <int N>
+void put_zero(Limb sign, Limb* z) {
+  std::fill_n(z, N, Limb{0});
+  z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
+}
+
+template <int N, int M>
+void put_rounded(const RoundTo& to, const LastKept& at, const Rows& rows, std::size_t i,
+                 const Exact<M>& x, Limb* z) {
+  const Where where{rows.where.seed, rows.where.index + i * rows.row_outputs};
+  std::int64_t exponent = x.exponent;
+  if (!round_number<N>(at, to, where, rows.step, x, z, exponent, rows.lost[i])) {
+    rows.unusual[i] = 1;
+    return put_zero<N>(x.sign, z);
+  }
+  z[N] = static_cast<Limb>(exponent), z[N + 1] = x.sign;
+}
+
+template <int N>
+void multiply_rows(const RoundTo& to, int, const Limb* a, std::size_t a_next, const Limb* b,
+                   Limb* z, const Rows& rows) {
+  const LastKept at(N, to.precision);
+  const bool random = to.rule.rounding.stochastic();
+  for (std::size_t i = 0; i < rows.count; ++i, a += a_next, z += N + 2) {
+    if ((a[N - 1] & b[N - 1]) >> 63) [[likely]]
+      put_rounded<N>(to, at, rows, i, jammed_product<N>(a, b, random), z);
+    else
+      put_zero<N>(a[N + 1] ^ b[N + 1], z);
+  }
+}
+
+template <int N>
+Addend<N> addend(const Limb* from, Limb turned) {
+  Addend<N> x{
+      .exponent = static_cast<std::int64_t>(from[N]), .sign = from[N + 1] ^ turned, .limb = {}};
+  std::copy_n(from, N, x.number());
+  return x;
+}
+template <int N>
+void add_rows(const RoundTo& to, int, const Limb* x, const Limb* y, bool minus, Limb* z,
+              const Rows& rows) {
+  const LastKept at(N, to.precision);
+  const bool down = to.rule.rounding.mode == RoundingMode::rdn;
+  for (std::size_t i = 0; i < rows.count; ++i, x += N + 2, y += N + 2, z += N + 2) {
+    const Addend<N> one = addend<N>(x, 0), other = addend<N>(y, minus ? ~Limb{0} : 0);
+    const Exact<N + 1> sum = normalised(aligned_sum(one, other));
+    if (sum.limb[N]) [[likely]]
+      put_rounded<N>(to, at, rows, i, sum, z);
+    else
+      put_zero<N>(down ? one.sign | other.sign : one.sign & other.sign, z);
+  }
+}
+
+template <int N>
+void sort_rows(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size_t rows) {
+  const auto exponent = [](const Limb* a) { return static_cast<std::int64_t>(a[N]); };
+  const auto is_less = [&](const Limb* a, const Limb* b) {
+    if (exponent(a) != exponent(b)) return exponent(a) < exponent(b);
+    for (int i = N; i-- > 0;)
+      if (a[i] != b[i]) return a[i] < b[i];
+    return false;
+  };
+  for (std::size_t at = 0; at < rows * (N + 2); at += N + 2) {
+    const bool less = is_less(x + at, y + at);
+    std::copy_n((less ? y : x) + at, N + 2, large + at);
+    std::copy_n((less ? x : y) + at, N + 2, small + at);
+  }
+}
+
 template <std::size_t... i>
 Kernel choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernel kernels[] = {&run<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
 }
 
-Kernel kernel(int limbs) { return choose(limbs, std::make_index_sequence<most_digits / 64>()); }
+template <int N>
+constexpr RowKernels row_kernels_of{&multiply_rows<N>, &add_rows<N>, &add_rows<N>, &sort_rows<N>};
+template <std::size_t... i>
+RowKernels choose_rows(int limbs, std::index_sequence<i...>) {
+  static constexpr RowKernels kernels[] = {row_kernels_of<static_cast<int>(i) + 1>...};
+  return kernels[limbs - 1];
+}
+
+constexpr auto every_limb_count = std::make_index_sequence<most_digits / 64>();
+Kernel kernel(int limbs) { return choose(limbs, every_limb_count); }
+RowKernels row_kernels(int limbs) { return choose_rows(limbs, every_limb_count); }
 
 }  // namespace widthwise::wide::WIDTHWISE_WORDS

@@ -22,11 +22,17 @@ HWY_POP_ATTRIBUTES
 
 namespace widthwise::wide {
 
-Kernel word_kernel(int limbs) {
 #if HWY_ARCH_X86_64
-  if (hwy::SupportedTargets() & HWY_AVX2) return words_bmi2::kernel(limbs);
+namespace best = words_bmi2;
+bool has_best() { return hwy::SupportedTargets() & HWY_AVX2; }
+#else
+namespace best = words;
+bool has_best() { return true; }
 #endif
-  return words::kernel(limbs);
+
+Kernel word_kernel(int limbs) { return has_best() ? best::kernel(limbs) : words::kernel(limbs); }
+RowKernels word_row_kernels(int limbs) {
+  return has_best() ? best::row_kernels(limbs) : words::row_kernels(limbs);
 }
 
 }  // namespace widthwise::wide

@@ -204,10 +204,81 @@ TEST_CASE("wide: fused, limbs of every count, and products of an even and an odd
                     {{2, 1, 9}, {2, 5, 8}});
 }
 
+TEST_CASE("wide: compensated sums") {
+  Comparing all;
+  for (const std::string& way : ways()) {
+    for (const char* kind : {"kahan", "neumaier"}) {
+      for (const int p : {2, 49, 50, 64, 65, 113, 154, 206, 310})
+        for (const char* mode : {"rne", "rdn"})
+          all.compare(
+              way, parse_unit(fmt::format("{}(e15m{}, sum=e15m{}:{})", kind, p - 1, p - 1, mode)),
+              {{2, 3, 9}, {9, 4, 3}});
+      for (const char* text :
+           {"{}(binary64, product=e15m112, sum=e15m112)", "{}(e15m112, sum=binary64:rup)",
+            "{}(e15m112, product=e15m20:odd, sum=e15m63, final=e5m10:rtz)",
+            "{}(e62m112, sum=e62m112:raz)", "{}(e3m66)", "{}(e15m112, promote=3:e15m200)",
+            "{}(e15m63, promote=100:e11m52:rdn, c=e8m7)"})
+        all.compare(way, parse_unit(fmt::format(fmt::runtime(text), kind)), {{2, 1, 9}, {9, 7, 3}});
+      all.compare(way, parse_unit(fmt::format("{}(e15m63, promote=50:e15m63)", kind)),
+                  {{1, 130, 3}});
+    }
+    all.compare(way, parse_unit("kahan(e20m1000)"), {{2, 3, 3}});
+  }
+  for (const char* text :
+       {"kahan(e15m112, product=e15m112:sr9, sum=e15m112:sr13)", "neumaier(e15m63, sum=e15m63:sr2)",
+        "neumaier(e15m64, sum=e15m64:sr60:half, promote=3:e15m64:sr5:even)"})
+    all.compare("wide", parse_unit(text), {{2, 7, 3}, {9, 5, 2}});
+}
+
+TEST_CASE("wide: blocks whose products nodes of two add up") {
+  Comparing all;
+  for (const std::string& way : ways()) {
+    for (const int fan : {1, 2, 3, 5, 8, 13, 64})
+      for (const char* mode : {"rne", "rup"}) {
+        Unit u = parse_unit(
+            fmt::format("tree(e15m112, fan={0}, node=e15m112:{1}, sum=e15m112:{1})", fan, mode));
+        all.compare(way, u, {{2, 3, 9}, {9, 70, 3}});
+        u.group_sum.order = Order::sequential;
+        all.compare(way, u, {{2, 7, 9}});
+      }
+    for (const char* text :
+         {"tree(binary64, fan=4, product=e15m112, node=e15m70:rdn, sum=binary64)",
+          "tree(e15m63, fan=6, promote=12:e15m112, c=binary64)", "tree(e20m400, fan=3)",
+          "tree(e15m112, fan=5, node=e15m20:rtz, sum=e15m63:raz, final=e4m3fn;overflow=max)"})
+      all.compare(way, parse_unit(text), {{2, 1, 9}, {10, 17, 3}});
+    Unit early = parse_unit("tree(e15m112, fan=4)");
+    early.c_level = CLevel::block;
+    all.compare(way, early, {{2, 5, 9}});
+  }
+  all.compare("wide",
+              parse_unit("tree(e15m112, fan=5, product=e15m112:sr3, node=e15m112:sr7:half,"
+                         " sum=e15m112:sr60:even)"),
+              {{2, 12, 3}, {9, 5, 2}});
+}
+
+TEST_CASE("wide: promotion, and C at the end") {
+  Comparing all;
+  for (const std::string& way : ways()) {
+    for (const char* text :
+         {"mac(e15m112, promote=1:e15m112)", "mac(e15m112, promote=7:binary64)",
+          "fma(e15m63, promote=64:e15m112:rdn)", "mac(binary64, sum=e15m112, promote=50:e15m63)",
+          "fma(e15m112, promote=3:e3m66, c=e8m7)"})
+      all.compare(way, parse_unit(text), {{2, 1, 9}, {3, 8, 10}, {1, 130, 3}});
+    for (const char* text : {"mac(e15m112)", "fma(e15m112, promote=3:e15m150)", "kahan(e15m63)",
+                             "neumaier(e15m112, promote=2:e15m63)", "tree(e15m112, fan=3)"}) {
+      Unit u = parse_unit(text);
+      u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = ieee_format(15, 80)};
+      all.compare(way, u, {{2, 1, 9}, {3, 7, 10}});
+    }
+  }
+  all.compare("wide", parse_unit("mac(e15m112, promote=3:e15m112:sr9)"), {{2, 8, 3}});
+}
+
 TEST_CASE("wide: parts along k, blocks of rows and of columns") {
   Comparing all;
   for (const std::string& way : ways())
-    all.compare(way, parse_unit("mac(e11m70)"), {{2, 130, 3}, {258, 1, 1}, {1, 2, 261}});
+    for (const char* text : {"mac(e11m70)", "kahan(e11m70)"})
+      all.compare(way, parse_unit(text), {{2, 130, 3}, {258, 1, 1}, {1, 2, 261}});
 }
 
 TEST_CASE("wide: digits that run in ones and zeros") {
@@ -235,6 +306,11 @@ TEST_CASE("wide: digits that run in ones and zeros") {
         compare(way, rounding_by(p, mode, mode), 3);
         compare(way, fused, 1);
         compare(way, fused, 3);
+        // Whatever is larger, or neither.
+        for (const char* kind : {"kahan", "neumaier"}) {
+          const std::string text = fmt::format("{0}(e15m{1}, sum=e15m{1}:{2})", kind, p - 1, mode);
+          compare(way, parse_unit(text), 4);
+        }
         // Kept digits end in another limb.
         const Unit fewer = parse_unit(fmt::format("mac(e15m{0}, product=e15m{1}:{2}, sum=e15m{3})",
                                                   p - 1, p / 2, mode, p / 3));
@@ -247,8 +323,8 @@ TEST_CASE("wide: digits that run in ones and zeros") {
         compare(way, parse_unit(fmt::format("fma(e15m{0}, sum=e15m{1}:{2})", p - 1, q - 1, mode)),
                 1);
   const std::uint64_t in_lanes =
-      ways().size() > 1 ? 3 * 27 + 2 * 15 + 8 : 0;  // fused to 309 digits
-  CHECK(expected == (5 * 27 + 8 + in_lanes) * m * n);
+      ways().size() > 1 ? 5 * 27 + 2 * 15 + 8 : 0;  // fused to 309 digits
+  CHECK(expected == (7 * 27 + 8 + in_lanes) * m * n);
   tally.expect(expected);
 }
 
@@ -268,8 +344,22 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
         "chain.final has more digits than all else");
   CHECK(reason("wide", "mac(e15m112, final=binary64:sr3)") ==
         "chain.final cuts twice or by random bits");
-  CHECK(reason("wide", "mac(e15m112, promote=4:binary64)") ==
-        "its operands, sums or roundings are more than those of a multiply-add");
+  CHECK(reason("wide", "mac(e15m112, promote=4:binary64)") == "taken");
+  CHECK(reason("wide", "mac(e15m112, scale=e8m0fnu:32:term)") ==
+        "there is more to its operands, sums or roundings than formats and modes");
+  CHECK(reason("wide", "tree(e15m112, fan=64)") == "taken");
+  CHECK(reason("wide", "tree(e15m112, fan=65)") == "more than 64 products a block");
+  const auto reason_with = [](const char* text, void (*change)(Unit&)) {
+    Unit u = parse_unit(text);
+    change(u);
+    return opinion("wide", u).reason;
+  };
+  CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) { u.c_level = CLevel::group; }) ==
+        "C is a leaf of its tree");
+  CHECK(reason_with("kahan(e15m112)", [](Unit& u) { u.product.round.reset(); }) ==
+        "exact products go to sums of two");
+  CHECK(reason("wide", "kahan(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
+  CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr1)") == "it rounds by sr1");
   CHECK(reason("wide", "mac(e15m112;daz)") == "e15m112;daz flushes subnormals");
   CHECK(reason("wide", "mac(e4m3fnuz)") == "e4m3fnuz has NaN in the place of -0");
   CHECK(reason("wide", "mac(e20m1087)") == "taken");
