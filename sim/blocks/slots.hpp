@@ -46,9 +46,9 @@ bool are_doubles(const Operand& x);
 
 // To binary64, as the machine has it.
 bool is_own(const Round& r);
-// The same, by a mode or as many random bits as lanes draw; the machine rounds by another the
-// while.
+// Whether lanes round so: by any mode, or by as many random bits as they draw.
 bool is_made(const Round& r);
+// By hand, where the machine rounds by another mode.
 Slot own_slot(widthwise::Slot place, const Rounding& rm, RoundingMode machine = RoundingMode::rne);
 // What a unit's numbers leave of the lanes' exponents (docs/exactness.md, 53).
 enum class Room : std::uint8_t {

@@ -17,7 +17,7 @@ struct Terms {
   std::size_t count;
   bool c_last;
 
-  HWY_INLINE std::uint64_t first() const { return strips[0]->lane; }
+  HWY_INLINE std::uint64_t first_lane() const { return strips[0]->lane; }
   HWY_INLINE V value(std::size_t i, std::size_t at) const { return load(strips[i]->value + at); }
   HWY_INLINE V power(std::size_t i, std::size_t at) const { return load(strips[i]->power + at); }
   HWY_INLINE V largest_power(std::size_t at) const {
@@ -143,11 +143,11 @@ void sum_exactly(const Terms& terms, std::size_t columns, bool votes, Strip& res
   });
 }
 
-// One term, or two that the machine rounds.
+// One term, or two that go to binary64.
 void sum_as_machine(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
   if (terms.count == 1) return sum_exactly(terms, progress.columns, false, result);
-  round_sum(out, progress, terms.first(), false, terms.strips[0]->value, terms.strips[1]->value,
-            result);
+  round_sum(out, progress, terms.first_lane(), false, terms.strips[0]->value,
+            terms.strips[1]->value, result);
 }
 
 void sum_pair(const Terms& terms, std::size_t columns, bool votes, Strip& result) {
@@ -160,7 +160,7 @@ void sum_pair(const Terms& terms, std::size_t columns, bool votes, Strip& result
 
 void sum_twofold(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
   alignas(64) double random[strip_columns] = {};
-  if (out.own && out.random_bits > 0) draw(out, progress, terms.first(), random);
+  if (out.own && out.random_bits > 0) draw(out, progress, terms.first_lane(), random);
   for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
     Twofold total{terms.value(0, at), number(0), number(0)};
     for (std::size_t i = 1; i < terms.count; ++i) total = total + terms.value(i, at);

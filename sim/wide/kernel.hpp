@@ -40,17 +40,20 @@ struct RoundTo {
   }
 };
 
-// sum = round(sum + round(a * b)), or round(sum + a * b), and what else a unit has.
+// sum = round(sum + round(a * b)), or round(sum + a * b); or as `compensation` has it; or, where
+// there are nodes, sum = round(sum + a block's products, which those have added up by twos).
 struct Chain {
   int precision;  // the most digits of any number
   std::optional<RoundTo> product;
   RoundTo sum;
   Compensation compensation = Compensation::none;
-  std::size_t lanes = 1;        // products of a block, which nodes of two add up before C joins:
-  std::optional<RoundTo> node;  // neighbours first, or
-  bool in_turn = false;
-  std::size_t interval = 0;          // of promotion
-  std::optional<RoundTo> promote;    // that
+
+  std::size_t block = 1;  // products
+  std::optional<RoundTo> node;
+  bool in_turn = false;  // else neighbours first
+
+  std::size_t interval = 0;  // products from one promotion to the next
+  std::optional<RoundTo> promote;
   std::optional<RoundTo> c_at_last;  // the rounding of a C that joins at the end
 
   bool of_multiply_adds() const { return compensation == Compensation::none && !node; }
@@ -88,7 +91,7 @@ struct RowKernels {
   using Add = void (*)(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus,
                        Limb* z, const Rows& rows);
   Add add;
-  Add add_apart;  // the same for numbers that often lie far apart, or cancel
+  Add add_far;  // the same, of numbers that often lie far apart or cancel: faster then
   // Of each two the one of larger magnitude, x if they are equal, and the other one.
   void (*sort)(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size_t rows);
 };

@@ -175,7 +175,7 @@ void multiply(const RoundTo& to, int precision, const Limb* a, std::size_t a_nex
   round_rows<N>(to, at, precision, z, rows,
                 [&](std::size_t i) { return exact_product<N>(at, a + i * a_next, b); });
 }
-template <int N, bool often>
+template <int N, bool far>
 void add(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus, Limb* z,
          const Rows& rows) {
   const Places at(precision, N);
@@ -183,7 +183,7 @@ void add(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool mi
   round_rows<N>(to, at, precision, z, rows, [&](std::size_t i) {
     Number<N> other = load<N>(y + i * 8 * (N + 2));
     other.sign = _mm512_xor_si512(other.sign, turned);
-    return exact_sum<often>(at, load<N>(x + i * 8 * (N + 2)), other, down);
+    return exact_sum<far>(at, load<N>(x + i * 8 * (N + 2)), other, down);
   });
 }
 

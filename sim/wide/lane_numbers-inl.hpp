@@ -113,15 +113,15 @@ HWY_INLINE Number<N> exact_product(const Places& at, const Limb* a, const Limb* 
 }
 
 // What is rare is out of line and takes numbers by value: what has an address is not held in
-// registers. Where numbers often lie far apart or cancel, as in compensated sums, it is in line:
-// those of 113 digits take a quarter less time so, where a tree's sums take an eighth more.
+// registers. `far`: numbers often lie far apart or cancel, as in compensated sums, so it is in
+// line: those of 113 digits take a quarter less time so, where a tree's sums take an eighth more.
 template <auto function, class... Arguments>
 HWY_NOINLINE auto out_of_line(Arguments... arguments) {
   return function(arguments...);
 }
-template <auto function, bool often, class... Arguments>
+template <auto function, bool far, class... Arguments>
 HWY_INLINE auto call(Arguments... arguments) {
-  if constexpr (often)
+  if constexpr (far)
     return function(arguments...);
   else
     return out_of_line<function>(arguments...);
@@ -153,11 +153,11 @@ HWY_INLINE Aligning<N> skip_limbs(Aligning<N> z) {
 }
 
 // x >> apart, jammed.
-template <bool often, int N>
+template <bool far, int N>
 HWY_INLINE void align(Number<N>& x, V apart) {
   V fallen = _mm512_setzero_si512();
   if (_mm512_cmpgt_epu64_mask(apart, all(51))) [[unlikely]] {
-    const auto z = call<&skip_limbs<N>, often>(Aligning<N>{x, apart, fallen});
+    const auto z = call<&skip_limbs<N>, far>(Aligning<N>{x, apart, fallen});
     x = z.x, apart = z.apart, fallen = z.fallen;
   }
   const V up = _mm512_sub_epi64(all(52), apart);
@@ -223,11 +223,11 @@ HWY_INLINE Normalising<N> close_up(const Places at, Normalising<N> z) {
 
 // Both shifts are done without asking: one of eight lanes wants them every other time, and no
 // processor guesses that (113 digits: 5.4 ns instead of 7.5).
-template <bool often, int N>
+template <bool far, int N>
 HWY_INLINE void normalise(const Places& at, Number<N>& x) {
   V zeros = short_by(at, x);
   if (_mm512_cmpgt_epi64_mask(zeros, all(51))) [[unlikely]] {
-    const auto z = call<&close_up<N>, often>(at, Normalising<N>{x, zeros});
+    const auto z = call<&close_up<N>, far>(at, Normalising<N>{x, zeros});
     x = z.x, zeros = z.zeros;
   }
   x.exponent = _mm512_sub_epi64(x.exponent, zeros);
@@ -250,7 +250,7 @@ HWY_INLINE void normalise(const Places& at, Number<N>& x) {
 }
 
 // x + y. `sign_of_zero` is that of a difference of equals.
-template <bool often = false, int N>
+template <bool far = false, int N>
 HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Number<N>& y,
                                V sign_of_zero) {
   const __mmask8 level = _mm512_cmpeq_epi64_mask(x.exponent, y.exponent);
@@ -264,7 +264,7 @@ HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Numbe
   }
   z.exponent = _mm512_max_epi64(x.exponent, y.exponent);
   z.sign = _mm512_mask_mov_epi64(x.sign, swap, y.sign);
-  align<often>(low, _mm512_abs_epi64(_mm512_sub_epi64(x.exponent, y.exponent)));
+  align<far>(low, _mm512_abs_epi64(_mm512_sub_epi64(x.exponent, y.exponent)));
 
   const V apart = _mm512_xor_si512(x.sign, y.sign);
   const __mmask8 differ = lanes_of(apart);
@@ -277,8 +277,8 @@ HWY_INLINE Number<N> exact_sum(const Places& at, const Number<N>& x, const Numbe
     z.limb[i] = i + 1 < N ? low_limb(t) : t;
   }
   if (const __mmask8 turned = lanes_of(z.limb[N - 1])) [[unlikely]]
-    z = call<&negate<N>, often>(z, turned);
-  normalise<often>(at, z);
+    z = call<&negate<N>, far>(z, turned);
+  normalise<far>(at, z);
   // (x & y) | (differ & sign_of_zero)
   const V zero_sign = _mm512_mask_mov_epi64(x.sign, differ, sign_of_zero);
   z.sign = _mm512_mask_mov_epi64(zero_sign, nonzero(z.limb[N - 1]), z.sign);

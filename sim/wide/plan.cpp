@@ -42,7 +42,8 @@ const char* unfit_sums(const Unit& u) {
   const bool nodes = u.group_sum.node_round.has_value();
   const bool alone = u.chain.compensation == Compensation::none && !nodes;
   if (!nodes && u.lanes != 1) return "more than one product a block";
-  if (u.lanes < 1 || u.lanes > most_lanes) return "more than 64 products a block";
+  if (u.lanes == 0) return "all products are one block";
+  if (u.lanes > most_block) return "more than 64 products a block";
   if (!alone && !u.product.round) return "exact products go to sums of two";
   return nodes && u.c_level == CLevel::group ? "C is a leaf of its tree" : nullptr;
 }
@@ -82,7 +83,7 @@ Chain chain_of(const Unit& u, int precision) {
           .product = round_to(u.product.round, Slot::product),
           .sum = round_to(u.out, Slot::out),
           .compensation = u.chain.compensation,
-          .lanes = static_cast<std::size_t>(u.lanes),
+          .block = static_cast<std::size_t>(u.lanes),
           .node = round_to(u.group_sum.node_round, Slot::group_node),
           .in_turn = u.group_sum.order == Order::sequential,
           .interval = promote ? static_cast<std::size_t>(promote->interval) : 0,

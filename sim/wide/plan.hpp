@@ -8,7 +8,7 @@
 // Which units limbs compute. docs/exactness.md argues every condition.
 namespace widthwise::wide {
 
-inline constexpr int most_lanes = 64;  // that nodes of two add up, all of them at hand
+inline constexpr int most_block = 64;  // products that nodes add up, all of them at hand
 
 struct Answer {
   std::optional<Chain> chain;

@@ -29,8 +29,9 @@ Sequence::Sequence(const Chain& chain, const Shape& shape, const RowKernels& ker
       error_(at_slot(chain.sum, Slot::error)),
       compensation_(at_slot(chain.sum, Slot::compensation)),
       compensated_(at_slot(chain.sum, Slot::compensated)),
-      products_(chain.lanes * strip_rows * number_),
-      terms_(chain.lanes) {
+      terms_(chain.block) {
+  if (chain.of_multiply_adds()) return;
+  products_.resize(chain.block * strip_rows * number_);
   for (Lines<Limb>* x : {&y_, &t_, &large_, &small_}) x->resize(strip_rows * number_);
 }
 
@@ -50,13 +51,13 @@ void Sequence::add(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
                    const Rows& rows) const {
   kernels_.add(to, chain_.precision, x, y, false, z, rows);
 }
-void Sequence::add_apart(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
-                         const Rows& rows) const {
-  kernels_.add_apart(to, chain_.precision, x, y, false, z, rows);
+void Sequence::add_far(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
+                       const Rows& rows) const {
+  kernels_.add_far(to, chain_.precision, x, y, false, z, rows);
 }
 void Sequence::subtract(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
                         const Rows& rows) const {
-  kernels_.add_apart(to, chain_.precision, x, y, true, z, rows);
+  kernels_.add_far(to, chain_.precision, x, y, true, z, rows);
 }
 void Sequence::copy(const Limb* from, std::size_t rows, Limb* to) const {
   std::copy_n(from, rows * number_, to);
@@ -73,7 +74,7 @@ void Sequence::run(const Outputs& all, const Factors& factors) {
     const Outputs of = strip(all, row);
     Factors f = factors;
     f.a += row * f.a_row;
-    for (std::size_t at = 0; at < f.count; at += chain_.lanes) {
+    for (std::size_t at = 0; at < f.count; at += chain_.block) {
       if (chain_.node) {
         add_block(of, f, at);
         continue;
@@ -101,8 +102,8 @@ void Sequence::neumaier(const Outputs& of, std::uint64_t step) {
   kernels_.sort(of.sum, products_.data(), large_.data(), small_.data(), of.rows);
   add(chain_.sum, of.sum, products_.data(), of.sum, rows);
   subtract(difference_, large_.data(), of.sum, t_.data(), rows);
-  add_apart(error_, t_.data(), small_.data(), t_.data(), rows);
-  add_apart(compensation_, of.compensation, t_.data(), of.compensation, rows);
+  add_far(error_, t_.data(), small_.data(), t_.data(), rows);
+  add_far(compensation_, of.compensation, t_.data(), of.compensation, rows);
 }
 
 // What the two numbers come to: Kahan's way has the sum already.
@@ -114,7 +115,7 @@ void Sequence::settle(const Outputs& of, std::uint64_t step) const {
 // --- Blocks --------------------------------------------------------------------------------------
 
 void Sequence::add_block(const Outputs& of, const Factors& factors, std::size_t at) {
-  for (std::size_t i = 0; i < chain_.lanes; ++i) {
+  for (std::size_t i = 0; i < chain_.block; ++i) {
     terms_[i] = {&products_[i * strip_rows * number_], factors.first + at + i};
     multiply(of, factors, at + i, terms_[i].at);
   }
@@ -124,7 +125,7 @@ void Sequence::add_block(const Outputs& of, const Factors& factors, std::size_t 
 
 // A node takes the place of its left operand; the odd last one moves up.
 void Sequence::add_neighbours(const Outputs& of) {
-  for (std::size_t n = chain_.lanes; n > 1; n = (n + 1) / 2) {
+  for (std::size_t n = chain_.block; n > 1; n = (n + 1) / 2) {
     for (std::size_t i = 0; i + 1 < n; i += 2) {
       add_node(of, terms_[i], terms_[i + 1]);
       terms_[i / 2] = terms_[i];
@@ -133,7 +134,7 @@ void Sequence::add_neighbours(const Outputs& of) {
   }
 }
 void Sequence::add_in_turn(const Outputs& of) {
-  for (std::size_t i = 1; i < chain_.lanes; ++i) add_node(of, terms_[0], terms_[i]);
+  for (std::size_t i = 1; i < chain_.block; ++i) add_node(of, terms_[0], terms_[i]);
 }
 void Sequence::add_node(const Outputs& of, const Term& one, const Term& other) const {
   add(*chain_.node, one.at, other.at, one.at, of.at(other.step));

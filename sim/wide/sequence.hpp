@@ -63,14 +63,15 @@ class Sequence {
   void add_node(const Outputs& of, const Term& one, const Term& other) const;
 
   void add(const RoundTo& to, const Limb* x, const Limb* y, Limb* z, const Rows& rows) const;
-  void add_apart(const RoundTo& to, const Limb* x, const Limb* y, Limb* z, const Rows& rows) const;
+  // What a compensated sum has lost is far below it, and differences cancel.
+  void add_far(const RoundTo& to, const Limb* x, const Limb* y, Limb* z, const Rows& rows) const;
   void subtract(const RoundTo& to, const Limb* x, const Limb* y, Limb* z, const Rows& rows) const;
   void copy(const Limb* from, std::size_t rows, Limb* to) const;
 
   const Chain& chain_;
   Shape shape_;
   RowKernels kernels_;
-  std::size_t number_;  // words of one, all lanes
+  std::size_t number_;  // words of a number of all lanes
   RoundTo addend_, difference_, error_, compensation_, compensated_;
   Lines<Limb> products_, y_, t_, large_, small_;  // of a strip
   std::vector<Term> terms_;

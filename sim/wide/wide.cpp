@@ -64,7 +64,7 @@ class LimbProduct final : public ProductEngine {
  public:
   LimbProduct(const ProductTask& task, const Chain& chain, const Shape& shape, const Way& way)
       : unit_(task.unit),
-        k_((task.k + chain.lanes - 1) / chain.lanes * chain.lanes),
+        k_((task.k + chain.block - 1) / chain.block * chain.block),
         chain_(chain),
         shape_(shape),
         kernel_(way.kernel(chain, shape.limbs)),
@@ -84,12 +84,16 @@ class LimbProduct final : public ProductEngine {
   }
 
  private:
-  // Rows and columns of a block, and steps of a part: at 1,088 digits 15 MB, or 13 of three numbers
-  // an output, and eight columns of a part stay in the cache while all rows pass.
+  // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, 12 where an output is
+  // up to three numbers, and eight columns of a part stay in the cache while all rows pass.
   std::size_t block_size() const {
     return chain_.of_multiply_adds() && !chain_.promote ? 256 : 128;
   }
-  std::size_t part_size() const { return most_lanes / chain_.lanes * chain_.lanes; }
+  std::size_t part_size() const {  // of whole blocks of products
+    constexpr std::size_t most = 64;
+    static_assert(most >= most_block);
+    return most / chain_.block * chain_.block;
+  }
 
   // One thread's buffers.
   class Work {
@@ -152,24 +156,26 @@ class LimbProduct final : public ProductEngine {
     void start() {
       lost_.assign(rows_ * groups_ * lanes_, 0);
       unusual_.assign(rows_ * groups_, 0);
-      clear(sums_);
-      if (e_.chain_.compensation != Compensation::none) clear(compensations_);
-      if (e_.chain_.promote) clear(outers_);
-      if (!e_.chain_.c_at_last) load_addends(e_.chain_.promote ? outers_ : sums_);
-    }
-    void clear(Lines<Limb>& numbers) const {
-      numbers.resize(rows_ * groups_ * words_ * lanes_);
-      wide::clear(e_.shape_, rows_ * groups_, numbers.data());
-    }
-    // Where there is no C, they are +0 already.
-    void load_addends(Lines<Limb>& to) {
-      if (!p_.c.data) return;
+      const std::size_t all = rows_ * groups_;
+      clear(sums_, all);
+      if (e_.chain_.compensation != Compensation::none) clear(compensations_, all);
+      if (e_.chain_.promote) clear(outers_, all);
+      if (e_.chain_.c_at_last) return;
       for (std::size_t group = 0; group < groups_; ++group)
-        for (std::size_t i = 0; i < rows_; ++i)
-          for (std::size_t lane = 0; lane < lanes_; ++lane)
-            if (!e_.c_->load(code(e_.unit_.c.fmt, p_.c, row_ + i, column_ + column_of(group, lane)),
-                             number(to, i, group) + lane, lanes_))
-              unusual_[place(i, group)] |= 1u << lane;
+        load_addends(group, e_.chain_.promote ? outputs(group).outer : outputs(group).sum);
+    }
+    void clear(Lines<Limb>& numbers, std::size_t count) const {
+      numbers.resize(count * words_ * lanes_);
+      wide::clear(e_.shape_, count, numbers.data());
+    }
+    // To where +0 is already, which stays where there is no C.
+    void load_addends(std::size_t group, Limb* to) {
+      if (!p_.c.data) return;
+      for (std::size_t i = 0; i < rows_; ++i)
+        for (std::size_t lane = 0; lane < lanes_; ++lane)
+          if (!e_.c_->load(code(e_.unit_.c.fmt, p_.c, row_ + i, column_ + column_of(group, lane)),
+                           to + i * words_ * lanes_ + lane, lanes_))
+            unusual_[place(i, group)] |= 1u << lane;
     }
 
     // Past the last step there are zeros, to the end of a block.
@@ -218,7 +224,7 @@ class LimbProduct final : public ProductEngine {
                                          .first = k + from,
                                          .count = to - from});
         if (chain.promote && ((k + to) % chain.interval == 0 || k + to == e_.k_))
-          sequence_.promote(outputs(group), k + to - chain.lanes);
+          sequence_.promote(outputs(group), k + to - chain.block);
       }
     }
     void multiply_add(std::size_t k, std::size_t from, std::size_t to, std::size_t i,
@@ -235,12 +241,13 @@ class LimbProduct final : public ProductEngine {
     }
 
     void finish() {
-      if (e_.chain_.c_at_last) {
-        clear(addends_);
-        load_addends(addends_);
+      for (std::size_t group = 0; group < groups_; ++group) {
+        if (e_.chain_.c_at_last) {
+          clear(addends_, rows_);
+          load_addends(group, addends_.data());
+        }
+        sequence_.finish(outputs(group), e_.k_ - e_.chain_.block, addends_.data());
       }
-      for (std::size_t group = 0; group < groups_; ++group)
-        sequence_.finish(outputs(group), e_.k_ - e_.chain_.lanes, number(addends_, 0, group));
     }
 
     bool usual(std::size_t i, std::size_t column) const {
@@ -278,7 +285,7 @@ class LimbProduct final : public ProductEngine {
   };
 
   Unit unit_;
-  std::size_t k_;  // to the end of a block
+  std::size_t k_;  // rounded up to whole blocks
   Chain chain_;
   Shape shape_;
   Kernel kernel_;
@@ -293,14 +300,13 @@ std::array<std::optional<RoundTo>, 5> roundings(const Chain& chain) {
 
 // Products a second of one core, about. In formats of few binades many results lie near an end and
 // go to the reference; to round to fewer digits than others have takes as long as all else.
-double rate(const Way& way, const Unit& u, const Chain& chain, int limbs) {
+double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(
       roundings(chain), [&](const auto& r) { return !r || r->precision == chain.precision; });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
-  const auto few_binades = [](const Format& f) { return f.emax() - f.emin() < 100; };
   const bool narrow =
-      few_binades(u.out.fmt) || (u.product.round && few_binades(u.product.round->fmt));
+      std::ranges::any_of(roundings(chain), [](const auto& r) { return r && r->span < 100; });
   return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / way.nanoseconds(limbs)) / steps;
 }
 
@@ -319,7 +325,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
                                                p, most_fused_limbs * way.limb_bits - way.spare)
                                  : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
-          rate(way, task.unit, *answer.chain, limbs)};
+          rate(way, *answer.chain, limbs)};
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {

@@ -1,6 +1,7 @@
 #include "limbs-inl.hpp"
 
-// Chains of multiply-adds and single operations, one output after the other. Included by word_kernel.cpp alone.
+// Chains of multiply-adds, and single operations, one output after the other. Included by
+// word_kernel.cpp alone.
 namespace widthwise::wide::WIDTHWISE_WORDS {
 
 // All limb products are needed where the random bits of a rounding look at them; else those below
@@ -50,6 +51,15 @@ void whole_product(const Limb* a, const Limb* b, Addend<2 * N>& z) {
   const bool low = !(product[2 * N - 1] >> 63);
   place<N>(a, b, low, z);
   for (int i = 2 * N; i-- > 0;) product[i] = shifted_up(product[i], product[i - 1], low);
+}
+
+template <int N>
+bool is_zero_product(const Limb* a, const Limb* b) {
+  return (a[N - 1] & b[N - 1]) >> 63 == 0;
+}
+// Of a sum that is zero.
+inline Limb zero_sign(const RoundTo& to, Limb one, Limb other) {
+  return to.rule.rounding.mode == RoundingMode::rdn ? one | other : one & other;
 }
 
 // To the upper N limbs of a number and its exponent. False where it is no normal number.
@@ -104,7 +114,7 @@ class MultiplyAdds {
 
   bool multiply(std::size_t k) {
     const Limb *a = s_.a + k * (N + 2), *b = s_.b + k * (N + 2);
-    if (!((a[N - 1] & b[N - 1]) >> 63)) [[unlikely]] {
+    if (is_zero_product<N>(a, b)) [[unlikely]] {
       clear(product_);
       product_.sign = a[N + 1] ^ b[N + 1];
       return true;
@@ -123,8 +133,7 @@ class MultiplyAdds {
     if (z.limb[added]) [[likely]]
       return round(of_sum_, chain_.sum, k, z, sum_);
     clear(sum_);
-    const bool down = chain_.sum.rule.rounding.mode == RoundingMode::rdn;
-    sum_.sign = down ? sum_.sign | product_.sign : sum_.sign & product_.sign;
+    sum_.sign = zero_sign(chain_.sum, sum_.sign, product_.sign);
     return true;
   }
 
@@ -157,6 +166,7 @@ void put_zero(Limb sign, Limb* z) {
   z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
 }
 
+// What means nothing becomes a zero, lest what follows meets half a number.
 template <int N, int M>
 void put_rounded(const RoundTo& to, const LastKept& at, const Rows& rows, std::size_t i,
                  const Exact<M>& x, Limb* z) {
@@ -175,10 +185,10 @@ void multiply_rows(const RoundTo& to, int, const Limb* a, std::size_t a_next, co
   const LastKept at(N, to.precision);
   const bool random = to.rule.rounding.stochastic();
   for (std::size_t i = 0; i < rows.count; ++i, a += a_next, z += N + 2) {
-    if ((a[N - 1] & b[N - 1]) >> 63) [[likely]]
-      put_rounded<N>(to, at, rows, i, jammed_product<N>(a, b, random), z);
-    else
+    if (is_zero_product<N>(a, b)) [[unlikely]]
       put_zero<N>(a[N + 1] ^ b[N + 1], z);
+    else
+      put_rounded<N>(to, at, rows, i, jammed_product<N>(a, b, random), z);
   }
 }
 
@@ -193,14 +203,13 @@ template <int N>
 void add_rows(const RoundTo& to, int, const Limb* x, const Limb* y, bool minus, Limb* z,
               const Rows& rows) {
   const LastKept at(N, to.precision);
-  const bool down = to.rule.rounding.mode == RoundingMode::rdn;
   for (std::size_t i = 0; i < rows.count; ++i, x += N + 2, y += N + 2, z += N + 2) {
     const Addend<N> one = addend<N>(x, 0), other = addend<N>(y, minus ? ~Limb{0} : 0);
     const Exact<N + 1> sum = normalised(aligned_sum(one, other));
     if (sum.limb[N]) [[likely]]
       put_rounded<N>(to, at, rows, i, sum, z);
     else
-      put_zero<N>(down ? one.sign | other.sign : one.sign & other.sign, z);
+      put_zero<N>(zero_sign(to, one.sign, other.sign), z);
   }
 }
 

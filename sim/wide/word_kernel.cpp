@@ -21,18 +21,25 @@ HWY_POP_ATTRIBUTES
 #endif
 
 namespace widthwise::wide {
+namespace {
 
 #if HWY_ARCH_X86_64
-namespace best = words_bmi2;
-bool has_best() { return hwy::SupportedTargets() & HWY_AVX2; }
-#else
-namespace best = words;
-bool has_best() { return true; }
+bool has_bmi2() { return hwy::SupportedTargets() & HWY_AVX2; }
 #endif
 
-Kernel word_kernel(int limbs) { return has_best() ? best::kernel(limbs) : words::kernel(limbs); }
+}  // namespace
+
+Kernel word_kernel(int limbs) {
+#if HWY_ARCH_X86_64
+  if (has_bmi2()) return words_bmi2::kernel(limbs);
+#endif
+  return words::kernel(limbs);
+}
 RowKernels word_row_kernels(int limbs) {
-  return has_best() ? best::row_kernels(limbs) : words::row_kernels(limbs);
+#if HWY_ARCH_X86_64
+  if (has_bmi2()) return words_bmi2::row_kernels(limbs);
+#endif
+  return words::row_kernels(limbs);
 }
 
 }  // namespace widthwise::wide

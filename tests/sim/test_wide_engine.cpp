@@ -356,6 +356,8 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
   };
   CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) { u.c_level = CLevel::group; }) ==
         "C is a leaf of its tree");
+  CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) { u.lanes = 0; }) ==
+        "all products are one block");
   CHECK(reason_with("kahan(e15m112)", [](Unit& u) { u.product.round.reset(); }) ==
         "exact products go to sums of two");
   CHECK(reason("wide", "kahan(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
