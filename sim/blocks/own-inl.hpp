@@ -109,13 +109,12 @@ HWY_INLINE V by_hand(RoundingMode mode, const TwoSum& z) {
 // one on its side, a rest away from the nearer one.
 struct Chance {
   const Slot& to;
-  V random, sum, other, distance;
-  M outside;  // the sum lies past the nearer one, not before it
+  V random, other, distance;  // the next one, and how far it is
+  M outside;                  // the sum lies past the nearer one, not before it
 
   HWY_INLINE Chance(const Slot& slot, V bits, V nearest, V rest)
       : to(slot),
         random(bits),
-        sum(nearest),
         other(neighbour(nearest, rest)),
         distance(hn::Abs(hn::Sub(other, nearest))),
         outside(hn::Gt(hn::Abs(other), hn::Abs(nearest))) {}
@@ -132,17 +131,13 @@ struct Chance {
     return hn::Or(hn::And(outside, away), hn::AndNot(outside, inward));
   }
 };
-HWY_INLINE V by_hand(const Slot& to, const double* random, const TwoSum& z) {
+// No flag can be but the one (docs/exactness.md, 53).
+HWY_INLINE V by_hand(const Slot& to, const double* random, const TwoSum& z, std::int64_t* flags) {
+  if (flags) raise(flag(finite_number(z.lost), inexact), flags);
   if (to.random_bits == 0) return by_hand(to.mode, z);
   const Chance chance(to, load(random), z.sum, z.lost);
   const M leaves = hn::And(finite_number(z.lost), chance.leaves(hn::Abs(z.lost)));
   return hn::IfThenElse(leaves, chance.other, z.sum);
-}
-
-// No other flag can be (docs/exactness.md, 53).
-HWY_INLINE V by_hand(const Slot& to, const double* random, const TwoSum& z, std::int64_t* flags) {
-  if (flags) raise(flag(finite_number(z.lost), inexact), flags);
-  return by_hand(to, random, z);
 }
 
 // The sum of two terms as a slot rounds it, by these random bits if by any.

@@ -82,8 +82,9 @@ struct Rows {
   std::uint64_t row_outputs, step;
 };
 
-// Single operations on them.
-struct RowKernels {
+// What numbers of some limbs have: chains, or null, and single operations on rows.
+struct Kernels {
+  Kernel chain;
   // z = round(a * b): a number of one lane for every row, so many words apart, and one of all.
   void (*multiply)(const RoundTo& to, int precision, const Limb* a, std::size_t a_next,
                    const Limb* b, Limb* z, const Rows& rows);

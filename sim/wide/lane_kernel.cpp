@@ -282,18 +282,12 @@ unsigned fma(const Chain& chain, const Steps& s) {
   });
 }
 
-template <std::size_t... i>
-Kernel choose(int limbs, std::index_sequence<i...>) {
-  static constexpr Kernel kernels[] = {&mac<static_cast<int>(i) + 1>...};
-  return kernels[limbs - 1];
-}
-
-// Sums of more limbs have no registers to spare.
+// Sums of more limbs than four have no registers to spare.
 template <int N>
-constexpr RowKernels row_kernels{&multiply<N>, &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
+constexpr Kernels kernels_of{&mac<N>, &multiply<N>, &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
 template <std::size_t... i>
-RowKernels choose_rows(int limbs, std::index_sequence<i...>) {
-  static constexpr RowKernels kernels[] = {row_kernels<static_cast<int>(i) + 1>...};
+Kernels choose(int limbs, std::index_sequence<i...>) {
+  static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
 }
 
@@ -318,20 +312,10 @@ HWY_DIAGNOSTICS(pop)
 
 namespace widthwise::wide {
 
+Kernels lane_kernels([[maybe_unused]] int limbs) {
 #if HWY_ARCH_X86_64
-constexpr auto every_limb_count = std::make_index_sequence<(most_digits + below_kept + 51) / 52>();
-#endif
-
-Kernel lane_kernel([[maybe_unused]] int limbs) {
-#if HWY_ARCH_X86_64
-  if (has_ifma()) return choose(limbs, every_limb_count);
-#endif
-  return nullptr;
-}
-
-RowKernels lane_row_kernels([[maybe_unused]] int limbs) {
-#if HWY_ARCH_X86_64
-  if (has_ifma()) return choose_rows(limbs, every_limb_count);
+  constexpr std::size_t most = (most_digits + below_kept + 51) / 52;
+  if (has_ifma()) return choose(limbs, std::make_index_sequence<most>());
 #endif
   return {};
 }

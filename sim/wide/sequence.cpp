@@ -19,7 +19,7 @@ void clear(const Shape& shape, std::size_t count, Limb* to) {
     std::fill_n(to + i * number - 2 * lanes, lanes, static_cast<Limb>(zero_exponent));
 }
 
-Sequence::Sequence(const Chain& chain, const Shape& shape, const RowKernels& kernels)
+Sequence::Sequence(const Chain& chain, const Shape& shape, const Kernels& kernels)
     : chain_(chain),
       shape_(shape),
       kernels_(kernels),
@@ -32,6 +32,7 @@ Sequence::Sequence(const Chain& chain, const Shape& shape, const RowKernels& ker
       terms_(chain.block) {
   if (chain.of_multiply_adds()) return;
   products_.resize(chain.block * strip_rows * number_);
+  if (chain.node) return;
   for (Lines<Limb>* x : {&y_, &t_, &large_, &small_}) x->resize(strip_rows * number_);
 }
 
@@ -40,10 +41,11 @@ Sequence::Sequence(const Chain& chain, const Shape& shape, const RowKernels& ker
 Outputs Sequence::strip(const Outputs& all, std::size_t row) const {
   const auto lanes = static_cast<std::size_t>(shape_.lanes);
   Outputs z = all;
-  z.rows = std::min(strip_rows, all.rows - row);
+  z.rows.count = std::min(strip_rows, all.rows.count - row);
+  z.rows.lost += row * lanes, z.rows.unusual += row;
+  z.rows.where.index += row * all.rows.row_outputs;
   for (Limb** x : {&z.sum, &z.compensation, &z.outer})
     if (*x) *x += row * number_;
-  z.lost += row * lanes, z.unusual += row, z.where.index += row * all.row_outputs;
   return z;
 }
 
@@ -70,7 +72,7 @@ void Sequence::multiply(const Outputs& of, const Factors& factors, std::size_t a
 }
 
 void Sequence::run(const Outputs& all, const Factors& factors) {
-  for (std::size_t row = 0; row < all.rows; row += strip_rows) {
+  for (std::size_t row = 0; row < all.rows.count; row += strip_rows) {
     const Outputs of = strip(all, row);
     Factors f = factors;
     f.a += row * f.a_row;
@@ -94,12 +96,12 @@ void Sequence::kahan(const Outputs& of, std::uint64_t step) {
   add(chain_.sum, of.sum, y_.data(), t_.data(), rows);
   subtract(difference_, t_.data(), of.sum, of.sum, rows);
   subtract(error_, of.sum, y_.data(), of.compensation, rows);
-  copy(t_.data(), of.rows, of.sum);
+  copy(t_.data(), of.rows.count, of.sum);
 }
 
 void Sequence::neumaier(const Outputs& of, std::uint64_t step) {
   const Rows rows = of.at(step);
-  kernels_.sort(of.sum, products_.data(), large_.data(), small_.data(), of.rows);
+  kernels_.sort(of.sum, products_.data(), large_.data(), small_.data(), of.rows.count);
   add(chain_.sum, of.sum, products_.data(), of.sum, rows);
   subtract(difference_, large_.data(), of.sum, t_.data(), rows);
   add_far(error_, t_.data(), small_.data(), t_.data(), rows);
@@ -145,13 +147,13 @@ void Sequence::add_node(const Outputs& of, const Term& one, const Term& other) c
 void Sequence::promote(const Outputs& of, std::uint64_t step) const {
   settle(of, step);
   add(*chain_.promote, of.outer, of.sum, of.outer, of.at(step));
-  clear(shape_, of.rows, of.sum);
-  if (of.compensation) clear(shape_, of.rows, of.compensation);
+  clear(shape_, of.rows.count, of.sum);
+  if (of.compensation) clear(shape_, of.rows.count, of.compensation);
 }
 
 void Sequence::finish(const Outputs& of, std::uint64_t last_step, const Limb* c) const {
   if (of.outer)
-    copy(of.outer, of.rows, of.sum);
+    copy(of.outer, of.rows.count, of.sum);
   else
     settle(of, last_step);
   if (chain_.c_at_last) add(*chain_.c_at_last, of.sum, c, of.sum, of.at(0));

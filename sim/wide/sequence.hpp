@@ -10,14 +10,14 @@ namespace widthwise::wide {
 
 // Some rows of outputs, and the numbers that each keeps between steps; null what the chain has not.
 struct Outputs {
-  std::size_t rows;
+  Rows rows;  // at no step yet
   Limb *sum, *compensation, *outer;
-  Limb* lost;         // as in Rows
-  unsigned* unusual;  // likewise
-  Where where;
-  std::uint64_t row_outputs;
 
-  Rows at(std::uint64_t step) const { return {rows, lost, unusual, where, row_outputs, step}; }
+  Rows at(std::uint64_t step) const {
+    Rows z = rows;
+    z.step = step;
+    return z;
+  }
 };
 
 // Steps along k: a number of one lane for every row and step, and one of all lanes for every step.
@@ -34,7 +34,7 @@ void clear(const Shape& shape, std::size_t count, Limb* to);
 
 class Sequence {
  public:
-  Sequence(const Chain& chain, const Shape& shape, const RowKernels& kernels);
+  Sequence(const Chain& chain, const Shape& shape, const Kernels& kernels);
 
   // Whole blocks of a chain whose steps are more than multiply-adds.
   void run(const Outputs& all, const Factors& factors);
@@ -70,7 +70,7 @@ class Sequence {
 
   const Chain& chain_;
   Shape shape_;
-  RowKernels kernels_;
+  Kernels kernels_;
   std::size_t number_;  // words of a number of all lanes
   RoundTo addend_, difference_, error_, compensation_, compensated_;
   Lines<Limb> products_, y_, t_, large_, small_;  // of a strip

@@ -21,8 +21,7 @@ struct Way {
   int limb_bits, spare;  // digits a number has below the kept ones
   int lanes;
   int most_random_bits;
-  Kernel (*kernel)(const Chain& chain, int limbs);
-  RowKernels (*row_kernels)(int limbs);
+  Kernels (*kernels)(const Chain& chain, int limbs);
   double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
 
   int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
@@ -34,8 +33,7 @@ constexpr Way in_words{.name = "wide",
                        .spare = 0,
                        .lanes = 1,
                        .most_random_bits = most_random_bits,
-                       .kernel = [](const Chain&, int limbs) { return word_kernel(limbs); },
-                       .row_kernels = &word_row_kernels,
+                       .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
                        .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
@@ -43,12 +41,13 @@ constexpr Way in_lanes{.name = "wide52",
                        .spare = below_kept,
                        .lanes = 8,
                        .most_random_bits = 0,
-                       .kernel =
+                       .kernels =
                            [](const Chain& chain, int limbs) {
-                             return chain.product ? lane_kernel(limbs)
-                                                  : fused_lane_kernel(limbs, chain.precision);
+                             Kernels all = lane_kernels(limbs);
+                             if (!chain.product)
+                               all.chain = fused_lane_kernel(limbs, chain.precision);
+                             return all;
                            },
-                       .row_kernels = &lane_row_kernels,
                        .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
 
 Shape shape(const Way& way, int precision) {
@@ -67,8 +66,7 @@ class LimbProduct final : public ProductEngine {
         k_((task.k + chain.block - 1) / chain.block * chain.block),
         chain_(chain),
         shape_(shape),
-        kernel_(way.kernel(chain, shape.limbs)),
-        row_kernels_(way.row_kernels(shape.limbs)),
+        kernels_(way.kernels(chain, shape.limbs)),
         a_(codec({.fmt = unit_.a.fmt}, shape)),
         b_(codec({.fmt = unit_.b.fmt}, shape)),
         c_(codec({.fmt = unit_.c.fmt}, shape)),
@@ -101,7 +99,7 @@ class LimbProduct final : public ProductEngine {
     Work(const LimbProduct& engine, const MatrixProduct& p)
         : e_(engine),
           p_(p),
-          sequence_(e_.chain_, e_.shape_, e_.row_kernels_),
+          sequence_(e_.chain_, e_.shape_, e_.kernels_),
           lanes_(static_cast<std::size_t>(e_.shape_.lanes)),
           words_(e_.shape_.words()),
           all_lanes_((1u << lanes_) - 1) {}
@@ -130,14 +128,15 @@ class LimbProduct final : public ProductEngine {
       return of.empty() ? nullptr : &of[place(i, group) * words_ * lanes_];
     }
     Outputs outputs(std::size_t group) {
-      return {.rows = rows_,
+      return {.rows = {.count = rows_,
+                       .lost = &lost_[place(0, group) * lanes_],
+                       .unusual = &unusual_[place(0, group)],
+                       .where = where(0, group),
+                       .row_outputs = p_.n,
+                       .step = 0},
               .sum = number(sums_, 0, group),
               .compensation = number(compensations_, 0, group),
-              .outer = number(outers_, 0, group),
-              .lost = &lost_[place(0, group) * lanes_],
-              .unusual = &unusual_[place(0, group)],
-              .where = where(0, group),
-              .row_outputs = p_.n};
+              .outer = number(outers_, 0, group)};
     }
     Where where(std::size_t i, std::size_t group) const {
       return {p_.seed, p_.first_index + (row_ + i) * p_.n + column_ + group * lanes_};
@@ -231,13 +230,13 @@ class LimbProduct final : public ProductEngine {
                       std::size_t group) {
       unsigned& unusual = unusual_[place(i, group)];
       if (unusual == all_lanes_) return;
-      unusual |= e_.kernel_(e_.chain_, {.a = &a_[(i * steps_ + from) * words_],
-                                        .b = &b_[from * words_ * lanes_],
-                                        .sum = number(sums_, i, group),
-                                        .lost = &lost_[place(i, group) * lanes_],
-                                        .count = to - from,
-                                        .where = where(i, group),
-                                        .first = k + from});
+      unusual |= e_.kernels_.chain(e_.chain_, {.a = &a_[(i * steps_ + from) * words_],
+                                               .b = &b_[from * words_ * lanes_],
+                                               .sum = number(sums_, i, group),
+                                               .lost = &lost_[place(i, group) * lanes_],
+                                               .count = to - from,
+                                               .where = where(i, group),
+                                               .first = k + from});
     }
 
     void finish() {
@@ -288,8 +287,7 @@ class LimbProduct final : public ProductEngine {
   std::size_t k_;  // rounded up to whole blocks
   Chain chain_;
   Shape shape_;
-  Kernel kernel_;
-  RowKernels row_kernels_;
+  Kernels kernels_;
   std::unique_ptr<Codec> a_, b_, c_, out_;
   std::unique_ptr<ReferenceUnit> reference_;
 };
@@ -320,10 +318,11 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   for (const auto& r : roundings(*answer.chain))
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
-  if (!way.kernel(*answer.chain, limbs))
-    return refuse(lane_kernel(1) ? fmt::format("{} digits, fused; of those there are limbs for {}",
-                                               p, most_fused_limbs * way.limb_bits - way.spare)
-                                 : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
+  if (!way.kernels(*answer.chain, limbs).chain)
+    return refuse(lane_kernels(1).chain
+                      ? fmt::format("{} digits, fused; of those there are limbs for {}", p,
+                                    most_fused_limbs * way.limb_bits - way.spare)
+                      : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           rate(way, *answer.chain, limbs)};
 }

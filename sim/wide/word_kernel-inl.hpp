@@ -229,22 +229,14 @@ void sort_rows(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size
   }
 }
 
-template <std::size_t... i>
-Kernel choose(int limbs, std::index_sequence<i...>) {
-  static constexpr Kernel kernels[] = {&run<static_cast<int>(i) + 1>...};
-  return kernels[limbs - 1];
-}
-
 template <int N>
-constexpr RowKernels row_kernels_of{&multiply_rows<N>, &add_rows<N>, &add_rows<N>, &sort_rows<N>};
+constexpr Kernels kernels_of{&run<N>, &multiply_rows<N>, &add_rows<N>, &add_rows<N>, &sort_rows<N>};
 template <std::size_t... i>
-RowKernels choose_rows(int limbs, std::index_sequence<i...>) {
-  static constexpr RowKernels kernels[] = {row_kernels_of<static_cast<int>(i) + 1>...};
+Kernels choose(int limbs, std::index_sequence<i...>) {
+  static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};
   return kernels[limbs - 1];
 }
 
-constexpr auto every_limb_count = std::make_index_sequence<most_digits / 64>();
-Kernel kernel(int limbs) { return choose(limbs, every_limb_count); }
-RowKernels row_kernels(int limbs) { return choose_rows(limbs, every_limb_count); }
+Kernels kernels(int limbs) { return choose(limbs, std::make_index_sequence<most_digits / 64>()); }
 
 }  // namespace widthwise::wide::WIDTHWISE_WORDS

@@ -21,25 +21,12 @@ HWY_POP_ATTRIBUTES
 #endif
 
 namespace widthwise::wide {
-namespace {
 
+Kernels word_kernels(int limbs) {
 #if HWY_ARCH_X86_64
-bool has_bmi2() { return hwy::SupportedTargets() & HWY_AVX2; }
+  if (hwy::SupportedTargets() & HWY_AVX2) return words_bmi2::kernels(limbs);
 #endif
-
-}  // namespace
-
-Kernel word_kernel(int limbs) {
-#if HWY_ARCH_X86_64
-  if (has_bmi2()) return words_bmi2::kernel(limbs);
-#endif
-  return words::kernel(limbs);
-}
-RowKernels word_row_kernels(int limbs) {
-#if HWY_ARCH_X86_64
-  if (has_bmi2()) return words_bmi2::row_kernels(limbs);
-#endif
-  return words::row_kernels(limbs);
+  return words::kernels(limbs);
 }
 
 }  // namespace widthwise::wide
