@@ -16,6 +16,6 @@ inline constexpr int below_kept = 3;
 Kernels lane_kernels(int limbs);
 // Products are added as they are; null, too, for more limbs than that.
 inline constexpr int most_fused_limbs = 6;
-Kernel fused_lane_kernel(int limbs, int precision);
+Kernel fused_lane_kernel(int limbs, int precision, bool exact_sums);
 
 }  // namespace widthwise::wide

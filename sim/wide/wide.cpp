@@ -45,7 +45,8 @@ constexpr Way in_lanes{.name = "wide52",
                            [](const Chain& chain, int limbs) {
                              Kernels all = lane_kernels(limbs);
                              if (!chain.product)
-                               all.chain = fused_lane_kernel(limbs, chain.precision);
+                               all.chain =
+                                   fused_lane_kernel(limbs, chain.precision, chain.exact_sum);
                              return all;
                            },
                        .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
@@ -85,12 +86,12 @@ class LimbProduct final : public ProductEngine {
   // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, 12 where an output is
   // up to three numbers, and eight columns of a part stay in the cache while all rows pass.
   std::size_t block_size() const {
-    return chain_.of_multiply_adds() && !chain_.promote ? 256 : 128;
+    return chain_.of_multiply_adds() && !chain_.exact_sum && !chain_.promote ? 256 : 128;
   }
   std::size_t part_size() const {  // of whole blocks of products
     constexpr std::size_t most = 64;
     static_assert(most >= most_block);
-    return most / chain_.block * chain_.block;
+    return chain_.exact_sum ? most : most / chain_.block * chain_.block;
   }
 
   // One thread's buffers.
@@ -127,6 +128,10 @@ class LimbProduct final : public ProductEngine {
     Limb* number(Lines<Limb>& of, std::size_t i, std::size_t group) const {
       return of.empty() ? nullptr : &of[place(i, group) * words_ * lanes_];
     }
+    std::size_t window_size() const { return window_words(e_.shape_.limbs) * lanes_; }
+    Limb* window(std::size_t i, std::size_t group) {
+      return windows_.empty() ? nullptr : &windows_[place(i, group) * window_size()];
+    }
     Outputs outputs(std::size_t group) {
       return {.rows = {.count = rows_,
                        .lost = &lost_[place(0, group) * lanes_],
@@ -159,6 +164,7 @@ class LimbProduct final : public ProductEngine {
       clear(sums_, all);
       if (e_.chain_.compensation != Compensation::none) clear(compensations_, all);
       if (e_.chain_.promote) clear(outers_, all);
+      if (e_.chain_.exact_sum) windows_.resize(all * window_size());
       if (e_.chain_.c_at_last) return;
       for (std::size_t group = 0; group < groups_; ++group)
         load_addends(group, e_.chain_.promote ? outputs(group).outer : outputs(group).sum);
@@ -234,6 +240,7 @@ class LimbProduct final : public ProductEngine {
                                                .b = &b_[from * words_ * lanes_],
                                                .sum = number(sums_, i, group),
                                                .lost = &lost_[place(i, group) * lanes_],
+                                               .window = window(i, group),
                                                .count = to - from,
                                                .where = where(i, group),
                                                .first = k + from});
@@ -279,7 +286,7 @@ class LimbProduct final : public ProductEngine {
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
-    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_;
+    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_, windows_;
     std::vector<unsigned> unusual_;  // of every group and row, a bit for every lane
   };
 
@@ -302,6 +309,7 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(
       roundings(chain), [&](const auto& r) { return !r || r->precision == chain.precision; });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
+  if (chain.exact_sum) steps = 0.6 + 0.9 / static_cast<double>(chain.block);
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const bool narrow =
       std::ranges::any_of(roundings(chain), [](const auto& r) { return r && r->span < 100; });
@@ -310,9 +318,11 @@ double rate(const Way& way, const Chain& chain, int limbs) {
 
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
-  const Answer answer = plan(task.unit);
+  const Answer answer = plan(task.unit, task.k);
   if (!answer.chain) return refuse(answer.reason);
   const int p = answer.chain->precision, limbs = way.limbs_for(p);
+  if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
+    return refuse("exact sums of rounded products");
   if (p > most_digits)
     return refuse(fmt::format("{} digits; there are limbs for {}", p, most_digits));
   for (const auto& r : roundings(*answer.chain))
@@ -328,7 +338,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
-  const Chain chain = *plan(task.unit).chain;
+  const Chain chain = *plan(task.unit, task.k).chain;
   return std::make_unique<LimbProduct>(task, chain, shape(way, chain.precision), way);
 }
 
