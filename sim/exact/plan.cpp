@@ -105,7 +105,7 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
   p.doubles = in_doubles(p, u);
   p.c_doubles = held(c) && c.last >= p.last;
 
-  if (p.bits > most_bits)
+  if (p.reg == Register::open && p.bits > most_bits)
     return refuse(fmt::format("sums of {} bits; the limit is {}", p.bits, most_bits));
   if (p.reg != Register::open && *s.width > most_width)
     return refuse(

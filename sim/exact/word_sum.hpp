@@ -1,5 +1,6 @@
 #pragma once
 #include "plan.hpp"
+#include "sim/unit/bound.hpp"
 #include "widthwise/datapath/sum.hpp"
 
 // A sum as one integer modulo 2^128, two's complement, in units of its last digit. Plain data and
@@ -23,6 +24,30 @@ struct Placed {
 class WordSum {
  public:
   constexpr WordSum(const Plan& plan, const Sum& sum) : plan_(plan), sum_(sum) {}
+
+  // Whether terms of so many digits are cut by `add_cut`.
+  constexpr bool cuts_quickly(int digits) const {
+    const RoundingMode mode = sum_.align.rm.mode;
+    const bool directed = mode == RoundingMode::rdn || mode == RoundingMode::rup ||
+                          mode == RoundingMode::rtz || mode == RoundingMode::raz;
+    return plan_.terms != Terms::whole && directed && plan_.reg != Register::watched &&
+           digits <= 127;
+  }
+  // One more term, m * 2^q, that has digits below the register's last one. Directed roundings are
+  // down, of the number or, up, of what it is with its sign turned; toward zero and away from it,
+  // by its sign, one or the other.
+  constexpr void add_cut(uint128& word, bool negative, uint128 m, std::int64_t q,
+                         Flags& flags) const {
+    const RoundingMode mode = sum_.align.rm.mode;
+    const bool turns = mode == RoundingMode::rup || mode == RoundingMode::raz,
+               by_sign = mode == RoundingMode::rtz || mode == RoundingMode::raz,
+               turned = turns != (by_sign && negative);
+    const std::int64_t digits = std::min<std::int64_t>(plan_.last - q, 127);
+    const auto whole = static_cast<int128>(signed_word(negative != turned, m)) >> digits;
+    word += signed_word(turned, static_cast<uint128>(whole));
+    if (plan_.reg == Register::saturates) keep_inside(word, flags);
+  }
+  constexpr bool is_cut(std::int64_t q) const { return q < plan_.last; }
 
   // One more term, m * 2^q.
   constexpr void add(uint128& word, bool negative, uint128 m, std::int64_t q, Flags& flags) const {

@@ -1,7 +1,5 @@
 #include "words.hpp"
 
-#include "sim/unit/bound.hpp"
-
 namespace widthwise::exact {
 
 void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
@@ -15,11 +13,26 @@ void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::s
   };
   if (!lone_) return each([&](bool negative, const Placed& v) { spread(words, negative, v); });
   uint128 word = *words;
-  if (word_.stepwise())
+  if (cuts_quickly_)
+    cut_products(word, a, b, n, flags);
+  else if (word_.stepwise())
     each([&](bool negative, const Placed& v) { word_.step(word, negative, v, flags); });
   else
     each([&](bool negative, const Placed& v) { WordSum::accumulate(word, negative, v); });
   *words = word;
+}
+
+void WordSums::cut_products(uint128& word, const Item* a, const Item* b, std::size_t n,
+                            Flags& flags) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool negative = a[i].negative != b[i].negative;
+    const uint128 m = uint128{a[i].m} * b[i].m;
+    const std::int64_t q = std::int64_t{a[i].q} + b[i].q;
+    if (word_.is_cut(q)) [[likely]]
+      word_.add_cut(word, negative, m, q, flags);
+    else
+      word_.add(word, negative, m, q, flags);
+  }
 }
 
 Term<uint128> WordSums::leading(uint128* words) const {

@@ -132,7 +132,7 @@ HWY_NOINLINE Magnitude<W> without_tails(Magnitude<W> z, V tails) {
     limb[i] = low_limb(limb[i]);
   }
   const V end = _mm512_add_epi64(limb[0], tails);
-  z.unsure = some & (_mm512_cmpgt_epu64_mask(end, all(limb_mask + 1)) | lanes_of(limb[W + 1]));
+  z.unsure = some & _mm512_cmpgt_epu64_mask(end, all(limb_mask + 1));
   limb[0] = _mm512_mask_or_epi64(limb[0], some, limb[0], all(1));
   return z;
 }
