@@ -51,7 +51,8 @@ struct Chain {
 
   std::size_t block = 1;  // products
   std::optional<RoundTo> node;
-  bool in_turn = false;  // else neighbours first
+  bool in_turn = false;    // else neighbours first
+  bool exact_sum = false;  // sum = round(sum + all products of a block), those rounded or not
 
   std::size_t interval = 0;  // products from one promotion to the next
   std::optional<RoundTo> promote;
@@ -72,11 +73,18 @@ struct Steps {
   const Limb* b;  // likewise, of all lanes
   Limb* sum;      // a number of all lanes
   Limb* lost;     // of every lane: not 0 once a rounding was inexact
+  Limb* window;   // of an exact sum whose block has begun: so many words of a kernel's own
   std::size_t count;
   Where where;          // of lane 0, and which step of the chain is the first:
   std::uint64_t first;  // what the random bits depend on
   Draws* draws;
 };
+
+// Limbs that an exact sum of products has room for, and words of what stands for it.
+constexpr int window_limbs(int limbs) { return 2 * limbs + 3; }
+constexpr std::size_t window_words(int limbs) {
+  return static_cast<std::size_t>(window_limbs(limbs)) + 4;
+}
 
 // Bit i of the result: lane i met a result that is no normal number and not zero, so its sum means
 // nothing.

@@ -1,6 +1,7 @@
 #include <hwy/base.h>
 
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "draws.hpp"
@@ -19,6 +20,7 @@ HWY_DIAGNOSTICS(ignored "-Wmaybe-uninitialized")
 // compiled for it whatever the rest is compiled for, and used where the machine has them.
 HWY_PUSH_ATTRIBUTES("avx512f,avx512dq,avx512cd,avx512ifma")
 #include "lane_numbers-inl.hpp"
+#include "lane_window-inl.hpp"
 
 namespace widthwise::wide {
 namespace {
@@ -312,6 +314,39 @@ unsigned fma(const Chain& chain, const Steps& s) {
       });
 }
 
+// --- Exact sums ----------------------------------------------------------------------------------
+
+template <int N, int W>
+unsigned exact_sums(const Chain& chain, const Steps& s) {
+  const int digits = lane_digits(chain);
+  const Places at(digits, N), wide(2 * digits, W), window(2 * digits + 52, W + 1);
+  const Apart apart(digits, N);
+  const Rounding52 to_sum(chain.sum, chain);
+  const Drawn none = s.draws->of(chain.sum, s);  // no random bits: opinion52 refuses those
+  const V down = sign_of_zero(chain.sum);
+  const int room = digits + below_kept - 1;  // then limb 0 is below all digits that are looked at
+  Window<W> w;
+  static_assert(sizeof w <= 8 * window_words(N) * sizeof(Limb));
+  std::memcpy(&w, s.window, sizeof w);
+  std::size_t left = chain.block - s.first % chain.block;
+  const unsigned outside =
+      for_each_step<N>(s, [&](std::size_t, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+        if (left == chain.block) {
+          clear(w, sum.exponent);
+          add(w, widened<N, W>(apart, sum));
+        }
+        add(w, whole_product<N, W>(wide, a, b));
+        if (--left != 0) return 0;
+        left = chain.block;
+        const Total<W> z = total(window, w, room, down);
+        sum = narrowed<N>(apart, z.x);
+        return z.unsure | round(to_sum, at, none[0], sum, lost);
+      });
+  carry(w);
+  std::memcpy(s.window, &w, sizeof w);
+  return outside;
+}
+
 // Sums of more limbs than four have no registers to spare.
 template <int N>
 constexpr Kernels kernels_of{&mac<N>, &multiply<N>, &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
@@ -322,10 +357,12 @@ Kernels choose(int limbs, std::index_sequence<i...>) {
 }
 
 // Products of numbers of N limbs take 2 N or one less.
-template <std::size_t... i>
+template <bool exact, int N, int W>
+constexpr Kernel fused = exact ? &exact_sums<N, W> : &fma<N, W>;
+template <bool exact, std::size_t... i>
 Kernel choose_fused(int limbs, int product_limbs, std::index_sequence<i...>) {
-  static constexpr Kernel odd[] = {&fma<static_cast<int>(i) + 1, 2 * static_cast<int>(i) + 1>...};
-  static constexpr Kernel even[] = {&fma<static_cast<int>(i) + 1, 2 * static_cast<int>(i) + 2>...};
+  static constexpr Kernel odd[] = {fused<exact, static_cast<int>(i) + 1, 2 * i + 1>...};
+  static constexpr Kernel even[] = {fused<exact, static_cast<int>(i) + 1, 2 * i + 2>...};
   return (product_limbs % 2 ? odd : even)[limbs - 1];
 }
 
@@ -353,8 +390,10 @@ Kernels lane_kernels([[maybe_unused]] int limbs) {
 Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] const Chain& chain) {
 #if HWY_ARCH_X86_64
   const int product_limbs = (2 * lane_digits(chain) + 51) / 52;
+  constexpr std::make_index_sequence<most_fused_limbs> all;
   if (has_ifma() && limbs <= most_fused_limbs)
-    return choose_fused(limbs, product_limbs, std::make_index_sequence<most_fused_limbs>());
+    return chain.exact_sum ? choose_fused<true>(limbs, product_limbs, all)
+                           : choose_fused<false>(limbs, product_limbs, all);
 #endif
   return nullptr;
 }

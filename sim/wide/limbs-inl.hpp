@@ -1,6 +1,23 @@
 // Significands of a fixed number of 64-bit limbs, lowest first, their leading one at the top bit.
 namespace widthwise::wide::WIDTHWISE_WORDS {
 
+// x + y + carry, and the next carry.
+#if HWY_ARCH_X86_64
+using Carry = unsigned char;
+inline Limb add(Limb x, Limb y, Carry& carry) {  // of 128-bit sums GCC makes twice the instructions
+  unsigned long long z;
+  carry = _addcarry_u64(carry, x, y, &z);
+  return z;
+}
+#else
+using Carry = Limb;
+inline Limb add(Limb x, Limb y, Carry& carry) {
+  const uint128 z = uint128{x} + y + carry;
+  carry = static_cast<Limb>(z >> 64);
+  return static_cast<Limb>(z);
+}
+#endif
+
 // column += a * b, where column[count] is new.
 template <int count>
 inline void add_row(const Limb* a, Limb b, Limb* column) {
@@ -84,12 +101,8 @@ struct Sum {
 
 template <int N>
 inline void negate(Sum<N>& z) {
-  Limb one = 1;
-  for (int i = 1; i <= N + 1; ++i) {
-    const uint128 t = uint128{~z.limb[i]} + one;
-    z.limb[i] = static_cast<Limb>(t);
-    one = static_cast<Limb>(t >> 64);
-  }
+  Carry one = 1;
+  for (int i = 1; i <= N + 1; ++i) z.limb[i] = add(~z.limb[i], 0, one);
   z.sign = ~z.sign;
 }
 
@@ -107,13 +120,11 @@ inline Sum<N> aligned_sum(const Addend<N>& x, const Addend<N>& y) {
   Sum<N> z;
   z.exponent = high.exponent, z.sign = high.sign, z.limb[0] = 0;
   const Limb differ = x.sign ^ y.sign;
-  Limb carry = differ & 1;
+  Carry carry = differ & 1;
   for (int i = 0; i <= N; ++i) {
     Limb addend = shifted_down(from[i + 1], from[i], down);
     if (i == 0) addend |= fallen != 0;
-    const uint128 t = uint128{high.limb[i]} + (addend ^ differ) + carry;
-    z.limb[i + 1] = static_cast<Limb>(t);
-    carry = static_cast<Limb>(t >> 64);
+    z.limb[i + 1] = add(high.limb[i], addend ^ differ, carry);
   }
   z.limb[N + 2] = carry & ~differ;
   if (differ && !carry) [[unlikely]]

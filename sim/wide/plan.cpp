@@ -17,6 +17,22 @@ std::optional<Round> bare(const std::optional<Round>& r) {
   return r ? std::optional(bare(*r)) : std::nullopt;
 }
 
+// Whether a block's products are added at once, and not by twos.
+bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && u.lanes != 1; }
+
+// The last digit that numbers of a format may have.
+std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
+
+// Whether a register has all digits of every term.
+bool is_whole(const Unit& u) {
+  const std::int64_t product = u.product.round ? last_digit(u.product.round->fmt)
+                                               : last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  const std::int64_t least =
+      std::min({product, last_digit(u.c.fmt), u.lanes ? last_digit(u.out.fmt) : product});
+  return u.group_sum.align.reference == Reference::fixed_lsb &&
+         -u.group_sum.align.frac_bits <= least;
+}
+
 // The unit's formats, and what limbs have of its steps; its final rounding is lib's own.
 Unit in_limbs(const Unit& u) {
   Unit plain{.a = {.fmt = u.a.fmt},
@@ -32,6 +48,7 @@ Unit in_limbs(const Unit& u) {
                        .final = u.chain.final}};
   if (u.group_sum.node_round)
     plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
+  if (is_exact_sum(u) && is_whole(u)) plain.group_sum.align = u.group_sum.align;
   if (const auto& promote = u.chain.promote)
     plain.chain.promote = {promote->interval, bare(promote->round)};
   return plain;
@@ -41,7 +58,13 @@ Unit in_limbs(const Unit& u) {
 const char* unfit_sums(const Unit& u) {
   const bool nodes = u.group_sum.node_round.has_value();
   const bool alone = u.chain.compensation == Compensation::none && !nodes;
-  if (!nodes && u.lanes != 1) return "more than one product a block";
+  if (is_exact_sum(u)) {
+    if (!alone) return "sums of two of more than one product";
+    if (u.group_sum.align.reference == Reference::max_exponent)
+      return "terms are cut below the largest one's exponent";
+    if (u.c_level != CLevel::group) return "C joins the products after they are added up";
+    return u.chain.promote && u.lanes == 0 ? "promotion of all products at once" : nullptr;
+  }
   if (u.lanes == 0) return "all products are one block";
   if (u.lanes > most_block) return "more than 64 products a block";
   if (!alone && !u.product.round) return "exact products go to sums of two";
@@ -77,15 +100,16 @@ std::optional<RoundTo> round_to(const std::optional<Round>& r, Slot slot) {
   return r ? std::optional(round_to(*r, slot)) : std::nullopt;
 }
 
-Chain chain_of(const Unit& u, int precision) {
+Chain chain_of(const Unit& u, std::size_t k, int precision) {
   const auto& promote = u.chain.promote;
   return {.precision = precision,
           .product = round_to(u.product.round, Slot::product),
           .sum = round_to(u.out, Slot::out),
           .compensation = u.chain.compensation,
-          .block = static_cast<std::size_t>(u.lanes),
+          .block = u.lanes ? static_cast<std::size_t>(u.lanes) : k,
           .node = round_to(u.group_sum.node_round, Slot::group_node),
           .in_turn = u.group_sum.order == Order::sequential,
+          .exact_sum = is_exact_sum(u),
           .interval = promote ? static_cast<std::size_t>(promote->interval) : 0,
           .promote = round_to(promotion(u), Slot::promote),
           .c_at_last = round_to(u.chain.c_round, Slot::c_round)};
@@ -93,7 +117,7 @@ Chain chain_of(const Unit& u, int precision) {
 
 }  // namespace
 
-Answer plan(const Unit& u) {
+Answer plan(const Unit& u, std::size_t k) {
   const auto refuse = [](const std::string& why) { return Answer{std::nullopt, why}; };
   if (const char* why = unfit_sums(u)) return refuse(why);
   if (u != in_limbs(u))
@@ -106,7 +130,7 @@ Answer plan(const Unit& u) {
       return refuse("chain.final cuts twice or by random bits");
     if (last->fmt.precision() > p) return refuse("chain.final has more digits than all else");
   }
-  Chain chain = chain_of(u, p);
+  Chain chain = chain_of(u, k, p);
   for (const auto& r : chain.roundings())
     if (r) chain.random_bits = std::max(chain.random_bits, r->rule.rounding.random_bits);
   return {chain, {}};

@@ -15,6 +15,7 @@ struct Answer {
   std::string reason;  // the condition that fails
 };
 
-Answer plan(const Unit& unit);
+// For sums of k products.
+Answer plan(const Unit& unit, std::size_t k);
 
 }  // namespace widthwise::wide

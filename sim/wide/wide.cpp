@@ -89,12 +89,12 @@ class LimbProduct final : public ProductEngine {
   // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, 12 where an output is
   // up to three numbers, and eight columns of a part stay in the cache while all rows pass.
   std::size_t block_size() const {
-    return chain_.of_multiply_adds() && !chain_.promote ? 256 : 128;
+    return chain_.of_multiply_adds() && !chain_.exact_sum && !chain_.promote ? 256 : 128;
   }
   std::size_t part_size() const {  // of whole blocks of products
     constexpr std::size_t most = 64;
     static_assert(most >= most_block);
-    return most / chain_.block * chain_.block;
+    return chain_.exact_sum ? most : most / chain_.block * chain_.block;
   }
 
   // One thread's buffers.
@@ -132,6 +132,10 @@ class LimbProduct final : public ProductEngine {
     Limb* number(Lines<Limb>& of, std::size_t i, std::size_t group) const {
       return of.empty() ? nullptr : &of[place(i, group) * words_ * lanes_];
     }
+    std::size_t window_size() const { return window_words(e_.shape_.limbs) * lanes_; }
+    Limb* window(std::size_t i, std::size_t group) {
+      return windows_.empty() ? nullptr : &windows_[place(i, group) * window_size()];
+    }
     Outputs outputs(std::size_t group) {
       return {.rows = {.count = rows_,
                        .lost = &lost_[place(0, group) * lanes_],
@@ -165,6 +169,7 @@ class LimbProduct final : public ProductEngine {
       clear(sums_, all);
       if (e_.chain_.compensation != Compensation::none) clear(compensations_, all);
       if (e_.chain_.promote) clear(outers_, all);
+      if (e_.chain_.exact_sum) windows_.resize(all * window_size());
       if (e_.chain_.c_at_last) return;
       for (std::size_t group = 0; group < groups_; ++group)
         load_addends(group, e_.chain_.promote ? outputs(group).outer : outputs(group).sum);
@@ -240,6 +245,7 @@ class LimbProduct final : public ProductEngine {
                                                .b = &b_[from * words_ * lanes_],
                                                .sum = number(sums_, i, group),
                                                .lost = &lost_[place(i, group) * lanes_],
+                                               .window = window(i, group),
                                                .count = to - from,
                                                .where = where(i, group),
                                                .first = k + from,
@@ -287,7 +293,7 @@ class LimbProduct final : public ProductEngine {
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
-    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_;
+    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_, windows_;
     std::vector<unsigned> unusual_;  // of every group and row, a bit for every lane
   };
 
@@ -306,6 +312,7 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(
       chain.roundings(), [&](const auto& r) { return !r || r->precision == chain.precision; });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
+  if (chain.exact_sum) steps = 0.6 + 0.9 / static_cast<double>(chain.block);
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const bool narrow =
       std::ranges::any_of(chain.roundings(), [](const auto& r) { return r && r->span < 100; });
@@ -317,9 +324,13 @@ double rate(const Way& way, const Chain& chain, int limbs) {
 
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
-  const Answer answer = plan(task.unit);
+  const Answer answer = plan(task.unit, task.k);
   if (!answer.chain) return refuse(answer.reason);
   const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
+  if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
+    return refuse("exact sums of rounded products");
+  if (answer.chain->exact_sum && answer.chain->random_bits > 0 && way.lanes > 1)
+    return refuse("exact sums by random bits");
   for (const auto& r : answer.chain->roundings())
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
@@ -335,7 +346,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
-  const Chain chain = *plan(task.unit).chain;
+  const Chain chain = *plan(task.unit, task.k).chain;
   return std::make_unique<LimbProduct>(task, chain, shape(way, chain), way);
 }
 

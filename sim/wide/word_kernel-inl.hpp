@@ -1,4 +1,4 @@
-#include "limbs-inl.hpp"
+#include "window-inl.hpp"
 
 // Chains of multiply-adds, and single operations, one output after the other. Included by
 // word_kernel.cpp alone.
@@ -60,6 +60,12 @@ bool is_zero_product(const Limb* a, const Limb* b) {
 // Of a sum that is zero.
 inline Limb zero_sign(const RoundTo& to, Limb one, Limb other) {
   return to.rule.rounding.mode == RoundingMode::rdn ? one | other : one & other;
+}
+
+template <int N>
+void put_zero(Limb sign, Limb* z) {
+  std::fill_n(z, N, Limb{0});
+  z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
 }
 
 // To the upper N limbs of a number and its exponent. False where it is no normal number.
@@ -151,20 +157,110 @@ class MultiplyAdds {
   Limb lost_ = 0;
 };
 
+// One chain of exact sums, of all products of a block and what came before.
+template <int N, bool rounded>
+class ExactSums {
+ public:
+  ExactSums(const Chain& chain, const Steps& s)
+      : chain_(chain),
+        s_(s),
+        of_product_(N, chain.product ? chain.product->precision : chain.precision),
+        of_sum_(N, chain.sum.precision),
+        left_(chain.block - s.first % chain.block) {
+    static_assert(sizeof window_ == window_words(N) * sizeof(Limb));
+    std::memcpy(&window_, s.window, sizeof window_);
+  }
+
+  // False as above, or where digits that decide a rounding may have left the window.
+  bool run() {
+    if (left_ == chain_.block) start();
+    for (std::size_t k = 0; k < s_.count; ++k) {
+      if (!add_product(k)) return false;
+      if (--left_ != 0) continue;
+      if (!finish(s_.first + k + 1 - chain_.block)) return false;
+      left_ = chain_.block;
+      if (k + 1 < s_.count) start();
+    }
+    std::memcpy(s_.window, &window_, sizeof window_);
+    *s_.lost |= lost_;
+    return true;
+  }
+
+ private:
+  // From the exponent of its leading one.
+  static std::int64_t last_digit(std::int64_t leading) { return leading - (64 * N - 1); }
+
+  // The sum is a term like others.
+  void start() {
+    window_.clear();
+    const Limb* const sum = s_.sum;
+    window_.note(sum[N + 1]);
+    if (sum[N - 1] == 0) return;
+    const std::int64_t last = last_digit(static_cast<std::int64_t>(sum[N]));
+    window_.low = (last >> 6) - (Window<N>::top - N);
+    add_term<N>(window_, sum, last, sum[N + 1]);
+  }
+
+  bool add_product(std::size_t k) {
+    const Limb *a = s_.a + k * (N + 2), *b = s_.b + k * (N + 2);
+    const Limb sign = a[N + 1] ^ b[N + 1];
+    window_.note(sign);
+    if (is_zero_product<N>(a, b)) [[unlikely]]
+      return true;
+    if constexpr (!rounded) {
+      Limb product[2 * N];
+      multiply<N>(a, b, product);
+      const std::int64_t last = static_cast<std::int64_t>(a[N] + b[N]) - 2 * (64 * N - 1);
+      add_term<2 * N>(window_, product, last, sign);
+    } else {
+      const RoundTo& to = *chain_.product;
+      const Exact<N + 1> x = jammed_product<N>(a, b, to.rule.rounding.stochastic());
+      Limb product[N];
+      std::int64_t leading;
+      if (!round_number<N>(of_product_, to, s_.where, s_.first + k, x, product, leading, lost_))
+        return false;
+      add_term<N>(window_, product, last_digit(leading), sign);
+    }
+    return true;
+  }
+
+  bool finish(std::uint64_t step) {
+    const RoundTo& to = chain_.sum;
+    Exact<N + 1> z;
+    if (!total(window_, to.precision + to.rule.rounding.random_bits + 2, z)) [[unlikely]]
+      return false;
+    if (z.limb[N] == 0) [[unlikely]] {
+      put_zero<N>(zero_sign(to, ~window_.plus, window_.minus), s_.sum);
+      return true;
+    }
+    std::int64_t leading;
+    if (!round_number<N>(of_sum_, to, s_.where, step, z, s_.sum, leading, lost_)) return false;
+    s_.sum[N] = static_cast<Limb>(leading), s_.sum[N + 1] = z.sign;
+    return true;
+  }
+
+  const Chain& chain_;
+  const Steps& s_;
+  LastKept of_product_, of_sum_;
+  std::size_t left_;  // products of the block that are still to come
+  Window<N> window_;
+  Limb lost_ = 0;
+};
+
+template <int N>
+bool done(const Chain& chain, const Steps& steps) {
+  if (chain.exact_sum)
+    return chain.product ? ExactSums<N, true>(chain, steps).run()
+                         : ExactSums<N, false>(chain, steps).run();
+  return chain.product ? MultiplyAdds<N, false>(chain, steps).run()
+                       : MultiplyAdds<N, true>(chain, steps).run();
+}
 template <int N>
 unsigned run(const Chain& chain, const Steps& steps) {
-  const bool done = chain.product ? MultiplyAdds<N, false>(chain, steps).run()
-                                  : MultiplyAdds<N, true>(chain, steps).run();
-  return done ? 0 : 1;
+  return done<N>(chain, steps) ? 0 : 1;
 }
 
 // --- One operation on many rows ------------------------------------------------------------------
-
-template <int N>
-void put_zero(Limb sign, Limb* z) {
-  std::fill_n(z, N, Limb{0});
-  z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
-}
 
 // What means nothing becomes a zero, lest what follows meets half a number.
 template <int N, int M>

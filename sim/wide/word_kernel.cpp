@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "kernels.hpp"
+
+#if HWY_ARCH_X86_64
+#include <immintrin.h>
+#endif
 
 // One source for any machine, and again for those with BMI2, which comes with AVX2, whose
 // multiplications and shifts name their registers: chains of 1,024 digits take a quarter less time.

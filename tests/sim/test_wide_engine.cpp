@@ -1,43 +1,15 @@
 #include <fmt/format.h>
 
-#include "products.hpp"
+#include "limb_ways.hpp"
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/text.hpp"
-#include "widthwise/sim/unit_text.hpp"
 
 // Both ways of the wide engine against the reference: the same codes and flags.
 namespace {
 
 using namespace widthwise;
 using namespace tests;
-
-bool takes(std::string_view way, const Unit& u) { return opinion(way, u, true).takes; }
-
-// The ways that this machine has.
-std::vector<std::string> ways() {
-  if (takes("wide52", parse_unit("mac(e15m112)"))) return {"wide", "wide52"};
-  return {"wide"};
-}
-
-// Compares a unit on random operands of every manner, flags included.
-class Comparing {
- public:
-  void compare(const std::string& way, const Unit& u, std::initializer_list<Rival::Shape> shapes) {
-    INFO(way << ' ' << to_string(u));
-    REQUIRE(takes(way, u));
-    for (const Rival::Shape& s : shapes) {
-      Rival(way, u, tally_, true).compare_random(s, random_);
-      expected_ += outputs_compared(s);
-    }
-  }
-  ~Comparing() { tally_.expect(expected_); }
-
- private:
-  ProductRandom random_{1};
-  Tally tally_;
-  std::uint64_t expected_ = 0;
-};
 
 // Numbers about 1 whose digits run in ones and zeros, end early, or do neither: where products and
 // sums tie, carry far, cancel, or miss that by their last digit.
@@ -407,7 +379,7 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
     const Opinion o = opinion(way, parse_unit(text));
     return o.takes ? std::string("taken") : o.reason;
   };
-  CHECK(reason("wide", "hopper.f16.f32") == "more than one product a block");
+  CHECK(reason("wide", "hopper.f16.f32") == "terms are cut below the largest one's exponent");
   if (ways().size() > 1) {
     CHECK(reason("wide52", "fma(e15m308)") == "taken");
     CHECK(reason("wide52", "fma(e15m309)") ==
@@ -442,6 +414,7 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
         "exact products go to sums of two");
   CHECK(reason("wide", "kahan(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
   CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr33)") == "it rounds by sr33");
+  CHECK(reason("wide52", "dot(e15m112, lanes=4, out=e15m112:sr3)") == "exact sums by random bits");
   CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr33)") == "it rounds by sr33");
   CHECK(reason("wide", "mac(e15m112;daz)") == "e15m112;daz flushes subnormals");
   CHECK(reason("wide", "mac(e4m3fnuz)") == "e4m3fnuz has NaN in the place of -0");

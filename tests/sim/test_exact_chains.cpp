@@ -1,0 +1,258 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limb_ways.hpp"
+#include "targets.hpp"
+
+// Chains of exact sums in limbs against the reference: all products of a block at once.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+// The ways that take it: lanes of 52-bit limbs have products of up to 309 digits.
+std::vector<std::string> ways_for(const Unit& u) {
+  std::vector<std::string> all = ways();
+  std::erase_if(all, [&](const std::string& way) { return !takes(way, u); });
+  REQUIRE(!all.empty());
+  return all;
+}
+
+class ComparingAll : Comparing {
+ public:
+  void compare(const Unit& u, std::initializer_list<Rival::Shape> shapes) {
+    for (const std::string& way : ways_for(u)) Comparing::compare(way, u, shapes);
+  }
+};
+
+Unit with(const char* text, void (*change)(Unit&)) {
+  Unit u = parse_unit(text);
+  change(u);
+  return u;
+}
+
+// Columns of terms, +-2^e or +-3/2 2^e or none, each times one: a dot product a column, so that
+// lanes meet different ones.
+class Columns {
+ public:
+  struct Term {
+    int sign;  // 0: none
+    std::int64_t exponent;
+    bool half;
+  };
+  void add(std::vector<Term> column) { columns_.push_back(std::move(column)); }
+
+  // Compares that many outputs:
+  std::uint64_t compared(const Unit& u) const { return 4 * columns_.size() * ways_for(u).size(); }
+
+  // as they are, from the last to the first, and turned.
+  void compare(const Unit& u, Tally& tally) const {
+    for (const bool reversed : {false, true})
+      for (const int turn : {1, -1}) {
+        const std::size_t k = columns_.front().size();
+        CodeList terms(u.b.fmt, columns_.size() * k);
+        for (std::size_t i = 0; i < columns_.size(); ++i)
+          for (std::size_t t = 0; t < k; ++t) {
+            const Term& x = columns_[i][reversed ? k - 1 - t : t];
+            if (x.sign) terms.set(i * k + t, code(u.b.fmt, x, turn));
+          }
+        const CodeList ones = tests::ones(u.a.fmt, k);
+        MatrixProduct p;
+        p.m = 1, p.k = k, p.n = columns_.size();
+        p.a = ones.rows(k), p.b = terms.rows(k);
+        std::swap(p.b.row, p.b.column);
+        for (const std::string& way : ways_for(u))
+          Rival(way, u, tally, true).compare(p, reversed ? "from the last" : "as they are");
+      }
+  }
+
+ private:
+  static WideCode code(const Format& f, const Term& x, int turn) {
+    const WideCode sign = x.sign * turn < 0 ? bit<WideCode>(f.magnitude_bits()) : WideCode{};
+    const WideCode fraction = x.half ? bit<WideCode>(f.frac_bits - 1) : WideCode{};
+    return sign | WideCode(x.exponent + f.bias) << f.frac_bits | fraction;
+  }
+
+  std::vector<std::vector<Term>> columns_;
+};
+
+}  // namespace
+
+TEST_CASE("limbs: exact sums of blocks, and of all products") {
+  ComparingAll all;
+  for (const int p : {2, 24, 63, 64, 65, 113, 127, 128, 129, 192, 193, 310, 385})
+    for (const char* mode : {"rne", "rdn"}) {
+      const auto unit = [&](const char* text) {
+        return parse_unit(fmt::format(fmt::runtime(text), p - 1, mode));
+      };
+      all.compare(unit("dot(e15m{0}, lanes=4, out=e15m{0}:{1})"), {{2, 3, 9}, {9, 9, 3}});
+      all.compare(unit("dot(e15m{0}, out=e15m{0}:{1})"), {{2, 1, 9}, {9, 7, 3}});
+      all.compare(unit("kulisch(e8m{0}, out=e8m{0}:{1})"), {{2, 1, 9}, {9, 7, 3}});
+    }
+  for (const int p : {513, 1023, 1024, 1025, 1088})
+    all.compare(parse_unit(fmt::format("dot(e20m{}, lanes=3)", p - 1)), {{2, 7, 3}});
+}
+
+TEST_CASE("limbs: exact sums by every rounding, of every number of lanes") {
+  ComparingAll all;
+  for (const char* mode : {"rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz",
+                           "odd", "sr1", "sr13", "sr33:half", "sr60", "sr60:even"})
+    for (const int p : {64, 113})
+      all.compare(parse_unit(fmt::format("dot(e15m{0}, lanes=3, out=e15m{0}:{1})", p - 1, mode)),
+                  {{2, 3, 9}, {3, 7, 4}});
+  for (const int lanes : {2, 5, 8, 16, 33, 64, 65, 130})
+    all.compare(parse_unit(fmt::format("dot(e15m112, lanes={})", lanes)),
+                {{2, 3, 4}, {9, 140, 2}, {1, 64, 3}});
+  all.compare(parse_unit("dot(e15m63)"), {{1, 5000, 2}});  // carries between parts along k
+}
+
+TEST_CASE("limbs: exact sums of rounded products, promotion, and C at the end") {
+  ComparingAll all;
+  const auto rounded = [](Unit& u) { u.product.round = Round{.fmt = ieee_format(15, 80)}; };
+  const auto drawn = [](Unit& u) {
+    u.product.round = Round{.fmt = u.a.fmt, .rm = parse_rounding("sr9")};
+  };
+  const auto last = [](Unit& u) {
+    u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = ieee_format(15, 80)};
+  };
+  for (const char* text : {"dot(e15m112, lanes=4)", "dot(e15m63, lanes=3, out=e15m112:rup)",
+                           "dot(e15m63)", "dot(binary64, lanes=2, out=e15m112)"})
+    for (const auto change : {+rounded, +last})
+      all.compare(with(text, change), {{2, 1, 9}, {3, 9, 10}});
+  all.compare(with("dot(e15m112, lanes=4)", drawn), {{3, 9, 5}});
+  for (const char* text :
+       {"dot(e15m112, lanes=4, promote=8:e15m112)", "dot(e15m63, lanes=2, promote=64:e15m150:rdn)",
+        "dot(e15m112, lanes=3, promote=3:binary64, c=e8m7)",
+        "dot(e15m112, lanes=70, promote=140:e15m112)", "dot(e62m112, lanes=4)",
+        "dot(e62m63, lanes=9, out=e62m63:rup)", "dot(e3m66, lanes=4)",
+        "dot(e15m112, lanes=4, b=e8m7, c=e11m52, out=e11m52:odd)",
+        "dot(e15m63, lanes=4, final=e5m10:rtz)", "kulisch(e11m63, b=e5m10, c=e8m7, out=binary64)"})
+    all.compare(parse_unit(text), {{2, 1, 9}, {3, 9, 10}, {1, 150, 2}});
+}
+
+TEST_CASE("limbs: exact sums where carries meet what has left the window") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const int p : {50, 64, 113}) {
+    Columns columns;
+    // A tie less one digit at place m, and three terms, below that, which together are more.
+    for (std::int64_t m = p + 1; m < p + 420; ++m)
+      for (const std::int64_t down : {1, 2, 65})
+        columns.add({{1, 0, false},
+                     {1, -p, false},
+                     {-1, -m, false},
+                     {1, -m - down, true},
+                     {1, -m - down, true},
+                     {1, -m - down, true}});
+    for (const char* mode : {"rne", "rdn", "rup", "rtz"})
+      for (const char* form :
+           {"dot(e15m{0}, lanes=6, out=e15m{0}:{1})", "dot(e15m{0}, lanes=2, out=e15m{0}:{1})",
+            "dot(e15m{0}, out=e15m{0}:{1})"}) {
+        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+        columns.compare(u, tally);
+        expected += columns.compared(u);
+      }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("limbs: exact sums that stand as low in their window as they may, and lower") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const int p : {64, 113}) {
+    Columns columns;
+    // As above, and the window is where a larger number was.
+    for (std::int64_t top = 20; top < 260; ++top)
+      for (std::int64_t m = p + 44; m < p + 68; ++m)
+        columns.add({{1, top, false},
+                     {-1, top, false},
+                     {1, 0, false},
+                     {1, -p, false},
+                     {-1, -m, false},
+                     {1, -m - 1, true},
+                     {1, -m - 1, true},
+                     {1, -m - 1, true}});
+    for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, out=e15m{0}:rdn)"}) {
+      const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1));
+      columns.compare(u, tally);
+      expected += columns.compared(u);
+    }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("limbs: exact sums that cancel down to what has left the window, and past it") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const int p : {50, 64, 113}) {
+    Columns columns;
+    for (std::int64_t j = 0; j < 520; j += 9)
+      for (const std::int64_t m : {1, 60, 127, 130, 200, 257, 333, 449, 530, 2000}) {
+        columns.add({{1, 0, true}, {-1, -m, true}, {1, -j, false}, {-1, 0, true}, {-1, -j, true}});
+        columns.add(
+            {{1, 0, false}, {1, -m, false}, {-1, 0, false}, {-1, -j, false}, {0, 0, false}});
+        columns.add({{-1, -m, true}, {-1, 0, true}, {1, 0, false}, {1, -1, false}, {1, -j, true}});
+      }
+    for (const char* mode : {"rne", "rdn", "rup", "sr13"})
+      for (const char* form :
+           {"dot(e15m{0}, lanes=5, out=e15m{0}:{1})", "dot(e15m{0}, out=e15m{0}:{1})"}) {
+        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+        columns.compare(u, tally);
+        expected += columns.compared(u);
+      }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("limbs: exact sums of few terms at any distance") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  ProductRandom random(3);
+  for (const int p : {50, 64, 113, 200}) {
+    Columns columns;
+    for (int i = 0; i < 1500; ++i) {
+      std::vector<Columns::Term> column;
+      const auto reach = static_cast<std::int64_t>(16) << random() % 7;
+      for (int t = 0; t < 8; ++t) {
+        const bool same = t > 0 && random() % 3 == 0;  // and likely to cancel
+        const auto down =
+            same ? column.back().exponent
+                 : -static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach));
+        column.push_back({random() % 9 ? (random() % 2 ? 1 : -1) : 0, down, random() % 2 == 0});
+      }
+      columns.add(column);
+    }
+    for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, lanes=3, out=e15m{0}:rdn)",
+                             "dot(e15m{0}, out=e15m{0}:sr60)", "kulisch(e9m{0}, a=e5m2)"}) {
+      const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1));
+      columns.compare(u, tally);
+      expected += columns.compared(u);
+    }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
+  const auto reason = [](const Unit& u) {
+    const Opinion o = opinion("wide", u);
+    return o.takes ? std::string("taken") : o.reason;
+  };
+  CHECK(reason(parse_unit("hopper.f16.f32")) == "terms are cut below the largest one's exponent");
+  CHECK(reason(with("dot(e15m112, lanes=4)", [](Unit& u) { u.c_level = CLevel::block; })) ==
+        "C joins the products after they are added up");
+  CHECK(reason(with("kahan(e15m112)", [](Unit& u) { u.lanes = 2; })) ==
+        "sums of two of more than one product");
+  CHECK(reason(with("dot(e15m63)", [](Unit& u) {
+          u.chain.promote = Promote{4, Round{.fmt = ieee_format(15, 63)}};
+        })) == "promotion of all products at once");
+  // A register that has the last digit of every term, and one that has not.
+  const auto lsb = [](Unit& u) { ++u.group_sum.align.frac_bits; };
+  const auto cuts = [](Unit& u) { --u.group_sum.align.frac_bits; };
+  CHECK(reason(parse_unit("kulisch(e11m63)")) == "taken");
+  CHECK(reason(with("kulisch(e11m63)", lsb)) == "taken");
+  CHECK(reason(with("kulisch(e11m63)", cuts)) ==
+        "there is more to its operands, sums or roundings than formats and modes");
+  CHECK(reason(with("kulisch(e11m63)", [](Unit& u) { u.group_sum.width = 9000; })) ==
+        "there is more to its operands, sums or roundings than formats and modes");
+}
