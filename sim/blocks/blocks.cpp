@@ -361,7 +361,7 @@ double rate(const Rules& r, const ProductTask& task) {
   if (r.float_tree) return 6e9;
   if (r.exact_tile) return 18e9 * lanes / (lanes + 2);
   if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
-    return 0.2e9;
+    return 0.28e9;
   return r.plain_twofold && lanes > 1 ? 2e9 * lanes / (lanes + 2) : 0.4e9;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -57,8 +58,15 @@ struct Chain {
   std::optional<RoundTo> promote;
   std::optional<RoundTo> c_at_last;  // the rounding of a C that joins at the end
 
+  int random_bits = 0;  // the most that a rounding draws
+
+  std::array<std::optional<RoundTo>, 5> roundings() const {
+    return {product, sum, node, promote, c_at_last};
+  }
   bool of_multiply_adds() const { return compensation == Compensation::none && !node; }
 };
+
+class Draws;  // the random bits of limbs in lanes; those of 64 bits draw by themselves
 
 struct Steps {
   const Limb* a;  // a number for every step, of one lane
@@ -69,6 +77,7 @@ struct Steps {
   std::size_t count;
   Where where;          // of lane 0, and which step of the chain is the first:
   std::uint64_t first;  // what the random bits depend on
+  Draws* draws;
 };
 
 // Limbs that an exact sum of products has room for, and words of what stands for it.
@@ -88,17 +97,18 @@ struct Rows {
   unsigned* unusual;  // of every row, as above
   Where where;        // of the first row's lane 0; the next row's is so many outputs on
   std::uint64_t row_outputs, step;
+  Draws* draws;
 };
 
 // What numbers of some limbs have: chains, or null, and single operations on rows.
 struct Kernels {
   Kernel chain;
   // z = round(a * b): a number of one lane for every row, so many words apart, and one of all.
-  void (*multiply)(const RoundTo& to, int precision, const Limb* a, std::size_t a_next,
+  void (*multiply)(const RoundTo& to, const Chain& chain, const Limb* a, std::size_t a_next,
                    const Limb* b, Limb* z, const Rows& rows);
   // z = round(x + y), or round(x - y). It may be either.
-  using Add = void (*)(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus,
-                       Limb* z, const Rows& rows);
+  using Add = void (*)(const RoundTo& to, const Chain& chain, const Limb* x, const Limb* y,
+                       bool minus, Limb* z, const Rows& rows);
   Add add;
   Add add_far;  // the same, of numbers that often lie far apart or cancel: faster then
   // Of each two the one of larger magnitude, x if they are equal, and the other one.

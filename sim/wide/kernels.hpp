@@ -10,12 +10,14 @@ inline constexpr int most_digits = 1088;  // kept by a rounding
 inline constexpr int most_random_bits = 60;
 Kernels word_kernels(int limbs);
 
-// Eight outputs in limbs of 52 bits, three digits below the kept ones; null where this machine
-// lacks AVX-512 IFMA. To nearest and directed, not stochastic.
+// Eight outputs in limbs of 52 bits; null where this machine lacks AVX-512 IFMA. Below the kept
+// digits stand three, and as many as a chain's roundings draw random bits.
 inline constexpr int below_kept = 3;
+constexpr int digits_below(const Chain& chain) { return below_kept + chain.random_bits; }
+constexpr int lane_digits(const Chain& chain) { return chain.precision + digits_below(chain); }
 Kernels lane_kernels(int limbs);
 // Products are added as they are; null, too, for more limbs than that.
 inline constexpr int most_fused_limbs = 6;
-Kernel fused_lane_kernel(int limbs, int precision, bool exact_sums);
+Kernel fused_lane_kernel(int limbs, const Chain& chain);
 
 }  // namespace widthwise::wide

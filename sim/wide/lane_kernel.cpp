@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "draws.hpp"
 #include "kernels.hpp"
 
 #if HWY_ARCH_X86_64
@@ -24,20 +25,42 @@ HWY_PUSH_ATTRIBUTES("avx512f,avx512dq,avx512cd,avx512ifma")
 namespace widthwise::wide {
 namespace {
 
-// One of a step's roundings, in every lane.
+// The mode, as lib's table, by which a rounding's cut digits go up.
+constexpr std::uint16_t cut_table(const RoundingRule& rule) {
+  if (!rule.rounding.stochastic()) return rule.table;
+  switch (rule.rounding.variant) {
+    case StochasticVariant::plain: break;
+    case StochasticVariant::half: return truth_table(RoundingMode::rna);
+    case StochasticVariant::even: return truth_table(RoundingMode::rne);
+  }
+  return truth_table(RoundingMode::rtz);
+}
+
+// One of a step's roundings, in every lane. Random bits are added to the first dropped digits, and
+// what is below goes up or not, by the mode, in the same sum:
+//   limb 0 :  ... kept digits | x x x x x x x x | g s s s s |
+//                              <- random bits -> <-  cut  ->
+// Without random bits all dropped digits are cut.
 struct Rounding52 {
   V first, span;
-  V increments;  // added to the digits below the kept ones: at 0, 1 of a positive even, odd number,
+  V cut, dropped;  // how many digits; where all that are dropped stand
+  V increments;  // to the cut digits: at 0, 1 of a positive number whose digit above is even, odd,
                  // at 6, 7 of a negative one
   int short_by;  // digits less than the most
 
-  HWY_INLINE Rounding52(const RoundTo& to, int most)
-      : first(all(static_cast<Limb>(to.first))), span(all(to.span)), short_by(most - to.precision) {
+  HWY_INLINE Rounding52(const RoundTo& to, const Chain& chain)
+      : first(all(static_cast<Limb>(to.first))),
+        span(all(to.span)),
+        short_by(chain.precision - to.precision) {
+    const int below = digits_below(chain);
+    const auto last = static_cast<Limb>(below - to.rule.rounding.random_bits);
+    cut = all(last), dropped = all((Limb{1} << below) - 1);
+    const Limb one = Limb{1} << last;
+    const unsigned table = cut_table(to.rule);
     const auto increment = [&](bool negative, bool odd) {
-      const auto away = [&](bool guard, bool sticky) {
-        return goes_away(to.rule.rounding.mode, negative, odd, guard, sticky);
-      };
-      return away(false, true) ? 7 : away(true, false) ? 4 : away(true, true) ? 3 : 0;
+      const unsigned away = table >> (8 * negative + 4 * odd);  // bit 2 * guard + sticky
+      const Limb up = away & 2 ? one - 1 : away & 4 ? one / 2 : away & 8 ? one / 2 - 1 : 0;
+      return static_cast<long long>(up);
     };
     increments = _mm512_setr_epi64(increment(false, false), increment(false, true), 0, 0, 0, 0,
                                    increment(true, false), increment(true, true));
@@ -57,15 +80,14 @@ HWY_NOINLINE Number<N> carry_on(const Places at, Number<N> x) {
   return x;
 }
 
-// At the lowest digits, of which three are dropped. Where limb 0 comes to its limit it has to
-// carry.
-HWY_INLINE void round_lowest(const Rounding52& to, V sign, V& limb, V& lost) {
-  const V dropped = all((Limb{1} << below_kept) - 1);
-  const V row = _mm512_ternarylogic_epi64(all(1), _mm512_srli_epi64(limb, below_kept), sign,
+// At the lowest digits, of which some are dropped. Where limb 0 comes to its limit it has to carry.
+HWY_INLINE void round_lowest(const Rounding52& to, V random, V sign, V& limb, V& lost) {
+  const V row = _mm512_ternarylogic_epi64(all(1), _mm512_srlv_epi64(limb, to.cut), sign,
                                           0xca);  // bit 0 from the digits, others from the sign
-  lost = _mm512_ternarylogic_epi64(lost, limb, dropped, 0xf8);
-  limb = _mm512_add_epi64(limb, _mm512_permutexvar_epi64(row, to.increments));
-  limb = _mm512_andnot_si512(dropped, limb);
+  lost = _mm512_ternarylogic_epi64(lost, limb, to.dropped, 0xf8);
+  limb = _mm512_add_epi64(_mm512_add_epi64(limb, random),
+                          _mm512_permutexvar_epi64(row, to.increments));
+  limb = _mm512_andnot_si512(to.dropped, limb);
 }
 
 // What is rounded to fewer digits goes down, jammed, until those stand lowest, and up again.
@@ -75,9 +97,9 @@ struct Rounded {
   V lost;
 };
 template <int N>
-HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, Rounded<N> z) {
+HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, V random, Rounded<N> z) {
   align<false>(z.x, all(static_cast<Limb>(to.short_by)));
-  round_lowest(to, z.x.sign, z.x.limb[0], z.lost);
+  round_lowest(to, random, z.x.sign, z.x.limb[0], z.lost);
   const int whole = to.short_by / 52;
   const V up = all(static_cast<Limb>(to.short_by % 52)), down = _mm512_sub_epi64(all(52), up);
   for (int i = N; i-- > 0;) {
@@ -92,16 +114,18 @@ HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, Rounde
 
 // Returns the lanes that this does not serve. A zero stays one.
 template <int N>
-HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, Number<N>& x, V& lost) {
+HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, const Limb* drawn, Number<N>& x,
+                          V& lost) {
+  const V random = _mm512_load_si512(drawn);
   const __mmask8 some = nonzero(x.limb[N - 1]);
   const __mmask8 outside =
       _mm512_mask_cmpgt_epu64_mask(some, _mm512_sub_epi64(x.exponent, to.first), to.span);
   const V limit = N > 1 ? all(Limb{1} << 52) : at.past;
   if (to.short_by > 0) [[unlikely]] {
-    const Rounded<N> z = round_short<N>(to, at, {x, lost});
+    const Rounded<N> z = round_short<N>(to, at, random, {x, lost});
     x = z.x, lost = z.lost;
   } else {
-    round_lowest(to, x.sign, x.limb[0], lost);
+    round_lowest(to, random, x.sign, x.limb[0], lost);
     if (_mm512_test_epi64_mask(x.limb[0], limit)) [[unlikely]]
       x = carry_on(at, x);
   }
@@ -124,14 +148,14 @@ HWY_INLINE void store(const Number<N>& x, Limb* to) {
   _mm512_storeu_si512(to + 8 * (N + 1), x.sign);
 }
 
-// Calls step(k, sum, lost), which returns the lanes that it does not serve, for every step.
+// Calls step(k, a, b, sum, lost), which returns the lanes that it does not serve, for every step.
 template <int N, class Step>
 HWY_INLINE unsigned for_each_step(const Steps& s, const Step& step) {
   Number<N> sum = load<N>(s.sum);
   V lost = _mm512_loadu_si512(s.lost);
   unsigned outside = 0;
   for (std::size_t k = 0; k < s.count; ++k)
-    outside |= step(s.a + k * (N + 2), s.b + k * std::size_t{8 * (N + 2)}, sum, lost);
+    outside |= step(k, s.a + k * (N + 2), s.b + k * std::size_t{8 * (N + 2)}, sum, lost);
   store(sum, s.sum);
   _mm512_storeu_si512(s.lost, lost);
   return outside;
@@ -144,45 +168,48 @@ HWY_INLINE V sign_of_zero(const RoundTo& to) {
 
 template <int N>
 unsigned mac(const Chain& chain, const Steps& s) {
-  const Places at(chain.precision, N);
-  const Rounding52 to_product(*chain.product, chain.precision), to_sum(chain.sum, chain.precision);
+  const Places at(lane_digits(chain), N);
+  const Rounding52 to_product(*chain.product, chain), to_sum(chain.sum, chain);
+  const Drawn of_product = s.draws->of(*chain.product, s), of_sum = s.draws->of(chain.sum, s);
   const V down = sign_of_zero(chain.sum);
-  return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
-    Number<N> product = exact_product<N>(at, a, b);
-    const __mmask8 outside = round(to_product, at, product, lost);
-    sum = exact_sum(at, sum, product, down);
-    return outside | round(to_sum, at, sum, lost);
-  });
+  return for_each_step<N>(
+      s, [&](std::size_t k, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+        Number<N> product = exact_product<N>(at, a, b);
+        const __mmask8 outside = round(to_product, at, of_product[k], product, lost);
+        sum = exact_sum(at, sum, product, down);
+        return outside | round(to_sum, at, of_sum[k], sum, lost);
+      });
 }
 
 // --- One operation on many rows ------------------------------------------------------------------
 
 // Rounds exact(i) of every row.
 template <int N, class Exact>
-HWY_INLINE void round_rows(const RoundTo& rounding, const Places& at, int precision, Limb* z,
+HWY_INLINE void round_rows(const RoundTo& rounding, const Places& at, const Chain& chain, Limb* z,
                            const Rows& rows, const Exact& exact) {
-  const Rounding52 to(rounding, precision);
+  const Rounding52 to(rounding, chain);
+  const Drawn drawn = rows.draws->of(rounding, rows);
   for (std::size_t i = 0; i < rows.count; ++i) {
     Number<N> x = exact(i);
     V lost = _mm512_loadu_si512(rows.lost + 8 * i);
-    rows.unusual[i] |= round(to, at, x, lost);
+    rows.unusual[i] |= round(to, at, drawn[i], x, lost);
     _mm512_storeu_si512(rows.lost + 8 * i, lost);
     store(x, z + i * 8 * (N + 2));
   }
 }
 template <int N>
-void multiply(const RoundTo& to, int precision, const Limb* a, std::size_t a_next, const Limb* b,
-              Limb* z, const Rows& rows) {
-  const Places at(precision, N);
-  round_rows<N>(to, at, precision, z, rows,
+void multiply(const RoundTo& to, const Chain& chain, const Limb* a, std::size_t a_next,
+              const Limb* b, Limb* z, const Rows& rows) {
+  const Places at(lane_digits(chain), N);
+  round_rows<N>(to, at, chain, z, rows,
                 [&](std::size_t i) { return exact_product<N>(at, a + i * a_next, b); });
 }
 template <int N, bool far>
-void add(const RoundTo& to, int precision, const Limb* x, const Limb* y, bool minus, Limb* z,
+void add(const RoundTo& to, const Chain& chain, const Limb* x, const Limb* y, bool minus, Limb* z,
          const Rows& rows) {
-  const Places at(precision, N);
+  const Places at(lane_digits(chain), N);
   const V turned = all(minus ? ~Limb{0} : 0), down = sign_of_zero(to);
-  round_rows<N>(to, at, precision, z, rows, [&](std::size_t i) {
+  round_rows<N>(to, at, chain, z, rows, [&](std::size_t i) {
     Number<N> other = load<N>(y + i * 8 * (N + 2));
     other.sign = _mm512_xor_si512(other.sign, turned);
     return exact_sum<far>(at, load<N>(x + i * 8 * (N + 2)), other, down);
@@ -237,8 +264,8 @@ HWY_INLINE Number<W> whole_product(const Places& at, const Limb* a, const Limb* 
 // Between N limbs and W, whose leading places are N - 1 limbs and so many bits apart.
 struct Apart {
   V bits, rest;
-  HWY_INLINE explicit Apart(int precision, int limbs) {
-    const auto r = static_cast<Limb>(precision + below_kept - 52 * (limbs - 1));
+  HWY_INLINE explicit Apart(int digits, int limbs) {
+    const auto r = static_cast<Limb>(digits - 52 * (limbs - 1));
     bits = all(r), rest = all(52 - r);
   }
 };
@@ -273,33 +300,37 @@ HWY_INLINE Number<N> narrowed(const Apart& apart, const Number<W>& x) {
 
 template <int N, int W>
 unsigned fma(const Chain& chain, const Steps& s) {
-  const Places at(chain.precision, N), wide(2 * chain.precision + below_kept, W);
-  const Apart apart(chain.precision, N);
-  const Rounding52 to_sum(chain.sum, chain.precision);
+  const int digits = lane_digits(chain);
+  const Places at(digits, N), wide(2 * digits, W);
+  const Apart apart(digits, N);
+  const Rounding52 to_sum(chain.sum, chain);
+  const Drawn drawn = s.draws->of(chain.sum, s);
   const V down = sign_of_zero(chain.sum);
-  return for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
-    const Number<W> product = whole_product<N, W>(wide, a, b);
-    sum = narrowed<N>(apart, exact_sum(wide, widened<N, W>(apart, sum), product, down));
-    return round(to_sum, at, sum, lost);
-  });
+  return for_each_step<N>(
+      s, [&](std::size_t k, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+        const Number<W> product = whole_product<N, W>(wide, a, b);
+        sum = narrowed<N>(apart, exact_sum(wide, widened<N, W>(apart, sum), product, down));
+        return round(to_sum, at, drawn[k], sum, lost);
+      });
 }
 
 // --- Exact sums ----------------------------------------------------------------------------------
 
 template <int N, int W>
 unsigned exact_sums(const Chain& chain, const Steps& s) {
-  const int p = chain.precision;
-  const Places at(p, N), wide(2 * p + below_kept, W), window(2 * p + below_kept + 52, W + 1);
-  const Apart apart(p, N);
-  const Rounding52 to_sum(chain.sum, p);
+  const int digits = lane_digits(chain);
+  const Places at(digits, N), wide(2 * digits, W), window(2 * digits + 52, W + 1);
+  const Apart apart(digits, N);
+  const Rounding52 to_sum(chain.sum, chain);
+  const Drawn none = s.draws->of(chain.sum, s);  // no random bits: opinion52 refuses those
   const V down = sign_of_zero(chain.sum);
-  const int room = p + 2 * below_kept - 1;  // then limb 0 is below all digits that are looked at
+  const int room = digits + below_kept - 1;  // then limb 0 is below all digits that are looked at
   Window<W> w;
   static_assert(sizeof w <= 8 * window_words(N) * sizeof(Limb));
   std::memcpy(&w, s.window, sizeof w);
   std::size_t left = chain.block - s.first % chain.block;
   const unsigned outside =
-      for_each_step<N>(s, [&](const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+      for_each_step<N>(s, [&](std::size_t, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
         if (left == chain.block) {
           clear(w, sum.exponent);
           add(w, widened<N, W>(apart, sum));
@@ -309,7 +340,7 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
         left = chain.block;
         const Total<W> z = total(window, w, room, down);
         sum = narrowed<N>(apart, z.x);
-        return z.unsure | round(to_sum, at, sum, lost);
+        return z.unsure | round(to_sum, at, none[0], sum, lost);
       });
   carry(w);
   std::memcpy(s.window, &w, sizeof w);
@@ -356,14 +387,13 @@ Kernels lane_kernels([[maybe_unused]] int limbs) {
   return {};
 }
 
-Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] int precision,
-                         [[maybe_unused]] bool exact_sums) {
+Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] const Chain& chain) {
 #if HWY_ARCH_X86_64
-  const int product_limbs = (2 * (precision + below_kept) + 51) / 52;
+  const int product_limbs = (2 * lane_digits(chain) + 51) / 52;
   constexpr std::make_index_sequence<most_fused_limbs> all;
   if (has_ifma() && limbs <= most_fused_limbs)
-    return exact_sums ? choose_fused<true>(limbs, product_limbs, all)
-                      : choose_fused<false>(limbs, product_limbs, all);
+    return chain.exact_sum ? choose_fused<true>(limbs, product_limbs, all)
+                           : choose_fused<false>(limbs, product_limbs, all);
 #endif
   return nullptr;
 }

@@ -29,8 +29,8 @@ struct Places {
   V past;                             // the bit above the leading one
   V head, head_next, head_next_down;  // shifts that bring it to bit 63
 
-  HWY_INLINE explicit Places(int precision, int limbs) {
-    const auto t = static_cast<Limb>(precision + below_kept - 1 - 52 * (limbs - 1));
+  HWY_INLINE explicit Places(int digits, int limbs) {
+    const auto t = static_cast<Limb>(digits - 1 - 52 * (limbs - 1));
     const Limb up = 62 - t, none = 64;
     top = all(t), up_to_limb = all(52 - t);
     past = all(Limb{2} << t);

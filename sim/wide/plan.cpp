@@ -130,7 +130,10 @@ Answer plan(const Unit& u, std::size_t k) {
       return refuse("chain.final cuts twice or by random bits");
     if (last->fmt.precision() > p) return refuse("chain.final has more digits than all else");
   }
-  return {chain_of(u, k, p), {}};
+  Chain chain = chain_of(u, k, p);
+  for (const auto& r : chain.roundings())
+    if (r) chain.random_bits = std::max(chain.random_bits, r->rule.rounding.random_bits);
+  return {chain, {}};
 }
 
 }  // namespace widthwise::wide

@@ -51,15 +51,15 @@ Outputs Sequence::strip(const Outputs& all, std::size_t row) const {
 
 void Sequence::add(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
                    const Rows& rows) const {
-  kernels_.add(to, chain_.precision, x, y, false, z, rows);
+  kernels_.add(to, chain_, x, y, false, z, rows);
 }
 void Sequence::add_far(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
                        const Rows& rows) const {
-  kernels_.add_far(to, chain_.precision, x, y, false, z, rows);
+  kernels_.add_far(to, chain_, x, y, false, z, rows);
 }
 void Sequence::subtract(const RoundTo& to, const Limb* x, const Limb* y, Limb* z,
                         const Rows& rows) const {
-  kernels_.add_far(to, chain_.precision, x, y, true, z, rows);
+  kernels_.add_far(to, chain_, x, y, true, z, rows);
 }
 void Sequence::copy(const Limb* from, std::size_t rows, Limb* to) const {
   std::copy_n(from, rows * number_, to);
@@ -67,8 +67,8 @@ void Sequence::copy(const Limb* from, std::size_t rows, Limb* to) const {
 
 void Sequence::multiply(const Outputs& of, const Factors& factors, std::size_t at,
                         Limb* product) const {
-  kernels_.multiply(*chain_.product, chain_.precision, factors.a + at * shape_.words(),
-                    factors.a_row, factors.b + at * number_, product, of.at(factors.first + at));
+  kernels_.multiply(*chain_.product, chain_, factors.a + at * shape_.words(), factors.a_row,
+                    factors.b + at * number_, product, of.at(factors.first + at));
 }
 
 void Sequence::run(const Outputs& all, const Factors& factors) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "codes.hpp"
+#include "draws.hpp"
 #include "kernels.hpp"
 #include "plan.hpp"
 #include "sequence.hpp"
@@ -18,42 +18,45 @@ namespace {
 struct Way {
   const char* name;
   const char* limbs;
-  int limb_bits, spare;  // digits a number has below the kept ones
-  int lanes;
+  int limb_bits, lanes;
+  int (*spare)(const Chain& chain);  // digits a number has below the kept ones
   int most_random_bits;
   Kernels (*kernels)(const Chain& chain, int limbs);
   double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
+  double drawing;                       // more for a rounding by random bits
 
-  int limbs_for(int precision) const { return (precision + spare + limb_bits - 1) / limb_bits; }
+  int limbs_for(const Chain& chain) const {
+    return (chain.precision + spare(chain) + limb_bits - 1) / limb_bits;
+  }
 };
 
 constexpr Way in_words{.name = "wide",
                        .limbs = "limbs of 64 bits",
                        .limb_bits = 64,
-                       .spare = 0,
                        .lanes = 1,
+                       .spare = [](const Chain&) { return 0; },
                        .most_random_bits = most_random_bits,
                        .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
-                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; }};
+                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; },
+                       .drawing = 13};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
                        .limb_bits = 52,
-                       .spare = below_kept,
                        .lanes = 8,
-                       .most_random_bits = 0,
+                       .spare = &digits_below,
+                       .most_random_bits = Draws::most_bits,
                        .kernels =
                            [](const Chain& chain, int limbs) {
                              Kernels all = lane_kernels(limbs);
-                             if (!chain.product)
-                               all.chain =
-                                   fused_lane_kernel(limbs, chain.precision, chain.exact_sum);
+                             if (!chain.product) all.chain = fused_lane_kernel(limbs, chain);
                              return all;
                            },
-                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; }};
+                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; },
+                       .drawing = 1.2};
 
-Shape shape(const Way& way, int precision) {
-  const int limbs = way.limbs_for(precision);
-  const int leading = way.spare ? precision + way.spare - 1 : limbs * way.limb_bits - 1;
+Shape shape(const Way& way, const Chain& chain) {
+  const int limbs = way.limbs_for(chain), spare = way.spare(chain);
+  const int leading = (spare ? chain.precision + spare : limbs * way.limb_bits) - 1;
   return {limbs, way.limb_bits, leading, way.lanes};
 }
 
@@ -101,6 +104,7 @@ class LimbProduct final : public ProductEngine {
         : e_(engine),
           p_(p),
           sequence_(e_.chain_, e_.shape_, e_.kernels_),
+          draws_(e_.shape_.leading + 1 - e_.chain_.precision),
           lanes_(static_cast<std::size_t>(e_.shape_.lanes)),
           words_(e_.shape_.words()),
           all_lanes_((1u << lanes_) - 1) {}
@@ -138,7 +142,8 @@ class LimbProduct final : public ProductEngine {
                        .unusual = &unusual_[place(0, group)],
                        .where = where(0, group),
                        .row_outputs = p_.n,
-                       .step = 0},
+                       .step = 0,
+                       .draws = &draws_},
               .sum = number(sums_, 0, group),
               .compensation = number(compensations_, 0, group),
               .outer = number(outers_, 0, group)};
@@ -243,7 +248,8 @@ class LimbProduct final : public ProductEngine {
                                                .window = window(i, group),
                                                .count = to - from,
                                                .where = where(i, group),
-                                               .first = k + from});
+                                               .first = k + from,
+                                               .draws = &draws_});
     }
 
     void finish() {
@@ -283,6 +289,7 @@ class LimbProduct final : public ProductEngine {
     const LimbProduct& e_;
     const MatrixProduct& p_;
     Sequence sequence_;
+    Draws draws_;
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
@@ -299,39 +306,40 @@ class LimbProduct final : public ProductEngine {
   std::unique_ptr<ReferenceUnit> reference_;
 };
 
-std::array<std::optional<RoundTo>, 5> roundings(const Chain& chain) {
-  return {chain.product, chain.sum, chain.node, chain.promote, chain.c_at_last};
-}
-
 // Products a second of one core, about. In formats of few binades many results lie near an end and
 // go to the reference; to round to fewer digits than others have takes as long as all else.
 double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(
-      roundings(chain), [&](const auto& r) { return !r || r->precision == chain.precision; });
+      chain.roundings(), [&](const auto& r) { return !r || r->precision == chain.precision; });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
   if (chain.exact_sum) steps = 0.6 + 0.9 / static_cast<double>(chain.block);
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const bool narrow =
-      std::ranges::any_of(roundings(chain), [](const auto& r) { return r && r->span < 100; });
-  return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / way.nanoseconds(limbs)) / steps;
+      std::ranges::any_of(chain.roundings(), [](const auto& r) { return r && r->span < 100; });
+  const auto drawn = std::ranges::count_if(
+      chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
+  const double each = way.nanoseconds(limbs) + way.drawing * static_cast<double>(drawn);
+  return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / each) / steps;
 }
 
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
   const Answer answer = plan(task.unit, task.k);
   if (!answer.chain) return refuse(answer.reason);
-  const int p = answer.chain->precision, limbs = way.limbs_for(p);
+  const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
   if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
     return refuse("exact sums of rounded products");
-  if (p > most_digits)
-    return refuse(fmt::format("{} digits; there are limbs for {}", p, most_digits));
-  for (const auto& r : roundings(*answer.chain))
+  if (answer.chain->exact_sum && answer.chain->random_bits > 0 && way.lanes > 1)
+    return refuse("exact sums by random bits");
+  for (const auto& r : answer.chain->roundings())
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
+  const int spare = way.spare(*answer.chain), most = most_digits - std::max(spare - below_kept, 0);
+  if (p > most) return refuse(fmt::format("{} digits; there are limbs for {}", p, most));
   if (!way.kernels(*answer.chain, limbs).chain)
     return refuse(lane_kernels(1).chain
                       ? fmt::format("{} digits, fused; of those there are limbs for {}", p,
-                                    most_fused_limbs * way.limb_bits - way.spare)
+                                    most_fused_limbs * way.limb_bits - spare)
                       : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           rate(way, *answer.chain, limbs)};
@@ -339,7 +347,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
   const Chain chain = *plan(task.unit, task.k).chain;
-  return std::make_unique<LimbProduct>(task, chain, shape(way, chain.precision), way);
+  return std::make_unique<LimbProduct>(task, chain, shape(way, chain), way);
 }
 
 }  // namespace

@@ -276,8 +276,8 @@ void put_rounded(const RoundTo& to, const LastKept& at, const Rows& rows, std::s
 }
 
 template <int N>
-void multiply_rows(const RoundTo& to, int, const Limb* a, std::size_t a_next, const Limb* b,
-                   Limb* z, const Rows& rows) {
+void multiply_rows(const RoundTo& to, const Chain&, const Limb* a, std::size_t a_next,
+                   const Limb* b, Limb* z, const Rows& rows) {
   const LastKept at(N, to.precision);
   const bool random = to.rule.rounding.stochastic();
   for (std::size_t i = 0; i < rows.count; ++i, a += a_next, z += N + 2) {
@@ -296,7 +296,7 @@ Addend<N> addend(const Limb* from, Limb turned) {
   return x;
 }
 template <int N>
-void add_rows(const RoundTo& to, int, const Limb* x, const Limb* y, bool minus, Limb* z,
+void add_rows(const RoundTo& to, const Chain&, const Limb* x, const Limb* y, bool minus, Limb* z,
               const Rows& rows) {
   const LastKept at(N, to.precision);
   for (std::size_t i = 0; i < rows.count; ++i, x += N + 2, y += N + 2, z += N + 2) {

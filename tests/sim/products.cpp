@@ -108,8 +108,7 @@ std::string flags_text(bool wanted, int flags) {
 
 CodeList ones(const Format& f, std::size_t count) {
   CodeList x(f, count);
-  for (std::size_t i = 0; i < count; ++i)
-    x.set(i, WideCode(f.bias) << f.frac_bits);
+  for (std::size_t i = 0; i < count; ++i) x.set(i, WideCode(f.bias) << f.frac_bits);
   return x;
 }
 

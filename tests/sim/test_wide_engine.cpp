@@ -52,6 +52,32 @@ class RunsOfDigits {
   ProductRandom& random_;
 };
 
+// Compares a unit on such digits, of outputs whose indices pass 2^32.
+class ComparingRuns {
+ public:
+  void compare(const std::string& way, const Unit& u, std::size_t k) {
+    const CodeList a = codes(u.a.fmt, m * k), b = codes(u.b.fmt, k * n), c = codes(u.c.fmt, m * n);
+    MatrixProduct product;
+    product.m = m, product.n = n, product.k = k;
+    product.a = a.rows(k), product.b = b.rows(n), product.c = c.rows(n);
+    product.seed = random_(), product.first_index = (std::uint64_t{1} << 32) - 5;
+    Rival(way, u, tally_, true).compare(product, "runs of digits");
+    ++products_;
+  }
+  std::uint64_t products() const { return products_; }
+  ~ComparingRuns() { tally_.expect(products_ * m * n); }
+
+ private:
+  static constexpr std::size_t m = 12, n = 24;
+  CodeList codes(const Format& f, std::size_t count) {
+    return RunsOfDigits(f, random_).codes(count);
+  }
+
+  ProductRandom random_{2};
+  Tally tally_;
+  std::uint64_t products_ = 0;
+};
+
 constexpr const char* modes[] = {"rne", "rna", "rnz", "rnp", "rnm", "rno",
                                  "rtz", "rdn", "rup", "raz", "odd"};
 
@@ -97,6 +123,20 @@ TEST_CASE("wide: stochastic rounding has the reference's random bits") {
   for (const int p : {63, 64, 65, 113, 256, 385})
     for (const char* mode : {"sr1", "sr13", "sr33:half", "sr60", "sr60:even"})
       all.compare("wide", rounding_by(p, mode, mode), {{2, 5, 3}});
+  if (!takes("wide52", rounding_by(64, "sr1", "sr1"))) return;
+  for (const int k : {1, 2, 8, 13, 16, 17, 32})
+    for (const char* variant : {"", ":half", ":even"}) {
+      const std::string mode = fmt::format("sr{}{}", k, variant);
+      // The last precisions of so many limbs, and the first of one more.
+      for (const int limbs : {1, 2, 3, 6, 7})
+        for (const int p : {52 * limbs - 3 - k, 52 * limbs - 2 - k})
+          all.compare("wide52", rounding_by(p, mode, mode), {{2, 9, 3}, {1, 2, 17}});
+      all.compare("wide52", rounding_by(113, mode, "rdn"), {{2, 5, 9}});
+      all.compare("wide52", rounding_by(113, "rup", mode), {{2, 5, 9}});
+      all.compare("wide52", rounding_by(113, "sr32:half", mode), {{2, 5, 9}});
+      all.compare("wide52", rounding_by(113, mode, "sr19:even"), {{2, 5, 9}});
+      all.compare("wide52", rounding_by(1088 - k, mode, "rne"), {{2, 3, 3}});
+    }
 }
 
 TEST_CASE("wide: exponents of 62 bits and of few, formats apart, without specials") {
@@ -123,7 +163,7 @@ TEST_CASE("wide: products, sums and operands of different precisions") {
       all.compare(way, parse_unit(text), {{2, 1, 9}, {3, 7, 10}});
     // The last kept digit at every place of a limb, and either side of one.
     for (int p = 2; p <= 160; p += p % 64 == 61 || p % 52 > 45 ? 1 : 3)
-      for (const char* mode : {"rne", "rup"}) {
+      for (const char* mode : {"rne", "rup", "sr9:even"}) {
         const auto unit = [&](const char* text) {
           return parse_unit(fmt::format(fmt::runtime(text), p - 1, mode));
         };
@@ -131,9 +171,13 @@ TEST_CASE("wide: products, sums and operands of different precisions") {
         all.compare(way, unit("fma(e15m159, sum=e15m{0}:{1})"), {{2, 3, 9}});
       }
   }
-  for (const char* text : {"mac(e15m400, product=e15m62:sr60, sum=e15m330:sr20:half)",
-                           "fma(e15m112, sum=e15m40:sr13:even)"})
-    all.compare("wide", parse_unit(text), {{2, 1, 7}, {3, 6, 5}});
+  all.compare("wide", parse_unit("mac(e15m400, product=e15m62:sr60, sum=e15m330:sr20:half)"),
+              {{2, 1, 7}, {3, 6, 5}});
+  for (const std::string& way : ways())
+    for (const char* text :
+         {"mac(e15m400, product=e15m62:sr31, sum=e15m330:sr20:half)",
+          "mac(e15m112, product=e15m20:odd, sum=e15m60:sr2)", "fma(e15m112, sum=e15m40:sr13:even)"})
+      all.compare(way, parse_unit(text), {{2, 1, 7}, {3, 6, 5}});
 }
 
 TEST_CASE("wide: final roundings") {
@@ -174,6 +218,12 @@ TEST_CASE("wide: fused, limbs of every count, and products of an even and an odd
       for (const char* mode : {"rne", "rdn"})
         all.compare(way, parse_unit(fmt::format("fma(e15m{0}, sum=e15m{0}:{1})", p - 1, mode)),
                     {{2, 1, 9}, {2, 5, 8}});
+  for (const std::string& way : ways())
+    for (const int digits : {26, 27, 52, 53, 104, 105, 130, 131, 156, 157, 286, 287, 312})
+      for (const int k : {1, 8, 17, 32})
+        if (const int p = digits - 3 - k; p > 1)
+          all.compare(way, parse_unit(fmt::format("fma(e15m{0}, sum=e15m{0}:sr{1})", p - 1, k)),
+                      {{2, 1, 9}, {2, 9, 8}});
 }
 
 TEST_CASE("wide: compensated sums") {
@@ -195,11 +245,15 @@ TEST_CASE("wide: compensated sums") {
                   {{1, 130, 3}});
     }
     all.compare(way, parse_unit("kahan(e20m1000)"), {{2, 3, 3}});
+    for (const char* text :
+         {"kahan(e15m112, product=e15m112:sr9, sum=e15m112:sr13)",
+          "kahan(e15m150, sum=e15m112:sr32:half)", "neumaier(e15m63, sum=e15m63:sr2)",
+          "neumaier(e15m64, sum=e15m64:sr30:half, promote=3:e15m64:sr5:even)"})
+      all.compare(way, parse_unit(text), {{2, 7, 3}, {9, 9, 10}});
   }
-  for (const char* text :
-       {"kahan(e15m112, product=e15m112:sr9, sum=e15m112:sr13)", "neumaier(e15m63, sum=e15m63:sr2)",
-        "neumaier(e15m64, sum=e15m64:sr60:half, promote=3:e15m64:sr5:even)"})
-    all.compare("wide", parse_unit(text), {{2, 7, 3}, {9, 5, 2}});
+  all.compare("wide",
+              parse_unit("neumaier(e15m64, sum=e15m64:sr60:half, promote=3:e15m64:sr5:even)"),
+              {{2, 7, 3}, {9, 5, 2}});
 }
 
 TEST_CASE("wide: blocks whose products nodes of two add up") {
@@ -221,6 +275,15 @@ TEST_CASE("wide: blocks whose products nodes of two add up") {
     Unit early = parse_unit("tree(e15m112, fan=4)");
     early.c_level = CLevel::block;
     all.compare(way, early, {{2, 5, 9}});
+    for (const int fan : {3, 8, 13}) {
+      Unit u =
+          parse_unit(fmt::format("tree(e15m112, fan={}, product=e15m112:sr3,"
+                                 " node=e15m112:sr7:half, sum=e15m112:sr32:even)",
+                                 fan));
+      all.compare(way, u, {{2, 12, 3}, {9, 20, 9}});
+      u.group_sum.order = Order::sequential;
+      all.compare(way, u, {{2, 14, 9}});
+    }
   }
   all.compare("wide",
               parse_unit("tree(e15m112, fan=5, product=e15m112:sr3, node=e15m112:sr7:half,"
@@ -241,34 +304,29 @@ TEST_CASE("wide: promotion, and C at the end") {
       Unit u = parse_unit(text);
       u.chain.c_at = CAt::last, u.chain.c_round = Round{.fmt = ieee_format(15, 80)};
       all.compare(way, u, {{2, 1, 9}, {3, 7, 10}});
+      u.chain.c_round->rm = Rounding(11, StochasticVariant::plain);
+      all.compare(way, u, {{10, 7, 10}});
     }
+    // Blocks that begin where a call of the generator is half used.
+    for (const char* text :
+         {"mac(e15m112, promote=3:e15m112:sr9)", "mac(e15m63, sum=e15m63:sr5, promote=7:binary64)",
+          "fma(e15m63, sum=e15m63:sr20, promote=5:e15m80:sr16)"})
+      all.compare(way, parse_unit(text), {{2, 8, 3}, {9, 70, 9}});
   }
-  all.compare("wide", parse_unit("mac(e15m112, promote=3:e15m112:sr9)"), {{2, 8, 3}});
 }
 
 TEST_CASE("wide: parts along k, blocks of rows and of columns") {
   Comparing all;
   for (const std::string& way : ways())
-    for (const char* text : {"mac(e11m70)", "kahan(e11m70)"})
+    for (const char* text : {"mac(e11m70)", "kahan(e11m70)", "mac(e11m70, sum=e11m70:sr9)",
+                             "kahan(e11m70, sum=e11m70:sr20)"})
       all.compare(way, parse_unit(text), {{2, 130, 3}, {258, 1, 1}, {1, 2, 261}});
 }
 
 TEST_CASE("wide: digits that run in ones and zeros") {
-  ProductRandom random(2);
-  Tally tally;
-  std::uint64_t expected = 0;
-  constexpr std::size_t m = 12, n = 24;
+  ComparingRuns all;
   const auto compare = [&](const std::string& way, const Unit& u, std::size_t k) {
-    if (!takes(way, u)) return;
-    const auto make = [&](const Format& f, std::size_t count) {
-      return RunsOfDigits(f, random).codes(count);
-    };
-    const CodeList a = make(u.a.fmt, m * k), b = make(u.b.fmt, k * n), c = make(u.c.fmt, m * n);
-    MatrixProduct product;
-    product.m = m, product.n = n, product.k = k;
-    product.a = a.rows(k), product.b = b.rows(n), product.c = c.rows(n);
-    Rival(way, u, tally, true).compare(product, "runs of digits");
-    expected += m * n;
+    if (takes(way, u)) all.compare(way, u, k);
   };
   for (const std::string& way : ways())
     for (const int p : {64, 65, 102, 113, 256, 384, 512, 705, 1024})
@@ -296,8 +354,24 @@ TEST_CASE("wide: digits that run in ones and zeros") {
                 1);
   const std::uint64_t in_lanes =
       ways().size() > 1 ? 5 * 27 + 2 * 15 + 8 : 0;  // fused to 309 digits
-  CHECK(expected == (7 * 27 + 8 + in_lanes) * m * n);
-  tally.expect(expected);
+  CHECK(all.products() == 7 * 27 + 8 + in_lanes);
+}
+
+TEST_CASE("wide: random bits beside digits that run in ones and zeros") {
+  ComparingRuns all;
+  for (const std::string& way : ways())
+    for (const int p : {33, 64, 113, 256})
+      for (const int k : {1, 2, 8, 13, 32})
+        for (const char* variant : {"", ":half", ":even"}) {
+          const std::string mode = fmt::format("sr{}{}", k, variant);
+          all.compare(way, rounding_by(p, mode, mode), 3);
+          for (const char* form :
+               {"fma(e15m{0}, sum=e15m{0}:{2})", "kahan(e15m{0}, sum=e15m{0}:{2})",
+                "neumaier(e15m{0}, sum=e15m{0}:{2})",
+                "tree(e15m{0}, fan=3, node=e15m{0}:{2}, sum=e15m{0}:{2})",
+                "mac(e15m{0}, product=e15m{1}:{2}, sum=e15m{1}:{2})"})
+            all.compare(way, parse_unit(fmt::format(fmt::runtime(form), p - 1, p / 2, mode)), 9);
+        }
 }
 
 TEST_CASE("wide refuses what it cannot vouch for, and says why") {
@@ -310,6 +384,12 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
     CHECK(reason("wide52", "fma(e15m308)") == "taken");
     CHECK(reason("wide52", "fma(e15m309)") ==
           "310 digits, fused; of those there are limbs for 309");
+    CHECK(reason("wide52", "fma(e15m307, sum=e15m307:sr1)") == "taken");
+    CHECK(reason("wide52", "fma(e15m308, sum=e15m308:sr1)") ==
+          "309 digits, fused; of those there are limbs for 308");
+    CHECK(reason("wide52", "mac(e20m1055, sum=e15m112:sr32)") == "taken");
+    CHECK(reason("wide52", "mac(e20m1056, sum=e15m112:sr32)") ==
+          "1057 digits; there are limbs for 1056");
   }
   CHECK(reason("wide", "mac(e15m112, a=e20m1088)") == "1089 digits; there are limbs for 1088");
   CHECK(reason("wide", "mac(e15m112, final=e15m113)") ==
@@ -333,14 +413,15 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
   CHECK(reason_with("kahan(e15m112)", [](Unit& u) { u.product.round.reset(); }) ==
         "exact products go to sums of two");
   CHECK(reason("wide", "kahan(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
-  CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr1)") == "it rounds by sr1");
+  CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr33)") == "it rounds by sr33");
+  CHECK(reason("wide52", "dot(e15m112, lanes=4, out=e15m112:sr3)") == "exact sums by random bits");
+  CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr33)") == "it rounds by sr33");
   CHECK(reason("wide", "mac(e15m112;daz)") == "e15m112;daz flushes subnormals");
   CHECK(reason("wide", "mac(e4m3fnuz)") == "e4m3fnuz has NaN in the place of -0");
   CHECK(reason("wide", "mac(e20m1087)") == "taken");
   CHECK(reason("wide", "mac(e20m1088)") == "1089 digits; there are limbs for 1088");
   CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr60)") == "taken");
   CHECK(reason("wide", "mac(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
-  CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr1)") == "it rounds by sr1");
 }
 
 TEST_CASE("lanes of 52-bit limbs are among the ways compared here") {
@@ -349,6 +430,7 @@ TEST_CASE("lanes of 52-bit limbs are among the ways compared here") {
 }
 
 TEST_CASE("auto takes the wide engine's faster way for many digits") {
-  for (const char* text : {"mac(e15m112)", "mac(e20m255)", "mac(e20m1023)", "fma(e15m112)"})
+  for (const char* text : {"mac(e15m112)", "mac(e20m255)", "mac(e20m1023)", "fma(e15m112)",
+                           "mac(e15m112, sum=e15m112:sr8)", "kahan(e15m112, sum=e15m112:sr32)"})
     CHECK(prepare({.unit = parse_unit(text), .k = 4}).engine == ways().back());
 }
