@@ -12,8 +12,9 @@ class CodecOver final : public Codec {
   using U = Wide<M>;
 
  public:
-  CodecOver(const Round& r, const Shape& shape)
+  CodecOver(const Round& r, const Shape& shape, Wanted wanted)
       : shape_(shape),
+        least_(wanted == Wanted::normal_ones ? r.fmt.emin() : INT64_MIN),
         bytes_(item_bytes(r.fmt.width())),
         down_(digits<U> - 1 - shape.leading),
         plus_zero_(r.zero_sign == ZeroSign::plus),
@@ -23,10 +24,12 @@ class CodecOver final : public Codec {
     const Layout<U>& f = rounder_.layout;
     const U code = load_code<U>(at, bytes_);
     const Number<U> x = plain(f, code) ? plain_operand(f, code) : operand(f, code);
-    const bool number = !x.infinite && !x.nan, zero = x.zero || !number;
+    const std::int64_t leading = x.exp + (digits<U> - 1);
+    const bool number = !x.infinite && !x.nan && (x.zero || leading >= least_),
+               zero = x.zero || !number;
     const U sig = zero ? U{} : x.sig >> down_;
     for (int i = 0; i < shape_.limbs; ++i, to += stride) *to = limb(sig, i);
-    *to = static_cast<Limb>(zero ? zero_exponent : x.exp + (digits<U> - 1));
+    *to = static_cast<Limb>(zero ? zero_exponent : leading);
     to[stride] = mask_if<Limb>(x.negative);
     return number;
   }
@@ -55,6 +58,7 @@ class CodecOver final : public Codec {
   }
 
   Shape shape_;
+  std::int64_t least_;  // exponent
   int bytes_;
   std::int64_t down_;  // from a carrier's significand to the shape's
   bool plus_zero_;
@@ -63,13 +67,13 @@ class CodecOver final : public Codec {
 
 }  // namespace
 
-std::unique_ptr<Codec> codec(const Round& r, const Shape& shape) {
+std::unique_ptr<Codec> codec(const Round& r, const Shape& shape, Wanted wanted) {
   const int needed = std::max(digits_needed(r.fmt), shape.leading + 1);
-  if (needed <= 128) return std::make_unique<CodecOver<2>>(r, shape);
-  if (needed <= 192) return std::make_unique<CodecOver<3>>(r, shape);
-  if (needed <= 320) return std::make_unique<CodecOver<5>>(r, shape);
-  if (needed <= 576) return std::make_unique<CodecOver<9>>(r, shape);
-  return std::make_unique<CodecOver<18>>(r, shape);
+  if (needed <= 128) return std::make_unique<CodecOver<2>>(r, shape, wanted);
+  if (needed <= 192) return std::make_unique<CodecOver<3>>(r, shape, wanted);
+  if (needed <= 320) return std::make_unique<CodecOver<5>>(r, shape, wanted);
+  if (needed <= 576) return std::make_unique<CodecOver<9>>(r, shape, wanted);
+  return std::make_unique<CodecOver<18>>(r, shape, wanted);
 }
 
 }  // namespace widthwise::wide

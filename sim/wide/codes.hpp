@@ -10,12 +10,15 @@ namespace widthwise::wide {
 class Codec {
  public:
   virtual ~Codec() = default;
-  // Writes every `stride`th word from `to` on. False for an infinity or NaN: it stands as zero.
+  // Writes every `stride`th word from `to` on. False for an infinity or NaN, or a subnormal number
+  // where those are not wanted: it stands as zero.
   virtual bool load(const std::byte* code, Limb* to, std::size_t stride) const = 0;
   // The code of a number so rounded. Returns the flags that raises: none where the format has it.
   virtual Flags store(const Limb* from, std::size_t stride, std::byte* code) const = 0;
 };
 
-std::unique_ptr<Codec> codec(const Round& r, const Shape& shape);
+enum class Wanted { all_numbers, normal_ones };
+std::unique_ptr<Codec> codec(const Round& r, const Shape& shape,
+                             Wanted wanted = Wanted::all_numbers);
 
 }  // namespace widthwise::wide

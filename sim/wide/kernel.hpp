@@ -41,6 +41,14 @@ struct RoundTo {
   }
 };
 
+// The terms of an exact sum lose what lies so many places below the largest exponent, or below this
+// one if that is larger.
+struct Cut {
+  RoundingRule rule;
+  int places;
+  std::int64_t least;
+};
+
 // sum = round(sum + round(a * b)), or round(sum + a * b); or as `compensation` has it; or, where
 // there are nodes, sum = round(sum + a block's products, which those have added up by twos).
 struct Chain {
@@ -53,6 +61,7 @@ struct Chain {
   std::optional<RoundTo> node;
   bool in_turn = false;    // else neighbours first
   bool exact_sum = false;  // sum = round(sum + all products of a block), those rounded or not
+  std::optional<Cut> cut;  // but for what is cut off
 
   std::size_t interval = 0;  // products from one promotion to the next
   std::optional<RoundTo> promote;

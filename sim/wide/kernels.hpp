@@ -19,5 +19,7 @@ Kernels lane_kernels(int limbs);
 // Products are added as they are; null, too, for more limbs than that.
 inline constexpr int most_fused_limbs = 6;
 Kernel fused_lane_kernel(int limbs, const Chain& chain);
+// Of numbers whose terms are cut so many places below the largest exponent: a limb is left below.
+constexpr int digits_for_places(int places) { return (places + 3) / 2 - below_kept; }
 
 }  // namespace widthwise::wide

@@ -316,31 +316,56 @@ unsigned fma(const Chain& chain, const Steps& s) {
 
 // --- Exact sums ----------------------------------------------------------------------------------
 
-template <int N, int W>
+// The largest exponent of a sum and the products of a block.
+template <int N>
+HWY_INLINE V largest_exponent(const Chain& chain, const Limb* a, const Limb* b,
+                              const Number<N>& sum) {
+  V largest = _mm512_max_epi64(sum.exponent, all(static_cast<Limb>(chain.cut->least)));
+  for (std::size_t k = 0; k < chain.block; ++k, a += N + 2, b += std::size_t{8 * (N + 2)}) {
+    if (a[N - 1] == 0) continue;
+    const __mmask8 some = nonzero(_mm512_loadu_si512(b + 8 * (N - 1)));
+    const V exponent = _mm512_add_epi64(all(a[N]), _mm512_loadu_si512(b + 8 * N));
+    largest = _mm512_mask_max_epi64(largest, some, largest, exponent);
+  }
+  return largest;
+}
+
+template <bool cut, int N, int W>
 unsigned exact_sums(const Chain& chain, const Steps& s) {
   const int digits = lane_digits(chain);
   const Places at(digits, N), wide(2 * digits, W), window(2 * digits + 52, W + 1);
   const Apart apart(digits, N);
+  const CutAt cut_at(chain.cut.value_or(Cut{RoundingRule({}), 0, 0}), digits);
   const Rounding52 to_sum(chain.sum, chain);
-  const Drawn none = s.draws->of(chain.sum, s);  // no random bits: opinion52 refuses those
   const V down = sign_of_zero(chain.sum);
   const int room = digits + below_kept - 1;  // then limb 0 is below all digits that are looked at
   Window<W> w;
   static_assert(sizeof w <= 8 * window_words(N) * sizeof(Limb));
   std::memcpy(&w, s.window, sizeof w);
+  const auto add_term = [&](const Number<W>& x) {
+    if constexpr (cut)
+      add_cut(w, x, cut_at);
+    else
+      add(w, x);
+  };
   std::size_t left = chain.block - s.first % chain.block;
-  const unsigned outside =
-      for_each_step<N>(s, [&](std::size_t, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
+  const unsigned outside = for_each_step<N>(
+      s, [&](std::size_t k, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
         if (left == chain.block) {
-          clear(w, sum.exponent);
-          add(w, widened<N, W>(apart, sum));
+          if constexpr (cut)
+            clear(w, _mm512_add_epi64(largest_exponent(chain, a, b, sum), cut_at.above));
+          else
+            clear(w, _mm512_add_epi64(sum.exponent, all(headroom)));
+          add_term(widened<N, W>(apart, sum));
         }
-        add(w, whole_product<N, W>(wide, a, b));
+        add_term(whole_product<N, W>(wide, a, b));
         if (--left != 0) return 0;
         left = chain.block;
         const Total<W> z = total(window, w, room, down);
         sum = narrowed<N>(apart, z.x);
-        return z.unsure | round(to_sum, at, none[0], sum, lost);
+        Steps of_block = s;  // its first one, whose random bits the rounding has
+        of_block.first += k + 1 - chain.block, of_block.count = 1;
+        return z.unsure | round(to_sum, at, s.draws->of(chain.sum, of_block)[0], sum, lost);
       });
   carry(w);
   std::memcpy(s.window, &w, sizeof w);
@@ -357,12 +382,15 @@ Kernels choose(int limbs, std::index_sequence<i...>) {
 }
 
 // Products of numbers of N limbs take 2 N or one less.
-template <bool exact, int N, int W>
-constexpr Kernel fused = exact ? &exact_sums<N, W> : &fma<N, W>;
-template <bool exact, std::size_t... i>
+enum class Fused { multiply_add, exact_sum, cut_sum };
+template <Fused what, int N, int W>
+constexpr Kernel fused = what == Fused::multiply_add ? &fma<N, W>
+                         : what == Fused::exact_sum  ? &exact_sums<false, N, W>
+                                                     : &exact_sums<true, N, W>;
+template <Fused what, std::size_t... i>
 Kernel choose_fused(int limbs, int product_limbs, std::index_sequence<i...>) {
-  static constexpr Kernel odd[] = {fused<exact, static_cast<int>(i) + 1, 2 * i + 1>...};
-  static constexpr Kernel even[] = {fused<exact, static_cast<int>(i) + 1, 2 * i + 2>...};
+  static constexpr Kernel odd[] = {fused<what, static_cast<int>(i) + 1, 2 * i + 1>...};
+  static constexpr Kernel even[] = {fused<what, static_cast<int>(i) + 1, 2 * i + 2>...};
   return (product_limbs % 2 ? odd : even)[limbs - 1];
 }
 
@@ -391,11 +419,13 @@ Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] const Chai
 #if HWY_ARCH_X86_64
   const int product_limbs = (2 * lane_digits(chain) + 51) / 52;
   constexpr std::make_index_sequence<most_fused_limbs> all;
-  if (has_ifma() && limbs <= most_fused_limbs)
-    return chain.exact_sum ? choose_fused<true>(limbs, product_limbs, all)
-                           : choose_fused<false>(limbs, product_limbs, all);
-#endif
+  if (!has_ifma() || limbs > most_fused_limbs) return nullptr;
+  if (chain.cut) return choose_fused<Fused::cut_sum>(limbs, product_limbs, all);
+  if (chain.exact_sum) return choose_fused<Fused::exact_sum>(limbs, product_limbs, all);
+  return choose_fused<Fused::multiply_add>(limbs, product_limbs, all);
+#else
   return nullptr;
+#endif
 }
 
 }  // namespace widthwise::wide

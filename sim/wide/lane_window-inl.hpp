@@ -30,9 +30,9 @@ HWY_INLINE void carry(Window<W>& w) {
 constexpr Limb headroom = 12;
 
 template <int W>
-HWY_INLINE void clear(Window<W>& w, V first_exponent) {
+HWY_INLINE void clear(Window<W>& w, V exponent) {
   for (V& limb : w.limb) limb = _mm512_setzero_si512();
-  w.exponent = _mm512_add_epi64(first_exponent, all(headroom));
+  w.exponent = exponent;
   w.tails = w.plus = w.minus = _mm512_setzero_si512();
 }
 
@@ -92,27 +92,69 @@ HWY_NOINLINE Placed<W> placed_far(Number<W> x, V apart) {
   return z;
 }
 
+// Of a number no higher than the highest place.
+template <int W>
+HWY_INLINE Placed<W> placed(const Window<W>& w, const Number<W>& x) {
+  const V apart = _mm512_maskz_sub_epi64(nonzero(x.limb[W - 1]), w.exponent, x.exponent);
+  if (_mm512_cmpgt_epu64_mask(apart, all(51))) [[unlikely]]
+    return placed_far(x, apart);
+  Placed<W> z = with_limb_below(x);
+  shift_down(z.x, apart);
+  return z;
+}
+
 template <int W>
 HWY_INLINE void add(Window<W>& w, const Number<W>& x) {
   w.note(x.sign);
   const __mmask8 some = nonzero(x.limb[W - 1]);
   if (_mm512_mask_cmpgt_epi64_mask(some, x.exponent, w.exponent)) [[unlikely]]
     w = raised(w, with_exponent_of_zero(x.exponent, some));
-  const V apart = _mm512_maskz_sub_epi64(some, w.exponent, x.exponent);
+  const Placed<W> y = placed(w, x);
   const __mmask8 minus = lanes_of(x.sign);
-  Placed<W> y;
-  if (_mm512_cmpgt_epu64_mask(apart, all(51))) [[unlikely]] {
-    y = placed_far(x, apart);
-    const __mmask8 falls = nonzero(y.fallen);
+  if (const __mmask8 falls = nonzero(y.fallen)) [[unlikely]] {
     w.tails = _mm512_mask_add_epi64(w.tails, falls, w.tails, all(1));
     w.limb[0] = _mm512_mask_sub_epi64(w.limb[0], falls & minus, w.limb[0], all(1));
-  } else {
-    y = with_limb_below(x);
-    shift_down(y.x, apart);
   }
   for (int i = 0; i <= W; ++i) {
     const V sum = _mm512_add_epi64(w.limb[i], y.x.limb[i]);
     w.limb[i] = _mm512_mask_sub_epi64(sum, minus, w.limb[i], y.x.limb[i]);
+  }
+}
+
+// Where terms are cut: below limb `first`, which the window's place is chosen for.
+struct CutAt {
+  int first;
+  V above;  // the window's exponent, from the largest one of the terms
+  V table;  // of lib's rule
+
+  HWY_INLINE CutAt(const Cut& cut, int digits) : table(all(cut.rule.table)) {
+    const int below_place = 2 * digits + 51 - (cut.places + 1);  // of the digit that is kept last
+    first = below_place / 52;
+    above = all(static_cast<Limb>(1 + below_place % 52));
+  }
+};
+
+template <int W>
+HWY_INLINE void add_cut(Window<W>& w, const Number<W>& x, const CutAt& cut) {
+  w.note(x.sign);
+  Placed<W> y = placed(w, x);
+  V head = _mm512_setzero_si512(), kept = head;
+  for (int i = 0; i < W; ++i) {
+    if (i + 1 < cut.first) y.fallen = either(y.fallen, y.x.limb[i]);
+    if (i + 1 == cut.first) head = y.x.limb[i], kept = y.x.limb[i + 1];
+  }
+  const V sticky = either(y.fallen, _mm512_and_si512(head, all(limb_mask >> 1)));
+  V row = _mm512_maskz_mov_epi64(nonzero(sticky), all(1));  // of the table
+  row = either(row, _mm512_slli_epi64(_mm512_srli_epi64(head, 51), 1));
+  row = either(row, _mm512_and_si512(_mm512_slli_epi64(kept, 2), all(4)));
+  row = either(row, _mm512_and_si512(x.sign, all(8)));
+  const V away = _mm512_and_si512(_mm512_srlv_epi64(cut.table, row), all(1));
+  const __mmask8 minus = lanes_of(x.sign);
+  for (int i = 1; i <= W; ++i) {
+    if (i < cut.first) continue;
+    const V term = i == cut.first ? _mm512_add_epi64(y.x.limb[i], away) : y.x.limb[i];
+    const V sum = _mm512_add_epi64(w.limb[i], term);
+    w.limb[i] = _mm512_mask_sub_epi64(sum, minus, w.limb[i], term);
   }
 }
 

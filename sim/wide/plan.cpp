@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -17,8 +18,10 @@ std::optional<Round> bare(const std::optional<Round>& r) {
   return r ? std::optional(bare(*r)) : std::nullopt;
 }
 
+bool is_cut(const Unit& u) { return u.group_sum.align.reference == Reference::max_exponent; }
+
 // Whether a block's products are added at once, and not by twos.
-bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && u.lanes != 1; }
+bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && (u.lanes != 1 || is_cut(u)); }
 
 // The last digit that numbers of a format may have.
 std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
@@ -49,20 +52,31 @@ Unit in_limbs(const Unit& u) {
   if (u.group_sum.node_round)
     plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
   if (is_exact_sum(u) && is_whole(u)) plain.group_sum.align = u.group_sum.align;
+  if (is_cut(u)) {
+    const Align& align = u.group_sum.align;
+    plain.group_sum.align = {.reference = align.reference,
+                             .frac_bits = align.frac_bits,
+                             .rm = align.rm,
+                             .e_floor = align.e_floor};
+  }
   if (const auto& promote = u.chain.promote)
     plain.chain.promote = {promote->interval, bare(promote->round)};
   return plain;
 }
 
+const char* unfit_cut(const Unit& u) {
+  if (u.lanes == 0 || u.lanes > most_block) return "more than 64 products have to be at hand";
+  if (u.product.round) return "terms are cut that were rounded";
+  return u.group_sum.align.frac_bits < 0 ? "terms are cut above the largest exponent" : nullptr;
+}
 // Why sums of some products, or sums of exact ones, are not for limbs.
 const char* unfit_sums(const Unit& u) {
   const bool nodes = u.group_sum.node_round.has_value();
   const bool alone = u.chain.compensation == Compensation::none && !nodes;
   if (is_exact_sum(u)) {
     if (!alone) return "sums of two of more than one product";
-    if (u.group_sum.align.reference == Reference::max_exponent)
-      return "terms are cut below the largest one's exponent";
     if (u.c_level != CLevel::group) return "C joins the products after they are added up";
+    if (is_cut(u)) return unfit_cut(u);
     return u.chain.promote && u.lanes == 0 ? "promotion of all products at once" : nullptr;
   }
   if (u.lanes == 0) return "all products are one block";
@@ -100,6 +114,11 @@ std::optional<RoundTo> round_to(const std::optional<Round>& r, Slot slot) {
   return r ? std::optional(round_to(*r, slot)) : std::nullopt;
 }
 
+Cut cut(const Align& align) {
+  return {RoundingRule(align.rm), static_cast<int>(align.frac_bits),
+          align.e_floor.value_or(zero_exponent)};
+}
+
 Chain chain_of(const Unit& u, std::size_t k, int precision) {
   const auto& promote = u.chain.promote;
   return {.precision = precision,
@@ -110,6 +129,7 @@ Chain chain_of(const Unit& u, std::size_t k, int precision) {
           .node = round_to(u.group_sum.node_round, Slot::group_node),
           .in_turn = u.group_sum.order == Order::sequential,
           .exact_sum = is_exact_sum(u),
+          .cut = is_cut(u) ? std::optional(cut(u.group_sum.align)) : std::nullopt,
           .interval = promote ? static_cast<std::size_t>(promote->interval) : 0,
           .promote = round_to(promotion(u), Slot::promote),
           .c_at_last = round_to(u.chain.c_round, Slot::c_round)};
@@ -124,7 +144,8 @@ Answer plan(const Unit& u, std::size_t k) {
     return refuse("there is more to its operands, sums or roundings than formats and modes");
   const std::vector<Format> all = formats(u);
   if (const std::string why = unfit(all); !why.empty()) return refuse(why);
-  const auto p = std::ranges::max(all, {}, &Format::precision).precision();
+  int p = std::ranges::max(all, {}, &Format::precision).precision();
+  if (is_cut(u)) p = std::max(p, digits_for_places(static_cast<int>(u.group_sum.align.frac_bits)));
   if (const auto& last = u.chain.final) {
     if (last->rm.stochastic() || last->post_norm_frac)
       return refuse("chain.final cuts twice or by random bits");

@@ -71,9 +71,9 @@ class LimbProduct final : public ProductEngine {
         chain_(chain),
         shape_(shape),
         kernels_(way.kernels(chain, shape.limbs)),
-        a_(codec({.fmt = unit_.a.fmt}, shape)),
-        b_(codec({.fmt = unit_.b.fmt}, shape)),
-        c_(codec({.fmt = unit_.c.fmt}, shape)),
+        a_(codec({.fmt = unit_.a.fmt}, shape, wanted())),
+        b_(codec({.fmt = unit_.b.fmt}, shape, wanted())),
+        c_(codec({.fmt = unit_.c.fmt}, shape, wanted())),
         out_(codec(unit_.chain.final.value_or(Round{.fmt = result_round(unit_).fmt}), shape)),
         reference_(make_reference(unit_, task.k)) {}
 
@@ -86,6 +86,9 @@ class LimbProduct final : public ProductEngine {
   }
 
  private:
+  // Terms are cut by the exponents in their fields, which subnormal ones share.
+  Wanted wanted() const { return chain_.cut ? Wanted::normal_ones : Wanted::all_numbers; }
+
   // Rows and columns of a block, and steps of a part: 15 MB at 1,088 digits, 12 where an output is
   // up to three numbers, and eight columns of a part stay in the cache while all rows pass.
   std::size_t block_size() const {
@@ -94,7 +97,7 @@ class LimbProduct final : public ProductEngine {
   std::size_t part_size() const {  // of whole blocks of products
     constexpr std::size_t most = 64;
     static_assert(most >= most_block);
-    return chain_.exact_sum ? most : most / chain_.block * chain_.block;
+    return chain_.exact_sum && !chain_.cut ? most : most / chain_.block * chain_.block;
   }
 
   // One thread's buffers.
@@ -312,13 +315,15 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(
       chain.roundings(), [&](const auto& r) { return !r || r->precision == chain.precision; });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
-  if (chain.exact_sum) steps = 0.6 + 0.9 / static_cast<double>(chain.block);
+  if (chain.exact_sum) steps = (chain.cut ? 0.9 : 0.7) + 0.8 / static_cast<double>(chain.block);
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const bool narrow =
       std::ranges::any_of(chain.roundings(), [](const auto& r) { return r && r->span < 100; });
   const auto drawn = std::ranges::count_if(
       chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
-  const double each = way.nanoseconds(limbs) + way.drawing * static_cast<double>(drawn);
+  const double least = chain.exact_sum ? 4 : 0;
+  const double each =
+      std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
   return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / each) / steps;
 }
 
@@ -329,8 +334,8 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
   if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
     return refuse("exact sums of rounded products");
-  if (answer.chain->exact_sum && answer.chain->random_bits > 0 && way.lanes > 1)
-    return refuse("exact sums by random bits");
+  if (answer.chain->cut && way.lanes == 1)
+    return refuse("terms are cut below the largest one's exponent");
   for (const auto& r : answer.chain->roundings())
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));

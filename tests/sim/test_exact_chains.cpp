@@ -77,6 +77,24 @@ class Columns {
   std::vector<std::vector<Term>> columns_;
 };
 
+// Eight terms a column, in a few binades or in many; many cancel.
+Columns few_terms(ProductRandom& random, int count) {
+  Columns columns;
+  for (int i = 0; i < count; ++i) {
+    std::vector<Columns::Term> column;
+    const auto reach = static_cast<std::int64_t>(16) << random() % 7;
+    for (int t = 0; t < 8; ++t) {
+      const bool same = t > 0 && random() % 3 == 0;  // and likely to cancel
+      const auto down =
+          same ? column.back().exponent
+               : -static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach));
+      column.push_back({random() % 9 ? (random() % 2 ? 1 : -1) : 0, down, random() % 2 == 0});
+    }
+    columns.add(column);
+  }
+  return columns;
+}
+
 }  // namespace
 
 TEST_CASE("limbs: exact sums of blocks, and of all products") {
@@ -211,19 +229,7 @@ TEST_CASE("limbs: exact sums of few terms at any distance") {
   std::uint64_t expected = 0;
   ProductRandom random(3);
   for (const int p : {50, 64, 113, 200}) {
-    Columns columns;
-    for (int i = 0; i < 1500; ++i) {
-      std::vector<Columns::Term> column;
-      const auto reach = static_cast<std::int64_t>(16) << random() % 7;
-      for (int t = 0; t < 8; ++t) {
-        const bool same = t > 0 && random() % 3 == 0;  // and likely to cancel
-        const auto down =
-            same ? column.back().exponent
-                 : -static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach));
-        column.push_back({random() % 9 ? (random() % 2 ? 1 : -1) : 0, down, random() % 2 == 0});
-      }
-      columns.add(column);
-    }
+    const Columns columns = few_terms(random, 1500);
     for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, lanes=3, out=e15m{0}:rdn)",
                              "dot(e15m{0}, out=e15m{0}:sr60)", "kulisch(e9m{0}, a=e5m2)"}) {
       const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1));
@@ -234,12 +240,77 @@ TEST_CASE("limbs: exact sums of few terms at any distance") {
   tally.expect(expected);
 }
 
+// Only lanes of 52-bit limbs take those.
+TEST_CASE("limbs: sums of terms cut below the largest exponent") {
+  if (ways().size() < 2) return;
+  ComparingAll all;
+  for (const char* mode :
+       {"rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz", "odd"})
+    for (const int places : {0, 1, 25, 51, 52, 53, 103, 104, 113, 230})
+      all.compare(parse_unit(fmt::format("dot(e15m112, lanes=4, align={}:{})", places, mode)),
+                  {{2, 9, 5}});
+  for (int places = 2; places < 130; ++places)
+    all.compare(parse_unit(fmt::format("dot(e15m63, lanes=3, align={}:rdn)", places)), {{2, 3, 9}});
+  for (const int lanes : {1, 2, 5, 8, 33, 63, 64})
+    all.compare(parse_unit(fmt::format("dot(e15m112, lanes={}, align=90)", lanes)),
+                {{2, 3, 4}, {2, 140, 2}});
+  for (const char* text :
+       {"dot(binary64, lanes=8, align=70:rtz)", "dot(binary64, lanes=8, align=110, out=e15m112)",
+        "dot(e15m112, lanes=4, align=30:rtz, floor=-3)", "dot(e5m10, lanes=16, align=24, floor=-9)",
+        "dot(e15m1, lanes=4, align=3:rno)", "dot(e15m63, lanes=4, align=60, out=e15m63:sr13)",
+        "dot(e15m63, lanes=4, align=60:rtz, promote=8:e15m112)", "dot(e62m112, lanes=4, align=80)",
+        "dot(e15m112, lanes=4, align=80, b=e8m7, c=e11m52, out=e11m52:odd)",
+        "dot(e15m300, lanes=2, align=400)", "dot(e15m112, lanes=4, align=230)",
+        "dot(e15m112, lanes=4, align=231)", "dot(e10m30, lanes=16, align=70:rdn)",
+        "dot(e8m7, lanes=4, align=155:rup)", "dot(e7m8, lanes=8, align=30:rtz, out=e15m63:sr8)",
+        "dot(e3m66, lanes=4, align=40)"})
+    all.compare(parse_unit(text), {{2, 1, 9}, {3, 9, 10}, {1, 150, 2}});
+}
+
+TEST_CASE("limbs: sums of few cut terms at any distance") {
+  if (ways().size() < 2) return;
+  Tally tally;
+  std::uint64_t expected = 0;
+  ProductRandom random(4);
+  for (const int p : {50, 64, 113}) {
+    const Columns columns = few_terms(random, 1000);
+    for (const char* mode : {"rne", "rno", "rtz", "rdn", "raz"})
+      for (const int places : {0, 7, 40, 100})
+        for (const char* form : {"dot(e15m{0}, lanes=8, align={1}:{2})",
+                                 "dot(e15m{0}, lanes=3, align={1}:{2}, out=e15m{0}:rdn)"}) {
+          const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, places, mode));
+          columns.compare(u, tally);
+          expected += columns.compared(u);
+        }
+  }
+  tally.expect(expected);
+}
+
 TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
   const auto reason = [](const Unit& u) {
     const Opinion o = opinion("wide", u);
     return o.takes ? std::string("taken") : o.reason;
   };
-  CHECK(reason(parse_unit("hopper.f16.f32")) == "terms are cut below the largest one's exponent");
+  CHECK(reason(parse_unit("hopper.f16.f32")) ==
+        "there is more to its operands, sums or roundings than formats and modes");
+  CHECK(reason(parse_unit("dot(e15m112, lanes=4, align=25)")) ==
+        "terms are cut below the largest one's exponent");
+  CHECK(reason(parse_unit("dot(e15m112, lanes=65, align=25)")) ==
+        "more than 64 products have to be at hand");
+  CHECK(reason(parse_unit("dot(e15m112, align=25)")) == "more than 64 products have to be at hand");
+  CHECK(reason(parse_unit("dot(e15m112, lanes=4, align=-1)")) ==
+        "terms are cut above the largest exponent");
+  CHECK(reason(with("dot(e15m112, lanes=4, align=9)", [](Unit& u) {
+          u.product.round = Round{.fmt = u.a.fmt};
+        })) == "terms are cut that were rounded");
+  CHECK(reason(with("dot(e15m112, lanes=4, align=9)", [](Unit& u) {
+          u.group_sum.align.drop_c_below = 4;
+        })) == "there is more to its operands, sums or roundings than formats and modes");
+  if (ways().size() > 1) {
+    CHECK(opinion("wide52", parse_unit("dot(e5m10, lanes=4, align=622)")).takes);
+    CHECK(opinion("wide52", parse_unit("dot(e5m10, lanes=4, align=623)")).reason ==
+          "310 digits, fused; of those there are limbs for 309");
+  }
   CHECK(reason(with("dot(e15m112, lanes=4)", [](Unit& u) { u.c_level = CLevel::block; })) ==
         "C joins the products after they are added up");
   CHECK(reason(with("kahan(e15m112)", [](Unit& u) { u.lanes = 2; })) ==
