@@ -48,7 +48,7 @@ HWY_NOINLINE Window<W> raised(Window<W> w, V exponent) {
     const __mmask8 which = lower();
     if (!which) return w;
     carry(w);
-    const __mmask8 falls = nonzero(either(w.limb[0], w.tails));
+    const __mmask8 falls = nonzero(w.limb[0]);  // old tails come to less than one
     w.tails = _mm512_mask_add_epi64(w.tails, which & falls, w.tails, all(1));
     for (int i = 0; i < W + 2; ++i) {
       const V above = i <= W ? w.limb[i + 1] : _mm512_setzero_si512();

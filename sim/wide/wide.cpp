@@ -334,8 +334,6 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
   if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
     return refuse("exact sums of rounded products");
-  if (answer.chain->cut && way.lanes == 1)
-    return refuse("terms are cut below the largest one's exponent");
   for (const auto& r : answer.chain->roundings())
     if (r && r->rule.rounding.random_bits > way.most_random_bits)
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));

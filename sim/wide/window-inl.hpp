@@ -32,7 +32,7 @@ void raise(Window<N>& w, std::int64_t limbs) {
   constexpr int all = Window<N>::limbs;
   const int by = static_cast<int>(std::min<std::int64_t>(limbs, all));
   const Limb sign = w.sign();
-  w.tails += (any_of(w.limb, by) | w.tails) != 0;
+  w.tails += any_of(w.limb, by) != 0;  // old ones come to less than one
   std::copy(w.limb + by, w.limb + all, w.limb);
   std::fill_n(w.limb + all - by, by, sign);
   w.low += limbs;
@@ -75,6 +75,20 @@ void add_term(Window<N>& w, const Limb* digits, std::int64_t last, Limb sign) {
   const bool fallen = any_of(term, skip) != 0;
   w.tails += fallen;  // of what is subtracted the limbs are rounded down as well
   add_limbs(w, 0, term + skip, T + 1 - skip, sign, sign & Limb{!fallen});
+}
+
+// A term's limbs down by n digits, n > 0, rounded.
+template <int T>
+void cut_term(const RoundingRule& rule, std::int64_t n, Limb sign, Limb* digits) {
+  const int skip = static_cast<int>(std::min<std::int64_t>((n - 1) / 64, T)),
+            down = static_cast<int>((n - 1) % 64);  // the first digit that is dropped comes lowest
+  const auto limb = [&](int i) { return i < T ? digits[i] : Limb{0}; };
+  const bool sticky = (any_of(digits, skip) | (limb(skip) << 1) << (63 - down)) != 0;
+  for (int i = 0; i < T; ++i) digits[i] = shifted_down(limb(i + skip + 1), limb(i + skip), down);
+  const unsigned row = static_cast<unsigned>((sign & 8) | (digits[0] & 2) << 1 |
+                                             (digits[0] & 1) << 1 | Limb{sticky});
+  Carry away = rule.table >> row & 1;
+  for (int i = 0; i < T; ++i) digits[i] = add(shifted_down(limb(i + 1), digits[i], 1), 0, away);
 }
 
 // The magnitude of the sum, jammed. False where too little of it stands above its tails to be

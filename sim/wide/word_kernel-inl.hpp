@@ -173,13 +173,13 @@ class ExactSums {
 
   // False as above, or where digits that decide a rounding may have left the window.
   bool run() {
-    if (left_ == chain_.block) start();
+    if (left_ == chain_.block) start(0);
     for (std::size_t k = 0; k < s_.count; ++k) {
       if (!add_product(k)) return false;
       if (--left_ != 0) continue;
       if (!finish(s_.first + k + 1 - chain_.block)) return false;
       left_ = chain_.block;
-      if (k + 1 < s_.count) start();
+      if (k + 1 < s_.count) start(k + 1);
     }
     std::memcpy(s_.window, &window_, sizeof window_);
     *s_.lost |= lost_;
@@ -191,14 +191,36 @@ class ExactSums {
   static std::int64_t last_digit(std::int64_t leading) { return leading - (64 * N - 1); }
 
   // The sum is a term like others.
-  void start() {
+  void start(std::size_t k) {
     window_.clear();
     const Limb* const sum = s_.sum;
+    if (chain_.cut) last_kept_ = largest_exponent(k) - chain_.cut->places;
     window_.note(sum[N + 1]);
     if (sum[N - 1] == 0) return;
     const std::int64_t last = last_digit(static_cast<std::int64_t>(sum[N]));
     window_.low = (last >> 6) - (Window<N>::top - N);
-    add_term<N>(window_, sum, last, sum[N + 1]);
+    Limb digits[N];
+    std::copy_n(sum, N, digits);
+    add<N>(digits, last, sum[N + 1]);
+  }
+  // Of the sum and the products of the block that begins at step k.
+  std::int64_t largest_exponent(std::size_t k) const {
+    std::int64_t largest = std::max(chain_.cut->least, static_cast<std::int64_t>(s_.sum[N]));
+    for (const std::size_t end = k + chain_.block; k < end; ++k) {
+      const Limb *a = s_.a + k * (N + 2), *b = s_.b + k * (N + 2);
+      if (!is_zero_product<N>(a, b))
+        largest = std::max(largest, static_cast<std::int64_t>(a[N] + b[N]));
+    }
+    return largest;
+  }
+
+  template <int T>
+  void add(Limb* digits, std::int64_t last, Limb sign) {
+    if (last < last_kept_) {
+      cut_term<T>(chain_.cut->rule, last_kept_ - last, sign, digits);
+      last = last_kept_;
+    }
+    add_term<T>(window_, digits, last, sign);
   }
 
   bool add_product(std::size_t k) {
@@ -211,7 +233,7 @@ class ExactSums {
       Limb product[2 * N];
       multiply<N>(a, b, product);
       const std::int64_t last = static_cast<std::int64_t>(a[N] + b[N]) - 2 * (64 * N - 1);
-      add_term<2 * N>(window_, product, last, sign);
+      add<2 * N>(product, last, sign);
     } else {
       const RoundTo& to = *chain_.product;
       const Exact<N + 1> x = jammed_product<N>(a, b, to.rule.rounding.stochastic());
@@ -219,7 +241,7 @@ class ExactSums {
       std::int64_t leading;
       if (!round_number<N>(of_product_, to, s_.where, s_.first + k, x, product, leading, lost_))
         return false;
-      add_term<N>(window_, product, last_digit(leading), sign);
+      add<N>(product, last_digit(leading), sign);
     }
     return true;
   }
@@ -242,7 +264,8 @@ class ExactSums {
   const Chain& chain_;
   const Steps& s_;
   LastKept of_product_, of_sum_;
-  std::size_t left_;  // products of the block that are still to come
+  std::size_t left_;                    // products of the block that are still to come
+  std::int64_t last_kept_ = INT64_MIN;  // digit of the terms, where they are cut
   Window<N> window_;
   Limb lost_ = 0;
 };
