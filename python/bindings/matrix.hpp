@@ -24,14 +24,16 @@ inline Matrices matrices(const Format& f, const py::object& codes) {
   const int bytes = item_bytes(f.width());
   const bool wide = limbs(f) > 1;
   const py::ssize_t axes = x.ndim() - wide;
+  const bool some = x.size() > 0;  // else strides are what they like
   if (axes < 2 || x.itemsize() * limbs(f) != bytes ||
-      (wide && x.strides(x.ndim() - 1) != x.itemsize()))
+      (some && wide && x.strides(x.ndim() - 1) != x.itemsize()))
     throw std::logic_error("codes have to be matrices of " + to_string(f) + "'s items");
   Matrices m;
   for (py::ssize_t i = 0; i < axes; ++i) {
-    if (x.strides(i) % bytes != 0) throw std::logic_error("codes have to lie at whole items");
+    const py::ssize_t stride = some ? x.strides(i) : 0;
+    if (stride % bytes != 0) throw std::logic_error("codes have to lie at whole items");
     m.shape.push_back(static_cast<std::size_t>(x.shape(i)));
-    m.lead.push_back(x.strides(i) / bytes);
+    m.lead.push_back(stride / bytes);
   }
   m.first = {x.data(), m.lead[m.lead.size() - 2], m.lead.back()};
   m.lead.resize(m.lead.size() - 2);

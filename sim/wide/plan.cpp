@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "kernels.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -144,8 +143,7 @@ Answer plan(const Unit& u, std::size_t k) {
     return refuse("there is more to its operands, sums or roundings than formats and modes");
   const std::vector<Format> all = formats(u);
   if (const std::string why = unfit(all); !why.empty()) return refuse(why);
-  int p = std::ranges::max(all, {}, &Format::precision).precision();
-  if (is_cut(u)) p = std::max(p, digits_for_places(static_cast<int>(u.group_sum.align.frac_bits)));
+  const int p = std::ranges::max(all, {}, &Format::precision).precision();
   if (const auto& last = u.chain.final) {
     if (last->rm.stochastic() || last->post_norm_frac)
       return refuse("chain.final cuts twice or by random bits");

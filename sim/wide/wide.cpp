@@ -327,9 +327,17 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / each) / steps;
 }
 
+// Lanes want a limb below the digit where terms are cut.
+Answer answer_of(const Way& way, const ProductTask& task) {
+  Answer z = plan(task.unit, task.k);
+  if (z.chain && z.chain->cut && way.lanes > 1)
+    z.chain->precision = std::max(z.chain->precision, digits_for_places(z.chain->cut->places));
+  return z;
+}
+
 Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
-  const Answer answer = plan(task.unit, task.k);
+  const Answer answer = answer_of(way, task);
   if (!answer.chain) return refuse(answer.reason);
   const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
   if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
@@ -349,7 +357,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
-  const Chain chain = *plan(task.unit, task.k).chain;
+  const Chain chain = *answer_of(way, task).chain;
   return std::make_unique<LimbProduct>(task, chain, shape(way, chain), way);
 }
 

@@ -58,7 +58,7 @@ inline void add_limbs(Window<N>& w, int at, const Limb* limb, int count, Limb si
   while (carry != (sign & 1) && ++at < Window<N>::limbs);
 }
 
-// One more term, of T limbs that are not all zero, the lowest bit worth 2^last.
+// One more term, of T limbs, the lowest bit worth 2^last.
 template <int T, int N>
 void add_term(Window<N>& w, const Limb* digits, std::int64_t last, Limb sign) {
   const int up = static_cast<int>(last & 63);
@@ -77,10 +77,10 @@ void add_term(Window<N>& w, const Limb* digits, std::int64_t last, Limb sign) {
   add_limbs(w, 0, term + skip, T + 1 - skip, sign, sign & Limb{!fallen});
 }
 
-// A term's limbs down by n digits, n > 0, rounded.
+// A term's limbs down by n digits, n > 0, rounded. With exponents of 62 bits n passes 2^63.
 template <int T>
-void cut_term(const RoundingRule& rule, std::int64_t n, Limb sign, Limb* digits) {
-  const int skip = static_cast<int>(std::min<std::int64_t>((n - 1) / 64, T)),
+void cut_term(const RoundingRule& rule, std::uint64_t n, Limb sign, Limb* digits) {
+  const int skip = static_cast<int>(std::min<std::uint64_t>((n - 1) / 64, T)),
             down = static_cast<int>((n - 1) % 64);  // the first digit that is dropped comes lowest
   const auto limb = [&](int i) { return i < T ? digits[i] : Limb{0}; };
   const bool sticky = (any_of(digits, skip) | (limb(skip) << 1) << (63 - down)) != 0;

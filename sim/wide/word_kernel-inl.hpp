@@ -217,7 +217,8 @@ class ExactSums {
   template <int T>
   void add(Limb* digits, std::int64_t last, Limb sign) {
     if (last < last_kept_) {
-      cut_term<T>(chain_.cut->rule, last_kept_ - last, sign, digits);
+      const auto n = static_cast<std::uint64_t>(last_kept_) - static_cast<std::uint64_t>(last);
+      cut_term<T>(chain_.cut->rule, n, sign, digits);
       last = last_kept_;
     }
     add_term<T>(window_, digits, last, sign);

@@ -142,13 +142,14 @@ def test_shapes_are_numpys():
     assert ((a[0, 0] @ b[0]).bits == ww.matmul(a[0, 0], b[0], unit="mac(e5m10)").bits).all()
 
 
-def test_an_empty_sum_is_c():
-    a = ww.zeros((3, 0), "e5m10")
-    assert ww.dot(a, a, unit="mac(e5m10)").to_float64().tolist() == [0, 0, 0]
-    c = ww.array([1.0, 2.0, 3.0], "e5m10")
-    assert (ww.dot(a, a, unit="mac(e5m10)", c=c).bits == c.bits).all()
+@pytest.mark.parametrize("format", ["e5m10", "e15m63"])  # codes of one word, and of more
+def test_an_empty_sum_is_c(format):
+    a = ww.zeros((3, 0), format)
+    assert ww.dot(a, a, unit=f"mac({format})").to_float64().tolist() == [0, 0, 0]
+    c = ww.array([1.0, 2.0, 3.0], format)
+    assert (ww.dot(a, a, unit=f"mac({format})", c=c).bits == c.bits).all()
     assert ww.matmul(
-        ww.zeros((0, 4), "e5m10"), ww.zeros((4, 2), "e5m10"), unit="mac(e5m10)"
+        ww.zeros((0, 4), format), ww.zeros((4, 2), format), unit=f"mac({format})"
     ).shape == (0, 2)
 
 

@@ -283,6 +283,35 @@ TEST_CASE("limbs: sums of few cut terms at any distance") {
   tally.expect(expected);
 }
 
+TEST_CASE("limbs: terms that are cut as far below the largest exponent as 62 bits reach") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  const Format f = ieee_format(62, 63);
+  const auto power = [&](std::int64_t field, bool minus) {
+    const WideCode sign = minus ? bit<WideCode>(f.magnitude_bits()) : WideCode{};
+    return sign | WideCode(field) << f.frac_bits;
+  };
+  // Two large products that cancel, and two least ones of both signs.
+  const std::int64_t large = (std::int64_t{1} << 62) - 2, small = 2;
+  CodeList a(f, 4), b(f, 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    a.set(i, power(i < 2 ? large : small, false));
+    b.set(i, power(i < 2 ? large : small, i % 2 != 0));
+  }
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 4;
+  p.a = a.rows(4), p.b = b.rows(1);
+  for (const char* mode : {"rne", "rtz", "rdn", "rup", "raz", "odd"})
+    for (int places = 0; places < 130; ++places) {
+      const Unit u = parse_unit(fmt::format("dot(e62m63, lanes=4, align={}:{})", places, mode));
+      for (const std::string& way : ways_for(u)) {
+        Rival(way, u, tally, true).compare(p, "far below");
+        ++expected;
+      }
+    }
+  tally.expect(expected);
+}
+
 TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
   const auto reason = [](const Unit& u) {
     const Opinion o = opinion("wide", u);
