@@ -121,7 +121,7 @@ TEST_CASE("limbs: exact sums by every rounding, of every number of lanes") {
                   {{2, 3, 9}, {3, 7, 4}});
   for (const int lanes : {2, 5, 8, 16, 33, 64, 65, 130})
     all.compare(parse_unit(fmt::format("dot(e15m112, lanes={})", lanes)),
-                {{2, 3, 4}, {9, 140, 2}, {1, 64, 3}});
+                {{2, 3, 4}, {3, 140, 2}, {1, 64, 3}});
   all.compare(parse_unit("dot(e15m63)"), {{1, 5000, 2}});  // carries between parts along k
 }
 

@@ -130,7 +130,7 @@ TEST_CASE("wide: stochastic rounding has the reference's random bits") {
       // The last precisions of so many limbs, and the first of one more.
       for (const int limbs : {1, 2, 3, 6, 7})
         for (const int p : {52 * limbs - 3 - k, 52 * limbs - 2 - k})
-          all.compare("wide52", rounding_by(p, mode, mode), {{2, 9, 3}, {1, 2, 17}});
+          all.compare("wide52", rounding_by(p, mode, mode), {{1, 9, 3}, {1, 2, 9}});
       all.compare("wide52", rounding_by(113, mode, "rdn"), {{2, 5, 9}});
       all.compare("wide52", rounding_by(113, "rup", mode), {{2, 5, 9}});
       all.compare("wide52", rounding_by(113, "sr32:half", mode), {{2, 5, 9}});
@@ -167,8 +167,8 @@ TEST_CASE("wide: products, sums and operands of different precisions") {
         const auto unit = [&](const char* text) {
           return parse_unit(fmt::format(fmt::runtime(text), p - 1, mode));
         };
-        all.compare(way, unit("mac(e15m159, product=e15m{0}:{1}, sum=e15m159)"), {{2, 3, 9}});
-        all.compare(way, unit("fma(e15m159, sum=e15m{0}:{1})"), {{2, 3, 9}});
+        all.compare(way, unit("mac(e15m159, product=e15m{0}:{1}, sum=e15m159)"), {{1, 3, 9}});
+        all.compare(way, unit("fma(e15m159, sum=e15m{0}:{1})"), {{1, 3, 9}});
       }
   }
   all.compare("wide", parse_unit("mac(e15m400, product=e15m62:sr60, sum=e15m330:sr20:half)"),
