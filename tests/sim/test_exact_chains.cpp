@@ -149,79 +149,84 @@ TEST_CASE("limbs: exact sums of rounded products, promotion, and C at the end") 
     all.compare(parse_unit(text), {{2, 1, 9}, {3, 9, 10}, {1, 150, 2}});
 }
 
-TEST_CASE("limbs: exact sums where carries meet what has left the window") {
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const int p : {50, 64, 113}) {
-    Columns columns;
-    // A tie less one digit at place m, and three terms, below that, which together are more.
-    for (std::int64_t m = p + 1; m < p + 420; ++m)
-      for (const std::int64_t down : {1, 2, 65})
-        columns.add({{1, 0, false},
-                     {1, -p, false},
-                     {-1, -m, false},
-                     {1, -m - down, true},
-                     {1, -m - down, true},
-                     {1, -m - down, true}});
-    for (const char* mode : {"rne", "rdn", "rup", "rtz"})
-      for (const char* form :
-           {"dot(e15m{0}, lanes=6, out=e15m{0}:{1})", "dot(e15m{0}, lanes=2, out=e15m{0}:{1})",
-            "dot(e15m{0}, out=e15m{0}:{1})"}) {
-        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
-        columns.compare(u, tally);
-        expected += columns.compared(u);
-      }
-  }
-  tally.expect(expected);
-}
-
-TEST_CASE("limbs: exact sums that stand as low in their window as they may, and lower") {
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const int p : {64, 113}) {
-    Columns columns;
-    // As above, anywhere between two limbs, and the window is where a larger number was.
-    for (std::int64_t e = 0; e > -64; --e)
-      for (const std::int64_t top : {30, 60, 94, 124, 158, 188})
-        for (std::int64_t m = p + 50; m < p + 68; ++m)
-          columns.add({{1, top, false},
-                       {1, e, false},
-                       {-1, top, false},
-                       {1, e - p, false},
-                       {-1, e - m, false},
-                       {1, e - m - 1, true},
-                       {1, e - m - 1, true},
-                       {1, e - m - 1, true}});
-    for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, out=e15m{0}:rdn)"}) {
-      const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1));
-      columns.compare(u, tally);
-      expected += columns.compared(u);
+// Every place of a limb.
+TEST_SUITE("exhaustive") {
+  TEST_CASE("limbs: exact sums where carries meet what has left the window") {
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (const int p : {50, 64, 113}) {
+      Columns columns;
+      // A tie less one digit at place m, and three terms, below that, which together are more.
+      for (std::int64_t m = p + 1; m < p + 420; ++m)
+        for (const std::int64_t down : {1, 2, 65})
+          columns.add({{1, 0, false},
+                       {1, -p, false},
+                       {-1, -m, false},
+                       {1, -m - down, true},
+                       {1, -m - down, true},
+                       {1, -m - down, true}});
+      for (const char* mode : {"rne", "rdn", "rup", "rtz"})
+        for (const char* form :
+             {"dot(e15m{0}, lanes=6, out=e15m{0}:{1})", "dot(e15m{0}, lanes=2, out=e15m{0}:{1})",
+              "dot(e15m{0}, out=e15m{0}:{1})"}) {
+          const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+          columns.compare(u, tally);
+          expected += columns.compared(u);
+        }
     }
+    tally.expect(expected);
   }
-  tally.expect(expected);
-}
 
-TEST_CASE("limbs: exact sums that cancel down to what has left the window, and past it") {
-  Tally tally;
-  std::uint64_t expected = 0;
-  for (const int p : {50, 64, 113}) {
-    Columns columns;
-    for (std::int64_t j = 0; j < 520; j += 9)
-      for (const std::int64_t m : {1, 60, 127, 130, 200, 257, 333, 449, 530, 2000}) {
-        columns.add({{1, 0, true}, {-1, -m, true}, {1, -j, false}, {-1, 0, true}, {-1, -j, true}});
-        columns.add(
-            {{1, 0, false}, {1, -m, false}, {-1, 0, false}, {-1, -j, false}, {0, 0, false}});
-        columns.add({{-1, -m, true}, {-1, 0, true}, {1, 0, false}, {1, -1, false}, {1, -j, true}});
-      }
-    for (const char* mode : {"rne", "rdn", "rup", "sr13"})
-      for (const char* form :
-           {"dot(e15m{0}, lanes=5, out=e15m{0}:{1})", "dot(e15m{0}, out=e15m{0}:{1})"}) {
-        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+  TEST_CASE("limbs: exact sums that stand as low in their window as they may, and lower") {
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (const int p : {64, 113}) {
+      Columns columns;
+      // As above, anywhere between two limbs, and the window is where a larger number was.
+      for (std::int64_t e = 0; e > -64; --e)
+        for (const std::int64_t top : {30, 60, 94, 124, 158, 188})
+          for (std::int64_t m = p + 50; m < p + 68; ++m)
+            columns.add({{1, top, false},
+                         {1, e, false},
+                         {-1, top, false},
+                         {1, e - p, false},
+                         {-1, e - m, false},
+                         {1, e - m - 1, true},
+                         {1, e - m - 1, true},
+                         {1, e - m - 1, true}});
+      for (const char* form : {"dot(e15m{0}, lanes=8)", "dot(e15m{0}, out=e15m{0}:rdn)"}) {
+        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1));
         columns.compare(u, tally);
         expected += columns.compared(u);
       }
+    }
+    tally.expect(expected);
   }
-  tally.expect(expected);
+
+  TEST_CASE("limbs: exact sums that cancel down to what has left the window, and past it") {
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (const int p : {50, 64, 113}) {
+      Columns columns;
+      for (std::int64_t j = 0; j < 520; j += 9)
+        for (const std::int64_t m : {1, 60, 127, 130, 200, 257, 333, 449, 530, 2000}) {
+          columns.add(
+              {{1, 0, true}, {-1, -m, true}, {1, -j, false}, {-1, 0, true}, {-1, -j, true}});
+          columns.add(
+              {{1, 0, false}, {1, -m, false}, {-1, 0, false}, {-1, -j, false}, {0, 0, false}});
+          columns.add(
+              {{-1, -m, true}, {-1, 0, true}, {1, 0, false}, {1, -1, false}, {1, -j, true}});
+        }
+      for (const char* mode : {"rne", "rdn", "rup", "sr13"})
+        for (const char* form :
+             {"dot(e15m{0}, lanes=5, out=e15m{0}:{1})", "dot(e15m{0}, out=e15m{0}:{1})"}) {
+          const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+          columns.compare(u, tally);
+          expected += columns.compared(u);
+        }
+    }
+    tally.expect(expected);
+  }
 }
 
 TEST_CASE("limbs: exact sums of few terms at any distance") {
