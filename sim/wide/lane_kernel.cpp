@@ -330,6 +330,14 @@ HWY_INLINE V largest_exponent(const Chain& chain, const Limb* a, const Limb* b,
   return largest;
 }
 
+template <bool cut, int W>
+HWY_INLINE void add_term(Window<W>& w, const Number<W>& x, const CutAt& cut_at) {
+  if constexpr (cut)
+    add_cut(w, x, cut_at);
+  else
+    add(w, x);
+}
+
 template <bool cut, int N, int W>
 unsigned exact_sums(const Chain& chain, const Steps& s) {
   const int digits = lane_digits(chain);
@@ -342,12 +350,6 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
   Window<W> w;
   static_assert(sizeof w <= 8 * window_words(N) * sizeof(Limb));
   std::memcpy(&w, s.window, sizeof w);
-  const auto add_term = [&](const Number<W>& x) {
-    if constexpr (cut)
-      add_cut(w, x, cut_at);
-    else
-      add(w, x);
-  };
   std::size_t left = chain.block - s.first % chain.block;
   const unsigned outside = for_each_step<N>(
       s, [&](std::size_t k, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
@@ -356,9 +358,9 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
             clear(w, _mm512_add_epi64(largest_exponent(chain, a, b, sum), cut_at.above));
           else
             clear(w, _mm512_add_epi64(sum.exponent, all(headroom)));
-          add_term(widened<N, W>(apart, sum));
+          add_term<cut>(w, widened<N, W>(apart, sum), cut_at);
         }
-        add_term(whole_product<N, W>(wide, a, b));
+        add_term<cut>(w, whole_product<N, W>(wide, a, b), cut_at);
         if (--left != 0) return 0;
         left = chain.block;
         const Total<W> z = total(window, w, room, down);
