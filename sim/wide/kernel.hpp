@@ -95,8 +95,8 @@ constexpr std::size_t window_words(int limbs) {
   return static_cast<std::size_t>(window_limbs(limbs)) + 4;
 }
 
-// Bit i of the result: lane i met a result that is no normal number and not zero, so its sum means
-// nothing.
+// Bit i of the result: lane i met a result that is no normal number and not zero, or one whose
+// digits are unsure, so its sum means nothing.
 using Kernel = unsigned (*)(const Chain& chain, const Steps& steps);
 
 // Some rows of outputs at one step. Numbers of theirs lie one after the other, of all lanes each.
