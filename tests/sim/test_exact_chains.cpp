@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "limb_ways.hpp"
 #include "targets.hpp"
@@ -283,36 +285,53 @@ TEST_CASE("limbs: sums of few cut terms at any distance") {
   }
 }
 
-TEST_CASE("limbs: terms that are cut as far below the largest exponent as 62 bits reach") {
+namespace {
+
+// 2^exponent or minus that.
+WideCode power_of_two(const Format& f, std::int64_t exponent, bool minus) {
+  const WideCode sign = minus ? bit<WideCode>(f.magnitude_bits()) : WideCode{};
+  return sign | WideCode(exponent + f.bias) << f.frac_bits;
+}
+
+// One sum of four products of powers of two by every way, mode and place of the cut.
+void compare_cut_far_below(const char* formats, std::array<std::optional<std::int64_t>, 4> of_a,
+                           std::array<std::int64_t, 4> of_b) {
   Tally tally;
   std::uint64_t expected = 0;
-  const Format f = ieee_format(62, 63);
-  const auto power = [&](std::int64_t field, bool minus) {
-    const WideCode sign = minus ? bit<WideCode>(f.magnitude_bits()) : WideCode{};
-    return sign | WideCode(field) << f.frac_bits;
-  };
-  // Two large products that cancel, or zeros times large numbers, which have no vote; and two of
-  // the least ones that are normal, of both signs.
-  const std::int64_t large = (std::int64_t{1} << 62) - 2, small = 2;
-  const std::int64_t middle = f.bias + f.emin() / 2 + 100;  // its square is a normal number
-  CodeList a(f, 8), b(f, 4);
-  for (std::size_t i = 0; i < 4; ++i) {
-    a.set(i, power(i < 2 ? large : small, false));
-    if (i > 1) a.set(4 + i, power(middle + static_cast<std::int64_t>(i), false));
-    b.set(i, power(i < 2 ? large : i == 2 ? small : middle, i % 2 != 0));
-  }
-  MatrixProduct p;
-  p.m = 2, p.n = 1, p.k = 4;
-  p.a = a.rows(4), p.b = b.rows(1);
   for (const char* mode : {"rne", "rtz", "rdn", "rup", "raz", "odd"})
     for (int places = 0; places < 130; ++places) {
-      const Unit u = parse_unit(fmt::format("dot(e62m63, lanes=4, align={}:{})", places, mode));
+      const Unit u =
+          parse_unit(fmt::format("dot({}, lanes=4, align={}:{})", formats, places, mode));
+      CodeList a(u.a.fmt, 4), b(u.b.fmt, 4);
+      for (std::size_t i = 0; i < 4; ++i) {
+        if (of_a[i]) a.set(i, power_of_two(u.a.fmt, *of_a[i], false));
+        b.set(i, power_of_two(u.b.fmt, of_b[i], i % 2 != 0));
+      }
+      MatrixProduct p;
+      p.m = p.n = 1, p.k = 4;
+      p.a = a.rows(4), p.b = b.rows(1);
       for (const std::string& way : ways_for(u)) {
         Rival(way, u, tally, true).compare(p, "far below");
-        expected += 2;
+        ++expected;
       }
     }
   tally.expect(expected);
+}
+
+}  // namespace
+
+TEST_CASE("limbs: terms that are cut as far below the largest exponent as 62 bits reach") {
+  // Two large products that cancel, and two of the least that are normal, of both signs.
+  constexpr std::int64_t far = std::int64_t{1} << 60;
+  compare_cut_far_below("e62m63", {far, far, 1 - far, 1 - far}, {far, far, 1 - far, -far});
+}
+
+TEST_CASE("limbs: a zero has no vote on the largest exponent, whatever it is multiplied by") {
+  // Its own exponent is the least of all; times the largest number's it is the least normal one's,
+  // and the other terms are subnormal.
+  constexpr std::int64_t most = (std::int64_t{1} << 61) - 1;
+  compare_cut_far_below("e8m7, b=e62m63, out=e62m63", {std::nullopt, std::nullopt, -30, -32},
+                        {most, most, 1 - most, 1 - most});
 }
 
 TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
