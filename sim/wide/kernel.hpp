@@ -33,8 +33,10 @@ struct RoundTo {
   Slot slot;
   int precision;
   // Exponents before rounding of what is surely a normal number after it: first … first + span.
+  // What lies below the first one is subnormal, if it does not round to it.
   std::int64_t first;
   std::uint64_t span;
+  std::int64_t last;  // exponent after rounding of what has surely not overflowed
 
   constexpr bool inside(std::int64_t exponent) const {
     return static_cast<std::uint64_t>(wrapped_sum(exponent, -first)) <= span;
@@ -75,13 +77,19 @@ struct Chain {
   bool of_multiply_adds() const { return compensation == Compensation::none && !node; }
 };
 
+// What roundings have lost: not 0 once one was inexact, and this once one was and its result tiny.
+inline constexpr Limb underflowed = Limb{1} << 63;
+constexpr Flags flags_of(Limb lost) {
+  return (lost ? inexact : 0) | (lost & underflowed ? underflow : 0);
+}
+
 class Draws;  // the random bits of limbs in lanes; those of 64 bits draw by themselves
 
 struct Steps {
   const Limb* a;  // a number for every step, of one lane
   const Limb* b;  // likewise, of all lanes
   Limb* sum;      // a number of all lanes
-  Limb* lost;     // of every lane: not 0 once a rounding was inexact
+  Limb* lost;     // of every lane, as flags_of() reads it
   Limb* window;   // of an exact sum whose block has begun: so many words of a kernel's own
   std::size_t count;
   Where where;          // of lane 0, and which step of the chain is the first:
@@ -95,8 +103,8 @@ constexpr std::size_t window_words(int limbs) {
   return static_cast<std::size_t>(window_limbs(limbs)) + 4;
 }
 
-// Bit i of the result: lane i met a result that is no normal number and not zero, or one whose
-// digits are unsure, so its sum means nothing.
+// Bit i of the result: lane i met a result that may have overflowed, or one whose digits are
+// unsure, so its sum means nothing.
 using Kernel = unsigned (*)(const Chain& chain, const Steps& steps);
 
 // Some rows of outputs at one step. Numbers of theirs lie one after the other, of all lanes each.

@@ -42,7 +42,7 @@ constexpr std::uint16_t cut_table(const RoundingRule& rule) {
 //                              <- random bits -> <-  cut  ->
 // Without random bits all dropped digits are cut.
 struct Rounding52 {
-  V first, span;
+  V first, span, last;
   V cut, dropped;  // how many digits; where all that are dropped stand
   V increments;  // to the cut digits: at 0, 1 of a positive number whose digit above is even, odd,
                  // at 6, 7 of a negative one
@@ -51,6 +51,7 @@ struct Rounding52 {
   HWY_INLINE Rounding52(const RoundTo& to, const Chain& chain)
       : first(all(static_cast<Limb>(to.first))),
         span(all(to.span)),
+        last(all(static_cast<Limb>(to.last))),
         short_by(chain.precision - to.precision) {
     const int below = digits_below(chain);
     const auto last = static_cast<Limb>(below - to.rule.rounding.random_bits);
@@ -112,14 +113,10 @@ HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, V rand
   return {carry_on(at, z.x), z.lost};
 }
 
-// Returns the lanes that this does not serve. A zero stays one.
+// As if exponents had no end. A zero stays one.
 template <int N>
-HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, const Limb* drawn, Number<N>& x,
-                          V& lost) {
-  const V random = _mm512_load_si512(drawn);
-  const __mmask8 some = nonzero(x.limb[N - 1]);
-  const __mmask8 outside =
-      _mm512_mask_cmpgt_epu64_mask(some, _mm512_sub_epi64(x.exponent, to.first), to.span);
+HWY_INLINE void round_digits(const Rounding52& to, const Places& at, V random, __mmask8 some,
+                             Number<N>& x, V& lost) {
   const V limit = N > 1 ? all(Limb{1} << 52) : at.past;
   if (to.short_by > 0) [[unlikely]] {
     const Rounded<N> z = round_short<N>(to, at, random, {x, lost});
@@ -130,7 +127,64 @@ HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, const Limb* dr
       x = carry_on(at, x);
   }
   x.exponent = with_exponent_of_zero(x.exponent, some);
-  return outside;
+}
+
+HWY_INLINE __mmask8 below_first(const Rounding52& to, __mmask8 some, V exponent) {
+  return _mm512_mask_cmpgt_epi64_mask(some, to.first, exponent);
+}
+
+// What is subnormal is rounded at its format's last digit: it goes down by so many digits more.
+template <int N>
+HWY_INLINE void round_at_place(const Rounding52& to, const Places& at, V random, __mmask8 low,
+                               Number<N>& x, V& lost) {
+  const V below = _mm512_maskz_sub_epi64(low, to.first, x.exponent),
+          down = _mm512_add_epi64(all(static_cast<Limb>(to.short_by)), below);
+  align<true>(x, down);
+  x.exponent = _mm512_add_epi64(x.exponent, down);
+  round_lowest(to, random, x.sign, x.limb[0], lost);
+  x = carry_on(at, x);
+  normalise<true>(at, x);
+}
+
+// Where some results are subnormal, or may overflow. A subnormal one is tiny unless it comes to the
+// least normal number as if exponents had no end (IEEE 754-2019, 7.5).
+template <int N>
+struct RoundedAtEnds {
+  Rounded<N> z;
+  __mmask8 outside;
+};
+template <int N>
+HWY_NOINLINE RoundedAtEnds<N> round_at_ends(const Rounding52 to, const Places at, V random,
+                                            Rounded<N> of) {
+  const __mmask8 some = nonzero(of.x.limb[N - 1]), low = below_first(to, some, of.x.exponent);
+  Rounded<N> z{of.x, _mm512_setzero_si512()};
+  round_at_place(to, at, random, low, z.x, z.lost);
+
+  auto tiny = static_cast<__mmask8>(low & nonzero(z.lost));
+  if (tiny & ~below_first(to, tiny, z.x.exponent)) [[unlikely]] {
+    Rounded<N> endless = of;
+    round_digits(to, at, random, some, endless.x, endless.lost);
+    tiny = below_first(to, tiny, endless.x.exponent);
+  }
+  z.lost = _mm512_mask_or_epi64(z.lost, tiny, z.lost, all(underflowed));
+  z.lost = either(z.lost, of.lost);
+  return {z, _mm512_mask_cmpgt_epi64_mask(some, z.x.exponent, to.last)};
+}
+
+// Returns the lanes that this does not serve.
+template <int N>
+HWY_INLINE __mmask8 round(const Rounding52& to, const Places& at, const Limb* drawn, Number<N>& x,
+                          V& lost) {
+  const V random = _mm512_load_si512(drawn);
+  const __mmask8 some = nonzero(x.limb[N - 1]);
+  if (_mm512_mask_cmpgt_epu64_mask(some, _mm512_sub_epi64(x.exponent, to.first), to.span))
+      [[unlikely]] {
+    const RoundedAtEnds<N> z = round_at_ends<N>(to, at, random, {x, lost});
+    x = z.z.x, lost = z.z.lost;
+    return z.outside;
+  }
+  round_digits(to, at, random, some, x, lost);
+  return 0;
 }
 
 template <int N>
@@ -351,24 +405,27 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
   static_assert(sizeof w <= 8 * window_words(N) * sizeof(Limb));
   std::memcpy(&w, s.window, sizeof w);
   std::size_t left = chain.block - s.first % chain.block;
-  const unsigned outside = for_each_step<N>(
-      s, [&](std::size_t k, const Limb* a, const Limb* b, Number<N>& sum, V& lost) {
-        if (left == chain.block) {
-          if constexpr (cut)
-            clear(w, _mm512_add_epi64(largest_exponent(chain, a, b, sum), cut_at.above));
-          else
-            clear(w, _mm512_add_epi64(sum.exponent, all(headroom)));
-          add_term<cut>(w, widened<N, W>(apart, sum), cut_at);
-        }
-        add_term<cut>(w, whole_product<N, W>(wide, a, b), cut_at);
-        if (--left != 0) return 0;
-        left = chain.block;
-        const Total<W> z = total(window, w, room, down);
-        sum = narrowed<N>(apart, z.x);
-        Steps of_block = s;  // its first one, whose random bits the rounding has
-        of_block.first += k + 1 - chain.block, of_block.count = 1;
-        return z.unsure | round(to_sum, at, s.draws->of(chain.sum, of_block)[0], sum, lost);
-      });
+  const unsigned outside = for_each_step<N>(s, [&](std::size_t k, const Limb* a, const Limb* b,
+                                                   Number<N>& sum, V& lost) {
+    if (left == chain.block) {
+      if constexpr (cut)
+        clear(w, _mm512_add_epi64(largest_exponent(chain, a, b, sum), cut_at.above));
+      else
+        clear(w, _mm512_add_epi64(sum.exponent, all(headroom)));
+      add_term<cut>(w, widened<N, W>(apart, sum), cut_at);
+    }
+    add_term<cut>(w, whole_product<N, W>(wide, a, b), cut_at);
+    if (--left != 0) return __mmask8{0};
+    left = chain.block;
+    const Total<W> z = total(window, w, room, down);
+    sum = narrowed<N>(apart, z.x);
+    Steps of_block = s;  // its first one, whose random bits the rounding has
+    of_block.first += k + 1 - chain.block, of_block.count = 1;
+    __mmask8 outside = z.unsure | round(to_sum, at, s.draws->of(chain.sum, of_block)[0], sum, lost);
+    if constexpr (cut)  // its field would have a vote that its leading one has not
+      outside |= below_first(to_sum, nonzero(sum.limb[N - 1]), sum.exponent);
+    return outside;
+  });
   carry(w);
   std::memcpy(s.window, &w, sizeof w);
   return outside;

@@ -160,6 +160,19 @@ inline Exact<N + 1> normalised(const Sum<N>& x) {
   return z;
 }
 
+// Down by n digits, jammed.
+template <int N>
+inline Exact<N> moved_down(const Exact<N>& x, std::uint64_t n) {
+  const int skip = static_cast<int>(std::min<std::uint64_t>(n / 64, N)),
+            down = static_cast<int>(n % 64);
+  const auto limb = [&](int i) { return i < N ? x.limb[i] : Limb{0}; };
+  Exact<N> z;
+  for (int i = 0; i < N; ++i) z.limb[i] = shifted_down(limb(i + skip + 1), limb(i + skip), down);
+  z.limb[0] |= (any_of(x.limb, skip) | (limb(skip) << 1) << (63 - down)) != 0;
+  z.exponent = x.exponent + static_cast<std::int64_t>(n), z.sign = x.sign;
+  return z;
+}
+
 // Where the last kept digit stands: in which limb, and above how many others of it.
 struct LastKept {
   int limb, drop;

@@ -104,10 +104,19 @@ std::string unfit(std::span<const Format> formats) {
   return {};
 }
 
-// Past the top binade a rounding could overflow, so it is left out.
+// Whether all numbers of the top binade are there.
+bool has_whole_binades(const Format& f) {
+  return f.nan == NanCodes::ieee || (f.nan == NanCodes::none && !f.has_inf());
+}
+// From the top binade a rounding could overflow.
 RoundTo round_to(const Round& r, Slot slot) {
-  return {RoundingRule(r.rm), slot, r.fmt.precision(), r.fmt.emin(),
-          static_cast<std::uint64_t>(r.fmt.emax() - 1 - r.fmt.emin())};
+  const std::int64_t before_last = r.fmt.emax() - 1;
+  return {RoundingRule(r.rm),
+          slot,
+          r.fmt.precision(),
+          r.fmt.emin(),
+          static_cast<std::uint64_t>(before_last - r.fmt.emin()),
+          before_last + has_whole_binades(r.fmt)};
 }
 std::optional<RoundTo> round_to(const std::optional<Round>& r, Slot slot) {
   return r ? std::optional(round_to(*r, slot)) : std::nullopt;

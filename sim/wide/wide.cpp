@@ -285,7 +285,7 @@ class LimbProduct final : public ProductEngine {
       const auto bytes = static_cast<std::size_t>(item_bytes(result_round(e_.unit_).fmt.width()));
       const Flags last = e_.out_->store(number(sums_, i, group) + lane, lanes_,
                                         static_cast<std::byte*>(p_.result) + at * bytes);
-      const Flags before = lost_[place(i, group) * lanes_ + lane] ? inexact : 0;
+      const Flags before = flags_of(lost_[place(i, group) * lanes_ + lane]);
       if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(before | last);
     }
 
@@ -309,22 +309,21 @@ class LimbProduct final : public ProductEngine {
   std::unique_ptr<ReferenceUnit> reference_;
 };
 
-// Products a second of one core, about. In formats of few binades many results lie near an end and
-// go to the reference; to round to fewer digits than others have takes as long as all else.
+// Products a second of one core, about. In formats of few binades many results are subnormal; that,
+// or to round to fewer digits than others have, takes as long as all else.
 double rate(const Way& way, const Chain& chain, int limbs) {
-  const bool even = std::ranges::all_of(
-      chain.roundings(), [&](const auto& r) { return !r || r->precision == chain.precision; });
+  const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
+    return !r || (r->precision == chain.precision && r->span >= 100);
+  });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
   if (chain.exact_sum) steps = (chain.cut ? 0.9 : 0.7) + 0.8 / static_cast<double>(chain.block);
   if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
-  const bool narrow =
-      std::ranges::any_of(chain.roundings(), [](const auto& r) { return r && r->span < 100; });
   const auto drawn = std::ranges::count_if(
       chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
   const double least = chain.exact_sum ? 4 : 0;
   const double each =
       std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
-  return (narrow ? 20e6 : (even ? 1e9 : 0.5e9) / each) / steps;
+  return (even ? 1e9 : 0.5e9) / each / steps;
 }
 
 // Lanes want a limb below the digit where terms are cut.

@@ -68,18 +68,61 @@ void put_zero(Limb sign, Limb* z) {
   z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
 }
 
-// To the upper N limbs of a number and its exponent. False where it is no normal number.
+// To the upper N limbs of a number, as if exponents had no end. Returns the exponent.
+template <int N, int M>
+std::int64_t round_digits(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
+                          Limb* limb, Limb& lost) {
+  lost |= round<N>(at, to, x, random, limb) != 0;
+  if (limb[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
+    return x.exponent + carry_on<N>(limb, at.limb + 1);
+  return x.exponent;
+}
+
+// The leading one goes to the top again. Returns the exponent.
+template <int N>
+std::int64_t close_up(std::int64_t exponent, Limb* limb) {
+  Sum<N> x{.exponent = exponent, .sign = 0, .limb = {}};
+  std::copy_n(limb, N, x.limb + 2);
+  const Exact<N + 1> z = close_up(x);
+  std::copy_n(z.limb + 1, N, limb);
+  return limb[N - 1] ? z.exponent : zero_exponent;
+}
+
+// What is subnormal is rounded at its format's last digit: it goes down until that stands at the
+// kept one's place. It is tiny unless it comes to the least normal number as if exponents had no
+// end (IEEE 754-2019, 7.5).
+template <int N, int M>
+std::int64_t round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
+                             Limb* limb, Limb& lost) {
+  const auto below = static_cast<std::uint64_t>(to.first - x.exponent);
+  Limb inexact = 0, endless[N];
+  const std::int64_t exponent =
+      close_up<N>(round_digits<N>(at, to, moved_down(x, below), random, limb, inexact), limb);
+  lost |= inexact;
+  if (inexact &&
+      (exponent < to.first || round_digits<N>(at, to, x, random, endless, lost) < to.first))
+    lost |= underflowed;
+  return exponent;
+}
+
+// Where a result is subnormal, or may overflow.
+template <int N, int M>
+[[gnu::noinline]] bool round_at_end(const LastKept& at, const RoundTo& to, const Exact<M>& x,
+                                    Limb random, Limb* limb, std::int64_t& exponent, Limb& lost) {
+  exponent = x.exponent < to.first ? round_subnormal<N>(at, to, x, random, limb, lost)
+                                   : round_digits<N>(at, to, x, random, limb, lost);
+  return exponent <= to.last;
+}
+
+// To the upper N limbs of a number and its exponent. False where it may have overflowed.
 template <int N, int M>
 bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
                   const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
-  if (!to.inside(x.exponent)) [[unlikely]]
-    return false;
   const int count = to.rule.rounding.random_bits;
   const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
-  lost |= round<N>(at, to, x, random, limb);
-  exponent = x.exponent;
-  if (limb[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
-    exponent += carry_on<N>(limb, at.limb + 1);
+  if (!to.inside(x.exponent)) [[unlikely]]
+    return round_at_end<N>(at, to, x, random, limb, exponent, lost);
+  exponent = round_digits<N>(at, to, x, random, limb, lost);
   return true;
 }
 
@@ -99,7 +142,7 @@ class MultiplyAdds {
     sum_.sign = s.sum[N + 1];
   }
 
-  // False where a result is no normal number and not zero.
+  // False where a result may have overflowed.
   bool run() {
     for (std::size_t k = 0; k < s_.count; ++k)
       if (!multiply(k) || !add(k)) return false;
@@ -258,6 +301,8 @@ class ExactSums {
     }
     std::int64_t leading;
     if (!round_number<N>(of_sum_, to, s_.where, step, z, s_.sum, leading, lost_)) return false;
+    // Where terms are cut its field would have a vote that its leading one has not.
+    if (chain_.cut && leading < to.first && s_.sum[N - 1]) return false;
     s_.sum[N] = static_cast<Limb>(leading), s_.sum[N + 1] = z.sign;
     return true;
   }

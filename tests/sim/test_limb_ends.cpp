@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "limb_ways.hpp"
+
+// Limbs at the ends of formats: results that are subnormal, come to the least normal number or to
+// zero, lie in the top binade or overflow.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+constexpr const char* modes[] = {"rne", "rna", "rnz", "rnp", "rnm", "rno",      "rtz",
+                                 "rdn", "rup", "raz", "odd", "sr3", "sr5:even", "sr9:half"};
+
+CodeList all_codes(const Format& f) {
+  const std::size_t count = std::size_t{1} << f.width();
+  CodeList x(f, count);
+  for (std::size_t i = 0; i < count; ++i) x.set(i, i);
+  return x;
+}
+CodeList one(const Format& f) {
+  CodeList x(f, 1);
+  x.set(0, static_cast<std::uint64_t>(f.bias) << f.frac_bits);
+  return x;
+}
+
+// Compares all products of two codes, or with a C all sums of C and one.
+class EveryPair {
+ public:
+  void products(const Unit& u) {
+    const CodeList a = all_codes(u.a.fmt), b = all_codes(u.b.fmt);
+    MatrixProduct p = shape(u.a.fmt, u.b.fmt);
+    p.a = a.rows(1), p.b = b.rows(p.n);
+    compare(u, p);
+  }
+  void sums(const Unit& u) {
+    const CodeList c = all_codes(u.c.fmt), b = all_codes(u.b.fmt), a = one(u.a.fmt);
+    MatrixProduct p = shape(u.c.fmt, u.b.fmt);
+    p.a = a.rows(1), p.b = b.rows(p.n), p.c = c.rows(1);
+    p.a.row = 0, p.c.column = 0;  // the same one in every row, a row's C in every column
+    compare(u, p);
+  }
+  ~EveryPair() { tally_.expect(expected_); }
+
+ private:
+  static MatrixProduct shape(const Format& rows, const Format& columns) {
+    MatrixProduct p;
+    p.m = std::size_t{1} << rows.width(), p.n = std::size_t{1} << columns.width(), p.k = 1;
+    return p;
+  }
+  void compare(const Unit& u, const MatrixProduct& p) {
+    for (const std::string& way : ways()) {
+      INFO(way << ' ' << to_string(u));
+      REQUIRE(takes(way, u));
+      Rival(way, u, tally_, true).compare(p, "every pair");
+      expected_ += p.m * p.n;
+    }
+  }
+
+  Tally tally_;
+  std::uint64_t expected_ = 0;
+};
+
+Unit unit(const char* form, const char* format, const char* mode) {
+  return parse_unit(fmt::format(fmt::runtime(form), format, mode));
+}
+
+// What has infinities, a NaN and a number in its top binade, numbers alone, or so by its bias.
+constexpr const char* formats[] = {"e3m2", "e3m3;nan=all_ones;inf=no", "e3m1;nan=none;inf=no",
+                                   "e4m3;bias=3;overflow=max", "e3m2;nan=all_ones;inf=top"};
+
+}  // namespace
+
+TEST_SUITE("exhaustive") {
+  TEST_CASE("limbs: every product of small formats, rounded to any of them") {
+    EveryPair all;
+    for (const char* format : formats)
+      for (const char* mode : modes)
+        for (const char* form :
+             {"mac(e3m4, product={}:{}, sum=e9m60)", "fma(e3m4, b=e4m2, sum={}:{})",
+              "tree(e3m4, b=e4m2, fan=1, product={}:{}, node=e9m60, sum=e9m60)"})
+          all.products(unit(form, format, mode));
+  }
+
+  TEST_CASE("limbs: every sum of small formats, rounded to any of them") {
+    EveryPair all;
+    for (const char* format : formats)
+      for (const char* mode : modes)
+        for (const char* form : {"mac(e2m3, b=e4m3, c=e3m4, product=e9m60, sum={}:{})",
+                                 "fma(e2m3, b=e4m3, c=e3m4, sum={}:{})",
+                                 "dot(e2m3, b=e4m3, c=e3m4, lanes=2, out={}:{})"})
+          all.sums(unit(form, format, mode));
+  }
+}
+
+TEST_CASE("limbs: chains whose results go below the normal numbers and come back") {
+  Comparing all;
+  for (const std::string& way : ways())
+    for (const char* mode : modes)
+      for (const char* form :
+           {"mac(e4m80, sum=e4m80:{})", "mac(e4m3, product=e3m2:{}, sum=e15m112)",
+            "fma(e15m112, sum=e4m3:{})", "kahan(e4m80, sum=e4m60:{})",
+            "neumaier(e5m80, sum=e5m9:{})", "tree(e15m112, fan=4, node=e4m3:{}, sum=e15m112)",
+            "mac(e15m112, promote=2:e3m30:{0}, final=e4m100)", "dot(e4m80, lanes=3, out=e4m80:{})",
+            "dot(e5m80, lanes=4, align=90, out=e5m2:{})", "mac(e4m400, sum=e4m300:{})"})
+        all.compare(way, parse_unit(fmt::format(fmt::runtime(form), mode)),
+                    {{1, 1, 9}, {2, 12, 9}});
+}
+
+TEST_CASE("limbs: a sum of cut terms that is subnormal has its field's vote") {
+  // 2^-2 - (2^-2 - 2^-6), a subnormal number, and 2^-4 + 2^-8, of which 2^-8 is cut by its field.
+  const Unit u = parse_unit("dot(e3m66, lanes=2, align=4:rtz)");
+  const auto number = [](std::uint64_t field, std::uint64_t sixteenths, bool minus) {
+    const WideCode sign = minus ? bit<WideCode>(69) : WideCode{};
+    return sign | WideCode(field) << 66 | WideCode(sixteenths) << 62;
+  };
+  CodeList a(u.a.fmt, 4), b(u.b.fmt, 4);
+  a.set(0, number(3, 0, false)), b.set(0, number(1, 0, false));
+  a.set(1, number(2, 14, true)), b.set(1, number(1, 0, false));
+  a.set(2, number(1, 0, false)), b.set(2, number(1, 1, false));
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 4;
+  p.a = a.rows(4), p.b = b.rows(1);
+  Tally tally;
+  for (const std::string& way : ways()) Rival(way, u, tally, true).compare(p, "a field's vote");
+  tally.expect(ways().size());
+}
+
+TEST_CASE("limbs: exact sums of products that were rounded to zero") {
+  Comparing all;
+  for (const char* mode : modes) {
+    Unit u = parse_unit("dot(e15m112, lanes=3)");
+    u.product.round = unit("mac(e15m112, product={}:{})", "e3m2", mode).product.round;
+    all.compare("wide", u, {{3, 9, 10}, {2, 40, 9}});
+  }
+}
