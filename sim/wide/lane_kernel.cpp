@@ -54,9 +54,9 @@ struct Rounding52 {
         last(all(static_cast<Limb>(to.last))),
         short_by(chain.precision - to.precision) {
     const int below = digits_below(chain);
-    const auto last = static_cast<Limb>(below - to.rule.rounding.random_bits);
-    cut = all(last), dropped = all((Limb{1} << below) - 1);
-    const Limb one = Limb{1} << last;
+    const auto lowest = static_cast<Limb>(below - to.rule.rounding.random_bits);
+    cut = all(lowest), dropped = all((Limb{1} << below) - 1);
+    const Limb one = Limb{1} << lowest;
     const unsigned table = cut_table(to.rule);
     const auto increment = [&](bool negative, bool odd) {
       const unsigned away = table >> (8 * negative + 4 * odd);  // bit 2 * guard + sticky
@@ -91,12 +91,13 @@ HWY_INLINE void round_lowest(const Rounding52& to, V random, V sign, V& limb, V&
   limb = _mm512_andnot_si512(to.dropped, limb);
 }
 
-// What is rounded to fewer digits goes down, jammed, until those stand lowest, and up again.
 template <int N>
 struct Rounded {
   Number<N> x;
   V lost;
 };
+// What is rounded to fewer digits goes down, jammed, until those stand lowest, and up again, all
+// lanes by as much: an eighth faster than round_at_place().
 template <int N>
 HWY_NOINLINE Rounded<N> round_short(const Rounding52 to, const Places at, V random, Rounded<N> z) {
   align<false>(z.x, all(static_cast<Limb>(to.short_by)));
@@ -146,13 +147,13 @@ HWY_INLINE void round_at_place(const Rounding52& to, const Places& at, V random,
   normalise<true>(at, x);
 }
 
-// Where some results are subnormal, or may overflow. A subnormal one is tiny unless it comes to the
-// least normal number as if exponents had no end (IEEE 754-2019, 7.5).
 template <int N>
 struct RoundedAtEnds {
   Rounded<N> z;
   __mmask8 outside;
 };
+// Where some results are subnormal, or may overflow. A subnormal one is tiny unless it comes to the
+// least normal number as if exponents had no end (IEEE 754-2019, 7.5).
 template <int N>
 HWY_NOINLINE RoundedAtEnds<N> round_at_ends(const Rounding52 to, const Places at, V random,
                                             Rounded<N> of) {

@@ -160,17 +160,23 @@ inline Exact<N + 1> normalised(const Sum<N>& x) {
   return z;
 }
 
-// Down by n digits, jammed.
+// N limbs down by n digits, n up to 2^64. Returns whether any that was set fell off.
 template <int N>
-inline Exact<N> moved_down(const Exact<N>& x, std::uint64_t n) {
+inline bool move_down(std::uint64_t n, Limb* limb) {
   const int skip = static_cast<int>(std::min<std::uint64_t>(n / 64, N)),
             down = static_cast<int>(n % 64);
-  const auto limb = [&](int i) { return i < N ? x.limb[i] : Limb{0}; };
-  Exact<N> z;
-  for (int i = 0; i < N; ++i) z.limb[i] = shifted_down(limb(i + skip + 1), limb(i + skip), down);
-  z.limb[0] |= (any_of(x.limb, skip) | (limb(skip) << 1) << (63 - down)) != 0;
-  z.exponent = x.exponent + static_cast<std::int64_t>(n), z.sign = x.sign;
-  return z;
+  const auto above = [&](int i) { return i + skip < N ? limb[i + skip] : Limb{0}; };
+  const Limb fallen = any_of(limb, skip) | (above(0) << 1) << (63 - down);
+  for (int i = 0; i < N; ++i) limb[i] = shifted_down(above(i + 1), above(i), down);
+  return fallen != 0;
+}
+
+// The same number with an exponent so much larger, jammed.
+template <int N>
+inline Exact<N> moved_down(Exact<N> x, std::uint64_t n) {
+  x.limb[0] |= move_down<N>(n, x.limb);
+  x.exponent += static_cast<std::int64_t>(n);
+  return x;
 }
 
 // Where the last kept digit stands: in which limb, and above how many others of it.

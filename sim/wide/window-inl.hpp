@@ -80,15 +80,12 @@ void add_term(Window<N>& w, const Limb* digits, std::int64_t last, Limb sign) {
 // A term's limbs down by n digits, n > 0, rounded. With exponents of 62 bits n passes 2^63.
 template <int T>
 void cut_term(const RoundingRule& rule, std::uint64_t n, Limb sign, Limb* digits) {
-  const int skip = static_cast<int>(std::min<std::uint64_t>((n - 1) / 64, T)),
-            down = static_cast<int>((n - 1) % 64);  // the first digit that is dropped comes lowest
-  const auto limb = [&](int i) { return i < T ? digits[i] : Limb{0}; };
-  const bool sticky = (any_of(digits, skip) | (limb(skip) << 1) << (63 - down)) != 0;
-  for (int i = 0; i < T; ++i) digits[i] = shifted_down(limb(i + skip + 1), limb(i + skip), down);
+  const bool sticky = move_down<T>(n - 1, digits);  // the first digit that is dropped comes lowest
   const unsigned row = static_cast<unsigned>((sign & 8) | (digits[0] & 2) << 1 |
                                              (digits[0] & 1) << 1 | Limb{sticky});
   Carry away = rule.table >> row & 1;
-  for (int i = 0; i < T; ++i) digits[i] = add(shifted_down(limb(i + 1), digits[i], 1), 0, away);
+  for (int i = 0; i < T; ++i)
+    digits[i] = add(shifted_down(i + 1 < T ? digits[i + 1] : 0, digits[i], 1), 0, away);
 }
 
 // The magnitude of the sum, jammed. False where too little of it stands above its tails to be

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "limb_ways.hpp"
 
 // Limbs at the ends of formats: results that are subnormal, come to the least normal number or to
@@ -26,7 +24,7 @@ CodeList one(const Format& f) {
   return x;
 }
 
-// Compares all products of two codes, or with a C all sums of C and one.
+// Compares every product of two codes, or every sum of a C and a code.
 class EveryPair {
  public:
   void products(const Unit& u) {
