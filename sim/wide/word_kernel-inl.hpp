@@ -88,46 +88,63 @@ std::int64_t close_up(std::int64_t exponent, Limb* limb) {
   return limb[N - 1] ? z.exponent : zero_exponent;
 }
 
+template <int N>
+struct Rounded {
+  std::int64_t exponent;
+  Limb lost;
+  Limb limb[N];
+};
+
 // What is subnormal is rounded at its format's last digit: it goes down until that stands at the
 // kept one's place. It is tiny unless it comes to the least normal number as if exponents had no
 // end (IEEE 754-2019, 7.5).
 template <int N, int M>
-std::int64_t round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
-                             Limb* limb, Limb& lost) {
+void round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
+                     Rounded<N>& z) {
   const auto below = static_cast<std::uint64_t>(to.first - x.exponent);
-  Limb inexact = 0, endless[N];
-  const std::int64_t exponent =
-      close_up<N>(round_digits<N>(at, to, moved_down(x, below), random, limb, inexact), limb);
-  lost |= inexact;
-  if (inexact &&
-      (exponent < to.first || round_digits<N>(at, to, x, random, endless, lost) < to.first))
-    lost |= underflowed;
-  return exponent;
+  Limb endless[N];
+  z.exponent =
+      close_up<N>(round_digits<N>(at, to, moved_down(x, below), random, z.limb, z.lost), z.limb);
+  if (z.lost &&
+      (z.exponent < to.first || round_digits<N>(at, to, x, random, endless, z.lost) < to.first))
+    z.lost |= underflowed;
 }
 
-// Where a result is subnormal, or may overflow.
+// Where a result is subnormal, or may overflow. Values go in and out: the numbers of a loop that
+// handed out their addresses here would not be kept in registers.
 template <int N, int M>
-[[gnu::noinline]] bool round_at_end(const LastKept& at, const RoundTo& to, const Exact<M>& x,
-                                    Limb random, Limb* limb, std::int64_t& exponent, Limb& lost) {
-  exponent = x.exponent < to.first ? round_subnormal<N>(at, to, x, random, limb, lost)
-                                   : round_digits<N>(at, to, x, random, limb, lost);
+[[gnu::noinline]] Rounded<N> round_at_end(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
+  Rounded<N> z{};
+  if (x.exponent < to.first)
+    round_subnormal<N>(at, to, x, random, z);
+  else
+    z.exponent = round_digits<N>(at, to, x, random, z.limb, z.lost);
+  return z;
+}
+
+// To the upper N limbs of a number and its exponent. False where it may have overflowed, or
+// unless `ends` where it may be subnormal: nothing is written then.
+template <int N, bool ends = true, int M>
+bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
+                  const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
+  const bool inside = to.inside(x.exponent);
+  if (!ends && !inside) [[unlikely]]
+    return false;
+  const int count = to.rule.rounding.random_bits;
+  const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
+  if (inside) [[likely]] {
+    exponent = round_digits<N>(at, to, x, random, limb, lost);
+    return true;
+  }
+  const Rounded<N> z = round_at_end<N>(at, to, x, random);
+  std::copy_n(z.limb, N, limb);
+  exponent = z.exponent;
+  lost |= z.lost;
   return exponent <= to.last;
 }
 
-// To the upper N limbs of a number and its exponent. False where it may have overflowed.
-template <int N, int M>
-bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
-                  const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
-  const int count = to.rule.rounding.random_bits;
-  const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
-  if (!to.inside(x.exponent)) [[unlikely]]
-    return round_at_end<N>(at, to, x, random, limb, exponent, lost);
-  exponent = round_digits<N>(at, to, x, random, limb, lost);
-  return true;
-}
-
-// One chain of multiply-adds; fused ones add products of all digits.
-template <int N, bool fused>
+// Some steps of a chain of multiply-adds; fused ones add products of all digits.
+template <int N, bool fused, bool ends>
 class MultiplyAdds {
   static constexpr int added = fused ? 2 * N : N;  // limbs
 
@@ -142,7 +159,8 @@ class MultiplyAdds {
     sum_.sign = s.sum[N + 1];
   }
 
-  // False where a result may have overflowed.
+  // False where a result may have overflowed, or unless `ends` may be subnormal: the sum is what it
+  // was then.
   bool run() {
     for (std::size_t k = 0; k < s_.count; ++k)
       if (!multiply(k) || !add(k)) return false;
@@ -189,8 +207,10 @@ class MultiplyAdds {
   template <int M>
   bool round(const LastKept& at, const RoundTo& to, std::size_t k, const Exact<M>& x,
              Addend<added>& z) {
+    if (!round_number<N, ends>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_))
+      return false;
     z.sign = x.sign;
-    return round_number<N>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_);
+    return true;
   }
 
   const Chain& chain_;
@@ -199,6 +219,14 @@ class MultiplyAdds {
   Addend<added> sum_{}, product_{};
   Limb lost_ = 0;
 };
+
+// Steps near an end of a format's exponents are made by a loop of their own: one that handles the
+// ends has no registers for its numbers, and takes a third more time.
+template <int N, bool fused>
+bool multiply_add(const Chain& chain, const Steps& s) {
+  return MultiplyAdds<N, fused, false>(chain, s).run() ||
+         MultiplyAdds<N, fused, true>(chain, s).run();
+}
 
 // One chain of exact sums, of all products of a block and what came before.
 template <int N, bool rounded>
@@ -321,8 +349,7 @@ bool done(const Chain& chain, const Steps& steps) {
   if (chain.exact_sum)
     return chain.product ? ExactSums<N, true>(chain, steps).run()
                          : ExactSums<N, false>(chain, steps).run();
-  return chain.product ? MultiplyAdds<N, false>(chain, steps).run()
-                       : MultiplyAdds<N, true>(chain, steps).run();
+  return chain.product ? multiply_add<N, false>(chain, steps) : multiply_add<N, true>(chain, steps);
 }
 template <int N>
 unsigned run(const Chain& chain, const Steps& steps) {
