@@ -82,8 +82,9 @@ class TiledProduct : public ProductEngine {
   virtual bool has_careful() const { return false; }
   // Whether a tile begins so that the fast kernel is not to touch it.
   virtual bool wants_care(const TileState&) const { return false; }
-  // Whether a zero sum may have the wrong sign.
-  virtual bool doubtful_zero(const TileState&) const = 0;
+  // Which zero sums may have the wrong sign.
+  enum class Zeros : std::uint8_t { none, minus, all };
+  virtual Zeros doubtful_zeros(const TileState&) const = 0;
 
   Codec<T> a_, b_, c_, out_;
 
@@ -325,7 +326,7 @@ class TiledProduct : public ProductEngine {
 
     void deliver(std::size_t i, std::size_t panel) {
       TileState& tile = state(i, panel);
-      const bool doubtful = !tile.again && e_.doubtful_zero(tile);
+      const Zeros doubtful = tile.again ? Zeros::none : e_.doubtful_zeros(tile);
       const std::size_t x = column_ + panel * width_, n = columns_of(panel);
       for (std::size_t r = 0; r < rows_of(i); ++r) {
         const std::size_t y = row_ + i * tile_rows + r;
@@ -338,9 +339,13 @@ class TiledProduct : public ProductEngine {
           if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
-        for (std::size_t j = 0; doubtful && j < n; ++j)
-          if (from[j] == T{}) doubt(tile, {y, x + j, 1});
+        for (std::size_t j = 0; doubtful != Zeros::none && j < n; ++j)
+          if (from[j] == T{} && is_doubtful(doubtful, from[j])) doubt(tile, {y, x + j, 1});
       }
+    }
+    static bool is_doubtful(Zeros doubtful, T zero) {
+      using std::signbit;
+      return doubtful == Zeros::all || signbit(zero);
     }
     void doubt(TileState& tile, const Outputs& x) {
       tile.again = e_.has_careful();

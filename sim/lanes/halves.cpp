@@ -28,7 +28,7 @@ class HalfProduct final : public TiledProduct<Half, Twice> {
     kernel_({&m.a.beside.a[m.a_first], m.b.numbers.data(), m.sum, m.depth});
     return true;
   }
-  bool doubtful_zero(const TileState&) const override { return false; }
+  Zeros doubtful_zeros(const TileState&) const override { return Zeros::none; }
 
   HalfKernel kernel_;
 };

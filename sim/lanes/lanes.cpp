@@ -78,7 +78,7 @@ struct ScaledUp {
 template <class T>
 class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   using Base = TiledProduct<T, ScaledUp<T>>;
-  using typename Base::Panel, typename Base::TileState;
+  using typename Base::Panel, typename Base::TileState, typename Base::Zeros;
 
  public:
   LaneProduct(const ProductTask& task, const Plan& plan)
@@ -161,10 +161,12 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   bool wants_care(const TileState& tile) const override {
     return loses_signs() && tile.minus_zero && careful_in_;
   }
-  bool doubtful_zero(const TileState& tile) const override {
-    if (!loses_signs()) return false;
+  Zeros doubtful_zeros(const TileState& tile) const override {
+    if (!loses_signs()) return Zeros::none;
     const bool lost = plan_.add == Add::rounded && (tile.product_seen || tile.minus);
-    return lost || (tile.minus_zero && !careful_in_) || (tile.careful_seen && tile.fast_seen);
+    const bool doubtful =
+        lost || (tile.minus_zero && !careful_in_) || (tile.careful_seen && tile.fast_seen);
+    return doubtful ? Zeros::all : Zeros::none;
   }
 
   Plan plan_;

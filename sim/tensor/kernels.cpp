@@ -82,6 +82,12 @@ HWY_INLINE V rounded(I total, V unit, const Constants& z) {
   return hn::Sub(hn::Add(x, c), c);
 }
 
+// Whether a block's sum that is zero is to be -0: perhaps, after a C below `doubtful`.
+HWY_INLINE auto maybe_minus(I total, V c, const Constants& z) {
+  const Ints di;
+  return hn::And(hn::Eq(total, hn::Zero(di)), hn::Lt(hn::BitCast(di, c), hn::Set(di, z.doubtful)));
+}
+
 // What a tile has met on its way.
 struct Watch {
   I overflow;  // negative where a sum passed int32
@@ -159,9 +165,12 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
       const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
       const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
       const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
-      const V signed_x = hn::CopySignToAbs(x, hn::BitCast(d, total[r][v]));
-      const V c = hn::And(hn::LoadU(d, t.sum + at), c_kept);
-      const V result = hn::IfThenElse(hn::RebindMask(d, met), signed_x, c);
+      const V c = hn::LoadU(d, t.sum + at);
+      I sign = total[r][v];
+      if constexpr (finish == Finish::nearest)
+        sign = hn::Or(sign, hn::VecFromMask(di, maybe_minus(sign, c, z)));
+      const V signed_x = hn::CopySignToAbs(x, hn::BitCast(d, sign));
+      const V result = hn::IfThenElse(hn::RebindMask(d, met), signed_x, hn::And(c, c_kept));
       hn::StoreU(result, d, t.sum + at);
       watch.sum = hn::Max(watch.sum, magnitude_bits(result));
       if constexpr (sizeof(Exponent) > 1) {

@@ -26,6 +26,7 @@ struct Constants {
   std::uint32_t kept;                 // bits of a truncated sum
   std::uint32_t c_kept;               // bits of a C that meets no product
   std::int32_t largest;               // bits of the largest sum
+  std::int32_t doubtful;  // to binary16: a zero after a C whose bits are below is -0 or perhaps +0
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.

@@ -26,7 +26,8 @@ Constants constants(const Plan& p, const Unit& u) {
           .kept = mask_of(p.kept),
           .c_kept = p.finish == Finish::nearest ? ~std::uint32_t{0}
                                                 : mask_of(std::min(p.kept, p.frac_bits)),
-          .largest = std::bit_cast<std::int32_t>(largest)};
+          .largest = std::bit_cast<std::int32_t>(largest),
+          .doubtful = p.survives ? std::bit_cast<std::int32_t>(-0.0f) + 1 : 0};
 }
 
 std::vector<std::size_t> order(const ProductTask& task) {
@@ -37,7 +38,8 @@ std::vector<std::size_t> order(const ProductTask& task) {
 template <class Exponent>
 class TensorProduct final : public TiledProduct<float, Lines<Exponent>> {
   using Base = TiledProduct<float, Lines<Exponent>>;
-  using typename Base::Meeting, typename Base::Panel, typename Base::TileState;
+  using typename Base::Meeting, typename Base::Panel, typename Base::TileState,
+      typename Base::Zeros;
 
  public:
   TensorProduct(const ProductTask& task, const Plan& plan)
@@ -67,9 +69,9 @@ class TensorProduct final : public TiledProduct<float, Lines<Exponent>> {
   }
 
   // Which sign a zero sum has is not always plain from the sum (docs/exactness.md, 11).
-  bool doubtful_zero(const TileState& tile) const override {
-    const bool vanishes = plan_.finish == Finish::nearest || !plan_.survives;
-    return tile.minus || (vanishes && tile.product_seen);
+  Zeros doubtful_zeros(const TileState& tile) const override {
+    if (plan_.finish == Finish::nearest) return Zeros::minus;
+    return tile.minus || (!plan_.survives && tile.product_seen) ? Zeros::all : Zeros::none;
   }
 
   Plan plan_;

@@ -100,9 +100,12 @@ TEST_CASE("the tensor engine gives the reference's zeros: sums that vanish on th
     return u;
   };
   const Dot dots[] = {
-      {alone("hopper.f16.f16", 25), {0x8400, 0}, {0x0400, 0}},           // -2^-28, then + 0
-      {alone("hopper.f16.f16", 25), {0x8400, 0x8000}, {0x0400, 0}},      // then - 0
-      {alone("hopper.f16.f32", 5), {0x8400, 0x8001}, {0x2400, 0x7800}},  // - 2^-20, then - 2^-9
+      {alone("hopper.f16.f16", 25), {0x8400, 0}, {0x0400, 0}},            // -2^-28, then + 0
+      {alone("hopper.f16.f16", 25), {0x8400, 0x8000}, {0x0400, 0}},       // then - 0
+      {alone("hopper.f16.f16", 25), {0x8400, 0x8001}, {0x0400, 0x0001}},  // then - 2^-48
+      {alone("hopper.f16.f16", 25), {0x8400, 0x0001}, {0x0400, 0x0001}},  // then + 2^-48
+      {alone("hopper.f16.f16", 25), {0x8001, 0x0001}, {0x3c00, 0x3c00}},  // - 2^-24 + 2^-24
+      {alone("hopper.f16.f32", 5), {0x8400, 0x8001}, {0x2400, 0x7800}},   // - 2^-20, then - 2^-9
       {alone("hopper.f16.f32", 5), {0x8400, 0x0001}, {0x2400, 0x7800}},
       {alone("hopper.f16.f32", 5), {0x8400, 0x8000}, {0x0000, 0x7800}},
   };
@@ -113,7 +116,19 @@ TEST_CASE("the tensor engine gives the reference's zeros: sums that vanish on th
     p.a = {dot.a.data(), 2, 1}, p.b = {dot.b.data(), 1, 1};
     Rival("tensor", dot.unit, tally).compare(p, "vanishing");
   }
-  tally.expect(std::size(dots));
+  // A subnormal of 18 fraction bits times 2^15 has the largest exponent and vanishes, with C.
+  Unit narrow = alone("hopper.f16.f16", 10);
+  narrow.a.fmt = ieee_format(5, 18), narrow.b.fmt = ieee_format(5, 2);
+  narrow.group_sum.align.e_floor = -14;
+  const std::uint8_t b = 0x78;
+  for (const std::uint32_t a : {0x800001, 0x000001})
+    for (const std::uint16_t c : {0x8001, 0x8000, 0x0001, 0x0000}) {
+      MatrixProduct p;
+      p.m = p.n = p.k = 1;
+      p.a = {&a, 1, 1}, p.b = {&b, 1, 1}, p.c = {&c, 1, 1};
+      Rival("tensor", narrow, tally).compare(p, "vanishing");
+    }
+  tally.expect(std::size(dots) + 8);
 }
 
 TEST_CASE(
