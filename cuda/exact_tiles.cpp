@@ -21,6 +21,8 @@ exact::Answer plan_of(const ProductTask& task) {
   exact::Answer answer = exact::plan(task.unit, task.k, task.flags);
   if (answer.plan && !answer.plan->doubles)
     return {std::nullopt, "doubles do not hold its terms or its register"};
+  if (answer.plan && answer.plan->long_rounding)
+    return {std::nullopt, "roundings that look at more than 64 digits"};
   return answer;
 }
 

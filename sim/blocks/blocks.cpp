@@ -247,6 +247,7 @@ class BlockProduct final : public ProductEngine {
       const int digit = of_a.least + of_b.least - u.digits_below;
       if (u.watch)
         return digit < u.watch->least_digit ||
+               std::min(of_a.least, of_b.least) < u.watch->least_factor ||
                std::max({of_a.limit(), of_b.limit(), limit}) > u.watch->most;
       return u.plain_twofold && !u.product && (digit < least_digit || std::isinf(limit));
     }

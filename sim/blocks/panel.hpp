@@ -17,6 +17,7 @@ struct Numeral {
   std::int16_t exponent = no_exponent;  // of its field
   std::uint64_t digits = 0;             // 0, or a significand that `value` is to be multiplied with
 
+  bool is_number() const { return exponent > special_exponent; }  // and not zero
   bool votes() const { return exponent > lowest_power; }
   double power() const { return votes() ? std::ldexp(1.0, exponent) : 0; }
   // Times a scale.
@@ -24,7 +25,8 @@ struct Numeral {
     const auto both = static_cast<std::int16_t>(exponent + s.exponent);
     const double product = value * s.value;
     const bool finite = std::isfinite(product);
-    return {product, votes() && s.votes() ? both : finite ? no_exponent : special_exponent, digits};
+    if (is_number() && s.is_number()) return {product, both, digits};
+    return {product, finite ? no_exponent : special_exponent, digits};
   }
 };
 

@@ -400,17 +400,57 @@ Rules with_doubts(Rules r, const Unit& u) {
   return r;
 }
 
-// Numbers within bounds that double lanes have room for; else sums that are two doubles, or of two
-// numbers; else, where exponents alone were in the way, numbers that are watched.
+// As if operands had all of a double's exponents and came with their scales, if those are powers of
+// two that the lanes give to factors of exact products; else nothing.
+std::optional<ProductTask> with_scaled_operands(const ProductTask& task) {
+  const Unit& u = task.unit;
+  if (!scales_terms(u) || u.scale->fmt.precision() > 1 || task.multiplier || u.product.round ||
+      u.product.overflow_to_inf_at || u.product.exponent == ProductExponent::normalised ||
+      u.a.keep_frac || u.b.keep_frac)
+    return std::nullopt;
+  ProductTask z = task;
+  for (Operand* x : {&z.unit.a, &z.unit.b}) {
+    if (x->fmt.frac_bits > binary64.frac_bits) return std::nullopt;
+    *x = {.fmt = ieee_format(binary64.exp_bits, x->fmt.frac_bits)};
+  }
+  z.unit.scale.reset();
+  return z;
+}
+
+// Sums that are two doubles, or of two numbers; else nothing.
+std::optional<Rules> exact_rules(const ProductTask& task) {
+  const Unit u = flattened(task.unit);
+  if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
+  if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit);
+  return std::nullopt;
+}
+Rules watched_rules(const ProductTask& task) {
+  const Unit u = flattened(task.unit);
+  return with_doubts(rules_of(task, u, Room::near), u);
+}
+
+// The same where scales go with operands, whose products may leave the lanes no room.
+Rules scaled_rules(const ProductTask& task) {
+  const auto exact = exact_rules(task);
+  Rules r = exact ? *exact : watched_rules(task);
+  r.term_scale = true;
+  if (!r.watch) r.watch = far_watch(least_digit);
+  r.watch->least_factor = -static_cast<int>(most_exponent);
+  r.doubts = true;
+  return r;
+}
+
+// Numbers within bounds that double lanes have room for; else exact sums; else, where exponents
+// alone were in the way, numbers that are watched.
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
     return with_doubts(rules_of(task, u, Room::bounded), u);
   } catch (const Refusal& refusal) {
-    if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
-    if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit);
+    if (const auto scaled = with_scaled_operands(task)) return scaled_rules(*scaled);
+    if (const auto r = exact_rules(task)) return *r;
     if (!refusal.of_range || u.scale || task.multiplier) throw;
-    return with_doubts(rules_of(task, u, Room::near), u);
+    return watched_rules(task);
   }
 }
 

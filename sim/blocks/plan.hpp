@@ -1,4 +1,5 @@
 #pragma once
+#include <climits>
 #include <string>
 
 #include "widthwise/random.hpp"
@@ -85,6 +86,7 @@ struct CompensationSlots {
 struct Watch {
   int least_digit;
   double least, most;
+  int least_factor = INT_MIN;  // exponent of an operand with its scale
 };
 
 struct Rules {

@@ -35,8 +35,10 @@ class ExactProduct final : public ProductEngine {
         c_(unit_.c, plan.c_doubles),
         sums_(plan, unit_.group_sum),
         finish_(unit_),
+        quick_finish_(unit_),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
     check(unit_);
+    if (plan.long_rounding) long_finish_.emplace(unit_);
     // A few megabytes of sums, about as many down as across.
     const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
     const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
@@ -57,6 +59,8 @@ class ExactProduct final : public ProductEngine {
   Coded c_;
   WordSums sums_;
   Finish finish_;
+  std::optional<FinishIn<uint128>> long_finish_;  // instead, where roundings look at more digits
+  QuickFinish quick_finish_;
   std::size_t bytes_;           // of a result
   std::size_t rows_, columns_;  // of a block of outputs
 };
@@ -134,7 +138,7 @@ class ExactProduct::Work {
   // where those are sure.
   bool take_quickly(const Course& course, std::size_t i) {
     const bool open = e_.plan_.reg == Register::open, last = course.levels.count == 1;
-    if (!e_.finish_.quick() || course.levels.count > 2) return false;
+    if (!e_.quick_finish_.takes() || course.levels.count > 2) return false;
     if (p_.c.data && (!last || !open || of_one_digit(e_.plan_) || !e_.plan_.c_doubles))
       return false;
     double first[tile_size], second[tile_size];
@@ -147,7 +151,7 @@ class ExactProduct::Work {
                     second + r * tile_columns);
     const double limit = open ? std::numeric_limits<double>::infinity()
                               : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
-    e_.finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
+    e_.quick_finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
     return true;
   }
 
@@ -246,7 +250,8 @@ class ExactProduct::Work {
       e_.sums_.add(sum, addend.negative, addend.m, addend.q, progress.flags);
     Term<uint128> total = e_.sums_.total(sum);
     if (total.m == 0) sign_zero(total, row_ + r, column_ + c, addend.negative);
-    const std::uint64_t code = e_.finish_.code(total, progress);
+    const std::uint64_t code =
+        e_.long_finish_ ? e_.long_finish_->code(total, progress) : e_.finish_.code(total, progress);
     put(at, code, progress.flags);
     return true;
   }

@@ -7,6 +7,7 @@
 
 #include "sim/dot/capacity.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
+#include "widthwise/sim/carrier.hpp"
 
 namespace widthwise::exact {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t most_exponent = 1 << 20;  // far from where sums of exponents overflow
 constexpr std::int64_t most_bits = 1 << 14;      // of a sum, in a few kilobytes
 constexpr std::int64_t most_width = 120;         // of a register that sums may pass
-constexpr std::int64_t most_reach = 64;          // digits that a rounding may look at
+constexpr std::int64_t most_reach = 96;          // digits that a rounding may look at
 constexpr std::int64_t most_k = 1 << 30;         // terms before a word of a sum fills up
 
 // Why the unit has another shape than one sum of all products and C; empty if it has that one.
@@ -51,6 +52,14 @@ bool moderate(const Unit& u) {
          (!u.scale || inside(u.scale->fmt)) &&
          std::abs(u.group_sum.align.frac_bits) < most_exponent;
 }
+
+// Whether 64 bits hold the codes.
+bool short_codes(const Unit& u) {
+  const auto is_short = [](const Format& f) { return digits_needed(f) <= 64; };
+  return is_short(u.a.fmt) && is_short(u.b.fmt) && is_short(u.c.fmt) && is_short(u.out.fmt) &&
+         (!u.scale || is_short(u.scale->fmt)) && (!u.chain.final || is_short(u.chain.final->fmt));
+}
+bool is_short(const Round& r) { return reach_of(r) <= 64 && digits_needed(r.fmt, r.rm) <= 64; }
 
 constexpr Terms terms(RoundingMode mode) {
   switch (mode) {
@@ -116,9 +125,10 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
     return refuse("permuted lanes, whose order matters where sums saturate");
   if (reach_of(u.out) > most_reach)
     return refuse(fmt::format("out looks at {} digits", reach_of(u.out)));
-  if (p.a.digits > 64 || p.b.digits > 64 ||
-      capacity(u, static_cast<std::int64_t>(k)).code_digits > 64)
+  if (p.a.digits > 64 || p.b.digits > 64 || !short_codes(u))
     return refuse("codes or significands of more than 64 bits");
+  p.long_rounding = !is_short(u.out) || (u.chain.final && !is_short(*u.chain.final));
+  capacity(u, static_cast<std::int64_t>(k));  // throws past the limits that all engines have
   return {p, fmt::format("exact products of {} digits, {} of them a sum, rounded once",
                          products.digits, k)};
 }

@@ -40,8 +40,9 @@ struct Plan {
   bool c_doubles;  // C too, and the register takes all digits of it
   Terms terms;
   Register reg;
-  std::int64_t last;  // digit of the register
-  std::int64_t bits;  // its sums are below 2^(last + bits), if it is an open one
+  std::int64_t last;   // digit of the register
+  std::int64_t bits;   // its sums are below 2^(last + bits), if it is an open one
+  bool long_rounding;  // the roundings at the end look at more than 64 digits
 };
 
 // Whether sums have the register's last digit, whatever the products.

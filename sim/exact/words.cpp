@@ -51,13 +51,16 @@ Term<uint128> WordSums::leading(uint128* words) const {
     words[i] = borrow & digit;
     borrow >>= digits_apart;
   }
-  constexpr std::ptrdiff_t kept = 3;
+  constexpr std::ptrdiff_t kept = 4;
   std::ptrdiff_t bottom = n - kept;
   while (bottom > 0 && words[bottom + kept - 1] == 0) --bottom;
   Term<uint128> z{.kind = Kind::finite, .negative = negative};
   z.q = plan_.last + bottom * digits_apart;
   for (std::ptrdiff_t i = kept; i-- > 0;) z.m = z.m << digits_apart | words[bottom + i];
   for (std::ptrdiff_t i = 0; i < bottom; ++i) z.m |= words[i] != 0;
+  constexpr int spare = 2;  // above a magnitude, which roundings want
+  if (z.m >> (128 - spare) == 0) return z;
+  z.m = z.m >> spare | ((z.m & 3) != 0), z.q += spare;
   return z;
 }
 

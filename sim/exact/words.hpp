@@ -44,7 +44,7 @@ class WordSums {
   void add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
                     Flags& flags) const;
 
-  // The sum as a term: all of it, or 65 leading digits or more, the rest jammed into the last. Uses
+  // The sum as a term: all of it, or 97 leading digits or more, the rest jammed into the last. Uses
   // the words up.
   Term<uint128> total(uint128* words) const { return lone_ ? word_.total(*words) : leading(words); }
 

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import widthwise as ww
 from dpu_blocks import has_answer
-from dpu_ref import Format, Unit, presets, to_toml
+from dpu_ref import FORMATS, Format, Unit, presets, to_toml
 from drawn import Draw, text_of
 
 PRESETS = list(presets().values())
@@ -133,7 +133,8 @@ class DrawUnits(Draw):
         interval = self.between(1, 4) * self.pick([1, 4, 8])
         said = [f"final={self.rounded()}"] * self.one_in(6)
         said += [f"promote={interval}:{self.rounded()}"] * self.one_in(6)
-        said += [f"scale={text_of(self.format())}:{self.between(1, 40)}:term"] * self.one_in(8)
+        of_scale = text_of(self.pick([self.format(), FORMATS["e8m0fnu"]]))
+        said += [f"scale={of_scale}:{self.between(1, 40)}:term"] * self.one_in(6)
         return said
 
     def rounded(self, key: str = "sum") -> str:

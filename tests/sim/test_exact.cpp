@@ -36,6 +36,8 @@ constexpr const char* exact_units[] = {
     "kulisch(e4m3fn, out=e5m2:odd, scale=e8m0fnu:16:term)",
     "kulisch(e4m3fn, out=e5m10:rdn)",
     "kulisch(e5m2, out=binary32, scale=e4m3fn:5:term)",
+    "kulisch(e4m3fn, out=binary64:sr13)",
+    "kulisch(e5m10, out=e8m23:sr32, final=binary64:sr32)",
 };
 
 // A register of its own last digit or width.
@@ -73,6 +75,8 @@ constexpr const char* integer_units[] = {
     "fixedacc(e15m40, width=32, frac=20, overflow=saturate, align=raz)",
     "fixedacc(e2m58, b=e3m58, c=e8m7, width=100, frac=70, align=rup, out=binary64)",
     "fixedacc(e6m50, width=120, frac=80, overflow=flag, align=rtz, out=binary64)",
+    "fixedacc(binary64, width=64, frac=40, align=rne, overflow=saturate, out=binary64:sr24)",
+    "kulisch(e8m31, out=binary64:sr32:half)",
 };
 
 std::uint64_t compare(const char* engine, const Unit& u, bool flags, Tally& tally,
@@ -116,6 +120,24 @@ TEST_CASE("the exact engine gives the reference's codes and flags: registers") {
   }
   CHECK(in_lanes == 29);
   tally.expect(expected);
+}
+
+TEST_CASE("the exact engine gives the reference's codes: random bits that see 85 digits of a sum") {
+  const Unit u = parse_unit("kulisch(e8m31, out=binary64:sr32)");
+  constexpr std::size_t n = 40'000;  // of 4,096 such sums one would go elsewhere by 65 digits
+  CodeList a = ones(u.a.fmt, 2), b(u.b.fmt, 2 * n);
+  const auto power = [&](std::int64_t e) { return static_cast<std::uint64_t>(e + u.a.fmt.bias); };
+  a.set(0, power(6) << 31), a.set(1, power(6) << 31);  // 2^6 is the lowest digit of a word
+  for (std::size_t j = 0; j < n; ++j) {
+    b.set(j, power(0) << 31);
+    b.set(n + j, power(-53) << 31 | ones<std::uint64_t>(31));  // 2^-52 (1 - 2^-32)
+  }
+  MatrixProduct p;
+  p.m = 1, p.n = n, p.k = 2;
+  p.a = a.rows(2), p.b = b.rows(n);
+  Tally tally;
+  Rival("words", u, tally).compare(p, "a last place less one part in 2^32");
+  tally.expect(n);
 }
 
 TEST_CASE("the exact engine gives the reference's codes and flags: products in integers") {
@@ -316,6 +338,7 @@ TEST_CASE("the exact engine refuses what it cannot vouch for, and says why") {
           u.chain.lane_permutation = LanePermutation{2, 2};
         }) == "permuted lanes, whose order matters where sums saturate");
   CHECK(changed([](Unit& u) { u.out.post_norm_frac = 100; }) == "out looks at 103 digits");
+  CHECK(changed([](Unit& u) { u.out.post_norm_frac = 93; }) == "taken");
 }
 
 TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0, near and far") {
