@@ -25,26 +25,26 @@ class WordSum {
  public:
   constexpr WordSum(const Plan& plan, const Sum& sum) : plan_(plan), sum_(sum) {}
 
-  // Whether terms of so many digits are cut by `add_cut`.
-  constexpr bool cuts_quickly(int digits) const {
-    const RoundingMode mode = sum_.align.rm.mode;
-    const bool directed = mode == RoundingMode::rdn || mode == RoundingMode::rup ||
-                          mode == RoundingMode::rtz || mode == RoundingMode::raz;
-    return plan_.terms != Terms::whole && directed && plan_.reg != Register::watched &&
-           digits <= 127;
+  // How terms of so many digits are cut without asking lib, if they are.
+  enum class Cut : std::uint8_t { by_lib, directed, nearest };
+  constexpr Cut quick_cut(int digits) const {
+    if (plan_.terms == Terms::whole || plan_.reg == Register::watched) return Cut::by_lib;
+    switch (sum_.align.rm.mode) {
+      case RoundingMode::rdn:
+      case RoundingMode::rup:
+      case RoundingMode::rtz:
+      case RoundingMode::raz: return digits <= most_directed ? Cut::directed : Cut::by_lib;
+      case RoundingMode::odd: return Cut::by_lib;
+      default:
+        return sum_.align.rm.stochastic() || digits > most_nearest ? Cut::by_lib : Cut::nearest;
+    }
   }
-  // One more term, m * 2^q, that has digits below the register's last one. Directed roundings are
-  // down, of the number or, up, of what it is with its sign turned; toward zero and away from it,
-  // by its sign, one or the other.
+  // One more term, m * 2^q, that has digits below the register's last one.
+  template <Cut how>
   constexpr void add_cut(uint128& word, bool negative, uint128 m, std::int64_t q,
                          Flags& flags) const {
-    const RoundingMode mode = sum_.align.rm.mode;
-    const bool turns = mode == RoundingMode::rup || mode == RoundingMode::raz,
-               by_sign = mode == RoundingMode::rtz || mode == RoundingMode::raz,
-               turned = turns != (by_sign && negative);
-    const std::int64_t digits = std::min<std::int64_t>(plan_.last - q, 127);
-    const auto whole = static_cast<int128>(signed_word(negative != turned, m)) >> digits;
-    word += signed_word(turned, static_cast<uint128>(whole));
+    const std::int64_t below = plan_.last - q;
+    word += how == Cut::nearest ? nearest(negative, m, below) : directed(negative, m, below);
     if (plan_.reg == Register::saturates) keep_inside(word, flags);
   }
   constexpr bool is_cut(std::int64_t q) const { return q < plan_.last; }
@@ -89,6 +89,48 @@ class WordSum {
   }
 
  private:
+  static constexpr int most_directed = 127, most_nearest = 125;  // digits of terms
+
+  // Directed roundings are down, of the number or, up, of what it is with its sign turned; toward
+  // zero and away from it, by its sign, one or the other.
+  constexpr uint128 directed(bool negative, uint128 m, std::int64_t below) const {
+    const auto digits = static_cast<int>(std::min<std::int64_t>(below, most_directed));
+    const RoundingMode mode = sum_.align.rm.mode;
+    const bool turns = mode == RoundingMode::rup || mode == RoundingMode::raz,
+               by_sign = mode == RoundingMode::rtz || mode == RoundingMode::raz,
+               turned = turns != (by_sign && negative);
+    const auto whole = static_cast<int128>(signed_word(negative != turned, m)) >> digits;
+    return signed_word(turned, static_cast<uint128>(whole));
+  }
+  // Words of 64 digits do for nearly all numbers: past so many of them only the upper half is moved,
+  // and of the lower one it matters whether it is zero.
+  constexpr uint128 nearest(bool negative, uint128 m, std::int64_t below) const {
+    const auto digits = static_cast<int>(std::min<std::int64_t>(below, most_nearest + 1));
+    const auto high = static_cast<std::uint64_t>(m >> 64), low = static_cast<std::uint64_t>(m);
+    uint128 whole;
+    if (digits > 64) [[likely]]
+      whole = rounded(negative, high << 1 | (low != 0), digits - 63);
+    else if (high == 0 && digits < 64)
+      whole = rounded(negative, low, digits);
+    else
+      whole = rounded(negative, m, digits);
+    return signed_word(negative, whole);
+  }
+  // What is cut off is more than half, or half and ties go away from zero.
+  template <class M>
+  constexpr M rounded(bool negative, M m, int digits) const {
+    const M half = M{1} << (digits - 1), whole = m >> digits, rest = m & ((half << 1) - 1);
+    return whole + (rest + ties_away(negative, whole & 1) > half);
+  }
+  constexpr bool ties_away(bool negative, bool odd) const {
+    switch (sum_.align.rm.mode) {
+      case RoundingMode::rne: return odd;
+      case RoundingMode::rno: return !odd;
+      case RoundingMode::rnp: return !negative;
+      case RoundingMode::rnm: return negative;
+      default: return sum_.align.rm.mode == RoundingMode::rna;
+    }
+  }
   [[gnu::noinline]] constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
     const Rounding& rule = sum_.align.rm;
     if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);

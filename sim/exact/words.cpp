@@ -2,6 +2,20 @@
 
 namespace widthwise::exact {
 
+template <WordSum::Cut how>
+void WordSums::cut_products(uint128& word, const Item* a, const Item* b, std::size_t n,
+                            Flags& flags) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool negative = a[i].negative != b[i].negative;
+    const uint128 m = uint128{a[i].m} * b[i].m;
+    const std::int64_t q = std::int64_t{a[i].q} + b[i].q;
+    if (word_.is_cut(q)) [[likely]]
+      word_.add_cut<how>(word, negative, m, q, flags);
+    else
+      word_.add(word, negative, m, q, flags);
+  }
+}
+
 void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::size_t n,
                             Flags& flags) const {
   const auto each = [&](const auto& add) {
@@ -13,26 +27,15 @@ void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::s
   };
   if (!lone_) return each([&](bool negative, const Placed& v) { spread(words, negative, v); });
   uint128 word = *words;
-  if (cuts_quickly_)
-    cut_products(word, a, b, n, flags);
+  if (cut_ == WordSum::Cut::directed)
+    cut_products<WordSum::Cut::directed>(word, a, b, n, flags);
+  else if (cut_ == WordSum::Cut::nearest)
+    cut_products<WordSum::Cut::nearest>(word, a, b, n, flags);
   else if (word_.stepwise())
     each([&](bool negative, const Placed& v) { word_.step(word, negative, v, flags); });
   else
     each([&](bool negative, const Placed& v) { WordSum::accumulate(word, negative, v); });
   *words = word;
-}
-
-void WordSums::cut_products(uint128& word, const Item* a, const Item* b, std::size_t n,
-                            Flags& flags) const {
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool negative = a[i].negative != b[i].negative;
-    const uint128 m = uint128{a[i].m} * b[i].m;
-    const std::int64_t q = std::int64_t{a[i].q} + b[i].q;
-    if (word_.is_cut(q)) [[likely]]
-      word_.add_cut(word, negative, m, q, flags);
-    else
-      word_.add(word, negative, m, q, flags);
-  }
 }
 
 Term<uint128> WordSums::leading(uint128* words) const {

@@ -22,7 +22,7 @@ class WordSums {
       : plan_(plan),
         word_(plan, sum),
         lone_(in_one_word(plan)),
-        cuts_quickly_(word_.cuts_quickly((plan.a * plan.b).digits)) {}
+        cut_(word_.quick_cut((plan.a * plan.b).digits)) {}
 
   // Words of one sum.
   std::size_t size() const {
@@ -58,13 +58,15 @@ class WordSums {
     const auto high = static_cast<std::uint64_t>(v.m >> 64);
     if (high != 0) at[64 / digits_apart] += signed_word(negative, uint128{high} << up);
   }
-  // Most of them have digits below the register's last one, and are rounded by a directed mode.
+  // Most of them have digits below the register's last one.
+  template <WordSum::Cut how>
   void cut_products(uint128& word, const Item* a, const Item* b, std::size_t n, Flags& flags) const;
   Term<uint128> leading(uint128* words) const;
 
   Plan plan_;
   WordSum word_;
-  bool lone_, cuts_quickly_;
+  bool lone_;
+  WordSum::Cut cut_;
 };
 
 }  // namespace widthwise::exact

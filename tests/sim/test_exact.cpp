@@ -122,6 +122,42 @@ TEST_CASE("the exact engine gives the reference's codes and flags: registers") {
   tally.expect(expected);
 }
 
+// Products of 2 (p - 1) fraction bits that are cut `digits` above the last of them: ties there,
+// what is next to one, and what is all ones.
+void compare_cut(const char* engine, const Format& f, std::string_view mode, int digits,
+                 Tally& tally) {
+  const int fraction = f.frac_bits, place = 2 * fraction + 1 - digits;  // the tie's last digit
+  const int of_a = std::clamp(place, 0, fraction), of_b = std::clamp(place - of_a, 0, fraction);
+  const std::uint64_t one = static_cast<std::uint64_t>(f.bias) << fraction;
+  const auto with = [&](int n) { return one | (n > 0 ? std::uint64_t{1} << (fraction - n) : 0); };
+  const std::uint64_t most = one | widthwise::ones<std::uint64_t>(fraction),
+                      minus = std::uint64_t{1} << f.magnitude_bits();
+  const std::uint64_t rows[] = {with(of_a),     with(of_a) | minus,
+                                with(of_a) + 1, with(of_a) - 1,
+                                most,           one,
+                                most | minus},
+                      columns[] = {with(of_b), with(of_b) | minus, with(of_b) + 1, one, most};
+  CodeList a(f, std::size(rows)), b(f, std::size(columns));
+  for (std::size_t i = 0; i < std::size(rows); ++i) a.set(i, rows[i]);
+  for (std::size_t i = 0; i < std::size(columns); ++i) b.set(i, columns[i]);
+  MatrixProduct p;
+  p.m = std::size(rows), p.n = std::size(columns), p.k = 1;
+  p.a = a.rows(1), p.b = b.rows(p.n);
+  const std::string text = fmt::format("fixedacc({}, width=120, frac={}, align={}, out=binary64)",
+                                       to_string(f), 2 * fraction - digits, mode);
+  Rival(engine, parse_unit(text), tally).compare(p, "cut");
+}
+
+TEST_CASE("words round at any digit of a product, by every mode: ties and their neighbours") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const Format& f : {binary64, binary32, ieee_format(8, 31), ieee_format(8, 40)})
+    for (const char* mode : {"rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz"})
+      for (int digits = 1; digits <= 2 * f.frac_bits + 30; ++digits)
+        compare_cut("words", f, mode, digits, tally), expected += 7 * 5;
+  tally.expect(expected);
+}
+
 TEST_CASE("the exact engine gives the reference's codes: random bits that see 85 digits of a sum") {
   const Unit u = parse_unit("kulisch(e8m31, out=binary64:sr32)");
   constexpr std::size_t n = 40'000;  // of 4,096 such sums one would go elsewhere by 65 digits
