@@ -241,15 +241,22 @@ class BlockProduct final : public ProductEngine {
       return limit >= product.largest || !product.is_signed || !product.has_zero;
     }
 
-    // Whether an exact product may have a digit too low for the lanes, or any be too large.
+    // Whether an exact product, or one times its scales, may have a digit too low for the lanes, or
+    // any be too large.
     bool is_faint(const Spread& of_a, const Spread& of_b, double limit) const {
       const Rules& u = e_.rules_;
       const int digit = of_a.least + of_b.least - u.digits_below;
-      if (u.watch)
-        return digit < u.watch->least_digit ||
-               std::min(of_a.least, of_b.least) < u.watch->least_factor ||
-               std::max({of_a.limit(), of_b.limit(), limit}) > u.watch->most;
-      return u.plain_twofold && !u.product && (digit < least_digit || std::isinf(limit));
+      if (!u.watch)
+        return u.plain_twofold && !u.product && (digit < least_digit || std::isinf(limit));
+      double most = std::max({of_a.limit(), of_b.limit(), limit});
+      int least = digit;
+      if (u.late_scale) {
+        least += a_.of_scales.lowers() + b_.of_scales.lowers();
+        const double times = std::ldexp(1.0, a_.of_scales.lifts() + b_.of_scales.lifts());
+        most = std::max(most, limit * times);
+      }
+      return least < u.watch->least_digit || most > u.watch->most ||
+             std::min(of_a.least, of_b.least) < u.watch->least_factor;
     }
 
     // Rows r … r + n - 1.

@@ -60,6 +60,9 @@ inline Watch watch(int least_digit, std::int64_t most) {
 inline Watch near_watch() { return watch(-watched_reach, watched_reach); }
 inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponent); }
 
+// Whether scales are powers of two that meet products once those are rounded.
+bool scales_rounded_products(const Unit& u);
+
 // An exact sum that is not rounded, of all its terms at once.
 bool plain_exact(const Sum& s);
 // Exact sums of exact sums are one: C joins the products, and groups do not matter.

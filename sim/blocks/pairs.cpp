@@ -26,12 +26,12 @@ class PairUnit {
            are_nodes_own() && (has_own_products() || (has_exact_products() && rounds_products()));
   }
 
-  // Nothing where products are scaled or leave doubles, or a sum has more terms than two before it
-  // is rounded.
+  // Nothing where exact products are scaled or leave doubles, or a sum has more terms than two
+  // before it is rounded.
   std::optional<Rules> rules() const {
     const Unit& u = task_.unit;
-    if (task_.multiplier || u.scale || u.late_frac || u.product.overflow_to_inf_at ||
-        !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
+    if (task_.multiplier || (u.scale && !scales_rounded_products(u)) || u.late_frac ||
+        u.product.overflow_to_inf_at || !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
       return std::nullopt;
     Rules r{};
     r.mode = own_.rm.mode;
@@ -105,10 +105,11 @@ class PairUnit {
     const bool own = r.product && r.product->own;
     r.long_products = !own && product_digits() > double_digits;
     r.digits_below = task_.unit.a.fmt.frac_bits + task_.unit.b.fmt.frac_bits;
+    r.late_scale = task_.unit.scale.has_value();
     if (room_ == Room::near)
       r.watch = near_watch();
-    else if (!rounds_as_machine())
-      r.watch = far_watch(has_own_products() ? any_digit : least_digit);
+    else if (!rounds_as_machine() || r.late_scale)
+      r.watch = far_watch(has_own_products() && !r.late_scale ? any_digit : least_digit);
     return round || !r.long_products;
   }
 
@@ -120,6 +121,7 @@ class PairUnit {
 }  // namespace
 
 std::optional<Rules> machine_rules(const ProductTask& task) {
+  if (task.unit.scale) return std::nullopt;
   const PairUnit unit(task, task.unit.out.rm, Room::far);
   try {
     return unit.rounds_as_machine() ? unit.rules() : std::nullopt;

@@ -124,6 +124,9 @@ struct Spread {
   void meet(const Spread& x) {
     least = std::min(least, x.least), most = std::max(most, x.most), special |= x.special;
   }
+  // How far a product with one of them moves, down and up.
+  int lowers() const { return std::min<int>(least, 0); }
+  int lifts() const { return std::max<int>(most, 0); }
   // More than the largest magnitude.
   double limit() const { return most > special_exponent ? std::ldexp(2.0, most) : 0; }
   // Between the exponents of numbers other than 0; out of all bounds where some are none.
@@ -147,6 +150,7 @@ struct Panel {
   Lines<float> single;
   Lines<std::uint64_t> digits;     // of significands that are to be multiplied by the user
   std::vector<Spread> spread;      // of every row of A, or of all columns of B
+  Spread of_scales;                // of all that are put
   std::vector<std::int16_t> span;  // of every block, where somebody asks
 
   // What is not put after that is zero.
@@ -158,7 +162,7 @@ struct Panel {
     digits.resize(taken_apart ? items : 0);
     value.resize(items), exponent.resize(items, no_exponent), single.resize(items);
     scale.resize(scales), scale_power.resize(scales);
-    spread.assign(spreads, {});
+    spread.assign(spreads, {}), of_scales = {};
   }
   void put(std::size_t at, const Numeral& x) {
     value[at] = x.value, exponent[at] = x.exponent;
@@ -169,6 +173,7 @@ struct Panel {
   }
   void put_scale(std::size_t at, const Numeral& x) {
     scale[at] = x.value, scale_power[at] = x.power();
+    of_scales.meet(&x.exponent, 1);
   }
   // Zeros from one on: a tile's rows that are no outputs, lest it finds them too large.
   void pad(std::size_t first) {

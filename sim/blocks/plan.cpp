@@ -326,6 +326,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, Room room) {
   set_products(r, u, products, static_cast<bool>(task.multiplier), room);
   if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
   if (scales_terms(u)) products = products * scales;
+  if (watched) products = within_reach("scaled products", products);
   const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
 
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
@@ -449,12 +450,16 @@ Rules some_rules(const ProductTask& task) {
   } catch (const Refusal& refusal) {
     if (const auto scaled = with_scaled_operands(task)) return scaled_rules(*scaled);
     if (const auto r = exact_rules(task)) return *r;
-    if (!refusal.of_range || u.scale || task.multiplier) throw;
+    if (!refusal.of_range || (u.scale && !scales_rounded_products(u)) || task.multiplier) throw;
     return watched_rules(task);
   }
 }
 
 }  // namespace
+
+bool scales_rounded_products(const Unit& u) {
+  return scales_terms(u) && u.scale->fmt.precision() == 1 && u.product.round;
+}
 
 bool plain_exact(const Sum& s) {
   return s.order == Order::fused && s.align.reference == Reference::exact && !s.width;

@@ -54,7 +54,19 @@ TEST_CASE("blocks with scaled operands of many exponents: the reference's codes 
        "dot(bfloat16, lanes=8, out=binary32, align=25:rtz, floor=-133, scale=e8m0fnu:8:term)",
        "dot(e9m14, b=e4m3, lanes=0, align=23:rtz, scale=e8m0fnu:8:term)",
        "dot(binary64, lanes=16, align=13:rtz, scale=e8m0fnu:8:term)",
-       "dot(e11m30, lanes=4, out=e8m10:sr6:even, align=24:rdn, scale=e8m0fnu:8:term)"});
+       "dot(e11m30, lanes=4, out=e8m10:sr6:even, align=24:rdn, scale=e8m0fnu:8:term)",
+       // Products that are rounded before their scales meet them.
+       "mac(binary64, scale=e8m0fnu:7:term)",
+       "mac(binary64, product=e4m11:sr13, sum=binary64:rup, scale=e8m0fnu:7:term)",
+       "mac(e11m40, sum=e4m3fn:odd, scale=e8m0fnu:7:term)",
+       "mac(e7m16, product=binary64:sr8, sum=binary32:sr8, scale=e8m0fnu:7:term)",
+       "mac(e5m7, c=e8m26, product=e10m21, promote=4:binary64, scale=e8m0fnu:7:term)",
+       "kahan(binary64, sum=e9m14:rdn, scale=e8m0fnu:7:term)",
+       "kahan(binary64, scale=e8m0fnu:7:term)",
+       "neumaier(binary64, product=e4m3:sr6:even, scale=e8m0fnu:7:term)",
+       "tree(binary64, product=binary32:rdn, sum=tf32:rna, fan=4, scale=e8m0fnu:7:term)",
+       "tree(e8m10, product=e11m30:raz, fan=3, node=e10m21:rnp, final=e5m2, scale=e8m0fnu:7:term)",
+       "tree(binary64, fan=8, scale=e8m0fnu:7:term)"});
   hold_everywhere(all, takes);
   compare_everywhere("blocks", all, 1);
 }
@@ -73,19 +85,33 @@ TEST_CASE("blocks with scaled operands of many exponents: no room for a factor o
       {{0x1.8p-500, 1}, {0x1.8p-500, 1}, {-60, 0}, {-60, 0}, 0},  // a last digit near the least
       {{0x1.0000000000001p-490, 1}, {0x1.0000000000001p-480, 1}, {0, 0}, {0, 0}, -1},
       {{0x1.0000000000001p-490, 1}, {0x1.0000000000001p-481, 1}, {0, 0}, {0, 0}, -1},
+      // Rounded products that leave a double with their scales, or with one of them.
+      {{0x1.8p-480, 0}, {0x1p-480, 0}, {-127, 0}, {-127, 0}, 0},
+      {{0x1.8p-480, 0}, {0x1p-480, 0}, {-127, 0}, {127, 0}, 0},
+      {{0x1.8p400, 0x1.8p400}, {0x1p400, -0x1p400}, {127, 127}, {127, 127}, 1},
+      {{0x1.8p800, 0}, {0x1p97, 0}, {127, 127}, {-127, -127}, 0},
+      {{0x1.8p-300, -0x1.8p300}, {0x1p-90, 0x1p90}, {-127, 127}, {-127, 127}, 0},
   };
   Tally tally;
   for (const Unit& u : units_of({"fma(binary64, scale=e8m0fnu:1:term)",
                                  "fma(binary64, sum=e8m10:raz, scale=e8m0fnu:1:term)",
                                  "dot(binary64, lanes=2, scale=e8m0fnu:1:term)",
-                                 "dot(binary64, lanes=2, align=13:raz, scale=e8m0fnu:1:term)"}))
+                                 "dot(binary64, lanes=2, align=13:raz, scale=e8m0fnu:1:term)",
+                                 "mac(binary64, scale=e8m0fnu:1:term)",
+                                 "mac(binary64, product=e8m10:raz, scale=e8m0fnu:1:term)",
+                                 "mac(binary64, product=e10m20:rup, scale=e8m0fnu:1:term)",
+                                 "mac(binary64, sum=binary64:rup, scale=e8m0fnu:1:term)",
+                                 "tree(binary64, fan=2, scale=e8m0fnu:1:term)",
+                                 "kahan(binary64, scale=e8m0fnu:1:term)"}))
     for (const Scaled& x : some) compare(u, x, tally);
-  tally.expect(2 * 4 * std::size(some));
+  tally.expect(2 * 10 * std::size(some));
 }
 
 TEST_CASE("blocks with scaled operands of many exponents: what goes another way") {
   const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
-  CHECK(reason("mac(binary64, scale=e8m0fnu:32:term)") ==
+  CHECK(reason("dot(binary64, lanes=4, align=24:rtz, scale=e4m3fn:32:term)") ==
+        "a = e11m52 has digits or exponents that a double has not to spare");
+  CHECK(reason("mac(binary64, scale=e4m3fn:32:term)") ==
         "a = e11m52 has digits or exponents that a double has not to spare");
   CHECK(reason("fma(bfloat16, scale=e8m7:32:term)").starts_with("numbers from"));
   CHECK(reason("fma(e11m53, scale=e8m0fnu:32:term)") ==
