@@ -61,7 +61,7 @@ Shape shape(const Way& way, const Chain& chain) {
 }
 
 // Outputs block by block: rows of A and columns of B become numbers, part by part along k, and what
-// outputs keep stays numbers between the parts. What the kernels cannot do, the reference does
+// outputs keep stays numbers between the parts. What the kernels cannot do, another engine does
 // again.
 class LimbProduct final : public ProductEngine {
  public:
@@ -75,7 +75,7 @@ class LimbProduct final : public ProductEngine {
         b_(codec({.fmt = unit_.b.fmt}, shape, wanted())),
         c_(codec({.fmt = unit_.c.fmt}, shape, wanted())),
         out_(codec(unit_.chain.final.value_or(Round{.fmt = result_round(unit_).fmt}), shape)),
-        reference_(make_reference(unit_, task.k)) {}
+        fallback_(prepare_fallback(task)) {}
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     Work work(*this, p);
@@ -269,6 +269,7 @@ class LimbProduct final : public ProductEngine {
       return (unusual_[place(i, column / lanes_)] >> column % lanes_ & 1) == 0;
     }
     void deliver(std::size_t i) {
+      if (is_mostly_left(i)) return again(i, 0, columns_);
       for (std::size_t column = 0; column < columns_;) {
         const std::size_t begin = column;
         if (usual(i, column)) {
@@ -276,8 +277,19 @@ class LimbProduct final : public ProductEngine {
           continue;
         }
         while (column < columns_ && !usual(i, column)) ++column;
-        e_.reference_->run(tile(e_.unit_, p_, row_ + i, column_ + begin, 1, column - begin), 0, 1);
+        again(i, begin, column);
       }
+    }
+    // For another engine, which if it is not the reference is faster where many outputs of a row
+    // lie side by side.
+    bool is_mostly_left(std::size_t i) const {
+      std::size_t left = 0;
+      for (std::size_t column = 0; column < columns_; ++column) left += !usual(i, column);
+      return 3 * left > columns_ && e_.fallback_.engine != "reference";
+    }
+    void again(std::size_t i, std::size_t begin, std::size_t end) const {
+      e_.fallback_.product->run(tile(e_.unit_, p_, row_ + i, column_ + begin, 1, end - begin), 0,
+                                1);
     }
     void deliver(std::size_t i, std::size_t column) {
       const std::size_t group = column / lanes_, lane = column % lanes_;
@@ -306,7 +318,7 @@ class LimbProduct final : public ProductEngine {
   Shape shape_;
   Kernels kernels_;
   std::unique_ptr<Codec> a_, b_, c_, out_;
-  std::unique_ptr<ReferenceUnit> reference_;
+  Prepared fallback_;
 };
 
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
