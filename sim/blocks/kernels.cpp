@@ -9,6 +9,7 @@
 
 #include "sim/blocks/exact_tile-inl.hpp"
 #include "sim/blocks/late_tile-inl.hpp"
+#include "sim/blocks/tree_tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -231,13 +232,32 @@ void promote(const Rules& rules, const Progress& progress, std::uint64_t step, c
   *r.sum = {};
 }
 
+// Whether what the blocks up to a position have come to is promoted.
+bool is_promoted(const Rules& rules, std::size_t end, std::size_t total) {
+  return rules.promote && (end % rules.interval == 0 || end == total);
+}
+
+// All blocks of a tile, whose trees add floats.
+void run_trees(const Meeting& m, const Rules& rules, const Registers& of_first_row,
+               Scratch& scratch) {
+  for (std::size_t k = 0, end; k < m.k; k = end) {
+    end = k + rules.lanes;
+    while (end < m.k && !is_promoted(rules, m.first + end, m.total)) end += rules.lanes;
+    add_trees(m, rules, k, end, of_first_row.sum);
+    if (!is_promoted(rules, m.first + end, m.total)) continue;
+    Registers registers = of_first_row;
+    Where output = m.output;
+    for (std::size_t r = 0; r < m.rows; ++r, registers.to_next_row(), output.index += m.row_outputs)
+      promote(rules, {output, m.columns, &scratch.draws[r], registers.flags, registers.doubts},
+              m.first + end - rules.lanes, registers);
+  }
+}
+
 void run_block(const Block& b, const Registers& registers) {
   const Rules& rules = b.rules;
   const std::uint64_t first = b.position(b.k), end = first + rules.lanes;
   if (rules.compensation != Compensation::none) {
     add_compensated(b, registers);
-  } else if (is_tree(b)) {
-    add_tree(b, *registers.sum);
   } else if (is_narrow(b)) {
     add_narrow(b, *registers.sum);
   } else {
@@ -246,8 +266,7 @@ void run_block(const Block& b, const Registers& registers) {
     join(b, sum);
     round(rules.out, b.progress, first, rules.votes, sum.value, *registers.sum);
   }
-  if (rules.promote && (end % rules.interval == 0 || end == b.m.total))
-    promote(rules, b.progress, first, registers);
+  if (is_promoted(rules, end, b.m.total)) promote(rules, b.progress, first, registers);
 }
 
 void doubt_all(const Meeting& m, const Registers& of_first_row) {
@@ -256,6 +275,7 @@ void doubt_all(const Meeting& m, const Registers& of_first_row) {
 
 void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Scratch& scratch) {
   if (m.faint) return doubt_all(m, of_first_row);
+  if (are_trees(m, rules)) return run_trees(m, rules, of_first_row, scratch);
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;

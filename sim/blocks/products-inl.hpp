@@ -409,50 +409,6 @@ void products_in_singles(const Block& b, std::size_t group, Strip& result) {
   });
 }
 
-// Products, or sums of neighbours, from product i on: n of them. A product that is not rounded is
-// exact, so a sum of two takes one rounding either way.
-template <std::size_t n>
-HWY_INLINE S tree(const Block& b, std::size_t i, std::size_t column) {
-  if constexpr (n > 1) {
-    return hn::Add(tree<n / 2>(b, i, column), tree<n / 2>(b, i + n / 2, column));
-  } else {
-    const Singles d;
-    return hn::Mul(hn::Set(d, b.m.a_single[i]),
-                   hn::LoadU(d, b.m.b_single + i * strip_columns + column));
-  }
-}
-
-// A sum in floats, as the machine rounds it. Only the last one may be a subnormal to be flushed.
-template <std::size_t lanes>
-HWY_INLINE void add_tree_of(const Block& b, Strip& sum) {
-  const Singles d;
-  const Floats half;
-  const std::size_t width = hn::Lanes(Doubles());
-  const Slot& out = b.rules.out;
-  for (std::size_t column = 0; column < b.m.columns; column += hn::Lanes(d)) {
-    const auto products = tree<lanes>(b, b.k, column);
-    alignas(64) float parts[strip_columns];
-    hn::Store(products, d, parts);
-    for (std::size_t at = 0; at < hn::Lanes(d); at += width) {
-      const auto before = hn::DemoteTo(half, load(sum.value + column + at));
-      V z = hn::PromoteTo(Doubles(), hn::Add(before, hn::LoadU(half, parts + at)));
-      if (out.flush != Flush::keep) z = flushed(out, z);
-      store(z, sum.value + column + at);
-    }
-  }
-}
-// Without vectors, narrowing makes the largest number of an infinity.
-bool is_tree(const Block& b) {
-  return b.rules.float_tree && b.m.single && HWY_TARGET != HWY_SCALAR;
-}
-void add_tree(const Block& b, Strip& sum) {
-  switch (b.rules.lanes) {
-    case 2: return add_tree_of<2>(b, sum);
-    case 4: return add_tree_of<4>(b, sum);
-    default: return add_tree_of<8>(b, sum);
-  }
-}
-
 void quick_group(const Block& b, std::size_t group, Strip& result) {
   const bool window = b.rules.group.aligned == Aligned::window;
   if (b.m.single && !window) return products_in_singles(b, group, result);

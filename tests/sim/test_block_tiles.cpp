@@ -8,6 +8,7 @@
 #include "products.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/unit_text.hpp"
 
 // The blocks engine's tiles, which take units without flags whose operands lie near enough to one,
 // against the reference: at the boundaries of what they condition.
@@ -191,6 +192,49 @@ TEST_CASE("tiles of blocks that C joins late drop none beside products that are 
       Rival("blocks", u, tally).compare(p, fmt::format("C dropped {} below", below));
     }
   tally.expect(20);
+}
+
+TEST_CASE("trees of floats: every preset's, and promoted, all sorts of operands") {
+  ProductRandom random(4);
+  Tally tally;
+  std::uint64_t expected = 0;
+  std::vector<Unit> units;
+  for (const char* name : {"cdna2.f16", "cdna2.bf16", "cdna2.bf16_1k", "tree8.f32"})
+    units.push_back(find_preset(name)->unit);
+  for (const char* text : {"tree(binary32, fan=4, promote=16:binary32:sr8)",
+                           "tree(binary32, fan=2, promote=10:e8m10:rup, c=e5m10, sum=binary32)"})
+    units.push_back(parse_unit(text));
+  on_every_target([&] {
+    for (const Unit& u : units)
+      for (const Rival::Shape& s : shapes) {
+        CAPTURE(to_string(u));
+        Rival("blocks", u, tally).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("trees of floats flush a sum that is subnormal, and keep the sign of a zero") {
+  const std::uint64_t sums[] = {0x00000001, 0x807fffff, 0x00800000, 0x80800000,
+                                0x80000000, 0x00000000, 0x00400000, 0x80400000};
+  constexpr std::size_t k = 4, n = std::size(sums);
+  Tally tally;
+  for (const Flush flush : {Flush::keep, Flush::flush_pos_zero, Flush::flush_signed_zero})
+    for (const std::uint64_t a : {0x0000, 0x8000}) {
+      Unit u = find_preset("cdna2.f16")->unit;
+      u.out.subnormals = flush;
+      u.a.subnormals = u.b.subnormals = u.c.subnormals = Flush::keep;
+      CodeList zeros(binary16, k), c(binary32, n);
+      for (std::size_t i = 0; i < k; ++i) zeros.set(i, a);
+      for (std::size_t j = 0; j < n; ++j) c.set(j, sums[j]);
+      const CodeList b = ones(binary16, k * n);
+      MatrixProduct p;
+      p.m = 1, p.n = n, p.k = k;
+      p.a = zeros.rows(k), p.b = b.rows(n), p.c = c.rows(n);
+      Rival("blocks", u, tally).compare(p, "zeros onto the least numbers");
+    }
+  tally.expect(6 * n);
 }
 
 TEST_CASE("tiles of exact blocks see every digit that a double has, and no more") {
