@@ -38,11 +38,13 @@ struct Slot {
   int first_frac_bits = -1;  // of the cut before it; -1: none
   RoundingMode first_mode = RoundingMode::rne;
   double least_normal = 0, largest = 0;
-  double tiny_below = 0;  // what is less underflows: least_normal, or the next number
-  bool gap = false;       // there is no number below that, but perhaps zero
-  double past[2]{};       // what larger numbers become, by sign
-  double infinite[2]{};   // and infinities
-  double zero[2]{};       // and zeros
+  double tiny_below = 0;   // what is less underflows: least_normal, or the next number
+  bool gap = false;        // there is no number below that, but perhaps zero
+  bool even_code = false;  // of one digit, and the mode asks whether the code is even
+  int bias = 0;            // then: of its exponents, which are those codes
+  double past[2]{};        // what larger numbers become, by sign
+  double infinite[2]{};    // and infinities
+  double zero[2]{};        // and zeros
   double nan = 0;
   int infinite_flags[2]{}, nan_flags = 0, zero_flags = 0;  // what those raise
   bool specials_stay = false;                              // infinities and NaN are what they were

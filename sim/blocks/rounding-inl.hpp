@@ -104,6 +104,20 @@ HWY_INLINE V beside_gap(const Slot& s, const Whole& whole, std::size_t at, V x, 
   return hn::IfThenElse(inside, hn::Mul(end, least), rounded);
 }
 
+// Between 2^e and 2^(e + 1), codes e + bias and the next one, of which the mode asks whether it is
+// even.
+HWY_INLINE V by_code(const Slot& s, V x, V rounded) {
+  const V size = hn::Abs(x), low = leading_power(x);
+  const bool nearest = s.mode != RoundingMode::odd, to_even = s.mode == RoundingMode::rne;
+  const M between = nearest ? hn::Eq(size, hn::Mul(low, number(1.5))) : hn::Ne(size, low);
+  const M asks = hn::And(between, hn::Ge(size, number(s.least_normal)));
+  const I code = hn::Add(hn::ShiftRight<52>(bits(low)), hn::Set(Ints(), s.bias - 1023));
+  const I last_bit = hn::And(code, hn::Set(Ints(), 1));
+  const M stays = hn::RebindMask(Doubles(), hn::Eq(last_bit, hn::Set(Ints(), to_even ? 0 : 1)));
+  const V end = hn::CopySignToAbs(hn::IfThenElse(stays, low, hn::Add(low, low)), x);
+  return hn::IfThenElse(hn::And(asks, hn::Not(infinite_or_nan(x))), end, rounded);
+}
+
 // Whether all of a vector are numbers of a format that has every sign and zero, once they are
 // rounded. Nearly all vectors are.
 HWY_INLINE bool are_inside(const Slot& s, V rounded) {
@@ -141,6 +155,7 @@ HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V 
             ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
             : cut(x, s.frac_bits, s.least_normal, [&](V part) HWY_ATTR { return whole(part, at); });
   if (s.gap) y = beside_gap(s, whole, at, x, y);
+  if (s.even_code) y = by_code(s, x, y);
   V z = y;
   if (s.flush != Flush::keep) z = flushed(s, z);
   if (!s.signed_zero) z = hn::Add(z, number(0));

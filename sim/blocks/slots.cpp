@@ -78,6 +78,11 @@ Slot own_slot(widthwise::Slot place, const Rounding& rm, RoundingMode machine) {
 
 namespace {
 
+bool asks_for_parity(const Rounding& rm) {
+  using enum RoundingMode;
+  return rm.mode == rne || rm.mode == rno || rm.mode == odd;
+}
+
 bool lies_near(const Format& f) {
   const auto within = [](std::int64_t e) { return -watched_reach <= e && e <= watched_reach; };
   return within(f.emin() - f.frac_bits) && within(f.emax() + 1);
@@ -114,7 +119,6 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
     refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
   if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
   if (f.daz) unfit("reads subnormals as zero");
-  if (f.is_p3109() && f.precision() == 1) unfit("ties to the even code");
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
     unfit("keeps too many digits");
 
@@ -129,6 +133,8 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .least_normal = std::ldexp(1.0, static_cast<int>(f.emin())),
          .largest = number(f, to.layout.max_finite),
          .gap = f.all_normal(),
+         .even_code = to.even_code && asks_for_parity(r.rm),
+         .bias = static_cast<int>(f.bias),
          .nan = number(f, to.nan_code),
          .nan_flags = f.has_nan() ? 0 : invalid,
          .zero_flags = static_cast<int>(delivered_zero(to, false).flags),

@@ -8,7 +8,8 @@
 using namespace widthwise;
 using namespace tests;
 
-TEST_CASE("the blocks engine rounds into formats without subnormals, zero, or numbers below it") {
+TEST_CASE(
+    "the blocks engine rounds into formats without subnormals, zero, or more than one digit") {
   const auto all = [](const Format& f) {
     CodeList x(f, std::size_t{1} << f.width());
     for (std::uint64_t i = 0; i < std::uint64_t{1} << f.width(); ++i) x.set(i, i);
@@ -16,8 +17,10 @@ TEST_CASE("the blocks engine rounds into formats without subnormals, zero, or nu
   };
   Tally tally;
   std::uint64_t expected = 0;
-  for (const char* to : {"e3m2;sub=no", "e3m2;zero=no", "ue3m2;nan=all_ones", "ue2m3;sub=no",
-                         "e3m0;sub=no;nan=none", "e8m0fnu", "ue3m2;nan=none;sub=no;zero=no"})
+  for (const char* to :
+       {"e3m2;sub=no", "e3m2;zero=no", "ue3m2;nan=all_ones", "ue2m3;sub=no", "e3m0;sub=no;nan=none",
+        "e8m0fnu", "ue3m2;nan=none;sub=no;zero=no", "binary8p1", "binary8p1sf", "binary8p1uf",
+        "binary8p1ue", "e4m0;bias=8;inf=top;nan=negative_zero", "e3m0;bias=4;nan=negative_zero"})
     for (int mode = 0; mode < deterministic_modes; ++mode) {
       CAPTURE(to);
       Unit u = parse_unit("fma(e3m2)");
