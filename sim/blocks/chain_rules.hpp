@@ -60,8 +60,8 @@ inline Watch watch(int least_digit, std::int64_t most) {
 inline Watch near_watch() { return watch(-watched_reach, watched_reach); }
 inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponent); }
 
-// Whether scales are powers of two that meet products once those are rounded.
-bool scales_rounded_products(const Unit& u);
+// Whether scales of terms are powers of two, and they and the operands doubles.
+bool has_power_scales(const Unit& u);
 
 // An exact sum that is not rounded, of all its terms at once.
 bool plain_exact(const Sum& s);

@@ -240,10 +240,11 @@ bool is_promoted(const Rules& rules, std::size_t end, std::size_t total) {
 // All blocks of a tile, whose trees add floats.
 void run_trees(const Meeting& m, const Rules& rules, const Registers& of_first_row,
                Scratch& scratch) {
-  for (std::size_t k = 0, end; k < m.k; k = end) {
-    end = k + rules.lanes;
+  for (std::size_t k = 0; k < m.k;) {
+    std::size_t end = k + rules.lanes;
     while (end < m.k && !is_promoted(rules, m.first + end, m.total)) end += rules.lanes;
     add_trees(m, rules, k, end, of_first_row.sum);
+    k = end;
     if (!is_promoted(rules, m.first + end, m.total)) continue;
     Registers registers = of_first_row;
     Where output = m.output;

@@ -30,7 +30,7 @@ class PairUnit {
   // before it is rounded.
   std::optional<Rules> rules() const {
     const Unit& u = task_.unit;
-    if (task_.multiplier || (u.scale && !scales_rounded_products(u)) || u.late_frac ||
+    if (task_.multiplier || (u.scale && !(has_power_scales(u) && u.product.round)) || u.late_frac ||
         u.product.overflow_to_inf_at || !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
       return std::nullopt;
     Rules r{};

@@ -393,27 +393,55 @@ bool is_twofold(const Rules& r) {
   return r.group.aligned == Aligned::twofold || r.block.aligned == Aligned::twofold;
 }
 
+// Roundings away from zero may multiply a sum at every step that adds next to nothing: those of few
+// digits, and those below the largest exponent, the sum's own, with few digits there.
+bool lifts(RoundingMode mode) {
+  using enum RoundingMode;
+  return mode == rdn || mode == rup || mode == raz || mode == odd || mode == sr;
+}
+double growth(const std::optional<Slot>& s) {
+  if (!s || s->largest <= std::ldexp(1.0, most_exponent) || !lifts(s->mode)) return 0;
+  return std::log2(1 + std::ldexp(1.0, s->own ? -binary64.frac_bits : -s->frac_bits));
+}
+double growth(const SumRule& s, std::size_t lanes) {
+  if (s.aligned != Aligned::window && s.aligned != Aligned::long_window) return 0;
+  const int F = std::min(s.frac_bits, s.frac_bits_of_c);
+  if (s.mode == RoundingMode::rtz || (!lifts(s.mode) && F > 0)) return 0;
+  return std::log2(1 + std::ldexp(static_cast<double>(lanes + 1), 1 - F));
+}
+// Whether sums stay within a double's exponents, however they are rounded.
+void refuse_growth(const Rules& r, std::size_t k) {
+  const auto blocks = static_cast<double>((k + r.lanes - 1) / r.lanes);
+  const double compensated = r.compensation == Compensation::none ? 1 : 4;
+  double binades = blocks * (compensated * growth(r.out) + growth(r.promote));
+  for (const SumRule* s : {&r.group, &r.block, &r.late}) {
+    binades += static_cast<double>(k) * growth(s->node);
+    if (r.watch) binades += blocks * growth(*s, r.lanes);
+  }
+  const bool near = r.watch && r.watch->most <= std::ldexp(1.0, watched_reach);
+  if (binades > (near ? most_exponent - watched_reach - 100 : 16))
+    refuse("sums may grow by {:.0f} binades as they are rounded", binades);
+}
+
 // What its order of summing, which lanes may take otherwise, leaves open.
-Rules with_doubts(Rules r, const Unit& u) {
+Rules with_doubts(Rules r, const Unit& u, std::size_t k) {
+  refuse_growth(r, k);
   r.doubts = is_twofold(r) || r.watch;
   r.doubtful_zero = doubtful_zero(r, u);
   refuse_lost_zeros(r);
   return r;
 }
 
-// As if operands had all of a double's exponents and came with their scales, if those are powers of
-// two that the lanes give to factors of exact products; else nothing.
+// As if operands had all of a double's exponents and came with their scales, where lanes give those
+// to factors of exact products; else nothing.
 std::optional<ProductTask> with_scaled_operands(const ProductTask& task) {
   const Unit& u = task.unit;
-  if (!scales_terms(u) || u.scale->fmt.precision() > 1 || task.multiplier || u.product.round ||
-      u.product.overflow_to_inf_at || u.product.exponent == ProductExponent::normalised ||
-      u.a.keep_frac || u.b.keep_frac)
+  if (!has_power_scales(u) || task.multiplier || u.product.round || u.product.overflow_to_inf_at ||
+      u.product.exponent == ProductExponent::normalised)
     return std::nullopt;
   ProductTask z = task;
-  for (Operand* x : {&z.unit.a, &z.unit.b}) {
-    if (x->fmt.frac_bits > binary64.frac_bits) return std::nullopt;
+  for (Operand* x : {&z.unit.a, &z.unit.b})
     *x = {.fmt = ieee_format(binary64.exp_bits, x->fmt.frac_bits)};
-  }
   z.unit.scale.reset();
   return z;
 }
@@ -421,16 +449,17 @@ std::optional<ProductTask> with_scaled_operands(const ProductTask& task) {
 // Sums that are two doubles, or of two numbers; else nothing.
 std::optional<Rules> exact_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
-  if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u);
-  if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit);
+  if (const auto r = twofold_rules(task, u)) return with_doubts(*r, u, task.k);
+  if (const auto r = pair_rules(task)) return with_doubts(*r, task.unit, task.k);
   return std::nullopt;
 }
 Rules watched_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
-  return with_doubts(rules_of(task, u, Room::near), u);
+  return with_doubts(rules_of(task, u, Room::near), u, task.k);
 }
 
-// The same where scales go with operands, whose products may leave the lanes no room.
+// Either of operands that come with their scales: those may lie where a double has lost digits, or
+// is 0 or infinite, and their products yet within all bounds.
 Rules scaled_rules(const ProductTask& task) {
   const auto exact = exact_rules(task);
   Rules r = exact ? *exact : watched_rules(task);
@@ -446,19 +475,24 @@ Rules scaled_rules(const ProductTask& task) {
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
-    return with_doubts(rules_of(task, u, Room::bounded), u);
+    return with_doubts(rules_of(task, u, Room::bounded), u, task.k);
   } catch (const Refusal& refusal) {
     if (const auto scaled = with_scaled_operands(task)) return scaled_rules(*scaled);
     if (const auto r = exact_rules(task)) return *r;
-    if (!refusal.of_range || (u.scale && !scales_rounded_products(u)) || task.multiplier) throw;
+    if (!refusal.of_range || (u.scale && !(has_power_scales(u) && u.product.round)) ||
+        task.multiplier)
+      throw;
     return watched_rules(task);
   }
 }
 
 }  // namespace
 
-bool scales_rounded_products(const Unit& u) {
-  return scales_terms(u) && u.scale->fmt.precision() == 1 && u.product.round;
+bool has_power_scales(const Unit& u) {
+  if (!scales_terms(u) || u.scale->fmt.precision() > 1 || !are_doubles(u.a) || !are_doubles(u.b))
+    return false;
+  const Format& f = u.scale->fmt;
+  return f.emin() >= -watched_reach && f.emax() <= watched_reach;
 }
 
 bool plain_exact(const Sum& s) {

@@ -83,12 +83,12 @@ struct CompensationSlots {
 };
 
 // Formats have numbers that the lanes have no room for: exact products have their last digits at
-// 2^least_digit or above, C is 0 or no less than `least`, and nothing is past `most`, or outputs
-// are in doubt.
+// 2^least_digit or above, C is 0 or no less than `least`, no operand that comes with its scale has
+// an exponent below least_factor, and nothing is past `most`, or outputs are in doubt.
 struct Watch {
   int least_digit;
   double least, most;
-  int least_factor = INT_MIN;  // exponent of an operand with its scale
+  int least_factor = INT_MIN;
 };
 
 struct Rules {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "finish.hpp"
 #include "kernels.hpp"
@@ -23,6 +24,13 @@ RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   return terms == RoundingMode::rtz ? RoundingMode::rdn : RoundingMode::rup;
 }
 
+// In a carrier of as many digits as the roundings look at.
+using AnyFinish = std::variant<Finish, FinishIn<uint128>>;
+AnyFinish finish_of(const Plan& p, const Unit& u) {
+  if (p.long_rounding) return FinishIn<uint128>(u);
+  return Finish(u);
+}
+
 // All that is the same for every product of the task.
 class ExactProduct final : public ProductEngine {
  public:
@@ -34,11 +42,10 @@ class ExactProduct final : public ProductEngine {
         b_(unit_.b, unit_.scale, plan.doubles),
         c_(unit_.c, plan.c_doubles),
         sums_(plan, unit_.group_sum),
-        finish_(unit_),
+        finish_(finish_of(plan, unit_)),
         quick_finish_(unit_),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
     check(unit_);
-    if (plan.long_rounding) long_finish_.emplace(unit_);
     // A few megabytes of sums, about as many down as across.
     const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
     const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
@@ -58,8 +65,7 @@ class ExactProduct final : public ProductEngine {
   Reader a_, b_;
   Coded c_;
   WordSums sums_;
-  Finish finish_;
-  std::optional<FinishIn<uint128>> long_finish_;  // instead, where roundings look at more digits
+  AnyFinish finish_;
   QuickFinish quick_finish_;
   std::size_t bytes_;           // of a result
   std::size_t rows_, columns_;  // of a block of outputs
@@ -251,7 +257,7 @@ class ExactProduct::Work {
     Term<uint128> total = e_.sums_.total(sum);
     if (total.m == 0) sign_zero(total, row_ + r, column_ + c, addend.negative);
     const std::uint64_t code =
-        e_.long_finish_ ? e_.long_finish_->code(total, progress) : e_.finish_.code(total, progress);
+        std::visit([&](const auto& finish) { return finish.code(total, progress); }, e_.finish_);
     put(at, code, progress.flags);
     return true;
   }
@@ -259,7 +265,8 @@ class ExactProduct::Work {
   // A zero sum has the sign of its addends, if they agree.
   void sign_zero(Term<uint128>& total, std::size_t y, std::size_t x, bool c_negative) const {
     bool minus = c_negative, plus = !c_negative;
-    const bool all = e_.finish_.asks_for_mixed();
+    const bool all =
+        std::visit([](const auto& finish) { return finish.asks_for_mixed(); }, e_.finish_);
     for (std::size_t t = 0; t < e_.k_ && !(plus && (minus || !all)); ++t)
       (panels_.negative(y, x, t) ? minus : plus) = true;
     total.negative = minus && !plus;

@@ -33,7 +33,7 @@ constexpr QuickSum quick_sum(double x, double y, double limit) {
 
 void QuickFinish::codes(const double* first, const double* second, double limit, std::size_t n,
                         std::uint64_t* codes, std::uint8_t* flags, std::uint8_t* sure) const {
-  const Rounder<std::uint64_t> to = rounder_;
+  const Rounder<std::uint64_t> to = *rounder_;
   const auto each = [to, first, second, limit](std::size_t i) {
     const QuickSum z = quick_sum(first[i], second[i], limit);
     return deliver_quick<SideBySide>(to, z.number, z.usual, std::uint64_t{0});

@@ -40,19 +40,19 @@ using Finish = FinishIn<std::uint64_t>;
 // Of sums of two doubles, many at a time.
 class QuickFinish {
  public:
-  explicit QuickFinish(const Unit& u)
-      : rounder_(u.out),
-        takes_(!u.chain.final && !u.out.post_norm_frac && !u.out.rm.stochastic() &&
-               u.out.fmt.precision() <= 50) {}
+  explicit QuickFinish(const Unit& u) {
+    if (!u.chain.final && !u.out.post_norm_frac && !u.out.rm.stochastic() &&
+        u.out.fmt.precision() <= 50)
+      rounder_.emplace(u.out);
+  }
 
-  bool takes() const { return takes_; }
+  bool takes() const { return rounder_.has_value(); }
   // first[i] + second[i], exactly, where the sum is a normal number of magnitude below `limit`.
   void codes(const double* first, const double* second, double limit, std::size_t n,
              std::uint64_t* codes, std::uint8_t* flags, std::uint8_t* sure) const;
 
  private:
-  Rounder<std::uint64_t> rounder_;
-  bool takes_;
+  std::optional<Rounder<std::uint64_t>> rounder_;
 };
 
 }  // namespace widthwise::exact

@@ -102,8 +102,8 @@ class WordSum {
     const auto whole = static_cast<int128>(signed_word(negative != turned, m)) >> digits;
     return signed_word(turned, static_cast<uint128>(whole));
   }
-  // Words of 64 digits do for nearly all numbers: past so many of them only the upper half is moved,
-  // and of the lower one it matters whether it is zero.
+  // Words of 64 digits do for nearly all numbers: past so many of them only the upper half is
+  // moved, and of the lower one it matters whether it is zero.
   constexpr uint128 nearest(bool negative, uint128 m, std::int64_t below) const {
     const auto digits = static_cast<int>(std::min<std::int64_t>(below, most_nearest + 1));
     const auto high = static_cast<std::uint64_t>(m >> 64), low = static_cast<std::uint64_t>(m);

@@ -122,8 +122,8 @@ template <int N, int M>
   return z;
 }
 
-// To the upper N limbs of a number and its exponent. False where it may have overflowed, or
-// unless `ends` where it may be subnormal: nothing is written then.
+// To the upper N limbs of a number and its exponent. False where it may have overflowed; without
+// `ends` wherever it may not be inside, and nothing is written then.
 template <int N, bool ends = true, int M>
 bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
                   const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
@@ -159,9 +159,8 @@ class MultiplyAdds {
     sum_.sign = s.sum[N + 1];
   }
 
-  // False where a result may have overflowed, or unless `ends` may be subnormal: the sum is what it
-  // was then. (Flat, for the roundings, which two places call, are then in line: 1,024 digits take
-  // a tenth less time.)
+  // False as above: the sum is what it was then. (Flat, for the roundings, which two places call,
+  // are then in line: 1,024 digits take a tenth less time.)
   [[gnu::flatten]] bool run() {
     for (std::size_t k = 0; k < s_.count; ++k)
       if (!multiply(k) || !add(k)) return false;

@@ -114,6 +114,17 @@ TEST_CASE("blocks with scaled operands of many exponents: what goes another way"
   CHECK(reason("mac(binary64, scale=e4m3fn:32:term)") ==
         "a = e11m52 has digits or exponents that a double has not to spare");
   CHECK(reason("fma(bfloat16, scale=e8m7:32:term)").starts_with("numbers from"));
+  // Operands and scales that are no doubles, or far from one, would come back from beyond.
+  for (const char* text :
+       {"fma(e12m5, c=binary64, sum=binary64, scale=e8m0fnu:1:term)",
+        "fma(e8m7;bias=-900, c=binary64, sum=binary64, scale=e8m0fnu:1:term)",
+        "dot(e11m7;inf=no;nan=negative_zero, b=e4m3, c=binary32, out=e10m20, lanes=2, "
+        "scale=e8m0fnu:2:term)",
+        "mac(binary64, c=binary32, sum=binary32, scale=ue18m0;nan=all_ones:1:term)",
+        "fma(binary64, scale=ue12m0;nan=all_ones:1:term)"}) {
+    CAPTURE(text);
+    CHECK_FALSE(takes(parse_unit(text)));
+  }
   CHECK(reason("fma(e11m53, scale=e8m0fnu:32:term)") ==
         "a = e11m53 has digits or exponents that a double has not to spare");
 }

@@ -119,6 +119,51 @@ TEST_CASE("numbers as wide as doubles, aligned: digits past those of a double") 
   tally.expect(2 * 5);
 }
 
+TEST_CASE("sums that grow at every step, as they are rounded, past a double's exponents") {
+  struct Growing {
+    const char* unit;
+    std::size_t k;
+    bool taken = false;
+  };
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const Growing& x :
+       {Growing{"fma(e5m10, c=e5m10, sum=e11m1:rup)", 2500},
+        {"fma(e5m10, c=e5m10, sum=e11m1:rup)", 20, true},
+        {"mac(binary64, sum=e11m3:raz)", 7000},
+        {"mac(binary64, sum=e11m1:rna)", 2500, true},
+        {"mac(binary64, sum=e11m1:rtz)", 2500, true},
+        {"fma(binary64, promote=1:e11m1:rup)", 2500},
+        {"tree(binary64, fan=2, node=e11m1:rup, sum=e11m1:rup)", 5000},
+        {"kahan(binary64, sum=e11m1:rup)", 2500},
+        {"fma(binary64, sum=e11m1:rup, scale=e8m0fnu:8:term)", 2500},
+        {"dot(binary64, lanes=2, out=e11m1:rup)", 4000},
+        {"dot(binary64, lanes=2, out=binary64:rup)", 4000, true},
+        {"dot(e5m10, c=e5m10, lanes=1, align=20:rup, out=e11m2:rup)", 5000},
+        {"dot(e5m10, c=e5m10, lanes=1, align=20:rup, out=e10m2:rup)", 5000, true},
+        {"dot(binary64, lanes=1, align=0:raz, out=binary64)", 1100},
+        {"dot(binary64, lanes=1, align=20:raz, out=binary64)", 1100, true},
+        {"dot(e5m10, c=binary64, lanes=2, align=-1:rna, out=binary64)", 2400},
+        {"dot(bfloat16, c=binary64, lanes=1, align=-4:rup, out=binary64, "
+         "scale=e8m0fnu:8:term)",
+         400}}) {
+    const Unit u = parse_unit(x.unit);
+    MatrixProduct p;
+    p.m = p.n = 1, p.k = x.k;
+    const CodeList a = ones(u.a.fmt, x.k), b = ones(u.b.fmt, x.k), scales = ones(e8m0fnu, x.k);
+    p.a = a.rows(x.k), p.b = b.rows(1);
+    if (u.scale) p.scale_a = scales.rows(x.k), p.scale_b = scales.rows(1);
+    CAPTURE(x.unit);
+    for (const Opinion& o : opinions({.unit = u, .k = x.k, .flags = true})) {
+      if (o.engine == "blocks") CHECK(o.takes == x.taken);
+      if (!o.takes || o.engine == "reference") continue;
+      Rival(o.engine, u, tally, true).compare(p, o.engine);
+      ++expected;
+    }
+  }
+  tally.expect(expected);
+}
+
 TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
   CHECK(reason("dot(binary64, lanes=4, align=50)") == "exact products of 106 digits");
