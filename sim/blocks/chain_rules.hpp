@@ -63,6 +63,10 @@ inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponen
 // Whether scales of terms are powers of two, and they and the operands doubles.
 bool has_power_scales(const Unit& u);
 
+// Refuses units whose sums may leave a double's exponents as k products are added, however small
+// those are.
+void refuse_growth(const Rules& r, std::size_t k);
+
 // An exact sum that is not rounded, of all its terms at once.
 bool plain_exact(const Sum& s);
 // Exact sums of exact sums are one: C joins the products, and groups do not matter.

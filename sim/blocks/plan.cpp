@@ -393,36 +393,6 @@ bool is_twofold(const Rules& r) {
   return r.group.aligned == Aligned::twofold || r.block.aligned == Aligned::twofold;
 }
 
-// Roundings away from zero may multiply a sum at every step that adds next to nothing: those of few
-// digits, and those below the largest exponent, the sum's own, with few digits there.
-bool lifts(RoundingMode mode) {
-  using enum RoundingMode;
-  return mode == rdn || mode == rup || mode == raz || mode == odd || mode == sr;
-}
-double growth(const std::optional<Slot>& s) {
-  if (!s || s->largest <= std::ldexp(1.0, most_exponent) || !lifts(s->mode)) return 0;
-  return std::log2(1 + std::ldexp(1.0, s->own ? -binary64.frac_bits : -s->frac_bits));
-}
-double growth(const SumRule& s, std::size_t lanes) {
-  if (s.aligned != Aligned::window && s.aligned != Aligned::long_window) return 0;
-  const int F = std::min(s.frac_bits, s.frac_bits_of_c);
-  if (s.mode == RoundingMode::rtz || (!lifts(s.mode) && F > 0)) return 0;
-  return std::log2(1 + std::ldexp(static_cast<double>(lanes + 1), 1 - F));
-}
-// Whether sums stay within a double's exponents, however they are rounded.
-void refuse_growth(const Rules& r, std::size_t k) {
-  const auto blocks = static_cast<double>((k + r.lanes - 1) / r.lanes);
-  const double compensated = r.compensation == Compensation::none ? 1 : 4;
-  double binades = blocks * (compensated * growth(r.out) + growth(r.promote));
-  for (const SumRule* s : {&r.group, &r.block, &r.late}) {
-    binades += static_cast<double>(k) * growth(s->node);
-    if (r.watch) binades += blocks * growth(*s, r.lanes);
-  }
-  const bool near = r.watch && r.watch->most <= std::ldexp(1.0, watched_reach);
-  if (binades > (near ? most_exponent - watched_reach - 100 : 16))
-    refuse("sums may grow by {:.0f} binades as they are rounded", binades);
-}
-
 // What its order of summing, which lanes may take otherwise, leaves open.
 Rules with_doubts(Rules r, const Unit& u, std::size_t k) {
   refuse_growth(r, k);
@@ -458,8 +428,7 @@ Rules watched_rules(const ProductTask& task) {
   return with_doubts(rules_of(task, u, Room::near), u, task.k);
 }
 
-// Either of operands that come with their scales: those may lie where a double has lost digits, or
-// is 0 or infinite, and their products yet within all bounds.
+// Either of operands with their scales, which a double may have lost, and yet their products not.
 Rules scaled_rules(const ProductTask& task) {
   const auto exact = exact_rules(task);
   Rules r = exact ? *exact : watched_rules(task);
