@@ -62,6 +62,8 @@ inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponen
 
 // Whether scales of terms are powers of two, and they and the operands doubles.
 bool has_power_scales(const Unit& u);
+// Whether there are other scales than those, or what they meet is not a rounded product.
+bool has_other_scales(const Unit& u);
 
 // Refuses units whose sums may leave a double's exponents as k products are added, however small
 // those are.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "chain_rules.hpp"
+#include "widthwise/decide.hpp"
 
 // How far roundings may lift a sum (docs/exactness.md, 53).
 namespace widthwise::blocks {
@@ -10,12 +11,19 @@ namespace {
 // Roundings away from zero may multiply a sum at every step that adds next to nothing: those of few
 // digits, and those below the largest exponent, the sum's own, with few digits there.
 bool lifts(RoundingMode mode) {
-  using enum RoundingMode;
-  return mode == rdn || mode == rup || mode == raz || mode == odd || mode == sr;
+  const auto next_to_nothing = [&](bool negative) {
+    return goes_away(mode, negative, false, false, true);
+  };
+  return mode == RoundingMode::sr || next_to_nothing(false) || next_to_nothing(true);
+}
+double growth(RoundingMode mode, int frac_bits) {
+  return lifts(mode) ? std::log2(1 + std::ldexp(1.0, -frac_bits)) : 0;
 }
 double growth(const std::optional<Slot>& s) {
-  if (!s || s->largest <= std::ldexp(1.0, most_exponent) || !lifts(s->mode)) return 0;
-  return std::log2(1 + std::ldexp(1.0, s->own ? -binary64.frac_bits : -s->frac_bits));
+  if (!s || s->largest <= std::ldexp(1.0, most_exponent)) return 0;
+  if (s->own) return growth(s->mode, binary64.frac_bits);
+  const double first = s->first_frac_bits < 0 ? 0 : growth(s->first_mode, s->first_frac_bits);
+  return first + growth(s->mode, s->frac_bits);
 }
 // Of all terms at once, or of two at a time.
 double growth(const SumRule& s, std::size_t lanes) {

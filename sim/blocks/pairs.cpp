@@ -30,8 +30,8 @@ class PairUnit {
   // before it is rounded.
   std::optional<Rules> rules() const {
     const Unit& u = task_.unit;
-    if (task_.multiplier || (u.scale && !(has_power_scales(u) && u.product.round)) || u.late_frac ||
-        u.product.overflow_to_inf_at || !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
+    if (task_.multiplier || has_other_scales(u) || u.late_frac || u.product.overflow_to_inf_at ||
+        !are_doubles(u.a) || !are_doubles(u.b) || !are_doubles(u.c))
       return std::nullopt;
     Rules r{};
     r.mode = own_.rm.mode;

@@ -161,8 +161,7 @@ std::size_t chunk(const Rules& r, const Unit& u, const Range& sum) {
   if (s.aligned == Aligned::exact)
     return r.c_level != CLevel::group && sum.high - sum.low <= float_digits ? most_lanes : 0;
   // A product is less than 2^(F + 2) units, times 4 where scales have significands.
-  const bool scaled = u.scale && u.scale->apply == ScaleApply::term;
-  const int above = scaled && u.scale->fmt.precision() > 1 ? 4 : 2;
+  const int above = scales_terms(u) && u.scale->fmt.precision() > 1 ? 4 : 2;
   if (s.mode != RoundingMode::rtz || s.frac_bits < 1 || s.frac_bits + above > 30) return 0;
   return std::size_t{1} << (31 - above - s.frac_bits);
 }
@@ -326,7 +325,7 @@ Rules rules_of(const ProductTask& task, const Unit& u, Room room) {
   set_products(r, u, products, static_cast<bool>(task.multiplier), room);
   if (u.product.round) products = of("product.round", {.fmt = u.product.round->fmt});
   if (scales_terms(u)) products = products * scales;
-  if (watched) products = within_reach("scaled products", products);
+  if (watched) products = within_reach("products", products);
   const Range c = both(of("c", u.c), of("out", {.fmt = u.out.fmt}));
 
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
@@ -439,8 +438,7 @@ Rules scaled_rules(const ProductTask& task) {
   return r;
 }
 
-// Numbers within bounds that double lanes have room for; else exact sums; else, where exponents
-// alone were in the way, numbers that are watched.
+// Numbers within bounds; else exact sums; else, if exponents alone were in the way, watched ones.
 Rules some_rules(const ProductTask& task) {
   const Unit u = flattened(task.unit);
   try {
@@ -448,9 +446,7 @@ Rules some_rules(const ProductTask& task) {
   } catch (const Refusal& refusal) {
     if (const auto scaled = with_scaled_operands(task)) return scaled_rules(*scaled);
     if (const auto r = exact_rules(task)) return *r;
-    if (!refusal.of_range || (u.scale && !(has_power_scales(u) && u.product.round)) ||
-        task.multiplier)
-      throw;
+    if (!refusal.of_range || has_other_scales(u) || task.multiplier) throw;
     return watched_rules(task);
   }
 }
@@ -462,6 +458,10 @@ bool has_power_scales(const Unit& u) {
     return false;
   const Format& f = u.scale->fmt;
   return f.emin() >= -watched_reach && f.emax() <= watched_reach;
+}
+
+bool has_other_scales(const Unit& u) {
+  return u.scale && !(has_power_scales(u) && u.product.round);
 }
 
 bool plain_exact(const Sum& s) {

@@ -23,7 +23,8 @@ struct Placed {
 
 class WordSum {
  public:
-  constexpr WordSum(const Plan& plan, const Sum& sum) : plan_(plan), sum_(sum) {}
+  constexpr WordSum(const Plan& plan, const Sum& sum)
+      : plan_(plan), sum_(sum), table_(truth_table(sum.align.rm.mode)) {}
 
   // How terms of so many digits are cut without asking lib, if they are.
   enum class Cut : std::uint8_t { by_lib, directed, nearest };
@@ -123,13 +124,8 @@ class WordSum {
     return whole + (rest + ties_away(negative, whole & 1) > half);
   }
   constexpr bool ties_away(bool negative, bool odd) const {
-    switch (sum_.align.rm.mode) {
-      case RoundingMode::rne: return odd;
-      case RoundingMode::rno: return !odd;
-      case RoundingMode::rnp: return !negative;
-      case RoundingMode::rnm: return negative;
-      default: return sum_.align.rm.mode == RoundingMode::rna;
-    }
+    const int tie = 8 * negative + 4 * odd + 2;  // a guard digit, and none below it
+    return (table_ >> tie & 1) != 0;
   }
   [[gnu::noinline]] constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
     const Rounding& rule = sum_.align.rm;
@@ -150,6 +146,7 @@ class WordSum {
 
   Plan plan_;
   Sum sum_;
+  std::uint16_t table_;  // of the mode that cuts terms
 };
 
 }  // namespace widthwise::exact

@@ -164,6 +164,18 @@ TEST_CASE("sums that grow at every step, as they are rounded, past a double's ex
   tally.expect(expected);
 }
 
+TEST_CASE("sums that a first cut lifts, before the rounding proper, grow as well") {
+  const auto takes_long = [](RoundingMode mode, const char* out) {
+    Unit u = parse_unit(out);
+    u.out.post_norm_frac = 1, u.out.post_norm_rm = Rounding(mode);
+    const auto all = opinions({.unit = u, .k = 5000});
+    return std::ranges::find(all, "blocks", &Opinion::engine)->takes;
+  };
+  CHECK_FALSE(takes_long(RoundingMode::raz, "fma(binary64, sum=e11m40)"));
+  CHECK(takes_long(RoundingMode::rtz, "fma(binary64, sum=e11m40)"));
+  CHECK(takes_long(RoundingMode::raz, "fma(binary32, sum=e8m20)"));  // whose format ends before
+}
+
 TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
   const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
   CHECK(reason("dot(binary64, lanes=4, align=50)") == "exact products of 106 digits");
