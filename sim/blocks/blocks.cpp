@@ -81,7 +81,7 @@ class BlockProduct final : public ProductEngine {
       panels_ = (columns_ + strip_columns - 1) / strip_columns;
       begin();
       for (std::size_t panel = 0; panel < panels_; ++panel)
-        for (std::size_t r = 0; r < rows_; ++r) load_addend(r, panel);
+        for (std::size_t r = 0; r < rows_; ++r) load_addends(r, panel);
       for (k_ = 0; k_ < e_.padded(); k_ += steps_) {
         depth_ = std::min(steps_, e_.padded() - k_);
         load_rows();
@@ -115,11 +115,6 @@ class BlockProduct final : public ProductEngine {
     std::size_t columns_of(std::size_t panel) const {
       return std::min(strip_columns, columns_ - panel * strip_columns);
     }
-    Numeral addend(std::size_t r, std::size_t column) const {
-      if (!p_.c.data || column >= column_ + columns_) return {};
-      return read_c_(p_.c, row_ + r, column);
-    }
-
     // An output whose addend the lanes have no room for is in doubt.
     Numeral watched(const Numeral& c, const Registers& of, std::size_t j) const {
       const auto& watch = e_.rules_.watch;
@@ -129,11 +124,24 @@ class BlockProduct final : public ProductEngine {
       return c;
     }
 
-    void load_addend(std::size_t r, std::size_t panel) {
-      if (e_.rules_.c_last) return;
+    // The addends of a row's outputs in this panel.
+    void read_addends(std::size_t r, std::size_t panel) {
+      const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
+      c_.resize(n, 0, 1, false);
+      if (load(read_c_, p_.c, y, x, p_.c.column, n, c_, 0)) return;
+      for (std::size_t j = 0; j < n; ++j) c_.put(j, read_c_(p_.c, y, x + j));
+    }
+    Numeral addend(const Registers& of, std::size_t j) const {
+      return watched({c_.value[j], c_.exponent[j]}, of, j);
+    }
+
+    // Sums are zeros where there is none.
+    void load_addends(std::size_t r, std::size_t panel) {
+      if (e_.rules_.c_last || !p_.c.data) return;
+      read_addends(r, panel);
       const Registers of = registers(r, panel);
-      for (std::size_t j = 0; j < strip_columns; ++j) {
-        const Numeral c = watched(addend(r, column_ + panel * strip_columns + j), of, j);
+      for (std::size_t j = 0; j < columns_of(panel); ++j) {
+        const Numeral c = addend(of, j);
         if (of.outer)
           of.outer[j] = c.value;
         else
@@ -307,9 +315,11 @@ class BlockProduct final : public ProductEngine {
     void deliver(std::size_t r, std::size_t panel) {
       const Registers of = registers(r, panel);
       const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
-      double c[strip_columns];
-      for (std::size_t j = 0; j < strip_columns; ++j)
-        c[j] = e_.rules_.c_last ? watched(addend(r, x + j), of, j).value : 0;
+      double c[strip_columns] = {};
+      if (e_.rules_.c_last && p_.c.data) {
+        read_addends(r, panel);
+        for (std::size_t j = 0; j < n; ++j) c[j] = addend(of, j).value;
+      }
       e_.kernels_.finish(e_.rules_, where(r, panel), c, of, scratch_);
       encode(of.sum->value, n, y * p_.n + x);
       for (std::size_t j = 0; p_.flags && j < n; ++j)
@@ -338,7 +348,7 @@ class BlockProduct final : public ProductEngine {
     std::size_t steps_ = 0;  // along k that a panel holds
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
     std::size_t k_ = 0, depth_ = 0;
-    Panel a_, b_;
+    Panel a_, b_, c_;
     std::vector<std::byte> held_, turned_;
     Lines<Strip> sums_;
     Lines<double> outer_, compensation_;

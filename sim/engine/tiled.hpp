@@ -18,8 +18,8 @@ struct Tiling {
   std::size_t block = 1;    // panels are whole blocks, of zeros at the end
   bool any_number = false;  // infinities and NaN are computed like all else
   RoundingMode mode = RoundingMode::rne;
-  int scale = 0;        // of A and C, and so of the sums
-  bool c_last = false;  // sums begin at +0, and the machine's addition has C join in the end
+  int scale = 0;                        // of A and C, and so of the sums
+  bool c_last = false;                  // sums begin at +0, and C joins in the end
   std::vector<std::size_t> order = {};  // in which elements of k are taken; none: as they lie
 };
 
@@ -80,6 +80,11 @@ class TiledProduct : public ProductEngine {
   // kernel.
   virtual bool multiply_carefully(const Meeting&) const { return false; }
   virtual bool has_careful() const { return false; }
+  // Where C joins in the end: a row of it, and of sums; both have room for a whole line.
+  virtual void add_last(const T* c, std::size_t n, T* sum) const {
+    if constexpr (std::is_floating_point_v<T>)
+      for (std::size_t j = 0; j < n; ++j) sum[j] += c[j];
+  }
   // Whether a tile begins so that the fast kernel is not to touch it.
   virtual bool wants_care(const TileState&) const { return false; }
   // Which zero sums may have the wrong sign.
@@ -209,7 +214,7 @@ class TiledProduct : public ProductEngine {
     void add_last(std::size_t row, std::size_t panel, T* sum) {
       const T* c = last_addends();
       decode_addends(row, panel, space_.addends.data());
-      for (std::size_t j = 0; j < columns_of(panel); ++j) sum[j] += c[j];
+      e_.add_last(c, columns_of(panel), sum);
     }
 
     std::size_t element(std::size_t i) const {
@@ -335,8 +340,7 @@ class TiledProduct : public ProductEngine {
           continue;
         }
         T* from = sums(i, panel) + r * width_;
-        if constexpr (std::is_floating_point_v<T>)
-          if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
+        if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
         const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful != Zeros::none && j < n; ++j)

@@ -32,10 +32,10 @@ HWY_INLINE I truncated(V x) {
 
 HWY_INLINE I magnitude_bits(V x) { return hn::BitCast(Ints(), hn::Abs(x)); }
 
-// 2^n; n at least -126 and at most 127.
-HWY_INLINE V power_of_two(I n) {
-  return hn::BitCast(Floats(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Ints(), 127))));
-}
+// Exponents stand where a float's do: e as e 2^23.
+HWY_INLINE I in_place(std::int32_t e) { return hn::Set(Ints(), e * (1 << 23)); }
+// 2^n of such an n, at least -126 and at most 127.
+HWY_INLINE V power_of_two(I n) { return hn::BitCast(Floats(), hn::Add(n, in_place(127))); }
 // 1 / x for such a power: the exponent fields of both sum to 254. 2^127 has none and becomes 0.
 HWY_INLINE V reciprocal_power(V x) {
   return hn::BitCast(Floats(), hn::Sub(hn::Set(Ints(), 254 << 23), hn::BitCast(Ints(), x)));
@@ -45,10 +45,10 @@ HWY_INLINE V reciprocal_power(V x) {
 template <Finish finish>
 HWY_INLINE I exponent_of_c(V c, const Constants& z) {
   const Ints di;
-  const I bits = magnitude_bits(c);
-  const I e = hn::Max(hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 127)), hn::Set(di, z.c_emin));
+  const I field = hn::And(hn::BitCast(di, c), hn::Set(di, 0x7f800000));
+  const I e = hn::Max(hn::Sub(field, in_place(127)), in_place(z.c_emin));
   if constexpr (finish == Finish::truncate) return e;
-  return hn::IfThenElse(hn::Eq(bits, hn::Zero(di)), hn::Set(di, z.floor), e);
+  return hn::IfThenElse(hn::Eq(field, hn::Zero(di)), in_place(z.floor), e);
 }
 
 // |total| as a float, cut to 24 digits. Its 25th digit, if it has one, lies 24 places below its
@@ -58,6 +58,17 @@ HWY_INLINE V leading_digits(I magnitude) {
   const auto m = hn::BitCast(du, magnitude);
   const auto cut = hn::AndNot(hn::ShiftRight<24>(m), m);
   return hn::Abs(hn::ConvertTo(Floats(), hn::BitCast(Ints(), cut)));  // 2^31 comes as -2^31
+}
+
+// To 11 digits but none below 2^-24, ties to even, up to a sign: added to 3/2 * 2^13 times the
+// power of two that x begins with, x ends where its 11th digit is.
+HWY_INLINE V to_eleven_digits(V x) {
+  const Floats d;
+  const Ints di;
+  const I exponent = hn::And(hn::BitCast(di, x), hn::Set(di, 0x7f800000));
+  const I held = hn::Max(exponent, in_place(127 - 14));
+  const V c = hn::Mul(hn::BitCast(d, held), hn::Set(d, 0x1.8p13f));
+  return hn::Sub(hn::Add(x, c), c);
 }
 
 // total * unit rounded, without its sign.
@@ -71,21 +82,17 @@ HWY_INLINE V rounded(I total, V unit, const Constants& z) {
     const V kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.kept)));
     return hn::Mul(hn::And(x, kept), unit);
   }
-  // To odd, then to 11 digits but none below 2^-24: added to 3/2 * 2^13 times the power of two that
-  // x begins with, x ends where its 11th digit is.
-  const auto lost = hn::Ne(truncated(x), magnitude);
-  x = hn::Or(x, hn::BitCast(d, hn::IfThenElseZero(lost, hn::Set(di, 1))));
-  x = hn::Mul(x, unit);
-  const I exponent = hn::And(hn::BitCast(di, x), hn::Set(di, 0x7f800000));
-  const I held = hn::Max(exponent, hn::Set(di, (127 - 14) << 23));
-  const V c = hn::Mul(hn::BitCast(d, held), hn::Set(d, 0x1.8p13f));
-  return hn::Sub(hn::Add(x, c), c);
+  const auto lost = hn::Ne(truncated(x), magnitude);  // to odd
+  x = hn::IfThenElse(hn::RebindMask(d, lost), hn::Or(x, hn::BitCast(d, hn::Set(di, 1))), x);
+  return to_eleven_digits(hn::Mul(x, unit));
 }
 
-// Whether a block's sum that is zero is to be -0: perhaps, after a C below `doubtful`.
-HWY_INLINE auto maybe_minus(I total, V c, const Constants& z) {
+// A number with the sum's sign; of a zero that of -0 where it may be, for C is -0 in telling bits.
+HWY_INLINE V sign_of_sum(I total, V c, const Constants& z) {
   const Ints di;
-  return hn::And(hn::Eq(total, hn::Zero(di)), hn::Lt(hn::BitCast(di, c), hn::Set(di, z.doubtful)));
+  const I minus = hn::Set(di, std::numeric_limits<std::int32_t>::min());
+  const I both = hn::Or(hn::And(hn::BitCast(di, c), hn::Set(di, z.c_telling)), total);
+  return hn::BitCast(Floats(), hn::IfThenElse(hn::Eq(both, minus), minus, total));
 }
 
 // What a tile has met on its way.
@@ -128,9 +135,10 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = corner + r * tile_columns + v * width;
       const V c = hn::LoadU(d, t.sum + at);
-      const I e = hn::Max(hn::PromoteTo(di, hn::LoadU(de, exponents + at)),
-                          hn::Max(exponent_of_c<finish>(c, z), hn::Set(di, z.floor)));
-      scale[r][v] = power_of_two(hn::Sub(hn::Set(di, z.frac_bits), e));
+      const I of_products =
+          hn::Max(hn::PromoteTo(di, hn::LoadU(de, exponents + at)), hn::Set(di, z.floor));
+      const I e = hn::Max(hn::ShiftLeft<23>(of_products), exponent_of_c<finish>(c, z));
+      scale[r][v] = power_of_two(hn::Sub(in_place(z.frac_bits), e));
       total[r][v] = truncated(hn::Mul(c, scale[r][v]));
     }
 
@@ -152,8 +160,9 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v) {
         const I both = hn::Add(total[r][v], sum[r][v]);
-        watch.overflow =
-            hn::Or(watch.overflow, hn::And(hn::Xor(total[r][v], both), hn::Xor(sum[r][v], both)));
+        if (z.may_overflow)
+          watch.overflow =
+              hn::Or(watch.overflow, hn::And(hn::Xor(total[r][v], both), hn::Xor(sum[r][v], both)));
         total[r][v] = both;
       }
   }
@@ -161,23 +170,26 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) {
       const std::size_t at = corner + r * tile_columns + v * width;
-      const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
-      const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
-      const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
-      const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
       const V c = hn::LoadU(d, t.sum + at);
-      I sign = total[r][v];
-      if constexpr (finish == Finish::nearest)
-        sign = hn::Or(sign, hn::VecFromMask(di, maybe_minus(sign, c, z)));
-      const V signed_x = hn::CopySignToAbs(x, hn::BitCast(d, sign));
-      const V result = hn::IfThenElse(hn::RebindMask(d, met), signed_x, hn::And(c, c_kept));
-      hn::StoreU(result, d, t.sum + at);
-      watch.sum = hn::Max(watch.sum, magnitude_bits(result));
-      if constexpr (sizeof(Exponent) > 1) {
-        watch.product = hn::Max(watch.product, of_products);
-        const I bits = hn::BitCast(di, scale[r][v]);
-        watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
+      const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
+      watch.sum = hn::Max(watch.sum, hn::BitCast(di, x));
+      V sign = hn::BitCast(d, total[r][v]);
+      if constexpr (finish == Finish::nearest) sign = sign_of_sum(total[r][v], c, z);
+      V result = hn::CopySignToAbs(x, sign);
+      if constexpr (finish == Finish::truncate || sizeof(Exponent) > 1) {
+        const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
+        const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
+        if constexpr (finish == Finish::truncate) {
+          const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
+          result = hn::IfThenElse(hn::RebindMask(d, met), result, hn::And(c, c_kept));
+        }
+        if constexpr (sizeof(Exponent) > 1) {
+          watch.product = hn::Max(watch.product, of_products);
+          const I bits = hn::BitCast(di, scale[r][v]);
+          watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
+        }
       }
+      hn::StoreU(result, d, t.sum + at);
     }
 }
 
@@ -220,10 +232,22 @@ void exponents_of(const float* numbers, std::size_t n, std::int32_t emin, Expone
   }
 }
 
+// Whole vectors: a line of a tile has room for them.
+void add_to_halves(const float* addends, std::size_t n, float* sums) {
+  const Floats d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const V sum = hn::Add(hn::LoadU(d, sums + i), hn::LoadU(d, addends + i));
+    const V x = to_eleven_digits(hn::Abs(sum));
+    const auto held = hn::Le(x, hn::Set(d, 65504.0f));
+    hn::StoreU(hn::CopySignToAbs(hn::IfThenElse(held, x, hn::Inf(d)), sum), d, sums + i);
+  }
+}
+
 Kernel<std::int8_t> choose_narrow(Finish finish) { return choose<std::int8_t>(finish); }
 Kernel<std::int16_t> choose_wide(Finish finish) { return choose<std::int16_t>(finish); }
 FieldExponents<std::int8_t> narrow_exponents() { return &exponents_of<std::int8_t>; }
 FieldExponents<std::int16_t> wide_exponents() { return &exponents_of<std::int16_t>; }
+AddHalves half_addition() { return &add_to_halves; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::tensor::HWY_NAMESPACE
@@ -236,6 +260,7 @@ HWY_EXPORT(choose_narrow);
 HWY_EXPORT(choose_wide);
 HWY_EXPORT(narrow_exponents);
 HWY_EXPORT(wide_exponents);
+HWY_EXPORT(half_addition);
 HWY_EXPORT(name);
 
 template <>
@@ -254,6 +279,7 @@ template <>
 FieldExponents<std::int16_t> field_exponents<std::int16_t>() {
   return HWY_DYNAMIC_DISPATCH(wide_exponents)();
 }
+AddHalves add_halves() { return HWY_DYNAMIC_DISPATCH(half_addition)(); }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 
 }  // namespace widthwise::tensor

@@ -21,12 +21,13 @@ constexpr std::int64_t least_exponent(std::int64_t frac_bits) { return frac_bits
 
 struct Constants {
   std::size_t lanes, chunk;
+  bool may_overflow;                  // a block's sum
   std::int32_t frac_bits;             // F
   std::int32_t least, floor, c_emin;  // exponents: of a product, of a sum, of C
   std::uint32_t kept;                 // bits of a truncated sum
   std::uint32_t c_kept;               // bits of a C that meets no product
   std::int32_t largest;               // bits of the largest sum
-  std::int32_t doubtful;  // to binary16: a zero after a C whose bits are below is -0 or perhaps +0
+  std::int32_t c_telling;  // to binary16: a C that is -0 in these bits may make a zero sum -0
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
@@ -47,6 +48,10 @@ template <class Exponent>
 using Kernel = bool (*)(const Tile<Exponent>&, const Constants&);
 template <class Exponent>
 Kernel<Exponent> kernel(Finish finish);
+
+// Adds numbers of binary16 to such numbers, to nearest even; may touch a whole line of a tile.
+using AddHalves = void (*)(const float* addends, std::size_t n, float* sums);
+AddHalves add_halves();
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();

@@ -15,12 +15,12 @@ constexpr Rounding toward_zero(RoundingMode::rtz), nearest_even(RoundingMode::rn
 constexpr std::int64_t float_digits = 24, float_emin = -126, float_emax = 127;
 constexpr std::int64_t most_lanes = 1024;  // a block lies in one panel
 
-// Whether C begins the chain, or is added in the end as the machine adds two numbers of binary32.
+// Whether C begins the chain, or is added in the end as IEEE 754 adds two numbers of out's format.
 bool is_plain_ending(const Unit& u) {
   if (u.chain.c_at == CAt::first) return !u.chain.c_round;
-  if (!u.chain.c_round || u.out.fmt != binary32) return false;
+  if (!u.chain.c_round) return false;
   const Round& to = *u.chain.c_round;
-  return to.fmt == binary32 && to.rm == nearest_even && !to.keep_frac && !to.post_norm_frac &&
+  return to.fmt == u.out.fmt && to.rm == nearest_even && !to.keep_frac && !to.post_norm_frac &&
          to.subnormals == Flush::keep && to.zero_sign == ZeroSign::ieee &&
          (to.overflow == Overflow::ieee || to.overflow == Overflow::inf);
 }
@@ -36,7 +36,8 @@ std::string unlike_a_tensor_unit(const Unit& u) {
   if (u.product.exponent != ProductExponent::field_sum)
     return "products are normalised before they are aligned";
   if (u.chain.promote) return "promotion";
-  if (!is_plain_ending(u)) return "C is added last, and not as the machine adds two binary32";
+  if (!is_plain_ending(u))
+    return "C is added last, and not rounded to out's format by ties to even";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (u.chain.final) return "a final rounding";
   return {};
@@ -87,12 +88,13 @@ std::string unlike_a_result(const Unit& u) {
 
 constexpr std::int64_t frac_bits(const Operand& x) { return x.keep_frac.value_or(x.fmt.frac_bits); }
 
-// How many products surely sum to less than 2^31 units of 2^(E - F).
-std::int64_t safe_count(const Plan& p, std::int64_t frac_a, std::int64_t frac_b) {
+constexpr double most_units = 2147483647;
+
+// The most that one product is in units of 2^(E - F).
+double units_of_product(std::int64_t frac_bits, std::int64_t frac_a, std::int64_t frac_b) {
   const auto largest = static_cast<double>(((std::int64_t{2} << frac_a) - 1) *
                                            ((std::int64_t{2} << frac_b) - 1));  // at most 2^24
-  const double units = std::ldexp(largest, static_cast<int>(p.frac_bits - frac_a - frac_b));
-  return std::min(p.lanes, static_cast<std::int64_t>(2147483647.0 / units));
+  return std::ldexp(largest, static_cast<int>(frac_bits - frac_a - frac_b));
 }
 
 // Whether exponent sums fit int8, beside those of zeros, and all products float.
@@ -124,7 +126,10 @@ Answer plan(const Unit& u) {
   p.finish = nearest ? Finish::nearest : Finish::truncate;
   p.lanes = u.lanes;
   p.frac_bits = F;
-  p.chunk = safe_count(p, frac_a, frac_b);
+  const double units = units_of_product(F, frac_a, frac_b),
+               of_c = std::ldexp(2, static_cast<int>(F));
+  p.chunk = std::min(p.lanes, static_cast<std::int64_t>(most_units / units));
+  p.may_overflow = static_cast<double>(p.lanes) * units + of_c > most_units;
   p.least = u.a.fmt.emin() + u.b.fmt.emin();
   p.wide = !narrow(p, u.a.fmt, u.b.fmt);
   p.floor = std::max(align.e_floor.value_or(INT64_MIN), F - float_emax);

@@ -18,6 +18,7 @@ struct Plan {
   bool wide;  // operands' exponents pass int8, or their products float: the kernel has to look
   std::int64_t lanes;      // products a block
   std::int64_t chunk;      // of them whose sum fits 32 bits, whatever they are
+  bool may_overflow;       // a block's sum with C may pass 32 bits
   std::int64_t frac_bits;  // F
   std::int64_t least;      // exponent sum of a product that is not zero
   std::int64_t floor;      // of the exponent that all are aligned to, or one that no sum sees
