@@ -75,13 +75,22 @@ HWY_INLINE W rounded_down(S x) {
 
 // x, its last digit odd where digits of the sum were cut off, but not for those that the join and
 // out cut off first, rounding down to 32 digits.
+// max(x - 3, 0) of small x, not negative.
+HWY_INLINE W less_three(W x) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Max(hn::Sub(x, hn::Set(Whole(), 3)), hn::Zero(Whole()));
+#else
+  const hn::RepartitionToNarrow<Fields> d;
+  return hn::BitCast(Whole(), hn::SaturatedSub(hn::BitCast(d, x), hn::Set(d, std::uint16_t{3})));
+#endif
+}
 HWY_INLINE W jammed(W x, const WholeSum& r, W kept, W down) {
   const Whole d;
   const auto lost = hn::BitCast(Fields(), hn::Sub(r.sum, hn::Shl(kept, down)));
-  const W first_cut = hn::Add(hn::Sub(down, hn::Set(d, 3)), hn::ShiftRight<29>(hn::Abs(x)));
-  const auto seen = hn::Shr(lost, hn::BitCast(Fields(), hn::Max(first_cut, hn::Zero(d))));
+  const W first_cut = less_three(hn::Add(down, hn::ShiftRight<29>(hn::Abs(x))));
+  const auto seen = hn::Shr(lost, hn::BitCast(Fields(), first_cut));
   const auto any = hn::RebindMask(d, hn::Ne(seen, hn::Zero(Fields())));
-  return hn::Or(x, hn::IfThenElseZero(any, hn::Set(d, 1)));
+  return hn::IfThenElse(any, hn::Or(x, hn::Set(d, 1)), x);
 }
 
 // C joins at its exponent less 5, or at the sum's if that is larger; the machine's conversion
