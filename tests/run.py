@@ -38,6 +38,7 @@ TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
 ARM = ROOT / "build-aarch64"
 PRETEND_GPU = "tests/cuda/libcuda.so.1"  # for tests/python/test_device.py
+TIMED = "tests/python/test_interrupt.py"  # measures time: nothing else may run beside it
 REPEATED_ROOMS = {"lib", "sim"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
@@ -109,11 +110,14 @@ def all_suites(options: argparse.Namespace) -> list[Suite]:
         doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", NOT_EXHAUSTIVE)
         for test in repeated_tests(SANITIZED)
     ]
-    python = [Suite("python", run_pytest, (PLAIN, PRETEND_GPU), alone=True)]
+    pretend_gpu = (PLAIN, PRETEND_GPU)
+    python = [Suite("python", lambda: run_pytest(f"--ignore={TIMED}"), pretend_gpu)]
+    timed_python = [Suite("python_timed", lambda: run_pytest(TIMED), pretend_gpu, alone=True)]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
     fuzzers += [drawn_suite(part, options.fuzz_seconds) for part in PARTS] if long else []
-    return plain + python + sanitized + fuzzers + (arm_suites() if long else [])
+    # The long ones first, for all processors to have work to the end.
+    return python + sanitized + plain + fuzzers + (arm_suites() if long else []) + timed_python
 
 
 def repeated_tests(folder: Path) -> list[dict]:
@@ -262,10 +266,10 @@ def doctest_outcome(status: int, text: str) -> Outcome:
     return outcome
 
 
-def run_pytest() -> Outcome:
+def run_pytest(what: str) -> Outcome:
     with tempfile.TemporaryDirectory() as scratch:
         record = Path(scratch) / "pytest.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={record}"]
+        command = [sys.executable, "-m", "pytest", "-q", what, f"--junitxml={record}"]
         slowdown = LONG_SLOWDOWN if "WIDTHWISE_LONG" in os.environ else 1
         status, text = output_of(command, PYTEST_LIMIT * slowdown)
         cases = list(ElementTree.parse(record).iter("testcase")) if record.exists() else []

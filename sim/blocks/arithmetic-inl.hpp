@@ -110,13 +110,13 @@ HWY_INLINE V to_integer(RoundingMode mode, V x) {
 }
 
 // To frac_bits below the leading digit, or below that of the least normal number: a whole number of
-// the last one.
+// the last one, whole(x times so much, so much).
 template <class Whole>
 HWY_INLINE V cut(V x, int frac_bits, double least_normal, const Whole& whole) {
   const V power = hn::Min(hn::Max(leading_power(x), number(least_normal)),
                           number(0x1p970));  // an infinity stays one
-  return hn::Mul(whole(hn::Mul(x, over(power, frac_bits))),
-                 hn::Mul(power, number(power_of_two(-frac_bits))));
+  const V up = over(power, frac_bits);
+  return hn::Mul(whole(hn::Mul(x, up), up), hn::Mul(power, number(power_of_two(-frac_bits))));
 }
 
 // use(mode), compiled anew for the usual modes.
@@ -170,11 +170,6 @@ HWY_INLINE V lost_of_product(V x, V y, V product) {
   const V crossed = hn::Add(hn::Add(rest, hn::Mul(x_high, y_low)), hn::Mul(x_low, y_high));
   return hn::Add(crossed, hn::Mul(x_low, y_low));
 #endif
-}
-
-HWY_INLINE V product_to_odd(V x, V y) {
-  const V product = hn::Mul(x, y);
-  return to_odd({product, lost_of_product(x, y, product)});
 }
 
 struct Pair {

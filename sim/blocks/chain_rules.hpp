@@ -60,6 +60,7 @@ inline Watch watch(int least_digit, std::int64_t most) {
 inline Watch near_watch() { return watch(-watched_reach, watched_reach); }
 inline Watch far_watch(int least_digit) { return watch(least_digit, most_exponent); }
 
+bool scales_terms(const Unit& u);
 // Whether scales of terms are powers of two, and they and the operands doubles.
 bool has_power_scales(const Unit& u);
 // Whether there are other scales than those, or what they meet is not a rounded product.

@@ -49,6 +49,9 @@ class PairUnit {
     set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
       return made(place, where, to);
     });
+    // Such a sum passes `out` twice; a -0 that came of rounding is no exact zero the second time.
+    const SumRule& last = late ? r.late : block ? r.block : r.group;
+    if (last.aligned == Aligned::at_once && r.out.plus_zero) refuse_fine("out", r.out);
     return set_products(r) ? std::optional(r) : std::nullopt;
   }
 
@@ -68,6 +71,11 @@ class PairUnit {
     return own(u.group_sum) && own(u.block_sum) && own(u.c_sum);
   }
 
+  // Because odd numbers of 53 digits do not tell what becomes of the sum.
+  bool is_rounded_at_once(const Round& r) const {
+    return is_made(r) || slot(widthwise::Slot::out, "out", r, room_).fine;
+  }
+
   // `last`: only a rounding looks at the sum.
   bool adds(const Sum& s, std::size_t terms, bool last) const {
     if (s.align.reference != Reference::exact || s.width) return false;
@@ -77,10 +85,10 @@ class PairUnit {
   SumRule sum(widthwise::Slot place, const char* where, const Sum& s) const {
     SumRule rule{.aligned = Aligned::pair, .order = s.order};
     if (s.order == Order::fused) {
-      if (is_made(task_.unit.out)) rule.aligned = Aligned::machine;
+      if (is_rounded_at_once(task_.unit.out)) rule.aligned = Aligned::at_once;
     } else if (s.node_round) {
       rule.node = is_made(*s.node_round) ? made(place, where, *s.node_round)
-                                         : node(place, where, s.node_round, room_);
+                                         : node(place, where, s.node_round, true, room_);
     }
     return rule;
   }

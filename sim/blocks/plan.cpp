@@ -68,7 +68,6 @@ void set_window(SumRule& rule, const Sum& s, const std::optional<LateFrac>& late
 
 SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage& at) {
   SumRule rule{.order = s.order, .mode = s.align.rm.mode};
-  rule.node = node(at.node, at.where, s.node_round, at.room);
   const bool pairs = s.order != Order::fused;
   switch (s.align.reference) {
     case Reference::max_exponent: set_window(rule, s, late, at); break;
@@ -88,6 +87,7 @@ SumRule sum_rule(const Sum& s, const std::optional<LateFrac>& late, const Stage&
                at.range.high - at.range.low);
   }
   set_width(rule, s, at);
+  rule.node = node(at.node, at.where, s.node_round, rule.aligned == Aligned::pair, at.room);
   return rule;
 }
 
@@ -110,8 +110,6 @@ Range sum_of(const Sum& s, Range terms, std::size_t n) {
 }
 
 // --- The unit ------------------------------------------------------------------------------------
-
-bool scales_terms(const Unit& u) { return u.scale && u.scale->apply == ScaleApply::term; }
 
 // Of exact ones.
 std::int64_t product_digits(const Unit& u) {
@@ -143,6 +141,7 @@ void set_products(Rules& rules, const Unit& u, const Range& products, bool suppl
   if (const auto n = u.product.overflow_to_inf_at; n && *n < products.high)
     rules.overflow_at = *n < products.low ? std::ldexp(1.0, static_cast<int>(products.low))
                                           : std::ldexp(1.0, static_cast<int>(*n));
+  if (rules.product && rules.overflow_at > 0) refuse_fine("product.round", *rules.product);
   const bool scaled = scales_terms(u);
   if (const std::int64_t n = term_digits(u); scaled && n > double_digits)
     refuse("scaled products of {} digits", n);
@@ -293,7 +292,10 @@ Slot slot_of_chain(const SumRule& last, widthwise::Slot place, const char* where
   const bool as_it_is = place == final || (place == out && is_double(last));
   const bool adds = place != out || last.aligned == Aligned::twofold;
   if ((is_own(to) && as_it_is) || (is_made(to) && adds)) return own_slot(place, to.rm);
-  return slot(place, where, to, room);
+  const Slot s = slot(place, where, to, room);
+  const bool of_double = is_double(last) || last.order != Order::fused;
+  if (place == out && !of_double) refuse_fine(where, s);
+  return s;
 }
 
 std::array<std::optional<Round>, 3> later_roundings(const Chain& chain) {
@@ -452,32 +454,6 @@ Rules some_rules(const ProductTask& task) {
 }
 
 }  // namespace
-
-bool has_power_scales(const Unit& u) {
-  if (!scales_terms(u) || u.scale->fmt.precision() > 1 || !are_doubles(u.a) || !are_doubles(u.b))
-    return false;
-  const Format& f = u.scale->fmt;
-  return f.emin() >= -watched_reach && f.emax() <= watched_reach;
-}
-
-bool has_other_scales(const Unit& u) {
-  return u.scale && !(has_power_scales(u) && u.product.round);
-}
-
-bool plain_exact(const Sum& s) {
-  return s.order == Order::fused && s.align.reference == Reference::exact && !s.width;
-}
-
-Unit flattened(Unit u) {
-  const bool scaled = u.scale && u.scale->apply == ScaleApply::group;
-  if (scaled || !plain_exact(u.group_sum) || (u.groups && !plain_exact(u.block_sum)) ||
-      (u.c_level == CLevel::block && !plain_exact(u.block_sum)) ||
-      (u.c_level == CLevel::late && !plain_exact(u.c_sum)))
-    return u;
-  u.groups.reset();
-  u.c_level = CLevel::group;
-  return u;
-}
 
 Answer plan(const ProductTask& task) {
   try {

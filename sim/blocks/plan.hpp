@@ -31,6 +31,7 @@ struct Slot {
   RoundingMode mode = RoundingMode::rne;
   int random_bits = 0;  // 0: the mode decides
   StochasticVariant variant = StochasticVariant::plain;
+  bool fine = false;         // those ask for digits that no number rounded to odd has
   int frac_bits = 0;         // kept
   bool machine = false;      // to binary32, to nearest even: the machine's own conversion
   bool own = false;          // to binary64: as the machine's additions and multiplications round
@@ -62,7 +63,7 @@ enum class Aligned : std::uint8_t {
   exact,        // not at all: any sum of them is a double
   pair,         // not at all: two terms, and only a rounding looks at their sum
   twofold,      // not at all: more terms, whose sum is two doubles and a bound on what is lost
-  machine,      // one term or two, rounded to binary64 at once
+  at_once,      // one term or two, rounded before anything else looks at their sum
 };
 
 struct SumRule {

@@ -84,6 +84,27 @@ void raise_flags_of_product(const Block& b, std::size_t i) {
   });
 }
 
+// One of more digits than a double has.
+struct LongProduct {
+  V x;
+  const double* y;
+  HWY_INLINE Pair terms(std::size_t at) const {
+    const V of_y = load(y + at), product = hn::Mul(x, of_y);
+    return {product, lost_of_product(x, of_y, product)};
+  }
+  HWY_INLINE V operator()(std::size_t at) const {
+    const auto [product, lost] = terms(at);
+    return to_odd({product, lost});
+  }
+};
+
+template <class Exact>
+HWY_INLINE void round_product(const Block& b, const Slot& to, const Exact& exact, Strip& result) {
+  if constexpr (requires { exact.terms(0); })
+    if (to.fine) return round_strip(to, b.progress, result.lane, b.rules.votes, exact, result);
+  round(to, b.progress, result.lane, b.rules.votes, result.value, result);
+}
+
 template <class Exact>
 HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip& result) {
   const Rules& rules = b.rules;
@@ -102,8 +123,7 @@ HWY_INLINE void product(const Block& b, std::size_t i, const Exact& exact, Strip
     store(by_value ? vote(x, 0) : hn::IfThenElseZero(finite_number(x), power), result.power + at);
   });
   raise_flags_of_product(b, i);
-  if (rules.product && !rules.product->own)
-    round(*rules.product, b.progress, result.lane, rules.votes, result.value, result);
+  if (rules.product && !rules.product->own) round_product(b, *rules.product, exact, result);
   if (rules.late_scale) scale_product(b, i, result);
 }
 void product_by_hand(const Block& b, std::size_t i, Strip& result) {
@@ -122,9 +142,7 @@ void product(const Block& b, std::size_t i, Strip& result) {
   const V a = number(b.m.a[i]);
   const double* of_b = b.m.b + i * strip_columns;
   const auto times = [&](std::size_t at) HWY_ATTR { return hn::Mul(a, load(of_b + at)); };
-  if (b.rules.long_products)
-    return product(
-        b, i, [&](std::size_t at) HWY_ATTR { return product_to_odd(a, load(of_b + at)); }, result);
+  if (b.rules.long_products) return product(b, i, LongProduct{a, of_b}, result);
   if (b.rules.product && b.rules.product->by_hand) return product_by_hand(b, i, result);
   if (!b.m.products) return product(b, i, times, result);
   alignas(64) double digits[strip_columns];

@@ -18,7 +18,7 @@ namespace widthwise::blocks::HWY_NAMESPACE {
 template <class Mode>
 struct ByMode {
   Mode mode;
-  HWY_INLINE V operator()(V x, std::size_t) const { return to_integer(mode, x); }
+  HWY_INLINE V operator()(V x, std::size_t, V) const { return to_integer(mode, x); }
 };
 
 // By random bits as whole numbers below 2^k: away from zero where the part that is cut off, in
@@ -28,14 +28,34 @@ struct ByChance {
   double one;  // 2^k
   const double* random;
 
-  HWY_INLINE V operator()(V x, std::size_t at) const {
+  HWY_INLINE V operator()(V x, std::size_t at, V) const {
     const V whole = hn::Trunc(x);
-    V rest = hn::Mul(hn::Abs(hn::Sub(x, whole)), number(one));
+    return moved(x, whole, hn::Abs(hn::Sub(x, whole)), at);
+  }
+  HWY_INLINE V moved(V x, V whole, V cut_off, std::size_t at) const {
+    V rest = hn::Mul(cut_off, number(one));
     if (variant == StochasticVariant::even) rest = hn::Round(rest);
     const double enough = variant == StochasticVariant::half ? one - 0.5 : one;
     const M away = hn::Ge(rest, hn::Sub(number(enough), load(random + at)));
     const V z = hn::IfThenElse(away, hn::Add(whole, hn::CopySignToAbs(number(1), x)), whole);
     return hn::CopySign(z, x);
+  }
+};
+
+// By more bits than a number rounded to odd answers to: what is cut off comes of its two terms.
+template <class Number>
+struct ByFineChance {
+  ByChance chance;
+  const Number& exact;
+
+  HWY_INLINE V operator()(V x, std::size_t at, V up) const {
+    const V whole = hn::Trunc(x);
+    const auto [one, other] = exact.terms(at);
+    const TwoSum z = two_sum(one, other);
+    const V faint = hn::Max(hn::Abs(hn::Mul(z.lost, up)), number(0x1p-1000));  // no less, if not 0
+    const V lost = hn::IfThenElse(hn::Eq(z.lost, number(0)), z.lost, hn::CopySign(faint, z.lost));
+    const V cut_off = sum_to_odd(hn::Sub(hn::Mul(z.sum, up), whole), lost);
+    return chance.moved(x, whole, hn::Abs(cut_off), at);
   }
 };
 
@@ -99,7 +119,8 @@ HWY_INLINE V beside_gap(const Slot& s, const Whole& whole, std::size_t at, V x, 
   const V least = number(s.tiny_below), size = hn::Abs(x), twice = hn::Add(size, size);
   const V below_tie = hn::IfThenElse(hn::Eq(twice, least), number(0.5), number(0.25));
   const V part = hn::IfThenElse(hn::Gt(twice, least), number(0.75), below_tie);
-  const V end = s.has_zero ? whole(hn::CopySignToAbs(part, x), at) : hn::CopySign(number(1), x);
+  const V end =
+      s.has_zero ? whole(hn::CopySignToAbs(part, x), at, number(1)) : hn::CopySign(number(1), x);
   const M inside = hn::And(hn::Lt(size, least), hn::Ne(x, number(0)));
   return hn::IfThenElse(inside, hn::Mul(end, least), rounded);
 }
@@ -149,11 +170,11 @@ HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V 
   if (s.plus_zero) x = hn::Add(x, number(0));
   if (s.first_frac_bits >= 0)
     x = cut(x, s.first_frac_bits, s.least_normal,
-            [&](V y) HWY_ATTR { return to_integer(s.first_mode, y); });
+            [&](V y, V) HWY_ATTR { return to_integer(s.first_mode, y); });
   const bool machine = s.machine && HWY_TARGET != HWY_SCALAR;  // there no number overflows
-  V y = machine
-            ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
-            : cut(x, s.frac_bits, s.least_normal, [&](V part) HWY_ATTR { return whole(part, at); });
+  V y = machine ? hn::PromoteTo(Doubles(), hn::DemoteTo(Floats(), x))
+                : cut(x, s.frac_bits, s.least_normal,
+                      [&](V part, V up) HWY_ATTR { return whole(part, at, up); });
   if (s.gap) y = beside_gap(s, whole, at, x, y);
   if (s.even_code) y = by_code(s, x, y);
   V z = y;
@@ -171,8 +192,8 @@ HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Pas
   I z = flag(lossy, inexact);
   const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.tiny_below)));
   if (!hn::AllFalse(Doubles(), below)) {
-    const V free =
-        cut(p.exact, s.frac_bits, 0x1p-960, [&](V part) HWY_ATTR { return whole(part, at); });
+    const V free = cut(p.exact, s.frac_bits, 0x1p-960,
+                       [&](V part, V up) HWY_ATTR { return whole(part, at, up); });
     z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.tiny_below))), underflow));
   }
   if (s.flush != Flush::keep) z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
@@ -248,7 +269,7 @@ struct CutFirst {
   const Number& x;
   HWY_INLINE V operator()(std::size_t at) const {
     return cut(hn::Add(x(at), number(zero)), frac_bits, least_normal,
-               [&](V y) HWY_ATTR { return to_integer(mode, y); });
+               [&](V y, V) HWY_ATTR { return to_integer(mode, y); });
   }
 };
 template <class Number>
@@ -270,6 +291,9 @@ HWY_INLINE void round_strip(const Slot& to, const Progress& progress, std::uint6
     alignas(64) double random[strip_columns];
     draw(to, progress, step, random);
     const ByChance chance{to.variant, power_of_two(to.random_bits), random};
+    if constexpr (requires { x.terms(0); })
+      if (to.fine)
+        return round_each<flags>(to, ByFineChance<Number>{chance, x}, progress, votes, x, result);
     return round_each<flags>(to, chance, progress, votes, x, result);
   }
   with_mode(to.mode, [&](auto mode) HWY_ATTR {

@@ -106,6 +106,10 @@ void check_results(const char* where, const Slot& s, const Format& f, Room room)
     refuse_range("{} = {} has codes out of a double's reach", where, to_string(f));
 }
 
+[[noreturn]] void refuse_bits(const char* where, std::int64_t digits, int bits) {
+  refuse("{} rounds {} digits by {} random bits", where, digits, bits);
+}
+
 }  // namespace
 
 Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
@@ -114,9 +118,9 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
   check_range(where, f, room);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
   const bool random = r.rm.random_bits > 0;
-  if (r.rm.random_bits > most_random_bits ||
-      (random && r.rm.random_bits + f.precision() > most_digits))
-    refuse("{} rounds {} digits by {} random bits", where, f.precision(), r.rm.random_bits);
+  const bool fine = random && r.rm.random_bits + f.precision() > most_digits;
+  if (r.rm.random_bits > most_random_bits || (fine && r.post_norm_frac))
+    refuse_bits(where, f.precision(), r.rm.random_bits);
   if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
   if (f.daz) unfit("reads subnormals as zero");
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
@@ -127,6 +131,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .mode = r.rm.mode,
          .random_bits = r.rm.random_bits,
          .variant = r.rm.variant,
+         .fine = fine,
          .frac_bits = r.keep_frac.value_or(f.frac_bits),
          .first_frac_bits = r.post_norm_frac.value_or(-1),
          .first_mode = r.post_norm_rm.mode,
@@ -165,9 +170,13 @@ std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::op
                          Room room) {
   return r ? std::optional<Slot>(slot(place, where, *r, room)) : std::nullopt;
 }
+void refuse_fine(const char* where, const Slot& s) {
+  if (s.fine) refuse_bits(where, s.frac_bits + 1, s.random_bits);
+}
 std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         Room room) {
+                         bool of_two, Room room) {
   std::optional<Slot> s = slot(place, where, r, room);
+  if (s && of_two && !s->specials_stay) refuse_fine(where, *s);
   if (s) s->infinite_flags[0] = s->infinite_flags[1] = s->nan_flags = 0;
   return s;
 }

@@ -59,8 +59,11 @@ enum class Room : std::uint8_t {
 Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room = Room::bounded);
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,
                          Room room = Room::bounded);
-// Infinities and NaN pass a node without being rounded.
+// Where what it rounds is no double, and not two of them either.
+void refuse_fine(const char* where, const Slot& s);
+// Infinities and NaN pass a node without being rounded. It rounds the sum of two terms, or else a
+// double.
 std::optional<Slot> node(widthwise::Slot place, const char* where, const std::optional<Round>& r,
-                         Room room = Room::bounded);
+                         bool of_two, Room room = Room::bounded);
 
 }  // namespace widthwise::blocks

@@ -143,8 +143,8 @@ void sum_exactly(const Terms& terms, std::size_t columns, bool votes, Strip& res
   });
 }
 
-// One term, or two that go to binary64.
-void sum_as_machine(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
+// One term, or two whose sum `out` rounds from those.
+void sum_at_once(const Slot& out, const Terms& terms, const Progress& progress, Strip& result) {
   if (terms.count == 1) return sum_exactly(terms, progress.columns, false, result);
   round_sum(out, progress, terms.first_lane(), false, terms.strips[0]->value,
             terms.strips[1]->value, result);
@@ -176,7 +176,7 @@ void fused_sum(const Rules& rules, const SumRule& s, const Progress& progress, c
     case Aligned::long_window: return sum_in_long_window(s, terms, progress.columns, result);
     case Aligned::fixed: return sum_in_register(s, terms, progress.columns, rules.votes, result);
     case Aligned::twofold: return sum_twofold(rules.out, terms, progress, result);
-    case Aligned::machine: return sum_as_machine(rules.out, terms, progress, result);
+    case Aligned::at_once: return sum_at_once(rules.out, terms, progress, result);
     case Aligned::exact: break;
     case Aligned::pair:
       if (terms.count == 2) return sum_pair(terms, progress.columns, rules.votes, result);

@@ -41,6 +41,7 @@ std::optional<Rules> rules_of(const ProductTask& task, const Unit& u, Room room)
   set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
     return is_made(to) ? own_slot(place, to.rm) : slot(place, where, to, room);
   });
+  if (r.out.fine) return std::nullopt;
   return r;
 }
 
