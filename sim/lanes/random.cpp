@@ -33,57 +33,32 @@ inline constexpr std::size_t chains = rows * across;  // those of a row side by 
 inline constexpr std::size_t drawn = 2;               // of those at a time, as registers allow
 
 // Puts the random bits of half a word, the first ones of it, next below the last kept digit.
+// `whole`: they are as many as the digits that are cut off.
+template <bool whole>
 class Place {
  public:
   HWY_INLINE explicit Place(const Constants<float>& k)
-      : whole_(k.random_bits == k.sum_cut),
-        spare_(16 - k.random_bits),
-        cut_(k.sum_cut),
+      : down_(32 - k.sum_cut),
         mask_(hn::Set(dw, ((1u << k.random_bits) - 1) << (k.sum_cut - k.random_bits))) {}
 
-  HWY_INLINE void operator()(W word, W& lower, W& upper) const {
-    if (whole_) {  // all digits that are cut off: the last ones then lie at the end
-      const W both = hn::BitCast(dw, down(hn::BitCast(dh, word), spare_));
-      lower = hn::And(both, hn::Set(dw, 0xffff));
-      upper = hn::ShiftRight<16>(both);
-    } else {
-      lower = hn::And(lower_turned(word), mask_);
-      upper = hn::And(upper_turned(word), mask_);
-    }
+  HWY_INLINE W lower(W word) const { return upper(hn::ShiftLeft<16>(word)); }
+  HWY_INLINE W upper(W word) const {
+    const W bits = hn::ShiftRightSame(word, down_);
+    return whole ? bits : hn::And(bits, mask_);
   }
 
  private:
   static constexpr Words dw{};
-  static constexpr hn::Repartition<std::uint16_t, Words> dh{};
-  using Halves = hn::Vec<hn::Repartition<std::uint16_t, Words>>;
 
-  // One instruction each, which differs from machine to machine.
-#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
-  static HWY_INLINE Halves down(Halves halves, int by) {
-    return hn::Shr(halves, hn::Set(dh, static_cast<std::uint16_t>(by)));
-  }
-  HWY_INLINE W lower_turned(W word) const { return left(word, cut_ + 16); }
-  HWY_INLINE W upper_turned(W word) const { return left(word, cut_); }
-  static HWY_INLINE W left(W word, int by) {
-    return W{_mm512_rolv_epi32(word.raw, hn::Set(dw, static_cast<std::uint32_t>(by)).raw)};
-  }
-#else
-  static HWY_INLINE Halves down(Halves halves, int by) { return hn::ShiftRightSame(halves, by); }
-  HWY_INLINE W lower_turned(W word) const { return upper_turned(hn::ShiftLeft<16>(word)); }
-  HWY_INLINE W upper_turned(W word) const { return hn::ShiftRightSame(word, 32 - cut_); }
-#endif
-
-  bool whole_;
-  int spare_, cut_;
+  int down_;
   W mask_;
 };
 
-// What is added to the bits of the sums of some rows' chains.
+// Random words for the sums of some rows' chains.
 class Draws {
  public:
-  HWY_INLINE Draws(const Constants<float>& k, const Philox& philox, const Where& first,
-                   std::size_t row_outputs)
-      : philox_(philox), index_(first.index), place_(k) {
+  HWY_INLINE Draws(const Philox& philox, const Where& first, std::size_t row_outputs)
+      : philox_(philox), index_(first.index) {
     for (std::size_t i = 0; i < 2 * chains; ++i)
       outputs_[i] =
           philox.outputs(hn::Iota(Counters(), first.index + i / (2 * across) * row_outputs +
@@ -91,8 +66,8 @@ class Draws {
                          Slot::out);
   }
 
-  // For random_steps steps, the first a multiple of that many.
-  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps][chains]) const {
+  // For random_steps steps, the first a multiple of that many, two from each word.
+  HWY_INLINE void operator()(std::size_t step, W (&to)[random_steps / 2][chains]) const {
     const Philox::Call call = philox_.call(index_, step / random_steps);
     for (std::size_t chain = 0; chain < chains; chain += drawn) {
       hn::Vec<Counters> c[2 * drawn][4];
@@ -102,8 +77,7 @@ class Draws {
       for (std::size_t r = 0; r < drawn; ++r) {
         W words[4];
         philox_.finish(c[2 * r], c[2 * r + 1], words);
-        for (std::size_t i = 0; i < 4; ++i)
-          place_(words[i], to[2 * i][chain + r], to[2 * i + 1][chain + r]);
+        for (std::size_t i = 0; i < 4; ++i) to[i][chain + r] = words[i];
       }
     }
   }
@@ -111,7 +85,6 @@ class Draws {
  private:
   const Philox& philox_;
   std::uint64_t index_;
-  Place place_;
   Philox::Outputs outputs_[2 * chains];
 };
 
@@ -143,12 +116,13 @@ struct RandomStep {
 };
 
 // Some rows of a tile by one vector of its columns.
-template <Multiply multiply, bool careful>
+template <Multiply multiply, bool careful, bool whole>
 class Strip {
  public:
   HWY_INLINE Strip(const Tile<float>& t, const Constants<float>& k, const Ends& e,
                    const Draws& draws, std::size_t row, std::size_t column)
       : step_(k, e),
+        place_(k),
         draws_(draws),
         limit_(hn::Set(d, t.limit)),
         a_(t.a + row * t.a_stride),
@@ -166,9 +140,10 @@ class Strip {
     HWY_ALIGN float rounded[depth * chains * HWY_MAX_BYTES / sizeof(float)];
     for (std::size_t i = 0; i < k_; i += depth) {
       const std::size_t end = std::min(i + depth, k_);
-      if constexpr (multiply != Multiply::exact) products(*this, i, end, rounded);
+      const float* from = nullptr;
+      if constexpr (multiply != Multiply::exact) products(*this, i, end, rounded), from = rounded;
       const LanesTowardZero meanwhile;
-      if (!sums(*this, i, end, rounded)) return false;
+      if (!sums(*this, i, end, from)) return false;
     }
     return true;
   }
@@ -197,12 +172,21 @@ class Strip {
     std::size_t at = 0;  // of the products
     for (std::size_t i = first; i < end; i += random_steps) {
       if (!careful && strip.pass_limit(sum)) return false;
-      W draw[random_steps][chains];
-      strip.draws_(strip.first_step_ + i, draw);
+      W words[random_steps / 2][chains];
+      strip.draws_(strip.first_step_ + i, words);
+      const auto step = [&](std::size_t s, const auto& draw) HWY_ATTR {
+        for (std::size_t c = 0; c < chains; ++c, at += hn::Lanes(d)) {
+          const V x = strip.added(sum[c], c, i + s, products, at);
+          sum[c] = strip.step_.rounded(x, draw(words[s / 2][c]));
+        }
+      };
+      const auto lower = [&](W word) HWY_ATTR { return strip.place_.lower(word); };
+      const auto upper = [&](W word) HWY_ATTR { return strip.place_.upper(word); };
       const std::size_t steps = std::min(random_steps, end - i);
-      for (std::size_t s = 0; s < steps; ++s)
-        for (std::size_t c = 0; c < chains; ++c, at += hn::Lanes(d))
-          sum[c] = strip.step_.rounded(strip.added(sum[c], c, i + s, products, at), draw[s][c]);
+      for (std::size_t s = 0; s < steps; s += 2) {
+        step(s, lower);
+        if (s + 1 < steps) step(s + 1, upper);
+      }
     }
     for (std::size_t c = 0; c < chains; ++c)
       hn::StoreU(sum[c], d, strip.out_ + c / across * width + column(c));
@@ -236,6 +220,7 @@ class Strip {
   }
 
   RandomStep<multiply, careful> step_;
+  Place<whole> place_;
   const Draws& draws_;
   V limit_;
   const float *a_, *a_up_, *b_;
@@ -243,16 +228,23 @@ class Strip {
   std::size_t a_stride_, k_, first_step_;
 };
 
-template <Multiply multiply, bool careful>
-bool random_tile(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
+template <Multiply multiply, bool careful, bool whole>
+HWY_INLINE bool strips(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
   const Philox philox(t.first.seed);
   for (std::size_t row = 0; row < tile_rows; row += rows)
     for (std::size_t column = 0; column < t.columns; column += across * hn::Lanes(Floats())) {
-      const Draws draws(k, philox, {t.first.seed, t.first.index + row * t.row_outputs + column},
+      const Draws draws(philox, {t.first.seed, t.first.index + row * t.row_outputs + column},
                         t.row_outputs);
-      if (!Strip<multiply, careful>(t, k, e, draws, row, column).run()) return false;
+      if (!Strip<multiply, careful, whole>(t, k, e, draws, row, column).run()) return false;
     }
   return true;
+}
+
+template <Multiply multiply, bool careful>
+bool random_tile(const Tile<float>& t, const Constants<float>& k, const Ends& e) {
+  const bool whole = k.random_bits == k.sum_cut;
+  return whole ? strips<multiply, careful, true>(t, k, e)
+               : strips<multiply, careful, false>(t, k, e);
 }
 
 template <Multiply multiply>
