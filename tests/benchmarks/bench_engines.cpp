@@ -151,6 +151,8 @@ int main(int count, char** arguments) {
                            {"blackwell.mxfp8", 15},
                            {"blackwell.nvfp4", 15},
                            {"lowered.e4m3.f32", 10},
+                           {"lowered.e4m3.f16", 10},
+                           {"volta.f16.f16", 10},
                            {"hopper.e4m3.promote128", 10},
                            {"tree8.f32", 0},
                            {"kulisch(e4m3fn)", 6},
