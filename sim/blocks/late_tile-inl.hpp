@@ -73,8 +73,6 @@ HWY_INLINE W rounded_down(S x) {
 #endif
 }
 
-// x, its last digit odd where digits of the sum were cut off, but not for those that the join and
-// out cut off first, rounding down to 32 digits.
 // max(x - 3, 0) of small x, not negative.
 HWY_INLINE W less_three(W x) {
 #if HWY_TARGET == HWY_SCALAR
@@ -84,6 +82,8 @@ HWY_INLINE W less_three(W x) {
   return hn::BitCast(Whole(), hn::SaturatedSub(hn::BitCast(d, x), hn::Set(d, std::uint16_t{3})));
 #endif
 }
+// x, its last digit odd where digits of the sum were cut off, but not for those that the join and
+// out cut off first, rounding down to 32 digits.
 HWY_INLINE W jammed(W x, const WholeSum& r, W kept, W down) {
   const Whole d;
   const auto lost = hn::BitCast(Fields(), hn::Sub(r.sum, hn::Shl(kept, down)));

@@ -172,7 +172,7 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
       const std::size_t at = corner + r * tile_columns + v * width;
       const V c = hn::LoadU(d, t.sum + at);
       const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
-      watch.sum = hn::Max(watch.sum, hn::BitCast(di, x));
+      watch.sum = hn::Max(watch.sum, magnitude_bits(x));  // past 2^115, to binary16, -NaN
       V sign = hn::BitCast(d, total[r][v]);
       if constexpr (finish == Finish::nearest) sign = sign_of_sum(total[r][v], c, z);
       V result = hn::CopySignToAbs(x, sign);

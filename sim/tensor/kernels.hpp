@@ -11,7 +11,8 @@ namespace widthwise::tensor {
 
 inline constexpr std::size_t tile_columns = 64;
 
-// Stands for the exponent of zero: with any other it sums to less than all that are.
+// Stands for the exponent of zero: with any other it sums to less than all that are, and than those
+// of C where its own are to decide.
 template <class Exponent>
 inline constexpr Exponent of_zero = sizeof(Exponent) == 1 ? -64 : -8192;
 
@@ -25,7 +26,7 @@ struct Constants {
   std::int32_t frac_bits;             // F
   std::int32_t least, floor, c_emin;  // exponents: of a product, of a sum, of C
   std::uint32_t kept;                 // bits of a truncated sum
-  std::uint32_t c_kept;               // bits of a C that meets no product
+  std::uint32_t c_kept;               // bits of a C that meets no product, to binary32
   std::int32_t largest;               // bits of the largest sum
   std::int32_t c_telling;  // to binary16: a C that is -0 in these bits may make a zero sum -0
 };

@@ -98,9 +98,10 @@ double units_of_product(std::int64_t frac_bits, std::int64_t frac_a, std::int64_
 }
 
 // Whether exponent sums fit int8, beside those of zeros, and all products float.
-bool narrow(const Plan& p, const Format& a, const Format& b) {
-  constexpr std::int64_t zero = of_zero<std::int8_t>;
-  return p.least > zero + std::max(a.emax(), b.emax()) && p.least >= least_exponent(p.frac_bits) &&
+bool narrow(const Plan& p, const Format& a, const Format& b, const Format& c) {
+  const std::int64_t of_zeros = of_zero<std::int8_t> + std::max(a.emax(), b.emax());
+  const bool c_decides = p.finish == Finish::truncate || of_zeros <= c.emin();
+  return p.least > of_zeros && c_decides && p.least >= least_exponent(p.frac_bits) &&
          a.emax() + b.emax() <= most_exponent;
 }
 
@@ -131,7 +132,7 @@ Answer plan(const Unit& u) {
   p.chunk = std::min(p.lanes, static_cast<std::int64_t>(most_units / units));
   p.may_overflow = static_cast<double>(p.lanes) * units + of_c > most_units;
   p.least = u.a.fmt.emin() + u.b.fmt.emin();
-  p.wide = !narrow(p, u.a.fmt, u.b.fmt);
+  p.wide = !narrow(p, u.a.fmt, u.b.fmt, u.c.fmt);
   p.floor = std::max(align.e_floor.value_or(INT64_MIN), F - float_emax);
   p.kept = u.out.keep_frac.value_or(u.out.fmt.frac_bits);
   p.survives = F >= frac_a + frac_b;

@@ -25,8 +25,7 @@ Constants constants(const Plan& p, const Unit& u) {
           .floor = static_cast<std::int32_t>(p.floor),
           .c_emin = static_cast<std::int32_t>(u.c.fmt.emin()),
           .kept = mask_of(p.kept),
-          .c_kept = p.finish == Finish::nearest ? ~std::uint32_t{0}
-                                                : mask_of(std::min(p.kept, p.frac_bits)),
+          .c_kept = mask_of(std::min(p.kept, p.frac_bits)),
           .largest = std::bit_cast<std::int32_t>(largest),
           .c_telling = p.survives ? -1 : std::bit_cast<std::int32_t>(-0.0f)};
 }

@@ -49,6 +49,17 @@ std::vector<Unit> relatives() {
            [](Unit& u) {
              u.chain.lane_permutation = LanePermutation{1, 3};
            }),
+      // exponents of zeros and of large numbers sum to some above C's
+      with("hopper.f16.f16",
+           [](Unit& u) {
+             u.a.fmt = parse_format("e6m5;bias=-1"), u.b.fmt = e3m2fn;
+             u.group_sum.align.frac_bits = 12, u.group_sum.align.e_floor.reset();
+           }),
+      with("ampere.f16.f16",
+           [](Unit& u) {
+             u.a.fmt = u.b.fmt = parse_format("e4m3;bias=-45");
+             u.group_sum.align.frac_bits = 10, u.group_sum.align.e_floor.reset();
+           }),
   };
 }
 
@@ -163,6 +174,31 @@ TEST_CASE("the tensor engine gives the reference's sums: the most that 32 bits h
           ++expected;
         }
     }
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("the tensor engine gives the reference's sums: far past binary16, of either sign") {
+  Tally tally;
+  std::size_t expected = 0;
+  on_every_target([&] {
+    for (const char* preset : {"hopper.f16.f16", "lowered.e4m3.f16"})
+      for (const Overflow overflow : {Overflow::inf, Overflow::max}) {
+        Unit unit = find_preset(preset)->unit;
+        unit.a.fmt = unit.b.fmt = bfloat16, unit.out.overflow = overflow;
+        for (const std::uint16_t exponent : {110, 113, 114, 115, 116, 120, 124, 125, 126, 127})
+          for (const std::uint16_t sign : {0, 0x8000}) {
+            // 2^exponent in two factors, and -1
+            const auto power = [](int e) { return static_cast<std::uint16_t>((127 + e) << 7); };
+            const std::uint16_t a[] = {static_cast<std::uint16_t>(power(60) | sign), power(0)};
+            const std::uint16_t b[] = {power(exponent - 60), 0xbf80}, c = 0x3c00;
+            MatrixProduct p;
+            p.m = p.n = 1, p.k = 2;
+            p.a = {a, 2, 1}, p.b = {b, 1, 1}, p.c = {&c, 1, 1};
+            Rival("tensor", unit, tally).compare(p, "far past");
+            ++expected;
+          }
+      }
   });
   tally.expect(expected);
 }
