@@ -35,9 +35,13 @@ class DrawUnits(Draw):
         return "{" + ", ".join(lines) + "}"
 
     def kin_text(self) -> str:
-        """A preset, up to three of whose fields, at any depth, are those of another unit."""
+        """A preset, up to three of whose fields, at any depth, are those of another unit;
+        perhaps of operands of few digits and any exponents."""
         while True:
             kin = self.pick(PRESETS)
+            if self.one_in(2):
+                a, b = (self.of_digits(self.between(2, 12)) for _ in "ab")
+                kin = replace(kin, a=replace(kin.a, fmt=a), b=replace(kin.b, fmt=b))
             for _ in range(self.between(0, 3)):
                 kin = self.grafted(kin, self.any_unit())
             if has_answer(kin):
