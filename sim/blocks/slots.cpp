@@ -106,6 +106,13 @@ void check_results(const char* where, const Slot& s, const Format& f, Room room)
     refuse_range("{} = {} has codes out of a double's reach", where, to_string(f));
 }
 
+// What a format's codes are does not depend on how many random bits round to it, for which a word
+// may have no room.
+Round by_one_bit(Round r) {
+  if (r.rm.stochastic()) r.rm.random_bits = 1;
+  return r;
+}
+
 [[noreturn]] void refuse_bits(const char* where, std::int64_t digits, int bits) {
   refuse("{} rounds {} digits by {} random bits", where, digits, bits);
 }
@@ -126,7 +133,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
     unfit("keeps too many digits");
 
-  const Rounder<std::uint64_t> to(r);
+  const Rounder<std::uint64_t> to(by_one_bit(r));
   Slot s{.place = place,
          .mode = r.rm.mode,
          .random_bits = r.rm.random_bits,
