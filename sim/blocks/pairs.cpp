@@ -43,12 +43,12 @@ class PairUnit {
     if (!adds(u.group_sum, terms, !block && !late) || (block && !adds(u.block_sum, sums, !late)) ||
         (late && !adds(u.c_sum, 2, true)))
       return std::nullopt;
-    r.group = sum(widthwise::Slot::group_node, "group_sum", u.group_sum);
-    if (block) r.block = sum(widthwise::Slot::block_node, "block_sum", u.block_sum);
-    if (late) r.late = sum(widthwise::Slot::c_node, "c_sum", u.c_sum);
     set_chain(r, u, [&](widthwise::Slot place, const char* where, const Round& to) {
       return made(place, where, to);
     });
+    r.group = sum(widthwise::Slot::group_node, "group_sum", u.group_sum, r.out);
+    if (block) r.block = sum(widthwise::Slot::block_node, "block_sum", u.block_sum, r.out);
+    if (late) r.late = sum(widthwise::Slot::c_node, "c_sum", u.c_sum, r.out);
     // Such a sum passes `out` twice; a -0 that came of rounding is no exact zero the second time.
     const SumRule& last = late ? r.late : block ? r.block : r.group;
     if (last.aligned == Aligned::at_once && r.out.plus_zero) refuse_fine("out", r.out);
@@ -71,21 +71,16 @@ class PairUnit {
     return own(u.group_sum) && own(u.block_sum) && own(u.c_sum);
   }
 
-  // Because odd numbers of 53 digits do not tell what becomes of the sum.
-  bool is_rounded_at_once(const Round& r) const {
-    return is_made(r) || slot(widthwise::Slot::out, "out", r, room_).fine;
-  }
-
   // `last`: only a rounding looks at the sum.
   bool adds(const Sum& s, std::size_t terms, bool last) const {
     if (s.align.reference != Reference::exact || s.width) return false;
     if (terms == 1) return true;
     return s.order == Order::fused ? terms == 2 && last : s.node_round.has_value();
   }
-  SumRule sum(widthwise::Slot place, const char* where, const Sum& s) const {
+  SumRule sum(widthwise::Slot place, const char* where, const Sum& s, const Slot& out) const {
     SumRule rule{.aligned = Aligned::pair, .order = s.order};
     if (s.order == Order::fused) {
-      if (is_rounded_at_once(task_.unit.out)) rule.aligned = Aligned::at_once;
+      if (out.own || out.fine) rule.aligned = Aligned::at_once;  // 53 odd digits do not tell
     } else if (s.node_round) {
       rule.node = is_made(*s.node_round) ? made(place, where, *s.node_round)
                                          : node(place, where, s.node_round, true, room_);

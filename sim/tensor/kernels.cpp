@@ -38,7 +38,7 @@ HWY_INLINE I in_place(std::int32_t e) { return hn::Set(Ints(), e * (1 << 23)); }
 HWY_INLINE V power_of_two(I n) { return hn::BitCast(Floats(), hn::Add(n, in_place(127))); }
 // 1 / x for such a power: the exponent fields of both sum to 254. 2^127 has none and becomes 0.
 HWY_INLINE V reciprocal_power(V x) {
-  return hn::BitCast(Floats(), hn::Sub(hn::Set(Ints(), 254 << 23), hn::BitCast(Ints(), x)));
+  return hn::BitCast(Floats(), hn::Sub(in_place(254), hn::BitCast(Ints(), x)));
 }
 
 // The exponent with which C votes. A zero has none; only to binary16's products might it matter.
@@ -176,18 +176,16 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
       V sign = hn::BitCast(d, total[r][v]);
       if constexpr (finish == Finish::nearest) sign = sign_of_sum(total[r][v], c, z);
       V result = hn::CopySignToAbs(x, sign);
-      if constexpr (finish == Finish::truncate || sizeof(Exponent) > 1) {
-        const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
-        const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
-        if constexpr (finish == Finish::truncate) {
-          const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
-          result = hn::IfThenElse(hn::RebindMask(d, met), result, hn::And(c, c_kept));
-        }
-        if constexpr (sizeof(Exponent) > 1) {
-          watch.product = hn::Max(watch.product, of_products);
-          const I bits = hn::BitCast(di, scale[r][v]);
-          watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
-        }
+      const I of_products = hn::PromoteTo(di, hn::LoadU(de, exponents + at));
+      const auto met = hn::Gt(of_products, hn::Set(di, z.least - 1));
+      if constexpr (finish == Finish::truncate) {
+        const V c_kept = hn::BitCast(d, hn::Set(di, static_cast<std::int32_t>(z.c_kept)));
+        result = hn::IfThenElse(hn::RebindMask(d, met), result, hn::And(c, c_kept));
+      }
+      if constexpr (sizeof(Exponent) > 1) {
+        watch.product = hn::Max(watch.product, of_products);
+        const I bits = hn::BitCast(di, scale[r][v]);
+        watch.scale = hn::Max(watch.scale, hn::IfThenElseZero(met, bits));
       }
       hn::StoreU(result, d, t.sum + at);
     }
