@@ -18,6 +18,8 @@ using Floats = hn::ScalableTag<float>;
 using Ints = hn::RebindToSigned<Floats>;
 using V = hn::Vec<Floats>;
 using I = hn::Vec<Ints>;
+using Bits = hn::RebindToUnsigned<Floats>;
+using B = hn::Vec<Bits>;
 
 // Toward zero. ConvertTo mends numbers past int32, which a good tile has not.
 HWY_INLINE I truncated(V x) {
@@ -29,8 +31,6 @@ HWY_INLINE I truncated(V x) {
   return hn::ConvertTo(Ints(), x);
 #endif
 }
-
-HWY_INLINE I magnitude_bits(V x) { return hn::BitCast(Ints(), hn::Abs(x)); }
 
 // Exponents stand where a float's do: e as e 2^23.
 HWY_INLINE I in_place(std::int32_t e) { return hn::Set(Ints(), e * (1 << 23)); }
@@ -98,7 +98,7 @@ HWY_INLINE V sign_of_sum(I total, V c, const Constants& z) {
 // What a tile has met on its way.
 struct Watch {
   I overflow;  // negative where a sum passed int32
-  I sum;       // largest magnitude of a sum, as bits
+  B sum;       // largest magnitude of a sum, as bits; past 2^115, to binary16, those of -NaN
   I product;   // largest exponent sum
   I scale;     // largest scale of a sum of products, as bits
 };
@@ -172,7 +172,7 @@ HWY_INLINE void add_block(const Tile<Exponent>& t, const Constants& z, const Exp
       const std::size_t at = corner + r * tile_columns + v * width;
       const V c = hn::LoadU(d, t.sum + at);
       const V x = rounded<finish>(total[r][v], reciprocal_power(scale[r][v]), z);
-      watch.sum = hn::Max(watch.sum, magnitude_bits(x));  // past 2^115, to binary16, -NaN
+      watch.sum = hn::Max(watch.sum, hn::BitCast(Bits(), x));
       V sign = hn::BitCast(d, total[r][v]);
       if constexpr (finish == Finish::nearest) sign = sign_of_sum(total[r][v], c, z);
       V result = hn::CopySignToAbs(x, sign);
@@ -201,7 +201,7 @@ bool tile(const Tile<Exponent>& t, const Constants& z) {
   const Ints di;
   constexpr bool many = HWY_MAX_BYTES == 64 || HWY_TARGET == HWY_NEON;  // 32 registers, not 16
   constexpr int rows = many ? 4 : 2, vectors = 2;
-  Watch watch{hn::Zero(di), hn::Zero(di), hn::Zero(di), hn::Zero(di)};
+  Watch watch{hn::Zero(di), hn::Zero(Bits()), hn::Zero(di), hn::Zero(di)};
   alignas(64) Exponent exponents[tile_rows * tile_columns];
   for (std::size_t k = 0; k < t.k; k += z.lanes) {
     largest_exponents(t, k, z.lanes, exponents);
@@ -210,7 +210,8 @@ bool tile(const Tile<Exponent>& t, const Constants& z) {
         add_block<finish, Exponent, rows, vectors>(t, z, exponents, k, row, column, watch);
   }
   const std::int64_t scale_field = 127 + z.frac_bits - least_exponent(z.frac_bits);
-  return at_most(watch.sum, z.largest) && at_most(watch.product, most_exponent) &&
+  const B past = hn::Set(Bits(), static_cast<std::uint32_t>(z.largest) + 1);
+  return hn::AllTrue(Bits(), hn::Lt(watch.sum, past)) && at_most(watch.product, most_exponent) &&
          at_most(watch.scale, scale_field << 23) &&
          hn::AllTrue(di, hn::Gt(watch.overflow, hn::Set(di, -1)));
 }
