@@ -36,7 +36,7 @@ struct Parts {
 
 // Whole rows of results are written where they belong, if that is on the device.
 bool at_home(const WholeProduct& whole, const Region& r) {
-  return whole.lies == Memory::device && r.columns == whole.p.n;
+  return whole.lies == Memory::device && r.columns == whole.p.row_outputs();
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ RegionMemory::RegionMemory(Device& device, const Unit& u, const WholeProduct& wh
       whole_(whole),
       region_(r),
       result_bytes_(result_bytes(u)),
-      there_{whole.p, whole.p.n, whole.windows} {
+      there_{whole.p, whole.p.row_outputs(), whole.windows} {
   const Parts parts(u, whole, r);
   MatrixProduct& p = there_.p;
-  p.m = r.rows, p.n = r.columns;
+  p.m = r.rows, p.n = r.columns, p.result_row = 0;
   p.a = upload(parts.a), p.c = upload(parts.c);
   if (there_.windows)
     there_.windows->places.columns += r.column;
@@ -59,7 +59,7 @@ RegionMemory::RegionMemory(Device& device, const Unit& u, const WholeProduct& wh
   p.scale_a = upload(parts.scale_a), p.scale_b = upload(parts.scale_b);
   p.result = place(whole.p.result, result_bytes_, result_);
   p.flags = static_cast<std::uint8_t*>(place(whole.p.flags, 1, flags_));
-  p.first_index = whole.p.first_index + r.row * whole.p.n + r.column;
+  p.first_index = whole.p.where(r.row, r.column).index;
 }
 
 CodeMatrix RegionMemory::upload(const Part& part) {
@@ -69,7 +69,7 @@ CodeMatrix RegionMemory::upload(const Part& part) {
 }
 
 std::byte* RegionMemory::home(void* whole, std::size_t item) const {
-  return static_cast<std::byte*>(whole) + (region_.row * whole_.p.n + region_.column) * item;
+  return static_cast<std::byte*>(whole) + whole_.p.output(region_.row, region_.column) * item;
 }
 
 void* RegionMemory::place(void* whole, std::size_t item, Buffer& own) {
@@ -81,7 +81,7 @@ void* RegionMemory::place(void* whole, std::size_t item, Buffer& own) {
 void RegionMemory::bring_home() const {
   if (at_home(whole_, region_)) return;
   const auto bring = [&](const Buffer& from, void* whole, std::size_t item) {
-    const Home to{home(whole, item), whole_.p.n * item, whole_.lies};
+    const Home to{home(whole, item), whole_.p.row_outputs() * item, whole_.lies};
     brought_home(device_, from.at(), to, region_.rows, region_.columns * item);
   };
   bring(result_, whole_.p.result, result_bytes_);

@@ -6,6 +6,7 @@
 #include "trace_rows.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/paired_dots.hpp"
+#include "widthwise/sim/product_tiles.hpp"
 #include "widthwise/sim/running.hpp"
 
 using namespace widthwise;
@@ -113,16 +114,11 @@ class PreparedProducts {
   }
 
   void run_tiles(const MatrixProduct& p, int threads) const {
-    const std::size_t columns = std::min(p.n, slice_of(engine_.products_at_once, p.k));
-    const std::size_t share =
-        (p.m + static_cast<std::size_t>(threads) - 1) / static_cast<std::size_t>(threads);
-    const std::size_t rows =
-        columns < p.n ? 1 : std::min(share, slice_of(engine_.products_at_once, p.k * p.n));
-    const std::size_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
-    in_parallel(across * down, threads, [&](std::size_t i) {
-      const std::size_t row = i / across * rows, column = i % across * columns;
-      const std::size_t m = std::min(rows, p.m - row), n = std::min(columns, p.n - column);
-      engine_.product->run(tile(task_.unit, p, row, column, m, n), 0, m);
+    const ProductTiles tiles(p.m, p.n, p.k, engine_.products_at_once,
+                             static_cast<std::size_t>(threads));
+    in_parallel(tiles.count(), threads, [&](std::size_t i) {
+      const ProductTile t = tiles.at(i);
+      engine_.product->run(tile(task_.unit, p, t.row, t.column, t.m, t.n), 0, t.m);
     });
   }
 

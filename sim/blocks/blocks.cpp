@@ -232,7 +232,7 @@ class BlockProduct final : public ProductEngine {
     }
 
     Where where(std::size_t r, std::size_t panel) const {
-      return {p_.seed, p_.first_index + (row_ + r) * p_.n + column_ + panel * strip_columns};
+      return p_.where(row_ + r, column_ + panel * strip_columns);
     }
 
     // Whether doubles hold sums of products of such numbers, none of which is past the limit.
@@ -303,7 +303,7 @@ class BlockProduct final : public ProductEngine {
                        .late = u.late_tile && !overflows && of_a.fits_floats_with(of_b, late_reach),
                        .exactly = exactly(of_a, of_b, limit),
                        .output = where(r, panel),
-                       .row_outputs = p_.n,
+                       .row_outputs = p_.row_outputs(),
                        .products = e_.products_.get(),
                        .a_digits = a_.digits.empty() ? nullptr : &a_.digits[r * depth_],
                        .b_digits = b_.digits.data(),
@@ -321,9 +321,9 @@ class BlockProduct final : public ProductEngine {
         for (std::size_t j = 0; j < n; ++j) c[j] = addend(of, j).value;
       }
       e_.kernels_.finish(e_.rules_, where(r, panel), c, of, scratch_);
-      encode(of.sum->value, n, y * p_.n + x);
+      encode(of.sum->value, n, p_.output(y, x));
       for (std::size_t j = 0; p_.flags && j < n; ++j)
-        p_.flags[y * p_.n + x + j] = static_cast<std::uint8_t>(of.flags[j]);
+        p_.flags[p_.output(y, x + j)] = static_cast<std::uint8_t>(of.flags[j]);
       for (std::size_t j = 0; j < n; ++j)
         if (in_doubt(of, j)) e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
     }

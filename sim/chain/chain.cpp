@@ -143,12 +143,12 @@ class ChainProduct final : public ProductEngine {
                             depth_,
                             k + depth_ == e_.k_,
                             p_.seed,
-                            p_.first_index + row_ * p_.n + column_ + panel * panel_columns,
-                            p_.n});
+                            p_.where(row_, column_ + panel * panel_columns).index,
+                            p_.row_outputs()});
     }
 
     void deliver(std::size_t r, std::size_t j) const {
-      const std::size_t to = (row_ + r) * p_.n + column_ + j, from = place(r, j);
+      const std::size_t to = p_.output(row_ + r, column_ + j), from = place(r, j);
       store_code(static_cast<std::byte*>(p_.result) + to * static_cast<std::size_t>(e_.bytes_),
                  e_.bytes_, code_[from]);
       if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[from]);

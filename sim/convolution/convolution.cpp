@@ -13,14 +13,7 @@
 namespace widthwise {
 namespace {
 
-constexpr std::size_t panel_bytes = std::size_t{1} << 19;  // a second-level cache holds it
-
-bool is_stochastic(const Unit& u) {
-  const auto draws = [](const std::optional<Round>& r) { return r && r->rm.stochastic(); };
-  return u.out.rm.stochastic() || draws(u.product.round) || draws(u.group_sum.node_round) ||
-         draws(u.block_sum.node_round) || draws(u.c_sum.node_round) || draws(u.chain.c_round) ||
-         draws(u.chain.final) || (u.chain.promote && u.chain.promote->round.rm.stochastic());
-}
+constexpr std::size_t panel_bytes = std::size_t{1} << 21;  // with its like, well within 32 MB
 
 std::size_t code_bytes(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
 
@@ -32,7 +25,8 @@ std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t produ
   std::size_t n = std::min({panel_bytes / code_bytes(u.b.fmt) / length,
                             panel_bytes / code_bytes(result_round(u).fmt) / filters,
                             products_at_once / length / filters});
-  if (n > 64) n -= n % 64;  // whole vectors
+  constexpr std::size_t whole_vectors = 64;
+  if (n >= whole_vectors / 2) n = (n + whole_vectors / 2) / whole_vectors * whole_vectors;
   return std::clamp<std::size_t>(n, 1, std::max<std::size_t>(1, c.pixels()));
 }
 
@@ -81,7 +75,7 @@ ConvolutionEngine::Panel ConvolutionEngine::panel(std::size_t piece) const {
            std::min(columns_, convolution_.pixels() - first)}};
 }
 
-// Filters times windows. The results of one filter lie `pixels` apart from the next one's.
+// Filters times windows.
 MatrixProduct ConvolutionEngine::product(const ConvolutionOperands& x, const Panel& at,
                                          const std::vector<std::byte>& windows) const {
   const auto filter = at.group * convolution_.group_filters();
@@ -107,6 +101,7 @@ MatrixProduct ConvolutionEngine::product(const ConvolutionOperands& x, const Pan
       (at.image * convolution_.filters + filter) * convolution_.pixels() + at.first;
   p.result = static_cast<std::byte*>(x.result) + index * code_bytes(result_round(unit_).fmt);
   p.flags = x.flags ? x.flags + index : nullptr;
+  p.result_row = convolution_.pixels();
   p.seed = x.seed;
   p.first_index = index;
   return p;
@@ -117,41 +112,7 @@ void ConvolutionEngine::run(const ConvolutionOperands& x, std::size_t piece) con
   std::vector<std::byte> windows;
   gather_windows(convolution_, unit_.b.fmt, x.input, at, windows);
   const MatrixProduct p = product(x, at, windows);
-  if (p.n == convolution_.pixels() || p.m == 1)
-    engine_.product->run(p, 0, p.m);
-  else if (is_stochastic(unit_))
-    run_by_rows(p);
-  else
-    run_beside(p);
-}
-
-// Random bits go by an output's place, so a row, whose outputs follow one another, is a product.
-void ConvolutionEngine::run_by_rows(const MatrixProduct& p) const {
-  for (std::size_t i = 0; i < p.m; ++i) {
-    MatrixProduct row = tile(unit_, p, i, 0, 1, p.n);
-    const std::size_t apart = i * (convolution_.pixels() - p.n);
-    row.result = static_cast<std::byte*>(row.result) + apart * code_bytes(result_round(unit_).fmt);
-    if (row.flags) row.flags += apart;
-    row.first_index += apart;
-    engine_.product->run(row, 0, 1);
-  }
-}
-
-// Results in one piece, and from there each row to its place.
-void ConvolutionEngine::run_beside(const MatrixProduct& p) const {
-  const std::size_t bytes = code_bytes(result_round(unit_).fmt);
-  std::vector<std::byte> codes(p.m * p.n * bytes);
-  std::vector<std::uint8_t> flags(p.flags ? p.m * p.n : 0);
-  MatrixProduct beside = p;
-  beside.result = codes.data();
-  beside.flags = p.flags ? flags.data() : nullptr;
-  engine_.product->run(beside, 0, p.m);
-  for (std::size_t i = 0; i < p.m; ++i) {
-    const std::size_t at = i * convolution_.pixels();
-    std::memcpy(static_cast<std::byte*>(p.result) + at * bytes, &codes[i * p.n * bytes],
-                p.n * bytes);
-    if (p.flags) std::copy_n(&flags[i * p.n], p.n, p.flags + at);
-  }
+  engine_.product->run(p, 0, p.m);
 }
 
 }  // namespace widthwise

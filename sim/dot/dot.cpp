@@ -27,10 +27,11 @@ MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, s
                    std::size_t m, std::size_t n) {
   const auto i = static_cast<std::ptrdiff_t>(row), j = static_cast<std::ptrdiff_t>(column);
   const Format scale = u.scale ? u.scale->fmt : u.a.fmt;
-  const std::size_t at = row * whole.n + column;
+  const std::size_t at = whole.output(row, column);
   MatrixProduct p = whole;
   p.m = m;
   p.n = n;
+  p.result_row = whole.row_outputs();
   p.a = moved(u.a.fmt, p.a, i, 0);
   p.b = moved(u.b.fmt, p.b, 0, j);
   p.c = moved(u.c.fmt, p.c, i, j);

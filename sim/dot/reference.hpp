@@ -40,7 +40,7 @@ class UnitOver final : public ReferenceUnit {
     work.load_panel(column, 1);
     work.load_row(row);
     Wires wires;
-    Progress progress{{p.seed, p.first_index + row * p.n + column}};
+    Progress progress{p.where(row, column)};
     const std::span<const Lane<H>> lanes = work.lanes_with(0);
     for (std::size_t i = 0; i < lanes.size(); ++i)
       wires.operands(static_cast<std::int64_t>(i), lanes[i].a, lanes[i].b);
@@ -134,16 +134,16 @@ class UnitOver final : public ReferenceUnit {
     Scratch<M> scratch() { return room_.scratch(); }
 
     void output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
-      Progress progress{{p_.seed, p_.first_index + i * p_.n + j}};
+      Progress progress{p_.where(i, j)};
       NoTrace trace;
       const H z = unit_.compute(lanes, addend(i, j), scratch(), progress, trace);
-      from_.store(i * p_.n + j, z, progress.flags);
+      from_.store(p_.output(i, j), z, progress.flags);
     }
     void running_output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
-      const Progress start{{p_.seed, p_.first_index + i * p_.n + j}};
+      const Progress start{p_.where(i, j)};
       unit_.compute_running(lanes.first(unit_.k_), addend(i, j), scratch(), start,
                             [&](std::size_t t, const H& code, Flags flags) {
-                              from_.store((i * p_.n + j) * unit_.k_ + t, code, flags);
+                              from_.store(p_.output(i, j) * unit_.k_ + t, code, flags);
                             });
     }
 

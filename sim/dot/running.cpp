@@ -28,7 +28,7 @@ void RunningProducts::run_length(const MatrixProduct& p, std::size_t length, std
   row.flags = p.flags ? flags.data() : nullptr;
   make_reference(unit_, length)->run(row, 0, 1);
   for (std::size_t j = 0; j < p.n; ++j) {
-    const std::size_t at = (i * p.n + j) * k_ + length - 1;
+    const std::size_t at = p.output(i, j) * k_ + length - 1;
     std::memcpy(static_cast<std::byte*>(p.result) + at * bytes, &codes[j * bytes], bytes);
     if (p.flags) p.flags[at] = flags[j];
   }

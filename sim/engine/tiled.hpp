@@ -305,8 +305,8 @@ class TiledProduct : public ProductEngine {
                             most_a,
                             space_.most_b[panel],
                             sum,
-                            {p_.seed, p_.first_index + y * p_.n + x},
-                            p_.n,
+                            p_.where(y, x),
+                            p_.row_outputs(),
                             step_};
       const bool plain = !tile.again && !tile.special && usable(e_.a_, most_a) &&
                          usable(e_.b_, space_.most_b[panel]) && !e_.wants_care(tile);
@@ -341,7 +341,7 @@ class TiledProduct : public ProductEngine {
         }
         T* from = sums(i, panel) + r * width_;
         if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
-        const std::size_t at = (y * p_.n + x) * static_cast<std::size_t>(e_.out_.bytes());
+        const std::size_t at = p_.output(y, x) * static_cast<std::size_t>(e_.out_.bytes());
         e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
         for (std::size_t j = 0; doubtful != Zeros::none && j < n; ++j)
           if (from[j] == T{} && is_doubtful(doubtful, from[j])) doubt(tile, {y, x + j, 1});

@@ -16,7 +16,7 @@
 namespace widthwise::exact {
 namespace {
 
-constexpr std::size_t depth = 1024;  // steps along k that a panel holds
+constexpr std::size_t depth = 2048;  // steps along k that a panel holds
 
 RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   if (p.terms == Terms::in_sum) return terms;
@@ -234,7 +234,7 @@ class ExactProduct::Work {
     if (!reference) reference = make_reference(e_.unit_, p.k);  // long sums take room there
     reference->run(p, 0, 1);
   }
-  std::size_t place(std::size_t r, std::size_t c) const { return (row_ + r) * p_.n + column_ + c; }
+  std::size_t place(std::size_t r, std::size_t c) const { return p_.output(row_ + r, column_ + c); }
   void put(std::size_t at, std::uint64_t code, Flags flags) const {
     store_code(static_cast<std::byte*>(p_.result) + at * e_.bytes_, static_cast<int>(e_.bytes_),
                code);

@@ -316,7 +316,8 @@ void deviations(const Unit& unit, const MatrixProduct& p, std::size_t first, std
     for (std::size_t j = 0; j < p.n; ++j) {
       sum.start(operands.c(i, j));
       for (std::size_t k = 0; k < p.k; ++k) operands.add_to(sum, i, j, k);
-      *result++ = sum.deviation(f, static_cast<const std::byte*>(p.result) + (i * p.n + j) * bytes);
+      *result++ =
+          sum.deviation(f, static_cast<const std::byte*>(p.result) + p.output(i, j) * bytes);
     }
 }
 

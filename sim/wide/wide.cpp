@@ -144,7 +144,7 @@ class LimbProduct final : public ProductEngine {
                        .lost = &lost_[place(0, group) * lanes_],
                        .unusual = &unusual_[place(0, group)],
                        .where = where(0, group),
-                       .row_outputs = p_.n,
+                       .row_outputs = p_.row_outputs(),
                        .step = 0,
                        .draws = &draws_},
               .sum = number(sums_, 0, group),
@@ -152,7 +152,7 @@ class LimbProduct final : public ProductEngine {
               .outer = number(outers_, 0, group)};
     }
     Where where(std::size_t i, std::size_t group) const {
-      return {p_.seed, p_.first_index + (row_ + i) * p_.n + column_ + group * lanes_};
+      return p_.where(row_ + i, column_ + group * lanes_);
     }
     // The column that a lane computes; past the last one it is that again.
     std::size_t column_of(std::size_t group, std::size_t lane) const {
@@ -293,7 +293,7 @@ class LimbProduct final : public ProductEngine {
     }
     void deliver(std::size_t i, std::size_t column) {
       const std::size_t group = column / lanes_, lane = column % lanes_;
-      const std::size_t at = (row_ + i) * p_.n + column_ + column;
+      const std::size_t at = p_.output(row_ + i, column_ + column);
       const auto bytes = static_cast<std::size_t>(item_bytes(result_round(e_.unit_).fmt.width()));
       const Flags last = e_.out_->store(number(sums_, i, group) + lane, lanes_,
                                         static_cast<std::byte*>(p_.result) + at * bytes);

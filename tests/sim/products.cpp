@@ -10,6 +10,7 @@
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/product_tiles.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -145,19 +146,25 @@ CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom&
   return made_codes<std::uint64_t>(f, count, manner, random);
 }
 
-Rival::Outputs Rival::outputs(std::string_view engine, MatrixProduct p, bool flags) const {
+Rival::Outputs Rival::outputs(std::string_view engine, MatrixProduct p, bool flags,
+                              std::size_t at_once) const {
   const std::size_t count = p.m * p.n;
   Outputs z{CodeList(result_round(unit_).fmt, count), std::vector<std::uint8_t>(count)};
   p.result = z.codes.data();
   p.flags = flags ? z.flags.data() : nullptr;
-  prepare({.unit = unit_, .k = p.k, .flags = flags, .multiplier = multiplier_}, engine)
-      .product->run(p, 0, p.m);
+  const Prepared prepared =
+      prepare({.unit = unit_, .k = p.k, .flags = flags, .multiplier = multiplier_}, engine);
+  const ProductTiles tiles(p.m, p.n, p.k, at_once, 1);
+  for (std::size_t i = 0; i < tiles.count(); ++i) {
+    const auto [row, column, m, n] = tiles.at(i);
+    prepared.product->run(tile(unit_, p, row, column, m, n), 0, m);
+  }
   return z;
 }
 
 void Rival::compare_with(const Outputs& want, const MatrixProduct& p, bool flags,
                          const std::string& what) const {
-  const Outputs got = outputs(engine_, p, flags);
+  const Outputs got = outputs(engine_, p, flags, at_once_);
   for (std::size_t i = 0; i < want.flags.size(); ++i) {
     const bool same_flags = !flags || got.flags[i] == want.flags[i];
     tally_.check(same_flags && got.codes.same(want.codes, i), [&] {
@@ -172,7 +179,7 @@ void Rival::compare_with(const Outputs& want, const MatrixProduct& p, bool flags
 std::uint64_t Rival::times_everywhere() { return 2 * hwy::SupportedAndGeneratedTargets().size(); }
 
 void Rival::compare(MatrixProduct p, const std::string& what) const {
-  const Outputs want = outputs("reference", p, flags_);
+  const Outputs want = outputs("reference", p, flags_, whole);
   if (!everywhere_) return compare_with(want, p, flags_, what);
   on_every_target([&] {
     for (const bool flags : {false, true}) compare_with(want, p, flags, what);

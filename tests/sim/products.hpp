@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -78,6 +79,11 @@ class Rival {
     return *this;
   }
   static std::uint64_t times_everywhere();
+  // The engine computes from now on tile by tile, of about so many products each.
+  Rival& in_tiles(std::size_t products) {
+    at_once_ = products;
+    return *this;
+  }
 
   // One dot product of doubles, onto a C.
   void compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
@@ -96,11 +102,13 @@ class Rival {
   static constexpr std::uint64_t lasting = 2 * 5 * 3;  // sums
 
  private:
+  static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
   struct Outputs {
     CodeList codes;
     std::vector<std::uint8_t> flags;
   };
-  Outputs outputs(std::string_view engine, widthwise::MatrixProduct p, bool flags) const;
+  Outputs outputs(std::string_view engine, widthwise::MatrixProduct p, bool flags,
+                  std::size_t at_once) const;
   void compare_with(const Outputs& want, const widthwise::MatrixProduct& p, bool flags,
                     const std::string& what) const;
   // Five rows of A, beside ones in B and in A where nothing else is set.
@@ -110,6 +118,7 @@ class Rival {
   widthwise::Unit unit_;
   Tally& tally_;
   bool flags_, everywhere_ = false;
+  std::size_t at_once_ = whole;
   widthwise::Multiplier multiplier_;
 };
 

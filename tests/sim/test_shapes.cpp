@@ -29,6 +29,9 @@ void compare_shapes(const char* engine, std::initializer_list<const char*> texts
         Rival(engine, u, tally, flags).compare_random(s, random);
         expected += outputs_compared(s);
       }
+      constexpr Rival::Shape in_tiles{7, 20, 70};  // of 3 or 4 rows by 35 columns
+      Rival(engine, u, tally, flags).in_tiles(20 * 256).compare_random(in_tiles, random);
+      expected += outputs_compared(in_tiles);
     });
     CHECK(taken);
   }
@@ -95,4 +98,9 @@ TEST_CASE("lanes leave outputs to another engine: one, a few rows, all") {
 }
 TEST_CASE("exact lanes: products of any shape") {
   compare_shapes("exact", {"kulisch(e5m10)", "fix24.sat"}, false, 4);
+}
+TEST_CASE("chains, words and limbs: products of any shape") {
+  compare_shapes("chain", {"fma(e4m3fn, sum=e5m10:sr7, promote=7:binary32)"}, true, 5);
+  compare_shapes("words", {"fixedacc(e4m3fn, width=18, frac=6, overflow=flag)"}, true, 6);
+  compare_shapes("wide", {"mac(e8m40, sum=e8m40:sr9)"}, true, 7);
 }

@@ -76,8 +76,6 @@ class ConvolutionEngine {
   Panel panel(std::size_t piece) const;
   MatrixProduct product(const ConvolutionOperands& x, const Panel& at,
                         const std::vector<std::byte>& windows) const;
-  void run_by_rows(const MatrixProduct& p) const;
-  void run_beside(const MatrixProduct& p) const;
 
   Unit unit_;  // with a and b exchanged
   Convolution convolution_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "widthwise/datapath/term.hpp"
+#include "widthwise/random.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/trace.hpp"
 
@@ -28,15 +29,20 @@ struct CodeMatrix {
 struct MatrixProduct {
   std::size_t m = 0, n = 0, k = 0;
   CodeMatrix a, b, c, scale_a, scale_b;  // data of c, scale_*: null where absent
-  void* result = nullptr;                // contiguous rows of result codes, apart from c's
+  void* result = nullptr;                // rows of result codes, apart from c's
   std::uint8_t* flags = nullptr;  // one byte an output, or null: all that was raised on its way
+  std::size_t result_row = 0;     // of results and flags, from one row to the next; 0: n
   std::uint64_t seed = 0;
   std::uint64_t first_index =
       0;  // of output (0, 0), where this product is a part of a larger array
+
+  std::size_t row_outputs() const { return result_row ? result_row : n; }
+  // Where output (i, j) stands among results, flags and, from first_index on, those of the array.
+  std::size_t output(std::size_t i, std::size_t j) const { return i * row_outputs() + j; }
+  Where where(std::size_t i, std::size_t j) const { return {seed, first_index + output(i, j)}; }
 };
 
-// Outputs [row, row + m) x [column, column + n) of a product. The results of a tile lie in one
-// piece, so it has one row or all columns.
+// Outputs [row, row + m) x [column, column + n) of a product, where they stand.
 MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, std::size_t column,
                    std::size_t m, std::size_t n);
 
