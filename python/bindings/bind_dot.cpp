@@ -140,7 +140,7 @@ void running(const Unit& unit, const Operands& x, py::array result, py::object f
   batch.first.seed = seed;
   check(unit, batch.first);
   if (outputs * k == 0) return;
-  const RunningProducts products(unit, k);
+  const RunningProducts products(unit, k, raised != nullptr);
   batch = merged(unit, std::move(batch), false);
   const auto bytes = static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width()));
   const std::size_t rows = batch.first.m, passes = products.passes();

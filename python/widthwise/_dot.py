@@ -167,7 +167,8 @@ def cumsum(
     """Cumulative sums along an axis: element i is what `ww.sum` of the elements to i gives.
 
     One pass of the reference, which computes the block that an element ends anew for each of its
-    lanes. A unit that takes all of K at once, or permutes its lanes, starts anew for every element.
+    lanes; exact sums (Kulisch) and fixed-point registers go on from element to element. Other units
+    that take all of K at once, or permute its lanes, start anew for every element.
 
     Args:
         x: an Array of the unit's a format, or codes; a DeviceArray is summed where it lies.

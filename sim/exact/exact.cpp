@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
+#include "ending.hpp"
 #include "finish.hpp"
 #include "kernels.hpp"
 #include "panels.hpp"
@@ -24,13 +24,6 @@ RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   return terms == RoundingMode::rtz ? RoundingMode::rdn : RoundingMode::rup;
 }
 
-// In a carrier of as many digits as the roundings look at.
-using AnyFinish = std::variant<Finish, FinishIn<uint128>>;
-AnyFinish finish_of(const Plan& p, const Unit& u) {
-  if (p.long_rounding) return FinishIn<uint128>(u);
-  return Finish(u);
-}
-
 // All that is the same for every product of the task.
 class ExactProduct final : public ProductEngine {
  public:
@@ -40,14 +33,12 @@ class ExactProduct final : public ProductEngine {
         k_(task.k),
         a_(unit_.a, unit_.scale, plan.doubles),
         b_(unit_.b, unit_.scale, plan.doubles),
-        c_(unit_.c, plan.c_doubles),
-        sums_(plan, unit_.group_sum),
-        finish_(finish_of(plan, unit_)),
+        ending_(unit_, plan),
         quick_finish_(unit_),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
     check(unit_);
     // A few megabytes of sums, about as many down as across.
-    const std::size_t most = (std::size_t{1} << 23) / (sums_.size() * sizeof(uint128));
+    const std::size_t most = (std::size_t{1} << 23) / (sums().size() * sizeof(uint128));
     const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(most)));
     rows_ = std::clamp<std::size_t>(side, tile_rows, 256) / tile_rows * tile_rows;
     columns_ =
@@ -59,13 +50,13 @@ class ExactProduct final : public ProductEngine {
  private:
   class Work;
 
+  const WordSums& sums() const { return ending_.sums(); }
+
   Unit unit_;
   Plan plan_;
   std::size_t k_;
   Reader a_, b_;
-  Coded c_;
-  WordSums sums_;
-  AnyFinish finish_;
+  Ending ending_;
   QuickFinish quick_finish_;
   std::size_t bytes_;           // of a result
   std::size_t rows_, columns_;  // of a block of outputs
@@ -80,7 +71,7 @@ class ExactProduct::Work {
   // Outputs of rows [row, row_end), columns [column, column_end).
   void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
     row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
-    words_.assign(rows_ * columns_ * e_.sums_.size(), 0);
+    words_.assign(rows_ * columns_ * e_.sums().size(), 0);
     flags_.assign(rows_ * columns_, 0);
     panels_.start(row_, rows_, column_, columns_);
     for (std::size_t k = 0; k < e_.k_; k += panels_.steps()) {
@@ -100,7 +91,7 @@ class ExactProduct::Work {
  private:
   std::size_t rows_of(std::size_t i) const { return std::min(tile_rows, rows_ - i * tile_rows); }
   uint128* words(std::size_t r, std::size_t c) {
-    return &words_[(r * columns_ + c) * e_.sums_.size()];
+    return &words_[(r * columns_ + c) * e_.sums().size()];
   }
 
   // False where the lanes would lose digits.
@@ -153,8 +144,8 @@ class ExactProduct::Work {
       second[j] = last ? 0 : lanes_[tile_size + j];
     }
     for (std::size_t r = 0; p_.c.data && r < rows_of(i); ++r)
-      e_.c_.numbers(c_codes(i * tile_rows + r, panels_.first()), panels_.columns(), held_,
-                    second + r * tile_columns);
+      e_.ending_.c().numbers(c_codes(i * tile_rows + r, panels_.first()), panels_.columns(), held_,
+                             second + r * tile_columns);
     const double limit = open ? std::numeric_limits<double>::infinity()
                               : two_to(*e_.unit_.group_sum.width - 1 + e_.plan_.last);
     e_.quick_finish_.codes(first, second, limit, tile_size, codes_, code_flags_, sure_);
@@ -173,14 +164,14 @@ class ExactProduct::Work {
         if (saturates)
           *sum = static_cast<uint128>(value);
         else
-          e_.sums_.add(sum, value, digit);
+          e_.sums().add(sum, value, digit);
       });
     }
   }
   // Every output of a tile, by its place there, with its words.
   template <class Visit>
   void each_output(std::size_t i, const Visit& visit) {
-    const std::size_t n = panels_.columns(), size = e_.sums_.size();
+    const std::size_t n = panels_.columns(), size = e_.sums().size();
     for (std::size_t r = 0; r < rows_of(i); ++r) {
       uint128* const sums = words(i * tile_rows + r, panels_.first());
       for (std::size_t c = 0; c < n; ++c) visit(r * tile_columns + c, sums + c * size);
@@ -192,8 +183,8 @@ class ExactProduct::Work {
       for (std::size_t c = 0; c < panels_.columns(); ++c) {
         const std::size_t column = panels_.first() + c;
         Flags raised = 0;
-        e_.sums_.add_products(words(r, column), panels_.row_items(r), panels_.column_items(c),
-                              panels_.steps(), raised);
+        e_.sums().add_products(words(r, column), panels_.row_items(r), panels_.column_items(c),
+                               panels_.steps(), raised);
         flags_[r * columns_ + column] |= static_cast<std::uint8_t>(raised);
       }
   }
@@ -242,35 +233,28 @@ class ExactProduct::Work {
   }
   // Row r of C from column c on, both of the block.
   Line c_codes(std::size_t r, std::size_t c) const {
-    return line(p_.c, e_.c_.bytes(), row_ + r, column_ + c);
+    return line(p_.c, e_.ending_.c().bytes(), row_ + r, column_ + c);
   }
-  // C joins the sum, which is rounded. False where C is not finite.
+  // False where C is not finite.
   bool deliver(std::size_t r, std::size_t c) {
     const std::size_t at = place(r, c);
-    const Factor<std::uint64_t> addend =
-        p_.c.data ? e_.c_.factor(c_codes(r, c).at) : cleared<std::uint64_t>(e_.unit_.c.fmt);
+    const auto addend = e_.ending_.addend(p_.c.data ? c_codes(r, c).at : nullptr);
     if (addend.kind == Kind::infinite || addend.kind == Kind::nan) return false;
     Progress progress{{p_.seed, p_.first_index + at}, flags_[r * columns_ + c]};
-    uint128* const sum = words(r, c);
-    if (addend.kind == Kind::finite)
-      e_.sums_.add(sum, addend.negative, addend.m, addend.q, progress.flags);
-    Term<uint128> total = e_.sums_.total(sum);
-    if (total.m == 0) sign_zero(total, row_ + r, column_ + c, addend.negative);
-    const std::uint64_t code =
-        std::visit([&](const auto& finish) { return finish.code(total, progress); }, e_.finish_);
+    const std::uint64_t code = e_.ending_.code(
+        words(r, c), addend, [&] { return signs(row_ + r, column_ + c, addend.negative); },
+        progress);
     put(at, code, progress.flags);
     return true;
   }
 
-  // A zero sum has the sign of its addends, if they agree.
-  void sign_zero(Term<uint128>& total, std::size_t y, std::size_t x, bool c_negative) const {
-    bool minus = c_negative, plus = !c_negative;
-    const bool all =
-        std::visit([](const auto& finish) { return finish.asks_for_mixed(); }, e_.finish_);
-    for (std::size_t t = 0; t < e_.k_ && !(plus && (minus || !all)); ++t)
-      (panels_.negative(y, x, t) ? minus : plus) = true;
-    total.negative = minus && !plus;
-    total.mixed = minus && plus;
+  // Of the products, as far as they tell something beside C's.
+  Signs signs(std::size_t y, std::size_t x, bool c_negative) const {
+    Signs seen{c_negative, !c_negative};
+    const bool all = e_.ending_.asks_for_mixed();
+    for (std::size_t t = 0; t < e_.k_ && !(seen.plus && (seen.minus || !all)); ++t)
+      seen.see(panels_.negative(y, x, t));
+    return seen;
   }
 
   const ExactProduct& e_;

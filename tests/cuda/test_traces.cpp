@@ -79,7 +79,7 @@ void compare_running(const Unit& u, std::size_t k, Manner manner, bool flags, Ta
   x.p.result = got.data(), x.p.flags = flags ? raised.data() : nullptr;
   cuda::run_running(host_device(), u, x.p);
   x.p.result = want.data(), x.p.flags = flags ? expected.data() : nullptr;
-  const RunningProducts reference(u, k);
+  const RunningProducts reference(u, k, true);
   for (std::size_t pass = 0; pass < reference.passes(); ++pass) reference.run(x.p, 0, m, pass);
   for (std::size_t i = 0; i < m * n * k; ++i)
     tally.check(got.same(want, i) && raised[i] == expected[i], [&] {

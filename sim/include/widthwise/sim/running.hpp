@@ -4,16 +4,21 @@
 // Running results: what a unit delivers of the first element along k, of the first two, and so on.
 namespace widthwise {
 
-// Whether one pass gives all of them: a unit that takes all of K at once, or deals out its lanes,
-// begins anew for every length.
+namespace exact {
+class RunningSums;
+}
+
+// Whether one pass of the definition gives all of them: a unit that takes all of K at once, or
+// deals out its lanes, begins anew for every length.
 bool runs_in_one_pass(const Unit& u);
 
 class RunningProducts {
  public:
-  RunningProducts(const Unit& unit, std::size_t k);
+  RunningProducts(const Unit& unit, std::size_t k, bool flags);
+  ~RunningProducts();
 
   // How many passes give all results: one, or one for every length.
-  std::size_t passes() const { return one_pass_ ? 1 : k_; }
+  std::size_t passes() const { return one_pass_ || sums_ ? 1 : k_; }
 
   // One pass over rows first … last - 1. Results and flags of output (i, j) lie from (i * n + j) *
   // k on. Each is what the product of that length delivers there, random bits included.
@@ -25,6 +30,7 @@ class RunningProducts {
   Unit unit_;
   std::size_t k_;
   std::unique_ptr<ReferenceUnit> one_pass_;
+  std::unique_ptr<const exact::RunningSums> sums_;  // of all of K, exact ones
 };
 
 }  // namespace widthwise

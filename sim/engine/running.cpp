@@ -2,18 +2,25 @@
 
 #include <cstring>
 
+#include "sim/exact/running.hpp"
+
 namespace widthwise {
 
 bool runs_in_one_pass(const Unit& u) { return u.lanes != 0 && !u.chain.lane_permutation; }
 
-RunningProducts::RunningProducts(const Unit& unit, std::size_t k)
+RunningProducts::RunningProducts(const Unit& unit, std::size_t k, bool flags)
     : unit_(unit), k_(k), one_pass_(make_reference(unit, k)) {
-  if (!runs_in_one_pass(unit)) one_pass_.reset();
+  if (runs_in_one_pass(unit)) return;
+  one_pass_.reset();
+  sums_ = exact::RunningSums::of(unit, k, flags);
 }
+
+RunningProducts::~RunningProducts() = default;
 
 void RunningProducts::run(const MatrixProduct& p, std::size_t first, std::size_t last,
                           std::size_t pass) const {
   if (one_pass_) return one_pass_->run_running(p, first, last);
+  if (sums_) return sums_->run(p, first, last);
   for (std::size_t i = first; i < last; ++i) run_length(p, pass + 1, i);
 }
 
