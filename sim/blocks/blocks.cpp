@@ -28,6 +28,10 @@ class BlockProduct final : public ProductEngine {
       : unit_(task.unit),
         k_(task.k),
         rules_(std::move(rules)),
+        read_a_(unit_.a),
+        read_b_(unit_.b),
+        read_c_(unit_.c),
+        read_scale_(scale_operand(unit_)),
         products_(task.multiplier
                       ? std::make_unique<SignificandProducts>(
                             task.multiplier, unit_.a.fmt.precision(), unit_.b.fmt.precision())
@@ -39,6 +43,8 @@ class BlockProduct final : public ProductEngine {
         reference_(make_reference(unit_, k_, task.multiplier)) {
     const Round& to = result_round(unit_);
     if (Codec<double>::slides({.fmt = to.fmt}) && !to.nan_bits) encoder_.emplace(to.fmt);
+    for (std::size_t t = 0; unit_.scale && t < order_.size(); ++t)
+      scale_blocks_.push_back(order_[t] / static_cast<std::size_t>(unit_.scale->block));
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -60,13 +66,7 @@ class BlockProduct final : public ProductEngine {
   class Work {
    public:
     Work(const BlockProduct& engine, const MatrixProduct& p)
-        : e_(engine),
-          p_(p),
-          read_a_(e_.unit_.a),
-          read_b_(e_.unit_.b),
-          read_c_(e_.unit_.c),
-          read_scale_(scale_operand(e_.unit_)),
-          scratch_(e_.rules_) {
+        : e_(engine), p_(p), scratch_(e_.rules_) {
       const std::size_t lanes = e_.rules_.lanes;
       // Numbers of a short panel lie nearer together.
       const std::size_t most = e_.rules_.exact_tile ? 64 : panel_steps;
@@ -128,8 +128,8 @@ class BlockProduct final : public ProductEngine {
     void read_addends(std::size_t r, std::size_t panel) {
       const std::size_t y = row_ + r, x = column_ + panel * strip_columns, n = columns_of(panel);
       c_.resize(n, 0, 1, false);
-      if (load(read_c_, p_.c, y, x, p_.c.column, n, c_, 0)) return;
-      for (std::size_t j = 0; j < n; ++j) c_.put(j, read_c_(p_.c, y, x + j));
+      if (load(e_.read_c_, p_.c, y, x, p_.c.column, n, c_, 0)) return;
+      for (std::size_t j = 0; j < n; ++j) c_.put(j, e_.read_c_(p_.c, y, x + j));
     }
     Numeral addend(const Registers& of, std::size_t j) const {
       return watched({c_.value[j], c_.exponent[j]}, of, j);
@@ -154,10 +154,9 @@ class BlockProduct final : public ProductEngine {
       return e_.products_ ? reader.taken_apart(x, row, column) : reader(x, row, column);
     }
 
-    // Which element lies at position t of the unit's order; padding has the last one's scale.
-    std::size_t element(std::size_t t) const { return e_.order_[std::min(t, e_.k_ - 1)]; }
+    // Of what lies at position t of the unit's order; padding has the last element's scale.
     std::size_t scale_block(std::size_t t) const {
-      return element(t) / static_cast<std::size_t>(e_.unit_.scale->block);
+      return e_.scale_blocks_[std::min(t, e_.k_ - 1)];
     }
     // Every scale of this panel that stands by itself, and the first position that it is for.
     template <class Put>
@@ -179,9 +178,12 @@ class BlockProduct final : public ProductEngine {
               std::ptrdiff_t stride, std::size_t n, Panel& panel, std::size_t first) {
       const auto at =
           static_cast<std::ptrdiff_t>(row) * x.row + static_cast<std::ptrdiff_t>(column) * x.column;
-      if (e_.products_ || !reader.numbers(x, at, stride, n, held_, &panel.value[first]))
-        return false;
-      e_.kernels_.exponents(&panel.value[first], n, reader.emin(), &panel.exponent[first]);
+      double* const to = &panel.value[first];
+      std::int16_t* const exponents = &panel.exponent[first];
+      if (e_.products_) return false;
+      if (!reader.numbers(x, at, stride, n, held_, to))
+        return reader.look_up(x, at, stride, n, to, exponents);
+      e_.kernels_.exponents(to, n, reader.emin(), exponents);
       return true;
     }
 
@@ -191,19 +193,37 @@ class BlockProduct final : public ProductEngine {
       const std::size_t n = std::min(depth_, e_.k_ - k_);  // without padding
       for (std::size_t r = 0; r < rows_; ++r) {
         const std::size_t y = row_ + r, first = r * depth_;
-        if (!e_.in_order_ || !load(read_a_, p_.a, y, k_, p_.a.column, n, a_, first))
+        if (!e_.in_order_ || !load(e_.read_a_, p_.a, y, k_, p_.a.column, n, a_, first))
           for (std::size_t i = 0; i < n; ++i)
-            a_.put(first + i, read(read_a_, p_.a, y, e_.order_[k_ + i]));
+            a_.put(first + i, read(e_.read_a_, p_.a, y, e_.order_[k_ + i]));
         for (std::size_t i = n; i < depth_; ++i) a_.put(first + i, {});
-        for (std::size_t i = 0; e_.rules_.term_scale && i < depth_; ++i)
-          a_.scale_by(first + i, read_scale_(p_.scale_a, y, scale_block(k_ + i)));
-        a_.complete(first, depth_, a_.spread[r]);
+        if (e_.rules_.term_scale) scale_row(r);
+        a_.complete(e_.kernels_, first, depth_, a_.spread[r]);
         for_each_scale([&](std::size_t at, std::size_t t) {
-          a_.put_scale(r * scales() + at, read_scale_(p_.scale_a, y, scale_block(t)));
+          a_.put_scale(r * scales() + at, e_.read_scale_(p_.scale_a, y, scale_block(t)));
         });
       }
       a_.pad(rows_ * depth_);
       if (e_.rules_.narrow_span >= 0) a_.measure_blocks(e_.rules_.lanes);
+    }
+
+    // Elements by their block's scale, which is read where a block begins.
+    void scale_row(std::size_t r) {
+      Numeral s;
+      for (std::size_t i = 0; i < depth_; ++i) {
+        if (begins_scale_block(i)) s = e_.read_scale_(p_.scale_a, row_ + r, scale_block(k_ + i));
+        a_.scale_by(r * depth_ + i, s);
+      }
+    }
+    void scale_step(std::size_t i, std::size_t x, std::size_t n) {
+      const std::size_t block = scale_block(k_ + i);
+      if (begins_scale_block(i))
+        for (std::size_t j = 0; j < n; ++j)
+          step_scales_[j] = e_.read_scale_(p_.scale_b, block, x + j);
+      for (std::size_t j = 0; j < n; ++j) b_.scale_by(i * strip_columns + j, step_scales_[j]);
+    }
+    bool begins_scale_block(std::size_t i) const {
+      return i == 0 || scale_block(k_ + i) != scale_block(k_ + i - 1);
     }
 
     void load_columns(std::size_t panel) {
@@ -211,21 +231,22 @@ class BlockProduct final : public ProductEngine {
       if (n < strip_columns || e_.k_ - k_ < depth_) b_.clear();
       b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
       const Part part{k_, std::min(depth_, e_.k_ - k_), x, n};
-      const CodeMatrix b = e_.in_order_ ? part_by_rows(p_.b, read_b_.bytes(), part, turned_) : p_.b;
+      const CodeMatrix b =
+          e_.in_order_ ? part_by_rows(p_.b, e_.read_b_.bytes(), part, turned_) : p_.b;
       for (std::size_t i = 0; i < depth_; ++i) {
         const std::size_t t = k_ + i, first = i * strip_columns, read_n = t < e_.k_ ? n : 0;
         const std::size_t row = e_.in_order_ || read_n == 0 ? i : e_.order_[t];
         const std::size_t column = e_.in_order_ ? 0 : x;
-        if (read_n > 0 && !load(read_b_, b, row, column, b.column, n, b_, first))
-          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, read(read_b_, b, row, column + j));
-        for (std::size_t j = 0; e_.rules_.term_scale && j < n; ++j)
-          b_.scale_by(first + j, read_scale_(p_.scale_b, scale_block(t), x + j));
-        b_.complete(first, n, b_.spread[0]);
+        if (read_n > 0 && !load(e_.read_b_, b, row, column, b.column, n, b_, first))
+          for (std::size_t j = 0; j < n; ++j)
+            b_.put(first + j, read(e_.read_b_, b, row, column + j));
+        if (e_.rules_.term_scale) scale_step(i, x, n);
+        b_.complete(e_.kernels_, first, n, b_.spread[0]);
       }
       if (e_.rules_.narrow_span >= 0) b_.measure_blocks(e_.rules_.lanes * strip_columns);
       for_each_scale([&](std::size_t at, std::size_t t) {
         for (std::size_t j = 0; j < strip_columns; ++j) {
-          const Numeral s = j < n ? read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
+          const Numeral s = j < n ? e_.read_scale_(p_.scale_b, scale_block(t), x + j) : Numeral{};
           b_.put_scale(at * strip_columns + j, s);
         }
       });
@@ -344,11 +365,11 @@ class BlockProduct final : public ProductEngine {
 
     const BlockProduct& e_;
     const MatrixProduct& p_;
-    Reader read_a_, read_b_, read_c_, read_scale_;
     std::size_t steps_ = 0;  // along k that a panel holds
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
     std::size_t k_ = 0, depth_ = 0;
     Panel a_, b_, c_;
+    std::array<Numeral, strip_columns> step_scales_;  // of B's columns, at a step
     std::vector<std::byte> held_, turned_;
     Lines<Strip> sums_;
     Lines<double> outer_, compensation_;
@@ -359,10 +380,12 @@ class BlockProduct final : public ProductEngine {
   Unit unit_;
   std::size_t k_;
   Rules rules_;
+  Reader read_a_, read_b_, read_c_, read_scale_;
   std::unique_ptr<SignificandProducts> products_;  // null: exact ones
   Kernels kernels_;
-  std::vector<std::size_t> order_;  // in which elements of k are taken
-  bool in_order_;                   // as they lie
+  std::vector<std::size_t> order_;         // in which elements of k are taken
+  bool in_order_;                          // as they lie
+  std::vector<std::size_t> scale_blocks_;  // that these are in
   Rounder<std::uint64_t> result_;
   std::optional<Codec<double>> encoder_;  // where fields slide back
   std::unique_ptr<ReferenceUnit> reference_;

@@ -24,6 +24,24 @@ void exponents(const double* numbers, std::size_t n, int emin, std::int16_t* out
   }
 }
 
+void complete(const double* numbers, const std::int16_t* exponents, std::size_t n, float* singles,
+              Spread& of) {
+  for (std::size_t i = 0; i < n; ++i) singles[i] = static_cast<float>(numbers[i]);
+  const hn::ScalableTag<std::int16_t> d;
+  const auto ends = hn::Set(d, special_exponent), none = hn::Set(d, Spread{}.least);
+  auto least = none, most = hn::Set(d, Spread{}.most), specials = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const auto e = hn::LoadU(d, exponents + i);
+    least = hn::Min(least, hn::IfThenElse(hn::Gt(e, ends), e, none));
+    most = hn::Max(most, e);
+    specials = hn::Or(specials, hn::VecFromMask(d, hn::Eq(e, ends)));
+  }
+  of.meet({hn::GetLane(hn::MinOfLanes(d, least)), hn::GetLane(hn::MaxOfLanes(d, most)),
+           !hn::AllTrue(d, hn::Eq(specials, hn::Zero(d)))});
+  of.meet(exponents + i, n - i);
+}
+
 // --- The block -----------------------------------------------------------------------------------
 
 // A group's sum times its scales, by whose exponents alone it votes.
@@ -304,7 +322,7 @@ void finish(const Rules& rules, const Where& first, const double* c, const Regis
   if (rules.final) round(*rules.final, progress, 0, false, sum.value, sum);
 }
 
-Kernels choose() { return {&exponents, &run, &finish}; }
+Kernels choose() { return {&exponents, &complete, &run, &finish}; }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::blocks::HWY_NAMESPACE

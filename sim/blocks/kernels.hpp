@@ -7,16 +7,13 @@
 #include "plan.hpp"
 #include "sim/engine/significand_products.hpp"
 #include "sim/engine/tile_rows.hpp"
+#include "spread.hpp"
 
 // Strips of outputs in double lanes: Highway compiles kernels.cpp once for every instruction set
 // and picks when the program runs.
 namespace widthwise::blocks {
 
 inline constexpr std::size_t strip_columns = 64;
-
-// Stand for the exponent of a zero, and of an infinity or a NaN: with any other they sum to less
-// than all that vote.
-inline constexpr std::int16_t no_exponent = -8192, special_exponent = -8191;
 
 // Products are multiples of a digit, and doubles hold all sums of a block that begins with such a
 // multiple of at most this; 0: nobody knows.
@@ -114,6 +111,9 @@ struct Scratch {
 struct Kernels {
   // Of the fields of numbers of a format whose least one is emin.
   void (*exponents)(const double* numbers, std::size_t n, int emin, std::int16_t* out);
+  // The same numbers as floats, and what exponents there are.
+  void (*complete)(const double* numbers, const std::int16_t* exponents, std::size_t n,
+                   float* singles, Spread& of);
   void (*run)(const Meeting&, const Rules&, const Registers& of_first_row, Scratch&);
   // After the last block: adds C where it comes last, and rounds to the result.
   void (*finish)(const Rules&, const Where& first, const double* c, const Registers&, Scratch&);

@@ -42,6 +42,8 @@ class Reader {
         used_(~std::uint64_t{0} << (x.keep_frac ? x.fmt.frac_bits - *x.keep_frac : 0)) {
     if (x.keep_frac && x.keep_rm != RoundingMode::rtz) layout_.plain_span = 0;
     if (Codec<double>::slides(x)) codec_.emplace(x);
+    for (std::uint64_t code = 0; !codec_ && bytes_ == 1 && code < 256; ++code)
+      table_.push_back(numeral(code));
   }
 
   // n codes at once, from one on and a stride apart. False where not all are numbers whose fields
@@ -50,12 +52,22 @@ class Reader {
                std::vector<std::byte>& held, double* out) const {
     return codec_ && codec_->finite(codec_->decode(x, first, stride, n, held, out));
   }
+  // The same with exponents, of a format of one byte whose fields do not slide, whatever they are.
+  bool look_up(const CodeMatrix& x, std::ptrdiff_t first, std::ptrdiff_t stride, std::size_t n,
+               double* out, std::int16_t* exponents) const {
+    if (table_.empty()) return false;
+    const auto* code = static_cast<const std::uint8_t*>(x.data) + first;
+    for (std::size_t i = 0; i < n; ++i, code += stride)
+      out[i] = table_[*code].value, exponents[i] = table_[*code].exponent;
+    return true;
+  }
   int bytes() const { return bytes_; }
   int emin() const { return static_cast<int>(operand_.fmt.emin()); }
 
   // A normal number's fields slide to a double's places; all else is left to lib.
   Numeral operator()(const CodeMatrix& x, std::size_t row, std::size_t column) const {
     const std::uint64_t code = code_at(x, row, column);
+    if (!table_.empty()) return table_[code];
     if (!plain(layout_, code)) [[unlikely]]
       return numeral(code);
     const std::uint64_t magnitude = code & layout_.magnitude_mask;
@@ -102,45 +114,7 @@ class Reader {
   int bytes_, up_;
   std::uint64_t rebias_, used_;  // used_: bits of a code that are looked at
   std::optional<Codec<double>> codec_;
-};
-
-// What numbers there are.
-struct Spread {
-  static constexpr std::int16_t no_span = 16000;
-
-  std::int16_t least = INT16_MAX, most = INT16_MIN;  // exponents
-  bool special = false;                              // infinities or NaN
-
-  void meet(const std::int16_t* exponents, std::size_t n) {
-    std::int16_t low = least, high = most, specials = special;
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int16_t e = exponents[i], voting = e > special_exponent ? e : low;
-      low = std::min(low, voting);
-      high = std::max(high, e);
-      specials = e == special_exponent ? std::int16_t{1} : specials;
-    }
-    least = low, most = high, special = specials != 0;
-  }
-  void meet(const Spread& x) {
-    least = std::min(least, x.least), most = std::max(most, x.most), special |= x.special;
-  }
-  // How far a product with one of them moves, down and up.
-  int lowers() const { return std::min<int>(least, 0); }
-  int lifts() const { return std::max<int>(most, 0); }
-  // More than the largest magnitude.
-  double limit() const { return most > special_exponent ? std::ldexp(2.0, most) : 0; }
-  // Between the exponents of numbers other than 0; out of all bounds where some are none.
-  std::int16_t span() const {
-    if (special) return no_span;
-    return most > special_exponent ? static_cast<std::int16_t>(most - least) : std::int16_t{0};
-  }
-  // Floats hold them and their products, whose exponents lie within reach either way, and what
-  // lifts products to the digits of a window.
-  bool fits_floats_with(const Spread& y, int reach = float_reach) const {
-    const auto narrow = [](int low, int high, int limit) { return low >= -limit && high <= limit; };
-    return !special && !y.special && narrow(least, most, float_reach) &&
-           narrow(y.least, y.most, float_reach) && narrow(least + y.least, most + y.most, reach);
-  }
+  std::vector<Numeral> table_;
 };
 
 // Numbers, their exponents and where groups are scaled the scales, side by side.
@@ -189,9 +163,8 @@ struct Panel {
     }
   }
   // n numbers have been put.
-  void complete(std::size_t first, std::size_t n, Spread& of) {
-    of.meet(&exponent[first], n);
-    for (std::size_t i = first; i < first + n; ++i) single[i] = static_cast<float>(value[i]);
+  void complete(const Kernels& kernels, std::size_t first, std::size_t n, Spread& of) {
+    kernels.complete(&value[first], &exponent[first], n, &single[first], of);
   }
 };
 
