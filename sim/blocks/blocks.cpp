@@ -237,6 +237,8 @@ class BlockProduct final : public ProductEngine {
         const std::size_t t = k_ + i, first = i * strip_columns, read_n = t < e_.k_ ? n : 0;
         const std::size_t row = e_.in_order_ || read_n == 0 ? i : e_.order_[t];
         const std::size_t column = e_.in_order_ ? 0 : x;
+        if (e_.in_order_ && i + rows_ahead < part.rows)
+          fetch(b, e_.read_b_.bytes(), i + rows_ahead, n);
         if (read_n > 0 && !load(e_.read_b_, b, row, column, b.column, n, b_, first))
           for (std::size_t j = 0; j < n; ++j)
             b_.put(first + j, read(e_.read_b_, b, row, column + j));

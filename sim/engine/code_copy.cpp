@@ -63,4 +63,12 @@ CodeMatrix part_by_rows(const CodeMatrix& x, int bytes, const Part& part,
   return by_columns ? copy_by_rows(z, bytes, part.rows, part.columns, held) : z;
 }
 
+void fetch(const CodeMatrix& x, int bytes, std::size_t row, std::size_t columns) {
+  if (x.column != 1) return;
+  const std::byte* const first =
+      static_cast<const std::byte*>(x.data) + static_cast<std::ptrdiff_t>(row) * x.row * bytes;
+  for (std::size_t at = 0; at < columns * static_cast<std::size_t>(bytes); at += cache_line)
+    __builtin_prefetch(first + at);
+}
+
 }  // namespace widthwise

@@ -20,4 +20,10 @@ struct Part {
 CodeMatrix part_by_rows(const CodeMatrix& x, int bytes, const Part& part,
                         std::vector<std::byte>& held);
 
+// Whoever reads a matrix row by row asks for this many rows ahead.
+inline constexpr std::size_t rows_ahead = 12;
+// Asks for a row's first columns. Rows of a large matrix lie pages apart, where no machine looks
+// ahead by itself: a few rows of A wait for those of B longer than their products take.
+void fetch(const CodeMatrix& x, int bytes, std::size_t row, std::size_t columns);
+
 }  // namespace widthwise

@@ -55,8 +55,11 @@ void Panels::load_columns(std::size_t first, std::size_t columns) {
 
 void Panels::load_across() {
   const std::size_t x = column_ + first_;
-  for (std::size_t t = 0; t < steps_; ++t)
+  const CodeMatrix codes{b_codes(k_, x).at, p_.b.row, p_.b.column};
+  for (std::size_t t = 0; t < steps_; ++t) {
+    if (t + rows_ahead < steps_) fetch(codes, of_b_.bytes(), t + rows_ahead, columns_);
     of_b_.numbers(b_codes(k_ + t, x), b_scales(k_ + t, x), columns_, held_, &b_[t * tile_columns]);
+  }
 }
 
 void Panels::load_down() {
