@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "ending.hpp"
 #include "finish.hpp"
@@ -154,6 +155,7 @@ class ExactProduct::Work {
 
   // The lanes' sums into the words.
   void drain(const Course& course, std::size_t i, bool saturates) {
+    if (quick_ && std::ranges::all_of(sure_, std::identity{})) return;
     for (int l = 0; l < course.levels.count; ++l) {
       const std::int64_t digit = course.levels.digit[l];
       const double unit = two_to(-digit), start = course.start[l];

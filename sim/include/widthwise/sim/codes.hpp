@@ -57,8 +57,12 @@ constexpr void store_code(std::byte* at, int bytes, const U& code) {
     }
   }
   const auto x = static_cast<std::uint64_t>(code);
-  std::memcpy(at, &x,
-              static_cast<std::size_t>(bytes));  // little-endian hosts only, as Meson checks
+  switch (bytes) {  // little-endian hosts only, as Meson checks
+    case 1: std::memcpy(at, &x, 1); break;
+    case 2: std::memcpy(at, &x, 2); break;
+    case 4: std::memcpy(at, &x, 4); break;
+    default: std::memcpy(at, &x, 8);
+  }
 }
 
 }  // namespace widthwise
