@@ -115,7 +115,7 @@ def way_of_method(name: str) -> str:
     function = getattr(np, name, None) if hasattr(np.ndarray, name) else None
     if name in METHODS or name in WAY_OUT:
         return f": {METHODS.get(name) or WAY_OUT[name]}"
-    taken = function is not None and (function in ON_CODES or function in own())
+    taken = callable(function) and (function in ON_CODES or function in own())
     return f": np.{name}(x) takes Arrays" if taken else ""
 
 

@@ -17,8 +17,8 @@ constexpr std::size_t panel_bytes = std::size_t{1} << 21;  // with its like, wel
 
 std::size_t code_bytes(const Format& f) { return static_cast<std::size_t>(item_bytes(f.width())); }
 
-// Pixels whose windows and results fit a panel, and whose products are worth a call and not much
-// more.
+// Pixels whose windows and results about fit a panel, and whose products are worth a call and not
+// much more: whole vectors of them, or few.
 std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t products_at_once) {
   const std::size_t length = std::max<std::size_t>(1, c.length());
   const std::size_t filters = std::max<std::size_t>(1, c.group_filters());

@@ -16,11 +16,12 @@ std::size_t quotient(std::size_t x, std::size_t y) {
 }
 std::size_t quotient_up(std::size_t x, std::size_t y) { return x <= y ? 1 : (x + y - 1) / y; }
 
-// Where part i of `parts` of 0 … size begins, at a multiple of `step` if parts have one.
+// Where part i of `parts` of 0 … size begins: at a multiple of `step`, or of a half, a quarter … of
+// that, so that no part is longer than another by much.
 std::size_t begin(std::size_t size, std::size_t parts, std::size_t step, std::size_t i) {
-  const std::size_t at = i * size / parts;
-  if (i == parts || size / parts < step) return at;
-  return (at + step / 2) / step * step;
+  if (i == parts) return size;
+  while (step > 1 && size / parts < 4 * step) step /= 2;
+  return (i * size / parts + step / 2) / step * step;
 }
 
 }  // namespace

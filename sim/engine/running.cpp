@@ -8,11 +8,12 @@ namespace widthwise {
 
 bool runs_in_one_pass(const Unit& u) { return u.lanes != 0 && !u.chain.lane_permutation; }
 
-RunningProducts::RunningProducts(const Unit& unit, std::size_t k, bool flags)
-    : unit_(unit), k_(k), one_pass_(make_reference(unit, k)) {
-  if (runs_in_one_pass(unit)) return;
-  one_pass_.reset();
-  sums_ = exact::RunningSums::of(unit, k, flags);
+RunningProducts::RunningProducts(const Unit& unit, std::size_t k, bool flags) : unit_(unit), k_(k) {
+  auto reference = make_reference(unit, k);  // refuses what is too large
+  if (runs_in_one_pass(unit))
+    one_pass_ = std::move(reference);
+  else
+    sums_ = exact::RunningSums::of(unit, k, flags);
 }
 
 RunningProducts::~RunningProducts() = default;

@@ -250,7 +250,7 @@ class ExactProduct::Work {
     return true;
   }
 
-  // Of the products, as far as they tell something beside C's.
+  // Of the products, as far as they tell something beside C's: most zeros are soon known.
   Signs signs(std::size_t y, std::size_t x, bool c_negative) const {
     Signs seen{c_negative, !c_negative};
     const bool all = e_.ending_.asks_for_mixed();

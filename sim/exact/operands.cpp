@@ -54,6 +54,12 @@ Item Reader::item(const Line& codes, const Scales& scales, std::size_t i) const 
   return {x.m * s.m, x.q + s.q, x.negative != s.negative, x.special || s.special};
 }
 
+Kind Reader::kind(const Line& codes, const Scales& scales, std::size_t i) const {
+  const Kind x = codes_.factor(codes(i)).kind;
+  if (!scales_) return x;
+  return product_kind(x, scales_->factor(scales.codes((scales.first + i) / scales.block)).kind);
+}
+
 void Reader::numbers(const Line& codes, const Scales& scales, std::size_t n,
                      std::vector<std::byte>& held, double* out) const {
   codes_.numbers(codes, n, held, out);

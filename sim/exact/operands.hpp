@@ -55,6 +55,8 @@ class Reader {
   int bytes() const { return codes_.bytes(); }
   int scale_bytes() const { return scales_ ? scales_->bytes() : 0; }
   Item item(const Line& codes, const Scales& scales, std::size_t i) const;
+  // With its scale.
+  Kind kind(const Line& codes, const Scales& scales, std::size_t i) const;
   // Without its scale.
   Factor<std::uint64_t> factor(const std::byte* at) const { return codes_.factor(at); }
   void numbers(const Line& codes, const Scales& scales, std::size_t n, std::vector<std::byte>& held,

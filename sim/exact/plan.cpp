@@ -121,8 +121,9 @@ Answer plan(const Unit& u, std::size_t k, bool flags) {
         fmt::format("sums pass a register of {} bits, more than {}", *s.width, most_width));
   if (p.reg == Register::watched && of_term > 124)
     return refuse(fmt::format("terms of {} bits where overflow raises a flag", of_term));
-  if (p.reg == Register::saturates && u.chain.lane_permutation)
-    return refuse("permuted lanes, whose order matters where sums saturate");
+  const bool stepwise = p.reg == Register::saturates || p.reg == Register::watched;
+  if (stepwise && u.chain.lane_permutation)
+    return refuse("permuted lanes, whose order matters where sums saturate or raise a flag");
   if (reach_of(u.out) > most_reach)
     return refuse(fmt::format("out looks at {} digits", reach_of(u.out)));
   if (p.a.digits > 64 || p.b.digits > 64 || !short_codes(u))

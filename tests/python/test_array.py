@@ -429,3 +429,7 @@ def test_zeros_are_positive_and_refused_where_there_is_none():
     assert not ww.zeros((2, 2), "e15m112").bits.any()
     with pytest.raises(ValueError, match="e8m0fnu has no zero"):
         ww.zeros(2, "e8m0fnu")
+
+
+def test_dir_of_an_array_lists_its_attributes():
+    assert {"bits", "format", "shape"} <= set(dir(ww.array([1.0], "e5m10")))

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "widthwise/sim/product_tiles.hpp"
@@ -63,6 +64,20 @@ TEST_CASE("threads have equally many tiles, or many") {
       const std::size_t count = tiles_of(x).size();
       CHECK((count % threads == 0 || count >= 16 * threads));
     }
+}
+
+TEST_CASE("no tile of a few is much larger than others") {
+  for (const Case& x : {Case{12, 302, 2711, 20'000'000, 4},
+                        {7, 957, 100, 50'000'000, 12},
+                        {9, 4153, 100, 50'000'000, 64},
+                        {1024, 1000, 1024, 240'000'000, 2},
+                        {33, 290, 10, 50'000'000, 3}}) {
+    CAPTURE(x.m);
+    const std::vector<ProductTile> tiles = tiles_of(x);
+    std::size_t most = 0;
+    for (const ProductTile& t : tiles) most = std::max(most, t.m * t.n);
+    CHECK(10 * most * tiles.size() <= 13 * x.m * x.n);
+  }
 }
 
 TEST_CASE("a product with less outputs than threads has a tile an output; one of none has none") {

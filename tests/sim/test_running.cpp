@@ -124,6 +124,26 @@ TEST_CASE("running results: an infinity, another one and NaN among numbers") {
   tally.expect(3 * 3 * 2 * m * n * k);
 }
 
+TEST_CASE("where sums raise a flag permuted lanes matter: engines and running results know it") {
+  constexpr std::size_t k = 8;
+  ProductRandom random(3);
+  Tally tally;
+  Unit u = parse_unit("fixedacc(e5m10, width=12, frac=4, overflow=flag)");
+  u.chain.lane_permutation = LanePermutation{1, 2};
+  CHECK_FALSE(opinion("words", u, true).takes);
+  CHECK(opinion("words", u, false).takes);
+  CodeList a(u.a.fmt, m * k);
+  const CodeList b = ones(u.b.fmt, k * n);
+  constexpr std::uint64_t hundred = 0x5640;
+  for (std::size_t t = 0; t < m * k; ++t) a.set(t, t % 2 ? hundred | 0x8000 : hundred);
+  MatrixProduct p;
+  p.m = m, p.n = n, p.k = k;
+  p.a = a.rows(k), p.b = b.rows(n);
+  for (const bool flags : {false, true}) compare(u, p, flags, tally);
+  compare_manners(u, k, random, tally);
+  tally.expect((2 + manners * 2) * m * n * k);
+}
+
 TEST_CASE("exact sums give their running results in one pass") {
   for (const char* text : {"kulisch(e5m10)", "kulisch(binary64)", "fix24.sat"})
     for (const bool flags : {false, true})

@@ -37,7 +37,7 @@ struct MatrixProduct {
       0;  // of output (0, 0), where this product is a part of a larger array
 
   std::size_t row_outputs() const { return result_row ? result_row : n; }
-  // Where output (i, j) stands among results, flags and, from first_index on, those of the array.
+  // The place of output (i, j) in result and flags; with first_index, its index in the array.
   std::size_t output(std::size_t i, std::size_t j) const { return i * row_outputs() + j; }
   Where where(std::size_t i, std::size_t j) const { return {seed, first_index + output(i, j)}; }
 };
@@ -80,7 +80,8 @@ class RunningDot {
 class ReferenceUnit : public ProductEngine {
  public:
   // The results over the first 1, 2, … k elements of each output in rows first … last - 1: those of
-  // output (i, j) from (i * n + j) * k on in result and flags. Not for every unit: see running.hpp.
+  // output (i, j) from output(i, j) * k on in result and flags. Not for every unit: see
+  // running.hpp.
   virtual void run_running(const MatrixProduct& p, std::size_t first, std::size_t last) const = 0;
   // An output with p's C and random bits and no element yet, for the same units; this has to last
   // as long.

@@ -13,8 +13,8 @@ struct ProductTile {
 // that it meets, so a tile has about as many of either, where it can.
 class ProductTiles {
  public:
-  // m x n outputs, each of k products, for so many threads, which have about equally much to do.
-  // Of products no more than `at_once` in a tile, or one output.
+  // m x n outputs, each of k products, for so many threads, which have about equally much to do. A
+  // tile has about `at_once` products at most, or one output.
   ProductTiles(std::size_t m, std::size_t n, std::size_t k, std::size_t at_once,
                std::size_t threads);
 

@@ -20,8 +20,9 @@ class RunningProducts {
   // How many passes give all results: one, or one for every length.
   std::size_t passes() const { return one_pass_ || sums_ ? 1 : k_; }
 
-  // One pass over rows first … last - 1. Results and flags of output (i, j) lie from (i * n + j) *
-  // k on. Each is what the product of that length delivers there, random bits included.
+  // One pass over rows first … last - 1. Results and flags of output (i, j) lie from
+  // p.output(i, j) * k on. Each is what the product of that length delivers there, random bits
+  // included.
   void run(const MatrixProduct& p, std::size_t first, std::size_t last, std::size_t pass) const;
 
  private:
