@@ -204,11 +204,11 @@ class ExactProduct::Work {
           again(row, column);
       }
   }
-  // An output that an infinity or NaN reaches, maybe C's. Numbers beside those make no difference
-  // to its code, so that two products do, if nobody asks what the others raise.
+  // An output that an infinity or NaN reaches, maybe C's. Those decide before anything is added, so
+  // that two products do.
   void again(std::size_t r, std::size_t c) {
     MatrixProduct p = tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1);
-    const bool two_do = e_.k_ > 2 && !p_.flags && !e_.unit_.scale;
+    const bool two_do = e_.k_ > 2 && !e_.unit_.scale;
     const auto steps = two_do ? panels_.deciding(r, c) : std::nullopt;
     if (!steps) return by_reference(all_, p);
     p.k = 2;

@@ -97,17 +97,20 @@ Panels::Special Panels::special_product(std::size_t y, std::size_t x, std::size_
 }
 
 std::optional<Panels::Steps> Panels::deciding(std::size_t r, std::size_t c) const {
-  std::optional<Steps> found;
-  Special first{};
+  std::optional<std::size_t> one;
+  Special sort{};
+  bool all_known = true;
   for (const Places* places : {&special_rows_[r], &special_columns_[c]}) {
-    if (places->size() == most_special) return std::nullopt;
+    all_known &= places->size() < most_special;
     for (const std::size_t t : *places) {
       const Special product = special_product(row_ + r, column_ + c, t);
-      if (!found) found = {t, t}, first = product;
-      if (product != first) found->other = t;
+      if (!one) one = t, sort = product;
+      if (product == Special::nan) return Steps{t, t};
+      if (product != sort) return Steps{*one, t};
     }
   }
-  return found.value_or(Steps{0, 0});
+  if (!all_known) return std::nullopt;
+  return Steps{one.value_or(0), one.value_or(0)};
 }
 
 void Panels::load_row_items() {
