@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "sim/engine/unusual.hpp"
@@ -88,8 +87,9 @@ std::optional<Round> promotion(const Unit& u) {
   return u.chain.promote ? std::optional(u.chain.promote->round) : std::nullopt;
 }
 
-std::vector<Format> formats(const Unit& u) {
-  std::vector<Format> all{u.a.fmt, u.b.fmt, u.c.fmt, u.out.fmt};
+// What is rounded to.
+std::vector<Format> results(const Unit& u) {
+  std::vector<Format> all{u.out.fmt};
   for (const auto& r : {u.product.round, u.group_sum.node_round, u.chain.c_round, promotion(u)})
     if (r) all.push_back(r->fmt);
   return all;
@@ -98,10 +98,17 @@ const char* unfit(const Format& f) {
   if (const char* why = unusual(f)) return why;
   return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
-std::string unfit(std::span<const Format> formats) {
-  for (const Format& f : formats)
+// Operands may have any codes, for lib reads them.
+std::string unfit_result(const Unit& u) {
+  for (const Format& f : results(u))
     if (const char* why = unfit(f)) return fmt::format("{} {}", to_string(f), why);
   return {};
+}
+// The most significand digits that a number has.
+int precision(const Unit& u) {
+  int p = std::max({u.a.fmt.precision(), u.b.fmt.precision(), u.c.fmt.precision()});
+  for (const Format& f : results(u)) p = std::max(p, f.precision());
+  return p;
 }
 
 // Whether all numbers of the top binade are there.
@@ -150,9 +157,8 @@ Answer plan(const Unit& u, std::size_t k) {
   if (const char* why = unfit_sums(u)) return refuse(why);
   if (u != in_limbs(u))
     return refuse("there is more to its operands, sums or roundings than formats and modes");
-  const std::vector<Format> all = formats(u);
-  if (const std::string why = unfit(all); !why.empty()) return refuse(why);
-  const int p = std::ranges::max(all, {}, &Format::precision).precision();
+  if (const std::string why = unfit_result(u); !why.empty()) return refuse(why);
+  const int p = precision(u);
   if (const auto& last = u.chain.final) {
     if (last->rm.stochastic() || last->post_norm_frac)
       return refuse("chain.final cuts twice or by random bits");

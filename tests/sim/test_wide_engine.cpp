@@ -180,6 +180,26 @@ TEST_CASE("wide: products, sums and operands of different precisions") {
       all.compare(way, parse_unit(text), {{2, 1, 7}, {3, 6, 5}});
 }
 
+TEST_CASE("wide: operands without minus signs, -0, subnormals or zero, or that flush") {
+  Comparing all;
+  for (const std::string& way : ways())
+    for (const char* text :
+         {"mac(e4m3fnuz, product=e15m112, sum=e15m112)", "fma(e8m0fnu, b=e6m120, sum=e6m120:rdn)",
+          "mac(e15m112, b=ue4m3;nan=all_ones, c=e5m2fnuz)",
+          "fma(e4m80, b=e5m2fnuz, c=e5m0;nan=none)",
+          "mac(e5m10;daz, b=e15m80, c=e4m60;daz, product=e15m80, sum=e15m112)",
+          "kahan(e4m3fnuz, product=e4m80, sum=e4m80)",
+          "tree(e5m10;sub=no, b=e6m120, c=ue5m10;zero=no;sub=no;nan=none;inf=no, fan=3, "
+          "product=e6m120, node=e6m120, sum=e6m120)",
+          "dot(e5m2fnuz, c=e4m80, lanes=8, align=40:rtz, out=e3m51)",
+          "dot(e8m0fnu, b=e11m60;sub=no, c=e5m0;nan=none, lanes=4, out=e11m60)",
+          "kulisch(e4m3fnuz, b=e6m120, out=e6m120)",
+          "dot(e6m60;daz, b=e5m2;ftz, lanes=4, align=70, out=e15m80)"}) {
+      CAPTURE(text);
+      all.compare(way, parse_unit(text), {{2, 1, 9}, {3, 11, 10}});
+    }
+}
+
 TEST_CASE("wide: final roundings") {
   Comparing all;
   for (const std::string& way : ways()) {
