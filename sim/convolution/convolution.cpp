@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/engine/tile_rows.hpp"
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -25,7 +26,6 @@ std::size_t panel_columns(const Convolution& c, const Unit& u, std::size_t produ
   std::size_t n = std::min({panel_bytes / code_bytes(u.b.fmt) / length,
                             panel_bytes / code_bytes(result_round(u).fmt) / filters,
                             products_at_once / length / filters});
-  constexpr std::size_t whole_vectors = 64;
   if (n >= whole_vectors / 2) n = (n + whole_vectors / 2) / whole_vectors * whole_vectors;
   return std::clamp<std::size_t>(n, 1, std::max<std::size_t>(1, c.pixels()));
 }

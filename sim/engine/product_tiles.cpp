@@ -8,8 +8,6 @@
 namespace widthwise {
 namespace {
 
-constexpr std::size_t whole_vectors = 64;  // columns: a multiple of any engine's tile
-
 // Of at least 1, by at least 1.
 std::size_t quotient(std::size_t x, std::size_t y) {
   return std::max<std::size_t>(1, x / std::max<std::size_t>(1, y));

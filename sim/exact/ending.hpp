@@ -12,6 +12,7 @@ struct Signs {
   bool minus = false, plus = false;
 
   void see(bool negative) { (negative ? minus : plus) = true; }
+  void meet(const Signs& x) { minus |= x.minus, plus |= x.plus; }
 };
 
 // The end of a sum in words: C joins it, and it is rounded.
@@ -34,16 +35,17 @@ class Ending {
   bool asks_for_mixed() const {
     return std::visit([](const auto& finish) { return finish.asks_for_mixed(); }, finish_);
   }
-  // The code of a sum and C, a number. `signs()` of the products are asked for if that is a zero,
-  // which has their sign and C's if they agree. Uses the words up.
-  template <class SignsOfProducts>
-  std::uint64_t code(uint128* sum, const Factor<std::uint64_t>& c, const SignsOfProducts& signs,
+  // The code of a sum and C, a number. If that is a zero it has the sign of its addends, if they
+  // agree: then `see` tells the products' beside C's. Uses the words up.
+  template <class See>
+  std::uint64_t code(uint128* sum, const Factor<std::uint64_t>& c, const See& see,
                      Progress& progress) const {
     if (c.kind == Kind::finite) sums_.add(sum, c.negative, c.m, c.q, progress.flags);
     Term<uint128> total = sums_.total(sum);
     if (total.m == 0) {
-      Signs all = signs();
+      Signs all;
       all.see(c.negative);
+      see(all);
       total.negative = all.minus && !all.plus;
       total.mixed = all.minus && all.plus;
     }

@@ -242,21 +242,18 @@ class ExactProduct::Work {
     const std::size_t at = place(r, c);
     const auto addend = e_.ending_.addend(p_.c.data ? c_codes(r, c).at : nullptr);
     if (addend.kind == Kind::infinite || addend.kind == Kind::nan) return false;
-    Progress progress{{p_.seed, p_.first_index + at}, flags_[r * columns_ + c]};
-    const std::uint64_t code = e_.ending_.code(
-        words(r, c), addend, [&] { return signs(row_ + r, column_ + c, addend.negative); },
-        progress);
+    Progress progress{p_.where(row_ + r, column_ + c), flags_[r * columns_ + c]};
+    const auto see = [&](Signs& all) { see_products(row_ + r, column_ + c, all); };
+    const std::uint64_t code = e_.ending_.code(words(r, c), addend, see, progress);
     put(at, code, progress.flags);
     return true;
   }
 
-  // Of the products, as far as they tell something beside C's: most zeros are soon known.
-  Signs signs(std::size_t y, std::size_t x, bool c_negative) const {
-    Signs seen{c_negative, !c_negative};
-    const bool all = e_.ending_.asks_for_mixed();
-    for (std::size_t t = 0; t < e_.k_ && !(seen.plus && (seen.minus || !all)); ++t)
-      seen.see(panels_.negative(y, x, t));
-    return seen;
+  // The products' signs, until they tell no more.
+  void see_products(std::size_t y, std::size_t x, Signs& all) const {
+    const bool mixed = e_.ending_.asks_for_mixed();
+    for (std::size_t t = 0; t < e_.k_ && !(all.plus && (all.minus || !mixed)); ++t)
+      all.see(panels_.negative(y, x, t));
   }
 
   const ExactProduct& e_;

@@ -57,8 +57,6 @@ class Reader {
   Item item(const Line& codes, const Scales& scales, std::size_t i) const;
   // With its scale.
   Kind kind(const Line& codes, const Scales& scales, std::size_t i) const;
-  // Without its scale.
-  Factor<std::uint64_t> factor(const std::byte* at) const { return codes_.factor(at); }
   void numbers(const Line& codes, const Scales& scales, std::size_t n, std::vector<std::byte>& held,
                double* out) const;
 

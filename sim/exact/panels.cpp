@@ -89,11 +89,10 @@ const Item* Panels::column_items(std::size_t c) {
 }
 
 Panels::Special Panels::special_product(std::size_t y, std::size_t x, std::size_t t) const {
-  const auto a = of_a_.factor(a_codes(y, t).at), b = of_b_.factor(b_codes(t, x).at);
-  for (const auto& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
-    if (one->kind == Kind::nan || (one->kind == Kind::infinite && other->kind == Kind::zero))
-      return Special::nan;
-  return a.negative != b.negative ? Special::minus : Special::plus;
+  const Kind kind = product_kind(of_a_.kind(a_codes(y, t), a_scales(y, t), 0),
+                                 of_b_.kind(b_codes(t, x), b_scales(t, x), 0));
+  if (kind == Kind::nan) return Special::nan;
+  return negative(y, x, t) ? Special::minus : Special::plus;
 }
 
 std::optional<Panels::Steps> Panels::deciding(std::size_t r, std::size_t c) const {

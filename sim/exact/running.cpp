@@ -101,8 +101,8 @@ void RunningSums::output(const MatrixProduct& p, std::size_t i, std::size_t j, c
       ending_.sums().add_products(words.data(), &x, &y, 1, raised);
       total = words;
       Progress progress{p.where(i, j), raised};
-      const auto code = ending_.code(
-          total.data(), c, [&] { return signs; }, progress);
+      const auto see = [&](Signs& all) { all.meet(signs); };
+      const std::uint64_t code = ending_.code(total.data(), c, see, progress);
       to.put(t, code, progress.flags);
     }
     news = false;

@@ -260,4 +260,24 @@ void Rival::compare_rows(const CodeList& a, std::size_t k, const std::string& wh
   compare(p, what);
 }
 
+void compare_running(const Unit& u, const MatrixProduct& operands, bool flags, const CodeList& got,
+                     const std::vector<std::uint8_t>& raised, Tally& tally) {
+  const std::size_t outputs = operands.m * operands.n;
+  MatrixProduct p = operands;
+  for (p.k = 1; p.k <= operands.k; ++p.k) {
+    CodeList want(result_round(u).fmt, outputs);
+    std::vector<std::uint8_t> expected(outputs);
+    p.result = want.data(), p.flags = flags ? expected.data() : nullptr;
+    make_reference(u, p.k)->run(p, 0, p.m);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const std::size_t at = i * operands.k + p.k - 1;
+      const std::string is = got.hexadecimal(at), wanted = want.hexadecimal(i);
+      tally.check(is == wanted && raised[at] == expected[i], [&] {
+        return fmt::format("{}, output {}, {} elements: got {} flags {}, want {} flags {}",
+                           to_string(u), i, p.k, is, raised[at], wanted, expected[i]);
+      });
+    }
+  }
+}
+
 }  // namespace tests

@@ -122,6 +122,11 @@ class Rival {
   widthwise::Multiplier multiplier_;
 };
 
+// Running results, those of output i from i * k on, against the definition's products of every
+// length.
+void compare_running(const widthwise::Unit& u, const widthwise::MatrixProduct& operands, bool flags,
+                     const CodeList& got, const std::vector<std::uint8_t>& raised, Tally& tally);
+
 // By one compare_random.
 constexpr std::uint64_t outputs_compared(const Rival::Shape& s) { return manners * 3 * s.m * s.n; }
 

@@ -37,35 +37,13 @@ constexpr const char* units[] = {
     "dot(e5m10, lanes=0, align=25)",
 };
 
-struct Outputs {
-  CodeList codes;
-  std::vector<std::uint8_t> flags;
-
-  Outputs(const Unit& u, std::size_t count) : codes(result_round(u).fmt, count), flags(count) {}
-};
-
-void compare(const Unit& u, const MatrixProduct& operands, bool flags, Tally& tally) {
-  MatrixProduct p = operands;
-  const std::size_t k = p.k;
-  Outputs got(u, m * n * k);
-  p.result = got.codes.data(), p.flags = flags ? got.flags.data() : nullptr;
-  const RunningProducts running(u, k, flags);
+void compare(const Unit& u, MatrixProduct p, bool flags, Tally& tally) {
+  CodeList got(result_round(u).fmt, m * n * p.k);
+  std::vector<std::uint8_t> raised(m * n * p.k);
+  p.result = got.data(), p.flags = flags ? raised.data() : nullptr;
+  const RunningProducts running(u, p.k, flags);
   for (std::size_t pass = 0; pass < running.passes(); ++pass) running.run(p, 0, m, pass);
-  for (p.k = 1; p.k <= k; ++p.k) {
-    Outputs want(u, m * n);
-    p.result = want.codes.data(), p.flags = flags ? want.flags.data() : nullptr;
-    make_reference(u, p.k)->run(p, 0, m);
-    for (std::size_t i = 0; i < m * n; ++i) {
-      const std::size_t at = i * k + p.k - 1;
-      tally.check(
-          got.codes.hexadecimal(at) == want.codes.hexadecimal(i) && got.flags[at] == want.flags[i],
-          [&] {
-            return fmt::format("{}, output {}, {} elements: got {} flags {}, want {} {}",
-                               to_string(u), i, p.k, got.codes.hexadecimal(at), got.flags[at],
-                               want.codes.hexadecimal(i), want.flags[i]);
-          });
-    }
-  }
+  compare_running(u, p, flags, got, raised, tally);
 }
 
 // Operands of one manner, without C or with one of another.
