@@ -260,10 +260,13 @@ bool late_tile(const Rules& r, const Unit& u) {
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }
 
 // Sums that round down look at whether a zero has cancelled, which the lanes forget; what wraps
-// round to zero keeps another sign; so does a group that cancelled and is scaled below zero.
+// round to zero keeps another sign; so does a group that cancelled and is scaled below zero. What a
+// chain reads as zero may be delivered as a subnormal number.
 bool doubtful_zero(const Rules& r, const Unit& u) {
   bool doubtful = rounds_down(r.out) || rounds_down(r.promote) || rounds_down(r.c_round) ||
                   rounds_down(r.final) || (r.group_scale && u.scale->fmt.is_signed);
+  for (const std::optional<Slot>& s : {std::optional(r.out), r.promote, r.c_round})
+    doubtful |= s && s->daz;
   for (const SumRule* s : {&r.group, &r.block, &r.late})
     doubtful |= s->wrap > 0 || s->least < s->most || rounds_down(s->node);
   return doubtful;

@@ -50,6 +50,7 @@ struct Slot {
   int infinite_flags[2]{}, nan_flags = 0, zero_flags = 0;  // what those raise
   bool specials_stay = false;                              // infinities and NaN are what they were
   Flush flush = Flush::keep;
+  bool daz = false;         // flushed where it is read, which raises nothing: codes are subnormal
   bool plus_zero = false;   // exact zeros become +0
   bool signed_zero = true;  // there is a -0
   bool has_zero = true, is_signed = true;

@@ -196,7 +196,8 @@ HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Pas
                        [&](V part, V up) HWY_ATTR { return whole(part, at, up); });
     z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.tiny_below))), underflow));
   }
-  if (s.flush != Flush::keep) z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
+  if (s.flush != Flush::keep && !s.daz)
+    z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
   if (are_inside(s, p.cut)) [[likely]]
     return z;
   const M over = hn::Gt(hn::Abs(p.cut), number(s.largest));

@@ -113,6 +113,16 @@ Round by_one_bit(Round r) {
   return r;
 }
 
+// What comes last is delivered, and not read again.
+Format as_read(widthwise::Slot place, Format f) {
+  f.daz &= place != widthwise::Slot::final && !f.all_normal();
+  return f;
+}
+bool has_codes_of(const Format& of, Format f) {
+  f.daz = f.ftz = false;
+  return f == of;
+}
+
 [[noreturn]] void refuse_bits(const char* where, std::int64_t digits, int bits) {
   refuse("{} rounds {} digits by {} random bits", where, digits, bits);
 }
@@ -120,7 +130,7 @@ Round by_one_bit(Round r) {
 }  // namespace
 
 Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
-  const Format& f = r.fmt;
+  const Format f = as_read(place, r.fmt);
   const auto unfit = [&](const char* why) { refuse("{} = {} {}", where, to_string(f), why); };
   check_range(where, f, room);
   if (r.post_norm_rm.stochastic()) refuse("{} cuts by random bits", where);
@@ -129,7 +139,6 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
   if (r.rm.random_bits > most_random_bits || (fine && r.post_norm_frac))
     refuse_bits(where, f.precision(), r.rm.random_bits);
   if (f.all_normal() && r.rm.stochastic()) unfit("has no subnormals, and rounds by random bits");
-  if (f.daz) unfit("reads subnormals as zero");
   if (f.precision() > most_digits || r.post_norm_frac.value_or(0) >= most_digits)
     unfit("keeps too many digits");
 
@@ -155,6 +164,11 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .signed_zero = to.keeps_zero_sign,
          .has_zero = f.zero,
          .is_signed = f.is_signed};
+  if (f.daz && s.flush == Flush::keep) {
+    if (!f.is_signed || !s.signed_zero || !f.zero) unfit("reads subnormals as zero");
+    s.flush = Flush::flush_signed_zero, s.daz = true;
+  }
+  if (s.largest == 0) unfit("reads its largest number as zero");
   s.tiny_below = s.gap ? std::ldexp(static_cast<double>(to.least_number),
                                     static_cast<int>(f.emin()) - to.precision + 1)
                        : s.least_normal;
@@ -169,8 +183,8 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
   }
   s.specials_stay = std::isinf(s.infinite[0]) && std::isinf(s.infinite[1]) && std::isnan(s.nan);
   check_results(where, s, f, room);
-  s.machine = f == binary32 && s.mode == RoundingMode::rne && s.frac_bits == f.frac_bits &&
-              std::isinf(s.past[0]) && s.specials_stay;
+  s.machine = has_codes_of(binary32, f) && s.mode == RoundingMode::rne &&
+              s.frac_bits == f.frac_bits && std::isinf(s.past[0]) && s.specials_stay;
   return s;
 }
 std::optional<Slot> slot(widthwise::Slot place, const char* where, const std::optional<Round>& r,

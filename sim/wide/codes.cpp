@@ -1,6 +1,6 @@
 #include "codes.hpp"
 
-#include "widthwise/round.hpp"
+#include "widthwise/datapath/rounding_slot.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/codes.hpp"
 
@@ -17,11 +17,10 @@ class CodecOver final : public Codec {
         least_(wanted == Wanted::normal_ones ? r.fmt.emin() : INT64_MIN),
         bytes_(item_bytes(r.fmt.width())),
         down_(digits<U> - 1 - shape.leading),
-        plus_zero_(r.zero_sign == ZeroSign::plus),
-        rounder_(r) {}
+        last_(Slot::final, r) {}
 
   bool load(const std::byte* at, Limb* to, std::size_t stride) const override {
-    const Layout<U>& f = rounder_.layout;
+    const Layout<U>& f = last_.rounder.layout;
     const U code = load_code<U>(at, bytes_);
     const Number<U> x = plain(f, code) ? plain_operand(f, code) : operand(f, code);
     const std::int64_t leading = x.exp + (digits<U> - 1);
@@ -34,15 +33,17 @@ class CodecOver final : public Codec {
     return number;
   }
 
-  Flags store(const Limb* from, std::size_t stride, std::byte* at) const override {
-    U sig;
-    for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(sig, i, *from);
-    const auto exponent = static_cast<std::int64_t>(*from) - (digits<U> - 1);
-    Number<U> x = finite<U>(from[stride] != 0, exponent, sig << down_);
-    if (x.zero && plus_zero_) x.negative = {};
-    const Result<U> z = deliver(rounder_, x);
-    store_code(at, bytes_, z.code);
-    return z.flags;
+  Flags store(const Limb* from, std::size_t stride, const Where& where,
+              std::byte* at) const override {
+    Term<U> x{.kind = Kind::finite};
+    for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(x.m, i, *from);
+    x.m = x.m << down_;
+    x.q = static_cast<std::int64_t>(*from) - (digits<U> - 1);
+    x.negative = from[stride] != 0;
+    Progress progress{where};
+    NoTrace trace;
+    store_code(at, bytes_, rounded(last_, x, 0, progress, trace));
+    return progress.flags;
   }
 
  private:
@@ -61,14 +62,13 @@ class CodecOver final : public Codec {
   std::int64_t least_;  // exponent
   int bytes_;
   std::int64_t down_;  // from a carrier's significand to the shape's
-  bool plus_zero_;
-  Rounder<U> rounder_;
+  RoundingSlot<U> last_;
 };
 
 }  // namespace
 
 std::unique_ptr<Codec> codec(const Round& r, const Shape& shape, Wanted wanted) {
-  const int needed = std::max(digits_needed(r.fmt), shape.leading + 1);
+  const int needed = std::max(digits_needed(r.fmt, r.rm), shape.leading + 1);
   if (needed <= 128) return std::make_unique<CodecOver<2>>(r, shape, wanted);
   if (needed <= 192) return std::make_unique<CodecOver<3>>(r, shape, wanted);
   if (needed <= 320) return std::make_unique<CodecOver<5>>(r, shape, wanted);

@@ -27,6 +27,8 @@ struct Shape {
 };
 inline constexpr std::int64_t zero_exponent = -max_exponent_magnitude;
 
+inline constexpr int most_block = 64;  // products that are at hand together
+
 // One of a step's roundings.
 struct RoundTo {
   RoundingRule rule;
@@ -37,6 +39,8 @@ struct RoundTo {
   std::int64_t first;
   std::uint64_t span;
   std::int64_t last;  // exponent after rounding of what has surely not overflowed
+  bool flushes;       // what is subnormal becomes zero, and has lost
+  Limb flushed;       // this
 
   constexpr bool inside(std::int64_t exponent) const {
     return static_cast<std::uint64_t>(wrapped_sum(exponent, -first)) <= span;
@@ -70,11 +74,15 @@ struct Chain {
   std::optional<RoundTo> c_at_last;  // the rounding of a C that joins at the end
 
   int random_bits = 0;  // the most that a rounding draws
+  // A format has no -0, or numbers that it delivers and reads as zero: of no zero is more known.
+  bool unsure_zeros = false;
 
   std::array<std::optional<RoundTo>, 5> roundings() const {
     return {product, sum, node, promote, c_at_last};
   }
   bool of_multiply_adds() const { return compensation == Compensation::none && !node; }
+  // Whether terms are cut by a block's largest exponent that no part of it knows by itself.
+  bool surveyed() const { return cut && block > most_block; }
 };
 
 // What roundings have lost: not 0 once one was inexact, and this once one was and its result tiny.
@@ -91,6 +99,7 @@ struct Steps {
   Limb* sum;      // a number of all lanes
   Limb* lost;     // of every lane, as flags_of() reads it
   Limb* window;   // of an exact sum whose block has begun: so many words of a kernel's own
+  Limb* largest;  // exponent of the products of a block that was surveyed, in every lane
   std::size_t count;
   Where where;          // of lane 0, and which step of the chain is the first:
   std::uint64_t first;  // what the random bits depend on
@@ -120,6 +129,8 @@ struct Rows {
 // What numbers of some limbs have: chains, or null, and single operations on rows.
 struct Kernels {
   Kernel chain;
+  // The largest exponent of so many products, in every lane, joins what was largest before.
+  void (*survey)(const Limb* a, const Limb* b, std::size_t count, Limb* largest);
   // z = round(a * b): a number of one lane for every row, so many words apart, and one of all.
   void (*multiply)(const RoundTo& to, const Chain& chain, const Limb* a, std::size_t a_next,
                    const Limb* b, Limb* z, const Rows& rows);

@@ -43,7 +43,9 @@ constexpr std::uint16_t cut_table(const RoundingRule& rule) {
 // Without random bits all dropped digits are cut.
 struct Rounding52 {
   V first, span, last;
-  V cut, dropped;  // how many digits; where all that are dropped stand
+  V flushed;         // what subnormal results have lost
+  __mmask8 flushes;  // all lanes, where those become zero
+  V cut, dropped;    // how many digits; where all that are dropped stand
   V increments;  // to the cut digits: at 0, 1 of a positive number whose digit above is even, odd,
                  // at 6, 7 of a negative one
   int short_by;  // digits less than the most
@@ -52,6 +54,8 @@ struct Rounding52 {
       : first(all(static_cast<Limb>(to.first))),
         span(all(to.span)),
         last(all(static_cast<Limb>(to.last))),
+        flushed(all(to.flushed)),
+        flushes(to.flushes ? 0xff : 0),
         short_by(chain.precision - to.precision) {
     const int below = digits_below(chain);
     const auto lowest = static_cast<Limb>(below - to.rule.rounding.random_bits);
@@ -148,6 +152,14 @@ HWY_INLINE void round_at_place(const Rounding52& to, const Places& at, V random,
 }
 
 template <int N>
+HWY_INLINE void flush(const Rounding52& to, Rounded<N>& z) {
+  const __mmask8 some = nonzero(z.x.limb[N - 1]), low = below_first(to, some, z.x.exponent);
+  for (V& limb : z.x.limb) limb = _mm512_mask_mov_epi64(limb, low, _mm512_setzero_si512());
+  z.x.exponent = with_exponent_of_zero(z.x.exponent, some & ~low);
+  z.lost = _mm512_mask_or_epi64(z.lost, low, z.lost, to.flushed);
+}
+
+template <int N>
 struct RoundedAtEnds {
   Rounded<N> z;
   __mmask8 outside;
@@ -168,6 +180,7 @@ HWY_NOINLINE RoundedAtEnds<N> round_at_ends(const Rounding52 to, const Places at
     tiny = below_first(to, tiny, endless.x.exponent);
   }
   z.lost = _mm512_mask_or_epi64(z.lost, tiny, z.lost, all(underflowed));
+  if (to.flushes) flush(to, z);
   z.lost = either(z.lost, of.lost);
   return {z, _mm512_mask_cmpgt_epi64_mask(some, z.x.exponent, to.last)};
 }
@@ -371,18 +384,29 @@ unsigned fma(const Chain& chain, const Steps& s) {
 
 // --- Exact sums ----------------------------------------------------------------------------------
 
-// The largest exponent of a sum and the products of a block.
+// The largest exponent of some products, and what was largest before.
 template <int N>
-HWY_INLINE V largest_exponent(const Chain& chain, const Limb* a, const Limb* b,
-                              const Number<N>& sum) {
-  V largest = _mm512_max_epi64(sum.exponent, all(static_cast<Limb>(chain.cut->least)));
-  for (std::size_t k = 0; k < chain.block; ++k, a += N + 2, b += std::size_t{8 * (N + 2)}) {
+HWY_INLINE V largest_exponent(const Limb* a, const Limb* b, std::size_t count, V largest) {
+  for (std::size_t k = 0; k < count; ++k, a += N + 2, b += std::size_t{8 * (N + 2)}) {
     if (a[N - 1] == 0) continue;
     const __mmask8 some = nonzero(_mm512_loadu_si512(b + 8 * (N - 1)));
     const V exponent = _mm512_add_epi64(all(a[N]), _mm512_loadu_si512(b + 8 * N));
     largest = _mm512_mask_max_epi64(largest, some, largest, exponent);
   }
   return largest;
+}
+template <int N>
+void survey(const Limb* a, const Limb* b, std::size_t count, Limb* largest) {
+  const V before = _mm512_loadu_si512(largest);
+  _mm512_storeu_si512(largest, largest_exponent<N>(a, b, count, before));
+}
+// Of the sum and the products of a block that begins here.
+template <int N>
+HWY_INLINE V largest_of_block(const Chain& chain, const Steps& s, const Limb* a, const Limb* b,
+                              const Number<N>& sum) {
+  const V least = _mm512_max_epi64(sum.exponent, all(static_cast<Limb>(chain.cut->least)));
+  if (chain.surveyed()) return _mm512_max_epi64(least, _mm512_loadu_si512(s.largest));
+  return largest_exponent<N>(a, b, chain.block, least);
 }
 
 template <bool cut, int W>
@@ -410,7 +434,7 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
                                                    Number<N>& sum, V& lost) {
     if (left == chain.block) {
       if constexpr (cut)
-        clear(w, _mm512_add_epi64(largest_exponent(chain, a, b, sum), cut_at.above));
+        clear(w, _mm512_add_epi64(largest_of_block(chain, s, a, b, sum), cut_at.above));
       else
         clear(w, _mm512_add_epi64(sum.exponent, all(headroom)));
       add_term<cut>(w, widened<N, W>(apart, sum), cut_at);
@@ -434,7 +458,8 @@ unsigned exact_sums(const Chain& chain, const Steps& s) {
 
 // Sums of more limbs than four have no registers to spare.
 template <int N>
-constexpr Kernels kernels_of{&mac<N>, &multiply<N>, &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
+constexpr Kernels kernels_of{&mac<N>,        &survey<N>,        &multiply<N>,
+                             &add<N, false>, &add<N, (N <= 4)>, &sort<N>};
 template <std::size_t... i>
 Kernels choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};

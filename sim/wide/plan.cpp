@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "codes.hpp"
 #include "sim/engine/unusual.hpp"
+#include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::wide {
@@ -63,7 +65,7 @@ Unit in_limbs(const Unit& u) {
 }
 
 const char* unfit_cut(const Unit& u) {
-  if (u.lanes == 0 || u.lanes > most_block) return "more than 64 products have to be at hand";
+  if (u.lanes > most_block) return "more than 64 products have to be at hand";
   if (u.product.round) return "terms are cut that were rounded";
   return u.group_sum.align.frac_bits < 0 ? "terms are cut above the largest exponent" : nullptr;
 }
@@ -74,8 +76,8 @@ const char* unfit_sums(const Unit& u) {
   if (is_exact_sum(u)) {
     if (!alone) return "sums of two of more than one product";
     if (u.c_level != CLevel::group) return "C joins the products after they are added up";
-    if (is_cut(u)) return unfit_cut(u);
-    return u.chain.promote && u.lanes == 0 ? "promotion of all products at once" : nullptr;
+    if (u.chain.promote && u.lanes == 0) return "promotion of all products at once";
+    return is_cut(u) ? unfit_cut(u) : nullptr;
   }
   if (u.lanes == 0) return "all products are one block";
   if (u.lanes > most_block) return "more than 64 products a block";
@@ -94,7 +96,10 @@ std::vector<Format> results(const Unit& u) {
     if (r) all.push_back(r->fmt);
   return all;
 }
-const char* unfit(const Format& f) {
+// Subnormals may be flushed, or read as zero, and -0 be NaN.
+const char* unfit(Format f) {
+  f.ftz = f.daz = false;
+  if (f.nan == NanCodes::negative_zero) f.nan = NanCodes::none;
   if (const char* why = unusual(f)) return why;
   return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
@@ -123,10 +128,20 @@ RoundTo round_to(const Round& r, Slot slot) {
           r.fmt.precision(),
           r.fmt.emin(),
           static_cast<std::uint64_t>(before_last - r.fmt.emin()),
-          before_last + has_whole_binades(r.fmt)};
+          before_last + has_whole_binades(r.fmt),
+          r.fmt.ftz || r.fmt.daz,
+          r.fmt.ftz ? underflowed : 0};
 }
 std::optional<RoundTo> round_to(const std::optional<Round>& r, Slot slot) {
   return r ? std::optional(round_to(*r, slot)) : std::nullopt;
+}
+
+bool has_unsure_zeros(const Unit& u) {
+  const auto is_delivered = [](const Format& f) { return f.daz && !f.ftz; };
+  for (const auto& r : {std::optional(u.out), promotion(u), u.chain.c_round})
+    if (r && is_delivered(r->fmt)) return true;
+  return std::ranges::any_of(results(u),
+                             [](const Format& f) { return f.nan == NanCodes::negative_zero; });
 }
 
 Cut cut(const Align& align) {
@@ -147,7 +162,8 @@ Chain chain_of(const Unit& u, std::size_t k, int precision) {
           .cut = is_cut(u) ? std::optional(cut(u.group_sum.align)) : std::nullopt,
           .interval = promote ? static_cast<std::size_t>(promote->interval) : 0,
           .promote = round_to(promotion(u), Slot::promote),
-          .c_at_last = round_to(u.chain.c_round, Slot::c_round)};
+          .c_at_last = round_to(u.chain.c_round, Slot::c_round),
+          .unsure_zeros = has_unsure_zeros(u)};
 }
 
 }  // namespace
@@ -159,11 +175,8 @@ Answer plan(const Unit& u, std::size_t k) {
     return refuse("there is more to its operands, sums or roundings than formats and modes");
   if (const std::string why = unfit_result(u); !why.empty()) return refuse(why);
   const int p = precision(u);
-  if (const auto& last = u.chain.final) {
-    if (last->rm.stochastic() || last->post_norm_frac)
-      return refuse("chain.final cuts twice or by random bits");
-    if (last->fmt.precision() > p) return refuse("chain.final has more digits than all else");
-  }
+  if (const auto& last = u.chain.final; last && digits_needed(last->fmt, last->rm) > most_stored)
+    return refuse(fmt::format("chain.final looks at more than {} digits", most_stored));
   Chain chain = chain_of(u, k, p);
   for (const auto& r : chain.roundings())
     if (r) chain.random_bits = std::max(chain.random_bits, r->rule.rounding.random_bits);

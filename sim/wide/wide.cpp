@@ -97,7 +97,8 @@ class LimbProduct final : public ProductEngine {
   std::size_t part_size() const {  // of whole blocks of products
     constexpr std::size_t most = 64;
     static_assert(most >= most_block);
-    return chain_.exact_sum && !chain_.cut ? most : most / chain_.block * chain_.block;
+    const bool goes_on = chain_.exact_sum && (!chain_.cut || chain_.surveyed());
+    return goes_on ? most : most / chain_.block * chain_.block;
   }
 
   // One thread's buffers.
@@ -117,14 +118,9 @@ class LimbProduct final : public ProductEngine {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
       groups_ = (columns_ + lanes_ - 1) / lanes_;
       start();
-      for (std::size_t k = 0; k < e_.k_; k += e_.part_size()) {
-        steps_ = std::min(e_.part_size(), e_.k_ - k);
-        load_rows(k);
-        for (std::size_t group = 0; group < groups_; ++group) {
-          load_columns(k, group);
-          run_part(k, group);
-        }
-      }
+      if (e_.chain_.surveyed())
+        for_each_part([&](std::size_t, std::size_t group) { survey(group); });
+      for_each_part([&](std::size_t k, std::size_t group) { run_part(k, group); });
       finish();
       for (std::size_t i = 0; i < rows_; ++i) deliver(i);
     }
@@ -138,6 +134,9 @@ class LimbProduct final : public ProductEngine {
     std::size_t window_size() const { return window_words(e_.shape_.limbs) * lanes_; }
     Limb* window(std::size_t i, std::size_t group) {
       return windows_.empty() ? nullptr : &windows_[place(i, group) * window_size()];
+    }
+    Limb* largest(std::size_t i, std::size_t group) {
+      return largest_.empty() ? nullptr : &largest_[place(i, group) * lanes_];
     }
     Outputs outputs(std::size_t group) {
       return {.rows = {.count = rows_,
@@ -173,6 +172,7 @@ class LimbProduct final : public ProductEngine {
       if (e_.chain_.compensation != Compensation::none) clear(compensations_, all);
       if (e_.chain_.promote) clear(outers_, all);
       if (e_.chain_.exact_sum) windows_.resize(all * window_size());
+      if (e_.chain_.surveyed()) largest_.assign(all * lanes_, static_cast<Limb>(zero_exponent));
       if (e_.chain_.c_at_last) return;
       for (std::size_t group = 0; group < groups_; ++group)
         load_addends(group, e_.chain_.promote ? outputs(group).outer : outputs(group).sum);
@@ -189,6 +189,19 @@ class LimbProduct final : public ProductEngine {
           if (!e_.c_->load(code(e_.unit_.c.fmt, p_.c, row_ + i, column_ + column_of(group, lane)),
                            to + i * words_ * lanes_ + lane, lanes_))
             unusual_[place(i, group)] |= 1u << lane;
+    }
+
+    // Of all steps and columns, loaded.
+    template <class Run>
+    void for_each_part(const Run& run) {
+      for (std::size_t k = 0; k < e_.k_; k += e_.part_size()) {
+        steps_ = std::min(e_.part_size(), e_.k_ - k);
+        load_rows(k);
+        for (std::size_t group = 0; group < groups_; ++group) {
+          load_columns(k, group);
+          run(k, group);
+        }
+      }
     }
 
     // Past the last step there are zeros, to the end of a block.
@@ -221,6 +234,11 @@ class LimbProduct final : public ProductEngine {
       }
     }
 
+    void survey(std::size_t group) {
+      for (std::size_t i = 0; i < rows_; ++i)
+        e_.kernels_.survey(&a_[i * steps_ * words_], b_.data(), steps_, largest(i, group));
+    }
+
     // From one promotion to the next.
     void run_part(std::size_t k, std::size_t group) {
       const Chain& chain = e_.chain_;
@@ -249,6 +267,7 @@ class LimbProduct final : public ProductEngine {
                                                .sum = number(sums_, i, group),
                                                .lost = &lost_[place(i, group) * lanes_],
                                                .window = window(i, group),
+                                               .largest = largest(i, group),
                                                .count = to - from,
                                                .where = where(i, group),
                                                .first = k + from,
@@ -266,7 +285,12 @@ class LimbProduct final : public ProductEngine {
     }
 
     bool usual(std::size_t i, std::size_t column) const {
-      return (unusual_[place(i, column / lanes_)] >> column % lanes_ & 1) == 0;
+      const std::size_t at = place(i, column / lanes_), lane = column % lanes_;
+      if (unusual_[at] >> lane & 1) return false;
+      return !e_.chain_.unsure_zeros || sums_[at * words_ * lanes_ + leading_limb() + lane] != 0;
+    }
+    std::size_t leading_limb() const {
+      return (static_cast<std::size_t>(e_.shape_.limbs) - 1) * lanes_;
     }
     void deliver(std::size_t i) {
       if (is_mostly_left(i)) return again(i, 0, columns_);
@@ -296,6 +320,7 @@ class LimbProduct final : public ProductEngine {
       const std::size_t at = p_.output(row_ + i, column_ + column);
       const auto bytes = static_cast<std::size_t>(item_bytes(result_round(e_.unit_).fmt.width()));
       const Flags last = e_.out_->store(number(sums_, i, group) + lane, lanes_,
+                                        p_.where(row_ + i, column_ + column),
                                         static_cast<std::byte*>(p_.result) + at * bytes);
       const Flags before = flags_of(lost_[place(i, group) * lanes_ + lane]);
       if (p_.flags) p_.flags[at] = static_cast<std::uint8_t>(before | last);
@@ -308,7 +333,7 @@ class LimbProduct final : public ProductEngine {
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
-    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_, windows_;
+    Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_, windows_, largest_;
     std::vector<unsigned> unusual_;  // of every group and row, a bit for every lane
   };
 

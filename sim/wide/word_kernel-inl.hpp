@@ -110,13 +110,21 @@ void round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, L
     z.lost |= underflowed;
 }
 
+template <int N>
+void flush(const RoundTo& to, Rounded<N>& z) {
+  if (!to.flushes || z.exponent >= to.first || z.limb[N - 1] == 0) return;
+  std::fill_n(z.limb, N, Limb{0});
+  z.exponent = zero_exponent;
+  z.lost |= to.flushed;
+}
+
 // Where a result is subnormal, or may overflow. Values go in and out: the numbers of a loop that
 // handed out their addresses here would not be kept in registers.
 template <int N, int M>
 [[gnu::noinline]] Rounded<N> round_at_end(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
   Rounded<N> z{};
   if (x.exponent < to.first)
-    round_subnormal<N>(at, to, x, random, z);
+    round_subnormal<N>(at, to, x, random, z), flush<N>(to, z);
   else
     z.exponent = round_digits<N>(at, to, x, random, z.limb, z.lost);
   return z;
@@ -228,6 +236,20 @@ bool multiply_add(const Chain& chain, const Steps& s) {
          MultiplyAdds<N, fused, true>(chain, s).run();
 }
 
+template <int N>
+std::int64_t largest_exponent(const Limb* a, const Limb* b, std::size_t count,
+                              std::int64_t largest) {
+  for (std::size_t k = 0; k < count; ++k, a += N + 2, b += N + 2)
+    if (!is_zero_product<N>(a, b))
+      largest = std::max(largest, static_cast<std::int64_t>(a[N] + b[N]));
+  return largest;
+}
+template <int N>
+void survey(const Limb* a, const Limb* b, std::size_t count, Limb* largest) {
+  const auto before = static_cast<std::int64_t>(*largest);
+  *largest = static_cast<Limb>(largest_exponent<N>(a, b, count, before));
+}
+
 // One chain of exact sums, of all products of a block and what came before.
 template <int N, bool rounded>
 class ExactSums {
@@ -244,7 +266,7 @@ class ExactSums {
 
   // False as above, or where digits that decide a rounding may have left the window.
   bool run() {
-    if (left_ == chain_.block) start(0);
+    left_ == chain_.block ? start(0) : find_last_kept(0);
     for (std::size_t k = 0; k < s_.count; ++k) {
       if (!add_product(k)) return false;
       if (--left_ != 0) continue;
@@ -265,7 +287,7 @@ class ExactSums {
   void start(std::size_t k) {
     window_.clear();
     const Limb* const sum = s_.sum;
-    if (chain_.cut) last_kept_ = largest_exponent(k) - chain_.cut->places;
+    find_last_kept(k);
     window_.note(sum[N + 1]);
     if (sum[N - 1] == 0) return;
     const std::int64_t last = last_digit(static_cast<std::int64_t>(sum[N]));
@@ -274,15 +296,15 @@ class ExactSums {
     std::copy_n(sum, N, digits);
     add<N>(digits, last, sum[N + 1]);
   }
-  // Of the sum and the products of the block that begins at step k.
-  std::int64_t largest_exponent(std::size_t k) const {
-    std::int64_t largest = std::max(chain_.cut->least, static_cast<std::int64_t>(s_.sum[N]));
-    for (const std::size_t end = k + chain_.block; k < end; ++k) {
-      const Limb *a = s_.a + k * (N + 2), *b = s_.b + k * (N + 2);
-      if (!is_zero_product<N>(a, b))
-        largest = std::max(largest, static_cast<std::int64_t>(a[N] + b[N]));
-    }
-    return largest;
+  // In the block that begins at step k, or began before and was surveyed.
+  void find_last_kept(std::size_t k) {
+    if (chain_.cut) last_kept_ = largest_of_block(k) - chain_.cut->places;
+  }
+  // Of its products and the sum before it.
+  std::int64_t largest_of_block(std::size_t k) const {
+    const std::int64_t least = std::max(chain_.cut->least, static_cast<std::int64_t>(s_.sum[N]));
+    if (chain_.surveyed()) return std::max(least, static_cast<std::int64_t>(*s_.largest));
+    return largest_exponent<N>(s_.a + k * (N + 2), s_.b + k * (N + 2), chain_.block, least);
   }
 
   template <int T>
@@ -422,7 +444,8 @@ void sort_rows(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size
 }
 
 template <int N>
-constexpr Kernels kernels_of{&run<N>, &multiply_rows<N>, &add_rows<N>, &add_rows<N>, &sort_rows<N>};
+constexpr Kernels kernels_of{&run<N>,      &survey<N>,   &multiply_rows<N>,
+                             &add_rows<N>, &add_rows<N>, &sort_rows<N>};
 template <std::size_t... i>
 Kernels choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "products.hpp"
+#include "targets.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -36,6 +37,34 @@ TEST_CASE(
         expected += 2 * p.m * p.n;
       }
     }
+  tally.expect(expected);
+}
+
+TEST_CASE("the blocks engine reads subnormal results as zero, and delivers them, as formats say") {
+  // Of few exponents, so that many results are subnormal.
+  ProductRandom random(4);
+  Tally tally;
+  std::uint64_t expected = 0;
+  const Rival::Shape shape{3, 21, 14};
+  on_every_target([&] {
+    for (const char* text :
+         {"mac(e3m3, product=e3m3;daz:rup, sum=e3m5)", "mac(e3m3, sum=e3m4;daz)",
+          "mac(e3m3, sum=e3m4;daz, final=e3m6;daz)", "mac(e3m3, sum=e3m3;daz:sr4)",
+          "fma(e3m3, sum=e3m5;daz, promote=3:e3m3;daz)", "fma(e3m3, sum=e3m5, promote=3:e3m2;daz)",
+          "kahan(e3m4;daz)", "kahan(e3m4;daz;ftz)", "kahan(e3m4, sum=e3m4;daz:rdn)",
+          "neumaier(e3m4, product=e3m3;daz, sum=e3m5;daz, promote=4:e3m6;daz)",
+          "neumaier(e3m4;daz, final=e3m2;daz;ftz)",
+          "tree(e3m3, fan=4, product=e3m4;daz, node=e3m4;daz, sum=e3m4;daz:rtz)",
+          "tree(e3m2, fan=3, product=e3m4;daz;ftz, node=e3m3;daz;ftz, sum=e8m23;daz, final=e3m2)",
+          "tree(e5m9, fan=4, product=e8m23;daz;ftz, sum=e8m23;daz)",
+          "dot(e3m3, lanes=4, align=6, out=e3m4;daz:raz)", "dot(e3m3, lanes=4, align=5, out=e3m3)",
+          "dot(e3m3, lanes=4, align=6, floor=-1, out=e3m4;daz;ftz)", "dot(e3m3, out=e3m4;daz)"})
+      for (const bool flags : {true, false}) {
+        CAPTURE(text);
+        Rival("blocks", parse_unit(text), tally, flags).compare_random(shape, random);
+        expected += outputs_compared(shape);
+      }
+  });
   tally.expect(expected);
 }
 

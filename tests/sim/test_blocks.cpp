@@ -470,7 +470,13 @@ TEST_CASE("the blocks engine refuses what double lanes cannot vouch for, and say
   CHECK(changed([](Unit& u) {
           u.out.fmt.subnormals = false, u.out.rm = Rounding(8, StochasticVariant::plain);
         }).ends_with("has no subnormals, and rounds by random bits"));
-  CHECK(changed([](Unit& u) { u.out.fmt.daz = true; }).ends_with("reads subnormals as zero"));
+  CHECK(changed([](Unit& u) { u.out.fmt.daz = true; }) == "taken");
+  CHECK(changed([](Unit& u) {
+          u.out.fmt = e4m3fnuz, u.out.fmt.daz = true;
+        }).ends_with("reads subnormals as zero"));
+  CHECK(changed([](Unit& u) {
+          u.out.fmt = ieee_format(1, 7), u.out.fmt.bias = 1, u.out.fmt.daz = true;
+        }).ends_with("reads its largest number as zero"));
   CHECK(changed([](Unit& u) { u.out.post_norm_frac = 51; }) == "out = e8m23 keeps too many digits");
   CHECK(changed([](Unit& u) { u.group_sum.align.frac_bits = 81; }) ==
         "group_sum: 81 bits below the largest exponent");

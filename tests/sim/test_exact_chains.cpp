@@ -271,6 +271,16 @@ TEST_CASE("limbs: sums of terms cut below the largest exponent") {
     all.compare(parse_unit(text), {{2, 1, 9}, {3, 9, 10}, {1, 150, 2}});
 }
 
+TEST_CASE("limbs: sums of all terms, cut below the largest exponent of any part of them") {
+  ComparingAll all;
+  for (const char* text :
+       {"dot(e15m112, align=90)", "dot(e15m112, align=25:rtz)",
+        "dot(e15m63, align=60:rna, floor=3)", "dot(binary64, align=110, out=e15m112)",
+        "dot(e8m7, align=30:rdn, out=e15m63:sr8)", "dot(e3m66, align=40, out=e3m40;ftz)",
+        "dot(e62m112, align=80:rup)"})
+    all.compare(parse_unit(text), {{2, 1, 1}, {3, 9, 64}, {2, 3, 65}, {1, 9, 200}, {130, 1, 129}});
+}
+
 TEST_CASE("limbs: sums of few cut terms at any distance") {
   ComparingColumns all;
   ProductRandom random(4);
@@ -343,7 +353,10 @@ TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
         "there is more to its operands, sums or roundings than formats and modes");
   CHECK(reason(parse_unit("dot(e15m112, lanes=65, align=25)")) ==
         "more than 64 products have to be at hand");
-  CHECK(reason(parse_unit("dot(e15m112, align=25)")) == "more than 64 products have to be at hand");
+  CHECK(reason(parse_unit("dot(e15m112, align=25)")) == "taken");
+  CHECK(reason(with("dot(e15m112, align=25)", [](Unit& u) {
+          u.chain.promote = Promote{4, {.fmt = u.out.fmt}};
+        })) == "promotion of all products at once");
   CHECK(reason(parse_unit("dot(e15m112, lanes=4, align=-1)")) ==
         "terms are cut above the largest exponent");
   CHECK(reason(with("dot(e15m112, lanes=4, align=9)", [](Unit& u) {
