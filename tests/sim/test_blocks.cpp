@@ -126,8 +126,7 @@ std::vector<Unit> relatives() {
       with("tree8.f32", [](Unit& u) { u.lanes = 13; }),
       with("tree8.f32", [](Unit& u) { u.group_sum.node_round->rm = RoundingMode::rdn; }),
       // Groups' nodes make infinities and those NaN, which the block's nodes have not: it passes
-      // them
-      // and raises nothing.
+      // them and raises nothing.
       with("tree8.f32",
            [](Unit& u) {
              u.groups = Groups{.consecutive = 4};
