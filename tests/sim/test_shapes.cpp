@@ -38,7 +38,7 @@ void compare_shapes(const char* engine, std::initializer_list<const char*> texts
   tally.expect(expected);
 }
 
-// Some fused sums are for lanes that the machine rounds toward zero, which not all are.
+// Some fused sums want lanes whose operations each have a rounding mode, as those of AVX-512 have.
 bool taken_by_lanes(const char* text) { return opinion("lanes", parse_unit(text)).takes; }
 
 }  // namespace
