@@ -94,12 +94,12 @@ constexpr Flags flags_of(Limb lost) {
 class Draws;  // the random bits of limbs in lanes; those of 64 bits draw by themselves
 
 struct Steps {
-  const Limb* a;  // a number for every step, of one lane
-  const Limb* b;  // likewise, of all lanes
-  Limb* sum;      // a number of all lanes
-  Limb* lost;     // of every lane, as flags_of() reads it
-  Limb* window;   // of an exact sum whose block has begun: so many words of a kernel's own
-  Limb* largest;  // exponent of the products of a block that was surveyed, in every lane
+  const Limb* a;        // a number for every step, of one lane
+  const Limb* b;        // likewise, of all lanes
+  Limb* sum;            // a number of all lanes
+  Limb* lost;           // of every lane, as flags_of() reads it
+  Limb* window;         // of an exact sum whose block has begun: so many words of a kernel's own
+  const Limb* largest;  // exponent of the products of a block that was surveyed, in every lane
   std::size_t count;
   Where where;          // of lane 0, and which step of the chain is the first:
   std::uint64_t first;  // what the random bits depend on

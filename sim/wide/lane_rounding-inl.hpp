@@ -21,9 +21,9 @@ constexpr std::uint16_t cut_table(const RoundingRule& rule) {
 // Without random bits all dropped digits are cut.
 struct Rounding52 {
   V first, span, last;
-  V flushed;         // what subnormal results have lost
-  __mmask8 flushes;  // all lanes, where those become zero
-  V cut, dropped;    // how many digits; where all that are dropped stand
+  bool flushes;    // subnormal results, which have lost
+  V flushed;       // this
+  V cut, dropped;  // how many digits; where all that are dropped stand
   V increments;  // to the cut digits: at 0, 1 of a positive number whose digit above is even, odd,
                  // at 6, 7 of a negative one
   int short_by;  // digits less than the most
@@ -32,8 +32,8 @@ struct Rounding52 {
       : first(all(static_cast<Limb>(to.first))),
         span(all(to.span)),
         last(all(static_cast<Limb>(to.last))),
+        flushes(to.flushes),
         flushed(all(to.flushed)),
-        flushes(to.flushes ? 0xff : 0),
         short_by(chain.precision - to.precision) {
     const int below = digits_below(chain);
     const auto lowest = static_cast<Limb>(below - to.rule.rounding.random_bits);
