@@ -138,7 +138,7 @@ class Bound {
     z.above = std::max(t.above, -coarsest) + carry;
     z.digits = clamped(std::max<Exponent>(F + z.above, 1));
   }
-  Exponent bits_ = 64, here_ = 0;
+  Exponent bits_ = 0, here_ = 0;
 };
 
 int code_digits(const Unit& u) {

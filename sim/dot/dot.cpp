@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "capacity.hpp"
@@ -71,13 +72,11 @@ std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
   check(unit);
   check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
-  const Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
-  const std::int64_t magnitude =
-      multiplier ? std::max<std::int64_t>(need.magnitude_bits, 128) : need.magnitude_bits;
-  if (magnitude <= 126 && need.code_digits <= 64) return make_small(unit, k, std::move(multiplier));
-  if (magnitude <= 638 && need.code_digits <= 128)
-    return make_medium(unit, k, std::move(multiplier));
-  return make_large(unit, k, std::move(multiplier));
+  Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
+  if (multiplier) need.magnitude_bits = std::max<std::int64_t>(need.magnitude_bits, 128);
+  const auto* const least =
+      std::ranges::find_if(all_carriers, [&](const Carriers& c) { return c.hold(need); });
+  return least->make(unit, k, std::move(multiplier));
 }
 
 void check(const Unit& unit, const MatrixProduct& p) {

@@ -1,14 +1,34 @@
 #pragma once
+#include <limits>
+
+#include "capacity.hpp"
 #include "widthwise/sim/dot.hpp"
 
-// One source a pair of carriers, so that they compile side by side.
+// One source a pair of carriers, so that they compile side by side: named for the magnitudes' bits.
 namespace widthwise {
 
-std::unique_ptr<ReferenceUnit> make_small(const Unit& u, std::size_t k,
-                                          Multiplier m);  // 128 and 64 bits
-std::unique_ptr<ReferenceUnit> make_medium(const Unit& u, std::size_t k,
-                                           Multiplier m);  // 640 and 128 bits
-std::unique_ptr<ReferenceUnit> make_large(const Unit& u, std::size_t k,
-                                          Multiplier m);  // heap and 4,160 bits
+std::unique_ptr<ReferenceUnit> make_64(const Unit& u, std::size_t k, Multiplier m);
+std::unique_ptr<ReferenceUnit> make_128(const Unit& u, std::size_t k, Multiplier m);
+std::unique_ptr<ReferenceUnit> make_256(const Unit& u, std::size_t k, Multiplier m);
+std::unique_ptr<ReferenceUnit> make_640(const Unit& u, std::size_t k, Multiplier m);
+std::unique_ptr<ReferenceUnit> make_heap(const Unit& u, std::size_t k, Multiplier m);
+
+// What they hold: of magnitudes two digits less, one that adds up and one that the roundings want
+// to spare.
+struct Carriers {
+  std::int64_t magnitude_bits;
+  int code_digits;
+  std::unique_ptr<ReferenceUnit> (*make)(const Unit& u, std::size_t k, Multiplier m);
+
+  constexpr bool hold(const Capacity& need) const {
+    return need.magnitude_bits <= magnitude_bits && need.code_digits <= code_digits;
+  }
+};
+inline constexpr Carriers all_carriers[] = {
+    {62, 64, &make_64},
+    {126, 64, &make_128},
+    {254, 128, &make_256},
+    {638, 128, &make_640},
+    {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<int>::max(), &make_heap}};
 
 }  // namespace widthwise

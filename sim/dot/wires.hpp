@@ -51,7 +51,7 @@ struct Wires {
   }
   template <class M>
   void operator()(Stage stage, const Term<M>& source, const Term<M>& t) {
-    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane, t.kind,
+    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane.value, t.kind,
                     t.negative, hexadecimal(t.m), t.q});
   }
   template <class U>

@@ -67,8 +67,9 @@ struct Code {
   bool operator==(const Code&) const = default;
 };
 
-inline Code rounded_sum(const Round& r, Term<M> sum, std::uint64_t seed) {
-  if (sum.m == M{}) sum.negative = false;  // fused_sum settles that
+template <class H, class M>
+Code rounded_sum(const Round& r, Term<M> sum, std::uint64_t seed) {
+  if (sum.m == M{}) sum.negative = sum.mixed = false;  // fused_sum settles that
   Progress progress{{seed, 0}};
   NoTrace trace;
   const H code = rounded(RoundingSlot<H>(Slot::out, r), sum, 0, progress, trace);
@@ -77,13 +78,26 @@ inline Code rounded_sum(const Round& r, Term<M> sum, std::uint64_t seed) {
 
 inline Code exactly(const Round& r, std::span<const Term<M>> terms, std::uint64_t seed) {
   NoTrace trace;
-  return rounded_sum(r, sum_exactly<M>(terms, 0, last_digit<M>(terms), trace), seed);
+  return rounded_sum<H>(r, sum_exactly<M>(terms, 0, last_digit<M>(terms), trace), seed);
 }
 
 inline Code with_gaps_closed(const Round& r, std::vector<Term<M>> terms, std::uint64_t seed) {
   NoTrace trace;
-  return rounded_sum(r, sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace),
-                     seed);
+  return rounded_sum<H>(r, sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace),
+                        seed);
+}
+
+// As a unit's sum does it in these carriers: only where they hold it, its gaps are not closed.
+template <class Small, class Codes>
+Code in_carriers(const Round& r, std::span<const Term<M>> terms) {
+  std::vector<Term<Small>> own;
+  for (const Term<M>& t : terms)
+    own.push_back({.kind = t.kind, .negative = t.negative, .m = Small(t.m.limb[0]), .q = t.q});
+  Flags flags = 0;
+  NoTrace trace;
+  return rounded_sum<Codes>(
+      r, fused_sum<Small>({}, std::span<Term<Small>>(own), {.reach = reach_of(r)}, flags, trace),
+      0);
 }
 
 }  // namespace tests::closing_gaps

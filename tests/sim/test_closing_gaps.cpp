@@ -41,6 +41,33 @@ TEST_CASE(
   tally.expect(200'000);
 }
 
+TEST_CASE(
+    "a sum of numbers at any distance is the full one in every carrier, its gaps closed or not") {
+  constexpr std::int64_t far = 140, step = 3;  // past two words
+  Random random(2);
+  Tally tally;
+  const auto any = [&](std::int64_t q) { return term_of(random() & 1, random() >> 56, q); };
+  const auto largest = [](std::int64_t q) { return term_of(false, 255, q); };
+  for (std::int64_t first = 0; first <= far; ++first)
+    for (std::int64_t second = 0; second <= far; second += step)
+      for (const bool heavy : {false, true}) {
+        Round r{.fmt = ieee_format(11, static_cast<int>(between(random, 1, 7)))};
+        r.rm = static_cast<RoundingMode>(between(random, 0, deterministic_modes - 1));
+        std::vector<Term<M>> terms{any(0), any(-first), any(-second)};
+        if (heavy) {  // a sum that carries as far as it can
+          terms.assign(9, largest(0));
+          terms.insert(terms.end(), {largest(-first), largest(-second)});
+        }
+        const Code want = exactly(r, terms, 0);
+        for (const Code& got :
+             {in_carriers<std::uint64_t, std::uint64_t>(r, terms),
+              in_carriers<uint128, std::uint64_t>(r, terms), in_carriers<Wide<4>, H>(r, terms),
+              in_carriers<Wide<10>, H>(r, terms)})
+          tally.check(got == want, [&] { return description(r, terms, got, want); });
+      }
+  tally.expect((far + 1) * (far / step + 1) * 2 * 4);
+}
+
 TEST_CASE("closing gaps: a tail borrows from a power of two, and from the tail's own end") {
   for (RoundingMode mode : {RoundingMode::rne, RoundingMode::rtz, RoundingMode::rdn,
                             RoundingMode::rup, RoundingMode::odd}) {

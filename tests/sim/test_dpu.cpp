@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "dot_text.hpp"
-#include "sim/dot/capacity.hpp"
 #include "sim/dot/make.hpp"
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -50,9 +49,8 @@ class Lines {
 std::vector<std::unique_ptr<ReferenceUnit>> carriers(const Unit& u, std::size_t k) {
   std::vector<std::unique_ptr<ReferenceUnit>> all;
   const Capacity need = capacity(u, static_cast<std::int64_t>(k));
-  if (need.magnitude_bits <= 126 && need.code_digits <= 64) all.push_back(make_small(u, k, {}));
-  if (need.magnitude_bits <= 638 && need.code_digits <= 128) all.push_back(make_medium(u, k, {}));
-  all.push_back(make_large(u, k, {}));
+  for (const Carriers& c : all_carriers)
+    if (c.hold(need)) all.push_back(c.make(u, k, {}));
   return all;
 }
 

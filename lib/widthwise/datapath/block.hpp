@@ -96,7 +96,8 @@ constexpr Term<M> product(const Datapath<M, H>& u, const Lane<H>& lane, std::int
     if (zero && z.kind == Kind::zero) z.q = 0;
   }
   if (u.scale && u.unit.scale->apply == ScaleApply::term) {
-    z = scaled_term(scaled_term(z, lane.scale_a), lane.scale_b);
+    scale_by(lane.scale_a, z);
+    scale_by(lane.scale_b, z);
     trace(Stage::scale, z, z);
   }
   return z;
@@ -106,9 +107,10 @@ constexpr Term<M> product(const Datapath<M, H>& u, const Lane<H>& lane, std::int
 // exact zero only if all its products were, or a scale is.
 template <class M, class H>
 constexpr Term<M> scaled_group(const Term<M>& sum, bool zero_products, const Lane<H>& lane) {
-  Term<M> g = sum;
-  if (g.kind == Kind::finite && g.m == M{}) g.kind = Kind::zero;  // times infinity it is NaN
-  Term<M> z = scaled_term(scaled_term(g, lane.scale_a), lane.scale_b);
+  Term<M> z = sum;
+  if (z.kind == Kind::finite && z.m == M{}) z.kind = Kind::zero;  // times infinity it is NaN
+  scale_by(lane.scale_a, z);
+  scale_by(lane.scale_b, z);
   z.e = lane.scale_a.e + lane.scale_b.e;
   if (z.kind == Kind::infinite || z.kind == Kind::nan) return z;
   const bool zero_scale = lane.scale_a.kind == Kind::zero || lane.scale_b.kind == Kind::zero;
@@ -127,11 +129,12 @@ struct GroupShape {
   }
 };
 constexpr GroupShape group_shape(const std::optional<Groups>& groups, std::size_t lanes) {
-  if (groups && groups->strided) {
+  if (!groups) return {1, lanes, false};
+  if (groups->strided) {
     const std::size_t count = std::min(static_cast<std::size_t>(*groups->strided), lanes);
     return {count, (lanes + count - 1) / count, true};
   }
-  const std::size_t size = groups ? static_cast<std::size_t>(*groups->consecutive) : lanes;
+  const auto size = static_cast<std::size_t>(*groups->consecutive);
   return {(lanes + size - 1) / size, size, false};
 }
 
@@ -156,23 +159,37 @@ constexpr Term<M> multiply_lanes(const Datapath<M, H>& u, std::span<const Lane<H
   return special_sum<M>(products.first(lanes.size() + 1));
 }
 
-// The sum of every group, C among the first one's terms where it belongs there.
+// The terms of group g: in their places if they are neighbours, else side by side in `room`. C lies
+// behind all products, and joins them where there is one group.
+template <class M>
+constexpr std::span<Term<M>> group_terms(const GroupShape& shape, std::size_t g, bool with_c,
+                                         std::span<Term<M>> products, std::span<Term<M>> room) {
+  const std::size_t lanes = products.size() - 1, first = shape.lane(g, 0);
+  if (!shape.strided) return products.subspan(first, std::min(shape.size, lanes - first) + with_c);
+  std::size_t n = 0;
+  for (; n < shape.size && shape.lane(g, n) < lanes; ++n) room[n] = products[shape.lane(g, n)];
+  return room.first(n);
+}
+
+template <class M>
+constexpr bool are_zeros(std::span<const Term<M>> terms) {
+  return std::ranges::all_of(terms, [](const Term<M>& t) { return t.kind == Kind::zero; });
+}
+
+// The sum of every group, with C where it belongs there. Works in place.
 template <class M, class H, class Trace>
 constexpr std::span<Term<M>> sum_groups(const Datapath<M, H>& u, std::span<const Lane<H>> lanes,
-                                        const Term<M>& c, const Scratch<M>& s, Progress& progress,
-                                        Trace& trace) {
+                                        const Scratch<M>& s, Progress& progress, Trace& trace) {
   const GroupShape shape = group_shape(u.unit.groups, lanes.size());
+  const bool with_c = u.unit.c_level == CLevel::group;
+  const bool scales = u.unit.scale && u.unit.scale->apply == ScaleApply::group;
   for (std::size_t g = 0; g < shape.count; ++g) {
-    std::size_t n = 0;
-    bool zero_products = true;
-    for (; n < shape.size && shape.lane(g, n) < lanes.size(); ++n) {
-      s.group[n] = s.products[shape.lane(g, n)];
-      zero_products &= s.group[n].kind == Kind::zero;
-    }
-    if (u.unit.c_level == CLevel::group) s.group[n++] = c;
-    s.sums[g] = reduce(u.group_sum, s.group.first(n), progress, trace);
+    const std::span<Term<M>> terms =
+        group_terms(shape, g, with_c, s.products.first(lanes.size() + 1), s.group);
+    const bool zero_products = scales && are_zeros<M>(terms);
+    s.sums[g] = reduce(u.group_sum, terms, progress, trace);
     trace(Stage::group_sum, s.sums[g], s.sums[g]);
-    if (u.scale && u.unit.scale->apply == ScaleApply::group) {
+    if (scales) {
       s.sums[g] = scaled_group(s.sums[g], zero_products, lanes[shape.lane(g, 0)]);
       trace(Stage::scale, s.sums[g], s.sums[g]);
     }
@@ -189,7 +206,7 @@ constexpr H block(const Datapath<M, H>& u, std::span<const Lane<H>> lanes, const
   trace(Stage::unpack, c, c);
   Term<M> z = multiply_lanes(u, lanes, c, first, s.products, multiplier, progress, trace);
   if (z.kind == Kind::zero) {
-    std::span<Term<M>> sums = sum_groups(u, lanes, c, s, progress, trace);
+    std::span<Term<M>> sums = sum_groups(u, lanes, s, progress, trace);
     if (u.unit.c_level == CLevel::block) {
       s.sums[sums.size()] = c;
       sums = s.sums.first(sums.size() + 1);

@@ -66,6 +66,13 @@ constexpr H end_chain(const Datapath<M, H>& u, ChainState<H> s, const Factor<H>&
   return rounded(*u.final, term<M>(acc.value, 0), 0, progress, trace);
 }
 
+// A NaN that has been rounded stays the NaN it is, whatever is added to it.
+template <class M, class H>
+constexpr bool is_decided(const Datapath<M, H>& u, const ChainState<H>& s) {
+  const bool rounded = !u.promote || !s.pending;  // C may be a NaN of another format
+  return rounded && (u.promote ? s.outer : s.inner.sum).value.kind == Kind::nan;
+}
+
 template <class M, class H>
 constexpr std::size_t block_lanes(const Datapath<M, H>& u, std::size_t all) {
   return u.unit.lanes ? static_cast<std::size_t>(u.unit.lanes) : all;
@@ -78,9 +85,11 @@ constexpr H chain_of_blocks(const Datapath<M, H>& u, std::size_t length, const B
                             const Factor<H>& c, const Scratch<M>& scratch,
                             const Multiplier& multiplier, Progress& progress, Trace& trace) {
   ChainState<H> s = start_chain(u, c);
-  for (std::size_t i = 0; i < length; i += block_lanes(u, length))
+  for (std::size_t i = 0; i < length; i += block_lanes(u, length)) {
     advance<M, H>(u, s, block(i), static_cast<std::int64_t>(i), scratch, multiplier, progress,
                   trace);
+    if (!traced<Trace> && progress.codes_only && is_decided(u, s)) break;
+  }
   return end_chain<M>(u, s, c, progress, trace);
 }
 

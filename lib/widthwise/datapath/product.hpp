@@ -38,15 +38,14 @@ constexpr Term<M> exact_product(const Product& p, const Factor<H>& x, const Fact
   return z;
 }
 
-// A block scale in every product: significands multiply, exponents add.
+// Times a block scale: significands multiply, exponents add.
 template <class M, class H>
-constexpr Term<M> scaled_term(Term<M> t, const Factor<H>& scale) {
+constexpr void scale_by(const Factor<H>& scale, Term<M>& t) {
   t.kind = product_kind(t.kind, scale.kind);
   t.negative = t.negative != scale.negative;
   t.m = multiplied(t.m, widen<M>(scale.m));
   t.q = t.kind == Kind::zero ? 0 : t.q + scale.q;
   t.e += scale.e;
-  return t;
 }
 
 }  // namespace widthwise

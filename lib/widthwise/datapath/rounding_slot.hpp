@@ -38,21 +38,6 @@ constexpr bool zero_is_negative(const Round& r, bool negative, bool mixed) {
   return mixed ? r.rm.mode == RoundingMode::rdn : negative;
 }
 
-// The leading digits of a term as a normalised number of the rounder's carrier, the rest jammed.
-template <class H, class M>
-constexpr Number<H> leading_digits(const Term<M>& t) {
-  const std::int64_t surplus = bit_length(t.m) - digits<H>;
-  Number<H> x{};
-  x.negative = t.negative;
-  x.exp = t.q + surplus;
-  if (surplus > 0)
-    x.sig =
-        narrow<H>(M(t.m >> static_cast<int>(surplus))) | H(any_low_bits<M>(t.m, surplus) ? 1 : 0);
-  else
-    x.sig = narrow<H>(t.m) << -surplus;
-  return x;
-}
-
 // The first of two cuts (CDNA3): below the leading digit, before the rounding proper.
 template <class M>
 constexpr void cut_after_normalising(const Round& r, Term<M>& t) {
@@ -64,31 +49,52 @@ constexpr void cut_after_normalising(const Round& r, Term<M>& t) {
   t.q += n;
 }
 
-// Where a unit stands in its work: which output, and the flags it has raised.
-struct Progress {
-  Where where;
-  Flags flags = 0;
-};
+// The leading digits of a term as a normalised number of the rounder's carrier, the rest jammed.
+template <class H, class M>
+constexpr void take_leading_digits(const M& m, std::int64_t q, Number<H>& x) {
+  const std::int64_t surplus = bit_length(m) - digits<H>;
+  x.exp = q + surplus;
+  if (surplus > 0)
+    x.sig = narrow<H>(M(m >> static_cast<int>(surplus))) | H(any_low_bits<M>(m, surplus) ? 1 : 0);
+  else
+    x.sig = narrow<H>(m) << -surplus;
+}
 
-// Normalises and rounds a term (datapath 3.6); the code of the slot's format.
-template <class H, class M, class Trace>
-WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, Term<M> t, std::int64_t step,
-                                    Progress& progress, Trace& trace) {
-  const Round& r = s.description;
+// A term as the rounding takes it.
+template <class H, class M>
+constexpr Number<H> number(const Round& r, const Term<M>& t) {
   Number<H> x{};
+  x.negative = t.negative;
   if (t.kind == Kind::infinite || t.kind == Kind::nan) {
-    x.negative = t.negative;
     x.infinite = t.kind == Kind::infinite;
     x.nan = t.kind == Kind::nan;
   } else if (t.m == M{}) {
     x.zero = true;
     x.negative = zero_is_negative(r, t.negative, t.mixed);
+  } else if (r.post_norm_frac) {
+    Term<M> cut = t;
+    cut_after_normalising(r, cut);
+    x.zero = cut.m == M{};
+    if (!x.zero) take_leading_digits(cut.m, cut.q, x);
   } else {
-    if (r.post_norm_frac) cut_after_normalising(r, t);
-    if (t.m != M{}) x = leading_digits<H>(t);
-    x.zero = t.m == M{};
-    x.negative = t.negative;
+    take_leading_digits(t.m, t.q, x);
   }
+  return x;
+}
+
+// Where a unit stands in its work: which output, and the flags it has raised.
+struct Progress {
+  Where where;
+  Flags flags = 0;
+  bool codes_only = false;  // nobody asks which flags
+};
+
+// Normalises and rounds a term (datapath 3.6); the code of the slot's format.
+template <class H, class M, class Trace>
+WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
+                                    Progress& progress, Trace& trace) {
+  const Round& r = s.description;
+  const Number<H> x = number<H>(r, t);
   H random{};
   if (r.rm.stochastic())
     random =

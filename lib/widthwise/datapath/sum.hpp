@@ -20,6 +20,11 @@ constexpr Term<M> special_sum(std::span<const Term<M>> terms) {
   return {};
 }
 
+template <class M>
+constexpr bool is_special(const Term<M>& t) {
+  return t.kind == Kind::infinite || t.kind == Kind::nan;
+}
+
 // A signed integer in the making, as sign and magnitude.
 template <class M>
 struct Signed {
@@ -28,9 +33,15 @@ struct Signed {
 };
 template <class M>
 constexpr Signed<M> plus(const Signed<M>& a, const Signed<M>& b) {
-  if (a.negative == b.negative) return {a.negative, M(a.m + b.m)};
-  if (a.m < b.m) return {b.negative, M(b.m - a.m)};
-  return {a.negative, M(a.m - b.m)};
+  const bool less = a.m < b.m;
+  if constexpr (is_word<M>) {  // signs no branch predictor can guess
+    const bool apart = a.negative != b.negative;
+    return {a.negative != (apart && less),
+            select(apart, negate_if(less, M(a.m - b.m)), M(a.m + b.m))};
+  } else {
+    if (a.negative == b.negative) return {a.negative, M(a.m + b.m)};
+    return less ? Signed<M>{b.negative, M(b.m - a.m)} : Signed<M>{a.negative, M(a.m - b.m)};
+  }
 }
 
 // v in a two's-complement register; overflowed tells whether it fitted.
@@ -103,6 +114,21 @@ constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms
   return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = lsb, .e = e};
 }
 
+// Where the digits of all terms lie, zeros aside: multiples of 2^last, below 2^top.
+struct DigitRange {
+  std::int64_t last = INT64_MAX, top = INT64_MIN;
+};
+template <class M>
+constexpr DigitRange digit_range(std::span<const Term<M>> terms) {
+  DigitRange x;
+  for (const Term<M>& t : terms) {
+    if (t.m == M{}) continue;
+    x.last = std::min(x.last, t.q);
+    x.top = std::max(x.top, t.q + bit_length(t.m));
+  }
+  return x;
+}
+
 // The last digit that any of the terms has. Zeros have one too, which matters only where it becomes
 // the last of a register.
 template <class M>
@@ -112,14 +138,15 @@ constexpr std::int64_t last_digit(std::span<const Term<M>> terms) {
   return q;
 }
 
-// All terms to the digit q, the last that any of them has.
+// All terms to the digit q, the last that any of them has that is not zero.
 template <class M, class Trace>
 constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, std::int64_t q,
                               Trace& trace) {
   Signed<M> total;
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
-    const Signed<M> v{t.negative, M(t.m << static_cast<int>(t.q - q))};
+    const M m = t.m == M{} ? M{} : M(t.m << static_cast<int>(t.q - q));
+    const Signed<M> v{t.negative, m};
     trace(
         Stage::align, t,
         Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
@@ -167,6 +194,26 @@ constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std
   return sum;
 }
 
+// Whether the carrier has room for the exact sum of so many terms, and a digit to spare.
+template <class M>
+constexpr bool holds_sum(const DigitRange& x, std::size_t terms) {
+  if constexpr (requires { Significand<M>::digits; })
+    return x.top < x.last || distance(x.top, x.last) < digits<M> - 1 - bit_length(terms);
+  else
+    return false;
+}
+
+// The sum on which only a rounding follows. Terms that lie close enough for the carrier need no
+// sorting; a trace has them sorted nevertheless.
+template <class M, class Trace>
+constexpr Term<M> sum_to_round(std::span<Term<M>> terms, std::int64_t e, std::int64_t reach,
+                               Trace& trace) {
+  const DigitRange x = digit_range<M>(terms);
+  if (!traced<Trace> && holds_sum<M>(x, terms.size()))
+    return sum_exactly<M>(terms, e, x.last, trace);
+  return sum_closing_gaps<M>(terms, e, reach, trace);
+}
+
 // What a sum is told besides its terms.
 struct SumContext {
   std::int64_t reach = 0;  // 0: its exact value is needed; else only a rounding follows
@@ -178,14 +225,17 @@ template <class M, class Trace>
 WIDTHWISE_APART constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> terms,
                                             const SumContext& context, Flags& flags, Trace& trace) {
   const std::int64_t lane = terms[0].lane;
-  bool plus = false, minus = false, voted = false;
+  bool plus = false, minus = false, voted = false, special = false;
   std::int64_t e = INT64_MIN;
   for (const Term<M>& t : terms) {
-    (t.negative ? minus : plus) = true;
+    minus |= t.negative, plus |= !t.negative;
+    special |= is_special(t);
     if (t.kind == Kind::zero) continue;
     voted = true;
     e = std::max(e, t.e);
   }
+  if (special) [[unlikely]]
+    return special_sum<M>(terms);
   const bool mixed = plus && minus;
   const bool floored = sum.align.reference == Reference::max_exponent && sum.align.e_floor;
   if (floored) e = std::max(e, *sum.align.e_floor);
@@ -201,7 +251,7 @@ WIDTHWISE_APART constexpr Term<M> fused_sum(const Sum& sum, std::span<Term<M>> t
       case Reference::fixed_lsb: z = sum_in_register<M>(sum, terms, e, flags, trace); break;
       case Reference::exact:
         if (context.reach && !sum.width) {
-          z = sum_closing_gaps<M>(terms, e, context.reach, trace);
+          z = sum_to_round<M>(terms, e, context.reach, trace);
         } else {
           z = sum_exactly<M>(terms, e, last_digit<M>(terms), trace);
           const Signed<M> kept = fit(sum, Signed<M>{z.negative, z.m}, flags);
@@ -229,26 +279,33 @@ template <class M, class H, class Trace>
 constexpr Term<M> add_pair(const Adder<H>& adder, const Term<M>& x, const Term<M>& y,
                            Progress& progress, Trace& trace) {
   Term<M> pair[2] = {x, y};
-  Term<M> z = special_sum<M>(pair);
-  if (z.kind == Kind::zero) {
-    SumContext context = adder.context;
-    if (adder.node) context.reach = reach_of(adder.node->description);
-    z = fused_sum<M>(adder.sum, pair, context, progress.flags, trace);
-    if (adder.node) z = rounded_term(*adder.node, z, y.lane, progress, trace);
-  }
+  SumContext context = adder.context;
+  if (adder.node) context.reach = reach_of(adder.node->description);
+  Term<M> z = fused_sum<M>(adder.sum, pair, context, progress.flags, trace);
+  if (adder.node && !is_special(z)) z = rounded_term(*adder.node, z, y.lane, progress, trace);
   z.lane = x.lane;
   return z;
+}
+
+// The exact sum of one number is that number.
+template <class M, class Trace>
+constexpr Term<M> sum_of_one(Term<M> t, Trace& trace) {
+  if (t.kind == Kind::zero)
+    t.q = t.e = 0;
+  else
+    trace(Stage::align, t, t);
+  t.mixed = t.is_c = false;
+  return t;
 }
 
 // Reduces the terms in the sum's order; works in place.
 template <class M, class H, class Trace>
 WIDTHWISE_APART constexpr Term<M> reduce(const Adder<H>& adder, std::span<Term<M>> terms,
                                          Progress& progress, Trace& trace) {
-  if (adder.sum.order == Order::fused || terms.size() == 1) {
-    Term<M> z = special_sum<M>(terms);
-    if (z.kind != Kind::zero) return z;
+  const bool is_exact = adder.sum.align.reference == Reference::exact && !adder.sum.width;
+  if (terms.size() == 1 && is_exact && !is_special(terms[0])) return sum_of_one(terms[0], trace);
+  if (adder.sum.order == Order::fused || terms.size() == 1)
     return fused_sum<M>(adder.sum, terms, adder.context, progress.flags, trace);
-  }
   if (adder.sum.order == Order::sequential) {
     for (std::size_t i = 1; i < terms.size(); ++i)
       terms[0] = add_pair(adder, terms[0], terms[i], progress, trace);

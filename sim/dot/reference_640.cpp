@@ -3,7 +3,7 @@
 
 namespace widthwise {
 
-std::unique_ptr<ReferenceUnit> make_medium(const Unit& u, std::size_t k, Multiplier m) {
+std::unique_ptr<ReferenceUnit> make_640(const Unit& u, std::size_t k, Multiplier m) {
   return std::make_unique<UnitOver<Wide<10>, uint128>>(u, k, std::move(m),
                                                        "magnitudes of 640 bits, codes of 128");
 }

@@ -1,0 +1,11 @@
+#include "make.hpp"
+#include "reference.hpp"
+
+namespace widthwise {
+
+std::unique_ptr<ReferenceUnit> make_64(const Unit& u, std::size_t k, Multiplier m) {
+  return std::make_unique<UnitOver<std::uint64_t, std::uint64_t>>(
+      u, k, std::move(m), "magnitudes of 64 bits, codes of 64");
+}
+
+}  // namespace widthwise
