@@ -31,7 +31,7 @@ struct SpacedWords {
   friend SpacedWords operator>>(const SpacedWords& x, int n) { return SpacedWords(x.row >> n); }
 };
 template <int N>
-Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
+[[gnu::always_inline]] inline Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
   const Row<std::uint64_t, N> z = a.row * b.row;
   return {SpacedWords<N>(z >> 32), SpacedWords<N>(z) & SpacedWords<N>(0xffffffff)};
 }

@@ -20,13 +20,20 @@ template <int width>
 HWY_INLINE void place(int count, int up, const Philox::H (&words)[4], Limb* bits) {
   const Philox::Lanes d;
   const auto mask = hn::Set(d, ones<Limb>(count) << up);
-  for (const auto& word : words) {
-    const auto fields = hn::ShiftLeftSame(hn::ShiftRightSame(word, width - count), up);
-    hn::StoreU(hn::And(fields, mask), d, bits);
+  const auto put = [&](Philox::H field, int digits) {
+    const auto first = hn::ShiftLeftSame(hn::ShiftRightSame(field, digits - count), up);
+    hn::StoreU(hn::And(first, mask), d, bits);
     bits += Draws::lanes;
-    if constexpr (width == 32) continue;
-    hn::StoreU(hn::And(hn::ShiftRight<16>(fields), mask), d, bits);
-    bits += Draws::lanes;
+  };
+  if constexpr (width == 64) {
+    for (int i = 0; i < 4; i += 2)
+      put(hn::Or(hn::ShiftLeft<32>(words[i + 1]), hn::And(words[i], hn::Set(d, ones<Limb>(32)))),
+          64);
+  } else {
+    for (const auto& word : words) {
+      put(word, width);
+      if constexpr (width == 16) put(word, 32);
+    }
   }
 }
 
@@ -49,8 +56,11 @@ HWY_INLINE void draw_fields(Slot slot, int count, int up, const Draws::Calls& ca
   }
 }
 void draw(Slot slot, const RandomField& field, int up, const Draws::Calls& calls, Limb* bits) {
-  field.width == 16 ? draw_fields<16>(slot, field.bits, up, calls, bits)
-                    : draw_fields<32>(slot, field.bits, up, calls, bits);
+  switch (field.width) {
+    case 16: return draw_fields<16>(slot, field.bits, up, calls, bits);
+    case 32: return draw_fields<32>(slot, field.bits, up, calls, bits);
+    default: return draw_fields<64>(slot, field.bits, up, calls, bits);
+  }
 }
 
 }  // namespace widthwise::wide::HWY_NAMESPACE

@@ -18,7 +18,7 @@ struct Drawn {
 class Draws {
  public:
   static constexpr std::size_t lanes = 8;
-  static constexpr int most_bits = 32;              // of one rounding
+  static constexpr int most_bits = 48;              // of one rounding: they lie in one limb
   static constexpr std::size_t calls_together = 2;  // to hide a multiplication's latency
 
   // Of numbers with so many digits below the kept ones.

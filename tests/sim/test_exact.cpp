@@ -77,6 +77,12 @@ constexpr const char* integer_units[] = {
     "fixedacc(e6m50, width=120, frac=80, overflow=flag, align=rtz, out=binary64)",
     "fixedacc(binary64, width=64, frac=40, align=rne, overflow=saturate, out=binary64:sr24)",
     "kulisch(e8m31, out=binary64:sr32:half)",
+    // of 127 and 128 digits
+    "fixedacc(binary64, width=55, frac=21, align=rdn, overflow=flag, scale=e8m10:28:term)",
+    "fixedacc(binary64, width=80, frac=10, align=rup, scale=e8m10:8:term)",
+    "fixedacc(binary64, width=90, frac=30, align=odd, scale=e8m9:8:term)",
+    "fixedacc(binary64, width=90, frac=9, align=rne, overflow=saturate, scale=e8m10:8:term)",
+    "fixedacc(binary64, b=e8m51, width=60, frac=0, align=raz, scale=e8m10:8:term)",
 };
 
 std::uint64_t compare(const char* engine, const Unit& u, bool flags, Tally& tally,

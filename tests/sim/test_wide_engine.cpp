@@ -124,13 +124,13 @@ TEST_CASE("wide: stochastic rounding has the reference's random bits") {
     for (const char* mode : {"sr1", "sr13", "sr33:half", "sr60", "sr60:even"})
       all.compare("wide", rounding_by(p, mode, mode), {{2, 5, 3}});
   if (!takes("wide52", rounding_by(64, "sr1", "sr1"))) return;
-  for (const int k : {1, 2, 8, 13, 16, 17, 32})
+  for (const int k : {1, 2, 8, 13, 16, 17, 32, 33, 40, 47, 48})
     for (const char* variant : {"", ":half", ":even"}) {
       const std::string mode = fmt::format("sr{}{}", k, variant);
       // The last precisions of so many limbs, and the first of one more.
       for (const int limbs : {1, 2, 3, 6, 7})
         for (const int p : {52 * limbs - 3 - k, 52 * limbs - 2 - k})
-          all.compare("wide52", rounding_by(p, mode, mode), {{1, 9, 3}, {1, 2, 9}});
+          if (p > 1) all.compare("wide52", rounding_by(p, mode, mode), {{1, 9, 3}, {1, 2, 9}});
       all.compare("wide52", rounding_by(113, mode, "rdn"), {{2, 5, 9}});
       all.compare("wide52", rounding_by(113, "rup", mode), {{2, 5, 9}});
       all.compare("wide52", rounding_by(113, "sr32:half", mode), {{2, 5, 9}});
@@ -306,7 +306,7 @@ TEST_CASE("wide: compensated sums") {
     all.compare(way, parse_unit("kahan(e20m1000)"), {{2, 3, 3}});
     for (const char* text :
          {"kahan(e15m112, product=e15m112:sr9, sum=e15m112:sr13)",
-          "kahan(e15m150, sum=e15m112:sr32:half)", "neumaier(e15m63, sum=e15m63:sr2)",
+          "kahan(e15m150, sum=e15m112:sr32:half)", "neumaier(e15m63, sum=e15m63:sr48)",
           "neumaier(e15m64, sum=e15m64:sr30:half, promote=3:e15m64:sr5:even)"})
       all.compare(way, parse_unit(text), {{2, 7, 3}, {9, 9, 10}});
   }
@@ -337,7 +337,7 @@ TEST_CASE("wide: blocks whose products nodes of two add up") {
     for (const int fan : {3, 8, 13}) {
       Unit u =
           parse_unit(fmt::format("tree(e15m112, fan={}, product=e15m112:sr3,"
-                                 " node=e15m112:sr7:half, sum=e15m112:sr32:even)",
+                                 " node=e15m112:sr41:half, sum=e15m112:sr32:even)",
                                  fan));
       all.compare(way, u, {{2, 12, 3}, {9, 20, 9}});
       u.group_sum.order = Order::sequential;
@@ -470,8 +470,8 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
   CHECK(reason_with("kahan(e15m112)", [](Unit& u) { u.product.round.reset(); }) ==
         "exact products go to sums of two");
   CHECK(reason("wide", "kahan(e15m112, sum=e15m112:sr61)") == "it rounds by sr61");
-  CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr33)") == "it rounds by sr33");
-  CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr33)") == "it rounds by sr33");
+  CHECK(reason("wide52", "mac(e15m112, sum=e15m112:sr49)") == "it rounds by sr49");
+  CHECK(reason("wide52", "tree(e15m112, fan=4, node=e15m112:sr49)") == "it rounds by sr49");
   CHECK(reason("wide", "mac(e15m112;daz)") == "taken");
   CHECK(reason("wide", "mac(e4m3fnuz)") == "taken");
   CHECK(reason("wide", "mac(e15m112, sum=e8m0fnu)") == "e8m0fnu is unsigned");
