@@ -30,8 +30,10 @@ struct SpacedWords {
   }
   friend SpacedWords operator>>(const SpacedWords& x, int n) { return SpacedWords(x.row >> n); }
 };
+// Told to, for GCC counts it too large, and out of line it has the plain instruction set.
 template <int N>
-[[gnu::always_inline]] inline Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a, const SpacedWords<N>& b) {
+[[gnu::always_inline]] inline Halves<SpacedWords<N>> multiply_exact(const SpacedWords<N>& a,
+                                                                    const SpacedWords<N>& b) {
   const Row<std::uint64_t, N> z = a.row * b.row;
   return {SpacedWords<N>(z >> 32), SpacedWords<N>(z) & SpacedWords<N>(0xffffffff)};
 }
