@@ -114,7 +114,7 @@ constexpr Term<M> sum_in_register(const Sum& sum, std::span<const Term<M>> terms
   return {.kind = Kind::finite, .negative = total.negative, .m = total.m, .q = lsb, .e = e};
 }
 
-// Where the digits of all terms lie, zeros aside: multiples of 2^last, below 2^top.
+// Where the digits of all terms lie, exact zeros aside: multiples of 2^last, below 2^top.
 struct DigitRange {
   std::int64_t last = INT64_MAX, top = INT64_MIN;
 };
@@ -122,7 +122,7 @@ template <class M>
 constexpr DigitRange digit_range(std::span<const Term<M>> terms) {
   DigitRange x;
   for (const Term<M>& t : terms) {
-    if (t.m == M{}) continue;
+    if (t.kind == Kind::zero) continue;
     x.last = std::min(x.last, t.q);
     x.top = std::max(x.top, t.q + bit_length(t.m));
   }
@@ -138,15 +138,14 @@ constexpr std::int64_t last_digit(std::span<const Term<M>> terms) {
   return q;
 }
 
-// All terms to the digit q, the last that any of them has that is not zero.
+// All terms to the digit q, the last that any of them has.
 template <class M, class Trace>
 constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, std::int64_t q,
                               Trace& trace) {
   Signed<M> total;
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
-    const M m = t.m == M{} ? M{} : M(t.m << static_cast<int>(t.q - q));
-    const Signed<M> v{t.negative, m};
+    const Signed<M> v{t.negative, M(t.m << static_cast<int>(t.q - q))};
     trace(
         Stage::align, t,
         Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
@@ -198,7 +197,7 @@ constexpr Term<M> sum_closing_gaps(std::span<Term<M>> terms, std::int64_t e, std
 template <class M>
 constexpr bool holds_sum(const DigitRange& x, std::size_t terms) {
   if constexpr (requires { Significand<M>::digits; })
-    return x.top < x.last || distance(x.top, x.last) < digits<M> - 1 - bit_length(terms);
+    return distance(x.top, x.last) < digits<M> - 1 - bit_length(terms);
   else
     return false;
 }
