@@ -78,14 +78,15 @@ class Bound {
   std::int64_t stage() { return clamped(std::exchange(here_, 0)); }
 
   // A sum of n terms and perhaps one more, C; what comes out of it.
+  // `lone`: some sums have one term alone, which passes no node.
   Extent sum(const Sum& s, const Extent& terms, std::int64_t n, const std::optional<Extent>& c,
-             std::int64_t reach, const std::optional<LateFrac>& late = {}) {
+             std::int64_t reach, const std::optional<LateFrac>& late = {}, bool lone = false) {
     const Extent t = c ? both(terms, *c) : terms;
     const Exponent all_digits = Exponent(n) * terms.digits + (c ? c->digits : 0);
     if (c) ++n;
     const std::int64_t carry = std::bit_width(static_cast<std::uint64_t>(n));  // n <= 2^carry
     meet(t.digits);
-    if (s.order != Order::fused && s.node_round && n > 1) return nodes(s, t, late);
+    if (s.order != Order::fused && s.node_round && n > 1) return nodes(s, t, late, lone);
     Extent z = t;
     z.top += carry, z.above += carry;
     switch (s.align.reference) {
@@ -118,12 +119,13 @@ class Bound {
   static std::int64_t clamped(Exponent x) {
     return x > INT64_MAX / 4 ? INT64_MAX / 4 : static_cast<std::int64_t>(x);
   }
-  Extent nodes(const Sum& s, const Extent& t, const std::optional<LateFrac>& late) {
+  Extent nodes(const Sum& s, const Extent& t, const std::optional<LateFrac>& late, bool lone) {
     Sum plain = s;
     plain.node_round.reset();
     const Extent out = extent(s.node_round->fmt);
     sum(plain, both(t, out), 1, both(t, out), reach_of(*s.node_round), late);
-    return both(t, out);
+    const Extent z = both(t, out);
+    return lone ? both(z, sum(plain, t, 1, {}, 0, late)) : z;
   }
   // Terms below 2^(e + above) in units of the last digit at e - F.
   static void window(const Align& a, const Extent& t, std::int64_t carry,
@@ -140,6 +142,13 @@ class Bound {
   }
   Exponent bits_ = 0, here_ = 0;
 };
+
+// Whether the last group has one lane, and others more.
+bool has_lone_lane(const GroupShape& shape, std::int64_t lanes) {
+  const auto count = static_cast<std::int64_t>(shape.count),
+             size = static_cast<std::int64_t>(shape.size);
+  return shape.strided ? count < lanes && lanes < 2 * count : lanes % size == 1 && size > 1;
+}
 
 int code_digits(const Unit& u) {
   int digits = 64;
@@ -172,7 +181,7 @@ Capacity capacity(const Unit& u, std::int64_t k, bool supplied) {
   const bool in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
   const auto when = [&](bool joins) { return joins ? std::optional(c) : std::nullopt; };
   Extent t = bound.sum(u.group_sum, product, static_cast<std::int64_t>(shape.size), when(in_group),
-                       reach_of(u, CLevel::group));
+                       reach_of(u, CLevel::group), {}, has_lone_lane(shape, lanes));
   const std::int64_t group_bits = bound.stage();
   if (u.scale && u.scale->apply == ScaleApply::group) {
     t = scaled_groups(t, u.scale->fmt);

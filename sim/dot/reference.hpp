@@ -134,7 +134,7 @@ class UnitOver final : public ReferenceUnit {
     Scratch<M> scratch() { return room_.scratch(); }
 
     void output(std::size_t i, std::size_t j, std::span<const Lane<H>> lanes) {
-      Progress progress{.where = p_.where(i, j), .codes_only = !p_.flags};
+      Progress progress{.where = p_.where(i, j), .codes_only = !p_.flags && !unit_.multiplier_};
       NoTrace trace;
       const H z = unit_.compute(lanes, addend(i, j), scratch(), progress, trace);
       from_.store(p_.output(i, j), z, progress.flags);

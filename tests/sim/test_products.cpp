@@ -262,6 +262,45 @@ TEST_CASE("every carrier gives every preset the same bits, flags included") {
   tally.expect(compared);
 }
 
+TEST_CASE("a group of one lane passes no node: carriers have room for all of its register") {
+  Random random(10);
+  Tally tally;
+  std::uint64_t compared = 0;
+  const auto try_unit = [&](const std::string& groups, const std::string& align) {
+    const Unit u =
+        parse_unit("{a.fmt = \"e4m3fn\", b.fmt = \"e4m3fn\", c.fmt = \"e8m23\", lanes = 5, " +
+                   groups + ", group_sum.order = \"sequential\", " + align +
+                   "group_sum.node_round.fmt = \"e5m10\", c_level = \"late\", "
+                   "out.fmt = \"e8m23\", c_sum.align.reference = \"max_exponent\", "
+                   "c_sum.align.frac_bits = 20}");
+    for (int round = 0; round < 20; ++round, ++compared) {
+      const DotText x{hex(random_codes(5, random)), hex(random_codes(5, random)), "00000000"};
+      const Dot dot(u, x);
+      const std::string got = dot.run(*make_reference(u, 5)), want = dot.run(*make_heap(u, 5, {}));
+      tally.check(got == want, [&] {
+        return to_string(u) + " of " + x.a + " and " + x.b + ": " + got + ", want " + want;
+      });
+    }
+  };
+  for (const char* groups : {"groups.consecutive = 4", "groups.strided = 3"}) {
+    try_unit(groups, "");
+    for (const char* reference : {"max_exponent", "fixed_lsb"})
+      for (int frac = 0; frac <= 120; frac += 2)
+        try_unit(groups, std::string("group_sum.align.reference = \"") + reference +
+                             "\", group_sum.align.frac_bits = " + std::to_string(frac) + ", ");
+  }
+  tally.expect(compared);
+}
+
+TEST_CASE("a scaled group that cancelled may lie far from the others: it is zero there, too") {
+  const Unit u = parse_unit(
+      "{a.fmt = \"e2m1fn\", b.fmt = \"e2m1fn\", c.fmt = \"e8m23\", lanes = 4, "
+      "groups.consecutive = 2, c_sum.align.reference = \"max_exponent\", "
+      "c_sum.align.frac_bits = 30, c_level = \"late\", out.fmt = \"e8m23\", "
+      "scale.fmt = \"e3m2;bias=40;nan=none\", scale.block = 4, scale.apply = \"group\"}");
+  CHECK(dot(u, {"2a20", "2220", "00000000", "01", "01"}) == "16800000");  // 1 - 1, and 1 + 0
+}
+
 TEST_CASE(
     "codes are the same where flags are not asked for, and a NaN that stays ends a chain early") {
   Random random(9);

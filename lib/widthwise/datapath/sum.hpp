@@ -145,7 +145,8 @@ constexpr Term<M> sum_exactly(std::span<const Term<M>> terms, std::int64_t e, st
   Signed<M> total;
   for (const Term<M>& t : terms) {
     if (t.kind == Kind::zero) continue;
-    const Signed<M> v{t.negative, M(t.m << static_cast<int>(t.q - q))};
+    Signed<M> v{t.negative, t.m};
+    if (t.m != M{}) v.m = t.m << static_cast<int>(t.q - q);  // what cancelled may lie anywhere
     trace(
         Stage::align, t,
         Term<M>{.kind = t.kind, .negative = v.negative, .m = v.m, .q = q, .e = e, .lane = t.lane});
