@@ -77,8 +77,8 @@ class Bound {
   // The largest since this was last asked.
   std::int64_t stage() { return clamped(std::exchange(here_, 0)); }
 
-  // A sum of n terms and perhaps one more, C; what comes out of it.
-  // `lone`: some sums have one term alone, which passes no node.
+  // A sum of n terms and perhaps one more, C; what comes out of it. If there is a `lone` one, of
+  // one term, that passes no node.
   Extent sum(const Sum& s, const Extent& terms, std::int64_t n, const std::optional<Extent>& c,
              std::int64_t reach, const std::optional<LateFrac>& late = {}, bool lone = false) {
     const Extent t = c ? both(terms, *c) : terms;

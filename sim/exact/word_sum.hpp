@@ -129,8 +129,8 @@ class WordSum {
   }
   [[gnu::noinline]] constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
     const Rounding& rule = sum_.align.rm;
-    // lib wants two digits to spare above a magnitude: the lowest two stand for each other, where
-    // they lie below the digits that decide.
+    // lib wants two digits to spare above a magnitude: two go below, jammed into one that lies
+    // under the digit which decides. Where fewer are cut there is room as it is.
     if (m >> 126 != 0 && digits > 3)
       return round_magnitude(rule, negative, shift_right_jam(m, 2), digits - 2);
     if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);

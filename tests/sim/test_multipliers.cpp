@@ -130,6 +130,20 @@ TEST_CASE("a product of more digits than both significands have is refused") {
                        std::invalid_argument);
 }
 
+TEST_CASE("a NaN before it hides no product that is refused, flags asked for or not") {
+  const Multiplier wild = [](std::uint64_t a, std::uint64_t b) { return uint128{a} * b << 9; };
+  const std::uint8_t a[] = {0x7f, 0x3e}, b[] = {0x3e, 0x3e};  // NaN and 1.5
+  std::uint8_t result = 0, flags = 0;
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = 2;
+  p.a = {a, 2, 1}, p.b = {b, 1, 1};
+  p.result = &result;
+  for (std::uint8_t* asked : {&flags, static_cast<std::uint8_t*>(nullptr)}) {
+    p.flags = asked;
+    CHECK_THROWS_AS(make_reference(mac(e5m2), 2, wild)->run(p, 0, 1), std::invalid_argument);
+  }
+}
+
 TEST_CASE("the sums hold a product that has digits which its operands dropped") {
   Unit u = parse_unit("kulisch(e8m54)");
   u.a.keep_frac = u.b.keep_frac = 1;
