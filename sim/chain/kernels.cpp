@@ -2,15 +2,20 @@
 
 #include <algorithm>
 
-#include "rows.hpp"
+#include "sim/engine/row_path.hpp"
+#include "step.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/chain/kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/dice-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::chain::HWY_NAMESPACE {
+
+using widthwise::HWY_NAMESPACE::Dice;
 
 // lib's functions know no instruction set; taken into these, they are compiled for this one.
 #define WIDTHWISE_HERE [[gnu::flatten]]
@@ -50,47 +55,6 @@ HWY_INLINE void store_number(const Number<U>& x, const Numbers<T>& to) {
         to.marks);
 }
 
-// The random bits of one slot for a row of outputs, a call of the generator at a time.
-template <class U>
-class Dice {
-  static constexpr std::size_t items = std::extent_v<decltype(U::item)>;
-  using Words = typename WordsOf<U>::type;
-
- public:
-  Dice() = default;
-  HWY_INLINE Dice(const RoundingSlot<U>& s, std::uint64_t seed, std::uint64_t index)
-      : stochastic_(s.description.rm.stochastic()),
-        field_(s.description.rm.random_bits),
-        slot_(s.slot),
-        keys_(seed) {
-    U low, high;
-    for (std::size_t i = 0; i < items; ++i) {
-      low.item[i] = static_cast<std::uint32_t>(index + i);
-      high.item[i] = static_cast<std::uint32_t>((index + i) >> 32);
-    }
-    low_ = Words(low), high_ = Words(high);
-  }
-  HWY_INLINE bool stochastic() const { return stochastic_; }
-  HWY_INLINE bool due(std::uint64_t step) const {
-    return stochastic_ && step % field_.steps_a_call() == 0;
-  }
-  HWY_INLINE void call(std::uint64_t step) {
-    words_ = random_words<Words>(field_, keys_, low_, high_, slot_, step);
-  }
-  HWY_INLINE U bits(std::uint64_t step) const {
-    if (!stochastic_) return U(0);
-    return field_.template of<U>(words_, step);
-  }
-
- private:
-  bool stochastic_ = false;
-  RandomField field_{0};
-  Slot slot_{};
-  PhiloxKeys keys_{0};
-  Words low_{}, high_{};
-  std::array<Words, 4> words_{};
-};
-
 // What a row of outputs holds from step to step.
 template <class U>
 struct Running {
@@ -99,11 +63,6 @@ struct Running {
   Dice<U> product, out;
   int unusual = 0;  // steps that need not be tried the quick way
 };
-
-template <class U>
-WIDTHWISE_HERE HWY_NOINLINE void roll(Dice<U>& dice, std::uint64_t step) {
-  dice.call(step);
-}
 
 // Those of step.hpp, out of line.
 template <class U>
@@ -123,12 +82,10 @@ template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void add_once(const RoundingSlot<U>& to, const Number<U>& x,
                                           const Number<U>& y, Dice<U> dice, std::uint64_t step,
                                           Output<U>& z) {
-  if (dice.stochastic()) roll(dice, step);
   settle_here(to, sum(to, x, y), dice.bits(step), z);
 }
 template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void round_once(const RoundingSlot<U>& to, Dice<U> dice, Output<U>& z) {
-  if (dice.stochastic()) roll(dice, 0);
   settle_here(to, to_round_once(to, z.sum), dice.bits(0), z);
 }
 
@@ -178,8 +135,6 @@ class Strip {
   HWY_INLINE void step(const Number<U>& a, std::size_t i, std::size_t v) {
     Running<U>& x = running_[v];
     const std::uint64_t k = t_.first + i;
-    if (x.product.due(k)) roll(x.product, k);
-    if (x.out.due(k)) roll(x.out, k);
     const Number<U> b = load_number<U>(t_.b.at(i * panel_columns + column_ + v * items));
     const Draw<U> random{x.product.bits(k), x.out.bits(k)};
     // Unusual numbers come in company, and the quick way in vain costs half a step more.
@@ -227,7 +182,7 @@ class Strip {
 
 template <class T>
 WIDTHWISE_HERE void tile(const Unit& unit, const Tile<T>& t) {
-  const auto u = path<RowOf<T>>(unit);
+  const auto u = row_path<RowOf<T>>(unit);
   for (std::size_t row = 0; row < t.rows; ++row)
     for (std::size_t column = 0; column < t.columns; column += Strip<T>::columns)
       Strip<T>(*u, t, row, column).run();

@@ -8,6 +8,7 @@
 #include "sim/chain/chain.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
+#include "sim/rows/rows.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -38,6 +39,7 @@ std::vector<Engine> own_engines() {
   return {
       {"reference", true, true, &reference_opinion, &reference, {}},
       {"chain", true, false, &chain::opinion, &chain::make, {}},
+      {"rows", true, false, &rows::opinion, &rows::make, {}},
       {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
       {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},

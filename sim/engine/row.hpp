@@ -148,7 +148,10 @@ bool any(const RowMask<T, N>& c) {
 
 template <class R, class T, int N>
 R mask_if(const RowMask<T, N>& c) {
-  return as_row<R>(c);
+  if constexpr (requires { R::mask(c); })
+    return R::mask(c);  // of several words
+  else
+    return as_row<R>(c);
 }
 template <class X, class T, int N>
 X select(const RowMask<T, N>& c, const X& a, const X& b) {

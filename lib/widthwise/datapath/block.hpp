@@ -161,9 +161,9 @@ constexpr Term<M> multiply_lanes(const Datapath<M, H>& u, std::span<const Lane<H
 
 // The terms of group g: in their places if they are neighbours, else side by side in `room`. C lies
 // behind all products, and joins them where there is one group.
-template <class M>
-constexpr std::span<Term<M>> group_terms(const GroupShape& shape, std::size_t g, bool with_c,
-                                         std::span<Term<M>> products, std::span<Term<M>> room) {
+template <class T>
+constexpr std::span<T> group_terms(const GroupShape& shape, std::size_t g, bool with_c,
+                                   std::span<T> products, std::span<T> room) {
   const std::size_t lanes = products.size() - 1, first = shape.lane(g, 0);
   if (!shape.strided) return products.subspan(first, std::min(shape.size, lanes - first) + with_c);
   std::size_t n = 0;

@@ -1,17 +1,8 @@
 #pragma once
-#include <memory>
+#include "row.hpp"
 
-#include "sim/engine/row.hpp"
-#include "step.hpp"
-
-// What rows of integers need besides.
-namespace widthwise::chain {
-
-// Out of line: for whoever takes all that it calls into itself.
-template <class U>
-[[gnu::noinline]] std::unique_ptr<const Path<U>> path(const Unit& unit) {
-  return std::make_unique<const Path<U>>(unit);
-}
+// Rows of words of 32 bits, as the generator of random bits takes them.
+namespace widthwise {
 
 // Words of 32 bits, each in a place of 64.
 template <int N>
@@ -48,4 +39,4 @@ struct WordsOf<Row<std::uint64_t, N>> {
   using type = SpacedWords<N>;
 };
 
-}  // namespace widthwise::chain
+}  // namespace widthwise

@@ -1,0 +1,113 @@
+// Compensated sums (lib's datapath/compensation.hpp) for a row of outputs.
+#if defined(WIDTHWISE_ROWS_COMPENSATION_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_ROWS_COMPENSATION_INL
+#undef WIDTHWISE_ROWS_COMPENSATION_INL
+#else
+#define WIDTHWISE_ROWS_COMPENSATION_INL
+#endif
+
+#include "sim/rows/sums-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::rows::HWY_NAMESPACE {
+
+template <class C>
+struct Accumulator {
+  Register<C> sum, compensation;
+};
+
+template <class M>
+HWY_INLINE Terms<M> negated(Terms<M> t) {
+  t.negative = no(t.negative);
+  return t;
+}
+
+// |x| >= |y|.
+template <class M>
+HWY_INLINE Truth at_least(const Terms<M>& x, const Terms<M>& y) {
+  const Truth x_none = x.m == M(0), y_none = y.m == M(0);
+  const Count x_zeros = leading_zeros(x.m), y_zeros = leading_zeros(y.m);
+  const Count x_top = x.q - x_zeros, y_top = y.q - y_zeros;
+  const Truth as_high = no(x_top < y_top) & no(y_top < x_top);
+  const Truth less = (x.m << x_zeros) < (y.m << y_zeros);
+  return y_none | (no(x_none) & ((x_top > y_top) | (as_high & no(less))));
+}
+
+template <class M>
+HWY_INLINE Terms<M> select(Truth c, const Terms<M>& x, const Terms<M>& y) {
+  return {select(c, x.negative, y.negative),
+          select(c, x.zero, y.zero),
+          select(c, x.mixed, y.mixed),
+          select(c, x.m, y.m),
+          select(c, x.q, y.q),
+          select(c, x.e, y.e),
+          x.lane,
+          false,
+          std::max(x.length, y.length)};
+}
+
+// A chain whose sums carry along what they lose: its roundings, for this row of outputs.
+template <class M, class C>
+class CompensatedRow {
+ public:
+  template <class MakePlace>
+  CompensatedRow(Compensation kind, const CompensationSlots<Rows<C>>& slots, const Place<C>& out,
+                 int held, const MakePlace& place)
+      : kahan_(kind == Compensation::kahan),
+        held_(held),
+        out_(out),
+        addend_(place(slots.addend)),
+        difference_(place(slots.difference)),
+        error_(place(slots.error)),
+        compensation_(place(slots.compensation)),
+        compensated_(place(slots.compensated)) {}
+
+  // Product p added to the running sum.
+  HWY_INLINE Accumulator<C> add(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
+    return kahan_ ? kahan(acc, p, fate) : neumaier(acc, p, fate);
+  }
+  // What the registers come to after the step.
+  HWY_INLINE Register<C> settled(const Accumulator<C>& acc, std::int64_t step, Fate& fate) {
+    if (kahan_) return acc.sum;
+    return add(compensated_, read(acc.sum, step, fate), read(acc.compensation, step, fate), fate);
+  }
+
+ private:
+  HWY_INLINE Terms<M> read(const Register<C>& r, std::int64_t lane, Fate& fate) const {
+    return terms<M>(r.value, held_, lane, false, fate);
+  }
+  // Rounded as that of the step, which all of its terms name.
+  HWY_INLINE Register<C> add(Place<C>& at, const Terms<M>& x, const Terms<M>& y, Fate& fate) const {
+    return add_rounded(exact_, at, x, y, x.lane, fate);
+  }
+
+  HWY_INLINE Accumulator<C> kahan(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
+    const Terms<M> sum = read(acc.sum, p.lane, fate), comp = read(acc.compensation, p.lane, fate);
+    const Terms<M> y = read(add(addend_, p, negated(comp), fate), p.lane, fate);
+    const Register<C> t = add(out_, sum, y, fate);
+    const Terms<M> moved =
+        read(add(difference_, read(t, p.lane, fate), negated(sum), fate), p.lane, fate);
+    return {t, add(error_, moved, negated(y), fate)};
+  }
+
+  HWY_INLINE Accumulator<C> neumaier(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
+    const Terms<M> sum = read(acc.sum, p.lane, fate), comp = read(acc.compensation, p.lane, fate);
+    const Truth sum_leads = at_least(sum, p);
+    const Terms<M> large = select(sum_leads, sum, p), small = select(sum_leads, p, sum);
+    const Register<C> t = add(out_, sum, p, fate);
+    const Terms<M> rest =
+        read(add(difference_, large, negated(read(t, p.lane, fate)), fate), p.lane, fate);
+    const Terms<M> error = read(add(error_, rest, small, fate), p.lane, fate);
+    return {t, add(compensation_, comp, error, fate)};
+  }
+
+  bool kahan_;
+  int held_;
+  Place<C> out_, addend_, difference_, error_, compensation_, compensated_;
+  Joint<M, C> exact_{Adder<Rows<C>>{}, {}, false};
+};
+
+}  // namespace widthwise::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

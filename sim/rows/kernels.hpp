@@ -1,0 +1,45 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "widthwise/unit.hpp"
+
+// Tiles of outputs, a row of them at a time: Highway compiles kernels.cpp once for every
+// instruction set and picks when the program runs.
+namespace widthwise::rows {
+
+// Columns of a panel: whole rows on every machine.
+inline constexpr std::size_t panel_columns = 64;
+
+// What a conditioned number is, beside its digits. Infinities and NaN are the reference's.
+enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
+
+// How many words lib's carrier of codes has, and that of the magnitudes.
+struct Widths {
+  int code_words, magnitude_words;
+};
+
+// Numbers in memory, word by word: those of the significand, then q, e (as lib's Factor has them)
+// and marks. A panel has each for all of its columns before the next one.
+constexpr int number_words(const Widths& w) { return w.code_words + 3; }
+
+struct Tile {
+  const std::uint64_t *a, *scale_a;  // numbers, row after row
+  const std::uint64_t *b, *scale_b;  // panels, element after element
+  const std::uint64_t* c;            // panels, row after row
+  const std::size_t* scale_of;       // of every lane; null where the unit has no scales
+  std::size_t rows, columns;
+  std::size_t lanes, scales;    // numbers of a row of a and scale_a: whole blocks
+  std::uint64_t* code;          // panels of words, row after row
+  std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where the reference is asked for
+  std::uint64_t seed, index;    // of the output in the corner
+  std::size_t next_row;         // from one row's index to the next one's
+};
+
+using Kernel = void (*)(const Unit&, const Tile&);
+Kernel kernel(const Widths& w);
+
+// The name of the instruction set that the kernels use here.
+const char* target_name();
+
+}  // namespace widthwise::rows

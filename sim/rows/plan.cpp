@@ -1,0 +1,88 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/dot/capacity.hpp"
+#include "widthwise/sim/carrier.hpp"
+
+namespace widthwise::rows {
+namespace {
+
+// What the carriers have to hold whatever the operands: codes, and the digits that roundings look
+// at; products with their scales; exponents, of which a few are added.
+struct Need {
+  int code_digits = 0, product_digits = 0, exp_bits = 0;
+  std::int64_t exponent = 0;
+
+  explicit Need(const Unit& u) {
+    for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt}) format(*f);
+    for (const auto* r : {&u.product.round, &u.group_sum.node_round, &u.block_sum.node_round,
+                          &u.c_sum.node_round, &u.chain.c_round, &u.chain.final})
+      if (*r) round(**r);
+    if (u.chain.promote) round(u.chain.promote->round);
+    round(u.out);
+    for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum}) sum(*s);
+    if (u.late_frac) place(u.late_frac->F_sum), place(u.late_frac->F_C);
+    place(u.product.overflow_to_inf_at.value_or(0));
+    const int exact = u.a.fmt.precision() + u.b.fmt.precision();
+    product_digits = u.product.round ? u.product.round->fmt.precision() : exact;
+    if (u.scale) {
+      format(u.scale->fmt);
+      product_digits += 2 * u.scale->fmt.precision();
+    }
+    product_digits = std::max(product_digits, exact);
+  }
+
+ private:
+  void place(std::int64_t x) { exponent = std::max(exponent, x < 0 ? -x : x); }
+  void format(const Format& f, const Rounding& rm = {}) {
+    code_digits = std::max(code_digits, digits_needed(f, rm));
+    exp_bits = std::max(exp_bits, f.exp_bits);
+    place(f.bias);
+  }
+  void round(const Round& r) {
+    format(r.fmt, r.rm);
+    place(r.post_norm_frac.value_or(0));
+  }
+  void sum(const Sum& s) {
+    place(s.align.frac_bits);
+    place(s.align.e_floor.value_or(0));
+    place(s.align.drop_c_below.value_or(0));
+  }
+};
+
+constexpr int most_exp_bits = 54;
+constexpr std::int64_t largest_exponent = std::int64_t{1} << most_exp_bits;
+// Of a block: all its terms are kept, for a row of outputs.
+constexpr std::size_t most_lanes = 8192;
+
+constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
+
+}  // namespace
+
+Answer plan(const Unit& u, std::size_t k) {
+  const auto refuse = [](std::string why) { return Answer{false, std::move(why)}; };
+  const std::size_t lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
+  if (lanes > most_lanes)
+    return refuse(fmt::format("blocks of {} products, of which rows keep {}", lanes, most_lanes));
+  const Need need(u);
+  if (need.exp_bits > most_exp_bits || need.exponent > largest_exponent)
+    return refuse(fmt::format("exponents past 2^{}", most_exp_bits));
+  // All sums fit one word, or the most of two.
+  const bool narrow = capacity(u, static_cast<std::int64_t>(k)).magnitude_bits <= 62;
+  for (const Widths& w : all_widths)
+    if (need.code_digits <= 64 * w.code_words && (narrow || w.magnitude_words > 1) &&
+        need.product_digits <= 64 * w.magnitude_words - 2)
+      return {true,
+              fmt::format("rows of {} bits for codes, which take {} digits, and of {} for "
+                          "magnitudes, while ordinary sums fit",
+                          64 * w.code_words, need.code_digits, 64 * w.magnitude_words),
+              w};
+  return refuse(
+      fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
+                  need.code_digits, need.product_digits));
+}
+
+}  // namespace widthwise::rows

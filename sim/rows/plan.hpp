@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "kernels.hpp"
+
+// Which units rows of integers compute, and how wide those are. docs/exactness.md has the argument.
+namespace widthwise::rows {
+
+struct Answer {
+  bool takes;
+  std::string reason;  // the conditions that hold, or the one that fails
+  Widths widths{};
+};
+
+Answer plan(const Unit& unit, std::size_t k);
+
+}  // namespace widthwise::rows

@@ -1,0 +1,231 @@
+#include "rows.hpp"
+
+#include <algorithm>
+
+#include "kernels.hpp"
+#include "plan.hpp"
+#include "sim/dot/lane_order.hpp"
+#include "sim/engine/lines.hpp"
+#include "widthwise/datapath/block.hpp"
+#include "widthwise/wide.hpp"
+
+namespace widthwise::rows {
+namespace {
+
+using Words = Lines<std::uint64_t>;
+
+// Codes of an operand or a scale, conditioned and word by word. H is an integer that holds them.
+template <class H>
+class Reader {
+ public:
+  explicit Reader(const Operand& x)
+      : operand_(x), layout_(x.fmt), bytes_(item_bytes(x.fmt.width())) {}
+
+  Factor<H> read(const CodeMatrix& m, std::size_t row, std::size_t column) const {
+    const std::ptrdiff_t at =
+        static_cast<std::ptrdiff_t>(row) * m.row + static_cast<std::ptrdiff_t>(column) * m.column;
+    const H code = load_code<H>(static_cast<const std::byte*>(m.data) + at * bytes_, bytes_);
+    return condition(operand_, factor(layout_, code));
+  }
+
+ private:
+  Operand operand_;
+  Layout<H> layout_;
+  int bytes_;
+};
+
+// Its words, so far apart.
+template <class H>
+void put(const Factor<H>& x, std::uint64_t* to, std::size_t apart) {
+  constexpr int words = digits<H> / 64;
+  for (int i = 0; i < words; ++i, to += apart)
+    *to = static_cast<std::uint64_t>(x.m >> 32 * i >> 32 * i);
+  *to = static_cast<std::uint64_t>(x.q), to += apart;
+  *to = static_cast<std::uint64_t>(x.e), to += apart;
+  *to = (x.negative ? negative : 0u) | (x.kind == Kind::zero ? zero : 0u) |
+        (x.kind == Kind::infinite || x.kind == Kind::nan ? endless : 0u);
+}
+
+template <class H>
+class RowsProduct final : public ProductEngine {
+ public:
+  RowsProduct(const ProductTask& task, const Widths& widths)
+      : unit_(task.unit),
+        k_(task.k),
+        order_(lane_order(unit_, k_)),
+        words_(static_cast<std::size_t>(number_words(widths))),
+        a_(unit_.a),
+        b_(unit_.b),
+        c_(unit_.c),
+        out_bytes_(item_bytes(result_round(unit_).fmt.width())),
+        kernel_(kernel(widths)),
+        reference_(make_reference(unit_, k_)) {
+    const std::size_t block = unit_.lanes ? static_cast<std::size_t>(unit_.lanes) : k_;
+    lanes_ = (k_ + block - 1) / block * block;
+    if (!unit_.scale) return;
+    scale_.emplace(Operand{.fmt = unit_.scale->fmt});
+    const auto elements = static_cast<std::size_t>(unit_.scale->block);
+    scales_ = (k_ + elements - 1) / elements;
+    for (std::size_t t = 0; t < lanes_; ++t)  // padding takes the last element's
+      scale_of_.push_back(order_[std::min(t, k_ - 1)] / elements);
+  }
+
+  void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
+    Work work(*this, p);
+    const std::size_t most = std::clamp<std::size_t>(row_words / (lanes_ * words_), 1, 64);
+    for (std::size_t row = first; row < last; row += most)
+      work.rows(row, std::min(most, last - row));
+  }
+
+ private:
+  static constexpr std::size_t row_words = 1 << 19;  // of A at a time: 4 MiB
+
+  // One thread's buffers.
+  class Work {
+   public:
+    Work(const RowsProduct& engine, const MatrixProduct& p) : e_(engine), p_(p) {}
+
+    void rows(std::size_t row, std::size_t rows) {
+      row_ = row, rows_ = rows;
+      load_rows();
+      for (column_ = 0; column_ < p_.n; column_ += panel_columns) {
+        columns_ = std::min(panel_columns, p_.n - column_);
+        load_columns();
+        load_addends();
+        panel();
+      }
+    }
+
+   private:
+    // Numbers of a row or a panel: `count` of them `words_` apart, of which read(i) is the i-th.
+    void load_rows() {
+      const std::size_t words = e_.words_;
+      a_.assign(rows_ * e_.lanes_ * words, 0);
+      scale_a_.resize(rows_ * e_.scales_ * words);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        std::uint64_t* to = &a_[r * e_.lanes_ * words];
+        for (std::size_t t = 0; t < e_.lanes_; ++t, to += words)
+          put(t < e_.k_ ? e_.a_.read(p_.a, row_ + r, e_.order_[t]) : Factor<H>{}, to, 1);
+        for (std::size_t s = 0; s < e_.scales_; ++s)
+          put(e_.scale_->read(p_.scale_a, row_ + r, s), &scale_a_[(r * e_.scales_ + s) * words], 1);
+      }
+    }
+    void load_columns() {
+      const std::size_t panel = e_.words_ * panel_columns;
+      b_.assign(e_.lanes_ * panel, 0);
+      scale_b_.assign(e_.scales_ * panel, 0);
+      for (std::size_t t = 0; t < e_.lanes_; ++t)
+        for (std::size_t j = 0; j < columns_; ++j)
+          put(t < e_.k_ ? e_.b_.read(p_.b, e_.order_[t], column_ + j) : Factor<H>{},
+              &b_[t * panel + j], panel_columns);
+      for (std::size_t s = 0; s < e_.scales_; ++s)
+        for (std::size_t j = 0; j < columns_; ++j)
+          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * panel + j], panel_columns);
+    }
+    void load_addends() {
+      const std::size_t panel = e_.words_ * panel_columns;
+      c_.assign(rows_ * panel, 0);
+      const Factor<H> none = condition(e_.unit_.c, cleared<H>(e_.unit_.c.fmt));
+      for (std::size_t r = 0; r < rows_; ++r)
+        for (std::size_t j = 0; j < columns_; ++j)
+          put(p_.c.data ? e_.c_.read(p_.c, row_ + r, column_ + j) : none, &c_[r * panel + j],
+              panel_columns);
+    }
+
+    // Where most of the first row is lost, the rest is not tried.
+    void panel() {
+      compute(1);
+      std::size_t done = 0;
+      if (2 * lost_in(0) <= columns_) {
+        if (rows_ > 1) compute(rows_);
+        for (; done < rows_; ++done) deliver(done);
+      }
+      if (done < rows_) again(done, rows_ - done, 0, columns_);
+    }
+    std::size_t lost_in(std::size_t r) const {
+      const auto* first = &lost_[r * panel_columns];
+      return columns_ - static_cast<std::size_t>(std::count(first, first + columns_, 0));
+    }
+
+    // Of the loaded rows the first few.
+    void compute(std::size_t rows) {
+      const std::size_t outputs = rows * panel_columns;
+      code_.resize(outputs * (e_.words_ - 3)), flags_.resize(outputs), lost_.resize(outputs);
+      e_.kernel_(e_.unit_, {.a = a_.data(),
+                            .scale_a = scale_a_.data(),
+                            .b = b_.data(),
+                            .scale_b = scale_b_.data(),
+                            .c = c_.data(),
+                            .scale_of = e_.scale_of_.data(),
+                            .rows = rows,
+                            .columns = columns_,
+                            .lanes = e_.lanes_,
+                            .scales = e_.scales_,
+                            .code = code_.data(),
+                            .flags = flags_.data(),
+                            .lost = lost_.data(),
+                            .seed = p_.seed,
+                            .index = p_.where(row_, column_).index,
+                            .next_row = p_.row_outputs()});
+    }
+
+    void deliver(std::size_t r) const {
+      const auto* lost = &lost_[r * panel_columns];
+      for (std::size_t j = 0; j < columns_;) {
+        const auto n =
+            static_cast<std::size_t>(std::find(lost + j, lost + columns_, 0) - (lost + j));
+        if (n > 0)
+          again(r, 1, j, n);
+        else
+          deliver(r, j);
+        j += std::max<std::size_t>(n, 1);
+      }
+    }
+    void deliver(std::size_t r, std::size_t j) const {
+      const std::size_t words = e_.words_ - 3, to = p_.output(row_ + r, column_ + j);
+      H code{};
+      for (std::size_t i = words; i-- > 0;)
+        code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * panel_columns + j]);
+      store_code(static_cast<std::byte*>(p_.result) + to * static_cast<std::size_t>(e_.out_bytes_),
+                 e_.out_bytes_, code);
+      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * panel_columns + j]);
+    }
+    void again(std::size_t r, std::size_t rows, std::size_t j, std::size_t columns) const {
+      e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + j, rows, columns), 0, rows);
+    }
+
+    const RowsProduct& e_;
+    const MatrixProduct& p_;
+    std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
+    Words a_, b_, c_, scale_a_, scale_b_, code_, flags_, lost_;
+  };
+
+  Unit unit_;
+  std::size_t k_, lanes_, scales_ = 0;
+  std::vector<std::size_t> order_, scale_of_;
+  std::size_t words_;
+  Reader<H> a_, b_, c_;
+  std::optional<Reader<H>> scale_;
+  int out_bytes_;
+  Kernel kernel_;
+  std::unique_ptr<ReferenceUnit> reference_;
+};
+
+}  // namespace
+
+Opinion opinion(const ProductTask& task) {
+  const Answer answer = plan(task.unit, task.k);
+  if (!answer.takes) return {"rows", false, answer.reason, 0};
+  // Products a second of one core on AVX-512, measured.
+  double rate = 120e6 / (answer.widths.code_words * answer.widths.magnitude_words);
+  if (task.unit.chain.compensation != Compensation::none) rate /= 6;
+  return {"rows", true, answer.reason + "; " + target_name(), rate};
+}
+
+std::unique_ptr<ProductEngine> make(const ProductTask& task) {
+  const Widths widths = plan(task.unit, task.k).widths;
+  if (widths.code_words == 1) return std::make_unique<RowsProduct<std::uint64_t>>(task, widths);
+  return std::make_unique<RowsProduct<uint128>>(task, widths);
+}
+
+}  // namespace widthwise::rows

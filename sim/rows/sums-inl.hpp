@@ -1,0 +1,362 @@
+// Roundings and the three sums of a unit (lib's datapath/rounding_slot.hpp, sum.hpp) for a row of
+// outputs. Sums are in two's complement while they grow. Whatever a carrier has no room for is
+// lost: the reference, whose carriers have, computes that output.
+#if defined(WIDTHWISE_ROWS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_ROWS_SUMS_INL
+#undef WIDTHWISE_ROWS_SUMS_INL
+#else
+#define WIDTHWISE_ROWS_SUMS_INL
+#endif
+
+#include <optional>
+#include <span>
+
+#include "sim/engine/dice-inl.hpp"
+#include "sim/rows/terms-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::rows::HWY_NAMESPACE {
+
+using widthwise::HWY_NAMESPACE::Dice;
+
+// Whether the top digit is set: of two's complement a sign.
+template <class M>
+HWY_INLINE Truth is_negative(const M& v) {
+  const Word top = word(v, words_of<M> - 1);
+  return (top >> 63) != Word(0);
+}
+
+// lib's rounds_away, of what was dropped at the top of its carrier.
+template <class M>
+HWY_INLINE Truth goes_away(const RoundingRule& rule, Truth negative, Truth odd, const M& rest) {
+  const auto place = [](Truth c, int value) { return select(c, Count(value), Count(0)); };
+  const Count row = place(negative, 8) | place(odd, 4) | place(is_negative(rest), 2) |
+                    place((rest << 1) != M(0), 1);
+  return ((Word(rule.table) >> row) & Word(1)) != Word(0);
+}
+
+// Drops n low digits of a magnitude below 2^(digits - 2), n <= 0: none.
+template <class M>
+HWY_INLINE M cut(const RoundingRule& rule, const Truth& negative, const M& m, const Count& n) {
+  const Count drop = as_shift<M>(n);
+  const M kept = m >> drop;
+  if (rule.table == 0) return kept;
+  const M rest = (m << 1) << (Count(digits_of<M> - 1) - drop);
+  const Truth odd = (word(kept, 0) & Word(1)) != Word(0);
+  M away;
+  fill(goes_away(rule, negative, odd, rest), away);
+  return kept - away;
+}
+
+// --- Rounding --------------------------------------------------------------------------------
+
+// A place of the unit that rounds, with its random bits for this row of outputs. C is an integer of
+// codes.
+template <class C>
+struct Place {
+  const RoundingSlot<Rows<C>>* slot;
+  Dice<RowWord> dice;
+};
+
+// The upper words, what lies below them jammed.
+template <class C, class M>
+HWY_INLINE C leading_words(const M& m) {
+  if constexpr (words_of<C> == words_of<M>) {
+    return m;
+  } else {
+    C z = leading_words<C>(m.high);
+    word(z, 0) = word(z, 0) | select(m.low != decltype(m.low)(0), Word(1), Word(0));
+    return z;
+  }
+}
+
+// lib's cut_after_normalising.
+template <class M>
+HWY_INLINE void cut_after_normalising(const Round& r, Terms<M>& t) {
+  const Count top = length(t.m) - Count(1) + t.q;
+  const Count e = greater(top, Count(r.fmt.emin()));
+  const Count n = e - Count(*r.post_norm_frac) - t.q;
+  t.m = cut(RoundingRule(r.post_norm_rm), t.negative, t.m, n);
+  t.q = t.q + greater(n, Count(0));
+}
+
+// A term as the rounding takes it.
+template <class C, class M>
+HWY_INLINE Number<Rows<C>> number(const Round& r, Terms<M> t) {
+  Truth zero_sign = select(t.mixed, Truth(r.rm.mode == RoundingMode::rdn), t.negative);
+  if (r.zero_sign == ZeroSign::plus) zero_sign = Truth(false);
+  const Truth negative = select(t.m == M(0), zero_sign, t.negative);
+  if (r.post_norm_frac) cut_after_normalising(r, t);
+  const Count zeros = leading_zeros(t.m);
+  Number<Rows<C>> x;
+  to_row(negative, x.negative), to_row(t.m == M(0), x.zero);
+  to_row(Truth(false), x.infinite), to_row(Truth(false), x.nan);
+  to_row(Truth(false), x.signaling);
+  to_row(t.q - zeros + Count(digits_of<M> - digits_of<C>), x.exp);
+  to_row(leading_words<C>(t.m << zeros), x.sig);
+  return x;
+}
+
+// A register between blocks: the code it holds and what its format reads from that.
+template <class C>
+struct Register {
+  C code;
+  Factors<C> value;
+};
+
+// What a code of a format is.
+template <class C>
+HWY_INLINE Factors<C> factors_of(const Layout<Rows<C>>& f, const Rows<C>& code) {
+  const Number<Rows<C>> x = unpack(f, code);
+  const Count q = from_row(x.exp);
+  return {from_row(x.negative),
+          from_row(x.zero),
+          from_row(x.infinite | x.nan),
+          from_row(x.sig),
+          q,
+          q + Count(f.format.frac_bits)};
+}
+
+// Normalises and rounds: lib's `rounded`, and its code read again.
+template <class M, class C>
+WIDTHWISE_HERE HWY_NOINLINE Register<C> rounded(Place<C>& at, const Terms<M>& t, std::int64_t step,
+                                                Fate& fate) {
+  using H = Rows<C>;
+  const RoundingSlot<H>& s = *at.slot;
+  H random(0);
+  if (at.dice.stochastic()) random = H(at.dice.bits(static_cast<std::uint64_t>(step)));
+  const Result<H> z = deliver(s.rounder, number<C>(s.description, t), {}, random);
+  fate.flags = fate.flags | from_row(z.flags);
+  return {from_row(z.code), factors_of<C>(s.rounder.layout, z.code)};
+}
+
+// lib's rounded_term: down to the last digit that was kept.
+template <class M, class C>
+HWY_INLINE Terms<M> rounded_term(Place<C>& at, const Terms<M>& t, std::int64_t step, Fate& fate) {
+  Factors<C> x = rounded(at, t, step, fate).value;
+  if (const int spare = at.slot->rounder.spare; spare > 0) {
+    const Truth whole = (x.m << (digits_of<C> - spare)) == C(0);
+    const Truth shortens = whole & no(x.zero | x.endless);
+    x.m = select(shortens, x.m >> spare, x.m);
+    x.q = x.q + select(shortens, Count(spare), Count(0));
+  }
+  return terms<M>(x, at.slot->description.fmt.precision(), t.lane, false, fate);
+}
+
+// --- Sums ------------------------------------------------------------------------------------
+
+// One of the unit's sums, made ready.
+template <class M, class C>
+struct Joint {
+  Sum sum;
+  Place<C> node;  // its slot is null where nodes do not round
+  std::optional<LateFrac> late;
+  RoundingRule align;
+  bool bounded;      // values as wide as the carrier's may overflow its register
+  bool value_alone;  // where its last digit lies matters to no register
+  M half, modulus;
+
+  // `placed`: a register follows whose last digit is the terms'.
+  HWY_INLINE Joint(const Adder<Rows<C>>& adder, const Dice<RowWord>& dice, bool placed)
+      : sum(adder.sum),
+        node{adder.node ? &*adder.node : nullptr, dice},
+        late(adder.context.late),
+        align(sum.align.rm),
+        bounded(sum.width && *sum.width < digits_of<M> - 1),
+        value_alone(!bounded && (adder.node || adder.context.reach || !placed)) {
+    if (bounded) half = M(1) << (static_cast<int>(*sum.width) - 1), modulus = half << 1;
+  }
+};
+
+// A two's-complement value in the sum's register.
+template <class M, class C>
+HWY_INLINE M fit(const Joint<M, C>& j, const M& v, Fate& fate) {
+  if (!j.bounded) return v;
+  const M raised = v + j.half;
+  const Truth fits = raised < j.modulus;
+  if (j.sum.overflow == RegisterOverflow::flag)
+    fate.flags = fate.flags | select(fits, Count(0), Count(overflow));
+  if (j.sum.overflow != RegisterOverflow::saturate) return (raised & (j.modulus - M(1))) - j.half;
+  const M lowest = M(0) - j.half, end = select(is_negative(v), lowest, j.half - M(1));
+  return select(fits, v, end);
+}
+
+// A term without its n low digits, n < 0: with so many more, in two's complement modulo
+// 2^(digits - 1).
+template <class M>
+HWY_INLINE M wrapped(const RoundingRule& rule, const Terms<M>& t, const Count& n) {
+  const M v = cut(rule, t.negative, t.m, n) << as_shift<M>(Count(0) - n);
+  return negate_if(t.negative, v);
+}
+
+// A term as a multiple of 2^lsb, in two's complement: below 2^room, or lost. Where its length is
+// known it goes to the top of the room first, from where all ways lead down.
+template <class M>
+HWY_INLINE M aligned(const RoundingRule& rule, const Terms<M>& t, const Count& lsb,
+                     std::int64_t room, Fate& fate) {
+  const Count n = lsb - t.q;
+  if (const std::int64_t up = room - t.length; up >= 0) {
+    fate.lost = fate.lost | ((n < Count(-up)) & no(t.zero));
+    const M raised = t.m << static_cast<int>(up);
+    return negate_if(t.negative, cut(rule, t.negative, raised, n + Count(up)));
+  }
+  fate.lost = fate.lost | ((t.m >> as_shift<M>(n + Count(room))) != M(0));
+  return wrapped(rule, t, n);
+}
+
+// Digits of each of so many terms that a carrier has room for.
+template <class M>
+HWY_INLINE std::int64_t room_for(std::size_t terms) {
+  return digits_of<M> - 2 - bit_length(static_cast<std::uint64_t>(terms));
+}
+
+template <class M>
+struct Total {
+  M v;      // in two's complement
+  Count q;  // where its last digit lies
+};
+
+template <class M, class C>
+HWY_INLINE Total<M> sum_in_window(const Joint<M, C>& j, std::span<const Terms<M>> all,
+                                  const Count& e, Fate& fate) {
+  const Align& align = j.sum.align;
+  const auto& late = j.late;
+  const std::int64_t F = window_frac(align, late);
+  M total(0);
+  for (const Terms<M>& t : all) {
+    const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
+    const std::int64_t room = room_for<M>(all.size()) - (F - own);
+    Fate here = fate;
+    M v = aligned(j.align, t, e - Count(own), room, here) << static_cast<int>(F - own);
+    if (t.is_c && align.drop_c_below) {
+      const Truth dropped = t.e < e - Count(*align.drop_c_below);
+      here.lost = select(dropped, fate.lost, here.lost);
+      v = select(dropped, M(0), v);
+    }
+    fate = here;
+    total = total + v;
+  }
+  return {fit(j, total, fate), e - Count(F)};
+}
+
+// What a register that wraps loses above it had no room for either.
+template <class M, class C>
+HWY_INLINE M in_register(const Joint<M, C>& j, const RoundingRule& rule, const Terms<M>& t,
+                         const Count& lsb, std::size_t terms, Fate& fate) {
+  if (j.bounded && j.sum.overflow == RegisterOverflow::wrap) return wrapped(rule, t, lsb - t.q);
+  return aligned(rule, t, lsb, room_for<M>(terms), fate);
+}
+
+template <class M, class C>
+HWY_INLINE Total<M> sum_in_register(const Joint<M, C>& j, std::span<const Terms<M>> all,
+                                    Fate& fate) {
+  const Count lsb(-j.sum.align.frac_bits);
+  M total(0);
+  for (const Terms<M>& t : all) {
+    const M v = in_register(j, j.align, t, lsb, all.size(), fate);
+    if (j.sum.overflow == RegisterOverflow::flag) fit(j, v, fate);
+    total = fit(j, total + v, fate);
+  }
+  return {total, lsb};
+}
+
+// Of terms that are not cut.
+inline constexpr RoundingRule nothing_lost{Rounding{RoundingMode::rtz}};
+
+template <class M, class C>
+HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> all, Fate& fate) {
+  Count last(INT64_MAX), of_any = last;
+  for (const Terms<M>& t : all) {
+    of_any = lesser(of_any, t.q);
+    last = lesser(last, select(t.m != M(0), t.q, last));
+  }
+  if (!j.value_alone) last = of_any;
+  last = select(last < Count(INT64_MAX), last, Count(0));
+  if (j.sum.width && !j.bounded)  // of a register that holds all that a carrier does, if placed so
+    fate.lost = fate.lost | (last - of_any > Count(*j.sum.width - digits_of<M> + 1));
+  M total(0);
+  for (const Terms<M>& t : all)
+    total = total + in_register(j, nothing_lost, t, last, all.size(), fate);
+  return {fit(j, total, fate), last};
+}
+
+// All terms aligned once and added as integers.
+template <class M, class C>
+WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<const Terms<M>> all,
+                                               Fate& fate) {
+  Truth minus(false), plus(false), voted(false);
+  Count e(INT64_MIN);
+  for (const Terms<M>& t : all) {
+    minus = minus | t.negative, plus = plus | no(t.negative), voted = voted | no(t.zero);
+    e = select(t.zero, e, greater(e, t.e));
+  }
+  const Align& align = j.sum.align;
+  const bool floored = align.reference == Reference::max_exponent && align.e_floor;
+  e = select(voted, e, Count(0));
+  if (floored) e = select(voted, greater(e, Count(*align.e_floor)), Count(*align.e_floor));
+
+  Total<M> total;
+  switch (align.reference) {
+    case Reference::max_exponent: total = sum_in_window(j, all, e, fate); break;
+    case Reference::fixed_lsb: total = sum_in_register(j, all, fate); break;
+    case Reference::exact: total = sum_exactly(j, all, fate);
+  }
+  Terms<M> z;
+  z.negative = is_negative(total.v);
+  z.m = negate_if(z.negative, total.v);
+  z.zero = no(voted);
+  z.q = floored ? total.q : select(voted, total.q, Count(0));
+  z.e = select(voted, e, Count(0));
+  const Truth none = z.m == M(0), mixed = minus & plus;
+  z.negative = select(none, minus & no(mixed), z.negative);
+  z.mixed = none & mixed;
+  z.lane = all[0].lane, z.is_c = false, z.length = digits_of<M>;
+  return z;
+}
+
+template <class M, class C>
+HWY_INLINE Terms<M> add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y, Fate& fate) {
+  const Terms<M> pair[2] = {x, y};
+  Terms<M> z = fused_sum<M>(j, pair, fate);
+  if (j.node.slot) z = rounded_term(j.node, z, y.lane, fate);
+  z.lane = x.lane;
+  return z;
+}
+
+// x + y, exact, then rounded once.
+template <class M, class C>
+HWY_INLINE Register<C> add_rounded(const Joint<M, C>& exact, Place<C>& at, const Terms<M>& x,
+                                   const Terms<M>& y, std::int64_t step, Fate& fate) {
+  const Terms<M> pair[2] = {x, y};
+  return rounded(at, fused_sum<M>(exact, pair, fate), step, fate);
+}
+
+// lib's sum_of_one.
+template <class M>
+HWY_INLINE Terms<M> sum_of_one(Terms<M> t) {
+  t.q = select(t.zero, Count(0), t.q), t.e = select(t.zero, Count(0), t.e);
+  t.mixed = Truth(false), t.is_c = false;
+  return t;
+}
+
+// Reduces the terms in the sum's order; works in place.
+template <class M, class C>
+HWY_INLINE Terms<M> reduce(Joint<M, C>& j, std::span<Terms<M>> all, Fate& fate) {
+  const bool is_exact = j.sum.align.reference == Reference::exact && !j.sum.width;
+  if (all.size() == 1 && is_exact) return sum_of_one(all[0]);
+  if (j.sum.order == Order::fused || all.size() == 1) return fused_sum<M>(j, all, fate);
+  if (j.sum.order == Order::sequential) {
+    for (std::size_t i = 1; i < all.size(); ++i) all[0] = add_pair(j, all[0], all[i], fate);
+    return all[0];
+  }
+  for (std::size_t n = all.size(); n > 1; n = n / 2 + n % 2) {  // neighbours
+    for (std::size_t i = 0; i < n / 2; ++i) all[i] = add_pair(j, all[2 * i], all[2 * i + 1], fate);
+    all[n / 2] = all[n - 1];
+  }
+  return all[0];
+}
+
+}  // namespace widthwise::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,235 @@
+// A unit (lib's datapath/block.hpp, chain.hpp) for a row of outputs.
+#if defined(WIDTHWISE_ROWS_UNIT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_ROWS_UNIT_INL
+#undef WIDTHWISE_ROWS_UNIT_INL
+#else
+#define WIDTHWISE_ROWS_UNIT_INL
+#endif
+
+#include <optional>
+
+#include "sim/engine/lines.hpp"
+#include "sim/rows/compensation-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::rows::HWY_NAMESPACE {
+
+// Operands of the row's outputs, lane after lane: one of A for all, one of B for each.
+struct Operands {
+  const std::uint64_t *a, *scale_a, *b, *scale_b;
+  const std::size_t* scale_of;
+  std::size_t words;  // of a number
+
+  template <class H>
+  HWY_INLINE Factors<H> factor_a(std::size_t lane) const {
+    return spread_factors<H>(a + lane * words);
+  }
+  template <class H>
+  HWY_INLINE Factors<H> factor_b(std::size_t lane) const {
+    return load_factors<H>(b + lane * words * panel_columns);
+  }
+  template <class H>
+  HWY_INLINE Factors<H> factor_scale_a(std::size_t lane) const {
+    return spread_factors<H>(scale_a + scale_of[lane] * words);
+  }
+  template <class H>
+  HWY_INLINE Factors<H> factor_scale_b(std::size_t lane) const {
+    return load_factors<H>(scale_b + scale_of[lane] * words * panel_columns);
+  }
+};
+
+// Room for the terms of a block, of one of its groups, and for its sums: C besides.
+template <class M>
+struct Scratch {
+  Lines<Terms<M>> products, group, sums;
+
+  explicit Scratch(std::size_t lanes) : products(lanes + 1), group(lanes + 1), sums(lanes + 1) {}
+};
+
+// How many words the digits of a unit's factors take.
+struct UnitWords {
+  FactorWords product, scaled, scaled_twice;
+
+  explicit UnitWords(const Unit& u) {
+    const auto words = [](int digits) { return (digits + 63) / 64; };
+    const auto pair = [&](int x, int y) {
+      return FactorWords{words(x), words(y), x <= 32 && y <= 32, x + y};
+    };
+    const int a = u.a.fmt.precision(), b = u.b.fmt.precision();
+    product = pair(a, b);
+    if (!u.scale) return;
+    const int term = u.product.round ? u.product.round->fmt.precision() : a + b;
+    const int scale = u.scale->fmt.precision();
+    scaled = pair(term, scale), scaled_twice = pair(term + scale, scale);
+  }
+};
+
+inline int longest_register(const Unit& u) {
+  int digits = std::max(u.c.fmt.precision(), u.out.fmt.precision());
+  if (u.chain.promote) digits = std::max(digits, u.chain.promote->round.fmt.precision());
+  if (u.chain.c_round) digits = std::max(digits, u.chain.c_round->fmt.precision());
+  return digits;
+}
+
+template <class M, class C>
+class UnitRow {
+ public:
+  UnitRow(const Datapath<Rows<C>, Rows<C>>& u, const Tile& tile, std::uint64_t index)
+      : u_(u),
+        tile_(tile),
+        index_(index),
+        words_(u.unit),
+        held_(longest_register(u.unit)),
+        product_round_(place_if(u.product_round)),
+        c_round_(place_if(u.c_round)),
+        promote_(place_if(u.promote)),
+        final_(place_if(u.final)),
+        out_(place(u.out)),
+        group_sum_(joint(u.group_sum, is_placed(u.unit.block_sum) || is_placed(u.unit.c_sum))),
+        block_sum_(joint(u.block_sum, is_placed(u.unit.c_sum))),
+        c_sum_(joint(u.c_sum, false)) {
+    if (u.compensation)
+      compensated_.emplace(u.unit.chain.compensation, *u.compensation, out_, held_,
+                           [&](const RoundingSlot<Rows<C>>& s) { return place(s); });
+  }
+
+  // What the unit delivers.
+  C run(const Operands& from, const Factors<C>& c, Scratch<M>& scratch, Fate& fate) {
+    const Register<C> zero{C(0), cleared_factors<C>(u_.unit.out.fmt)};
+    const Register<C> start = u_.unit.chain.c_at == CAt::first ? Register<C>{C(0), c} : zero;
+    Register<C> outer = start;
+    Accumulator<C> inner{promote_ ? zero : start, zero};
+    bool pending = false;
+    std::size_t first = 0;
+    const std::size_t L = block_lanes(u_, tile_.lanes);
+    for (std::size_t i = 0; i < tile_.lanes && any(no(fate.lost)); i += L) {
+      first = i;
+      run_block(from, i, L, inner, scratch, fate);
+      pending = true;
+      if (!promote_ || (i + L) % static_cast<std::size_t>(u_.unit.chain.promote->interval) != 0)
+        continue;
+      outer = promoted(outer, inner, first, fate);
+      inner = {zero, zero};
+      pending = false;
+    }
+    if (promote_ && pending) outer = promoted(outer, inner, first, fate);
+    Register<C> acc = promote_ ? outer : settled(inner, first, fate);
+    if (c_round_) acc = add_registers(*c_round_, acc.value, c, 0, fate);
+    if (final_) acc = rounded(*final_, terms<M>(acc.value, held_, 0, false, fate), 0, fate);
+    return acc.code;
+  }
+
+ private:
+  Dice<RowWord> dice(const RoundingSlot<Rows<C>>& s) const { return {s, tile_.seed, index_}; }
+  Place<C> place(const RoundingSlot<Rows<C>>& s) const { return {&s, dice(s)}; }
+  std::optional<Place<C>> place_if(const std::optional<RoundingSlot<Rows<C>>>& s) const {
+    return s ? std::optional(place(*s)) : std::nullopt;
+  }
+  // `placed`: a register follows whose last digit is that of its terms.
+  Joint<M, C> joint(const Adder<Rows<C>>& adder, bool placed) const {
+    return {adder, adder.node ? dice(*adder.node) : Dice<RowWord>{}, placed};
+  }
+  static bool is_placed(const Sum& s) { return s.align.reference == Reference::exact && s.width; }
+
+  // The same of two registers: C at the end of a chain, and promotion.
+  Register<C> add_registers(Place<C>& at, const Factors<C>& x, const Factors<C>& y,
+                            std::size_t step, Fate& fate) const {
+    return add_rounded(exact_, at, terms<M>(x, held_, 0, false, fate),
+                       terms<M>(y, held_, 0, false, fate), static_cast<std::int64_t>(step), fate);
+  }
+
+  Register<C> promoted(const Register<C>& outer, const Accumulator<C>& inner, std::size_t step,
+                       Fate& fate) {
+    return add_registers(*promote_, outer.value, settled(inner, step, fate).value, step, fate);
+  }
+  Register<C> settled(const Accumulator<C>& acc, std::size_t step, Fate& fate) {
+    return compensated_ ? compensated_->settled(acc, static_cast<std::int64_t>(step), fate)
+                        : acc.sum;
+  }
+  void run_block(const Operands& from, std::size_t first, std::size_t lanes, Accumulator<C>& acc,
+                 Scratch<M>& scratch, Fate& fate) {
+    if (compensated_) {
+      product(from, first, scratch.products[0], fate);
+      acc = compensated_->add(acc, scratch.products[0], fate);
+    } else {
+      acc.sum = block(from, first, lanes, acc.sum.value, scratch, fate);
+    }
+  }
+
+  void product(const Operands& from, std::size_t lane, Terms<M>& z, Fate& fate) {
+    const auto step = static_cast<std::int64_t>(lane);
+    multiply(u_.unit.product, words_.product, from.factor_a<C>(lane), from.factor_b<C>(lane), step,
+             z, fate);
+    if (product_round_) {
+      const Truth zero = z.zero;
+      z = rounded_term(*product_round_, z, step, fate);
+      z.q = select(zero & z.zero, Count(0), z.q);
+    }
+    if (u_.scale && u_.unit.scale->apply == ScaleApply::term) {
+      scale_by(from.factor_scale_a<C>(lane), words_.scaled, z, fate);
+      scale_by(from.factor_scale_b<C>(lane), words_.scaled_twice, z, fate);
+    }
+  }
+
+  // A group sum times its two scales, as lib has it.
+  Terms<M> scaled_group(const Terms<M>& sum, const Truth& zero_products, const Operands& from,
+                        std::size_t lane, Fate& fate) {
+    const Factors<C> a = from.factor_scale_a<C>(lane), b = from.factor_scale_b<C>(lane);
+    const int scale = u_.unit.scale->fmt.precision(), room = digits_of<M> - 2 - 2 * scale;
+    fate.lost = fate.lost | ((sum.m >> room) != M(0));
+    const FactorWords of{words_of<M>, (scale + 63) / 64, false, digits_of<M>};
+    Terms<M> z = sum;
+    z.zero = z.m == M(0);
+    scale_by(a, of, z, fate);
+    scale_by(b, of, z, fate);
+    z.e = a.e + b.e;
+    z.zero = zero_products | a.zero | b.zero;
+    z.negative = z.negative & no(z.mixed);
+    return z;
+  }
+
+  Register<C> block(const Operands& from, std::size_t first, std::size_t lanes,
+                    const Factors<C>& acc, Scratch<M>& scratch, Fate& fate) {
+    const auto step = static_cast<std::int64_t>(first);
+    const Terms<M> c = terms<M>(acc, held_, step, true, fate);
+    auto& [products, room, sums] = scratch;
+    for (std::size_t i = 0; i < lanes; ++i) product(from, first + i, products[i], fate);
+    products[lanes] = c;
+
+    const GroupShape shape = group_shape(u_.unit.groups, lanes);
+    const bool with_c = u_.unit.c_level == CLevel::group;
+    const bool scales = u_.scale && u_.unit.scale->apply == ScaleApply::group;
+    for (std::size_t g = 0; g < shape.count; ++g) {
+      const std::span<Terms<M>> all =
+          group_terms(shape, g, with_c, std::span(products).first(lanes + 1), std::span(room));
+      Truth zero_products(true);
+      for (const Terms<M>& t : all) zero_products = zero_products & t.zero;
+      sums[g] = reduce(group_sum_, all, fate);
+      if (scales)
+        sums[g] = scaled_group(sums[g], zero_products, from, first + shape.lane(g, 0), fate);
+    }
+    std::size_t n = shape.count;
+    if (u_.unit.c_level == CLevel::block) sums[n++] = c;
+    Terms<M> z = n == 1 ? sums[0] : reduce(block_sum_, std::span(sums).first(n), fate);
+    if (u_.unit.c_level == CLevel::late) {
+      Terms<M> pair[2] = {z, c};
+      z = reduce(c_sum_, std::span<Terms<M>>(pair), fate);
+    }
+    return rounded(out_, z, step, fate);
+  }
+
+  const Datapath<Rows<C>, Rows<C>>& u_;
+  const Tile& tile_;
+  std::uint64_t index_;
+  UnitWords words_;
+  int held_;  // digits of a register
+  std::optional<Place<C>> product_round_, c_round_, promote_, final_;
+  Place<C> out_;
+  std::optional<CompensatedRow<M, C>> compensated_;
+  Joint<M, C> group_sum_, block_sum_, c_sum_, exact_{Adder<Rows<C>>{}, {}, false};
+};
+
+}  // namespace widthwise::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,286 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "products.hpp"
+#include "random_units.hpp"
+#include "sim/rows/kernels.hpp"
+#include "sim/rows/plan.hpp"
+#include "targets.hpp"
+#include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Rows of integers against the reference: the same codes and flags, whatever the unit.
+using namespace widthwise;
+using namespace tests;
+
+namespace {
+
+Opinion opinion_at(const Unit& u, std::size_t k, bool flags = false) {
+  for (const Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
+    if (o.engine == "rows") return o;
+  FAIL("no such engine");
+  return {};
+}
+
+// Whether the unit can be at this length: scales may not fit its groups there.
+bool has_length(const Unit& u, std::size_t k) {
+  try {
+    make_reference(u, k);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+// Of every sort of sum, where it comes, and what follows. Few exponents: they meet all ends.
+constexpr const char* every_sum[] = {
+    "fma(e3m3)",
+    "mac(e3m3, product=e3m4:rup, sum=e3m3:rna)",
+    "dot(e3m3, lanes=4, align=6)",
+    "dot(e3m3, lanes=4, align=5, floor=-1, out=e3m4;daz;ftz)",
+    "tree(e3m3, fan=4, product=e3m4, node=e3m4:rdn)",
+    "tree(e3m2, fan=3, node=e3m4:sr5)",
+    "fma(e3m3, promote=3:e3m2;daz)",
+    "mac(e3m3, final=e3m2:rdn)",
+    "kahan(e3m4)",
+    "kahan(e3m4;daz;ftz, product=e3m3:rdn)",
+    "neumaier(e3m4, sum=e3m4:rdn)",
+    "neumaier(e3m3, product=e3m2;daz, promote=4:e3m6)",
+    "kahan(e3m2, sum=e3m3:sr7:even)",
+    "kulisch(e3m3)",
+    "kulisch(e5m10, final=e5m10:odd)",
+    "fma(e3m3, scale=e8m0fnu:3:term)",
+    "kahan(e8m57)",
+    "neumaier(e8m60, sum=e8m60:rna)",
+    "mac(e5m80, sum=e5m80:sr20)",
+    "fma(e11m52)",
+    "mac(e8m7, sum=e8m7:sr56)",
+    R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 5, groups.strided = 2, )"
+    R"(group_sum.align.reference = "fixed_lsb", group_sum.align.frac_bits = 4, )"
+    R"(group_sum.align.rm = "rdn", group_sum.width = 6, group_sum.overflow = "saturate", )"
+    R"(block_sum.order = "sequential", block_sum.width = 9, c_level = "block", out.fmt = "e3m4"})",
+    R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e4m3", lanes = 4, groups.consecutive = 2, )"
+    R"(group_sum.width = 8, group_sum.overflow = "flag", c_sum.align.reference = "max_exponent", )"
+    R"(c_sum.align.frac_bits = 5, c_sum.align.drop_c_below = 3, c_level = "late", )"
+    R"(late_frac.F_sum = 7, late_frac.F_C = 4, out.fmt = "e3m4", out.post_norm_frac = 6, )"
+    R"(out.post_norm_rm = "rtz"})",
+    R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 4, group_sum.width = 130, )"
+    R"(c_level = "late", out.fmt = "e3m4", chain.c_at = "last", chain.c_round.fmt = "e3m5", )"
+    R"(chain.lane_permutation.run = 2, chain.lane_permutation.ways = 2})",
+    R"({a.fmt = "e2m2", b.fmt = "e2m2", c.fmt = "e3m3", lanes = 4, groups.consecutive = 2, )"
+    R"(product.exponent = "normalised", product.overflow_to_inf_at = 2, )"
+    R"(block_sum.align.reference = "max_exponent", block_sum.align.frac_bits = 5, )"
+    R"(block_sum.align.rm = "rtz", block_sum.align.e_floor = -2, c_level = "block", )"
+    R"(out.fmt = "e3m4", out.zero_sign = "plus", scale.fmt = "e3m2", scale.block = 2, )"
+    R"(scale.apply = "group"})"};
+
+}  // namespace
+
+TEST_CASE("rows give the reference's codes and flags: every sort of sum, every instruction set") {
+  ProductRandom random(3);
+  Tally tally;
+  std::uint64_t expected = 0;
+  constexpr Rival::Shape s{3, 14, 11};
+  for (const char* text : every_sum) {
+    CAPTURE(text);
+    REQUIRE(opinion_at(parse_unit(text), s.k, true).takes);
+    Rival("rows", parse_unit(text), tally).everywhere().compare_random(s, random);
+    expected += outputs_compared(s) * Rival::times_everywhere();
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("rows give the reference's codes and flags: every way to align, every mode") {
+  ProductRandom random(4);
+  Tally tally;
+  std::uint64_t expected = 0;
+  constexpr Rival::Shape s{2, 12, 9};
+  for (int mode = 0; mode < deterministic_modes; ++mode)
+    for (const char* text :
+         {"dot(e3m3, lanes=4, align=3)", "dot(e4m20, lanes=3, align=60)",
+          "fixedacc(e3m3, width=9, frac=3)", "fixedacc(e5m40, width=90, frac=70)"}) {
+      CAPTURE(text);
+      Unit u = parse_unit(text);
+      u.group_sum.align.rm = u.out.rm = Rounding(static_cast<RoundingMode>(mode));
+      u.out.post_norm_frac = u.out.fmt.frac_bits + 1, u.out.post_norm_rm = u.out.rm;
+      Rival("rows", u, tally, mode % 2 == 0).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  tally.expect(expected);
+}
+
+TEST_CASE("rows give the reference's codes and flags: units of every kind") {
+  random_units::Random units(7);
+  ProductRandom random(7);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    for (int taken = 0; taken < 150;) {
+      constexpr struct { int exp_bits, frac_bits; } most[] = {{8, 20}, {11, 52}, {15, 112}};
+      const auto [exp_bits, frac_bits] = most[taken % 3];
+      const Unit u = random_units::unit(units, exp_bits, frac_bits);
+      const Rival::Shape s{1 + random() % 2, 1 + random() % 30, 1 + random() % 20};
+      const bool flags = taken % 4 > 0;
+      if (!has_length(u, s.k) || !opinion_at(u, s.k, flags).takes) continue;
+      ++taken;
+      CAPTURE(to_string(u));
+      Rival("rows", u, tally, flags).compare_random(s, random);
+      expected += outputs_compared(s);
+    }
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("rows give the reference's codes and flags: presets, and many panels") {
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  const auto compare = [&](const Unit& u, const Rival::Shape& s) {
+    REQUIRE(opinion_at(u, s.k, true).takes);
+    Rival("rows", u, tally, true).compare_random(s, random);
+    expected += outputs_compared(s);
+  };
+  for (const Preset& p : presets()) {
+    CAPTURE(p.name);
+    compare(p.unit, {2, 37, 11});
+  }
+  compare(parse_unit("tree(e3m3, fan=4, node=e3m4:sr5)"), {67, 9, 131});
+  compare(parse_unit("dot(e3m3, align=8)"), {2, 1500, 3});
+  tally.expect(expected);
+}
+
+TEST_SUITE("exhaustive") {
+  TEST_CASE("one block in rows: every product of two codes onto some sums, with flags") {
+    constexpr Format f{.exp_bits = 3, .frac_bits = 2, .bias = 3};
+    CodeList all(f, 64);
+    for (std::uint64_t i = 0; i < 64; ++i) all.set(i, i);
+    MatrixProduct p;
+    p.m = p.n = 64, p.k = 1, p.a = all.rows(1), p.b = all.rows(64);
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (int mode = 0; mode < deterministic_modes; ++mode)
+      for (const char* text : {"fma(e3m2)", "mac(e3m2)", "dot(e3m2, lanes=1, align=2)",
+                               "fixedacc(e3m2, width=5, frac=2, overflow=flag)", "kahan(e3m2)"}) {
+        CAPTURE(text);
+        Unit u = parse_unit(text);
+        u.out.rm = Rounding(static_cast<RoundingMode>(mode));
+        if (u.group_sum.align.reference != Reference::exact) u.group_sum.align.rm = u.out.rm;
+        for (std::uint64_t c = 0; c < 64; c += 3) {
+          p.c = {all.rows(0, c).data, 0, 0};
+          Rival("rows", u, tally, true).compare(p, fmt::format("C {:x}", c));
+          expected += p.m * p.n;
+        }
+      }
+    tally.expect(expected);
+  }
+}
+
+namespace {
+
+// A power of two as operands lie in memory.
+struct Power {
+  std::int64_t exponent;
+  bool zero = false;
+};
+
+// Whether rows of two words leave the sum of two products x 1 and y 1 and of C, all of them powers
+// of two in e9m10, to the reference.
+bool is_lost(const Unit& u, const Power& x, const Power& y, const Power& c = {-254, true}) {
+  const rows::Widths widths{1, 2};
+  const auto words = [](const Power& p) {
+    const auto q = static_cast<std::uint64_t>(p.exponent - 10);
+    return std::array<std::uint64_t, 4>{p.zero ? 0u : 1u << 10, q, q + 10,
+                                        p.zero ? unsigned{rows::zero} : 0u};
+  };
+  constexpr std::size_t columns = rows::panel_columns;
+  std::vector<std::uint64_t> a(8), b(8 * columns), addend(4 * columns), code(columns),
+      flags(columns), lost(columns);
+  for (std::size_t i = 0; i < 4; ++i) {
+    a[i] = words(x)[i], a[4 + i] = words(y)[i];
+    for (std::size_t j = 0; j < columns; ++j) {
+      b[i * columns + j] = b[(4 + i) * columns + j] = words({0})[i];
+      addend[i * columns + j] = words(c)[i];
+    }
+  }
+  rows::kernel(widths)(u, {.a = a.data(),
+                           .scale_a = nullptr,
+                           .b = b.data(),
+                           .scale_b = nullptr,
+                           .c = addend.data(),
+                           .scale_of = nullptr,
+                           .rows = 1,
+                           .columns = columns,
+                           .lanes = 2,
+                           .scales = 0,
+                           .code = code.data(),
+                           .flags = flags.data(),
+                           .lost = lost.data(),
+                           .seed = 0,
+                           .index = 0,
+                           .next_row = columns});
+  CHECK(std::ranges::adjacent_find(lost, std::not_equal_to{}) == lost.end());
+  return lost[0] != 0;
+}
+
+Unit two_products(const std::string& more) {
+  return parse_unit(R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m10", lanes = 2, )"
+                    R"(c_level = "group", out.fmt = "e9m10")" +
+                    more + "}");
+}
+
+}  // namespace
+
+TEST_CASE("rows leave to the reference what two words have no room for, and nothing else") {
+  on_every_target([] {
+    // Of 126 digits two are for carries of three terms, and 22 are a product's.
+    const Unit exact = two_products("");
+    CHECK_FALSE(is_lost(exact, {102}, {0}));
+    CHECK(is_lost(exact, {103}, {0}));
+    CHECK_FALSE(is_lost(exact, {103}, {0, true}));   // zeros have no place
+    CHECK_FALSE(is_lost(exact, {112}, {112}, {0}));  // C has ten digits less
+    CHECK(is_lost(exact, {113}, {113}, {0}));
+    for (const int frac_bits : {122, 123}) {
+      const Unit window = two_products(fmt::format(
+          R"(, group_sum.align.reference = "max_exponent", group_sum.align.frac_bits = {})",
+          frac_bits));
+      CHECK(is_lost(window, {5}, {-80}) == (frac_bits > 122));
+    }
+    for (const char* overflow : {"wrap", "saturate"}) {
+      const Unit fixed = two_products(fmt::format(
+          R"(, group_sum.align.reference = "fixed_lsb", group_sum.align.frac_bits = 20, )"
+          R"(group_sum.width = 90, group_sum.overflow = "{}")",
+          overflow));
+      CHECK_FALSE(is_lost(fixed, {102}, {0}));
+      CHECK(is_lost(fixed, {103}, {0}) == (overflow == std::string("saturate")));
+    }
+    // The last digit is C's, a zero's, at 2^-264; the register holds what lies 3 digits above.
+    const Unit wide = two_products(", group_sum.width = 130");
+    CHECK_FALSE(is_lost(wide, {-241}, {-241}));
+    CHECK(is_lost(wide, {-240}, {-240}));
+    CHECK(is_lost(two_products(", group_sum.width = 100"), {0}, {0}) == false);  // it wraps
+  });
+}
+
+TEST_CASE("rows say how wide they are, and refuse what they cannot compute") {
+  const auto widths = [](const char* text) {
+    const rows::Answer x = rows::plan(parse_unit(text), 64);
+    return x.takes ? fmt::format("{} {}", x.widths.code_words, x.widths.magnitude_words) : x.reason;
+  };
+  CHECK(widths("hopper.f16.f32") == "1 1");
+  CHECK(widths("mac(binary32)") == "1 2");
+  CHECK(widths("fma(e5m57)") == "1 2");
+  CHECK(widths("fma(e5m58, sum=e5m10)") == "1 2");
+  CHECK(widths("fma(e5m59)") == "2 2");
+  CHECK(widths("fma(binary128)") == "2 4");
+  CHECK(widths("mac(e15m113)") ==
+        "codes and roundings take 129 digits and products 228; rows have 128 and 254");
+  CHECK(widths("fma(e3m3, scale=e3m98:4:term)") == "2 4");
+  CHECK(widths("mac(e55m3)") == "exponents past 2^54");
+  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 8192).takes);
+  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 8193).reason ==
+        "blocks of 8193 products, of which rows keep 8192");
+}
