@@ -1,6 +1,6 @@
-// Roundings and the three sums of a unit (lib's datapath/rounding_slot.hpp, sum.hpp) for a row of
-// outputs. Sums are in two's complement while they grow. Whatever a carrier has no room for is
-// lost: the reference, whose carriers have, computes that output.
+// The three sums of a unit (lib's datapath/sum.hpp) for a row of outputs. Sums are in two's
+// complement while they grow. Whatever a carrier has no room for is lost: the reference, whose
+// carriers have, computes that output.
 #if defined(WIDTHWISE_ROWS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDTHWISE_ROWS_SUMS_INL
 #undef WIDTHWISE_ROWS_SUMS_INL
@@ -8,142 +8,10 @@
 #define WIDTHWISE_ROWS_SUMS_INL
 #endif
 
-#include <optional>
-#include <span>
-
-#include "sim/engine/dice-inl.hpp"
-#include "sim/rows/terms-inl.hpp"
+#include "sim/rows/rounding-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::rows::HWY_NAMESPACE {
-
-using widthwise::HWY_NAMESPACE::Dice;
-
-// Whether the top digit is set: of two's complement a sign.
-template <class M>
-HWY_INLINE Truth is_negative(const M& v) {
-  const Word top = word(v, words_of<M> - 1);
-  return (top >> 63) != Word(0);
-}
-
-// lib's rounds_away, of what was dropped at the top of its carrier.
-template <class M>
-HWY_INLINE Truth goes_away(const RoundingRule& rule, Truth negative, Truth odd, const M& rest) {
-  const auto place = [](Truth c, int value) { return select(c, Count(value), Count(0)); };
-  const Count row = place(negative, 8) | place(odd, 4) | place(is_negative(rest), 2) |
-                    place((rest << 1) != M(0), 1);
-  return ((Word(rule.table) >> row) & Word(1)) != Word(0);
-}
-
-// Drops n low digits of a magnitude below 2^(digits - 2), n <= 0: none.
-template <class M>
-HWY_INLINE M cut(const RoundingRule& rule, const Truth& negative, const M& m, const Count& n) {
-  const Count drop = as_shift<M>(n);
-  const M kept = m >> drop;
-  if (rule.table == 0) return kept;
-  const M rest = (m << 1) << (Count(digits_of<M> - 1) - drop);
-  const Truth odd = (word(kept, 0) & Word(1)) != Word(0);
-  M away;
-  fill(goes_away(rule, negative, odd, rest), away);
-  return kept - away;
-}
-
-// --- Rounding --------------------------------------------------------------------------------
-
-// A place of the unit that rounds, with its random bits for this row of outputs. C is an integer of
-// codes.
-template <class C>
-struct Place {
-  const RoundingSlot<Rows<C>>* slot;
-  Dice<RowWord> dice;
-};
-
-// The upper words, what lies below them jammed.
-template <class C, class M>
-HWY_INLINE C leading_words(const M& m) {
-  if constexpr (words_of<C> == words_of<M>) {
-    return m;
-  } else {
-    C z = leading_words<C>(m.high);
-    word(z, 0) = word(z, 0) | select(m.low != decltype(m.low)(0), Word(1), Word(0));
-    return z;
-  }
-}
-
-// lib's cut_after_normalising.
-template <class M>
-HWY_INLINE void cut_after_normalising(const Round& r, Terms<M>& t) {
-  const Count top = length(t.m) - Count(1) + t.q;
-  const Count e = greater(top, Count(r.fmt.emin()));
-  const Count n = e - Count(*r.post_norm_frac) - t.q;
-  t.m = cut(RoundingRule(r.post_norm_rm), t.negative, t.m, n);
-  t.q = t.q + greater(n, Count(0));
-}
-
-// A term as the rounding takes it.
-template <class C, class M>
-HWY_INLINE Number<Rows<C>> number(const Round& r, Terms<M> t) {
-  Truth zero_sign = select(t.mixed, Truth(r.rm.mode == RoundingMode::rdn), t.negative);
-  if (r.zero_sign == ZeroSign::plus) zero_sign = Truth(false);
-  const Truth negative = select(t.m == M(0), zero_sign, t.negative);
-  if (r.post_norm_frac) cut_after_normalising(r, t);
-  const Count zeros = leading_zeros(t.m);
-  Number<Rows<C>> x;
-  to_row(negative, x.negative), to_row(t.m == M(0), x.zero);
-  to_row(Truth(false), x.infinite), to_row(Truth(false), x.nan);
-  to_row(Truth(false), x.signaling);
-  to_row(t.q - zeros + Count(digits_of<M> - digits_of<C>), x.exp);
-  to_row(leading_words<C>(t.m << zeros), x.sig);
-  return x;
-}
-
-// A register between blocks: the code it holds and what its format reads from that.
-template <class C>
-struct Register {
-  C code;
-  Factors<C> value;
-};
-
-// What a code of a format is.
-template <class C>
-HWY_INLINE Factors<C> factors_of(const Layout<Rows<C>>& f, const Rows<C>& code) {
-  const Number<Rows<C>> x = unpack(f, code);
-  const Count q = from_row(x.exp);
-  return {from_row(x.negative),
-          from_row(x.zero),
-          from_row(x.infinite | x.nan),
-          from_row(x.sig),
-          q,
-          q + Count(f.format.frac_bits)};
-}
-
-// Normalises and rounds: lib's `rounded`, and its code read again.
-template <class M, class C>
-WIDTHWISE_HERE HWY_NOINLINE Register<C> rounded(Place<C>& at, const Terms<M>& t, std::int64_t step,
-                                                Fate& fate) {
-  using H = Rows<C>;
-  const RoundingSlot<H>& s = *at.slot;
-  H random(0);
-  if (at.dice.stochastic()) random = H(at.dice.bits(static_cast<std::uint64_t>(step)));
-  const Result<H> z = deliver(s.rounder, number<C>(s.description, t), {}, random);
-  fate.flags = fate.flags | from_row(z.flags);
-  return {from_row(z.code), factors_of<C>(s.rounder.layout, z.code)};
-}
-
-// lib's rounded_term: down to the last digit that was kept.
-template <class M, class C>
-HWY_INLINE Terms<M> rounded_term(Place<C>& at, const Terms<M>& t, std::int64_t step, Fate& fate) {
-  Factors<C> x = rounded(at, t, step, fate).value;
-  if (const int spare = at.slot->rounder.spare; spare > 0) {
-    const Truth whole = (x.m << (digits_of<C> - spare)) == C(0);
-    const Truth shortens = whole & no(x.zero | x.endless);
-    x.m = select(shortens, x.m >> spare, x.m);
-    x.q = x.q + select(shortens, Count(spare), Count(0));
-  }
-  return terms<M>(x, at.slot->description.fmt.precision(), t.lane, false, fate);
-}
-
-// --- Sums ------------------------------------------------------------------------------------
 
 // One of the unit's sums, made ready.
 template <class M, class C>
