@@ -109,6 +109,22 @@ struct Quick {
   Count flags;
   Truth sure;
 };
+// Zeros stay what they are, in formats that have them beside subnormals.
+template <class C>
+HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Quick<C>& z) {
+  const Layout<Rows<C>>& f = to.layout;
+  const Truth negative = x.negative & Truth(to.keeps_zero_sign);
+  Factors<C>& value = z.result.value;
+  value.negative = select(x.zero, negative, value.negative);
+  value.zero = x.zero;
+  value.m = select(x.zero, C(0), value.m);
+  value.q = select(x.zero, Count(f.emin - f.format.frac_bits), value.q);
+  value.e = select(x.zero, Count(f.emin), value.e);
+  z.result.code = select(x.zero, select(negative, from_row(f.sign), C(0)), z.result.code);
+  z.flags = select(x.zero, Count(0), z.flags);
+  z.sure = z.sure | x.zero;
+}
+
 template <class C>
 HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& x,
                                   const C& random) {
@@ -135,6 +151,7 @@ HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& 
                   select(x.negative, from_row(f.sign), C(0));
   z.flags = select((x.sig & from_row(to.dropped)) != C(0), Count(inexact), Count(0));
   z.sure = no(x.zero | (x.exp < Count(to.first_inside)) | (x.exp > Count(to.last_inside)));
+  if (f.format.zero && !f.all_normal && any(x.zero)) take_zeros(to, x, z);
   return z;
 }
 
