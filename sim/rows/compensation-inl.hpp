@@ -6,6 +6,8 @@
 #define WIDTHWISE_ROWS_COMPENSATION_INL
 #endif
 
+#include <algorithm>
+
 #include "sim/rows/sums-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

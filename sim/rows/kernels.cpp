@@ -17,20 +17,22 @@ template <class M, class C>
 WIDTHWISE_HERE HWY_NOINLINE void output_row(const Datapath<Rows<C>, Rows<C>>& u, const Tile& t,
                                             std::size_t row, std::size_t column,
                                             Scratch<M>& scratch) {
-  constexpr std::size_t words = words_of<C>, number = words + 3;
+  constexpr std::size_t words = words_of<C>, number = words + words_beside;
+  const bool scaled = t.scale_of != nullptr;
   const Operands from{t.a + row * t.lanes * number,
-                      t.scale_a + row * t.scales * number,
+                      scaled ? t.scale_a + row * t.scales * number : nullptr,
                       t.b + column,
-                      t.scale_b + column,
+                      scaled ? t.scale_b + column : nullptr,
                       t.scale_of,
-                      number};
-  const auto c = load_factors<C>(t.c + row * number * panel_columns + column);
+                      number,
+                      t.panel};
+  const auto c = load_factors<C>(t.c + row * number * t.panel + column, t.panel);
   UnitRow<M, C> unit(u, t, t.index + row * t.next_row + column);
   Fate fate{Count(0), Truth(false)};
   const C code = unit.run(from, c, scratch, fate);
-  const std::size_t at = row * panel_columns + column;
+  const std::size_t at = row * t.panel + column;
   for (std::size_t i = 0; i < words; ++i)
-    store(word(code, static_cast<int>(i)), t.code + (row * words + i) * panel_columns + column);
+    store(word(code, static_cast<int>(i)), t.code + (row * words + i) * t.panel + column);
   store(Word(fate.flags), t.flags + at);
   Word lost;
   fill(fate.lost, lost);

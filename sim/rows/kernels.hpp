@@ -8,8 +8,8 @@
 // instruction set and picks when the program runs.
 namespace widthwise::rows {
 
-// Columns of a panel: whole rows on every machine.
-inline constexpr std::size_t panel_columns = 64;
+// Columns of a panel, at most and at least: whole rows on every machine.
+inline constexpr std::size_t most_columns = 64, least_columns = 8;
 
 // What a conditioned number is, beside its digits. Infinities and NaN are the reference's.
 enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
@@ -21,7 +21,8 @@ struct Widths {
 
 // Numbers in memory, word by word: those of the significand, then q, e (as lib's Factor has them)
 // and marks. A panel has each for all of its columns before the next one.
-constexpr int number_words(const Widths& w) { return w.code_words + 3; }
+inline constexpr int words_beside = 3;
+constexpr int number_words(const Widths& w) { return w.code_words + words_beside; }
 
 struct Tile {
   const std::uint64_t *a, *scale_a;  // numbers, row after row
@@ -29,6 +30,7 @@ struct Tile {
   const std::uint64_t* c;            // panels, row after row
   const std::size_t* scale_of;       // of every lane; null where the unit has no scales
   std::size_t rows, columns;
+  std::size_t panel;            // columns of a panel, whether they are outputs or not
   std::size_t lanes, scales;    // numbers of a row of a and scale_a: whole blocks
   std::uint64_t* code;          // panels of words, row after row
   std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where the reference is asked for

@@ -56,7 +56,9 @@ struct Need {
 constexpr int most_exp_bits = 54;
 constexpr std::int64_t largest_exponent = std::int64_t{1} << most_exp_bits;
 // Of a block: all its terms are kept, for a row of outputs.
-constexpr std::size_t most_lanes = 8192;
+constexpr std::size_t most_lanes = 4096;
+// Of a row of A, and of each of the fewest columns that a panel has.
+constexpr std::size_t most_words = 1 << 18;
 
 constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
 
@@ -72,17 +74,22 @@ Answer plan(const Unit& u, std::size_t k) {
     return refuse(fmt::format("exponents past 2^{}", most_exp_bits));
   // All sums fit one word, or the most of two.
   const bool narrow = capacity(u, static_cast<std::int64_t>(k)).magnitude_bits <= 62;
-  for (const Widths& w : all_widths)
-    if (need.code_digits <= 64 * w.code_words && (narrow || w.magnitude_words > 1) &&
-        need.product_digits <= 64 * w.magnitude_words - 2)
-      return {true,
-              fmt::format("rows of {} bits for codes, which take {} digits, and of {} for "
-                          "magnitudes, while ordinary sums fit",
-                          64 * w.code_words, need.code_digits, 64 * w.magnitude_words),
-              w};
-  return refuse(
-      fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
-                  need.code_digits, need.product_digits));
+  const auto fits = [&](const Widths& w) {
+    return need.code_digits <= 64 * w.code_words && (narrow || w.magnitude_words > 1) &&
+           need.product_digits <= 64 * w.magnitude_words - 2;
+  };
+  const auto* const least = std::ranges::find_if(all_widths, fits);
+  if (least == std::end(all_widths))
+    return refuse(
+        fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
+                    need.code_digits, need.product_digits));
+  const std::size_t longest = most_words / static_cast<std::size_t>(number_words(*least));
+  if (k > longest) return refuse(fmt::format("k = {}: panels have room for {}", k, longest));
+  return {true,
+          fmt::format("rows of {} bits for codes, which take {} digits, and of {} for magnitudes, "
+                      "while ordinary sums fit",
+                      64 * least->code_words, need.code_digits, 64 * least->magnitude_words),
+          *least};
 }
 
 }  // namespace widthwise::rows

@@ -151,7 +151,7 @@ HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& 
                   select(x.negative, from_row(f.sign), C(0));
   z.flags = select((x.sig & from_row(to.dropped)) != C(0), Count(inexact), Count(0));
   z.sure = no(x.zero | (x.exp < Count(to.first_inside)) | (x.exp > Count(to.last_inside)));
-  if (f.format.zero && !f.all_normal && any(x.zero)) take_zeros(to, x, z);
+  if (!f.all_normal && any(x.zero)) take_zeros(to, x, z);
   return z;
 }
 

@@ -1,37 +1,34 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "kernels.hpp"
 #include "plan.hpp"
+#include "sim/dot/gather.hpp"
 #include "sim/dot/lane_order.hpp"
 #include "sim/engine/lines.hpp"
-#include "widthwise/datapath/block.hpp"
-#include "widthwise/wide.hpp"
 
 namespace widthwise::rows {
 namespace {
 
 using Words = Lines<std::uint64_t>;
 
-// Codes of an operand or a scale, conditioned and word by word. H is an integer that holds them.
+// Codes of an operand or a scale, conditioned. H is an integer that holds them.
 template <class H>
 class Reader {
  public:
-  explicit Reader(const Operand& x)
-      : operand_(x), layout_(x.fmt), bytes_(item_bytes(x.fmt.width())) {}
+  explicit Reader(const Operand& x) : operand_(x), layout_(x.fmt) {}
 
   Factor<H> read(const CodeMatrix& m, std::size_t row, std::size_t column) const {
-    const std::ptrdiff_t at =
-        static_cast<std::ptrdiff_t>(row) * m.row + static_cast<std::ptrdiff_t>(column) * m.column;
-    const H code = load_code<H>(static_cast<const std::byte*>(m.data) + at * bytes_, bytes_);
-    return condition(operand_, factor(layout_, code));
+    return condition(operand_, element(layout_, m, row, column));
   }
 
  private:
   Operand operand_;
   Layout<H> layout_;
-  int bytes_;
 };
 
 // Its words, so far apart.
@@ -53,6 +50,7 @@ class RowsProduct final : public ProductEngine {
       : unit_(task.unit),
         k_(task.k),
         order_(lane_order(unit_, k_)),
+        code_words_(static_cast<std::size_t>(widths.code_words)),
         words_(static_cast<std::size_t>(number_words(widths))),
         a_(unit_.a),
         b_(unit_.b),
@@ -62,6 +60,8 @@ class RowsProduct final : public ProductEngine {
         reference_(make_reference(unit_, k_)) {
     const std::size_t block = unit_.lanes ? static_cast<std::size_t>(unit_.lanes) : k_;
     lanes_ = (k_ + block - 1) / block * block;
+    panel_ = panel_words / (lanes_ * words_) / least_columns * least_columns;
+    panel_ = std::clamp(panel_, least_columns, most_columns);
     if (!unit_.scale) return;
     scale_.emplace(Operand{.fmt = unit_.scale->fmt});
     const auto elements = static_cast<std::size_t>(unit_.scale->block);
@@ -78,7 +78,8 @@ class RowsProduct final : public ProductEngine {
   }
 
  private:
-  static constexpr std::size_t row_words = 1 << 19;  // of A at a time: 4 MiB
+  // Of A at a time, 4 MiB, and of B, 8 if those are columns enough.
+  static constexpr std::size_t row_words = 1 << 19, panel_words = 1 << 20;
 
   // One thread's buffers.
   class Work {
@@ -88,8 +89,8 @@ class RowsProduct final : public ProductEngine {
     void rows(std::size_t row, std::size_t rows) {
       row_ = row, rows_ = rows;
       load_rows();
-      for (column_ = 0; column_ < p_.n; column_ += panel_columns) {
-        columns_ = std::min(panel_columns, p_.n - column_);
+      for (column_ = 0; column_ < p_.n; column_ += e_.panel_) {
+        columns_ = std::min(e_.panel_, p_.n - column_);
         load_columns();
         load_addends();
         panel();
@@ -97,7 +98,6 @@ class RowsProduct final : public ProductEngine {
     }
 
    private:
-    // Numbers of a row or a panel: `count` of them `words_` apart, of which read(i) is the i-th.
     void load_rows() {
       const std::size_t words = e_.words_;
       a_.assign(rows_ * e_.lanes_ * words, 0);
@@ -111,25 +111,25 @@ class RowsProduct final : public ProductEngine {
       }
     }
     void load_columns() {
-      const std::size_t panel = e_.words_ * panel_columns;
-      b_.assign(e_.lanes_ * panel, 0);
-      scale_b_.assign(e_.scales_ * panel, 0);
+      const std::size_t number = e_.words_ * e_.panel_;
+      b_.assign(e_.lanes_ * number, 0);
+      scale_b_.assign(e_.scales_ * number, 0);
       for (std::size_t t = 0; t < e_.lanes_; ++t)
         for (std::size_t j = 0; j < columns_; ++j)
           put(t < e_.k_ ? e_.b_.read(p_.b, e_.order_[t], column_ + j) : Factor<H>{},
-              &b_[t * panel + j], panel_columns);
+              &b_[t * number + j], e_.panel_);
       for (std::size_t s = 0; s < e_.scales_; ++s)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * panel + j], panel_columns);
+          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * number + j], e_.panel_);
     }
     void load_addends() {
-      const std::size_t panel = e_.words_ * panel_columns;
-      c_.assign(rows_ * panel, 0);
+      const std::size_t number = e_.words_ * e_.panel_;
+      c_.assign(rows_ * number, 0);
       const Factor<H> none = condition(e_.unit_.c, cleared<H>(e_.unit_.c.fmt));
       for (std::size_t r = 0; r < rows_; ++r)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(p_.c.data ? e_.c_.read(p_.c, row_ + r, column_ + j) : none, &c_[r * panel + j],
-              panel_columns);
+          put(p_.c.data ? e_.c_.read(p_.c, row_ + r, column_ + j) : none, &c_[r * number + j],
+              e_.panel_);
     }
 
     // Where most of the first row is lost, the rest is not tried.
@@ -143,14 +143,14 @@ class RowsProduct final : public ProductEngine {
       if (done < rows_) again(done, rows_ - done, 0, columns_);
     }
     std::size_t lost_in(std::size_t r) const {
-      const auto* first = &lost_[r * panel_columns];
+      const auto* first = &lost_[r * e_.panel_];
       return columns_ - static_cast<std::size_t>(std::count(first, first + columns_, 0));
     }
 
     // Of the loaded rows the first few.
     void compute(std::size_t rows) {
-      const std::size_t outputs = rows * panel_columns;
-      code_.resize(outputs * (e_.words_ - 3)), flags_.resize(outputs), lost_.resize(outputs);
+      const std::size_t outputs = rows * e_.panel_;
+      code_.resize(outputs * (e_.code_words_)), flags_.resize(outputs), lost_.resize(outputs);
       e_.kernel_(e_.unit_, {.a = a_.data(),
                             .scale_a = scale_a_.data(),
                             .b = b_.data(),
@@ -159,6 +159,7 @@ class RowsProduct final : public ProductEngine {
                             .scale_of = e_.scale_of_.data(),
                             .rows = rows,
                             .columns = columns_,
+                            .panel = e_.panel_,
                             .lanes = e_.lanes_,
                             .scales = e_.scales_,
                             .code = code_.data(),
@@ -170,7 +171,8 @@ class RowsProduct final : public ProductEngine {
     }
 
     void deliver(std::size_t r) const {
-      const auto* lost = &lost_[r * panel_columns];
+      if (4 * lost_in(r) > columns_) return again(r, 1, 0, columns_);
+      const auto* lost = &lost_[r * e_.panel_];
       for (std::size_t j = 0; j < columns_;) {
         const auto n =
             static_cast<std::size_t>(std::find(lost + j, lost + columns_, 0) - (lost + j));
@@ -182,13 +184,13 @@ class RowsProduct final : public ProductEngine {
       }
     }
     void deliver(std::size_t r, std::size_t j) const {
-      const std::size_t words = e_.words_ - 3, to = p_.output(row_ + r, column_ + j);
+      const std::size_t words = e_.code_words_, to = p_.output(row_ + r, column_ + j);
       H code{};
       for (std::size_t i = words; i-- > 0;)
-        code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * panel_columns + j]);
+        code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * e_.panel_ + j]);
       store_code(static_cast<std::byte*>(p_.result) + to * static_cast<std::size_t>(e_.out_bytes_),
                  e_.out_bytes_, code);
-      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * panel_columns + j]);
+      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * e_.panel_ + j]);
     }
     void again(std::size_t r, std::size_t rows, std::size_t j, std::size_t columns) const {
       e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + j, rows, columns), 0, rows);
@@ -203,7 +205,7 @@ class RowsProduct final : public ProductEngine {
   Unit unit_;
   std::size_t k_, lanes_, scales_ = 0;
   std::vector<std::size_t> order_, scale_of_;
-  std::size_t words_;
+  std::size_t code_words_, words_, panel_;  // of a code, of a number; columns of a panel
   Reader<H> a_, b_, c_;
   std::optional<Reader<H>> scale_;
   int out_bytes_;
@@ -219,6 +221,7 @@ Opinion opinion(const ProductTask& task) {
   // Products a second of one core on AVX-512, measured.
   double rate = 120e6 / (answer.widths.code_words * answer.widths.magnitude_words);
   if (task.unit.chain.compensation != Compensation::none) rate /= 6;
+  if (task.outputs) rate *= static_cast<double>(std::min<std::size_t>(task.outputs, 8)) / 8;
   return {"rows", true, answer.reason + "; " + target_name(), rate};
 }
 

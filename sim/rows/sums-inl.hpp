@@ -20,19 +20,27 @@ struct Joint {
   Place<C> node;  // its slot is null where nodes do not round
   std::optional<LateFrac> late;
   RoundingRule align;
-  bool bounded;      // values as wide as the carrier's may overflow its register
-  bool value_alone;  // where its last digit lies matters to no register
+  bool bounded;  // values as wide as the carrier's may overflow its register
+  bool rounded;  // a rounding follows
+  bool placed;   // else a register may follow whose last digit is that of its terms
   M half, modulus;
 
-  // `placed`: a register follows whose last digit is the terms'.
-  HWY_INLINE Joint(const Adder<Rows<C>>& adder, const Dice<RowWord>& dice, bool placed)
+  HWY_INLINE Joint(const Adder<Rows<C>>& adder, const Dice<RowWord>& dice, bool is_placed)
       : sum(adder.sum),
         node{adder.node ? &*adder.node : nullptr, dice},
         late(adder.context.late),
         align(sum.align.rm),
         bounded(sum.width && *sum.width < digits_of<M> - 1),
-        value_alone(!bounded && (adder.node || adder.context.reach || !placed)) {
+        rounded(adder.context.reach != 0),
+        placed(is_placed) {
     if (bounded) half = M(1) << (static_cast<int>(*sum.width) - 1), modulus = half << 1;
+  }
+
+  // Whether nothing sees where the last digit of an exact sum lies, which a rounding may follow at
+  // once: no register, its own included.
+  HWY_INLINE bool value_alone(bool rounds) const {
+    if (bounded || (sum.width && sum.order != Order::fused && !rounds)) return false;
+    return rounds || rounded || !placed;
   }
 };
 
@@ -95,7 +103,11 @@ HWY_INLINE Total<M> sum_in_window(const Joint<M, C>& j, std::span<const Terms<M>
     const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
     const std::int64_t room = room_for<M>(all.size()) - (F - own);
     Fate here = fate;
-    M v = aligned(j.align, t, e - Count(own), room, here) << static_cast<int>(F - own);
+    M v(0);
+    if (room >= 0)
+      v = aligned(j.align, t, e - Count(own), room, here) << static_cast<int>(F - own);
+    else
+      here.lost = here.lost | (t.m != M(0));
     if (t.is_c && align.drop_c_below) {
       const Truth dropped = t.e < e - Count(*align.drop_c_below);
       here.lost = select(dropped, fate.lost, here.lost);
@@ -132,13 +144,14 @@ HWY_INLINE Total<M> sum_in_register(const Joint<M, C>& j, std::span<const Terms<
 inline constexpr RoundingRule nothing_lost{Rounding{RoundingMode::rtz}};
 
 template <class M, class C>
-HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> all, Fate& fate) {
+HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> all, bool rounds,
+                                Fate& fate) {
   Count last(INT64_MAX), of_any = last;
   for (const Terms<M>& t : all) {
     of_any = lesser(of_any, t.q);
     last = lesser(last, select(t.m != M(0), t.q, last));
   }
-  if (!j.value_alone) last = of_any;
+  if (!j.value_alone(rounds)) last = of_any;
   last = select(last < Count(INT64_MAX), last, Count(0));
   if (j.sum.width && !j.bounded)  // of a register that holds all that a carrier does, if placed so
     fate.lost = fate.lost | (last - of_any > Count(*j.sum.width - digits_of<M> + 1));
@@ -148,10 +161,10 @@ HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> 
   return {fit(j, total, fate), last};
 }
 
-// All terms aligned once and added as integers.
+// All terms aligned once and added as integers; `rounds`: their sum is rounded then.
 template <class M, class C>
 WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<const Terms<M>> all,
-                                               Fate& fate) {
+                                               bool rounds, Fate& fate) {
   Truth minus(false), plus(false), voted(false);
   Count e(INT64_MIN);
   for (const Terms<M>& t : all) {
@@ -167,7 +180,7 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
   switch (align.reference) {
     case Reference::max_exponent: total = sum_in_window(j, all, e, fate); break;
     case Reference::fixed_lsb: total = sum_in_register(j, all, fate); break;
-    case Reference::exact: total = sum_exactly(j, all, fate);
+    case Reference::exact: total = sum_exactly(j, all, rounds, fate);
   }
   Terms<M> z;
   z.negative = is_negative(total.v);
@@ -185,7 +198,7 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
 template <class M, class C>
 HWY_INLINE Terms<M> add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y, Fate& fate) {
   const Terms<M> pair[2] = {x, y};
-  Terms<M> z = fused_sum<M>(j, pair, fate);
+  Terms<M> z = fused_sum<M>(j, pair, j.node.slot != nullptr, fate);
   if (j.node.slot) z = rounded_term(j.node, z, y.lane, fate);
   z.lane = x.lane;
   return z;
@@ -196,7 +209,7 @@ template <class M, class C>
 HWY_INLINE Register<C> add_rounded(const Joint<M, C>& exact, Place<C>& at, const Terms<M>& x,
                                    const Terms<M>& y, std::int64_t step, Fate& fate) {
   const Terms<M> pair[2] = {x, y};
-  return rounded(at, fused_sum<M>(exact, pair, fate), step, fate);
+  return rounded(at, fused_sum<M>(exact, pair, true, fate), step, fate);
 }
 
 // lib's sum_of_one.
@@ -212,7 +225,7 @@ template <class M, class C>
 HWY_INLINE Terms<M> reduce(Joint<M, C>& j, std::span<Terms<M>> all, Fate& fate) {
   const bool is_exact = j.sum.align.reference == Reference::exact && !j.sum.width;
   if (all.size() == 1 && is_exact) return sum_of_one(all[0]);
-  if (j.sum.order == Order::fused || all.size() == 1) return fused_sum<M>(j, all, fate);
+  if (j.sum.order == Order::fused || all.size() == 1) return fused_sum<M>(j, all, false, fate);
   if (j.sum.order == Order::sequential) {
     for (std::size_t i = 1; i < all.size(); ++i) all[0] = add_pair(j, all[0], all[i], fate);
     return all[0];

@@ -67,8 +67,8 @@ HWY_INLINE Factors<H> factors(const Read& read) {
   return x;
 }
 template <class H>
-HWY_INLINE Factors<H> load_factors(const std::uint64_t* from) {
-  return factors<H>([&](int i) { return load(from + std::size_t(i) * panel_columns); });
+HWY_INLINE Factors<H> load_factors(const std::uint64_t* from, std::size_t panel) {
+  return factors<H>([&](int i) { return load(from + std::size_t(i) * panel); });
 }
 template <class H>
 HWY_INLINE Factors<H> spread_factors(const std::uint64_t* from) {

@@ -19,6 +19,7 @@ struct Operands {
   const std::uint64_t *a, *scale_a, *b, *scale_b;
   const std::size_t* scale_of;
   std::size_t words;  // of a number
+  std::size_t panel;  // from one word of B's to the next
 
   template <class H>
   HWY_INLINE Factors<H> factor_a(std::size_t lane) const {
@@ -26,7 +27,7 @@ struct Operands {
   }
   template <class H>
   HWY_INLINE Factors<H> factor_b(std::size_t lane) const {
-    return load_factors<H>(b + lane * words * panel_columns);
+    return load_factors<H>(b + lane * words * panel, panel);
   }
   template <class H>
   HWY_INLINE Factors<H> factor_scale_a(std::size_t lane) const {
@@ -34,7 +35,7 @@ struct Operands {
   }
   template <class H>
   HWY_INLINE Factors<H> factor_scale_b(std::size_t lane) const {
-    return load_factors<H>(scale_b + scale_of[lane] * words * panel_columns);
+    return load_factors<H>(scale_b + scale_of[lane] * words * panel, panel);
   }
 };
 

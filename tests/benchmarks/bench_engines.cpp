@@ -183,7 +183,9 @@ int main(int count, char** arguments) {
                            {"kahan(binary64)", 0},
                            {"tree(binary64, fan=8)", 0},
                            {"mac(binary64, sum=binary64:sr8)", 0},
-                           {"mac(e15m112)", 0}}) {
+                           {"mac(e15m112)", 0},
+                           {"dot(e5m10, lanes=4, scale=e8m23:4:term)", 0},
+                           {"fixedacc(binary128, width=200, frac=100)", 0}}) {
     if (std::string_view(s.unit).find(wanted) == std::string_view::npos) continue;
     const Unit u = parse_unit(s.unit);
     const Multiplier multiplier = parse_multiplier(s.multiplier);

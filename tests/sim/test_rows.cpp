@@ -38,26 +38,14 @@ bool has_length(const Unit& u, std::size_t k) {
 
 // Of every sort of sum, where it comes, and what follows. Few exponents: they meet all ends.
 constexpr const char* every_sum[] = {
-    "fma(e3m3)",
-    "mac(e3m3, product=e3m4:rup, sum=e3m3:rna)",
-    "dot(e3m3, lanes=4, align=6)",
+    "fma(e3m3)", "mac(e3m3, product=e3m4:rup, sum=e3m3:rna)", "dot(e3m3, lanes=4, align=6)",
     "dot(e3m3, lanes=4, align=5, floor=-1, out=e3m4;daz;ftz)",
-    "tree(e3m3, fan=4, product=e3m4, node=e3m4:rdn)",
-    "tree(e3m2, fan=3, node=e3m4:sr5)",
-    "fma(e3m3, promote=3:e3m2;daz)",
-    "mac(e3m3, final=e3m2:rdn)",
-    "kahan(e3m4)",
-    "kahan(e3m4;daz;ftz, product=e3m3:rdn)",
-    "neumaier(e3m4, sum=e3m4:rdn)",
-    "neumaier(e3m3, product=e3m2;daz, promote=4:e3m6)",
-    "kahan(e3m2, sum=e3m3:sr7:even)",
-    "kulisch(e3m3)",
-    "kulisch(e5m10, final=e5m10:odd)",
-    "fma(e3m3, scale=e8m0fnu:3:term)",
-    "kahan(e8m57)",
-    "neumaier(e8m60, sum=e8m60:rna)",
-    "mac(e5m80, sum=e5m80:sr20)",
-    "fma(e11m52)",
+    "tree(e3m3, fan=4, product=e3m4, node=e3m4:rdn)", "tree(e3m2, fan=3, node=e3m4:sr5)",
+    "fma(e3m3, promote=3:e3m2;daz)", "mac(e3m3, final=e3m2:rdn)", "kahan(e3m4)",
+    "kahan(e3m4;daz;ftz, product=e3m3:rdn)", "neumaier(e3m4, sum=e3m4:rdn)",
+    "neumaier(e3m3, product=e3m2;daz, promote=4:e3m6)", "kahan(e3m2, sum=e3m3:sr7:even)",
+    "kulisch(e3m3)", "kulisch(e5m10, final=e5m10:odd)", "fma(e3m3, scale=e8m0fnu:3:term)",
+    "kahan(e8m57)", "neumaier(e8m60, sum=e8m60:rna)", "mac(e5m80, sum=e5m80:sr20)", "fma(e11m52)",
     "mac(e8m7, sum=e8m7:sr56)",
     R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 5, groups.strided = 2, )"
     R"(group_sum.align.reference = "fixed_lsb", group_sum.align.frac_bits = 4, )"
@@ -71,6 +59,18 @@ constexpr const char* every_sum[] = {
     R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 4, group_sum.width = 130, )"
     R"(c_level = "late", out.fmt = "e3m4", chain.c_at = "last", chain.c_round.fmt = "e3m5", )"
     R"(chain.lane_permutation.run = 2, chain.lane_permutation.ways = 2})",
+    // A fused sum's nodes do not round; registers that hold all a carrier does, term after term.
+    R"({a.fmt = "e5m10", b.fmt = "e5m10", c.fmt = "e5m10", lanes = 4, groups.consecutive = 2, )"
+    R"(group_sum.node_round.fmt = "e9m10", block_sum.width = 24, c_level = "late", )"
+    R"(out.fmt = "e9m10"})",
+    R"({a.fmt = "e7m20", b.fmt = "e7m20", c.fmt = "e7m20", lanes = 4, c_level = "late", )"
+    R"(group_sum.order = "sequential", group_sum.width = 150, group_sum.overflow = "saturate", )"
+    R"(out.fmt = "e9m10"})",
+    R"({a.fmt = "e7m10", b.fmt = "e7m10", c.fmt = "e7m10", lanes = 4, c_level = "late", )"
+    R"(c_sum.align.reference = "max_exponent", c_sum.align.rm = "raz", late_frac.F_sum = 0, )"
+    R"(late_frac.F_C = 127, out.fmt = "e9m10"})",
+    R"({a.fmt = "e6m10", b.fmt = "e6m10", c.fmt = "e6m10", lanes = 2, c_level = "block", )"
+    R"(out.fmt = "e6m10", scale.fmt = "e3m23", scale.block = 2, scale.apply = "group"})",
     R"({a.fmt = "e2m2", b.fmt = "e2m2", c.fmt = "e3m3", lanes = 4, groups.consecutive = 2, )"
     R"(product.exponent = "normalised", product.overflow_to_inf_at = 2, )"
     R"(block_sum.align.reference = "max_exponent", block_sum.align.frac_bits = 5, )"
@@ -196,7 +196,7 @@ bool is_lost(const Unit& u, const Power& x, const Power& y, const Power& c = {-2
     return std::array<std::uint64_t, 4>{p.zero ? 0u : 1u << 10, q, q + 10,
                                         p.zero ? unsigned{rows::zero} : 0u};
   };
-  constexpr std::size_t columns = rows::panel_columns;
+  constexpr std::size_t columns = rows::most_columns;
   std::vector<std::uint64_t> a(8), b(8 * columns), addend(4 * columns), code(columns),
       flags(columns), lost(columns);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -214,6 +214,7 @@ bool is_lost(const Unit& u, const Power& x, const Power& y, const Power& c = {-2
                            .scale_of = nullptr,
                            .rows = 1,
                            .columns = columns,
+                           .panel = columns,
                            .lanes = 2,
                            .scales = 0,
                            .code = code.data(),
@@ -265,6 +266,39 @@ TEST_CASE("rows leave to the reference what two words have no room for, and noth
   });
 }
 
+TEST_CASE("rows place the last digits of exact sums where registers see them") {
+  Tally tally;
+  const double high = 0x1.8p66, near = 0x1.00000004p67;
+  const auto compare = [&](const std::string& unit, std::initializer_list<double> a,
+                           std::initializer_list<double> b) {
+    CAPTURE(unit);
+    Rival("rows", parse_unit(unit), tally, true).compare_doubles(a, b, 0);
+  };
+  const auto formats = [](const char* f) {
+    return fmt::format(R"({{a.fmt = "{0}", b.fmt = "{0}", c.fmt = "{0}", out.fmt = "{0}", )"
+                       R"(lanes = 4, c_level = "late", )",
+                       f);
+  };
+  // Nodes of a fused sum do not round.
+  compare(formats("e9m10") + R"(groups.consecutive = 2, group_sum.node_round.fmt = "e9m10", )"
+                             R"(block_sum.width = 24})",
+          {0x1p40, 0, 0x1p40, 0}, {1, 0, 1, 0});
+  // The first two terms' sum is a multiple of more than the zero's last digit.
+  for (const char* overflow : {"wrap", "saturate", "flag"})
+    compare(formats("e9m30") + fmt::format(R"(group_sum.order = "sequential", )"
+                                           R"(group_sum.width = 200, group_sum.overflow = "{}"}})",
+                                           overflow),
+            {high, 0, -high, 0x1.8p103}, {near, 0, near, 0x1.8p103});
+  // A window that ends further from C's than a carrier is long.
+  for (const int frac : {127, 130, 200})
+    compare(formats("e9m10") + fmt::format(R"(c_sum.align.reference = "max_exponent", )"
+                                           R"(c_sum.align.rm = "raz", late_frac.F_sum = 0, )"
+                                           R"(late_frac.F_C = {}}})",
+                                           frac),
+            {1, 1, 0x1p-90, 0}, {1, -1, 1, 0});
+  tally.expect(7);
+}
+
 TEST_CASE("rows say how wide they are, and refuse what they cannot compute") {
   const auto widths = [](const char* text) {
     const rows::Answer x = rows::plan(parse_unit(text), 64);
@@ -280,7 +314,10 @@ TEST_CASE("rows say how wide they are, and refuse what they cannot compute") {
         "codes and roundings take 129 digits and products 228; rows have 128 and 254");
   CHECK(widths("fma(e3m3, scale=e3m98:4:term)") == "2 4");
   CHECK(widths("mac(e55m3)") == "exponents past 2^54");
-  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 8192).takes);
-  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 8193).reason ==
-        "blocks of 8193 products, of which rows keep 8192");
+  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 4096).takes);
+  CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 4097).reason ==
+        "blocks of 4097 products, of which rows keep 4096");
+  CHECK(rows::plan(parse_unit("fma(e5m10)"), 65536).takes);
+  CHECK(rows::plan(parse_unit("fma(e5m10)"), 65537).reason ==
+        "k = 65537: panels have room for 65536");
 }
