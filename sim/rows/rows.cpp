@@ -84,13 +84,16 @@ class RowsProduct final : public ProductEngine {
   // One thread's buffers.
   class Work {
    public:
-    Work(const RowsProduct& engine, const MatrixProduct& p) : e_(engine), p_(p) {}
+    Work(const RowsProduct& engine, const MatrixProduct& p)
+        : e_(engine),
+          p_(p),
+          width_(std::min(e_.panel_, (p.n + least_columns - 1) / least_columns * least_columns)) {}
 
     void rows(std::size_t row, std::size_t rows) {
       row_ = row, rows_ = rows;
       load_rows();
-      for (column_ = 0; column_ < p_.n; column_ += e_.panel_) {
-        columns_ = std::min(e_.panel_, p_.n - column_);
+      for (column_ = 0; column_ < p_.n; column_ += width_) {
+        columns_ = std::min(width_, p_.n - column_);
         load_columns();
         load_addends();
         panel();
@@ -111,68 +114,66 @@ class RowsProduct final : public ProductEngine {
       }
     }
     void load_columns() {
-      const std::size_t number = e_.words_ * e_.panel_;
+      const std::size_t number = e_.words_ * width_;
       b_.assign(e_.lanes_ * number, 0);
       scale_b_.assign(e_.scales_ * number, 0);
       for (std::size_t t = 0; t < e_.lanes_; ++t)
         for (std::size_t j = 0; j < columns_; ++j)
           put(t < e_.k_ ? e_.b_.read(p_.b, e_.order_[t], column_ + j) : Factor<H>{},
-              &b_[t * number + j], e_.panel_);
+              &b_[t * number + j], width_);
       for (std::size_t s = 0; s < e_.scales_; ++s)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * number + j], e_.panel_);
+          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * number + j], width_);
     }
     void load_addends() {
-      const std::size_t number = e_.words_ * e_.panel_;
+      const std::size_t number = e_.words_ * width_;
       c_.assign(rows_ * number, 0);
       const Factor<H> none = condition(e_.unit_.c, cleared<H>(e_.unit_.c.fmt));
       for (std::size_t r = 0; r < rows_; ++r)
         for (std::size_t j = 0; j < columns_; ++j)
           put(p_.c.data ? e_.c_.read(p_.c, row_ + r, column_ + j) : none, &c_[r * number + j],
-              e_.panel_);
+              width_);
     }
 
     // Where most of the first row is lost, the rest is not tried.
     void panel() {
-      compute(1);
-      std::size_t done = 0;
-      if (2 * lost_in(0) <= columns_) {
-        if (rows_ > 1) compute(rows_);
-        for (; done < rows_; ++done) deliver(done);
-      }
-      if (done < rows_) again(done, rows_ - done, 0, columns_);
+      const std::size_t outputs = rows_ * width_;
+      code_.resize(outputs * e_.code_words_), flags_.resize(outputs), lost_.resize(outputs);
+      compute(0, 1);
+      if (2 * lost_in(0) > columns_) return again(0, rows_, 0, columns_);
+      if (rows_ > 1) compute(1, rows_ - 1);
+      for (std::size_t r = 0; r < rows_; ++r) deliver(r);
     }
     std::size_t lost_in(std::size_t r) const {
-      const auto* first = &lost_[r * e_.panel_];
+      const auto* first = &lost_[r * width_];
       return columns_ - static_cast<std::size_t>(std::count(first, first + columns_, 0));
     }
 
-    // Of the loaded rows the first few.
-    void compute(std::size_t rows) {
-      const std::size_t outputs = rows * e_.panel_;
-      code_.resize(outputs * (e_.code_words_)), flags_.resize(outputs), lost_.resize(outputs);
-      e_.kernel_(e_.unit_, {.a = a_.data(),
-                            .scale_a = scale_a_.data(),
+    // Of the loaded rows so many from the first on.
+    void compute(std::size_t first, std::size_t rows) {
+      const std::size_t words = e_.words_, at = first * width_;
+      e_.kernel_(e_.unit_, {.a = &a_[first * e_.lanes_ * words],
+                            .scale_a = scale_a_.data() + first * e_.scales_ * words,
                             .b = b_.data(),
                             .scale_b = scale_b_.data(),
-                            .c = c_.data(),
+                            .c = &c_[at * words],
                             .scale_of = e_.scale_of_.data(),
                             .rows = rows,
                             .columns = columns_,
-                            .panel = e_.panel_,
+                            .panel = width_,
                             .lanes = e_.lanes_,
                             .scales = e_.scales_,
-                            .code = code_.data(),
-                            .flags = flags_.data(),
-                            .lost = lost_.data(),
+                            .code = &code_[at * e_.code_words_],
+                            .flags = &flags_[at],
+                            .lost = &lost_[at],
                             .seed = p_.seed,
-                            .index = p_.where(row_, column_).index,
+                            .index = p_.where(row_ + first, column_).index,
                             .next_row = p_.row_outputs()});
     }
 
     void deliver(std::size_t r) const {
       if (4 * lost_in(r) > columns_) return again(r, 1, 0, columns_);
-      const auto* lost = &lost_[r * e_.panel_];
+      const auto* lost = &lost_[r * width_];
       for (std::size_t j = 0; j < columns_;) {
         const auto n =
             static_cast<std::size_t>(std::find(lost + j, lost + columns_, 0) - (lost + j));
@@ -187,10 +188,10 @@ class RowsProduct final : public ProductEngine {
       const std::size_t words = e_.code_words_, to = p_.output(row_ + r, column_ + j);
       H code{};
       for (std::size_t i = words; i-- > 0;)
-        code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * e_.panel_ + j]);
+        code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * width_ + j]);
       store_code(static_cast<std::byte*>(p_.result) + to * static_cast<std::size_t>(e_.out_bytes_),
                  e_.out_bytes_, code);
-      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * e_.panel_ + j]);
+      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * width_ + j]);
     }
     void again(std::size_t r, std::size_t rows, std::size_t j, std::size_t columns) const {
       e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + j, rows, columns), 0, rows);
@@ -198,6 +199,7 @@ class RowsProduct final : public ProductEngine {
 
     const RowsProduct& e_;
     const MatrixProduct& p_;
+    std::size_t width_;  // of a panel
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
     Words a_, b_, c_, scale_a_, scale_b_, code_, flags_, lost_;
   };

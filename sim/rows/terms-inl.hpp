@@ -51,7 +51,7 @@ struct Terms {
   Count q, e;
   Position lane;
   bool is_c;
-  int length;  // digits of m, at most; digits<M> where nobody knows
+  int length;  // digits of m, at most; all of the carrier where nobody knows
 };
 
 // Numbers as they lie in memory, read by what takes the i-th word of them.

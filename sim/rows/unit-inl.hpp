@@ -65,6 +65,7 @@ struct UnitWords {
   }
 };
 
+// Digits of whatever a register holds from one block to the next.
 inline int longest_register(const Unit& u) {
   int digits = std::max(u.c.fmt.precision(), u.out.fmt.precision());
   if (u.chain.promote) digits = std::max(digits, u.chain.promote->round.fmt.precision());
@@ -132,7 +133,7 @@ class UnitRow {
   }
   static bool is_placed(const Sum& s) { return s.align.reference == Reference::exact && s.width; }
 
-  // The same of two registers: C at the end of a chain, and promotion.
+  // The sum of two registers: C at the end of a chain, and promotion.
   Register<C> add_registers(Place<C>& at, const Factors<C>& x, const Factors<C>& y,
                             std::size_t step, Fate& fate) const {
     return add_rounded(exact_, at, terms<M>(x, held_, 0, false, fate),
@@ -223,7 +224,7 @@ class UnitRow {
   const Tile& tile_;
   std::uint64_t index_;
   UnitWords words_;
-  int held_;  // digits of a register
+  int held_;  // longest_register
   std::optional<Place<C>> product_round_, c_round_, promote_, final_;
   Place<C> out_;
   std::optional<CompensatedRow<M, C>> compensated_;
