@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "sim/dot/capacity.hpp"
 #include "widthwise/sim/carrier.hpp"
@@ -72,8 +73,12 @@ Answer plan(const Unit& u, std::size_t k) {
   const Need need(u);
   if (need.exp_bits > most_exp_bits || need.exponent > largest_exponent)
     return refuse(fmt::format("exponents past 2^{}", most_exp_bits));
-  // All sums fit one word, or the most of two.
-  const bool narrow = capacity(u, static_cast<std::int64_t>(k)).magnitude_bits <= 62;
+  bool narrow = false;  // whether all sums fit one word
+  try {
+    narrow = capacity(u, static_cast<std::int64_t>(k)).magnitude_bits <= 62;
+  } catch (const std::invalid_argument& past_limit) {
+    return refuse(past_limit.what());
+  }
   const auto fits = [&](const Widths& w) {
     return need.code_digits <= 64 * w.code_words && (narrow || w.magnitude_words > 1) &&
            need.product_digits <= 64 * w.magnitude_words - 2;

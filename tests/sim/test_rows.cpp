@@ -314,6 +314,7 @@ TEST_CASE("rows say how wide they are, and refuse what they cannot compute") {
         "codes and roundings take 129 digits and products 228; rows have 128 and 254");
   CHECK(widths("fma(e3m3, scale=e3m98:4:term)") == "2 4");
   CHECK(widths("mac(e55m3)") == "exponents past 2^54");
+  CHECK(widths("kulisch(e30m10)").find("the limit is 1048576") != std::string::npos);
   CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 4096).takes);
   CHECK(rows::plan(parse_unit("kulisch(e5m10)"), 4097).reason ==
         "blocks of 4097 products, of which rows keep 4096");
