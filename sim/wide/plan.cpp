@@ -73,6 +73,7 @@ const char* unfit_cut(const Unit& u) {
 const char* unfit_sums(const Unit& u) {
   const bool nodes = u.group_sum.node_round.has_value();
   const bool alone = u.chain.compensation == Compensation::none && !nodes;
+  if (nodes && u.group_sum.order == Order::fused) return "nodes of a fused sum, which do not round";
   if (is_exact_sum(u)) {
     if (!alone) return "sums of two of more than one product";
     if (u.c_level != CLevel::group) return "C joins the products after they are added up";
