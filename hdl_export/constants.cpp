@@ -25,7 +25,7 @@ std::vector<RoundingPlace> rounding_places(const Unit& u) {
     all.push_back({&r == &result_round(u) ? "Y_" : prefix, key, r});
   };
   const auto add_node = [&](std::string_view prefix, std::string_view key, const Sum& sum) {
-    if (sum.order != Order::fused && sum.node_round) add(prefix, key, *sum.node_round);
+    if (has_nodes(sum)) add(prefix, key, *sum.node_round);
   };
   if (u.product.round) add("PROD_ROUND_", "product.round", *u.product.round);
   add_node("GROUP_NODE_", "group_sum.node_round", u.group_sum);

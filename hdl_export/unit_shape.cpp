@@ -128,8 +128,6 @@ int scale_words(const Unit& u, const UnitShape& shape) {
   return static_cast<int>((shape.products() + u.scale->block - 1) / u.scale->block);
 }
 
-bool has_nodes(const Sum& s) { return s.order != Order::fused && s.node_round; }
-
 bool may_flag(const Sum& s) { return s.width && s.overflow == RegisterOverflow::flag; }
 
 }  // namespace widthwise::hdl

@@ -23,7 +23,6 @@ bool two_kinds_of_c(const Unit& unit, const UnitShape& shape);
 
 bool scales(const Unit& unit, ScaleApply how);
 int scale_words(const Unit& unit, const UnitShape& shape);
-bool has_nodes(const Sum& sum);  // which round
 bool may_flag(const Sum& sum);
 
 }  // namespace widthwise::hdl

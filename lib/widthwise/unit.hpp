@@ -67,6 +67,9 @@ struct Sum {
   constexpr bool operator==(const Sum&) const = default;
 };
 
+// Whether a sum's nodes round: a fused one has none.
+constexpr bool has_nodes(const Sum& s) { return s.order != Order::fused && s.node_round; }
+
 struct Groups {                               // exactly one of the two
   std::optional<std::int64_t> consecutive{};  // lanes a group
   std::optional<std::int64_t> strided{};      // number of groups; lanes dealt out in turn

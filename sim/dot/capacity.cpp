@@ -86,7 +86,7 @@ class Bound {
     if (c) ++n;
     const std::int64_t carry = std::bit_width(static_cast<std::uint64_t>(n));  // n <= 2^carry
     meet(t.digits);
-    if (s.order != Order::fused && s.node_round && n > 1) return nodes(s, t, late, lone);
+    if (has_nodes(s) && n > 1) return nodes(s, t, late, lone);
     Extent z = t;
     z.top += carry, z.above += carry;
     switch (s.align.reference) {

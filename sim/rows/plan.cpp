@@ -6,15 +6,14 @@
 #include <stdexcept>
 
 #include "sim/dot/capacity.hpp"
-#include "widthwise/sim/carrier.hpp"
 
 namespace widthwise::rows {
 namespace {
 
-// What the carriers have to hold whatever the operands: codes, and the digits that roundings look
-// at; products with their scales; exponents, of which a few are added.
+// What the carriers have to hold whatever the operands, besides codes: products with their scales,
+// and exponents, of which a few are added.
 struct Need {
-  int code_digits = 0, product_digits = 0, exp_bits = 0;
+  int product_digits = 0, exp_bits = 0;
   std::int64_t exponent = 0;
 
   explicit Need(const Unit& u) {
@@ -38,13 +37,12 @@ struct Need {
 
  private:
   void place(std::int64_t x) { exponent = std::max(exponent, x < 0 ? -x : x); }
-  void format(const Format& f, const Rounding& rm = {}) {
-    code_digits = std::max(code_digits, digits_needed(f, rm));
+  void format(const Format& f) {
     exp_bits = std::max(exp_bits, f.exp_bits);
     place(f.bias);
   }
   void round(const Round& r) {
-    format(r.fmt, r.rm);
+    format(r.fmt);
     place(r.post_norm_frac.value_or(0));
   }
   void sum(const Sum& s) {
@@ -73,27 +71,27 @@ Answer plan(const Unit& u, std::size_t k) {
   const Need need(u);
   if (need.exp_bits > most_exp_bits || need.exponent > largest_exponent)
     return refuse(fmt::format("exponents past 2^{}", most_exp_bits));
-  bool narrow = false;  // whether all sums fit one word
+  Capacity most;
   try {
-    narrow = capacity(u, static_cast<std::int64_t>(k)).magnitude_bits <= 62;
+    most = capacity(u, static_cast<std::int64_t>(k));
   } catch (const std::invalid_argument& past_limit) {
     return refuse(past_limit.what());
   }
   const auto fits = [&](const Widths& w) {
-    return need.code_digits <= 64 * w.code_words && (narrow || w.magnitude_words > 1) &&
+    return most.code_digits <= 64 * w.code_words &&
+           (most.magnitude_bits <= 62 || w.magnitude_words > 1) &&
            need.product_digits <= 64 * w.magnitude_words - 2;
   };
   const auto* const least = std::ranges::find_if(all_widths, fits);
   if (least == std::end(all_widths))
     return refuse(
         fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
-                    need.code_digits, need.product_digits));
+                    most.code_digits, need.product_digits));
   const std::size_t longest = most_words / static_cast<std::size_t>(number_words(*least));
   if (k > longest) return refuse(fmt::format("k = {}: panels have room for {}", k, longest));
   return {true,
-          fmt::format("rows of {} bits for codes, which take {} digits, and of {} for magnitudes, "
-                      "while ordinary sums fit",
-                      64 * least->code_words, need.code_digits, 64 * least->magnitude_words),
+          fmt::format("rows of {} bits for codes and of {} for magnitudes, while ordinary sums fit",
+                      64 * least->code_words, 64 * least->magnitude_words),
           *least};
 }
 

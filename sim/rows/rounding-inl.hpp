@@ -101,8 +101,7 @@ struct Register {
   Factors<C> value;
 };
 
-// A rounding that is right where it is sure: lib's deliver_quick, of a number that stays a normal
-// one, and its code read again without making one (docs/exactness.md, 12).
+// A rounding that is right where it is sure.
 template <class C>
 struct Quick {
   Register<C> result;
@@ -125,6 +124,8 @@ HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Quic
   z.sure = z.sure | x.zero;
 }
 
+// lib's deliver_quick, of a number that stays a normal one, and its code read again without making
+// one (docs/exactness.md, 12).
 template <class C>
 HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& x,
                                   const C& random) {

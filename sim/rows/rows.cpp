@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "kernels.hpp"
@@ -16,22 +15,7 @@ namespace {
 
 using Words = Lines<std::uint64_t>;
 
-// Codes of an operand or a scale, conditioned. H is an integer that holds them.
-template <class H>
-class Reader {
- public:
-  explicit Reader(const Operand& x) : operand_(x), layout_(x.fmt) {}
-
-  Factor<H> read(const CodeMatrix& m, std::size_t row, std::size_t column) const {
-    return condition(operand_, element(layout_, m, row, column));
-  }
-
- private:
-  Operand operand_;
-  Layout<H> layout_;
-};
-
-// Its words, so far apart.
+// A number's words, so far apart.
 template <class H>
 void put(const Factor<H>& x, std::uint64_t* to, std::size_t apart) {
   constexpr int words = digits<H> / 64;
@@ -47,27 +31,17 @@ template <class H>
 class RowsProduct final : public ProductEngine {
  public:
   RowsProduct(const ProductTask& task, const Widths& widths)
-      : unit_(task.unit),
+      : path_(task.unit),
         k_(task.k),
-        order_(lane_order(unit_, k_)),
+        lanes_(padded_lanes(path_, k_)),
+        order_(lane_order(task.unit, k_)),
         code_words_(static_cast<std::size_t>(widths.code_words)),
         words_(static_cast<std::size_t>(number_words(widths))),
-        a_(unit_.a),
-        b_(unit_.b),
-        c_(unit_.c),
-        out_bytes_(item_bytes(result_round(unit_).fmt.width())),
         kernel_(kernel(widths)),
-        reference_(make_reference(unit_, k_)) {
-    const std::size_t block = unit_.lanes ? static_cast<std::size_t>(unit_.lanes) : k_;
-    lanes_ = (k_ + block - 1) / block * block;
+        reference_(make_reference(task.unit, k_)) {
     panel_ = panel_words / (lanes_ * words_) / least_columns * least_columns;
     panel_ = std::clamp(panel_, least_columns, most_columns);
-    if (!unit_.scale) return;
-    scale_.emplace(Operand{.fmt = unit_.scale->fmt});
-    const auto elements = static_cast<std::size_t>(unit_.scale->block);
-    scales_ = (k_ + elements - 1) / elements;
-    for (std::size_t t = 0; t < lanes_; ++t)  // padding takes the last element's
-      scale_of_.push_back(order_[std::min(t, k_ - 1)] / elements);
+    if (path_.scale) share_scales(static_cast<std::size_t>(task.unit.scale->block));
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -78,6 +52,15 @@ class RowsProduct final : public ProductEngine {
   }
 
  private:
+  // So many elements have one.
+  void share_scales(std::size_t elements) {
+    scale_lanes_.resize((k_ + elements - 1) / elements);
+    for (std::size_t t = 0; t < lanes_; ++t) {  // padding takes the last element's
+      scale_of_.push_back(order_[std::min(t, k_ - 1)] / elements);
+      scale_lanes_[scale_of_[t]] = t;
+    }
+  }
+
   // Of A at a time, 4 MiB, and of B, 8 if those are columns enough.
   static constexpr std::size_t row_words = 1 << 19, panel_words = 1 << 20;
 
@@ -87,6 +70,7 @@ class RowsProduct final : public ProductEngine {
     Work(const RowsProduct& engine, const MatrixProduct& p)
         : e_(engine),
           p_(p),
+          from_{e_.path_, p, e_.k_, e_.order_.data()},
           width_(std::min(e_.panel_, (p.n + least_columns - 1) / least_columns * least_columns)) {}
 
     void rows(std::size_t row, std::size_t rows) {
@@ -102,37 +86,31 @@ class RowsProduct final : public ProductEngine {
 
    private:
     void load_rows() {
-      const std::size_t words = e_.words_;
-      a_.assign(rows_ * e_.lanes_ * words, 0);
-      scale_a_.resize(rows_ * e_.scales_ * words);
+      const std::size_t words = e_.words_, scales = e_.scale_lanes_.size();
+      a_.resize(rows_ * e_.lanes_ * words), scale_a_.resize(rows_ * scales * words);
       for (std::size_t r = 0; r < rows_; ++r) {
-        std::uint64_t* to = &a_[r * e_.lanes_ * words];
-        for (std::size_t t = 0; t < e_.lanes_; ++t, to += words)
-          put(t < e_.k_ ? e_.a_.read(p_.a, row_ + r, e_.order_[t]) : Factor<H>{}, to, 1);
-        for (std::size_t s = 0; s < e_.scales_; ++s)
-          put(e_.scale_->read(p_.scale_a, row_ + r, s), &scale_a_[(r * e_.scales_ + s) * words], 1);
+        for (std::size_t t = 0; t < e_.lanes_; ++t)
+          put(from_.a(row_ + r, t), &a_[(r * e_.lanes_ + t) * words], 1);
+        for (std::size_t s = 0; s < scales; ++s)
+          put(from_.scale_a(row_ + r, e_.scale_lanes_[s]), &scale_a_[(r * scales + s) * words], 1);
       }
     }
     void load_columns() {
-      const std::size_t number = e_.words_ * width_;
-      b_.assign(e_.lanes_ * number, 0);
-      scale_b_.assign(e_.scales_ * number, 0);
+      const std::size_t number = e_.words_ * width_, scales = e_.scale_lanes_.size();
+      b_.assign(e_.lanes_ * number, 0), scale_b_.assign(scales * number, 0);
       for (std::size_t t = 0; t < e_.lanes_; ++t)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(t < e_.k_ ? e_.b_.read(p_.b, e_.order_[t], column_ + j) : Factor<H>{},
-              &b_[t * number + j], width_);
-      for (std::size_t s = 0; s < e_.scales_; ++s)
+          put(from_.b(t, column_ + j), &b_[t * number + j], width_);
+      for (std::size_t s = 0; s < scales; ++s)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(e_.scale_->read(p_.scale_b, s, column_ + j), &scale_b_[s * number + j], width_);
+          put(from_.scale_b(e_.scale_lanes_[s], column_ + j), &scale_b_[s * number + j], width_);
     }
     void load_addends() {
       const std::size_t number = e_.words_ * width_;
       c_.assign(rows_ * number, 0);
-      const Factor<H> none = condition(e_.unit_.c, cleared<H>(e_.unit_.c.fmt));
       for (std::size_t r = 0; r < rows_; ++r)
         for (std::size_t j = 0; j < columns_; ++j)
-          put(p_.c.data ? e_.c_.read(p_.c, row_ + r, column_ + j) : none, &c_[r * number + j],
-              width_);
+          put(from_.addend(row_ + r, column_ + j), &c_[r * number + j], width_);
     }
 
     // Where most of the first row is lost, the rest is not tried.
@@ -152,23 +130,24 @@ class RowsProduct final : public ProductEngine {
     // Of the loaded rows so many from the first on.
     void compute(std::size_t first, std::size_t rows) {
       const std::size_t words = e_.words_, at = first * width_;
-      e_.kernel_(e_.unit_, {.a = &a_[first * e_.lanes_ * words],
-                            .scale_a = scale_a_.data() + first * e_.scales_ * words,
-                            .b = b_.data(),
-                            .scale_b = scale_b_.data(),
-                            .c = &c_[at * words],
-                            .scale_of = e_.scale_of_.data(),
-                            .rows = rows,
-                            .columns = columns_,
-                            .panel = width_,
-                            .lanes = e_.lanes_,
-                            .scales = e_.scales_,
-                            .code = &code_[at * e_.code_words_],
-                            .flags = &flags_[at],
-                            .lost = &lost_[at],
-                            .seed = p_.seed,
-                            .index = p_.where(row_ + first, column_).index,
-                            .next_row = p_.row_outputs()});
+      e_.kernel_(e_.path_.unit,
+                 {.a = &a_[first * e_.lanes_ * words],
+                  .scale_a = scale_a_.data() + first * e_.scale_lanes_.size() * words,
+                  .b = b_.data(),
+                  .scale_b = scale_b_.data(),
+                  .c = &c_[at * words],
+                  .scale_of = e_.scale_of_.data(),
+                  .rows = rows,
+                  .columns = columns_,
+                  .panel = width_,
+                  .lanes = e_.lanes_,
+                  .scales = e_.scale_lanes_.size(),
+                  .code = &code_[at * e_.code_words_],
+                  .flags = &flags_[at],
+                  .lost = &lost_[at],
+                  .seed = p_.seed,
+                  .index = p_.where(row_ + first, column_).index,
+                  .next_row = p_.row_outputs()});
     }
 
     void deliver(std::size_t r) const {
@@ -185,32 +164,30 @@ class RowsProduct final : public ProductEngine {
       }
     }
     void deliver(std::size_t r, std::size_t j) const {
-      const std::size_t words = e_.code_words_, to = p_.output(row_ + r, column_ + j);
+      const std::size_t words = e_.code_words_;
       H code{};
       for (std::size_t i = words; i-- > 0;)
         code = static_cast<H>(code << 32 << 32) | H(code_[(r * words + i) * width_ + j]);
-      store_code(static_cast<std::byte*>(p_.result) + to * static_cast<std::size_t>(e_.out_bytes_),
-                 e_.out_bytes_, code);
-      if (p_.flags) p_.flags[to] = static_cast<std::uint8_t>(flags_[r * width_ + j]);
+      from_.store(p_.output(row_ + r, column_ + j), code,
+                  static_cast<Flags>(flags_[r * width_ + j]));
     }
     void again(std::size_t r, std::size_t rows, std::size_t j, std::size_t columns) const {
-      e_.reference_->run(tile(e_.unit_, p_, row_ + r, column_ + j, rows, columns), 0, rows);
+      e_.reference_->run(tile(e_.path_.unit, p_, row_ + r, column_ + j, rows, columns), 0, rows);
     }
 
     const RowsProduct& e_;
     const MatrixProduct& p_;
+    Gather<H, H> from_;
     std::size_t width_;  // of a panel
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
     Words a_, b_, c_, scale_a_, scale_b_, code_, flags_, lost_;
   };
 
-  Unit unit_;
-  std::size_t k_, lanes_, scales_ = 0;
-  std::vector<std::size_t> order_, scale_of_;
-  std::size_t code_words_, words_, panel_;  // of a code, of a number; columns of a panel
-  Reader<H> a_, b_, c_;
-  std::optional<Reader<H>> scale_;
-  int out_bytes_;
+  Datapath<H, H> path_;
+  std::size_t k_, lanes_;                      // lanes: whole blocks
+  std::vector<std::size_t> order_, scale_of_;  // of every lane
+  std::vector<std::size_t> scale_lanes_;       // of every scale a lane that has it
+  std::size_t code_words_, words_, panel_;     // of a code, of a number; columns of a panel
   Kernel kernel_;
   std::unique_ptr<ReferenceUnit> reference_;
 };

@@ -21,8 +21,7 @@ struct Joint {
   std::optional<LateFrac> late;
   RoundingRule align;
   bool bounded;  // values as wide as the carrier's may overflow its register
-  bool rounded;  // a rounding follows
-  bool placed;   // else a register may follow whose last digit is that of its terms
+  bool placed;   // a register may follow whose last digit is that of its terms, and no rounding
   M half, modulus;
 
   HWY_INLINE Joint(const Adder<Rows<C>>& adder, const Dice<RowWord>& dice, bool is_placed)
@@ -31,8 +30,7 @@ struct Joint {
         late(adder.context.late),
         align(sum.align.rm),
         bounded(sum.width && *sum.width < digits_of<M> - 1),
-        rounded(adder.context.reach != 0),
-        placed(is_placed) {
+        placed(is_placed && adder.context.reach == 0) {
     if (bounded) half = M(1) << (static_cast<int>(*sum.width) - 1), modulus = half << 1;
   }
 
@@ -40,7 +38,7 @@ struct Joint {
   // once: no register, its own included.
   HWY_INLINE bool value_alone(bool rounds) const {
     if (bounded || (sum.width && sum.order != Order::fused && !rounds)) return false;
-    return rounds || rounded || !placed;
+    return rounds || !placed;
   }
 };
 

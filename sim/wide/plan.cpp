@@ -71,9 +71,9 @@ const char* unfit_cut(const Unit& u) {
 }
 // Why sums of some products, or sums of exact ones, are not for limbs.
 const char* unfit_sums(const Unit& u) {
-  const bool nodes = u.group_sum.node_round.has_value();
+  const bool nodes = has_nodes(u.group_sum);
   const bool alone = u.chain.compensation == Compensation::none && !nodes;
-  if (nodes && u.group_sum.order == Order::fused) return "nodes of a fused sum, which do not round";
+  if (!nodes && u.group_sum.node_round) return "nodes of a fused sum, which do not round";
   if (is_exact_sum(u)) {
     if (!alone) return "sums of two of more than one product";
     if (u.c_level != CLevel::group) return "C joins the products after they are added up";

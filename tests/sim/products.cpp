@@ -18,10 +18,19 @@ namespace tests {
 
 using namespace widthwise;
 
-Opinion opinion(std::string_view engine, const Unit& u, bool flags) {
-  for (Opinion& o : opinions({.unit = u, .k = 1, .flags = flags}))
+Opinion opinion(std::string_view engine, const Unit& u, bool flags, std::size_t k) {
+  for (Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
     if (o.engine == engine) return o;
   return {};
+}
+
+bool has_length(const Unit& u, std::size_t k) {
+  try {
+    make_reference(u, k);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
 }
 
 namespace {

@@ -15,7 +15,10 @@ namespace tests {
 using ProductRandom = std::mt19937_64;
 
 // What an engine says to a unit.
-widthwise::Opinion opinion(std::string_view engine, const widthwise::Unit& u, bool flags = false);
+widthwise::Opinion opinion(std::string_view engine, const widthwise::Unit& u, bool flags = false,
+                           std::size_t k = 1);
+// Whether the unit can be at this length: scales may not fit its groups there.
+bool has_length(const widthwise::Unit& u, std::size_t k);
 
 // Sorts of codes that matrices are filled with.
 enum class Manner {

@@ -68,7 +68,9 @@ struct Datapath {
 
  private:
   constexpr Adder<H> adder(const Sum& sum, Slot slot, CLevel level) const {
-    return {sum, slot_if<H>(slot, sum.node_round), {.reach = reach_of(unit, level)}};
+    return {sum,
+            slot_if<H>(slot, has_nodes(sum) ? sum.node_round : std::nullopt),
+            {.reach = reach_of(unit, level)}};
   }
 };
 
