@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "products.hpp"
 #include "random_units.hpp"
@@ -253,55 +254,74 @@ TEST_CASE("rows leave to the reference what two words have no room for, and noth
   });
 }
 
+namespace {
+
+// Doubles that are zeros or normal numbers of the format.
+CodeList codes_of(const Format& f, std::initializer_list<double> numbers) {
+  CodeList all(f, numbers.size());
+  std::size_t i = 0;
+  for (const double x : numbers) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t field = (bits >> 52 & 0x7ff) + static_cast<std::uint64_t>(f.bias) - 1023;
+    const std::uint64_t fraction = (bits & ((std::uint64_t{1} << 52) - 1)) >> (52 - f.frac_bits);
+    const std::uint64_t magnitude = x == 0 ? 0 : field << f.frac_bits | fraction;
+    all.set(i++, (bits >> 63) << f.magnitude_bits() | magnitude);
+  }
+  return all;
+}
+
+// One block of these products onto nothing, each by scales of 1 if the unit has some.
+void compare_block(const std::string& text, std::initializer_list<double> a,
+                   std::initializer_list<double> b, Tally& tally) {
+  CAPTURE(text);
+  const Unit u = parse_unit(text);
+  const CodeList x = codes_of(u.a.fmt, a), y = codes_of(u.b.fmt, b),
+                 one = codes_of(u.scale ? u.scale->fmt : u.a.fmt, {1});
+  MatrixProduct p;
+  p.m = p.n = 1, p.k = a.size(), p.a = x.rows(p.k), p.b = y.rows(1);
+  if (u.scale) p.scale_a = p.scale_b = one.rows(1);
+  REQUIRE(opinion_at(u, p.k, true).takes);
+  Rival("rows", u, tally, true).compare(p, "one block");
+}
+
+}  // namespace
+
 TEST_CASE("rows place the last digits of exact sums where registers see them") {
   Tally tally;
-  const double high = 0x1.8p66, near = 0x1.00000004p67;
-  const auto compare = [&](const std::string& unit, std::initializer_list<double> a,
-                           std::initializer_list<double> b) {
-    CAPTURE(unit);
-    Rival("rows", parse_unit(unit), tally, true).compare_doubles(a, b, 0);
-  };
   const auto formats = [](const char* f) {
     return fmt::format(R"({{a.fmt = "{0}", b.fmt = "{0}", c.fmt = "{0}", out.fmt = "{0}", )"
                        R"(lanes = 4, c_level = "late", )",
                        f);
   };
   // Nodes of a fused sum do not round.
-  compare(formats("e9m10") + R"(groups.consecutive = 2, group_sum.node_round.fmt = "e9m10", )"
-                             R"(block_sum.width = 24})",
-          {0x1p40, 0, 0x1p40, 0}, {1, 0, 1, 0});
+  compare_block(formats("e9m10") + R"(groups.consecutive = 2, group_sum.node_round.fmt = "e9m10", )"
+                                   R"(block_sum.width = 24})",
+                {0x1p40, 0, 0x1p40, 0}, {1, 0, 1, 0}, tally);
   // The first two terms' sum is a multiple of more than the zero's last digit.
+  const double high = 0x1.8p66, near = 0x1.00000004p67;
   for (const char* overflow : {"wrap", "saturate", "flag"})
-    compare(formats("e9m30") + fmt::format(R"(group_sum.order = "sequential", )"
-                                           R"(group_sum.width = 200, group_sum.overflow = "{}"}})",
-                                           overflow),
-            {high, 0, -high, 0x1.8p103}, {near, 0, near, 0x1.8p103});
+    compare_block(formats("e9m30") + fmt::format(R"(group_sum.order = "sequential", )"
+                                                 R"(group_sum.width = 200, )"
+                                                 R"(group_sum.overflow = "{}"}})",
+                                                 overflow),
+                  {high, 0, -high, 0x1.8p103}, {near, 0, near, 0x1.8p103}, tally);
   // A window that ends further from C's than a carrier is long.
   for (const int frac : {127, 130, 200})
-    compare(formats("e9m10") + fmt::format(R"(c_sum.align.reference = "max_exponent", )"
-                                           R"(c_sum.align.rm = "raz", late_frac.F_sum = 0, )"
-                                           R"(late_frac.F_C = {}}})",
-                                           frac),
-            {1, 1, 0x1p-90, 0}, {1, -1, 1, 0});
+    compare_block(formats("e9m10") + fmt::format(R"(c_sum.align.reference = "max_exponent", )"
+                                                 R"(c_sum.align.rm = "raz", )"
+                                                 R"(late_frac.F_sum = 0, late_frac.F_C = {}}})",
+                                                 frac),
+                  {1, 1, 0x1p-90, 0}, {1, -1, 1, 0}, tally);
   tally.expect(7);
 }
 
 TEST_CASE("rows lose a group sum of more digits than its scales leave room for") {
   // 2^90 + 1 times two scales of 24 digits: of 128 digits only the lower ones would be left.
-  const Unit u = parse_unit(R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m10", lanes = 2, )"
-                            R"(c_level = "block", out.fmt = "e9m10", scale.fmt = "e3m23", )"
-                            R"(scale.block = 2, scale.apply = "group"})");
-  const auto power = [](const Format& f, int exponent) {
-    return static_cast<std::uint64_t>(exponent + f.bias) << f.frac_bits;
-  };
-  CodeList a(u.a.fmt, 2), scale(u.scale->fmt, 1);
-  a.set(0, power(u.a.fmt, 45)), a.set(1, power(u.a.fmt, 0));
-  scale.set(0, power(u.scale->fmt, 0));
-  MatrixProduct p;
-  p.m = p.n = 1, p.k = 2, p.a = a.rows(2), p.b = a.rows(1);
-  p.scale_a = p.scale_b = scale.rows(1);
   Tally tally;
-  Rival("rows", u, tally, true).compare(p, "a long group sum");
+  compare_block(R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m10", lanes = 2, )"
+                R"(c_level = "block", out.fmt = "e9m10", scale.fmt = "e3m23", )"
+                R"(scale.block = 2, scale.apply = "group"})",
+                {0x1p45, 1}, {0x1p45, 1}, tally);
   tally.expect(1);
 }
 
