@@ -6,8 +6,6 @@
 #define WIDTHWISE_ROWS_COMPENSATION_INL
 #endif
 
-#include <algorithm>
-
 #include "sim/rows/sums-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,7 +22,7 @@ HWY_INLINE Terms<M> negated(Terms<M> t) {
   return t;
 }
 
-// |x| >= |y|.
+// |x| >= |y|; false where one is NaN.
 template <class M>
 HWY_INLINE Truth at_least(const Terms<M>& x, const Terms<M>& y) {
   const Truth x_none = x.m == M(0), y_none = y.m == M(0);
@@ -32,20 +30,8 @@ HWY_INLINE Truth at_least(const Terms<M>& x, const Terms<M>& y) {
   const Count x_top = x.q - x_zeros, y_top = y.q - y_zeros;
   const Truth as_high = no(x_top < y_top) & no(y_top < x_top);
   const Truth less = (x.m << x_zeros) < (y.m << y_zeros);
-  return y_none | (no(x_none) & ((x_top > y_top) | (as_high & no(less))));
-}
-
-template <class M>
-HWY_INLINE Terms<M> select(Truth c, const Terms<M>& x, const Terms<M>& y) {
-  return {select(c, x.negative, y.negative),
-          select(c, x.zero, y.zero),
-          select(c, x.mixed, y.mixed),
-          select(c, x.m, y.m),
-          select(c, x.q, y.q),
-          select(c, x.e, y.e),
-          x.lane,
-          false,
-          std::max(x.length, y.length)};
+  const Truth of_numbers = y_none | (no(x_none) & ((x_top > y_top) | (as_high & no(less))));
+  return select(x.endless | y.endless, x.endless & no(x.nan | y.nan), of_numbers);
 }
 
 // A chain whose sums carry along what they lose: its roundings, for this row of outputs.
@@ -71,12 +57,12 @@ class CompensatedRow {
   // What the registers come to after the step.
   HWY_INLINE Register<C> settled(const Accumulator<C>& acc, std::int64_t step, Fate& fate) {
     if (kahan_) return acc.sum;
-    return add(compensated_, read(acc.sum, step, fate), read(acc.compensation, step, fate), fate);
+    return add(compensated_, read(acc.sum, step), read(acc.compensation, step), fate);
   }
 
  private:
-  HWY_INLINE Terms<M> read(const Register<C>& r, std::int64_t lane, Fate& fate) const {
-    return terms<M>(r.value, held_, lane, false, fate);
+  HWY_INLINE Terms<M> read(const Register<C>& r, std::int64_t lane) const {
+    return terms<M>(r.value, held_, lane, false);
   }
   // Rounded as that of the step, which all of its terms name.
   HWY_INLINE Register<C> add(Place<C>& at, const Terms<M>& x, const Terms<M>& y, Fate& fate) const {
@@ -84,22 +70,20 @@ class CompensatedRow {
   }
 
   HWY_INLINE Accumulator<C> kahan(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
-    const Terms<M> sum = read(acc.sum, p.lane, fate), comp = read(acc.compensation, p.lane, fate);
-    const Terms<M> y = read(add(addend_, p, negated(comp), fate), p.lane, fate);
+    const Terms<M> sum = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
+    const Terms<M> y = read(add(addend_, p, negated(comp), fate), p.lane);
     const Register<C> t = add(out_, sum, y, fate);
-    const Terms<M> moved =
-        read(add(difference_, read(t, p.lane, fate), negated(sum), fate), p.lane, fate);
+    const Terms<M> moved = read(add(difference_, read(t, p.lane), negated(sum), fate), p.lane);
     return {t, add(error_, moved, negated(y), fate)};
   }
 
   HWY_INLINE Accumulator<C> neumaier(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
-    const Terms<M> sum = read(acc.sum, p.lane, fate), comp = read(acc.compensation, p.lane, fate);
+    const Terms<M> sum = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
     const Truth sum_leads = at_least(sum, p);
     const Terms<M> large = select(sum_leads, sum, p), small = select(sum_leads, p, sum);
     const Register<C> t = add(out_, sum, p, fate);
-    const Terms<M> rest =
-        read(add(difference_, large, negated(read(t, p.lane, fate)), fate), p.lane, fate);
-    const Terms<M> error = read(add(error_, rest, small, fate), p.lane, fate);
+    const Terms<M> rest = read(add(difference_, large, negated(read(t, p.lane)), fate), p.lane);
+    const Terms<M> error = read(add(error_, rest, small, fate), p.lane);
     return {t, add(compensation_, comp, error, fate)};
   }
 

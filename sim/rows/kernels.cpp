@@ -52,8 +52,11 @@ Kernel choose(const Widths& w) {
   if (w.code_words == 1)
     return w.magnitude_words == 1   ? &tile<Word, Word>
            : w.magnitude_words == 2 ? &tile<Word2, Word>
-                                    : &tile<Word4, Word>;
-  return w.magnitude_words == 2 ? &tile<Word2, Word2> : &tile<Word4, Word2>;
+           : w.magnitude_words == 4 ? &tile<Word4, Word>
+                                    : &tile<Word8, Word>;
+  return w.magnitude_words == 2   ? &tile<Word2, Word2>
+         : w.magnitude_words == 4 ? &tile<Word4, Word2>
+                                  : &tile<Word8, Word2>;
 }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 

@@ -11,8 +11,8 @@ namespace widthwise::rows {
 // Columns of a panel, at most and at least: whole rows on every machine.
 inline constexpr std::size_t most_columns = 64, least_columns = 8;
 
-// What a conditioned number is, beside its digits. Infinities and NaN are the reference's.
-enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
+// What a conditioned number is, beside its digits: an infinity or NaN is endless, and has none.
+enum Mark : unsigned { negative = 1, zero = 2, endless = 4, nan = 8 };
 
 // How many words lib's carrier of codes has, and that of the magnitudes.
 struct Widths {
@@ -36,8 +36,10 @@ struct Tile {
   std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where the reference is asked for
   std::uint64_t seed, index;    // of the output in the corner
   std::size_t next_row;         // from one row's index to the next one's
+  bool codes_only;              // nobody asks which flags
 };
 
+inline constexpr int most_magnitude_words = 8;
 using Kernel = void (*)(const Unit&, const Tile&);
 Kernel kernel(const Widths& w);
 

@@ -79,7 +79,7 @@ HWY_INLINE void cut_after_normalising(const Round& r, Terms<M>& t) {
 // A term as the rounding takes it: normalised digits of a carrier of codes, the rest jammed.
 template <class C>
 struct ToRound {
-  Truth negative, zero;
+  Truth negative, zero, endless, nan;
   Count exp;
   C sig;
 };
@@ -87,10 +87,14 @@ template <class C, class M>
 HWY_INLINE ToRound<C> to_round(const Round& r, Terms<M> t) {
   Truth zero_sign = select(t.mixed, Truth(r.rm.mode == RoundingMode::rdn), t.negative);
   if (r.zero_sign == ZeroSign::plus) zero_sign = Truth(false);
-  const Truth negative = select(t.m == M(0), zero_sign, t.negative);
+  const Truth negative = select((t.m == M(0)) & no(t.endless), zero_sign, t.negative);
   if (r.post_norm_frac) cut_after_normalising(r, t);
   const Count zeros = leading_zeros(t.m);
-  return {negative, t.m == M(0), t.q - zeros + Count(digits_of<M> - digits_of<C>),
+  return {negative,
+          (t.m == M(0)) & no(t.endless),
+          t.endless,
+          t.nan,
+          t.q - zeros + Count(digits_of<M> - digits_of<C>),
           leading_words<C>(t.m << zeros)};
 }
 
@@ -124,19 +128,25 @@ HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Quic
   z.sure = z.sure | x.zero;
 }
 
+// What is added to digits, of which these are odd, before those below the kept ones are cut off.
+template <class C>
+HWY_INLINE C increment_of(const Rounder<Rows<C>>& to, Truth negative, Truth odd, const C& random) {
+  const auto row = [&](int i) { return from_row(to.increment[i]); };
+  C z = select(odd, select(negative, row(3), row(1)), select(negative, row(2), row(0)));
+  if (to.rule.rounding.stochastic())
+    z = z + ((random & from_row(to.random_mask)) << to.random_shift) -
+        (random & from_row(to.random_tie));
+  return z;
+}
+
 // lib's deliver_quick, of a number that stays a normal one, and its code read again without making
 // one (docs/exactness.md, 12).
 template <class C>
 HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& x,
                                   const C& random) {
-  const auto increment = [&](int row) { return from_row(to.increment[row]); };
   const C one = C(1) << (digits_of<C> - 1);
   const Truth odd = (x.sig & from_row(to.last_digit)) != C(0);
-  C fraction = (x.sig ^ one) + select(odd, select(x.negative, increment(3), increment(1)),
-                                      select(x.negative, increment(2), increment(0)));
-  if (to.rule.rounding.stochastic())
-    fraction = fraction + ((random & from_row(to.random_mask)) << to.random_shift) -
-               (random & from_row(to.random_tie));
+  const C fraction = (x.sig ^ one) + increment_of(to, x.negative, odd, random);
   const Layout<Rows<C>>& f = to.layout;
   const Count exp = x.exp + Count(word(fraction, words_of<C> - 1) >> 63);
   const C kept = (fraction & from_row(to.kept)) & (one - C(1));
@@ -145,14 +155,131 @@ HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& 
   z.result.value = {x.negative,
                     Truth(false),
                     Truth(false),
+                    Truth(false),
                     (kept | one) >> f.up,
                     q,
                     q + Count(f.format.frac_bits)};
   z.result.code = (C(exp + Count(f.plain_offset)) << f.format.frac_bits) + (kept >> f.up) +
                   select(x.negative, from_row(f.sign), C(0));
   z.flags = select((x.sig & from_row(to.dropped)) != C(0), Count(inexact), Count(0));
-  z.sure = no(x.zero | (x.exp < Count(to.first_inside)) | (x.exp > Count(to.last_inside)));
+  z.sure =
+      no(x.zero | x.endless | (x.exp < Count(to.first_inside)) | (x.exp > Count(to.last_inside)));
   if (!f.all_normal && any(x.zero)) take_zeros(to, x, z);
+  return z;
+}
+
+// Magnitudes on their way to codes, and what became of the values: lib's Rounded.
+template <class C>
+struct Magnitudes {
+  C magnitude;
+  Truth lossy, tiny, over;
+};
+
+// lib's denormalise and round, in a format with a sign and subnormals.
+template <class C>
+HWY_INLINE Magnitudes<C> round_magnitudes(const Rounder<Rows<C>>& to, const ToRound<C>& x,
+                                          const Count& short_by, const C& random) {
+  const Layout<Rows<C>>& f = to.layout;
+  const C one = C(1) << (digits_of<C> - 1);
+  const Truth subnormal = x.zero | (short_by > Count(0));
+  const Count down = as_shift<C>(short_by), field = Count(f.emin + f.format.bias) - short_by;
+  C aligned = x.sig >> down;
+  aligned = aligned | select((aligned << down) != x.sig, C(1), C(0));
+  const Truth far = no(subnormal) & (field > Count(f.top_field));
+  const C floor = C(select(subnormal | far, Count(0), field)) << f.format.frac_bits;
+  const C last = to.even_code ? floor & C(1) : aligned & from_row(to.last_digit);
+  const C fraction = select(subnormal, aligned, aligned ^ one) +
+                     increment_of(to, x.negative, last != C(0), random);
+  Magnitudes<C> z;
+  z.magnitude = floor + ((fraction & from_row(to.kept)) >> f.up);
+  z.lossy = (aligned & from_row(to.dropped)) != C(0);
+  z.over = far | (from_row(f.max_finite) < z.magnitude);
+  z.tiny = subnormal;
+  if (to.env.tininess == Tininess::after_rounding) {
+    const C as_normal = (x.sig ^ one) + increment_of(to, x.negative, Truth(true), random);
+    z.tiny = subnormal & no(is_negative(as_normal) & (short_by < Count(2)));
+  }
+  return z;
+}
+
+// lib's factor of a code.
+template <class C>
+HWY_INLINE Factors<C> read_code(const Layout<Rows<C>>& f, const C& code) {
+  const C magnitude = code & from_row(f.magnitude_mask),
+          fraction = code & from_row(f.fraction_mask);
+  const Count field(magnitude >> f.format.frac_bits);
+  const Truth bottom = Truth(!f.all_normal) & (field < Count(1)), none = magnitude == C(0);
+  const Count e = select(bottom, Count(f.emin), field - Count(f.format.bias));
+  Factors<C> x;
+  x.negative = (code & from_row(f.sign)) != C(0);
+  x.nan = no(magnitude < from_row(f.first_nan));
+  x.zero = none & Truth(f.format.zero);
+  if (f.format.nan == NanCodes::negative_zero)
+    x.nan = x.negative & none, x.zero = x.zero & no(x.nan);
+  if (f.format.daz) x.zero = x.zero | (bottom & no(x.nan));
+  x.endless = x.nan | (magnitude == from_row(f.infinity));
+  x.m = select(bottom, fraction, fraction | from_row(f.hidden));
+  x.m = select(x.zero | x.endless, C(0), x.m);
+  x.q = e - Count(f.format.frac_bits), x.e = e;
+  return x;
+}
+
+// What lib says of each sign.
+template <class C, class Of>
+HWY_INLINE C of_either_sign(const Truth& negative, const Of& code) {
+  const Rows<C> x{};
+  return select(negative, from_row(code(x == x)), from_row(code(x != x)));
+}
+
+// lib's pack.
+template <class C>
+HWY_INLINE void pack(const Rounder<Rows<C>>& to, const Truth& negative, Magnitudes<C> r, C& code,
+                     Count& flags) {
+  const Layout<Rows<C>>& f = to.layout;
+  const auto raised = [](Truth c, int flags) { return select(c, Count(flags), Count(0)); };
+  flags = raised(r.lossy, inexact) | raised(r.lossy & r.tiny, underflow);
+  Truth minus = negative;
+  if (to.flush != Flush::keep && !f.all_normal) {
+    const Truth flushed = (r.magnitude < from_row(f.hidden)) & (r.magnitude != C(0));
+    r.magnitude = select(flushed, C(0), r.magnitude);
+    flags = flags | raised(flushed, underflow | inexact);
+    if (to.flush == Flush::flush_pos_zero) minus = minus & no(flushed);
+  }
+  if (!to.keeps_zero_sign) minus = minus & (r.magnitude != C(0));
+  code = r.magnitude | select(minus, from_row(f.sign), C(0));
+  if (any(r.over)) {
+    const C past = of_either_sign<C>(negative, [&](auto n) { return overflowed(to, n); });
+    code = select(r.over, past, code);
+    flags = select(r.over, Count(overflow | inexact), flags);
+  }
+  if (f.format.is_signed) return;
+  const Truth lost = negative & ((r.magnitude != C(0)) | r.over | Truth(!f.format.zero));
+  code = select(lost, from_row(to.nan_code), code);
+  flags = select(lost, Count(invalid), flags);
+}
+
+// lib's deliver_any. Not sure in the gap that formats without subnormals have.
+template <class C>
+WIDTHWISE_HERE HWY_NOINLINE Quick<C> round_at_ends(const Rounder<Rows<C>>& to, const ToRound<C>& x,
+                                                   const C& random) {
+  const Count short_by = Count(to.layout.emin - (digits_of<C> - 1)) - x.exp;
+  Quick<C> z;
+  C& code = z.result.code;
+  pack(to, x.negative, round_magnitudes(to, x, short_by, random), code, z.flags);
+  const auto take = [&](const Truth& where, const auto& delivered) {
+    const auto flags = [&](auto negative) { return Rows<Word>(delivered(negative).flags); };
+    code = select(where, of_either_sign<C>(x.negative, [&](auto n) { return delivered(n).code; }),
+                  code);
+    z.flags = select(where, Count(of_either_sign<Word>(x.negative, flags)), z.flags);
+  };
+  if (any(x.zero)) take(x.zero, [&](auto n) { return delivered_zero<Rows<C>>(to, n); });
+  if (any(x.endless)) {
+    take(x.endless, [&](auto n) { return delivered_infinity<Rows<C>>(to, n); });
+    code = select(x.nan, from_row(to.nan_code), code);
+    z.flags = select(x.nan, Count(to.layout.format.has_nan() ? 0 : invalid), z.flags);
+  }
+  z.result.value = read_code(to.layout, code);
+  z.sure = Truth(!to.layout.all_normal) | (short_by < Count(0)) | x.zero | x.endless;
   return z;
 }
 
@@ -162,7 +289,7 @@ WIDTHWISE_HERE HWY_NOINLINE Register<C> round_any(const Rounder<Rows<C>>& to, co
                                                   const C& random, Fate& fate) {
   Number<Rows<C>> number;
   to_row(x.negative, number.negative), to_row(x.zero, number.zero);
-  to_row(Truth(false), number.infinite), to_row(Truth(false), number.nan);
+  to_row(x.endless & no(x.nan), number.infinite), to_row(x.nan, number.nan);
   to_row(Truth(false), number.signaling);
   to_row(x.exp, number.exp), to_row(x.sig, number.sig);
   Rows<C> bits;
@@ -170,11 +297,8 @@ WIDTHWISE_HERE HWY_NOINLINE Register<C> round_any(const Rounder<Rows<C>>& to, co
   const Result<Rows<C>> z = deliver(to, number, {}, bits);
   fate.flags = fate.flags | from_row(z.flags);
 
-  const Number<Rows<C>> read = unpack(to.layout, z.code);
-  const Count q = from_row(read.exp), e = q + Count(to.layout.format.frac_bits);
-  return {from_row(z.code),
-          {from_row(read.negative), from_row(read.zero), from_row(read.infinite | read.nan),
-           from_row(read.sig), q, e}};
+  const C code = from_row(z.code);
+  return {code, read_code(to.layout, code)};
 }
 
 // Normalises and rounds: lib's `rounded`, and its code read again.
@@ -185,8 +309,10 @@ WIDTHWISE_HERE HWY_NOINLINE Register<C> rounded(Place<C>& at, const Terms<M>& t,
   C random(0);
   if (at.dice.stochastic()) random = C(from_row(at.dice.bits(static_cast<std::uint64_t>(step))));
   const ToRound<C> x = to_round<C>(s.description, t);
-  const Quick<C> z = round_quickly(s.rounder, x, random);
-  if (any(no(z.sure | fate.lost))) return round_any(s.rounder, x, random, fate);
+  const auto unsure = [&](const Quick<C>& z) { return any(no(z.sure | fate.lost)); };
+  Quick<C> z = round_quickly(s.rounder, x, random);
+  if (unsure(z)) z = round_at_ends(s.rounder, x, random);
+  if (unsure(z)) return round_any(s.rounder, x, random, fate);
   fate.flags = fate.flags | z.flags;
   return z.result;
 }
@@ -201,7 +327,7 @@ HWY_INLINE Terms<M> rounded_term(Place<C>& at, const Terms<M>& t, std::int64_t s
     x.m = select(shortens, x.m >> spare, x.m);
     x.q = x.q + select(shortens, Count(spare), Count(0));
   }
-  return terms<M>(x, at.slot->description.fmt.precision(), t.lane, false, fate);
+  return terms<M>(x, at.slot->description.fmt.precision(), t.lane, false);
 }
 
 }  // namespace widthwise::rows::HWY_NAMESPACE

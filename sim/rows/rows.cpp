@@ -19,12 +19,13 @@ using Words = Lines<std::uint64_t>;
 template <class H>
 void put(const Factor<H>& x, std::uint64_t* to, std::size_t apart) {
   constexpr int words = digits<H> / 64;
+  const bool is_endless = x.kind == Kind::infinite || x.kind == Kind::nan;
   for (int i = 0; i < words; ++i, to += apart)
-    *to = static_cast<std::uint64_t>(x.m >> 32 * i >> 32 * i);
+    *to = is_endless ? 0 : static_cast<std::uint64_t>(x.m >> 32 * i >> 32 * i);
   *to = static_cast<std::uint64_t>(x.q), to += apart;
   *to = static_cast<std::uint64_t>(x.e), to += apart;
   *to = (x.negative ? negative : 0u) | (x.kind == Kind::zero ? zero : 0u) |
-        (x.kind == Kind::infinite || x.kind == Kind::nan ? endless : 0u);
+        (is_endless ? endless : 0u) | (x.kind == Kind::nan ? nan : 0u);
 }
 
 template <class H>
@@ -37,8 +38,9 @@ class RowsProduct final : public ProductEngine {
         order_(lane_order(task.unit, k_)),
         code_words_(static_cast<std::size_t>(widths.code_words)),
         words_(static_cast<std::size_t>(number_words(widths))),
-        kernel_(kernel(widths)),
         reference_(make_reference(task.unit, k_)) {
+    for (Widths w = widths; w.magnitude_words <= most_magnitude_words; w.magnitude_words *= 2)
+      kernels_.push_back(kernel(w));
     panel_ = panel_words / (lanes_ * words_) / least_columns * least_columns;
     panel_ = std::clamp(panel_, least_columns, most_columns);
     if (path_.scale) share_scales(static_cast<std::size_t>(task.unit.scale->block));
@@ -113,54 +115,72 @@ class RowsProduct final : public ProductEngine {
           put(from_.addend(row_ + r, column_ + j), &c_[r * number + j], width_);
     }
 
-    // Where most of the first row is lost, the rest is not tried.
+    // Outputs of the panel: rows and columns from here on.
+    struct Part {
+      std::size_t row, rows, column, columns;
+    };
+
+    // Where most of the first row is lost, the other rows begin with the next kernel.
     void panel() {
       const std::size_t outputs = rows_ * width_;
       code_.resize(outputs * e_.code_words_), flags_.resize(outputs), lost_.resize(outputs);
-      compute(0, 1);
-      if (2 * lost_in(0) > columns_) return again(0, rows_, 0, columns_);
-      if (rows_ > 1) compute(1, rows_ - 1);
-      for (std::size_t r = 0; r < rows_; ++r) deliver(r);
+      std::size_t way = 0;
+      const auto loses_most = [&] {
+        compute(way, {0, 1, 0, columns_});
+        return 2 * lost_in(0, 0, columns_) > columns_;
+      };
+      while (way < e_.kernels_.size() && loses_most()) ++way;
+      if (way == e_.kernels_.size()) return again({0, rows_, 0, columns_});
+      if (rows_ > 1) compute(way, {1, rows_ - 1, 0, columns_});
+      for (std::size_t r = 0; r < rows_; ++r) deliver(way, r, 0, columns_);
     }
-    std::size_t lost_in(std::size_t r) const {
-      const auto* first = &lost_[r * width_];
-      return columns_ - static_cast<std::size_t>(std::count(first, first + columns_, 0));
-    }
-
-    // Of the loaded rows so many from the first on.
-    void compute(std::size_t first, std::size_t rows) {
-      const std::size_t words = e_.words_, at = first * width_;
-      e_.kernel_(e_.path_.unit,
-                 {.a = &a_[first * e_.lanes_ * words],
-                  .scale_a = scale_a_.data() + first * e_.scale_lanes_.size() * words,
-                  .b = b_.data(),
-                  .scale_b = scale_b_.data(),
-                  .c = &c_[at * words],
-                  .scale_of = e_.scale_of_.data(),
-                  .rows = rows,
-                  .columns = columns_,
-                  .panel = width_,
-                  .lanes = e_.lanes_,
-                  .scales = e_.scale_lanes_.size(),
-                  .code = &code_[at * e_.code_words_],
-                  .flags = &flags_[at],
-                  .lost = &lost_[at],
-                  .seed = p_.seed,
-                  .index = p_.where(row_ + first, column_).index,
-                  .next_row = p_.row_outputs()});
-    }
-
-    void deliver(std::size_t r) const {
-      if (4 * lost_in(r) > columns_) return again(r, 1, 0, columns_);
+    std::size_t lost_in(std::size_t r, std::size_t first, std::size_t last) const {
       const auto* lost = &lost_[r * width_];
-      for (std::size_t j = 0; j < columns_;) {
-        const auto n =
-            static_cast<std::size_t>(std::find(lost + j, lost + columns_, 0) - (lost + j));
-        if (n > 0)
-          again(r, 1, j, n);
+      return last - first - static_cast<std::size_t>(std::count(lost + first, lost + last, 0));
+    }
+
+    void compute(std::size_t way, const Part& of) {
+      const std::size_t words = e_.words_, first = of.row * width_, at = first + of.column;
+      e_.kernels_[way](e_.path_.unit,
+                       {.a = &a_[of.row * e_.lanes_ * words],
+                        .scale_a = scale_a_.data() + of.row * e_.scale_lanes_.size() * words,
+                        .b = &b_[of.column],
+                        .scale_b = scale_b_.data() + of.column,
+                        .c = &c_[first * words + of.column],
+                        .scale_of = e_.scale_of_.data(),
+                        .rows = of.rows,
+                        .columns = of.columns,
+                        .panel = width_,
+                        .lanes = e_.lanes_,
+                        .scales = e_.scale_lanes_.size(),
+                        .code = &code_[first * e_.code_words_ + of.column],
+                        .flags = &flags_[at],
+                        .lost = &lost_[at],
+                        .seed = p_.seed,
+                        .index = p_.where(row_ + of.row, column_ + of.column).index,
+                        .next_row = p_.row_outputs(),
+                        .codes_only = !p_.flags});
+    }
+
+    // What this kernel lost in a row is the next one's, a row of outputs at a time.
+    void deliver(std::size_t way, std::size_t r, std::size_t first, std::size_t last) {
+      for (std::size_t j = first; j < last; j += least_columns) {
+        const std::size_t end = std::min(last, j + least_columns);
+        if (lost_in(r, j, end) == 0 || way + 1 == e_.kernels_.size()) {
+          finish(r, j, end);
+        } else {
+          compute(way + 1, {r, 1, j, end - j});
+          deliver(way + 1, r, j, end);
+        }
+      }
+    }
+    void finish(std::size_t r, std::size_t first, std::size_t last) const {
+      if (4 * lost_in(r, first, last) > last - first) return again({r, 1, first, last - first});
+      for (std::size_t j = first; j < last; ++j) {
+        if (lost_[r * width_ + j])
+          again({r, 1, j, 1});
         else
           deliver(r, j);
-        j += std::max<std::size_t>(n, 1);
       }
     }
     void deliver(std::size_t r, std::size_t j) const {
@@ -171,8 +191,10 @@ class RowsProduct final : public ProductEngine {
       from_.store(p_.output(row_ + r, column_ + j), code,
                   static_cast<Flags>(flags_[r * width_ + j]));
     }
-    void again(std::size_t r, std::size_t rows, std::size_t j, std::size_t columns) const {
-      e_.reference_->run(tile(e_.path_.unit, p_, row_ + r, column_ + j, rows, columns), 0, rows);
+    void again(const Part& of) const {
+      e_.reference_->run(
+          tile(e_.path_.unit, p_, row_ + of.row, column_ + of.column, of.rows, of.columns), 0,
+          of.rows);
     }
 
     const RowsProduct& e_;
@@ -188,7 +210,7 @@ class RowsProduct final : public ProductEngine {
   std::vector<std::size_t> order_, scale_of_;  // of every lane
   std::vector<std::size_t> scale_lanes_;       // of every scale a lane that has it
   std::size_t code_words_, words_, panel_;     // of a code, of a number; columns of a panel
-  Kernel kernel_;
+  std::vector<Kernel> kernels_;                // of ever longer magnitudes
   std::unique_ptr<ReferenceUnit> reference_;
 };
 

@@ -125,10 +125,23 @@ HWY_INLINE M in_register(const Joint<M, C>& j, const RoundingRule& rule, const T
   return aligned(rule, t, lsb, room_for<M>(terms), fate);
 }
 
+// Where the last digit of any of the terms lies that has one, else at the top of all.
+template <class M>
+HWY_INLINE Count last_digit(std::span<const Terms<M>> all) {
+  Count last(INT64_MAX);
+  for (const Terms<M>& t : all) last = lesser(last, select(t.m != M(0), t.q, last));
+  return last;
+}
+
+// What the register has below all terms' digits is left away where nothing sees it.
 template <class M, class C>
 HWY_INLINE Total<M> sum_in_register(const Joint<M, C>& j, std::span<const Terms<M>> all,
-                                    Fate& fate) {
-  const Count lsb(-j.sum.align.frac_bits);
+                                    bool rounds, Fate& fate) {
+  Count lsb(-j.sum.align.frac_bits);
+  if (!j.sum.width && j.value_alone(rounds)) {
+    const Count last = last_digit(all);
+    lsb = select(last < Count(INT64_MAX), greater(lsb, last), lsb);
+  }
   M total(0);
   for (const Terms<M>& t : all) {
     const M v = in_register(j, j.align, t, lsb, all.size(), fate);
@@ -144,11 +157,8 @@ inline constexpr RoundingRule nothing_lost{Rounding{RoundingMode::rtz}};
 template <class M, class C>
 HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> all, bool rounds,
                                 Fate& fate) {
-  Count last(INT64_MAX), of_any = last;
-  for (const Terms<M>& t : all) {
-    of_any = lesser(of_any, t.q);
-    last = lesser(last, select(t.m != M(0), t.q, last));
-  }
+  Count last = last_digit(all), of_any(INT64_MAX);
+  for (const Terms<M>& t : all) of_any = lesser(of_any, t.q);
   if (!j.value_alone(rounds)) last = of_any;
   last = select(last < Count(INT64_MAX), last, Count(0));
   if (j.sum.width && !j.bounded)  // of a register that holds all that a carrier does, if placed so
@@ -159,14 +169,35 @@ HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> 
   return {fit(j, total, fate), last};
 }
 
+// lib's special_sum, where terms are infinite or NaN: in all else as it was before the sum.
+template <class M>
+HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, const Fate& before, Terms<M>& z,
+                                 Fate& fate) {
+  Truth plus(false), minus(false), nan(false);
+  for (const Terms<M>& t : all) {
+    nan = nan | t.nan;
+    const Truth infinite = t.endless & no(t.nan);
+    minus = minus | (infinite & t.negative), plus = plus | (infinite & no(t.negative));
+  }
+  z.endless = nan | plus | minus;
+  z.nan = nan | (plus & minus);
+  z.negative = select(z.endless, minus, z.negative);
+  z.zero = z.zero & no(z.endless), z.mixed = z.mixed & no(z.endless);
+  z.m = select(z.endless, M(0), z.m);
+  fate.flags = select(z.endless, before.flags, fate.flags);
+  fate.lost = select(z.endless, before.lost, fate.lost);
+}
+
 // All terms aligned once and added as integers; `rounds`: their sum is rounded then.
 template <class M, class C>
 WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<const Terms<M>> all,
                                                bool rounds, Fate& fate) {
-  Truth minus(false), plus(false), voted(false);
+  Truth minus(false), plus(false), voted(false), endless(false);
+  const Fate before = fate;
   Count e(INT64_MIN);
   for (const Terms<M>& t : all) {
     minus = minus | t.negative, plus = plus | no(t.negative), voted = voted | no(t.zero);
+    endless = endless | t.endless;
     e = select(t.zero, e, greater(e, t.e));
   }
   const Align& align = j.sum.align;
@@ -177,7 +208,7 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
   Total<M> total;
   switch (align.reference) {
     case Reference::max_exponent: total = sum_in_window(j, all, e, fate); break;
-    case Reference::fixed_lsb: total = sum_in_register(j, all, fate); break;
+    case Reference::fixed_lsb: total = sum_in_register(j, all, rounds, fate); break;
     case Reference::exact: total = sum_exactly(j, all, rounds, fate);
   }
   Terms<M> z;
@@ -189,7 +220,9 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
   const Truth none = z.m == M(0), mixed = minus & plus;
   z.negative = select(none, minus & no(mixed), z.negative);
   z.mixed = none & mixed;
+  z.endless = endless, z.nan = endless;
   z.lane = all[0].lane, z.is_c = false, z.length = digits_of<M>;
+  if (any(endless)) take_special_sum(all, before, z, fate);
   return z;
 }
 
@@ -197,7 +230,15 @@ template <class M, class C>
 HWY_INLINE Terms<M> add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y, Fate& fate) {
   const Terms<M> pair[2] = {x, y};
   Terms<M> z = fused_sum<M>(j, pair, j.node.slot != nullptr, fate);
-  if (j.node.slot) z = rounded_term(j.node, z, y.lane, fate);
+  if (j.node.slot) {
+    const Fate before = fate;
+    const Terms<M> exact = z;
+    z = rounded_term(j.node, z, y.lane, fate);
+    if (any(exact.endless)) {  // what no number is, nodes pass on
+      z = select(exact.endless, exact, z);
+      fate.flags = select(exact.endless, before.flags, fate.flags);
+    }
+  }
   z.lane = x.lane;
   return z;
 }

@@ -7,6 +7,8 @@
 #define WIDTHWISE_ROWS_TERMS_INL
 #endif
 
+#include <algorithm>
+
 #include "sim/rows/kernels.hpp"
 #include "sim/rows/words-inl.hpp"
 #include "widthwise/datapath/chain.hpp"
@@ -19,6 +21,7 @@ namespace widthwise::rows::HWY_NAMESPACE {
 
 using Word2 = Doubled<Word>;
 using Word4 = Doubled<Word2>;
+using Word8 = Doubled<Word4>;
 
 // n, as far as a carrier can be shifted.
 template <class U>
@@ -36,17 +39,17 @@ struct Fate {
   Truth lost;  // it met what only the reference does
 };
 
-// lib's Factor, of a row: `endless` is an infinity or a NaN.
+// lib's Factor, of a row: `endless` is an infinity or a NaN, without digits.
 template <class H>
 struct Factors {
-  Truth negative, zero, endless;
+  Truth negative, zero, endless, nan;
   H m;
   Count q, e;
 };
-// lib's Term, of a row. Neither infinite nor NaN; an exact zero has no digits either.
+// lib's Term, of a row. An exact zero, an infinity and a NaN have no digits.
 template <class M>
 struct Terms {
-  Truth negative, zero, mixed;
+  Truth negative, zero, mixed, endless, nan;
   M m;
   Count q, e;
   Position lane;
@@ -63,7 +66,7 @@ HWY_INLINE Factors<H> factors(const Read& read) {
   x.q = Count(read(words)), x.e = Count(read(words + 1));
   const Word marks = read(words + 2);
   const auto has = [&](Mark m) { return (marks & Word(m)) != Word(0); };
-  x.negative = has(negative), x.zero = has(zero), x.endless = has(endless);
+  x.negative = has(negative), x.zero = has(zero), x.endless = has(endless), x.nan = has(nan);
   return x;
 }
 template <class H>
@@ -77,15 +80,29 @@ HWY_INLINE Factors<H> spread_factors(const std::uint64_t* from) {
 
 template <class H>
 HWY_INLINE Factors<H> cleared_factors(const Format& f) {
-  return {Truth(false),   Truth(true), Truth(false), H(0), Count(f.emin() - f.frac_bits),
+  const Truth no_one(false);
+  return {no_one,         Truth(true), no_one, no_one, H(0), Count(f.emin() - f.frac_bits),
           Count(f.emin())};
 }
 
 template <class M, class H>
-HWY_INLINE Terms<M> terms(const Factors<H>& x, int length, std::int64_t lane, bool is_c,
-                          Fate& fate) {
-  fate.lost = fate.lost | x.endless;
-  return {x.negative, x.zero, Truth(false), M(x.m), x.q, x.e, lane, is_c, length};
+HWY_INLINE Terms<M> terms(const Factors<H>& x, int length, std::int64_t lane, bool is_c) {
+  return {x.negative, x.zero, Truth(false), x.endless, x.nan, M(x.m), x.q, x.e, lane, is_c, length};
+}
+
+template <class M>
+HWY_INLINE Terms<M> select(Truth c, const Terms<M>& x, const Terms<M>& y) {
+  return {select(c, x.negative, y.negative),
+          select(c, x.zero, y.zero),
+          select(c, x.mixed, y.mixed),
+          select(c, x.endless, y.endless),
+          select(c, x.nan, y.nan),
+          select(c, x.m, y.m),
+          select(c, x.q, y.q),
+          select(c, x.e, y.e),
+          x.lane,
+          false,
+          std::max(x.length, y.length)};
 }
 
 // How many words factors have.
@@ -97,29 +114,41 @@ struct FactorWords {
 template <class M, class A, class B>
 HWY_INLINE M multiplied(const A& a, const B& b, const FactorWords& of) {
   if (of.halves) return M(multiplied_halves(word(a, 0), word(b, 0)));
+  if (of.length <= 64) return M(word(a, 0) * word(b, 0));
   M z(0);
-  for (int i = 0; i < of.a; ++i) {
+  for (int i = 0; i < std::min(words_of<A>, words_of<M>); ++i) {
+    if (i >= of.a) break;
     Word carry(0);
-    int at = i;
-    for (int j = 0; j < of.b && at < words_of<M>; ++j, ++at) {
+    for (int j = 0; j < std::min(words_of<B>, words_of<M> - i); ++j) {
+      if (j >= of.b) break;
+      Word& to = word(z, i + j);
       const Halves<Word> p = multiply_exact(word(a, i), word(b, j));
-      const Word sum = word(z, at) + p.low, whole = sum + carry;
+      const Word sum = to + p.low, whole = sum + carry;
       Word first, second;
       fill(sum < p.low, first), fill(whole < carry, second);
       carry = p.high - first - second;
-      word(z, at) = whole;
+      to = whole;
     }
-    if (at < words_of<M>) word(z, at) = carry;
+    if (i + of.b < words_of<M>) word(z, i + of.b) = carry;
   }
   return z;
+}
+
+// lib's product_kind. Few products are endless.
+template <class X, class H, class M>
+HWY_INLINE void take_kind(const X& x, const Factors<H>& y, Terms<M>& z) {
+  const Truth nan = x.nan | y.nan | (x.zero & y.endless) | (x.endless & y.zero);
+  z.zero = x.zero | y.zero;
+  z.endless = x.endless | y.endless;
+  z.nan = nan;
+  if (any(z.endless)) z.zero = z.zero & no(z.endless);
 }
 
 // lib's exact_product.
 template <class M, class H>
 HWY_INLINE void multiply(const Product& p, const FactorWords& of, const Factors<H>& x,
-                         const Factors<H>& y, std::int64_t lane, Terms<M>& z, Fate& fate) {
-  fate.lost = fate.lost | x.endless | y.endless;
-  z.zero = x.zero | y.zero;
+                         const Factors<H>& y, std::int64_t lane, Terms<M>& z) {
+  take_kind(x, y, z);
   z.negative = x.negative ^ y.negative;
   z.mixed = Truth(false);
   z.m = multiplied<M>(x.m, y.m, of);
@@ -128,16 +157,16 @@ HWY_INLINE void multiply(const Product& p, const FactorWords& of, const Factors<
   z.lane = lane, z.is_c = false, z.length = of.length;
   if (!p.overflow_to_inf_at && p.exponent != ProductExponent::normalised) return;
   const Count top = length(z.m) + z.q;
-  if (p.overflow_to_inf_at)
-    fate.lost = fate.lost | (no(z.zero) & (top > Count(*p.overflow_to_inf_at)));
   if (p.exponent == ProductExponent::normalised) z.e = select(z.zero, z.e, top - Count(1));
+  if (!p.overflow_to_inf_at) return;
+  z.endless = z.endless | (no(z.zero) & (top > Count(*p.overflow_to_inf_at)));
+  z.m = select(z.endless, M(0), z.m);
 }
 
 // lib's scale_by.
 template <class M, class H>
-HWY_INLINE void scale_by(const Factors<H>& scale, const FactorWords& of, Terms<M>& t, Fate& fate) {
-  fate.lost = fate.lost | scale.endless;
-  t.zero = t.zero | scale.zero;
+HWY_INLINE void scale_by(const Factors<H>& scale, const FactorWords& of, Terms<M>& t) {
+  take_kind(t, scale, t);
   t.negative = t.negative ^ scale.negative;
   t.m = multiplied<M>(t.m, scale.m, of);
   t.length = of.length;

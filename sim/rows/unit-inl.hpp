@@ -37,6 +37,10 @@ struct Operands {
   HWY_INLINE Factors<H> factor_scale_b(std::size_t lane) const {
     return load_factors<H>(scale_b + scale_of[lane] * words * panel, panel);
   }
+  template <class H>
+  HWY_INLINE Truth endless_scale(std::size_t lane) const {
+    return factor_scale_a<H>(lane).endless | factor_scale_b<H>(lane).endless;
+  }
 };
 
 // Room for the terms of a block, of one of its groups, and for its sums: C besides.
@@ -82,6 +86,7 @@ class UnitRow {
         index_(index),
         words_(u.unit),
         held_(longest_register(u.unit)),
+        scales_groups_(u.scale && u.unit.scale->apply == ScaleApply::group),
         product_round_(place_if(u.product_round)),
         c_round_(place_if(u.c_round)),
         promote_(place_if(u.promote)),
@@ -108,20 +113,26 @@ class UnitRow {
       first = i;
       run_block(from, i, L, inner, scratch, fate);
       pending = true;
-      if (!promote_ || (i + L) % static_cast<std::size_t>(u_.unit.chain.promote->interval) != 0)
-        continue;
-      outer = promoted(outer, inner, first, fate);
-      inner = {zero, zero};
-      pending = false;
+      if (promote_ && (i + L) % static_cast<std::size_t>(u_.unit.chain.promote->interval) == 0) {
+        outer = promoted(outer, inner, first, fate);
+        inner = {zero, zero};
+        pending = false;
+      }
+      if (tile_.codes_only && !any(no(fate.lost | decided(outer, inner, pending)))) break;
     }
     if (promote_ && pending) outer = promoted(outer, inner, first, fate);
     Register<C> acc = promote_ ? outer : settled(inner, first, fate);
     if (c_round_) acc = add_registers(*c_round_, acc.value, c, 0, fate);
-    if (final_) acc = rounded(*final_, terms<M>(acc.value, held_, 0, false, fate), 0, fate);
+    if (final_) acc = rounded(*final_, terms<M>(acc.value, held_, 0, false), 0, fate);
     return acc.code;
   }
 
  private:
+  // lib's is_decided: what stays NaN whatever is added to it.
+  Truth decided(const Register<C>& outer, const Accumulator<C>& inner, bool pending) const {
+    if (promote_ && pending) return Truth(false);
+    return promote_ ? outer.value.nan : inner.sum.value.nan;
+  }
   Dice<RowWord> dice(const RoundingSlot<Rows<C>>& s) const { return {s, tile_.seed, index_}; }
   Place<C> place(const RoundingSlot<Rows<C>>& s) const { return {&s, dice(s)}; }
   std::optional<Place<C>> place_if(const std::optional<RoundingSlot<Rows<C>>>& s) const {
@@ -136,8 +147,8 @@ class UnitRow {
   // The sum of two registers: C at the end of a chain, and promotion.
   Register<C> add_registers(Place<C>& at, const Factors<C>& x, const Factors<C>& y,
                             std::size_t step, Fate& fate) const {
-    return add_rounded(exact_, at, terms<M>(x, held_, 0, false, fate),
-                       terms<M>(y, held_, 0, false, fate), static_cast<std::int64_t>(step), fate);
+    return add_rounded(exact_, at, terms<M>(x, held_, 0, false), terms<M>(y, held_, 0, false),
+                       static_cast<std::int64_t>(step), fate);
   }
 
   Register<C> promoted(const Register<C>& outer, const Accumulator<C>& inner, std::size_t step,
@@ -161,15 +172,15 @@ class UnitRow {
   void product(const Operands& from, std::size_t lane, Terms<M>& z, Fate& fate) {
     const auto step = static_cast<std::int64_t>(lane);
     multiply(u_.unit.product, words_.product, from.factor_a<C>(lane), from.factor_b<C>(lane), step,
-             z, fate);
+             z);
     if (product_round_) {
       const Truth zero = z.zero;
       z = rounded_term(*product_round_, z, step, fate);
       z.q = select(zero & z.zero, Count(0), z.q);
     }
     if (u_.scale && u_.unit.scale->apply == ScaleApply::term) {
-      scale_by(from.factor_scale_a<C>(lane), words_.scaled, z, fate);
-      scale_by(from.factor_scale_b<C>(lane), words_.scaled_twice, z, fate);
+      scale_by(from.factor_scale_a<C>(lane), words_.scaled, z);
+      scale_by(from.factor_scale_b<C>(lane), words_.scaled_twice, z);
     }
   }
 
@@ -181,41 +192,75 @@ class UnitRow {
     fate.lost = fate.lost | ((sum.m >> room) != M(0));
     const FactorWords of{words_of<M>, (scale + 63) / 64, false, digits_of<M>};
     Terms<M> z = sum;
-    z.zero = z.m == M(0);
-    scale_by(a, of, z, fate);
-    scale_by(b, of, z, fate);
+    z.zero = (z.m == M(0)) & no(z.endless);  // times infinity it is NaN
+    scale_by(a, of, z);
+    scale_by(b, of, z);
     z.e = a.e + b.e;
-    z.zero = zero_products | a.zero | b.zero;
+    z.zero = (zero_products | a.zero | b.zero) & no(z.endless);
+    z.mixed = z.mixed & no(z.endless);
     z.negative = z.negative & no(z.mixed);
     return z;
   }
 
-  Register<C> block(const Operands& from, std::size_t first, std::size_t lanes,
-                    const Factors<C>& acc, Scratch<M>& scratch, Fate& fate) {
-    const auto step = static_cast<std::int64_t>(first);
-    const Terms<M> c = terms<M>(acc, held_, step, true, fate);
-    auto& [products, room, sums] = scratch;
-    for (std::size_t i = 0; i < lanes; ++i) product(from, first + i, products[i], fate);
-    products[lanes] = c;
+  // Where a block is NaN or infinite before any of it is added.
+  Terms<M> special_block(const Operands& from, std::size_t first, std::size_t lanes,
+                         std::span<const Terms<M>> all, Fate& fate) const {
+    Terms<M> z = all.back();
+    take_special_sum(all, fate, z, fate);
+    if (!u_.scale) return z;
+    for (std::size_t i = first; i < first + lanes; ++i)
+      z.nan = z.nan | from.factor_scale_a<C>(i).nan | from.factor_scale_b<C>(i).nan;
+    z.endless = z.endless | z.nan;
+    return z;
+  }
 
+  // The block's products and C, added.
+  Terms<M> sums(const Operands& from, std::size_t first, std::size_t lanes, Scratch<M>& scratch,
+                Fate& fate) {
+    auto& [products, room, sums] = scratch;
+    const Terms<M> c = products[lanes];
     const GroupShape shape = group_shape(u_.unit.groups, lanes);
     const bool with_c = u_.unit.c_level == CLevel::group;
-    const bool scales = u_.scale && u_.unit.scale->apply == ScaleApply::group;
     for (std::size_t g = 0; g < shape.count; ++g) {
       const std::span<Terms<M>> all =
           group_terms(shape, g, with_c, std::span(products).first(lanes + 1), std::span(room));
       Truth zero_products(true);
       for (const Terms<M>& t : all) zero_products = zero_products & t.zero;
       sums[g] = reduce(group_sum_, all, fate);
-      if (scales)
+      if (scales_groups_)
         sums[g] = scaled_group(sums[g], zero_products, from, first + shape.lane(g, 0), fate);
     }
     std::size_t n = shape.count;
     if (u_.unit.c_level == CLevel::block) sums[n++] = c;
-    Terms<M> z = n == 1 ? sums[0] : reduce(block_sum_, std::span(sums).first(n), fate);
-    if (u_.unit.c_level == CLevel::late) {
-      Terms<M> pair[2] = {z, c};
-      z = reduce(c_sum_, std::span<Terms<M>>(pair), fate);
+    const Terms<M> z = n == 1 ? sums[0] : reduce(block_sum_, std::span(sums).first(n), fate);
+    if (u_.unit.c_level != CLevel::late) return z;
+    Terms<M> pair[2] = {z, c};
+    return reduce(c_sum_, std::span<Terms<M>>(pair), fate);
+  }
+
+  Register<C> block(const Operands& from, std::size_t first, std::size_t lanes,
+                    const Factors<C>& acc, Scratch<M>& scratch, Fate& fate) {
+    const auto step = static_cast<std::int64_t>(first);
+    auto& products = scratch.products;
+    products[lanes] = terms<M>(acc, held_, step, true);
+    Truth endless = products[lanes].endless;
+    for (std::size_t i = 0; i < lanes; ++i) {
+      product(from, first + i, products[i], fate);
+      endless = endless | products[i].endless;
+      if (scales_groups_) endless = endless | from.endless_scale<C>(first + i);
+    }
+    const Fate before = fate;
+    Terms<M> special = products[lanes];
+    bool is_sum = true;
+    if (any(endless)) {
+      special = special_block(from, first, lanes, std::span(products).first(lanes + 1), fate);
+      is_sum = any(no(special.endless));
+    }
+    Terms<M> z = is_sum ? sums(from, first, lanes, scratch, fate) : special;
+    if (any(endless)) {
+      z = select(special.endless, special, z);
+      fate.flags = select(special.endless, before.flags, fate.flags);
+      fate.lost = select(special.endless, before.lost, fate.lost);
     }
     return rounded(out_, z, step, fate);
   }
@@ -225,6 +270,7 @@ class UnitRow {
   std::uint64_t index_;
   UnitWords words_;
   int held_;  // longest_register
+  bool scales_groups_;
   std::optional<Place<C>> product_round_, c_round_, promote_, final_;
   Place<C> out_;
   std::optional<CompensatedRow<M, C>> compensated_;

@@ -106,6 +106,8 @@ HWY_INLINE Word multiplied_halves(Word a, Word b) {
   return Word(hn::MulEven(hn::BitCast(d, a.v), hn::BitCast(d, b.v)));
 #endif
 }
+// A product of up to 64 digits.
+HWY_INLINE Word operator*(Word a, Word b) { return Word(hn::Mul(a.v, b.v)); }
 HWY_INLINE Halves<Word> multiply_exact(Word a, Word b) {
   const Word half(0xffffffff), a1 = a >> 32, b1 = b >> 32;
   const Word low = multiplied_halves(a, b);
@@ -114,16 +116,21 @@ HWY_INLINE Halves<Word> multiply_exact(Word a, Word b) {
   return {multiplied_halves(a1, b1) + (cross >> 32) + (other >> 32), other << 32 | (low & half)};
 }
 
-// The exponent of a double tells, as in sim/engine/row.hpp: of the upper half, or of the lower one
-// if that is empty, as the last digits of 2^52 + x. Of 0 it is what keeps a shift defined.
+// The exponent of a double tells. Without the digit below the leading one none rounds up to a
+// power of two. Of 0 it is what keeps a shift defined.
 HWY_INLINE Count leading_zeros(Word x) {
   const hn::ScalableTag<double> d;
+#if HWY_TARGET <= HWY_AVX3
+  const auto number = hn::ConvertTo(d, hn::AndNot((x >> 1).v, x.v));
+  const Count zeros = Count(63 + 1023) - Count(Word(hn::BitCast(Words(), number)) >> 52);
+#else  // as in sim/engine/row.hpp: of the upper half, or the lower one, as last digits of 2^52 + x
   const Word high = x >> 32;
   const Truth low_half = high == Word(0);
   const Word biased = select(low_half, x, high) | Word(0x4330000000000000);
   const auto number = hn::Sub(hn::BitCast(d, biased.v), hn::Set(d, 0x1p52));
   const Word field = Word(hn::BitCast(Words(), number)) >> 52;
   const Count zeros = select(low_half, Count(63 + 1023), Count(31 + 1023)) - Count(field);
+#endif
   return lesser(zeros, Count(63));
 }
 

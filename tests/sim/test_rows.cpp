@@ -165,6 +165,37 @@ TEST_SUITE("exhaustive") {
       }
     tally.expect(expected);
   }
+
+  TEST_CASE("rows round to every encoding: two products of two codes, with flags") {
+    constexpr Format f{.exp_bits = 3, .frac_bits = 2, .bias = 3};
+    CodeList a(f, 128), b(f, 128);
+    for (std::uint64_t i = 0; i < 64; ++i) {
+      a.set(2 * i, i), a.set(2 * i + 1, (7 * i + 3) % 64);
+      b.set(i, i), b.set(64 + i, (5 * i + 1) % 64);
+    }
+    MatrixProduct p;
+    p.m = p.n = 64, p.k = 2, p.a = a.rows(2), p.b = b.rows(64);
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (const char* sum :
+         {"e3m3", "e3m2fn", "e2m1fn", "e4m3fnuz", "e2m2;nan=negative_zero", "e3m2;daz", "e3m2;ftz",
+          "ue3m2;nan=all_ones", "ue2m3;inf=no", "e3m3;sub=no", "e2m2;sub=no;zero=no",
+          "e2m1;inf=top;nan=none", "binary8p1", "e8m0fnu"})
+      for (int mode = 0; mode < deterministic_modes + 3; ++mode)
+        for (const Flush flush : {Flush::keep, Flush::flush_signed_zero, Flush::flush_pos_zero}) {
+          Unit u = parse_unit(fmt::format("mac(e3m2, sum={})", sum));
+          const int variant = mode - deterministic_modes;
+          u.out.rm = variant < 0 ? Rounding(static_cast<RoundingMode>(mode))
+                                 : Rounding(3, static_cast<StochasticVariant>(variant));
+          u.out.subnormals = flush;
+          u.out.overflow = static_cast<Overflow>((mode + static_cast<int>(flush)) % 4);
+          CAPTURE(to_string(u));
+          REQUIRE(opinion_at(u, p.k, true).takes);
+          Rival("rows", u, tally, true).compare(p, "two products");
+          expected += p.m * p.n;
+        }
+    tally.expect(expected);
+  }
 }
 
 namespace {
@@ -210,7 +241,8 @@ bool is_lost(const Unit& u, const Power& x, const Power& y, const Power& c = {-2
                            .lost = lost.data(),
                            .seed = 0,
                            .index = 0,
-                           .next_row = columns});
+                           .next_row = columns,
+                           .codes_only = false});
   CHECK(std::ranges::adjacent_find(lost, std::not_equal_to{}) == lost.end());
   return lost[0] != 0;
 }
