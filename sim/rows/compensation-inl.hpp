@@ -31,7 +31,7 @@ HWY_INLINE Truth at_least(const Terms<M>& x, const Terms<M>& y) {
   const Truth as_high = no(x_top < y_top) & no(y_top < x_top);
   const Truth less = (x.m << x_zeros) < (y.m << y_zeros);
   const Truth of_numbers = y_none | (no(x_none) & ((x_top > y_top) | (as_high & no(less))));
-  return select(x.endless | y.endless, x.endless & no(x.nan | y.nan), of_numbers);
+  return select(x.endless | y.endless, x.endless & no(is_nan(x) | is_nan(y)), of_numbers);
 }
 
 // A chain whose sums carry along what they lose: its roundings, for this row of outputs.

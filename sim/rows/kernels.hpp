@@ -11,8 +11,9 @@ namespace widthwise::rows {
 // Columns of a panel, at most and at least: whole rows on every machine.
 inline constexpr std::size_t most_columns = 64, least_columns = 8;
 
-// What a conditioned number is, beside its digits: an infinity or NaN is endless, and has none.
-enum Mark : unsigned { negative = 1, zero = 2, endless = 4, nan = 8 };
+// What a conditioned number is, beside its digits: an infinity is endless, a NaN that and zero, as
+// if it were their product; neither has digits.
+enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
 
 // How many words lib's carrier of codes has, and that of the magnitudes.
 struct Widths {

@@ -93,7 +93,7 @@ HWY_INLINE ToRound<C> to_round(const Round& r, Terms<M> t) {
   return {negative,
           (t.m == M(0)) & no(t.endless),
           t.endless,
-          t.nan,
+          is_nan(t),
           t.q - zeros + Count(digits_of<M> - digits_of<C>),
           leading_words<C>(t.m << zeros)};
 }
@@ -155,7 +155,6 @@ HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& 
   z.result.value = {x.negative,
                     Truth(false),
                     Truth(false),
-                    Truth(false),
                     (kept | one) >> f.up,
                     q,
                     q + Count(f.format.frac_bits)};
@@ -212,12 +211,10 @@ HWY_INLINE Factors<C> read_code(const Layout<Rows<C>>& f, const C& code) {
   const Count e = select(bottom, Count(f.emin), field - Count(f.format.bias));
   Factors<C> x;
   x.negative = (code & from_row(f.sign)) != C(0);
-  x.nan = no(magnitude < from_row(f.first_nan));
-  x.zero = none & Truth(f.format.zero);
-  if (f.format.nan == NanCodes::negative_zero)
-    x.nan = x.negative & none, x.zero = x.zero & no(x.nan);
-  if (f.format.daz) x.zero = x.zero | (bottom & no(x.nan));
-  x.endless = x.nan | (magnitude == from_row(f.infinity));
+  Truth nan = no(magnitude < from_row(f.first_nan));
+  if (f.format.nan == NanCodes::negative_zero) nan = x.negative & none;
+  x.zero = nan | (none & Truth(f.format.zero)) | (bottom & Truth(f.format.daz));
+  x.endless = nan | (magnitude == from_row(f.infinity));
   x.m = select(bottom, fraction, fraction | from_row(f.hidden));
   x.m = select(x.zero | x.endless, C(0), x.m);
   x.q = e - Count(f.format.frac_bits), x.e = e;

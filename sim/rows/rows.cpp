@@ -24,8 +24,8 @@ void put(const Factor<H>& x, std::uint64_t* to, std::size_t apart) {
     *to = is_endless ? 0 : static_cast<std::uint64_t>(x.m >> 32 * i >> 32 * i);
   *to = static_cast<std::uint64_t>(x.q), to += apart;
   *to = static_cast<std::uint64_t>(x.e), to += apart;
-  *to = (x.negative ? negative : 0u) | (x.kind == Kind::zero ? zero : 0u) |
-        (is_endless ? endless : 0u) | (x.kind == Kind::nan ? nan : 0u);
+  *to = (x.negative ? negative : 0u) | (x.kind == Kind::zero || x.kind == Kind::nan ? zero : 0u) |
+        (is_endless ? endless : 0u);
 }
 
 template <class H>

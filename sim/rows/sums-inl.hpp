@@ -175,14 +175,14 @@ HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, const Fate& befo
                                  Fate& fate) {
   Truth plus(false), minus(false), nan(false);
   for (const Terms<M>& t : all) {
-    nan = nan | t.nan;
-    const Truth infinite = t.endless & no(t.nan);
+    nan = nan | is_nan(t);
+    const Truth infinite = t.endless & no(t.zero);
     minus = minus | (infinite & t.negative), plus = plus | (infinite & no(t.negative));
   }
   z.endless = nan | plus | minus;
-  z.nan = nan | (plus & minus);
   z.negative = select(z.endless, minus, z.negative);
-  z.zero = z.zero & no(z.endless), z.mixed = z.mixed & no(z.endless);
+  z.zero = select(z.endless, nan | (plus & minus), z.zero);
+  z.mixed = z.mixed & no(z.endless);
   z.m = select(z.endless, M(0), z.m);
   fate.flags = select(z.endless, before.flags, fate.flags);
   fate.lost = select(z.endless, before.lost, fate.lost);
@@ -220,7 +220,7 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
   const Truth none = z.m == M(0), mixed = minus & plus;
   z.negative = select(none, minus & no(mixed), z.negative);
   z.mixed = none & mixed;
-  z.endless = endless, z.nan = endless;
+  z.endless = endless;
   z.lane = all[0].lane, z.is_c = false, z.length = digits_of<M>;
   if (any(endless)) take_special_sum(all, before, z, fate);
   return z;

@@ -39,17 +39,18 @@ struct Fate {
   Truth lost;  // it met what only the reference does
 };
 
-// lib's Factor, of a row: `endless` is an infinity or a NaN, without digits.
+// lib's Factor, of a row: infinite where it is endless, NaN where it is that and zero. Neither has
+// digits.
 template <class H>
 struct Factors {
-  Truth negative, zero, endless, nan;
+  Truth negative, zero, endless;
   H m;
   Count q, e;
 };
 // lib's Term, of a row. An exact zero, an infinity and a NaN have no digits.
 template <class M>
 struct Terms {
-  Truth negative, zero, mixed, endless, nan;
+  Truth negative, zero, endless, mixed;
   M m;
   Count q, e;
   Position lane;
@@ -66,7 +67,7 @@ HWY_INLINE Factors<H> factors(const Read& read) {
   x.q = Count(read(words)), x.e = Count(read(words + 1));
   const Word marks = read(words + 2);
   const auto has = [&](Mark m) { return (marks & Word(m)) != Word(0); };
-  x.negative = has(negative), x.zero = has(zero), x.endless = has(endless), x.nan = has(nan);
+  x.negative = has(negative), x.zero = has(zero), x.endless = has(endless);
   return x;
 }
 template <class H>
@@ -80,23 +81,21 @@ HWY_INLINE Factors<H> spread_factors(const std::uint64_t* from) {
 
 template <class H>
 HWY_INLINE Factors<H> cleared_factors(const Format& f) {
-  const Truth no_one(false);
-  return {no_one,         Truth(true), no_one, no_one, H(0), Count(f.emin() - f.frac_bits),
+  return {Truth(false),   Truth(true), Truth(false), H(0), Count(f.emin() - f.frac_bits),
           Count(f.emin())};
 }
 
 template <class M, class H>
 HWY_INLINE Terms<M> terms(const Factors<H>& x, int length, std::int64_t lane, bool is_c) {
-  return {x.negative, x.zero, Truth(false), x.endless, x.nan, M(x.m), x.q, x.e, lane, is_c, length};
+  return {x.negative, x.zero, x.endless, Truth(false), M(x.m), x.q, x.e, lane, is_c, length};
 }
 
 template <class M>
 HWY_INLINE Terms<M> select(Truth c, const Terms<M>& x, const Terms<M>& y) {
   return {select(c, x.negative, y.negative),
           select(c, x.zero, y.zero),
-          select(c, x.mixed, y.mixed),
           select(c, x.endless, y.endless),
-          select(c, x.nan, y.nan),
+          select(c, x.mixed, y.mixed),
           select(c, x.m, y.m),
           select(c, x.q, y.q),
           select(c, x.e, y.e),
@@ -134,14 +133,17 @@ HWY_INLINE M multiplied(const A& a, const B& b, const FactorWords& of) {
   return z;
 }
 
-// lib's product_kind. Few products are endless.
+// Of a factor or a term.
+template <class T>
+HWY_INLINE Truth is_nan(const T& x) {
+  return x.endless & x.zero;
+}
+
+// lib's product_kind.
 template <class X, class H, class M>
 HWY_INLINE void take_kind(const X& x, const Factors<H>& y, Terms<M>& z) {
-  const Truth nan = x.nan | y.nan | (x.zero & y.endless) | (x.endless & y.zero);
   z.zero = x.zero | y.zero;
   z.endless = x.endless | y.endless;
-  z.nan = nan;
-  if (any(z.endless)) z.zero = z.zero & no(z.endless);
 }
 
 // lib's exact_product.

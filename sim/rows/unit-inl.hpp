@@ -131,7 +131,7 @@ class UnitRow {
   // lib's is_decided: what stays NaN whatever is added to it.
   Truth decided(const Register<C>& outer, const Accumulator<C>& inner, bool pending) const {
     if (promote_ && pending) return Truth(false);
-    return promote_ ? outer.value.nan : inner.sum.value.nan;
+    return is_nan(promote_ ? outer.value : inner.sum.value);
   }
   Dice<RowWord> dice(const RoundingSlot<Rows<C>>& s) const { return {s, tile_.seed, index_}; }
   Place<C> place(const RoundingSlot<Rows<C>>& s) const { return {&s, dice(s)}; }
@@ -192,31 +192,19 @@ class UnitRow {
     fate.lost = fate.lost | ((sum.m >> room) != M(0));
     const FactorWords of{words_of<M>, (scale + 63) / 64, false, digits_of<M>};
     Terms<M> z = sum;
-    z.zero = (z.m == M(0)) & no(z.endless);  // times infinity it is NaN
+    z.zero = select(z.endless, z.zero, z.m == M(0));  // times infinity it is NaN
     scale_by(a, of, z);
     scale_by(b, of, z);
     z.e = a.e + b.e;
-    z.zero = (zero_products | a.zero | b.zero) & no(z.endless);
+    z.zero = select(z.endless, z.zero, zero_products | a.zero | b.zero);
     z.mixed = z.mixed & no(z.endless);
     z.negative = z.negative & no(z.mixed);
     return z;
   }
 
-  // Where a block is NaN or infinite before any of it is added.
-  Terms<M> special_block(const Operands& from, std::size_t first, std::size_t lanes,
-                         std::span<const Terms<M>> all, Fate& fate) const {
-    Terms<M> z = all.back();
-    take_special_sum(all, fate, z, fate);
-    if (!u_.scale) return z;
-    for (std::size_t i = first; i < first + lanes; ++i)
-      z.nan = z.nan | from.factor_scale_a<C>(i).nan | from.factor_scale_b<C>(i).nan;
-    z.endless = z.endless | z.nan;
-    return z;
-  }
-
   // The block's products and C, added.
-  Terms<M> sums(const Operands& from, std::size_t first, std::size_t lanes, Scratch<M>& scratch,
-                Fate& fate) {
+  HWY_NOINLINE Terms<M> sums(const Operands& from, std::size_t first, std::size_t lanes,
+                             Scratch<M>& scratch, Fate& fate) {
     auto& [products, room, sums] = scratch;
     const Terms<M> c = products[lanes];
     const GroupShape shape = group_shape(u_.unit.groups, lanes);
@@ -249,20 +237,27 @@ class UnitRow {
       endless = endless | products[i].endless;
       if (scales_groups_) endless = endless | from.endless_scale<C>(first + i);
     }
-    const Fate before = fate;
-    Terms<M> special = products[lanes];
-    bool is_sum = true;
-    if (any(endless)) {
-      special = special_block(from, first, lanes, std::span(products).first(lanes + 1), fate);
-      is_sum = any(no(special.endless));
-    }
-    Terms<M> z = is_sum ? sums(from, first, lanes, scratch, fate) : special;
-    if (any(endless)) {
-      z = select(special.endless, special, z);
-      fate.flags = select(special.endless, before.flags, fate.flags);
-      fate.lost = select(special.endless, before.lost, fate.lost);
-    }
+    const Terms<M> z = any(endless) ? endless_sums(from, first, lanes, scratch, fate)
+                                    : sums(from, first, lanes, scratch, fate);
     return rounded(out_, z, step, fate);
+  }
+
+  // The same where some blocks are NaN or infinite before any of them is added.
+  HWY_NOINLINE Terms<M> endless_sums(const Operands& from, std::size_t first, std::size_t lanes,
+                                     Scratch<M>& scratch, Fate& fate) {
+    const std::span<const Terms<M>> all = std::span(scratch.products).first(lanes + 1);
+    const Fate before = fate;
+    Terms<M> special = all.back();
+    take_special_sum(all, before, special, fate);
+    for (std::size_t i = first; u_.scale && i < first + lanes; ++i) {
+      const Truth nan = is_nan(from.factor_scale_a<C>(i)) | is_nan(from.factor_scale_b<C>(i));
+      special.endless = special.endless | nan, special.zero = special.zero | nan;
+    }
+    if (!any(no(special.endless))) return special;
+    const Terms<M> z = sums(from, first, lanes, scratch, fate);
+    fate.flags = select(special.endless, before.flags, fate.flags);
+    fate.lost = select(special.endless, before.lost, fate.lost);
+    return select(special.endless, special, z);
   }
 
   const Datapath<Rows<C>, Rows<C>>& u_;
