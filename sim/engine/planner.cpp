@@ -111,7 +111,7 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
 }
 
 Prepared prepare_fallback(const ProductTask& task) {
-  for (const char* name : {"blocks", "chain", "words"})
+  for (const char* name : {"blocks", "chain", "words", "rows"})
     if (opinion_of(named(name), task).takes) return prepare(task, name);
   return prepare(task, "reference");
 }
