@@ -34,7 +34,7 @@ struct Tile {
   std::size_t panel;            // columns of a panel, whether they are outputs or not
   std::size_t lanes, scales;    // numbers of a row of a and scale_a: whole blocks
   std::uint64_t* code;          // panels of words, row after row
-  std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where the reference is asked for
+  std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where there was no room
   std::uint64_t seed, index;    // of the output in the corner
   std::size_t next_row;         // from one row's index to the next one's
   bool codes_only;              // nobody asks which flags

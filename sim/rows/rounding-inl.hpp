@@ -174,7 +174,7 @@ struct Magnitudes {
   Truth lossy, tiny, over;
 };
 
-// lib's denormalise and round, in a format with a sign and subnormals.
+// lib's denormalise and round, but for the gap of formats without subnormals.
 template <class C>
 HWY_INLINE Magnitudes<C> round_magnitudes(const Rounder<Rows<C>>& to, const ToRound<C>& x,
                                           const Count& short_by, const C& random) {

@@ -1,6 +1,6 @@
 // The three sums of a unit (lib's datapath/sum.hpp) for a row of outputs. Sums are in two's
-// complement while they grow. Whatever a carrier has no room for is lost: the reference, whose
-// carriers have, computes that output.
+// complement while they grow. Whatever a carrier has no room for is lost: one
+// that has, at last the reference's, computes that output.
 #if defined(WIDTHWISE_ROWS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDTHWISE_ROWS_SUMS_INL
 #undef WIDTHWISE_ROWS_SUMS_INL
@@ -169,10 +169,9 @@ HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> 
   return {fit(j, total, fate), last};
 }
 
-// lib's special_sum, where terms are infinite or NaN: in all else as it was before the sum.
+// lib's special_sum, where terms are infinite or NaN.
 template <class M>
-HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, const Fate& before, Terms<M>& z,
-                                 Fate& fate) {
+HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, Terms<M>& z) {
   Truth plus(false), minus(false), nan(false);
   for (const Terms<M>& t : all) {
     nan = nan | is_nan(t);
@@ -184,8 +183,6 @@ HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, const Fate& befo
   z.zero = select(z.endless, nan | (plus & minus), z.zero);
   z.mixed = z.mixed & no(z.endless);
   z.m = select(z.endless, M(0), z.m);
-  fate.flags = select(z.endless, before.flags, fate.flags);
-  fate.lost = select(z.endless, before.lost, fate.lost);
 }
 
 // All terms aligned once and added as integers; `rounds`: their sum is rounded then.
@@ -222,7 +219,10 @@ WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<c
   z.mixed = none & mixed;
   z.endless = endless;
   z.lane = all[0].lane, z.is_c = false, z.length = digits_of<M>;
-  if (any(endless)) take_special_sum(all, before, z, fate);
+  if (any(endless)) {
+    take_special_sum(all, z);
+    take_back(endless, before, fate);
+  }
   return z;
 }
 
@@ -236,7 +236,7 @@ HWY_INLINE Terms<M> add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& 
     z = rounded_term(j.node, z, y.lane, fate);
     if (any(exact.endless)) {  // what no number is, nodes pass on
       z = select(exact.endless, exact, z);
-      fate.flags = select(exact.endless, before.flags, fate.flags);
+      take_back(exact.endless, before, fate);
     }
   }
   z.lane = x.lane;

@@ -16,8 +16,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::rows::HWY_NAMESPACE {
 
-// lib's functions know no instruction set; taken into these, they are compiled for this one.
+// lib's functions know no instruction set; taken into these, they are compiled for this one, if it
+// is not the one that all is compiled for.
+#ifdef HWY_COMPILE_ONLY_STATIC
+#define WIDTHWISE_HERE
+#else
 #define WIDTHWISE_HERE [[gnu::flatten]]
+#endif
 
 using Word2 = Doubled<Word>;
 using Word4 = Doubled<Word2>;
@@ -36,8 +41,14 @@ HWY_INLINE Count length(const U& x) {
 // What became of a row of outputs beside their numbers.
 struct Fate {
   Count flags;
-  Truth lost;  // it met what only the reference does
+  Truth lost;  // it met a sum that these magnitudes have no room for
 };
+
+// Where something was computed in vain, it raised and lost nothing.
+HWY_INLINE void take_back(const Truth& where, const Fate& before, Fate& fate) {
+  fate.flags = select(where, before.flags, fate.flags);
+  fate.lost = select(where, before.lost, fate.lost);
+}
 
 // lib's Factor, of a row: infinite where it is endless, NaN where it is that and zero. Neither has
 // digits.
@@ -90,6 +101,7 @@ HWY_INLINE Terms<M> terms(const Factors<H>& x, int length, std::int64_t lane, bo
   return {x.negative, x.zero, x.endless, Truth(false), M(x.m), x.q, x.e, lane, is_c, length};
 }
 
+// Of terms of one lane, neither of them C.
 template <class M>
 HWY_INLINE Terms<M> select(Truth c, const Terms<M>& x, const Terms<M>& y) {
   return {select(c, x.negative, y.negative),
@@ -137,6 +149,10 @@ HWY_INLINE M multiplied(const A& a, const B& b, const FactorWords& of) {
 template <class T>
 HWY_INLINE Truth is_nan(const T& x) {
   return x.endless & x.zero;
+}
+template <class T>
+HWY_INLINE Truth is_zero(const T& x) {
+  return x.zero & no(x.endless);
 }
 
 // lib's product_kind.

@@ -174,9 +174,9 @@ class UnitRow {
     multiply(u_.unit.product, words_.product, from.factor_a<C>(lane), from.factor_b<C>(lane), step,
              z);
     if (product_round_) {
-      const Truth zero = z.zero;
+      const Truth zero = is_zero(z);
       z = rounded_term(*product_round_, z, step, fate);
-      z.q = select(zero & z.zero, Count(0), z.q);
+      z.q = select(zero & is_zero(z), Count(0), z.q);
     }
     if (u_.scale && u_.unit.scale->apply == ScaleApply::term) {
       scale_by(from.factor_scale_a<C>(lane), words_.scaled, z);
@@ -197,6 +197,7 @@ class UnitRow {
     scale_by(b, of, z);
     z.e = a.e + b.e;
     z.zero = select(z.endless, z.zero, zero_products | a.zero | b.zero);
+    z.m = select(z.zero, M(0), z.m);  // nodes without a zero made a number of none
     z.mixed = z.mixed & no(z.endless);
     z.negative = z.negative & no(z.mixed);
     return z;
@@ -248,15 +249,14 @@ class UnitRow {
     const std::span<const Terms<M>> all = std::span(scratch.products).first(lanes + 1);
     const Fate before = fate;
     Terms<M> special = all.back();
-    take_special_sum(all, before, special, fate);
+    take_special_sum(all, special);
     for (std::size_t i = first; u_.scale && i < first + lanes; ++i) {
       const Truth nan = is_nan(from.factor_scale_a<C>(i)) | is_nan(from.factor_scale_b<C>(i));
       special.endless = special.endless | nan, special.zero = special.zero | nan;
     }
     if (!any(no(special.endless))) return special;
     const Terms<M> z = sums(from, first, lanes, scratch, fate);
-    fate.flags = select(special.endless, before.flags, fate.flags);
-    fate.lost = select(special.endless, before.lost, fate.lost);
+    take_back(special.endless, before, fate);
     return select(special.endless, special, z);
   }
 

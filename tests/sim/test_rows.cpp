@@ -59,6 +59,19 @@ constexpr const char* every_sum[] = {
     R"(late_frac.F_C = 127, out.fmt = "e9m10"})",
     R"({a.fmt = "e6m10", b.fmt = "e6m10", c.fmt = "e6m10", lanes = 2, c_level = "block", )"
     R"(out.fmt = "e6m10", scale.fmt = "e3m23", scale.block = 2, scale.apply = "group"})",
+    // A NaN that its rounding makes a zero has that format's last digit, and is no exact zero.
+    R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 2, c_level = "late", )"
+    R"(product.round.fmt = "e2m1fn", group_sum.width = 4, out.fmt = "e4m3"})",
+    // Nodes that have no zero make a number of exact zeros, which the group is nevertheless.
+    R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 2, groups.consecutive = 2, )"
+    R"(group_sum.order = "sequential", group_sum.node_round.fmt = "e4m3;nan=none;sub=no;zero=no", )"
+    R"(c_level = "block", scale.fmt = "e3m2", scale.block = 2, scale.apply = "group", )"
+    R"(out.fmt = "e8m23"})",
+    // Beside a group that a scale made infinite no register overflows.
+    R"({a.fmt = "e3m2", b.fmt = "e3m2", c.fmt = "e3m3", lanes = 4, groups.consecutive = 2, )"
+    R"(block_sum.align.reference = "fixed_lsb", block_sum.width = 4, block_sum.overflow = "flag", )"
+    R"(c_level = "block", out.fmt = "e3m4", scale.fmt = "e3m2", scale.block = 2, )"
+    R"(scale.apply = "group"})",
     R"({a.fmt = "e2m2", b.fmt = "e2m2", c.fmt = "e3m3", lanes = 4, groups.consecutive = 2, )"
     R"(product.exponent = "normalised", product.overflow_to_inf_at = 2, )"
     R"(block_sum.align.reference = "max_exponent", block_sum.align.frac_bits = 5, )"
@@ -183,16 +196,21 @@ TEST_SUITE("exhaustive") {
           "e2m1;inf=top;nan=none", "binary8p1", "e8m0fnu"})
       for (int mode = 0; mode < deterministic_modes + 3; ++mode)
         for (const Flush flush : {Flush::keep, Flush::flush_signed_zero, Flush::flush_pos_zero}) {
-          Unit u = parse_unit(fmt::format("mac(e3m2, sum={})", sum));
           const int variant = mode - deterministic_modes;
-          u.out.rm = variant < 0 ? Rounding(static_cast<RoundingMode>(mode))
-                                 : Rounding(3, static_cast<StochasticVariant>(variant));
-          u.out.subnormals = flush;
-          u.out.overflow = static_cast<Overflow>((mode + static_cast<int>(flush)) % 4);
-          CAPTURE(to_string(u));
-          REQUIRE(opinion_at(u, p.k, true).takes);
-          Rival("rows", u, tally, true).compare(p, "two products");
-          expected += p.m * p.n;
+          Round r{.fmt = parse_format(sum)};
+          r.rm = variant < 0 ? Rounding(static_cast<RoundingMode>(mode))
+                             : Rounding(3, static_cast<StochasticVariant>(variant));
+          r.subnormals = flush;
+          r.overflow = static_cast<Overflow>((mode + static_cast<int>(flush)) % 4);
+          Unit of_sums = parse_unit("mac(e3m2)"), of_products = of_sums;
+          of_sums.out = r;
+          of_products.product.round = r, of_products.group_sum.width = 9;
+          for (const Unit& u : {of_sums, of_products}) {
+            CAPTURE(to_string(u));
+            REQUIRE(opinion_at(u, p.k, true).takes);
+            Rival("rows", u, tally, true).compare(p, "two products");
+            expected += p.m * p.n;
+          }
         }
     tally.expect(expected);
   }
@@ -344,7 +362,11 @@ TEST_CASE("rows place the last digits of exact sums where registers see them") {
                                                  R"(late_frac.F_sum = 0, late_frac.F_C = {}}})",
                                                  frac),
                   {1, 1, 0x1p-90, 0}, {1, -1, 1, 0}, tally);
-  tally.expect(7);
+  // A register that is longer than a carrier has a top, too.
+  for (const char* overflow : {"wrap", "saturate", "flag"})
+    compare_block(fmt::format("fixedacc(e5m10, width=150, frac=150, overflow={})", overflow),
+                  {1.5, 1}, {1, 1}, tally);
+  tally.expect(10);
 }
 
 TEST_CASE("rows lose a group sum of more digits than its scales leave room for") {
