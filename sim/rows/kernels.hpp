@@ -19,6 +19,7 @@ enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
 struct Widths {
   int code_words, magnitude_words;
 };
+inline constexpr int most_magnitude_words = 8;  // 2, 4 or 8 where codes have two, also 1 where one
 
 // Numbers in memory, word by word: those of the significand, then q, e (as lib's Factor has them)
 // and marks. A panel has each for all of its columns before the next one.
@@ -40,7 +41,6 @@ struct Tile {
   bool codes_only;              // nobody asks which flags
 };
 
-inline constexpr int most_magnitude_words = 8;
 using Kernel = void (*)(const Unit&, const Tile&);
 Kernel kernel(const Widths& w);
 

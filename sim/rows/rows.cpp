@@ -181,10 +181,10 @@ class RowsProduct final : public ProductEngine {
         if (lost_[r * width_ + j])
           again({r, 1, j, 1});
         else
-          deliver(r, j);
+          store(r, j);
       }
     }
-    void deliver(std::size_t r, std::size_t j) const {
+    void store(std::size_t r, std::size_t j) const {
       const std::size_t words = e_.code_words_;
       H code{};
       for (std::size_t i = words; i-- > 0;)
