@@ -40,7 +40,8 @@ class BlockProduct final : public ProductEngine {
         order_(lane_order(unit_, k_)),
         in_order_(std::is_sorted(order_.begin(), order_.end())),
         result_(as_it_stands(result_round(unit_))),
-        reference_(make_reference(unit_, k_, task.multiplier)) {
+        reference_(make_reference(unit_, k_, task.multiplier)),
+        fallback_(prepare_fallback(task, "blocks")) {
     const Round& to = result_round(unit_);
     if (Codec<double>::slides({.fmt = to.fmt}) && !to.nan_bits) encoder_.emplace(to.fmt);
     for (std::size_t t = 0; unit_.scale && t < order_.size(); ++t)
@@ -347,7 +348,13 @@ class BlockProduct final : public ProductEngine {
       encode(of.sum->value, n, p_.output(y, x));
       for (std::size_t j = 0; p_.flags && j < n; ++j)
         p_.flags[p_.output(y, x + j)] = static_cast<std::uint8_t>(of.flags[j]);
-      for (std::size_t j = 0; j < n; ++j)
+      std::size_t doubts = 0;
+      for (std::size_t j = 0; j < n; ++j) doubts += in_doubt(of, j);
+      if (doubts > 2 && e_.fallback_.engine != "reference") {
+        const MachineRounding nearest(RoundingMode::rne);
+        return e_.fallback_.product->run(tile(e_.unit_, p_, y, x, 1, n), 0, 1);
+      }
+      for (std::size_t j = 0; doubts && j < n; ++j)
         if (in_doubt(of, j)) e_.reference_->run(tile(e_.unit_, p_, y, x + j, 1, 1), 0, 1);
     }
     bool in_doubt(const Registers& of, std::size_t j) const {
@@ -390,7 +397,9 @@ class BlockProduct final : public ProductEngine {
   std::vector<std::size_t> scale_blocks_;  // that these are in
   Rounder<std::uint64_t> result_;
   std::optional<Codec<double>> encoder_;  // where fields slide back
+  // Of outputs that the kernels are in doubt of: few, and many side by side.
   std::unique_ptr<ReferenceUnit> reference_;
+  Prepared fallback_;
 };
 
 // Products a second of one core on AVX-512, measured.

@@ -19,7 +19,9 @@ namespace {
 
 Opinion reference_opinion(const ProductTask& task) {
   const double digits = std::max(24, task.unit.out.fmt.precision());
-  return {"reference", true, "the definition itself takes everything", 10e6 * 24 / digits};
+  double rate = 10e6 * 24 / digits;
+  if (task.unit.chain.compensation != Compensation::none) rate /= 3;
+  return {"reference", true, "the definition itself takes everything", rate};
 }
 std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
   return make_reference(task.unit, task.k, task.multiplier);
@@ -110,10 +112,14 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
   return {chosen.name, chosen.make(task), static_cast<std::size_t>(opinion.rate * seconds_at_once)};
 }
 
-Prepared prepare_fallback(const ProductTask& task) {
-  for (const char* name : {"blocks", "chain", "words", "rows"})
-    if (opinion_of(named(name), task).takes) return prepare(task, name);
-  return prepare(task, "reference");
+Prepared prepare_fallback(const ProductTask& task, std::string_view but) {
+  Opinion best = opinion_of(named("reference"), task);
+  for (const char* name : {"blocks", "chain", "words", "rows"}) {
+    if (name == but) continue;
+    const Opinion x = opinion_of(named(name), task);
+    if (x.takes && x.rate > best.rate) best = x;
+  }
+  return prepare(task, best.engine);
 }
 
 void add_engines(std::function<std::vector<Engine>()> find) {

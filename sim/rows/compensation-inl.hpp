@@ -51,13 +51,15 @@ class CompensatedRow {
         compensated_(place(slots.compensated)) {}
 
   // Product p added to the running sum.
-  HWY_INLINE Accumulator<C> add(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
-    return kahan_ ? kahan(acc, p, fate) : neumaier(acc, p, fate);
+  HWY_INLINE void add(const Terms<M>& p, Fate& fate, Accumulator<C>& acc) {
+    kahan_ ? kahan(p, fate, acc) : neumaier(p, fate, acc);
   }
   // What the registers come to after the step.
   HWY_INLINE Register<C> settled(const Accumulator<C>& acc, std::int64_t step, Fate& fate) {
     if (kahan_) return acc.sum;
-    return add(compensated_, read(acc.sum, step), read(acc.compensation, step), fate);
+    Register<C> z;
+    add(compensated_, read(acc.sum, step), read(acc.compensation, step), fate, z);
+    return z;
   }
 
  private:
@@ -65,26 +67,32 @@ class CompensatedRow {
     return terms<M>(r.value, held_, lane, false);
   }
   // Rounded as that of the step, which all of its terms name.
-  HWY_INLINE Register<C> add(Place<C>& at, const Terms<M>& x, const Terms<M>& y, Fate& fate) const {
-    return add_rounded(exact_, at, x, y, x.lane, fate);
+  HWY_INLINE void add(Place<C>& at, const Terms<M>& x, const Terms<M>& y, Fate& fate,
+                      Register<C>& to) const {
+    add_rounded(exact_, at, x, y, x.lane, fate, to);
+  }
+  HWY_INLINE Terms<M> sum(Place<C>& at, const Terms<M>& x, const Terms<M>& y, Fate& fate) const {
+    Register<C> z;
+    add(at, x, y, fate, z);
+    return read(z, x.lane);
   }
 
-  HWY_INLINE Accumulator<C> kahan(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
-    const Terms<M> sum = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
-    const Terms<M> y = read(add(addend_, p, negated(comp), fate), p.lane);
-    const Register<C> t = add(out_, sum, y, fate);
-    const Terms<M> moved = read(add(difference_, read(t, p.lane), negated(sum), fate), p.lane);
-    return {t, add(error_, moved, negated(y), fate)};
+  HWY_INLINE void kahan(const Terms<M>& p, Fate& fate, Accumulator<C>& acc) {
+    const Terms<M> before = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
+    const Terms<M> y = sum(addend_, p, negated(comp), fate);
+    add(out_, before, y, fate, acc.sum);
+    const Terms<M> moved = sum(difference_, read(acc.sum, p.lane), negated(before), fate);
+    add(error_, moved, negated(y), fate, acc.compensation);
   }
 
-  HWY_INLINE Accumulator<C> neumaier(const Accumulator<C>& acc, const Terms<M>& p, Fate& fate) {
-    const Terms<M> sum = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
-    const Truth sum_leads = at_least(sum, p);
-    const Terms<M> large = select(sum_leads, sum, p), small = select(sum_leads, p, sum);
-    const Register<C> t = add(out_, sum, p, fate);
-    const Terms<M> rest = read(add(difference_, large, negated(read(t, p.lane)), fate), p.lane);
-    const Terms<M> error = read(add(error_, rest, small, fate), p.lane);
-    return {t, add(compensation_, comp, error, fate)};
+  HWY_INLINE void neumaier(const Terms<M>& p, Fate& fate, Accumulator<C>& acc) {
+    const Terms<M> before = read(acc.sum, p.lane), comp = read(acc.compensation, p.lane);
+    const Truth sum_leads = at_least(before, p);
+    const Terms<M> large = select(sum_leads, before, p), small = select(sum_leads, p, before);
+    add(out_, before, p, fate, acc.sum);
+    const Terms<M> rest = sum(difference_, large, negated(read(acc.sum, p.lane)), fate);
+    const Terms<M> error = sum(error_, rest, small, fate);
+    add(compensation_, comp, error, fate, acc.compensation);
   }
 
   bool kahan_;

@@ -27,9 +27,9 @@ WIDTHWISE_HERE HWY_NOINLINE void output_row(const Datapath<Rows<C>, Rows<C>>& u,
                       number,
                       t.panel};
   const auto c = load_factors<C>(t.c + row * number * t.panel + column, t.panel);
-  UnitRow<M, C> unit(u, t, t.index + row * t.next_row + column);
+  UnitRow<M, C> unit(u, t, t.index + row * t.next_row + column, scratch);
   Fate fate{Count(0), Truth(false)};
-  const C code = unit.run(from, c, scratch, fate);
+  const C code = unit.run(from, c, fate);
   const std::size_t at = row * t.panel + column;
   for (std::size_t i = 0; i < words; ++i)
     store(word(code, static_cast<int>(i)), t.code + (row * words + i) * t.panel + column);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "sim/dot/capacity.hpp"
+#include "widthwise/datapath/block.hpp"
 
 namespace widthwise::rows {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 // What the carriers have to hold whatever the operands, besides codes: products with their scales,
 // and exponents, of which a few are added.
 struct Need {
-  int product_digits = 0, exp_bits = 0;
+  int product_digits = 0, digits = 0, exp_bits = 0;
   std::int64_t exponent = 0;
+  std::int64_t reach = 0;  // of the roundings of registers
 
   explicit Need(const Unit& u) {
     for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt}) format(*f);
@@ -33,12 +35,16 @@ struct Need {
       product_digits += 2 * u.scale->fmt.precision();
     }
     product_digits = std::max(product_digits, exact);
+    digits = std::max(digits, product_digits);
+    reach = u.chain.compensation == Compensation::none ? 0 : reach_of(u.out);
+    if (u.chain.c_round) reach = std::max(reach, reach_of(*u.chain.c_round));
+    if (u.chain.promote) reach = std::max(reach, reach_of(u.chain.promote->round));
   }
 
  private:
   void place(std::int64_t x) { exponent = std::max(exponent, x < 0 ? -x : x); }
   void format(const Format& f) {
-    exp_bits = std::max(exp_bits, f.exp_bits);
+    exp_bits = std::max(exp_bits, f.exp_bits), digits = std::max(digits, f.precision());
     place(f.bias);
   }
   void round(const Round& r) {
@@ -58,6 +64,26 @@ constexpr std::int64_t largest_exponent = std::int64_t{1} << most_exp_bits;
 constexpr std::size_t most_lanes = 4096;
 // Of a row of A, and of each of the fewest columns that a panel has.
 constexpr std::size_t most_words = 1 << 18;
+
+// Whether a sum of so many terms is of two at a time that a rounding follows at once, which looks
+// at few digits: kernels make one digit of what lies far below the larger (jammed_sum).
+constexpr int most_jammed = 60;
+bool jams(const Unit& u, const Sum& s, CLevel level, std::size_t terms) {
+  if (s.align.reference != Reference::exact || s.width) return false;
+  const std::int64_t reach = has_nodes(s) ? reach_of(*s.node_round) : reach_of(u, level);
+  return terms == 1 || ((has_nodes(s) || terms == 2) && reach && reach <= most_jammed);
+}
+
+// Whether magnitudes of one word hold all products and registers and nearly all sums.
+bool holds_all(const Unit& u, std::size_t lanes, const Need& need, const Capacity& most) {
+  if (most.magnitude_bits <= 62) return true;
+  if (need.digits > most_jammed || (u.scale && u.scale->apply == ScaleApply::group)) return false;
+  const std::size_t in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
+  const GroupShape shape = group_shape(u.groups, lanes);
+  return (most.group_bits <= 62 || jams(u, u.group_sum, CLevel::group, shape.size + in_group)) &&
+         (most.block_bits <= 62 || jams(u, u.block_sum, CLevel::block, shape.count + in_block)) &&
+         (most.late_bits <= 62 || jams(u, u.c_sum, CLevel::late, 2)) && need.reach <= most_jammed;
+}
 
 constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
 
@@ -79,7 +105,7 @@ Answer plan(const Unit& u, std::size_t k) {
   }
   const auto fits = [&](const Widths& w) {
     return most.code_digits <= 64 * w.code_words &&
-           (most.magnitude_bits <= 62 || w.magnitude_words > 1) &&
+           (w.magnitude_words > 1 || holds_all(u, lanes, need, most)) &&
            need.product_digits <= 64 * w.magnitude_words - 2;
   };
   const auto* const least = std::ranges::find_if(all_widths, fits);

@@ -20,8 +20,7 @@ using widthwise::HWY_NAMESPACE::Dice;
 // Whether the top digit is set: of two's complement a sign.
 template <class M>
 HWY_INLINE Truth is_negative(const M& v) {
-  const Word top = word(v, words_of<M> - 1);
-  return (top >> 63) != Word(0);
+  return Count(word(v, words_of<M> - 1)) < Count(0);
 }
 
 // lib's rounds_away, of what was dropped at the top of its carrier.
@@ -105,26 +104,25 @@ struct Register {
   Factors<C> value;
 };
 
-// A rounding that is right where it is sure.
-template <class C>
+// Of a rounding: right where it is sure.
 struct Quick {
-  Register<C> result;
   Count flags;
   Truth sure;
 };
 // Zeros stay what they are, in formats that have them beside subnormals. Compensated sums, whose
 // errors often are zeros, are a fifth faster than by round_at_ends.
 template <class C>
-HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Quick<C>& z) {
+HWY_INLINE void take_zeros(const Rounder<Rows<C>>& to, const ToRound<C>& x, Register<C>& result,
+                           Quick& z) {
   const Layout<Rows<C>>& f = to.layout;
   const Truth negative = x.negative & Truth(to.keeps_zero_sign);
-  Factors<C>& value = z.result.value;
+  Factors<C>& value = result.value;
   value.negative = select(x.zero, negative, value.negative);
   value.zero = x.zero;
   value.m = select(x.zero, C(0), value.m);
   value.q = select(x.zero, Count(f.emin - f.format.frac_bits), value.q);
   value.e = select(x.zero, Count(f.emin), value.e);
-  z.result.code = select(x.zero, select(negative, from_row(f.sign), C(0)), z.result.code);
+  result.code = select(x.zero, select(negative, from_row(f.sign), C(0)), result.code);
   z.flags = select(x.zero, Count(0), z.flags);
   z.sure = z.sure | x.zero;
 }
@@ -143,8 +141,8 @@ HWY_INLINE C increment_of(const Rounder<Rows<C>>& to, Truth negative, Truth odd,
 // lib's deliver_quick, of a number that stays a normal one, and its code read again without making
 // one (docs/exactness.md, 12).
 template <class C>
-HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& x,
-                                  const C& random) {
+HWY_INLINE Quick round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& x, const C& random,
+                               Register<C>& result) {
   const C one = C(1) << (digits_of<C> - 1);
   const Truth odd = (x.sig & from_row(to.last_digit)) != C(0);
   const C fraction = (x.sig ^ one) + increment_of(to, x.negative, odd, random);
@@ -152,19 +150,17 @@ HWY_INLINE Quick<C> round_quickly(const Rounder<Rows<C>>& to, const ToRound<C>& 
   const Count exp = x.exp + Count(word(fraction, words_of<C> - 1) >> 63);
   const C kept = (fraction & from_row(to.kept)) & (one - C(1));
   const Count q = exp + Count(f.up);
-  Quick<C> z;
-  z.result.value = {x.negative,
-                    Truth(false),
-                    Truth(false),
-                    (kept | one) >> f.up,
-                    q,
-                    q + Count(f.format.frac_bits)};
-  z.result.code = (C(exp + Count(f.plain_offset)) << f.format.frac_bits) + (kept >> f.up) +
-                  select(x.negative, from_row(f.sign), C(0));
+  Factors<C>& value = result.value;
+  value.negative = x.negative, value.zero = Truth(false), value.endless = Truth(false);
+  value.m = (kept | one) >> f.up;
+  value.q = q, value.e = q + Count(f.format.frac_bits);
+  result.code = (C(exp + Count(f.plain_offset)) << f.format.frac_bits) + (kept >> f.up) +
+                select(x.negative, from_row(f.sign), C(0));
+  Quick z;
   z.flags = select((x.sig & from_row(to.dropped)) != C(0), Count(inexact), Count(0));
   z.sure =
       no(x.zero | x.endless | (x.exp < Count(to.first_inside)) | (x.exp > Count(to.last_inside)));
-  if (!f.all_normal && any(x.zero)) take_zeros(to, x, z);
+  if (!f.all_normal && any(x.zero)) take_zeros(to, x, result, z);
   return z;
 }
 
@@ -258,11 +254,11 @@ HWY_INLINE void pack(const Rounder<Rows<C>>& to, const Truth& negative, Magnitud
 
 // lib's deliver_any. Not sure in the gap that formats without subnormals have.
 template <class C>
-WIDTHWISE_HERE HWY_NOINLINE Quick<C> round_at_ends(const Rounder<Rows<C>>& to, const ToRound<C>& x,
-                                                   const C& random) {
+HWY_INLINE Quick round_at_ends(const Rounder<Rows<C>>& to, const ToRound<C>& x, const C& random,
+                               Register<C>& result) {
   const Count short_by = Count(to.layout.emin - (digits_of<C> - 1)) - x.exp;
-  Quick<C> z;
-  C& code = z.result.code;
+  Quick z;
+  C& code = result.code;
   pack(to, x.negative, round_magnitudes(to, x, short_by, random), code, z.flags);
   const auto take = [&](const Truth& where, const auto& delivered) {
     const auto flags = [&](auto negative) { return Rows<Word>(delivered(negative).flags); };
@@ -276,15 +272,15 @@ WIDTHWISE_HERE HWY_NOINLINE Quick<C> round_at_ends(const Rounder<Rows<C>>& to, c
     code = select(x.nan, from_row(to.nan_code), code);
     z.flags = select(x.nan, Count(to.layout.format.has_nan() ? 0 : invalid), z.flags);
   }
-  z.result.value = read_code(to.layout, code);
+  result.value = read_code(to.layout, code);
   z.sure = Truth(!to.layout.all_normal) | (short_by < Count(0)) | x.zero | x.endless;
   return z;
 }
 
 // lib's deliver, of any number.
 template <class C>
-WIDTHWISE_HERE HWY_NOINLINE Register<C> round_any(const Rounder<Rows<C>>& to, const ToRound<C>& x,
-                                                  const C& random, Fate& fate) {
+WIDTHWISE_HERE HWY_NOINLINE void round_any(const Rounder<Rows<C>>& to, const ToRound<C>& x,
+                                           const C& random, Fate& fate, Register<C>& result) {
   Number<Rows<C>> number;
   to_row(x.negative, number.negative), to_row(x.zero, number.zero);
   to_row(x.endless & no(x.nan), number.infinite), to_row(x.nan, number.nan);
@@ -294,38 +290,45 @@ WIDTHWISE_HERE HWY_NOINLINE Register<C> round_any(const Rounder<Rows<C>>& to, co
   to_row(random, bits);
   const Result<Rows<C>> z = deliver(to, number, {}, bits);
   fate.flags = fate.flags | from_row(z.flags);
+  result.code = from_row(z.code);
+  result.value = read_code(to.layout, result.code);
+}
 
-  const C code = from_row(z.code);
-  return {code, read_code(to.layout, code)};
+// What round_quickly is not sure of, from the start.
+template <class M, class C>
+WIDTHWISE_HERE HWY_NOINLINE void round_unsure(const RoundingSlot<Rows<C>>& s, const Terms<M>& t,
+                                              const C& random, Fate& fate, Register<C>& to) {
+  const ToRound<C> x = to_round<C>(s.description, t);
+  const Quick z = round_at_ends(s.rounder, x, random, to);
+  if (any(no(z.sure | fate.lost))) return round_any(s.rounder, x, random, fate, to);
+  fate.flags = fate.flags | z.flags;
 }
 
 // Normalises and rounds: lib's `rounded`, and its code read again.
 template <class M, class C>
-WIDTHWISE_HERE HWY_NOINLINE Register<C> rounded(Place<C>& at, const Terms<M>& t, std::int64_t step,
-                                                Fate& fate) {
+WIDTHWISE_HERE HWY_NOINLINE void rounded(Place<C>& at, const Terms<M>& t, std::int64_t step,
+                                         Fate& fate, Register<C>& to) {
   const RoundingSlot<Rows<C>>& s = *at.slot;
   C random(0);
   if (at.dice.stochastic()) random = C(from_row(at.dice.bits(static_cast<std::uint64_t>(step))));
-  const ToRound<C> x = to_round<C>(s.description, t);
-  const auto unsure = [&](const Quick<C>& z) { return any(no(z.sure | fate.lost)); };
-  Quick<C> z = round_quickly(s.rounder, x, random);
-  if (unsure(z)) z = round_at_ends(s.rounder, x, random);
-  if (unsure(z)) return round_any(s.rounder, x, random, fate);
+  const Quick z = round_quickly(s.rounder, to_round<C>(s.description, t), random, to);
+  if (any(no(z.sure | fate.lost))) return round_unsure(s, t, C(random), fate, to);
   fate.flags = fate.flags | z.flags;
-  return z.result;
 }
 
 // lib's rounded_term: down to the last digit that was kept.
 template <class M, class C>
-HWY_INLINE Terms<M> rounded_term(Place<C>& at, const Terms<M>& t, std::int64_t step, Fate& fate) {
-  Factors<C> x = rounded(at, t, step, fate).value;
+HWY_INLINE void rounded_term(Place<C>& at, std::int64_t step, Fate& fate, Terms<M>& t) {
+  Register<C> z;
+  rounded(at, t, step, fate, z);
+  Factors<C>& x = z.value;
   if (const int spare = at.slot->rounder.spare; spare > 0) {
     const Truth whole = (x.m << (digits_of<C> - spare)) == C(0);
     const Truth shortens = whole & no(x.zero | x.endless);
     x.m = select(shortens, x.m >> spare, x.m);
     x.q = x.q + select(shortens, Count(spare), Count(0));
   }
-  return terms<M>(x, at.slot->description.fmt.precision(), t.lane, false);
+  put_terms(x, at.slot->description.fmt.precision(), t.lane, false, t);
 }
 
 }  // namespace widthwise::rows::HWY_NAMESPACE

@@ -221,7 +221,7 @@ Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit, task.k);
   if (!answer.takes) return {"rows", false, answer.reason, 0};
   // Products a second of one core on AVX-512, measured.
-  double rate = 90e6 / std::sqrt(answer.widths.code_words * answer.widths.magnitude_words);
+  double rate = 100e6 / std::sqrt(answer.widths.code_words * answer.widths.magnitude_words);
   if (task.unit.chain.compensation != Compensation::none) rate /= 4;
   if (task.outputs) rate *= static_cast<double>(std::min<std::size_t>(task.outputs, 8)) / 8;
   return {"rows", true, answer.reason + "; " + target_name(), rate};

@@ -13,6 +13,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::rows::HWY_NAMESPACE {
 
+// Terms that are added: neighbours, or two.
+template <class M>
+using Neighbours = std::span<Terms<M>>;
+template <class M>
+struct Pair {
+  const Terms<M>&x, &y;
+
+  static constexpr std::size_t size() { return 2; }
+  const Terms<M>& front() const { return x; }
+};
+template <class M, class Of>
+HWY_INLINE void each(const Neighbours<M>& all, const Of& of) {
+  for (const Terms<M>& t : all) of(t);
+}
+template <class M, class Of>
+HWY_INLINE void each(const Pair<M>& all, const Of& of) {
+  of(all.x), of(all.y);
+}
+
+// Whether its sums are those of the terms, in no register.
+HWY_INLINE bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
+
+// Digits of each of two terms that are added with one jammed digit, and of what is looked at then.
+template <class M>
+inline constexpr int most_jammed = digits_of<M> - 4;
+
 // One of the unit's sums, made ready.
 template <class M, class C>
 struct Joint {
@@ -20,8 +46,9 @@ struct Joint {
   Place<C> node;  // its slot is null where nodes do not round
   std::optional<LateFrac> late;
   RoundingRule align;
-  bool bounded;  // values as wide as the carrier's may overflow its register
-  bool placed;   // a register may follow whose last digit is that of its terms, and no rounding
+  bool bounded;        // values as wide as the carrier's may overflow its register
+  std::int64_t reach;  // of the rounding that follows every sum at once; 0: none does
+  bool placed;         // a register may follow whose last digit is that of its terms
   M half, modulus;
 
   HWY_INLINE Joint(const Adder<Rows<C>>& adder, const Dice<RowWord>& dice, bool is_placed)
@@ -30,15 +57,20 @@ struct Joint {
         late(adder.context.late),
         align(sum.align.rm),
         bounded(sum.width && *sum.width < digits_of<M> - 1),
-        placed(is_placed && adder.context.reach == 0) {
+        reach(adder.node ? reach_of(adder.node->description) : adder.context.reach),
+        placed(is_placed) {
     if (bounded) half = M(1) << (static_cast<int>(*sum.width) - 1), modulus = half << 1;
   }
 
-  // Whether nothing sees where the last digit of an exact sum lies, which a rounding may follow at
-  // once: no register, its own included.
-  HWY_INLINE bool value_alone(bool rounds) const {
-    if (bounded || (sum.width && sum.order != Order::fused && !rounds)) return false;
-    return rounds || !placed;
+  // Whether nothing sees where the last digit of an exact sum lies, which a rounding of this reach
+  // follows at once: no register, its own included.
+  HWY_INLINE bool value_alone(std::int64_t reach) const {
+    if (bounded || (sum.width && sum.order != Order::fused && !reach)) return false;
+    return reach || !placed;
+  }
+  // Whether what lies far below the larger of two terms may be one digit.
+  HWY_INLINE bool jams(std::int64_t reach) const {
+    return is_exact(sum) && reach && reach <= most_jammed<M>;
   }
 };
 
@@ -90,14 +122,14 @@ struct Total {
   Count q;  // where its last digit lies
 };
 
-template <class M, class C>
-HWY_INLINE Total<M> sum_in_window(const Joint<M, C>& j, std::span<const Terms<M>> all,
-                                  const Count& e, Fate& fate) {
+template <class M, class C, class All>
+HWY_INLINE Total<M> sum_in_window(const Joint<M, C>& j, const All& all, const Count& e,
+                                  Fate& fate) {
   const Align& align = j.sum.align;
   const auto& late = j.late;
   const std::int64_t F = window_frac(align, late);
   M total(0);
-  for (const Terms<M>& t : all) {
+  each(all, [&](const Terms<M>& t) {
     const std::int64_t own = !late ? F : t.is_c ? late->F_C : late->F_sum;
     const std::int64_t room = room_for<M>(all.size()) - (F - own);
     Fate here = fate;
@@ -113,7 +145,7 @@ HWY_INLINE Total<M> sum_in_window(const Joint<M, C>& j, std::span<const Terms<M>
     }
     fate = here;
     total = total + v;
-  }
+  });
   return {fit(j, total, fate), e - Count(F)};
 }
 
@@ -126,154 +158,233 @@ HWY_INLINE M in_register(const Joint<M, C>& j, const RoundingRule& rule, const T
 }
 
 // Where the last digit of any of the terms lies that has one, else at the top of all.
-template <class M>
-HWY_INLINE Count last_digit(std::span<const Terms<M>> all) {
+template <class M, class All>
+HWY_INLINE Count last_digit(const All& all) {
   Count last(INT64_MAX);
-  for (const Terms<M>& t : all) last = lesser(last, select(t.m != M(0), t.q, last));
+  each(all, [&](const Terms<M>& t) { last = lesser(last, select(t.m != M(0), t.q, last)); });
   return last;
 }
 
 // What the register has below all terms' digits is left away where nothing sees it.
-template <class M, class C>
-HWY_INLINE Total<M> sum_in_register(const Joint<M, C>& j, std::span<const Terms<M>> all,
-                                    bool rounds, Fate& fate) {
+template <class M, class C, class All>
+HWY_INLINE Total<M> sum_in_register(const Joint<M, C>& j, const All& all, std::int64_t reach,
+                                    Fate& fate) {
   Count lsb(-j.sum.align.frac_bits);
-  if (!j.sum.width && j.value_alone(rounds)) {
-    const Count last = last_digit(all);
+  if (!j.sum.width && j.value_alone(reach)) {
+    const Count last = last_digit<M>(all);
     lsb = select(last < Count(INT64_MAX), greater(lsb, last), lsb);
   }
   M total(0);
-  for (const Terms<M>& t : all) {
+  each(all, [&](const Terms<M>& t) {
     const M v = in_register(j, j.align, t, lsb, all.size(), fate);
     if (j.sum.overflow == RegisterOverflow::flag) fit(j, v, fate);
     total = fit(j, total + v, fate);
-  }
+  });
   return {total, lsb};
 }
 
 // Of terms that are not cut.
 inline constexpr RoundingRule nothing_lost{Rounding{RoundingMode::rtz}};
 
-template <class M, class C>
-HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, std::span<const Terms<M>> all, bool rounds,
+template <class M, class C, class All>
+HWY_INLINE Total<M> sum_exactly(const Joint<M, C>& j, const All& all, std::int64_t reach,
                                 Fate& fate) {
-  Count last = last_digit(all), of_any(INT64_MAX);
-  for (const Terms<M>& t : all) of_any = lesser(of_any, t.q);
-  if (!j.value_alone(rounds)) last = of_any;
+  const bool fills_carrier = j.sum.width && !j.bounded, alone = j.value_alone(reach);
+  Count of_any(INT64_MAX), last;
+  if (fills_carrier || !alone) each(all, [&](const Terms<M>& t) { of_any = lesser(of_any, t.q); });
+  last = alone ? last_digit<M>(all) : of_any;
   last = select(last < Count(INT64_MAX), last, Count(0));
-  if (j.sum.width && !j.bounded)  // of a register that holds all that a carrier does, if placed so
+  if (fills_carrier)  // a register that holds all that a carrier does, if placed so
     fate.lost = fate.lost | (last - of_any > Count(*j.sum.width - digits_of<M> + 1));
   M total(0);
-  for (const Terms<M>& t : all)
+  each(all, [&](const Terms<M>& t) {
     total = total + in_register(j, nothing_lost, t, last, all.size(), fate);
+  });
   return {fit(j, total, fate), last};
 }
 
-// lib's special_sum, where terms are infinite or NaN.
-template <class M>
-HWY_INLINE void take_special_sum(std::span<const Terms<M>> all, Terms<M>& z) {
-  Truth plus(false), minus(false), nan(false);
-  for (const Terms<M>& t : all) {
+// lib's special_sum: what infinities and NaN among the terms come to.
+struct SpecialSum {
+  Truth plus, minus, nan;
+
+  static HWY_INLINE SpecialSum none() { return {Truth(false), Truth(false), Truth(false)}; }
+  template <class M>
+  HWY_INLINE void take(const Terms<M>& t) {
     nan = nan | is_nan(t);
     const Truth infinite = t.endless & no(t.zero);
     minus = minus | (infinite & t.negative), plus = plus | (infinite & no(t.negative));
   }
-  z.endless = nan | plus | minus;
-  z.negative = select(z.endless, minus, z.negative);
-  z.zero = select(z.endless, nan | (plus & minus), z.zero);
-  z.mixed = z.mixed & no(z.endless);
-  z.m = select(z.endless, M(0), z.m);
+  HWY_INLINE Truth endless() const { return nan | plus | minus; }
+
+  template <class M>
+  HWY_INLINE void put(Terms<M>& z) const {
+    const Truth here = endless();
+    z.endless = z.endless | here;
+    z.negative = select(here, minus, z.negative);
+    z.zero = select(here, nan | (plus & minus), z.zero);
+    z.mixed = z.mixed & no(here);
+    z.m = select(here, M(0), z.m);
+  }
+};
+
+// What all terms have a say in.
+struct Votes {
+  Truth all_negative, any_negative, zeros, endless;
+
+  template <class M>
+  HWY_INLINE explicit Votes(const Terms<M>& t)
+      : all_negative(t.negative), any_negative(t.negative), zeros(t.zero), endless(t.endless) {}
+  template <class M>
+  HWY_INLINE void take(const Terms<M>& t) {
+    all_negative = all_negative & t.negative, any_negative = any_negative | t.negative;
+    zeros = zeros & t.zero, endless = endless | t.endless;
+  }
+};
+
+template <class M>
+HWY_INLINE void put_sum(const Total<M>& total, const Votes& votes, std::int64_t lane, Terms<M>& z) {
+  const Truth below = is_negative(total.v);
+  const M m = negate_if(below, total.v);
+  const Truth none = m == M(0);
+  z.negative = below | (none & votes.all_negative);
+  z.mixed = none & votes.any_negative & no(votes.all_negative);
+  z.zero = votes.zeros, z.endless = votes.endless;
+  z.m = m;
+  z.lane = lane, z.is_c = false, z.length = digits_of<M>;
 }
 
-// All terms aligned once and added as integers; `rounds`: their sum is rounded then.
-template <class M, class C>
-WIDTHWISE_HERE HWY_NOINLINE Terms<M> fused_sum(const Joint<M, C>& j, std::span<const Terms<M>> all,
-                                               bool rounds, Fate& fate) {
-  Truth minus(false), plus(false), voted(false), endless(false);
-  const Fate before = fate;
+// All terms aligned once and added as integers. The sum may take the place of one of them.
+template <class M, class C, class All>
+WIDTHWISE_HERE HWY_NOINLINE void fused_sum(const Joint<M, C>& j, const All& all, std::int64_t reach,
+                                           Fate& outer, Terms<M>& z) {
+  Votes votes(all.front());
+  Fate fate = outer;
   Count e(INT64_MIN);
-  for (const Terms<M>& t : all) {
-    minus = minus | t.negative, plus = plus | no(t.negative), voted = voted | no(t.zero);
-    endless = endless | t.endless;
+  each(all, [&](const Terms<M>& t) {
+    votes.take(t);
     e = select(t.zero, e, greater(e, t.e));
-  }
+  });
   const Align& align = j.sum.align;
   const bool floored = align.reference == Reference::max_exponent && align.e_floor;
-  e = select(voted, e, Count(0));
-  if (floored) e = select(voted, greater(e, Count(*align.e_floor)), Count(*align.e_floor));
+  e = select(votes.zeros, Count(0), e);
+  if (floored) e = select(votes.zeros, Count(*align.e_floor), greater(e, Count(*align.e_floor)));
 
   Total<M> total;
   switch (align.reference) {
     case Reference::max_exponent: total = sum_in_window(j, all, e, fate); break;
-    case Reference::fixed_lsb: total = sum_in_register(j, all, rounds, fate); break;
-    case Reference::exact: total = sum_exactly(j, all, rounds, fate);
+    case Reference::fixed_lsb: total = sum_in_register(j, all, reach, fate); break;
+    case Reference::exact: total = sum_exactly(j, all, reach, fate);
   }
-  Terms<M> z;
-  z.negative = is_negative(total.v);
-  z.m = negate_if(z.negative, total.v);
-  z.zero = no(voted);
-  z.q = floored ? total.q : select(voted, total.q, Count(0));
-  z.e = select(voted, e, Count(0));
-  const Truth none = z.m == M(0), mixed = minus & plus;
-  z.negative = select(none, minus & no(mixed), z.negative);
-  z.mixed = none & mixed;
-  z.endless = endless;
-  z.lane = all[0].lane, z.is_c = false, z.length = digits_of<M>;
-  if (any(endless)) {
-    take_special_sum(all, z);
-    take_back(endless, before, fate);
+  SpecialSum special = SpecialSum::none();
+  if (any(votes.endless)) {
+    each(all, [&](const Terms<M>& t) { special.take(t); });
+    take_back(votes.endless, outer, fate);
   }
-  return z;
+  put_sum(total, votes, all.front().lane, z);
+  z.q = floored ? total.q : select(votes.zeros, Count(0), total.q);
+  z.e = select(votes.zeros, Count(0), e);
+  if (any(votes.endless)) special.put(z);
+  outer = fate;
+}
+
+// A term from the top of the carrier on, but for three digits, moved down from there; a digit that
+// is lost makes the last one odd.
+template <class M>
+HWY_INLINE M jammed(const Terms<M>& t, const Count& zeros, const Count& down) {
+  const M top = t.m << zeros;
+  const Count n = as_shift<M>(down + Count(3));
+  const M kept = top >> n;
+  return negate_if(t.negative, kept | select((kept << n) != top, M(1), M(0)));
+}
+
+// The sum of two that a rounding follows at once which looks at no more than most_jammed digits:
+// what is far below the larger one shows in the last digit alone.
+template <class M>
+WIDTHWISE_HERE HWY_NOINLINE void jammed_sum(const Terms<M>& x, const Terms<M>& y, Fate& fate,
+                                            Terms<M>& z) {
+  Votes votes(x);
+  votes.take(y);
+  for (const Terms<M>* t : {&x, &y})
+    if (t->length > most_jammed<M>) fate.lost = fate.lost | ((t->m >> most_jammed<M>) != M(0));
+  const Count nowhere(-(std::int64_t{1} << 60));
+  const auto top = [&](const Terms<M>& t, const Count& zeros) {
+    return select(t.m == M(0), nowhere, t.q - zeros);
+  };
+  const Count x_zeros = leading_zeros(x.m), y_zeros = leading_zeros(y.m);
+  const Count x_top = top(x, x_zeros), y_top = top(y, y_zeros), highest = greater(x_top, y_top);
+  const Total<M> total{jammed(x, x_zeros, highest - x_top) + jammed(y, y_zeros, highest - y_top),
+                       highest + Count(3)};
+  SpecialSum special = SpecialSum::none();
+  if (any(votes.endless)) special.take(x), special.take(y);
+  put_sum(total, votes, x.lane, z);
+  z.q = z.e = total.q;
+  if (any(votes.endless)) special.put(z);
+}
+
+// The sum of two, which a rounding of this reach follows at once, if it is not 0.
+template <class M, class C>
+HWY_INLINE void sum_of_two(const Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y,
+                           std::int64_t reach, Fate& fate, Terms<M>& z) {
+  j.jams(reach) ? jammed_sum(x, y, fate, z) : fused_sum(j, Pair<M>{x, y}, reach, fate, z);
+}
+
+// What no number is, nodes pass on.
+template <class M, class C>
+HWY_NOINLINE void round_numbers(Place<C>& at, std::int64_t step, Fate& fate, Terms<M>& z) {
+  const Fate before = fate;
+  const Terms<M> exact = z;
+  rounded_term(at, step, fate, z);
+  z = select(exact.endless, exact, z);
+  take_back(exact.endless, before, fate);
 }
 
 template <class M, class C>
-HWY_INLINE Terms<M> add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y, Fate& fate) {
-  const Terms<M> pair[2] = {x, y};
-  Terms<M> z = fused_sum<M>(j, pair, j.node.slot != nullptr, fate);
-  if (j.node.slot) {
-    const Fate before = fate;
-    const Terms<M> exact = z;
-    z = rounded_term(j.node, z, y.lane, fate);
-    if (any(exact.endless)) {  // what no number is, nodes pass on
-      z = select(exact.endless, exact, z);
-      take_back(exact.endless, before, fate);
-    }
-  }
-  z.lane = x.lane;
-  return z;
+HWY_INLINE void add_pair(Joint<M, C>& j, const Terms<M>& x, const Terms<M>& y, Fate& fate,
+                         Terms<M>& z) {
+  const std::int64_t step = y.lane;
+  sum_of_two(j, x, y, j.reach, fate, z);
+  if (!j.node.slot) return;
+  if (any(z.endless))
+    round_numbers(j.node, step, fate, z);
+  else
+    rounded_term(j.node, step, fate, z);
 }
 
 // x + y, exact, then rounded once.
 template <class M, class C>
-HWY_INLINE Register<C> add_rounded(const Joint<M, C>& exact, Place<C>& at, const Terms<M>& x,
-                                   const Terms<M>& y, std::int64_t step, Fate& fate) {
-  const Terms<M> pair[2] = {x, y};
-  return rounded(at, fused_sum<M>(exact, pair, true, fate), step, fate);
+HWY_INLINE void add_rounded(const Joint<M, C>& exact, Place<C>& at, const Terms<M>& x,
+                            const Terms<M>& y, std::int64_t step, Fate& fate, Register<C>& to) {
+  Terms<M> sum;
+  sum_of_two(exact, x, y, reach_of(at.slot->description), fate, sum);
+  rounded(at, sum, step, fate, to);
 }
 
 // lib's sum_of_one.
 template <class M>
-HWY_INLINE Terms<M> sum_of_one(Terms<M> t) {
-  t.q = select(t.zero, Count(0), t.q), t.e = select(t.zero, Count(0), t.e);
-  t.mixed = Truth(false), t.is_c = false;
-  return t;
+HWY_INLINE void take_sum_of_one(const Terms<M>& t, Terms<M>& z) {
+  if (&t != &z) z = t;
+  z.q = select(z.zero, Count(0), z.q), z.e = select(z.zero, Count(0), z.e);
+  z.mixed = Truth(false), z.is_c = false;
 }
 
-// Reduces the terms in the sum's order; works in place.
+// Reduces the terms in the sum's order, in place, but for the last sum, which may take the first
+// one's.
 template <class M, class C>
-HWY_INLINE Terms<M> reduce(Joint<M, C>& j, std::span<Terms<M>> all, Fate& fate) {
-  const bool is_exact = j.sum.align.reference == Reference::exact && !j.sum.width;
-  if (all.size() == 1 && is_exact) return sum_of_one(all[0]);
-  if (j.sum.order == Order::fused || all.size() == 1) return fused_sum<M>(j, all, false, fate);
+HWY_INLINE void reduce(Joint<M, C>& j, Neighbours<M> all, Fate& fate, Terms<M>& z) {
+  std::size_t n = all.size();
+  if (n == 1 && is_exact(j.sum)) return take_sum_of_one(all[0], z);
+  if (n == 2 && j.sum.order == Order::fused) return sum_of_two(j, all[0], all[1], j.reach, fate, z);
+  if (n == 1) return fused_sum(j, all, 0, fate, z);  // no node rounds it
+  if (j.sum.order == Order::fused) return fused_sum(j, all, j.reach, fate, z);
   if (j.sum.order == Order::sequential) {
-    for (std::size_t i = 1; i < all.size(); ++i) all[0] = add_pair(j, all[0], all[i], fate);
-    return all[0];
+    for (std::size_t i = 1; i < n; ++i) add_pair(j, all[0], all[i], fate, i + 1 < n ? all[0] : z);
+    return;
   }
-  for (std::size_t n = all.size(); n > 1; n = n / 2 + n % 2) {  // neighbours
-    for (std::size_t i = 0; i < n / 2; ++i) all[i] = add_pair(j, all[2 * i], all[2 * i + 1], fate);
-    all[n / 2] = all[n - 1];
+  for (; n > 2; n = n / 2 + n % 2) {  // neighbours
+    for (std::size_t i = 0; i < n / 2; ++i) add_pair(j, all[2 * i], all[2 * i + 1], fate, all[i]);
+    if (n % 2) all[n / 2] = all[n - 1];
   }
-  return all[0];
+  add_pair(j, all[0], all[1], fate, z);
 }
 
 }  // namespace widthwise::rows::HWY_NAMESPACE

@@ -77,8 +77,8 @@ HWY_INLINE Factors<H> factors(const Read& read) {
   for (int i = 0; i < words; ++i) word(x.m, i) = read(i);
   x.q = Count(read(words)), x.e = Count(read(words + 1));
   const Word marks = read(words + 2);
-  const auto has = [&](Mark m) { return (marks & Word(m)) != Word(0); };
-  x.negative = has(negative), x.zero = has(zero), x.endless = has(endless);
+  x.negative = has(marks, Word(negative)), x.zero = has(marks, Word(zero));
+  x.endless = has(marks, Word(endless));
   return x;
 }
 template <class H>
@@ -97,8 +97,18 @@ HWY_INLINE Factors<H> cleared_factors(const Format& f) {
 }
 
 template <class M, class H>
+HWY_INLINE void put_terms(const Factors<H>& x, int length, std::int64_t lane, bool is_c,
+                          Terms<M>& to) {
+  to.negative = x.negative, to.zero = x.zero, to.endless = x.endless, to.mixed = Truth(false);
+  to.m = M(x.m), to.q = x.q, to.e = x.e;
+  to.lane = lane, to.is_c = is_c, to.length = length;
+}
+
+template <class M, class H>
 HWY_INLINE Terms<M> terms(const Factors<H>& x, int length, std::int64_t lane, bool is_c) {
-  return {x.negative, x.zero, x.endless, Truth(false), M(x.m), x.q, x.e, lane, is_c, length};
+  Terms<M> z;
+  put_terms(x, length, lane, is_c, z);
+  return z;
 }
 
 // Of terms of one lane, neither of them C.

@@ -43,12 +43,32 @@ struct Operands {
   }
 };
 
-// Room for the terms of a block, of one of its groups, and for its sums: C besides.
+// Room for the terms of a block, of one of its groups, for its sums, and for the last two: C
+// besides.
 template <class M>
 struct Scratch {
-  Lines<Terms<M>> products, group, sums;
+  Lines<Terms<M>> products, group, sums, pair;
 
-  explicit Scratch(std::size_t lanes) : products(lanes + 1), group(lanes + 1), sums(lanes + 1) {}
+  explicit Scratch(std::size_t lanes)
+      : products(lanes + 1), group(lanes + 1), sums(lanes + 1), pair(2) {}
+};
+
+// Where in there a block's terms lie: from the start where the next sum reads them.
+template <class M>
+struct Places {
+  GroupShape shape;
+  std::span<Terms<M>> products, group, sums, pair;
+  Terms<M>& c;
+
+  Places(const Unit& u, std::size_t lanes, Scratch<M>& room)
+      : shape(group_shape(u.groups, lanes)),
+        products(std::span(lanes == 1 ? room.sums : room.products).first(lanes + 1)),
+        group(room.group),
+        sums(room.sums),
+        pair(std::span(shape.count == 1 ? room.sums : room.pair).first(2)),
+        c(u.c_level == CLevel::group   ? products[lanes]
+          : u.c_level == CLevel::block ? sums[shape.count]
+                                       : pair[1]) {}
 };
 
 // How many words the digits of a unit's factors take.
@@ -80,13 +100,18 @@ inline int longest_register(const Unit& u) {
 template <class M, class C>
 class UnitRow {
  public:
-  UnitRow(const Datapath<Rows<C>, Rows<C>>& u, const Tile& tile, std::uint64_t index)
+  UnitRow(const Datapath<Rows<C>, Rows<C>>& u, const Tile& tile, std::uint64_t index,
+          Scratch<M>& scratch)
       : u_(u),
         tile_(tile),
         index_(index),
+        lanes_(block_lanes(u, tile.lanes)),
+        at_(u.unit, lanes_, scratch),
         words_(u.unit),
         held_(longest_register(u.unit)),
         scales_groups_(u.scale && u.unit.scale->apply == ScaleApply::group),
+        lone_(lanes_ == 1 && u.unit.c_level != CLevel::group && !scales_groups_ &&
+              is_exact(u.unit.group_sum)),
         product_round_(place_if(u.product_round)),
         c_round_(place_if(u.c_round)),
         promote_(place_if(u.promote)),
@@ -101,19 +126,19 @@ class UnitRow {
   }
 
   // What the unit delivers.
-  C run(const Operands& from, const Factors<C>& c, Scratch<M>& scratch, Fate& fate) {
+  C run(const Operands& from, const Factors<C>& c, Fate& fate) {
     const Register<C> zero{C(0), cleared_factors<C>(u_.unit.out.fmt)};
     const Register<C> start = u_.unit.chain.c_at == CAt::first ? Register<C>{C(0), c} : zero;
     Register<C> outer = start;
     Accumulator<C> inner{promote_ ? zero : start, zero};
     bool pending = false;
     std::size_t first = 0;
-    const std::size_t L = block_lanes(u_, tile_.lanes);
-    for (std::size_t i = 0; i < tile_.lanes && any(no(fate.lost)); i += L) {
+    for (std::size_t i = 0; i < tile_.lanes && any(no(fate.lost)); i += lanes_) {
       first = i;
-      run_block(from, i, L, inner, scratch, fate);
+      run_block(from, i, inner, fate);
       pending = true;
-      if (promote_ && (i + L) % static_cast<std::size_t>(u_.unit.chain.promote->interval) == 0) {
+      if (promote_ &&
+          (i + lanes_) % static_cast<std::size_t>(u_.unit.chain.promote->interval) == 0) {
         outer = promoted(outer, inner, first, fate);
         inner = {zero, zero};
         pending = false;
@@ -123,7 +148,7 @@ class UnitRow {
     if (promote_ && pending) outer = promoted(outer, inner, first, fate);
     Register<C> acc = promote_ ? outer : settled(inner, first, fate);
     if (c_round_) acc = add_registers(*c_round_, acc.value, c, 0, fate);
-    if (final_) acc = rounded(*final_, terms<M>(acc.value, held_, 0, false), 0, fate);
+    if (final_) rounded(*final_, terms<M>(acc.value, held_, 0, false), 0, fate, acc);
     return acc.code;
   }
 
@@ -147,8 +172,10 @@ class UnitRow {
   // The sum of two registers: C at the end of a chain, and promotion.
   Register<C> add_registers(Place<C>& at, const Factors<C>& x, const Factors<C>& y,
                             std::size_t step, Fate& fate) const {
-    return add_rounded(exact_, at, terms<M>(x, held_, 0, false), terms<M>(y, held_, 0, false),
-                       static_cast<std::int64_t>(step), fate);
+    Register<C> z;
+    add_rounded(exact_, at, terms<M>(x, held_, 0, false), terms<M>(y, held_, 0, false),
+                static_cast<std::int64_t>(step), fate, z);
+    return z;
   }
 
   Register<C> promoted(const Register<C>& outer, const Accumulator<C>& inner, std::size_t step,
@@ -159,14 +186,10 @@ class UnitRow {
     return compensated_ ? compensated_->settled(acc, static_cast<std::int64_t>(step), fate)
                         : acc.sum;
   }
-  void run_block(const Operands& from, std::size_t first, std::size_t lanes, Accumulator<C>& acc,
-                 Scratch<M>& scratch, Fate& fate) {
-    if (compensated_) {
-      product(from, first, scratch.products[0], fate);
-      acc = compensated_->add(acc, scratch.products[0], fate);
-    } else {
-      acc.sum = block(from, first, lanes, acc.sum.value, scratch, fate);
-    }
+  void run_block(const Operands& from, std::size_t first, Accumulator<C>& acc, Fate& fate) {
+    if (!compensated_) return block(from, first, fate, acc.sum);
+    product(from, first, at_.products[0], fate);
+    compensated_->add(at_.products[0], fate, acc);
   }
 
   void product(const Operands& from, std::size_t lane, Terms<M>& z, Fate& fate) {
@@ -175,7 +198,7 @@ class UnitRow {
              z);
     if (product_round_) {
       const Truth zero = is_zero(z);
-      z = rounded_term(*product_round_, z, step, fate);
+      rounded_term(*product_round_, step, fate, z);
       z.q = select(zero & is_zero(z), Count(0), z.q);
     }
     if (u_.scale && u_.unit.scale->apply == ScaleApply::term) {
@@ -185,13 +208,12 @@ class UnitRow {
   }
 
   // A group sum times its two scales, as lib has it.
-  Terms<M> scaled_group(const Terms<M>& sum, const Truth& zero_products, const Operands& from,
-                        std::size_t lane, Fate& fate) {
+  void scale_group(const Truth& zero_products, const Operands& from, std::size_t lane, Fate& fate,
+                   Terms<M>& z) {
     const Factors<C> a = from.factor_scale_a<C>(lane), b = from.factor_scale_b<C>(lane);
     const int scale = u_.unit.scale->fmt.precision(), room = digits_of<M> - 2 - 2 * scale;
-    fate.lost = fate.lost | ((sum.m >> room) != M(0));
+    fate.lost = fate.lost | ((z.m >> room) != M(0));
     const FactorWords of{words_of<M>, (scale + 63) / 64, false, digits_of<M>};
-    Terms<M> z = sum;
     z.zero = select(z.endless, z.zero, z.m == M(0));  // times infinity it is NaN
     scale_by(a, of, z);
     scale_by(b, of, z);
@@ -200,72 +222,71 @@ class UnitRow {
     z.m = select(z.zero, M(0), z.m);  // nodes without a zero made a number of none
     z.mixed = z.mixed & no(z.endless);
     z.negative = z.negative & no(z.mixed);
-    return z;
+  }
+
+  HWY_INLINE void sum_group(const Operands& from, std::size_t first, std::size_t g, Fate& fate) {
+    const bool with_c = u_.unit.c_level == CLevel::group;
+    const std::span<Terms<M>> all = group_terms(at_.shape, g, with_c, at_.products, at_.group);
+    Truth zero_products(true);
+    if (scales_groups_)
+      for (const Terms<M>& t : all) zero_products = zero_products & t.zero;
+    reduce(group_sum_, all, fate, at_.sums[g]);
+    if (scales_groups_)
+      scale_group(zero_products, from, first + at_.shape.lane(g, 0), fate, at_.sums[g]);
   }
 
   // The block's products and C, added.
-  HWY_NOINLINE Terms<M> sums(const Operands& from, std::size_t first, std::size_t lanes,
-                             Scratch<M>& scratch, Fate& fate) {
-    auto& [products, room, sums] = scratch;
-    const Terms<M> c = products[lanes];
-    const GroupShape shape = group_shape(u_.unit.groups, lanes);
-    const bool with_c = u_.unit.c_level == CLevel::group;
-    for (std::size_t g = 0; g < shape.count; ++g) {
-      const std::span<Terms<M>> all =
-          group_terms(shape, g, with_c, std::span(products).first(lanes + 1), std::span(room));
-      Truth zero_products(true);
-      for (const Terms<M>& t : all) zero_products = zero_products & t.zero;
-      sums[g] = reduce(group_sum_, all, fate);
-      if (scales_groups_)
-        sums[g] = scaled_group(sums[g], zero_products, from, first + shape.lane(g, 0), fate);
-    }
-    std::size_t n = shape.count;
-    if (u_.unit.c_level == CLevel::block) sums[n++] = c;
-    const Terms<M> z = n == 1 ? sums[0] : reduce(block_sum_, std::span(sums).first(n), fate);
-    if (u_.unit.c_level != CLevel::late) return z;
-    Terms<M> pair[2] = {z, c};
-    return reduce(c_sum_, std::span<Terms<M>>(pair), fate);
+  HWY_INLINE Terms<M>& sums(const Operands& from, std::size_t first, Fate& fate) {
+    if (lone_)
+      take_sum_of_one(at_.products[0], at_.sums[0]);
+    else
+      for (std::size_t g = 0; g < at_.shape.count; ++g) sum_group(from, first, g, fate);
+    const std::size_t n = at_.shape.count + (u_.unit.c_level == CLevel::block);
+    const bool late = u_.unit.c_level == CLevel::late;
+    Terms<M>& z = late ? at_.pair[0] : at_.sums[0];
+    if (n > 1) reduce(block_sum_, at_.sums.first(n), fate, z);
+    if (late) reduce(c_sum_, at_.pair, fate, z);
+    return z;
   }
 
-  Register<C> block(const Operands& from, std::size_t first, std::size_t lanes,
-                    const Factors<C>& acc, Scratch<M>& scratch, Fate& fate) {
+  void block(const Operands& from, std::size_t first, Fate& fate, Register<C>& acc) {
     const auto step = static_cast<std::int64_t>(first);
-    auto& products = scratch.products;
-    products[lanes] = terms<M>(acc, held_, step, true);
-    Truth endless = products[lanes].endless;
-    for (std::size_t i = 0; i < lanes; ++i) {
-      product(from, first + i, products[i], fate);
-      endless = endless | products[i].endless;
+    put_terms(acc.value, held_, step, true, at_.c);
+    Truth endless = at_.c.endless;
+    for (std::size_t i = 0; i < lanes_; ++i) {
+      product(from, first + i, at_.products[i], fate);
+      endless = endless | at_.products[i].endless;
       if (scales_groups_) endless = endless | from.endless_scale<C>(first + i);
     }
-    const Terms<M> z = any(endless) ? endless_sums(from, first, lanes, scratch, fate)
-                                    : sums(from, first, lanes, scratch, fate);
-    return rounded(out_, z, step, fate);
+    const Terms<M>& z = any(endless) ? endless_sums(from, first, fate) : sums(from, first, fate);
+    rounded(out_, z, step, fate, acc);
   }
 
   // The same where some blocks are NaN or infinite before any of them is added.
-  HWY_NOINLINE Terms<M> endless_sums(const Operands& from, std::size_t first, std::size_t lanes,
-                                     Scratch<M>& scratch, Fate& fate) {
-    const std::span<const Terms<M>> all = std::span(scratch.products).first(lanes + 1);
+  HWY_NOINLINE Terms<M>& endless_sums(const Operands& from, std::size_t first, Fate& fate) {
     const Fate before = fate;
-    Terms<M> special = all.back();
-    take_special_sum(all, special);
-    for (std::size_t i = first; u_.scale && i < first + lanes; ++i) {
-      const Truth nan = is_nan(from.factor_scale_a<C>(i)) | is_nan(from.factor_scale_b<C>(i));
-      special.endless = special.endless | nan, special.zero = special.zero | nan;
-    }
-    if (!any(no(special.endless))) return special;
-    const Terms<M> z = sums(from, first, lanes, scratch, fate);
-    take_back(special.endless, before, fate);
-    return select(special.endless, special, z);
+    SpecialSum special = SpecialSum::none();
+    for (const Terms<M>& t : at_.products.first(lanes_)) special.take(t);
+    special.take(at_.c);
+    for (std::size_t i = first; u_.scale && i < first + lanes_; ++i)
+      special.nan =
+          special.nan | is_nan(from.factor_scale_a<C>(i)) | is_nan(from.factor_scale_b<C>(i));
+    const Truth endless = special.endless();
+    Terms<M>& z = any(no(endless)) ? sums(from, first, fate) : at_.c;
+    take_back(endless, before, fate);
+    special.put(z);
+    return z;
   }
 
   const Datapath<Rows<C>, Rows<C>>& u_;
   const Tile& tile_;
   std::uint64_t index_;
+  std::size_t lanes_;  // of a block
+  Places<M> at_;
   UnitWords words_;
   int held_;  // longest_register
   bool scales_groups_;
+  bool lone_;  // the sum of a block's products is one product
   std::optional<Place<C>> product_round_, c_round_, promote_, final_;
   Place<C> out_;
   std::optional<CompensatedRow<M, C>> compensated_;

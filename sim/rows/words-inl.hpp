@@ -26,6 +26,11 @@ struct Truth {
   hn::Mask<Words> mask;
 
   Truth() = default;
+  Truth(const Truth& x) : mask(x.mask) {}
+  Truth& operator=(const Truth& x) {
+    mask = x.mask;
+    return *this;
+  }
   HWY_INLINE explicit Truth(hn::Mask<Words> m) : mask(m) {}
   HWY_INLINE explicit Truth(bool all)
       : mask(hn::FirstN(Words(), all ? std::size_t{row_items} : 0)) {}
@@ -71,6 +76,8 @@ struct Word {
   friend HWY_INLINE Truth operator==(Word a, Word b) { return Truth(hn::Eq(a.v, b.v)); }
   friend HWY_INLINE Truth operator!=(Word a, Word b) { return Truth(hn::Ne(a.v, b.v)); }
   friend HWY_INLINE Truth operator<(Word a, Word b) { return Truth(hn::Lt(a.v, b.v)); }
+  // Whether a has this digit.
+  friend HWY_INLINE Truth has(Word a, Word digit) { return Truth(hn::TestBit(a.v, digit.v)); }
   friend HWY_INLINE Word operator<<(Word a, Count n) {
     return Word(a.v << hn::BitCast(Words(), n.v));
   }

@@ -82,7 +82,7 @@ class LimbProduct final : public ProductEngine {
     const std::size_t size = block_size();
     for (std::size_t row = first; row < last; row += size)
       for (std::size_t column = 0; column < p.n; column += size)
-        work.block(row, std::min(row + size, last), column, std::min(column + size, p.n));
+        work.blocks(row, std::min(row + size, last), column, std::min(column + size, p.n));
   }
 
  private:
@@ -113,6 +113,20 @@ class LimbProduct final : public ProductEngine {
           words_(e_.shape_.words()),
           all_lanes_((1u << lanes_) - 1) {}
 
+    // Outputs of rows [row, row_end), columns [column, column_end). At first, and once most of a
+    // block was left to another engine, a few of them tell whether it takes all.
+    void blocks(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
+      constexpr std::size_t few_rows = 4, few_columns = 32;
+      const bool many = row_end - row > 8 * few_rows && column_end - column > few_columns;
+      if (in_doubt_ && many && e_.fallback_.engine != "reference") {
+        block(row, row + few_rows, column, column + few_columns);
+        if (most_left()) return again(0, row_end - row, 0, column_end - column);
+      }
+      block(row, row_end, column, column_end);
+      in_doubt_ = most_left();
+    }
+
+   private:
     // Outputs of rows [row, row_end), columns [column, column_end).
     void block(std::size_t row, std::size_t row_end, std::size_t column, std::size_t column_end) {
       row_ = row, rows_ = row_end - row, column_ = column, columns_ = column_end - column;
@@ -122,10 +136,9 @@ class LimbProduct final : public ProductEngine {
         for_each_part([&](std::size_t, std::size_t group) { survey(group); });
       for_each_part([&](std::size_t k, std::size_t group) { run_part(k, group); });
       finish();
-      for (std::size_t i = 0; i < rows_; ++i) deliver(i);
+      deliver();
     }
 
-   private:
     // Of some lanes' columns all rows lie one after the other.
     std::size_t place(std::size_t i, std::size_t group) const { return group * rows_ + i; }
     Limb* number(Lines<Limb>& of, std::size_t i, std::size_t group) const {
@@ -292,8 +305,18 @@ class LimbProduct final : public ProductEngine {
     std::size_t leading_limb() const {
       return (static_cast<std::size_t>(e_.shape_.limbs) - 1) * lanes_;
     }
+    void deliver() {
+      left_ = 0;
+      for (std::size_t i = 0; i < rows_;) {
+        const std::size_t begin = i;
+        while (i < rows_ && is_mostly_left(i)) ++i;
+        if (i > begin)
+          again(begin, i, 0, columns_);
+        else
+          deliver(i++);
+      }
+    }
     void deliver(std::size_t i) {
-      if (is_mostly_left(i)) return again(i, 0, columns_);
       for (std::size_t column = 0; column < columns_;) {
         const std::size_t begin = column;
         if (usual(i, column)) {
@@ -301,19 +324,22 @@ class LimbProduct final : public ProductEngine {
           continue;
         }
         while (column < columns_ && !usual(i, column)) ++column;
-        again(i, begin, column);
+        again(i, i + 1, begin, column);
       }
     }
-    // For another engine, which if it is not the reference is faster where many outputs of a row
-    // lie side by side.
+    bool most_left() const { return 3 * left_ > 2 * rows_ * columns_; }
+    // For another engine, which if it is not the reference is faster where many outputs lie side
+    // by side.
     bool is_mostly_left(std::size_t i) const {
       std::size_t left = 0;
       for (std::size_t column = 0; column < columns_; ++column) left += !usual(i, column);
       return 3 * left > columns_ && e_.fallback_.engine != "reference";
     }
-    void again(std::size_t i, std::size_t begin, std::size_t end) const {
-      e_.fallback_.product->run(tile(e_.unit_, p_, row_ + i, column_ + begin, 1, end - begin), 0,
-                                1);
+    // Rows from i to end, columns from begin to column_end.
+    void again(std::size_t i, std::size_t end, std::size_t begin, std::size_t column_end) {
+      left_ += (end - i) * (column_end - begin);
+      e_.fallback_.product->run(
+          tile(e_.unit_, p_, row_ + i, column_ + begin, end - i, column_end - begin), 0, end - i);
     }
     void deliver(std::size_t i, std::size_t column) {
       const std::size_t group = column / lanes_, lane = column % lanes_;
@@ -333,6 +359,8 @@ class LimbProduct final : public ProductEngine {
     std::size_t lanes_, words_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
+    std::size_t left_ = 0;  // outputs of the block, to the other engine
+    bool in_doubt_ = true;
     Lines<Limb> a_, b_, sums_, compensations_, outers_, addends_, lost_, windows_, largest_;
     std::vector<unsigned> unusual_;  // of every group and row, a bit for every lane
   };

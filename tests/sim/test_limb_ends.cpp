@@ -134,3 +134,37 @@ TEST_CASE("limbs: exact sums of products that were rounded to zero") {
     all.compare("wide", u, {{3, 9, 10}, {2, 40, 9}});
   }
 }
+
+TEST_CASE("limbs leave outputs to another engine: blocks, rows, parts of them, and some alone") {
+  // Rows and columns whose products overflow.
+  constexpr struct {
+    std::size_t row, row_end, column, column_end;
+  } regions[] = {{0, 40, 0, 300}, {4, 40, 0, 300}, {0, 4, 0, 300},    {0, 40, 32, 300},
+                 {0, 4, 0, 32},   {4, 9, 0, 32},   {0, 40, 256, 300}, {0, 40, 0, 256},
+                 {7, 8, 9, 10},   {0, 40, 0, 40}};
+  constexpr std::size_t m = 40, k = 3, n = 300;
+  ProductRandom random(52);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const std::string& way : ways())
+    for (const char* text : {"fma(e4m59)", "mac(e4m20, sum=e4m56:sr5)", "kahan(e5m58)"}) {
+      const Unit u = parse_unit(text);
+      INFO(way << ' ' << text);
+      REQUIRE(takes(way, u));
+      for (const auto& at : regions) {
+        CodeList a = codes(u.a.fmt, m * k, Manner::about_one, random),
+                 b = codes(u.b.fmt, n * k, Manner::about_one, random);
+        const CodeList large_a = codes(u.a.fmt, m * k, Manner::overflow, random),
+                       large_b = codes(u.b.fmt, n * k, Manner::overflow, random);
+        for (std::size_t i = at.row * k; i < at.row_end * k; ++i) a.set(i, large_a[i]);
+        for (std::size_t i = at.column * k; i < at.column_end * k; ++i) b.set(i, large_b[i]);
+        MatrixProduct p;
+        p.m = m, p.k = k, p.n = n;
+        p.a = a.rows(k), p.b = b.rows(k);
+        std::swap(p.b.row, p.b.column);
+        Rival(way, u, tally, true).compare(p, fmt::format("rows from {}", at.row));
+        expected += m * n;
+      }
+    }
+  tally.expect(expected);
+}

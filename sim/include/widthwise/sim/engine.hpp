@@ -41,8 +41,9 @@ struct Prepared {
 // engine refuses, with its reason.
 Prepared prepare(const ProductTask& task, std::string_view engine = "auto");
 
-// For what an engine's kernels cannot vouch for: one that computes by itself whatever it meets.
-Prepared prepare_fallback(const ProductTask& task);
+// For what an engine's kernels cannot vouch for: the fastest of those that compute by themselves
+// whatever they meet, but for this one.
+Prepared prepare_fallback(const ProductTask& task, std::string_view but = {});
 
 // An engine of another room.
 struct Engine {
