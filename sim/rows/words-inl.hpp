@@ -26,6 +26,8 @@ struct Truth {
   hn::Mask<Words> mask;
 
   Truth() = default;
+  // GCC 12 copies what lies between masks of a byte and the vectors beside them along, all at once:
+  // right after a mask was stored that stalls for tens of cycles. Not what has a copy of its own.
   Truth(const Truth& x) : mask(x.mask) {}
   Truth& operator=(const Truth& x) {
     mask = x.mask;
