@@ -52,7 +52,7 @@ Unit in_limbs(const Unit& u) {
   if (u.group_sum.node_round)
     plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
   if (is_exact_sum(u) && is_whole(u)) plain.group_sum.align = u.group_sum.align;
-  if (is_cut(u)) {
+  if (is_exact_sum(u) && is_cut(u)) {
     const Align& align = u.group_sum.align;
     plain.group_sum.align = {.reference = align.reference,
                              .frac_bits = align.frac_bits,

@@ -467,6 +467,9 @@ TEST_CASE("wide refuses what it cannot vouch for, and says why") {
         "C is a leaf of its tree");
   CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) { u.group_sum.order = Order::fused; }) ==
         "nodes of a fused sum, which do not round");
+  CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) {
+          u.group_sum.align = {.reference = Reference::max_exponent, .frac_bits = 8};
+        }) == "there is more to its operands, sums or roundings than formats and modes");
   CHECK(reason_with("tree(e15m112, fan=4)", [](Unit& u) { u.lanes = 0; }) ==
         "all products are one block");
   CHECK(reason_with("kahan(e15m112)", [](Unit& u) { u.product.round.reset(); }) ==
