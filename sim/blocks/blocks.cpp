@@ -348,6 +348,10 @@ class BlockProduct final : public ProductEngine {
       encode(of.sum->value, n, p_.output(y, x));
       for (std::size_t j = 0; p_.flags && j < n; ++j)
         p_.flags[p_.output(y, x + j)] = static_cast<std::uint8_t>(of.flags[j]);
+      leave_doubts(of, y, x, n);
+    }
+    // Few to the reference, many to another engine with all that lies beside them.
+    void leave_doubts(const Registers& of, std::size_t y, std::size_t x, std::size_t n) {
       std::size_t doubts = 0;
       for (std::size_t j = 0; j < n; ++j) doubts += in_doubt(of, j);
       if (doubts > 2 && e_.fallback_.engine != "reference") {

@@ -21,6 +21,10 @@ struct Widths {
 };
 inline constexpr int most_magnitude_words = 8;  // 2, 4 or 8 where codes have two, also 1 where one
 
+// Digits of magnitudes that two terms which are added with one jammed digit have at most, and that
+// the rounding of their sum looks at: docs/exactness.md, 55.
+constexpr int most_jammed(int magnitude_words) { return 64 * magnitude_words - 4; }
+
 // Numbers in memory, word by word: those of the significand, then q, e (as lib's Factor has them)
 // and marks. A panel has each for all of its columns before the next one.
 inline constexpr int words_beside = 3;

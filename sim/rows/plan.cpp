@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels.hpp"
 #include "sim/dot/capacity.hpp"
 #include "widthwise/datapath/block.hpp"
 
@@ -67,22 +68,23 @@ constexpr std::size_t most_words = 1 << 18;
 
 // Whether a sum of so many terms is of two at a time that a rounding follows at once, which looks
 // at few digits: kernels make one digit of what lies far below the larger (jammed_sum).
-constexpr int most_jammed = 60;
 bool jams(const Unit& u, const Sum& s, CLevel level, std::size_t terms) {
   if (s.align.reference != Reference::exact || s.width) return false;
   const std::int64_t reach = has_nodes(s) ? reach_of(*s.node_round) : reach_of(u, level);
-  return terms == 1 || ((has_nodes(s) || terms == 2) && reach && reach <= most_jammed);
+  return terms == 1 || ((has_nodes(s) || terms == 2) && reach && reach <= most_jammed(1));
 }
 
 // Whether magnitudes of one word hold all products and registers and nearly all sums.
 bool holds_all(const Unit& u, std::size_t lanes, const Need& need, const Capacity& most) {
   if (most.magnitude_bits <= 62) return true;
-  if (need.digits > most_jammed || (u.scale && u.scale->apply == ScaleApply::group)) return false;
+  if (need.digits > most_jammed(1) || (u.scale && u.scale->apply == ScaleApply::group))
+    return false;
   const std::size_t in_group = u.c_level == CLevel::group, in_block = u.c_level == CLevel::block;
   const GroupShape shape = group_shape(u.groups, lanes);
   return (most.group_bits <= 62 || jams(u, u.group_sum, CLevel::group, shape.size + in_group)) &&
          (most.block_bits <= 62 || jams(u, u.block_sum, CLevel::block, shape.count + in_block)) &&
-         (most.late_bits <= 62 || jams(u, u.c_sum, CLevel::late, 2)) && need.reach <= most_jammed;
+         (most.late_bits <= 62 || jams(u, u.c_sum, CLevel::late, 2)) &&
+         need.reach <= most_jammed(1);
 }
 
 constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};

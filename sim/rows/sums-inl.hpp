@@ -35,10 +35,6 @@ HWY_INLINE void each(const Pair<M>& all, const Of& of) {
 // Whether its sums are those of the terms, in no register.
 HWY_INLINE bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
 
-// Digits of each of two terms that are added with one jammed digit, and of what is looked at then.
-template <class M>
-inline constexpr int most_jammed = digits_of<M> - 4;
-
 // One of the unit's sums, made ready.
 template <class M, class C>
 struct Joint {
@@ -70,7 +66,7 @@ struct Joint {
   }
   // Whether what lies far below the larger of two terms may be one digit.
   HWY_INLINE bool jams(std::int64_t reach) const {
-    return is_exact(sum) && reach && reach <= most_jammed<M>;
+    return is_exact(sum) && reach && reach <= most_jammed(words_of<M>);
   }
 };
 
@@ -304,8 +300,9 @@ WIDTHWISE_HERE HWY_NOINLINE void jammed_sum(const Terms<M>& x, const Terms<M>& y
                                             Terms<M>& z) {
   Votes votes(x);
   votes.take(y);
+  constexpr int most = most_jammed(words_of<M>);
   for (const Terms<M>* t : {&x, &y})
-    if (t->length > most_jammed<M>) fate.lost = fate.lost | ((t->m >> most_jammed<M>) != M(0));
+    if (t->length > most) fate.lost = fate.lost | ((t->m >> most) != M(0));
   const Count nowhere(-(std::int64_t{1} << 60));
   const auto top = [&](const Terms<M>& t, const Count& zeros) {
     return select(t.m == M(0), nowhere, t.q - zeros);
