@@ -426,7 +426,8 @@ double rate(const Rules& r, const ProductTask& task) {
 Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task);
   if (!answer.rules) return {"blocks", false, answer.reason, 0};
-  return {"blocks", true, answer.reason + "; " + target_name(), rate(*answer.rules, task)};
+  return {"blocks", true, answer.reason + "; " + target_name(),
+          rate(*answer.rules, task) * share_of(task, 32)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

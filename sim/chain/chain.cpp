@@ -174,7 +174,8 @@ Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit);
   if (answer.digits == 0) return {"chain", false, answer.reason, 0};
   // Products a second of one core on AVX-512, measured.
-  return {"chain", true, answer.reason + "; " + target_name(), answer.digits == 32 ? 170e6 : 80e6};
+  const double rate = answer.digits == 32 ? 170e6 : 80e6;
+  return {"chain", true, answer.reason + "; " + target_name(), rate * share_of(task, 32)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

@@ -223,8 +223,7 @@ Opinion opinion(const ProductTask& task) {
   // Products a second of one core on AVX-512, measured.
   double rate = 100e6 / std::sqrt(answer.widths.code_words * answer.widths.magnitude_words);
   if (task.unit.chain.compensation != Compensation::none) rate /= 4;
-  if (task.outputs) rate *= static_cast<double>(std::min<std::size_t>(task.outputs, 8)) / 8;
-  return {"rows", true, answer.reason + "; " + target_name(), rate};
+  return {"rows", true, answer.reason + "; " + target_name(), rate * share_of(task, 8)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
