@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <iterator>
+#include <span>
 
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
@@ -71,7 +72,7 @@ class Maker {
  private:
   U uniform() {
     U x(random_());
-    for (int i = 64; i < digits<U>; i += 64) x = (x << 32 << 32) | U(random_());
+    for (int i = 64; i < f_.width(); i += 64) x = (x << 32 << 32) | U(random_());
     return x;
   }
   std::uint64_t top() const {
@@ -218,7 +219,8 @@ void Rival::compare_random(const Shape& s, ProductRandom& random) const {
                                        : 0;
   for (std::size_t i = 0; i < manners; ++i) {
     const auto of_a = static_cast<Manner>(i);
-    for (const Manner of_c : {of_a, any_manner(random), Manner::zeros}) {
+    const Manner of_all_c[] = {any_manner(random), of_a, Manner::zeros};
+    for (const Manner of_c : std::span(of_all_c).first<addends>()) {
       const Manner of_b = random() % 3 ? of_a : any_manner(random);
       const CodeList a = codes(unit_.a.fmt, m * k, of_a, random),
                      b = codes(unit_.b.fmt, 2 * k * n, of_b, random),

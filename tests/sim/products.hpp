@@ -39,6 +39,14 @@ enum class Manner {
 inline constexpr Manner last_manner = Manner::named;
 inline constexpr std::size_t manners = static_cast<std::size_t>(last_manner) + 1;
 
+// How many sorts of C each sort of operands meets. Under sanitizers, which look for other faults
+// than wrong bits and take their time, one, as `samples` are fewer there.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr std::size_t addends = 1;
+#else
+inline constexpr std::size_t addends = 3;
+#endif
+
 // The widest codes that these tests make.
 using WideCode = widthwise::Wide<18>;
 
@@ -131,6 +139,8 @@ void compare_running(const widthwise::Unit& u, const widthwise::MatrixProduct& o
                      const CodeList& got, const std::vector<std::uint8_t>& raised, Tally& tally);
 
 // By one compare_random.
-constexpr std::uint64_t outputs_compared(const Rival::Shape& s) { return manners * 3 * s.m * s.n; }
+constexpr std::uint64_t outputs_compared(const Rival::Shape& s) {
+  return manners * addends * s.m * s.n;
+}
 
 }  // namespace tests
