@@ -59,6 +59,7 @@ Kernel choose(const Widths& w) {
                                   : &tile<Word8, Word2>;
 }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
+std::size_t items() { return row_items; }
 
 #undef WIDTHWISE_HERE
 
@@ -70,9 +71,11 @@ namespace widthwise::rows {
 
 HWY_EXPORT(choose);
 HWY_EXPORT(name);
+HWY_EXPORT(items);
 
 Kernel kernel(const Widths& w) { return HWY_DYNAMIC_DISPATCH(choose)(w); }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
+std::size_t lanes_here() { return HWY_DYNAMIC_DISPATCH(items)(); }
 
 }  // namespace widthwise::rows
 #endif

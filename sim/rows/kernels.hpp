@@ -48,7 +48,8 @@ struct Tile {
 using Kernel = void (*)(const Unit&, const Tile&);
 Kernel kernel(const Widths& w);
 
-// The name of the instruction set that the kernels use here.
+// The name of the instruction set that the kernels use here, and how many outputs a row has there.
 const char* target_name();
+std::size_t lanes_here();
 
 }  // namespace widthwise::rows

@@ -223,7 +223,9 @@ Opinion opinion(const ProductTask& task) {
   // Products a second of one core on AVX-512, measured.
   double rate = 100e6 / std::sqrt(answer.widths.code_words * answer.widths.magnitude_words);
   if (task.unit.chain.compensation != Compensation::none) rate /= 4;
-  return {"rows", true, answer.reason + "; " + target_name(), rate * share_of(task, 8)};
+  const std::size_t lanes = lanes_here();
+  rate *= std::min(1.0, static_cast<double>(lanes) / 6);  // half the lanes do two thirds of it
+  return {"rows", true, answer.reason + "; " + target_name(), rate * share_of(task, lanes)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

@@ -143,7 +143,7 @@ void fill(const Format& f, std::uint64_t seed, std::uint64_t first, std::size_t 
 
 void random_operands(const Format& f, std::uint64_t seed, std::uint64_t first, std::size_t count,
                      std::span<void* const> operands) {
-  if (f.width() <= 64) return fill<std::uint64_t>(f, seed, first, count, operands);
+  if (f.magnitude_bits() < 64) return fill<std::uint64_t>(f, seed, first, count, operands);
   fill<Wide<65>>(f, seed, first, count, operands);
 }
 

@@ -152,7 +152,7 @@ CodeMatrix CodeList::rows(std::size_t columns, std::size_t first) const {
 }
 
 CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom& random) {
-  if (f.width() > 64) return made_codes<WideCode>(f, count, manner, random);
+  if (f.magnitude_bits() >= 64) return made_codes<WideCode>(f, count, manner, random);
   return made_codes<std::uint64_t>(f, count, manner, random);
 }
 

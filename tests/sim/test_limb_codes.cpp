@@ -131,7 +131,11 @@ TEST_CASE("wide: final roundings") {
           "mac(e15m200, final=e20m200)", "mac(e11m70, final=e5m2;ftz:odd)",
           "mac(e5m10, sum=e3m60, final=e4m80)", "fma(e8m7, sum=e5m40, final=e20m1131)",
           "mac(e8m7, sum=e11m60, final=e5m10:sr13)", "mac(e11m70, final=e8m23:sr64:half)",
-          "kahan(e15m63, final=e8m7;daz:sr30:even)"})
+          "kahan(e15m63, final=e8m7;daz:sr30:even)",
+          // 64 bits without a sign: one more than a word's layout has room for, in an item of a
+          // word
+          "mac(ue11m53;nan=none;inf=no, product=e15m112, sum=e15m112)",
+          "mac(e15m112, final=ue11m53;nan=none;inf=no)"})
       all.compare(way, parse_unit(text), {{2, 1, 9}, {3, 7, 10}});
     Unit plus = parse_unit("mac(e15m112, final=binary64:rdn)");
     plus.chain.final->zero_sign = ZeroSign::plus, plus.chain.final->keep_frac = 40;

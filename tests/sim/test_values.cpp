@@ -114,8 +114,8 @@ TEST_CASE("decimal: rounds to so many digits as MPFR does") {
 
 TEST_CASE("hexadecimal and shortest_decimal: what is written is read back as the same code") {
   int checked = 0;
-  for (const char* format :
-       {"e5m10", "e4m3fn", "e8m0fnu", "binary64", "e20m64", "e62m10", "e5m300"}) {
+  for (const char* format : {"e5m10", "e4m3fn", "e8m0fnu", "binary64", "ue11m53;nan=none", "e20m64",
+                             "e62m10", "e5m300"}) {
     const Format f = parse_format(format);
     const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
     std::vector<std::byte> codes(500 * bytes), again(bytes);
