@@ -31,8 +31,8 @@ constexpr const char* every_sum[] = {
     "kahan(e3m4;daz;ftz, product=e3m3:rdn)", "neumaier(e3m4, sum=e3m4:rdn)",
     "neumaier(e3m3, product=e3m2;daz, promote=4:e3m6)", "kahan(e3m2, sum=e3m3:sr7:even)",
     "kulisch(e3m3)", "kulisch(e5m10, final=e5m10:odd)", "fma(e3m3, scale=e8m0fnu:3:term)",
-    "kahan(e8m57)", "neumaier(e8m60, sum=e8m60:rna)", "mac(e5m80, sum=e5m80:sr20)", "fma(e11m52)",
-    "mac(e8m7, sum=e8m7:sr56)",
+    "mac(e3m3, scale=e3m2:3:group)", "kahan(e8m57)", "neumaier(e8m60, sum=e8m60:rna)",
+    "mac(e5m80, sum=e5m80:sr20)", "fma(e11m52)", "mac(e8m7, sum=e8m7:sr56)",
     R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 5, groups.strided = 2, )"
     R"(group_sum.align.reference = "fixed_lsb", group_sum.align.frac_bits = 4, )"
     R"(group_sum.align.rm = "rdn", group_sum.width = 6, group_sum.overflow = "saturate", )"
