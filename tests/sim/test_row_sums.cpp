@@ -292,17 +292,17 @@ TEST_SUITE("exhaustive") {
 }
 
 TEST_CASE("rows add C to a sum of more digits than two terms with a jammed one may have") {
-  // Six products and one far below; C takes the six off again. With 126 digits the last one is one
-  // too many.
-  const Unit u = parse_unit(
-      R"({a.fmt = "e9m10", b.fmt = "e9m10", c.fmt = "e9m20", lanes = 7, c_level = "late", )"
-      R"(out.fmt = "e9m20"})");
+  // Six products of all their digits and one far below; C takes the six off again. With 126 digits
+  // the last one, which the result has, is one too many.
+  const Unit u =
+      parse_unit(R"({a.fmt = "binary64", b.fmt = "binary64", c.fmt = "binary64", lanes = 7, )"
+                 R"(c_level = "late", out.fmt = "e11m112"})");
   Tally tally;
-  for (const int e : {100, 101, 102, 103}) {
-    const double large = std::ldexp(1.875, e), small = 1 + 0x1p-10;
+  for (const int e : {15, 16, 17, 18}) {
+    const double x = 1.9375, large = std::ldexp(x, e), small = 1 + 0x1p-52;
     Rival("rows", u, tally, true)
         .compare_doubles({large, large, large, large, large, large, small},
-                         {1, 1, 1, 1, 1, 1, small}, -6 * large);
+                         {x, x, x, x, x, x, small}, -6 * x * large);
   }
   tally.expect(4);
 }
