@@ -198,6 +198,9 @@ void Rival::compare(MatrixProduct p, const std::string& what) const {
 
 void Rival::compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
                             double c) const {
+  REQUIRE(unit_.a.fmt == binary64);
+  REQUIRE(unit_.b.fmt == binary64);
+  REQUIRE(unit_.c.fmt == binary64);
   const auto codes = [](std::initializer_list<double> numbers) {
     CodeList x(binary64, numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)

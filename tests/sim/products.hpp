@@ -96,7 +96,7 @@ class Rival {
     return *this;
   }
 
-  // One dot product of doubles, onto a C.
+  // One dot product of doubles, onto a C, of a unit that takes those.
   void compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
                        double c) const;
 
