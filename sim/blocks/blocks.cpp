@@ -427,7 +427,7 @@ Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task);
   if (!answer.rules) return {"blocks", false, answer.reason, 0};
   return {"blocks", true, answer.reason + "; " + target_name(),
-          rate(*answer.rules, task) * share_of(task, 32)};
+          rate(*answer.rules, task) * share_of(task, outputs_under_way)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

@@ -175,7 +175,8 @@ Opinion opinion(const ProductTask& task) {
   if (answer.digits == 0) return {"chain", false, answer.reason, 0};
   // Products a second of one core on AVX-512, measured.
   const double rate = answer.digits == 32 ? 170e6 : 80e6;
-  return {"chain", true, answer.reason + "; " + target_name(), rate * share_of(task, 32)};
+  return {"chain", true, answer.reason + "; " + target_name(),
+          rate * share_of(task, outputs_under_way)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

@@ -76,7 +76,7 @@ class PlainCodec final : public Codec {
   PlainCodec(const Round& r, const Shape& shape, std::unique_ptr<Codec> others)
       : shape_(shape),
         down_(digits<U> - 1 - shape.leading),
-        bytes_(r.fmt.width() > 64 ? static_cast<int>(sizeof(U)) : item_bytes(r.fmt.width())),
+        bytes_(item_bytes(r.fmt.width())),
         layout_(r.fmt),
         not_kept_(ones<U>(digits<U> - 1 - fraction_kept(r))),
         others_(std::move(others)) {}

@@ -416,8 +416,9 @@ Opinion opinion(const Way& way, const ProductTask& task) {
                       ? fmt::format("{} digits, fused; of those there are limbs for {}", p,
                                     most_fused_limbs * way.limb_bits - spare)
                       : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
-  return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
-          rate(way, *answer.chain, limbs) * (way.lanes > 1 ? share_of(task, 32) : 1)};
+  return {
+      way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
+      rate(way, *answer.chain, limbs) * (way.lanes > 1 ? share_of(task, outputs_under_way) : 1)};
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {

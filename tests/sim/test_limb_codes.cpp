@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <bit>
+#include <vector>
+
 #include "limb_ways.hpp"
 #include "sim/wide/codes.hpp"
 #include "widthwise/operations.hpp"
@@ -56,7 +60,7 @@ class Held {
 };
 
 std::array<std::byte, 8> item_of(const Format& f, Code code) {
-  std::array<std::byte, 8> item;
+  std::array<std::byte, 8> item{};
   store_code(item.data(), item_bytes(f.width()), code);
   return item;
 }

@@ -25,8 +25,9 @@ struct Opinion {
   double rate;         // products a second of one core, about; 0 if refused
 };
 
-// What is left of an engine's rate where there are fewer outputs than it computes at once, in lanes
-// and in steps that overlap.
+// Outputs that engines of vectors have under way together: in lanes, and in steps that overlap.
+inline constexpr std::size_t outputs_under_way = 32;
+// What is left of an engine's rate where there are fewer outputs than it computes at once.
 inline double share_of(const ProductTask& task, std::size_t outputs_at_once) {
   const bool few = task.outputs != 0 && task.outputs < outputs_at_once;
   return few ? static_cast<double>(task.outputs) / static_cast<double>(outputs_at_once) : 1;
