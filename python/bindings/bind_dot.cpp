@@ -73,10 +73,11 @@ class PreparedProducts {
   }
 
  private:
-  // A thread takes long to wake: none is asked for less than a fiftieth of what goes at once.
+  // A thread takes long to wake: none is asked for less work than that.
   int crew(std::size_t outputs, int threads) const {
-    const double shares = 50.0 * static_cast<double>(outputs) * static_cast<double>(task_.k) /
-                          static_cast<double>(engine_.products_at_once);
+    constexpr double seconds = 0.4e-3;
+    const double products = static_cast<double>(outputs) * static_cast<double>(task_.k);
+    const double shares = products / (engine_.rate * seconds);
     return static_cast<int>(std::clamp(shares, 1.0, double(crew_of(product_, threads))));
   }
 

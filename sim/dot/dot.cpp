@@ -67,16 +67,18 @@ void refuse(const WideProduct& product, int digits_a, int digits_b) {
                   product.a, product.b, product.bits, digits_a, digits_b, digits_a + digits_b));
 }
 
+const Carriers& least_carriers(const Unit& unit, std::size_t k, bool multiplier) {
+  Capacity need = capacity(unit, static_cast<std::int64_t>(k), multiplier);
+  if (multiplier) need.magnitude_bits = std::max<std::int64_t>(need.magnitude_bits, 128);
+  return *std::ranges::find_if(all_carriers, [&](const Carriers& c) { return c.hold(need); });
+}
+
 std::unique_ptr<ReferenceUnit> make_reference(const Unit& unit, std::size_t k,
                                               Multiplier multiplier) {
   check(unit);
   check_scale_groups(unit, k);
   if (multiplier) check_multiplier(unit);
-  Capacity need = capacity(unit, static_cast<std::int64_t>(k), bool(multiplier));
-  if (multiplier) need.magnitude_bits = std::max<std::int64_t>(need.magnitude_bits, 128);
-  const auto* const least =
-      std::ranges::find_if(all_carriers, [&](const Carriers& c) { return c.hold(need); });
-  return least->make(unit, k, std::move(multiplier));
+  return least_carriers(unit, k, bool(multiplier)).make(unit, k, std::move(multiplier));
 }
 
 void check(const Unit& unit, const MatrixProduct& p) {

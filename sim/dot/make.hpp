@@ -18,6 +18,7 @@ std::unique_ptr<ReferenceUnit> make_heap(const Unit& u, std::size_t k, Multiplie
 struct Carriers {
   std::int64_t magnitude_bits;
   int code_digits;
+  double rate;  // products a second of one core, each rounded: measured
   std::unique_ptr<ReferenceUnit> (*make)(const Unit& u, std::size_t k, Multiplier m);
 
   constexpr bool hold(const Capacity& need) const {
@@ -25,10 +26,13 @@ struct Carriers {
   }
 };
 inline constexpr Carriers all_carriers[] = {
-    {62, 64, &make_64},
-    {126, 64, &make_128},
-    {254, 128, &make_256},
-    {638, 128, &make_640},
-    {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<int>::max(), &make_heap}};
+    {62, 64, 12e6, &make_64},
+    {126, 64, 10e6, &make_128},
+    {254, 128, 6e6, &make_256},
+    {638, 128, 4e6, &make_640},
+    {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<int>::max(), 0.3e6, &make_heap}};
+
+// Throws where the unit's sums have more digits than anything here.
+const Carriers& least_carriers(const Unit& unit, std::size_t k, bool multiplier);
 
 }  // namespace widthwise

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::HWY_NAMESPACE {
 
-// U is a row of integers, the first one for the output of this index.
+// U is a row of integers.
 template <class U>
 class Dice {
   static constexpr std::size_t items = std::extent_v<decltype(U::item)>;
@@ -24,17 +24,26 @@ class Dice {
  public:
   Dice() = default;
   template <class H>
-  HWY_INLINE Dice(const RoundingSlot<H>& s, std::uint64_t seed, std::uint64_t index)
+  HWY_INLINE Dice(const RoundingSlot<H>& s, std::uint64_t seed)
       : stochastic_(s.description.rm.stochastic()),
         field_(s.description.rm.random_bits),
         slot_(s.slot),
-        keys_(seed) {
+        keys_(seed) {}
+  template <class H>
+  HWY_INLINE Dice(const RoundingSlot<H>& s, std::uint64_t seed, std::uint64_t index)
+      : Dice(s, seed) {
+    begin(index);
+  }
+  // From now on for the outputs from this index on.
+  HWY_INLINE void begin(std::uint64_t index) {
+    if (!stochastic_) return;
     U low, high;
     for (std::size_t i = 0; i < items; ++i) {
       low.item[i] = static_cast<std::uint32_t>(index + i);
       high.item[i] = static_cast<std::uint32_t>((index + i) >> 32);
     }
     low_ = Words(low), high_ = Words(high);
+    call_ = none;
   }
   HWY_INLINE bool stochastic() const { return stochastic_; }
 
@@ -48,6 +57,8 @@ class Dice {
   }
 
  private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
   // lib's generator knows no instruction set; taken into this, it is compiled for this one.
   [[gnu::flatten]] HWY_NOINLINE void make_words(std::uint64_t step) {
     words_ = random_words<Words>(field_, keys_, low_, high_, slot_, step);
@@ -58,7 +69,7 @@ class Dice {
   Slot slot_{};
   PhiloxKeys keys_{0};
   Words low_{}, high_{};
-  std::uint64_t call_ = ~std::uint64_t{0};  // whose words these are
+  std::uint64_t call_ = none;  // whose words these are
   std::array<Words, 4> words_{};
 };
 

@@ -6,6 +6,7 @@
 
 #include "sim/blocks/blocks.hpp"
 #include "sim/chain/chain.hpp"
+#include "sim/dot/make.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/rows/rows.hpp"
@@ -17,9 +18,13 @@
 namespace widthwise {
 namespace {
 
+// It says what is wrong with a unit when it is made.
 Opinion reference_opinion(const ProductTask& task) {
-  const double digits = std::max(24, task.unit.out.fmt.precision());
-  double rate = 10e6 * 24 / digits;
+  double rate = std::end(all_carriers)[-1].rate;
+  try {
+    rate = least_carriers(task.unit, task.k, bool(task.multiplier)).rate;
+  } catch (const std::invalid_argument&) {
+  }
   if (task.unit.chain.compensation != Compensation::none) rate /= 3;
   return {"reference", true, "the definition itself takes everything", rate};
 }
@@ -27,8 +32,13 @@ std::unique_ptr<ProductEngine> reference(const ProductTask& task) {
   return make_reference(task.unit, task.k, task.multiplier);
 }
 
-// Of work between two looks at whether somebody wants it stopped.
-constexpr double seconds_at_once = 0.02;
+// Work between two looks at whether somebody wants it stopped: so long at least, or up to the
+// longer time for as many outputs as make it worth their operands' packing.
+std::size_t products_at_once(double rate, std::size_t k) {
+  constexpr double least_seconds = 0.02, most_seconds = 0.1, outputs = 1024;
+  return static_cast<std::size_t>(
+      std::clamp(outputs * static_cast<double>(k), rate * least_seconds, rate * most_seconds));
+}
 
 using Finder = std::function<std::vector<Engine>()>;
 std::vector<Finder>& finders() {
@@ -109,7 +119,7 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, to_string(task.unit), opinion.reason));
-  return {chosen.name, chosen.make(task), static_cast<std::size_t>(opinion.rate * seconds_at_once)};
+  return {chosen.name, chosen.make(task), opinion.rate, products_at_once(opinion.rate, task.k)};
 }
 
 Prepared prepare_fallback(const ProductTask& task, std::string_view but) {

@@ -50,6 +50,10 @@ class CompensatedRow {
         compensation_(place(slots.compensation)),
         compensated_(place(slots.compensated)) {}
 
+  void begin(std::uint64_t index) {
+    for (Place<C>* at : {&out_, &addend_, &difference_, &error_, &compensation_, &compensated_})
+      at->dice.begin(index);
+  }
   // Product p added to the running sum.
   HWY_INLINE void add(const Terms<M>& p, Fate& fate, Accumulator<C>& acc) {
     kahan_ ? kahan(p, fate, acc) : neumaier(p, fate, acc);

@@ -30,6 +30,11 @@ constexpr int most_jammed(int magnitude_words) { return 64 * magnitude_words - 4
 inline constexpr int words_beside = 3;
 constexpr int number_words(const Widths& w) { return w.code_words + words_beside; }
 
+// What a chain holds between two parts of k: registers, each its code and the number read from it.
+inline constexpr int registers = 3;
+constexpr int chain_words(const Widths& w) { return registers * (w.code_words + number_words(w)); }
+
+// A part of k, of whole blocks, of some rows and columns.
 struct Tile {
   const std::uint64_t *a, *scale_a;  // numbers, row after row
   const std::uint64_t *b, *scale_b;  // panels, element after element
@@ -37,12 +42,17 @@ struct Tile {
   const std::size_t* scale_of;       // of every lane; null where the unit has no scales
   std::size_t rows, columns;
   std::size_t panel;            // columns of a panel, whether they are outputs or not
-  std::size_t lanes, scales;    // numbers of a row of a and scale_a: whole blocks
-  std::uint64_t* code;          // panels of words, row after row
+  std::size_t lanes, scales;    // numbers of a row of a and scale_a
+  std::size_t first, total;     // where the lanes begin along k, and how many that has
+  std::uint64_t* chains;        // panels, row after row; null where this part is all of k
+  std::uint64_t* code;          // panels of words, row after row, once k ends
   std::uint64_t *flags, *lost;  // panels; `lost` is not 0 where there was no room
   std::uint64_t seed, index;    // of the output in the corner
   std::size_t next_row;         // from one row's index to the next one's
   bool codes_only;              // nobody asks which flags
+
+  bool begins() const { return first == 0; }
+  bool ends() const { return first + lanes == total; }
 };
 
 using Kernel = void (*)(const Unit&, const Tile&);

@@ -63,8 +63,6 @@ constexpr int most_exp_bits = 54;
 constexpr std::int64_t largest_exponent = std::int64_t{1} << most_exp_bits;
 // Of a block: all its terms are kept, for a row of outputs.
 constexpr std::size_t most_lanes = 4096;
-// Of a row of A, and of each of the fewest columns that a panel has.
-constexpr std::size_t most_words = 1 << 18;
 
 // Whether a sum of so many terms is of two at a time that a rounding follows at once, which looks
 // at few digits: kernels make one digit of what lies far below the larger (jammed_sum).
@@ -115,8 +113,6 @@ Answer plan(const Unit& u, std::size_t k) {
     return refuse(
         fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
                     most.code_digits, need.product_digits));
-  const std::size_t longest = most_words / static_cast<std::size_t>(number_words(*least));
-  if (k > longest) return refuse(fmt::format("k = {}: panels have room for {}", k, longest));
   return {true,
           fmt::format("rows of {} bits for codes and of {} for magnitudes, while ordinary sums fit",
                       64 * least->code_words, 64 * least->magnitude_words),

@@ -91,6 +91,30 @@ HWY_INLINE Factors<H> spread_factors(const std::uint64_t* from) {
 }
 
 template <class H>
+HWY_INLINE H load_words(const std::uint64_t* from, std::size_t panel) {
+  H x;
+  for (int i = 0; i < words_of<H>; ++i) word(x, i) = load(from + std::size_t(i) * panel);
+  return x;
+}
+template <class H>
+HWY_INLINE void store_words(const H& x, std::uint64_t* to, std::size_t panel) {
+  for (int i = 0; i < words_of<H>; ++i) store(word(x, i), to + std::size_t(i) * panel);
+}
+template <class H>
+HWY_INLINE void store_factors(const Factors<H>& x, std::uint64_t* to, std::size_t panel) {
+  const auto marked = [](Truth c, Mark mark) {
+    Word all;
+    fill(c, all);
+    return all & Word(mark);
+  };
+  store_words(x.m, to, panel);
+  to += words_of<H> * panel;
+  store(Word(x.q), to), store(Word(x.e), to + panel);
+  store(marked(x.negative, negative) | marked(x.zero, zero) | marked(x.endless, endless),
+        to + 2 * panel);
+}
+
+template <class H>
 HWY_INLINE Factors<H> cleared_factors(const Format& f) {
   return {Truth(false),   Truth(true), Truth(false), H(0), Count(f.emin() - f.frac_bits),
           Count(f.emin())};

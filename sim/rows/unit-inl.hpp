@@ -97,14 +97,19 @@ inline int longest_register(const Unit& u) {
   return digits;
 }
 
+// lib's ChainState, of a row.
+template <class C>
+struct Chain {
+  Register<C> outer;
+  Accumulator<C> inner;
+};
+
 template <class M, class C>
 class UnitRow {
  public:
-  UnitRow(const Datapath<Rows<C>, Rows<C>>& u, const Tile& tile, std::uint64_t index,
-          Scratch<M>& scratch)
+  UnitRow(const Datapath<Rows<C>, Rows<C>>& u, const Tile& tile, Scratch<M>& scratch)
       : u_(u),
         tile_(tile),
-        index_(index),
         lanes_(block_lanes(u, tile.lanes)),
         at_(u.unit, lanes_, scratch),
         words_(u.unit),
@@ -125,40 +130,54 @@ class UnitRow {
                            [&](const RoundingSlot<Rows<C>>& s) { return place(s); });
   }
 
-  // What the unit delivers.
-  C run(const Operands& from, const Factors<C>& c, Fate& fate) {
-    const Register<C> zero{C(0), cleared_factors<C>(u_.unit.out.fmt)};
-    const Register<C> start = u_.unit.chain.c_at == CAt::first ? Register<C>{C(0), c} : zero;
-    Register<C> outer = start;
-    Accumulator<C> inner{promote_ ? zero : start, zero};
-    bool pending = false;
-    std::size_t first = 0;
+  // The row of outputs from this index on comes next.
+  void begin(std::uint64_t index) {
+    for (std::optional<Place<C>>* at : {&product_round_, &c_round_, &promote_, &final_})
+      if (*at) (*at)->dice.begin(index);
+    out_.dice.begin(index);
+    if (compensated_) compensated_->begin(index);
+    for (Joint<M, C>* sum : {&group_sum_, &block_sum_, &c_sum_}) sum->node.dice.begin(index);
+  }
+  // lib's start_chain.
+  Chain<C> start(const Factors<C>& c) const {
+    const Register<C> start = u_.unit.chain.c_at == CAt::first ? Register<C>{C(0), c} : zero();
+    return {start, {promote_ ? zero() : start, zero()}};
+  }
+  // The tile's blocks, one after the other.
+  void advance(const Operands& from, Chain<C>& s, Fate& fate) {
     for (std::size_t i = 0; i < tile_.lanes && any(no(fate.lost)); i += lanes_) {
-      first = i;
-      run_block(from, i, inner, fate);
-      pending = true;
-      if (promote_ &&
-          (i + lanes_) % static_cast<std::size_t>(u_.unit.chain.promote->interval) == 0) {
-        outer = promoted(outer, inner, first, fate);
-        inner = {zero, zero};
-        pending = false;
-      }
-      if (tile_.codes_only && !any(no(fate.lost | decided(outer, inner, pending)))) break;
+      run_block(from, i, s.inner, fate);
+      const std::size_t end = tile_.first + i + lanes_;
+      if (promotes_at(end)) promote(s, end - lanes_, fate);
+      if (tile_.codes_only && !any(no(fate.lost | decided(s, end)))) break;
     }
-    if (promote_ && pending) outer = promoted(outer, inner, first, fate);
-    Register<C> acc = promote_ ? outer : settled(inner, first, fate);
+  }
+  // lib's end_chain, at the end of k.
+  C end(Chain<C>& s, const Factors<C>& c, Fate& fate) {
+    const std::size_t last = tile_.total - lanes_;  // where its last block began
+    if (promote_ && !promotes_at(tile_.total)) promote(s, last, fate);
+    Register<C> acc = promote_ ? s.outer : settled(s.inner, last, fate);
     if (c_round_) acc = add_registers(*c_round_, acc.value, c, 0, fate);
     if (final_) rounded(*final_, terms<M>(acc.value, held_, 0, false), 0, fate, acc);
     return acc.code;
   }
 
  private:
-  // lib's is_decided: what stays NaN whatever is added to it.
-  Truth decided(const Register<C>& outer, const Accumulator<C>& inner, bool pending) const {
-    if (promote_ && pending) return Truth(false);
-    return is_nan(promote_ ? outer.value : inner.sum.value);
+  Register<C> zero() const { return {C(0), cleared_factors<C>(u_.unit.out.fmt)}; }
+  // Where a lane of the tile is along k.
+  std::int64_t step(std::size_t lane) const {
+    return static_cast<std::int64_t>(tile_.first + lane);
   }
-  Dice<RowWord> dice(const RoundingSlot<Rows<C>>& s) const { return {s, tile_.seed, index_}; }
+  // Whether the registers before this lane move to the outer one.
+  bool promotes_at(std::size_t lane) const {
+    return promote_ && lane % static_cast<std::size_t>(u_.unit.chain.promote->interval) == 0;
+  }
+  // lib's is_decided: what stays NaN whatever is added to it.
+  Truth decided(const Chain<C>& s, std::size_t lane) const {
+    if (promote_ && !promotes_at(lane)) return Truth(false);
+    return is_nan(promote_ ? s.outer.value : s.inner.sum.value);
+  }
+  Dice<RowWord> dice(const RoundingSlot<Rows<C>>& s) const { return {s, tile_.seed}; }
   Place<C> place(const RoundingSlot<Rows<C>>& s) const { return {&s, dice(s)}; }
   std::optional<Place<C>> place_if(const std::optional<RoundingSlot<Rows<C>>>& s) const {
     return s ? std::optional(place(*s)) : std::nullopt;
@@ -178,9 +197,10 @@ class UnitRow {
     return z;
   }
 
-  Register<C> promoted(const Register<C>& outer, const Accumulator<C>& inner, std::size_t step,
-                       Fate& fate) {
-    return add_registers(*promote_, outer.value, settled(inner, step, fate).value, step, fate);
+  void promote(Chain<C>& s, std::size_t step, Fate& fate) {
+    s.outer =
+        add_registers(*promote_, s.outer.value, settled(s.inner, step, fate).value, step, fate);
+    s.inner = {zero(), zero()};
   }
   Register<C> settled(const Accumulator<C>& acc, std::size_t step, Fate& fate) {
     return compensated_ ? compensated_->settled(acc, static_cast<std::int64_t>(step), fate)
@@ -193,12 +213,11 @@ class UnitRow {
   }
 
   void product(const Operands& from, std::size_t lane, Terms<M>& z, Fate& fate) {
-    const auto step = static_cast<std::int64_t>(lane);
-    multiply(u_.unit.product, words_.product, from.factor_a<C>(lane), from.factor_b<C>(lane), step,
-             z);
+    multiply(u_.unit.product, words_.product, from.factor_a<C>(lane), from.factor_b<C>(lane),
+             step(lane), z);
     if (product_round_) {
       const Truth zero = is_zero(z);
-      rounded_term(*product_round_, step, fate, z);
+      rounded_term(*product_round_, step(lane), fate, z);
       z.q = select(zero & is_zero(z), Count(0), z.q);
     }
     if (u_.scale && u_.unit.scale->apply == ScaleApply::term) {
@@ -250,8 +269,7 @@ class UnitRow {
   }
 
   void block(const Operands& from, std::size_t first, Fate& fate, Register<C>& acc) {
-    const auto step = static_cast<std::int64_t>(first);
-    put_terms(acc.value, held_, step, true, at_.c);
+    put_terms(acc.value, held_, step(first), true, at_.c);
     Truth endless = at_.c.endless;
     for (std::size_t i = 0; i < lanes_; ++i) {
       product(from, first + i, at_.products[i], fate);
@@ -259,7 +277,7 @@ class UnitRow {
       if (scales_groups_) endless = endless | from.endless_scale<C>(first + i);
     }
     const Terms<M>& z = any(endless) ? endless_sums(from, first, fate) : sums(from, first, fate);
-    rounded(out_, z, step, fate, acc);
+    rounded(out_, z, step(first), fate, acc);
   }
 
   // The same where some blocks are NaN or infinite before any of them is added.
@@ -280,7 +298,6 @@ class UnitRow {
 
   const Datapath<Rows<C>, Rows<C>>& u_;
   const Tile& tile_;
-  std::uint64_t index_;
   std::size_t lanes_;  // of a block
   Places<M> at_;
   UnitWords words_;

@@ -147,6 +147,36 @@ TEST_CASE("rows give the reference's codes and flags: presets, and many panels")
   tally.expect(expected);
 }
 
+// Rows have 1024 lanes of k at hand. Registers, draws, scales, flags and losses go on from there.
+TEST_CASE("rows give the reference's codes and flags: k in parts") {
+  ProductRandom random(8);
+  Tally tally;
+  std::uint64_t expected = 0;
+  const auto compare = [&](const char* text, const Rival::Shape& s) {
+    CAPTURE(text);
+    const Unit u = parse_unit(text);
+    REQUIRE(opinion_at(u, s.k, true).takes);
+    Rival("rows", u, tally).everywhere().compare_random(s, random);
+    expected += outputs_compared(s) * Rival::times_everywhere();
+  };
+  for (const char* text :
+       {"neumaier(e8m57, promote=7:e8m60:sr9)", "kahan(e5m10, sum=e8m14:sr9, final=e5m10:odd)",
+        "dot(e3m3, lanes=3, align=6, scale=e3m2:5:term)",
+        "dot(e8m20, lanes=8, align=6, scale=e8m0fnu:24:term, promote=1536:e8m23:rup)",
+        "mac(e5m80, sum=e7m80:sr20, promote=3:e15m90)", "fma(e11m52)",
+        "mac(e8m23, c=e11m52, product=e8m23:sr11, sum=e8m23:rdn)",
+        R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e4m3", lanes = 4, c_level = "late", )"
+        R"(scale.fmt = "e3m2", scale.block = 8, scale.apply = "group", out.fmt = "e6m9", )"
+        R"(chain.c_at = "last", chain.c_round.fmt = "e3m5"})",
+        R"({a.fmt = "e3m3", b.fmt = "e3m3", c.fmt = "e3m3", lanes = 4, c_level = "block", )"
+        R"(out.fmt = "e4m3", scale.fmt = "e3m2", scale.block = 6, scale.apply = "term", )"
+        R"(chain.lane_permutation.run = 2, chain.lane_permutation.ways = 2})"})
+    compare(text, {2, 2083, 3});
+  for (const std::size_t k : {1023, 1024, 1025})
+    compare("fma(e3m3, promote=3:e3m2;daz)", {2, k, 9});
+  tally.expect(expected);
+}
+
 TEST_SUITE("exhaustive") {
   TEST_CASE("one block in rows: every product of two codes onto some sums, with flags") {
     constexpr Format f{.exp_bits = 3, .frac_bits = 2, .bias = 3};

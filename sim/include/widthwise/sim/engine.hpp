@@ -42,6 +42,7 @@ std::vector<std::string> engine_names();
 struct Prepared {
   std::string engine;
   std::unique_ptr<ProductEngine> product;
+  double rate;                   // products a second of one core, about
   std::size_t products_at_once;  // that a call to run should have, to be worth its packing
 };
 
