@@ -337,6 +337,8 @@ TEST_CASE("the least pair of carriers that holds a unit is taken") {
   CHECK(carriers("mac(binary32)", 4) == "magnitudes of 128 bits, codes of 64");
   CHECK(carriers("fma(binary64)", 4) == "magnitudes of 256 bits, codes of 128");
   CHECK(carriers("mac(e15m112)", 4) == "magnitudes of 640 bits, codes of 128");
+  CHECK(carriers("mac(e15m112, sum=e15m112:sr13)", 4) == "magnitudes of 640 bits, codes of 256");
+  CHECK(carriers("mac(e15m230)", 4) == "magnitudes of 1,280 bits, codes of 256");
   CHECK(carriers("kulisch(binary64)", 4) == "magnitudes on the heap, codes of 4,160 bits");
 }
 
