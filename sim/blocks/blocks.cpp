@@ -301,8 +301,8 @@ class BlockProduct final : public ProductEngine {
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
                            u.late_scale || (u.product && may_be_special(*u.product, limit));
-      const bool single =
-          (u.chunk > 0 || u.float_tree) && !overflows && of_a.fits_floats_with(of_b);
+      const bool single = (u.chunk > 0 || u.float_tree || u.machine_compensation) && !overflows &&
+                          of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,
                        .columns = columns_of(panel),
                        .a = &a_.value[r * depth_],
@@ -410,6 +410,7 @@ class BlockProduct final : public ProductEngine {
 double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
   const auto draws = [](const auto& slot) { return slot && slot->random_bits > 0; };
+  if (r.machine_compensation) return r.out.own ? 5e9 : 9e9;
   if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
 
   if (r.late_tile) return 13e9 * lanes / (lanes + 3);

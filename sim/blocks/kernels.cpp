@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/blocks/compensated_tile-inl.hpp"
 #include "sim/blocks/exact_tile-inl.hpp"
 #include "sim/blocks/late_tile-inl.hpp"
 #include "sim/blocks/tree_tile-inl.hpp"
@@ -255,13 +256,14 @@ bool is_promoted(const Rules& rules, std::size_t end, std::size_t total) {
   return rules.promote && (end % rules.interval == 0 || end == total);
 }
 
-// All blocks of a tile, whose trees add floats.
-void run_trees(const Meeting& m, const Rules& rules, const Registers& of_first_row,
-               Scratch& scratch) {
+// All blocks of a tile: add(first, end) is asked for those between two promotions.
+template <class Add>
+void run_pieces(const Meeting& m, const Rules& rules, const Registers& of_first_row,
+                Scratch& scratch, const Add& add) {
   for (std::size_t k = 0; k < m.k;) {
     std::size_t end = k + rules.lanes;
     while (end < m.k && !is_promoted(rules, m.first + end, m.total)) end += rules.lanes;
-    add_trees(m, rules, k, end, of_first_row.sum);
+    add(k, end);
     k = end;
     if (!is_promoted(rules, m.first + end, m.total)) continue;
     Registers registers = of_first_row;
@@ -294,7 +296,15 @@ void doubt_all(const Meeting& m, const Registers& of_first_row) {
 
 void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Scratch& scratch) {
   if (m.faint) return doubt_all(m, of_first_row);
-  if (are_trees(m, rules)) return run_trees(m, rules, of_first_row, scratch);
+  const auto in_pieces = [&](const auto& add) { run_pieces(m, rules, of_first_row, scratch, add); };
+  if (are_trees(m, rules))
+    return in_pieces([&](std::size_t first, std::size_t end) {
+      add_trees(m, rules, first, end, of_first_row.sum);
+    });
+  if (are_machine_compensated(m, rules))
+    return in_pieces([&](std::size_t first, std::size_t end) {
+      add_machine_compensated(m, rules, first, end, of_first_row);
+    });
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;

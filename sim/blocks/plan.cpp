@@ -6,6 +6,7 @@
 #include "chain_rules.hpp"
 #include "sim/dot/capacity.hpp"
 #include "sim/dot/lane_order.hpp"
+#include "tiles.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::blocks {
@@ -111,13 +112,6 @@ Range sum_of(const Sum& s, Range terms, std::size_t n) {
 
 // --- The unit ------------------------------------------------------------------------------------
 
-// Of exact ones.
-std::int64_t product_digits(const Unit& u) {
-  std::int64_t digits = u.a.fmt.precision() + u.b.fmt.precision();
-  if (u.a.keep_frac) digits += *u.a.keep_frac - u.a.fmt.frac_bits;
-  if (u.b.keep_frac) digits += *u.b.keep_frac - u.b.fmt.frac_bits;
-  return digits;
-}
 // Of what products become, scales among them.
 std::int64_t term_digits(const Unit& u) {
   const std::int64_t digits =
@@ -194,67 +188,6 @@ int narrow_span(const Rules& r, const Unit& u) {
     return -1;
   const std::int64_t digits = 2 + carry_of(r.lanes - 1) + u.a.fmt.frac_bits + u.b.fmt.frac_bits;
   return static_cast<int>(std::max<std::int64_t>(double_digits - digits, -1));
-}
-
-// Exact sums with C that the machine rounds to binary32, and nothing else.
-bool exact_tile(const Rules& r) {
-  return r.narrow_span >= 0 && r.out.machine && r.out.random_bits == 0 &&
-         r.out.first_frac_bits < 0 && r.out.flush == Flush::keep && !r.promote &&
-         r.compensation == Compensation::none;
-}
-
-// A sum of two of the machine's floats is rounded so, but for the flushing.
-bool is_machine_addition(const Slot& s) {
-  return s.machine && !s.plus_zero && s.first_frac_bits < 0 && s.signed_zero;
-}
-
-bool has_subnormals_in_floats(const Operand& x) {
-  return x.subnormals == Flush::keep && x.fmt.emin() >= -float_reach;
-}
-
-// Rounded products, or exact ones that a float holds, in a tree of the machine's own additions.
-bool float_tree(const Rules& r, const Unit& u) {
-  const auto in_floats = [](const Format& f) { return f.precision() <= float_digits; };
-  const auto last_digit = [](const Format& f) { return f.emin() - f.frac_bits; };
-  const Format& c = u.c.fmt;
-  if (!in_floats(c) || last_digit(c) < last_digit(binary32) || c.emax() > binary32.emax())
-    return false;
-  const bool subnormal_terms = last_digit(u.a.fmt) + last_digit(u.b.fmt) < binary32.emin() &&
-                               (has_subnormals_in_floats(u.a) || has_subnormals_in_floats(u.b));
-  const auto flushes = [](const std::optional<Slot>& s) { return s && s->flush != Flush::keep; };
-  if (subnormal_terms && (flushes(r.product) || flushes(r.group.node))) return false;
-  if (!in_floats(u.a.fmt) || !in_floats(u.b.fmt) || u.scale || r.normalised || r.votes)
-    return false;
-  if (r.product ? !is_machine_addition(*r.product) : product_digits(u) > float_digits) return false;
-  return (r.lanes == 2 || r.lanes == 4 || r.lanes == 8) && r.group_count == 1 &&
-         r.group.order == Order::pairwise_tree && r.group.aligned == Aligned::pair &&
-         r.group.node && is_machine_addition(*r.group.node) && r.c_level == CLevel::late &&
-         r.late.aligned == Aligned::pair && !r.late.node && is_machine_addition(r.out);
-}
-
-// How a sum is aligned whose digits all of a tile's lanes have in view.
-bool is_window(const SumRule& s, RoundingMode mode, int frac_bits) {
-  return s.aligned == Aligned::window && s.order == Order::fused && s.mode == mode &&
-         s.frac_bits == frac_bits && s.least_power <= std::ldexp(1.0, -late_reach);
-}
-
-// CDNA3's blocks: products in floats, one or two groups toward zero, joined down, then C.
-bool late_tile(const Rules& r, const Unit& u) {
-  using enum RoundingMode;
-  const auto frac_bits = [](const Operand& x) { return x.keep_frac.value_or(x.fmt.frac_bits); };
-  const auto largest = [&](const Operand& x) {
-    return 2 - std::ldexp(1.0, -static_cast<int>(frac_bits(x)));
-  };
-  // With them C is 2^29 units, and never less than 2^25 when digits below a unit are jammed.
-  const double most = std::ldexp(largest(u.a) * largest(u.b), late_frac_bits);
-  if (static_cast<double>(r.lanes) * most > 0x1p30 - 0x1p26) return false;
-  const bool groups = r.group_count == 1 || (r.group_count == 2 && is_window(r.block, rdn, 24));
-  return r.quick && r.chunk > 0 && is_window(r.group, rtz, late_frac_bits) && groups && !u.scale &&
-         r.c_level == CLevel::late && is_window(r.late, rdn, 32) && r.late.frac_bits_of_c == 24 &&
-         r.late.drop_c_below <= 0x1p-25 && u.c.fmt.precision() <= float_digits && r.out.machine &&
-         r.out.first_frac_bits == 31 && r.out.first_mode == rdn && !r.out.plus_zero &&
-         r.out.signed_zero && r.out.flush == Flush::keep && !r.promote &&
-         r.compensation == Compensation::none;
 }
 
 bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == RoundingMode::rdn; }
@@ -459,12 +392,17 @@ Rules some_rules(const ProductTask& task) {
 }  // namespace
 
 Answer plan(const ProductTask& task) {
+  const auto in_tiles = [&](Rules r) {
+    r.machine_compensation = !task.flags && !task.multiplier && machine_compensation(r, task.unit);
+    return r;
+  };
   try {
     if (const auto r = machine_rules(task))
-      return {r, fmt::format("every product and sum of a block as double lanes round, {} of them "
-                             "a block",
-                             r->lanes)};
-    Rules r = some_rules(task);
+      return {in_tiles(*r),
+              fmt::format("every product and sum of a block as double lanes round, {} of them "
+                          "a block",
+                          r->lanes)};
+    const Rules r = in_tiles(some_rules(task));
     const char* how = is_twofold(r) ? "products of a block added as two doubles"
                       : r.quick     ? "products of a block aligned and added"
                                     : "every product and sum of a block";

@@ -106,7 +106,9 @@ struct Rules {
   bool float_tree = false;  // products, sums of neighbours and C are added as the machine's floats
   bool late_tile = false;   // sums of products fit an int32 each, and C joins them as on CDNA3
   bool exact_tile = false;  // exact sums with C become binary32
-  int digits_below = 0;     // of a product below its field exponent
+  bool machine_compensation =
+      false;                   // compensated, of products and sums as the machine rounds them
+  int digits_below = 0;        // of a product below its field exponent
   bool plain_twofold = false;  // plain products and C add up to two doubles
   bool long_products = false;  // of more digits than a double has
   bool normalised = false;

@@ -174,6 +174,7 @@ TEST_CASE("rows give the reference's codes and flags: k in parts") {
     compare(text, {2, 2083, 3});
   for (const std::size_t k : {1023, 1024, 1025})
     compare("fma(e3m3, promote=3:e3m2;daz)", {2, k, 9});
+  compare("dot(e8m20, lanes=4)", {2, 1028, 9});  // lost in the first part
   // Padding, after a part that has something else there.
   for (const bool flags : {false, true})
     Rival("rows", parse_unit("dot(e3m3, lanes=4, align=6)"), tally, flags).compare_lasting(1026);

@@ -1,0 +1,19 @@
+#pragma once
+#include "plan.hpp"
+
+// Which units tiles of the machine's own floats and doubles compute.
+namespace widthwise::blocks {
+
+// Digits of exact products.
+std::int64_t product_digits(const Unit& u);
+
+// Exact sums with C that the machine rounds to binary32, and nothing else.
+bool exact_tile(const Rules& r);
+// Rounded products, or exact ones that a float holds, in a tree of the machine's own additions.
+bool float_tree(const Rules& r, const Unit& u);
+// CDNA3's blocks: products in floats, one or two groups toward zero, joined down, then C.
+bool late_tile(const Rules& r, const Unit& u);
+// Compensated sums of products, all as the machine's additions and multiplications round.
+bool machine_compensation(const Rules& r, const Unit& u);
+
+}  // namespace widthwise::blocks
