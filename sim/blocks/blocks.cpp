@@ -301,8 +301,9 @@ class BlockProduct final : public ProductEngine {
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
                            u.late_scale || (u.product && may_be_special(*u.product, limit));
-      const bool single = (u.chunk > 0 || u.float_tree || u.machine_compensation) && !overflows &&
-                          of_a.fits_floats_with(of_b);
+      const bool single =
+          (u.chunk > 0 || u.float_tree || u.compensated_tile != CompensatedTile::none) &&
+          !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,
                        .columns = columns_of(panel),
                        .a = &a_.value[r * depth_],
@@ -322,6 +323,7 @@ class BlockProduct final : public ProductEngine {
                        .total = e_.padded(),
                        .overflows = overflows,
                        .special = special,
+                       .limit = limit,
                        .faint = is_faint(of_a, of_b, limit),
                        .single = single,
                        .late = u.late_tile && !overflows && of_a.fits_floats_with(of_b, late_reach),
@@ -407,10 +409,14 @@ class BlockProduct final : public ProductEngine {
 };
 
 // Products a second of one core on AVX-512, measured.
+double rate(CompensatedTile tile, const Slot& out) {
+  if (tile == CompensatedTile::machine) return out.own ? 5e9 : 9e9;
+  return tile == CompensatedTile::short_products ? 6e9 : 4e9;
+}
 double rate(const Rules& r, const ProductTask& task) {
   const auto lanes = static_cast<double>(r.lanes);
   const auto draws = [](const auto& slot) { return slot && slot->random_bits > 0; };
-  if (r.machine_compensation) return r.out.own ? 5e9 : 9e9;
+  if (r.compensated_tile != CompensatedTile::none) return rate(r.compensated_tile, r.out);
   if (r.compensation != Compensation::none || task.multiplier) return 0.2e9;
 
   if (r.late_tile) return 13e9 * lanes / (lanes + 3);

@@ -301,10 +301,11 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
     return in_pieces([&](std::size_t first, std::size_t end) {
       add_trees(m, rules, first, end, of_first_row.sum);
     });
-  if (are_machine_compensated(m, rules))
+  if (is_machine_compensated(m, rules))
     return in_pieces([&](std::size_t first, std::size_t end) {
-      add_machine_compensated(m, rules, first, end, of_first_row);
+      add_as_machine(m, rules, first, end, of_first_row);
     });
+  if (few_digits_tile(m, rules, of_first_row)) return;
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;

@@ -35,6 +35,7 @@ struct Meeting {
   std::size_t first, total;       // where these blocks lie along k, of how many
   bool overflows;                 // a product may
   bool special;                   // a product or a scale may be infinite or NaN
+  double limit;                   // more than any exact product
   bool faint;                     // an exact product may have a digit or a size that no double has
   // Floats hold numbers and products, there are no specials, and they are aligned or in a tree.
   bool single;

@@ -393,7 +393,7 @@ Rules some_rules(const ProductTask& task) {
 
 Answer plan(const ProductTask& task) {
   const auto in_tiles = [&](Rules r) {
-    r.machine_compensation = !task.flags && !task.multiplier && machine_compensation(r, task.unit);
+    if (!task.flags && !task.multiplier) r.compensated_tile = compensated_tile(r, task.unit);
     return r;
   };
   try {

@@ -84,6 +84,14 @@ struct CompensationSlots {
   Slot addend, difference, error, compensation, compensated;
 };
 
+// How tiles compute compensated sums.
+enum class CompensatedTile : std::uint8_t {
+  none,
+  machine,         // products and sums as the machine rounds them
+  short_products,  // products to few digits, sums as the machine's floats
+  short_sums,      // both to few digits, in floats
+};
+
 // Formats have numbers that the lanes have no room for: exact products have their last digits at
 // 2^least_digit or above, C is 0 or no less than `least`, no operand that comes with its scale has
 // an exponent below least_factor, and nothing is past `most`, or outputs are in doubt.
@@ -106,8 +114,7 @@ struct Rules {
   bool float_tree = false;  // products, sums of neighbours and C are added as the machine's floats
   bool late_tile = false;   // sums of products fit an int32 each, and C joins them as on CDNA3
   bool exact_tile = false;  // exact sums with C become binary32
-  bool machine_compensation =
-      false;                   // compensated, of products and sums as the machine rounds them
+  CompensatedTile compensated_tile = CompensatedTile::none;
   int digits_below = 0;        // of a product below its field exponent
   bool plain_twofold = false;  // plain products and C add up to two doubles
   bool long_products = false;  // of more digits than a double has

@@ -1,5 +1,6 @@
 #include "tiles.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "slots.hpp"
@@ -78,18 +79,58 @@ bool late_tile(const Rules& r, const Unit& u) {
          r.compensation == Compensation::none;
 }
 
-bool machine_compensation(const Rules& r, const Unit& u) {
-  const auto rounds = [&](const Slot& s) {
-    return s.own ? !s.by_hand : is_machine_addition(s) && s.flush == Flush::keep;
-  };
-  if (r.compensation == Compensation::none || u.scale || r.overflow_at > 0 || !rounds(r.out))
-    return false;
-  if (r.product && (!rounds(*r.product) || r.product->own != r.out.own)) return false;
+namespace {
+
+// Sums of two, and products, as the machine rounds them.
+bool is_machines(const Slot& s) {
+  return s.own ? !s.by_hand : is_machine_addition(s) && s.flush == Flush::keep;
+}
+bool is_machine_compensation(const Rules& r, const Unit& u) {
+  if (!is_machines(r.out)) return false;
+  if (r.product && (!is_machines(*r.product) || r.product->own != r.out.own)) return false;
   if (r.out.own) return !r.long_products;
+  return r.product || product_digits(u) <= float_digits;
+}
+
+// To nearest even and at most so many digits that floats round to them again, subnormals included.
+bool is_short(const Slot& s, const Format& f) {
+  return s.mode == RoundingMode::rne && s.random_bits == 0 && s.first_frac_bits < 0 && !s.gap &&
+         s.flush == Flush::keep && !s.plus_zero && s.signed_zero && are_floats(f) &&
+         s.frac_bits == f.frac_bits && 2 * f.precision() + 1 <= float_digits;
+}
+bool has_short_products(const Rules& r, const Unit& u) {
+  return r.product && is_short(*r.product, u.product.round->fmt) &&
+         product_digits(u) < float_digits;
+}
+// Registers that have all digits of what joins them.
+bool has_short_sums(const Rules& r, const Unit& u) {
+  const Format& out = u.out.fmt;
+  const auto joins = [&](const Format& f) {
+    return f.precision() <= out.precision() && last_digit(f) >= last_digit(out);
+  };
+  return is_short(r.out, out) && out.precision() >= 8 && joins(u.product.round->fmt) &&
+         joins(u.c.fmt);
+}
+
+}  // namespace
+
+CompensatedTile compensated_tile(const Rules& r, const Unit& u) {
+  using enum CompensatedTile;
+  if (r.compensation == Compensation::none || u.scale || r.overflow_at > 0) return none;
   // Digits that are dropped may round a number up past the largest float.
   const auto are_singles = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
-  return are_singles(u.a) && are_singles(u.b) && are_singles(u.c) &&
-         (r.product || product_digits(u) <= float_digits);
+  const bool singles = are_singles(u.a) && are_singles(u.b) && are_singles(u.c);
+  if (is_machine_compensation(r, u)) return r.out.own || singles ? machine : none;
+  if (!singles || !has_short_products(r, u) || r.promote) return none;
+  if (is_machines(r.out) && !r.out.own) return short_products;
+  return has_short_sums(r, u) ? short_sums : none;
+}
+
+CompensatedWatch::CompensatedWatch(const Rules& r) {
+  const double room = std::ldexp(1.0, 127 - (float_digits - 1 - r.out.frac_bits) - 2);
+  const double most = std::min(r.out.largest, room);
+  most_product = most / 64, most_sum = most / 2;
+  most_compensation = r.compensation == Compensation::kahan ? most / 128 : most / 2;
 }
 
 }  // namespace widthwise::blocks

@@ -13,7 +13,14 @@ bool exact_tile(const Rules& r);
 bool float_tree(const Rules& r, const Unit& u);
 // CDNA3's blocks: products in floats, one or two groups toward zero, joined down, then C.
 bool late_tile(const Rules& r, const Unit& u);
-// Compensated sums of products, all as the machine's additions and multiplications round.
-bool machine_compensation(const Rules& r, const Unit& u);
+CompensatedTile compensated_tile(const Rules& r, const Unit& u);
+
+// Exact products, and registers at the first of so many steps, that let no number of a compensated
+// sum to few digits overflow in them (docs/exactness.md, 56).
+inline constexpr std::size_t compensated_interval = 16;
+struct CompensatedWatch {
+  double most_product, most_sum, most_compensation;
+  explicit CompensatedWatch(const Rules& r);
+};
 
 }  // namespace widthwise::blocks

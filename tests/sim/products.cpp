@@ -10,6 +10,7 @@
 
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
+#include "widthwise/op/convert.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "widthwise/sim/product_tiles.hpp"
 #include "widthwise/sim/text.hpp"
@@ -196,18 +197,18 @@ void Rival::compare(MatrixProduct p, const std::string& what) const {
   });
 }
 
-void Rival::compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
+void Rival::compare_doubles(const std::vector<double>& a, const std::vector<double>& b,
                             double c) const {
-  REQUIRE(unit_.a.fmt == binary64);
-  REQUIRE(unit_.b.fmt == binary64);
-  REQUIRE(unit_.c.fmt == binary64);
-  const auto codes = [](std::initializer_list<double> numbers) {
-    CodeList x(binary64, numbers.size());
+  const auto codes = [](const Operand& of, const std::vector<double>& numbers) {
+    REQUIRE(of.fmt.width() <= 64);
+    const Rounder<std::uint64_t> to(Round{.fmt = of.fmt});
+    const Layout<std::uint64_t> doubles(binary64);
+    CodeList x(of.fmt, numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      x.set(i, std::bit_cast<std::uint64_t>(numbers.begin()[i]));
+      x.set(i, convert(to, doubles, std::bit_cast<std::uint64_t>(numbers[i])).code);
     return x;
   };
-  const CodeList x = codes(a), y = codes(b), z = codes({c});
+  const CodeList x = codes(unit_.a, a), y = codes(unit_.b, b), z = codes(unit_.c, {c});
   MatrixProduct p;
   p.m = p.n = 1, p.k = a.size();
   p.a = x.rows(p.k), p.b = y.rows(1), p.c = z.rows(1);

@@ -96,9 +96,8 @@ class Rival {
     return *this;
   }
 
-  // One dot product of doubles, onto a C, of a unit that takes those.
-  void compare_doubles(std::initializer_list<double> a, std::initializer_list<double> b,
-                       double c) const;
+  // One dot product of these numbers, onto a C, each rounded to the unit's format.
+  void compare_doubles(const std::vector<double>& a, const std::vector<double>& b, double c) const;
 
   // Operands of every manner; B by rows, by columns, or between columns that are not looked at; C
   // or none.

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "products.hpp"
 #include "sim/blocks/plan.hpp"
 #include "targets.hpp"
@@ -12,10 +14,31 @@ using namespace tests;
 
 namespace {
 
-bool in_machine_tiles(const char* unit, bool flags = false) {
+using enum blocks::CompensatedTile;
+
+blocks::CompensatedTile tile_of(const std::string& unit, bool flags = false) {
   const blocks::Answer answer = blocks::plan({parse_unit(unit), 64, flags});
-  return answer.rules && answer.rules->machine_compensation;
+  return answer.rules ? answer.rules->compensated_tile : none;
 }
+
+// Units of one sort of tile against the reference.
+class Comparison {
+ public:
+  explicit Comparison(blocks::CompensatedTile tile) : tile_(tile) {}
+  void operator()(const std::string& text, const Rival::Shape& s) {
+    CAPTURE(text);
+    REQUIRE(tile_of(text) == tile_);
+    Rival("blocks", parse_unit(text), tally_).everywhere().compare_random(s, random_);
+    expected_ += outputs_compared(s) * Rival::times_everywhere();
+  }
+  ~Comparison() { tally_.expect(expected_); }
+
+ private:
+  blocks::CompensatedTile tile_;
+  ProductRandom random_{21};
+  Tally tally_;
+  std::uint64_t expected_ = 0;
+};
 
 // Kahan sums in binary32, as the text goes on.
 std::string sums(const std::string& more) {
@@ -29,16 +52,8 @@ std::string rounded(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("compensated sums of floats and doubles, in tiles") {
-  ProductRandom random(21);
-  Tally tally;
-  std::uint64_t expected = 0;
-  const auto compare = [&](const std::string& text, const Rival::Shape& s) {
-    CAPTURE(text);
-    REQUIRE(in_machine_tiles(text.c_str()));
-    Rival("blocks", parse_unit(text), tally).everywhere().compare_random(s, random);
-    expected += outputs_compared(s) * Rival::times_everywhere();
-  };
+TEST_CASE("compensated sums of the machine's floats and doubles, in tiles") {
+  Comparison compare(machine);
   for (const std::string text :
        {"kahan(binary32)", "neumaier(binary32)", "kahan(binary64)", "neumaier(binary64)",
         "kahan(e5m2, b=e8m13, product=binary32, sum=binary32)",
@@ -56,24 +71,69 @@ TEST_CASE("compensated sums of floats and doubles, in tiles") {
   compare("kahan(binary32)", {3, 520, 70});  // panels along k, and strips
   compare("neumaier(binary64, promote=300:binary64)", {1, 1030, 3});
   for (const std::size_t n : {1, 8, 17, 33, 65}) compare("neumaier(binary32)", {5, 9, n});
+}
+
+TEST_CASE("compensated sums of products with few digits in the machine's floats, in tiles") {
+  Comparison compare(short_products);
+  for (const std::string text :
+       {"kahan(e5m10, sum=binary32)", "neumaier(e8m7, sum=binary32)",
+        "kahan(e4m3fn, b=e5m2, product=e3m2, sum=binary32)",
+        "neumaier(e5m10, b=e8m10, product=e5m2, sum=binary32, final=e5m10)",
+        "kahan(e2m1fn, product=e2m1fn, sum=binary32, c=e8m20)"})
+    compare(text, {2, 40, 19});
+  compare("neumaier(e5m10, sum=binary32)", {3, 520, 70});
+}
+
+TEST_CASE("compensated sums to few digits, in tiles") {
+  Comparison compare(short_sums);
+  for (const std::string kind : {"kahan", "neumaier"})
+    for (const std::string unit :
+         {"(e5m10)", "(e8m7)", "(e5m7, b=e5m10)", "(e5m10, b=e5m11)", "(e4m3fn, sum=e5m10)",
+          "(e3m7, c=e3m5, sum=e4m8, final=e5m2)", "(e5m2, b=e8m7, product=e5m7, sum=e8m10)",
+          "(e4m7;inf=no)", "(e3m2fn, sum=e4m7;inf=top;nan=none)"})
+      compare(kind + unit, {2, 40, 19});
+  compare("kahan(e5m10)", {3, 520, 70});
+  compare("neumaier(e8m7)", {2, 1030, 3});
+}
+
+// Sums that pass the largest number between two looks at them, or nearly, and come back.
+TEST_CASE("compensated sums to few digits, about the limits of a tile") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"kahan(e5m10)", "neumaier(e5m10)", "kahan(e4m7)", "neumaier(e4m7)"}) {
+    CAPTURE(text);
+    REQUIRE(tile_of(text) == short_sums);
+    const Unit u = parse_unit(text);
+    const double most = u.out.fmt == binary16 ? 65504 : 255;
+    const Rival rival("blocks", u, tally);
+    for (const double part : {256, 128, 64, 63, 40, 20, 10, 4})
+      for (const double c : {0.0, -0.0, 0.5, 0.51, 0.6, 0.9, 0.99, 1.0})
+        for (const int up : {1, 4, 8, 10, 12, 15, 40})
+          for (const double sign : {1, -1}) {
+            std::vector<double> x(40, -sign * most / part);
+            std::fill_n(x.begin(), up, sign * most / part);
+            rival.compare_doubles(x, std::vector<double>(40, 1), sign * c * most);
+            ++expected;
+          }
+  }
   tally.expect(expected);
 }
 
 TEST_CASE("compensated sums go in tiles where the machine rounds them, and nothing else does") {
-  CHECK(in_machine_tiles("kahan(binary32)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32)", true));  // flags
-  CHECK_FALSE(in_machine_tiles("mac(binary32)"));
-  CHECK_FALSE(in_machine_tiles("kahan(e8m22)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32;ftz)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32;daz)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, sum=binary32:rtz)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, sum=binary64)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary64, sum=binary64:rna)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, scale=e8m0fnu:4:term)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, c=e8m24)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, c=e9m10)"));
-  CHECK_FALSE(in_machine_tiles("kahan(binary32, b=e9m10)"));
-  const auto is_rounded = [](const char* more) { return in_machine_tiles(rounded(more).c_str()); };
+  CHECK(tile_of("kahan(binary32)") == machine);
+  CHECK(tile_of("kahan(binary32)", true) == none);  // flags
+  CHECK(tile_of("mac(binary32)") != machine);
+  CHECK(tile_of("kahan(e8m22)") != machine);
+  CHECK(tile_of("kahan(binary32;ftz)") != machine);
+  CHECK(tile_of("kahan(binary32;daz)") != machine);
+  CHECK(tile_of("kahan(binary32, sum=binary32:rtz)") != machine);
+  CHECK(tile_of("kahan(binary32, sum=binary64)") != machine);
+  CHECK(tile_of("kahan(binary64, sum=binary64:rna)") != machine);
+  CHECK(tile_of("kahan(binary32, scale=e8m0fnu:4:term)") != machine);
+  CHECK(tile_of("kahan(binary32, c=e8m24)") != machine);
+  CHECK(tile_of("kahan(binary32, c=e9m10)") != machine);
+  CHECK(tile_of("kahan(binary32, b=e9m10)") != machine);
+  const auto is_rounded = [](const char* more) { return tile_of(rounded(more)) == machine; };
   CHECK(is_rounded(""));
   CHECK_FALSE(is_rounded(R"(, a.keep_frac = 5)"));
   CHECK_FALSE(is_rounded(R"(, c.keep_frac = 5)"));
@@ -83,8 +143,31 @@ TEST_CASE("compensated sums go in tiles where the machine rounds them, and nothi
   CHECK_FALSE(is_rounded(R"(, out.overflow = "max")"));
   CHECK_FALSE(is_rounded(R"(, product.overflow_to_inf_at = 3)"));
   const auto is_exact = [](const char* b) {
-    return in_machine_tiles(sums(R"(a.fmt = "e5m10", b.fmt = ")" + std::string(b) + '"').c_str());
+    return tile_of(sums(R"(a.fmt = "e5m10", b.fmt = ")" + std::string(b) + '"')) == machine;
   };
   CHECK(is_exact("e5m12"));
   CHECK_FALSE(is_exact("e5m13"));
+}
+
+TEST_CASE("compensated sums go in tiles of few digits where floats round to those again") {
+  CHECK(tile_of("kahan(e5m10, sum=binary32)") == short_products);
+  for (const char* text :
+       {"kahan(e5m10, sum=binary32, promote=8:binary32)", "kahan(e5m11, sum=binary32)",
+        "kahan(e5m11, product=e5m10, sum=binary32)",
+        "kahan(e5m10, product=e5m10:rtz, sum=binary32)",
+        "kahan(e5m10, product=e5m10:sr4, sum=binary32)", "kahan(e5m10;ftz, sum=binary32)",
+        "kahan(e5m10;daz, sum=binary32)", "kahan(e5m10, product=e9m5, sum=binary32)",
+        "kahan(e5m10, product=e5m10;sub=no, sum=binary32)", "kahan(e5m10, c=e8m24, sum=binary32)",
+        "kahan(e5m10, sum=binary32:rtz)", "kahan(e5m10, b=e9m5, sum=binary32)",
+        "kahan(e5m2fnuz, sum=binary32)"})
+    CHECK_MESSAGE(tile_of(text) == none, text);
+  CHECK(tile_of("kahan(e5m10)") == short_sums);
+  CHECK(tile_of("kahan(e5m7)") == short_sums);
+  for (const char* text :
+       {"kahan(e5m6)", "kahan(e5m11)", "kahan(e5m10, product=e5m9, sum=e5m11)",
+        "kahan(e5m10, product=e4m11, sum=e5m10)", "kahan(e5m10, product=e6m9, sum=e5m10)",
+        "kahan(e5m10, sum=e5m9)", "kahan(e3m10, sum=e5m8)", "kahan(e5m10, c=e5m11)",
+        "kahan(e5m10, c=e6m9)", "kahan(e5m10, sum=e5m10:rna)", "kahan(e5m10, promote=8:e5m10)",
+        "kahan(e5m10, sum=e5m10;ftz)", "kahan(e5m10, sum=e5m10;sub=no)"})
+    CHECK_MESSAGE(tile_of(text) == none, text);
 }
