@@ -6,6 +6,7 @@ namespace widthwise::cuda {
 // How threads compute a unit in lanes. Each of their operations names its rounding mode: what a CPU
 // is set to is here the sequence of directed modes, which then cuts no digit.
 inline lanes::Answer lane_plan(const Unit& u) {
+  if (u.chain.final) return {std::nullopt, "a final rounding"};
   lanes::Answer answer = lanes::plan(u, true);
   if (!answer.plan || answer.plan->add != lanes::Add::native ||
       answer.plan->mode == RoundingMode::rne)

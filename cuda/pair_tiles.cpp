@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "kernels/pair_tile.hpp"
-#include "sim/lanes/plan.hpp"
+#include "lane_plan.hpp"
 #include "values.hpp"
 
 namespace widthwise::cuda {
@@ -102,7 +102,7 @@ std::string why_no_pair_tiles(const ProductTask& task) {
   if (task.k == 0 || task.k > INT_MAX / 2) return "of a length that tiles have not";
   if (f != binary16 && f != bfloat16) return "sums of neither binary16 nor bfloat16";
   // A chain of plain multiply-adds, as lanes want it.
-  if (const lanes::Answer chain = lanes::plan(u, true); !chain.plan) return chain.reason;
+  if (const lanes::Answer chain = lane_plan(u); !chain.plan) return chain.reason;
   if (!as_the_machine_rounds(u.out, f)) return "sums that are not rounded as IEEE 754 has it";
   if (u.product.round && !as_the_machine_rounds(*u.product.round, f))
     return "products of another format or mode than their sum's";

@@ -122,6 +122,7 @@ TensorAnswer tensor_plan(const ProductTask& task) {
   const auto refuse = [](std::string why) { return TensorAnswer{std::nullopt, std::move(why)}; };
   const Unit& u = task.unit;
   if (task.flags) return refuse("flags are wanted");
+  if (u.chain.final) return refuse("a final rounding");
   if (task.k == 0 || task.k > INT_MAX / 4) return refuse("of a length that tiles have not");
   if (const std::string why = unlike_a_tiled_chain(u); !why.empty()) return refuse(why);
   const bool late = u.c_level == CLevel::late;

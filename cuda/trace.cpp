@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "definition.hpp"
 #include "kernels/unit_trace.hpp"
 #include "sim/dot/capacity.hpp"
+#include "sim/dot/make.hpp"
 #include "sim/dot/wires.hpp"
 #include "supplied.hpp"
 #include "unit_threads.hpp"
@@ -22,23 +24,25 @@ Factor<M> factor_of(const Term<M>& x) {
 
 using Longest = Wide<65>;
 
-// A number that is normalised stands at the top of its carrier, and so do its digits on a wire. The
-// reference's longest carrier is longer than a thread's.
+// A number that is normalised stands at the top of its carrier, and so do its digits on a wire,
+// what lies below them jammed: the reference's carrier has more of them than a thread's, or fewer.
 template <class H, class M>
-void tell_digits(const WireRecord<M>& x, Wires& wires) {
+void tell_digits(const WireRecord<M>& x, int digits_of_reference, Wires& wires) {
   const bool at_the_top = x.stage == Stage::normalise || x.stage == Stage::denormalise;
-  const int more = digits<H> > 128 && at_the_top ? digits<Longest> - digits<H> : 0;
-  wires(x.stage, x.second.negative, x.second.q - more, widen<Longest>(x.second.m) << more);
+  const int more = at_the_top ? digits_of_reference - digits<H> : 0;
+  Longest m = widen<Longest>(x.second.m);
+  m = more < 0 ? shift_right_jam<Longest>(m, -more) : m << more;
+  wires(x.stage, x.second.negative, x.second.q - more, m);
 }
 
 // What a thread was told, told again.
 template <class H, class M>
-void tell(const WireRecord<M>& x, Wires& wires) {
+void tell(const WireRecord<M>& x, int digits_of_reference, Wires& wires) {
   switch (x.call) {
     case WireCall::operands:
       return wires.operands(x.first.lane, factor_of(x.first), factor_of(x.second));
     case WireCall::term: return wires(x.stage, x.first, x.second);
-    case WireCall::digits: return tell_digits<H>(x, wires);
+    case WireCall::digits: return tell_digits<H>(x, digits_of_reference, wires);
     case WireCall::slot: return wires(x.slot, x.first.lane);
   }
 }
@@ -70,7 +74,9 @@ std::vector<TraceRow> traced_in(Device& device, const ProductTask& task, const M
   records.resize(with_multiplier<M>(task, kernels, trace));
   with_multiplier<M>(task, kernels, trace);
   Wires wires;
-  for (const WireRecord<M>& x : records) tell<H>(x, wires);
+  const int digits_of_reference = std::min(
+      least_carriers(task.unit, task.k, bool(task.multiplier)).code_digits, digits<Longest>);
+  for (const WireRecord<M>& x : records) tell<H>(x, digits_of_reference, wires);
   return std::move(wires.rows);
 }
 

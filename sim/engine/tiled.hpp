@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "final_rounding.hpp"
 #include "lines.hpp"
 #include "machine_rounding.hpp"
 #include "numbers.hpp"
@@ -44,7 +45,9 @@ class TiledProduct : public ProductEngine {
         tiling_(tiling),
         unit_(task.unit),
         k_(task.k),
-        fallback_(prepare_fallback(task)) {}
+        fallback_(prepare_fallback(task)) {
+    if (unit_.chain.final) final_.emplace(unit_);
+  }
 
   struct Panel {
     Lines<T> numbers;
@@ -108,7 +111,7 @@ class TiledProduct : public ProductEngine {
     std::vector<Panel> b;
     std::vector<std::uint64_t> most_a, most_b;
     std::vector<T> addends;  // of one row
-    std::vector<std::byte> held, gathered, turned;
+    std::vector<std::byte> held, gathered, turned, codes;
     std::vector<Outputs> left;
   };
 
@@ -341,11 +344,19 @@ class TiledProduct : public ProductEngine {
         }
         T* from = sums(i, panel) + r * width_;
         if (e_.tiling_.c_last && p_.c.data) add_last(i * tile_rows + r, panel, from);
-        const std::size_t at = p_.output(y, x) * static_cast<std::size_t>(e_.out_.bytes());
-        e_.out_.encode(from, n, static_cast<std::byte*>(p_.result) + at);
+        encode(from, n, y, x);
         for (std::size_t j = 0; doubtful != Zeros::none && j < n; ++j)
           if (from[j] == T{} && is_doubtful(doubtful, from[j])) doubt(tile, {y, x + j, 1});
       }
+    }
+    void encode(T* sums, std::size_t n, std::size_t y, std::size_t x) {
+      const Format& result = result_round(e_.unit_).fmt;
+      const std::size_t at = p_.output(y, x) * static_cast<std::size_t>(item_bytes(result.width()));
+      std::byte* const to = static_cast<std::byte*>(p_.result) + at;
+      if (!e_.final_) return e_.out_.encode(sums, n, to);
+      space_.codes.resize(n * static_cast<std::size_t>(e_.out_.bytes()));
+      e_.out_.encode(sums, n, space_.codes.data());
+      (*e_.final_)(space_.codes.data(), n, p_.where(y, x), to);
     }
     static bool is_doubtful(Zeros doubtful, T zero) {
       using std::signbit;
@@ -389,6 +400,7 @@ class TiledProduct : public ProductEngine {
   Tiling tiling_;
   Unit unit_;
   std::size_t k_;
+  std::optional<FinalRounding> final_;
   Prepared fallback_;
 };
 

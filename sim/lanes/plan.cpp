@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/final_rounding.hpp"
 #include "sim/engine/machine_rounding.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
@@ -57,8 +58,10 @@ std::string unlike_a_chain(const Unit& u) {
   if (!exact(u.group_sum) || (u.c_level != CLevel::group && !exact(joins_c)))
     return "its sums are aligned, of a given width, or rounded inside";
   if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
-  if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.final || u.chain.lane_permutation)
-    return "promotion, C last, a final rounding or permuted lanes";
+  if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.lane_permutation)
+    return "promotion, C last or permuted lanes";
+  if (u.chain.final && !FinalRounding::takes(*u.chain.final))
+    return "a final rounding of more than 64 digits";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (const std::string why = unfit("a", u.a); !why.empty()) return why;
   if (const std::string why = unfit("b", u.b); !why.empty()) return why;

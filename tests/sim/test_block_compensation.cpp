@@ -106,15 +106,23 @@ TEST_CASE("compensated sums to few digits, about the limits of a tile") {
     const Unit u = parse_unit(text);
     const double most = u.out.fmt == binary16 ? 65504 : 255;
     const Rival rival("blocks", u, tally);
-    for (const double part : {256, 128, 64, 63, 40, 20, 10, 4})
-      for (const double c : {0.0, -0.0, 0.5, 0.51, 0.6, 0.9, 0.99, 1.0})
+    for (const double part : {256.0, 65.0, 64.0, 63.0, 33.0, 20.0, 16.2, 8.1, 4.0})
+      for (const double c : {0.0, -0.0, 0.49, 0.5, 0.51, 0.9, 0.99, 1.0})
         for (const int up : {1, 4, 8, 10, 12, 15, 40})
           for (const double sign : {1, -1}) {
-            std::vector<double> x(40, -sign * most / part);
-            std::fill_n(x.begin(), up, sign * most / part);
-            rival.compare_doubles(x, std::vector<double>(40, 1), sign * c * most);
+            constexpr double y = 2 - 0x1p-7;  // products as large as their bound
+            std::vector<double> x(64, -sign * most / part / y);
+            std::fill_n(x.begin(), up, sign * most / part / y);
+            rival.compare_doubles(x, std::vector<double>(64, y), sign * c * most);
             ++expected;
           }
+    for (const double tiny : {0.0, 0x1p-13})  // products are zeros of one sign
+      for (const double c : {0.0, -0.0})
+        for (const double sign : {1, -1}) {
+          rival.compare_doubles(std::vector<double>(3, sign * tiny), std::vector<double>(3, tiny),
+                                c);
+          ++expected;
+        }
   }
   tally.expect(expected);
 }

@@ -35,7 +35,8 @@ constexpr const char* units[] = {"mac(e5m10)",
                                  "fma(e5m2, sum=e5m10:rdn)",
                                  "fma(e2m1fn, sum=e5m10)",
                                  "fma(e3m9, sum=e5m10)",
-                                 "mac(e5m9;bias=16, product=e5m10, sum=e5m10, c=e4m10)"};
+                                 "mac(e5m9;bias=16, product=e5m10, sum=e5m10, c=e4m10)",
+                                 "mac(e5m10, final=e4m3fn:rtz)"};
 
 }  // namespace
 

@@ -158,7 +158,9 @@ TEST_CASE("lanes take what their conditions allow, and not one digit more") {
            Case{"tree8.f32", '.', '.'},
            Case{"cdna2.f16", '.', '.'},
            Case{"approx.f16", '.', '.'},
-           Case{"mac.bf16.f32.bf16", '.', '.'},
+           Case{"mac.bf16.f32.bf16", 'm', 'm'},
+           Case{"mac(e5m10, final=e8m50)", 'p', 'p'},
+           Case{"mac(e5m10, final=e8m60)", '.', '.'},
            Case{"kulisch(e4m3fn)", '.', '.'},
            Case{"blackwell.mxfp8", '.', '.'},
        }) {

@@ -110,7 +110,16 @@ constexpr const char* chains[] = {"mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)"
                                   "fma(e2m10;bias=-112, a=e2m4, b=e2m5)",
                                   "fma(e2m10;bias=-114, a=e2m4, b=e2m5)",
                                   "mac(e5m4, product=e2m4;bias=-106, sum=e5m4)",
-                                  "mac(e5m4, product=e2m4;bias=-108, sum=e5m4)"};
+                                  "mac(e5m4, product=e2m4;bias=-108, sum=e5m4)",
+                                  "mac(e5m10, sum=binary32, final=e5m10)",
+                                  "mac(binary32, final=e8m7:rtz)",
+                                  "mac(e5m10, final=e4m3fn:odd)",
+                                  "fma(binary64, final=e5m2;daz)",
+                                  "mac(e8m7, final=e8m30:sr9)",
+                                  "fma(binary32, sum=binary32:rdn, final=e8m10:rup)",
+                                  "mac(e4m3fn, final=e2m1fn:sr3:half)",
+                                  "mac(e5m10;daz, final=e9m40;ftz)",
+                                  "mac(e5m10, sum=e5m10:sr8, final=ue8m3)"};
 
 }  // namespace
 

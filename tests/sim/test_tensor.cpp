@@ -27,6 +27,12 @@ std::vector<Unit> relatives() {
       with("hopper.f16.f32", [](Unit& u) { u.lanes = 3; }),
       with("hopper.f16.f32", [](Unit& u) { u.group_sum.align.e_floor.reset(); }),
       with("hopper.f16.f32", [](Unit& u) { u.out.keep_frac = 5; }),
+      with("hopper.f16.f32", [](Unit& u) { u.chain.final = Round{.fmt = bfloat16}; }),
+      with("hopper.f16.f16",
+           [](Unit& u) {
+             u.chain.final = Round{.fmt = e4m3fn, .rm = Rounding(5, StochasticVariant::plain)};
+           }),
+      with("lowered.e4m3.f32", [](Unit& u) { u.chain.final = Round{.fmt = binary16}; }),
       with("hopper.f16.f32", [](Unit& u) { u.b.fmt = e4m3fn; }),
       with("hopper.f16.f16", [](Unit& u) { u.a.fmt = u.b.fmt = bfloat16; }),
       with("hopper.f16.f16", [](Unit& u) { u.group_sum.align.e_floor = -14; }),
@@ -275,7 +281,8 @@ TEST_CASE("the tensor engine refuses what it cannot vouch for, and says why") {
         "products are rounded or overflow");
   CHECK(changed([](Unit& u) { u.product.exponent = ProductExponent::normalised; }) ==
         "products are normalised before they are aligned");
-  CHECK(changed([](Unit& u) { u.chain.final = u.out; }) == "a final rounding");
+  CHECK(changed([](Unit& u) { u.chain.final = Round{.fmt = ieee_format(15, 112)}; }) ==
+        "a final rounding of more than 64 digits");
   CHECK(changed([](Unit& u) { u.group_sum.order = Order::sequential; }) ==
         "its sums are no fused ones");
   CHECK(changed([](Unit& u) { u.group_sum.width = 40; }) == "its sums are of a given width");
