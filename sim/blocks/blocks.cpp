@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "panel.hpp"
 #include "sim/dot/lane_order.hpp"
@@ -229,7 +230,8 @@ class BlockProduct final : public ProductEngine {
 
     void load_columns(std::size_t panel) {
       const std::size_t n = columns_of(panel), x = column_ + panel * strip_columns;
-      if (n < strip_columns || e_.k_ - k_ < depth_) b_.clear();
+      // Columns that are no outputs are zeros, and stay so for panels of as many that are.
+      if (std::exchange(filled_, n) != n && n < strip_columns) b_.clear();
       b_.resize(depth_ * strip_columns, strip_columns * scales(), 1, e_.products_ != nullptr);
       const Part part{k_, std::min(depth_, e_.k_ - k_), x, n};
       const CodeMatrix b =
@@ -240,9 +242,9 @@ class BlockProduct final : public ProductEngine {
         const std::size_t column = e_.in_order_ ? 0 : x;
         if (e_.in_order_ && i + rows_ahead < part.rows)
           fetch(b, e_.read_b_.bytes(), i + rows_ahead, n);
-        if (read_n > 0 && !load(e_.read_b_, b, row, column, b.column, n, b_, first))
+        if (read_n == 0 || !load(e_.read_b_, b, row, column, b.column, n, b_, first))
           for (std::size_t j = 0; j < n; ++j)
-            b_.put(first + j, read(e_.read_b_, b, row, column + j));
+            b_.put(first + j, read_n ? read(e_.read_b_, b, row, column + j) : Numeral{});
         if (e_.rules_.term_scale) scale_step(i, x, n);
         b_.complete(e_.kernels_, first, n, b_.spread[0]);
       }
@@ -382,7 +384,7 @@ class BlockProduct final : public ProductEngine {
     const MatrixProduct& p_;
     std::size_t steps_ = 0;  // along k that a panel holds
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, panels_ = 0;
-    std::size_t k_ = 0, depth_ = 0;
+    std::size_t k_ = 0, depth_ = 0, filled_ = 0;  // filled_: columns of b_ that are outputs
     Panel a_, b_, c_;
     std::array<Numeral, strip_columns> step_scales_;  // of B's columns, at a step
     std::vector<std::byte> held_, turned_;

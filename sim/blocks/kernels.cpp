@@ -29,6 +29,7 @@ void complete(const double* numbers, const std::int16_t* exponents, std::size_t 
               Spread& of) {
   for (std::size_t i = 0; i < n; ++i) singles[i] = static_cast<float>(numbers[i]);
   const hn::ScalableTag<std::int16_t> d;
+  if (n < hn::Lanes(d)) return of.meet(exponents, n);
   const auto ends = hn::Set(d, special_exponent), none = hn::Set(d, Spread{}.least);
   auto least = none, most = hn::Set(d, Spread{}.most), specials = hn::Zero(d);
   std::size_t i = 0;
