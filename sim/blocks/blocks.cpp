@@ -237,14 +237,17 @@ class BlockProduct final : public ProductEngine {
       const CodeMatrix b =
           e_.in_order_ ? part_by_rows(p_.b, e_.read_b_.bytes(), part, turned_) : p_.b;
       for (std::size_t i = 0; i < depth_; ++i) {
-        const std::size_t t = k_ + i, first = i * strip_columns, read_n = t < e_.k_ ? n : 0;
-        const std::size_t row = e_.in_order_ || read_n == 0 ? i : e_.order_[t];
+        const std::size_t t = k_ + i, first = i * strip_columns;
+        const bool is_padding = t >= e_.k_;
+        const std::size_t row = e_.in_order_ || is_padding ? i : e_.order_[t];
         const std::size_t column = e_.in_order_ ? 0 : x;
         if (e_.in_order_ && i + rows_ahead < part.rows)
           fetch(b, e_.read_b_.bytes(), i + rows_ahead, n);
-        if (read_n == 0 || !load(e_.read_b_, b, row, column, b.column, n, b_, first))
+        if (is_padding)
+          for (std::size_t j = 0; j < n; ++j) b_.put(first + j, {});
+        else if (!load(e_.read_b_, b, row, column, b.column, n, b_, first))
           for (std::size_t j = 0; j < n; ++j)
-            b_.put(first + j, read_n ? read(e_.read_b_, b, row, column + j) : Numeral{});
+            b_.put(first + j, read(e_.read_b_, b, row, column + j));
         if (e_.rules_.term_scale) scale_step(i, x, n);
         b_.complete(e_.kernels_, first, n, b_.spread[0]);
       }

@@ -30,7 +30,6 @@ struct AsMachine {
   using D = hn::ScalableTag<T>;
   static constexpr bool keeps_zeros = true, watched = false;
 
-  HWY_INLINE explicit AsMachine(const Rules&) {}
   HWY_INLINE hn::Vec<D> product(T a, hn::Vec<D> b) const { return hn::Mul(hn::Set(D(), a), b); }
   HWY_INLINE hn::Vec<D> sum(hn::Vec<D> x) const { return x; }
 };
@@ -40,11 +39,13 @@ template <bool sums>
 struct ToFewDigits {
   using Number = float;
   static constexpr bool keeps_zeros = false, watched = sums;
+  CompensatedWatch watch;
   float product_up;
   S product_least, up, one_less;
 
   HWY_INLINE explicit ToFewDigits(const Rules& r)
-      : product_up(lift(*r.product)),
+      : watch(r),
+        product_up(lift(*r.product)),
         product_least(set(1.5f * product_up * static_cast<float>(r.product->least_normal))),
         up(set(lift(r.out))),
         one_less(set(1 - lift(r.out))) {}
@@ -92,14 +93,12 @@ struct Neumaier {
   }
 };
 
-// Steps [first, end) of one row of a tile, and what its registers may hold from one look at them to
-// the next.
+// Steps [first, end) of one row of a tile.
 template <class T>
 struct CompensatedRow {
   const T *a, *b;
   std::size_t first, end;
   T *sum, *compensation;
-  T most_sum, most_compensation;
 };
 
 // Vectors of columns whose steps overlap, for each waits for the one before it. False where a
@@ -121,8 +120,10 @@ bool add_columns(const CompensatedRow<T>& row, const Rounding& to, std::size_t c
         sums = hn::Max(sums, hn::Abs(x.sum));
         compensations = hn::Max(compensations, hn::Abs(x.compensation));
       }
-      if (!hn::AllTrue(d, hn::Le(sums, hn::Set(d, row.most_sum))) ||
-          !hn::AllTrue(d, hn::Le(compensations, hn::Set(d, row.most_compensation))))
+      const auto within = [&](V x, double most) HWY_ATTR {
+        return hn::AllTrue(d, hn::Le(x, hn::Set(d, static_cast<T>(most))));
+      };
+      if (!within(sums, to.watch.most_sum) || !within(compensations, to.watch.most_compensation))
         return false;
     }
     const std::size_t end =
@@ -178,13 +179,11 @@ struct CompensatedRegisters {
 
 // Steps [first, end); false, with nothing done, where numbers are none for such a tile.
 template <class Kind, class Rounding>
-bool add_compensated(const Meeting& m, const Rules& rules, std::size_t first, std::size_t end,
-                     const Registers& registers) {
+bool add_steps(const Meeting& m, const Rounding& to, std::size_t first, std::size_t end,
+               const Registers& registers) {
   using T = typename Rounding::Number;
   CompensatedRegisters<T> z;
   if (!z.load(m.rows, registers, Rounding::keeps_zeros)) return false;
-  const Rounding to(rules);
-  const CompensatedWatch watch(rules);
   Meeting of_row = m;
   for (std::size_t r = 0; r < m.rows; ++r, of_row.to_next_row()) {
     CompensatedRow<T> row{nullptr,
@@ -192,9 +191,7 @@ bool add_compensated(const Meeting& m, const Rules& rules, std::size_t first, st
                           first,
                           end,
                           z.sum + r * strip_columns,
-                          z.compensation + r * strip_columns,
-                          static_cast<T>(watch.most_sum),
-                          static_cast<T>(watch.most_compensation)};
+                          z.compensation + r * strip_columns};
     if constexpr (std::is_same_v<T, float>)
       row.a = of_row.a_single, row.b = of_row.b_single;
     else
@@ -205,17 +202,17 @@ bool add_compensated(const Meeting& m, const Rules& rules, std::size_t first, st
   return true;
 }
 template <class Rounding>
-bool add_compensated(const Meeting& m, const Rules& rules, std::size_t first, std::size_t end,
-                     const Registers& registers) {
+bool add_compensated(const Meeting& m, const Rules& rules, const Rounding& to, std::size_t first,
+                     std::size_t end, const Registers& registers) {
   return rules.compensation == Compensation::kahan
-             ? add_compensated<Kahan, Rounding>(m, rules, first, end, registers)
-             : add_compensated<Neumaier, Rounding>(m, rules, first, end, registers);
+             ? add_steps<Kahan>(m, to, first, end, registers)
+             : add_steps<Neumaier>(m, to, first, end, registers);
 }
 
 bool add_as_machine(const Meeting& m, const Rules& rules, std::size_t first, std::size_t end,
                     const Registers& registers) {
-  return rules.out.own ? add_compensated<AsMachine<double>>(m, rules, first, end, registers)
-                       : add_compensated<AsMachine<float>>(m, rules, first, end, registers);
+  return rules.out.own ? add_compensated(m, rules, AsMachine<double>(), first, end, registers)
+                       : add_compensated(m, rules, AsMachine<float>(), first, end, registers);
 }
 
 // Whether all of a tile's steps are the machine's: exact products that floats hold, or rounded ones
@@ -232,9 +229,9 @@ bool few_digits_tile([[maybe_unused]] const Meeting& m, [[maybe_unused]] const R
   const bool sums = rules.compensated_tile == CompensatedTile::short_sums;
   if (!sums && rules.compensated_tile != CompensatedTile::short_products) return false;
   if (!m.single || m.limit > rules.product->largest) return false;
-  if (!sums) return add_compensated<ToFewDigits<false>>(m, rules, 0, m.k, registers);
-  return m.limit <= CompensatedWatch(rules).most_product &&
-         add_compensated<ToFewDigits<true>>(m, rules, 0, m.k, registers);
+  if (!sums) return add_compensated(m, rules, ToFewDigits<false>(rules), 0, m.k, registers);
+  const ToFewDigits<true> to(rules);
+  return m.limit <= to.watch.most_product && add_compensated(m, rules, to, 0, m.k, registers);
 #else
   return false;  // sequences want fused operations
 #endif

@@ -53,17 +53,17 @@ WIDTHWISE_HERE HWY_NOINLINE void output_row(UnitRow<M, C>& unit, const Tile& t, 
                       t.panel};
   const auto c = load_factors<C>(t.c + row * number * t.panel + column, t.panel);
   const std::size_t at = row * t.panel + column;
-  const Held<C> held{t.chains + row * chain * t.panel + column, t.panel};
+  const auto held = [&] { return Held<C>{t.chains + row * chain * t.panel + column, t.panel}; };
 
   unit.begin(t.index + row * t.next_row + column);
-  Chain<C> s = t.begins() ? unit.start(c) : held.load();
+  Chain<C> s = t.begins() ? unit.start(c) : held().load();
   Fate fate{Count(0), Truth(false)};
   if (!t.begins()) fate = {Count(load(t.flags + at)), load(t.lost + at) != Word(0)};
   unit.advance(from, s, fate);
   if (t.ends())
     store_words(unit.end(s, c, fate), t.code + row * words * t.panel + column, t.panel);
   else
-    held.store(s);
+    held().store(s);
   store(Word(fate.flags), t.flags + at);
   Word lost;
   fill(fate.lost, lost);

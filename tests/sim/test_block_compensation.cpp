@@ -18,7 +18,8 @@ using enum blocks::CompensatedTile;
 
 blocks::CompensatedTile tile_of(const std::string& unit, bool flags = false) {
   const blocks::Answer answer = blocks::plan({parse_unit(unit), 64, flags});
-  return answer.rules ? answer.rules->compensated_tile : none;
+  REQUIRE_MESSAGE(answer.rules, unit << ": " << answer.reason);
+  return answer.rules->compensated_tile;
 }
 
 // Units of one sort of tile against the reference.
