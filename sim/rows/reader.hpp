@@ -32,20 +32,12 @@ class Reader {
     const auto at =
         static_cast<std::ptrdiff_t>(i) * x.row + static_cast<std::ptrdiff_t>(j) * x.column;
     const H code = load_code<H>(static_cast<const std::byte*>(x.data) + at * bytes_, bytes_);
-    put(plain(layout_, code) ? number(code) : condition(operand_, factor(layout_, code)), to,
-        apart);
+    put(plain(layout_, code) ? plain_factor(layout_, code)
+                             : condition(operand_, factor(layout_, code)),
+        to, apart);
   }
 
  private:
-  // What nearly all are: normal, with the fields that the code has.
-  Factor<H> number(const H& code) const {
-    const auto field =
-        static_cast<std::int64_t>((code & layout_.magnitude_mask) >> layout_.format.frac_bits);
-    const std::int64_t e = field - layout_.format.bias;
-    return {Kind::finite, (code & layout_.sign) != H{},
-            (code & layout_.fraction_mask) | layout_.hidden, e - layout_.format.frac_bits, e};
-  }
-
   Operand operand_;
   Layout<H> layout_;
   int bytes_;

@@ -60,6 +60,15 @@ constexpr Factor<H> factor(const Layout<H>& f, const H& code) {
   return {kind, x.negative, x.sig, x.exp, x.exp + f.format.frac_bits};
 }
 
+// The same of a plain code: its fields as they stand.
+template <class H>
+constexpr Factor<H> plain_factor(const Layout<H>& f, const H& code) {
+  const H magnitude = code & f.magnitude_mask;
+  const std::int64_t e = static_cast<std::int64_t>(magnitude >> f.format.frac_bits) - f.format.bias;
+  return {Kind::finite, (code & f.sign) != H{}, (magnitude & f.fraction_mask) | f.hidden,
+          e - f.format.frac_bits, e};
+}
+
 // +0 as registers of a format start with it, also one that has no code for it.
 template <class H>
 constexpr Factor<H> cleared(const Format& f) {
