@@ -45,6 +45,20 @@ MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, s
   return p;
 }
 
+MatrixProduct stretch(const Unit& u, const MatrixProduct& whole, std::size_t first, std::size_t k) {
+  const auto t = static_cast<std::ptrdiff_t>(first);
+  MatrixProduct p = whole;
+  p.k = k;
+  p.a = moved(u.a.fmt, p.a, 0, t);
+  p.b = moved(u.b.fmt, p.b, t, 0);
+  p.c = {};
+  if (!u.scale) return p;
+  const std::ptrdiff_t run = t / static_cast<std::ptrdiff_t>(u.scale->block);
+  p.scale_a = moved(u.scale->fmt, p.scale_a, 0, run);
+  p.scale_b = moved(u.scale->fmt, p.scale_b, run, 0);
+  return p;
+}
+
 void check_multiplier(const Unit& u) {
   for (const Operand* op : {&u.a, &u.b})
     if (op->fmt.precision() > 64)

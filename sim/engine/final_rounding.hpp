@@ -10,13 +10,16 @@ namespace widthwise {
 class FinalRounding {
  public:
   // Whether a word holds all digits that it looks at.
-  static bool takes(const Round& r) { return digits_needed(r.fmt, r.rm) <= 64; }
+  static bool takes(const Format& from, const Round& to) {
+    return from.width() <= 64 && digits_needed(to.fmt, to.rm) <= 64;
+  }
 
-  explicit FinalRounding(const Unit& u)
-      : from_(u.out.fmt),
-        to_(Slot::final, *u.chain.final),
-        from_bytes_(item_bytes(u.out.fmt.width())),
-        bytes_(item_bytes(u.chain.final->fmt.width())) {}
+  // Codes of the format that the chain ends with.
+  FinalRounding(const Format& from, const Round& to)
+      : from_(from),
+        to_(Slot::final, to),
+        from_bytes_(item_bytes(from.width())),
+        bytes_(item_bytes(to.fmt.width())) {}
 
   // n codes side by side, of the outputs from this one on.
   void operator()(const std::byte* codes, std::size_t n, Where output, std::byte* results) const {

@@ -31,8 +31,9 @@ HWY_INLINE T power_of_two(std::int64_t e) {
 // Whether codes are the carrier's own bits.
 template <class T>
 HWY_INLINE bool native(const CodeLayout& f) {
-  return f.frac_bits == fraction_bits<T> && f.emin == 1 - carrier_bias<T> &&
-         f.used == ~std::uint64_t{0};
+  return f.frac_bits == fraction_bits<T> && f.magnitude_bits == 8 * int{sizeof(T)} - 1 &&
+         f.emin == 1 - carrier_bias<T> && f.used == ~std::uint64_t{0} && !f.daz &&
+         !f.nan_is_minus_zero;
 }
 template <class T>
 HWY_INLINE std::uint64_t copy_items(const Bits<T>* codes, std::size_t n, T* out) {
@@ -54,6 +55,13 @@ HWY_INLINE void copy_back(const CodeLayout& f, const T* numbers, std::size_t n, 
   }
 }
 
+template <class Item>
+HWY_INLINE bool holds(const Item* codes, std::size_t n, Item code) {
+  Item found = 0;
+  for (std::size_t i = 0; i < n; ++i) found |= static_cast<Item>(codes[i] == code);
+  return found != 0;
+}
+
 // The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
 // loops, which the compiler turns into this target's vectors.
 template <class T, class Item>
@@ -65,9 +73,9 @@ HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, st
   const B used = static_cast<B>(f.used);
   const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;
   // Where the format's subnormals are the carrier's, the fields alone do.
-  const bool same = f.emin == 1 - carrier_bias<T>;
+  const bool same = f.emin == 1 - carrier_bias<T> && !f.daz;
   const B hidden = same ? 0 : B{1} << f.frac_bits;
-  const T quantum = same ? T{0} : power_of_two<T>(f.emin - f.frac_bits);
+  const T quantum = same || f.daz ? T{0} : power_of_two<T>(f.emin - f.frac_bits);
   B most = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const B code = static_cast<B>(codes[i]), whole = code & mask, magnitude = whole & used;
@@ -77,6 +85,7 @@ HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, st
     const B low = std::bit_cast<B>(small), value = magnitude < hidden ? low : normal;
     out[i] = std::bit_cast<T>(value | (code >> f.magnitude_bits) << sign_up);
   }
+  if (f.nan_is_minus_zero && holds(codes, n, static_cast<Item>(f.nan))) return ~std::uint64_t{0};
   return most;
 }
 
@@ -85,7 +94,8 @@ HWY_INLINE void special_items(const CodeLayout& f, const Item* codes, std::size_
   const std::uint64_t mask = (std::uint64_t{1} << f.magnitude_bits) - 1;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t magnitude = codes[i] & mask;
-    if (magnitude <= f.max_finite) continue;
+    const bool is_nan = f.nan_is_minus_zero && codes[i] == f.nan;
+    if (magnitude <= f.max_finite && !is_nan) continue;
     const T x = magnitude == f.infinity ? std::numeric_limits<T>::infinity()
                                         : std::numeric_limits<T>::quiet_NaN();
     out[i] = std::copysign(x, out[i]);
@@ -109,7 +119,8 @@ HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t 
     const B low = static_cast<B>(static_cast<std::make_signed_t<B>>(small));
     const B code = magnitude < least_normal ? low : (absolute - rebias) >> down;
     const B magnitude_code = absolute == infinity ? static_cast<B>(f.infinity) : code;
-    const B nan = static_cast<B>(f.nan), number = magnitude_code | sign << f.magnitude_bits;
+    const B minus = f.nan_is_minus_zero && magnitude_code == 0 ? 0 : sign;
+    const B nan = static_cast<B>(f.nan), number = magnitude_code | minus << f.magnitude_bits;
     codes[i] = static_cast<Item>(absolute > infinity ? nan : number);
   }
 }

@@ -20,13 +20,15 @@ struct CodeLayout {
   std::uint64_t used;                  // bits of a magnitude that are looked at
   std::uint64_t max_finite, infinity;  // magnitudes; past the last one where there is no infinity
   std::uint64_t nan;                   // the code of NaN
+  bool nan_is_minus_zero;
+  bool daz;  // subnormals are read as zeros
 };
 
 // The loops, compiled for this machine's instruction set. Items have 1, 2, 4 or 8 bytes.
 template <class T>
 struct CodeLoops {
-  // Returns the largest magnitude seen, as a code. Infinities and NaN come out as any number,
-  // unless the format is the machine's.
+  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0. Infinities
+  // and NaN come out as any number, unless the format is the machine's.
   std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
   // Makes infinities and NaN of codes past the largest number.
   void (*specials)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
@@ -56,7 +58,9 @@ class Codec {
                 ~std::uint64_t{0} << (x.fmt.frac_bits - x.keep_frac.value_or(x.fmt.frac_bits)),
                 max_finite_,
                 Layout<std::uint64_t>(x.fmt).infinity,
-                Layout<std::uint64_t>(x.fmt).nan_code},
+                Layout<std::uint64_t>(x.fmt).nan_code,
+                x.fmt.nan == NanCodes::negative_zero,
+                x.fmt.daz},
         loops_(code_loops<T>()) {}
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "code_copy.hpp"
+#include "plain.hpp"
 
 namespace widthwise {
 namespace {
@@ -26,14 +27,8 @@ std::optional<Format> exact_products(const Format& a, const Format& b) {
   return std::nullopt;
 }
 
-bool is_plain(const Operand& x) { return x == Operand{.fmt = x.fmt}; }
-
-// Every time the same, to a format and no more.
-bool is_plain(const Round& r) {
-  Round plain{.fmt = r.fmt};
-  plain.rm = r.rm;
-  return r == plain && !r.rm.stochastic() && !r.fmt.daz;
-}
+// Every time the same, to a format that is read as it stands.
+bool is_steady(const Round& r) { return is_plain(r) && !r.rm.stochastic() && !r.fmt.daz; }
 
 // An alignment to the largest exponent asks for that of a product's operands, and an exact sum of a
 // given width for their last digits.
@@ -49,7 +44,7 @@ bool asks_for_operands(const Unit& u) {
 std::optional<Format> products_alone(const Unit& u) {
   const std::optional<Round>& rounded = u.product.round;
   if (!is_plain(u.a) || !is_plain(u.b) || u.scale || u.product.overflow_to_inf_at ||
-      asks_for_operands(u) || (rounded && (!is_plain(*rounded) || rounded->fmt.width() > 64)))
+      asks_for_operands(u) || (rounded && (!is_steady(*rounded) || rounded->fmt.width() > 64)))
     return std::nullopt;
   return rounded ? rounded->fmt : exact_products(u.a.fmt, u.b.fmt);
 }

@@ -9,6 +9,7 @@
 #include "sim/dot/make.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
+#include "sim/promoted/promoted.hpp"
 #include "sim/rows/rows.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
@@ -60,6 +61,7 @@ std::vector<Engine> own_engines() {
       {"wide52", true, false, &wide::opinion52, &wide::make52, {}},
       {"exact", true, false, &exact::opinion, &exact::make, {}},
       {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
+      {"promoted", false, true, &promoted::opinion, &promoted::make, {}},
   };
 }
 // And what others have added.
@@ -131,6 +133,16 @@ Prepared prepare_fallback(const ProductTask& task, std::string_view but) {
   }
   return prepare(task, best.engine);
 }
+
+Opinion opinion_here(const ProductTask& task) {
+  Opinion best = opinion_of(named("reference"), task);
+  for (const Engine& e : own_engines()) {
+    Opinion x = opinion_of(e, task);
+    if (x.rate > best.rate) best = std::move(x);
+  }
+  return best;
+}
+Prepared prepare_here(const ProductTask& task) { return prepare(task, opinion_here(task).engine); }
 
 void add_engines(std::function<std::vector<Engine>()> find) {
   finders().push_back(std::move(find));

@@ -46,7 +46,7 @@ class TiledProduct : public ProductEngine {
         unit_(task.unit),
         k_(task.k),
         fallback_(prepare_fallback(task)) {
-    if (unit_.chain.final) final_.emplace(unit_);
+    if (unit_.chain.final) final_.emplace(unit_.out.fmt, *unit_.chain.final);
   }
 
   struct Panel {

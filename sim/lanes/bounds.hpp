@@ -41,6 +41,11 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
   if (u.product.round) z.product_cut = plan.carrier.digits - u.product.round->fmt.precision();
   z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
   z.random_bits = plan.random_bits;
+  const auto flush = [&](const Format& f) {
+    return f.ftz ? two_to<T>(f.emin() + plan.scale) : T{0};
+  };
+  if (u.product.round) z.product_flush = flush(u.product.round->fmt);
+  z.sum_flush = flush(u.out.fmt);
   return z;
 }
 

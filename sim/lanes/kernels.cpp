@@ -39,61 +39,74 @@ HWY_INLINE hn::Vec<D> native_product(D d, const T* a, hn::Vec<D> b) {
 }
 #endif
 
-// One more product into a sum: the number of A at `at`, times b.
-template <Multiply multiply, Add add, bool small_products, class T, class V>
-HWY_INLINE V step(const Tile<T>& t, std::size_t at, V b, V sum, V product_least, V up, V one_less,
-                  V exponent, V least) {
-  const hn::ScalableTag<T> d;
-  V x;
-  if constexpr (multiply == Multiply::exact) {
-    x = hn::MulAdd(hn::Set(d, t.a[at]), b, sum);
-  } else if constexpr (multiply == Multiply::odd) {
-    x = fused_to_odd(hn::Set(d, t.a[at]), b, sum);
-  } else if constexpr (multiply == Multiply::native) {
-    x = hn::Add(sum, native_product(d, t.a + at, b));
-  } else {
-    const V a = hn::Set(d, t.a[at]), a_up = hn::Set(d, t.a_up[at]);
-    x = hn::Add(sum, rounded_product<small_products>(a, a_up, b, product_least));
-  }
-  return rounded_sum<add>(x, up, one_less, exponent, least);
+// What is less than this becomes a zero, of the same sign if told.
+template <bool flushes, bool signs, class V>
+HWY_INLINE V flushed(V x, V least) {
+  if constexpr (!flushes) return x;
+  if constexpr (!signs) return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), least), x);
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), least), hn::And(x, hn::SignBit(hn::DFromV<V>())), x);
 }
 
-// To nearest even.
-template <class T, Multiply multiply, Add add, bool small_products = true>
+// To nearest even, or as the machine rounds.
+template <class T, Multiply multiply, Add add, bool flushes, bool small_products = true>
 struct Nearest {
   static constexpr bool watched = add != Add::native;
   const hn::ScalableTag<T> d{};
   using V = hn::Vec<hn::ScalableTag<T>>;
-  V product_least, up, one_less, exponent, least;
+  V product_least, up, one_less, exponent, least, product_flush, sum_flush;
 
   HWY_INLINE explicit Nearest(const Constants<T>& k)
       : product_least(hn::Set(d, k.product_least)),
         up(hn::Set(d, add == Add::rounded ? T{1.5} * k.sum_up : k.sum_up)),
         one_less(hn::Set(d, 1 - k.sum_up)),
         exponent(hn::Set(d, std::numeric_limits<T>::infinity())),  // all ones there, no others
-        least(hn::Set(d, k.sum_least)) {}
+        least(hn::Set(d, k.sum_least)),
+        product_flush(hn::Set(d, k.product_flush)),
+        sum_flush(hn::Set(d, k.sum_flush)) {}
+
+  // One more product into a sum: the number of A at `at`, times b.
   HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
-    return step<multiply, add, small_products>(t, at, b, sum, product_least, up, one_less, exponent,
-                                               least);
+    const V z = rounded_sum<add>(added(t, at, b, sum), up, one_less, exponent, least);
+    return flushed<flushes, !watched>(z, sum_flush);
+  }
+
+ private:
+  HWY_INLINE V added(const Tile<T>& t, std::size_t at, V b, V sum) const {
+    if constexpr (multiply == Multiply::exact) return hn::MulAdd(hn::Set(d, t.a[at]), b, sum);
+    if constexpr (multiply == Multiply::odd) return fused_to_odd(hn::Set(d, t.a[at]), b, sum);
+    if constexpr (multiply == Multiply::native)
+      return hn::Add(sum, flushed<flushes, true>(native_product(d, t.a + at, b), product_flush));
+    const V a = hn::Set(d, t.a[at]), a_up = hn::Set(d, t.a_up[at]);
+    const V product = rounded_product<small_products>(a, a_up, b, product_least);
+    constexpr bool falls = flushes && small_products;
+    return hn::Add(sum, flushed<falls, false>(product, product_flush));
   }
 };
 
 // By the other modes.
-template <class T, Multiply multiply, RoundingMode mode>
+template <class T, Multiply multiply, RoundingMode mode, bool flushes>
 struct Cutting {
   static constexpr bool watched = true;
   const hn::ScalableTag<T> d{};
   using V = hn::Vec<hn::ScalableTag<T>>;
   Cut<hn::RebindToSigned<hn::ScalableTag<T>>> product_cut, sum_cut;
+  V product_flush, sum_flush;
 
   HWY_INLINE explicit Cutting(const Constants<T>& k)
-      : product_cut(k.product_cut), sum_cut(k.sum_cut) {}
+      : product_cut(k.product_cut),
+        sum_cut(k.sum_cut),
+        product_flush(hn::Set(d, k.product_flush)),
+        sum_flush(hn::Set(d, k.sum_flush)) {}
   HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
     const V a = hn::Set(d, t.a[at]);
-    if constexpr (multiply == Multiply::exact)
-      return sum_cut.template by<mode>(d, hn::MulAdd(a, b, sum));
+    if constexpr (multiply == Multiply::exact) return rounded(hn::MulAdd(a, b, sum));
     const V product = product_cut.template by<mode>(d, hn::Mul(a, b));
-    return sum_cut.template by<mode>(d, hn::Add(sum, product));
+    return rounded(hn::Add(sum, flushed<flushes, true>(product, product_flush)));
+  }
+
+ private:
+  HWY_INLINE V rounded(V x) const {
+    return flushed<flushes, true>(sum_cut.template by<mode>(d, x), sum_flush);
   }
 };
 
@@ -145,69 +158,77 @@ bool tile(const Tile<T>& t, const Constants<T>& k) {
   return column >= t.columns || block<1>(t, step, column);
 }
 
-template <class T, RoundingMode mode>
+template <class T, bool flushes, RoundingMode mode>
 Kernel<T> cutting(Multiply multiply) {
-  return multiply == Multiply::exact ? &tile<T, Cutting<T, Multiply::exact, mode>>
-                                     : &tile<T, Cutting<T, Multiply::rounded, mode>>;
+  return multiply == Multiply::exact ? &tile<T, Cutting<T, Multiply::exact, mode, flushes>>
+                                     : &tile<T, Cutting<T, Multiply::rounded, mode, flushes>>;
 }
 
-template <class T>
-Kernel<T> choose_without_small_products(Add add) {
-  if (add == Add::normal) return &tile<T, Nearest<T, Multiply::rounded, Add::normal, false>>;
-  return &tile<T, Nearest<T, Multiply::rounded, Add::rounded, false>>;
-}
-
-template <class T>
-Kernel<T> choose(Multiply multiply, Add add, RoundingMode mode) {
+template <class T, bool flushes>
+Kernel<T> without_small_products(Add add) {
   using enum Multiply;
-  const bool whole = multiply == exact;
-  if (multiply == odd) return own_modes ? &tile<T, Nearest<T, odd, Add::rounded>> : nullptr;
-  switch (add) {
+  if (add == Add::normal) return &tile<T, Nearest<T, rounded, Add::normal, flushes, false>>;
+  return &tile<T, Nearest<T, rounded, Add::rounded, flushes, false>>;
+}
+
+template <class T, bool flushes>
+Kernel<T> of_plan(const Plan& plan) {
+  using enum Multiply;
+  const bool whole = plan.multiply == exact;
+  switch (plan.add) {
     case Add::native:
-      return whole ? &tile<T, Nearest<T, exact, Add::native>>
-                   : &tile<T, Nearest<T, native, Add::native>>;
+      return whole ? &tile<T, Nearest<T, exact, Add::native, flushes>>
+                   : &tile<T, Nearest<T, native, Add::native, flushes>>;
     case Add::normal:
-      return whole ? &tile<T, Nearest<T, exact, Add::normal>>
-                   : &tile<T, Nearest<T, rounded, Add::normal>>;
+      return whole ? &tile<T, Nearest<T, exact, Add::normal, flushes>>
+                   : &tile<T, Nearest<T, rounded, Add::normal, flushes>>;
     case Add::rounded:
-      return whole ? &tile<T, Nearest<T, exact, Add::rounded>>
-                   : &tile<T, Nearest<T, rounded, Add::rounded>>;
+      return whole ? &tile<T, Nearest<T, exact, Add::rounded, flushes>>
+                   : &tile<T, Nearest<T, rounded, Add::rounded, flushes>>;
     case Add::cut:
-      switch (mode) {
-        case RoundingMode::rdn: return cutting<T, RoundingMode::rdn>(multiply);
-        case RoundingMode::rup: return cutting<T, RoundingMode::rup>(multiply);
-        case RoundingMode::rna: return cutting<T, RoundingMode::rna>(multiply);
-        default: return cutting<T, RoundingMode::rtz>(multiply);
+      switch (plan.mode) {
+        case RoundingMode::rdn: return cutting<T, flushes, RoundingMode::rdn>(plan.multiply);
+        case RoundingMode::rup: return cutting<T, flushes, RoundingMode::rup>(plan.multiply);
+        case RoundingMode::rna: return cutting<T, flushes, RoundingMode::rna>(plan.multiply);
+        default: return cutting<T, flushes, RoundingMode::rtz>(plan.multiply);
       }
     case Add::random: return nullptr;  // random_kernel has those
   }
   return nullptr;
 }
 
+template <class T>
+Kernel<T> choose(const Plan& plan) {
+  if (plan.multiply == Multiply::odd)
+    return own_modes ? &tile<T, Nearest<T, Multiply::odd, Add::rounded, false>> : nullptr;
+  return plan.flushes ? of_plan<T, true>(plan) : of_plan<T, false>(plan);
+}
+template <class T>
+Kernel<T> choose_without_small_products(const Plan& plan) {
+  return plan.flushes ? without_small_products<T, true>(plan.add)
+                      : without_small_products<T, false>(plan.add);
+}
+
 #else
 
 template <class T>
-Kernel<T> choose(Multiply, Add, RoundingMode) {
+Kernel<T> choose(const Plan&) {
   return nullptr;
 }
 template <class T>
-Kernel<T> choose_without_small_products(Add) {
+Kernel<T> choose_without_small_products(const Plan&) {
   return nullptr;
 }
 
 #endif
 
-Kernel<float> choose_float(Multiply multiply, Add add, RoundingMode mode) {
-  return choose<float>(multiply, add, mode);
+Kernel<float> choose_float(const Plan& plan) { return choose<float>(plan); }
+Kernel<double> choose_double(const Plan& plan) { return choose<double>(plan); }
+Kernel<float> choose_float_without_small_products(const Plan& plan) {
+  return choose_without_small_products<float>(plan);
 }
-Kernel<double> choose_double(Multiply multiply, Add add, RoundingMode mode) {
-  return choose<double>(multiply, add, mode);
-}
-Kernel<float> choose_float_without_small_products(Add add) {
-  return choose_without_small_products<float>(add);
-}
-Kernel<double> choose_double_without_small_products(Add add) {
-  return choose_without_small_products<double>(add);
+Kernel<double> choose_double_without_small_products(const Plan& plan) {
+  return choose_without_small_products<double>(plan);
 }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
@@ -224,20 +245,20 @@ HWY_EXPORT(choose_double_without_small_products);
 HWY_EXPORT(name);
 
 template <>
-Kernel<float> kernel<float>(Multiply multiply, Add add, RoundingMode mode) {
-  return HWY_DYNAMIC_DISPATCH(choose_float)(multiply, add, mode);
+Kernel<float> kernel<float>(const Plan& plan) {
+  return HWY_DYNAMIC_DISPATCH(choose_float)(plan);
 }
 template <>
-Kernel<double> kernel<double>(Multiply multiply, Add add, RoundingMode mode) {
-  return HWY_DYNAMIC_DISPATCH(choose_double)(multiply, add, mode);
+Kernel<double> kernel<double>(const Plan& plan) {
+  return HWY_DYNAMIC_DISPATCH(choose_double)(plan);
 }
 template <>
-Kernel<float> kernel_without_small_products<float>(Add add) {
-  return HWY_DYNAMIC_DISPATCH(choose_float_without_small_products)(add);
+Kernel<float> kernel_without_small_products<float>(const Plan& plan) {
+  return HWY_DYNAMIC_DISPATCH(choose_float_without_small_products)(plan);
 }
 template <>
-Kernel<double> kernel_without_small_products<double>(Add add) {
-  return HWY_DYNAMIC_DISPATCH(choose_double_without_small_products)(add);
+Kernel<double> kernel_without_small_products<double>(const Plan& plan) {
+  return HWY_DYNAMIC_DISPATCH(choose_double_without_small_products)(plan);
 }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 

@@ -23,6 +23,7 @@ struct Constants {
   int product_cut;  // for Add::cut and Add::random: D - p, the digits that go
   int sum_cut;
   int random_bits;
+  T product_flush, sum_flush;  // what is rounded to less becomes zero; 0 where nothing does
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.
@@ -45,13 +46,14 @@ struct Tile {
 template <class T>
 using Kernel = bool (*)(const Tile<T>&, const Constants<T>&);
 
-// Null where this machine has no fused multiply-add in its lanes.
+// For chains that are not stochastic. Null where this machine has no fused multiply-add in its
+// lanes.
 template <class T>
-Kernel<T> kernel(Multiply multiply, Add add, RoundingMode mode = RoundingMode::rne);
+Kernel<T> kernel(const Plan& plan);
 // The same of rounded products and sums to nearest even, where no product is below product_least /
 // product_up but zero.
 template <class T>
-Kernel<T> kernel_without_small_products(Add add);
+Kernel<T> kernel_without_small_products(const Plan& plan);
 
 // What the careful kernels need besides: of the product's format and of out's, the largest number
 // and what infinity is there, which is NaN or the largest number where there is none.

@@ -23,6 +23,7 @@ Multiply carefully(const Plan& plan, const Unit& u) {
 // Where the careful kernel computes: in the lanes that the plan has, or in double ones where c
 // would pass the end of float before its numbers do. None where double is too narrow, too.
 std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
+  if (plan.flushes || has_minus_zero_nan(u)) return std::nullopt;
   // Where the user says what overflow gives, an infinity may give another thing, or the mode none.
   const auto told = [&](const Round& r) {
     const bool by_user = r.overflow != Overflow::ieee || r.fmt.overflow != Overflow::ieee;
@@ -92,9 +93,9 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
         ends_(ends(plan, careful_in_.value_or(plan.carrier), task.unit)),
         plan_(plan),
         bounds_(plan, task.unit, this->out_),
-        kernel_(kernel<T>(plan.multiply, plan.add, plan.mode)) {
+        kernel_(kernel<T>(plan)) {
     if (plan.multiply == Multiply::rounded && (plan.add == Add::normal || plan.add == Add::rounded))
-      without_small_products_ = kernel_without_small_products<T>(plan.add);
+      without_small_products_ = kernel_without_small_products<T>(plan);
     if (!careful_in_) return;
     Plan careful = plan;
     careful.carrier = *careful_in_;
@@ -163,7 +164,8 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   }
   Zeros doubtful_zeros(const TileState& tile) const override {
     if (!loses_signs()) return Zeros::none;
-    const bool lost = plan_.add == Add::rounded && (tile.product_seen || tile.minus);
+    const bool underflows = plan_.add == Add::rounded || plan_.flushes;
+    const bool lost = underflows && (tile.product_seen || tile.minus);
     const bool doubtful =
         lost || (tile.minus_zero && !careful_in_) || (tile.careful_seen && tile.fast_seen);
     return doubtful ? Zeros::all : Zeros::none;
@@ -203,14 +205,16 @@ class RandomProduct final : public LaneProduct<float> {
   RandomKernel fast_, careful_;
 };
 
-bool own_modes() { return kernel<float>(Multiply::odd, Add::rounded) != nullptr; }
+bool own_modes() {
+  return kernel<float>({.multiply = Multiply::odd, .add = Add::rounded}) != nullptr;
+}
 
 // Products a second of one core on AVX-512, measured; half of that with 256-bit vectors.
 double rate(const Plan& plan) {
   const double full = plan.carrier.digits == 24 ? 1 : 0.5;
-  if (plan.add == Add::native) return 60e9 * full;
+  if (plan.add == Add::native) return (plan.flushes ? 20e9 : 60e9) * full;
   if (plan.add == Add::random) return 4e9;
-  return (plan.multiply == Multiply::exact ? 15e9 : 11e9) * full;
+  return (plan.multiply == Multiply::exact ? 15e9 : plan.flushes ? 8e9 : 11e9) * full;
 }
 
 Opinion refusal(const std::string& why) { return {"lanes", false, why, 0}; }
@@ -220,7 +224,7 @@ Opinion refusal(const std::string& why) { return {"lanes", false, why, 0}; }
 Opinion opinion(const ProductTask& task) {
   const Answer answer = plan(task.unit, own_modes());
   if (!answer.plan) return refusal(answer.reason);
-  if (!kernel<float>(Multiply::native, Add::native))
+  if (!kernel<float>({}))
     return refusal(std::string("this CPU's lanes (") + target_name() +
                    ") have no fused multiply-add");
   return {"lanes", true, answer.reason + "; " + target_name(), rate(*answer.plan)};

@@ -6,7 +6,6 @@
 
 #include "sim/engine/final_rounding.hpp"
 #include "sim/engine/machine_rounding.hpp"
-#include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::lanes {
@@ -21,7 +20,9 @@ constexpr bool taken(const Rounding& r) {
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
 const char* unfit(const Format& f) {
-  if (const char* why = unusual(f)) return why;
+  if (!f.is_signed) return "is unsigned";
+  if (f.all_normal()) return "has no subnormals, or no zero";
+  if (f.precision() < 2) return "has one digit";
   return f.width() > 64 ? "has more than 64 bits" : nullptr;
 }
 
@@ -36,6 +37,12 @@ std::string unfit(const char* where, const Operand& x) {
 std::string unfit(const char* where, const Round& r) {
   if (const char* why = unfit(r.fmt))
     return fmt::format("{} = {} {}", where, to_string(r.fmt), why);
+  if (r.fmt.daz && !r.fmt.ftz)
+    return fmt::format("{} = {} reads subnormals as zeros, and delivers them", where,
+                       to_string(r.fmt));
+  if (r.fmt.nan == NanCodes::negative_zero && !r.rm.stochastic() && r.rm.mode != RoundingMode::rne)
+    return fmt::format("{} = {} has no -0, and rounds by {}", where, to_string(r.fmt),
+                       to_string(r.rm));
   if (!taken(r.rm))
     return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup, rna and sr<k>", where,
                        to_string(r.rm));
@@ -60,7 +67,7 @@ std::string unlike_a_chain(const Unit& u) {
   if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
   if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.lane_permutation)
     return "promotion, C last or permuted lanes";
-  if (u.chain.final && !FinalRounding::takes(*u.chain.final))
+  if (u.chain.final && !FinalRounding::takes(u.out.fmt, *u.chain.final))
     return "a final rounding of more than 64 digits";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
   if (const std::string why = unfit("a", u.a); !why.empty()) return why;
@@ -79,10 +86,17 @@ std::string unlike_modes(const Unit& u) {
                      to_string(wanted), to_string(u.out.rm));
 }
 
-// What is rounded goes to the machine's format, and overflow as IEEE 754 has it.
+// What is rounded goes to the machine's format, flushed or not, and overflow as IEEE 754 has it.
 bool rounds_like(const Unit& u, const Format& f) {
-  const auto same = [&](const Round& r) { return r.fmt == f && r.overflow == Overflow::ieee; };
+  const auto same = [&](const Round& r) {
+    Format kept = r.fmt;
+    kept.daz = kept.ftz = false;
+    return kept == f && r.overflow == Overflow::ieee;
+  };
   return same(u.out) && (!u.product.round || same(*u.product.round));
+}
+bool flushes(const Unit& u) {
+  return u.out.fmt.ftz || (u.product.round && u.product.round->fmt.ftz);
 }
 // Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
 bool held(const Carrier& carrier, const Format& f) {
@@ -133,7 +147,7 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   Multiply multiply = Multiply::exact;
   if (u.product.round) {
     const Format& f = u.product.round->fmt;
-    if (digits > f.precision() || last < last_digit(f)) {
+    if (digits > f.precision() || last < (f.ftz ? f.emin() : last_digit(f))) {
       if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
       multiply = Multiply::rounded;
       digits = f.precision(), last = last_digit(f);
@@ -155,7 +169,10 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   if (higher < last_digit(to) && lower < to.emin() - D)
     return refuse("C and a product may both lie between out's least numbers, far from each other");
   const bool below = lower < last_digit(to);
-  return {Plan{carrier, multiply, below ? Add::rounded : Add::normal},
+  return {Plan{.carrier = carrier,
+               .multiply = multiply,
+               .add = below ? Add::rounded : Add::normal,
+               .flushes = flushes(u)},
           fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
 }
 
@@ -163,6 +180,7 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
 Answer odd_in(const Carrier& carrier, const Unit& u) {
   const int D = carrier.digits, p = u.out.fmt.precision();
   if (u.product.round) return refusal(carrier, "products are rounded, not fused");
+  if (flushes(u)) return refusal(carrier, "sums to odd do not flush subnormals");
   if (!all_held(carrier, u)) return refusal(carrier, passes);
   if (!has_room(carrier, u.out.fmt)) return refusal(carrier, no_room);
   if (const int needed = p + 2; D < needed)
@@ -195,8 +213,12 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
       !fits(u.c.fmt, scale) || !held(carrier, u.c.fmt) || !fits(to, scale) || !held(carrier, to) ||
       (u.product.round && !fits(u.product.round->fmt, scale)))
     return refuse("exponents pass the carrier's");
-  return {Plan{carrier, u.product.round ? Multiply::rounded : Multiply::exact, Add::cut,
-               u.out.rm.mode, static_cast<int>(scale)},
+  return {Plan{.carrier = carrier,
+               .multiply = u.product.round ? Multiply::rounded : Multiply::exact,
+               .add = Add::cut,
+               .mode = u.out.rm.mode,
+               .scale = static_cast<int>(scale),
+               .flushes = flushes(u)},
           fmt::format("{} lanes: it rounds by {} as the formats do", carrier.name,
                       to_string(u.out.rm))};
 }
@@ -219,6 +241,7 @@ Answer random_in(const Carrier& carrier, const Unit& u) {
 }
 
 Answer stochastic(const Unit& u) {
+  if (flushes(u)) return {std::nullopt, "stochastic sums do not flush subnormals"};
   if (u.out.rm.random_bits > 16)
     return {std::nullopt, "more than 16 random bits, of which one call serves fewer steps"};
   return random_in(in_float, u);
@@ -226,14 +249,23 @@ Answer stochastic(const Unit& u) {
 
 }  // namespace
 
+bool has_minus_zero_nan(const Unit& u) {
+  const auto has = [](const Format& f) { return f.nan == NanCodes::negative_zero; };
+  return has(u.a.fmt) || has(u.b.fmt) || has(u.c.fmt) || has(u.out.fmt) ||
+         (u.product.round && has(u.product.round->fmt));
+}
+
 Answer plan(const Unit& u, bool own_modes) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
   if (const std::string why = unlike_modes(u); !why.empty()) return {std::nullopt, why};
   if (u.out.rm.stochastic()) return stochastic(u);
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(carrier, u))
-      return {Plan{carrier, u.product.round ? Multiply::native : Multiply::exact, Add::native,
-                   u.out.rm.mode},
+      return {Plan{.carrier = carrier,
+                   .multiply = u.product.round ? Multiply::native : Multiply::exact,
+                   .add = Add::native,
+                   .mode = u.out.rm.mode,
+                   .flushes = flushes(u)},
               fmt::format("{} lanes: they round as the machine does", carrier.name)};
   const bool nearest = u.out.rm.mode == RoundingMode::rne;
   const auto in = nearest ? chain_in : cut_in;
@@ -254,6 +286,9 @@ HalfAnswer plan_in_halves(const Unit& u) {
   if (const std::string why = unlike_a_chain(u); !why.empty()) return refuse(why);
   if (!rounds_like(u, binary16)) return refuse("sums or products are not rounded to binary16");
   const std::optional<Round>& product = u.product.round;
+  if (flushes(u) || u.a.fmt.daz || u.b.fmt.daz || u.c.fmt.daz)
+    return refuse("the machine does not flush subnormals");
+  if (has_minus_zero_nan(u)) return refuse("binary16 has no NaN in the place of -0");
   if (!is_machine_mode(u.out.rm) || (product && !is_machine_mode(product->rm)))
     return refuse("the machine has no such rounding mode");
   if (!held(u.a.fmt) || !held(u.b.fmt) || !held(u.c.fmt))

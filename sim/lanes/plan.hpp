@@ -30,12 +30,13 @@ enum class Add : std::uint8_t {
 };
 
 struct Plan {
-  Carrier carrier;
-  Multiply multiply;
-  Add add;
+  Carrier carrier = in_float;
+  Multiply multiply = Multiply::native;
+  Add add = Add::native;
   RoundingMode mode = RoundingMode::rne;
   int scale = 0;  // numbers stand in the lanes times 2^scale: cut needs subnormals for subnormals
   int random_bits = 0;
+  bool flushes = false;  // what is rounded to less than a least normal number becomes zero
 };
 
 struct Answer {
@@ -45,6 +46,9 @@ struct Answer {
 
 // `own_modes`: whether each operation of the lanes can have a rounding mode of its own.
 Answer plan(const Unit& unit, bool own_modes);
+
+// Whether a format of the unit has its NaN in the place of -0, which then is no number of it.
+bool has_minus_zero_nan(const Unit& u);
 
 // Lanes that compute in binary16 itself: how products are rounded, if they are, and sums.
 struct HalfPlan {

@@ -40,7 +40,7 @@ std::string unlike_a_tensor_unit(const Unit& u) {
   if (!is_plain_ending(u))
     return "C is added last, and not rounded to out's format by ties to even";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
-  if (u.chain.final && !FinalRounding::takes(*u.chain.final))
+  if (u.chain.final && !FinalRounding::takes(u.out.fmt, *u.chain.final))
     return "a final rounding of more than 64 digits";
   return {};
 }

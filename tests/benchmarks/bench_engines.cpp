@@ -43,7 +43,8 @@ double best_seconds(const Run& run, double budget = 0.7) {
 double native_rate(double budget = 0.1) {
   static double best = 0;
   using namespace lanes;
-  const Kernel<float> kernel = lanes::kernel<float>(Multiply::exact, Add::native);
+  const Kernel<float> kernel =
+      lanes::kernel<float>({.multiply = Multiply::exact, .add = Add::native});
   if (!kernel) return 0;
   constexpr std::size_t k = 100, width = tile_columns<float>;
   Lines<float> a(tile_rows * k, 1.25f), b(k * width, 0.5f), sum(tile_rows * width);

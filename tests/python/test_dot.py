@@ -436,7 +436,7 @@ def test_an_explanation_names_engine_and_carriers():
     assert "lanes      does not: more than one product a block" in text
     assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "blocks"
     of_cpu = [name for name in ww.engines() if not name.startswith("cuda")]
-    known = "reference chain rows lanes halves tensor blocks wide wide52 exact words"
+    known = "reference chain rows lanes halves tensor blocks wide wide52 exact words promoted"
     assert " ".join(of_cpu) == known
 
 

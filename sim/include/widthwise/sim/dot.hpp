@@ -45,6 +45,9 @@ struct MatrixProduct {
 // Outputs [row, row + m) x [column, column + n) of a product, where they stand.
 MatrixProduct tile(const Unit& u, const MatrixProduct& whole, std::size_t row, std::size_t column,
                    std::size_t m, std::size_t n);
+// Elements [first, first + k) along k of every output, onto no C. Where the unit has scales, whole
+// blocks of them lie before the first element, or one block holds all.
+MatrixProduct stretch(const Unit& u, const MatrixProduct& whole, std::size_t first, std::size_t k);
 
 // One wire of a trace: what stood there while one output was computed.
 struct TraceRow {

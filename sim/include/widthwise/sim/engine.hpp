@@ -54,6 +54,10 @@ Prepared prepare(const ProductTask& task, std::string_view engine = "auto");
 // whatever they meet, but for this one.
 Prepared prepare_fallback(const ProductTask& task, std::string_view but = {});
 
+// The fastest of this machine's processors, for engines that leave parts of their work to others.
+Opinion opinion_here(const ProductTask& task);
+Prepared prepare_here(const ProductTask& task);
+
 // An engine of another room.
 struct Engine {
   std::string name;
