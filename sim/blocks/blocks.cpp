@@ -306,9 +306,9 @@ class BlockProduct final : public ProductEngine {
       const bool overflows = u.overflow_at > 0 && limit > u.overflow_at;
       const bool special = overflows || of_a.special || of_b.special || u.group_scale ||
                            u.late_scale || (u.product && may_be_special(*u.product, limit));
-      const bool single =
-          (u.chunk > 0 || u.float_tree || u.compensated_tile != CompensatedTile::none) &&
-          !overflows && of_a.fits_floats_with(of_b);
+      const bool single = (u.chunk > 0 || u.float_tree || u.short_tree ||
+                           u.compensated_tile != CompensatedTile::none) &&
+                          !overflows && of_a.fits_floats_with(of_b);
       e_.kernels_.run({.rows = n,
                        .columns = columns_of(panel),
                        .a = &a_.value[r * depth_],
@@ -427,6 +427,7 @@ double rate(const Rules& r, const ProductTask& task) {
   if (r.late_tile) return 13e9 * lanes / (lanes + 3);
   if (r.quick) return 5e9 * lanes / (lanes + (task.flags || r.out.random_bits > 0 ? 16 : 8));
   if (r.float_tree) return 6e9;
+  if (r.short_tree) return 4e9;
   if (r.exact_tile) return 18e9 * lanes / (lanes + 2);
   if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
     return 0.28e9;

@@ -7,19 +7,12 @@
 #define WIDTHWISE_BLOCKS_COMPENSATED_TILE_INL
 #endif
 
-#include "sim/blocks/products-inl.hpp"
-#include "sim/blocks/slots.hpp"
+#include "sim/blocks/few_digits-inl.hpp"
 #include "sim/blocks/tiles.hpp"
 #include "sim/engine/tile_rows.hpp"
-#include "sim/lanes/plan.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
-
-using lanes::Add;
-#define WIDTHWISE_SEQUENCE HWY_INLINE
-#include "sim/lanes/sequences.inl"
-#undef WIDTHWISE_SEQUENCE
 
 // --- Roundings -----------------------------------------------------------------------------------
 
@@ -40,26 +33,14 @@ struct ToFewDigits {
   using Number = float;
   static constexpr bool keeps_zeros = false, watched = sums;
   CompensatedWatch watch;
-  float product_up;
-  S product_least, up, one_less;
+  ShortProduct product;
+  ShortSum to_few;
 
-  HWY_INLINE explicit ToFewDigits(const Rules& r)
-      : watch(r),
-        product_up(lift(*r.product)),
-        product_least(set(1.5f * product_up * static_cast<float>(r.product->least_normal))),
-        up(set(lift(r.out))),
-        one_less(set(1 - lift(r.out))) {}
-  HWY_INLINE S product(float a, S b) const {
-    return rounded_product(set(a), set(a * product_up), b, product_least);
-  }
+  HWY_INLINE explicit ToFewDigits(const Rules& r) : watch(r), product(*r.product), to_few(r.out) {}
   HWY_INLINE S sum(S x) const {
-    if constexpr (sums) return rounded_sum<Add::normal>(x, up, one_less, x, x);
+    if constexpr (sums) return to_few(x);
     return x;
   }
-
- private:
-  static HWY_INLINE S set(float x) { return hn::Set(Singles(), x); }
-  static float lift(const Slot& s) { return std::ldexp(1.0f, float_digits - 1 - s.frac_bits); }
 };
 
 // --- Steps ---------------------------------------------------------------------------------------

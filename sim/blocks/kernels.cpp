@@ -307,6 +307,7 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
       add_as_machine(m, rules, first, end, of_first_row);
     });
   if (few_digits_tile(m, rules, of_first_row)) return;
+  if (short_tree_tile(m, rules, of_first_row.sum)) return;
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {
     Meeting of_row = m;

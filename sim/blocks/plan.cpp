@@ -393,7 +393,9 @@ Rules some_rules(const ProductTask& task) {
 
 Answer plan(const ProductTask& task) {
   const auto in_tiles = [&](Rules r) {
-    if (!task.flags && !task.multiplier) r.compensated_tile = compensated_tile(r, task.unit);
+    if (task.flags || task.multiplier) return r;
+    r.compensated_tile = compensated_tile(r, task.unit);
+    r.short_tree = !r.float_tree && short_tree(r, task.unit);
     return r;
   };
   try {

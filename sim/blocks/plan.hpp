@@ -112,6 +112,7 @@ struct Rules {
   // together; < 0: never.
   int narrow_span = -1;
   bool float_tree = false;  // products, sums of neighbours and C are added as the machine's floats
+  bool short_tree = false;  // the same, some or all of them rounded to few digits
   bool late_tile = false;   // sums of products fit an int32 each, and C joins them as on CDNA3
   bool exact_tile = false;  // exact sums with C become binary32
   CompensatedTile compensated_tile = CompensatedTile::none;

@@ -1,6 +1,7 @@
 #include "tiles.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "slots.hpp"
@@ -102,14 +103,28 @@ bool has_short_products(const Rules& r, const Unit& u) {
   return r.product && is_short(*r.product, u.product.round->fmt) &&
          product_digits(u) < float_digits;
 }
+// Has all digits of what joins it.
+bool takes(const Format& sum, int digits, std::int64_t last) {
+  return digits <= sum.precision() && last >= last_digit(sum);
+}
+bool takes(const Format& sum, const Format& f) { return takes(sum, f.precision(), last_digit(f)); }
 // Registers that have all digits of what joins them.
 bool has_short_sums(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
-  const auto joins = [&](const Format& f) {
-    return f.precision() <= out.precision() && last_digit(f) >= last_digit(out);
-  };
-  return is_short(r.out, out) && out.precision() >= 8 && joins(u.product.round->fmt) &&
-         joins(u.c.fmt);
+  return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.product.round->fmt) &&
+         takes(out, u.c.fmt);
+}
+
+bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
+bool is_own_float(const Slot& s) { return is_machines(s) && !s.own; }
+
+// A number that a slot rounded may be larger than before.
+double lifted(double x, const Slot& s, double times = 1) {
+  return x * std::pow(1 + std::ldexp(1.0, -s.frac_bits - 1), times);
+}
+// The largest number of a slot, or less where what rounds to it would pass the end of floats.
+double most_of(const Slot& s) {
+  return std::min(s.largest, std::ldexp(1.0, 127 - (float_digits - 1 - s.frac_bits) - 2));
 }
 
 }  // namespace
@@ -126,9 +141,41 @@ CompensatedTile compensated_tile(const Rules& r, const Unit& u) {
   return has_short_sums(r, u) ? short_sums : none;
 }
 
+bool short_tree(const Rules& r, const Unit& u) {
+  const auto are_singles = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
+  if (!are_singles(u.a) || !are_singles(u.b) || !are_singles(u.c)) return false;
+  if (u.scale || r.normalised || r.overflow_at > 0 || r.promote || !std::has_single_bit(r.lanes) ||
+      r.lanes == 1 || r.lanes > 32 || r.compensation != Compensation::none)
+    return false;
+  if (r.group_count != 1 || u.group_sum.order != Order::pairwise_tree || !is_exact(u.group_sum) ||
+      !r.group.node || u.c_level != CLevel::late || !is_exact(u.c_sum) || r.late.node)
+    return false;
+  const bool short_product = has_short_products(r, u);
+  if (r.product ? !short_product && !is_own_float(*r.product) : product_digits(u) > float_digits)
+    return false;
+  const Format &node = u.group_sum.node_round->fmt, &out = u.out.fmt;
+  const bool joins_node = r.product ? takes(node, u.product.round->fmt)
+                                    : takes(node, static_cast<int>(product_digits(u)),
+                                            last_digit(u.a.fmt) + last_digit(u.b.fmt));
+  const bool short_node = is_short(*r.group.node, node) && joins_node;
+  const bool short_out =
+      is_short(r.out, out) && out.precision() >= 8 && takes(out, node) && takes(out, u.c.fmt);
+  return (short_node || is_own_float(*r.group.node)) && (short_out || is_own_float(r.out));
+}
+
+TreeWatch::TreeWatch(const Rules& r, double most_product) {
+  const Slot& node = *r.group.node;
+  const double product = r.product ? lifted(most_product, *r.product) : most_product;
+  const auto levels = static_cast<double>(std::bit_width(r.lanes) - 1);
+  const double block = lifted(static_cast<double>(r.lanes) * product, node, levels);
+  fits = (!r.product || most_product <= r.product->largest) && block <= most_of(node);
+  if (r.out.machine) return;
+  limit = most_of(r.out) / 2;
+  fits = fits && block <= most_of(r.out) / 64;
+}
+
 CompensatedWatch::CompensatedWatch(const Rules& r) {
-  const double room = std::ldexp(1.0, 127 - (float_digits - 1 - r.out.frac_bits) - 2);
-  const double most = std::min(r.out.largest, room);
+  const double most = most_of(r.out);
   most_product = most / 64, most_sum = most / 2;
   most_compensation = r.compensation == Compensation::kahan ? most / 128 : most / 2;
 }

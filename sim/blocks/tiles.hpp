@@ -11,6 +11,8 @@ std::int64_t product_digits(const Unit& u);
 bool exact_tile(const Rules& r);
 // Rounded products, or exact ones that a float holds, in a tree of the machine's own additions.
 bool float_tree(const Rules& r, const Unit& u);
+// The same where products, nodes or sums, or all of them, are rounded to few digits.
+bool short_tree(const Rules& r, const Unit& u);
 // CDNA3's blocks: products in floats, one or two groups toward zero, joined down, then C.
 bool late_tile(const Rules& r, const Unit& u);
 CompensatedTile compensated_tile(const Rules& r, const Unit& u);
@@ -21,6 +23,15 @@ inline constexpr std::size_t compensated_interval = 16;
 struct CompensatedWatch {
   double most_product, most_sum, most_compensation;
   explicit CompensatedWatch(const Rules& r);
+};
+
+// Whether no node of a tree to few digits overflows, nor a sum within so many blocks that begin
+// with one of at most this; 0: whatever they begin with (docs/exactness.md, 59).
+inline constexpr std::size_t tree_interval = 16;
+struct TreeWatch {
+  bool fits;
+  double limit = 0;
+  TreeWatch(const Rules& r, double most_product);
 };
 
 }  // namespace widthwise::blocks
