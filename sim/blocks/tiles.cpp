@@ -25,6 +25,11 @@ bool are_floats(const Format& f) {
          f.emax() <= binary32.emax();
 }
 
+// Lanes that tiles have trees of.
+bool fill_a_tree(std::size_t lanes) {
+  return std::has_single_bit(lanes) && lanes > 1 && lanes <= 32;
+}
+
 // How a sum is aligned whose digits all of a tile's lanes have in view.
 bool is_window(const SumRule& s, RoundingMode mode, int frac_bits) {
   return s.aligned == Aligned::window && s.order == Order::fused && s.mode == mode &&
@@ -56,10 +61,10 @@ bool float_tree(const Rules& r, const Unit& u) {
   if (!in_floats(u.a.fmt) || !in_floats(u.b.fmt) || u.scale || r.normalised || r.votes)
     return false;
   if (r.product ? !is_machine_addition(*r.product) : product_digits(u) > float_digits) return false;
-  return (r.lanes == 2 || r.lanes == 4 || r.lanes == 8) && r.group_count == 1 &&
-         r.group.order == Order::pairwise_tree && r.group.aligned == Aligned::pair &&
-         r.group.node && is_machine_addition(*r.group.node) && r.c_level == CLevel::late &&
-         r.late.aligned == Aligned::pair && !r.late.node && is_machine_addition(r.out);
+  return fill_a_tree(r.lanes) && r.group_count == 1 && r.group.order == Order::pairwise_tree &&
+         r.group.aligned == Aligned::pair && r.group.node && is_machine_addition(*r.group.node) &&
+         r.c_level == CLevel::late && r.late.aligned == Aligned::pair && !r.late.node &&
+         is_machine_addition(r.out);
 }
 
 bool late_tile(const Rules& r, const Unit& u) {
@@ -144,8 +149,8 @@ CompensatedTile compensated_tile(const Rules& r, const Unit& u) {
 bool short_tree(const Rules& r, const Unit& u) {
   const auto are_singles = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
   if (!are_singles(u.a) || !are_singles(u.b) || !are_singles(u.c)) return false;
-  if (u.scale || r.normalised || r.overflow_at > 0 || r.promote || !std::has_single_bit(r.lanes) ||
-      r.lanes == 1 || r.lanes > 32 || r.compensation != Compensation::none)
+  if (u.scale || r.normalised || r.overflow_at > 0 || r.promote || !fill_a_tree(r.lanes) ||
+      r.compensation != Compensation::none)
     return false;
   if (r.group_count != 1 || u.group_sum.order != Order::pairwise_tree || !is_exact(u.group_sum) ||
       !r.group.node || u.c_level != CLevel::late || !is_exact(u.c_sum) || r.late.node)

@@ -138,11 +138,11 @@ TEST_CASE("trees of binary32 are the machine's own additions") {
   CHECK(way("tree8.f32") == "a tree of floats");
   for (void (*change)(Unit&) :
        {+[](Unit& u) { u.lanes = 2; }, +[](Unit& u) { u.lanes = 8; },
-        +[](Unit& u) { u.a.fmt = binary32; },
+        +[](Unit& u) { u.lanes = 32; }, +[](Unit& u) { u.a.fmt = binary32; },
         +[](Unit& u) { u.product.round.reset(), u.a.fmt = u.b.fmt = ieee_format(8, 11); }})
     CHECK(way("cdna2.f16", change) == "a tree of floats");
   for (void (*change)(Unit&) :
-       {+[](Unit& u) { u.lanes = 3; }, +[](Unit& u) { u.lanes = 16; },
+       {+[](Unit& u) { u.lanes = 3; }, +[](Unit& u) { u.lanes = 64; },
         +[](Unit& u) { u.a.fmt = ieee_format(8, 24); },
         +[](Unit& u) { u.product.round.reset(), u.a.fmt = u.b.fmt = ieee_format(8, 12); },
         +[](Unit& u) { u.product.round->rm = RoundingMode::rtz; },

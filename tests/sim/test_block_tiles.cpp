@@ -201,8 +201,10 @@ TEST_CASE("trees of floats: every preset's, and promoted, all sorts of operands"
   std::vector<Unit> units;
   for (const char* name : {"cdna2.f16", "cdna2.bf16", "cdna2.bf16_1k", "tree8.f32"})
     units.push_back(find_preset(name)->unit);
-  for (const char* text : {"tree(binary32, fan=4, promote=16:binary32:sr8)",
-                           "tree(binary32, fan=2, promote=10:e8m10:rup, c=e5m10, sum=binary32)"})
+  for (const char* text :
+       {"tree(binary32, fan=4, promote=16:binary32:sr8)", "tree(binary32, fan=16)",
+        "tree(e8m7, fan=32, product=binary32, node=binary32, sum=binary32)",
+        "tree(binary32, fan=2, promote=10:e8m10:rup, c=e5m10, sum=binary32)"})
     units.push_back(parse_unit(text));
   on_every_target([&] {
     for (const Unit& u : units)
