@@ -8,11 +8,9 @@ namespace widthwise::cuda {
 // is set to is here the sequence of directed modes, which then cuts no digit.
 inline lanes::Answer lane_plan(const Unit& u) {
   if (u.chain.final) return {std::nullopt, "a final rounding"};
-  for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &u.out.fmt})
+  const Format& product = u.product.round ? u.product.round->fmt : u.out.fmt;
+  for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &product, &u.out.fmt})
     if (const char* why = unusual(*f)) return {std::nullopt, std::string("a format ") + why};
-  if (u.product.round)
-    if (const char* why = unusual(u.product.round->fmt))
-      return {std::nullopt, std::string("product.round's format ") + why};
   lanes::Answer answer = lanes::plan(u, true);
   if (!answer.plan || answer.plan->add != lanes::Add::native ||
       answer.plan->mode == RoundingMode::rne)

@@ -21,7 +21,7 @@ using lanes::Add;
 #undef WIDTHWISE_SEQUENCE
 
 HWY_INLINE S all(float x) { return hn::Set(Singles(), x); }
-// Of the digits that go, how many floats have more than the slot.
+// 2^(D - p).
 inline float lift(const Slot& s) { return std::ldexp(1.0f, float_digits - 1 - s.frac_bits); }
 
 class ShortProduct {

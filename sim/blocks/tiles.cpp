@@ -25,6 +25,13 @@ bool are_floats(const Format& f) {
          f.emax() <= binary32.emax();
 }
 
+// Floats hold all that is read of A, B and C; digits that are dropped may round a number up past
+// the largest one.
+bool are_single(const Unit& u) {
+  const auto is = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
+  return is(u.a) && is(u.b) && is(u.c);
+}
+
 // Lanes that tiles have trees of.
 bool fill_a_tree(std::size_t lanes) {
   return std::has_single_bit(lanes) && lanes > 1 && lanes <= 32;
@@ -113,15 +120,20 @@ bool takes(const Format& sum, int digits, std::int64_t last) {
   return digits <= sum.precision() && last >= last_digit(sum);
 }
 bool takes(const Format& sum, const Format& f) { return takes(sum, f.precision(), last_digit(f)); }
-// Registers that have all digits of what joins them.
-bool has_short_sums(const Rules& r, const Unit& u) {
+// One that begins with C as it is.
+bool is_short_register(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
-  return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.product.round->fmt) &&
-         takes(out, u.c.fmt);
+  return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.c.fmt);
 }
 
 bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
 bool is_own_float(const Slot& s) { return is_machines(s) && !s.own; }
+// A block is one tree, and the register joins what it comes to.
+bool is_lone_tree(const Rules& r, const Unit& u) {
+  return fill_a_tree(r.lanes) && r.group_count == 1 && is_exact(u.group_sum) &&
+         u.group_sum.order == Order::pairwise_tree && r.group.node && u.c_level == CLevel::late &&
+         is_exact(u.c_sum) && !r.late.node && r.compensation == Compensation::none;
+}
 
 // A number that a slot rounded may be larger than before.
 double lifted(double x, const Slot& s, double times = 1) {
@@ -137,23 +149,16 @@ double most_of(const Slot& s) {
 CompensatedTile compensated_tile(const Rules& r, const Unit& u) {
   using enum CompensatedTile;
   if (r.compensation == Compensation::none || u.scale || r.overflow_at > 0) return none;
-  // Digits that are dropped may round a number up past the largest float.
-  const auto are_singles = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
-  const bool singles = are_singles(u.a) && are_singles(u.b) && are_singles(u.c);
-  if (is_machine_compensation(r, u)) return r.out.own || singles ? machine : none;
-  if (!singles || !has_short_products(r, u) || r.promote) return none;
-  if (is_machines(r.out) && !r.out.own) return short_products;
-  return has_short_sums(r, u) ? short_sums : none;
+  if (is_machine_compensation(r, u)) return r.out.own || are_single(u) ? machine : none;
+  if (!are_single(u) || !has_short_products(r, u) || r.promote) return none;
+  if (is_own_float(r.out)) return short_products;
+  const bool sums = is_short_register(r, u) && takes(u.out.fmt, u.product.round->fmt);
+  return sums ? short_sums : none;
 }
 
 bool short_tree(const Rules& r, const Unit& u) {
-  const auto are_singles = [](const Operand& x) { return are_floats(x.fmt) && !x.keep_frac; };
-  if (!are_singles(u.a) || !are_singles(u.b) || !are_singles(u.c)) return false;
-  if (u.scale || r.normalised || r.overflow_at > 0 || r.promote || !fill_a_tree(r.lanes) ||
-      r.compensation != Compensation::none)
-    return false;
-  if (r.group_count != 1 || u.group_sum.order != Order::pairwise_tree || !is_exact(u.group_sum) ||
-      !r.group.node || u.c_level != CLevel::late || !is_exact(u.c_sum) || r.late.node)
+  if (!are_single(u) || u.scale || r.normalised || r.overflow_at > 0 || r.promote ||
+      !is_lone_tree(r, u))
     return false;
   const bool short_product = has_short_products(r, u);
   if (r.product ? !short_product && !is_own_float(*r.product) : product_digits(u) > float_digits)
@@ -163,8 +168,7 @@ bool short_tree(const Rules& r, const Unit& u) {
                                     : takes(node, static_cast<int>(product_digits(u)),
                                             last_digit(u.a.fmt) + last_digit(u.b.fmt));
   const bool short_node = is_short(*r.group.node, node) && joins_node;
-  const bool short_out =
-      is_short(r.out, out) && out.precision() >= 8 && takes(out, node) && takes(out, u.c.fmt);
+  const bool short_out = is_short_register(r, u) && takes(out, node);
   return (short_node || is_own_float(*r.group.node)) && (short_out || is_own_float(r.out));
 }
 

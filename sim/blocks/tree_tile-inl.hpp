@@ -75,6 +75,12 @@ HWY_INLINE Rows tree(const Meeting& m, const Rounding& to, std::size_t i, std::s
   return z;
 }
 
+HWY_INLINE bool are_within(const Rows& x, std::size_t rows, S most) {
+  for (std::size_t r = 0; r < rows; ++r)
+    if (!hn::AllTrue(Singles(), hn::Le(hn::Abs(x.of[r]), most))) return false;
+  return true;
+}
+
 // Blocks from product `first` to `end` onto the sums, unless these pass the limit before some of
 // them.
 template <std::size_t lanes, class Rounding>
@@ -87,8 +93,7 @@ bool add_trees(const Meeting& m, const Rounding& to, double limit, std::size_t f
     for (std::size_t r = 0; r < tile_rows; ++r)
       sum.of[r] = hn::LoadU(d, sums + r * strip_columns + column);
     for (std::size_t i = first; i < end;) {
-      for (std::size_t r = 0; limit > 0 && r < m.rows; ++r)
-        if (!hn::AllTrue(d, hn::Le(hn::Abs(sum.of[r]), most))) return false;
+      if (limit > 0 && !are_within(sum, m.rows, most)) return false;
       const std::size_t stop = limit > 0 ? std::min(end, i + tree_interval * lanes) : end;
       for (; i < stop; i += lanes) {
         const Rows block = tree<lanes>(m, to, i, column);

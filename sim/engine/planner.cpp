@@ -84,6 +84,9 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   return e.opinion(task);
 }
 
+// Those that refuse have no rate.
+Opinion faster(Opinion x, Opinion y) { return y.rate > x.rate ? std::move(y) : std::move(x); }
+
 const Engine& named(std::string_view name) {
   const auto found = std::ranges::find(engines(), name, &Engine::name);
   if (found == engines().end())
@@ -126,20 +129,14 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
 
 Prepared prepare_fallback(const ProductTask& task, std::string_view but) {
   Opinion best = opinion_of(named("reference"), task);
-  for (const char* name : {"blocks", "chain", "words", "rows"}) {
-    if (name == but) continue;
-    const Opinion x = opinion_of(named(name), task);
-    if (x.takes && x.rate > best.rate) best = x;
-  }
+  for (const char* name : {"blocks", "chain", "words", "rows"})
+    if (name != but) best = faster(std::move(best), opinion_of(named(name), task));
   return prepare(task, best.engine);
 }
 
 Opinion opinion_here(const ProductTask& task) {
   Opinion best = opinion_of(named("reference"), task);
-  for (const Engine& e : own_engines()) {
-    Opinion x = opinion_of(e, task);
-    if (x.rate > best.rate) best = std::move(x);
-  }
+  for (const Engine& e : own_engines()) best = faster(std::move(best), opinion_of(e, task));
   return best;
 }
 Prepared prepare_here(const ProductTask& task) { return prepare(task, opinion_here(task).engine); }

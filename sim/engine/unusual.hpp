@@ -3,13 +3,17 @@
 
 namespace widthwise {
 
-// Why codes of a format are not those of signed numbers with zero and subnormals, read as they
-// stand, which some engines want; null if they are.
-constexpr const char* unusual(const Format& f) {
+// Why a format has not signed numbers of some digits, with zero and subnormals; null if it has.
+constexpr const char* lacks_numbers(const Format& f) {
   if (!f.is_signed) return "is unsigned";
-  if (!f.subnormals || !f.zero) return "has no subnormals, or no zero";
+  if (f.all_normal()) return "has no subnormals, or no zero";
+  return f.precision() < 2 ? "has one digit" : nullptr;
+}
+
+// Why its codes are not those of such numbers, read as they stand, which some engines want.
+constexpr const char* unusual(const Format& f) {
+  if (const char* why = lacks_numbers(f)) return why;
   if (f.daz || f.ftz) return "flushes subnormals";
-  if (f.precision() < 2) return "has one digit";
   if (f.nan == NanCodes::negative_zero) return "has NaN in the place of -0";
   return nullptr;
 }

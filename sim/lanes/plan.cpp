@@ -6,6 +6,7 @@
 
 #include "sim/engine/final_rounding.hpp"
 #include "sim/engine/machine_rounding.hpp"
+#include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::lanes {
@@ -20,9 +21,7 @@ constexpr bool taken(const Rounding& r) {
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
 const char* unfit(const Format& f) {
-  if (!f.is_signed) return "is unsigned";
-  if (f.all_normal()) return "has no subnormals, or no zero";
-  if (f.precision() < 2) return "has one digit";
+  if (const char* why = lacks_numbers(f)) return why;
   return f.width() > 64 ? "has more than 64 bits" : nullptr;
 }
 

@@ -7,7 +7,6 @@
 
 #include "sim/engine/code_copy.hpp"
 #include "sim/engine/final_rounding.hpp"
-#include "sim/engine/lines.hpp"
 #include "sim/engine/plain.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
@@ -37,10 +36,18 @@ ProductTask task_of_segment(const ProductTask& task, std::size_t k) {
 std::string unlike_addition(const char* where, const Round& r) {
   if (r.rm.stochastic()) return fmt::format("{} rounds by random bits", where);
   if (!is_plain(r)) return fmt::format("{} does more than round to its format", where);
-  if (!r.fmt.zero) return fmt::format("{} = {} has no zero", where, to_string(r.fmt));
   return {};
 }
+// Where a +0 begins that has no code.
+std::string no_zero(const char* where, const Format& f) {
+  return f.zero ? std::string() : fmt::format("{} = {} has no zero", where, to_string(f));
+}
 bool draws(const std::optional<Round>& r) { return r && r->rm.stochastic(); }
+
+// The addition that a final rounding follows.
+const Round& last_sum(const Unit& u) {
+  return u.chain.c_round ? *u.chain.c_round : u.chain.promote->round;
+}
 
 // Why segments are no units of their own; empty if they are.
 std::string unlike_segments(const Unit& u) {
@@ -54,15 +61,13 @@ std::string unlike_segments(const Unit& u) {
       chain.promote->interval % u.scale->block != 0)
     return "segments begin within a block of scales";
   if (!is_plain(u.c)) return "c is conditioned before use";
-  if (const std::string why = unlike_addition("promote.round", chain.promote->round); !why.empty())
-    return why;
-  if (chain.c_round)
-    if (const std::string why = unlike_addition("c_round", *chain.c_round); !why.empty())
-      return why;
-  const Format& end = chain.c_round.value_or(chain.promote->round).fmt;
-  if (chain.final && !FinalRounding::takes(end, *chain.final))
+  if (chain.final && !FinalRounding::takes(last_sum(u).fmt, *chain.final))
     return "a final rounding of more than 64 digits";
-  return {};
+  std::string why = unlike_addition("promote.round", chain.promote->round);
+  if (why.empty()) why = no_zero("promote.round", chain.promote->round.fmt);
+  if (!chain.c_round) return why;
+  if (why.empty()) why = unlike_addition("c_round", *chain.c_round);
+  return why.empty() ? no_zero("c", u.c.fmt) : why;
 }
 
 // Codes of x and y to those of x + y.
@@ -86,8 +91,7 @@ class PromotedProduct final : public ProductEngine {
     if (unit_.chain.c_at == CAt::first) onto_c_.emplace(addition(c, sum, outer, task.outputs));
     if (const auto& round = unit_.chain.c_round)
       join_c_.emplace(addition(outer.fmt, c, *round, task.outputs));
-    if (const auto& round = unit_.chain.final)
-      final_.emplace(unit_.chain.c_round.value_or(outer).fmt, *round);
+    if (const auto& round = unit_.chain.final) final_.emplace(last_sum(unit_).fmt, *round);
   }
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
@@ -130,12 +134,13 @@ class PromotedProduct final : public ProductEngine {
     by.run(operands, n, to.data(), nullptr);
   }
 
-  // Zeros where there is no C that joins in the end.
+  // Zeros where there is none.
   void load_addends(const MatrixProduct& p, Codes& to) const {
     const std::size_t bytes = bytes_of(unit_.c.fmt), row = p.n * bytes;
-    if (p.c.data || join_c_) to.assign(p.m * row, std::byte{0});
+    to.assign(p.m * row, std::byte{0});
+    if (!p.c.data) return;
     Codes held;
-    for (std::size_t i = 0; p.c.data && i < p.m; ++i) {
+    for (std::size_t i = 0; i < p.m; ++i) {
       copy_by_rows(tile(unit_, p, i, 0, 1, p.n).c, static_cast<int>(bytes), 1, p.n, held);
       std::memcpy(&to[i * row], held.data(), row);
     }

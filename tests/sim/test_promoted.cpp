@@ -38,6 +38,9 @@ constexpr const char* units[] = {
     "{a.fmt = \"e5m10\", b.fmt = \"e4m3fn\", c.fmt = \"e5m2\", c_level = \"block\", lanes = 1, "
     "out.fmt = \"e5m10\", chain.promote.interval = 3, chain.promote.round.fmt = \"e8m12\", "
     "chain.c_at = \"last\", chain.c_round.fmt = \"e8m30\", chain.final.fmt = \"e8m7\"}",
+    "{a.fmt = \"e5m10\", b.fmt = \"e5m10\", c.fmt = \"e5m10\", c_level = \"group\", lanes = 1, "
+    "out.fmt = \"e5m10\", chain.promote.interval = 4, chain.promote.round.fmt = \"e8m12\", "
+    "chain.c_at = \"last\", chain.c_round.fmt = \"e8m7;zero=no\"}",
 };
 
 }  // namespace
@@ -98,6 +101,14 @@ TEST_CASE("promoted refuses what segments do not know of, and says why") {
   CHECK(reason("mac(e5m10, product=e5m10:sr3, promote=4:binary32)").find("random bits") !=
         std::string::npos);
   CHECK(reason("mac(e5m10, promote=4:e5m10;zero=no)").find("no zero") != std::string::npos);
+  const std::string c_last =
+      "{a.fmt = \"e5m10\", b.fmt = \"e5m10\", c_level = \"group\", "
+      "lanes = 1, out.fmt = \"e5m10\", chain.promote.interval = 4, "
+      "chain.promote.round.fmt = \"e8m12\", chain.c_at = \"last\", ";
+  CHECK(reason((c_last + "chain.c_round.fmt = \"e8m7\", c.fmt = \"e5m10;zero=no\"}").c_str()) ==
+        "c = e5m10;zero=no has no zero");
+  CHECK(reason((c_last + "chain.c_round.fmt = \"e8m7;zero=no\", c.fmt = \"e5m10\"}").c_str()) ==
+        "taken");
   CHECK(reason("mac(e5m10, promote=4:e8m60, final=e8m64)").find("64 digits") != std::string::npos);
   CHECK(reason("fma(e4m3fn, sum=binary32, scale=e8m0fnu:6:term, promote=4:binary32)")
             .find("scales") != std::string::npos);
