@@ -12,6 +12,8 @@ inline lanes::Answer lane_plan(const Unit& u) {
   for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &product, &u.out.fmt})
     if (const char* why = unusual(*f)) return {std::nullopt, std::string("a format ") + why};
   lanes::Answer answer = lanes::plan(u, true);
+  if (answer.plan && answer.plan->add == lanes::Add::odd)
+    return {std::nullopt, "sums that are first rounded to odd"};
   if (!answer.plan || answer.plan->add != lanes::Add::native ||
       answer.plan->mode == RoundingMode::rne)
     return answer;

@@ -27,6 +27,7 @@ const char* name_of(lanes::Multiply multiply) {
     case lanes::Multiply::exact: return "exact";
     case lanes::Multiply::odd: return "odd";
     case lanes::Multiply::rounded: return "rounded";
+    case lanes::Multiply::wide: break;  // lane_plan refuses those
   }
   return "";
 }

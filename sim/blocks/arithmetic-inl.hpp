@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "kernels.hpp"
+#include "sim/engine/odd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::blocks::HWY_NAMESPACE {
@@ -103,7 +104,7 @@ HWY_INLINE V to_integer(RoundingMode mode, V x) {
     case RoundingMode::rup: z = hn::Ceil(x); break;
     default: z = to_integer_by_digits(mode, x);
   }
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR
   z = hn::CopySign(z, x);  // without an instruction for it the sign is lost
 #endif
   return z;
@@ -131,22 +132,12 @@ HWY_INLINE void with_mode(RoundingMode mode, const Use& use) {
   }
 }
 
-// x + y to nearest, and what that leaves out.
-struct TwoSum {
-  V sum, lost;
-};
-HWY_INLINE TwoSum two_sum(V x, V y) {
-  const V sum = hn::Add(x, y), of_y = hn::Sub(sum, x);
-  return {sum, hn::Add(hn::Sub(x, hn::Sub(sum, of_y)), hn::Sub(y, of_y))};
-}
+using TwoSum = widthwise::HWY_NAMESPACE::TwoSum<V>;
+using widthwise::HWY_NAMESPACE::two_sum;
 
 // The sum's last digit odd where others were lost: to be rounded to some digits less.
 HWY_INLINE V to_odd(const TwoSum& z) {
-  const I one = hn::Set(Ints(), 1);
-  const I away = hn::Or(hn::BroadcastSignBit(bits(hn::Xor(z.sum, z.lost))), one);  // 1 or -1
-  const I even = hn::AndNot(bits(z.sum), one);
-  const I step = hn::And(away, hn::Sub(hn::Zero(Ints()), even));
-  return hn::IfThenElse(finite_number(z.lost), from_bits(hn::Add(bits(z.sum), step)), z.sum);
+  return widthwise::HWY_NAMESPACE::to_odd(z.sum, z.lost, finite_number(z.lost));
 }
 
 HWY_INLINE V sum_to_odd(V x, V y) { return to_odd(two_sum(x, y)); }

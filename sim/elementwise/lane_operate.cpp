@@ -9,9 +9,13 @@
 #include <hwy/foreach_target.h>
 
 #include "lane_vectors.hpp"
+#include "sim/engine/odd-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
+
+using widthwise::HWY_NAMESPACE::to_odd;
+using widthwise::HWY_NAMESPACE::two_sum;
 
 template <class T>
 HWY_INLINE auto signals(V<T> x) {
@@ -20,18 +24,6 @@ HWY_INLINE auto signals(V<T> x) {
   const I<T> magnitude = bits<T>(hn::Abs(x));
   return hn::RebindMask(Numbers<T>(),
                         hn::And(hn::Gt(magnitude, infinity), hn::Lt(magnitude, quiet)));
-}
-
-// Of two numbers next to one another with the exact sum between them, the odd one: `sum` itself, or
-// its neighbour on the side of what it lacks.
-template <class T>
-HWY_INLINE V<T> to_odd(V<T> sum, V<T> lacking) {
-  const Numbers<T> d;
-  const I<T> s = bits<T>(sum), one = all<T>(1);
-  const I<T> inexact = mask<T>(hn::Gt(hn::Abs(lacking), hn::Zero(d)));  // not where it is NaN
-  const I<T> outward = hn::Or(hn::BroadcastSignBit(hn::Xor(s, bits<T>(lacking))), one);
-  const I<T> is_odd = hn::Neg(hn::And(s, one));
-  return number<T>(hn::Add(s, hn::AndNot(is_odd, hn::And(outward, inexact))));
 }
 
 template <class T>
@@ -78,9 +70,9 @@ template <class T, Sum how>
 HWY_INLINE V<T> sum_of([[maybe_unused]] bool downward, V<T> a, V<T> b) {
   [[maybe_unused]] const Numbers<T> d;
   V<T> sum = hn::Add(a, b);
-  if constexpr (how != Sum::rounded) {  // Knuth's TwoSum
-    const V<T> of_b = hn::Sub(sum, a);
-    sum = to_odd<T>(sum, hn::Add(hn::Sub(a, hn::Sub(sum, of_b)), hn::Sub(b, of_b)));
+  if constexpr (how != Sum::rounded) {
+    const V<T> lost = two_sum(a, b).lost;
+    sum = to_odd(sum, lost, hn::Gt(hn::Abs(lost), hn::Zero(d)));  // not where it is NaN
     if (downward) {
       const V<T> signs = hn::And(hn::Or(a, b), hn::SignBit(d));
       sum = hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), signs, sum);

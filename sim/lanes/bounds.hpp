@@ -36,11 +36,13 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
     up = two_to<T>(spread);
     least = T{1.5} * two_to<T>(f.emin() + spread);
   };
-  if (plan.multiply == Multiply::rounded) fill(u.product.round->fmt, z.product_up, z.product_least);
+  if (plan.multiply == Multiply::rounded || plan.multiply == Multiply::wide)
+    fill(u.product.round->fmt, z.product_up, z.product_least);
   if (plan.add != Add::native) fill(u.out.fmt, z.sum_up, z.sum_least);
   if (u.product.round) z.product_cut = plan.carrier.digits - u.product.round->fmt.precision();
   z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
   z.random_bits = plan.random_bits;
+  z.mode = plan.mode;
   const auto flush = [&](const Format& f) {
     return f.ftz ? two_to<T>(f.emin() + plan.scale) : T{0};
   };

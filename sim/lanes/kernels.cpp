@@ -110,6 +110,41 @@ struct Cutting {
   }
 };
 
+// By any mode, after sums have been rounded to odd; to nearest even with their subnormals. Products
+// are exact, or to nearest even.
+template <class T, Multiply multiply, bool nearest>
+struct Odd {
+  static constexpr bool watched = true;
+  const hn::ScalableTag<T> d{};
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  V exponent, product_up, product_least, sum_up, sum_least;
+  OddCut<hn::RebindToSigned<hn::ScalableTag<T>>> cut;
+
+  HWY_INLINE explicit Odd(const Constants<T>& k)
+      : exponent(hn::Set(d, std::numeric_limits<T>::infinity())),
+        product_up(hn::Set(d, T{1.5} * k.product_up)),
+        product_least(hn::Set(d, k.product_least)),
+        sum_up(hn::Set(d, T{1.5} * k.sum_up)),
+        sum_least(hn::Set(d, k.sum_least)),
+        cut(k.mode, k.sum_cut) {}
+
+  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
+    const V x = sum_to_odd(sum, product(t, at, b));
+    if constexpr (!nearest) return cut(d, x);
+    return rounded_sum<Add::rounded>(x, sum_up, x, exponent, sum_least);
+  }
+
+ private:
+  HWY_INLINE V product(const Tile<T>& t, std::size_t at, V b) const {
+    const V a = hn::Set(d, t.a[at]);
+    if constexpr (multiply == Multiply::exact) return hn::Mul(a, b);
+    if constexpr (multiply == Multiply::rounded)
+      return rounded_product(a, hn::Set(d, t.a_up[at]), b, product_least);
+    const V x = product_to_odd(a, b);
+    return rounded_sum<Add::rounded>(x, product_up, x, exponent, product_least);
+  }
+};
+
 inline constexpr int rows = tile_rows;
 
 template <int vectors, class Step, class T>
@@ -193,12 +228,23 @@ Kernel<T> of_plan(const Plan& plan) {
         default: return cutting<T, flushes, RoundingMode::rtz>(plan.multiply);
       }
     case Add::random: return nullptr;  // random_kernel has those
+    case Add::odd: return nullptr;     // by_way_of_odd has those
   }
   return nullptr;
 }
 
+template <class T, bool nearest>
+Kernel<T> by_way_of_odd(Multiply multiply) {
+  if (multiply == Multiply::exact) return &tile<T, Odd<T, Multiply::exact, nearest>>;
+  if (multiply == Multiply::rounded) return &tile<T, Odd<T, Multiply::rounded, nearest>>;
+  return &tile<T, Odd<T, Multiply::wide, nearest>>;
+}
+
 template <class T>
 Kernel<T> choose(const Plan& plan) {
+  if (plan.add == Add::odd)
+    return plan.mode == RoundingMode::rne ? by_way_of_odd<T, true>(plan.multiply)
+                                          : by_way_of_odd<T, false>(plan.multiply);
   if (plan.multiply == Multiply::odd)
     return own_modes ? &tile<T, Nearest<T, Multiply::odd, Add::rounded, false>> : nullptr;
   return plan.flushes ? of_plan<T, true>(plan) : of_plan<T, false>(plan);

@@ -24,6 +24,7 @@ struct Constants {
   int sum_cut;
   int random_bits;
   T product_flush, sum_flush;  // what is rounded to less becomes zero; 0 where nothing does
+  RoundingMode mode;           // of sums, for Add::odd
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.

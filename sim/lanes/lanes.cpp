@@ -23,7 +23,7 @@ Multiply carefully(const Plan& plan, const Unit& u) {
 // Where the careful kernel computes: in the lanes that the plan has, or in double ones where c
 // would pass the end of float before its numbers do. None where double is too narrow, too.
 std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
-  if (plan.flushes || has_minus_zero_nan(u)) return std::nullopt;
+  if (plan.add == Add::odd || plan.flushes || has_minus_zero_nan(u)) return std::nullopt;
   // Where the user says what overflow gives, an infinity may give another thing, or the mode none.
   const auto told = [&](const Round& r) {
     const bool by_user = r.overflow != Overflow::ieee || r.fmt.overflow != Overflow::ieee;
@@ -86,7 +86,7 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
       : Base(task, {.columns = tile_columns<T>,
                     .depth = 256,
                     .any_number = plan.add == Add::native,
-                    .mode = plan.mode,
+                    .mode = plan.machine_mode(),
                     .scale = plan.scale}),
         constants_(constants<T>(plan, task.unit)),
         careful_in_(careful_carrier(plan, task.unit)),
@@ -125,14 +125,23 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
 
   bool multiply(const Meeting& m) const override {
     const Watch w = watch(m);
+    if (w.interval == 0 || (plan_.multiply == Multiply::wide && has_lost_digits(m))) return false;
     const Kernel<T> fast = has_small_products(m) ? kernel_ : without_small_products_;
-    return w.interval != 0 && fast(tile(m, w), constants_);
+    return fast(tile(m, w), constants_);
+  }
+  double least_product(const Meeting& m) const {
+    return double{m.a.beside.least} * double{m.b.beside.least};
+  }
+  // Whether a product may have digits below the carrier's least one: of factors of D digits it has
+  // 2 D of them, the first no lower than the least product's.
+  bool has_lost_digits(const Meeting& m) const {
+    return !(least_product(m) >=
+             std::ldexp(1.0, static_cast<int>(plan_.carrier.emin + plan_.carrier.digits + 1)));
   }
   // Twice the bound, for what these three operations round.
   bool has_small_products(const Meeting& m) const {
-    const double least = double{m.a.beside.least} * double{m.b.beside.least};
     return !without_small_products_ ||
-           !(least * constants_.product_up >= 2 * double{constants_.product_least});
+           !(least_product(m) * constants_.product_up >= 2 * double{constants_.product_least});
   }
   bool multiply_carefully(const Meeting& m) const override {
     if (careful_in_) careful_(tile(m, {}), careful_constants_, ends_);
@@ -146,14 +155,14 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
 
  private:
   void complete_rows(Panel& panel) const override {
+    complete_columns(panel);
     if (plan_.multiply != Multiply::rounded) return;
     panel.beside.a.resize(panel.numbers.size());
     for (std::size_t i = 0; i < panel.numbers.size(); ++i)
       panel.beside.a[i] = panel.numbers[i] * constants_.product_up;
-    complete_columns(panel);
   }
   void complete_columns(Panel& panel) const override {
-    if (without_small_products_)
+    if (without_small_products_ || plan_.multiply == Multiply::wide)
       panel.beside.least = least_magnitude(panel.numbers.data(), panel.numbers.size());
   }
 
@@ -164,7 +173,9 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
   }
   Zeros doubtful_zeros(const TileState& tile) const override {
     if (!loses_signs()) return Zeros::none;
-    const bool underflows = plan_.add == Add::rounded || plan_.flushes;
+    const bool down = plan_.add == Add::odd && plan_.mode == RoundingMode::rdn;
+    if (down) return Zeros::all;  // of which +0 and -0 make -0
+    const bool underflows = plan_.add == Add::rounded || plan_.add == Add::odd || plan_.flushes;
     const bool lost = underflows && (tile.product_seen || tile.minus);
     const bool doubtful =
         lost || (tile.minus_zero && !careful_in_) || (tile.careful_seen && tile.fast_seen);
@@ -214,6 +225,7 @@ double rate(const Plan& plan) {
   const double full = plan.carrier.digits == 24 ? 1 : 0.5;
   if (plan.add == Add::native) return (plan.flushes ? 20e9 : 60e9) * full;
   if (plan.add == Add::random) return 4e9;
+  if (plan.add == Add::odd) return (plan.multiply == Multiply::wide ? 2e9 : 3e9) * full;
   return (plan.multiply == Multiply::exact ? 15e9 : plan.flushes ? 8e9 : 11e9) * full;
 }
 

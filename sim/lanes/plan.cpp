@@ -13,9 +13,7 @@ namespace widthwise::lanes {
 namespace {
 
 constexpr bool taken(const Rounding& r) {
-  using enum RoundingMode;
-  if (r.stochastic()) return r.variant == StochasticVariant::plain;
-  return r.mode == rne || r.mode == rtz || r.mode == rdn || r.mode == rup || r.mode == rna;
+  return !r.stochastic() || r.variant == StochasticVariant::plain;
 }
 
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
@@ -43,8 +41,7 @@ std::string unfit(const char* where, const Round& r) {
     return fmt::format("{} = {} has no -0, and rounds by {}", where, to_string(r.fmt),
                        to_string(r.rm));
   if (!taken(r.rm))
-    return fmt::format("{} rounds by {}; lanes take rne, rtz, rdn, rup, rna and sr<k>", where,
-                       to_string(r.rm));
+    return fmt::format("{} rounds by {}; of these lanes take sr<k>", where, to_string(r.rm));
   if (r.keep_frac || r.post_norm_frac || r.subnormals != Flush::keep ||
       r.zero_sign != ZeroSign::ieee || r.nan_bits)
     return fmt::format("{} does more than round to its format", where);
@@ -196,6 +193,8 @@ Answer odd_in(const Carrier& carrier, const Unit& u) {
 Answer cut_in(const Carrier& carrier, const Unit& u) {
   const Format& to = u.out.fmt;
   const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
+  if (!is_machine_mode(u.out.rm) && u.out.rm != Rounding(RoundingMode::rna))
+    return refuse(fmt::format("they do not round by {} themselves", to_string(u.out.rm)));
   if (u.product.round && u.product.round->fmt.emin() != to.emin())
     return refuse("product.round and out have different least exponents");
   for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &to})
@@ -222,6 +221,55 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
                       to_string(u.out.rm))};
 }
 
+// How a product reaches a sum that is then rounded to odd.
+struct Product {
+  Multiply multiply = Multiply::exact;
+  std::int64_t last = 0;  // digit
+  std::string unfit;      // why it does not, if so
+};
+Product product_in(const Carrier& carrier, const Unit& u) {
+  const int D = carrier.digits, digits = u.a.fmt.precision() + u.b.fmt.precision();
+  const std::int64_t last = last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  const std::optional<Round>& to = u.product.round;
+  if (!to || (digits <= to->fmt.precision() && last >= last_digit(to->fmt))) {
+    if (digits > D) return {.unfit = fmt::format("exact products have {} digits", digits)};
+    if (last <= carrier.emin - D) return {.unfit = "products have digits below the carrier's"};
+    return {Multiply::exact, last, {}};
+  }
+  const Format& f = to->fmt;
+  if (to->rm != Rounding())
+    return {.unfit = fmt::format("product.round rounds by {}, and sums by {}", to_string(to->rm),
+                                 to_string(u.out.rm))};
+  if (!held(carrier, f)) return {.unfit = "product.round's format passes the carrier's"};
+  if (!has_room(carrier, f)) return {.unfit = no_room};
+  if (digits < D && D >= 2 * f.precision() + 1) return {Multiply::rounded, last_digit(f), {}};
+  if (const int needed = f.precision() + 2; D < needed)
+    return {.unfit = fmt::format("{} digits of a product need {}", f.precision(), needed)};
+  return {Multiply::wide, last_digit(f), {}};
+}
+
+// Sums to odd by operations that all round to nearest, and then by any mode: products may have
+// another one than sums. Only to nearest may sums have digits below out's least one.
+Answer odd_sums_in(const Carrier& carrier, const Unit& u) {
+  const Format& to = u.out.fmt;
+  const int D = carrier.digits, p = to.precision();
+  const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
+  if (flushes(u)) return refuse("sums to odd do not flush subnormals");
+  if (!all_held(carrier, u)) return refuse(passes);
+  if (!has_room(carrier, to)) return refuse(no_room);
+  if (const int needed = p + 2; D < needed)
+    return refuse(fmt::format("{} digits of out need {}", p, needed));
+  const Product product = product_in(carrier, u);
+  if (!product.unfit.empty()) return refuse(product.unfit);
+  if (u.out.rm.mode != RoundingMode::rne &&
+      std::min(product.last, last_digit(u.c.fmt)) < last_digit(to))
+    return refuse(fmt::format("sums by {} have digits below out's least one", to_string(u.out.rm)));
+  return {
+      Plan{
+          .carrier = carrier, .multiply = product.multiply, .add = Add::odd, .mode = u.out.rm.mode},
+      fmt::format("{} lanes: sums rounded to odd show {} digits all they need", carrier.name, p)};
+}
+
 // The carrier's bits below out's last digit have to hold all of the random ones.
 Answer random_in(const Carrier& carrier, const Unit& u) {
   Unit nearest = u;
@@ -246,18 +294,8 @@ Answer stochastic(const Unit& u) {
   return random_in(in_float, u);
 }
 
-}  // namespace
-
-bool has_minus_zero_nan(const Unit& u) {
-  const auto has = [](const Format& f) { return f.nan == NanCodes::negative_zero; };
-  return has(u.a.fmt) || has(u.b.fmt) || has(u.c.fmt) || has(u.out.fmt) ||
-         (u.product.round && has(u.product.round->fmt));
-}
-
-Answer plan(const Unit& u, bool own_modes) {
-  if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
-  if (const std::string why = unlike_modes(u); !why.empty()) return {std::nullopt, why};
-  if (u.out.rm.stochastic()) return stochastic(u);
+// What is rounded by one mode, which the machine may be set to.
+Answer by_one_mode(const Unit& u, bool own_modes) {
   for (const Carrier& carrier : {in_float, in_double})
     if (machine_like(carrier, u))
       return {Plan{.carrier = carrier,
@@ -274,6 +312,28 @@ Answer plan(const Unit& u, bool own_modes) {
     if (const Answer odd = odd_in(carrier, u); odd.plan) return odd;
   }
   return in(in_double, u);
+}
+
+}  // namespace
+
+bool has_minus_zero_nan(const Unit& u) {
+  const auto has = [](const Format& f) { return f.nan == NanCodes::negative_zero; };
+  return has(u.a.fmt) || has(u.b.fmt) || has(u.c.fmt) || has(u.out.fmt) ||
+         (u.product.round && has(u.product.round->fmt));
+}
+
+Answer plan(const Unit& u, bool own_modes) {
+  if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
+  const std::string unlike = unlike_modes(u);
+  Answer answer{std::nullopt, unlike};
+  if (unlike.empty()) answer = u.out.rm.stochastic() ? stochastic(u) : by_one_mode(u, own_modes);
+  if (answer.plan || u.out.rm.stochastic()) return answer;
+  for (const Carrier& carrier : {in_float, in_double}) {
+    Answer odd = odd_sums_in(carrier, u);
+    if (odd.plan) return odd;
+    if (!unlike.empty()) answer.reason = odd.reason;
+  }
+  return answer;
 }
 
 HalfAnswer plan_in_halves(const Unit& u) {

@@ -20,12 +20,14 @@ enum class Multiply : std::uint8_t {
   exact,    // no rounding of its own: it goes into the sum as it is
   odd,      // likewise, and the carrier rounds that sum to odd
   rounded,  // to a narrower format, subnormals included
+  wide,     // to a narrower format, after the carrier has rounded it to odd
 };
 enum class Add : std::uint8_t {
   native,
   normal,   // rounded to its precision; nothing lies below its least digit
   rounded,  // subnormals included
   cut,      // directed modes and ties away: the carrier rounds, then low digits are cut off
+  odd,      // rounded by any mode, after the carrier has rounded it to odd
   random,   // stochastic: the carrier rounds toward zero, random digits are added, low ones cut off
 };
 
@@ -33,10 +35,13 @@ struct Plan {
   Carrier carrier = in_float;
   Multiply multiply = Multiply::native;
   Add add = Add::native;
-  RoundingMode mode = RoundingMode::rne;
+  RoundingMode mode = RoundingMode::rne;  // of sums
   int scale = 0;  // numbers stand in the lanes times 2^scale: cut needs subnormals for subnormals
   int random_bits = 0;
   bool flushes = false;  // what is rounded to less than a least normal number becomes zero
+
+  // What the machine has to be set to.
+  RoundingMode machine_mode() const { return add == Add::odd ? RoundingMode::rne : mode; }
 };
 
 struct Answer {

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "plan.hpp"
+#include "sim/engine/odd-inl.hpp"
 #include "widthwise/rounding.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,9 +17,19 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+using widthwise::HWY_NAMESPACE::to_odd;
+using widthwise::HWY_NAMESPACE::two_sum;
+using widthwise::HWY_NAMESPACE::TwoSum;
+
 #define WIDTHWISE_SEQUENCE HWY_INLINE
 #include "sim/lanes/sequences.inl"
 #undef WIDTHWISE_SEQUENCE
+
+// Of numbers that are finite.
+template <class V>
+HWY_INLINE V to_odd(V nearest, V lost) {
+  return to_odd(nearest, lost, hn::Ne(lost, hn::Zero(hn::DFromV<V>())));
+}
 
 // Whether each operation can have a rounding mode of its own.
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
@@ -56,6 +67,10 @@ HWY_INLINE V fused_to_odd(V a, V b, V c) {
   const auto odd = hn::TestBit(hn::BitCast(di, down), hn::Set(di, 1));
   return hn::IfThenElse(hn::RebindMask(D(), odd), down, up);
 }
+template <class V>
+HWY_INLINE V sum_to_odd(V a, V b) {
+  return fused_to_odd(a, hn::Set(hn::DFromV<V>(), 1), b);
+}
 #else
 inline constexpr bool own_modes = false;
 
@@ -73,7 +88,20 @@ template <class V>
 HWY_INLINE V fused_to_odd(V, V, V c) {
   return c;
 }
+
+template <class V>
+HWY_INLINE V sum_to_odd(V a, V b) {
+  const TwoSum<V> z = two_sum(a, b);
+  return to_odd(z.sum, z.lost);
+}
 #endif
+
+// Where no digit of the product lies below the carrier's least one.
+template <class V>
+HWY_INLINE V product_to_odd(V a, V b) {
+  const V product = hn::Mul(a, b);
+  return to_odd(product, hn::MulSub(a, b, product));
+}
 
 // Cuts the low digits off a number that the carrier rounded by the same mode (toward zero for ties
 // away). On the bits: a carry goes on into the exponent, as it should.
@@ -97,6 +125,51 @@ struct Cut {
       bits = hn::Add(bits, hn::AndNot(hn::Or(kept, negative), hn::Set(DI(), -1)));
     return hn::BitCast(d, hn::And(bits, kept));
   }
+};
+
+// The same by any mode, of a number that the carrier rounded to odd: what is added to the digits
+// that go, `all` of them set at most, depends on the sign and on the last digit that stays.
+template <class DI>
+class OddCut {
+  using I = hn::Vec<DI>;
+  using Lane = hn::TFromD<DI>;
+
+ public:
+  HWY_INLINE OddCut(RoundingMode mode, int digits) : to_sign_(8 * sizeof(Lane) - 1 - digits) {
+    const Lane all = (Lane{1} << digits) - 1, half = (all + 1) / 2;
+    Lane always = 0, if_negative = 0, if_odd = 0;
+    switch (mode) {
+      case RoundingMode::rne: always = half - 1, if_odd = 1; break;
+      case RoundingMode::rna: always = half; break;
+      case RoundingMode::rnz: always = half - 1; break;
+      case RoundingMode::rnp: always = half, if_negative = -1; break;
+      case RoundingMode::rnm: always = half - 1, if_negative = 1; break;
+      case RoundingMode::rno: always = half, if_odd = -1; break;
+      case RoundingMode::rdn: if_negative = all; break;
+      case RoundingMode::rup: always = all, if_negative = -all; break;
+      case RoundingMode::raz: always = all; break;
+      case RoundingMode::odd: always = all, if_odd = -all; break;
+      case RoundingMode::rtz:
+      case RoundingMode::sr: break;  // nothing; not by this
+    }
+    kept_ = hn::Set(DI(), static_cast<Lane>(~all));
+    always_ = hn::Set(DI(), always);
+    if_negative_ = hn::Set(DI(), if_negative);
+    if_odd_ = hn::Set(DI(), if_odd);
+  }
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
+    const I bits = hn::BitCast(DI(), x);
+    const I negative = hn::BroadcastSignBit(bits);
+    const I odd = hn::BroadcastSignBit(hn::ShiftLeftSame(bits, to_sign_));
+    const I added = hn::Add(hn::And(negative, if_negative_), hn::And(odd, if_odd_));
+    return hn::BitCast(d, hn::And(hn::Add(bits, hn::Add(always_, added)), kept_));
+  }
+
+ private:
+  int to_sign_;
+  I kept_, always_, if_negative_, if_odd_;
 };
 
 }  // namespace widthwise::lanes::HWY_NAMESPACE
