@@ -14,6 +14,9 @@ inline lanes::Answer lane_plan(const Unit& u) {
   lanes::Answer answer = lanes::plan(u, true);
   if (answer.plan && answer.plan->add == lanes::Add::odd)
     return {std::nullopt, "sums that are first rounded to odd"};
+  if (answer.plan && answer.plan->add == lanes::Add::random &&
+      answer.plan->carrier.digits != lanes::in_float.digits)
+    return {std::nullopt, "stochastic sums in double lanes"};
   if (!answer.plan || answer.plan->add != lanes::Add::native ||
       answer.plan->mode == RoundingMode::rne)
     return answer;

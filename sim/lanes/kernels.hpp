@@ -74,8 +74,10 @@ CarefulKernel<T> careful_kernel(const Carrier& carrier, Multiply multiply, Round
 // Stochastic sums. The careful one ignores the limit and returns true; the other one needs an
 // interval of random_steps at least. Both begin and end with the machine rounding to nearest.
 inline constexpr std::size_t random_steps = 8;  // that one call of the generator serves
-using RandomKernel = bool (*)(const Tile<float>&, const Constants<float>&, const Ends&);
-RandomKernel random_kernel(Multiply multiply, bool careful);
+template <class T>
+using RandomKernel = bool (*)(const Tile<T>&, const Constants<T>&, const Ends&);
+template <class T>
+RandomKernel<T> random_kernel(Multiply multiply, bool careful);
 
 // The name of the instruction set that the kernels use here.
 const char* target_name();

@@ -190,31 +190,43 @@ class LaneProduct : public TiledProduct<T, ScaledUp<T>> {
 };
 
 // Stochastic sums.
-class RandomProduct final : public LaneProduct<float> {
+template <class T>
+class RandomProduct final : public LaneProduct<T> {
+  using typename LaneProduct<T>::Meeting;
+
  public:
   RandomProduct(const ProductTask& task, const Plan& plan)
-      : LaneProduct(task, plan),
-        fast_(random_kernel(plan.multiply, false)),
-        careful_(random_kernel(carefully(plan, task.unit), true)) {
-    if (careful_in_ && careful_in_->digits != in_float.digits) careful_in_.reset();
+      : LaneProduct<T>(task, plan),
+        fast_(random_kernel<T>(plan.multiply, false)),
+        careful_(random_kernel<T>(carefully(plan, task.unit), true)) {
+    std::optional<Carrier>& careful_in = this->careful_in_;
+    if (careful_in && careful_in->digits != plan.carrier.digits) careful_in.reset();
   }
 
  private:
   // The kernels' counters have one upper half for all outputs of a tile.
   static bool counts(const Meeting& m) {
-    const std::uint64_t last = (tile_rows - 1) * m.row_outputs + tile_columns<float> - 1;
+    const std::uint64_t last = (tile_rows - 1) * m.row_outputs + tile_columns<T> - 1;
     return m.first.index >> 32 == (m.first.index + last) >> 32;
   }
   bool multiply(const Meeting& m) const override {
-    const Watch w = watch(m);
-    return w.interval >= random_steps && counts(m) && fast_(tile(m, w), constants_, ends_);
+    const Watch w = this->watch(m);
+    return w.interval >= random_steps && counts(m) &&
+           fast_(this->tile(m, w), this->constants_, this->ends_);
   }
   bool multiply_carefully(const Meeting& m) const override {
-    return careful_in_ && counts(m) && careful_(tile(m, {}), constants_, ends_);
+    return this->careful_in_ && counts(m) &&
+           careful_(this->tile(m, {}), this->constants_, this->ends_);
   }
 
-  RandomKernel fast_, careful_;
+  RandomKernel<T> fast_, careful_;
 };
+
+template <class T>
+std::unique_ptr<ProductEngine> make_in(const ProductTask& task, const Plan& plan) {
+  if (plan.add == Add::random) return std::make_unique<RandomProduct<T>>(task, plan);
+  return std::make_unique<LaneProduct<T>>(task, plan);
+}
 
 bool own_modes() {
   return kernel<float>({.multiply = Multiply::odd, .add = Add::rounded}) != nullptr;
@@ -224,7 +236,7 @@ bool own_modes() {
 double rate(const Plan& plan) {
   const double full = plan.carrier.digits == 24 ? 1 : 0.5;
   if (plan.add == Add::native) return (plan.flushes ? 20e9 : 60e9) * full;
-  if (plan.add == Add::random) return 4e9;
+  if (plan.add == Add::random) return 4e9 * full;
   if (plan.add == Add::odd) return (plan.multiply == Multiply::wide ? 2e9 : 3e9) * full;
   return (plan.multiply == Multiply::exact ? 15e9 : plan.flushes ? 8e9 : 11e9) * full;
 }
@@ -244,9 +256,7 @@ Opinion opinion(const ProductTask& task) {
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
   const Plan p = *plan(task.unit, own_modes()).plan;
-  if (p.add == Add::random) return std::make_unique<RandomProduct>(task, p);
-  if (p.carrier.digits == in_float.digits) return std::make_unique<LaneProduct<float>>(task, p);
-  return std::make_unique<LaneProduct<double>>(task, p);
+  return p.carrier.digits == in_float.digits ? make_in<float>(task, p) : make_in<double>(task, p);
 }
 
 }  // namespace widthwise::lanes

@@ -291,7 +291,8 @@ Answer stochastic(const Unit& u) {
   if (flushes(u)) return {std::nullopt, "stochastic sums do not flush subnormals"};
   if (u.out.rm.random_bits > 16)
     return {std::nullopt, "more than 16 random bits, of which one call serves fewer steps"};
-  return random_in(in_float, u);
+  if (const Answer narrow = random_in(in_float, u); narrow.plan) return narrow;
+  return random_in(in_double, u);
 }
 
 // What is rounded by one mode, which the machine may be set to.

@@ -49,12 +49,19 @@ HWY_INLINE __m512d fused_up(__m512d a, __m512d b, __m512d c) {
 }
 
 using FloatVector = hn::Vec<hn::ScalableTag<float>>;
+using DoubleVector = hn::Vec<hn::ScalableTag<double>>;
 
 HWY_INLINE FloatVector fused_toward_zero(FloatVector a, FloatVector b, FloatVector c) {
   return {_mm512_fmadd_round_ps(a.raw, b.raw, c.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
 }
+HWY_INLINE DoubleVector fused_toward_zero(DoubleVector a, DoubleVector b, DoubleVector c) {
+  return {_mm512_fmadd_round_pd(a.raw, b.raw, c.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+}
 HWY_INLINE FloatVector sum_toward_zero(FloatVector a, FloatVector b) {
   return {_mm512_add_round_ps(a.raw, b.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+}
+HWY_INLINE DoubleVector sum_toward_zero(DoubleVector a, DoubleVector b) {
+  return {_mm512_add_round_pd(a.raw, b.raw, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
 }
 
 // a b + c: of its two neighbours the odd one, or the sum itself. An exact zero is +0 unless both
