@@ -41,7 +41,7 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
   if (plan.add != Add::native) fill(u.out.fmt, z.sum_up, z.sum_least);
   if (u.product.round) z.product_cut = plan.carrier.digits - u.product.round->fmt.precision();
   z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
-  z.random_bits = plan.random_bits;
+  z.random_bits = static_cast<std::uint16_t>(plan.random_bits);
   z.mode = plan.mode;
   const auto flush = [&](const Format& f) {
     return f.ftz ? two_to<T>(f.emin() + plan.scale) : T{0};

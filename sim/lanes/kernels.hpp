@@ -22,9 +22,9 @@ struct Constants {
   T sum_least;
   int product_cut;  // for Add::cut and Add::random: D - p, the digits that go
   int sum_cut;
-  int random_bits;
+  std::uint16_t random_bits;
+  RoundingMode mode;           // of sums, for Add::odd; in a gap, so that what GPUs read stays put
   T product_flush, sum_flush;  // what is rounded to less becomes zero; 0 where nothing does
-  RoundingMode mode;           // of sums, for Add::odd
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.

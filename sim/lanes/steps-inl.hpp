@@ -134,8 +134,9 @@ struct Cut {
   }
 };
 
-// The same by any mode, of a number that the carrier rounded to odd: what is added to the digits
-// that go, `all` of them set at most, depends on the sign and on the last digit that stays.
+// The same by any mode but to nearest even, of a number that the carrier rounded to odd: what is
+// added to the digits that go, `all` of them set at most, depends on the sign and on the last digit
+// that stays.
 template <class DI>
 class OddCut {
   using I = hn::Vec<DI>;
@@ -146,7 +147,6 @@ class OddCut {
     const Lane all = (Lane{1} << digits) - 1, half = (all + 1) / 2;
     Lane always = 0, if_negative = 0, if_odd = 0;
     switch (mode) {
-      case RoundingMode::rne: always = half - 1, if_odd = 1; break;
       case RoundingMode::rna: always = half; break;
       case RoundingMode::rnz: always = half - 1; break;
       case RoundingMode::rnp: always = half, if_negative = -1; break;
@@ -156,8 +156,9 @@ class OddCut {
       case RoundingMode::rup: always = all, if_negative = -all; break;
       case RoundingMode::raz: always = all; break;
       case RoundingMode::odd: always = all, if_odd = -all; break;
-      case RoundingMode::rtz:
-      case RoundingMode::sr: break;  // nothing; not by this
+      case RoundingMode::rtz: break;
+      case RoundingMode::rne:
+      case RoundingMode::sr: break;  // not by this
     }
     kept_ = hn::Set(DI(), static_cast<Lane>(~all));
     always_ = hn::Set(DI(), always);
