@@ -69,9 +69,8 @@ HWY_INLINE V<float> product_to_odd(V<float> x, V<float> y) {
 template <class T, Sum how>
 HWY_INLINE V<T> sum_of([[maybe_unused]] bool downward, V<T> a, V<T> b) {
   [[maybe_unused]] const Numbers<T> d;
-  V<T> sum = hn::Add(a, b);
+  auto [sum, lost] = two_sum(a, b);
   if constexpr (how != Sum::rounded) {
-    const V<T> lost = two_sum(a, b).lost;
     sum = to_odd(sum, lost, hn::Gt(hn::Abs(lost), hn::Zero(d)));  // not where it is NaN
     if (downward) {
       const V<T> signs = hn::And(hn::Or(a, b), hn::SignBit(d));

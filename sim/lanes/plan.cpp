@@ -12,10 +12,6 @@
 namespace widthwise::lanes {
 namespace {
 
-constexpr bool taken(const Rounding& r) {
-  return !r.stochastic() || r.variant == StochasticVariant::plain;
-}
-
 constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
 const char* unfit(const Format& f) {
@@ -40,7 +36,7 @@ std::string unfit(const char* where, const Round& r) {
   if (r.fmt.nan == NanCodes::negative_zero && !r.rm.stochastic() && r.rm.mode != RoundingMode::rne)
     return fmt::format("{} = {} has no -0, and rounds by {}", where, to_string(r.fmt),
                        to_string(r.rm));
-  if (!taken(r.rm))
+  if (r.rm.stochastic() && r.rm.variant != StochasticVariant::plain)
     return fmt::format("{} rounds by {}; of these lanes take sr<k>", where, to_string(r.rm));
   if (r.keep_frac || r.post_norm_frac || r.subnormals != Flush::keep ||
       r.zero_sign != ZeroSign::ieee || r.nan_bits)
@@ -125,33 +121,42 @@ bool all_held(const Carrier& carrier, const Unit& u) {
 }
 constexpr const char* passes = "a format's digits or exponents pass the carrier's";
 
+// Of the exact product of two numbers: its digits, and the last one that it may have.
+int product_digits(const Unit& u) { return u.a.fmt.precision() + u.b.fmt.precision(); }
+std::int64_t product_last(const Unit& u) { return last_digit(u.a.fmt) + last_digit(u.b.fmt); }
+
+// Whether product.round changes any product that does not overflow.
+bool rounds_products(const Unit& u) {
+  if (!u.product.round) return false;
+  const Format& f = u.product.round->fmt;
+  return product_digits(u) > f.precision() || product_last(u) < (f.ftz ? f.emin() : last_digit(f));
+}
+
 // The carrier's own rounding does no harm to the sum.
 Answer chain_in(const Carrier& carrier, const Unit& u) {
-  const Format &a = u.a.fmt, &b = u.b.fmt, &c = u.c.fmt, &to = u.out.fmt;
+  const Format &c = u.c.fmt, &to = u.out.fmt;
   const int D = carrier.digits, p = to.precision();
   const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
   if (!all_held(carrier, u)) return refuse(passes);
   if (!has_room(carrier, to)) return refuse(no_room);
   if (const int needed = 2 * p + 1; D < needed)
     return refuse(fmt::format("{} digits of out need {}", p, needed));
-  int digits = a.precision() + b.precision();  // of what is added
+  int digits = product_digits(u);  // of what is added
   if (digits > D) return refuse(fmt::format("exact products have {} digits", digits));
   if (c.precision() > p)
     return refuse("c is wider than out: the first sum differs from all others");
 
-  std::int64_t last = last_digit(a) + last_digit(b);
+  std::int64_t last = product_last(u);
   Multiply multiply = Multiply::exact;
-  if (u.product.round) {
+  if (rounds_products(u)) {
     const Format& f = u.product.round->fmt;
-    if (digits > f.precision() || last < (f.ftz ? f.emin() : last_digit(f))) {
-      if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
-      multiply = Multiply::rounded;
-      digits = f.precision(), last = last_digit(f);
-      if (const int needed = 2 * digits + 1; D < needed)
-        return refuse(fmt::format("{} digits of a product need {}", digits, needed));
-      if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
-      if (!has_room(carrier, f)) return refuse(no_room);
-    }
+    if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
+    multiply = Multiply::rounded;
+    digits = f.precision(), last = last_digit(f);
+    if (const int needed = 2 * digits + 1; D < needed)
+      return refuse(fmt::format("{} digits of a product need {}", digits, needed));
+    if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
+    if (!has_room(carrier, f)) return refuse(no_room);
   }
   if (last < carrier.emin && multiply == Multiply::exact)
     return refuse("products have digits below the carrier's");
@@ -172,20 +177,27 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
           fmt::format("{} lanes: {} digits hold sums of {} and {}", carrier.name, D, p, digits)};
 }
 
-// Fused sums that the carrier rounds to odd: its last digit then tells of all that lay below.
+// Why the carrier's sums to odd, whose last digit tells of all that lay below, are not rounded to
+// out's format afterwards; empty if they are. A format that the carrier holds with two digits to
+// spare has none among its last two.
+std::string unfit_from_odd(const Carrier& carrier, const Unit& u) {
+  if (flushes(u)) return "sums to odd do not flush subnormals";
+  if (!all_held(carrier, u)) return passes;
+  if (!has_room(carrier, u.out.fmt)) return no_room;
+  const int p = u.out.fmt.precision(), needed = p + 2;
+  return carrier.digits < needed ? fmt::format("{} digits of out need {}", p, needed) : "";
+}
+Answer from_odd(const Plan& plan, const Unit& u) {
+  return {plan, fmt::format("{} lanes: sums rounded to odd show {} digits all they need",
+                            plan.carrier.name, u.out.fmt.precision())};
+}
+
+// Fused sums that the carrier rounds to odd by itself.
 Answer odd_in(const Carrier& carrier, const Unit& u) {
-  const int D = carrier.digits, p = u.out.fmt.precision();
   if (u.product.round) return refusal(carrier, "products are rounded, not fused");
-  if (flushes(u)) return refusal(carrier, "sums to odd do not flush subnormals");
-  if (!all_held(carrier, u)) return refusal(carrier, passes);
-  if (!has_room(carrier, u.out.fmt)) return refusal(carrier, no_room);
-  if (const int needed = p + 2; D < needed)
-    return refusal(carrier, fmt::format("{} digits of out need {}", p, needed));
-  if (last_digit(u.out.fmt) - 2 < carrier.emin - D + 1)
-    return refusal(carrier, "out has digits among the carrier's last ones");
-  return {
-      Plan{carrier, Multiply::odd, Add::rounded},
-      fmt::format("{} lanes: sums rounded to odd show {} digits all they need", carrier.name, p)};
+  if (const std::string why = unfit_from_odd(carrier, u); !why.empty())
+    return refusal(carrier, why);
+  return from_odd({.carrier = carrier, .multiply = Multiply::odd, .add = Add::rounded}, u);
 }
 
 // Directed modes of the carrier and of the format after it are the format's alone, and ties away
@@ -228,17 +240,16 @@ struct Product {
   std::string unfit;      // why it does not, if so
 };
 Product product_in(const Carrier& carrier, const Unit& u) {
-  const int D = carrier.digits, digits = u.a.fmt.precision() + u.b.fmt.precision();
-  const std::int64_t last = last_digit(u.a.fmt) + last_digit(u.b.fmt);
-  const std::optional<Round>& to = u.product.round;
-  if (!to || (digits <= to->fmt.precision() && last >= last_digit(to->fmt))) {
+  const int D = carrier.digits, digits = product_digits(u);
+  if (!rounds_products(u)) {
+    const std::int64_t last = product_last(u);
     if (digits > D) return {.unfit = fmt::format("exact products have {} digits", digits)};
     if (last <= carrier.emin - D) return {.unfit = "products have digits below the carrier's"};
     return {Multiply::exact, last, {}};
   }
-  const Format& f = to->fmt;
-  if (to->rm != Rounding())
-    return {.unfit = fmt::format("product.round rounds by {}, and sums by {}", to_string(to->rm),
+  const Format& f = u.product.round->fmt;
+  if (const Rounding& mode = u.product.round->rm; mode != Rounding())
+    return {.unfit = fmt::format("product.round rounds by {}, and sums by {}", to_string(mode),
                                  to_string(u.out.rm))};
   if (!held(carrier, f)) return {.unfit = "product.round's format passes the carrier's"};
   if (!has_room(carrier, f)) return {.unfit = no_room};
@@ -251,23 +262,17 @@ Product product_in(const Carrier& carrier, const Unit& u) {
 // Sums to odd by operations that all round to nearest, and then by any mode: products may have
 // another one than sums. Only to nearest may sums have digits below out's least one.
 Answer odd_sums_in(const Carrier& carrier, const Unit& u) {
-  const Format& to = u.out.fmt;
-  const int D = carrier.digits, p = to.precision();
-  const auto refuse = [&](const std::string& why) { return refusal(carrier, why); };
-  if (flushes(u)) return refuse("sums to odd do not flush subnormals");
-  if (!all_held(carrier, u)) return refuse(passes);
-  if (!has_room(carrier, to)) return refuse(no_room);
-  if (const int needed = p + 2; D < needed)
-    return refuse(fmt::format("{} digits of out need {}", p, needed));
+  if (const std::string why = unfit_from_odd(carrier, u); !why.empty())
+    return refusal(carrier, why);
   const Product product = product_in(carrier, u);
-  if (!product.unfit.empty()) return refuse(product.unfit);
-  if (u.out.rm.mode != RoundingMode::rne &&
-      std::min(product.last, last_digit(u.c.fmt)) < last_digit(to))
-    return refuse(fmt::format("sums by {} have digits below out's least one", to_string(u.out.rm)));
-  return {
-      Plan{
-          .carrier = carrier, .multiply = product.multiply, .add = Add::odd, .mode = u.out.rm.mode},
-      fmt::format("{} lanes: sums rounded to odd show {} digits all they need", carrier.name, p)};
+  if (!product.unfit.empty()) return refusal(carrier, product.unfit);
+  const RoundingMode mode = u.out.rm.mode;
+  const std::int64_t last = std::min(product.last, last_digit(u.c.fmt));
+  if (mode != RoundingMode::rne && last < last_digit(u.out.fmt))
+    return refusal(
+        carrier, fmt::format("sums by {} have digits below out's least one", to_string(u.out.rm)));
+  return from_odd({.carrier = carrier, .multiply = product.multiply, .add = Add::odd, .mode = mode},
+                  u);
 }
 
 // The carrier's bits below out's last digit have to hold all of the random ones.

@@ -96,8 +96,8 @@ class Draws {
   }
 
  private:
-  static constexpr std::size_t counters =
-      sizeof(std::uint64_t) / sizeof(T);  // vectors of a chain's
+  // Vectors of a chain's counters.
+  static constexpr std::size_t counters = sizeof(std::uint64_t) / sizeof(T);
 
   const Philox& philox_;
   std::uint64_t index_;
