@@ -60,6 +60,21 @@ constexpr Limb shifted_down(Limb high, Limb low, int n) {
   return low >> n | (high << 1) << (63 - n);
 }
 
+// A number whose leading one is at the top of its limbs, or zero.
+template <int N>
+struct Number {
+  std::int64_t exponent;
+  Limb sign;
+  Limb limb[N];
+
+  Limb* number() { return limb; }
+  Limb top() const { return limb[N - 1]; }
+};
+
+// An exact result before it is rounded, lost digits jammed into the lowest bit.
+template <int N>
+using Exact = Number<N>;
+
 // What is added, with limbs of zeros around it: to be moved down by `skip` limbs is to be read from
 // further up.
 template <int N>
@@ -71,15 +86,17 @@ struct Addend {
   Limb* number() { return limb + 1; }
   Limb top() const { return limb[N]; }
 };
-
-// An exact result before it is rounded: leading one at the top of N limbs, lost digits jammed into
-// the lowest bit.
 template <int N>
-struct Exact {
-  std::int64_t exponent;
-  Limb sign;
-  Limb limb[N];
-};
+Addend<N> addend(const Number<N>& x) {
+  Addend<N> z{.exponent = x.exponent, .sign = x.sign, .limb = {}};
+  std::copy_n(x.limb, N, z.number());
+  return z;
+}
+
+// Few limbs are kept in registers, which are not to be found by an index.
+inline constexpr int few_limbs = 4;
+template <int N>
+using Term = std::conditional_t<N <= few_limbs, Number<N>, Addend<N>>;
 
 inline Limb any_of(const Limb* limb, int n) {
   Limb all = 0;
@@ -160,6 +177,65 @@ inline Exact<N + 1> normalised(const Sum<N>& x) {
   return z;
 }
 
+template <int N>
+inline Exact<N + 1> exact_sum(const Addend<N>& x, const Addend<N>& y) {
+  return normalised(aligned_sum(x, y));
+}
+
+// x + y where their leading ones are at most 63 digits apart and few cancel: a limb below has room
+// for all digits, the top bit for a carry. Nothing is guessed, for half of the guesses were wrong.
+template <int N>
+inline bool near_sum(const Number<N>& x, const Number<N>& y, Exact<N + 1>& z) {
+  const auto size = [](const Number<N>& of) {
+    return uint128{static_cast<Limb>(of.exponent) ^ bit<Limb>(63)} << 64 | of.top();
+  };
+  const Limb swap = Limb{0} - (size(x) < size(y)), differ = x.sign ^ y.sign;
+  const std::int64_t turn = (x.exponent ^ y.exponent) & static_cast<std::int64_t>(swap);
+  const std::int64_t exponent = x.exponent ^ turn;
+  const auto apart = static_cast<std::uint64_t>(exponent - (y.exponent ^ turn));
+  const int down = static_cast<int>(apart % 64);
+
+  Limb high[N + 2] = {}, low[N + 2] = {};  // between limbs of zeros
+  for (int i = 0; i < N; ++i) {
+    const Limb turned = (x.limb[i] ^ y.limb[i]) & swap;
+    high[i + 1] = x.limb[i] ^ turned, low[i + 1] = y.limb[i] ^ turned;
+  }
+  Limb one[N + 1], other[N + 1];
+  for (int i = 0; i <= N; ++i) {
+    one[i] = shifted_up(high[i + 1], high[i], 63);
+    other[i] = ((low[i] >> 1) >> down | low[i + 1] << (63 - down)) ^ differ;
+  }
+  one[0] |= differ & 1;  // its place is empty
+  Carry carry = 0;
+  for (int i = 0; i <= N; ++i) one[i] = add(one[i], other[i], carry);
+  const bool negative = static_cast<std::int64_t>(one[N] & differ) < 0;  // the upper limbs agreed
+  if (apart > 63 || one[N] == 0 || negative) [[unlikely]]
+    return false;
+
+  const int up = std::countl_zero(one[N]);
+  for (int i = N; i > 0; --i) z.limb[i] = shifted_up(one[i], one[i - 1], up);
+  z.limb[0] = one[0] << up;
+  z.exponent = exponent + 1 - up;
+  z.sign = x.sign ^ (differ & swap);
+  return true;
+}
+
+template <int N>
+[[gnu::noinline]] Exact<N + 1> far_sum(Number<N> x, Number<N> y) {
+  return exact_sum(addend(x), addend(y));
+}
+template <int N>
+inline Exact<N + 1> exact_sum(const Number<N>& x, const Number<N>& y) {
+  Exact<N + 1> z;
+  if (near_sum(x, y, z)) [[likely]]
+    return z;
+  // Limb by limb, lest z be where that is returned to, in memory.
+  const Exact<N + 1> far = far_sum(x, y);
+  z.exponent = far.exponent, z.sign = far.sign;
+  for (int i = 0; i <= N; ++i) z.limb[i] = far.limb[i];
+  return z;
+}
+
 // N limbs down by n digits, n up to 2^64. Returns whether any that was set fell off.
 template <int N>
 inline bool move_down(std::uint64_t n, Limb* limb) {
@@ -186,28 +262,32 @@ struct LastKept {
       : limb((64 * limbs - precision) / 64), drop((64 * limbs - precision) % 64) {}
 };
 
+// The part below a kept digit, to which `drop` digits of `last` belong and all below it, jammed.
+// For random bits that is its lowest bit; else nobody asks where.
+template <bool random>
+inline Limb dropped(Limb last, Limb below, int drop) {
+  const Limb fallen = random ? (below << 1) << (63 - drop) != 0 : below & ((Limb{1} << drop) - 1);
+  return shifted_down(last, below, drop) | fallen;
+}
+
 // Rounds the upper N limbs to the digits kept from limb `lowest` on, as lib's rule has it. Returns
 // the dropped part, 0 if it is exact.
-template <int N, int M>
-inline Limb round_from(int lowest, int drop, const RoundTo& to, const Exact<M>& x, Limb random,
+template <int N, bool random, int M>
+inline Limb round_from(int lowest, int drop, const RoundTo& to, const Exact<M>& x, Limb bits,
                        Limb* limb) {
   const Limb* const upper = x.limb + (M - N);
   const Limb last = upper[lowest],
              below = upper[lowest - 1] | (any_of(x.limb, M - N + lowest - 1) != 0);
-  const Limb rest = shifted_down(last, below, drop) | ((below << 1) << (63 - drop) != 0);
-  const bool away = rounds_away<Limb>(to.rule, x.sign & 1, (last >> drop) & 1, rest, random);
+  const Limb rest = dropped<random>(last, below, drop), kept = last >> drop;
+  Carry away = 0;
+  if constexpr (random)
+    away = rounds_away<Limb>(to.rule, x.sign & 1, kept & 1, rest, bits);
+  else
+    add(rest, to.raised[(x.sign & 2) | (kept & 1)], away);
   for (int i = 0; i < lowest; ++i) limb[i] = 0;
-  limb[lowest] = (last >> drop << drop) + (Limb{away} << drop);
+  limb[lowest] = (kept + away) << drop;
   for (int i = lowest + 1; i < N; ++i) limb[i] = upper[i];
   return rest;
-}
-// Most often the lowest limb of all: then the compiler knows which.
-template <int N, int M>
-inline Limb round(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
-                  Limb* limb) {
-  if (at.limb == 0) [[likely]]
-    return round_from<N>(0, at.drop, to, x, random, limb);
-  return round_from<N>(at.limb, at.drop, to, x, random, limb);
 }
 
 // A carry out of a limb, which is 0 now, goes on from the next. True where it leaves a power of

@@ -37,7 +37,7 @@ constexpr Way in_words{.name = "wide",
                        .spare = [](const Chain&) { return 0; },
                        .most_random_bits = most_random_bits,
                        .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
-                       .nanoseconds = [](double n) { return 15 + 4 * n + 0.45 * n * n; },
+                       .nanoseconds = [](double n) { return 7 + 5 * n + 0.45 * n * n; },
                        .drawing = 13};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
@@ -375,10 +375,12 @@ class LimbProduct final : public ProductEngine {
 };
 
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
-// or to round to fewer digits than others have, takes as long as all else.
+// or to round to fewer digits than others have (limbs of 64 bits: to fewer limbs), takes as long as
+// all else.
 double rate(const Way& way, const Chain& chain, int limbs) {
+  const int fewest = way.lanes > 1 ? chain.precision : way.limb_bits * (limbs - 1) + 1;
   const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
-    return !r || (r->precision == chain.precision && r->span >= 100);
+    return !r || (r->precision >= fewest && r->span >= 100);
   });
   double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
   if (chain.exact_sum) steps = (chain.cut ? 0.9 : 0.7) + 0.8 / static_cast<double>(chain.block);

@@ -45,12 +45,13 @@ Exact<N + 1> jammed_product(const Limb* a, const Limb* b, bool all_digits) {
 
 // All digits of a * b.
 template <int N>
-void whole_product(const Limb* a, const Limb* b, Addend<2 * N>& z) {
+void whole_product(const Limb* a, const Limb* b, Term<2 * N>& z) {
   Limb* const product = z.number();
   multiply<N>(a, b, product);
   const bool low = !(product[2 * N - 1] >> 63);
   place<N>(a, b, low, z);
-  for (int i = 2 * N; i-- > 0;) product[i] = shifted_up(product[i], product[i - 1], low);
+  for (int i = 2 * N - 1; i > 0; --i) product[i] = shifted_up(product[i], product[i - 1], low);
+  product[0] <<= low;
 }
 
 template <int N>
@@ -68,14 +69,42 @@ void put_zero(Limb sign, Limb* z) {
   z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
 }
 
-// To the upper N limbs of a number, as if exponents had no end. Returns the exponent.
+template <int N>
+struct Rounded {
+  std::int64_t exponent;
+  Limb lost;
+  Limb limb[N];
+};
+
+// To the upper N limbs of a number, as if exponents had no end; the last kept digit is in limb
+// `lowest`. Returns the exponent. Plain roundings have no random bits, and any bit tells a loss.
+template <int N, bool plain, int M>
+std::int64_t round_digits_from(int lowest, int drop, const RoundTo& to, const Exact<M>& x,
+                               Limb random, Limb* limb, Limb& lost) {
+  const Limb rest = round_from<N, !plain>(lowest, drop, to, x, random, limb);
+  lost |= plain ? rest : rest != 0;
+  if (limb[lowest] == 0 && x.limb[M - N + lowest] >> drop & 1) [[unlikely]]
+    return x.exponent + carry_on<N>(limb, lowest + 1);
+  return x.exponent;
+}
 template <int N, int M>
+[[gnu::noinline]] Rounded<N> round_short(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
+  Rounded<N> z{};
+  z.exponent = round_digits_from<N, false>(at.limb, at.drop, to, x, random, z.limb, z.lost);
+  return z;
+}
+// Most often the lowest limb of all: then the compiler knows which. (Values go in and out of what
+// is out of line: the numbers of a loop that handed out their addresses would not be kept in
+// registers.)
+template <int N, bool plain = false, int M>
 std::int64_t round_digits(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
                           Limb* limb, Limb& lost) {
-  lost |= round<N>(at, to, x, random, limb) != 0;
-  if (limb[at.limb] == 0 && x.limb[M - N + at.limb] >> at.drop & 1) [[unlikely]]
-    return x.exponent + carry_on<N>(limb, at.limb + 1);
-  return x.exponent;
+  if (N == 1 || at.limb == 0) [[likely]]
+    return round_digits_from<N, plain>(0, at.drop, to, x, random, limb, lost);
+  const Rounded<N> z = round_short<N>(at, to, x, random);
+  std::copy_n(z.limb, N, limb);
+  lost |= z.lost;
+  return z.exponent;
 }
 
 // The leading one goes to the top again. Returns the exponent.
@@ -87,13 +116,6 @@ std::int64_t close_up(std::int64_t exponent, Limb* limb) {
   std::copy_n(z.limb + 1, N, limb);
   return limb[N - 1] ? z.exponent : zero_exponent;
 }
-
-template <int N>
-struct Rounded {
-  std::int64_t exponent;
-  Limb lost;
-  Limb limb[N];
-};
 
 // What is subnormal is rounded at its format's last digit: it goes down until that stands at the
 // kept one's place. It is tiny unless it comes to the least normal number as if exponents had no
@@ -118,8 +140,7 @@ void flush(const RoundTo& to, Rounded<N>& z) {
   z.lost |= to.flushed;
 }
 
-// Where a result is subnormal, or may overflow. Values go in and out: the numbers of a loop that
-// handed out their addresses here would not be kept in registers.
+// Where a result is subnormal, or may overflow.
 template <int N, int M>
 [[gnu::noinline]] Rounded<N> round_at_end(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
   Rounded<N> z{};
@@ -130,18 +151,18 @@ template <int N, int M>
   return z;
 }
 
-// To the upper N limbs of a number and its exponent. False where it may have overflowed; without
-// `ends` wherever it may not be inside, and nothing is written then.
-template <int N, bool ends = true, int M>
+// To the upper N limbs of a number and its exponent. False where it may have overflowed; if it is a
+// plain one wherever it may not be inside, and nothing is written then.
+template <int N, bool plain = false, int M>
 bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
                   const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
   const bool inside = to.inside(x.exponent);
-  if (!ends && !inside) [[unlikely]]
+  if (plain && !inside) [[unlikely]]
     return false;
-  const int count = to.rule.rounding.random_bits;
+  const int count = plain ? 0 : to.rule.rounding.random_bits;
   const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
   if (inside) [[likely]] {
-    exponent = round_digits<N>(at, to, x, random, limb, lost);
+    exponent = round_digits<N, plain>(at, to, x, random, limb, lost);
     return true;
   }
   const Rounded<N> z = round_at_end<N>(at, to, x, random);
@@ -152,7 +173,7 @@ bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std
 }
 
 // Some steps of a chain of multiply-adds; fused ones add products of all digits.
-template <int N, bool fused, bool ends>
+template <int N, bool fused, bool plain>
 class MultiplyAdds {
   static constexpr int added = fused ? 2 * N : N;  // limbs
 
@@ -175,14 +196,14 @@ class MultiplyAdds {
     std::copy_n(upper(sum_), N, s_.sum);
     s_.sum[N] = static_cast<Limb>(sum_.exponent);
     s_.sum[N + 1] = sum_.sign;
-    *s_.lost |= lost_;
+    *s_.lost |= plain ? lost_ != 0 : lost_;
     return true;
   }
 
  private:
-  static Limb* upper(Addend<added>& x) { return x.number() + (added - N); }
+  static Limb* upper(Term<added>& x) { return x.number() + (added - N); }
 
-  static void clear(Addend<added>& x) {
+  static void clear(Term<added>& x) {
     std::fill_n(x.number(), added, Limb{0});
     x.exponent = zero_exponent;
   }
@@ -198,13 +219,13 @@ class MultiplyAdds {
       whole_product<N>(a, b, product_);
       return true;
     } else {
-      const bool random = chain_.product->rule.rounding.stochastic();
+      const bool random = !plain && chain_.product->rule.rounding.stochastic();
       return round(of_product_, *chain_.product, k, jammed_product<N>(a, b, random), product_);
     }
   }
 
   bool add(std::size_t k) {
-    const Exact<added + 1> z = normalised(aligned_sum(sum_, product_));
+    const Exact<added + 1> z = exact_sum(sum_, product_);
     if (z.limb[added]) [[likely]]
       return round(of_sum_, chain_.sum, k, z, sum_);
     clear(sum_);
@@ -214,8 +235,8 @@ class MultiplyAdds {
 
   template <int M>
   bool round(const LastKept& at, const RoundTo& to, std::size_t k, const Exact<M>& x,
-             Addend<added>& z) {
-    if (!round_number<N, ends>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_))
+             Term<added>& z) {
+    if (!round_number<N, plain>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_))
       return false;
     z.sign = x.sign;
     return true;
@@ -224,16 +245,16 @@ class MultiplyAdds {
   const Chain& chain_;
   const Steps& s_;
   LastKept of_product_, of_sum_;
-  Addend<added> sum_{}, product_{};
+  Term<added> sum_{}, product_{};
   Limb lost_ = 0;
 };
 
-// Steps near an end of a format's exponents are made by a loop of their own: one that handles the
-// ends has no registers for its numbers, and takes a third more time.
+// Steps with random bits, and those near an end of a format's exponents, are made by a loop of
+// their own: one that handles both has no registers for its numbers, and takes a third more time.
 template <int N, bool fused>
 bool multiply_add(const Chain& chain, const Steps& s) {
-  return MultiplyAdds<N, fused, false>(chain, s).run() ||
-         MultiplyAdds<N, fused, true>(chain, s).run();
+  return (!chain.random_bits && MultiplyAdds<N, fused, true>(chain, s).run()) ||
+         MultiplyAdds<N, fused, false>(chain, s).run();
 }
 
 template <int N>
@@ -406,20 +427,19 @@ void multiply_rows(const RoundTo& to, const Chain&, const Limb* a, std::size_t a
   }
 }
 
-template <int N>
-Addend<N> addend(const Limb* from, Limb turned) {
-  Addend<N> x{
-      .exponent = static_cast<std::int64_t>(from[N]), .sign = from[N + 1] ^ turned, .limb = {}};
+template <int N, class Kind>
+Kind term(const Limb* from, Limb turned) {
+  Kind x{.exponent = static_cast<std::int64_t>(from[N]), .sign = from[N + 1] ^ turned, .limb = {}};
   std::copy_n(from, N, x.number());
   return x;
 }
-template <int N>
+template <int N, class Kind>
 void add_rows(const RoundTo& to, const Chain&, const Limb* x, const Limb* y, bool minus, Limb* z,
               const Rows& rows) {
   const LastKept at(N, to.precision);
   for (std::size_t i = 0; i < rows.count; ++i, x += N + 2, y += N + 2, z += N + 2) {
-    const Addend<N> one = addend<N>(x, 0), other = addend<N>(y, minus ? ~Limb{0} : 0);
-    const Exact<N + 1> sum = normalised(aligned_sum(one, other));
+    const auto one = term<N, Kind>(x, 0), other = term<N, Kind>(y, minus ? ~Limb{0} : 0);
+    const Exact<N + 1> sum = exact_sum(one, other);
     if (sum.limb[N]) [[likely]]
       put_rounded<N>(to, at, rows, i, sum, z);
     else
@@ -444,8 +464,9 @@ void sort_rows(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size
 }
 
 template <int N>
-constexpr Kernels kernels_of{&run<N>,      &survey<N>,   &multiply_rows<N>,
-                             &add_rows<N>, &add_rows<N>, &sort_rows<N>};
+constexpr Kernels kernels_of{
+    &run<N>,      &survey<N>, &multiply_rows<N>, &add_rows<N, Term<N>>, &add_rows<N, Addend<N>>,
+    &sort_rows<N>};
 template <std::size_t... i>
 Kernels choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};

@@ -18,7 +18,7 @@
 #undef WIDTHWISE_WORDS
 
 #if HWY_ARCH_X86_64
-HWY_PUSH_ATTRIBUTES("bmi2")
+HWY_PUSH_ATTRIBUTES("bmi,bmi2,lzcnt")
 #define WIDTHWISE_WORDS words_bmi2
 #include "word_kernel-inl.hpp"
 #undef WIDTHWISE_WORDS

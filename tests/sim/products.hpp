@@ -54,6 +54,7 @@ using WideCode = widthwise::Wide<18>;
 class CodeList {
  public:
   CodeList(const widthwise::Format& f, std::size_t count);
+  std::size_t size() const { return items_.size() / static_cast<std::size_t>(bytes_); }
   void set(std::size_t i, std::uint64_t code);
   void set(std::size_t i, const WideCode& code);
   std::uint64_t operator[](std::size_t i) const;

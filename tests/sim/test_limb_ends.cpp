@@ -3,7 +3,7 @@
 #include "limb_ways.hpp"
 
 // Limbs at the ends of formats: results that are subnormal, come to the least normal number or to
-// zero, lie in the top binade or overflow.
+// zero, lie in the top binade or overflow. And sums at the ends of a limb.
 namespace {
 
 using namespace widthwise;
@@ -20,7 +20,7 @@ CodeList all_codes(const Format& f) {
 }
 CodeList one(const Format& f) {
   CodeList x(f, 1);
-  x.set(0, static_cast<std::uint64_t>(f.bias) << f.frac_bits);
+  x.set(0, WideCode(f.bias) << f.frac_bits);
   return x;
 }
 
@@ -29,13 +29,14 @@ class EveryPair {
  public:
   void products(const Unit& u) {
     const CodeList a = all_codes(u.a.fmt), b = all_codes(u.b.fmt);
-    MatrixProduct p = shape(u.a.fmt, u.b.fmt);
+    MatrixProduct p = shape(a, b);
     p.a = a.rows(1), p.b = b.rows(p.n);
     compare(u, p);
   }
-  void sums(const Unit& u) {
-    const CodeList c = all_codes(u.c.fmt), b = all_codes(u.b.fmt), a = one(u.a.fmt);
-    MatrixProduct p = shape(u.c.fmt, u.b.fmt);
+  void sums(const Unit& u) { sums(u, all_codes(u.c.fmt), all_codes(u.b.fmt)); }
+  void sums(const Unit& u, const CodeList& c, const CodeList& b) {
+    const CodeList a = one(u.a.fmt);
+    MatrixProduct p = shape(c, b);
     p.a = a.rows(1), p.b = b.rows(p.n), p.c = c.rows(1);
     p.a.row = 0, p.c.column = 0;  // the same one in every row, a row's C in every column
     compare(u, p);
@@ -43,9 +44,9 @@ class EveryPair {
   ~EveryPair() { tally_.expect(expected_); }
 
  private:
-  static MatrixProduct shape(const Format& rows, const Format& columns) {
+  static MatrixProduct shape(const CodeList& rows, const CodeList& columns) {
     MatrixProduct p;
-    p.m = std::size_t{1} << rows.width(), p.n = std::size_t{1} << columns.width(), p.k = 1;
+    p.m = rows.size(), p.n = columns.size(), p.k = 1;
     return p;
   }
   void compare(const Unit& u, const MatrixProduct& p) {
@@ -60,6 +61,22 @@ class EveryPair {
   Tally tally_;
   std::uint64_t expected_ = 0;
 };
+
+// Numbers a limb or two apart, which with others of their exponent cancel down to some limb.
+CodeList about_a_limb(const Format& f) {
+  const int last = f.frac_bits;
+  std::vector<WideCode> fractions{WideCode{}, bit<WideCode>(0), ones<WideCode>(last)};
+  for (const int i : {last - 65, last - 64, last - 63, last - 62, last - 1})
+    if (i > 0) fractions.push_back(bit<WideCode>(i));
+  std::vector<WideCode> all;
+  for (const std::int64_t down : {0, 1, 62, 63, 64, 65, 127, 128})
+    for (const WideCode& fraction : fractions)
+      for (const WideCode& sign : {WideCode{}, bit<WideCode>(f.magnitude_bits())})
+        all.push_back(sign | WideCode(f.bias - down) << f.frac_bits | fraction);
+  CodeList x(f, all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) x.set(i, all[i]);
+  return x;
+}
 
 Unit unit(const char* form, const char* format, const char* mode) {
   return parse_unit(fmt::format(fmt::runtime(form), format, mode));
@@ -91,6 +108,17 @@ TEST_SUITE("exhaustive") {
                                  "dot(e2m3, b=e4m3, c=e3m4, lanes=2, out={}:{})"})
           all.sums(unit(form, format, mode));
   }
+}
+
+TEST_CASE("limbs: sums about a limb apart, or that cancel down to one") {
+  EveryPair all;
+  for (const int p : {40, 63, 64, 65, 113, 128, 129, 192, 193, 256, 257})
+    for (const char* mode : {"rne", "rnz", "rdn", "odd", "sr9:half"})
+      for (const char* form : {"mac(e15m{0}, sum=e15m{0}:{1})", "fma(e15m{0}, sum=e15m{0}:{1})"}) {
+        const Unit u = parse_unit(fmt::format(fmt::runtime(form), p - 1, mode));
+        const CodeList numbers = about_a_limb(u.b.fmt);
+        all.sums(u, numbers, numbers);
+      }
 }
 
 TEST_CASE("limbs: chains whose results go below the normal numbers and come back") {
