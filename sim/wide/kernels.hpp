@@ -8,6 +8,7 @@ inline constexpr int most_digits = 1088;  // kept by a rounding
 // One output in limbs of 64 bits, the leading one at the top. Sums of unlike exponents keep 64
 // digits and more below the kept ones, so k random bits may look at some of them.
 inline constexpr int most_random_bits = 60;
+inline constexpr int few_limbs = 4;  // what is added stays in registers
 Kernels word_kernels(int limbs);
 
 // Eight outputs in limbs of 52 bits; null where this machine lacks AVX-512 IFMA. Below the kept

@@ -94,7 +94,6 @@ Addend<N> addend(const Number<N>& x) {
 }
 
 // Few limbs are kept in registers, which are not to be found by an index.
-inline constexpr int few_limbs = 4;
 template <int N>
 using Term = std::conditional_t<N <= few_limbs, Number<N>, Addend<N>>;
 

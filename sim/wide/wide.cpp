@@ -38,7 +38,7 @@ constexpr Way in_words{.name = "wide",
                        .most_random_bits = most_random_bits,
                        .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
                        .nanoseconds = [](double n) { return 7 + 5 * n + 0.45 * n * n; },
-                       .drawing = 13};
+                       .drawing = 9};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
                        .limb_bits = 52,
@@ -375,10 +375,12 @@ class LimbProduct final : public ProductEngine {
 };
 
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
-// or to round to fewer digits than others have (limbs of 64 bits: to fewer limbs), takes as long as
+// or to round to fewer digits than others have (many limbs of 64 bits: to fewer), takes as long as
 // all else.
 double rate(const Way& way, const Chain& chain, int limbs) {
-  const int fewest = way.lanes > 1 ? chain.precision : way.limb_bits * (limbs - 1) + 1;
+  const int fewest = way.lanes > 1        ? chain.precision
+                     : limbs <= few_limbs ? 0
+                                          : way.limb_bits * (limbs - 1) + 1;
   const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
     return !r || (r->precision >= fewest && r->span >= 100);
   });

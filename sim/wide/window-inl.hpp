@@ -1,7 +1,5 @@
-#include "limbs-inl.hpp"
-
 // Exact sums of any number of terms, in a window of limbs that follows the largest of them
-// (docs/exactness.md, 54).
+// (docs/exactness.md, 54). Included by word_kernel-inl.hpp, behind limbs-inl.hpp.
 namespace widthwise::wide::WIDTHWISE_WORDS {
 
 // Two's complement; limb i is worth 2^(64 (low + i)). Terms reach up to the limb below the highest

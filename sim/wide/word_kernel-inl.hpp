@@ -1,4 +1,6 @@
+#include "limbs-inl.hpp"
 #include "window-inl.hpp"
+#include "word_rounding-inl.hpp"
 
 // Chains of multiply-adds, and single operations, one output after the other. Included by
 // word_kernel.cpp alone.
@@ -69,107 +71,9 @@ void put_zero(Limb sign, Limb* z) {
   z[N] = static_cast<Limb>(zero_exponent), z[N + 1] = sign;
 }
 
-template <int N>
-struct Rounded {
-  std::int64_t exponent;
-  Limb lost;
-  Limb limb[N];
-};
-
-// To the upper N limbs of a number, as if exponents had no end; the last kept digit is in limb
-// `lowest`. Returns the exponent. Plain roundings have no random bits, and any bit tells a loss.
-template <int N, bool plain, int M>
-std::int64_t round_digits_from(int lowest, int drop, const RoundTo& to, const Exact<M>& x,
-                               Limb random, Limb* limb, Limb& lost) {
-  const Limb rest = round_from<N, !plain>(lowest, drop, to, x, random, limb);
-  lost |= plain ? rest : rest != 0;
-  if (limb[lowest] == 0 && x.limb[M - N + lowest] >> drop & 1) [[unlikely]]
-    return x.exponent + carry_on<N>(limb, lowest + 1);
-  return x.exponent;
-}
-template <int N, int M>
-[[gnu::noinline]] Rounded<N> round_short(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
-  Rounded<N> z{};
-  z.exponent = round_digits_from<N, false>(at.limb, at.drop, to, x, random, z.limb, z.lost);
-  return z;
-}
-// Most often the lowest limb of all: then the compiler knows which. (Values go in and out of what
-// is out of line: the numbers of a loop that handed out their addresses would not be kept in
-// registers.)
-template <int N, bool plain = false, int M>
-std::int64_t round_digits(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
-                          Limb* limb, Limb& lost) {
-  if (N == 1 || at.limb == 0) [[likely]]
-    return round_digits_from<N, plain>(0, at.drop, to, x, random, limb, lost);
-  const Rounded<N> z = round_short<N>(at, to, x, random);
-  std::copy_n(z.limb, N, limb);
-  lost |= z.lost;
-  return z.exponent;
-}
-
-// The leading one goes to the top again. Returns the exponent.
-template <int N>
-std::int64_t close_up(std::int64_t exponent, Limb* limb) {
-  Sum<N> x{.exponent = exponent, .sign = 0, .limb = {}};
-  std::copy_n(limb, N, x.limb + 2);
-  const Exact<N + 1> z = close_up(x);
-  std::copy_n(z.limb + 1, N, limb);
-  return limb[N - 1] ? z.exponent : zero_exponent;
-}
-
-// What is subnormal is rounded at its format's last digit: it goes down until that stands at the
-// kept one's place. It is tiny unless it comes to the least normal number as if exponents had no
-// end (IEEE 754-2019, 7.5).
-template <int N, int M>
-void round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, Limb random,
-                     Rounded<N>& z) {
-  const auto below = static_cast<std::uint64_t>(to.first - x.exponent);
-  Limb endless[N];
-  z.exponent =
-      close_up<N>(round_digits<N>(at, to, moved_down(x, below), random, z.limb, z.lost), z.limb);
-  if (z.lost &&
-      (z.exponent < to.first || round_digits<N>(at, to, x, random, endless, z.lost) < to.first))
-    z.lost |= underflowed;
-}
-
-template <int N>
-void flush(const RoundTo& to, Rounded<N>& z) {
-  if (!to.flushes || z.exponent >= to.first || z.limb[N - 1] == 0) return;
-  std::fill_n(z.limb, N, Limb{0});
-  z.exponent = zero_exponent;
-  z.lost |= to.flushed;
-}
-
-// Where a result is subnormal, or may overflow.
-template <int N, int M>
-[[gnu::noinline]] Rounded<N> round_at_end(LastKept at, const RoundTo& to, Exact<M> x, Limb random) {
-  Rounded<N> z{};
-  if (x.exponent < to.first)
-    round_subnormal<N>(at, to, x, random, z), flush<N>(to, z);
-  else
-    z.exponent = round_digits<N>(at, to, x, random, z.limb, z.lost);
-  return z;
-}
-
-// To the upper N limbs of a number and its exponent. False where it may have overflowed; if it is a
-// plain one wherever it may not be inside, and nothing is written then.
-template <int N, bool plain = false, int M>
-bool round_number(const LastKept& at, const RoundTo& to, const Where& where, std::uint64_t step,
-                  const Exact<M>& x, Limb* limb, std::int64_t& exponent, Limb& lost) {
-  const bool inside = to.inside(x.exponent);
-  if (plain && !inside) [[unlikely]]
-    return false;
-  const int count = plain ? 0 : to.rule.rounding.random_bits;
-  const Limb random = count ? random_bits(count, where, to.slot, step) : 0;
-  if (inside) [[likely]] {
-    exponent = round_digits<N, plain>(at, to, x, random, limb, lost);
-    return true;
-  }
-  const Rounded<N> z = round_at_end<N>(at, to, x, random);
-  std::copy_n(z.limb, N, limb);
-  exponent = z.exponent;
-  lost |= z.lost;
-  return exponent <= to.last;
+// That of products; the sums', where they are not rounded.
+inline const RoundTo& product(const Chain& chain) {
+  return chain.product ? *chain.product : chain.sum;
 }
 
 // Some steps of a chain of multiply-adds; fused ones add products of all digits.
@@ -181,8 +85,10 @@ class MultiplyAdds {
   MultiplyAdds(const Chain& chain, const Steps& s)
       : chain_(chain),
         s_(s),
-        of_product_(N, chain.product ? chain.product->precision : chain.precision),
-        of_sum_(N, chain.sum.precision) {
+        of_product_(N, product(chain).precision),
+        of_sum_(N, chain.sum.precision),
+        product_chance_(product(chain), s.where),
+        sum_chance_(chain.sum, s.where) {
     std::copy_n(s.sum, N, upper(sum_));
     sum_.exponent = static_cast<std::int64_t>(s.sum[N]);
     sum_.sign = s.sum[N + 1];
@@ -220,24 +126,25 @@ class MultiplyAdds {
       return true;
     } else {
       const bool random = !plain && chain_.product->rule.rounding.stochastic();
-      return round(of_product_, *chain_.product, k, jammed_product<N>(a, b, random), product_);
+      return round(of_product_, *chain_.product, product_chance_, k,
+                   jammed_product<N>(a, b, random), product_);
     }
   }
 
   bool add(std::size_t k) {
     const Exact<added + 1> z = exact_sum(sum_, product_);
     if (z.limb[added]) [[likely]]
-      return round(of_sum_, chain_.sum, k, z, sum_);
+      return round(of_sum_, chain_.sum, sum_chance_, k, z, sum_);
     clear(sum_);
     sum_.sign = zero_sign(chain_.sum, sum_.sign, product_.sign);
     return true;
   }
 
   template <int M>
-  bool round(const LastKept& at, const RoundTo& to, std::size_t k, const Exact<M>& x,
-             Term<added>& z) {
-    if (!round_number<N, plain>(at, to, s_.where, s_.first + k, x, upper(z), z.exponent, lost_))
-      return false;
+  bool round(const LastKept& at, const RoundTo& to, Chance& chance, std::size_t k,
+             const Exact<M>& x, Term<added>& z) {
+    const auto draw = [&] { return chance(s_.first + k); };
+    if (!round_number<N, plain>(at, to, draw, x, upper(z), z.exponent, lost_)) return false;
     z.sign = x.sign;
     return true;
   }
@@ -245,6 +152,7 @@ class MultiplyAdds {
   const Chain& chain_;
   const Steps& s_;
   LastKept of_product_, of_sum_;
+  Chance product_chance_, sum_chance_;
   Term<added> sum_{}, product_{};
   Limb lost_ = 0;
 };
@@ -278,8 +186,10 @@ class ExactSums {
   ExactSums(const Chain& chain, const Steps& s)
       : chain_(chain),
         s_(s),
-        of_product_(N, chain.product ? chain.product->precision : chain.precision),
+        of_product_(N, product(chain).precision),
         of_sum_(N, chain.sum.precision),
+        product_chance_(product(chain), s.where),
+        sum_chance_(chain.sum, s.where),
         left_(chain.block - s.first % chain.block) {
     static_assert(sizeof window_ == window_words(N) * sizeof(Limb));
     std::memcpy(&window_, s.window, sizeof window_);
@@ -354,8 +264,8 @@ class ExactSums {
       const Exact<N + 1> x = jammed_product<N>(a, b, to.rule.rounding.stochastic());
       Limb product[N];
       std::int64_t leading;
-      if (!round_number<N>(of_product_, to, s_.where, s_.first + k, x, product, leading, lost_))
-        return false;
+      const auto draw = [&] { return product_chance_(s_.first + k); };
+      if (!round_number<N>(of_product_, to, draw, x, product, leading, lost_)) return false;
       add<N>(product, last_digit(leading), sign);
     }
     return true;
@@ -371,7 +281,8 @@ class ExactSums {
       return true;
     }
     std::int64_t leading;
-    if (!round_number<N>(of_sum_, to, s_.where, step, z, s_.sum, leading, lost_)) return false;
+    const auto draw = [&] { return sum_chance_(step); };
+    if (!round_number<N>(of_sum_, to, draw, z, s_.sum, leading, lost_)) return false;
     // Where terms are cut its field would have a vote that its leading one has not.
     if (chain_.cut && leading < to.first && s_.sum[N - 1]) return false;
     s_.sum[N] = static_cast<Limb>(leading), s_.sum[N + 1] = z.sign;
@@ -381,6 +292,7 @@ class ExactSums {
   const Chain& chain_;
   const Steps& s_;
   LastKept of_product_, of_sum_;
+  Chance product_chance_, sum_chance_;
   std::size_t left_;                    // products of the block that are still to come
   std::int64_t last_kept_ = INT64_MIN;  // digit of the terms, where they are cut
   Window<N> window_;
@@ -405,9 +317,12 @@ unsigned run(const Chain& chain, const Steps& steps) {
 template <int N, int M>
 void put_rounded(const RoundTo& to, const LastKept& at, const Rows& rows, std::size_t i,
                  const Exact<M>& x, Limb* z) {
-  const Where where{rows.where.seed, rows.where.index + i * rows.row_outputs};
+  const auto draw = [&] {
+    const Where where{rows.where.seed, rows.where.index + i * rows.row_outputs};
+    return random_bits(to.rule.rounding.random_bits, where, to.slot, rows.step);
+  };
   std::int64_t exponent = x.exponent;
-  if (!round_number<N>(at, to, where, rows.step, x, z, exponent, rows.lost[i])) {
+  if (!round_number<N>(at, to, draw, x, z, exponent, rows.lost[i])) {
     rows.unusual[i] = 1;
     return put_zero<N>(x.sign, z);
   }
