@@ -1,4 +1,5 @@
 #include <hwy/base.h>
+#include <hwy/detect_targets.h>
 
 #include <bit>
 #include <cstring>
@@ -7,7 +8,10 @@
 #include "draws.hpp"
 #include "kernels.hpp"
 
-#if HWY_ARCH_X86_64
+// Where AVX-512 is not to be compiled for, this is not.
+#define WIDTHWISE_IFMA (HWY_ARCH_X86_64 && !(HWY_DISABLED_TARGETS & HWY_AVX3))
+
+#if WIDTHWISE_IFMA
 // GCC 12 takes the undefined operands inside its own intrinsics for ours (its bug 105593).
 HWY_DIAGNOSTICS(push)
 #if HWY_COMPILER_GCC_ACTUAL
@@ -318,7 +322,7 @@ HWY_DIAGNOSTICS(pop)
 namespace widthwise::wide {
 
 Kernels lane_kernels([[maybe_unused]] int limbs) {
-#if HWY_ARCH_X86_64
+#if WIDTHWISE_IFMA
   constexpr std::size_t most = (most_digits + below_kept + 51) / 52;
   if (has_ifma()) return choose(limbs, std::make_index_sequence<most>());
 #endif
@@ -326,7 +330,7 @@ Kernels lane_kernels([[maybe_unused]] int limbs) {
 }
 
 Kernel fused_lane_kernel([[maybe_unused]] int limbs, [[maybe_unused]] const Chain& chain) {
-#if HWY_ARCH_X86_64
+#if WIDTHWISE_IFMA
   const int product_limbs = (2 * lane_digits(chain) + 51) / 52;
   constexpr std::make_index_sequence<most_fused_limbs> all;
   if (!has_ifma() || limbs > most_fused_limbs) return nullptr;
