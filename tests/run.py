@@ -1,9 +1,10 @@
 """Run every suite, print each one's counts and time, and the totals in the last line.
 
 `./dev test` calls this. The suites are the doctest executables Meson lists, the same ones of `lib`
-and `sim` again under AddressSanitizer and UBSan (with scalars and this machine's widest vectors,
-with --long all), pytest, and with --long the fuzzers, of parsers and of arithmetic (tests/fuzz),
-and those of `lib` and `sim` once more, built for 64-bit Arm and run under qemu.
+and `sim` again under AddressSanitizer and UBSan (kernels for scalars and this machine's widest
+vectors, with --long for all, but those of rows for the least), pytest, and with --long the fuzzers,
+of parsers and of arithmetic (tests/fuzz), and those of `lib` and `sim` once more, built for 64-bit
+Arm and run under qemu.
 
 A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
 Cases in TEST_SUITE("exhaustive"), and suites of nothing else, are not repeated under the

@@ -37,6 +37,30 @@ static_assert(truth_table(RoundingMode::rtz) == 0);
 static_assert(truth_table(RoundingMode::rna) == 0xcccc);
 static_assert(truth_table(RoundingMode::raz) == 0xeeee);
 
+// Added to a dropped part, of at most `most`, this carries where the table goes away from zero: a
+// mode does so from any dropped digit on, from half on, above half or never. Bit 1 of the row says
+// that the number is negative, bit 0 that its last kept digit is odd.
+template <class U>
+constexpr U increment_of(std::uint16_t table, unsigned row, const U& most) {
+  const unsigned away = table >> 4 * row;  // bit 2 * guard + sticky
+  const U below_half = most >> 1;
+  return away & 2 ? most : away & 4 ? U(below_half + U(1)) : away & 8 ? below_half : U{};
+}
+constexpr bool increments_carry(RoundingMode mode) {
+  constexpr unsigned most = 7;
+  for (unsigned row = 0; row < 4; ++row)
+    for (unsigned rest = 0; rest <= most; ++rest) {
+      const bool carries = rest + increment_of(truth_table(mode), row, most) > most;
+      if (carries != goes_away(mode, row & 2, row & 1, rest & 4, rest & 3)) return false;
+    }
+  return true;
+}
+static_assert([] {
+  for (unsigned mode = 0; mode <= static_cast<unsigned>(RoundingMode::sr); ++mode)
+    if (!increments_carry(static_cast<RoundingMode>(mode))) return false;
+  return true;
+}());
+
 struct RoundingRule {
   std::uint16_t table;
   Rounding rounding;

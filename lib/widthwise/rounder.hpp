@@ -68,17 +68,15 @@ struct Rounder {
       : Rounder(Round{.fmt = f, .rm = e.rounding}, e.tininess, e.nan) {}
 
  private:
-  // Deterministic modes move up from any dropped part, from half, from above half, or never.
-  // Stochastic ones from where delta, cut to k digits, and r of k random ones reach 1 together. As
-  // r is whole, plain needs no cut; the others add half a unit to r, and even less where r is odd.
+  // Stochastic modes move up from where delta, cut to k digits, and r of k random ones reach 1
+  // together. As r is whole, plain needs no cut; the others add half a unit to r, and even less
+  // where r is odd.
   constexpr U increment_for(unsigned row) const {
     if (rule.rounding.stochastic())
       return rule.rounding.variant == StochasticVariant::plain
                  ? U{}
                  : bit<U>(drop - rule.rounding.random_bits - 1);
-    const unsigned ups = rule.table >> 4 * row;  // bit 2 * guard + sticky
-    const U half = bit<U>(drop - 1);
-    return ups & 2 ? dropped : ups & 4 ? half : ups & 8 ? U(half - U(1)) : U{};
+    return increment_of<U>(rule.table, row, dropped);
   }
 };
 

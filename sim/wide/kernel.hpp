@@ -29,36 +29,9 @@ inline constexpr std::int64_t zero_exponent = -max_exponent_magnitude;
 
 inline constexpr int most_block = 64;  // products that are at hand together
 
-// What is added to a dropped part for a carry to say that the rule goes away from zero; by its
-// sign, bit 1, and its last kept digit, bit 0. Of a guard digit and the others' sticky one every
-// mode goes away from some threshold on (docs/exactness.md, 14).
-using Raises = std::array<Limb, 4>;
-constexpr Raises raises(const RoundingRule& rule) {
-  constexpr Limb half = Limb{1} << 63;
-  Raises z{};
-  for (unsigned i = 0; i < z.size(); ++i) {
-    const unsigned away = rule.table >> 4 * i & 0xf;  // bit 2 * guard + sticky
-    z[i] = away & 0b10 ? ~Limb{0} : away & 0b100 ? half : away & 0b1000 ? half - 1 : 0;
-  }
-  return z;
-}
-constexpr bool has_thresholds(RoundingMode mode) {
-  for (unsigned table = truth_table(mode), i = 0; i < 4; ++i) {
-    const unsigned away = table >> 4 * i & 0xf;
-    if (away != 0 && away != 0b1000 && away != 0b1100 && away != 0b1110) return false;
-  }
-  return true;
-}
-static_assert([] {
-  for (unsigned mode = 0; mode <= static_cast<unsigned>(RoundingMode::sr); ++mode)
-    if (!has_thresholds(static_cast<RoundingMode>(mode))) return false;
-  return true;
-}());
-
 // One of a step's roundings.
 struct RoundTo {
   RoundingRule rule;
-  Raises raised;
   Slot slot;
   int precision;
   // Exponents before rounding of what is surely a normal number after it: first … first + span.
@@ -68,10 +41,15 @@ struct RoundTo {
   std::int64_t last;  // exponent after rounding of what has surely not overflowed
   bool flushes;       // what is subnormal becomes zero, and has lost
   Limb flushed;       // this
+  // What a dropped part of 64 digits carries with, by its sign, bit 1, and its last kept digit.
+  std::array<Limb, 4> increments{increment(0), increment(1), increment(2), increment(3)};
 
   constexpr bool inside(std::int64_t exponent) const {
     return static_cast<std::uint64_t>(wrapped_sum(exponent, -first)) <= span;
   }
+
+ private:
+  constexpr Limb increment(unsigned row) const { return increment_of(rule.table, row, ~Limb{0}); }
 };
 
 // The terms of an exact sum lose what lies so many places below the largest exponent, or below this

@@ -38,15 +38,11 @@ struct Rounding52 {
     const int below = digits_below(chain);
     const auto lowest = static_cast<Limb>(below - to.rule.rounding.random_bits);
     cut = all(lowest), dropped = all((Limb{1} << below) - 1);
-    const Limb one = Limb{1} << lowest;
-    const unsigned table = cut_table(to.rule);
-    const auto increment = [&](bool negative, bool odd) {
-      const unsigned away = table >> (8 * negative + 4 * odd);  // bit 2 * guard + sticky
-      const Limb up = away & 2 ? one - 1 : away & 4 ? one / 2 : away & 8 ? one / 2 - 1 : 0;
-      return static_cast<long long>(up);
+    const auto increment = [&](unsigned row) {
+      return static_cast<long long>(increment_of(cut_table(to.rule), row, (Limb{1} << lowest) - 1));
     };
-    increments = _mm512_setr_epi64(increment(false, false), increment(false, true), 0, 0, 0, 0,
-                                   increment(true, false), increment(true, true));
+    increments =
+        _mm512_setr_epi64(increment(0), increment(1), 0, 0, 0, 0, increment(2), increment(3));
   }
 };
 

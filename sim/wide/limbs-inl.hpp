@@ -282,7 +282,7 @@ inline Limb round_from(int lowest, int drop, const RoundTo& to, const Exact<M>& 
   if constexpr (random)
     away = rounds_away<Limb>(to.rule, x.sign & 1, kept & 1, rest, bits);
   else
-    add(rest, to.raised[(x.sign & 2) | (kept & 1)], away);
+    add(rest, to.increments[(x.sign & 2) | (kept & 1)], away);
   for (int i = 0; i < lowest; ++i) limb[i] = 0;
   limb[lowest] = (kept + away) << drop;
   for (int i = lowest + 1; i < N; ++i) limb[i] = upper[i];

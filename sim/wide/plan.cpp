@@ -124,9 +124,7 @@ bool has_whole_binades(const Format& f) {
 // From the top binade a rounding could overflow.
 RoundTo round_to(const Round& r, Slot slot) {
   const std::int64_t before_last = r.fmt.emax() - 1;
-  const RoundingRule rule(r.rm);
-  return {rule,
-          raises(rule),
+  return {RoundingRule(r.rm),
           slot,
           r.fmt.precision(),
           r.fmt.emin(),

@@ -379,9 +379,12 @@ void sort_rows(const Limb* x, const Limb* y, Limb* large, Limb* small, std::size
 }
 
 template <int N>
-constexpr Kernels kernels_of{
-    &run<N>,      &survey<N>, &multiply_rows<N>, &add_rows<N, Term<N>>, &add_rows<N, Addend<N>>,
-    &sort_rows<N>};
+constexpr Kernels kernels_of{.chain = &run<N>,
+                             .survey = &survey<N>,
+                             .multiply = &multiply_rows<N>,
+                             .add = &add_rows<N, Term<N>>,
+                             .add_far = &add_rows<N, Addend<N>>,
+                             .sort = &sort_rows<N>};
 template <std::size_t... i>
 Kernels choose(int limbs, std::index_sequence<i...>) {
   static constexpr Kernels kernels[] = {kernels_of<static_cast<int>(i) + 1>...};
