@@ -9,6 +9,7 @@
 #include "sim/dot/make.hpp"
 #include "sim/exact/exact.hpp"
 #include "sim/lanes/lanes.hpp"
+#include "sim/narrowed/narrowed.hpp"
 #include "sim/promoted/promoted.hpp"
 #include "sim/rows/rows.hpp"
 #include "sim/tensor/tensor.hpp"
@@ -62,6 +63,7 @@ std::vector<Engine> own_engines() {
       {"exact", true, false, &exact::opinion, &exact::make, {}},
       {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
       {"promoted", false, true, &promoted::opinion, &promoted::make, {}},
+      {"narrowed", true, false, &narrowed::opinion, &narrowed::make, {}},
   };
 }
 // And what others have added.

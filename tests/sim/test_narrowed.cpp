@@ -1,0 +1,250 @@
+#include <cmath>
+#include <stdexcept>
+
+#include "products.hpp"
+#include "random_units.hpp"
+#include "sim/narrowed/recode.hpp"
+#include "widthwise/layout.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Units with more exponents than a double's, by those with fewer, against the reference.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+using narrowed::least, narrowed::most, narrowed::Recoding, narrowed::Span, narrowed::Window;
+
+constexpr Rival::Shape shapes[] = {{5, 1, 70}, {3, 33, 67}, {1, 130, 3}};
+
+constexpr const char* units[] = {
+    "mac(e15m20)",
+    "mac(e12m10, product=e12m10:rtz, sum=e12m20:rup)",
+    "fma(e15m10, sum=e15m20:rdn)",
+    "fma(e15m20, c=e5m10, sum=e15m20:rna)",
+    "mac(e15m20, sum=e15m20:odd)",
+    "mac(e5m10, sum=e15m20:sr8)",
+    "mac(e15m20, b=e5m10, product=e15m23, sum=e4m3fn)",
+    "mac(e15m10, sum=e8m23:raz, final=e15m5:sr9)",
+    "mac(e11m40, sum=e15m47)",
+    "mac(e40m3)",
+    "mac(e15m20;daz;ftz)",
+    "tree(e15m10, fan=4, node=e5m10:rup, sum=e15m20)",
+    "dot(e15m10, lanes=8, align=13:rtz, out=e15m23:rtz)",
+    "dot(e15m10, lanes=4)",
+    "mac(e15m10, promote=4:e15m20)",
+    "kahan(e15m10, sum=e15m20)",
+    "neumaier(e15m10, sum=e15m10:rup)",
+    "fixedacc(e5m10, c=e15m10, frac=40, width=70, overflow=saturate, out=e15m20)",
+    "{a.fmt = \"e15m10\", a.keep_frac = 4, a.keep_rm = \"raz\", b.fmt = \"e15m10\", "
+    "c.fmt = \"e15m7\", c_level = \"late\", lanes = 2, product.exponent = \"normalised\", "
+    "group_sum.align.reference = \"max_exponent\", group_sum.align.frac_bits = 9, "
+    "group_sum.align.rm = \"rtz\", out.fmt = \"e15m12\", out.post_norm_frac = 20, "
+    "chain.c_at = \"last\", chain.c_round.fmt = \"e15m8\", chain.c_round.zero_sign = \"plus\"}",
+};
+
+bool is_valid(const Unit& u) {
+  try {
+    check(u);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+// How a span of one operand's exponents, and 1 for all else, does.
+bool holds(const Window& w, const Span& a, const Span& b = {}, const Span& c = {}) {
+  return w.holds(a, b, c);
+}
+Span only(std::int64_t exponent) { return {exponent, exponent}; }
+
+}  // namespace
+
+TEST_CASE("narrowed: the reference's codes and flags, in the window and out of it") {
+  ProductRandom random(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : units) {
+    CAPTURE(text);
+    const Unit u = parse_unit(text);
+    for (const bool flags : {false, true}) {
+      CAPTURE(opinion("narrowed", u, flags).reason);
+      REQUIRE(opinion("narrowed", u, flags).takes);
+      for (const Rival::Shape& s : shapes) {
+        Rival("narrowed", u, tally, flags).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+    }
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("narrowed: past one tile of rows and columns, in parts, with random bits") {
+  ProductRandom random(2);
+  Tally tally;
+  for (const char* text : {"mac(e15m10, sum=e15m12:sr7)", "mac(e15m10, sum=e8m7:sr7)"}) {
+    const Unit u = parse_unit(text);
+    const Rival::Shape down{259, 3, 3}, across{2, 3, 515};
+    Rival("narrowed", u, tally).compare_random(down, random);
+    Rival("narrowed", u, tally).in_tiles(600).compare_random(across, random);
+  }
+  tally.expect(2 * (outputs_compared({259, 3, 3}) + outputs_compared({2, 3, 515})));
+}
+
+TEST_CASE("narrowed: units of any fields") {
+  ProductRandom random(3);
+  Tally tally;
+  const Rival::Shape shape{2, 19, 9};
+  std::uint64_t expected = 0;
+  for (int taken = 0; taken < 60;) {
+    Unit u = random_units::unit(random);
+    for (Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &u.out.fmt})
+      if (random() % 2) *f = ieee_format(11 + static_cast<int>(random() % 30), f->frac_bits % 32);
+    if (!is_valid(u) || !has_length(u, shape.k) || !opinion("narrowed", u).takes) continue;
+    CAPTURE(to_string(u));
+    Rival("narrowed", u, tally, true).compare_random(shape, random);
+    expected += outputs_compared(shape), ++taken;
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("narrowed: what an operand and a product may be, to the binade") {
+  const Window w(parse_unit("mac(e15m20)"), 1);
+  CHECK(holds(w, only(least + 40)));  // whose product with 1 ends at 2^least
+  CHECK_FALSE(holds(w, {least + 39, 0}));
+  CHECK(holds(w, only(-200), only(least + 40 + 200)));
+  CHECK_FALSE(holds(w, only(-200), only(least + 39 + 200)));
+  CHECK(holds(w, only(0), only(0), only(least + 20)));
+  CHECK_FALSE(holds(w, only(0), only(0), only(least + 19)));
+  CHECK_FALSE(holds(w, only(least - 1), only(100)));
+  CHECK_FALSE(holds(w, only(most), only(-100)));
+  CHECK_FALSE(holds(w, only(-100), only(most)));
+}
+
+TEST_CASE("narrowed: what a sum may be, to the binade") {
+  const auto highest = [](const char* text, std::size_t k, bool of_c) {
+    const Window w(parse_unit(text), k);
+    std::int64_t e = most;
+    while (!holds(w, only(of_c ? 0 : e), {}, only(of_c ? e : 0))) --e;
+    return most - e;
+  };
+  // C below 2^(e + 1), two binades for terms that are added, and one for all roundings' lifts.
+  CHECK(highest("mac(e15m20)", 1, true) == 1 + 2 + 1);
+  // Products below 2^(e + 2); of 1, one more.
+  CHECK(highest("mac(e15m20)", 1, false) == 2 + 1 + 2 + 1);
+  CHECK(highest("mac(e15m20)", 255, false) == 2 + 8 + 2 + 1);
+  // 2 log2(1 + 2^-7) a rounding: of 257 and one product.
+  CHECK(highest("mac(e15m7)", 255, true) == 1 + 2 + 6);
+  CHECK(highest("mac(e15m7)", 511, true) == 1 + 2 + 12);
+  CHECK(highest("mac(e15m20, promote=1:e15m7)", 255, true) == 1 + 2 + 6);
+  // Of 64 blocks of 5 terms.
+  CHECK(highest("tree(e15m10, fan=4, node=e15m7, sum=e15m20)", 255, true) == 1 + 2 + 8);
+  // Four of them a step, and what a compensation may come to.
+  CHECK(highest("kahan(e15m10)", 255, true) == 1 + 2 + (8 + 3) + 3);
+  // A least number of 2^400 is what any sum may become.
+  const Window far(parse_unit("mac(e15m20, sum=e4m3;bias=-400)"), 1);
+  CHECK(holds(far, {}));
+  CHECK_FALSE(holds(Window(parse_unit("mac(e15m20, sum=e4m3;bias=-494)"), 255), {}));
+  // Nor is what a register's last digit adds.
+  CHECK(holds(Window(parse_unit("fixedacc(e5m10, c=e15m10, frac=-495, width=70, out=e15m20)"), 1),
+              {}));
+  CHECK_FALSE(holds(
+      Window(parse_unit("fixedacc(e5m10, c=e15m10, frac=-505, width=70, out=e15m20)"), 1), {}));
+}
+
+TEST_CASE("narrowed: numbers at the window's ends, that cancel to their last digits") {
+  ProductRandom random(4);
+  Tally tally;
+  const Unit u = parse_unit("mac(e15m20)");
+  std::uint64_t outputs = 0;
+  for (const int at : {-530, -491, -490, -489, -300, 300, 500, 508, 509, 510, 511, 600}) {
+    CAPTURE(at);
+    const auto scaled = [&](double x, int e) { return std::ldexp(x, e); };
+    // 1 + 2^-20 and 1 - 2^-20 times 2^at, whose sums cancel, and end at its last digit.
+    const double up = scaled(1 + 0x1p-20, at), down = scaled(1 - 0x1p-20, at);
+    for (const double c : {0.0, up, -up, down, -down, scaled(1, at)})
+      for (const auto& a : {std::vector<double>{up, -down}, {-up, up}, {up, up}, {down, -up}}) {
+        Rival("narrowed", u, tally, true).compare_doubles(a, {1, 1}, c);
+        ++outputs;
+      }
+  }
+  tally.expect(outputs);
+}
+
+TEST_CASE("narrowed: every code of a format is moved, and comes back") {
+  for (const char* text : {"e11m4", "e12m3", "e11m3;daz", "ue13m3"}) {
+    CAPTURE(text);
+    const Format f = parse_format(text), g = narrowed::narrowed(f);
+    REQUIRE(g.exp_bits == 10);
+    const Layout<std::uint64_t> from(f), to(g);
+    const Recoding recoding(f);
+    const std::size_t all = std::size_t{1} << f.width();
+    std::uint64_t inside = 0;
+    for (std::size_t i = 0; i < all; ++i) {
+      CodeList code(f, 1);
+      code.set(0, i);
+      std::vector<std::byte> held, back(8);
+      const auto part = recoding.narrow(code.rows(1), 1, 1, held);
+      const Factor<std::uint64_t> x = factor(from, std::uint64_t{i});
+      if (x.kind == Kind::infinite || x.kind == Kind::nan) CHECK(part.span.highest > most);
+      if (part.span.lowest < least || part.span.highest > most) continue;
+      const int bytes = recoding.narrow_bytes();
+      const auto moved =
+          load_code<std::uint64_t>(static_cast<const std::byte*>(part.codes.data), bytes);
+      const Factor<std::uint64_t> y = factor(to, moved);
+      REQUIRE(x.kind == y.kind);
+      REQUIRE(x.negative == y.negative);
+      REQUIRE(x.m == y.m);
+      if (x.m != 0) REQUIRE(x.q == y.q);
+      recoding.widen(static_cast<const std::byte*>(part.codes.data), 1, back.data());
+      REQUIRE(load_code<std::uint64_t>(back.data(), item_bytes(f.width())) == i);
+      ++inside;
+    }
+    // Zeros, and 1,022 binades.
+    CHECK(inside == (f.is_signed ? 2U : 1U) * (1 + (1022U << f.frac_bits)));
+    for (const std::uint64_t code : {to.infinity, to.nan_code}) {
+      std::vector<std::byte> item(8), back(8);
+      store_code(item.data(), recoding.narrow_bytes(), code);
+      recoding.widen(item.data(), 1, back.data());
+      CHECK(load_code<std::uint64_t>(back.data(), item_bytes(f.width())) ==
+            (code == to.infinity ? from.infinity : from.nan_code));
+    }
+  }
+}
+
+TEST_CASE("narrowed refuses what may tell the difference, and says why") {
+  const auto reason = [](const char* text) {
+    const Opinion o = opinion("narrowed", parse_unit(text), false, 64);
+    return o.takes ? std::string("taken") : o.reason;
+  };
+  const auto names = [&](const char* text, const char* what) {
+    CAPTURE(text);
+    const std::string said = reason(text);
+    CAPTURE(said);
+    CHECK(said.find(what) != std::string::npos);
+  };
+  CHECK(reason("mac(binary64)") == "all exponents are a double's");
+  CHECK(reason("fma(e15m10, scale=e8m0fnu:32:term)") == "block scales");
+  CHECK(reason("mac(e15m10, sum=e9m10)") == "taken");
+  names("mac(e15m10, sum=e10m10)", "taken");
+  names("mac(e15m10, sum=e10m10;bias=600)", "partly outside");
+  names("mac(e15m10, sum=e9m10;bias=501)", "taken");
+  names("mac(e15m10, sum=e9m10;bias=502)", "partly outside");
+  names("mac(e15m10, sum=e9m10;bias=0)", "taken");
+  names("mac(e15m10, sum=e9m10;bias=-1)", "partly outside");
+  names("mac(e15m10, sum=e15m10;inf=no)", "IEEE 754's");
+  names("mac(e15m10;nan=negative_zero)", "IEEE 754's");
+  names("mac(e15m10;zero=no)", "IEEE 754's");
+  names("mac(e15m0;nan=ieee)", "IEEE 754's");
+  names("mac(e15m48)", "taken");
+  names("mac(e15m49)", "64 bits");
+  names("dot(e15m10, lanes=4, align=9:rdn)", "not aligned by rtz");
+  names("fixedacc(e15m10, frac=510, width=80)", "taken");
+  names("fixedacc(e15m10, frac=511, width=80)", "below 2^-510");
+  names("kahan(e15m4)", "taken");
+  names("kahan(e15m3)", "fewer than 5 digits");
+  const std::string block =
+      "{a.fmt = \"e15m10\", b.fmt = \"e15m10\", c.fmt = \"e15m10\", c_level = \"group\", lanes = "
+      "2, ";
+  names((block + "out.fmt = \"e15m10\", group_sum.width = 60}").c_str(), "go with its terms");
+  names((block + "out.fmt = \"e15m10\", out.nan_bits = 0x1fffe01}").c_str(), "NaN of its own");
+}
