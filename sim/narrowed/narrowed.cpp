@@ -13,8 +13,8 @@ namespace widthwise::narrowed {
 namespace {
 
 // Rows and columns of outputs at a time: as many as make reading their operands cheap, one by one
-// where those are long.
-constexpr std::size_t most_outputs = 256, most_bytes = 16 << 20;
+// where those are long; which no operand may be past what is read at a time.
+constexpr std::size_t most_outputs = 256, most_bytes = 16 << 20, longest = most_bytes / 16;
 
 ProductTask with_fewer(const ProductTask& task) {
   return {narrowed(task.unit), task.k, task.flags, {}, task.outputs};
@@ -37,7 +37,7 @@ class NarrowedProduct final : public ProductEngine {
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     Buffers x;
-    const std::size_t side = std::clamp<std::size_t>(most_bytes / (16 * k_), 1, most_outputs);
+    const std::size_t side = std::clamp<std::size_t>(most_bytes / (24 * k_), 1, most_outputs);
     const std::size_t rows =
         result_ ? std::clamp<std::size_t>(most_bytes / (8 * p.row_outputs()), 1, side) : side;
     for (std::size_t row = first; row < last; row += rows) {
@@ -60,7 +60,7 @@ class NarrowedProduct final : public ProductEngine {
     explicit Source(const Format& f) : any_{f.emin(), f.emax()} {
       if (holds_window(f)) recoding_.emplace(f);
     }
-    // Where there is no matrix, the format's least number: zero in one that holds the window.
+    // Of an absent C: zero, or the least number of a format without one.
     Recoding::Part none() const { return {{}, recoding_ ? Span{} : any_}; }
     Recoding::Part read(const CodeMatrix& x, std::size_t rows, std::size_t columns,
                         Codes& to) const {
@@ -81,7 +81,7 @@ class NarrowedProduct final : public ProductEngine {
     if (!result_) return inside_->run(q, 0, q.m);
     // Rows as far apart as ever, for random bits go by an output's place.
     const auto bytes = static_cast<std::size_t>(result_->narrow_bytes());
-    x.result.resize(std::max(x.result.size(), p.m * p.row_outputs() * bytes));
+    x.result.resize(std::max(x.result.size(), (p.output(p.m - 1, 0) + p.n) * bytes));
     q.result = x.result.data();
     inside_->run(q, 0, q.m);
     deliver(p, x.result);
@@ -108,10 +108,13 @@ class NarrowedProduct final : public ProductEngine {
 
 Opinion opinion(const ProductTask& task) {
   if (const std::string why = unfit(task.unit); !why.empty()) return {"narrowed", false, why, 0};
+  if (task.k > longest)
+    return {"narrowed", false,
+            fmt::format("sums of {} products, of which it reads {} at a time", task.k, longest), 0};
   const ProductTask inner = with_fewer(task);
   const Opinion best = opinion_here(inner);
   // Seconds an operand's code takes, measured: each row and column once for a tile's outputs.
-  constexpr double a_code = 1e-9;
+  constexpr double a_code = 3e-9;
   const double side = std::sqrt(task.outputs ? static_cast<double>(task.outputs) : 1e9);
   const double codes = 2 / std::min(side, static_cast<double>(most_outputs));
   return {"narrowed", true,

@@ -1,6 +1,7 @@
 #include "recode.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine/code_copy.hpp"
 #include "widthwise/layout.hpp"
@@ -19,6 +20,9 @@ struct Seen {
     highest = std::max(highest, magnitude);
   }
 };
+
+// The copy of a row ends with a line more, which few columns do not pay for.
+constexpr std::size_t few_columns = 8;
 
 // An item of so many bytes: 2 for the least format that holds the window.
 template <class Do>
@@ -80,6 +84,11 @@ Recoding::Part Recoding::narrow_items(const CodeMatrix& x, std::size_t rows, std
 
 Recoding::Part Recoding::narrow(const CodeMatrix& x, std::size_t rows, std::size_t columns,
                                 std::vector<std::byte>& to) const {
+  if (columns < few_columns && columns < rows) {
+    Part z = narrow({x.data, x.column, x.row}, columns, rows, to);
+    std::swap(z.codes.row, z.codes.column);
+    return z;
+  }
   Part z;
   with_items([&](auto wide, auto item) {
     z = narrow_items<decltype(wide), decltype(item)>(x, rows, columns, to);

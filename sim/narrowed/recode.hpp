@@ -15,8 +15,8 @@ class Recoding {
     CodeMatrix codes;
     Span span;
   };
-  // The first rows and columns of a matrix, into `to`. What lies outside of the window has some
-  // code or other, and the span says so.
+  // The first rows and columns of a matrix, into `to`, of at most twice their size. What lies
+  // outside of the window has some code or other, and the span says so.
   Part narrow(const CodeMatrix& x, std::size_t rows, std::size_t columns,
               std::vector<std::byte>& to) const;
   // n codes side by side.

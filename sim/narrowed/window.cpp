@@ -55,8 +55,8 @@ std::string unfit(const char* where, const Round& r) {
   if (holds_window(r.fmt) && r.nan_bits) return fmt::format("{} has a NaN of its own", where);
   return unfit(where, r.fmt);
 }
-// Sums to which cutting adds nothing, but for their last digit where that lies fast, and whose
-// register has its digits there.
+// Sums to which cutting adds nothing, but for a last digit at a fixed place, and whose register, if
+// they have one, lies there.
 std::string unfit(const char* where, const Sum& s) {
   if (s.align.reference == Reference::max_exponent && s.align.rm != Rounding(RoundingMode::rtz))
     return fmt::format("{} is not aligned by rtz", where);
@@ -114,7 +114,7 @@ Window::Window(const Unit& u, std::size_t k)
       digits_b_(u.b.fmt.precision()),
       digits_c_(u.c.fmt.precision()),
       products_(bits(k)),
-      floors_(std::numeric_limits<std::int64_t>::min()) {
+      own_(std::numeric_limits<std::int64_t>::min()) {
   const std::size_t lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
   const std::size_t blocks = k / lanes + 1;
   const bool compensated = u.chain.compensation != Compensation::none;
@@ -128,14 +128,15 @@ Window::Window(const Unit& u, std::size_t k)
   if (u.chain.promote) lifts += times(u.chain.promote->round, blocks + 1);
   const std::int64_t apart = compensated ? bits(k) + 3 : 0;
   lifted_ = static_cast<std::int64_t>(std::min(std::ceil(lifts), 4.0 * most)) + apart + 2;
-  const auto floor = [&](std::int64_t exponent) {
-    floors_ = std::max(floors_, exponent + 1 + bits(k) + 4);
+  // A product and its part of a block meet fewer than 16 roundings, each of which may add one.
+  const auto adds = [&](std::int64_t exponent) {
+    own_ = std::max(own_, exponent + 1 + bits(blocks) + bits(lanes) + 4);
   };
   each_rounding(u, [&](const char*, const Round& r) {
-    if (!holds_window(r.fmt)) floor(r.fmt.emin());
+    if (!holds_window(r.fmt)) adds(r.fmt.has_inf() ? r.fmt.emin() : r.fmt.emax());
   });
   for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum})
-    if (s->align.reference == Reference::fixed_lsb) floor(-s->align.frac_bits);
+    if (s->align.reference == Reference::fixed_lsb) adds(-s->align.frac_bits);
 }
 
 bool Window::holds(const Span& a, const Span& b, const Span& c) const {
@@ -144,7 +145,7 @@ bool Window::holds(const Span& a, const Span& b, const Span& c) const {
   const std::int64_t last_of_product = a.lowest - digits_a_ + b.lowest - digits_b_ + 2;
   if (std::min(last_of_product, c.lowest - digits_c_ + 1) < least) return false;
   const std::int64_t sums = a.highest + b.highest + 2 + products_;
-  return std::max({sums, c.highest + 1, floors_}) + lifted_ <= most;
+  return std::max({sums, c.highest + 1, own_}) + lifted_ <= most;
 }
 
 }  // namespace widthwise::narrowed

@@ -39,7 +39,9 @@ class Window {
   int digits_a_, digits_b_, digits_c_;
   std::int64_t products_;  // binades that adding so many takes
   std::int64_t lifted_;    // binades that roundings take, and what is added and taken off again
-  std::int64_t floors_;  // above what roundings to formats' least numbers, and registers', come to
+  // Above what arises whatever the operands: a format's least number, its largest one where it has
+  // no infinity to deliver, a register's last digit.
+  std::int64_t own_;
 };
 
 }  // namespace widthwise::narrowed

@@ -83,11 +83,13 @@ TEST_CASE("narrowed: past one tile of rows and columns, in parts, with random bi
   Tally tally;
   for (const char* text : {"mac(e15m10, sum=e15m12:sr7)", "mac(e15m10, sum=e8m7:sr7)"}) {
     const Unit u = parse_unit(text);
-    const Rival::Shape down{259, 3, 3}, across{2, 3, 515};
+    const Rival::Shape down{259, 13, 3}, across{2, 3, 515}, wide{3, 13, 7};
     Rival("narrowed", u, tally).compare_random(down, random);
     Rival("narrowed", u, tally).in_tiles(600).compare_random(across, random);
+    Rival("narrowed", u, tally).compare_random(wide, random);
   }
-  tally.expect(2 * (outputs_compared({259, 3, 3}) + outputs_compared({2, 3, 515})));
+  tally.expect(2 * (outputs_compared({259, 13, 3}) + outputs_compared({2, 3, 515}) +
+                    outputs_compared({3, 13, 7})));
 }
 
 TEST_CASE("narrowed: units of any fields") {
@@ -149,6 +151,45 @@ TEST_CASE("narrowed: what a sum may be, to the binade") {
               {}));
   CHECK_FALSE(holds(
       Window(parse_unit("fixedacc(e5m10, c=e15m10, frac=-505, width=70, out=e15m20)"), 1), {}));
+}
+
+TEST_CASE("narrowed: numbers that formats and registers make whatever the operands") {
+  const auto held = [](const char* text, std::size_t k = 1) {
+    return holds(Window(parse_unit(text), k), {});
+  };
+  // Largest numbers of formats without infinities, which an infinity becomes.
+  CHECK(held("mac(e15m10, product=e9m10;bias=10, sum=e15m20)"));
+  CHECK(held("mac(e15m10, product=e9m10;bias=10;inf=no, sum=e15m20)"));
+  CHECK_FALSE(held("mac(e15m10, product=e9m10;bias=9;inf=no, sum=e15m20)"));
+  CHECK(held("mac(e15m10, product=e9m10;bias=9, sum=e15m20)"));
+  // Least numbers, one of every lane that pads a block.
+  const auto padded = [](const char* lanes) {
+    return std::string("{a.fmt = \"e15m10\", b.fmt = \"e15m10\", c.fmt = \"e15m10\", lanes = ") +
+           lanes + ", c_level = \"block\", out.fmt = \"e15m20\", product.round.fmt = " +
+           "\"e2m3;zero=no;nan=none;inf=no;bias=-490\"}";
+  };
+  CHECK(held(padded("511").c_str()));
+  CHECK_FALSE(held(padded("512").c_str()));
+}
+
+TEST_CASE("narrowed: infinities that become numbers, and padding that does") {
+  Tally tally;
+  const char* const into_numbers[] = {
+      "mac(e15m10, a=e5m10, product=e9m10;bias=0;inf=no;overflow=max, sum=e15m20)",
+      "mac(e15m10, a=e5m10, product=e9m10;bias=1;nan=none;inf=no, sum=e15m20)"};
+  for (const char* text : into_numbers)
+    Rival("narrowed", parse_unit(text), tally, true)
+        .compare_doubles(std::vector<double>(4, INFINITY), std::vector<double>(4, 1), 0);
+  for (const char* level : {"late", "block"}) {
+    const std::string text =
+        std::string(
+            "{a.fmt = \"e15m10\", b.fmt = \"e15m10\", c.fmt = \"e15m10\", lanes = 4096, "
+            "out.fmt = \"e15m20\", product.round.fmt = "
+            "\"e2m3;zero=no;nan=none;inf=no;bias=-501\", c_level = \"") +
+        level + "\"}";
+    Rival("narrowed", parse_unit(text), tally, true).compare_doubles({1}, {1}, 0);
+  }
+  tally.expect(4);
 }
 
 TEST_CASE("narrowed: numbers at the window's ends, that cancel to their last digits") {
@@ -222,6 +263,8 @@ TEST_CASE("narrowed refuses what may tell the difference, and says why") {
     CAPTURE(said);
     CHECK(said.find(what) != std::string::npos);
   };
+  CHECK(opinion("narrowed", parse_unit("mac(e15m10)"), false, 1 << 20).takes);
+  CHECK_FALSE(opinion("narrowed", parse_unit("mac(e15m10)"), false, (1 << 20) + 1).takes);
   CHECK(reason("mac(binary64)") == "all exponents are a double's");
   CHECK(reason("fma(e15m10, scale=e8m0fnu:32:term)") == "block scales");
   CHECK(reason("mac(e15m10, sum=e9m10)") == "taken");
