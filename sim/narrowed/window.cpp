@@ -78,7 +78,43 @@ bool all_doubles(const Unit& u) {
   return all;
 }
 
+bool is_compensated(const Unit& u) { return u.chain.compensation != Compensation::none; }
+
 std::int64_t bits(std::size_t n) { return static_cast<std::int64_t>(std::bit_width(n)); }
+
+// No fewer than there are, and products of each.
+struct Blocks {
+  std::size_t count, lanes;
+};
+
+// By how many binades all roundings from a product to the result lift a number at most.
+double longest_way(const Unit& u, const Blocks& blocks) {
+  const auto times = [](const std::optional<Round>& r, std::size_t n) {
+    return r ? static_cast<double>(n) * lift(*r) : 0.0;
+  };
+  const std::size_t of_sums = is_compensated(u) ? 4 : 1;
+  double way = times(u.product.round, 1) + times(u.out, of_sums * (blocks.count + 1)) +
+               times(u.chain.c_round, 1) + times(u.chain.final, 1);
+  for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum})
+    if (has_nodes(*s)) way += times(s->node_round, blocks.count * (blocks.lanes + 1));
+  if (u.chain.promote) way += times(u.chain.promote->round, blocks.count + 1);
+  return way;
+}
+
+// What arises whatever the operands is below 2^this: a product and its part of a block meet fewer
+// than 16 roundings, each of which may add one.
+std::int64_t above_own_numbers(const Unit& u, const Blocks& blocks) {
+  std::int64_t above = std::numeric_limits<std::int64_t>::min();
+  const auto adds = [&](std::int64_t exponent) {
+    above = std::max(above, exponent + 1 + bits(blocks.count) + bits(blocks.lanes) + 4);
+  };
+  each_rounding(u, [&](const char*, const Round& r) {
+    if (!holds_window(r.fmt)) adds(r.fmt.has_inf() ? r.fmt.emin() : r.fmt.emax());
+  });
+  for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum})
+    if (s->align.reference == Reference::fixed_lsb) adds(-s->align.frac_bits);
+  return above;
+}
 
 }  // namespace
 
@@ -104,7 +140,7 @@ std::string unfit(const Unit& u) {
   each_operand(u, note);
   each_rounding(u, note);
   note("group_sum", u.group_sum), note("block_sum", u.block_sum), note("c_sum", u.c_sum);
-  if (why.empty() && u.chain.compensation != Compensation::none && digits_kept(u.out) < 5)
+  if (why.empty() && is_compensated(u) && digits_kept(u.out) < 5)
     return "compensated sums of fewer than 5 digits";
   return why;
 }
@@ -113,30 +149,13 @@ Window::Window(const Unit& u, std::size_t k)
     : digits_a_(u.a.fmt.precision()),
       digits_b_(u.b.fmt.precision()),
       digits_c_(u.c.fmt.precision()),
-      products_(bits(k)),
-      own_(std::numeric_limits<std::int64_t>::min()) {
+      products_(bits(k)) {
   const std::size_t lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
-  const std::size_t blocks = k / lanes + 1;
-  const bool compensated = u.chain.compensation != Compensation::none;
-  const auto times = [&](const std::optional<Round>& r, std::size_t n) {
-    return r ? static_cast<double>(n) * lift(*r) : 0.0;
-  };
-  double lifts = times(u.product.round, 1) + times(u.out, (compensated ? 4 : 1) * (blocks + 1)) +
-                 times(u.chain.c_round, 1) + times(u.chain.final, 1);
-  for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum})
-    if (has_nodes(*s)) lifts += times(s->node_round, blocks * (lanes + 1));
-  if (u.chain.promote) lifts += times(u.chain.promote->round, blocks + 1);
-  const std::int64_t apart = compensated ? bits(k) + 3 : 0;
-  lifted_ = static_cast<std::int64_t>(std::min(std::ceil(lifts), 4.0 * most)) + apart + 2;
-  // A product and its part of a block meet fewer than 16 roundings, each of which may add one.
-  const auto adds = [&](std::int64_t exponent) {
-    own_ = std::max(own_, exponent + 1 + bits(blocks) + bits(lanes) + 4);
-  };
-  each_rounding(u, [&](const char*, const Round& r) {
-    if (!holds_window(r.fmt)) adds(r.fmt.has_inf() ? r.fmt.emin() : r.fmt.emax());
-  });
-  for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum})
-    if (s->align.reference == Reference::fixed_lsb) adds(-s->align.frac_bits);
+  const Blocks blocks{k / lanes + 1, lanes};
+  const double lifts = std::ceil(longest_way(u, blocks));
+  lifted_ = static_cast<std::int64_t>(std::min(lifts, 4.0 * most)) + 2;
+  if (is_compensated(u)) lifted_ += bits(k) + 3;
+  own_ = above_own_numbers(u, blocks);
 }
 
 bool Window::holds(const Span& a, const Span& b, const Span& c) const {
