@@ -15,4 +15,7 @@ widthwise::Rounding rounding(Random& random);
 // Formats of at most this size, lanes of at most 12 but for 0.
 widthwise::Unit unit(Random& random, int most_exp_bits = 11, int most_frac_bits = 52);
 
+// Whether check() lets it pass.
+bool passes(const widthwise::Unit& u);
+
 }  // namespace random_units
