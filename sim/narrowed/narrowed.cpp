@@ -12,9 +12,11 @@
 namespace widthwise::narrowed {
 namespace {
 
-// Rows and columns of outputs at a time: as many as make reading their operands cheap, one by one
-// where those are long; which no operand may be past what is read at a time.
-constexpr std::size_t most_outputs = 256, most_bytes = 16 << 20, longest = most_bytes / 16;
+// Rows and columns of outputs at a time, at most: as many as make reading their operands cheap.
+constexpr std::size_t most_outputs = 256;
+// What copies of operands take, and those of results; of an output's row and column at the longest.
+constexpr std::size_t most_bytes = 16 << 20, code_bytes = 8,
+                      longest = most_bytes / (2 * code_bytes);
 
 ProductTask with_fewer(const ProductTask& task) {
   return {narrowed(task.unit), task.k, task.flags, {}, task.outputs};
@@ -37,9 +39,11 @@ class NarrowedProduct final : public ProductEngine {
 
   void run(const MatrixProduct& p, std::size_t first, std::size_t last) const override {
     Buffers x;
-    const std::size_t side = std::clamp<std::size_t>(most_bytes / (24 * k_), 1, most_outputs);
+    // A row of A, and a column of B with what its copy has beside it (Recoding::narrow).
+    const std::size_t each = 3 * k_ * code_bytes, result_row = p.row_outputs() * code_bytes;
+    const std::size_t side = std::clamp<std::size_t>(most_bytes / each, 1, most_outputs);
     const std::size_t rows =
-        result_ ? std::clamp<std::size_t>(most_bytes / (8 * p.row_outputs()), 1, side) : side;
+        result_ ? std::clamp<std::size_t>(most_bytes / result_row, 1, side) : side;
     for (std::size_t row = first; row < last; row += rows) {
       const MatrixProduct band = tile(unit_, p, row, 0, std::min(rows, last - row), p.n);
       const Recoding::Part a = a_.read(band.a, band.m, k_, x.a);
@@ -54,7 +58,7 @@ class NarrowedProduct final : public ProductEngine {
     Codes a, b, c, result;
   };
 
-  // An operand, narrowed or as it lies; of its format's numbers then any.
+  // An operand, narrowed with the span of its numbers, or as it lies with that of its format.
   class Source {
    public:
     explicit Source(const Format& f) : any_{f.emin(), f.emax()} {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/engine/machine_rounding.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::narrowed {

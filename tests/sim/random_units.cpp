@@ -26,7 +26,7 @@ auto maybe(Random& random, Make make) -> std::optional<decltype(make())> {
   return make();
 }
 
-bool is_let_pass(const auto& x) {
+bool check_passes(const auto& x) {
   try {
     check(x);
     return true;
@@ -168,7 +168,7 @@ Format format(Random& random, int most_exp_bits, int most_frac_bits) {
     if (one_in(random, 8)) f.daz = true;
     if (one_in(random, 8)) f.ftz = true;
     if (one_in(random, 6)) f.overflow = any(random, Overflow::nan);
-    if (is_let_pass(f)) return f;
+    if (check_passes(f)) return f;
   }
 }
 
@@ -182,9 +182,9 @@ Rounding rounding(Random& random) {
 Unit unit(Random& random, int most_exp_bits, int most_frac_bits) {
   Units units{random, most_exp_bits, most_frac_bits};
   for (;;)
-    if (const Unit u = units.unit(); is_let_pass(u)) return u;
+    if (const Unit u = units.unit(); check_passes(u)) return u;
 }
 
-bool passes(const Unit& u) { return is_let_pass(u); }
+bool passes(const Unit& u) { return check_passes(u); }
 
 }  // namespace random_units
