@@ -429,9 +429,11 @@ double rate(const Rules& r, const ProductTask& task) {
   if (r.float_tree) return 6e9;
   if (r.short_tree) return 4e9;
   if (r.exact_tile) return 18e9 * lanes / (lanes + 2);
-  if (r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node))
-    return 0.28e9;
-  return r.plain_twofold && lanes > 1 ? 2e9 * lanes / (lanes + 2) : 0.4e9;
+  const bool random =
+      r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node);
+  if (r.plain_twofold && lanes > 1 && !random) return 2e9 * lanes / (lanes + 2);
+  const double of_chain = (random ? 0.28e9 : 0.4e9) / (r.product ? 2 : 1);
+  return r.group.node || r.block.node ? of_chain : 2 * of_chain * lanes / (lanes + 1);
 }
 
 }  // namespace

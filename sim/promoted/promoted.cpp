@@ -8,6 +8,7 @@
 #include "sim/engine/code_copy.hpp"
 #include "sim/engine/final_rounding.hpp"
 #include "sim/engine/plain.hpp"
+#include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -170,17 +171,23 @@ class PromotedProduct final : public ProductEngine {
   std::optional<FinalRounding> final_;
 };
 
+// Measured: by lanes, in integers of 64 bits, in longer ones.
+double seconds_of_addition(const Unit& u) {
+  const Round& outer = u.chain.promote->round;
+  if (addition(outer.fmt, u.out.fmt, outer, 0).quick()) return 2e-9;
+  const int digits = std::max(digits_needed(outer.fmt, outer.rm), digits_needed(u.out.fmt));
+  return digits <= 64 ? 10e-9 : 50e-9;
+}
+
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
   if (const std::string why = unlike_segments(task.unit); !why.empty())
     return {"promoted", false, why, 0};
   const Opinion inner = opinion_here(task_of_segment(task, segment(task)));
-  const Round& outer = task.unit.chain.promote->round;
-  const bool quick = addition(outer.fmt, task.unit.out.fmt, outer, 0).quick();
   // Seconds a product, measured: of the segment, of the addition, and of what begins a segment.
   const auto products = static_cast<double>(segment(task));
-  double seconds = 1 / inner.rate + (quick ? 2e-9 : 30e-9) / products;
+  double seconds = 1 / inner.rate + seconds_of_addition(task.unit) / products;
   if (task.outputs) seconds += 2e-6 / (products * static_cast<double>(task.outputs));
   return {"promoted", true,
           fmt::format("segments of {} products by {}, whose sums are added number by number",

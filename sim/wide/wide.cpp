@@ -24,6 +24,8 @@ struct Way {
   Kernels (*kernels)(const Chain& chain, int limbs);
   double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
   double drawing;                       // more for a rounding by random bits
+  double compensating;                  // multiply-adds that take as long as a compensated one
+  double blocks_rounding;               // the same, of the one rounding of an exact sum
 
   int limbs_for(const Chain& chain) const {
     return (chain.precision + spare(chain) + limb_bits - 1) / limb_bits;
@@ -38,7 +40,9 @@ constexpr Way in_words{.name = "wide",
                        .most_random_bits = most_random_bits,
                        .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
                        .nanoseconds = [](double n) { return 7 + 5 * n + 0.45 * n * n; },
-                       .drawing = 9};
+                       .drawing = 9,
+                       .compensating = 11,
+                       .blocks_rounding = 2};
 constexpr Way in_lanes{.name = "wide52",
                        .limbs = "limbs of 52 bits in 8 lanes",
                        .limb_bits = 52,
@@ -52,7 +56,9 @@ constexpr Way in_lanes{.name = "wide52",
                              return all;
                            },
                        .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; },
-                       .drawing = 1.2};
+                       .drawing = 1.2,
+                       .compensating = 3,
+                       .blocks_rounding = 0.8};
 
 Shape shape(const Way& way, const Chain& chain) {
   const int limbs = way.limbs_for(chain), spare = way.spare(chain);
@@ -374,6 +380,15 @@ class LimbProduct final : public ProductEngine {
   Prepared fallback_;
 };
 
+// What a product takes, in multiply-adds whose products are rounded.
+double multiply_adds(const Way& way, const Chain& chain) {
+  double z = chain.product ? 1 : 1.1;
+  if (chain.node) z = 1.5;
+  if (chain.compensation != Compensation::none) z = way.compensating;
+  if (chain.exact_sum)
+    z = (chain.cut ? 0.9 : 0.7) + way.blocks_rounding / static_cast<double>(chain.block);
+  return chain.promote ? z + 4 / static_cast<double>(chain.interval) : z;
+}
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
 // or to round to fewer digits than others have (many limbs of 64 bits: to fewer), takes as long as
 // all else.
@@ -384,15 +399,12 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
     return !r || (r->precision >= fewest && r->span >= 100);
   });
-  double steps = chain.compensation != Compensation::none ? 3 : chain.node ? 1.5 : 1;
-  if (chain.exact_sum) steps = (chain.cut ? 0.9 : 0.7) + 0.8 / static_cast<double>(chain.block);
-  if (chain.promote) steps += 1 / static_cast<double>(chain.interval);
   const auto drawn = std::ranges::count_if(
       chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
   const double least = chain.exact_sum ? 4 : 0;
   const double each =
       std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
-  return (even ? 1e9 : 0.5e9) / each / steps;
+  return (even ? 1e9 : 0.5e9) / each / multiply_adds(way, chain);
 }
 
 // Lanes want a limb below the digit where terms are cut.
