@@ -304,9 +304,10 @@ void run(const Meeting& m, const Rules& rules, const Registers& of_first_row, Sc
     });
   if (is_machine_compensated(m, rules))
     return in_pieces([&](std::size_t first, std::size_t end) {
-      add_as_machine(m, rules, first, end, of_first_row);
+      add_as_machine(m, rules, first, end, of_first_row, scratch);
     });
-  if (few_digits_tile(m, rules, of_first_row)) return;
+  if (few_digits_tile(m, rules, of_first_row, scratch)) return;
+  if (any_mode_tile(m, rules, of_first_row, scratch)) return;
   if (short_tree_tile(m, rules, of_first_row.sum)) return;
   if (late_tile(m, rules, of_first_row, scratch) || exact_tile(m, rules, of_first_row)) return;
   for (std::size_t k = 0; k < m.k; k += rules.lanes) {

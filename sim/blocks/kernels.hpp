@@ -82,11 +82,12 @@ struct Registers {
 // The generator's words for one rounding of a strip of outputs: one call of it serves some steps.
 struct Draws {
   Where first;
+  std::size_t columns = 0;
   std::uint64_t call = ~std::uint64_t{0};  // none yet
   alignas(64) std::uint64_t words[4][strip_columns];
 
-  bool are_of(const Where& w, std::uint64_t number) const {
-    return call == number && first.index == w.index && first.seed == w.seed;
+  bool are_of(const Where& w, std::size_t wanted, std::uint64_t number) const {
+    return call == number && first.index == w.index && first.seed == w.seed && wanted <= columns;
   }
 };
 using DrawsOfRow = std::array<Draws, static_cast<std::size_t>(widthwise::Slot::compensated) + 1>;

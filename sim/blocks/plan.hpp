@@ -90,6 +90,7 @@ enum class CompensatedTile : std::uint8_t {
   machine,         // products and sums as the machine rounds them
   short_products,  // products to few digits, sums as the machine's floats
   short_sums,      // both to few digits, in floats
+  any_mode,        // sums to fewer digits than doubles have, by any mode or random bits, in those
 };
 
 // Formats have numbers that the lanes have no room for: exact products have their last digits at

@@ -76,22 +76,32 @@ HWY_NOINLINE void call(widthwise::Slot place, std::size_t columns, Draws& draws)
         hn::StoreU(words[i][word], d, draws.words[word] + at + i * hn::Lanes(d));
   }
 }
-// The k random bits of one rounding of every output.
-HWY_INLINE void draw(const Slot& s, const Progress& progress, std::uint64_t step, double* random) {
-  const RandomField field(s.random_bits);
+// The words for a step's rounding of some outputs, which steps side by side share.
+HWY_INLINE const Draws& drawn(const RandomField& field, widthwise::Slot place,
+                              const Progress& progress, std::uint64_t step) {
   const std::uint64_t number = step / field.steps_a_call();
-  Draws& draws = (*progress.draws)[static_cast<std::size_t>(s.place)];
-  if (!draws.are_of(progress.first, number)) {
-    draws.first = progress.first, draws.call = number;
-    call(s.place, progress.columns, draws);
+  Draws& draws = (*progress.draws)[static_cast<std::size_t>(place)];
+  if (!draws.are_of(progress.first, progress.columns, number)) {
+    draws.first = progress.first, draws.columns = progress.columns, draws.call = number;
+    call(place, progress.columns, draws);
   }
+  return draws;
+}
+// The random bits out of them, of the outputs from one on.
+HWY_INLINE I random_bits(const RandomField& field, const Draws& draws, std::uint64_t step,
+                         std::size_t at) {
   const auto from = static_cast<int>(step % field.steps_a_call()) * field.width;
   const I mask = hn::Set(Ints(), field.width == 16 ? 0xffff : 0xffffffff);
   const auto* words = reinterpret_cast<const std::int64_t*>(draws.words[from / 32]);
+  const I all = hn::And(hn::ShiftRightSame(hn::LoadU(Ints(), words + at), from % 32), mask);
+  return hn::ShiftRightSame(all, field.width - field.bits);
+}
+// Those of one rounding of every output, as numbers.
+HWY_INLINE void draw(const Slot& s, const Progress& progress, std::uint64_t step, double* random) {
+  const RandomField field(s.random_bits);
+  const Draws& draws = drawn(field, s.place, progress, step);
   for_each_vector(progress.columns, [&](std::size_t at) HWY_ATTR {
-    const I bits = hn::And(hn::ShiftRightSame(hn::LoadU(Ints(), words + at), from % 32), mask);
-    const I kept = hn::ShiftRightSame(bits, field.width - s.random_bits);
-    store(hn::ConvertTo(Doubles(), kept), random + at);
+    store(hn::ConvertTo(Doubles(), random_bits(field, draws, step, at)), random + at);
   });
 }
 

@@ -126,6 +126,26 @@ bool is_short_register(const Rules& r, const Unit& u) {
   return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.c.fmt);
 }
 
+// Cuts doubles to some digits, and nothing more: numbers keep their signs, and are read as they
+// are.
+bool is_plain_cut(const Slot& s, const Format& f) {
+  return !s.own && !s.gap && !s.even_code && s.flush == Flush::keep && !s.daz && !s.plus_zero &&
+         s.signed_zero && s.has_zero && s.is_signed && s.first_frac_bits < 0 &&
+         s.frac_bits == f.frac_bits && f.frac_bits > 0;
+}
+// No sum has a digit below the last one of the register's format, which is a plain cut.
+bool is_any_mode_compensation(const Rules& r, const Unit& u) {
+  const Format& out = u.out.fmt;
+  if (r.watch || r.long_products || !is_plain_cut(r.out, out) || r.out.fine) return false;
+  std::int64_t last = last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  if (r.product) {
+    const Format& f = u.product.round->fmt;
+    if (!is_plain_cut(*r.product, f) || r.product->random_bits > 0) return false;
+    last = last_digit(f);
+  }
+  return std::min(last, last_digit(u.c.fmt)) >= last_digit(out);
+}
+
 bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
 bool is_own_float(const Slot& s) { return is_machines(s) && !s.own; }
 // A block is one tree, and the register joins what it comes to.
@@ -149,11 +169,14 @@ double most_of(const Slot& s) {
 CompensatedTile compensated_tile(const Rules& r, const Unit& u) {
   using enum CompensatedTile;
   if (r.compensation == Compensation::none || u.scale || r.overflow_at > 0) return none;
-  if (is_machine_compensation(r, u)) return r.out.own || are_single(u) ? machine : none;
-  if (!are_single(u) || !has_short_products(r, u) || r.promote) return none;
-  if (is_own_float(r.out)) return short_products;
-  const bool sums = is_short_register(r, u) && takes(u.out.fmt, u.product.round->fmt);
-  return sums ? short_sums : none;
+  const bool single = are_single(u);
+  if (is_machine_compensation(r, u) && (r.out.own || single)) return machine;
+  if (r.promote) return none;
+  if (single && has_short_products(r, u)) {
+    if (is_own_float(r.out)) return short_products;
+    if (is_short_register(r, u) && takes(u.out.fmt, u.product.round->fmt)) return short_sums;
+  }
+  return is_any_mode_compensation(r, u) ? any_mode : none;
 }
 
 bool short_tree(const Rules& r, const Unit& u) {

@@ -17,6 +17,7 @@ namespace widthwise::lanes::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+using widthwise::HWY_NAMESPACE::OddCut;
 using widthwise::HWY_NAMESPACE::to_odd;
 using widthwise::HWY_NAMESPACE::two_sum;
 using widthwise::HWY_NAMESPACE::TwoSum;
@@ -132,52 +133,6 @@ struct Cut {
       bits = hn::Add(bits, hn::AndNot(hn::Or(kept, negative), hn::Set(DI(), -1)));
     return hn::BitCast(d, hn::And(bits, kept));
   }
-};
-
-// The same by any mode but to nearest even, of a number that the carrier rounded to odd: what is
-// added to the digits that go, `all` of them set at most, depends on the sign and on the last digit
-// that stays.
-template <class DI>
-class OddCut {
-  using I = hn::Vec<DI>;
-  using Lane = hn::TFromD<DI>;
-
- public:
-  HWY_INLINE OddCut(RoundingMode mode, int digits) : to_sign_(8 * sizeof(Lane) - 1 - digits) {
-    const Lane all = (Lane{1} << digits) - 1, half = (all + 1) / 2;
-    Lane always = 0, if_negative = 0, if_odd = 0;
-    switch (mode) {
-      case RoundingMode::rna: always = half; break;
-      case RoundingMode::rnz: always = half - 1; break;
-      case RoundingMode::rnp: always = half, if_negative = -1; break;
-      case RoundingMode::rnm: always = half - 1, if_negative = 1; break;
-      case RoundingMode::rno: always = half, if_odd = -1; break;
-      case RoundingMode::rdn: if_negative = all; break;
-      case RoundingMode::rup: always = all, if_negative = -all; break;
-      case RoundingMode::raz: always = all; break;
-      case RoundingMode::odd: always = all, if_odd = -all; break;
-      case RoundingMode::rtz: break;
-      case RoundingMode::rne:
-      case RoundingMode::sr: break;  // not by this
-    }
-    kept_ = hn::Set(DI(), static_cast<Lane>(~all));
-    always_ = hn::Set(DI(), always);
-    if_negative_ = hn::Set(DI(), if_negative);
-    if_odd_ = hn::Set(DI(), if_odd);
-  }
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
-    const I bits = hn::BitCast(DI(), x);
-    const I negative = hn::BroadcastSignBit(bits);
-    const I odd = hn::BroadcastSignBit(hn::ShiftLeftSame(bits, to_sign_));
-    const I added = hn::Add(hn::And(negative, if_negative_), hn::And(odd, if_odd_));
-    return hn::BitCast(d, hn::And(hn::Add(bits, hn::Add(always_, added)), kept_));
-  }
-
- private:
-  int to_sign_;
-  I kept_, always_, if_negative_, if_odd_;
 };
 
 }  // namespace widthwise::lanes::HWY_NAMESPACE
