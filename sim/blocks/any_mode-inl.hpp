@@ -50,7 +50,6 @@ class ToDigits {
   HWY_INLINE explicit ToDigits(const Rules& r)
       : product_(r.product ? &*r.product : nullptr),
         field_(r.out.random_bits),
-        down_(r.out.mode == RoundingMode::rdn),
         largest_(r.out.largest),
         cut_(cut_of(r.out)),
         seen_(number(0)) {}
@@ -78,11 +77,8 @@ class ToDigits {
   }
   HWY_INLINE V add(widthwise::Slot place, std::size_t at, V x, V y) {
     const TwoSum sum = two_sum(x, y);
-    V exact = widthwise::HWY_NAMESPACE::to_odd(sum.sum, sum.lost, hn::Ne(sum.lost, number(0)));
-    if (down_) {  // there 0 is -0 but where both terms are +0
-      const V sign = hn::And(hn::Or(x, y), number(-0.0));
-      exact = hn::IfThenElse(hn::Eq(exact, number(0)), hn::Or(exact, sign), exact);
-    }
+    const V exact =
+        widthwise::HWY_NAMESPACE::to_odd(sum.sum, sum.lost, hn::Ne(sum.lost, number(0)));
     const V z = rounded(place, at, exact);
     seen_ = hn::Max(seen_, hn::Abs(z));
     return z;
@@ -109,7 +105,6 @@ class ToDigits {
 
   const Slot* product_;
   RandomField field_;
-  bool down_;
   double largest_;
   Cut cut_;
   V seen_;

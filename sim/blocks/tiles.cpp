@@ -126,12 +126,11 @@ bool is_short_register(const Rules& r, const Unit& u) {
   return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.c.fmt);
 }
 
-// Cuts doubles to some digits, and nothing more: numbers keep their signs, and are read as they
-// are.
+// Cuts doubles to some digits, of which the last one tells odd from even, and nothing more: its
+// format has all signs and subnormals.
 bool is_plain_cut(const Slot& s, const Format& f) {
-  return !s.own && !s.gap && !s.even_code && s.flush == Flush::keep && !s.daz && !s.plus_zero &&
-         s.signed_zero && s.has_zero && s.is_signed && s.first_frac_bits < 0 &&
-         s.frac_bits == f.frac_bits && f.frac_bits > 0;
+  return !s.own && !s.gap && s.flush == Flush::keep && !s.plus_zero && s.signed_zero &&
+         s.is_signed && s.first_frac_bits < 0 && s.frac_bits == f.frac_bits && f.frac_bits > 0;
 }
 // No sum has a digit below the last one of the register's format, which is a plain cut.
 bool is_any_mode_compensation(const Rules& r, const Unit& u) {

@@ -132,8 +132,9 @@ TEST_CASE("compensated sums to few digits, about the limits of a tile") {
 TEST_CASE("compensated sums by any mode or random bits, in tiles") {
   Comparison compare(any_mode);
   for (const std::string kind : {"kahan", "neumaier"}) {
-    for (const char* mode : {"rne", "rtz", "rdn", "rup", "rna", "rnz", "rnp", "rnm", "rno", "raz",
-                             "odd", "sr1", "sr8", "sr8:half", "sr11:even", "sr20:half", "sr27"}) {
+    for (const char* mode :
+         {"rne", "rtz", "rdn", "rup", "rna", "rnz", "rnp", "rnm", "rno", "raz", "odd", "sr1", "sr8",
+          "sr2:even", "sr8:half", "sr11:even", "sr20:half", "sr27"}) {
       compare(fmt::format("{}(e5m10, product=e5m10:{}, sum=e8m15:{})", kind,
                           mode[0] == 's' ? "rup" : mode, mode),
               {2, 40, 19});
@@ -178,7 +179,8 @@ TEST_CASE("compensated sums by any mode, about the largest number") {
 TEST_CASE("compensated sums go in tiles by any mode where doubles have digits to spare") {
   const auto is = [](const std::string& unit) { return tile_of(unit) == any_mode; };
   CHECK(is("kahan(e5m10, product=e5m10, sum=e8m50:raz)"));
-  CHECK_FALSE(is("kahan(e11m50)"));  // its products have too many digits
+  CHECK_FALSE(is("kahan(e8m30, product=e8m23:rtz, sum=e8m23:rtz)"));  // 62 digits a product
+  CHECK_FALSE(is("kahan(e11m20, sum=e11m30:rtz)"));  // exponents that have to be watched
   CHECK_FALSE(is("kahan(binary64, sum=binary64:rna)"));
   CHECK(is("kahan(e5m10, sum=e5m10:sr20)"));
   CHECK(is("kahan(e5m10, sum=binary32:sr27)"));  // 51 digits and bits
@@ -188,6 +190,7 @@ TEST_CASE("compensated sums go in tiles by any mode where doubles have digits to
   CHECK_FALSE(is("kahan(e5m10, product=e5m10;ftz:rtz, sum=binary32:rtz)"));
   CHECK_FALSE(is("kahan(e5m10, product=e5m10;sub=no:rtz, sum=binary32:rtz)"));
   CHECK_FALSE(is("kahan(e5m10, product=e4m3fnuz:rtz, sum=binary32:rtz)"));
+  CHECK_FALSE(is("kahan(e5m10, product=ue5m10;nan=none;inf=no:rtz, sum=binary32:rtz)"));
   CHECK_FALSE(is("kahan(e5m10, product=e5m11:rtz, sum=e5m10:rtz)"));  // a digit below the last
   CHECK(is("kahan(e5m10, product=e5m9:rtz, sum=e5m10:rtz)"));
   CHECK_FALSE(is("kahan(e5m10, c=e5m11, sum=e5m10:rtz)"));
@@ -199,6 +202,14 @@ TEST_CASE("compensated sums go in tiles by any mode where doubles have digits to
   CHECK_FALSE(is("kahan(e5m10, sum=binary32:rtz, promote=4:binary32)"));
   CHECK_FALSE(is("kahan(e5m10, sum=binary32:rtz, scale=e8m0fnu:4:term)"));
   CHECK(tile_of("kahan(e5m10, sum=binary32:rtz)", true) == none);  // flags
+  const auto exact = [&](const char* a, const char* more) {
+    return is(sums(fmt::format(R"(b.fmt = "e5m13", a.fmt = "{}"{})", a, more)));
+  };
+  CHECK(exact("e5m10", ""));
+  CHECK_FALSE(exact("e8m10", ""));  // digits below binary32's
+  CHECK_FALSE(exact("e5m10", R"(, out.zero_sign = "plus")"));
+  CHECK_FALSE(exact("e5m10", ", out.keep_frac = 9"));
+  CHECK_FALSE(exact("e5m10", ", out.post_norm_frac = 30"));
 }
 
 TEST_CASE("compensated sums go in tiles where the machine rounds them, and nothing else does") {
