@@ -389,6 +389,7 @@ double multiply_adds(const Way& way, const Chain& chain) {
     z = (chain.cut ? 0.9 : 0.7) + way.blocks_rounding / static_cast<double>(chain.block);
   return chain.promote ? z + 4 / static_cast<double>(chain.interval) : z;
 }
+
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
 // or to round to fewer digits than others have (many limbs of 64 bits: to fewer), takes as long as
 // all else.
