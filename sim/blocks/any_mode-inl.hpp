@@ -49,6 +49,7 @@ class ToDigits {
 
   HWY_INLINE explicit ToDigits(const Rules& r)
       : product_(r.product ? &*r.product : nullptr),
+        long_products_(r.long_products),
         field_(r.out.random_bits),
         largest_(r.out.largest),
         cut_(cut_of(r.out)),
@@ -70,8 +71,9 @@ class ToDigits {
   HWY_INLINE bool fits() const { return hn::AllTrue(Doubles(), hn::Le(seen_, number(largest_))); }
 
   HWY_INLINE V product(double a, V b) const {
-    const V x = hn::Mul(number(a), b);
+    V x = hn::Mul(number(a), b);
     if (!product_) return x;
+    if (long_products_) x = to_odd({x, lost_of_product(number(a), b, x)});
     return cut(x, product_->frac_bits, product_->least_normal,
                [&](V y, V) HWY_ATTR { return to_integer(product_->mode, y); });
   }
@@ -104,6 +106,7 @@ class ToDigits {
   }
 
   const Slot* product_;
+  bool long_products_;
   RandomField field_;
   double largest_;
   Cut cut_;

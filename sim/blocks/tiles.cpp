@@ -132,17 +132,19 @@ bool is_plain_cut(const Slot& s, const Format& f) {
   return !s.own && !s.gap && s.flush == Flush::keep && !s.plus_zero && s.signed_zero &&
          s.is_signed && s.first_frac_bits < 0 && s.frac_bits == f.frac_bits && f.frac_bits > 0;
 }
+// Products are exact, which the plan has seen to, or cut.
+bool has_plain_products(const Rules& r, const Unit& u) {
+  return !r.product ||
+         (is_plain_cut(*r.product, u.product.round->fmt) && r.product->random_bits == 0);
+}
 // No sum has a digit below the last one of the register's format, which is a plain cut.
 bool is_any_mode_compensation(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
-  if (r.watch || r.long_products || !is_plain_cut(r.out, out) || r.out.fine) return false;
-  std::int64_t last = last_digit(u.a.fmt) + last_digit(u.b.fmt);
-  if (r.product) {
-    const Format& f = u.product.round->fmt;
-    if (!is_plain_cut(*r.product, f) || r.product->random_bits > 0) return false;
-    last = last_digit(f);
-  }
-  return std::min(last, last_digit(u.c.fmt)) >= last_digit(out);
+  if (!has_plain_products(r, u) || !is_plain_cut(r.out, out) || r.out.fine) return false;
+  const std::int64_t of_product =
+      r.product ? last_digit(u.product.round->fmt) : last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  const std::int64_t watched = r.watch ? r.watch->least_digit : any_digit;
+  return std::max(std::min(of_product, last_digit(u.c.fmt)), watched) >= last_digit(out);
 }
 
 bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }

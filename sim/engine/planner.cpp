@@ -129,10 +129,12 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
   return {chosen.name, chosen.make(task), opinion.rate, products_at_once(opinion.rate, task.k)};
 }
 
-Prepared prepare_fallback(const ProductTask& task, std::string_view but) {
+Prepared prepare_fallback(const ProductTask& task, std::string_view of) {
   Opinion best = opinion_of(named("reference"), task);
-  for (const char* name : {"blocks", "chain", "words", "rows"})
-    if (name != but) best = faster(std::move(best), opinion_of(named(name), task));
+  for (const char* name : {"words", "rows", "chain", "blocks"}) {
+    if (name == of) break;
+    best = faster(std::move(best), opinion_of(named(name), task));
+  }
   return prepare(task, best.engine);
 }
 

@@ -52,7 +52,7 @@ class Panels {
     return !special_rows_[r].empty() || !special_columns_[c].empty();
   }
   // Two steps, maybe the same, whose products by themselves make of that output, infinite or NaN,
-  // what all of them do; none where too many are infinite to tell. Without block scales.
+  // what all of them do; none where too many are infinite to tell.
   struct Steps {
     std::size_t one, other;
   };

@@ -13,7 +13,7 @@ namespace widthwise::exact {
 namespace {
 
 constexpr std::int64_t most_exponent = 1 << 20;  // far from where sums of exponents overflow
-constexpr std::int64_t most_bits = 1 << 14;      // of a sum, in a few kilobytes
+constexpr std::int64_t most_bits = 1 << 17;      // of a sum, in 64 KiB
 constexpr std::int64_t most_width = 120;         // of a register that sums may pass
 constexpr std::int64_t most_reach = 96;          // digits of a sum that `out` may look at
 constexpr std::int64_t most_k = 1 << 30;         // terms before a word of a sum fills up

@@ -43,7 +43,6 @@ Recoding::Recoding(const Format& f)
       bias_(f.bias),
       moved_(static_cast<std::uint64_t>(f.bias - narrowed(f).bias) << f.frac_bits),
       infinity_(Layout<std::uint64_t>(f).infinity),
-      nan_(Layout<std::uint64_t>(f).nan_code),
       narrow_infinity_(Layout<std::uint64_t>(narrowed(f)).infinity) {}
 
 // Narrow items are no longer than wide ones.
@@ -68,8 +67,11 @@ Recoding::Part Recoding::narrow_items(const CodeMatrix& x, std::size_t rows, std
     for (std::size_t j = 0; j < columns; ++j) {
       const auto code = load_code<std::uint64_t>(row + j * sizeof(Wide), sizeof(Wide));
       const std::uint64_t magnitude = code & low_bits(sign_), sign = code >> sign_;
-      seen.take(magnitude);
-      const std::uint64_t narrow = magnitude == 0 ? 0 : magnitude - moved_;
+      const bool number = magnitude < infinity_;
+      seen.take(number ? magnitude : 0);
+      const std::uint64_t narrow = magnitude == 0 ? 0
+                                   : number       ? magnitude - moved_
+                                                  : magnitude - infinity_ + narrow_infinity_;
       store_code(row + j * sizeof(Narrow), sizeof(Narrow), narrow | sign << narrow_sign_);
     }
   }
@@ -102,11 +104,11 @@ void Recoding::widen_items(const std::byte* narrow, std::size_t n, std::byte* to
     const auto code = load_code<std::uint64_t>(narrow + i * sizeof(Narrow), sizeof(Narrow));
     const std::uint64_t magnitude = code & low_bits(narrow_sign_);
     const std::uint64_t sign = code >> narrow_sign_ << sign_;
-    const std::uint64_t number = magnitude == 0 ? 0 : magnitude + moved_;
-    const std::uint64_t wide = magnitude < narrow_infinity_    ? number | sign
-                               : magnitude == narrow_infinity_ ? infinity_ | sign
-                                                               : nan_;
-    store_code(to + i * sizeof(Wide), sizeof(Wide), wide);
+    const std::uint64_t wide = magnitude == 0 ? 0
+                               : magnitude < narrow_infinity_
+                                   ? magnitude + moved_
+                                   : magnitude - narrow_infinity_ + infinity_;
+    store_code(to + i * sizeof(Wide), sizeof(Wide), wide | sign);
   }
 }
 

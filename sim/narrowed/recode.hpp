@@ -37,9 +37,8 @@ class Recoding {
   int sign_, narrow_sign_;  // places of the signs
   int frac_bits_;
   std::int64_t bias_;
-  std::uint64_t moved_;            // a number's magnitude less its narrowed one
-  std::uint64_t infinity_, nan_;   // codes
-  std::uint64_t narrow_infinity_;  // likewise
+  std::uint64_t moved_;                       // a number's magnitude less its narrowed one
+  std::uint64_t infinity_, narrow_infinity_;  // magnitudes; NaN are above
 };
 
 }  // namespace widthwise::narrowed

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "kernels.hpp"
@@ -85,6 +86,18 @@ bool holds_all(const Unit& u, std::size_t lanes, const Need& need, const Capacit
          need.reach <= most_jammed(1);
 }
 
+// Words that hold sums of so many products, as far apart as ordinary data make them: further, the
+// more there are.
+int usual_words(const Unit& u, std::size_t lanes, int product_digits, int least) {
+  const Sum& s = u.group_sum;
+  const bool cut = s.align.reference == Reference::max_exponent || s.width;
+  if (has_nodes(s) || cut || lanes <= 2) return least;
+  const int digits = product_digits + 2 * std::bit_width(lanes) + 10;
+  int words = least;
+  while (64 * words - 2 < digits && words < most_magnitude_words) words *= 2;
+  return words;
+}
+
 constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
 
 }  // namespace
@@ -116,7 +129,7 @@ Answer plan(const Unit& u, std::size_t k) {
   return {true,
           fmt::format("rows of {} bits for codes and of {} for magnitudes, while ordinary sums fit",
                       64 * least->code_words, 64 * least->magnitude_words),
-          *least};
+          *least, usual_words(u, lanes, need.product_digits, least->magnitude_words)};
 }
 
 }  // namespace widthwise::rows

@@ -10,6 +10,7 @@ struct Answer {
   bool takes;
   std::string reason;  // the conditions that hold, or the one that fails
   Widths widths{};
+  int usual_words = 0;  // of magnitudes, for sums of ordinary data
 };
 
 Answer plan(const Unit& unit, std::size_t k);

@@ -63,7 +63,7 @@ class RowsProduct final : public ProductEngine {
         code_words_(static_cast<std::size_t>(widths.code_words)),
         words_(static_cast<std::size_t>(number_words(widths))),
         chain_words_(static_cast<std::size_t>(chain_words(widths))),
-        reference_(make_reference(task.unit, k_)) {
+        fallback_(prepare_fallback(task, "rows").product) {
     for (Widths w = widths; w.magnitude_words <= most_magnitude_words; w.magnitude_words *= 2)
       kernels_.push_back(kernel(w));
     const std::size_t block = std::max<std::size_t>(block_lanes(path_, lanes_), 1);
@@ -252,7 +252,7 @@ class RowsProduct final : public ProductEngine {
                      static_cast<Flags>(flags_[r * width_ + j]));
     }
     void again(const Part& of) const {
-      e_.reference_->run(
+      e_.fallback_->run(
           tile(e_.path_.unit, p_, row_ + of.row, column_ + of.column, of.rows, of.columns), 0,
           of.rows);
     }
@@ -274,17 +274,19 @@ class RowsProduct final : public ProductEngine {
   std::size_t depth_ = 0, panel_ = 0;  // lanes and columns of a panel
   std::vector<Stretch> stretches_;
   std::vector<Kernel> kernels_;  // of ever longer magnitudes
-  std::unique_ptr<ReferenceUnit> reference_;
+  std::unique_ptr<ProductEngine> fallback_;
 };
 
 // Products a second of one core on AVX-512, measured. What a block takes is a fifth for each
-// product and the rest once; nodes round as often as there are products.
-double rate(const Unit& u, std::size_t k, const Widths& widths) {
-  double z = 100e6 / std::sqrt(widths.code_words * widths.magnitude_words);
+// product, of long codes less, and the rest once; nodes round as often as there are products.
+double rate(const Unit& u, std::size_t k, const Answer& plan) {
+  double z = 100e6 / std::sqrt(plan.widths.code_words * plan.usual_words);
+  if (plan.usual_words > plan.widths.magnitude_words) z /= 2;  // lost at first
   if (u.chain.compensation != Compensation::none) z /= 4;
   if (has_nodes(u.group_sum) || has_nodes(u.block_sum)) return z;
   const auto block = static_cast<double>(u.lanes ? u.lanes : k);
-  return z * 5 / (1 + 4 / std::max(block, 1.0));
+  const double each = plan.widths.code_words > 1 ? 0.15 : 0.2;
+  return z / (each + (1 - each) / std::max(block, 1.0));
 }
 
 }  // namespace
@@ -295,7 +297,7 @@ Opinion opinion(const ProductTask& task) {
   const std::size_t lanes = lanes_here();
   const double vectors = std::min(1.0, static_cast<double>(lanes) / 6);  // half: two thirds of it
   return {"rows", true, answer.reason + "; " + target_name(),
-          rate(task.unit, task.k, answer.widths) * vectors * share_of(task, lanes)};
+          rate(task.unit, task.k, answer) * vectors * share_of(task, lanes)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {

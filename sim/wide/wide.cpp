@@ -380,14 +380,16 @@ class LimbProduct final : public ProductEngine {
   Prepared fallback_;
 };
 
-// What a product takes, in multiply-adds whose products are rounded.
-double multiply_adds(const Way& way, const Chain& chain) {
+// What a product takes, in multiply-adds whose products are rounded, where a rounding takes so many
+// times the least one.
+double multiply_adds(const Way& way, const Chain& chain, double rounding) {
   double z = chain.product ? 1 : 1.1;
   if (chain.node) z = 1.5;
   if (chain.compensation != Compensation::none) z = way.compensating;
+  z *= rounding;
   if (chain.exact_sum)
-    z = (chain.cut ? 0.9 : 0.7) + way.blocks_rounding / static_cast<double>(chain.block);
-  return chain.promote ? z + 4 / static_cast<double>(chain.interval) : z;
+    z = (chain.cut ? 0.9 : 0.7) + rounding * way.blocks_rounding / static_cast<double>(chain.block);
+  return chain.promote ? z + 4 * rounding / static_cast<double>(chain.interval) : z;
 }
 
 // Products a second of one core, about. In formats of few binades many results are subnormal; that,
@@ -405,7 +407,7 @@ double rate(const Way& way, const Chain& chain, int limbs) {
   const double least = chain.exact_sum ? 4 : 0;
   const double each =
       std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
-  return (even ? 1e9 : 0.5e9) / each / multiply_adds(way, chain);
+  return 1e9 / each / multiply_adds(way, chain, even ? 1 : 2);
 }
 
 // Lanes want a limb below the digit where terms are cut.

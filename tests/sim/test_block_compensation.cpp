@@ -42,11 +42,16 @@ class Comparison {
   std::uint64_t expected_ = 0;
 };
 
-// Kahan sums in binary32, as the text goes on.
+// Kahan sums, as the text goes on; in binary32.
+std::string kahan(const std::string& more) {
+  return R"({lanes = 1, c_level = "late", chain.compensation = "kahan", )" + more + "}";
+}
 std::string sums(const std::string& more) {
-  return R"({c.fmt = "e8m23", lanes = 1, c_level = "late", out.fmt = "e8m23", )"
-         R"(chain.compensation = "kahan", )" +
-         more + "}";
+  return kahan(R"(c.fmt = "e8m23", out.fmt = "e8m23", )" + more);
+}
+// Of products whose exponents have to be watched.
+std::string watched(const std::string& more) {
+  return kahan(R"(a.fmt = "e11m10", b.fmt = "e11m10", c.fmt = "e11m20", )" + more);
 }
 std::string rounded(const std::string& more) {
   return sums(R"(a.fmt = "e8m23", b.fmt = "e8m23", product.round.fmt = "e8m23")" + more);
@@ -141,7 +146,9 @@ TEST_CASE("compensated sums by any mode or random bits, in tiles") {
       compare(fmt::format("{}(e3m4, sum=e3m4:{})", kind, mode), {2, 40, 19});
     }
     for (const std::string unit :
-         {"(e4m3fn)", "(e8m15)", "(e8m20, c=e5m40, sum=e8m50:raz)", "(e2m1fn, sum=e2m1:sr32:even)",
+         {"(e4m3fn)", "(e8m15)", "(e11m30)", "(e11m40, product=e11m20:odd, sum=e11m30:sr8)",
+          "(e10m20, sum=e10m20:rup)", "(e8m30, product=e8m50:raz, sum=e8m50:rna)",
+          "(e8m20, c=e5m40, sum=e8m50:raz)", "(e2m1fn, sum=e2m1:sr32:even)",
           "(e5m2, b=e8m7, product=binary32:odd, sum=e8m24, final=e5m2:sr3)", "(e4m6;inf=no)",
           "(e3m2fn, sum=e4m7;inf=top;nan=none;overflow=max:rna)", "(bfloat16, sum=e8m10:sr32)"})
       compare(kind + unit, {2, 40, 19});
@@ -176,11 +183,36 @@ TEST_CASE("compensated sums by any mode, about the largest number") {
   tally.expect(expected);
 }
 
+// Products with their last digit about 2^-400, which is the last one that is watched, and numbers
+// about 2^400.
+TEST_CASE("compensated sums by any mode, about the ends of what is watched") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* more :
+       {R"(out.fmt = "e11m30")",
+        R"(product.round.fmt = "e11m10", out.fmt = "e9m20;bias=381", out.rm = "raz")"}) {
+    const std::string text = watched(more);
+    CAPTURE(text);
+    REQUIRE(tile_of(text) == any_mode);
+    const Rival rival("blocks", parse_unit(text), tally);
+    for (const int at : {-410, -401, -400, -399, -381, -380, -379, -370, 360, 380, 390, 400})
+      for (const double c : {0.0, 1.0, -1 - 0x1p-20, 0x1p-10})
+        for (const double b : {1.0, -0x1.ffcp-1}) {
+          const double power = std::ldexp(1.0, at);
+          rival.compare_doubles({power, -power * 0x1.ffcp-1, power}, {b, b, 1}, c * power);
+          ++expected;
+        }
+  }
+  tally.expect(expected);
+}
+
 TEST_CASE("compensated sums go in tiles by any mode where doubles have digits to spare") {
   const auto is = [](const std::string& unit) { return tile_of(unit) == any_mode; };
   CHECK(is("kahan(e5m10, product=e5m10, sum=e8m50:raz)"));
-  CHECK_FALSE(is("kahan(e8m30, product=e8m23:rtz, sum=e8m23:rtz)"));  // 62 digits a product
-  CHECK_FALSE(is("kahan(e11m20, sum=e11m30:rtz)"));  // exponents that have to be watched
+  CHECK(is("kahan(e8m30, c=binary32, product=e8m23:rtz, sum=e8m23:rtz)"));  // 62 digits a product
+  CHECK(is("kahan(e11m20, sum=e11m30:rtz)"));  // exponents that are watched
+  CHECK_FALSE(is("kahan(e11m30, sum=binary32:rtz)"));
+  CHECK_FALSE(is("kahan(e11m50, sum=e11m50:sr2)"));  // 53 digits and bits
   CHECK_FALSE(is("kahan(binary64, sum=binary64:rna)"));
   CHECK(is("kahan(e5m10, sum=e5m10:sr20)"));
   CHECK(is("kahan(e5m10, sum=binary32:sr27)"));  // 51 digits and bits
@@ -207,6 +239,9 @@ TEST_CASE("compensated sums go in tiles by any mode where doubles have digits to
   };
   CHECK(exact("e5m10", ""));
   CHECK_FALSE(exact("e8m10", ""));  // digits below binary32's
+  const std::string rounded = R"(product.round.fmt = "e11m10", )";
+  CHECK(is(watched(rounded + R"(out.fmt = "e9m20;bias=381")")));  // to 2^-400
+  CHECK_FALSE(is(watched(rounded + R"(out.fmt = "e9m20;bias=380")")));
   CHECK_FALSE(exact("e5m10", R"(, out.zero_sign = "plus")"));
   CHECK_FALSE(exact("e5m10", ", out.keep_frac = 9"));
   CHECK_FALSE(exact("e5m10", ", out.post_norm_frac = 30"));

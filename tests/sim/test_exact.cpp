@@ -356,7 +356,7 @@ TEST_CASE("the exact engine refuses what it cannot vouch for, and says why") {
         "more than 2^30 products a sum");
   CHECK(reason("fma(e5m10)") == "sums are rounded after every block of products");
   CHECK(reason("dot(e5m10, align=25:rtz)") == "its terms are aligned to the largest exponent");
-  CHECK(reason("kulisch(e15m10)") == "sums of 65555 bits; the limit is 16384");
+  CHECK(reason("kulisch(e16m10)") == "sums of 131091 bits; the limit is 131072");
   CHECK(reason("kulisch(e5m60)") == "codes or significands of more than 64 bits");
   CHECK(reason("kulisch(e30m10)") == "exponents past 2^20");
   CHECK(reason("fixedacc(e5m10, width=120, frac=100, overflow=saturate)") == "taken");
@@ -387,8 +387,10 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
   Tally tally;
   std::uint64_t expected = 0;
   for (const char* engine : {"exact", "words"})
-    for (const char* text : {"kulisch(e5m10)", "kulisch(e5m2)", "kulisch.f32", "fix24.sat",
-                             "fixedacc(e5m10, width=20, frac=8, overflow=flag)"}) {
+    for (const char* text :
+         {"kulisch(e5m10)", "kulisch(e5m2)", "kulisch.f32", "fix24.sat",
+          "fixedacc(e5m10, width=20, frac=8, overflow=flag)", "kulisch(e5m2, scale=e5m2:32:term)",
+          "fixedacc(e5m10, width=20, frac=8, scale=e8m0fnu:7:term)"}) {
       const Unit u = parse_unit(text);
       const Layout<std::uint64_t> of_a(u.a.fmt), of_b(u.b.fmt), of_c(u.c.fmt);
       CodeList a = ones(u.a.fmt, m * k), b = ones(u.b.fmt, k * n), c(u.c.fmt, m * n);
@@ -408,12 +410,24 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
       b.set(1200 * n + 69, of_b.first_nan);
       c.set(0 * n + 9, of_c.infinity), c.set(4 * n + 9, of_c.infinity);
       c.set(1 * n + 9, of_c.first_nan);
+      const Format scale = u.scale ? u.scale->fmt : u.a.fmt;
+      const std::size_t block = u.scale ? static_cast<std::size_t>(u.scale->block) : 1,
+                        runs = (k + block - 1) / block;
+      const Layout<std::uint64_t> of_scale(scale);
+      CodeList scale_a = ones(scale, m * runs), scale_b = ones(scale, runs * n);
+      if (scale.has_inf()) scale_a.set(2 * runs + 1, of_scale.infinity);
+      in_a(6, 0, false), in_a(6, 1000, false);  // e5m2: infinities of both signs by their scales
+      if (scale.is_signed) scale_a.set(6 * runs + 1000 / block, scale_a[0] | of_scale.sign);
+      scale_a.set(0 * runs + 2, of_scale.first_nan);  // of numbers
+      scale_b.set((runs - 1) * n + 11, 0);            // e5m2: 0, for infinities of A too
+      scale_b.set((700 / block) * n + 12, of_scale.first_nan);
       for (const auto& [with_c, flags] : {std::pair{false, false}, {true, false}, {true, true}}) {
         if (!opinion(engine, u, flags).takes) continue;  // that flag, by doubles
         MatrixProduct p;
         p.m = m, p.n = n, p.k = k;
         p.a = a.rows(k), p.b = b.rows(n);
         if (with_c) p.c = c.rows(n);
+        if (u.scale) p.scale_a = scale_a.rows(runs), p.scale_b = scale_b.rows(n);
         CAPTURE(text);
         Rival(engine, u, tally, flags).compare(p, engine);
         expected += m * n;

@@ -182,6 +182,21 @@ TEST_CASE("rows give the reference's codes and flags: k in parts") {
   tally.expect(expected);
 }
 
+// What no magnitude of rows holds is computed in words, or by the reference.
+TEST_CASE("rows give the reference's codes and flags: exact sums of numbers far apart") {
+  ProductRandom random(9);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"kulisch(binary64)", "kulisch(e11m30, scale=e8m0fnu:7:term)",
+                           "kulisch(e15m10)", "dot(binary64, lanes=4)"})
+    for (const bool flags : {false, true}) {
+      CAPTURE(text);
+      Rival("rows", parse_unit(text), tally, flags).compare_random({3, 40, 37}, random);
+      expected += outputs_compared({3, 40, 37});
+    }
+  tally.expect(expected);
+}
+
 TEST_SUITE("exhaustive") {
   TEST_CASE("one block in rows: every product of two codes onto some sums, with flags") {
     constexpr Format f{.exp_bits = 3, .frac_bits = 2, .bias = 3};

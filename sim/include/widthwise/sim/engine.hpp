@@ -51,8 +51,8 @@ struct Prepared {
 Prepared prepare(const ProductTask& task, std::string_view engine = "auto");
 
 // For what an engine's kernels cannot vouch for: the fastest of those that compute by themselves
-// whatever they meet, but for this one.
-Prepared prepare_fallback(const ProductTask& task, std::string_view but = {});
+// whatever they meet, or of those among them that this one's own work is never left to.
+Prepared prepare_fallback(const ProductTask& task, std::string_view of = {});
 
 // The fastest of this machine's processors, for engines that leave parts of their work to others.
 Opinion opinion_here(const ProductTask& task);
