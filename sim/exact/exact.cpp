@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "ending.hpp"
@@ -19,6 +20,8 @@ namespace widthwise::exact {
 namespace {
 
 constexpr std::size_t depth = 2048;  // steps along k that a panel holds
+
+bool draws(const Round& r) { return r.rm.stochastic() || r.post_norm_rm.stochastic(); }
 
 RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   if (p.terms == Terms::in_sum) return terms;
@@ -37,6 +40,7 @@ class ExactProduct final : public ProductEngine {
         b_(unit_.b, unit_.scale, plan.doubles),
         ending_(unit_, plan),
         quick_finish_(unit_),
+        ends_at_random_(unit_.chain.final && draws(*unit_.chain.final)),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
     check(unit_);
     // A few megabytes of sums, about as many down as across.
@@ -60,6 +64,7 @@ class ExactProduct final : public ProductEngine {
   Reader a_, b_;
   Ending ending_;
   QuickFinish quick_finish_;
+  bool ends_at_random_;         // numbers that took the place of infinities may draw
   std::size_t bytes_;           // of a result
   std::size_t rows_, columns_;  // of a block of outputs
 };
@@ -206,19 +211,37 @@ class ExactProduct::Work {
       }
   }
   // An output that an infinity or NaN reaches, maybe C's. Those decide before anything is added, so
-  // that two products do, with scales of their own.
+  // that two products do; and whatever the numbers beside them, so that like ones do once.
   void again(std::size_t r, std::size_t c) {
     const MatrixProduct whole = tile(e_.unit_, p_, row_ + r, column_ + c, 1, 1);
     const auto steps = e_.k_ > 2 ? panels_.deciding(r, c) : std::nullopt;
     if (!steps) return by_reference(all_, e_.unit_, whole);
+    if (e_.ends_at_random_) return of_two(*steps, whole);
+    const auto [like, is_new] = decided_.try_emplace(sorts(r, c, *steps));
+    Decided& z = like->second;
+    if (is_new) {
+      MatrixProduct one = whole;
+      one.result = z.code, one.flags = &z.flags;
+      of_two(*steps, one);
+    }
+    put(place(r, c), load_code<std::uint64_t>(z.code, static_cast<int>(e_.bytes_)), z.flags);
+  }
+  std::uint64_t sorts(std::size_t r, std::size_t c, const Panels::Steps& steps) const {
+    const auto addend = e_.ending_.addend(p_.c.data ? c_codes(r, c).at : nullptr);
+    const std::uint64_t of_c = static_cast<std::uint64_t>(addend.kind) << 1 | addend.negative;
+    return of_c << 32 | std::uint64_t{panels_.sorts(r, c, steps.one)} << 16 |
+           panels_.sorts(r, c, steps.other);
+  }
+  // The output that these two make, with scales of their own.
+  void of_two(const Panels::Steps& steps, const MatrixProduct& whole) {
     Unit unit = e_.unit_;
     std::size_t scaled = 1;  // elements a scale
     if (unit.scale) scaled = static_cast<std::size_t>(std::exchange(unit.scale->block, 1));
-    const Panels::Steps scales{steps->one / scaled, steps->other / scaled};
+    const Panels::Steps scales{steps.one / scaled, steps.other / scaled};
     MatrixProduct p = whole;
     p.k = 2;
-    pick(*steps, p.a.column, e_.a_.bytes(), p.a);
-    pick(*steps, p.b.row, e_.b_.bytes(), p.b);
+    pick(steps, p.a.column, e_.a_.bytes(), p.a);
+    pick(steps, p.b.row, e_.b_.bytes(), p.b);
     pick(scales, p.scale_a.column, e_.a_.scale_bytes(), p.scale_a);
     pick(scales, p.scale_b.row, e_.b_.scale_bytes(), p.scale_b);
     by_reference(two_, unit, p);
@@ -268,6 +291,11 @@ class ExactProduct::Work {
   const MatrixProduct& p_;
   Panels panels_;
   std::unique_ptr<ReferenceUnit> all_, two_;  // products of an output, where the lanes do not do
+  struct Decided {
+    std::byte code[sizeof(std::uint64_t)];
+    std::uint8_t flags;
+  };
+  std::unordered_map<std::uint64_t, Decided> decided_;  // by what decides them
   std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0;
   std::vector<uint128> words_;
   std::vector<std::uint8_t> flags_;

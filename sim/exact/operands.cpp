@@ -60,6 +60,15 @@ Kind Reader::kind(const Line& codes, const Scales& scales, std::size_t i) const 
   return product_kind(x, scales_->factor(scales.codes((scales.first + i) / scales.block)).kind);
 }
 
+std::uint32_t Reader::sorts(const Line& codes, const Scales& scales, std::size_t i) const {
+  const auto sort = [](const Factor<std::uint64_t>& x) {
+    return static_cast<std::uint32_t>(x.kind) << 1 | x.negative;
+  };
+  const std::uint32_t z = sort(codes_.factor(codes(i)));
+  if (!scales_) return z;
+  return z << 4 | sort(scales_->factor(scales.codes((scales.first + i) / scales.block)));
+}
+
 void Reader::numbers(const Line& codes, const Scales& scales, std::size_t n,
                      std::vector<std::byte>& held, double* out) const {
   codes_.numbers(codes, n, held, out);

@@ -57,6 +57,8 @@ class Reader {
   Item item(const Line& codes, const Scales& scales, std::size_t i) const;
   // With its scale.
   Kind kind(const Line& codes, const Scales& scales, std::size_t i) const;
+  // Its kind and sign, and its scale's.
+  std::uint32_t sorts(const Line& codes, const Scales& scales, std::size_t i) const;
   void numbers(const Line& codes, const Scales& scales, std::size_t n, std::vector<std::byte>& held,
                double* out) const;
 

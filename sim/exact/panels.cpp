@@ -112,6 +112,12 @@ std::optional<Panels::Steps> Panels::deciding(std::size_t r, std::size_t c) cons
   return Steps{one.value_or(0), one.value_or(0)};
 }
 
+std::uint32_t Panels::sorts(std::size_t r, std::size_t c, std::size_t t) const {
+  const std::size_t y = row_ + r, x = column_ + c;
+  return of_a_.sorts(a_codes(y, t), a_scales(y, t), 0) << 8 |
+         of_b_.sorts(b_codes(t, x), b_scales(t, x), 0);
+}
+
 void Panels::load_row_items() {
   a_items_.resize(rows_ * steps_);
   for (std::size_t r = 0; r < rows_; ++r) {

@@ -57,6 +57,8 @@ class Panels {
     std::size_t one, other;
   };
   std::optional<Steps> deciding(std::size_t r, std::size_t c) const;
+  // Kinds and signs of all that is multiplied at a step.
+  std::uint32_t sorts(std::size_t r, std::size_t c, std::size_t t) const;
   // What products a tile may have; none if they are all zero.
   std::optional<Extent> products(std::size_t tile) const;
   // Whether the product at step t of output (y, x) has a minus sign.

@@ -1,5 +1,7 @@
 #include "words.hpp"
 
+#include <algorithm>
+
 namespace widthwise::exact {
 
 template <WordSum::Cut how>
@@ -40,27 +42,31 @@ void WordSums::add_products(uint128* words, const Item* a, const Item* b, std::s
 
 Term<uint128> WordSums::leading(uint128* words) const {
   constexpr std::uint64_t digit = ~std::uint32_t{0};
-  const auto n = static_cast<std::ptrdiff_t>(size());
+  // Of long registers few words have met a term; all others are 0.
+  std::ptrdiff_t first = 0, end = static_cast<std::ptrdiff_t>(size());
+  while (end > 0 && words[end - 1] == 0) --end;
+  while (first < end && words[first] == 0) ++first;
   int128 carry = 0;
-  for (std::ptrdiff_t i = 0; i < n; ++i) {  // a word becomes one digit to base 2^32
-    carry += static_cast<int128>(words[i]);
+  for (std::ptrdiff_t i = first; i < end || carry > 0 || carry < -1; end = std::max(end, ++i)) {
+    carry += static_cast<int128>(words[i]);  // a word becomes one digit to base 2^32
     words[i] = static_cast<std::uint64_t>(carry) & digit;
     carry >>= digits_apart;
   }
-  const bool negative = carry < 0;
+  const bool negative = carry < 0;  // and -1 stands for more such digits without end
   std::uint64_t borrow = 1;
-  for (std::ptrdiff_t i = 0; negative && i < n; ++i) {
+  for (std::ptrdiff_t i = first; negative && i < end; ++i) {
     borrow += static_cast<std::uint64_t>(words[i]) ^ digit;
     words[i] = borrow & digit;
     borrow >>= digits_apart;
   }
+  if (negative && borrow != 0) words[end++] = 1;
   constexpr std::ptrdiff_t kept = 4;
-  std::ptrdiff_t bottom = n - kept;
+  std::ptrdiff_t bottom = std::max<std::ptrdiff_t>(end - kept, 0);
   while (bottom > 0 && words[bottom + kept - 1] == 0) --bottom;
   Term<uint128> z{.kind = Kind::finite, .negative = negative};
   z.q = plan_.last + bottom * digits_apart;
   for (std::ptrdiff_t i = kept; i-- > 0;) z.m = z.m << digits_apart | words[bottom + i];
-  for (std::ptrdiff_t i = 0; i < bottom; ++i) z.m |= words[i] != 0;
+  for (std::ptrdiff_t i = first; i < bottom; ++i) z.m |= words[i] != 0;
   constexpr int spare = 2;  // above a magnitude, which roundings want
   if (z.m >> (128 - spare) == 0) return z;
   z.m = z.m >> spare | ((z.m & 3) != 0), z.q += spare;

@@ -390,6 +390,8 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
     for (const char* text :
          {"kulisch(e5m10)", "kulisch(e5m2)", "kulisch.f32", "fix24.sat",
           "fixedacc(e5m10, width=20, frac=8, overflow=flag)", "kulisch(e5m2, scale=e5m2:32:term)",
+          "kulisch(e5m10, out=e4m3fn;overflow=max, final=e5m1:sr8)",  // the largest number, by
+                                                                      // random bits
           "fixedacc(e5m10, width=20, frac=8, scale=e8m0fnu:7:term)"}) {
       const Unit u = parse_unit(text);
       const Layout<std::uint64_t> of_a(u.a.fmt), of_b(u.b.fmt), of_c(u.c.fmt);
@@ -409,6 +411,7 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
       b.set((k - 2) * n + 5, 0), b.set((k - 1) * n + 6, b[0] | of_b.sign);
       b.set(1200 * n + 69, of_b.first_nan);
       c.set(0 * n + 9, of_c.infinity), c.set(4 * n + 9, of_c.infinity);
+      c.set(0 * n + 20, of_c.infinity | of_c.sign);
       c.set(1 * n + 9, of_c.first_nan);
       const Format scale = u.scale ? u.scale->fmt : u.a.fmt;
       const std::size_t block = u.scale ? static_cast<std::size_t>(u.scale->block) : 1,
