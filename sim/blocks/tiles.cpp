@@ -105,11 +105,16 @@ bool is_machine_compensation(const Rules& r, const Unit& u) {
   return r.product || product_digits(u) <= float_digits;
 }
 
+// Cuts doubles to some digits, of which the last one tells odd from even, and nothing more: its
+// format has all signs and subnormals.
+bool is_plain_cut(const Slot& s, const Format& f) {
+  return !s.own && !s.gap && s.flush == Flush::keep && !s.plus_zero && s.signed_zero &&
+         s.is_signed && s.first_frac_bits < 0 && s.frac_bits == f.frac_bits && f.frac_bits > 0;
+}
 // To nearest even and at most so many digits that floats round to them again, subnormals included.
 bool is_short(const Slot& s, const Format& f) {
-  return s.mode == RoundingMode::rne && s.random_bits == 0 && s.first_frac_bits < 0 && !s.gap &&
-         s.flush == Flush::keep && !s.plus_zero && s.signed_zero && are_floats(f) &&
-         s.frac_bits == f.frac_bits && 2 * f.precision() + 1 <= float_digits;
+  return is_plain_cut(s, f) && s.mode == RoundingMode::rne && s.random_bits == 0 && are_floats(f) &&
+         2 * f.precision() + 1 <= float_digits;
 }
 bool has_short_products(const Rules& r, const Unit& u) {
   return r.product && is_short(*r.product, u.product.round->fmt) &&
@@ -126,12 +131,6 @@ bool is_short_register(const Rules& r, const Unit& u) {
   return is_short(r.out, out) && out.precision() >= 8 && takes(out, u.c.fmt);
 }
 
-// Cuts doubles to some digits, of which the last one tells odd from even, and nothing more: its
-// format has all signs and subnormals.
-bool is_plain_cut(const Slot& s, const Format& f) {
-  return !s.own && !s.gap && s.flush == Flush::keep && !s.plus_zero && s.signed_zero &&
-         s.is_signed && s.first_frac_bits < 0 && s.frac_bits == f.frac_bits && f.frac_bits > 0;
-}
 // Products are exact, which the plan has seen to, or cut.
 bool has_plain_products(const Rules& r, const Unit& u) {
   return !r.product ||

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/unit/roundings.hpp"
 #include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -153,15 +154,11 @@ bool has_lone_lane(const GroupShape& shape, std::int64_t lanes) {
 int code_digits(const Unit& u) {
   int digits = 64;
   const auto operand = [&](const Format& f) { digits = std::max(digits, digits_needed(f)); };
-  const auto round = [&](const std::optional<Round>& r) {
-    if (r) digits = std::max(digits, digits_needed(r->fmt, r->rm));
-  };
   operand(u.a.fmt), operand(u.b.fmt), operand(u.c.fmt);
   if (u.scale) operand(u.scale->fmt);
-  round(u.product.round), round(u.group_sum.node_round), round(u.block_sum.node_round),
-      round(u.c_sum.node_round);
-  round(u.out), round(u.chain.c_round), round(u.chain.final);
-  if (u.chain.promote) round(u.chain.promote->round);
+  each_rounding(u, [&](const char*, const Round& r) {
+    digits = std::max(digits, digits_needed(r.fmt, r.rm));
+  });
   return digits;
 }
 

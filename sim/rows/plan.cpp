@@ -8,6 +8,7 @@
 
 #include "kernels.hpp"
 #include "sim/dot/capacity.hpp"
+#include "sim/unit/roundings.hpp"
 #include "widthwise/datapath/block.hpp"
 
 namespace widthwise::rows {
@@ -22,11 +23,7 @@ struct Need {
 
   explicit Need(const Unit& u) {
     for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt}) format(*f);
-    for (const auto* r : {&u.product.round, &u.group_sum.node_round, &u.block_sum.node_round,
-                          &u.c_sum.node_round, &u.chain.c_round, &u.chain.final})
-      if (*r) round(**r);
-    if (u.chain.promote) round(u.chain.promote->round);
-    round(u.out);
+    each_rounding(u, [&](const char*, const Round& r) { round(r); });
     for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum}) sum(*s);
     if (u.late_frac) place(u.late_frac->F_sum), place(u.late_frac->F_C);
     place(u.product.overflow_to_inf_at.value_or(0));
