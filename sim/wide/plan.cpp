@@ -36,6 +36,13 @@ bool is_whole(const Unit& u) {
          -u.group_sum.align.frac_bits <= least;
 }
 
+// Whether block scales are powers of two that join exact products, whose last digits nobody asks
+// for: a factor's exponent takes them.
+bool has_power_scales(const Unit& u) {
+  return u.scale && u.scale->apply == ScaleApply::term && u.scale->fmt.precision() == 1 &&
+         !u.product.round && u.group_sum.align.reference == Reference::exact;
+}
+
 // The unit's formats, and what limbs have of its steps; its final rounding is lib's own.
 Unit in_limbs(const Unit& u) {
   Unit plain{.a = {.fmt = u.a.fmt},
@@ -49,6 +56,7 @@ Unit in_limbs(const Unit& u) {
                        .c_round = bare(u.chain.c_round),
                        .compensation = u.chain.compensation,
                        .final = u.chain.final}};
+  if (has_power_scales(u)) plain.scale = u.scale;
   if (u.group_sum.node_round)
     plain.group_sum = {.order = u.group_sum.order, .node_round = bare(u.group_sum.node_round)};
   if (is_exact_sum(u) && is_whole(u)) plain.group_sum.align = u.group_sum.align;

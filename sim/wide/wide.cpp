@@ -80,6 +80,7 @@ class LimbProduct final : public ProductEngine {
         a_(codec({.fmt = unit_.a.fmt}, shape, wanted())),
         b_(codec({.fmt = unit_.b.fmt}, shape, wanted())),
         c_(codec({.fmt = unit_.c.fmt}, shape, wanted())),
+        scale_(task.unit.scale ? codec({.fmt = task.unit.scale->fmt}, shape) : nullptr),
         out_(codec(unit_.chain.final.value_or(Round{.fmt = result_round(unit_).fmt}), shape)),
         fallback_(prepare_fallback(task)) {}
 
@@ -117,6 +118,8 @@ class LimbProduct final : public ProductEngine {
           draws_(e_.shape_.leading + 1 - e_.chain_.precision),
           lanes_(static_cast<std::size_t>(e_.shape_.lanes)),
           words_(e_.shape_.words()),
+          scaled_(engine.unit_.scale ? static_cast<std::size_t>(engine.unit_.scale->block) : 1),
+          scale_(words_),
           all_lanes_((1u << lanes_) - 1) {}
 
     // Outputs of rows [row, row_end), columns [column, column_end). At first, and once most of a
@@ -223,6 +226,32 @@ class LimbProduct final : public ProductEngine {
       }
     }
 
+    // A factor, with its scale; false where that is no number other than zero, or the factor none.
+    bool load(const Codec& of, const std::byte* code, const std::byte* scale, Limb* to,
+              std::size_t stride) {
+      const bool number = of.load(code, to, stride);
+      if (!scale) return number;
+      if (!e_.scale_->load(scale, scale_.data(), 1)) return false;
+      const Limb exponent = scale_[words_ - 2], zero = static_cast<Limb>(zero_exponent);
+      Limb& of_factor = to[(words_ - 2) * stride];
+      if (of_factor != zero) of_factor += exponent;
+      to[(words_ - 1) * stride] ^= scale_[words_ - 1];
+      return number && exponent != zero;
+    }
+    bool load_a(std::size_t i, std::size_t k, Limb* to) {
+      const std::size_t y = row_ + i;
+      return load(*e_.a_, code(e_.unit_.a.fmt, p_.a, y, k), scale(p_.scale_a, y, k / scaled_), to,
+                  1);
+    }
+    bool load_b(std::size_t k, std::size_t x, Limb* to) {
+      return load(*e_.b_, code(e_.unit_.b.fmt, p_.b, k, x), scale(p_.scale_b, k / scaled_, x), to,
+                  lanes_);
+    }
+    // Null where there are none.
+    const std::byte* scale(const CodeMatrix& m, std::size_t y, std::size_t x) const {
+      return e_.scale_ ? code(e_.unit_.scale->fmt, m, y, x) : nullptr;
+    }
+
     // Past the last step there are zeros, to the end of a block.
     void load_rows(std::size_t k) {
       a_.resize(rows_ * steps_ * words_);
@@ -232,7 +261,7 @@ class LimbProduct final : public ProductEngine {
           Limb* const to = &a_[(i * steps_ + step) * words_];
           if (k + step >= p_.k)
             wide::clear(one_lane, 1, to);
-          else if (!e_.a_->load(code(e_.unit_.a.fmt, p_.a, row_ + i, k + step), to, 1))
+          else if (!load_a(i, k + step, to))
             for (std::size_t group = 0; group < groups_; ++group)
               unusual_[place(i, group)] = all_lanes_;
         }
@@ -247,8 +276,7 @@ class LimbProduct final : public ProductEngine {
           continue;
         }
         for (std::size_t lane = 0; lane < lanes_; ++lane)
-          if (!e_.b_->load(code(e_.unit_.b.fmt, p_.b, k + step, column_ + column_of(group, lane)),
-                           to + lane, lanes_))
+          if (!load_b(k + step, column_ + column_of(group, lane), to + lane))
             for (std::size_t i = 0; i < rows_; ++i) unusual_[place(i, group)] |= 1u << lane;
       }
     }
@@ -363,6 +391,8 @@ class LimbProduct final : public ProductEngine {
     Sequence sequence_;
     Draws draws_;
     std::size_t lanes_, words_;
+    std::size_t scaled_;  // elements a scale
+    std::vector<Limb> scale_;
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
     std::size_t left_ = 0;  // outputs of the block, to the other engine
@@ -376,7 +406,7 @@ class LimbProduct final : public ProductEngine {
   Chain chain_;
   Shape shape_;
   Kernels kernels_;
-  std::unique_ptr<Codec> a_, b_, c_, out_;
+  std::unique_ptr<Codec> a_, b_, c_, scale_, out_;
   Prepared fallback_;
 };
 
@@ -422,6 +452,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{way.name, false, why, 0}; };
   const Answer answer = answer_of(way, task);
   if (!answer.chain) return refuse(answer.reason);
+  if (task.unit.scale && way.lanes > 1) return refuse("block scales");
   const int p = answer.chain->precision, limbs = way.limbs_for(*answer.chain);
   if (answer.chain->exact_sum && answer.chain->product && way.lanes > 1)
     return refuse("exact sums of rounded products");
@@ -435,9 +466,10 @@ Opinion opinion(const Way& way, const ProductTask& task) {
                       ? fmt::format("{} digits, fused; of those there are limbs for {}", p,
                                     most_fused_limbs * way.limb_bits - spare)
                       : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
-  return {
-      way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
-      rate(way, *answer.chain, limbs) * (way.lanes > 1 ? share_of(task, outputs_under_way) : 1)};
+  double share = way.lanes > 1 ? share_of(task, outputs_under_way) : 1;
+  if (task.unit.scale) share *= 0.85;  // measured
+  return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
+          rate(way, *answer.chain, limbs) * share};
 }
 
 std::unique_ptr<ProductEngine> make(const Way& way, const ProductTask& task) {
