@@ -217,6 +217,7 @@ class ExactProduct::Work {
     const auto steps = e_.k_ > 2 ? panels_.deciding(r, c) : std::nullopt;
     if (!steps) return by_reference(all_, e_.unit_, whole);
     if (e_.ends_at_random_) return of_two(*steps, whole);
+    if (decided_.size() == most_sorts) decided_.clear();
     const auto [like, is_new] = decided_.try_emplace(sorts(r, c, *steps));
     Decided& z = like->second;
     if (is_new) {
@@ -291,6 +292,7 @@ class ExactProduct::Work {
   const MatrixProduct& p_;
   Panels panels_;
   std::unique_ptr<ReferenceUnit> all_, two_;  // products of an output, where the lanes do not do
+  static constexpr std::size_t most_sorts = 1 << 14;
   struct Decided {
     std::byte code[sizeof(std::uint64_t)];
     std::uint8_t flags;
