@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::size_t depth = 2048;  // steps along k that a panel holds
 
-bool draws(const Round& r) { return r.rm.stochastic() || r.post_norm_rm.stochastic(); }
-
 RoundingMode machine_mode(const Plan& p, RoundingMode terms) {
   if (p.terms == Terms::in_sum) return terms;
   if (p.terms != Terms::magnitude) return RoundingMode::rne;
@@ -40,7 +38,7 @@ class ExactProduct final : public ProductEngine {
         b_(unit_.b, unit_.scale, plan.doubles),
         ending_(unit_, plan),
         quick_finish_(unit_),
-        ends_at_random_(unit_.chain.final && draws(*unit_.chain.final)),
+        ends_at_random_(unit_.chain.final && unit_.chain.final->rm.stochastic()),
         bytes_(static_cast<std::size_t>(item_bytes(result_round(unit_).fmt.width()))) {
     check(unit_);
     // A few megabytes of sums, about as many down as across.

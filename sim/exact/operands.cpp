@@ -50,14 +50,14 @@ Reader::Reader(const Operand& x, const std::optional<Scale>& scale, bool doubles
 Item Reader::item(const Line& codes, const Scales& scales, std::size_t i) const {
   Item x = codes_.item(codes(i));
   if (!scales_) return x;
-  const Item s = scales_->item(scales.codes((scales.first + i) / scales.block));
+  const Item s = scales_->item(scale_code(scales, i));
   return {x.m * s.m, x.q + s.q, x.negative != s.negative, x.special || s.special};
 }
 
 Kind Reader::kind(const Line& codes, const Scales& scales, std::size_t i) const {
   const Kind x = codes_.factor(codes(i)).kind;
   if (!scales_) return x;
-  return product_kind(x, scales_->factor(scales.codes((scales.first + i) / scales.block)).kind);
+  return product_kind(x, scales_->factor(scale_code(scales, i)).kind);
 }
 
 std::uint32_t Reader::sorts(const Line& codes, const Scales& scales, std::size_t i) const {
@@ -66,7 +66,7 @@ std::uint32_t Reader::sorts(const Line& codes, const Scales& scales, std::size_t
   };
   const std::uint32_t z = sort(codes_.factor(codes(i)));
   if (!scales_) return z;
-  return z << 4 | sort(scales_->factor(scales.codes((scales.first + i) / scales.block)));
+  return z << 4 | sort(scales_->factor(scale_code(scales, i)));
 }
 
 void Reader::numbers(const Line& codes, const Scales& scales, std::size_t n,

@@ -63,6 +63,11 @@ class Reader {
                double* out) const;
 
  private:
+  // Of element i.
+  static const std::byte* scale_code(const Scales& scales, std::size_t i) {
+    return scales.codes((scales.first + i) / scales.block);
+  }
+
   Coded codes_;
   std::optional<Coded> scales_;
 };

@@ -47,11 +47,13 @@ Term<uint128> WordSums::leading(uint128* words) const {
   while (end > 0 && words[end - 1] == 0) --end;
   while (first < end && words[first] == 0) ++first;
   int128 carry = 0;
-  for (std::ptrdiff_t i = first; i < end || carry > 0 || carry < -1; end = std::max(end, ++i)) {
-    carry += static_cast<int128>(words[i]);  // a word becomes one digit to base 2^32
-    words[i] = static_cast<std::uint64_t>(carry) & digit;
+  std::ptrdiff_t at = first;
+  for (; at < end || carry > 0 || carry < -1; ++at) {
+    carry += static_cast<int128>(words[at]);  // a word becomes one digit to base 2^32
+    words[at] = static_cast<std::uint64_t>(carry) & digit;
     carry >>= digits_apart;
   }
+  end = at;
   const bool negative = carry < 0;  // and -1 stands for more such digits without end
   std::uint64_t borrow = 1;
   for (std::ptrdiff_t i = first; negative && i < end; ++i) {

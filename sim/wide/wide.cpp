@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "codes.hpp"
 #include "draws.hpp"
@@ -80,7 +81,7 @@ class LimbProduct final : public ProductEngine {
         a_(codec({.fmt = unit_.a.fmt}, shape, wanted())),
         b_(codec({.fmt = unit_.b.fmt}, shape, wanted())),
         c_(codec({.fmt = unit_.c.fmt}, shape, wanted())),
-        scale_(task.unit.scale ? codec({.fmt = task.unit.scale->fmt}, shape) : nullptr),
+        scale_(unit_.scale ? codec({.fmt = unit_.scale->fmt}, shape) : nullptr),
         out_(codec(unit_.chain.final.value_or(Round{.fmt = result_round(unit_).fmt}), shape)),
         fallback_(prepare_fallback(task)) {}
 
@@ -226,17 +227,23 @@ class LimbProduct final : public ProductEngine {
       }
     }
 
-    // A factor, with its scale; false where that is no number other than zero, or the factor none.
+    // A factor, with its scale; false where one of them is none.
     bool load(const Codec& of, const std::byte* code, const std::byte* scale, Limb* to,
               std::size_t stride) {
       const bool number = of.load(code, to, stride);
       if (!scale) return number;
-      if (!e_.scale_->load(scale, scale_.data(), 1)) return false;
-      const Limb exponent = scale_[words_ - 2], zero = static_cast<Limb>(zero_exponent);
-      Limb& of_factor = to[(words_ - 2) * stride];
-      if (of_factor != zero) of_factor += exponent;
+      if (!read_scale(scale)) return false;
+      Limb& exponent = to[(words_ - 2) * stride];
+      if (exponent != static_cast<Limb>(zero_exponent)) exponent += scale_[words_ - 2];
       to[(words_ - 1) * stride] ^= scale_[words_ - 1];
-      return number && exponent != zero;
+      return number;
+    }
+    // Many steps after each other have the same one. False where it is zero, or no number.
+    bool read_scale(const std::byte* code) {
+      if (std::exchange(scale_code_, code) != code)
+        scales_ = e_.scale_->load(code, scale_.data(), 1) &&
+                  scale_[words_ - 2] != static_cast<Limb>(zero_exponent);
+      return scales_;
     }
     bool load_a(std::size_t i, std::size_t k, Limb* to) {
       const std::size_t y = row_ + i;
@@ -391,8 +398,10 @@ class LimbProduct final : public ProductEngine {
     Sequence sequence_;
     Draws draws_;
     std::size_t lanes_, words_;
-    std::size_t scaled_;  // elements a scale
-    std::vector<Limb> scale_;
+    std::size_t scaled_;                     // elements a scale
+    std::vector<Limb> scale_;                // the last one that was read
+    const std::byte* scale_code_ = nullptr;  // its code
+    bool scales_ = false;                    // it is a number other than zero
     unsigned all_lanes_;
     std::size_t row_ = 0, rows_ = 0, column_ = 0, columns_ = 0, groups_ = 0, steps_ = 0;
     std::size_t left_ = 0;  // outputs of the block, to the other engine
@@ -467,7 +476,7 @@ Opinion opinion(const Way& way, const ProductTask& task) {
                                     most_fused_limbs * way.limb_bits - spare)
                       : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
   double share = way.lanes > 1 ? share_of(task, outputs_under_way) : 1;
-  if (task.unit.scale) share *= 0.85;  // measured
+  if (task.unit.scale) share *= 0.85;  // rows of one word, which scale too, outdo their rate
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),
           rate(way, *answer.chain, limbs) * share};
 }
