@@ -100,7 +100,8 @@ void add_round(Entries& x, const Round& r) {
   }
   x.policy("FLUSH", rounder.flush);
   x.policy("OVERFLOW", rounder.overflow);
-  x.flag("ZERO_IS_PLUS", r.zero_sign == ZeroSign::plus, "exact zeros are never -0");
+  x.flag("ZERO_IS_PLUS", r.zero_sign != ZeroSign::ieee, "exact zeros are never -0");
+  x.flag("KEEPS_ZERO_SIGN", rounder.keeps_zero_sign, "what is rounded to zero may be -0");
 }
 
 }  // namespace widthwise::hdl

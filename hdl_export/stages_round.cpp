@@ -64,7 +64,7 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"FLUSH", truth(to.flush != Flush::keep && !f.all_normal())},
           {"FLUSH_TO_PLUS", truth(to.flush == Flush::flush_pos_zero)},
           {"OVERFLOW_STOPS", truth(to.overflow == Overflow::ieee)},
-          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign == ZeroSign::plus)},
+          {"EXACT_ZEROS_ARE_PLUS", truth(round.zero_sign != ZeroSign::ieee)},
           {"INFINITY_RAISES", truth(end.infinity_raises)},
           {"INFINITY_HAS_SIGN", truth(end.infinity_has_sign)},
           {"PAST_HAS_SIGN", truth(end.past_has_sign)},
@@ -74,7 +74,7 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"PAST", literal(f.width(), end.past)}};
 }
 
-// To KEEP digits below the leading one. A zero that the cut makes keeps its sign, whatever
+// To KEEP digits below the leading one. A zero that the cut makes keeps its sign here, whatever
 // zero_sign says of sums (datapath 3.6).
 Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
   const int keep = *round.post_norm_frac;
@@ -84,7 +84,7 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
   reach_of_rounding(t, round.fmt, keep + 3);
   out_.assign(z.nan().name, t.nan().name);
   out_.assign(z.inf().name, t.inf().name);
-  const bool plus = round.zero_sign == ZeroSign::plus;
+  const bool plus = round.zero_sign != ZeroSign::ieee;
   out_.assign(z.sign().name,
               plus ? fmt::format("{} & ({} | ~{})", t.sign().name, t.inf().name, z.zero().name)
                    : t.sign().name);

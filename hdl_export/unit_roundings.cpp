@@ -48,8 +48,8 @@ std::string Roundings::round(const Place& place, const Term& exact, const std::s
   Term t = exact;
   if (r.post_norm_frac) {
     t = stages_.cut(place.name + "_cut", exact, r);
-    if (r.zero_sign == ZeroSign::plus) ports.mixed = "1'b0";
-    r.zero_sign = ZeroSign::ieee;
+    if (r.zero_sign != ZeroSign::ieee) ports.mixed = "1'b0";
+    if (r.zero_sign == ZeroSign::plus) r.zero_sign = ZeroSign::ieee;
   }
   if (specials) {
     ports.nan = fmt::format("{} | (!{} & {})", specials->nan(), specials->inf(), t.nan().name);

@@ -45,7 +45,8 @@ struct Rounder {
         drop(digits<U> - precision),
         spare(r.fmt.precision() - precision),
         even_code(r.fmt.is_p3109() && r.fmt.precision() == 1),
-        keeps_zero_sign(r.fmt.is_signed && r.fmt.nan != NanCodes::negative_zero),
+        keeps_zero_sign(r.fmt.is_signed && r.fmt.nan != NanCodes::negative_zero &&
+                        !(r.fmt.zero && r.zero_sign == ZeroSign::always_plus)),
         flush(r.subnormals == Flush::keep && r.fmt.ftz ? Flush::flush_signed_zero : r.subnormals),
         overflow(r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow),
         nan_code(r.nan_bits && r.fmt.has_nan() ? U(*r.nan_bits) : layout.nan_code),

@@ -10,7 +10,9 @@
 namespace widthwise {
 
 enum class Flush : std::uint8_t { keep, flush_pos_zero, flush_signed_zero };
-enum class ZeroSign : std::uint8_t { ieee, plus };
+// Which zeros are +0 whatever made them: none, those of sums that are zero, or all, those that are
+// rounded to zero among them.
+enum class ZeroSign : std::uint8_t { ieee, plus, always_plus };
 
 // How an operand is conditioned before use.
 struct Operand {

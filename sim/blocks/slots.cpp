@@ -160,7 +160,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .nan_flags = f.has_nan() ? 0 : invalid,
          .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
          .flush = f.all_normal() ? Flush::keep : to.flush,
-         .plus_zero = r.zero_sign == ZeroSign::plus,
+         .plus_zero = r.zero_sign != ZeroSign::ieee,
          .signed_zero = to.keeps_zero_sign,
          .has_zero = f.zero,
          .is_signed = f.is_signed};

@@ -34,7 +34,7 @@ template <class U>
 constexpr void sign_zero(const RoundingSlot<U>& to, Number<U>& z, const Number<U>& x,
                          const Number<U>& y) {
   const Mask<U> sign = zero_sum_sign(to.rounder.rule, x, y);
-  const bool plus = to.description.zero_sign == ZeroSign::plus;
+  const bool plus = to.description.zero_sign != ZeroSign::ieee;
   z.negative = select(z.zero, plus ? Mask<U>{} : sign, z.negative);
 }
 
@@ -229,7 +229,7 @@ constexpr void any_step(const Path<U>& u, const Number<U>& a, const Number<U>& b
 // What a slot that only rounds takes: a zero by its own rule.
 template <class U>
 constexpr Number<U> to_round_once(const RoundingSlot<U>& to, Number<U> x) {
-  if (to.description.zero_sign == ZeroSign::plus) x.negative = x.negative & (x.zero == Mask<U>{});
+  if (to.description.zero_sign != ZeroSign::ieee) x.negative = x.negative & (x.zero == Mask<U>{});
   return x;
 }
 

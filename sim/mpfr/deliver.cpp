@@ -165,9 +165,11 @@ Delivered deliver_infinity(const Target& to, bool negative) {
 
 Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
   const Landmarks f(to.round.fmt);
-  if (to.round.fmt.zero) return signed_code(f, 0, negative && f.keeps_negative_zero, flags);
+  const bool is_plus = to.round.fmt.zero && to.round.zero_sign == ZeroSign::always_plus;
+  const bool minus = negative && f.keeps_negative_zero && !is_plus;
+  if (to.round.fmt.zero) return signed_code(f, 0, minus, flags);
   if (f.has_nan) return {f.nan, invalid};
-  return signed_code(f, 0, negative && f.keeps_negative_zero, flags | invalid);
+  return signed_code(f, 0, minus, flags | invalid);
 }
 
 mpfr_prec_t digits_needed(const Target& to) {

@@ -34,7 +34,7 @@ Decoded number(const Round& r, const Delivered& d) {
 }
 
 bool zero_is_negative(const Round& r, ZeroIs sign) {
-  if (r.zero_sign == ZeroSign::plus) return false;
+  if (r.zero_sign != ZeroSign::ieee) return false;
   return sign == ZeroIs::minus || (sign == ZeroIs::mixed && r.rm.mode == RoundingMode::rdn);
 }
 

@@ -85,7 +85,7 @@ struct ToRound {
 template <class C, class M>
 HWY_INLINE ToRound<C> to_round(const Round& r, Terms<M> t) {
   Truth zero_sign = select(t.mixed, Truth(r.rm.mode == RoundingMode::rdn), t.negative);
-  if (r.zero_sign == ZeroSign::plus) zero_sign = Truth(false);
+  if (r.zero_sign != ZeroSign::ieee) zero_sign = Truth(false);
   const Truth negative = select((t.m == M(0)) & no(t.endless), zero_sign, t.negative);
   if (r.post_norm_frac) cut_after_normalising(r, t);
   const Count zeros = leading_zeros(t.m);

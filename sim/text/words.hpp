@@ -52,8 +52,8 @@ inline constexpr Word<Flush> words<Flush>[] = {{"keep", Flush::keep},
                                                {"flush_pos_zero", Flush::flush_pos_zero},
                                                {"flush_signed_zero", Flush::flush_signed_zero}};
 template <>
-inline constexpr Word<ZeroSign> words<ZeroSign>[] = {{"ieee", ZeroSign::ieee},
-                                                     {"plus", ZeroSign::plus}};
+inline constexpr Word<ZeroSign> words<ZeroSign>[] = {
+    {"ieee", ZeroSign::ieee}, {"plus", ZeroSign::plus}, {"always_plus", ZeroSign::always_plus}};
 template <>
 inline constexpr Word<ProductExponent> words<ProductExponent>[] = {
     {"field_sum", ProductExponent::field_sum}, {"normalised", ProductExponent::normalised}};

@@ -44,6 +44,17 @@ constexpr Unit nvidia(const Format& ab, int lanes, int frac_bits, const Round& o
   return nvidia(plain(ab), lanes, frac_bits, out, e_floor);
 }
 
+// An H200 gives +0 where all addends are -0 and where a sum below zero rounds to it, by mma and by
+// wgmma (docs/evidence.md).
+constexpr Unit hopper(const Operand& ab, int lanes, int frac_bits, const Round& out, int e_floor) {
+  Unit u = nvidia(ab, lanes, frac_bits, out, e_floor);
+  u.out.zero_sign = ZeroSign::always_plus;
+  return u;
+}
+constexpr Unit hopper(const Format& ab, int lanes, int frac_bits, const Round& out, int e_floor) {
+  return hopper(plain(ab), lanes, frac_bits, out, e_floor);
+}
+
 constexpr Unit scaled(Unit u, const Scale& scale) {
   u.scale = scale;
   return u;
@@ -64,7 +75,7 @@ constexpr Unit fp4(const Format& scale, std::int64_t block) {
 
 // FP8 mma.sync without an FP8 unit: two F16 steps from C = 0 over de-interleaved k, then C.
 constexpr Unit lowered(const Format& ab, Round out, int e_floor) {
-  Unit u = nvidia(ab, 16, 25, out, e_floor);
+  Unit u = hopper(ab, 16, 25, out, e_floor);
   out.rm = RoundingMode::rne;
   u.chain = {.lane_permutation = LanePermutation{2, 2}, .c_at = CAt::last, .c_round = out};
   return u;
@@ -187,36 +198,34 @@ std::span<const Preset> presets() {
       {"ada.tf32.f32", nvidia(ten_bits, 4, 24, to_f32, -132), silicon, "Ada, L40S: mma k8"},
       {"ada.e4m3.f32", nvidia(e4m3fn, 16, 13, to_e8m13, -132), silicon, "Ada, L40S: m16n8k32"},
       {"ada.e4m3.f16", nvidia(e4m3fn, 16, 13, to_f16, -21), silicon, "Ada: m16n8k32"},
-      {"hopper.e4m3.f32", nvidia(e4m3fn, 32, 13, to_e8m13, -133), silicon,
-       "H100, H200: wgmma, recorded with C = 0"},
-      {"hopper.e4m3.f16", nvidia(e4m3fn, 32, 13, to_f16, -133), one_model, "MMA-Sim: wgmma"},
+      {"hopper.e4m3.f32", hopper(e4m3fn, 32, 13, to_e8m13, -133), silicon, "H100, H200: wgmma"},
+      {"hopper.e4m3.f16", hopper(e4m3fn, 32, 13, to_f16, -133), silicon, "H200: wgmma"},
       {"blackwell.e4m3.f32", nvidia(e4m3fn, 32, 25, to_f32, -133), two_models,
        "MMA-Sim, FPy: tcgen05"},
       {"ada.e5m2.f32", nvidia(e5m2, 16, 13, to_e8m13, -132), silicon, "Ada, L40S: m16n8k32"},
       {"ada.e5m2.f16", nvidia(e5m2, 16, 13, to_f16, -21), silicon, "Ada: m16n8k32"},
-      {"hopper.e5m2.f32", nvidia(e5m2, 32, 13, to_e8m13, -133), silicon,
-       "H100, H200: wgmma, recorded with C = 0"},
-      {"hopper.e5m2.f16", nvidia(e5m2, 32, 13, to_f16, -133), one_model, "MMA-Sim: wgmma"},
+      {"hopper.e5m2.f32", hopper(e5m2, 32, 13, to_e8m13, -133), silicon, "H100, H200: wgmma"},
+      {"hopper.e5m2.f16", hopper(e5m2, 32, 13, to_f16, -133), silicon, "H200: wgmma"},
       {"blackwell.e5m2.f32", nvidia(e5m2, 32, 25, to_f32, -133), two_models,
        "MMA-Sim, FPy: tcgen05"},
-      {"hopper.f16.f32", nvidia(binary16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
-      {"hopper.f16.f16", nvidia(binary16, 16, 25, to_f16, -22), silicon, "H100, H200: mma k16"},
-      {"hopper.bf16.f32", nvidia(bfloat16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
-      {"hopper.tf32.f32", nvidia(ten_bits, 8, 25, to_f32, -133), silicon, "H100, H200: k8"},
+      {"hopper.f16.f32", hopper(binary16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
+      {"hopper.f16.f16", hopper(binary16, 16, 25, to_f16, -22), silicon, "H100, H200: mma k16"},
+      {"hopper.bf16.f32", hopper(bfloat16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
+      {"hopper.tf32.f32", hopper(ten_bits, 8, 25, to_f32, -133), silicon, "H100, H200: k8"},
       {"blackwell.f16.f32", nvidia(binary16, 16, 25, to_f32, -133), silicon, "B200, mma k16"},
       {"blackwell.f16.f16", nvidia(binary16, 16, 25, to_f16, -22), silicon, "B200, mma k16"},
       {"blackwell.bf16.f32", nvidia(bfloat16, 16, 25, to_f32, -133), silicon, "B200, mma k16"},
       {"blackwell.tf32.f32", nvidia(ten_bits, 8, 25, to_f32, -133), silicon, "B200, mma k8"},
-      {"hopper.wgmma.f16.f16", nvidia(binary16, 16, 25, to_f16, -133), one_model,
-       "MMA-Sim 2 and its transcription FPy: wgmma's lower floor"},
+      {"hopper.wgmma.f16.f16", hopper(binary16, 16, 25, to_f16, -133), silicon,
+       "H200: wgmma, whose floor is lower than mma's"},
       {"blackwell.mxfp8",
        scaled(nvidia(e4m3fn, 32, 25, to_f32, -133), {e8m0fnu, 32, ScaleApply::term}), two_models,
        "MMA-Sim, FPy: tcgen05, UE8M0 for 32"},
       {"blackwell.nvfp4", fp4(ue4m3fn, 16), two_models, "MMA-Sim, FPy: k64, UE4M3 for 16"},
       {"blackwell.mxfp4", fp4(e8m0fnu, 32), two_models, "MMA-Sim, FPy: k64, UE8M0 for 32"},
-      {"lowered.e4m3.f32", lowered(e4m3fn, to_f32, -133), silicon, "B200: FP8 mma.sync"},
+      {"lowered.e4m3.f32", lowered(e4m3fn, to_f32, -133), silicon, "H200, B200: FP8 mma.sync"},
       {"lowered.e4m3.f16", lowered(e4m3fn, to_f16, -22), silicon, "H100, H200, B200: FP8 mma.sync"},
-      {"lowered.e5m2.f32", lowered(e5m2, to_f32, -133), silicon, "B200: FP8 mma.sync"},
+      {"lowered.e5m2.f32", lowered(e5m2, to_f32, -133), silicon, "H200, B200: FP8 mma.sync"},
       {"lowered.e5m2.f16", lowered(e5m2, to_f16, -22), silicon, "H100, H200, B200: FP8 mma.sync"},
       {"cdna1.f16", cdna1(binary16, 4), two_models, "MMA-Sim 2, Khattak and Mikaitis: MI100"},
       {"cdna1.bf16", cdna1(bfloat16, 2), two_models, "MMA-Sim 2, Khattak and Mikaitis: MI100"},
@@ -241,7 +250,7 @@ std::span<const Preset> presets() {
        fused(binary16, 0, fixed_register(12, RoundingMode::rdn, 24, RegisterOverflow::saturate)),
        textbook, "24 bits, 12 of them fraction; terms truncated; saturates"},
       {"approx.f16", muladd(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
-      {"hopper.e4m3.promote128", promoted(nvidia(e4m3fn, 32, 13, to_e8m13, -133), 128, binary32),
+      {"hopper.e4m3.promote128", promoted(hopper(e4m3fn, 32, 13, to_e8m13, -133), 128, binary32),
        textbook, deepseek},
   };
   return all;

@@ -72,7 +72,7 @@ struct Units {
     if (r.post_norm_frac) r.post_norm_rm = deterministic_rounding(random);
     if (one_in(random, 4)) r.subnormals = any(random, Flush::flush_signed_zero);
     if (one_in(random, 3)) r.overflow = any(random, Overflow::nan);
-    if (one_in(random, 4)) r.zero_sign = ZeroSign::plus;
+    if (one_in(random, 4)) r.zero_sign = any(random, ZeroSign::always_plus);
     if (r.fmt.has_nan() && r.fmt.width() < 64 && one_in(random, 4)) r.nan_bits = nan_of(r.fmt);
     return r;
   }

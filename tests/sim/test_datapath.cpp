@@ -132,11 +132,19 @@ TEST_CASE("3.9: a sum of zeros") {
                  {"cdna3.bf16", f32(0)},
                  {"fma.f32", f32(0)}});
   check_columns(times(16, -0.0), times(16, 1), -0.0,
-                {{"hopper.bf16.f32", f32(-0.0)},
+                {{"blackwell.bf16.f32", f32(-0.0)},
+                 {"hopper.bf16.f32", f32(0)},
                  {"cdna1.bf16", f32(0)},
                  {"cdna2.bf16", f32(0)},
                  {"cdna3.bf16", f32(-0.0)},
                  {"fma.f32", f32(-0.0)}});
+}
+
+// docs/evidence.md: what an H200 gave.
+TEST_CASE("3.9: Hopper makes +0 of what rounds to zero below it, too") {
+  for (const std::string_view unit : {"hopper.f16.f16", "hopper.wgmma.f16.f16", "lowered.e5m2.f16"})
+    check_columns({-0x1p-15}, {0x1p-14}, 0, {{unit, codes(binary16, {0})}});
+  check_columns({-0x1p-15}, {0x1p-14}, 0, {{"blackwell.f16.f16", codes(binary16, {-0.0})}});
 }
 
 TEST_CASE("3.9: x - x is +0, but -0 where an IEEE unit rounds down") {
@@ -226,6 +234,8 @@ TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
   no_zero.zero = false;
   CHECK(dot(into(no_zero), {0}, {1}) == "00");
   CHECK(dot(into(no_zero), {two_to(-20)}, {1}) == "00");
+  const auto plus = [](Unit& u) { u.out.zero_sign = ZeroSign::always_plus; };
+  CHECK(dot(with(into(no_zero), plus), {-two_to(-20)}, {1}) == "20");  // a number, and no zero
   CHECK(dot(into(e4m3fn), {infinity}, {1}) == "7f");
   CHECK(dot(into(e2m1fn), {-infinity}, {1}) == "f");
   CHECK(dot(into(e2m1fn), {not_a_number}, {1}) == "0");

@@ -32,9 +32,9 @@ constexpr std::optional<RoundingSlot<H>> slot_if(Slot s, const std::optional<Rou
 }
 
 // The sign of a zero sum: that of its addends if they agree, else + (but - rounding downwards);
-// zero_sign = plus makes every zero + (datapath 3.4).
+// zero_sign = plus makes each of them + (datapath 3.4).
 constexpr bool zero_is_negative(const Round& r, bool negative, bool mixed) {
-  if (r.zero_sign == ZeroSign::plus) return false;
+  if (r.zero_sign != ZeroSign::ieee) return false;
   return mixed ? r.rm.mode == RoundingMode::rdn : negative;
 }
 
