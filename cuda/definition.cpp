@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "kernels/marks.hpp"
 #include "kernels/unit_outputs.hpp"
 #include "sim/dot/capacity.hpp"
 #include "supplied.hpp"
@@ -12,6 +13,29 @@
 
 namespace widthwise::cuda {
 namespace {
+
+// Most often there are none, and then no thread is to wait for room to work in.
+struct Marked {
+  std::size_t count;
+  Buffer list;
+
+  Marked(Device& device, const std::uint8_t* marks, std::size_t outputs) {
+    count = listed(device, {marks, outputs, nullptr, nullptr});
+    if (count == 0) return;
+    list = Buffer(device, count * sizeof(std::size_t));
+    listed(device, {marks, outputs, nullptr, list.at<std::size_t>()});
+  }
+
+ private:
+  static std::size_t listed(Device& device, ListMarks marks) {
+    unsigned long long found = 0;
+    const Buffer count = copied_in(device, std::span<const unsigned long long>(&found, 1));
+    marks.count = count.at<unsigned long long>();
+    launch_each(device, {"values", "list_marks"}, (marks.outputs + 7) / 8, &marks);
+    device.copy_out(&found, count.at(), sizeof found);
+    return found;
+  }
+};
 
 template <class M, class H, class Multiplier>
 class Definition final : public Way {
@@ -23,15 +47,22 @@ class Definition final : public Way {
         threads_(task.unit, task.k, device) {}
 
   void compute(const RegionThere& region, const std::uint8_t* redo) const override {
+    const std::size_t outputs = region.p.m * region.p.n;
+    if (!redo) return compute(region, nullptr, outputs);
+    const Marked marked(device_, redo, outputs);
+    if (marked.count) compute(region, marked.list.template at<std::size_t>(), marked.count);
+  }
+
+ private:
+  void compute(const RegionThere& region, const std::size_t* which, std::size_t count) const {
     Multiplier multiplier = multiplier_;
     const Watch<Multiplier> watch(device_, multiplier);
-    threads_.launch(kernel_, region, 0, [&](const UnitWork<M, H>& work) {
-      return UnitOutputs<M, H, Multiplier>{work, redo, multiplier};
+    threads_.launch(kernel_, region, count, 0, [&](const UnitWork<M, H>& work) {
+      return UnitOutputs<M, H, Multiplier>{work, which, count, multiplier};
     });
     watch.check();
   }
 
- private:
   Device& device_;
   Kernel kernel_;
   Multiplier multiplier_;

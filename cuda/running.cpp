@@ -11,7 +11,7 @@ namespace {
 template <class M, class H>
 void in_one_pass(Device& device, const Unit& unit, const MatrixProduct& p, const char* kernel) {
   UnitThreads<M, H>(unit, p.k, device)
-      .launch({"unit_running", kernel}, {p, p.n}, p.k,
+      .launch({"unit_running", kernel}, {p, p.n}, p.m * p.n, p.k,
               [](const UnitWork<M, H>& work) { return UnitRunning<M, H>{work}; });
 }
 

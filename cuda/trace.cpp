@@ -59,7 +59,7 @@ std::vector<TraceRow> traced_in(Device& device, const ProductTask& task, const M
     std::size_t told = 0;
     const Watch watch(device, multiplier);
     const Buffer there(device, records.size() * sizeof(WireRecord<M>)), count(device, sizeof told);
-    threads.launch(kernel, {one, p.n}, 0, [&](const UnitWork<M, H>& work) {
+    threads.launch(kernel, {one, p.n}, 1, 0, [&](const UnitWork<M, H>& work) {
       return UnitTrace<M, H, decltype(multiplier)>{work,           row,
                                                    column,         there.at<WireRecord<M>>(),
                                                    records.size(), count.at<std::size_t>(),

@@ -17,16 +17,16 @@ class UnitThreads {
         path_(unit),
         order_(copied_in(device, std::span<const std::size_t>(lane_order(unit, k)))) {}
 
-  // Runs a kernel that takes what argument(work) makes, an output a thread. Each has room for a
-  // block of lanes and so many more.
+  // Runs a kernel that takes what argument(work) makes, one of so many outputs a thread. Each has
+  // room for a block of lanes and so many more.
   template <class MakeArgument>
-  void launch(const Kernel& kernel, const RegionThere& region, std::size_t more_lanes,
-              const MakeArgument& argument) const {
+  void launch(const Kernel& kernel, const RegionThere& region, std::size_t outputs,
+              std::size_t more_lanes, const MakeArgument& argument) const {
     const MatrixProduct& p = region.p;
     const std::size_t block = block_lanes(path_, padded_lanes(path_, p.k));
     const std::size_t held = block + more_lanes, terms = Work::terms_of(block);
     const std::size_t threads =
-        threads_for(p.m * p.n, held * sizeof(Lane<H>) + terms * sizeof(Term<M>));
+        threads_for(outputs, held * sizeof(Lane<H>) + terms * sizeof(Term<M>));
     const Buffer lanes(device_, threads * held * sizeof(Lane<H>)),
         summands(device_, threads * terms * sizeof(Term<M>));
     const Work work{path_,

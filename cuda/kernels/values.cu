@@ -1,3 +1,4 @@
+#include "cuda/kernels/marks.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/on_device.cuh"
 #include "cuda/kernels/pad_image.hpp"
@@ -18,6 +19,10 @@ using namespace widthwise::cuda;
 WIDTHWISE_VALUES(float)
 WIDTHWISE_VALUES(double)
 
+extern "C" __global__ void __launch_bounds__(256)
+    list_marks(const __grid_constant__ ListMarks marks) {
+  run_threads(marks);
+}
 extern "C" __global__ void __launch_bounds__(256)
     move_items(const __grid_constant__ MoveItems items) {
   run_threads(items);

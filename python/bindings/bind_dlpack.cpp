@@ -77,28 +77,36 @@ std::string type_name(const DlTensor& x) {
     case unsigned_integer: return "uint" + bits;
     case floating: return "float" + bits;
     case brain: return "bfloat" + bits;
+    case 10: return "float8_e4m3fn";
+    case 11: return "float8_e4m3fnuz";
+    case 12: return "float8_e5m2";
+    case 13: return "float8_e5m2fnuz";
+    case 14: return "float8_e8m0fnu";
     default: return "type " + std::to_string(x.dtype.code) + " of " + bits + " bits";
   }
 }
 
-// (device, address, dtype, shape, strides in items or None, what keeps it alive).
+// (device, address, dtype, shape, strides in bytes or None, what keeps it alive).
 py::tuple from_dlpack(py::capsule capsule) {
   if (std::strcmp(capsule.name() ? capsule.name() : "", fresh) != 0)
     throw py::value_error("a DLPack capsule can be taken once, and this one has been");
   auto* managed = capsule.get_pointer<DlManagedTensor>();
   capsule.set_name(used);
   const DlTensor& x = managed->tensor;
-  const auto list = [&](const std::int64_t* items) -> py::object {
-    if (!items) return py::none();
-    return py::cast(std::vector<std::int64_t>(items, items + x.axes));
-  };
+  const std::vector<std::int64_t> shape(x.shape, x.shape + x.axes);
+  py::object strides = py::none();
+  if (x.strides) {
+    std::vector<std::int64_t> bytes(x.strides, x.strides + x.axes);
+    for (std::int64_t& stride : bytes) stride *= x.dtype.bits / 8;
+    strides = py::cast(bytes);
+  }
   py::capsule owner(managed, [](void* taken) {
     auto* there = static_cast<DlManagedTensor*>(taken);
     if (there->deleter) there->deleter(there);
   });
   return py::make_tuple(std::pair(x.device.type, x.device.id),
                         reinterpret_cast<std::uintptr_t>(x.data) + x.byte_offset, type_name(x),
-                        list(x.shape), list(x.strides), owner);
+                        shape, strides, owner);
 }
 
 }  // namespace

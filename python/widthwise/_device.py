@@ -311,6 +311,11 @@ FLOATS = {
     "float32": "binary32",
     "float64": "binary64",
     "bfloat16": "bfloat16",
+    "float8_e4m3fn": "e4m3fn",
+    "float8_e4m3fnuz": "e4m3fnuz",
+    "float8_e5m2": "e5m2",
+    "float8_e5m2fnuz": "e5m2fnuz",
+    "float8_e8m0fnu": "e8m0fnu",
 }
 
 
@@ -336,7 +341,7 @@ class Found(NamedTuple):
 
     @property
     def integral(self) -> bool:
-        return self.dtype not in FLOATS and np.dtype(self.dtype).kind in "iu"
+        return re.fullmatch(r"u?int\d+", self.dtype) is not None
 
     def as_integers(self, name: str) -> np.ndarray:
         """The addresses of its integers side by side, where they lie or in a copy."""
@@ -369,37 +374,37 @@ def found_on_gpu(x: Any) -> Found | None:
     """x, if it is an array on a GPU. What its library still does there is waited for."""
     if isinstance(x, Found):
         return x
-    if interface := getattr(x, "__cuda_array_interface__", None):
-        gpu_of("cuda")  # or an error that says why there is none
-        if interface.get("mask") is not None:
-            raise TypeError("an array with a mask is not taken; fill what it hides")
-        strides = interface.get("strides")
-        found = Found(
-            gpu_at(x, interface["data"][0]),
-            interface["data"][0],
-            np.dtype(interface["typestr"]).name,
-            tuple(interface["shape"]),
-            tuple(strides) if strides else None,
-            x,
-        )
-        if pending := interface.get("stream"):
-            core.wait_for(core.Queue(found.gpu, pending))
-        return found
     device = getattr(x, "__dlpack_device__", None)
-    if device is None or device()[0] != CUDA:
-        return None
-    gpu_of("cuda")
+    if device is not None and device()[0] == CUDA:
+        return found_by_dlpack(x)
+    interface = getattr(x, "__cuda_array_interface__", None)
+    return found_by_interface(x, interface) if interface else None
+
+
+# Preferred: it names types that NumPy has not, and who gives the array waits for its own stream.
+def found_by_dlpack(x: Any) -> Found:
+    gpu_of("cuda")  # or an error that says why there is none
     capsule = x.__dlpack__(stream=_stream.get() or 1)  # 1: the default stream
     (_, gpu), address, dtype, shape, strides, owner = core.from_dlpack(capsule)
-    item = np.dtype(dtype).itemsize if dtype != "bfloat16" else 2
-    steps = tuple(stride * item for stride in strides) if strides else None
-    return Found(gpu, address, dtype, tuple(shape), steps, owner)
+    return Found(gpu, address, dtype, tuple(shape), tuple(strides) if strides else None, owner)
 
 
-def gpu_at(x: Any, address: int) -> int:
-    """The GPU whose memory an address is of."""
-    device = getattr(x, "__dlpack_device__", None)
-    return device()[1] if device else core.gpu_of_address(address)
+def found_by_interface(x: Any, interface: Mapping[str, Any]) -> Found:
+    gpu_of("cuda")
+    if interface.get("mask") is not None:
+        raise TypeError("an array with a mask is not taken; fill what it hides")
+    address, strides = interface["data"][0], interface.get("strides")
+    found = Found(
+        core.gpu_of_address(address),
+        address,
+        np.dtype(interface["typestr"]).name,
+        tuple(interface["shape"]),
+        tuple(strides) if strides else None,
+        x,
+    )
+    if pending := interface.get("stream"):
+        core.wait_for(core.Queue(found.gpu, pending))
+    return found
 
 
 def standing_in(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._array import Array, kind_of
 from ._create import code_array, from_bits, from_dtype, is_tensor
+from ._device import found_on_gpu
 from ._format import Format
 
 INTEGERS = {"bool"} | {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
@@ -48,11 +49,12 @@ def view(x: Any) -> Any:
 
 
 def from_tensor(x: Any) -> Any:
-    """What ww.array takes for a tensor: an Array, NumPy's integers; itself where it is on a GPU."""
+    """What ww.array takes for a tensor: a view of its floats, NumPy's integers or, on a GPU, its
+    own."""
     check_memory("x", x)
-    if x.device.type != "cpu":
-        return x
-    return x.numpy() if name_of(x.dtype) in INTEGERS else view_of_tensor(x)
+    if name_of(x.dtype) not in INTEGERS:
+        return view_of_tensor(x)
+    return x.numpy() if x.device.type == "cpu" else x
 
 
 def codes_of_tensor(x: Any) -> Any:
@@ -73,7 +75,8 @@ def view_of_tensor(x: Any) -> Any:
     words = x.detach().view(getattr(torch, word_of(format)))
     if words.device.type == "cpu":
         return code_array("x", words.numpy().view(format.dtype), format)
-    return from_bits(words, format)
+    found = found_on_gpu(words)  # torch computes with signed words alone
+    return from_bits(found._replace(dtype=format.dtype.name) if found else words, format)
 
 
 def check_memory(name: str, x: Any) -> None:

@@ -25,7 +25,7 @@
 
 // Matrix products on a GPU: of codes that lie there already, and from this machine's memory and
 // back; conversions beside a copy; a sweep. With --json FILE also as JSON, which
-// tests/benchmarks/gpu_table.py makes a table of.
+// tests/benchmarks/gpu_table.py makes a table of. With units, products by those alone.
 namespace {
 
 using namespace widthwise;
@@ -173,12 +173,63 @@ std::size_t length_for(const Unit& u) {
   return cuda::why_no_chain_tiles(task).empty() ? 2048 : 512;
 }
 
+// The lines of products and of conversions, as JSON.
+std::string measured_products(std::span<const std::string> units) {
+  fmt::print("{:<48}{:<14}{:>18}{:>18}\n", "unit", "way", "10^9 products/s", "with transfers");
+  std::string lines;
+  for (const std::string& text : units) {
+    const Unit u = parse_unit(text);
+    const std::size_t n = length_for(u);
+    const Rates z = rates(u, n);
+    fmt::print("{:<48}{:<14}{:>18.1f}{:>18.1f}\n", text, z.way, z.there / 1e9, z.whole / 1e9);
+    lines += fmt::format(
+        R"({}    {{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})",
+        lines.empty() ? "" : ",\n", text, n, z.way, z.there, z.whole);
+  }
+  return lines;
+}
+std::string measured_conversions() {
+  fmt::print("\n{:<48}{:>18}{:>18}\n", "binary32 to", "10^9 bytes/s", "a copy");
+  std::string lines;
+  for (const Format& to : {binary16, bfloat16, e4m3fn, e5m2})
+    for (const RoundingMode mode : {RoundingMode::rne, RoundingMode::rdn}) {
+      const Quantised z = quantised(to, mode);
+      fmt::print("{:<48}{:>18.1f}{:>18.1f}\n", z.text, z.bytes / 1e9, z.copied / 1e9);
+      lines += fmt::format(R"({}    {{"to": "{}", "bytes_s": {:.4g}, "copy_s": {:.4g}}})",
+                           lines.empty() ? "" : ",\n", z.text, z.bytes, z.copied);
+    }
+  return lines;
+}
+
+// One that goes by it for every kernel of tiles.
+const std::vector<std::string> all_units{"mac(e5m10)",
+                                         "mac(e5m9)",
+                                         "fma(e4m3fn, sum=e5m9)",
+                                         "mac(e8m7)",
+                                         "fma(e5m10)",
+                                         "mac(e8m15)",
+                                         "mac(binary32)",
+                                         "mac(binary64)",
+                                         "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                                         "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
+                                         "hopper.f16.f32",
+                                         "mac(e5m10, sum=e5m10:sr13)",
+                                         "mac(e5m10, sum=e5m10:odd)",
+                                         "mac(e11m30)",
+                                         "kulisch(e4m3fn)",
+                                         "kulisch(e5m10)",
+                                         "kulisch.f32",
+                                         "fix24.sat",
+                                         "cdna2.f16",
+                                         "kahan(e5m10)"};
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool json = count == 3 && std::string_view(arguments[1]) == "--json";
-  if (count > 1 && !json) {
-    fmt::print(stderr, "usage: gpu-bench [--json FILE]\n");
+  std::vector<std::string> units(arguments + 1, arguments + count);
+  const bool json = units.size() == 2 && units[0] == "--json";
+  if (!json && !units.empty() && units[0].starts_with("-")) {
+    fmt::print(stderr, "usage: gpu-bench [--json FILE | UNIT...]\n");
     return 2;
   }
   cuda::offer_engine();
@@ -186,52 +237,18 @@ int main(int count, char** arguments) {
     fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
     return 0;
   }
-  fmt::print("{}\n{:<48}{:<14}{:>18}{:>18}\n", cuda::gpus().names[0], "unit", "way",
-             "10^9 products/s", "with transfers");
-  std::string rows;
-  for (const char* text : {"mac(e5m10)",
-                           "mac(e5m9)",
-                           "fma(e4m3fn, sum=e5m9)",
-                           "mac(e8m7)",
-                           "fma(e5m10)",
-                           "mac(e8m15)",
-                           "mac(binary32)",
-                           "mac(binary64)",
-                           "mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
-                           "mac(e5m10, product=e5m10:rdn, sum=e5m10:rdn)",
-                           "hopper.f16.f32",
-                           "mac(e5m10, sum=e5m10:sr13)",
-                           "mac(e5m10, sum=e5m10:odd)",
-                           "mac(e11m30)",
-                           "kulisch(e4m3fn)",
-                           "kulisch(e5m10)",
-                           "kulisch.f32",
-                           "fix24.sat",
-                           "cdna2.f16",
-                           "kahan(e5m10)"}) {
-    const Unit u = parse_unit(text);
-    const std::size_t n = length_for(u);
-    const Rates z = rates(u, n);
-    fmt::print("{:<48}{:<14}{:>18.1f}{:>18.1f}\n", text, z.way, z.there / 1e9, z.whole / 1e9);
-    rows += fmt::format(
-        R"({}    {{"unit": "{}", "n": {}, "way": "{}", "products_s": {:.4g}, "whole_s": {:.4g}}})",
-        rows.empty() ? "" : ",\n", text, n, z.way, z.there, z.whole);
+  fmt::print("{}\n", cuda::gpus().names[0]);
+  if (!json && !units.empty()) {
+    measured_products(units);
+    return 0;
   }
-  std::string conversions;
-  fmt::print("\n{:<48}{:>18}{:>18}\n", "binary32 to", "10^9 bytes/s", "a copy");
-  for (const Format& to : {binary16, bfloat16, e4m3fn, e5m2})
-    for (const RoundingMode mode : {RoundingMode::rne, RoundingMode::rdn}) {
-      const Quantised z = quantised(to, mode);
-      fmt::print("{:<48}{:>18.1f}{:>18.1f}\n", z.text, z.bytes / 1e9, z.copied / 1e9);
-      conversions += fmt::format(R"({}    {{"to": "{}", "bytes_s": {:.4g}, "copy_s": {:.4g}}})",
-                                 conversions.empty() ? "" : ",\n", z.text, z.bytes, z.copied);
-    }
+  const std::string products = measured_products(all_units), conversions = measured_conversions();
   const Swept all = swept();
   fmt::print("\n{:<48}{:>18.1f}{:>18.1f}\n", "1,000 units of 1024^3: 10^9 products/s; plain",
              all.products / 1e9, all.plain / 1e9);
   if (json)
-    std::ofstream(arguments[2]) << fmt::format(
+    std::ofstream(units[1]) << fmt::format(
         "{{\n  {},\n  \"products\": [\n{}\n  ],\n  \"quantise\": [\n{}\n  ],\n  "
         "\"sweep\": {{\"products_s\": {:.4g}, \"plain_s\": {:.4g}}}\n}}\n",
-        card(), rows, conversions, all.products, all.plain);
+        card(), products, conversions, all.products, all.plain);
 }

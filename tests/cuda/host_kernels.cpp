@@ -5,6 +5,7 @@
 #include "cuda/kernels/exact_sums.hpp"
 #include "cuda/kernels/exact_tile.hpp"
 #include "cuda/kernels/group_tile.hpp"
+#include "cuda/kernels/marks.hpp"
 #include "cuda/kernels/move.hpp"
 #include "cuda/kernels/pad_image.hpp"
 #include "cuda/kernels/pair_tile.hpp"
@@ -148,6 +149,7 @@ Kernels kernels() {
   all["unpack_pairs"] = each_thread<UnpackPairs>();
   all["measure_errors"] = each_thread<MeasureErrors>();
   all["join_errors"] = each_thread<JoinErrors>();
+  all["list_marks"] = each_thread<ListMarks>();
   all["move_items"] = each_thread<MoveItems>();
   all["pad_image"] = each_thread<PadImage>();
   all["pack_operands"] = each_thread<cuda::PackOperands>();

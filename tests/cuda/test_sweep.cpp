@@ -207,7 +207,7 @@ TEST_CASE("a sweep of more rows than a grid has goes in parts") {
                        {"encode_double", nothing},
                        {"chain_rounded_32", counted},
                        {"unpack_chain_32", nothing},
-                       {"unit_small", nothing},
+                       {"list_marks", nothing},
                        {"elements_64", nothing},
                        {"measure_errors", nothing},
                        {"join_errors", nothing}});

@@ -21,26 +21,37 @@ using namespace tests;
 constexpr std::size_t rows = 16, columns = 8, threads = 32;
 
 struct Instruction {
-  const char *type, *shape;
+  const char *type, *sum;
   std::size_t k;
   int bits;             // of an operand in a register
+  bool is_warpgroup;    // of Hopper alone
   int least;            // compute capability, 10 times
   const char* version;  // of PTX
 };
-constexpr Instruction instructions[] = {{"f16", "m16n8k16", 16, 16, 80, "7.0"},
-                                        {"bf16", "m16n8k16", 16, 16, 80, "7.0"},
-                                        {"tf32", "m16n8k8", 8, 32, 80, "7.0"},
-                                        {"e4m3", "m16n8k32", 32, 8, 89, "8.4"},
-                                        {"e5m2", "m16n8k32", 32, 8, 89, "8.4"}};
+constexpr Instruction instructions[] = {
+    {"f16", "f32", 16, 16, false, 80, "7.0"},  {"f16", "f16", 16, 16, false, 80, "7.0"},
+    {"bf16", "f32", 16, 16, false, 80, "7.0"}, {"tf32", "f32", 8, 32, false, 80, "7.0"},
+    {"e4m3", "f32", 32, 8, false, 89, "8.4"},  {"e4m3", "f16", 32, 8, false, 89, "8.7"},
+    {"e5m2", "f32", 32, 8, false, 89, "8.4"},  {"e5m2", "f16", 32, 8, false, 89, "8.7"},
+    {"f16", "f32", 16, 16, true, 90, "8.0"},   {"f16", "f16", 16, 16, true, 90, "8.0"},
+    {"bf16", "f32", 16, 16, true, 90, "8.0"},  {"tf32", "f32", 8, 32, true, 90, "8.0"},
+    {"e4m3", "f32", 32, 8, true, 90, "8.0"},   {"e4m3", "f16", 32, 8, true, 90, "8.0"},
+    {"e5m2", "f32", 32, 8, true, 90, "8.0"},   {"e5m2", "f16", 32, 8, true, 90, "8.0"}};
 
-// Datapath page, 1.1: Hopper and B200 have no such instruction for 8-bit operands and lower it.
-std::string preset_of(const Instruction& x, int capability) {
+bool has(int capability, const Instruction& x) {
+  return x.is_warpgroup ? capability == 90 : capability >= x.least;
+}
+
+// Datapath page, 1.1: Hopper and B200 have no warp's instruction for 8-bit operands and lower it.
+// Null of what nobody has described.
+const Preset* preset_of(const Instruction& x, int capability) {
   const char* family = capability < 89    ? "ampere"
                        : capability < 90  ? "ada"
                        : capability < 100 ? "hopper"
                                           : "blackwell";
-  if (x.bits == 8 && capability >= 90 && capability < 120) family = "lowered";
-  return fmt::format("{}.{}.f32", family, x.type);
+  if (x.bits == 8 && !x.is_warpgroup && capability >= 90 && capability < 120) family = "lowered";
+  const bool is_own = x.is_warpgroup && std::string_view(x.type) == x.sum;  // its own floor
+  return find_preset(fmt::format("{}{}.{}.{}", family, is_own ? ".wgmma" : "", x.type, x.sum));
 }
 
 // Where the elements of a tile lie among the registers of 32 threads.
@@ -56,10 +67,11 @@ struct Fragments {
     return place(row % 8, k, row / 8 + k / (4 * held()) * 2, 4);
   }
   Place b(std::size_t k, std::size_t column) const { return place(column, k, k / (4 * held()), 2); }
-  // Of C and the result, a register an element.
-  static std::size_t c(std::size_t row, std::size_t column) {
-    const std::size_t thread = row % 8 * 4 + column / 2;
-    return thread * 4 + row / 8 * 2 + column % 2;
+  // Of C and the result, both of so many bits.
+  static Place c(std::size_t row, std::size_t column, int bits) {
+    const std::size_t thread = row % 8 * 4 + column / 2, pair = row / 8;
+    if (bits == 16) return {thread * 2 + pair, static_cast<int>(column % 2) * 16};
+    return {thread * 4 + pair * 2 + column % 2, 0};
   }
 
  private:
@@ -82,23 +94,66 @@ int compute_capability() {
   return 10 * ask(DeviceAttribute::capability_major) + ask(DeviceAttribute::capability_minor);
 }
 
+int bits_of_c(const Instruction& x) { return x.sum == std::string_view("f16") ? 16 : 32; }
+
+// A thread's words of C, and of the result.
+std::size_t words_of_c(const Instruction& x) {
+  return rows * columns * static_cast<std::size_t>(bits_of_c(x)) / 32 / threads;
+}
+
 std::string ptx_of(const Instruction& x) {
-  std::string text = std::regex_replace(tensor_core_ptx, std::regex("\\$type"), x.type);
-  text = std::regex_replace(text, std::regex("\\$shape"), x.shape);
-  text = std::regex_replace(text, std::regex("\\$version"), x.version);
-  return std::regex_replace(text, std::regex("\\$target"), fmt::format("sm_{}", x.least));
+  const std::size_t words = words_of_c(x);
+  std::vector<std::string> registers;
+  for (std::size_t i = 0; i < words; ++i) registers.push_back(fmt::format("%d{}", i));
+  std::string text = tensor_core_ptx;
+  const auto say = [&](std::string_view name, const std::string& what) {
+    for (std::size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, name.size(), what);
+  };
+  say("$multiply", x.is_warpgroup ? warpgroup_ptx : warp_ptx);
+  say("$transposed", x.bits == 16 ? ", 0" : "");
+  say("$c_bytes", std::to_string(4 * words));
+  say("$c_count", std::to_string(words));
+  say("$registers", fmt::format("{}", fmt::join(registers, ", ")));
+  say("$version", x.version);
+  say("$target", fmt::format("sm_{}{}", x.least, x.is_warpgroup ? "a" : ""));
+  say("$type", x.type);
+  say("$sum", x.sum);
+  say("$k", std::to_string(x.k));
+  return text;
+}
+
+// Operands of some tiles.
+struct Operands {
+  CodeList a, b, c;
+};
+Operands operands(const Instruction& x, const Unit& u, std::size_t count,
+                  std::array<Manner, 3> manners, ProductRandom& random) {
+  return {codes(u.a.fmt, count * rows * x.k, manners[0], random),
+          codes(u.b.fmt, count * x.k * columns, manners[1], random),
+          codes(u.c.fmt, count * rows * columns, manners[2], random)};
+}
+
+// Products that all are -0, onto -0 and, of every other, onto +0.
+Operands negative_zeros(const Instruction& x, const Unit& u, std::size_t count) {
+  const auto of_sign = [](const Format& f, std::size_t n, std::size_t step) {
+    CodeList z(f, n);
+    for (std::size_t i = 0; i < n; i += step) z.set(i, std::uint64_t{1} << (f.width() - 1));
+    return z;
+  };
+  return {CodeList(u.a.fmt, count * rows * x.k), of_sign(u.b.fmt, count * x.k * columns, 1),
+          of_sign(u.c.fmt, count * rows * columns, 2)};
 }
 
 // Some tiles of one instruction: their codes, and what the tensor cores make of them.
 class Tiles {
  public:
-  Tiles(const Instruction& x, const Unit& u, std::size_t count, Manner manner,
-        ProductRandom& random)
+  Tiles(const Instruction& x, std::size_t count, Operands operands)
       : x_(x),
         count_(count),
-        a_(codes(u.a.fmt, count * rows * x.k, manner, random)),
-        b_(codes(u.b.fmt, count * x.k * columns, manner, random)),
-        c_(codes(u.c.fmt, count * rows * columns, manner, random)) {}
+        a_(std::move(operands.a)),
+        b_(std::move(operands.b)),
+        c_(std::move(operands.c)) {}
 
   MatrixProduct product(std::size_t tile) const {
     MatrixProduct p;
@@ -109,13 +164,14 @@ class Tiles {
     return p;
   }
 
-  // Element by element, as binary32.
+  // Element by element, in so many bits each.
   std::vector<std::uint32_t> run() const {
     cuda::Device& device = cuda::gpu(0);
     const auto there = [&](const std::vector<std::uint32_t>& words) {
       return cuda::copied_in(device, std::span<const std::uint32_t>(words));
     };
-    const std::vector<std::uint32_t> c = words_of_c();
+    const std::vector<std::uint32_t> c =
+        words(words_of_c(x_), [&](auto place) { each_of_c(place); });
     const cuda::Buffer a_there = there(words(4, [&](auto place) { each_of_a(place); })),
                        b_there = there(words(2, [&](auto place) { each_of_b(place); })),
                        c_there = there(c), d_there = there(c);
@@ -158,14 +214,12 @@ class Tiles {
     });
     return z;
   }
-  std::vector<std::uint32_t> words_of_c() const {
-    std::vector<std::uint32_t> z(count_ * rows * columns);
+  template <class Visit>
+  void each_of_c(const Visit& visit) const {
     for (std::size_t t = 0; t < count_; ++t)
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
-          z[t * rows * columns + Fragments::c(i, j)] =
-              static_cast<std::uint32_t>(c_[(t * rows + i) * columns + j]);
-    return z;
+          visit(t, Fragments::c(i, j, bits_of_c(x_)), c_[(t * rows + i) * columns + j]);
   }
 
   // The driver compiles the text for the GPU that it finds.
@@ -179,8 +233,9 @@ class Tiles {
     cuda::expect(driver.load_module(&module, ptx_of(x_).c_str()), x_.type);
     cuda::expect(driver.function(&function, module, "tensor_core"), x_.type);
     void* arguments[] = {&operands[0], &operands[1], &operands[2], &operands[3]};
-    cuda::expect(driver.launch(function, static_cast<unsigned>(count_), 1, 1, threads, 1, 1, 0,
-                               nullptr, arguments, nullptr),
+    cuda::expect(driver.launch(function, static_cast<unsigned>(count_), 1, 1,
+                               x_.is_warpgroup ? 4 * threads : threads, 1, 1, 0, nullptr, arguments,
+                               nullptr),
                  x_.type);
     cuda::expect(driver.synchronize(nullptr), x_.type);
   }
@@ -190,10 +245,10 @@ class Tiles {
   CodeList a_, b_, c_;
 };
 
-void compare(const Instruction& x, const Preset& preset, Manner manner, Tally& tally,
-             ProductRandom& random) {
-  constexpr std::size_t tiles = 64;
-  const Tiles of_gpu(x, preset.unit, tiles, manner, random);
+void compare(const Instruction& x, const Preset& preset, Operands operands, Tally& tally) {
+  const std::size_t tiles = operands.c.size() / (rows * columns);
+  const int bits = bits_of_c(x);
+  const Tiles of_gpu(x, tiles, std::move(operands));
   const std::vector<std::uint32_t> found = of_gpu.run();
   const Prepared reference = prepare({preset.unit, x.k}, "reference");
   for (std::size_t t = 0; t < tiles; ++t) {
@@ -203,10 +258,14 @@ void compare(const Instruction& x, const Preset& preset, Manner manner, Tally& t
     reference.product->run(p, 0, rows);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j) {
-        const std::uint64_t got = found[t * rows * columns + Fragments::c(i, j)];
+        const Place at = Fragments::c(i, j, bits);
+        const std::uint64_t got = found[t * threads * words_of_c(x) + at.word] >> at.shift &
+                                  ((std::uint64_t{1} << bits) - 1);
         tally.check(got == wanted[i * columns + j], [&] {
-          return fmt::format("{}: {}: {:08x} of the tensor core, {} of the preset", preset.name,
-                             of_gpu.operands(t, i, j), got, wanted.hexadecimal(i * columns + j));
+          return fmt::format("{} by {}: {}: {:0{}x} of the tensor core, {} of the preset",
+                             preset.name, x.is_warpgroup ? "wgmma" : "mma",
+                             of_gpu.operands(t, i, j), got, bits / 4,
+                             wanted.hexadecimal(i * columns + j));
         });
       }
   }
@@ -217,8 +276,7 @@ void compare(const Instruction& x, const Preset& preset, Manner manner, Tally& t
 TEST_CASE("fragments hold every element of a tile once") {
   for (const Instruction& x : instructions) {
     const Fragments fragments{x.bits};
-    std::set<std::pair<std::size_t, int>> a, b;
-    std::set<std::size_t> c;
+    std::set<std::pair<std::size_t, int>> a, b, c;
     for (std::size_t k = 0; k < x.k; ++k) {
       for (std::size_t i = 0; i < rows; ++i)
         a.insert({fragments.a(i, k).word, fragments.a(i, k).shift});
@@ -226,39 +284,54 @@ TEST_CASE("fragments hold every element of a tile once") {
         b.insert({fragments.b(k, j).word, fragments.b(k, j).shift});
     }
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j) c.insert(Fragments::c(i, j));
+      for (std::size_t j = 0; j < columns; ++j) {
+        const Place at = Fragments::c(i, j, bits_of_c(x));
+        c.insert({at.word, at.shift});
+      }
     CHECK(a.size() == rows * x.k);
     CHECK(a.rbegin()->first == threads * 4 - 1);
     CHECK(b.size() == columns * x.k);
     CHECK(b.rbegin()->first == threads * 2 - 1);
     CHECK(c.size() == rows * columns);
+    CHECK(c.rbegin()->first == threads * words_of_c(x) - 1);
   }
 }
 
 TEST_CASE("every tensor core has its preset") {
+  std::size_t undescribed = 0;
   for (const Instruction& x : instructions)
     for (const int capability : {80, 86, 89, 90, 100, 120})
-      if (capability >= x.least) {
-        const Preset* preset = find_preset(preset_of(x, capability));
-        REQUIRE(preset);
-        CHECK(preset->unit.out.fmt == binary32);
+      if (has(capability, x)) {
+        const Preset* preset = preset_of(x, capability);
+        undescribed += !preset;
+        if (preset) CHECK(preset->unit.out.fmt.width() == bits_of_c(x));
       }
+  CHECK(undescribed == 2);  // 8-bit operands with sums in binary16, of 120
 }
 
 TEST_CASE("a GPU's tensor cores give what their presets do") {
   cuda::offer_engine();
   if (!cuda::gpus().why_none.empty())
     return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
+  constexpr std::size_t tiles = 64;
   const int capability = compute_capability();
-  Tally tally;
   ProductRandom random(7);
-  std::uint64_t instructions_tried = 0;
+  const auto any = [&] { return static_cast<Manner>(random() % manners); };
   for (const Instruction& x : instructions) {
-    if (capability < x.least) continue;
-    const Preset& preset = *find_preset(preset_of(x, capability));
-    for (std::size_t manner = 0; manner < manners; ++manner)
-      compare(x, preset, static_cast<Manner>(manner), tally, random);
-    ++instructions_tried;
+    const Preset* preset = has(capability, x) ? preset_of(x, capability) : nullptr;
+    if (!preset) continue;
+    Tally tally;
+    std::uint64_t tried = 0;
+    const auto try_tiles = [&](Operands some) {
+      compare(x, *preset, std::move(some), tally);
+      ++tried;
+    };
+    for (std::size_t i = 0; i < manners; ++i) {
+      const auto manner = static_cast<Manner>(i);
+      try_tiles(operands(x, preset->unit, tiles, {manner, manner, manner}, random));
+      try_tiles(operands(x, preset->unit, tiles, {manner, any(), any()}, random));
+    }
+    try_tiles(negative_zeros(x, preset->unit, tiles));
+    tally.expect(tried * tiles * rows * columns);
   }
-  tally.expect(instructions_tried * manners * 64 * rows * columns);
 }

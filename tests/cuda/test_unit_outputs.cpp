@@ -102,7 +102,7 @@ TEST_CASE("a product of more rows or columns than a grid holds goes in parts") {
                        {"encode_float", nothing},
                        {"chain_rounded_32", counted},
                        {"unpack_chain_32", nothing},
-                       {"unit_small", nothing}});
+                       {"list_marks", nothing}});
   const std::size_t lines = std::size_t{65535} * 32 + 1;
   std::vector<std::uint8_t> many(lines), one(1), result(lines);
   MatrixProduct p;

@@ -45,7 +45,7 @@ def test_two_blocks_of_tiles_fit_a_multiprocessor_and_spill_nothing_inside_their
 
 def test_codes_become_values_without_spills(compiled):
     kernels = compiled("values").resources
-    assert len(kernels) == 6
+    assert len(kernels) == 7
     assert all(spilled == 0 for _, spilled in kernels.values())
 
 
@@ -202,27 +202,43 @@ __global__ void zeros({carrier}* x, int* z) {{ *z = Significand<{carrier}>::lead
     assert "clz.b" in made.stdout
 
 
-# A GPU's driver compiles this text when the test of tensor cores runs; here its assembler reads it.
-@pytest.mark.parametrize(
-    ("type", "shape", "version", "least"),
-    [
-        ("f16", "m16n8k16", "7.0", 80),
-        ("bf16", "m16n8k16", "7.0", 80),
-        ("tf32", "m16n8k8", "7.0", 80),
-        ("e4m3", "m16n8k32", "8.4", 89),
-        ("e5m2", "m16n8k32", "8.4", 89),
-    ],
-)
-def test_the_instructions_of_tensor_cores_assemble(type, shape, version, least, tmp_path):
+# A GPU's driver compiles these texts when the test of tensor cores runs; here its assembler reads
+# them.
+@pytest.mark.parametrize("sum", ["f32", "f16"])
+@pytest.mark.parametrize("type", ["f16", "bf16", "tf32", "e4m3", "e5m2"])
+@pytest.mark.parametrize("kind", ["warp", "warpgroup"])
+def test_the_instructions_of_tensor_cores_assemble(kind, type, sum, tmp_path):
     if not sass.tool("nvcc"):
         pytest.skip("nvcc was not found")
-    source = (ROOT / "tests/cuda/tensor_core_ptx.hpp").read_text()
-    text = re.search(r'R"ptx\((.*?)\)ptx"', source, re.DOTALL)[1].lstrip()
-    said = {"$type": type, "$shape": shape, "$version": version, "$target": f"sm_{least}"}
+    source = (ROOT / "tests/cuda/test_tensor_cores.cpp").read_text()
+    of_group = "true" if kind == "warpgroup" else "false"
+    row = rf'{{"{type}", "{sum}", (\d+), (\d+), {of_group}, (\d+), "(.*?)"}}'
+    if not (found := re.search(row, source)):
+        assert sum == "f16" and type in ("bf16", "tf32")  # there is no such instruction
+        return
+    k, bits, least, version = found.groups()
+    texts = (ROOT / "tests/cuda/tensor_core_ptx.hpp").read_text()
+    text = re.search(r'R"ptx\((.*?)\)ptx"', texts, re.DOTALL)[1].lstrip()
+    multiply = re.search(rf"{kind}_ptx =(.*?);\n\n", texts, re.DOTALL)[1]
+    words = 4 if sum == "f32" else 2
+    target = f"sm_{least}{'a' if kind == 'warpgroup' else ''}"
+    said = {
+        "$multiply": re.sub(r'R"ptx\(|\)ptx"|"|\\n', "", multiply),
+        "$transposed": ", 0" if bits == "16" else "",
+        "$c_bytes": str(4 * words),
+        "$c_count": str(words),
+        "$registers": ", ".join(f"%d{i}" for i in range(words)),
+        "$version": version,
+        "$target": target,
+        "$type": type,
+        "$sum": sum,
+        "$k": k,
+    }
     for name, value in said.items():
         text = text.replace(name, value)
     (tmp_path / "tensor_core.ptx").write_text(text)
-    command = [sass.tool("nvcc"), "-cubin", f"-arch=sm_{least}", "tensor_core.ptx"]
+    code = f"-gencode=arch=compute_{target[3:]},code={target}"
+    command = [sass.tool("nvcc"), "-cubin", code, "tensor_core.ptx"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
 
 
