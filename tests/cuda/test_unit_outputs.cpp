@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cuda/kernels/marks.hpp"
 #include "cuda/product.hpp"
 #include "host_kernels.hpp"
 #include "tests/sim/products.hpp"
@@ -87,6 +88,16 @@ TEST_CASE("a product larger than the device's memory goes in parts") {
       "engine = 'auto' computes the same on the CPU",
       std::runtime_error);
   device().memory = std::size_t{1} << 28;
+}
+
+TEST_CASE("outputs that are marked are listed to the last one, and no further") {
+  alignas(8) std::uint8_t marks[16] = {};
+  marks[3] = marks[8] = marks[10] = marks[11] = marks[15] = 1;
+  unsigned long long count = 0;
+  std::size_t list[16] = {};
+  cuda::ListMarks{marks, 11, &count, list}.run(0, 1);
+  CHECK(count == 3);
+  CHECK(std::vector<std::size_t>(list, list + 3) == std::vector<std::size_t>{3, 8, 10});
 }
 
 // Of the smallest tiles and of larger ones.
