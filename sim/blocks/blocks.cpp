@@ -435,7 +435,8 @@ double rate(const Rules& r, const ProductTask& task) {
       r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node);
   if (r.plain_twofold && lanes > 1 && !random) return 2e9 * lanes / (lanes + 2);
   const double of_chain = (random ? 0.28e9 : 0.4e9) / (r.product ? 2 : 1);
-  return r.group.node || r.block.node ? of_chain : 2 * of_chain * lanes / (lanes + 1);
+  if (r.group.node || r.block.node) return lanes > 1 ? 2 * of_chain : of_chain;
+  return 2 * of_chain * lanes / (lanes + 1);
 }
 
 }  // namespace

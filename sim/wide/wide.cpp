@@ -7,59 +7,12 @@
 
 #include "codes.hpp"
 #include "draws.hpp"
-#include "kernels.hpp"
-#include "plan.hpp"
 #include "sequence.hpp"
+#include "way.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise::wide {
 namespace {
-
-// One of the two ways of computing.
-struct Way {
-  const char* name;
-  const char* limbs;
-  int limb_bits, lanes;
-  int (*spare)(const Chain& chain);  // digits a number has below the kept ones
-  int most_random_bits;
-  Kernels (*kernels)(const Chain& chain, int limbs);
-  double (*nanoseconds)(double limbs);  // of a multiply-add, measured on a Zen 4
-  double drawing;                       // more for a rounding by random bits
-  double compensating;                  // multiply-adds that take as long as a compensated one
-  double blocks_rounding;               // the same, of the one rounding of an exact sum
-
-  int limbs_for(const Chain& chain) const {
-    return (chain.precision + spare(chain) + limb_bits - 1) / limb_bits;
-  }
-};
-
-constexpr Way in_words{.name = "wide",
-                       .limbs = "limbs of 64 bits",
-                       .limb_bits = 64,
-                       .lanes = 1,
-                       .spare = [](const Chain&) { return 0; },
-                       .most_random_bits = most_random_bits,
-                       .kernels = [](const Chain&, int limbs) { return word_kernels(limbs); },
-                       .nanoseconds = [](double n) { return 7 + 5 * n + 0.45 * n * n; },
-                       .drawing = 9,
-                       .compensating = 11,
-                       .blocks_rounding = 2};
-constexpr Way in_lanes{.name = "wide52",
-                       .limbs = "limbs of 52 bits in 8 lanes",
-                       .limb_bits = 52,
-                       .lanes = 8,
-                       .spare = &digits_below,
-                       .most_random_bits = Draws::most_bits,
-                       .kernels =
-                           [](const Chain& chain, int limbs) {
-                             Kernels all = lane_kernels(limbs);
-                             if (!chain.product) all.chain = fused_lane_kernel(limbs, chain);
-                             return all;
-                           },
-                       .nanoseconds = [](double n) { return 1.5 + 0.8 * n + 0.14 * n * n; },
-                       .drawing = 1.2,
-                       .compensating = 3,
-                       .blocks_rounding = 0.8};
 
 Shape shape(const Way& way, const Chain& chain) {
   const int limbs = way.limbs_for(chain), spare = way.spare(chain);
@@ -418,36 +371,6 @@ class LimbProduct final : public ProductEngine {
   std::unique_ptr<Codec> a_, b_, c_, scale_, out_;
   Prepared fallback_;
 };
-
-// What a product takes, in multiply-adds whose products are rounded, where a rounding takes so many
-// times the least one.
-double multiply_adds(const Way& way, const Chain& chain, double rounding) {
-  double z = chain.product ? 1 : 1.1;
-  if (chain.node) z = 1.5;
-  if (chain.compensation != Compensation::none) z = way.compensating;
-  z *= rounding;
-  if (chain.exact_sum)
-    z = (chain.cut ? 0.9 : 0.7) + rounding * way.blocks_rounding / static_cast<double>(chain.block);
-  return chain.promote ? z + 4 * rounding / static_cast<double>(chain.interval) : z;
-}
-
-// Products a second of one core, about. In formats of few binades many results are subnormal; that,
-// or to round to fewer digits than others have (many limbs of 64 bits: to fewer), takes as long as
-// all else.
-double rate(const Way& way, const Chain& chain, int limbs) {
-  const int fewest = way.lanes > 1        ? chain.precision
-                     : limbs <= few_limbs ? 0
-                                          : way.limb_bits * (limbs - 1) + 1;
-  const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
-    return !r || (r->precision >= fewest && r->span >= 100);
-  });
-  const auto drawn = std::ranges::count_if(
-      chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
-  const double least = chain.exact_sum ? 4 : 0;
-  const double each =
-      std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
-  return 1e9 / each / multiply_adds(way, chain, even ? 1 : 2);
-}
 
 // Lanes want a limb below the digit where terms are cut.
 Answer answer_of(const Way& way, const ProductTask& task) {
