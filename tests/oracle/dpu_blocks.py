@@ -128,7 +128,7 @@ class Units:
             "rne" if cut is None else self.cut(),
             self.pick(["keep", "keep", *FLUSH]),
             self.pick(["ieee", "ieee", "ieee", "inf", "max", "nan"]),
-            self.pick(["ieee", "ieee", "plus"]),
+            self.pick(["ieee", "ieee", "plus", "always_plus"]),
             self.maybe(lambda: self.nan_of(fmt), 4),
         )
 
