@@ -148,19 +148,17 @@ Operands negative_zeros(const Instruction& x, const Unit& u, std::size_t count) 
 // Some tiles of one instruction: their codes, and what the tensor cores make of them.
 class Tiles {
  public:
-  Tiles(const Instruction& x, std::size_t count, Operands operands)
-      : x_(x),
-        count_(count),
-        a_(std::move(operands.a)),
-        b_(std::move(operands.b)),
-        c_(std::move(operands.c)) {}
+  Tiles(const Instruction& x, Operands operands)
+      : x_(x), of_(std::move(operands)), count_(of_.c.size() / (rows * columns)) {}
+
+  std::size_t count() const { return count_; }
 
   MatrixProduct product(std::size_t tile) const {
     MatrixProduct p;
     p.m = rows, p.n = columns, p.k = x_.k;
-    p.a = a_.rows(x_.k, tile * rows * x_.k);
-    p.b = b_.rows(columns, tile * x_.k * columns);
-    p.c = c_.rows(columns, tile * rows * columns);
+    p.a = of_.a.rows(x_.k, tile * rows * x_.k);
+    p.b = of_.b.rows(columns, tile * x_.k * columns);
+    p.c = of_.c.rows(columns, tile * rows * columns);
     return p;
   }
 
@@ -184,11 +182,11 @@ class Tiles {
   std::string operands(std::size_t tile, std::size_t row, std::size_t column) const {
     std::vector<std::string> a, b;
     for (std::size_t k = 0; k < x_.k; ++k) {
-      a.push_back(a_.hexadecimal((tile * rows + row) * x_.k + k));
-      b.push_back(b_.hexadecimal((tile * x_.k + k) * columns + column));
+      a.push_back(of_.a.hexadecimal((tile * rows + row) * x_.k + k));
+      b.push_back(of_.b.hexadecimal((tile * x_.k + k) * columns + column));
     }
     return fmt::format("a {}, b {}, c {}", fmt::join(a, " "), fmt::join(b, " "),
-                       c_.hexadecimal((tile * rows + row) * columns + column));
+                       of_.c.hexadecimal((tile * rows + row) * columns + column));
   }
 
  private:
@@ -197,14 +195,14 @@ class Tiles {
     for (std::size_t t = 0; t < count_; ++t)
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t k = 0; k < x_.k; ++k)
-          visit(t, Fragments{x_.bits}.a(i, k), a_[(t * rows + i) * x_.k + k]);
+          visit(t, Fragments{x_.bits}.a(i, k), of_.a[(t * rows + i) * x_.k + k]);
   }
   template <class Visit>
   void each_of_b(const Visit& visit) const {
     for (std::size_t t = 0; t < count_; ++t)
       for (std::size_t k = 0; k < x_.k; ++k)
         for (std::size_t j = 0; j < columns; ++j)
-          visit(t, Fragments{x_.bits}.b(k, j), b_[(t * x_.k + k) * columns + j]);
+          visit(t, Fragments{x_.bits}.b(k, j), of_.b[(t * x_.k + k) * columns + j]);
   }
   template <class Each>
   std::vector<std::uint32_t> words(std::size_t of_thread, const Each& each) const {
@@ -219,7 +217,7 @@ class Tiles {
     for (std::size_t t = 0; t < count_; ++t)
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
-          visit(t, Fragments::c(i, j, bits_of_c(x_)), c_[(t * rows + i) * columns + j]);
+          visit(t, Fragments::c(i, j, bits_of_c(x_)), of_.c[(t * rows + i) * columns + j]);
   }
 
   // The driver compiles the text for the GPU that it finds.
@@ -241,17 +239,16 @@ class Tiles {
   }
 
   const Instruction& x_;
+  Operands of_;
   std::size_t count_;
-  CodeList a_, b_, c_;
 };
 
 void compare(const Instruction& x, const Preset& preset, Operands operands, Tally& tally) {
-  const std::size_t tiles = operands.c.size() / (rows * columns);
   const int bits = bits_of_c(x);
-  const Tiles of_gpu(x, tiles, std::move(operands));
+  const Tiles of_gpu(x, std::move(operands));
   const std::vector<std::uint32_t> found = of_gpu.run();
   const Prepared reference = prepare({preset.unit, x.k}, "reference");
-  for (std::size_t t = 0; t < tiles; ++t) {
+  for (std::size_t t = 0; t < of_gpu.count(); ++t) {
     CodeList wanted(preset.unit.out.fmt, rows * columns);
     MatrixProduct p = of_gpu.product(t);
     p.result = wanted.data();
