@@ -6,7 +6,7 @@ from pathlib import Path
 
 out, *kernels = sys.argv[1:]
 pairs = [kernel.split("=", 1) for kernel in kernels]
-lines = ['#include "cuda/fatbins.hpp"', "", "#include <stdexcept>", "#include <string>", ""]
+lines = ["#include <cstddef>", "#include <string_view>", ""]
 for name, file in pairs:
     # The digest changes with the file, so that Ninja compiles this anew.
     lines += [
@@ -15,10 +15,16 @@ for name, file in pairs:
         f'widthwise_fatbin_{name}: .incbin \\"{Path(file).resolve()}\\"\\n.byte 0\\n.previous");',
         f'extern "C" const unsigned char widthwise_fatbin_{name}[];',
     ]
-lines += ["", "std::span<const unsigned char> widthwise::cuda::fatbin(std::string_view source) {"]
 lines += [
-    f'  if (source == "{name}") return {{widthwise_fatbin_{name}, {Path(file).stat().st_size}}};'
+    "",
+    "// The kernels of one source and how many bytes they are; null: there is no such source.",
+    'extern "C" const unsigned char* widthwise_fatbin(const char* name, std::size_t* bytes) {',
+    "  const std::string_view source(name);",
+]
+lines += [
+    f'  if (source == "{name}")\n'
+    f"    return *bytes = {Path(file).stat().st_size}, widthwise_fatbin_{name};"
     for name, file in pairs
 ]
-lines += ['  throw std::logic_error("no kernels of " + std::string(source));', "}", ""]
+lines += ["  return nullptr;", "}", ""]
 Path(out).write_text("\n".join(lines))

@@ -225,6 +225,7 @@ void look_at(int index, Gpus& found) {
 
 Gpus look() {
   if (!driver()) return {{}, {}, why_no_driver()};
+  if (!why_no_kernels().empty()) return {{}, {}, why_no_kernels()};
   Gpus found;
   int count = 0;
   driver()->device_count(&count);

@@ -43,7 +43,7 @@ def main() -> None:
 
 def installed(build: Path, root: Path) -> Path:
     """The folder that a machine's site-packages are to get, with the package in it."""
-    tags = "--tags=runtime,python-runtime"
+    tags = "--tags=runtime,python-runtime,kernels"
     run("mesonbuild.mesonmain", "install", "-C", build, "--destdir", root, "--no-rebuild",
         "--strip", "--quiet", tags)  # fmt: skip
     (package,) = root.rglob("widthwise/__init__.py")

@@ -17,8 +17,13 @@ namespace widthwise::chain::HWY_NAMESPACE {
 
 using widthwise::HWY_NAMESPACE::Dice;
 
-// lib's functions know no instruction set; taken into these, they are compiled for this one.
+// lib's functions know no instruction set; taken into these, they are compiled for this one, if it
+// is not the one that all is compiled for.
+#if HWY_TARGET == HWY_STATIC_TARGET
+#define WIDTHWISE_HERE
+#else
 #define WIDTHWISE_HERE [[gnu::flatten]]
+#endif
 
 // With AVX2 rows of 32 bytes are no faster than those of 16.
 template <class T>

@@ -4,7 +4,7 @@
 
 #include "widthwise/unit.hpp"
 
-// Tiles of outputs, a row of them at a time: Highway compiles kernels.cpp once for every
+// Tiles of outputs, a row of them at a time: Highway compiles each width's kernel once for every
 // instruction set and picks when the program runs.
 namespace widthwise::rows {
 
@@ -19,7 +19,8 @@ enum Mark : unsigned { negative = 1, zero = 2, endless = 4 };
 struct Widths {
   int code_words, magnitude_words;
 };
-inline constexpr int most_magnitude_words = 8;  // 2, 4 or 8 where codes have two, also 1 where one
+// 2 or 4 where codes have two, also 1 where one. Longer sums are rare and a fallback's.
+inline constexpr int most_magnitude_words = 4;
 
 // Digits of magnitudes that two terms which are added with one jammed digit have at most, and that
 // the rounding of their sum looks at: docs/exactness.md, 55.
@@ -57,6 +58,12 @@ struct Tile {
 
 using Kernel = void (*)(const Unit&, const Tile&);
 Kernel kernel(const Widths& w);
+// By the words of codes and of magnitudes.
+Kernel kernel_1_1();
+Kernel kernel_1_2();
+Kernel kernel_1_4();
+Kernel kernel_2_2();
+Kernel kernel_2_4();
 
 // The name of the instruction set that the kernels use here, and how many outputs a row has there.
 const char* target_name();

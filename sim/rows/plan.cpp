@@ -83,17 +83,14 @@ bool holds_all(const Unit& u, std::size_t lanes, const Need& need, const Capacit
          need.reach <= most_jammed(1);
 }
 
-// Words that hold sums of so many products, as far apart as ordinary data make them: further, the
-// more there are.
-int usual_words(const Unit& u, std::size_t lanes, int product_digits, int least) {
+// Digits of sums of so many products, as far apart as ordinary data make them: further, the more
+// there are. 0 where no sum is longer than what is rounded.
+int usual_digits(const Unit& u, std::size_t lanes, int product_digits) {
   const Sum& s = u.group_sum;
   const bool cut = s.align.reference == Reference::max_exponent || s.width;
-  if (has_nodes(s) || cut || lanes <= 2) return least;
-  const int digits = product_digits + 2 * std::bit_width(lanes) + 10;
-  int words = least;
-  while (64 * words - 2 < digits && words < most_magnitude_words) words *= 2;
-  return words;
+  return has_nodes(s) || cut || lanes <= 2 ? 0 : product_digits + 2 * std::bit_width(lanes) + 10;
 }
+constexpr int digits_in(int words) { return 64 * words - 2; }
 
 constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
 
@@ -116,17 +113,23 @@ Answer plan(const Unit& u, std::size_t k) {
   const auto fits = [&](const Widths& w) {
     return most.code_digits <= 64 * w.code_words &&
            (w.magnitude_words > 1 || holds_all(u, lanes, need, most)) &&
-           need.product_digits <= 64 * w.magnitude_words - 2;
+           need.product_digits <= digits_in(w.magnitude_words);
   };
   const auto* const least = std::ranges::find_if(all_widths, fits);
   if (least == std::end(all_widths))
     return refuse(
         fmt::format("codes and roundings take {} digits and products {}; rows have 128 and 254",
                     most.code_digits, need.product_digits));
+  const int usual = usual_digits(u, lanes, need.product_digits);
+  int usual_words = least->magnitude_words;
+  while (digits_in(usual_words) < usual) usual_words *= 2;
+  if (usual_words > most_magnitude_words)
+    return refuse(fmt::format("ordinary sums take {} digits, of which rows keep {}", usual,
+                              digits_in(most_magnitude_words)));
   return {true,
           fmt::format("rows of {} bits for codes and of {} for magnitudes, while ordinary sums fit",
                       64 * least->code_words, 64 * least->magnitude_words),
-          *least, usual_words(u, lanes, need.product_digits, least->magnitude_words)};
+          *least, usual_words};
 }
 
 }  // namespace widthwise::rows

@@ -18,7 +18,7 @@ namespace widthwise::rows::HWY_NAMESPACE {
 
 // lib's functions know no instruction set; taken into these, they are compiled for this one, if it
 // is not the one that all is compiled for.
-#ifdef HWY_COMPILE_ONLY_STATIC
+#if HWY_TARGET == HWY_STATIC_TARGET
 #define WIDTHWISE_HERE
 #else
 #define WIDTHWISE_HERE [[gnu::flatten]]
@@ -26,7 +26,6 @@ namespace widthwise::rows::HWY_NAMESPACE {
 
 using Word2 = Doubled<Word>;
 using Word4 = Doubled<Word2>;
-using Word8 = Doubled<Word4>;
 
 // n, as far as a carrier can be shifted.
 template <class U>

@@ -6,7 +6,8 @@ namespace widthwise::wide {
 inline constexpr int most_digits = 1088;  // kept by a rounding
 
 // One output in limbs of 64 bits, the leading one at the top. Sums of unlike exponents keep 64
-// digits and more below the kept ones, so k random bits may look at some of them.
+// digits and more below the kept ones, so k random bits may look at some of them. Null where this
+// is an x86 without BMI2.
 inline constexpr int most_random_bits = 60;
 inline constexpr int few_limbs = 4;  // what is added stays in registers
 Kernels word_kernels(int limbs);

@@ -1,5 +1,5 @@
 // Significands of a fixed number of 64-bit limbs, lowest first, their leading one at the top bit.
-namespace widthwise::wide::WIDTHWISE_WORDS {
+namespace widthwise::wide::words {
 
 // x + y + carry, and the next carry.
 #if HWY_ARCH_X86_64
@@ -299,4 +299,4 @@ inline bool carry_on(Limb* limb, int next) {
   return true;
 }
 
-}  // namespace widthwise::wide::WIDTHWISE_WORDS
+}  // namespace widthwise::wide::words

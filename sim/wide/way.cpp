@@ -8,6 +8,7 @@ namespace widthwise::wide {
 
 constinit const Way in_words{.name = "wide",
                              .limbs = "limbs of 64 bits",
+                             .needs = "BMI2",
                              .limb_bits = 64,
                              .lanes = 1,
                              .spare = [](const Chain&) { return 0; },
@@ -19,6 +20,7 @@ constinit const Way in_words{.name = "wide",
                              .blocks_rounding = 2};
 constinit const Way in_lanes{.name = "wide52",
                              .limbs = "limbs of 52 bits in 8 lanes",
+                             .needs = "52-bit multiply-add (AVX-512 IFMA)",
                              .limb_bits = 52,
                              .lanes = 8,
                              .spare = &digits_below,

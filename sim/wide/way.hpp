@@ -8,6 +8,7 @@ namespace widthwise::wide {
 struct Way {
   const char* name;
   const char* limbs;
+  const char* needs;  // of the machine
   int limb_bits, lanes;
   int (*spare)(const Chain& chain);  // digits a number has below the kept ones
   int most_random_bits;

@@ -393,11 +393,11 @@ Opinion opinion(const Way& way, const ProductTask& task) {
       return refuse(fmt::format("it rounds by {}", to_string(r->rule.rounding)));
   const int spare = way.spare(*answer.chain), most = most_digits - std::max(spare - below_kept, 0);
   if (p > most) return refuse(fmt::format("{} digits; there are limbs for {}", p, most));
+  if (!way.kernels(*answer.chain, 1).chain)
+    return refuse(fmt::format("this CPU has no {}", way.needs));
   if (!way.kernels(*answer.chain, limbs).chain)
-    return refuse(lane_kernels(1).chain
-                      ? fmt::format("{} digits, fused; of those there are limbs for {}", p,
-                                    most_fused_limbs * way.limb_bits - spare)
-                      : "this CPU has no 52-bit multiply-add (AVX-512 IFMA)");
+    return refuse(fmt::format("{} digits, fused; of those there are limbs for {}", p,
+                              most_fused_limbs * way.limb_bits - spare));
   double share = way.lanes > 1 ? share_of(task, outputs_under_way) : 1;
   if (task.unit.scale) share *= 0.85;  // rows of one word, which scale too, outdo their rate
   return {way.name, true, fmt::format("{} digits in {} {}", p, limbs, way.limbs),

@@ -1,6 +1,6 @@
 // Exact sums of any number of terms, in a window of limbs that follows the largest of them
 // (docs/exactness.md, 54). Included by word_kernel-inl.hpp, behind limbs-inl.hpp.
-namespace widthwise::wide::WIDTHWISE_WORDS {
+namespace widthwise::wide::words {
 
 // Two's complement; limb i is worth 2^(64 (low + i)). Terms reach up to the limb below the highest
 // one, which has the sign and room for carries. The sum lies between what stands here and `tails`
@@ -128,4 +128,4 @@ bool total(const Window<N>& w, int digits, Exact<N + 1>& z) {
   return true;
 }
 
-}  // namespace widthwise::wide::WIDTHWISE_WORDS
+}  // namespace widthwise::wide::words

@@ -4,7 +4,7 @@
 
 // Chains of multiply-adds, and single operations, one output after the other. Included by
 // word_kernel.cpp alone.
-namespace widthwise::wide::WIDTHWISE_WORDS {
+namespace widthwise::wide::words {
 
 // All limb products are needed where the random bits of a rounding look at them; else those below
 // limb N - 2 matter only if what stands above is near one of the points where a rounding changes
@@ -393,4 +393,4 @@ Kernels choose(int limbs, std::index_sequence<i...>) {
 
 Kernels kernels(int limbs) { return choose(limbs, std::make_index_sequence<most_digits / 64>()); }
 
-}  // namespace widthwise::wide::WIDTHWISE_WORDS
+}  // namespace widthwise::wide::words

@@ -1,6 +1,6 @@
 // Roundings of one step, subnormal results and random bits among them. Included by
 // word_kernel-inl.hpp, behind limbs-inl.hpp.
-namespace widthwise::wide::WIDTHWISE_WORDS {
+namespace widthwise::wide::words {
 
 template <int N>
 struct Rounded {
@@ -135,4 +135,4 @@ bool round_number(const LastKept& at, const RoundTo& to, const Draw& draw, const
   return exponent <= to.last;
 }
 
-}  // namespace widthwise::wide::WIDTHWISE_WORDS
+}  // namespace widthwise::wide::words

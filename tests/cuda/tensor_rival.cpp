@@ -98,11 +98,6 @@ std::string why_no_exact_tiles(const Unit& u, bool flags, std::size_t k) {
 }
 
 Unit preset(std::string_view name) { return find_preset(name)->unit; }
-Unit with(std::string_view name, void (*change)(Unit&)) {
-  Unit u = preset(name);
-  change(u);
-  return u;
-}
 
 void compare(const std::vector<Dot>& dots) {
   Tally tally;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "host_kernels.hpp"
-#include "tests/sim/products.hpp"
+#include "tests/sim/edges.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -21,7 +21,6 @@ std::string why_no_block_tiles(const widthwise::Unit& u, bool flags = false, std
 std::string why_no_exact_tiles(const widthwise::Unit& u, bool flags = false, std::size_t k = 1);
 
 widthwise::Unit preset(std::string_view name);
-widthwise::Unit with(std::string_view name, void (*change)(widthwise::Unit&));
 
 // Numbers that the format has.
 CodeList encoded(const widthwise::Format& f, std::vector<double> numbers);

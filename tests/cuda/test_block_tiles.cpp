@@ -100,21 +100,27 @@ TEST_CASE("a barrier left out of a block tile is seen") {
   }
 }
 
-TEST_CASE("block tiles refuse what they cannot do, and say why") {
-  const auto reason = [](std::string_view name, void (*change)(Unit&)) {
-    return why_no_block_tiles(with(name, change));
-  };
-  CHECK(why_no_block_tiles(preset("cdna1.f16"), true) == "flags are wanted");
-  CHECK(why_no_block_tiles(preset("cdna1.f16"), false, 0) == "of a length that tiles have not");
-  CHECK(reason("cdna1.f16", [](Unit& u) { u.lanes = 3; }) == "an exact sum of 3 products");
-  CHECK(reason("cdna1.f16", [](Unit& u) { u.out.zero_sign = ZeroSign::ieee; }) ==
-        "an exact sum that is not rounded to binary32, zeros to +0");
-  CHECK(reason("cdna1.f16", [](Unit& u) { u.a.fmt = binary64; }) ==
-        "a = e11m52 has digits or exponents that float has not");
-  CHECK(reason("cdna2.f16", [](Unit& u) { u.lanes = 8; }) == "a tree of 8 products");
-  CHECK(reason("cdna2.f16", [](Unit& u) { u.out.subnormals = Flush::keep; }) ==
-        "a tree whose products, nodes and sum are not rounded alike, to binary32");
-  CHECK(reason("tree8.f32", [](Unit& u) { u.product.round.reset(); }) ==
-        "a tree whose products, nodes and sum are not rounded alike, to binary32");
-  CHECK(why_no_block_tiles(preset("hopper.f16.f32")) == "no exact sum with C in it");
+TEST_CASE("block tiles refuse what they cannot do, and nothing less") {
+  const Border border([](const Unit& u) { return why_no_block_tiles(u).empty(); });
+  const char *exact = "cdna1.f16", *flushed = "cdna2.f16", *tree = "tree8.f32";
+  CHECK_FALSE(why_no_block_tiles(preset(exact), true).empty());      // with flags
+  CHECK_FALSE(why_no_block_tiles(preset(exact), false, 0).empty());  // of no length
+  border.excludes_each(
+      exact, {[](Unit& u) { u.lanes = 3; }, [](Unit& u) { u.out.zero_sign = ZeroSign::ieee; },
+              [](Unit& u) { u.product.overflow_to_inf_at = 20; },
+              [](Unit& u) { u.group_sum.align.reference = Reference::max_exponent; },
+              [](Unit& u) { u.c_level = CLevel::late; }, [](Unit& u) { u.c.fmt = binary16; },
+              [](Unit& u) { u.groups = Groups{.consecutive = 2}; },
+              [](Unit& u) { u.chain.final = Round{.fmt = binary16}; }});
+  border.lies_between(
+      exact, [](Unit& u) { u.a.fmt = binary32; }, [](Unit& u) { u.a.fmt = ieee_format(8, 24); });
+  border.lies_between(
+      exact, [](Unit& u) { u.a.fmt = binary32; }, [](Unit& u) { u.a.fmt = ieee_format(9, 10); });
+  border.excludes_each(flushed, {[](Unit& u) { u.lanes = 8; }, [](Unit& u) { u.lanes = 3; },
+                                 [](Unit& u) { u.out.subnormals = Flush::keep; },
+                                 [](Unit& u) { u.c_level = CLevel::group; },
+                                 [](Unit& u) { u.group_sum.width = 100; }});
+  border.excludes_each(tree,
+                       {[](Unit& u) { u.lanes = 16; }, [](Unit& u) { u.product.round.reset(); },
+                        [](Unit& u) { u.product.overflow_to_inf_at = 20; }});
 }

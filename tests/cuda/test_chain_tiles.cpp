@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "cuda/chain_tiles.hpp"
 #include "host_kernels.hpp"
 #include "tests/sim/chains.hpp"
 #include "widthwise/sim/presets.hpp"
@@ -10,9 +11,11 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-constexpr const char* reason = "chains in integers on a GPU's threads, transfers counted";
-
-ChainComparison comparison() { return ChainComparison(cuda_on_the_cpu, reason); }
+ChainComparison comparison() {
+  return ChainComparison(cuda_on_the_cpu, [](const Unit& u) {
+    return cuda::why_no_chain_tiles({.unit = u, .k = 1, .flags = true}).empty();
+  });
+}
 
 constexpr Rival::Shape shapes[] = {{2, 1, 35}, {1, 37, 5}};
 

@@ -281,16 +281,14 @@ TEST_CASE("ordinary operands leave next to nothing of exact sums to the definiti
     compare_ordinary(parse_unit(text), random);
 }
 
-TEST_CASE("exact tiles refuse what they cannot do, and say why") {
-  const auto why = [](const char* text, bool flags = false, std::size_t k = 33) {
-    return why_no_exact_tiles(parse_unit(text), flags, k);
-  };
-  CHECK(why("kulisch(e5m10)", false, 0) == "of a length that tiles have not");
-  CHECK(why("fma(e5m10)") == "sums are rounded after every block of products");
-  CHECK(why("kulisch(binary64)") == "doubles do not hold its terms or its register");
-  CHECK(why("fixedacc(e5m10, width=20, frac=8, align=rna)") ==
-        "doubles do not hold its terms or its register");
-  CHECK(why("fixedacc(e4m3fn, width=16, frac=6, overflow=flag)") == "");
-  CHECK(why("fixedacc(e4m3fn, width=16, frac=6, overflow=flag)", true) ==
-        "doubles do not hold its terms or its register");
+TEST_CASE("exact tiles refuse what they cannot do, and nothing less") {
+  const Border border([](const Unit& u) { return takes(u); });
+  const Unit flagged = parse_unit("fixedacc(e4m3fn, width=16, frac=6, overflow=flag)");
+  CHECK(takes(flagged));
+  CHECK_FALSE(takes(flagged, true));
+  CHECK_FALSE(takes(parse_unit("kulisch(e5m10)"), false, 0));  // of no length
+  border.lies_between("dot(e5m10)", "dot(e5m10, lanes=4)");
+  border.lies_between("kulisch(binary32)", "kulisch(binary64)");
+  border.lies_between("fixedacc(e5m10, width=20, frac=8, align=rne)",
+                      "fixedacc(e5m10, width=20, frac=8, align=rna)");
 }

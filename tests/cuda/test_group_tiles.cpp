@@ -113,23 +113,30 @@ TEST_CASE("a barrier left out of a group tile is seen") {
   check_barriers(preset("blackwell.nvfp4"));
 }
 
-TEST_CASE("group tiles refuse what they cannot do, and say why") {
-  const auto reason = [](void (*change)(Unit&)) {
-    return why_no_tensor_tiles(with("blackwell.nvfp4", change), false, 64);
-  };
-  CHECK(why_no_tensor_tiles(nvfp4(), true) == "flags are wanted");
-  CHECK(reason([](Unit& u) { u.a.fmt = e4m3fn; }) == "a = e4m3fn has infinities or NaN");
-  CHECK(reason([](Unit& u) { u.b.fmt = e3m2fn; }) == "b = e3m2fn is no whole numbers of 8 bits");
-  CHECK(reason([](Unit& u) { u.groups = Groups{.consecutive = 8}, u.scale->block = 8; }) ==
-        "8 groups a block, not 1, 2 or 4");
-  CHECK(reason([](Unit& u) { u.groups = Groups{.consecutive = 32}, u.scale->block = 32; }) ==
-        "groups of more than 16 products");
-  CHECK(reason([](Unit& u) { u.block_sum.align.rm = RoundingMode::rdn; }) ==
-        "scaled groups are not aligned to the largest exponent and truncated");
-  CHECK(reason([](Unit& u) { u.block_sum.align.frac_bits = 22; }) ==
-        "22 bits below the largest exponent");
-  CHECK(reason([](Unit& u) { u.block_sum.align.frac_bits = 39; }) ==
-        "39 bits below the largest exponent");
-  CHECK(reason([](Unit& u) { u.out.rm = RoundingMode::rne; }) ==
-        "scaled groups whose sum is not truncated to binary32");
+TEST_CASE("group tiles refuse what they cannot do, and nothing less") {
+  const Border border([](const Unit& u) { return why_no_tensor_tiles(u, false, 64).empty(); });
+  constexpr const char* unit = "blackwell.nvfp4";
+  CHECK_FALSE(why_no_tensor_tiles(nvfp4(), true).empty());  // with flags
+  border.lies_between(
+      unit, [](Unit& u) { u.b.fmt = e2m3fn; }, [](Unit& u) { u.b.fmt = e3m2fn; });  // 7 bits
+  border.lies_between(
+      unit, [](Unit& u) { u.lanes = 32; }, [](Unit& u) { u.lanes = 128; });  // groups of 16
+  border.lies_between(unit,
+                      [](Unit& u) { u.groups = Groups{.consecutive = 8}, u.scale->block = 8; });
+  border.lies_between(unit,
+                      [](Unit& u) { u.groups = Groups{.consecutive = 32}, u.scale->block = 32; });
+  border.lies_between(
+      unit, [](Unit& u) { u.block_sum.align.frac_bits = 23; },
+      [](Unit& u) { u.block_sum.align.frac_bits = 22; });
+  border.lies_between(
+      unit, [](Unit& u) { u.block_sum.align.frac_bits = 38; },
+      [](Unit& u) { u.block_sum.align.frac_bits = 39; });
+  border.excludes_each(
+      unit,
+      {[](Unit& u) { u.a.fmt.nan = NanCodes::all_ones; },
+       [](Unit& u) { u.a.fmt.inf = InfCodes::top; },
+       [](Unit& u) { u.block_sum.align.rm = RoundingMode::rdn; },
+       [](Unit& u) { u.block_sum.width = 60; }, [](Unit& u) { u.group_sum.width = 60; },
+       [](Unit& u) { u.c_level = CLevel::late; }, [](Unit& u) { u.out.rm = RoundingMode::rne; },
+       [](Unit& u) { u.chain.final = Round{.fmt = binary16}; }});
 }

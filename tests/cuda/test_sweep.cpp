@@ -10,6 +10,7 @@
 #include "cuda/kernels/error_sums.hpp"
 #include "cuda/sweep.hpp"
 #include "host_kernels.hpp"
+#include "tests/sim/edges.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/text.hpp"
@@ -242,9 +243,9 @@ TEST_CASE("squares of any size are summed") {
   CHECK(std::isinf(root({infinity, 1})));
 }
 
-TEST_CASE("what a sweep cannot measure is said") {
-  CHECK(cuda::why_no_sweep(parse_unit("mac(e5m10)"), 64) == "");
-  CHECK(cuda::why_no_sweep(parse_unit("blackwell.mxfp8"), 64) == "blocks that are scaled");
-  CHECK(cuda::why_no_sweep(parse_unit("mac(e15m112)"), 64) == "results wider than 64 bits");
-  CHECK(cuda::why_no_sweep(parse_unit("mac(e15m236)"), 64).find("719 bits") != std::string::npos);
+TEST_CASE("a sweep measures results of 64 bits, of numbers that threads hold, without scales") {
+  const Border border([](const Unit& u) { return cuda::why_no_sweep(u, 64).empty(); });
+  border.lies_between("mac(e15m48)", "mac(e15m49)");
+  border.lies_between("mac(e15m112, final=e5m10)", "mac(e15m113, final=e5m10)");
+  border.lies_between("fma(e4m3fn)", "fma(e4m3fn, scale=e8m0fnu:32:term)");
 }

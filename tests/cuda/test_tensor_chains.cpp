@@ -234,40 +234,54 @@ TEST_CASE("a barrier left out is seen with scales, promotion, C last and C late"
   }
 }
 
-TEST_CASE("tensor tiles say what scales, chains and joins they have not") {
-  const auto reason = [](std::string_view name, void (*change)(Unit&)) {
-    return why_no_tensor_tiles(with(name, change));
-  };
-  CHECK(reason("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = ue4m3fn; }) ==
-        "scale = ue4m3;nan=all_ones has digits");
-  CHECK(reason("hopper.f16.f32", [](Unit& u) {
-          u.chain.promote = Promote{16, {.fmt = binary64}};
-        }) == "promotion to another format than binary32, or by another mode than to nearest even");
-  CHECK(reason("lowered.e4m3.f32", [](Unit& u) { u.chain.c_round->rm = RoundingMode::rtz; }) ==
-        "C is added last, and not rounded to out's format by ties to even");
-  CHECK(reason("lowered.e4m3.f32", [](Unit& u) {
-          u.chain.promote = Promote{16, {.fmt = binary32}};
-        }) == "promotion and C added last");
-  CHECK(reason("cdna3.bf16", [](Unit& u) {
-          u.scale = Scale{e8m0fnu, 8, ScaleApply::term};
-        }) == "products overflow before they are scaled");
-  CHECK(reason("cdna3.fp8", [](Unit& u) { u.lanes = 0; }) == "one block takes all of K");
-  CHECK(reason("cdna3.f16", [](Unit& u) { u.c_sum.align.e_floor = 1025; }) ==
-        "C joins late, but not aligned and rounded down from C's least exponent on");
-  CHECK(reason("cdna3.f16", [](Unit& u) { u.c_sum.align.rm = RoundingMode::rtz; }) ==
-        "C joins late, but not aligned and rounded down from C's least exponent on");
-  CHECK(reason("cdna3.f16", [](Unit& u) {
-          u.late_frac = LateFrac{39, 24};
-        }) == "C joins late with 24 digits, the products with 39");
-  CHECK(reason("cdna3.f16", [](Unit& u) {
-          u.late_frac = LateFrac{32, 22};
-        }) == "C joins late with 22 digits, the products with 32");
-  CHECK(reason("cdna3.fp8", [](Unit& u) { u.groups = Groups{.strided = 3}; }) ==
-        "more than two groups of products");
-  CHECK(reason("cdna3.fp8", [](Unit& u) { u.block_sum.align.frac_bits = 25; }) ==
-        "groups of products not aligned alike and rounded down");
-  CHECK(reason("cdna3.f16", [](Unit& u) { u.out.post_norm_rm = RoundingMode::rtz; }) ==
-        "sums cut otherwise than down");
-  CHECK(reason("cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 28; }) ==
-        "sums of products of more than 32 bits that C joins late");
+TEST_CASE("tensor tiles refuse scales, chains and joins that they have not, and no others") {
+  const Border border([](const Unit& u) { return why_no_tensor_tiles(u).empty(); });
+  border.lies_between("blackwell.mxfp8", [](Unit& u) { u.scale->fmt = ue4m3fn; });
+  border.lies_between("blackwell.mxfp8", [](Unit& u) { u.product.overflow_to_inf_at = 128; });
+  border.lies_between(
+      "hopper.f16.f32",
+      [](Unit& u) {
+        u.chain.promote = Promote{16, {.fmt = binary32}};
+      },
+      [](Unit& u) {
+        u.chain.promote = Promote{16, {.fmt = binary64}};
+      });
+  border.excludes_each("lowered.e4m3.f32",
+                       {[](Unit& u) { u.chain.c_round->rm = RoundingMode::rtz; },
+                        [](Unit& u) {
+                          u.chain.promote = Promote{16, {.fmt = binary32}};
+                        }});
+  border.lies_between("cdna3.bf16", [](Unit& u) { u.scale = Scale{e8m0fnu, 8, ScaleApply::term}; });
+  border.excludes_each(
+      "cdna3.fp8", {[](Unit& u) { u.lanes = 0; }, [](Unit& u) { u.groups = Groups{.strided = 3}; },
+                    [](Unit& u) { u.block_sum.align.frac_bits = 25; },
+                    [](Unit& u) { u.block_sum.align.rm = RoundingMode::rtz; }});
+  border.excludes_each("cdna3.f16", {[](Unit& u) { u.c_sum.align.rm = RoundingMode::rtz; },
+                                     [](Unit& u) { u.c_sum.align.e_floor = -127; },
+                                     [](Unit& u) { u.group_sum.align.e_floor = -126; },
+                                     [](Unit& u) { u.out.post_norm_rm = RoundingMode::rtz; },
+                                     [](Unit& u) { u.out.zero_sign = ZeroSign::plus; }});
+  border.lies_between(
+      "cdna3.f16", [](Unit& u) { u.c_sum.align.e_floor = 1024; },
+      [](Unit& u) { u.c_sum.align.e_floor = 1025; });
+  border.lies_between(
+      "cdna3.f16",
+      [](Unit& u) {
+        u.late_frac = LateFrac{38, 24};
+      },
+      [](Unit& u) {
+        u.late_frac = LateFrac{39, 24};
+      });
+  border.lies_between(
+      "cdna3.f16",
+      [](Unit& u) {
+        u.late_frac = LateFrac{32, 23};
+      },
+      [](Unit& u) {
+        u.late_frac = LateFrac{32, 22};
+      });
+  // Eight products of 28 bits, in words of 31 and a sign.
+  border.lies_between(
+      "cdna3.f16", [](Unit& u) { u.group_sum.align.frac_bits = 26; },
+      [](Unit& u) { u.group_sum.align.frac_bits = 27; });
 }

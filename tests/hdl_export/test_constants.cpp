@@ -60,12 +60,12 @@ void check_code(const ConstantTable& t, const std::string& policy, const std::st
 
 TEST_CASE("every preset has a table, and so has every unit that check() lets pass") {
   std::vector<widthwise::Unit> units;
+  REQUIRE_FALSE(widthwise::presets().empty());
   for (const widthwise::Preset& preset : widthwise::presets()) units.push_back(preset.unit);
   random_units::Random random(3);
   for (int i = 0; i < 2000; ++i) units.push_back(random_units::unit(random));
   for (int i = 0; i < 500; ++i) units.push_back(random_units::unit(random, 62, 4095));
   for (const widthwise::Unit& unit : units) check_table(unit);
-  CHECK(units.size() > 2550);
 }
 
 TEST_CASE("the model hash is FNV-1a of the unit's TOML text, whatever the unit is called") {

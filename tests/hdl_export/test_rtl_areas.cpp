@@ -30,11 +30,12 @@ Area multiplier(const char* format) {
 
 }  // namespace
 
-// What a sketch of these modules took.
+// What a sketch of these modules took. Yosys takes a minute for the larger ones: with --long.
 TEST_CASE("multipliers to nearest even and a dot product are no larger than the sketch's") {
   if (!have("yosys")) return;
   check_area("e4m3fn multiplier", multiplier("e4m3fn"), 189);
   check_area("e5m2 multiplier", multiplier("e5m2"), 175);
+  if (!is_long()) return;
   check_area("binary16 multiplier", multiplier("binary16"), 694);
   auto dot = rtl(widthwise::parse_unit("dot(e4m3fn, c=e5m10, out=e5m10, lanes=4, align=15:rtz)"),
                  "dut", {.rounding_port = true});
@@ -53,6 +54,7 @@ TEST_CASE("rows of docs/hdl_areas.md are what Yosys says, to a tenth") {
   CHECK(areas.at("multiply e4m3fn").lut4 <= 224);  // the sketch's
   const auto near = [](long is, long was) { return is <= was * 11 / 10 && was <= is * 11 / 10; };
   for (const char* row : {"multiply e4m3fn", "add e2m1fn", "fma e2m1fn"}) {
+    if (row == std::string_view("fma e2m1fn") && !is_long()) continue;
     const Area was = areas.at(row), is = measured(row_files(row), "dut");
     CAPTURE(row);
     CHECK(near(is.lut4, was.lut4));

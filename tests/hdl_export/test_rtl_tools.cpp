@@ -34,9 +34,12 @@ TEST_CASE("iverilog -Wall -g2005 says nothing of any unit") {
   if (have("iverilog")) check_silent("iverilog -Wall -g2005 -y . -o sim {}.v");
 }
 
+// Verilator's -Wall has looked for them already: a quarter of the units each time.
 TEST_CASE("yosys makes neither latches nor loops of any unit") {
   if (!have("yosys")) return;
-  for (const Dut& d : all_duts(1)) {
+  const std::vector<Dut> all = all_duts(1);
+  for (std::size_t i = 0; i < all.size(); i += is_long() ? 1 : 4) {
+    const Dut& d = all[i];
     const Scratch folder;
     write_dut(folder, d);
     const Ran ran =

@@ -37,8 +37,10 @@ bool have(const std::string& program) {
   return false;
 }
 
+bool is_long() { return std::getenv("WIDTHWISE_LONG") != nullptr; }
+
 bool long_run() {
-  if (std::getenv("WIDTHWISE_LONG")) return true;
+  if (is_long()) return true;
   std::printf("SKIPPED: --long was not given\n");
   return false;
 }

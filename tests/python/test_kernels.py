@@ -4,16 +4,13 @@ instructions a product as docs/benchmarks.md says."""
 import doctest
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import gpu_table
 import pytest
+import sass
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "benchmarks")]
-
-import gpu_table  # noqa: E402
-import sass  # noqa: E402
 
 
 @pytest.fixture(scope="module")

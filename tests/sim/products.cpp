@@ -221,7 +221,7 @@ void Rival::compare_random(const Shape& s, ProductRandom& random) const {
   const std::size_t runs = unit_.scale ? (k + static_cast<std::size_t>(unit_.scale->block) - 1) /
                                              static_cast<std::size_t>(unit_.scale->block)
                                        : 0;
-  for (std::size_t i = 0; i < manners; ++i) {
+  for (std::size_t i = 0; i < manners; i += next_manner) {
     const auto of_a = static_cast<Manner>(i);
     const Manner of_all_c[] = {any_manner(random), of_a, Manner::zeros};
     for (const Manner of_c : std::span(of_all_c).first<addends>()) {

@@ -2,6 +2,7 @@
 
 #include "dot_text.hpp"
 #include "everywhere.hpp"
+#include "sim/blocks/chain_rules.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -11,13 +12,9 @@ namespace {
 using namespace widthwise;
 using namespace tests;
 
-constexpr std::string_view as_machine = "as double lanes round";
-
 // Which way block lanes take a unit.
 bool rounds_as_machine(const Unit& u, bool flags = true) {
-  for (const Opinion& o : opinions({.unit = u, .k = 20, .flags = flags}))
-    if (o.engine == "blocks") return o.takes && o.reason.find(as_machine) != std::string::npos;
-  return false;
+  return blocks::machine_rules({.unit = u, .k = 20, .flags = flags}).has_value();
 }
 
 Unit in_turn(const char* text) {

@@ -2,6 +2,7 @@
 
 #include "dot_text.hpp"
 #include "everywhere.hpp"
+#include "sim/blocks/chain_rules.hpp"
 
 // Block lanes whose sums of two numbers are rounded to binary64 here and to fewer digits there, of
 // operands as wide as doubles, against the reference.
@@ -12,9 +13,15 @@ using namespace tests;
 
 constexpr double largest = std::numeric_limits<double>::max();
 
+// Whether sums are of two terms, rounded before anything else looks at them, and not by the machine
+// alone.
 bool in_pairs(const Unit& u) {
-  const Opinion o = opinion("blocks", u, true);
-  return o.takes && o.reason.starts_with("every product and sum of a block in double lanes");
+  const ProductTask task{.unit = u, .k = 1, .flags = true};
+  const auto rules = blocks::plan(task).rules;
+  const auto is_pair = [](const blocks::SumRule& s) {
+    return s.aligned == blocks::Aligned::pair || s.aligned == blocks::Aligned::at_once;
+  };
+  return rules && !blocks::machine_rules(task) && is_pair(rules->group);
 }
 
 void compare(const char* text, std::initializer_list<double> a, std::initializer_list<double> b,

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "dot_text.hpp"
+#include "edges.hpp"
 #include "everywhere.hpp"
+#include "sim/blocks/plan.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -12,8 +14,8 @@ using namespace widthwise;
 using namespace tests;
 
 bool as_two_doubles(const Unit& u, bool flags = true) {
-  const Opinion o = opinion("blocks", u, flags);
-  return o.takes && o.reason.find("added as two doubles") != std::string::npos;
+  const auto rules = blocks::plan({.unit = u, .k = 1, .flags = flags}).rules;
+  return rules && rules->group.aligned == blocks::Aligned::twofold;
 }
 
 // Every mode and way to round, and to come to one sum.
@@ -113,11 +115,11 @@ TEST_CASE("long products: rounded to odd before they are rounded") {
                 "tree(e6m45, b=e5m10, fan=3, product=e6m50, node=e6m50:rup, sum=e6m50:rna)",
                 "kahan(e4m49, b=e8m10, product=e5m2:sr9, sum=e5m11:rdn)"});
   compare_everywhere("blocks", all, 4);
-  CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m50, sum=e7m50)")).takes);
-  CHECK(opinion("blocks", parse_unit("kahan(e8m40, product=e7m51, sum=e7m50)")).reason ==
-        "product.round = e7m51 keeps too many digits");
-  CHECK(opinion("blocks", parse_unit("dot(e7m40, lanes=2, scale=e4m3:32:term)")).reason ==
-        "exact products of 82 digits");
+  const Border border("blocks");
+  border.lies_between("kahan(e8m40, product=e7m50, sum=e7m50)",
+                      "kahan(e8m40, product=e7m51, sum=e7m50)");
+  border.lies_between("dot(e7m40, lanes=2, scale=e4m0;nan=all_ones:32:term)",
+                      "dot(e7m40, lanes=2, scale=e4m1:32:term)");
 }
 
 TEST_CASE("sums of two doubles: windows of more digits than a double has") {

@@ -1,4 +1,5 @@
 #include "dot_text.hpp"
+#include "edges.hpp"
 #include "everywhere.hpp"
 
 // Block lanes that align and cut numbers as wide as doubles, and look out for those that they have
@@ -177,16 +178,28 @@ TEST_CASE("sums that a first cut lifts, before the rounding proper, grow as well
 }
 
 TEST_CASE("numbers as wide as doubles, aligned: what goes another way") {
-  const auto reason = [](const char* text) { return opinion("blocks", parse_unit(text)).reason; };
-  CHECK(reason("dot(binary64, lanes=4, align=50)") == "exact products of 106 digits");
-  CHECK(reason("dot(e12m20, lanes=4, align=20)") ==
-        "a = e12m20 has digits or exponents that a double has not to spare");
-  CHECK(reason("dot(e4m3;bias=460, lanes=4, align=20)") ==
-        "a: numbers from 2^-462 to 2^-445, out of a double's reach");
-  CHECK(reason("dot(e4m3;bias=250, lanes=4, align=20, out=binary64)") ==
-        "products: numbers from 2^-504 to 2^-470, out of a double's reach");
-  CHECK(reason("dot(e5m10, lanes=4, align=60, out=binary64)") ==
-        "out = e11m52 keeps too many digits");
+  const Border border("blocks");
+  border.lies_between("dot(binary64, lanes=4, align=49, out=e8m40)",
+                      "dot(binary64, lanes=4, align=50, out=e8m40)");
+  border.lies_between("dot(e11m20, lanes=4, align=20)", "dot(e12m20, lanes=4, align=20)");
+  border.lies_between("dot(e5m10, lanes=4, align=60, out=e11m50)",
+                      "dot(e5m10, lanes=4, align=60, out=e11m51)");
+  border.lies_between("dot(e5m10, lanes=4, align=48, out=binary64)",
+                      "dot(e5m10, lanes=4, align=49, out=binary64)");
+  // Within 2^900 either way nothing is watched.
+  border.lies_between("dot(e4m3;bias=438, lanes=4, align=20)",
+                      "dot(e4m3;bias=439, lanes=4, align=20)");
+  border.lies_between("dot(e4m3;bias=-432, lanes=4, align=20)",
+                      "dot(e4m3;bias=-433, lanes=4, align=20)");
+  // A, either way, and products have a number nearer to one than 2^400.
+  border.lies_between(
+      "dot(e4m3;bias=414, b=e4m3;bias=-200, lanes=4, align=20, c=e8m23, out=e11m40)",
+      "dot(e4m3;bias=415, b=e4m3;bias=-200, lanes=4, align=20, c=e8m23, out=e11m40)");
+  border.lies_between(
+      "dot(e4m3;bias=-401, b=e4m3;bias=200, lanes=4, align=20, c=e8m23, out=e11m40)",
+      "dot(e4m3;bias=-402, b=e4m3;bias=200, lanes=4, align=20, c=e8m23, out=e11m40)");
+  border.lies_between("dot(e4m3;bias=214, lanes=4, align=20, out=binary64)",
+                      "dot(e4m3;bias=215, lanes=4, align=20, out=binary64)");
   // Numbers that no operand has: of an infinity that saturates, a zero that is none, a least
   // number.
   for (const std::string text :

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "products.hpp"
+#include "edges.hpp"
 #include "random_units.hpp"
 #include "sim/exact/levels.hpp"
 #include "targets.hpp"
@@ -337,49 +337,69 @@ TEST_CASE("two sums of the exact engine lose nothing: both as full as they get, 
   tally.expect(9);
 }
 
-TEST_CASE("the exact engine refuses what it cannot vouch for, and says why") {
-  const auto reason = [](std::string_view text, bool flags = false) {
-    const Opinion o = opinion("words", parse_unit(text), flags);
-    return o.takes ? std::string("taken") : o.reason;
+TEST_CASE("doubles do not hold what is left to integers") {
+  for (const char* text : integer_units) {
+    CAPTURE(text);
+    CHECK(opinion("words", parse_unit(text)).takes);
+    CHECK_FALSE(opinion("exact", parse_unit(text)).takes);
+  }
+}
+
+TEST_CASE("the exact engine refuses what it cannot vouch for, and nothing less") {
+  const Border border("words"), with_flags("words", true);
+  const auto takes_products = [](std::size_t k) {
+    return opinion("exact", parse_unit("kulisch(e4m3fn)"), false, k).takes;
   };
-  const auto changed = [](void (*change)(Unit&), bool flags = false) {
-    Unit u = parse_unit("fix24.sat");
-    change(u);
-    const Opinion o = opinion("words", u, flags);
-    return o.takes ? std::string("taken") : o.reason;
-  };
-  for (const char* text : integer_units)
-    CHECK(opinion("exact", parse_unit(text)).reason ==
-          "doubles do not hold its terms or its register");
-  const auto many = opinions({.unit = parse_unit("kulisch(e4m3fn)"), .k = (1u << 30) + 1});
-  CHECK(std::ranges::find(many, "exact", &Opinion::engine)->reason ==
-        "more than 2^30 products a sum");
-  CHECK(reason("fma(e5m10)") == "sums are rounded after every block of products");
-  CHECK(reason("dot(e5m10, align=25:rtz)") == "its terms are aligned to the largest exponent");
-  CHECK(reason("kulisch(e16m10)") == "sums of 131091 bits; the limit is 131072");
-  CHECK(reason("kulisch(e5m60)") == "codes or significands of more than 64 bits");
-  CHECK(reason("kulisch(e30m10)") == "exponents past 2^20");
-  CHECK(reason("fixedacc(e5m10, width=120, frac=100, overflow=saturate)") == "taken");
-  CHECK(reason("fixedacc(e8m7, width=121, frac=100, overflow=saturate)") ==
-        "sums pass a register of 121 bits, more than 120");
-  CHECK(reason("fixedacc(e8m7, width=100, frac=100, overflow=flag)") == "taken");
-  CHECK(reason("fixedacc(e8m7, width=100, frac=100, overflow=flag)", true) ==
-        "terms of 357 bits where overflow raises a flag");
-  CHECK(changed([](Unit& u) { u.groups = Groups{.consecutive = 4}; }) == "groups of products");
-  CHECK(changed([](Unit& u) { u.c_level = CLevel::late; }) == "C is not one of the sum's addends");
-  CHECK(changed([](Unit& u) { u.product.overflow_to_inf_at = 128; }) ==
-        "products are rounded or overflow");
-  CHECK(changed([](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; }) ==
-        "C is added last, or promotion");
-  CHECK(changed([](Unit& u) { u.group_sum.order = Order::sequential; }) ==
-        "its sums are no fused ones");
-  CHECK(changed([](Unit& u) { u.group_sum.align.reference = Reference::exact; }) ==
-        "a register whose last digit depends on the terms");
-  CHECK(changed([](Unit& u) {
-          u.chain.lane_permutation = LanePermutation{2, 2};
-        }) == "permuted lanes, whose order matters where sums saturate or raise a flag");
-  CHECK(changed([](Unit& u) { u.out.post_norm_frac = 100; }) == "out looks at 103 digits");
-  CHECK(changed([](Unit& u) { u.out.post_norm_frac = 93; }) == "taken");
+  CHECK(takes_products(std::size_t{1} << 30));
+  CHECK_FALSE(takes_products((std::size_t{1} << 30) + 1));
+  border.lies_between("dot(e5m10)", "dot(e5m10, lanes=4)");
+  border.lies_between("dot(e5m10)", "dot(e5m10, align=25:rtz)");
+  // Far from where sums of exponents overflow.
+  border.lies_between("dot(e5m10;bias=524000, c=e5m10;bias=1048566)",
+                      "dot(e5m10;bias=524000, c=e5m10;bias=1048567)");
+  border.lies_between("dot(e5m10;bias=-524000, c=e5m10;bias=-1048545)",
+                      "dot(e5m10;bias=-524000, c=e5m10;bias=-1048546)");
+  // Sums of 131,072 bits.
+  border.lies_between("fixedacc(e5m10, width=200000, frac=131037)",
+                      "fixedacc(e5m10, width=200000, frac=131038)");
+  // Codes, and significands with their scales.
+  border.lies_between("kulisch(e5m58)", "kulisch(e5m59)");
+  border.lies_between("kulisch(e5m50, scale=e5m12:32:term)", "kulisch(e5m50, scale=e5m13:32:term)");
+  // Registers that sums pass, and one that they do not.
+  border.lies_between("fixedacc(e8m7, width=120, frac=100, overflow=saturate)",
+                      "fixedacc(e8m7, width=121, frac=100, overflow=saturate)");
+  border.lies_between("fixedacc(e5m10, width=250, frac=100, overflow=saturate)",
+                      "fixedacc(e8m7, width=250, frac=100, overflow=saturate)");
+  with_flags.lies_between("fixedacc(e5m10, width=100, frac=91, overflow=flag)",
+                          "fixedacc(e5m10, width=100, frac=92, overflow=flag)");
+  border.lies_between(
+      "fix24.sat", [](Unit& u) { u.out.post_norm_frac = 93; },
+      [](Unit& u) { u.out.post_norm_frac = 94; });
+  border.excludes_each("fix24.sat",
+                       {[](Unit& u) { u.groups = Groups{.consecutive = 4}; },
+                        [](Unit& u) { u.c_level = CLevel::late; },
+                        [](Unit& u) { u.product.overflow_to_inf_at = 128; },
+                        [](Unit& u) { u.product.round = u.out; },
+                        [](Unit& u) {
+                          u.scale = Scale{e8m0fnu, 32, ScaleApply::group};
+                        },
+                        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; },
+                        [](Unit& u) {
+                          u.chain.promote = Promote{4, u.out};
+                        },
+                        [](Unit& u) { u.group_sum.order = Order::sequential; },
+                        [](Unit& u) { u.group_sum.node_round = u.out; },
+                        [](Unit& u) { u.group_sum.align.reference = Reference::exact; }});
+  // The order of products matters where sums saturate, or raise a flag, on their way.
+  const Unit flagged = with("fix24.sat", [](Unit& u) {
+    u.group_sum.overflow = RegisterOverflow::flag;
+    u.chain.lane_permutation = LanePermutation{2, 2};
+  });
+  CHECK(opinion("words", flagged).takes);
+  CHECK_FALSE(opinion("words", flagged, true).takes);
+  border.lies_between("fix24.sat", [](Unit& u) {
+    u.chain.lane_permutation = LanePermutation{2, 2};
+  });
 }
 
 TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0, near and far") {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "edges.hpp"
 #include "limb_ways.hpp"
 #include "targets.hpp"
 
@@ -27,12 +28,6 @@ class ComparingAll : Comparing {
     for (const std::string& way : ways_for(u)) Comparing::compare(way, u, shapes);
   }
 };
-
-Unit with(const char* text, void (*change)(Unit&)) {
-  Unit u = parse_unit(text);
-  change(u);
-  return u;
-}
 
 // Columns of terms, +-2^e or +-3/2 2^e or none, each times one: a dot product a column, so that
 // lanes meet different ones.
@@ -344,46 +339,30 @@ TEST_CASE("limbs: a zero has no vote on the largest exponent, whatever it is mul
                         {most, most, 1 - most, 1 - most});
 }
 
-TEST_CASE("limbs: exact sums that nobody vouches for, and why") {
-  const auto reason = [](const Unit& u) {
-    const Opinion o = opinion("wide", u);
-    return o.takes ? std::string("taken") : o.reason;
-  };
-  CHECK(reason(parse_unit("hopper.f16.f32")) ==
-        "there is more to its operands, sums or roundings than formats and modes");
-  CHECK(reason(parse_unit("dot(e15m112, lanes=65, align=25)")) ==
-        "more than 64 products have to be at hand");
-  CHECK(reason(parse_unit("dot(e15m112, align=25)")) == "taken");
-  CHECK(reason(with("dot(e15m112, align=25)", [](Unit& u) {
-          u.chain.promote = Promote{4, {.fmt = u.out.fmt}};
-        })) == "promotion of all products at once");
-  CHECK(reason(parse_unit("dot(e15m112, lanes=4, align=-1)")) ==
-        "terms are cut above the largest exponent");
-  CHECK(reason(with("dot(e15m112, lanes=4, align=9)", [](Unit& u) {
-          u.product.round = Round{.fmt = u.a.fmt};
-        })) == "terms are cut that were rounded");
-  CHECK(reason(with("dot(e15m112, lanes=4, align=9)", [](Unit& u) {
-          u.group_sum.align.drop_c_below = 4;
-        })) == "there is more to its operands, sums or roundings than formats and modes");
-  if (ways().size() > 1) {
-    CHECK(opinion("wide52", parse_unit("dot(e5m10, lanes=4, align=622)")).takes);
-    CHECK(opinion("wide52", parse_unit("dot(e5m10, lanes=4, align=623)")).reason ==
-          "310 digits, fused; of those there are limbs for 309");
-  }
-  CHECK(reason(with("dot(e15m112, lanes=4)", [](Unit& u) { u.c_level = CLevel::block; })) ==
-        "C joins the products after they are added up");
-  CHECK(reason(with("kahan(e15m112)", [](Unit& u) { u.lanes = 2; })) ==
-        "sums of two of more than one product");
-  CHECK(reason(with("dot(e15m63)", [](Unit& u) {
-          u.chain.promote = Promote{4, Round{.fmt = ieee_format(15, 63)}};
-        })) == "promotion of all products at once");
+TEST_CASE("limbs: exact sums that nobody vouches for, and their neighbours") {
+  const Border border("wide");
+  const auto promote = [](Unit& u) { u.chain.promote = Promote{4, {.fmt = u.out.fmt}}; };
+  border.lies_between("dot(e15m112, lanes=64, align=25)", "dot(e15m112, lanes=65, align=25)");
+  border.lies_between("dot(e15m112, lanes=4, align=0)", "dot(e15m112, lanes=4, align=-1)");
+  border.lies_between("dot(e15m112, align=25)", promote);
+  border.lies_between("dot(e15m63)", promote);
+  border.lies_between("dot(e15m63, lanes=4, promote=4:e15m63)", [](Unit& u) { u.lanes = 0; });
+  border.lies_between("dot(e15m112, lanes=4, align=9)",
+                      [](Unit& u) { u.product.round = Round{.fmt = u.a.fmt}; });
+  border.lies_between("dot(e15m112, lanes=4, align=9)",
+                      [](Unit& u) { u.group_sum.align.drop_c_below = 4; });
+  border.lies_between("dot(e15m112, lanes=4)", [](Unit& u) { u.c_level = CLevel::block; });
+  border.lies_between(
+      "dot(e15m112, lanes=2)", [](Unit& u) { u.product.round = u.out; },
+      [](Unit& u) { u.product.round = u.out, u.chain.compensation = Compensation::kahan; });
+  // Roundings that are more than a format and a mode.
+  border.lies_between("dot(e5m10, lanes=16, align=25:rtz, c=binary32, out=binary32:rtz)",
+                      [](Unit& u) { u.out.zero_sign = ZeroSign::plus; });
   // A register that has the last digit of every term, and one that has not.
-  const auto lsb = [](Unit& u) { ++u.group_sum.align.frac_bits; };
-  const auto cuts = [](Unit& u) { --u.group_sum.align.frac_bits; };
-  CHECK(reason(parse_unit("kulisch(e11m63)")) == "taken");
-  CHECK(reason(with("kulisch(e11m63)", lsb)) == "taken");
-  CHECK(reason(with("kulisch(e11m63)", cuts)) ==
-        "there is more to its operands, sums or roundings than formats and modes");
-  CHECK(reason(with("kulisch(e11m63)", [](Unit& u) { u.group_sum.width = 9000; })) ==
-        "there is more to its operands, sums or roundings than formats and modes");
+  border.lies_between("kulisch(e11m63)", [](Unit& u) { --u.group_sum.align.frac_bits; });
+  border.lies_between("kulisch(e11m63)", [](Unit& u) { u.group_sum.width = 9000; });
+  CHECK(takes("wide", with("kulisch(e11m63)", [](Unit& u) { ++u.group_sum.align.frac_bits; })));
+  if (ways().size() > 1)
+    Border("wide52").lies_between("dot(e5m10, lanes=4, align=622)",
+                                  "dot(e5m10, lanes=4, align=623)");
 }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "products.hpp"
+#include "edges.hpp"
 #include "sim/engine/numbers.hpp"
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
@@ -394,32 +394,37 @@ TEST_CASE("codes and numbers: NaN in the place of -0, and subnormals that are re
   CHECK((numbers[2] == 0 && std::signbit(numbers[2])));
 }
 
-TEST_CASE("lanes refuse what they cannot vouch for, and say why") {
-  const auto reason = [](const char* text, bool flags = false) {
-    const Opinion o = opinion("lanes", parse_unit(text), flags);
-    return o.takes ? std::string("taken") : o.reason;
-  };
-  CHECK(reason("mac(e5m10)", true) == "flags are wanted");
-  CHECK(reason("mac(e5m10, product=e5m10:rtz, sum=e5m10)") ==
-        "double lanes: product.round rounds by rtz, and sums by rne");
-  CHECK(reason("fma(e5m10, sum=e5m10:sr8:half)").find("sr8:half") != std::string::npos);
-  CHECK(reason("mac(e5m10, sum=e5m10:sr17)") != "taken");
-  CHECK(reason("mac(e8m26, sum=e8m26:sr14)") != "taken");
-  CHECK(reason("mac(e5m10, product=e4m3fn:rtz, sum=e5m10:rtz)").find("least exponents") !=
-        std::string::npos);
-  CHECK(reason("hopper.f16.f32") == "more than one product a block");
-  on_every_target([&] {
-    if (!lanes_take(parse_unit("mac(e5m10)"))) return;
-    const std::string odd = reason("fma(e11m40)");  // some can round to odd
-    CHECK((odd == "taken" || odd == "double lanes: 41 digits of out need 83"));
+TEST_CASE("lanes refuse what they cannot vouch for, and nothing less") {
+  if (!fused_here()) return;
+  const Border border("lanes");
+  CHECK_FALSE(opinion("lanes", parse_unit("mac(e5m10)"), true).takes);  // with flags
+  border.lies_between("fma(e5m10)", "dot(e5m10, lanes=2)");
+  border.lies_between("mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)",
+                      "mac(e5m10, product=e5m10:rtz, sum=e5m10)");
+  border.lies_between("mac(e5m10, product=e5m2:rtz, sum=e5m10:rtz)",
+                      "mac(e5m10, product=e4m3fn:rtz, sum=e5m10:rtz)");
+  border.lies_between("fma(e4m3, sum=e5m7:sr8)", "fma(e4m3, sum=e5m7:sr8:half)");
+  border.lies_between("mac(e5m10, sum=e5m10:sr16)", "mac(e5m10, sum=e5m10:sr17)");
+  border.lies_between("mac(e8m25, sum=e8m25:sr14)", "mac(e8m26, sum=e8m26:sr14)");
+  border.lies_between("mac(e5m10, sum=e5m10:sr9)", "mac(e5m10, sum=e5m10;ftz:sr9)");
+  border.lies_between("mac(e8m50)", "mac(e8m51)");
+  border.lies_between("fma(e5m25, b=e5m26, sum=e8m50:odd)", "fma(e5m26, sum=e8m50:odd)");
+  border.lies_between("mac(e5m10;ftz;daz)", "mac(e5m10;daz)");
+  border.lies_between("mac(e5m10)", "mac(e5m10;sub=no)");
+  border.lies_between(
+      "mac(e4m3;bias=8;inf=no;nan=all_ones, product=e4m3;bias=8:rtz, sum=e4m3;bias=8:rtz)",
+      "mac(e4m3;bias=8;inf=no;nan=all_ones, product=e4m3fnuz:rtz, sum=e4m3;bias=8:rtz)");
+}
+
+TEST_CASE("lanes round fused sums to odd where each operation has a mode of its own, or nowhere") {
+  on_every_target([] {
+    const bool to_odd = lanes_take(parse_unit("fma(e11m40)"));
+    CHECK(lanes_take(parse_unit("fma(e11m50)")) == to_odd);
+    CHECK_FALSE(lanes_take(parse_unit("fma(e11m51)")));
   });
-  CHECK(reason("fma(e11m51)").find("digits") != std::string::npos);
-  CHECK(reason("mac(e8m51)").find("digits") != std::string::npos);
-  CHECK(reason("mac(e4m3fnuz, product=e4m3fnuz:rtz, sum=e5m10:rtz)").find("-0") !=
-        std::string::npos);
-  CHECK(reason("mac(e5m10;daz)").find("delivers them") != std::string::npos);
-  CHECK(reason("mac(e5m10, sum=e5m10;ftz:sr9)").find("flush") != std::string::npos);
-  CHECK(reason("mac(e5m10;sub=no)").find("no subnormals") != std::string::npos);
+}
+
+TEST_CASE("an engine that does not take a unit, or is none, is named, and so is the way out") {
   CHECK_THROWS_WITH_AS(
       prepare({.unit = parse_unit("hopper.f16.f32"), .k = 4}, "lanes"),
       "engine = 'lanes' does not take unit hopper.f16.f32: more than one product a block; engine = "

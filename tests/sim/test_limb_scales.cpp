@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "edges.hpp"
 #include "limb_ways.hpp"
 #include "widthwise/layout.hpp"
 
@@ -58,16 +59,13 @@ TEST_CASE("limbs: a scale for each row, column and block, and NaN, zeros and sig
 }
 
 TEST_CASE("limbs refuse other block scales") {
-  const auto refused = [](const char* text) {
-    return opinion("wide", parse_unit(text)).reason ==
-           "there is more to its operands, sums or roundings than formats and modes";
-  };
-  CHECK(opinion("wide", parse_unit("fma(e15m63, scale=e8m0fnu:3:term)")).takes);
-  CHECK(refused("fma(e15m63, scale=e4m1:3:term)"));
-  CHECK(refused("mac(e15m63, scale=e8m0fnu:3:term)"));
-  CHECK(refused("kulisch(e5m60, scale=e8m0fnu:3:term)"));
-  CHECK(refused("dot(e15m63, lanes=4, align=20:rtz, scale=e8m0fnu:4:term)"));
-  CHECK(refused(R"({a.fmt = "e15m63", b.fmt = "e15m63", c.fmt = "e15m63", out.fmt = "e15m63", )"
-                R"(lanes = 1, c_level = "late", scale.fmt = "e8m0fnu", scale.block = 3, )"
-                R"(scale.apply = "group"})"));
+  const Border border("wide");
+  border.lies_between("fma(e15m63, scale=e4m0;nan=all_ones:3:term)",
+                      "fma(e15m63, scale=e4m1:3:term)");
+  border.lies_between("fma(e15m63, scale=e8m0fnu:3:term)", "mac(e15m63, scale=e8m0fnu:3:term)");
+  border.lies_between("kulisch(e5m60)", "kulisch(e5m60, scale=e8m0fnu:3:term)");
+  border.lies_between("dot(e15m63, lanes=4, scale=e8m0fnu:4:term)",
+                      "dot(e15m63, lanes=4, align=20:rtz, scale=e8m0fnu:4:term)");
+  border.lies_between("fma(e15m63, scale=e8m0fnu:3:term)",
+                      [](Unit& u) { u.scale->apply = ScaleApply::group; });
 }

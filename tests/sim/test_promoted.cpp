@@ -1,4 +1,4 @@
-#include "products.hpp"
+#include "edges.hpp"
 #include "random_units.hpp"
 #include "widthwise/sim/multipliers.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -88,29 +88,33 @@ TEST_CASE("promoted: products of the user's own, and units of any fields") {
   tally.expect(expected);
 }
 
-TEST_CASE("promoted refuses what segments do not know of, and says why") {
-  const auto reason = [](const char* text, bool flags = false) {
-    const Opinion o = opinion("promoted", parse_unit(text), flags, 64);
-    return o.takes ? std::string("taken") : o.reason;
-  };
-  CHECK(reason("mac(e5m10)") == "nothing is promoted");
-  CHECK(reason("mac(e5m10, promote=4:binary32)", true) == "flags are wanted");
-  CHECK(reason("mac(e5m10, sum=e5m10:sr9, promote=4:binary32)").find("random bits") !=
-        std::string::npos);
-  CHECK(reason("mac(e5m10, promote=4:binary32:sr9)").find("random bits") != std::string::npos);
-  CHECK(reason("mac(e5m10, product=e5m10:sr3, promote=4:binary32)").find("random bits") !=
-        std::string::npos);
-  CHECK(reason("mac(e5m10, promote=4:e5m10;zero=no)").find("no zero") != std::string::npos);
+TEST_CASE("promoted refuses what segments do not know of, and nothing less") {
+  const Border border("promoted", false, 64);
+  constexpr const char* unit = "mac(e5m10, promote=4:binary32)";
+  CHECK_FALSE(opinion("promoted", parse_unit(unit), true, 64).takes);  // with flags
+  for (const char* outside :
+       {"mac(e5m10)", "mac(e5m10, sum=e5m10:sr9, promote=4:binary32)",
+        "mac(e5m10, promote=4:binary32:sr9)", "mac(e5m10, product=e5m10:sr3, promote=4:binary32)",
+        "mac(e5m10, promote=4:binary32;zero=no)"})
+    border.lies_between(unit, outside);
+  border.excludes_each(unit, {[](Unit& u) {
+                                u.chain.lane_permutation = LanePermutation{1, 1};
+                              },
+                              [](Unit& u) { u.c.subnormals = Flush::flush_signed_zero; },
+                              [](Unit& u) { u.chain.promote->round.keep_frac = 9; }});
+  // C comes last, and is none where +0 begins.
   const std::string c_last =
       "{a.fmt = \"e5m10\", b.fmt = \"e5m10\", c_level = \"group\", "
       "lanes = 1, out.fmt = \"e5m10\", chain.promote.interval = 4, "
       "chain.promote.round.fmt = \"e8m12\", chain.c_at = \"last\", ";
-  CHECK(reason((c_last + "chain.c_round.fmt = \"e8m7\", c.fmt = \"e5m10;zero=no\"}").c_str()) ==
-        "c = e5m10;zero=no has no zero");
-  CHECK(reason((c_last + "chain.c_round.fmt = \"e8m7;zero=no\", c.fmt = \"e5m10\"}").c_str()) ==
-        "taken");
-  CHECK(reason("mac(e5m10, promote=4:e8m60, final=e8m64)").find("64 digits") != std::string::npos);
-  CHECK(reason("fma(e4m3fn, sum=binary32, scale=e8m0fnu:6:term, promote=4:binary32)")
-            .find("scales") != std::string::npos);
-  CHECK(reason("fma(e4m3fn, sum=binary32, scale=e8m0fnu:6:term, promote=12:binary32)") == "taken");
+  border.lies_between(
+      (c_last + "chain.c_round.fmt = \"e8m7;zero=no\", c.fmt = \"e5m10\"}").c_str(),
+      (c_last + "chain.c_round.fmt = \"e8m7\", c.fmt = \"e5m10;zero=no\"}").c_str());
+  // Codes and digits of a final rounding.
+  border.lies_between("mac(e5m10, promote=4:e8m55, final=e8m20)",
+                      "mac(e5m10, promote=4:e8m56, final=e8m20)");
+  border.lies_between("mac(e5m10, promote=4:e8m55, final=e8m55)",
+                      "mac(e5m10, promote=4:e8m55, final=e8m56)");
+  border.lies_between("fma(e4m3fn, sum=binary32, scale=e8m0fnu:6:term, promote=12:binary32)",
+                      "fma(e4m3fn, sum=binary32, scale=e8m0fnu:6:term, promote=4:binary32)");
 }

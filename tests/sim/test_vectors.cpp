@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -179,6 +180,7 @@ TEST_CASE("silicon: the reference gives what each GPU gave, on all 12,000 record
     ++files;
     const std::string& name = set.at("unit");
     const Unit& unit = find_preset(name)->unit;
+    CHECK(find_preset(name)->evidence == Evidence::silicon);
     for (const Row& row : oracle::read_csv(data + "silicon/" + set.at("file"))) {
       const Dot dot(unit, {row.at("a"), row.at("b"), row.at("c")});
       check_dot(tally, engines.at(name, unit, dot.k()), dot, set.at("file"), row.at("d"));
@@ -186,4 +188,16 @@ TEST_CASE("silicon: the reference gives what each GPU gave, on all 12,000 record
   }
   CHECK(files == 48);
   tally.expect(2 * 12'000);
+}
+
+TEST_CASE(
+    "silicon: a preset is checked where it comes of a GPU that gave results, and nowhere else") {
+  const std::vector<Row> sets = oracle::read_csv(data + "silicon/index.csv");
+  for (const Preset& preset : presets()) {
+    CAPTURE(preset.name);
+    const auto is_source = [&](const Row& set) {
+      return preset.source.find(set.at("gpu")) != std::string_view::npos;
+    };
+    CHECK((preset.evidence == Evidence::silicon) == std::ranges::any_of(sets, is_source));
+  }
 }
