@@ -1,10 +1,10 @@
 """Run every suite, print each one's counts and time, and the totals in the last line.
 
-`./dev test` calls this. The suites are the doctest executables Meson lists, the same ones of `lib`
-and `sim` again under AddressSanitizer and UBSan (kernels for scalars and this machine's widest
-vectors, with --long for all, but those of rows for the least), pytest, and with --long the fuzzers,
-of parsers and of arithmetic (tests/fuzz), and those of `lib` and `sim` once more, built for 64-bit
-Arm and run under qemu.
+`./dev test` calls this. The suites are the doctest executables Meson lists, those of `lib` and
+`sim` again under AddressSanitizer and UBSan (kernels for this machine's widest vectors, with --long
+for all), the files of pytest (short ones together), and with --long the fuzzers, of parsers and of
+arithmetic (tests/fuzz), and the suites of `lib` and `sim` once more, built for 64-bit Arm and run
+under qemu. docs/evidence.md has the table of what runs each time and what with --long.
 
 A C++ test case that lacks something prints `SKIPPED: <reason>` on a line of its own and returns.
 Cases in TEST_SUITE("exhaustive"), and suites of nothing else, are not repeated under the
@@ -26,21 +26,23 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from configparser import ConfigParser
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzz.__main__ import PARTS
+from reach import reached
+from schedule import Outcome, Schedule, Suite, measured, record
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = Path(sys.executable).parent  # the environment's: meson, ninja
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
 ARM = ROOT / "build-aarch64"
-PRETEND_GPU = "tests/cuda/libcuda.so.1"  # for tests/python/test_device.py
-TIMED = "tests/python/test_interrupt.py"  # measures time: nothing else may run beside it
+PRETEND_GPU, NEEDS_PRETEND_GPU = "tests/cuda/libcuda.so.1", "test_device.py"
+TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
+SHORT = 3.0  # seconds, of a file of pytest
 REPEATED_ROOMS = {"lib", "sim"}
+# Sanitized with --long alone: others go through the same code, the reference as every engine's rival.
+SANITIZED_LATER = {"datapath", "mpfr", "small_others"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
 LONG_SLOWDOWN = 20
@@ -51,42 +53,27 @@ PYTEST_LIMIT = 1800  # seconds
 NOT_INSTALLABLE = re.compile(r"\b(GPU|CUDA|CPU)\b|--long\b")
 
 
-@dataclass
-class Outcome:
-    """What a suite did: cases by fate, checks inside them, and the text worth showing."""
-
-    passed: int = 0
-    failed: int = 0
-    skips: list[str] = field(default_factory=list)
-    checks: int = 0
-    output: str = ""
-    seconds: float = 0.0
-
-
-@dataclass
-class Suite:
-    name: str
-    run: Callable[[], Outcome]
-    target: tuple[Path, str] | None = None  # what Ninja has to build first: folder, target
-    alone: bool = False  # nothing else may run beside it: it measures time
-
-
 def main() -> int:
     options = parse_arguments()
     os.chdir(ROOT)
     if options.long:
         os.environ["WIDTHWISE_LONG"] = "1"
     suites = chosen(all_suites(options), options.suites)
+    if options.changed:
+        suites = reached(suites, package_targets(), options.changed)
+        if not suites:
+            print(f"nothing that has changed since {options.changed} reaches a suite")
+            return 0
+    schedule = Schedule(together(suites), options.jobs)
     began = time.monotonic()
-    broken = [
-        folder for folder, targets in targets_of(suites) if not build(folder, targets, options.jobs)
-    ]
-    runnable = [suite for suite in suites if not (suite.target and suite.target[0] in broken)]
-    outcomes = [Outcome(failed=1) for _ in broken]
-    for suite, outcome in run_all(runnable, options.jobs):
-        outcome = judged(outcome)
-        report(suite.name, outcome)
+    outcomes, seconds = [], {}
+    for suite, outcome in schedule.run():
+        report(suite.name, judged(outcome))
         outcomes.append(outcome)
+        seconds[suite.name] = outcome.seconds
+    outcomes += [Outcome(failed=1) for build in schedule.builds.values() if not build.good]
+    if options.measure:
+        record(seconds)
     return total(outcomes, time.monotonic() - began)
 
 
@@ -96,6 +83,16 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--long", action="store_true", help="exhaustive tests, and the fuzzers")
     parser.add_argument(
         "--fuzz-seconds", type=float, default=300, help="of each of tests/fuzz, with --long; 300"
+    )
+    parser.add_argument(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="COMMIT",
+        help="only suites that what has changed since a commit (HEAD) can reach",
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="keep how long each suite took, for their order"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     return parser.parse_args()
@@ -110,15 +107,46 @@ def all_suites(options: argparse.Namespace) -> list[Suite]:
     sanitized = [
         doctest_suite(SANITIZED, test, SANITIZER_SLOWDOWN, "sanitized/", NOT_EXHAUSTIVE)
         for test in repeated_tests(SANITIZED)
+        if long or test["name"] not in SANITIZED_LATER
     ]
-    pretend_gpu = (PLAIN, PRETEND_GPU)
-    python = [Suite("python", lambda: run_pytest(f"--ignore={TIMED}"), pretend_gpu)]
-    timed_python = [Suite("python_timed", lambda: run_pytest(TIMED), pretend_gpu, alone=True)]
     fuzz_tests = meson_tests(FUZZ) if long else []
     fuzzers = [fuzz_suite(test) for test in fuzz_tests if "fuzz" in rooms(test)]
     fuzzers += [drawn_suite(part, options.fuzz_seconds) for part in PARTS] if long else []
-    # The long ones first, for all processors to have work to the end.
-    return python + sanitized + plain + fuzzers + (arm_suites() if long else []) + timed_python
+    return python_suites() + sanitized + plain + fuzzers + (arm_suites() if long else [])
+
+
+def package_targets() -> list[tuple[Path, str]]:
+    """What Ninja makes of the package."""
+    installed = json.loads((PLAIN / "meson-info/intro-installed.json").read_text())
+    made = [Path(file) for file in installed if "/python/" in file]
+    return [(PLAIN, str(file.relative_to(PLAIN))) for file in made if file.is_relative_to(PLAIN)]
+
+
+def python_suites() -> list[Suite]:
+    return [
+        pytest_suite(
+            f"python/{file.stem.removeprefix('test_')}",
+            [file],
+            (PLAIN, PRETEND_GPU) if file.name == NEEDS_PRETEND_GPU else None,
+            alone=file.name == TIMED,
+        )
+        for file in sorted((ROOT / "tests/python").glob("test_*.py"))
+    ]
+
+
+def together(suites: list[Suite]) -> list[Suite]:
+    """Files of Python's tests that take less than Python to begin, in one process."""
+    table = measured()
+    short = [
+        s
+        for s in suites
+        if s.files and not (s.target or s.alone) and table.get(s.name, SHORT) < SHORT
+    ]
+    if len(short) < 2:
+        return suites
+    rest = [suite for suite in suites if suite not in short]
+    name = f"python, {len(short)} short files"
+    return [*rest, pytest_suite(name, [file for suite in short for file in suite.files])]
 
 
 def repeated_tests(folder: Path) -> list[dict]:
@@ -143,8 +171,7 @@ def arm_suites() -> list[Suite]:
 
 
 def meson_tests(folder: Path) -> list[dict]:
-    command = [f"{TOOLS}/meson", "introspect", "--tests", str(folder)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return json.loads((folder / "meson-info/intro-tests.json").read_text())
 
 
 def rooms(test: dict) -> set[str]:
@@ -160,44 +187,7 @@ def chosen(suites: list[Suite], names: list[str]) -> list[Suite]:
     return [s for s in suites if not names or s.name.startswith(tuple(names))]
 
 
-# --- Building -------------------------------------------------------------------------------------
-
-
-def targets_of(suites: list[Suite]) -> Iterable[tuple[Path, list[str]]]:
-    folders: dict[Path, list[str]] = {}
-    for suite in suites:
-        if suite.target:
-            folders.setdefault(suite.target[0], []).append(suite.target[1])
-    return folders.items()
-
-
-def build(folder: Path, targets: list[str], jobs: int) -> bool:
-    began = time.monotonic()
-    command = [f"{TOOLS}/ninja", "-C", str(folder), "--quiet", "-j", str(jobs), *targets]
-    built = subprocess.run(command).returncode == 0
-    what = f"compile {folder.name}" if built else f"compile {folder.name}: FAILED"
-    print(f"{what:<44}{time.monotonic() - began:>40.1f} s", flush=True)
-    return built
-
-
 # --- Running --------------------------------------------------------------------------------------
-
-
-def run_all(suites: list[Suite], jobs: int) -> Iterator[tuple[Suite, Outcome]]:
-    """Each suite with its outcome; those that measure time run after the others, one by one."""
-    crowd = [suite for suite in suites if not suite.alone]
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from zip(crowd, pool.map(timed, crowd), strict=True)
-    for suite in suites:
-        if suite.alone:
-            yield suite, timed(suite)
-
-
-def timed(suite: Suite) -> Outcome:
-    began = time.monotonic()
-    outcome = suite.run()
-    outcome.seconds = time.monotonic() - began
-    return outcome
 
 
 def output_of(command: list[str], seconds: float, **options) -> tuple[int, str]:
@@ -267,10 +257,17 @@ def doctest_outcome(status: int, text: str) -> Outcome:
     return outcome
 
 
-def run_pytest(what: str) -> Outcome:
+def pytest_suite(
+    name: str, files: list[Path], target: tuple[Path, str] | None = None, alone: bool = False
+) -> Suite:
+    return Suite(name, lambda: run_pytest(files), target, alone, tuple(files))
+
+
+def run_pytest(files: list[Path]) -> Outcome:
     with tempfile.TemporaryDirectory() as scratch:
         record = Path(scratch) / "pytest.xml"
-        command = [sys.executable, "-m", "pytest", "-q", what, f"--junitxml={record}"]
+        options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record}"]
+        command = [sys.executable, "-m", "pytest", *options, *map(str, files)]
         slowdown = LONG_SLOWDOWN if "WIDTHWISE_LONG" in os.environ else 1
         status, text = output_of(command, PYTEST_LIMIT * slowdown)
         cases = list(ElementTree.parse(record).iter("testcase")) if record.exists() else []
