@@ -17,8 +17,11 @@ from pathlib import Path
 from schedule import NINJA, Suite
 
 ROOT = Path(__file__).resolve().parent.parent
-# What no compiler reads, but Python's tests do: the package, themselves, documentation.
-OF_PYTHON = re.compile(r"(python|docs|notebooks|tests/python)/|.*\.(md|py|toml)$")
+# What no compiler reads, but Python's tests do: the package, themselves, documentation. Data and
+# oracles are read by all.
+OF_PYTHON = re.compile(
+    r"(?!tests/(data|oracle)/)((python|docs|notebooks|tests/python)/|.*\.(md|py|toml)$)"
+)
 
 
 def changed_files(since: str) -> set[Path]:

@@ -41,7 +41,7 @@ PRETEND_GPU, NEEDS_PRETEND_GPU = "tests/cuda/libcuda.so.1", "test_device.py"
 TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
 SHORT = 3.0  # seconds, of a file of pytest
 REPEATED_ROOMS = {"lib", "sim"}
-# Sanitized with --long alone: others go through the same code, the reference as every engine's rival.
+# Sanitized with --long alone: others go through the same code, the reference as their rival.
 SANITIZED_LATER = {"datapath", "mpfr", "small_others"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
