@@ -224,6 +224,15 @@ for multiplier in ('mitchell', 'drum6', lambda x, y: x * y):
     assert "those given as text (ww.product); engine = 'auto' finds one that does" in own
 
 
+def test_kernels_that_were_not_compiled_are_said_to_be_missing(drivers, tmp_path, monkeypatch):
+    package = Path(ww.__file__).parent
+    shutil.copytree(package, tmp_path / "widthwise", ignore=shutil.ignore_patterns("*kernels.so"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    out = said(drivers["whole"], "", "print(ww.__file__, repr(ww.engines()))")
+    assert out.startswith(str(tmp_path))
+    assert "not cuda: the kernels for a GPU were not compiled, './dev build' does so" in out
+
+
 def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_path, monkeypatch):
     nvcc = shutil.which("nvcc")
     if nvcc is None:
