@@ -40,8 +40,8 @@ inline constexpr Manner last_manner = Manner::named;
 inline constexpr std::size_t manners = static_cast<std::size_t>(last_manner) + 1;
 
 // How many sorts of C each sort of operands meets, and how many of those there are to the one that
-// comes next. Under sanitizers, which look for other faults than wrong bits and take their time, one
-// of C and every third of operands, as `samples` are fewer there.
+// comes next. Under sanitizers, which look for other faults than wrong bits and take their time,
+// one of C and every third of operands, as `samples` are fewer there.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr std::size_t addends = 1, next_manner = 3;
 #else
