@@ -70,7 +70,8 @@ def main() -> int:
     for suite, outcome in schedule.run():
         report(suite.name, judged(outcome))
         outcomes.append(outcome)
-        seconds[suite.name] = outcome.seconds
+        if len(suite.files) < 2:  # else it is several together
+            seconds[suite.name] = outcome.seconds
     outcomes += [Outcome(failed=1) for build in schedule.builds.values() if not build.good]
     if options.measure:
         record(seconds)
