@@ -13,7 +13,8 @@ from .._create import array
 from .._dot import matmul
 from .._elementwise import add
 from .._engines import explain
-from .._sweep import METRICS, Grid, grid, sweep
+from .._metrics import ALL_METRICS, USUAL
+from .._sweep import Grid, grid, sweep
 from .._table import Table
 from .._unit import Unit
 from .output import add_command, add_json, add_rounding, add_seed, show
@@ -47,7 +48,7 @@ def add_sweep(commands: Any) -> None:
     command.add_argument("--b", metavar="FILE", help=".npy of values, (k, n)")
     command.add_argument("--random", metavar="M,K,N", help="random numbers of these shapes instead")
     command.add_argument(
-        "--metric", action="append", choices=list(METRICS), help="default: max_abs rel_norm exact"
+        "--metric", action="append", choices=list(ALL_METRICS), help=f"default: {' '.join(USUAL)}"
     )
     command.add_argument("--sort", metavar="METRIC", help="the least first; of exact the greatest")
     command.add_argument("--csv", metavar="FILE", help="write the table there, too")
@@ -77,7 +78,7 @@ def add_bench(commands: Any) -> None:
 
 
 def run_sweep(options: argparse.Namespace) -> int:
-    metrics = options.metric or ["max_abs", "rel_norm", "exact"]
+    metrics = options.metric or list(USUAL)
     if options.sort and options.sort not in metrics:
         raise ValueError(f"--sort = {options.sort}: it may be one of {', '.join(metrics)}")
     units = swept_units(options)
