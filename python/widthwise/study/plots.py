@@ -52,7 +52,7 @@ def draw_lines(ax: Any, x: Sequence[int], lines: Mapping[str, np.ndarray]) -> di
         alike = [other for other, y in lines.items() if lie_together(line, y)]
         place, n = alike.index(name), len(alike)
         gaps = "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
-        every = marked(len(x), looks[name].place)
+        every = sorted({*marked(len(x), looks[name].place), *alone(drawable(line))})
         style = {"linestyle": gaps, "lw": 1.6, "markevery": every, **looks[name].of_markers()}
         ax.plot(x, drawable(line), label=name, **style)
         draw_ends(ax, x, line, looks[name])
@@ -76,6 +76,12 @@ def marked(points: int, place: int) -> list[int]:
         return [*range(points)]
     step = -(-points // MOST_MARKERS)
     return [*range(place % step, points, step)]
+
+
+def alone(line: np.ndarray) -> list[int]:
+    """Points between gaps, of which a line shows nothing."""
+    gaps = np.isnan(np.concatenate([[np.nan], line, [np.nan]]))
+    return np.flatnonzero(~gaps[1:-1] & gaps[:-2] & gaps[2:]).tolist()
 
 
 def drawable(line: np.ndarray) -> np.ndarray:
@@ -121,5 +127,8 @@ def finish(ax: Any, title: str | None, x: str, y: str) -> Any:
     handles, names = ax.get_legend_handles_labels()
     columns = max(1, -(-len(names) // MOST_NAMES))
     beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-    ax.legend(handles, names, fontsize="small", ncols=columns, frameon=False, **beside)
+    legend = ax.legend(handles, names, fontsize="small", ncols=columns, frameon=False, **beside)
+    for line in legend.get_lines():
+        if line.get_marker() != "None":  # which may give way to others, but not here
+            line.set_linestyle("-")
     return ax

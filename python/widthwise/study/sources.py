@@ -167,6 +167,7 @@ class Sources:
                 ax.step(*line, where="post", label=source, lw=1.6, **marks)
         if self.overflow_at is not None:
             ax.axvline(self.overflow_at, color="gray", ls=":", label="no number from here on")
+            ax.set_xlim(-0.5, self.overflow_at + 1)
         y = f"error so far, computed - exact,\nagainst {AGAINST[self.against]}"
         return plots.finish(ax, title, f"{'terms' if self.terms else 'products'} summed", y)
 
