@@ -75,6 +75,11 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
     ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
     """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"text = {text!r}: one text is wanted, as 'mac(e{{e}}m10)' with e=[4, 5]; a list of "
+            "units goes to ww.sweep as it is"
+        )
     chosen = [several(name, values) for name, values in parameters.items()]
     for name in parameters:
         if "{" + name not in text:
@@ -88,6 +93,10 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     rows = [dict(zip(parameters, values, strict=True)) for values in product(*chosen)]
     try:
         return Grid([text.format(**row) for row in rows], rows)
+    except (IndexError, ValueError) as why:
+        raise ValueError(
+            f"text = {text!r}: its braces hold no parameter's name ({why}); write {{e}} and e=[…]"
+        ) from None
     except KeyError as missing:
         raise ValueError(
             f"{text!r} has a parameter {missing.args[0]} without values: give {missing.args[0]}=[…]"

@@ -17,7 +17,7 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
-from ._settings import checked_seed
+from ._settings import checked_seed, whole
 from ._table import Table
 from ._unit import Unit, as_unit, titled
 
@@ -195,7 +195,7 @@ def trace(
             f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: "
             "pass one row of each"
         )
-    where, of_output = x.workplace(), (x.bound(), checked_seed(seed), index)
+    where, of_output = x.workplace(), (x.bound(), checked_seed(seed), whole("index", index))
     if where.gpu is None:
         wires = prepared(u, x.k, multiplier).trace(*of_output)
     else:

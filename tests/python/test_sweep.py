@@ -234,3 +234,11 @@ def test_progress_may_be_true(capsys):
         arguments = ("mac(e5m10)", [1.0], [1.0])[:: 1 if call is ww.sweep else -1]
         with pytest.raises(TypeError, match="progress = 'yes': True, or a function of"):
             call(*arguments, progress="yes")
+
+
+def test_a_grid_of_units_is_told_where_they_go():
+    with pytest.raises(TypeError, match=r"text = \['mac\(e5m10\)'\]: one text is wanted, as"):
+        ww.grid(["mac(e5m10)"])
+    for text in ("mac(e{}m10)", "mac(e{0}m10)", "mac(e{e"):
+        with pytest.raises(ValueError, match="its braces hold no parameter's name"):
+            ww.grid(text)
