@@ -83,7 +83,7 @@ def export(
     """
     from pathlib import Path
 
-    text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
+    text = unit if isinstance(unit, str) else as_unit(unit).text
     libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
     paths = core.export_design(
         text,
