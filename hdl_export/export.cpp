@@ -81,9 +81,8 @@ std::vector<File> export_files(const Design& design, std::string_view name,
                                const ExportOptions& options) {
   check_export_name(name);
   const BuiltRtl built = built_rtl(design, name, options);
-  const ConstantTable table =
-      as_asked(design_constants(design, name, built.rtl ? built.rtl->timing : Timing{}),
-               options.asked);
+  const ConstantTable table = as_asked(
+      design_constants(design, name, built.rtl ? built.rtl->timing : Timing{}), options.asked);
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});

@@ -32,8 +32,8 @@ struct Squares {
   }
 };
 
-// What the metrics of a sweep are made of, of |computed - exact| where the exact result is a number.
-// An infinity or NaN in its place is an infinite error, of a result that is 0 too.
+// What the metrics of a sweep are made of, of |computed - exact| where the exact result is a
+// number. An infinity or NaN in its place is an infinite error, of a result that is 0 too.
 struct ErrorSums {
   double largest = 0, total = 0;                    // of the errors
   double largest_relative = 0, total_relative = 0;  // to the exact result, where that is not 0

@@ -289,8 +289,8 @@ Deviation ExactSum::deviation(const Format& f, const void* result) const {
               .condition = relative(magnitude, exact)};
   if (v.kind == Kind::infinite || v.kind == Kind::nan) return d;
   const Dyadic computed = v.kind == Kind::zero ? Dyadic{} : magnitude_of(v);
-  const Dyadic error = v.negative ? widthwise::minus({}, plus(computed, exact))
-                                  : widthwise::minus(computed, exact);
+  const Dyadic error =
+      v.negative ? widthwise::minus({}, plus(computed, exact)) : widthwise::minus(computed, exact);
   d.ulps = relative(error, {1, last_place(f, exact)});
   d.relative = relative(error, exact);
   d.error = as_double(error);

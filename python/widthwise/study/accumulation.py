@@ -118,12 +118,12 @@ class Accumulation(ErrorGrowth):
     def limits(self, unit: str) -> tuple[np.ndarray, np.ndarray]:
         """The bound and the likely bound of a unit's absolute errors, of the errors' shape.
 
-        Higham's, with what underflow may have cost beside them; infinite where a result, or an
-        operand, overflowed.
+        unit: its name. They are Higham's, with what underflow may have cost beside them; infinite
+        where a result, or an operand, overflowed.
 
-        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[4])
-        >>> found.limits("mac(e5m2)")[0].round(3).tolist()
-        [[[11.002]]]
+        >>> found = accumulation([60000.0] * 2, None, "mac(e5m10)", lengths=[1, 2])
+        >>> found.limits("mac(e5m10)")[0].round(1).tolist()
+        [[[58.7, inf]]]
         """
         below = np.where(np.isfinite(self.error[unit]), self._below[unit], np.inf)
         if self._before[unit].underflowed:  # which lose what they have lost
@@ -153,7 +153,7 @@ class Accumulation(ErrorGrowth):
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
 
         bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
-        Others: as in `ErrorGrowth.plot`.
+        measure, statistic, band, split, title: as in `ErrorGrowth.plot`.
 
         >>> import matplotlib
         >>> matplotlib.use("Agg")

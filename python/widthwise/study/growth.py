@@ -112,7 +112,7 @@ class ErrorGrowth:
         return OfUnits(self._units, figures)
 
     def mean(self, measure: str = "ulps", part: str | None = None) -> dict[str, np.ndarray]:
-        """Over the dot products, for each unit: shape (lengths,). Arguments: as in `measured`.
+        """Over the dot products, for each unit: shape (lengths,). measure, part: as in `measured`.
 
         >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.mean("absolute")["mac(e5m2)"].tolist()
@@ -122,7 +122,7 @@ class ErrorGrowth:
         return self._by_unit({unit: over_dots(e).mean(axis=0) for unit, e in measured})
 
     def max(self, measure: str = "ulps", part: str | None = None) -> dict[str, np.ndarray]:
-        """The largest of the dot products, likewise. Arguments: as in `measured`.
+        """The largest of the dot products, likewise. measure, part: as in `measured`.
 
         >>> found = error_growth([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.max()["mac(e5m2)"].tolist()    # the last place of 24 is 4
