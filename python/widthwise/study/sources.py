@@ -160,11 +160,9 @@ class Sources:
                     steps.append(e.step + 1)
                     sums.append(nearest(so_far))
             if len(steps) > 1:
-                marks = plots.Look(place).of_markers() | {
-                    "markevery": plots.marked(len(steps), place)
-                }
-                line = ([*steps, end], [*sums, sums[-1]])
-                ax.step(*line, where="post", label=source, lw=1.6, **marks)
+                look, along = plots.Look(place), np.array([*steps, end])
+                marks = look.of_markers() | {"markevery": plots.marked(along, look.begin)}
+                ax.step(along, [*sums, sums[-1]], where="post", label=source, lw=1.6, **marks)
         if self.overflow_at is not None:
             ax.axvline(self.overflow_at, color="gray", ls=":", label="no number from here on")
             ax.set_xlim(-0.5, self.overflow_at + 1)

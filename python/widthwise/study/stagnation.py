@@ -93,9 +93,8 @@ class Stagnation:
         for i, (name, indices) in enumerate(lost.items()):
             so_far = np.zeros(self.length, int)
             so_far[indices] = 1
-            marks = plots.Look(place + i).of_markers()
-            marks |= {"markevery": plots.marked(self.length, place + i)}
-            steps = np.arange(1, self.length + 1)
+            look, steps = plots.Look(place + i), np.arange(1, self.length + 1)
+            marks = look.of_markers() | {"markevery": plots.marked(steps, look.begin)}
             ax.plot(steps, so_far.cumsum(), label=name, lw=1.6, **marks)
         if self.no_number_from is not None:
             at = self.no_number_from + 1
