@@ -408,3 +408,11 @@ def test_an_exports_spec_is_the_text_that_was_asked_for(asked, canonical, tmp_pa
     ww.export(canonical, tmp_path / "y", name="x", rtl=False)
     same = facts((tmp_path / "y" / "x.json").read_text())
     assert {n for n in told if told[n] != same[n]} <= {"SPEC"}
+
+
+def test_an_export_is_named_after_the_text_that_was_asked_for(tmp_path):
+    for i, (asked, name) in enumerate(
+        [("ampere.f16.f32", "ampere_f16_f32"), ("add(bfloat16)", "add_bfloat16")]
+    ):
+        first, *_ = ww.export(asked, tmp_path / str(i), rtl=False)
+        assert first.name == f"{name}.vh"

@@ -242,3 +242,40 @@ def test_a_grid_of_units_is_told_where_they_go():
     for text in ("mac(e{}m10)", "mac(e{0}m10)", "mac(e{e"):
         with pytest.raises(ValueError, match="its braces hold no parameter's name"):
             ww.grid(text)
+
+
+class Gpu:
+    """A GPU's sweep, as its metrics are defined; in order, as the core tells them."""
+
+    def __init__(self, request, exact):
+        self.request, self.exact = request, exact
+
+    def run(self, cores, seed):
+        from widthwise._metrics import METRICS, Errors
+
+        units = [ww.Unit._of(core) for core in cores]
+        errors = [Errors(self.request.product(unit), self.exact) for unit in units]
+        return [[float(metric(e)) for metric in METRICS.values()] for e in errors]
+
+
+@pytest.mark.parametrize("against", ["given", "operands"])
+@pytest.mark.parametrize("large", [False, True])
+def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, against, large):
+    from widthwise._sweep import Request
+
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(6, 30)), rng.normal(size=(30, 5))
+    if large:
+        a[2, 3], b[4, 0] = 70000.0, np.inf
+    units = ["mac(e5m10)", "mac(bfloat16)", "fma(e5m10)", "mac(e5m10, sum=e8m7)", "ampere.tf32.f32"]
+    here = ww.sweep(units, a, b, against=against)
+    sent = []
+    monkeypatch.setattr(Request, "gpu", lambda self, unit: 0)
+    monkeypatch.setattr(
+        Request, "sweep_on", lambda self, gpu, exact: sent.append(exact) or Gpu(self, exact)
+    )
+    there = ww.sweep(units, a, b, against=against)
+    assert sent and there.columns == here.columns and there["unit"].tolist() == units
+    for name in here.columns[2:]:
+        assert there[name].tolist() == pytest.approx(here[name].tolist(), rel=1e-12, nan_ok=True)
+    assert there["not_finite"].dtype.kind == "i"
