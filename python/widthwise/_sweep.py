@@ -29,7 +29,7 @@ from ._metrics import (
 )
 from ._reading import shortened
 from ._settings import Progress, several, told
-from ._table import Findings
+from ._table import Findings, Table
 from ._unit import Several, Unit, as_unit, as_units
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
@@ -110,6 +110,13 @@ def parameters_of(units: Several, count: int) -> Sequence[dict[str, Any]]:
     return [{"name": name} for name in units] if isinstance(units, Mapping) else [{}] * count
 
 
+AGAINST = {
+    "given": "the data as given",
+    "operands": "the unit's own operands",
+    "exact": "the results that were given",
+}
+
+
 class SweepResult(Findings):
     """A row for every unit: its text, a grid's parameters or a dictionary's name, and the metrics.
 
@@ -130,6 +137,21 @@ class SweepResult(Findings):
     ) -> None:
         super().__init__(columns, rows)
         self.meta = meta
+
+    def _title(self) -> str:
+        """What is measured, and against what."""
+        a, b = self.meta["a"], self.meta["b"]
+        return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}"
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n{super().__str__()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from .display.style import Card
+
+        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
         """The rows of the units with the least of a metric (of `exact`, with the most).
@@ -227,7 +249,7 @@ def sweep(
         "seed": seed,
         "engine": engine,
         "metrics": wanted,
-        "against": against,
+        "against": "exact" if exact is not None else against,
         "version": core.build_info()["version"],
     }
     return SweepResult(["unit", "canonical", *names, *wanted], rows, meta)

@@ -279,3 +279,18 @@ def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, agains
     for name in here.columns[2:]:
         assert there[name].tolist() == pytest.approx(here[name].tolist(), rel=1e-12, nan_ok=True)
     assert there["not_finite"].dtype.kind == "i"
+
+
+def test_a_table_and_a_card_say_what_errors_are_against():
+    for options, wanted in [
+        ({}, "the data as given"),
+        ({"against": "operands"}, "the unit's own operands"),
+        ({"exact": 1.0}, "the results that were given"),
+    ]:
+        found = ww.sweep("mac(e5m10)", [1.0, 2.0], [1.0, 2.0], **options)
+        title = f"errors of (2,) x (2,), against {wanted}"
+        assert str(found).splitlines()[0] == repr(found).splitlines()[0] == title
+        assert (
+            title.replace("'", "&#x27;") in found._repr_html_() and "<table>" in found._repr_html_()
+        )
+        assert str(found.best("exact")).splitlines()[0] == title
