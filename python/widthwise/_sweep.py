@@ -435,7 +435,9 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
     check(engine)
     for unit in units:
         if unit.scale_format:
-            raise ValueError(f"unit {unit} scales its blocks; a sweep has no scales to give it")
+            raise ValueError(
+                f"unit {unit.text} scales its blocks; a sweep has no scales to give it"
+            )
 
 
 def values(name: str, x: Any) -> np.ndarray:

@@ -188,7 +188,7 @@ def rate_of_unit(unit: Unit, options: argparse.Namespace) -> tuple[str, str, flo
         lambda: matmul(a, b, unit=unit, threads=options.threads, **scales), options.seconds
     )
     engine = explain(unit, n, n, n).engine
-    return f"{unit}, {n} x {n} x {n}", engine, n**3 / seconds / 1e6, "million products/s"
+    return f"{unit.text}, {n} x {n} x {n}", engine, n**3 / seconds / 1e6, "million products/s"
 
 
 def rates_of_elements(seconds: float) -> list[tuple[str, str, float, str]]:

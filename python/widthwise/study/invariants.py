@@ -13,7 +13,7 @@ from .._create import zeros
 from .._dot import dot
 from .._elementwise import negate, next_up, scaleb
 from .._table import Findings
-from .._unit import Unit, as_unit, titled
+from .._unit import Unit, as_unit
 from .accumulation import draws
 from .given import OneDot, one_dot
 from .stagnation import same
@@ -54,7 +54,7 @@ def monotonicity(
     before, raised = computed(u, x), next_up(x.a)
     if not isfinite(before):
         raise ValueError(
-            f"unit {titled(u)} sums these to {before}, which no term moves: whether it is "
+            f"unit {u.text} sums these to {before}, which no term moves: whether it is "
             "monotonic cannot be told; scale the data, or take a wider format"
         )
     breaches = [
@@ -145,7 +145,9 @@ def reproducible(
 ) -> tuple[Unit, OneDot]:
     u = as_unit(unit)
     if draws(u):
-        raise ValueError(f"unit {u} rounds stochastically; what it keeps is hidden by its draws")
+        raise ValueError(
+            f"unit {u.text} rounds stochastically; what it keeps is hidden by its draws"
+        )
     return u, one_dot(u, a, b, c, rounding, scale_a, scale_b)
 
 

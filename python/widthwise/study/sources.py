@@ -208,7 +208,7 @@ def sources(
     for key in UNTOLD:
         if key in chain:
             raise ValueError(
-                f"unit {u} has chain.{key}; errors are told apart where sums go in order, "
+                f"unit {u.text} has chain.{key}; errors are told apart where sums go in order, "
                 "C first, without compensation"
             )
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)

@@ -153,7 +153,7 @@ def stagnation(
     """
     u = as_unit(unit)
     if why := why_no_register(u):
-        raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
+        raise ValueError(f"unit {u.text} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")

@@ -150,7 +150,7 @@ class Stream:
         if self.length % self.sum.step:
             raise ValueError(
                 f"pieces: one ended after {self.length} terms, within a block of unit "
-                f"{self.unit}; all but the last are of a multiple of {self.sum.step}"
+                f"{self.unit.text}; all but the last are of a multiple of {self.sum.step}"
             )
         a, b, *scales = piece
         x = study_data(self.sum.unit, a, b, None, self.rounding, *scales)
@@ -170,7 +170,7 @@ def sum_of(unit: Unit, seed: int, engine: str, threads: int | None) -> Sum:
         ValueError: the unit needs all of its terms at once.
     """
     if why := why_not_in_pieces(unit):
-        raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
+        raise ValueError(f"unit {unit.text} {why}; pass all terms at once to accumulation")
     if register_alone(unit) and not (unit.lanes and draws(unit)):
         return PassedOn(unit, seed, engine, threads)
     checked_threads(threads)
@@ -217,8 +217,8 @@ class Held:
         _engines.check(engine)
         if engine not in ("auto", "reference"):
             raise ValueError(
-                f"engine = {engine!r}: a stream of unit {unit} goes on in the reference alone; "
-                "leave it 'auto'"
+                f"engine = {engine!r}: a stream of unit {unit.text} goes on in the "
+                "reference alone; leave it 'auto'"
             )
         self.unit, self.seed = unit, checked_seed(seed)
         self.step = math.lcm(unit.lanes, unit.scale_block or 1)
