@@ -145,6 +145,13 @@ def test_bounds_hold_where_numbers_overflow_and_underflow(unit, data):
     assert (frame["absolute"] <= frame["bound"]).all()
 
 
+def test_a_bound_that_is_not_known_is_infinite_where_numbers_overflow():
+    found = study.accumulation([3e4] * 4, None, "kahan(e5m10)", lengths=[1, 4])
+    bounds, likely = found.limits("kahan(e5m10)")
+    assert np.isnan(bounds[..., 0]).all() and (bounds[..., 1] == inf).all()
+    assert (likely[..., 1] == inf).all()
+
+
 # --- Widths --------------------------------------------------------------------------------------
 
 
@@ -188,6 +195,8 @@ def test_terms_that_vanish_on_being_rounded_are_swallowed():
     assert found.swallowed.tolist() == found.vanished.tolist() == [1, 3]
     assert "rounding the operands made 2 of them zero" in repr(found)
     assert study.stagnation([1.0, 1e-9], None, "kulisch(e5m10)").vanished.tolist() == [1]
+    both = study.stagnation([2048.0, 0.5, 1e-9], None, "mac(e5m10)")
+    assert both.swallowed.tolist() == [1, 2] and both.vanished.tolist() == [2]
     today = study.stagnation([1.0, 1e-9], None, "mac(e5m10)", against="operands")
     assert today.first is None
 
