@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -55,6 +56,15 @@ BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOpti
   }
 }
 
+// SPEC is the text that was asked for, where a line holds it.
+ConstantTable as_asked(ConstantTable table, const std::string& asked) {
+  const bool plain = std::ranges::all_of(asked, [](char c) { return c >= ' ' && c <= '~'; });
+  if (asked.empty() || !plain) return table;
+  for (Constant& x : table)
+    if (x.name == "SPEC") x.value = asked;
+  return table;
+}
+
 }  // namespace
 
 void check_export_name(std::string_view name) {
@@ -71,8 +81,8 @@ std::vector<File> export_files(const Design& design, std::string_view name,
                                const ExportOptions& options) {
   check_export_name(name);
   const BuiltRtl built = built_rtl(design, name, options);
-  const ConstantTable table =
-      design_constants(design, name, built.rtl ? built.rtl->timing : Timing{});
+  const ConstantTable table = as_asked(
+      design_constants(design, name, built.rtl ? built.rtl->timing : Timing{}), options.asked);
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});

@@ -21,6 +21,7 @@ void add_identity(Draft& draft, const Identity& id) {
   x.text("UNIT_NAME", std::string(id.name));
   x.text("DESCRIPTION", id.description);
   x.text("SPEC", id.spec);
+  x.text("CANONICAL", id.spec);
   x.text("GENERATOR", "Widthwise " WIDTHWISE_VERSION);
   x.pattern("MODEL_HASH", 64, Code(id.hash), id.hash_of);
   x.integer("MODEL_ABI", model_abi, "version of these names and codes");

@@ -73,20 +73,20 @@ void check_running_sum(const Unit& u, const RtlOptions& options) {
            "without chain.promote, compensation, c_at, final and lane_permutation one is");
   if (u.lanes != 0 && options.lanes != 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: a running sum takes one block of {} lanes at a time and options.lanes is {}; leave "
-        "options.lanes out",
+        "rtl: a running sum takes one block of {} lanes at a time and lanes = {}; leave lanes out",
         u.lanes, options.lanes));
 }
 
 UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
   if (u.lanes == 0 && options.lanes <= 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: the unit takes all of K at once and options.lanes is {}; give the number of products",
+        "rtl: the unit takes all of K at once and lanes = {}; give the number of products, as "
+        "lanes = 16",
         options.lanes));
   const int lanes = static_cast<int>(u.lanes ? u.lanes : options.lanes);
   if (options.lanes < 0 || options.lanes % lanes != 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: the unit takes {} lanes a block and options.lanes is {}; give a multiple, or 0 for "
+        "rtl: the unit takes {} products a block and lanes = {}; give a multiple, or none for "
         "one block",
         lanes, options.lanes));
   return {.lanes = lanes,

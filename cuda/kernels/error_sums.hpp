@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "side.hpp"
 
@@ -31,7 +32,8 @@ struct Squares {
   }
 };
 
-// What the metrics of a sweep are made of, of |computed - exact| where both are numbers.
+// What the metrics of a sweep are made of, of |computed - exact| where the exact result is a
+// number. An infinity or NaN in its place is an infinite error, of a result that is 0 too.
 struct ErrorSums {
   double largest = 0, total = 0;                    // of the errors
   double largest_relative = 0, total_relative = 0;  // to the exact result, where that is not 0
@@ -39,14 +41,17 @@ struct ErrorSums {
   std::uint64_t numbers = 0, not_zero = 0, right = 0, not_finite = 0;
 
   WIDTHWISE_BOTH_INLINE void add(double computed, double exact) {
-    if (!std::isfinite(computed)) ++not_finite;
-    if (!std::isfinite(computed) || !std::isfinite(exact)) return;
-    const double error = std::fabs(computed - exact), magnitude = std::fabs(exact);
+    const bool finite = std::isfinite(computed);
+    not_finite += !finite;
+    if (!std::isfinite(exact)) return;
+    const double magnitude = std::fabs(exact);
+    const double error =
+        finite ? std::fabs(computed - exact) : std::numeric_limits<double>::infinity();
     ++numbers;
     right += error == 0;
     largest = std::fmax(largest, error), total += error;
     errors.add(error), exacts.add(magnitude);
-    if (magnitude == 0) return;
+    if (finite && magnitude == 0) return;
     ++not_zero;
     largest_relative = std::fmax(largest_relative, error / magnitude);
     total_relative += error / magnitude;

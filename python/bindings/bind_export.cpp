@@ -32,7 +32,8 @@ void bind_export(py::module_& m) {
            std::optional<bool> rtl, bool rounding_port, int lanes, const py::object& product,
            const hdl::RtlPipeline& pipeline, bool accumulate, bool generator, std::size_t vectors,
            std::uint64_t seed, const std::vector<std::string>& libraries) {
-          const hdl::ExportOptions options{.rtl = rtl,
+          const hdl::ExportOptions options{.asked = text,
+                                           .rtl = rtl,
                                            .rounding_port = rounding_port,
                                            .lanes = lanes,
                                            .multiply = multiplier(product),

@@ -44,6 +44,21 @@ class ExactSums {
       sums_.emplace_back(unit_).start(batch.at(unit_, i).c.data);
   }
 
+  // What is added from here on is in this unit's formats.
+  void read(const Unit& unit) {
+    unit_ = unit;
+    for (ExactSum& sum : sums_) sum.read(unit_);
+  }
+
+  // How far these sums lie from others of as many.
+  void differences(const ExactSums& others, Figures result) const {
+    if (others.sums_.size() != sums_.size() ||
+        static_cast<std::size_t>(result.size()) != sums_.size())
+      throw std::logic_error("there is one difference for each sum");
+    double* at = result.mutable_data();
+    for (std::size_t i = 0; i < sums_.size(); ++i) *at++ = sums_[i].minus(others.sums_[i]);
+  }
+
   // All of the operands' products.
   void add(const Operands& x) {
     const ProductBatch batch = product_batch(unit_, x);
@@ -127,7 +142,9 @@ void bind_study(py::module_& m) {
   m.def("product_errors", &product_errors);
   py::class_<ExactSums>(m, "ExactSums")
       .def(py::init<const Unit&, const Operands&>())
+      .def("read", &ExactSums::read)
       .def("add", &ExactSums::add)
+      .def("differences", &ExactSums::differences)
       .def("deviations", &ExactSums::deviations);
   py::class_<RunningSum>(m, "RunningSum")
       .def(py::init<const Unit&, const Operands&, std::uint64_t>())

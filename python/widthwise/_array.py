@@ -222,8 +222,8 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         self._refuse_special(i, kind)
         if abs(exponent) > WIDEST_RANGE:
             raise OverflowError(
-                f"element {i} is an integer times 2^{exponent}, too long to write out; "
-                "take .to_scaled(), (integer, exponent)"
+                f"{_codes.element(i, self.shape)} is an integer times 2^{exponent}, "
+                "too long to write out; take .to_scaled(), (integer, exponent)"
             )
         signed = -significand if negative else significand
         return Fraction(signed << exponent) if exponent >= 0 else Fraction(signed, 1 << -exponent)

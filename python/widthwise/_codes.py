@@ -41,13 +41,29 @@ def integers(bits: np.ndarray, format: Format) -> list[int]:
     return [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
 
 
-def from_integers(codes: list[int], format: Format) -> np.ndarray:
-    """The inverse of `integers`; each has to fit."""
+def place(i: int, shape: tuple[int, ...]) -> str:
+    """Where element i of an array stands: its subscript, as it is written in brackets.
+
+    >>> place(5, (2, 3)), place(2, (4,))
+    ('1, 2', '2')
+    """
+    return ", ".join(str(int(j)) for j in np.unravel_index(i, shape)) if len(shape) > 1 else str(i)
+
+
+def element(i: int, shape: tuple[int, ...]) -> str:
+    """The same, for a sentence: 'element 2' or 'element [1, 2]'."""
+    return f"element {f'[{place(i, shape)}]' if len(shape) > 1 else i}"
+
+
+def from_integers(
+    codes: list[int], format: Format, shape: tuple[int, ...] | None = None
+) -> np.ndarray:
+    """The inverse of `integers`; each has to fit. shape: of what the codes are an error's of."""
     for i, code in enumerate(codes):
         if not 0 <= code < 1 << format.width:
             raise ValueError(
-                f"bits[{i}] = {code:#x} is no code of {format}; they take {format.width} bits, "
-                f"0 to {(1 << format.width) - 1:#x}"
+                f"bits[{place(i, shape or ())}] = {code:#x} is no code of {format}; "
+                f"they take {format.width} bits, 0 to {(1 << format.width) - 1:#x}"
             )
     data = b"".join(code.to_bytes(format._core.item_bytes, "little") for code in codes)
     flat = np.frombuffer(bytearray(data), format.dtype)
@@ -58,10 +74,11 @@ def check_fit(name: str, bits: np.ndarray, format: Format) -> None:
     """Refuses a code with a bit past the format's width."""
     stray = core.first_stray(format._core, np.ascontiguousarray(bits))
     if stray >= 0:
+        shape = bits.shape[: bits.ndim - (format.limbs > 1)]
         code = integers(bits.reshape(-1, format.limbs)[stray], format)[0]
         raise ValueError(
-            f"{name}: element {stray} is {code:#x}; codes of {format} take {format.width} bits, "
-            f"0 to {(1 << format.width) - 1:#x}"
+            f"{name}: {element(stray, shape)} is {code:#x}; codes of {format} take "
+            f"{format.width} bits, 0 to {(1 << format.width) - 1:#x}"
         )
 
 
@@ -87,7 +104,7 @@ def to_float64(x: Array, rounding: str | None) -> np.ndarray:
     if lost.size:
         i = int(lost[0])
         raise ValueError(
-            f"element {i} of this {x.format} array, {text_of(x, i)}, is no float64; "
+            f"{element(i, x.shape)} of this {x.format} array, {text_of(x, i)}, is no float64; "
             "name a rounding, as .to_float64(rounding='rne'), or take .to_fractions()"
         )
     return result.view(np.float64)

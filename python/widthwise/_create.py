@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array as buffer
 from decimal import Decimal
@@ -111,8 +112,8 @@ def array_there(
     if watched and (z[1] & INVALID).any():
         i = int(np.flatnonzero(z[1] & INVALID)[0])
         raise ValueError(
-            f"x: element {i} is NaN or below zero, and {to} has no such number; pass nan='zero' "
-            "for +0, or take a format that has one"
+            f"x: {_codes.element(i, z[1].shape)} is NaN or below zero, and {to} has no such "
+            "number; pass nan='zero' for +0, or take a format that has one"
         )
     return z if flags or not watched else z[0]
 
@@ -186,8 +187,16 @@ def from_texts(x: Any, to: Format, env: core.Env, seed: int) -> tuple[Array, np.
     texts = [literal(value) for value in values.reshape(-1)]
     result = _codes.empty(values.shape, to)
     raised = np.empty(values.shape, np.uint8)
-    core.round_literals(to._core, env, texts, result, raised, seed)
+    try:
+        core.round_literals(to._core, env, texts, result, raised, seed)
+    except ValueError as why:
+        raise ValueError(with_subscript(str(why), values.shape)) from None
     return Array._of(result, to), raised
+
+
+def with_subscript(message: str, shape: tuple[int, ...]) -> str:
+    """A message about x[5], of the core, which sees no shape."""
+    return re.sub(r"^x\[(\d+)\]", lambda at: f"x[{_codes.place(int(at[1]), shape)}]", message)
 
 
 def literal(x: Any) -> str:
@@ -229,14 +238,14 @@ def free_of_nan(x: Any) -> bool:
 
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
     """NaN became +0 and invalid; so did a negative number of an unsigned format."""
-    for i in np.flatnonzero(raised & INVALID):
+    for i in map(int, np.flatnonzero(raised & INVALID)):
         value = (
             x.to_float64("rne") if isinstance(x, Array) else np.array(x, dtype=object)
         ).reshape(-1)[i]
         if "nan" in literal(value).lower():
             raise ValueError(
-                f"x: element {i} is NaN and {to} has no NaN; pass nan='zero' for +0, "
-                "or take a format that has one"
+                f"x: {_codes.element(i, raised.shape)} is NaN and {to} has no NaN; "
+                "pass nan='zero' for +0, or take a format that has one"
             )
 
 
@@ -300,7 +309,9 @@ def listed_codes(codes: np.ndarray, f: Format) -> np.ndarray:
             f"Values are taken by ww.array(x, '{f}')"
         )
     limbs = () if f.limbs == 1 else (f.limbs,)
-    return _codes.from_integers([int(code) for code in flat], f).reshape(codes.shape + limbs)
+    return _codes.from_integers([int(code) for code in flat], f, codes.shape).reshape(
+        codes.shape + limbs
+    )
 
 
 def code_array(name: str, a: np.ndarray, f: Format) -> Array:

@@ -83,11 +83,11 @@ def export(
     """
     from pathlib import Path
 
-    text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
+    text = unit if isinstance(unit, str) else as_unit(unit).text
     libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
     paths = core.export_design(
         text,
-        name or identifier(text),
+        name or default_name(text),
         os.fspath(directory),
         rtl,
         rounding_port,
@@ -115,6 +115,15 @@ def checked_count(argument: str, value: int, least: int, most: int) -> int:
     return value
 
 
+def default_name(text: str) -> str:
+    """Of the text that was asked for; of the canonical one where that is too long, as a table."""
+    names = (identifier(each) for each in (text, core.design_text(text)))
+    return next((name for name in names if name != UNNAMED), UNNAMED)
+
+
+UNNAMED = "unit"
+
+
 def identifier(text: str) -> str:
     words = re.sub(r"[\W_]+", "_", text).strip("_").lower()
-    return words if len(words) <= 40 and not words[:1].isdigit() else "unit"
+    return words if len(words) <= 40 and not words[:1].isdigit() else UNNAMED

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,9 +39,33 @@ def checked_threads(threads: int | None) -> int:
 
 
 def several(name: str, x: Iterable[Any]) -> list[Any]:
-    if not isinstance(x, Iterable):
+    """A text is one thing, and is not taken letter by letter."""
+    if isinstance(x, str | bytes) or not isinstance(x, Iterable):
         raise TypeError(f"{name} = {x!r}: several are wanted, as [{x!r}]")
     return list(x)
+
+
+Progress = Callable[[int, int], object] | bool | None
+
+
+def told(progress: Progress) -> Callable[[int, int], object]:
+    """What is called with (done, of how many): a function, or the bar that True stands for."""
+    if callable(progress):
+        return progress
+    if not isinstance(progress, bool | None):
+        raise TypeError(
+            f"progress = {progress!r}: True, or a function of (done, of how many), is wanted"
+        )
+    return bar() if progress else lambda done, of: None
+
+
+def bar() -> Callable[[int, int], object]:
+    """A line that is written anew on stderr, and ended by the last step."""
+
+    def tell(done: int, of: int) -> None:
+        print(f"\r{done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def whole(name: str, value: Any) -> int:

@@ -16,62 +16,27 @@ from ._create import array
 from ._device import gpu_of
 from ._dot import matmul
 from ._engines import check
-from ._settings import several
-from ._table import Findings
+from ._metrics import (
+    ALL_METRICS,
+    METRICS,
+    PARTS,
+    USUAL,
+    Errors,
+    as_metrics,
+    norm,
+    norm_of_error,
+    over,
+)
+from ._reading import shortened
+from ._settings import Progress, several, told
+from ._table import Findings, Table
 from ._unit import Several, Unit, as_unit, as_units
 
 # Of exact double operands: binary64's own products fill 106 digits, which this register holds.
 EXACT = "kulisch(binary64)"
 
 
-class Errors:
-    """What metrics are made of: computed and exact results, float64 of one shape."""
-
-    def __init__(self, computed: np.ndarray, exact: np.ndarray) -> None:
-        self.usable = np.isfinite(computed) & np.isfinite(exact)
-        self.exact = exact[self.usable]
-        with np.errstate(over="ignore"):
-            self.absolute = np.abs(computed[self.usable] - self.exact)
-        self.computed = computed
-
-    @property
-    def relative(self) -> np.ndarray:
-        """Of exact results other than 0."""
-        magnitude = np.abs(self.exact)
-        return self.absolute[magnitude > 0] / magnitude[magnitude > 0]
-
-
-def at_most(values: np.ndarray) -> float:
-    return float(values.max()) if values.size else float("nan")
-
-
-def average(values: np.ndarray) -> float:
-    return float(values.mean()) if values.size else float("nan")
-
-
-def norm(values: np.ndarray) -> float:
-    """The root of the sum of squares, whatever their size."""
-    largest = at_most(np.abs(values))
-    if not largest > 0:
-        return largest
-    return float(largest * np.sqrt(np.sum((values / largest) ** 2)))
-
-
-def relative_norm(e: Errors) -> float:
-    error, whole = norm(e.absolute), norm(e.exact)
-    return error / whole if whole > 0 else (0.0 if error == 0 else float("inf"))
-
-
 TOGETHER = 64  # units on a GPU: what one launch takes
-METRICS: Mapping[str, Callable[[Errors], float]] = {
-    "max_abs": lambda e: at_most(e.absolute),
-    "mean_abs": lambda e: average(e.absolute),
-    "max_rel": lambda e: at_most(e.relative),
-    "mean_rel": lambda e: average(e.relative),
-    "rel_norm": relative_norm,
-    "exact": lambda e: float(np.count_nonzero(e.absolute == 0) / max(1, e.computed.size)),
-    "not_finite": lambda e: float(np.count_nonzero(~np.isfinite(e.computed))),
-}
 
 
 class Grid(Sequence[str]):
@@ -110,6 +75,11 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     >>> list(ww.grid("mac(e{e}m{m})", e=[4, 5], m=[3, 10]))
     ['mac(e4m3)', 'mac(e4m10)', 'mac(e5m3)', 'mac(e5m10)']
     """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"text = {text!r}: one text is wanted, as 'mac(e{{e}}m10)' with e=[4, 5]; a list of "
+            "units goes to ww.sweep as it is"
+        )
     chosen = [several(name, values) for name, values in parameters.items()]
     for name in parameters:
         if "{" + name not in text:
@@ -123,6 +93,10 @@ def grid(text: str, **parameters: Iterable[Any]) -> Grid:
     rows = [dict(zip(parameters, values, strict=True)) for values in product(*chosen)]
     try:
         return Grid([text.format(**row) for row in rows], rows)
+    except (IndexError, ValueError) as why:
+        raise ValueError(
+            f"text = {text!r}: its braces hold no parameter's name ({why}); write {{e}} and e=[…]"
+        ) from None
     except KeyError as missing:
         raise ValueError(
             f"{text!r} has a parameter {missing.args[0]} without values: give {missing.args[0]}=[…]"
@@ -136,11 +110,21 @@ def parameters_of(units: Several, count: int) -> Sequence[dict[str, Any]]:
     return [{"name": name} for name in units] if isinstance(units, Mapping) else [{}] * count
 
 
+AGAINST = {
+    "given": "the data as given",
+    "operands": "the unit's own operands",
+    "exact": "the results that were given",
+}
+
+
 class SweepResult(Findings):
     """A row for every unit: its text, a grid's parameters or a dictionary's name, and the metrics.
 
+    The unit's text is the one that was asked for, and `canonical` the canonical one.
+
     Attributes:
-        meta: what the figures belong to: shapes, rounding, seed, engine, metrics and version.
+        meta: what the figures belong to: shapes, rounding, seed, engine, metrics, what errors are
+            against, and version.
 
     >>> import widthwise as ww
     >>> found = ww.sweep(["mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0], metrics=["max_abs"])
@@ -154,16 +138,36 @@ class SweepResult(Findings):
         super().__init__(columns, rows)
         self.meta = meta
 
+    def _title(self) -> str:
+        """What is measured, and against what."""
+        a, b = self.meta["a"], self.meta["b"]
+        return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}"
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n{super().__str__()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from .display.style import Card
+
+        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
+
     def best(self, metric: str, count: int = 1) -> SweepResult:
         """The rows of the units with the least of a metric (of `exact`, with the most).
 
         count: how many, the best first.
+
+        Raises:
+            ValueError: a metric that was not measured.
 
         >>> import widthwise as ww
         >>> found = ww.sweep(["mac(e4m3)", "mac(e5m10)", "mac(e5m2)"], [0.1, 0.3], [1.0, 2.0])
         >>> found.best("rel_norm", 2)["unit"].tolist()
         ['mac(e5m10)', 'mac(e4m3)']
         """
+        if metric not in self.meta["metrics"]:
+            raise ValueError(f"metric = {metric!r}: it may be {', '.join(self.meta['metrics'])}")
         values = self[metric] * (-1.0 if metric == "exact" else 1.0)
         order = np.argsort(values, kind="stable")[:count]
         return SweepResult(self.columns, [self.rows[i] for i in order], self.meta)
@@ -174,32 +178,41 @@ def sweep(
     a: Any,
     b: Any,
     *,
-    metrics: Sequence[str] = ("max_abs", "rel_norm", "exact", "not_finite"),
+    metrics: Sequence[str] | None = None,
     exact: Any = None,
     rounding: str = "rne",
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
-    progress: Callable[[int, int], object] | None = None,
+    against: str = "given",
+    progress: Progress = None,
 ) -> SweepResult:
-    """One matrix product by many units, against the exact product of the given values.
+    """One matrix product by many units, against the exact product of the values as given.
 
-    Each unit rounds a and b to its own formats first: what that loses counts, too.
+    Each unit rounds a and b to its own formats first: what that loses counts, too, and two of the
+    metrics tell it from what the accumulation loses.
 
     Args:
         units: texts, Units, a dictionary of them by names of your own, or a grid (`ww.grid`).
             Units with block scales are not swept.
         a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
-        metrics: of |computed - exact| over all outputs that are numbers: 'max_abs', 'mean_abs';
-            relative to the exact output where that is not 0: 'max_rel', 'mean_rel'; 'rel_norm',
-            the Frobenius norm of the errors over that of the exact product; 'exact', the share
-            of outputs without error; 'not_finite', how many are infinite or NaN.
+        metrics: of |computed - exact| over all outputs, an infinity or NaN being an infinite error
+            of each metric: 'max_abs', 'mean_abs'; relative to the exact output where that is not 0:
+            'max_rel', 'mean_rel'; 'rel_norm', the Frobenius norm of the errors over that of the
+            exact product; its parts 'of_operands', what rounding them cost, and 'of_accumulation',
+            the rest, likewise; 'exact', the share of outputs without error; 'not_finite', how many
+            are infinite or NaN. None: max_abs, rel_norm, its parts, exact and not_finite; a part
+            takes one more exact product for each unit. Outputs whose exact value is no number are
+            left out.
         exact: what to compare with, float64 (m, n). None: exact sums, rounded once to binary64.
         rounding: of values to the units' formats.
+        against: 'given', or 'operands': the exact product of each unit's own operands, which
+            leaves out what rounding them cost; it has one part alone.
         engine, threads, seed: as in `ww.matmul`. On a GPU ('cuda', or 'auto' where that is
             faster) many units are computed and measured together; means and norms are summed in
             another order there, and may differ in their last digits.
-        progress: called with (units done, of how many) as they are done.
+        progress: called with (units done, of how many) as they are done, or True for a line on
+            stderr.
     Returns:
         A SweepResult: a row for every unit.
     Raises:
@@ -213,25 +226,19 @@ def sweep(
     """
     listed = as_units(units)
     parameters = parameters_of(units, len(listed))
-    check_request(listed, metrics, engine)
+    wanted = checked_metrics(metrics, against, exact)
+    check_request(listed, engine)
     x, y = values("a", a), values("b", b)
     if x.shape[-1] != y.shape[0]:
         raise ValueError(
             f"a is {x.shape} and b is {y.shape}; a's last axis and b's first must match"
         )
     options = {"threads": threads, "seed": seed}
-    if exact is None:
-        exact = product_of(as_unit(EXACT), x, y, rounding, "auto", options)
-    wanted = np.asarray(exact, dtype=np.float64)
-    shape = computed_shape(x, y)
-    if wanted.shape != shape:
-        raise ValueError(
-            f"exact is {wanted.shape}, the product of a and b is {shape}; they must be of one shape"
-        )
-    request = Request(x, y, wanted, rounding, engine, options, progress)
-    found = request.measured(listed, metrics)
+    truth = exact_results(exact, x, y, options)
+    request = Request(x, y, truth, rounding, engine, options, told(progress))
+    found = request.measured(listed, wanted, against)
     rows = [
-        (str(unit), *row.values(), *(of_unit[name] for name in metrics))
+        (unit.text, str(unit), *row.values(), *(of_unit[name] for name in wanted))
         for unit, row, of_unit in zip(listed, parameters, found, strict=True)
     ]
     names = list(parameters[0])
@@ -241,10 +248,43 @@ def sweep(
         "rounding": rounding,
         "seed": seed,
         "engine": engine,
-        "metrics": list(metrics),
+        "metrics": wanted,
+        "against": "exact" if exact is not None else against,
         "version": core.build_info()["version"],
     }
-    return SweepResult(["unit", *names, *metrics], rows, meta)
+    return SweepResult(["unit", "canonical", *names, *wanted], rows, meta)
+
+
+def checked_metrics(metrics: Sequence[str] | None, against: str, exact: Any) -> list[str]:
+    if against not in ("given", "operands"):
+        raise ValueError(f"against = {against!r}: it may be 'given' or 'operands'")
+    if against == "operands" and exact is not None:
+        raise ValueError(
+            "exact is given; against = 'operands' takes the exact product of each unit's own "
+            "operands: leave one of them out"
+        )
+    apart = against == "given"
+    if metrics is None:
+        return [name for name in USUAL if apart or name not in PARTS]
+    chosen = several("metrics", metrics)
+    for name in chosen:
+        if name not in ALL_METRICS:
+            raise ValueError(f"metrics: {name!r} is none of {', '.join(ALL_METRICS)}")
+        if name in PARTS and not apart:
+            raise ValueError(f"metrics: {name!r} is a part of the error against = 'given'")
+    return chosen
+
+
+def exact_results(exact: Any, x: np.ndarray, y: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    """float64 of the product's shape."""
+    if exact is None:
+        exact = product_of(as_unit(EXACT), x, y, "rne", "auto", options)
+    given, shape = np.asarray(exact, dtype=np.float64), computed_shape(x, y)
+    if given.shape != shape:
+        raise ValueError(
+            f"exact is {given.shape}, the product of a and b is {shape}; they must be of one shape"
+        )
+    return given
 
 
 class Request:
@@ -258,29 +298,91 @@ class Request:
         rounding: str,
         engine: str,
         options: dict[str, Any],
-        progress: Callable[[int, int], object] | None,
+        progress: Callable[[int, int], object],
     ) -> None:
         self.a, self.b, self.exact = a, b, exact
         self.rounding, self.engine, self.options = rounding, engine, options
-        self.progress = progress or (lambda done, of: None)
+        self.progress = progress
+        self.last_operands: tuple[Any, np.ndarray] | None = None
 
-    def measured(self, units: list[Unit], metrics: Sequence[str]) -> list[dict[str, float]]:
+    def measured(
+        self, units: list[Unit], metrics: Sequence[str], against: str
+    ) -> list[dict[str, float]]:
         """The metrics of each unit: on a GPU many together, and elsewhere one by one."""
+        self.apart = against == "operands" or bool({*PARTS} & {*metrics})
+        self.against = against
         found: dict[int, dict[str, float]] = {}
         gpus = {i: gpu for i, unit in enumerate(units) if (gpu := self.gpu(unit)) is not None}
-        if gpus:
-            there = self.sweep_on(next(iter(gpus.values())))
-        for part in batched(list(gpus), TOGETHER):
-            of_part = there.run([units[i]._core for i in part], self.options["seed"])
-            rows = [dict(zip(METRICS, values, strict=True)) for values in of_part]
-            found |= zip(part, rows, strict=True)
+        for together in self.alike(units, gpus):
+            part = [units[i] for i in together]
+            rows = self.measured_there(gpus[together[0]], part)
+            found |= zip(together, rows, strict=True)
             self.progress(len(found), len(units))
         for i, unit in enumerate(units):
             if i not in found:
-                errors = Errors(self.product(unit), self.exact)
-                found[i] = {name: METRICS[name](errors) for name in metrics}
+                found[i] = self.measured_here(unit, metrics)
                 self.progress(len(found), len(units))
         return [found[i] for i in range(len(units))]
+
+    def alike(self, units: list[Unit], chosen: Iterable[int]) -> Iterator[list[int]]:
+        """Those that go to a GPU together: of one exact product."""
+        groups: dict[Any, list[int]] = {}
+        for i in chosen:
+            formats = self.operand_formats(units[i]) if self.apart else None
+            groups.setdefault(formats, []).append(i)
+        for group in groups.values():
+            yield from batched(group, TOGETHER)
+
+    def operand_formats(self, unit: Unit) -> tuple[Any, ...]:
+        return unit.a, unit.b, unit._core.a_keeps, unit._core.b_keeps
+
+    def measured_here(self, unit: Unit, metrics: Sequence[str]) -> dict[str, float]:
+        computed = self.product(unit)
+        of_operands = self.of_operands(unit) if self.apart else self.exact
+        errors = Errors(computed, self.exact if self.against == "given" else of_operands)
+        row = {name: METRICS[name](errors) for name in metrics if name in METRICS}
+        if self.against == "given" and self.apart:
+            row |= self.parts(of_operands, norm_of_error(computed, of_operands, self.exact))
+        return row
+
+    def measured_there(self, gpu: int, units: list[Unit]) -> list[dict[str, float]]:
+        """The same on a GPU, of units that have one exact product."""
+        cores = [unit._core for unit in units]
+        of_operands = self.of_operands(units[0]) if self.apart else self.exact
+        split = self.apart and self.against == "given"
+        # Where an exact result is no number, nothing is looked at.
+        held = np.where(np.isfinite(self.exact), of_operands, 0)
+        if split and not (np.isfinite(held).all() and norm(held) > 0):
+            return [self.measured_here(unit, [*METRICS]) for unit in units]
+        seen = of_operands if self.against == "operands" else self.exact
+        rows = [as_metrics(values) for values in self.sweep_on(gpu, seen).run(cores, self.seed)]
+        if split:
+            held = np.where(np.isfinite(self.exact), of_operands, np.nan)
+            again = self.sweep_on(gpu, held).run(cores, self.seed)
+            for row, values in zip(rows, again, strict=True):
+                accumulated = as_metrics(values)["rel_norm"] * norm(held[np.isfinite(held)])
+                row |= self.parts(of_operands, accumulated)
+        return rows
+
+    def parts(self, of_operands: np.ndarray, accumulated: float) -> dict[str, float]:
+        """Both over the norm of the exact product; of_accumulation from the norm of its errors."""
+        whole = norm(self.exact[np.isfinite(self.exact)])
+        rounded = norm_of_error(of_operands, self.exact, self.exact)
+        return dict(zip(PARTS, (over(rounded, whole), over(accumulated, whole)), strict=True))
+
+    @property
+    def seed(self) -> int:
+        return self.options["seed"]
+
+    def of_operands(self, unit: Unit) -> np.ndarray:
+        """The exact product of what the unit reads, kept while units read the same."""
+        formats = self.operand_formats(unit)
+        if self.last_operands is None or self.last_operands[0] != formats:
+            a_keeps, b_keeps = formats[2:]
+            x = shortened(array(self.a, unit.a, rounding=self.rounding), a_keeps)
+            y = shortened(array(self.b, unit.b, rounding=self.rounding), b_keeps)
+            self.last_operands = formats, exact_product(x, y, self.options)
+        return self.last_operands[1]
 
     def product(self, unit: Unit) -> np.ndarray:
         return product_of(unit, self.a, self.b, self.rounding, self.engine, self.options)
@@ -301,12 +403,24 @@ class Request:
         """Then `array` has to say what a format does with it."""
         return bool(np.isnan(self.a).any() or np.isnan(self.b).any())
 
-    def sweep_on(self, gpu: int) -> core.DeviceSweep:
-        """The values, on a GPU; vectors as matrices."""
+    def sweep_on(self, gpu: int, exact: np.ndarray) -> core.DeviceSweep:
+        """The values, on a GPU, and what results are held against; vectors as matrices."""
         a, b = np.atleast_2d(self.a), self.b.reshape(self.b.shape[0], -1)
-        exact = self.exact.reshape(a.shape[0], b.shape[1])
+        exact = exact.reshape(a.shape[0], b.shape[1])
         x, y, z = (np.ascontiguousarray(values) for values in (a, b, exact))
         return core.DeviceSweep(gpu, x, y, z, self.rounding)
+
+
+def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
+    """Of arrays, rounded once to binary64: by a register of their formats where that is short."""
+    unit = as_unit(EXACT)
+    if max(x.format.exponent_bits, y.format.exponent_bits) <= SHORT_EXPONENT:
+        unit = as_unit(f"kulisch({x.format}, b={y.format}, out=binary64)")
+        return np.asarray(matmul(x, y, unit=unit, **options).to_float64())
+    return product_of(unit, x.to_float64("rne"), y.to_float64("rne"), "rne", "auto", options)
+
+
+SHORT_EXPONENT = 8  # bits
 
 
 def batched(items: list[int], most: int) -> Iterator[list[int]]:
@@ -317,14 +431,13 @@ def computed_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
     return (*a.shape[:-1], *b.shape[1:])
 
 
-def check_request(units: Sequence[Unit], metrics: Sequence[str], engine: str) -> None:
+def check_request(units: Sequence[Unit], engine: str) -> None:
     check(engine)
-    for name in metrics:
-        if name not in METRICS:
-            raise ValueError(f"metrics: {name!r} is none of {', '.join(METRICS)}")
     for unit in units:
         if unit.scale_format:
-            raise ValueError(f"unit {unit} scales its blocks; a sweep has no scales to give it")
+            raise ValueError(
+                f"unit {unit.text} scales its blocks; a sweep has no scales to give it"
+            )
 
 
 def values(name: str, x: Any) -> np.ndarray:

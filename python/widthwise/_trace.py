@@ -17,9 +17,9 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
-from ._settings import checked_seed
+from ._settings import checked_seed, whole
 from ._table import Table
-from ._unit import Unit, as_unit
+from ._unit import Unit, as_unit, titled
 
 if TYPE_CHECKING:
     from .display.style import Card
@@ -195,7 +195,7 @@ def trace(
             f"a and b make {x.count} dot products, of shape {x.shape}; one is traced: "
             "pass one row of each"
         )
-    where, of_output = x.workplace(), (x.bound(), checked_seed(seed), index)
+    where, of_output = x.workplace(), (x.bound(), checked_seed(seed), whole("index", index))
     if where.gpu is None:
         wires = prepared(u, x.k, multiplier).trace(*of_output)
     else:
@@ -203,7 +203,8 @@ def trace(
         wires = core.device_trace(queue(where.gpu), u._core, *of_output, product)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
-    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
+    result = Array._of(code.reshape(shape), u.result_format)
+    return Trace(f"{titled(u)}, k = {x.k}", wires, result, u)
 
 
 def trace_operation(

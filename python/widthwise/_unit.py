@@ -25,27 +25,34 @@ class Unit:
     >>> str(u.a), str(u.result_format), u.lanes
     ('e4m3fn', 'e8m23', 32)
 
+    Printed it is the unit's canonical text; `text` is the one that it was made from, which results
+    bear. Units are equal where their canonical texts are.
+
     Raises:
         ValueError: the text is no unit, or one that contradicts itself; the message says where.
     """
 
-    __slots__ = ("_core", "_formats")
+    __slots__ = ("_core", "_formats", "_text")
     _core: core.Unit
     _formats: dict[str, Format]  # of its operands and result, once somebody has asked
+    _text: str | None  # that it was made from, where there is one
 
     def __init__(self, text: str | Unit) -> None:
         if not isinstance(text, str | Unit):
             raise TypeError(f"unit = {text!r}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
-        self._bind(text._core if isinstance(text, Unit) else core.Unit(text))
+        if isinstance(text, Unit):
+            self._bind(text._core, text._text)
+        else:
+            self._bind(core.Unit(text), str(text))
 
     @classmethod
-    def _of(cls, bound: core.Unit) -> Unit:
+    def _of(cls, bound: core.Unit, text: str | None = None) -> Unit:
         self = object.__new__(cls)
-        self._bind(bound)
+        self._bind(bound, text)
         return self
 
-    def _bind(self, bound: core.Unit) -> None:
-        for name, x in (("_core", bound), ("_formats", {})):
+    def _bind(self, bound: core.Unit, text: str | None) -> None:
+        for name, x in (("_core", bound), ("_formats", {}), ("_text", text)):
             object.__setattr__(self, name, x)
 
     @classmethod
@@ -93,7 +100,7 @@ class Unit:
         return hash(self._core)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Unit, (str(self),)
+        return Unit, (self.text,)
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:
@@ -101,6 +108,16 @@ class Unit:
         return self._formats[name]
 
     # --- Fields ---
+
+    @property
+    def text(self) -> str:
+        """The text that the unit was made from, which studies, sweeps, traces and cards call it.
+
+        >>> u = Unit("mac(bfloat16)")
+        >>> u.text, str(u), u == Unit("mac(e8m7)")
+        ('mac(bfloat16)', 'mac(e8m7)', True)
+        """
+        return str(self) if self._text is None else self._text
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -233,9 +250,19 @@ def as_units(units: Several) -> list[Unit]:
 
 
 def named_units(units: Several) -> dict[str, Unit]:
-    """The same, by a dictionary's own names or by their texts."""
+    """The same, by a dictionary's own names or by the texts that were asked for."""
     found = as_units(units)
-    return dict(zip(units if isinstance(units, Mapping) else map(str, found), found, strict=True))
+    names = units if isinstance(units, Mapping) else (u.text for u in found)
+    return dict(zip(names, found, strict=True))
+
+
+def titled(unit: Unit) -> str:
+    """The text that was asked for, and the canonical one where it is another.
+
+    >>> titled(Unit("mac(bfloat16)")), titled(Unit("mac(e8m7)"))
+    ('mac(bfloat16) = mac(e8m7)', 'mac(e8m7)')
+    """
+    return unit.text if unit.text == str(unit) else f"{unit.text} = {unit}"
 
 
 class Units(Mapping[str, Unit]):
@@ -252,7 +279,7 @@ class Units(Mapping[str, Unit]):
 
     def __getitem__(self, name: str) -> Unit:
         if name in self._presets:
-            return Unit._of(self._presets[name][0])
+            return Unit._of(self._presets[name][0], name)
         raise KeyError(f"no preset is named {name!r}; ww.Unit({name!r}) reads every form")
 
     def __iter__(self) -> Iterator[str]:

@@ -165,7 +165,10 @@ class Window {
 }  // namespace
 
 struct ExactSum::Impl {
-  explicit Impl(const Unit& u) : unit(u) {
+  explicit Impl(const Unit& u) { read(u); }
+  void read(const Unit& u) {
+    unit = u;
+    readers.reset();
     const Format& s = u.scale ? u.scale->fmt : u.a.fmt;
     const int scales = u.scale ? 2 * s.precision() : 0;
     if (Reader::holds(u.a.fmt) && Reader::holds(u.b.fmt) && Reader::holds(s) &&
@@ -214,6 +217,14 @@ struct ExactSum::Impl {
     if (nan || (plus_infinity && minus_infinity)) return Kind::nan;
     return plus_infinity || minus_infinity ? Kind::infinite : Kind::finite;
   }
+  Dyadic total() {
+    for (const bool negative : {false, true}) settle(negative);
+    return widthwise::minus(sums[false], sums[true]);
+  }
+  // As a double has it, where it is infinite or NaN.
+  double without_number() const {
+    return kind() == Kind::nan ? no_number : minus_infinity ? -infinite : infinite;
+  }
   // Where the sum is infinite or NaN.
   Deviation of_no_number(Kind got, bool negative) const;
 };
@@ -221,6 +232,8 @@ struct ExactSum::Impl {
 ExactSum::ExactSum(const Unit& unit) : impl_(new Impl(unit)) {}
 ExactSum::ExactSum(ExactSum&&) noexcept = default;
 ExactSum::~ExactSum() = default;
+
+void ExactSum::read(const Unit& unit) { impl_->read(unit); }
 
 void ExactSum::start(const void* c) {
   impl_->restart();
@@ -249,17 +262,23 @@ void ExactSum::add(const void* a, const void* b, const void* scale_a, const void
 
 Deviation ExactSum::Impl::of_no_number(Kind got, bool negative) const {
   const bool same = kind() == got && (got == Kind::nan || negative == minus_infinity);
-  const double sum = kind() == Kind::nan ? no_number : minus_infinity ? -infinite : infinite;
   const double error = same ? 0 : infinite;
-  return {error, error, same ? 0 : no_number, sum, infinite, no_number};
+  return {error, error, same ? 0 : no_number, without_number(), infinite, no_number};
+}
+
+double ExactSum::minus(const ExactSum& other) const {
+  const bool here = impl_->kind() == Kind::finite, there = other.impl_->kind() == Kind::finite;
+  if (here && there) return as_double(widthwise::minus(impl_->total(), other.impl_->total()));
+  const double x = here ? 0 : impl_->without_number();
+  const double y = there ? 0 : other.impl_->without_number();
+  return x == y ? 0 : x - y;
 }
 
 Deviation ExactSum::deviation(const Format& f, const void* result) const {
   const Value v = value_of(f, result);
   if (impl_->kind() != Kind::finite) return impl_->of_no_number(v.kind, v.negative);
-  for (const bool negative : {false, true}) impl_->settle(negative);
-  const auto& [above, below] = impl_->sums;
-  const Dyadic exact = minus(above, below), magnitude = plus(above, below);
+  const Dyadic exact = impl_->total();
+  const Dyadic magnitude = plus(impl_->sums[false], impl_->sums[true]);
   Deviation d{.ulps = infinite,
               .relative = infinite,
               .error = v.kind == Kind::nan ? no_number
@@ -270,7 +289,8 @@ Deviation ExactSum::deviation(const Format& f, const void* result) const {
               .condition = relative(magnitude, exact)};
   if (v.kind == Kind::infinite || v.kind == Kind::nan) return d;
   const Dyadic computed = v.kind == Kind::zero ? Dyadic{} : magnitude_of(v);
-  const Dyadic error = v.negative ? minus({}, plus(computed, exact)) : minus(computed, exact);
+  const Dyadic error =
+      v.negative ? widthwise::minus({}, plus(computed, exact)) : widthwise::minus(computed, exact);
   d.ulps = relative(error, {1, last_place(f, exact)});
   d.relative = relative(error, exact);
   d.error = as_double(error);

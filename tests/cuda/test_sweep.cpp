@@ -78,11 +78,12 @@ cuda::ErrorMetrics measured(const std::vector<double>& computed, const std::vect
   double numbers = 0, not_zero = 0, right = 0, not_finite = 0;
   for (std::size_t i = 0; i < computed.size(); ++i) {
     not_finite += !std::isfinite(computed[i]);
-    if (!std::isfinite(computed[i]) || !std::isfinite(exact[i])) continue;
-    const double error = std::fabs(computed[i] - exact[i]);
+    if (!std::isfinite(exact[i])) continue;
+    const bool number = std::isfinite(computed[i]);
+    const double error = number ? std::fabs(computed[i] - exact[i]) : infinity;
     ++numbers, right += error == 0, sum += error, most = std::max(most, error);
     squares = std::hypot(squares, error), whole = std::hypot(whole, exact[i]);
-    if (exact[i] == 0) continue;
+    if (number && exact[i] == 0) continue;
     ++not_zero, relative += error / std::fabs(exact[i]);
     most_relative = std::max(most_relative, error / std::fabs(exact[i]));
   }
@@ -96,6 +97,14 @@ cuda::ErrorMetrics measured(const std::vector<double>& computed, const std::vect
           not_finite};
 }
 
+// Approx finds no infinity near itself.
+void check_near(double x, double y) {
+  if (std::isinf(y))
+    CHECK(x == y);
+  else
+    CHECK(x == doctest::Approx(y).epsilon(1e-13));
+}
+
 void check_alike(const cuda::ErrorMetrics& x, const cuda::ErrorMetrics& y) {
   CHECK(x.exact == y.exact);
   CHECK(x.not_finite == y.not_finite);
@@ -106,9 +115,9 @@ void check_alike(const cuda::ErrorMetrics& x, const cuda::ErrorMetrics& y) {
   }
   CHECK(x.max_abs == y.max_abs);
   CHECK(x.max_rel == y.max_rel);
-  CHECK(x.mean_abs == doctest::Approx(y.mean_abs).epsilon(1e-13));
-  CHECK(x.mean_rel == doctest::Approx(y.mean_rel).epsilon(1e-13));
-  CHECK(x.rel_norm == doctest::Approx(y.rel_norm).epsilon(1e-13));
+  check_near(x.mean_abs, y.mean_abs);
+  check_near(x.mean_rel, y.mean_rel);
+  check_near(x.rel_norm, y.rel_norm);
 }
 
 // More than a launch takes, of several sequences and both lanes, and of every other way.
@@ -225,6 +234,26 @@ TEST_CASE("the parts of a sweep are measured as a whole, each with its own rando
   const std::vector<cuda::ErrorMetrics> found =
       cuda::DeviceSweep(host_device(), values.sweep()).run({&u, 1}, 3);
   check_alike(found[0], measured(results(u, values.sweep(), 3), values.exact));
+}
+
+TEST_CASE("a result that is no number is an infinite error, where the exact one is 0 too") {
+  for (const double wrong : {infinity, -infinity, std::nan("")}) {
+    for (const double exact : {0.0, 1.5}) {
+      CAPTURE(exact);
+      cuda::ErrorSums sums, right;
+      right.add(2, 2), sums.add(wrong, exact), sums.join(right);
+      CHECK(std::isinf(sums.largest + sums.total));
+      CHECK(std::isinf(sums.largest_relative + sums.total_relative));
+      CHECK(std::isinf(sums.errors.root()));
+      CHECK(sums.exacts.root() == std::hypot(2, exact));
+      CHECK(sums.right == 1);
+      CHECK(sums.not_finite == 1);
+    }
+  }
+  cuda::ErrorSums unknown;
+  unknown.add(1, std::nan("")), unknown.add(infinity, infinity);
+  CHECK(unknown.numbers == 0);
+  CHECK(unknown.not_finite == 1);
 }
 
 TEST_CASE("squares of any size are summed") {

@@ -10,7 +10,7 @@ import pytest
 import widthwise as ww
 from widthwise import _device, testing
 from widthwise import _widthwise as core
-from widthwise._sweep import METRICS
+from widthwise._metrics import METRICS
 
 if "cuda" not in ww.engines():
     pytest.skip(f"no GPU: {ww.engines().unusable['cuda']}", allow_module_level=True)
@@ -262,12 +262,20 @@ def test_a_sweep_measures_on_the_gpu_what_it_measures_here():
     here = ww.sweep(units, a, b, metrics=list(METRICS), engine="reference")
     for metric in METRICS:
         assert there[metric] == pytest.approx(here[metric], rel=1e-13, nan_ok=True), metric
+    for against in ("given", "operands"):
+        a[0, 0] = 1e5 if against == "given" else 3e4  # more than some of them hold
+        there, here = (
+            ww.sweep(units, a, b, engine=engine, against=against)
+            for engine in ("cuda", "reference")
+        )
+        for metric in here.columns[2:]:
+            assert there[metric] == pytest.approx(here[metric], rel=1e-12, nan_ok=True), metric
     assert done == [(4, 5), (5, 5)]  # four together, and one whose results pass 64 bits
     dots = ww.sweep(units[:2], a[0], b[:, 0], engine="cuda:1" if PRETENDED else "cuda")
     assert dots["max_abs"] == pytest.approx(ww.sweep(units[:2], a[0], b[:, 0])["max_abs"])
     with pytest.raises(ValueError, match="a's last axis and b's first must match"):
         ww.sweep(units, a, b.T, exact=np.zeros((6, 40)), engine="cuda")
-    with pytest.raises(ValueError, match="element 0 is NaN and e2m1fn has no NaN"):
+    with pytest.raises(ValueError, match=r"element \[0, 0\] is NaN and e2m1fn has no NaN"):
         ww.sweep("mac(e2m1fn)", a * np.nan, b, engine="cuda")
 
 
@@ -386,7 +394,9 @@ def test_values_on_a_gpu_are_rounded_there(dtype):
         ww.array(ww.array(values, "e5m2").to_device("cuda"), "e4m3"),
         ww.array(values, "e5m2").astype("e4m3"),
     )
-    with pytest.raises(ValueError, match="element 2 is NaN or below zero, and e2m1fn has no such"):
+    with pytest.raises(
+        ValueError, match=r"element \[0, 2\] is NaN or below zero, and e2m1fn has no"
+    ):
         ww.array(Interface(values), "e2m1fn")
     assert same(
         ww.array(Interface(values), "e2m1fn", nan="zero"), ww.array(values, "e2m1fn", nan="zero")

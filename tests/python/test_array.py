@@ -433,3 +433,30 @@ def test_zeros_are_positive_and_refused_where_there_is_none():
 
 def test_dir_of_an_array_lists_its_attributes():
     assert {"bits", "format", "shape"} <= set(dir(ww.array([1.0], "e5m10")))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: ww.array([[1, 2], [float("nan"), 1]], "e2m1fn"),
+            r"element \[1, 0\] is NaN and e2m1",
+        ),
+        (lambda: ww.array([1, float("nan")], "e2m1fn"), "element 1 is NaN and e2m1fn has no NaN"),
+        (
+            lambda: ww.array([["1", "2"], ["x", "1"]], "e5m10"),
+            r"^x\[1, 0\] 'x', column 1: found 'x'",
+        ),
+        (lambda: ww.array(["1", "x"], "e5m10"), r"^x\[1\] 'x', column 1: found 'x'"),
+        (lambda: ww.from_bits([[1, 2], [3, 300]], "e4m3fn"), r"^bits\[1, 1\] = 0x12c is no code"),
+        (lambda: ww.from_bits(np.uint16([[1], [9999]]), "e4m5"), r"element \[1, 0\] is 0x270f"),
+        (
+            lambda: ww.array([[1, "1p2000"]], "e20m3").to_float64(),
+            r"^element \[0, 1\] of this e20m3",
+        ),
+        (lambda: ww.array([[1, "1p99999999"]], "e40m3").to_fractions(), r"^element \[0, 1\] is an"),
+    ],
+)
+def test_an_element_is_named_by_its_subscript(call, message):
+    with pytest.raises((ValueError, OverflowError), match=message):
+        call()

@@ -81,12 +81,25 @@ def run(capsys, *arguments):
 def test_sweep_prints_what_ww_sweep_finds(files, capsys):
     options = ["--over", "m=2:4", "--a", "a.npy", "--b", "b.npy", "--csv", "found.csv", "--json"]
     status, out, _ = run(capsys, "sweep", "mac(e5m{m})", *options, "--sort", "rel_norm")
-    metrics = ["max_abs", "rel_norm", "exact"]
     units = ww.grid("mac(e5m{m})", m=[2, 3, 4])
-    found = ww.sweep(units, np.load("a.npy"), np.load("b.npy"), metrics=metrics)
+    found = ww.sweep(units, np.load("a.npy"), np.load("b.npy"))
     assert status == 0 and json.loads(out) == found.best("rel_norm", 3).records()
     lines = (files / "found.csv").read_text().splitlines()
-    assert lines[0] == '"unit","m","max_abs","rel_norm","exact"' and len(lines) == 4
+    assert lines[0] == ",".join(f'"{name}"' for name in found.columns) and len(lines) == 4
+    assert found.columns[-1] == "not_finite" and {*found["not_finite"].tolist()} == {0}
+
+
+def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
+    status, out, _ = run(capsys, "sweep", "mac(e2m3)", "--random", "16,64,16", "--json")
+    (row,) = json.loads(out)
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((16, 64)), rng.standard_normal((64, 16))
+    z = ww.matmul(*(ww.array(x, "e2m3") for x in (a, b)), unit="mac(e2m3)")
+    lost = int(np.count_nonzero(~ww.isfinite(z)))
+    assert status == 0 and row["not_finite"] == lost > 200 and isinstance(row["not_finite"], int)
+    assert row["max_abs"] == row["rel_norm"] == "inf"  # which JSON has no number for
+    _, text, _ = run(capsys, "sweep", "mac(e2m3)", "--random", "16,64,16")
+    assert text.split()[-1] == str(lost)
 
 
 @pytest.mark.parametrize(
@@ -94,16 +107,43 @@ def test_sweep_prints_what_ww_sweep_finds(files, capsys):
     [
         (["sweep", "mac(e5m10)"], "--a and --b, or --random M,K,N alone, name what is multiplied"),
         (["sweep", "mac(e5m10)", "--random", "4,4"], "--random = 4,4: three sizes are wanted, as"),
-        (["sweep", "mac(e5m10)", "--over", "m", "--random", "4,4,4"], "--over = m: NAME=VALUES is"),
+        (["sweep", "mac(e5m10)", "--over", "m", "--random", "4,4,4"], "--over m: NAME=VALUES is"),
         (
             ["sweep", "mac(e5m10)", "fma(e5m10)", "--over", "m=1", "--random", "4,4,4"],
             "--over fills one UNIT, as 'mac(e{e}m{m})'; 2 were given",
         ),
         (
             ["sweep", "mac(e5m10)", "--random", "4,4,4", "--sort", "max_rel"],
-            "--sort = max_rel: it may be one of max_abs, rel_norm, exact",
+            "--sort = max_rel: it may be one of max_abs, rel_norm, of_operands",
         ),
-        (["sweep", "mac(e5m10)", "--over", "m=1:3", "--random", "4,4,4"], "m is no parameter of"),
+        (
+            ["sweep", "mac(e5m10)", "--over", "m=1:3", "--random", "4,4,4"],
+            "--over m=…: mac(e5m10) has no {m}; write it where the values go",
+        ),
+        (
+            ["sweep", "mac(e{e}m{m})", "--over", "m=1:3", "--random", "4,4,4"],
+            "mac(e{e}m{m}) has {e}, and no --over fills it; add --over e=4,5",
+        ),
+        (
+            ["sweep", "mac(e5m{m})", "--over", "m=3:1", "--random", "4,4,4"],
+            "--over m=3:1: the least comes first, as m=1:3",
+        ),
+        (
+            ["sweep", "mac(e5m{m})", "--over", "m=3", "--over", "m=4", "--random", "4,4,4"],
+            "--over: m is given twice; list its values, as m=4,5,8",
+        ),
+        (["bench", "--size", "big"], "argument --size: 'big' is no whole number; write one, as 16"),
+        (["bench", "--seconds", "x"], "argument --seconds: 'x' is no number; write one, as 0.5"),
+        (["export", "mac(e5m10)", "x", "--lanes", "0"], "--lanes = 0: take a number from 1 to"),
+        (["export", "mac(e5m10)", "x", "--lanes", "two"], "argument --lanes: 'two' is no whole"),
+        (
+            ["export", "hopper.f16.f32", "x", "--lanes", "3"],
+            "takes 16 products a block and --lanes = 3; give a multiple, or none for one block",
+        ),
+        (
+            ["export", "add(e5m10)", "x", "--lanes", "3"],
+            "--lanes = 3 of add(e5m10): an operation has none; leave --lanes out",
+        ),
         (["op", "add", "e5m10", "-x", "1"], "unrecognized arguments: -x"),
         (["bench", "--size", "0"], "--size: more than 0 is wanted"),
         (["bench", "mac(e5"], "unit 'mac(e5', column"),

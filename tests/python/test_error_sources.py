@@ -120,7 +120,7 @@ def test_errors_past_binary64_are_shown_as_infinite():
 
 
 def test_formats_of_any_range_are_told_of():
-    found = study.sources(["1p20", "1p-70", "0x1.ffep0"], ["1p3", 1, 1], "mac(e30m10)")
+    found = study.sources(["1p20", "1p-70", "0x1.ffcp0"], ["1p3", 1, 1], "mac(e30m10)")
     assert [e.source for e in found.errors] == ["sum rounding"] * 2
     edge = study.sources(["1p15", "0x1.ff8p14", "0x1.8p4"], [1, 1, 1], "mac(e5m10;overflow=max)")
     assert told(edge) == [(2, "overflow", Fraction(-24))]  # 65504 is the largest

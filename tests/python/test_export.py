@@ -208,7 +208,8 @@ def test_every_language_says_what_the_json_says(exported, design):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_texts_stand_in_every_language(exported, design):
     table = facts(exported[design][".json"])
-    assert ww._export.core.design_text(table["SPEC"][2]) == table["SPEC"][2]
+    assert ww._export.core.design_text(table["SPEC"][2]) == table["CANONICAL"][2]
+    assert table["SPEC"][2] == design
     for ending in (".vh", "_params.vh", "_pkg.sv"):
         for name, (kind, _, value) in table.items():
             assert kind != "text" or f"// {name}: {value}\n" in exported[design][ending]
@@ -387,3 +388,31 @@ def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path):
     with pytest.raises(TypeError, match="a text as"):
         ww.export(5, tmp_path / "hw")
     assert contents(tmp_path) == {"thesis.tex": b"mine"}
+
+
+@pytest.mark.parametrize(
+    "asked, canonical",
+    [
+        ("mac(bfloat16)", "mac(e8m7)"),
+        ("add(bfloat16)", "add(e8m7)"),
+        (ww.Unit("mac( bfloat16 )"), "mac(e8m7)"),
+        ("ampere.f16.f32", str(ww.Unit("ampere.f16.f32"))),
+        ("mac(e5m10)", "mac(e5m10)"),
+    ],
+)
+def test_an_exports_spec_is_the_text_that_was_asked_for(asked, canonical, tmp_path):
+    ww.export(asked, tmp_path / "x", name="x", rtl=False)
+    told = facts((tmp_path / "x" / "x.json").read_text())
+    assert told["SPEC"][2] == (asked if isinstance(asked, str) else asked.text)
+    assert told["CANONICAL"][2] == canonical
+    ww.export(canonical, tmp_path / "y", name="x", rtl=False)
+    same = facts((tmp_path / "y" / "x.json").read_text())
+    assert {n for n in told if told[n] != same[n]} <= {"SPEC"}
+
+
+def test_an_export_is_named_after_the_text_that_was_asked_for(tmp_path):
+    for i, (asked, name) in enumerate(
+        [("ampere.f16.f32", "ampere_f16_f32"), ("add(bfloat16)", "add_bfloat16")]
+    ):
+        first, *_ = ww.export(asked, tmp_path / str(i), rtl=False)
+        assert first.name == f"{name}.vh"

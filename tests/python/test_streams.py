@@ -133,7 +133,7 @@ def pieces(count):
         yield np.full(100_000, 0.1)
 
 memory = []
-found = ww.study.streamed(pieces(int(sys.argv[1])), sys.argv[2:])
+found = ww.study.streamed(pieces(int(sys.argv[1])), sys.argv[2:], against="operands")
 print(peak() - memory[0], found.lengths[-1], *(e[0, 0, -1] for e in found.error.values()))
 """
 

@@ -37,7 +37,12 @@ def test_growth_is_the_error_of_every_prefix():
 
 def test_a_correctly_rounded_unit_errs_by_half_an_ulp_at_most():
     rng = np.random.default_rng(1)
-    growth = error_growth(rng.standard_normal((6, 100)), rng.standard_normal(100), "kulisch(e5m10)")
+    growth = error_growth(
+        rng.standard_normal((6, 100)),
+        rng.standard_normal(100),
+        "kulisch(e5m10)",
+        against="operands",
+    )
     (worst,) = growth.max().values()
     assert 0 < worst.max() <= 0.5
     assert growth.lengths[0] == 1 and growth.lengths[-1] == 100
@@ -51,7 +56,7 @@ def test_values_are_rounded_to_each_units_formats_and_c_is_the_start():
 
 def test_a_result_that_is_no_number_has_an_infinite_error():
     growth = error_growth([400.0, 400.0], [1.0, 1.0], "mac(e4m3fn)")
-    assert growth.ulps["mac(e4m3fn)"].tolist() == [[0.0, np.inf]]
+    assert growth.ulps["mac(e4m3fn)"].tolist() == [[0.5, np.inf]]  # 400 is rounded to 384
 
 
 def test_growth_prints_plots_and_becomes_a_frame():
@@ -60,7 +65,9 @@ def test_growth_prints_plots_and_becomes_a_frame():
     growth = error_growth(
         rng.standard_normal((3, 30)), rng.standard_normal(30), units, lengths=[5, 30]
     )
-    assert "mean error (ulp)" in repr(growth) and "error after 30 products" in repr(growth)
+    assert "mean error (ulp)" in repr(
+        growth
+    ) and "error after 30 products, against the data as given" in repr(growth)
     assert "<table>" in growth._repr_html_()
     frame = growth.to_dataframe()
     assert len(frame) == 4 and set(frame.columns) >= {"unit", "length", "mean_ulps", "max_relative"}
@@ -70,7 +77,8 @@ def test_growth_prints_plots_and_becomes_a_frame():
 
     _, ax = plt.subplots()
     assert growth.plot(ax, measure="ulps", statistic="max") is ax
-    assert [line.get_label() for line in ax.get_lines()] == growth.units
+    labels = [line.get_label() for line in ax.get_lines()]
+    assert [name for name in labels if name in growth.units] == growth.units
     plt.close("all")
 
 

@@ -25,9 +25,9 @@ def test_metrics_are_those_of_the_computed_against_the_exact(operands):
     metrics = ["max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm", "exact", "not_finite"]
     units = ["mac(e5m10)", "mac(binary64)", "mac(e4m3fn, sum=e8m7)"]
     found = ww.sweep(units, a, b, metrics=metrics)
-    assert found.columns == ["unit", *metrics] and found["unit"].tolist() == [
-        str(ww.Unit(unit)) for unit in units
-    ]
+    assert found.columns == ["unit", "canonical", *metrics]
+    assert found["unit"].tolist() == units
+    assert found["canonical"].tolist() == [str(ww.Unit(unit)) for unit in units]
     want = np.array(exact_product(a, b), dtype=object)
     for i, unit in enumerate(units):
         u = ww.Unit(unit)
@@ -52,7 +52,7 @@ def test_the_exact_product_is_exact():
     assert found["max_abs"].tolist() == [0, 3]
 
 
-def test_results_that_are_no_numbers_are_counted_and_left_out():
+def test_results_that_are_no_numbers_are_counted_and_infinite_errors():
     found = ww.sweep(
         ["mac(e5m10)", "mac(e8m7)"],
         [[60000.0, 60000.0], [1.0, 2.0]],
@@ -60,7 +60,7 @@ def test_results_that_are_no_numbers_are_counted_and_left_out():
         metrics=["not_finite", "max_abs", "exact"],
     )
     assert found["not_finite"].tolist() == [1, 0]
-    assert found["max_abs"][0] == 0 and found["exact"][0] == 0.5
+    assert found["max_abs"][0] == np.inf and found["exact"][0] == 0.5
 
 
 def test_a_grid_has_a_column_for_every_parameter(operands):
@@ -68,7 +68,7 @@ def test_a_grid_has_a_column_for_every_parameter(operands):
     found = ww.sweep(units, *operands)
     assert len(units) == len(found) == 6
     assert found["e"].tolist() == [5, 5, 5, 8, 8, 8] and found["m"].tolist() == [3, 7, 10] * 2
-    assert found.meta["metrics"] == found.columns[3:] and found.meta["a"] == (5, 40)
+    assert found.meta["metrics"] == found.columns[4:] and found.meta["a"] == (5, 40)
     assert found.meta["version"] == ww.__version__
     best = found.best("rel_norm")
     assert best["m"].tolist() == [10]
@@ -138,3 +138,159 @@ def test_a_grid_names_what_does_not_fit(text, parameters, message):
 def test_a_grids_single_value_is_told():
     with pytest.raises(TypeError, match=r"m = 3: several are wanted, as \[3\]"):
         ww.grid("mac(e5m{m})", m=3)
+
+
+# --- No numbers, parts, and the request ----------------------------------------------------------
+
+LARGE = np.array([[60000.0, 30000.0], [1.0, 1e-7]])
+
+
+def test_no_unit_whose_results_are_no_numbers_is_the_best():
+    x = np.random.default_rng(2).normal(size=(16, 16)) * 30
+    units = ["mac(e2m12)", "mac(e5m10)", "mac(e3m11)"]
+    for metric in ("max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm"):
+        found = ww.sweep(units, x, x, metrics=[metric, "not_finite"])
+        assert found.best(metric)["unit"].tolist() == ["mac(e5m10)"]
+        assert found[metric][0] == np.inf and found["not_finite"][0] > 0
+    with pytest.raises(ValueError, match="metric = 'e': it may be rel_norm, not_finite"):
+        found.best("e")
+
+
+@pytest.mark.parametrize("metric", ["max_abs", "mean_abs", "max_rel", "mean_rel", "rel_norm"])
+@pytest.mark.parametrize("exact", [[[0.0]], [[2.0]]])
+def test_an_output_that_is_no_number_is_an_infinite_error_of_every_metric(metric, exact):
+    rows = ([[65504.0, 65504.0]], [[1.0], [1.0]])
+    found = ww.sweep("mac(e5m10)", *rows, exact=exact, metrics=[metric])
+    assert found[metric].tolist() == [np.inf]
+    nan = ww.sweep("mac(e4m3fn)", *rows, exact=exact, metrics=[metric, "exact"])
+    assert nan[metric].tolist() == [np.inf] and nan["exact"].tolist() == [0]
+
+
+def test_outputs_whose_exact_value_is_no_number_are_left_out():
+    found = ww.sweep("mac(e5m10)", [[np.inf, 1.0], [1.0, 1.0]], [[1.0], [1.0]])
+    assert found["max_abs"].tolist() == [0] and found["not_finite"].tolist() == [1]
+
+
+def test_not_finite_is_an_integer():
+    found = ww.sweep(["mac(e5m10)", "mac(bfloat16)"], LARGE, LARGE)
+    assert found["not_finite"].dtype.kind == "i" and found["not_finite"].tolist() == [2, 0]
+    assert found.records()[0]["not_finite"] == 2 and " 2\n" in str(found)
+
+
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "mac(e4m3fn, sum=e8m7)", "ampere.tf32.f32"])
+def test_an_error_has_two_parts(operands, unit):
+    a, b = operands
+    found = ww.sweep(unit, a, b, metrics=["rel_norm", "of_operands", "of_accumulation"])
+    u = ww.Unit(unit)
+    x, y = ww.array(a, u.a), ww.array(b, u.b)
+    z = ww.matmul(x, y, unit=u).to_float64()
+    if "tf32" in unit:
+        x, y = (w.astype("e8m10", rounding="rtz") for w in (x, y))
+    read = np.array(exact_product(x.to_float64(), y.to_float64()), float)
+    exact = np.array(exact_product(a, b), float)
+    whole = np.linalg.norm(exact)
+    assert found["of_operands"][0] == pytest.approx(np.linalg.norm(read - exact) / whole, rel=1e-9)
+    assert found["of_accumulation"][0] == pytest.approx(np.linalg.norm(z - read) / whole, rel=1e-9)
+    today = ww.sweep(unit, a, b, metrics=["rel_norm"], against="operands")
+    share = np.linalg.norm(z - read) / np.linalg.norm(read)
+    assert today["rel_norm"][0] == pytest.approx(share, rel=1e-9)
+    assert today.meta["against"] == "operands"
+
+
+def test_operands_that_overflow_cost_all_of_it():
+    found = ww.sweep(["mac(e4m3fn)", "mac(e2m3;overflow=max)"], LARGE, LARGE)
+    assert found["of_operands"][0] == found["rel_norm"][0] == np.inf
+    assert found["of_accumulation"][0] == 0
+    assert np.isfinite(found["of_operands"][1]) and found["not_finite"][1] == 0
+
+
+def test_against_the_operands_there_is_one_part():
+    columns = ww.sweep("mac(e5m10)", [1.0], [1.0], against="operands").columns
+    assert columns == ["unit", "canonical", "max_abs", "rel_norm", "exact", "not_finite"]
+    for options, message in [
+        ({"metrics": ["of_operands"]}, "'of_operands' is a part of the error against = 'given'"),
+        ({"exact": 1.0}, "exact is given; against = 'operands' takes the exact product"),
+        ({"against": "x"}, "against = 'x': it may be 'given' or 'operands'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ww.sweep("mac(e5m10)", [1.0], [1.0], **{"against": "operands", **options})
+
+
+def test_a_text_is_not_taken_letter_by_letter():
+    with pytest.raises(TypeError, match=r"metrics = 'rel_norm': several .* \['rel_norm'\]"):
+        ww.sweep("mac(e5m10)", [1.0], [1.0], metrics="rel_norm")
+    with pytest.raises(TypeError, match=r"r = 'rtz': several are wanted, as \['rtz'\]"):
+        ww.grid("mac(e5m10, sum=e5m10:{r})", r="rtz")
+
+
+def test_progress_may_be_true(capsys):
+    ww.sweep(["mac(e5m10)", "mac(e8m7)"], [1.0], [1.0], progress=True)
+    assert capsys.readouterr().err == "\r1 of 2\r2 of 2\n"
+    ww.study.accumulation([1.0], None, ["mac(e5m10)"], progress=True)
+    assert capsys.readouterr().err == "\r1 of 1\n"
+    ww.sweep("mac(e5m10)", [1.0], [1.0], progress=False)
+    assert capsys.readouterr().err == ""
+    for call in (ww.sweep, ww.study.accumulation):
+        arguments = ("mac(e5m10)", [1.0], [1.0])[:: 1 if call is ww.sweep else -1]
+        with pytest.raises(TypeError, match="progress = 'yes': True, or a function of"):
+            call(*arguments, progress="yes")
+
+
+def test_a_grid_of_units_is_told_where_they_go():
+    with pytest.raises(TypeError, match=r"text = \['mac\(e5m10\)'\]: one text is wanted, as"):
+        ww.grid(["mac(e5m10)"])
+    for text in ("mac(e{}m10)", "mac(e{0}m10)", "mac(e{e"):
+        with pytest.raises(ValueError, match="its braces hold no parameter's name"):
+            ww.grid(text)
+
+
+class Gpu:
+    """A GPU's sweep, as its metrics are defined; in order, as the core tells them."""
+
+    def __init__(self, request, exact):
+        self.request, self.exact = request, exact
+
+    def run(self, cores, seed):
+        from widthwise._metrics import METRICS, Errors
+
+        units = [ww.Unit._of(core) for core in cores]
+        errors = [Errors(self.request.product(unit), self.exact) for unit in units]
+        return [[float(metric(e)) for metric in METRICS.values()] for e in errors]
+
+
+@pytest.mark.parametrize("against", ["given", "operands"])
+@pytest.mark.parametrize("large", [False, True])
+def test_units_that_go_to_a_gpu_together_have_the_same_parts(monkeypatch, against, large):
+    from widthwise._sweep import Request
+
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(6, 30)), rng.normal(size=(30, 5))
+    if large:
+        a[2, 3], b[4, 0] = 70000.0, np.inf
+    units = ["mac(e5m10)", "mac(bfloat16)", "fma(e5m10)", "mac(e5m10, sum=e8m7)", "ampere.tf32.f32"]
+    here = ww.sweep(units, a, b, against=against)
+    sent = []
+    monkeypatch.setattr(Request, "gpu", lambda self, unit: 0)
+    monkeypatch.setattr(
+        Request, "sweep_on", lambda self, gpu, exact: sent.append(exact) or Gpu(self, exact)
+    )
+    there = ww.sweep(units, a, b, against=against)
+    assert sent and there.columns == here.columns and there["unit"].tolist() == units
+    for name in here.columns[2:]:
+        assert there[name].tolist() == pytest.approx(here[name].tolist(), rel=1e-12, nan_ok=True)
+    assert there["not_finite"].dtype.kind == "i"
+
+
+def test_a_table_and_a_card_say_what_errors_are_against():
+    for options, wanted in [
+        ({}, "the data as given"),
+        ({"against": "operands"}, "the unit's own operands"),
+        ({"exact": 1.0}, "the results that were given"),
+    ]:
+        found = ww.sweep("mac(e5m10)", [1.0, 2.0], [1.0, 2.0], **options)
+        title = f"errors of (2,) x (2,), against {wanted}"
+        assert str(found).splitlines()[0] == repr(found).splitlines()[0] == title
+        assert (
+            title.replace("'", "&#x27;") in found._repr_html_() and "<table>" in found._repr_html_()
+        )
+        assert str(found.best("exact")).splitlines()[0] == title

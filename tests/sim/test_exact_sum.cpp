@@ -98,6 +98,31 @@ TEST_CASE("deviations: of a whole product, row by row") {
   CHECK(errors[3].ulps >= 0.5);
 }
 
+TEST_CASE("ExactSum: the difference of two sums of codes in several formats") {
+  const Unit narrow = parse_unit("mac(e5m10)"), wide = parse_unit("mac(binary32)");
+  const std::uint16_t one = 0x3c00, infinity = 0x7c00, minus = 0xfc00, nan = 0x7e00;
+  const std::uint32_t unit = 0x3f800000, above = 0x3f800001;
+  ExactSum x(narrow), y(narrow);
+  x.start(&one), y.start(&one);
+  x.add(&one, &one, nullptr, nullptr), y.add(&one, &one, nullptr, nullptr);
+  y.read(wide);  // what y holds stays
+  y.add(&above, &above, nullptr, nullptr);
+  CHECK(x.minus(x) == 0);
+  CHECK(y.minus(x) == 1 + 0x1p-22 + 0x1p-46);
+  CHECK(x.minus(y) == -(1 + 0x1p-22 + 0x1p-46));
+  const std::uint32_t minus_unit = 0xbf800000;
+  y.add(&minus_unit, &unit, nullptr, nullptr);
+  CHECK(y.minus(x) == 0x1p-22 + 0x1p-46);
+  ExactSum above_all(narrow), below_all(narrow), none(narrow);
+  above_all.start(&infinity), below_all.start(&minus), none.start(&nan);
+  CHECK(above_all.minus(x) == INFINITY);
+  CHECK(x.minus(above_all) == -INFINITY);
+  CHECK(below_all.minus(x) == -INFINITY);
+  CHECK(above_all.minus(below_all) == INFINITY);
+  CHECK(above_all.minus(above_all) == 0);
+  CHECK(std::isnan(none.minus(x) + x.minus(none) + none.minus(above_all)));
+}
+
 TEST_CASE("ExactSum: terms too far apart to add are refused") {
   ExactSum sum(parse_unit("fma(e62m10)"));
   const std::uint64_t high[] = {std::uint64_t{0x3ffffffffffffffe} << 10, 0x3f},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from .._dot import dot, matmul
 from .._export import export
 from .._format import Format
 from .._unit import Unit
-from .output import add_command, add_json, add_rounding, add_seed, show
+from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
 from .store import load, load_array, save
 from .terminal import progress
 
@@ -52,7 +53,10 @@ def add_export(commands: Any) -> None:
         "--rounding-port", action="store_true", help="round as a port says, not as UNIT does"
     )
     command.add_argument(
-        "--lanes", type=int, metavar="K", help="products of a whole dot product, not of a block"
+        "--lanes",
+        type=whole_number,
+        metavar="K",
+        help="products of a whole dot product, not of a block",
     )
     command.add_argument(
         "--multiplier", metavar="NAME", help="in place of a unit's exact product, as drum6"
@@ -70,7 +74,7 @@ def add_export(commands: Any) -> None:
         "--generator", action="store_true", help="make random words in the module, as the simulator"
     )
     command.add_argument(
-        "--vectors", type=int, default=1000, metavar="N", help="at random; default: 1000"
+        "--vectors", type=whole_number, default=1000, metavar="N", help="at random; default: 1000"
     )
     command.add_argument(
         "--model", action="store_true", help="copy the golden model's library, too"
@@ -205,6 +209,12 @@ def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int
     return 0
 
 
+def in_options(message: str) -> str:
+    """Of an export, whose arguments are options here."""
+    named = r"(?<![\w-])(lanes|vectors|seed|multiplier|pipeline)(?= = | out\b)"
+    return re.sub(named, r"--\1", message)
+
+
 def run_export(options: argparse.Namespace) -> int:
     try:
         paths = export(
@@ -224,5 +234,7 @@ def run_export(options: argparse.Namespace) -> int:
         )
     except OSError as why:
         raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
+    except ValueError as why:
+        raise ValueError(in_options(str(why))) from None
     show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +14,11 @@ from .._create import array
 from .._dot import matmul
 from .._elementwise import add
 from .._engines import explain
-from .._sweep import METRICS, Grid, grid, sweep
+from .._metrics import ALL_METRICS, USUAL
+from .._sweep import Grid, grid, sweep
 from .._table import Table
 from .._unit import Unit
-from .output import add_command, add_json, add_rounding, add_seed, show
+from .output import add_command, add_json, add_rounding, add_seed, number, show, whole_number
 from .store import load_array, write
 from .terminal import progress
 
@@ -47,7 +49,7 @@ def add_sweep(commands: Any) -> None:
     command.add_argument("--b", metavar="FILE", help=".npy of values, (k, n)")
     command.add_argument("--random", metavar="M,K,N", help="random numbers of these shapes instead")
     command.add_argument(
-        "--metric", action="append", choices=list(METRICS), help="default: max_abs rel_norm exact"
+        "--metric", action="append", choices=list(ALL_METRICS), help=f"default: {' '.join(USUAL)}"
     )
     command.add_argument("--sort", metavar="METRIC", help="the least first; of exact the greatest")
     command.add_argument("--csv", metavar="FILE", help="write the table there, too")
@@ -66,9 +68,11 @@ def add_bench(commands: Any) -> None:
         "widthwise bench --json",
     )
     command.add_argument("units", metavar="UNIT", nargs="*", help="default: some of each kind")
-    command.add_argument("--size", type=int, default=256, help="of square matrices; default 256")
-    command.add_argument("--seconds", type=float, default=0.3, help="a figure; default 0.3")
-    command.add_argument("--threads", type=int, help="default: all of the machine's")
+    command.add_argument(
+        "--size", type=whole_number, default=256, help="of square matrices; default 256"
+    )
+    command.add_argument("--seconds", type=number, default=0.3, help="a figure; default 0.3")
+    command.add_argument("--threads", type=whole_number, help="default: all of the machine's")
     command.set_defaults(run=run_bench)
     add_json(command)
 
@@ -77,7 +81,7 @@ def add_bench(commands: Any) -> None:
 
 
 def run_sweep(options: argparse.Namespace) -> int:
-    metrics = options.metric or ["max_abs", "rel_norm", "exact"]
+    metrics = options.metric or list(USUAL)
     if options.sort and options.sort not in metrics:
         raise ValueError(f"--sort = {options.sort}: it may be one of {', '.join(metrics)}")
     units = swept_units(options)
@@ -109,7 +113,20 @@ def swept_units(options: argparse.Namespace) -> list[str] | Grid:
         raise ValueError(
             f"--over fills one UNIT, as 'mac(e{{e}}m{{m}})'; {len(options.units)} were given"
         )
-    return grid(options.units[0], **dict(map(filling, options.over)))
+    text, filled = options.units[0], [filling(given) for given in options.over]
+    values = dict(filled)
+    for name, _ in filled:
+        if [other for other, _ in filled].count(name) > 1:
+            raise ValueError(f"--over: {name} is given twice; list its values, as {name}=4,5,8")
+        if "{" + name not in text:
+            raise ValueError(
+                f"--over {name}=…: {text} has no {{{name}}}; write it where the values go"
+            )
+    if missing := [name for name in re.findall(r"{(\w+)", text) if name not in values]:
+        raise ValueError(
+            f"{text} has {{{missing[0]}}}, and no --over fills it; add --over {missing[0]}=4,5"
+        )
+    return grid(text, **values)
 
 
 def filling(text: str) -> tuple[str, list[Any]]:
@@ -117,11 +134,13 @@ def filling(text: str) -> tuple[str, list[Any]]:
     name, equals, values = text.partition("=")
     first, colon, last = values.partition(":")
     if colon and first.isdigit() and last.isdigit():
+        if int(first) > int(last):
+            raise ValueError(f"--over {text}: the least comes first, as {name}={last}:{first}")
         listed: list[Any] = list(range(int(first), int(last) + 1))
     else:
         listed = [value for value in values.split(",") if value]
     if not (name.isidentifier() and equals and listed):
-        raise ValueError(f"--over = {text}: NAME=VALUES is wanted, as e=4,5 or m=2:10")
+        raise ValueError(f"--over {text}: NAME=VALUES is wanted, as e=4,5 or m=2:10")
     return name, listed
 
 
@@ -169,7 +188,7 @@ def rate_of_unit(unit: Unit, options: argparse.Namespace) -> tuple[str, str, flo
         lambda: matmul(a, b, unit=unit, threads=options.threads, **scales), options.seconds
     )
     engine = explain(unit, n, n, n).engine
-    return f"{unit}, {n} x {n} x {n}", engine, n**3 / seconds / 1e6, "million products/s"
+    return f"{unit.text}, {n} x {n} x {n}", engine, n**3 / seconds / 1e6, "million products/s"
 
 
 def rates_of_elements(seconds: float) -> list[tuple[str, str, float, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,22 @@ def add_command(commands: Any, name: str, what: str, *examples: str) -> Any:
     )
 
 
+def whole_number(text: str) -> int:
+    """An option's value."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number; write one, as 16") from None
+
+
+def number(text: str) -> float:
+    """An option's value."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write one, as 0.5") from None
+
+
 def add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -29,11 +46,25 @@ def add_json(command: argparse.ArgumentParser) -> None:
 def show(options: argparse.Namespace, content: Table | Mapping[str, Any], text: str = "") -> None:
     """A table; or facts, which without JSON print as `text`, or a line each."""
     if isinstance(content, Table):
-        print(json.dumps(content.records(), indent=1) if options.json else emphasised(str(content)))
+        print(as_json(content.records()) if options.json else emphasised(str(content)))
     elif options.json:
-        print(json.dumps(content, indent=1))
+        print(as_json(content))
     else:
         print(emphasised(text) or Table(["", ""], [(key, value) for key, value in content.items()]))
+
+
+def as_json(content: Any) -> str:
+    """JSON has no infinity and no NaN; they are texts there, 'inf' and 'nan'."""
+    return json.dumps(spelled(content), indent=1, allow_nan=False)
+
+
+def spelled(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: spelled(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [spelled(value) for value in content]
+    unwritten = isinstance(content, float) and not math.isfinite(content)
+    return str(content) if unwritten else content
 
 
 def add_rounding(command: argparse.ArgumentParser) -> None:
@@ -49,4 +80,6 @@ def add_tininess(command: argparse.ArgumentParser) -> None:
 
 
 def add_seed(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--seed", type=int, default=0, help="of random numbers; default 0")
+    command.add_argument(
+        "--seed", type=whole_number, default=0, help="of random numbers; default 0"
+    )

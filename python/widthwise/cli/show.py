@@ -17,7 +17,7 @@ from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import Unit, units
-from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show
+from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
 
 
 def add_commands(commands: Any) -> None:
@@ -103,7 +103,7 @@ def add_trace(commands: Any) -> None:
     command.add_argument("b", nargs="?", metavar="B")
     command.add_argument("c", nargs="?", metavar="C")
     command.add_argument(
-        "-k", type=int, default=4, help="random products, without A and B; default 4"
+        "-k", type=whole_number, default=4, help="random products, without A and B; default 4"
     )
     command.set_defaults(run=run_trace)
     add_seed(command)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _widthwise as core
 from .._verify import check_vectors
-from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show
+from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
 
 BATCH = 20_000  # vectors written at a time
 
@@ -44,7 +44,7 @@ def add_commands(commands: Any) -> None:
         "widthwise vectors --op convert --format e5m10 --to i32 --rounding rtz -n 5 --seed 1",
     )
     add_task(vectors)
-    vectors.add_argument("-n", type=int, default=1000, help="how many; default 1000")
+    vectors.add_argument("-n", type=whole_number, default=1000, help="how many; default 1000")
     vectors.set_defaults(run=run_vectors)
     add_seed(vectors)
 

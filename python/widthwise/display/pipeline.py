@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .._format import Format
 from .._table import Table
-from .._unit import Unit
+from .._unit import Unit, titled
 from .style import FIELD_COLOURS, LINE, Card, Drawing, Html, label, stroke, svg, tag
 
 ROUND = "normalise, round, pack"
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 def unit_card(u: Unit) -> Card:
     steps = pipeline(u)
     drawing = Drawing(lambda: pipeline_text(u, steps), lambda: pipeline_svg(u, steps))
-    return Card(str(u), drawing, Details(u.table()))
+    return Card(titled(u), drawing, Details(u.table()))
 
 
 class Details:

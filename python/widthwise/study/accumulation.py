@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._settings import How, several
+from .._settings import How, Progress, several, told
 from .._table import Table, data_frame
 from .._unit import Several, Unit, named_units
-from .bounds import bound, likely_bound
-from .growth import ErrorGrowth, drawable, over_dots, prefix_figures
-from .operands import checked_lengths, shared_block, study_operands
+from . import plots
+from .bounds import Before, before, bound_beside, likely_bound_beside, lost_below
+from .given import checked_against, study_data
+from .growth import ErrorGrowth, over_dots, prefix_figures
+from .operands import checked_lengths, shared_block
 
 
 class Accumulation(ErrorGrowth):
@@ -21,7 +23,10 @@ class Accumulation(ErrorGrowth):
     Attributes:
         seeds: of each unit; one alone where the unit draws nothing.
         bounds, likely_bounds: a unit's bounds of the absolute error at each length, over the sum of
-            the terms' magnitudes: shape (lengths,).
+            the terms' magnitudes: shape (lengths,). Against the data as given they count the
+            rounding of what was rounded. They hold where nothing overflows or underflows; `limits`
+            counts that, too.
+        confidence: of the likely bound.
         Others: as in ErrorGrowth.
 
     >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[17])
@@ -36,32 +41,40 @@ class Accumulation(ErrorGrowth):
         figures: dict[str, np.ndarray],
         seeds: dict[str, list[int]],
         confidence: float,
+        against: str = "given",
+        terms: bool = False,
+        met: Mapping[str, Before] | None = None,
     ) -> None:
-        super().__init__(units, lengths, figures)
+        super().__init__(units, lengths, figures, against, terms)
         self.seeds = seeds
-        self.bounds = {
-            name: np.array([bound(u, k) for k in self.lengths]) for name, u in units.items()
-        }
-        self.likely_bounds = {
-            name: np.array([likely_bound(u, k, confidence) for k in self.lengths])
-            for name, u in units.items()
-        }
+        self.confidence = confidence
+        self._before = {name: (met or {}).get(name, Before()) for name in units}
+
+        def of_units(limit: Callable[[str, int], float]) -> dict[str, np.ndarray]:
+            return self._by_unit({x: np.array([limit(x, k) for k in self.lengths]) for x in units})
+
+        self.bounds = of_units(lambda x, k: bound_beside(units[x], k, self._before[x].roundings))
+        self._below = of_units(lambda x, k: lost_below(units[x], k))
+        self.likely_bounds = of_units(
+            lambda x, k: likely_bound_beside(units[x], k, confidence, self._before[x].roundings)
+        )
 
     def table(self) -> Table:
         """The whole accumulation's error, the largest beside the bounds of it.
 
         >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.table().columns[:2], len(found.table())
-        (['unit', 'mean error (ulp)'], 1)
+        (['unit', 'canonical'], 1)
         """
-        columns = ["mean error (ulp)", "max error (ulp)", "max relative error"]
+        columns = ["mean error (ulp)", "max error (ulp)", "max relative error", *self._parts()]
         rows = []
         for unit in self.units:
             condition = float(self.condition[unit][..., -1].max())
-            limits = (self.bounds[unit][-1] * condition, self.likely_bounds[unit][-1] * condition)
+            limits = (float(limit[..., -1].max()) for limit in self._relative_limits(unit))
             of_all = [float(self.ulps[unit][..., -1].mean())]
             of_all += [float(x[unit][..., -1].max()) for x in (self.ulps, self.relative)]
-            rows.append((*self.labels(unit).values(), *of_all, condition, *map(float, limits)))
+            of_all += self._split(unit, np.max)
+            rows.append((*self.labels(unit).values(), *of_all, condition, *limits))
         columns += ["condition", "bound", "likely bound"]
         return Table([*self.labels(self.units[0]), *columns], rows)
 
@@ -69,9 +82,10 @@ class Accumulation(ErrorGrowth):
         """A tidy data frame of a library, 'pandas' or 'polars'.
 
         A row for each unit, seed, dot product and length.
-        Columns: name (of units in a dictionary), unit, seed, dot, length, exact, error (computed -
-        exact), absolute, relative, ulps, magnitude (the sum of the terms' magnitudes), condition
-        (that over |exact|), bound and likely_bound (of the absolute error).
+        Columns: name (of units in a dictionary), unit, canonical, seed, dot, length, exact, error
+        (computed - exact), its parts operand_error and accumulation_error, absolute, relative,
+        ulps, magnitude (the sum of the terms' magnitudes), condition (that over |exact|), bound and
+        likely_bound (of the absolute error).
 
         >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
         >>> found.to_dataframe()[["length", "error"]].values.tolist()
@@ -92,37 +106,38 @@ class Accumulation(ErrorGrowth):
         seeds, dots, lengths = np.meshgrid(
             self.seeds[unit], np.arange(shape[1]), self.lengths, indexing="ij"
         )
-        measures = ("exact", "error", "absolute", "relative", "ulps", "magnitude", "condition")
+        parts = ("operand_error", "accumulation_error") if self.against == "given" else ()
+        measures = ("exact", "error", *parts, "absolute", "relative", "ulps")
+        measures += ("magnitude", "condition")
         labels = {key: np.full(shape, label) for key, label in self.labels(unit).items()}
         cases = labels | {"seed": seeds, "dot": dots, "length": lengths}
-        of_terms = self.magnitude[unit]
-        with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
-            limits = {
-                "bound": self.bounds[unit] * of_terms,
-                "likely_bound": self.likely_bounds[unit] * of_terms,
-            }
+        limits = dict(zip(("bound", "likely_bound"), self.limits(unit), strict=True))
         found = {name: getattr(self, name)[unit] for name in measures}
         return {name: x.reshape(-1) for name, x in (cases | found | limits).items()}
 
-    def band(
-        self, confidence: float = 0.9, measure: str = "relative"
-    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Between which two lines a share of each unit's seeds and dot products lies.
+    def limits(self, unit: str) -> tuple[np.ndarray, np.ndarray]:
+        """The bound and the likely bound of a unit's absolute errors, of the errors' shape.
 
-        confidence: that share, above 0 and below 1.    measure: as in `measured`.
+        unit: its name. They are Higham's, with what underflow may have cost beside them; infinite
+        where a result, or an operand, overflowed.
 
-        >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
-        >>> found.band(0.9, "absolute")["mac(e5m2)"][1].tolist()
-        [0.0, 16.0]
+        >>> found = accumulation([60000.0] * 2, None, "mac(e5m10)", lengths=[1, 2])
+        >>> found.limits("mac(e5m10)")[0].round(1).tolist()
+        [[[58.7, inf]]]
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
-        outside = (1 - confidence) / 2
-        lines = {
-            unit: np.quantile(over_dots(e), (outside, 1 - outside), axis=0, method="nearest")
-            for unit, e in self.measured(measure).items()
-        }
-        return {unit: (low, high) for unit, (low, high) in lines.items()}
+        below = np.where(np.isfinite(self.error[unit]), self._below[unit], np.inf)
+        if self._before[unit].underflowed:  # which lose what they have lost
+            below = below + np.abs(self.operand_error[unit])
+        found = []
+        for lines in (self.bounds, self.likely_bounds):
+            with np.errstate(invalid="ignore"):  # an infinite bound of terms that are all zero
+                limit = lines[unit] * self.magnitude[unit] + below * (1 + lines[unit])
+            found.append(np.where(np.isinf(below), np.inf, limit))
+        return found[0], found[1]
+
+    def _relative_limits(self, unit: str) -> list[np.ndarray]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return [limit / np.abs(self.exact[unit]) for limit in self.limits(unit)]
 
     def plot(
         self,
@@ -131,41 +146,40 @@ class Accumulation(ErrorGrowth):
         measure: str = "relative",
         statistic: str = "mean",
         band: float | None = None,
+        split: bool | None = None,
         bounds: bool = False,
+        title: str | None = None,
     ) -> Any:
         """One line a unit, on `ax` or a new figure; returns the axes. Needs matplotlib.
 
-        measure, statistic: 'ulps', 'relative' or 'absolute' errors; their 'mean' or 'max'.
-        band: shade where that share of the seeds and dot products lies.
         bounds: add each unit's bound (dashed) and likely bound (dotted) of the largest error.
+        measure, statistic, band, split, title: as in `ErrorGrowth.plot`.
 
         >>> import matplotlib
         >>> matplotlib.use("Agg")
         >>> found = accumulation([8.0] + [1.0] * 16, None, "mac(e5m2)", lengths=[1, 17])
-        >>> found.plot(bounds=True).get_ylabel()
-        'mean error (relative)'
+        >>> found.plot(bounds=True).get_ylabel().splitlines()
+        ['mean error (relative),', 'against the data as given']
         """
         if bounds and measure == "ulps":
             raise ValueError("bounds = True: they are of the measures 'relative' and 'absolute'")
-        ax = super().plot(ax, measure=measure, statistic=statistic)
-        colours = dict(zip(self.units, [line.get_color() for line in ax.get_lines()], strict=False))
-        for unit, (low, high) in (self.band(band, measure) if band else {}).items():
-            ax.fill_between(
-                self.lengths, drawable(low), drawable(high), color=colours[unit], alpha=0.2, lw=0
-            )
-        if band:
-            share = f"where {band:.0%} of seeds and sums lie"
-            ax.fill_between([], [], color="gray", alpha=0.2, lw=0, label=share)
-        for unit in self.units if bounds else []:
-            scale = self.condition if measure == "relative" else self.magnitude
-            largest = over_dots(scale[unit]).max(axis=0)
-            for line, style in ((self.bounds, "--"), (self.likely_bounds, ":")):
-                ax.plot(self.lengths, drawable(line[unit] * largest), style, color=colours[unit])
+        ax, colours = self._drawn(ax, measure, statistic, band, split)
         if bounds:
-            ax.plot([], [], "--", color="gray", label="bound of the largest")
-            ax.plot([], [], ":", color="gray", label="likely bound of the largest")
-        ax.legend(fontsize="small")
-        return ax
+            self._draw_bounds(ax, measure, colours)
+        return self._named(ax, measure, statistic, title)
+
+    def _draw_bounds(self, ax: Any, measure: str, colours: dict[str, str]) -> None:
+        of_units = self._relative_limits if measure == "relative" else self.limits
+        lines = {unit: of_units(unit) for unit in self.units}
+        likely = f"likely bound of the largest ({self.confidence:.0%}, Higham and Mary)"
+        for i, (dashes, name) in enumerate(
+            (("--", "bound of the largest (Higham)"), (":", likely))
+        ):
+            for unit in self.units:
+                largest = plots.drawable(over_dots(lines[unit][i]).max(axis=0))
+                style = {"lw": 1, "color": colours[unit], "label": f"_{name}, {unit}"}
+                ax.plot(self.lengths, largest, dashes, **style)
+            ax.plot([], [], dashes, lw=1, color="gray", label=name)
 
 
 def accumulation(
@@ -182,11 +196,13 @@ def accumulation(
     confidence: float = 0.99,
     engine: str = "auto",
     threads: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    against: str = "given",
+    progress: Progress = None,
 ) -> Accumulation:
-    """Errors of sums and dot products on many units, against the exact sums of their operands.
+    """Errors of sums and dot products on many units, against the exact sums of the data as given.
 
-    What is lost in rounding a and b to a unit's formats is not counted (`ww.sweep` counts it).
+    An error has two parts: what rounding a and b to a unit's formats cost, and what the
+    accumulation cost.
 
     Args:
         a, b: values, rounded to each unit's formats here, or Arrays; (..., k) that broadcast.
@@ -202,7 +218,9 @@ def accumulation(
         rounding: of values to the operands' formats.
         confidence: of the likely bound.
         engine, threads: as in `ww.dot`.
-        progress: called with (units done, of how many).
+        against: 'given', or 'operands': the exact sums of each unit's own operands, which leaves
+            out what rounding them cost.
+        progress: called with (units done, of how many), or True for a line on stderr.
     Returns:
         An Accumulation: figures of shape (seeds, dot products, lengths) for each unit.
     Raises:
@@ -213,22 +231,25 @@ def accumulation(
     >>> found.max("absolute")["mac(e5m2)"][-1].item()    # 8 + 1 rounds to 8 every time
     16.0
     >>> list(found.to_dataframe().columns[:5])
-    ['unit', 'seed', 'dot', 'length', 'exact']
+    ['unit', 'canonical', 'seed', 'dot', 'length']
     """
     chosen, drawn = named_units(units), several("seeds", seeds)
     if not drawn:
         raise ValueError("seeds is empty; name one at least, as [0]")
-    figures, of_units = {}, {}
+    checked_against(against)
+    tell = told(progress)
+    figures, of_units, met = {}, {}, {}
     ends: list[int] = []
     for done, (name, unit) in enumerate(chosen.items(), 1):
-        x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
+        x = study_data(unit, a, b, c, rounding, scale_a, scale_b)
         ends = checked_lengths(ends or lengths, x.k, shared_block(chosen.values()))
         of_units[name] = drawn if draws(unit) else drawn[:1]
         runs = [How(engine, threads, seed) for seed in of_units[name]]
-        figures[name] = prefix_figures(unit, x, ends, runs)
-        if progress:
-            progress(done, len(chosen))
-    return Accumulation(chosen, ends, figures, of_units, confidence)
+        figures[name] = prefix_figures(x, ends, runs, against)
+        if against == "given":
+            met[name] = before(unit, x.rounded, rounding, x.underflowed)
+        tell(done, len(chosen))
+    return Accumulation(chosen, ends, figures, of_units, confidence, against, b is None, met)
 
 
 def draws(unit: Unit) -> bool:

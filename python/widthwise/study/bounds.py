@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,9 +44,13 @@ def bound(unit: str | Unit, k: int) -> float:
     >>> bound("kulisch(e5m10)", 100) < 2**-10.9
     True
     """
-    u = as_unit(unit)
+    return bound_beside(as_unit(unit), k, ())
+
+
+def bound_beside(u: Unit, k: int, met: Sequence[Rounding]) -> float:
+    """The same of terms that met other roundings before."""
     compensation = u.fields.get("chain", {}).get("compensation")
-    steps = roundings_met(u, k)
+    steps = [*met, *roundings_met(u, k)]
     if compensation == "kahan":
         return math.nan
     if compensation == "neumaier":
@@ -71,13 +76,16 @@ def likely_bound(unit: str | Unit, k: int, confidence: float = 0.99) -> float:
     >>> bound("mac(bfloat16)", 1000), round(likely_bound("mac(bfloat16)", 1000), 2)
     (inf, 0.87)
     """
+    return likely_bound_beside(as_unit(unit), k, confidence, ())
+
+
+def likely_bound_beside(u: Unit, k: int, confidence: float, met: Sequence[Rounding]) -> float:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
-    u = as_unit(unit)
-    certain = bound(u, k)
+    certain = bound_beside(u, k, met)
     if u.fields.get("chain", {}).get("compensation"):
         return certain
-    steps = roundings_met(u, k)
+    steps = [*met, *roundings_met(u, k)]
     free = [step for step in steps if step.bias < step.roundoff]
     directed = gamma(sum(step.times * step.bias for step in steps))
     widest = max((step.roundoff for step in free), default=0.0)
@@ -106,6 +114,42 @@ def compensated(steps: list[Rounding]) -> float:
     summed = sums.roundoff + grown**2 * (1 + sums.roundoff)
     rounded = gamma(sum(step.times * step.roundoff for step in products))
     return summed + rounded + summed * rounded
+
+
+class Before(NamedTuple):
+    """What terms met before the unit: roundings of values to its operands."""
+
+    roundings: Sequence[Rounding] = ()
+    underflowed: bool = False
+
+
+def before(u: Unit, rounded: Iterable[str], mode: str, underflowed: bool) -> Before:
+    """Of the named operands, that were rounded by a mode."""
+    formats = {"a": u.a, "b": u.b, "c": u.c, "scale_a": u.scale_format, "scale_b": u.scale_format}
+    fields = ({"fmt": str(formats[name]), "rm": mode} for name in sorted(rounded))
+    return Before([rounding(each, 1) for each in fields], underflowed)
+
+
+def lost_below(u: Unit, k: int) -> float:
+    """What roundings to numbers below the normal ones may lose of k products, in all.
+
+    Each at most the last digit there, or the least normal number where a format has none below.
+    """
+    formats = [Format(text) for text in rounded_to(u.fields)]
+    digits = [f.emin - (f.fraction_bits if f.has_subnormals and not f.ftz else 0) for f in formats]
+    return (k + 1) * sum(math.ldexp(1.0, digit) for digit in digits if digit < MOST_EXPONENT)
+
+
+MOST_EXPONENT = 1024  # of a float64
+
+
+def rounded_to(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The formats of a unit's roundings; those of its operands are none."""
+    for key, value in fields.items():
+        if isinstance(value, Mapping) and key not in ("a", "b", "c", "scale"):
+            if "fmt" in value:
+                yield value["fmt"]
+            yield from rounded_to(value)
 
 
 # --- The roundings on a term's way ---------------------------------------------------------------

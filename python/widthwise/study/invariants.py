@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._compare import greater, isfinite, less
+from .._compare import greater, isfinite, isnan, less
 from .._create import zeros
 from .._dot import dot
 from .._elementwise import negate, next_up, scaleb
 from .._table import Findings
 from .._unit import Unit, as_unit
 from .accumulation import draws
-from .operands import OneDot, one_dot
+from .given import OneDot, one_dot
 from .stagnation import same
 
 
@@ -33,7 +33,8 @@ def monotonicity(
 
     Each element of a in turn becomes the next number above, and so does c. The exact sum moves in
     the direction of b's sign, times that of its scales. A unit's sum may stay; if it goes back the
-    unit is not monotonic, as those are not that cut off what lies far below the largest term.
+    unit is not monotonic, as those are not that cut off what lies far below the largest term. A sum
+    that becomes NaN is a breach, too.
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a.
@@ -43,13 +44,19 @@ def monotonicity(
         A row for each breach: index (-1: c), a (or c), raised, b, before and after, the sums, as
         text.
     Raises:
-        ValueError: a unit that rounds stochastically, whose draws hide it.
+        ValueError: a unit that rounds stochastically, whose draws hide it. A sum that is no number
+            before a term is raised.
 
     >>> len(monotonicity([1.0, 0.3, -2.0], [1.0, 1.0, 1.0], "mac(e5m10)"))
     0
     """
     u, x = reproducible(unit, a, b, c, rounding, scale_a, scale_b)
     before, raised = computed(u, x), next_up(x.a)
+    if not isfinite(before):
+        raise ValueError(
+            f"unit {u.text} sums these to {before}, which no term moves: whether it is "
+            "monotonic cannot be told; scale the data, or take a wider format"
+        )
     breaches = [
         (int(i), *(str(y[i]) for y in (x.a, raised, x.b)), str(before), str(after))
         for i, after in gone_back(u, x, raised, before)
@@ -57,7 +64,7 @@ def monotonicity(
     start = zeros((), u.c) if x.c is None else x.c
     higher = next_up(start)
     ended = computed(u, x._replace(c=higher))
-    if isfinite(higher) and less(ended, before):
+    if isfinite(higher) and (less(ended, before) or isnan(ended)):
         breaches.append((-1, str(start), str(higher), "", str(before), str(ended)))
     return Findings(["index", "a", "raised", "b", "before", "after"], breaches)
 
@@ -73,7 +80,7 @@ def gone_back(u: Unit, x: OneDot, raised: Array, before: Array) -> Iterator[tupl
         if factor is not None:
             zero = zeros((), "binary64")
             up *= np.asarray(greater(factor, zero), int) - np.asarray(less(factor, zero), int)
-    back = ((up > 0) & less(after, before)) | ((up < 0) & greater(after, before))
+    back = isnan(after) | ((up > 0) & less(after, before)) | ((up < 0) & greater(after, before))
     for i in np.flatnonzero(back & isfinite(raised)):
         yield int(i), after[i]
 
@@ -98,8 +105,9 @@ def invariance(
         tries: permutations of the terms, drawn by `seed`: of the blocks that share a scale, with
             their scales, and within each.
     Returns:
-        Rows (property, tries, broken, sum, example): how many tries gave another sum than the
-        property demands, that sum, and one that was given instead, as text. The properties:
+        Rows (property, tries, broken, not_finite, sum, example): how many tries gave another sum
+        than the property demands, how many an infinity or NaN though the exact sum is a number,
+        that sum, and one that was given instead, as text. The properties:
         order of the terms; zeros, as many as terms or more, after them; operands exchanged, with
         their scales, where both have one format; all negated; all doubled, where none leaves its
         format's normal numbers.
@@ -121,8 +129,15 @@ def invariance(
     ]:
         broken = ~np.atleast_1d(same(found, demanded))
         example = str(found[int(np.argmax(broken))]) if broken.any() else ""
-        rows.append((name, broken.size, int(broken.sum()), str(demanded), example))
-    return Findings(["property", "tries", "broken", "sum", "example"], rows)
+        lost = int(np.count_nonzero(~isfinite(found))) if all_finite(x) else 0
+        rows.append((name, broken.size, int(broken.sum()), lost, str(demanded), example))
+    columns = ["property", "tries", "broken", "not_finite", "sum", "example"]
+    return Findings(columns, rows)
+
+
+def all_finite(x: OneDot) -> bool:
+    """Of the data as given."""
+    return all(y is None or bool(isfinite(y).all()) for y in x.data.given.arrays)
 
 
 def reproducible(
@@ -130,7 +145,9 @@ def reproducible(
 ) -> tuple[Unit, OneDot]:
     u = as_unit(unit)
     if draws(u):
-        raise ValueError(f"unit {u} rounds stochastically; what it keeps is hidden by its draws")
+        raise ValueError(
+            f"unit {u.text} rounds stochastically; what it keeps is hidden by its draws"
+        )
     return u, one_dot(u, a, b, c, rounding, scale_a, scale_b)
 
 

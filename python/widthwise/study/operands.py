@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from .._settings import checked_seed, checked_threads, several
 from .._unit import Unit
 
 MOST_LENGTHS = 48
-FIGURES = ("ulps", "relative", "error", "exact", "magnitude", "condition")  # a Deviation's
 
 
 def study_operands(
@@ -32,6 +31,13 @@ def study_operands(
     scale_b: Any = None,
 ) -> Operands:
     """Of dot products along the last axis; b = None is a one for each of a."""
+    return Operands.of_dots(unit, *rounded_operands(unit, a, b, c, rounding, scale_a, scale_b))
+
+
+def rounded_operands(
+    unit: Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any, scale_b: Any
+) -> tuple[Any, ...]:
+    """Values and Arrays as Arrays of the unit's formats."""
     x = study_operand("a", a, unit.a, unit._core.a_keeps, unit, rounding)
     if b is None:
         x, y = summands(unit, x, -1)
@@ -44,7 +50,7 @@ def study_operands(
             name: None if scale is None else study_operand(name, scale, f, None, unit, rounding)
             for name, scale in given.items()
         }
-    return Operands.of_dots(unit, x, y, z, *given.values())
+    return x, y, z, *given.values()
 
 
 def study_operand(
@@ -56,36 +62,6 @@ def study_operand(
         return array(x, format, rounding=rounding)
     except (TypeError, ValueError) as why:  # ww.array calls it x
         raise type(why)(re.sub(r"^x\b", name, str(why))) from None
-
-
-class OneDot(NamedTuple):
-    """One dot product: arrays (k,), c of shape (), scales (blocks,) of a unit that takes them."""
-
-    a: Array
-    b: Array
-    c: Array | None
-    scale_a: Array | None
-    scale_b: Array | None
-    operands: Operands
-
-    def scales_of_terms(self, unit: Unit) -> list[Array | None]:
-        """Scales as (k,), each term's own."""
-        block = np.arange(self.operands.k) // (unit.scale_block or 1)
-        return [None if scale is None else scale[block] for scale in (self.scale_a, self.scale_b)]
-
-
-def one_dot(
-    unit: Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any = None, scale_b: Any = None
-) -> OneDot:
-    x = study_operands(unit, a, b, c, rounding, scale_a, scale_b)
-    if x.shape != ():
-        raise ValueError(
-            f"a and b make {x.count} dot products, of shape {x.shape}; one is studied: "
-            "pass one row of each"
-        )
-    p, q, start, scales_p, scales_q = x.arrays
-    assert p is not None and q is not None
-    return OneDot(p, q, None if start is None else start[0], scales_p, scales_q, x)
 
 
 def part(unit: Unit, x: Operands, first: int, last: int) -> Operands:
@@ -121,33 +97,6 @@ def checked_lengths(lengths: Iterable[int] | None, k: int, block: int = 1) -> li
             f"be multiples of {block}, and {k}"
         )
     return chosen
-
-
-class ExactSums:
-    """The exact sums of a batch of dot products, which grow as products are added."""
-
-    def __init__(self, unit: Unit, x: Operands) -> None:
-        self.count = x.count
-        self.sums = core.ExactSums(unit._core, x.bound())
-
-    def add(self, x: Operands) -> None:
-        self.sums.add(x.bound())
-
-    def figures(self, unit: Unit, computed: Array) -> np.ndarray:
-        """How far what a unit computed lies from them: FIGURES on the last axis."""
-        found = np.empty((self.count, len(FIGURES)))
-        self.sums.deviations(unit._core, np.ascontiguousarray(computed.bits), found)
-        return without_numbers(found)
-
-
-def without_numbers(figures: np.ndarray) -> np.ndarray:
-    """Errors against an exact sum that is NaN, as infinite ones of no known amount."""
-    at = {name: figures[..., i] for i, name in enumerate(FIGURES)}
-    nan = np.isnan(at["exact"])
-    for name in ("ulps", "relative"):
-        at[name][nan] = np.inf
-    at["error"][nan] = np.nan
-    return figures
 
 
 def running_sums(unit: Unit, x: Operands, seed: int = 0, threads: int | None = None) -> Array:

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array
+from .._compare import isfinite
+from .._dot import NAMES, Operands
 from .._format import Format
 from .._table import Findings, Table
 from .._trace import Trace, Wire, trace
-from .._unit import Unit, as_unit
+from .._unit import Unit, as_unit, titled
 from .._wires import aligned_sums, packed, wire_number
-from .operands import OneDot, one_dot
+from . import plots
+from .given import AGAINST, OneDot, checked_against, one_dot
 
 SOURCES = (
     "operands",
@@ -29,7 +32,7 @@ ROUNDINGS = ("product.round", "out", "chain.promote.round", "chain.final")
 UNTOLD = ("compensation", "c_at", "c_round", "lane_permutation")  # settings of a chain
 
 
-def nearest(x: Fraction | int) -> float:
+def nearest(x: Fraction | float) -> float:
     """As binary64 has it; infinite past its range."""
     try:
         return float(x)
@@ -42,29 +45,39 @@ class Error(NamedTuple):
 
     step: int  # the position along k; of a block of lanes, its first
     source: str
-    error: Fraction  # after the step - before it
+    error: Fraction | float  # after the step - before it; infinite where that is no number
 
 
 class Sources:
     """Local errors of one dot product; together they are computed - exact.
 
     Attributes:
-        unit: its text.
-        errors: every step's that is not 0, exact: (step, source, error).
+        unit, canonical: its text, as it was asked for and the canonical one.
+        against: 'given' or 'operands', whose exact sum is meant.
+        errors: every step's that is not 0, exact: (step, source, error). The last is infinite where
+            its step left the numbers.
         result: what was computed, a Fraction; None where it is no number.
         overflow_at: the step that left the numbers, where the account ends; None if there is none.
+            Where an operand did, on being rounded, nothing else is told.
 
     >>> sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)").result
     Fraction(9, 1)
     """
 
     def __init__(
-        self, unit: str, errors: list[Error], result: Fraction | None, overflow_at: int | None
+        self,
+        unit: Unit,
+        errors: list[Error],
+        result: Fraction | None,
+        overflow_at: int | None,
+        against: str = "given",
+        terms: bool = False,
     ) -> None:
-        self.unit, self.errors = unit, errors
+        self.unit, self.canonical, self._title_of_unit = unit.text, str(unit), titled(unit)
+        self.errors, self.against, self.terms = errors, against, terms
         self.result, self.overflow_at = result, overflow_at
 
-    def of(self, source: str) -> list[Fraction]:
+    def of(self, source: str) -> list[Any]:
         """A source's errors, exact, in order.
 
         Raises:
@@ -78,8 +91,8 @@ class Sources:
             raise ValueError(f"source = {source!r}: it may be {', '.join(SOURCES)}")
         return [e.error for e in self.errors if e.source == source]
 
-    def total(self, source: str | None = None) -> Fraction:
-        """The sum of a source's errors, or of all.
+    def total(self, source: str | None = None) -> Fraction | float:
+        """The sum of a source's errors, or of all; infinite where the result is no number.
 
         >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
         >>> found.total(), found.total("underflow")
@@ -106,7 +119,7 @@ class Sources:
         ends = f"no number from step {self.overflow_at} on"
         if self.overflow_at is None:
             ends = f"computed - exact = {nearest(self.total()):.4g}"
-        return f"{self.unit}: {ends}"
+        return f"{self._title_of_unit}: {ends}, against {AGAINST[self.against]}"
 
     def __repr__(self) -> str:
         return f"{self._title()}\n{self.table()}"
@@ -126,8 +139,10 @@ class Sources:
         rows = [(e.step, e.source, nearest(e.error)) for e in self.errors]
         return Findings(["step", "source", "error"], rows).to_dataframe(library)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Any:
         """Each source's errors summed along k, on `ax` or a new figure. Needs matplotlib.
+
+        title: above the axes. Where the sum left the numbers, a line says so.
 
         >>> import matplotlib
         >>> matplotlib.use("Agg")
@@ -135,24 +150,24 @@ class Sources:
         >>> found.plot().get_xlabel()
         'products summed'
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots()
+        ax = plots.axes(ax)
         end = max((e.step for e in self.errors), default=-1) + 1
-        for source in SOURCES:
+        for place, source in enumerate(SOURCES):
             so_far, steps, sums = Fraction(), [0], [0.0]
             for e in self.errors:
-                if e.source == source:
+                if e.source == source and isinstance(e.error, Fraction):
                     so_far += e.error
                     steps.append(e.step + 1)
                     sums.append(nearest(so_far))
             if len(steps) > 1:
-                ax.step([*steps, end], [*sums, sums[-1]], where="post", label=source)
-        ax.set_xlabel("products summed")
-        ax.set_ylabel("error so far, computed - exact")
-        ax.legend(fontsize="small")
-        return ax
+                look, along = plots.Look(place), np.array([*steps, end])
+                marks = look.of_markers() | {"markevery": plots.marked(along, look.begin)}
+                ax.step(along, [*sums, sums[-1]], where="post", label=source, lw=1.6, **marks)
+        if self.overflow_at is not None:
+            ax.axvline(self.overflow_at, color="gray", ls=":", label="no number from here on")
+            ax.set_xlim(-0.5, self.overflow_at + 1)
+        y = f"error so far, computed - exact,\nagainst {AGAINST[self.against]}"
+        return plots.finish(ax, title, f"{'terms' if self.terms else 'products'} summed", y)
 
 
 def sources(
@@ -165,21 +180,24 @@ def sources(
     scale_b: Any = None,
     seed: int = 0,
     rounding: str = "rne",
+    against: str = "given",
 ) -> Sources:
     """Where the error of one dot product was made, by its trace.
 
     A rounding counts as overflow where its exact value lies past the format's largest number, as
     underflow where that lies below the least normal one. Alignment is what terms lost on being
-    shifted into a block's register; operands, what a unit that reads less of them left away.
+    shifted into a block's register; operands, what rounding the data to them cost, and what a unit
+    that reads less of them left away.
 
     Args:
         a, b: values or Arrays, (k,); b = None sums a.
         scale_a, scale_b: (blocks,), of a unit that scales them. Others: as in `accumulation`.
+        against: 'given', or 'operands', which leaves out what rounding the data to them cost.
     Returns:
         Sources: the steps' errors, exact, whose sum is the result's.
     Raises:
         ValueError: a unit whose sums are compensated or whose C comes last: what is lost there on
-            the way is not lost to the result. An operand that is no number.
+            the way is not lost to the result. Data that are no numbers.
 
     >>> found = sources([8.0, 1.0], [1.0, 1.25], "mac(e4m3fn)")
     >>> found.errors, found.result
@@ -190,26 +208,59 @@ def sources(
     for key in UNTOLD:
         if key in chain:
             raise ValueError(
-                f"unit {u} has chain.{key}; errors are told apart where sums go in order, "
+                f"unit {u.text} has chain.{key}; errors are told apart where sums go in order, "
                 "C first, without compensation"
             )
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
+    exact = x.data.given if checked_against(against) == "given" else x.operands
+    given, given_c = exact_terms(u, exact)
+    if (at := overflowed_operand(u, x.operands)) is not None:
+        errors = [Error(at, "operands", math.inf)]
+        return Sources(u, errors, None, at, against, b is None)
     traced = trace(u, x.a, x.b, x.c, scale_a=x.scale_a, scale_b=x.scale_b, seed=seed)
-    return Account(u, x).of(traced)
+    errors, result, ended_at = Account(u, x, given, given_c).of(traced)
+    return Sources(u, errors, result, ended_at, against, b is None)
+
+
+def exact_terms(u: Unit, x: Operands) -> tuple[np.ndarray, Fraction]:
+    """Products with their scales, and c.
+
+    Raises:
+        ValueError: one is no number.
+    """
+    a, b, c, *scales = (
+        None if y is None else numbers(name, y) for name, y in zip(NAMES, x.arrays, strict=True)
+    )
+    assert a is not None and b is not None
+    terms = a * b
+    for scale in scales:
+        if scale is not None:
+            terms = terms * np.repeat(scale, u.scale_block or 1)[: len(terms)]
+    return terms, Fraction() if c is None else c[0]
+
+
+def overflowed_operand(u: Unit, x: Operands) -> int | None:
+    """The first step whose operand has become no number."""
+    steps = []
+    for name, y in zip(NAMES, x.arrays, strict=True):
+        if y is not None and not (finite := isfinite(y)).all():
+            at = int(np.argmin(finite))
+            steps.append(at * (u.scale_block or 1) if name.startswith("scale") else at)
+    return min(steps, default=None)
 
 
 class Account:
     """The sum of a traced dot product, followed from wire to wire."""
 
-    def __init__(self, unit: Unit, x: OneDot) -> None:
+    def __init__(self, unit: Unit, x: OneDot, given: np.ndarray, given_c: Fraction) -> None:
         fields = unit.fields
         self.unit = unit
-        self.given = numbers("a", x.a) * numbers("b", x.b)
-        self.scales = [1] * len(self.given)  # of each product, which is traced before it is scaled
+        self.given = given  # each product, scaled
+        self.scales = [1] * len(given)  # of each product, which is traced before it is scaled
         if x.scale_a is not None and x.scale_b is not None and unit.scale_block:
             of_blocks = numbers("scale_a", x.scale_a) * numbers("scale_b", x.scale_b)
-            self.scales = np.repeat(of_blocks, unit.scale_block)[: len(self.given)].tolist()
-        self.given_c: Fraction | None = Fraction() if x.c is None else numbers("c", x.c).item()
+            self.scales = np.repeat(of_blocks, unit.scale_block)[: len(given)].tolist()
+        self.given_c: Fraction | None = given_c
         self.late = fields.get("c_level") == "late"
         aligned = aligned_sums(unit)
         # Where exact sums are held the wires may show less than the sum, but as much as rounds it.
@@ -222,16 +273,18 @@ class Account:
         self.held: Fraction | None = None
         self.errors: list[Error] = []
 
-    def of(self, traced: Trace) -> Sources:
+    def of(self, traced: Trace) -> tuple[list[Error], Fraction | None, int | None]:
+        """The errors, the result, and where the sum left the numbers."""
         for wire in filter(self.tells, traced):
             f = traced.format_of(wire)
             packs = wire.stage == "pack"
             number = packed(wire.significand, f) if packs else wire_number(wire)
             if number is None:
-                return Sources(str(self.unit), self.errors, None, self.step(wire))
+                at = self.step(wire)
+                self.note(at, "overflow", -math.inf if wire.negative else math.inf)
+                return self.errors, None, at
             self.follow(wire, number.fraction, f)
-        result = self.outer if self.promotes else self.sum
-        return Sources(str(self.unit), self.errors, result, None)
+        return self.errors, self.outer if self.promotes else self.sum, None
 
     def tells(self, wire: Wire) -> bool:
         if wire.stage == "unpack":
@@ -251,8 +304,8 @@ class Account:
         elif wire.stage == "product":
             self.terms[wire.lane] = value
             if wire.lane < len(self.given):
-                lost = value - self.given[wire.lane]
-                self.note(wire.lane, "operands", lost * self.scale_of(wire.lane))
+                lost = value * self.scale_of(wire.lane) - self.given[wire.lane]
+                self.note(wire.lane, "operands", lost)
         elif wire.stage == "pack":
             self.pack(wire, value, f)
         else:
@@ -305,7 +358,7 @@ class Account:
             source = "underflow"
         self.note(step, source, (rounded - exact) * scale)
 
-    def note(self, step: int, source: str, error: Fraction) -> None:
+    def note(self, step: int, source: str, error: Fraction | float) -> None:
         if error:
             self.errors.append(Error(step, source, error))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from .._compare import equal, isfinite, isnan, iszero
 from .._create import from_bits
 from .._dot import Operands, dot
 from .._trace import trace
-from .._unit import Unit, as_unit
-from .operands import OneDot, one_dot, running_sums
+from .._unit import Unit, as_unit, titled
+from . import plots
+from .given import OneDot, checked_against, one_dot
+from .operands import running_sums
 from .registers import register_format, unit_of, why_no_register
 
 
@@ -21,8 +23,12 @@ class Stagnation:
     """Which terms a sum swallowed: products that are not zero and moved no register.
 
     Attributes:
-        unit: its text.    length: how many products were summed.
+        unit, canonical: its text, as it was asked for and the canonical one.
+        length: how many products were summed.
         swallowed: their indices, ascending.
+        vanished: those of them that were zero before they were added: rounding the operands did it.
+        no_number_from: the term from which on the register is infinite or NaN, None if it never is.
+            No term moves it any more.
         first: the first of them, None if there is none.
         still_from: the index from which on nothing but zeros and swallowed terms came, None if the
             last term that is not zero still moved the sum.
@@ -31,11 +37,14 @@ class Stagnation:
     array([1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    def __init__(self, unit: str, moved: np.ndarray, terms: np.ndarray) -> None:
-        self.unit = unit
+    def __init__(self, unit: Unit, terms: Terms, moved: np.ndarray, finite: np.ndarray) -> None:
+        self.unit, self.canonical, self._title = unit.text, str(unit), titled(unit)
+        self.terms = terms.alone
         self.length = len(moved)
-        self.swallowed = np.flatnonzero(terms & ~moved)
+        self.swallowed = np.flatnonzero(terms.given & ~moved)
+        self.vanished = np.flatnonzero(terms.given & ~terms.read & ~moved)
         self.first = int(self.swallowed[0]) if self.swallowed.size else None
+        self.no_number_from = None if finite.all() else int(np.argmin(finite))
         last_move = int(np.flatnonzero(moved)[-1]) if moved.any() else -1
         still = self.swallowed[self.swallowed > last_move]
         self.still_from = int(still[0]) if still.size else None
@@ -51,36 +60,55 @@ class Stagnation:
         return self.swallowed.size / self.length
 
     def __repr__(self) -> str:
+        ends = ""
+        if self.no_number_from is not None:
+            ends = f"; the sum is no number from term {self.no_number_from} on"
         if self.first is None:
-            return f"{self.unit}: every term of {self.length} moved the sum"
+            return f"{self._title}: every term of {self.length} moved the sum{ends}"
         still = "it moves to the end"
         if self.still_from is not None:
             still = f"it stands still from term {self.still_from} on"
+        lost = f"; rounding the operands made {self.vanished.size} of them zero"
         return (
-            f"{self.unit}: {self.swallowed.size} of {self.length} terms were swallowed, the first "
-            f"of them term {self.first}; {still}"
+            f"{self._title}: {self.swallowed.size} of {self.length} terms were swallowed, the "
+            f"first of them term {self.first}{lost if self.vanished.size else ''}; {still}{ends}"
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Any:
         """How many terms were swallowed so far, on `ax` or a new figure. Needs matplotlib.
+
+        title: above the axes. A line tells from where on the sum is no number.
 
         >>> import matplotlib
         >>> matplotlib.use("Agg")
         >>> found = stagnation([256.0] + [1.0] * 9, None, "mac(bfloat16)")
         >>> found.plot().get_xlabel()
-        'products summed'
+        'terms summed'
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
+        ax = plots.axes(ax)
+        place = len([line for line in ax.get_lines() if len(line.get_xdata())])
+        lost = {self.unit: self.swallowed}
+        if self.vanished.size:
+            lost["of them zero by rounding the operands"] = self.vanished
+        for i, (name, indices) in enumerate(lost.items()):
+            so_far = np.zeros(self.length, int)
+            so_far[indices] = 1
+            look, steps = plots.Look(place + i), np.arange(1, self.length + 1)
+            marks = look.of_markers() | {"markevery": plots.marked(steps, look.begin)}
+            ax.plot(steps, so_far.cumsum(), label=name, lw=1.6, **marks)
+        if self.no_number_from is not None:
+            at = self.no_number_from + 1
+            ax.axvline(at, color="gray", ls=":", label="no number from here on")
+        summed = "terms" if self.terms else "products"
+        return plots.finish(ax, title, f"{summed} summed", "terms swallowed so far")
 
-            _, ax = plt.subplots()
-        so_far = np.zeros(self.length, int)
-        so_far[self.swallowed] = 1
-        ax.plot(np.arange(1, self.length + 1), so_far.cumsum(), label=self.unit)
-        ax.set_xlabel("products summed")
-        ax.set_ylabel("terms swallowed so far")
-        ax.legend(fontsize="small")
-        return ax
+
+class Terms(NamedTuple):
+    """Which terms are not zero: as given, and as the unit reads them."""
+
+    given: np.ndarray
+    read: np.ndarray
+    alone: bool  # and no products
 
 
 def stagnation(
@@ -93,6 +121,7 @@ def stagnation(
     scale_b: Any = None,
     seed: int = 0,
     rounding: str = "rne",
+    against: str = "given",
 ) -> Stagnation:
     """Which terms of one dot product left what the unit holds as it was.
 
@@ -103,9 +132,13 @@ def stagnation(
     A unit of several lanes adds them in blocks. The terms of a block are swallowed together, where
     they have a sum and the register stays; what single ones lose within it `sources` tells.
 
+    A term that is not zero as it was given and becomes so on being rounded to an operand is
+    swallowed, too. A register that has become infinite or NaN swallows all that follows.
+
     Args:
         a, b: values or Arrays, (k,); b = None sums a.
         scale_a, scale_b: (blocks,), of a unit that scales them. Others: as in `accumulation`.
+        against: 'given', or 'operands': terms are those that the unit reads.
     Returns:
         A Stagnation: the swallowed terms' indices, and from where on the sum stands still.
     Raises:
@@ -116,23 +149,38 @@ def stagnation(
     >>> found.swallowed.size, found.first, found.still_from
     (9, 1, 1)
     >>> stagnation([256.0] + [1.0] * 9, None, "kulisch(bfloat16)")    # its register holds them all
-    kulisch(e8m7): every term of 10 moved the sum
+    kulisch(bfloat16) = kulisch(e8m7): every term of 10 moved the sum
     """
     u = as_unit(unit)
     if why := why_no_register(u):
-        raise ValueError(f"unit {u} {why}; accumulation tells the errors of its sums")
+        raise ValueError(f"unit {u.text} {why}; accumulation tells the errors of its sums")
     x = one_dot(u, a, b, c, rounding, scale_a, scale_b)
     if x.operands.k == 0:
         raise ValueError("a and b have no elements along their last axis; nothing is summed")
-    factors = [x.a, x.b, *(scale for scale in x.scales_of_terms(u) if scale is not None)]
-    terms = ~np.any([iszero(factor) for factor in factors], axis=0)
+    read = factors_of(u, x.data.read)
+    given = read if checked_against(against) == "operands" else factors_of(u, x.data.given)
+    terms = Terms(not_zero(given), not_zero(read), b is None)
     if not u.lanes:
-        return Stagnation(str(u), moved_register(u, x), terms)
-    moved = moved_by_blocks(u, x, seed)
+        return Stagnation(u, terms, *moved_register(u, x))
+    moved, finite = moved_by_blocks(u, x, seed)
     for i in np.flatnonzero(~moved) if u.lanes > 1 else []:
         block = slice(i * u.lanes, (i + 1) * u.lanes)
-        terms[block] &= has_sum([factor[block] for factor in factors])
-    return Stagnation(str(u), np.repeat(moved, u.lanes)[: x.operands.k], terms)
+        for not_zeros, factors in ((terms.given, given), (terms.read, read)):
+            not_zeros[block] &= has_sum([factor[block] for factor in factors])
+    of_terms = (np.repeat(each, u.lanes)[: x.operands.k] for each in (moved, finite))
+    return Stagnation(u, terms, *of_terms)
+
+
+def factors_of(u: Unit, x: Operands) -> list[Array]:
+    """Of each term, its scales included."""
+    a, b, _, *scales = x.arrays
+    assert a is not None and b is not None
+    block = np.arange(x.k) // (u.scale_block or 1)
+    return [a, b, *(scale[block] for scale in scales if scale is not None)]
+
+
+def not_zero(factors: list[Array]) -> np.ndarray:
+    return np.asarray(~np.any([iszero(factor) for factor in factors], axis=0))
 
 
 def has_sum(factors: list[Array]) -> bool:
@@ -145,8 +193,8 @@ def has_sum(factors: list[Array]) -> bool:
 # --- What moves ----------------------------------------------------------------------------------
 
 
-def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> np.ndarray:
-    """Whether each block of lanes moved the registers."""
+def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each block of lanes moved the registers, and left numbers in them."""
     fields = u.fields
     chain = fields.pop("chain", {})
     if "compensation" in chain or "promote" in chain:
@@ -160,10 +208,10 @@ def moved_by_blocks(u: Unit, x: OneDot, seed: int) -> np.ndarray:
     moved = np.ones(len(after), bool)
     moved[1:] = ~same(after[1:], after[:-1])
     moved[0] = not (iszero(after[0]) if start is None else same(after[0], start))
-    return moved
+    return moved, isfinite(after)
 
 
-def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
+def moved_in_trace(u: Unit, x: OneDot, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The same of sums that hold more than their running result; promotion empties both."""
     chain = u.fields["chain"]
     carried = "error" if chain.get("compensation") == "kahan" else "compensation"
@@ -182,11 +230,12 @@ def moved_in_trace(u: Unit, x: OneDot, seed: int) -> np.ndarray:
     still = same(found[:, 0], found[:, 1])
     if x.c is not None and "promote" not in chain:
         still[0, 0] = same(found[0, 1, 0], x.c)
-    return np.asarray(~still.all(axis=1))
+    finite: np.ndarray = np.all(isfinite(found[:, 1]), axis=1)
+    return np.asarray(~still.all(axis=1)), finite
 
 
-def moved_register(u: Unit, x: OneDot) -> np.ndarray:
-    """Whether each term moved a register that adds exactly, or at a fixed place, C last."""
+def moved_register(u: Unit, x: OneDot) -> tuple[np.ndarray, np.ndarray]:
+    """The same of each term and a register that adds exactly, or at a fixed place, C last."""
     fields = u.fields
     fields.pop("chain", None)
     group = fields.get("group_sum", {})
@@ -198,12 +247,25 @@ def moved_register(u: Unit, x: OneDot) -> np.ndarray:
     scale_a, scale_b = (None if scale is None else scale.reshape(column) for scale in scales)
     a, b = x.a.reshape(column), x.b.reshape(column)
     added = dot(a, b, unit=alone, scale_a=scale_a, scale_b=scale_b)
-    if not isfinite(added).all():
-        i = int(np.argmin(isfinite(added)))
-        raise ValueError(f"a[{i}] * b[{i}] is {added[i]}; a register adds numbers alone")
-    if width is None:
-        return ~iszero(added)
-    return saturating(added.to_fractions(), Fraction(2) ** -u.widths()["group_sum.fraction"], width)
+    finite: np.ndarray = np.logical_and.accumulate(isfinite(added))
+    if not finite.all():
+        refuse_data_without_numbers(u, x)
+    n = int(np.count_nonzero(finite))
+    moved = ~iszero(added)
+    if width is not None:
+        digit = Fraction(2) ** -u.widths()["group_sum.fraction"]
+        moved[:n] = saturating(added[:n].to_fractions(), digit, width)
+    moved[n + 1 :] = False  # what has become infinite stays so
+    return moved, finite
+
+
+def refuse_data_without_numbers(u: Unit, x: OneDot) -> None:
+    factors = factors_of(u, x.data.given)
+    finite = np.all([isfinite(factor) for factor in factors], axis=0)
+    if not finite.all():
+        i = int(np.argmin(finite))
+        value = np.prod([factor[i].to_float64("rne") for factor in factors])
+        raise ValueError(f"a[{i}] * b[{i}] is {value}; a register adds numbers alone")
 
 
 def saturating(added: np.ndarray, last_digit: Fraction, width: int) -> np.ndarray:

@@ -17,7 +17,9 @@ from .._dot import Operands, Work, shape_of
 from .._settings import How, checked_seed, checked_threads
 from .._unit import Several, Unit, named_units
 from .accumulation import Accumulation, draws
-from .operands import ExactSums, part, study_operands
+from .bounds import before
+from .given import Data, Truth, checked_against, study_data
+from .operands import part
 from .registers import continued, register_alone, why_not_in_pieces
 
 MOST_AT_ONCE = 1024  # terms that lie beside each other as wide as a register that holds them all
@@ -32,6 +34,7 @@ def streamed(
     confidence: float = 0.99,
     engine: str = "auto",
     threads: int | None = None,
+    against: str = "given",
 ) -> Accumulation:
     """`accumulation` of one sum or dot product whose terms come in pieces: one is in memory.
 
@@ -55,24 +58,33 @@ def streamed(
 
     >>> import widthwise as ww
     >>> found = ww.study.streamed(([1.0] * 100 for _ in range(5)), "mac(bfloat16)")
-    >>> found.lengths, found.max("absolute")["mac(e8m7)"].tolist()
+    >>> found.lengths, found.max("absolute")["mac(bfloat16)"].tolist()
     ([100, 200, 300, 400, 500], [0.0, 0.0, 44.0, 144.0, 244.0])
     """
     chosen = named_units(units)
+    checked_against(against)
     streams = {
-        name: Stream(unit, sum_of(unit, seed, engine, threads), rounding)
+        name: Stream(unit, sum_of(unit, seed, engine, threads), rounding, against)
         for name, unit in chosen.items()
     }
     lengths: list[int] = []
+    terms = True
     for given in pieces:
         piece = piece_of(given)
+        terms &= piece.b is None
         for stream in streams.values():
             stream.take(piece)
         lengths.append(stream.length)
     if not lengths:
         raise ValueError("pieces is empty; there is nothing to sum")
     figures = {name: np.stack(s.figures, axis=1)[None] for name, s in streams.items()}
-    return Accumulation(chosen, lengths, figures, {name: [seed] for name in chosen}, confidence)
+    seeds = {name: [seed] for name in chosen}
+    met = {
+        name: before(s.unit, s.rounded, rounding, s.underflowed)
+        for name, s in streams.items()
+        if against == "given"
+    }
+    return Accumulation(chosen, lengths, figures, seeds, confidence, against, terms, met)
 
 
 class Piece(NamedTuple):
@@ -115,31 +127,37 @@ class Sum(Protocol):
 class Stream:
     """A unit's sum of the pieces so far, the exact one, and their difference after each piece."""
 
-    def __init__(self, unit: Unit, sum: Sum, rounding: str) -> None:
-        self.unit, self.sum, self.rounding = unit, sum, rounding
+    def __init__(self, unit: Unit, sum: Sum, rounding: str, against: str) -> None:
+        self.unit, self.sum, self.rounding, self.against = unit, sum, rounding, against
         self.length = 0
-        self.exact: ExactSums | None = None
+        self.truth: Truth | None = None
+        self.rounded: frozenset[str] = frozenset()
+        self.underflowed = False
         self.figures: list[np.ndarray] = []
 
     def take(self, piece: Piece) -> None:
-        x = self.operands(piece)
-        if self.exact is None:
-            self.exact = ExactSums(self.sum.unit, x)
-        self.exact.add(x)
-        self.sum.add(x)
+        x = self.data(piece)
+        if self.truth is None:
+            self.truth = Truth(x, self.against, apart=True)
+        self.truth.add(x, 0, x.k)
+        self.rounded |= x.rounded
+        self.underflowed |= x.underflowed
+        self.sum.add(x.operands)
         self.length += x.k
-        self.figures.append(self.exact.figures(self.unit, self.sum.delivered().reshape(1)))
+        self.figures.append(self.truth.figures(self.unit, self.sum.delivered().reshape(1)))
 
-    def operands(self, piece: Piece) -> Operands:
+    def data(self, piece: Piece) -> Data:
         if self.length % self.sum.step:
             raise ValueError(
                 f"pieces: one ended after {self.length} terms, within a block of unit "
-                f"{self.unit}; all but the last are of a multiple of {self.sum.step}"
+                f"{self.unit.text}; all but the last are of a multiple of {self.sum.step}"
             )
         a, b, *scales = piece
-        x = study_operands(self.sum.unit, a, b, None, self.rounding, *scales)
-        if x.shape != ():
-            raise ValueError(f"pieces: one makes sums of shape {x.shape}; they are of shape (k,)")
+        x = study_data(self.sum.unit, a, b, None, self.rounding, *scales)
+        if x.operands.shape != ():
+            raise ValueError(
+                f"pieces: one makes sums of shape {x.operands.shape}; they are of shape (k,)"
+            )
         return x
 
 
@@ -152,7 +170,7 @@ def sum_of(unit: Unit, seed: int, engine: str, threads: int | None) -> Sum:
         ValueError: the unit needs all of its terms at once.
     """
     if why := why_not_in_pieces(unit):
-        raise ValueError(f"unit {unit} {why}; pass all terms at once to accumulation")
+        raise ValueError(f"unit {unit.text} {why}; pass all terms at once to accumulation")
     if register_alone(unit) and not (unit.lanes and draws(unit)):
         return PassedOn(unit, seed, engine, threads)
     checked_threads(threads)
@@ -199,8 +217,8 @@ class Held:
         _engines.check(engine)
         if engine not in ("auto", "reference"):
             raise ValueError(
-                f"engine = {engine!r}: a stream of unit {unit} goes on in the reference alone; "
-                "leave it 'auto'"
+                f"engine = {engine!r}: a stream of unit {unit.text} goes on in the "
+                "reference alone; leave it 'auto'"
             )
         self.unit, self.seed = unit, checked_seed(seed)
         self.step = math.lcm(unit.lanes, unit.scale_block or 1)

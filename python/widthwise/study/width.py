@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from .._dot import shape_of
+from .._settings import several
 from .._table import Findings
 from .accumulation import accumulation
 
@@ -24,6 +26,7 @@ def smallest_width(
     scale_b: Any = None,
     seeds: Iterable[int] = (0,),
     rounding: str = "rne",
+    against: str = "given",
 ) -> tuple[int | None, Findings]:
     """The least of some widths that meets a tolerance, as all wider ones do.
 
@@ -33,12 +36,15 @@ def smallest_width(
     Args:
         text: a unit's text with {width} in it, as 'mac(e5m10, sum=e8m{width})'.
         widths: to choose from.
-        a, b, c, scale_a, scale_b, seeds, rounding: as in `accumulation`.
-        tolerance: what the error after all of k may be.
+        a, b, c, scale_a, scale_b, seeds, rounding, against: as in `accumulation`. What rounding the
+            operands costs counts, too; `against="operands"` leaves it out.
+        tolerance: what the error after all of k may be: 0 or more, and finite. A result that is no
+            number meets none.
         measure: 'relative', 'absolute' or 'ulps'.
         statistic: 'max' or 'mean', over the dot products and seeds.
     Returns:
-        The width, None if the widest fails; and a row for each that was tried: width, unit, error.
+        The width, None if the widest fails; and a row for each that was tried: width, unit,
+        canonical, error, and of its parts of_operands (where it counts) and of_accumulation.
     Raises:
         ValueError: text has no {width}, or there are no widths.
 
@@ -47,21 +53,27 @@ def smallest_width(
     """
     if "{width}" not in text:
         raise ValueError(f"text = {text!r}: write {{width}} where it stands, as e8m{{width}}")
+    if not 0 <= tolerance < math.inf:
+        raise ValueError(f"tolerance = {tolerance}: a number is wanted, 0 or more and finite")
     if statistic not in ("max", "mean"):
         raise ValueError(f"statistic = {statistic!r}: it may be 'mean' or 'max'")
     if not shape_of(a):
         raise ValueError("a has shape (); a sum needs an axis")
     k = shape_of(a)[-1]
     rest = {"c": c, "scale_a": scale_a, "scale_b": scale_b, "seeds": seeds, "rounding": rounding}
+    parts = ["operands", "accumulation"] if against == "given" else ["accumulation"]
     least, rows = None, []
-    for width in sorted(set(widths), reverse=True):
+    for width in sorted(set(several("widths", widths)), reverse=True):
         unit = text.replace("{width}", str(width))
-        found = accumulation(a, b, unit, lengths=[k], **rest)
-        error = float(next(iter(getattr(found, statistic)(measure).values()))[-1])
-        rows.append((width, found.units[0], error))
-        if not error <= tolerance:
+        found = accumulation(a, b, unit, lengths=[k], against=against, **rest)
+        errors = [
+            float(getattr(found, statistic)(measure, part)[unit][-1]) for part in (None, *parts)
+        ]
+        rows.append((width, unit, found.canonical[unit], *errors))
+        if not errors[0] <= tolerance:
             break
         least = width
     if not rows:
         raise ValueError("widths is empty; name one at least, as range(1, 24)")
-    return least, Findings(["width", "unit", "error"], rows)
+    columns = ["width", "unit", "canonical", "error", *(f"of_{part}" for part in parts)]
+    return least, Findings(columns, rows)

@@ -18,8 +18,8 @@ struct SweepValues {
   Rounding rounding;
 };
 
-// Of |computed - exact| over all outputs where both are numbers; relative to the exact output where
-// that is not 0. NaN where there are none.
+// Of |computed - exact| over all outputs whose exact result is a number; relative to that where it
+// is not 0. Infinite where one was computed to be infinite or NaN; NaN where there are no outputs.
 struct ErrorMetrics {
   double max_abs, mean_abs, max_rel, mean_rel;
   double rel_norm;    // the root of the errors' squares to that of the exact outputs'

@@ -20,6 +20,8 @@ namespace widthwise::hdl {
 void check_export_name(std::string_view name);
 
 struct ExportOptions {
+  // The text that was asked for, which SPEC is then; empty: the canonical one.
+  std::string asked{};
   // Synthesizable modules, with what checks them. Absent: where they are built, and README.md says
   // why not where they are not; yet an option that is about them wants them.
   std::optional<bool> rtl{};

@@ -28,7 +28,11 @@ class ExactSum {
 
   // Codes in the unit's formats; null: +0 for c, and 1 for the scales.
   void start(const void* c);
+  // From here on codes are in this unit's formats; what has been added stays.
+  void read(const Unit& unit);
   void add(const void* a, const void* b, const void* scale_a, const void* scale_b);
+  // This - other. Infinite where one of them is; NaN where one is NaN; 0 between like infinities.
+  double minus(const ExactSum& other) const;
   // Of a code of that format.
   Deviation deviation(const Format& f, const void* result) const;
 
