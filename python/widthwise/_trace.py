@@ -17,6 +17,7 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
+from ._random import random_source
 from ._settings import checked_seed
 from ._table import Table
 from ._unit import Unit, as_unit
@@ -214,13 +215,14 @@ def trace_operation(
     tininess: str = "after",
     nan: str = "canonical",
     seed: int = 0,
+    random: Any = None,
 ) -> Trace:
     """Every stage of one operation on single numbers.
 
     Args:
         op: its name, as 'fma'.
         args: as many Arrays of shape (), or codes, as it has operands.
-        format, rounding, tininess, nan, seed: as in `ww.add`.
+        format, rounding, tininess, nan, seed, random: as in `ww.add`.
     Returns:
         A Trace, whose result is the operation's.
     Raises:
@@ -243,6 +245,8 @@ def trace_operation(
     to = result_format(arrays, wanted)
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
-    wires = core.trace_operation(op, to._core, env, pairs, checked_seed(seed))
-    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
+    bits = random_source(random, seed, env, rounding, ())
+    wires = core.trace_operation(op, to._core, env, pairs, bits)
+    how = {"seed": seed, "random": random}
+    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, **how)
     return Trace(f"{op} in {to}, {rounding}", wires, result)
