@@ -266,7 +266,7 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
 
     >>> import numpy as np, widthwise as ww
     >>> ww.from_bits(np.uint16([0x3c00, 0x7bff]), "e5m10")
-    Array([1 65500], e5m10)
+    Array([1 65504], e5m10)
     """
     f = as_format(format)
     if isinstance(bits, CodeArray):

@@ -177,7 +177,7 @@ multiply = rounding_operation(
     "multiply",
     "x * y (IEEE 754-2019, 5.4.1).",
     'ww.multiply(ww.array(300.0, "e5m10"), ww.array(300.0, "e5m10"), format="e8m7")',
-    "Array(90000, e8m7)",
+    "Array(90112, e8m7)",
 )
 divide = rounding_operation(
     "divide",
@@ -255,7 +255,7 @@ next_down = exact_operation(
     "next_down",
     "The greatest number below x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
     'ww.next_down(ww.array([1.0, 448.0], "e4m3fn"))',
-    "Array([0.94 420], e4m3fn)",
+    "Array([0.94 416], e4m3fn)",
 )
 copysign = exact_operation(
     "copysign",

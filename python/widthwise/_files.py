@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -14,7 +12,6 @@ import numpy as np
 from ._array import Array
 from ._create import code_array
 from ._format import Format
-from ._safetensors import Checkpoint, Raw
 
 
 def stored(x: Any) -> np.ndarray:
@@ -61,11 +58,13 @@ def all_stored(named: dict[str, Any]) -> dict[str, Any]:
 def replacing(path: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of what stands at the path once it is whole; else it
     disappears."""
+    import errno
+
     target = os.path.realpath(path)  # the file that a link leads to is replaced, not the link
     if os.path.exists(target) and not os.path.isfile(target):
         code = errno.EISDIR if os.path.isdir(target) else errno.ENOTSUP
         raise OSError(code, os.strerror(code))
-    part = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    part = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.part"
     file = os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
     try:
         with file:
@@ -93,6 +92,8 @@ def is_checkpoint(file: Any) -> bool:
 
 def of_checkpoint(file: Any) -> dict[str, Any]:
     """Its tensors, each copied; bytes of a type that NumPy has not as uint8."""
+    from ._safetensors import Checkpoint, Raw  # few programs read one
+
     named = isinstance(file, str | os.PathLike)
     tensors = Checkpoint.of_file(file) if named else Checkpoint(file.read())
     return {

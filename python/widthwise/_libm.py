@@ -115,7 +115,7 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
 
     >>> import widthwise as ww
     >>> ww.spacing(ww.array([1.0, -4.0, 0.0], "e4m3fn"))
-    Array([0.12 -0.5 0.002], e4m3fn)
+    Array([0.125 -0.5 0.002], e4m3fn)
     """
     (a,) = here({"x": x}, format)
     size = _elementwise.abs(a)
