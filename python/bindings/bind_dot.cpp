@@ -18,6 +18,39 @@ std::size_t slice_of(std::size_t at_once, std::size_t products) {
   return std::max<std::size_t>(1, at_once / std::max<std::size_t>(1, products));
 }
 
+// A slot of a unit that draws random bits, as the exported module's port of them.
+struct RandomSlot {
+  hdl::RandomPort port;
+
+  SuppliedWords supplied(const py::array& words, std::size_t outputs) const {
+    SuppliedWords x{port.slot, {}, port.steps.size(), nullptr};
+    x.words = random_source(words, outputs * x.each).given;
+    for (std::size_t i = 0; i < x.each; ++i) {
+      const auto step = static_cast<std::size_t>(port.steps[i]);
+      if (step >= x.place.size()) x.place.resize(step + 1, -1);
+      x.place[step] = static_cast<std::int32_t>(i);
+    }
+    return x;
+  }
+};
+
+std::vector<RandomSlot> random_slots(const Unit& unit, int k) {
+  std::vector<RandomSlot> slots;
+  for (hdl::RandomPort& port : hdl::random_ports(unit, k)) slots.push_back({std::move(port)});
+  return slots;
+}
+
+// Words of each random slot of a unit, for so many outputs.
+std::vector<SuppliedWords> supplied_words(const Unit& unit, std::size_t k,
+                                          const std::vector<py::array>& words,
+                                          std::size_t outputs) {
+  const std::vector<RandomSlot> slots = random_slots(unit, static_cast<int>(k));
+  std::vector<SuppliedWords> random;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    random.push_back(slots[i].supplied(words.at(i), outputs));
+  return random;
+}
+
 // A unit made ready to be looked at, for a length.
 class PreparedUnit {
  public:
@@ -43,6 +76,12 @@ class PreparedUnit {
     p.first_index = index;
     check(unit_, p);
     return trace_rows(reference_->trace(p, 0, 0));
+  }
+  // By the caller's random bits.
+  py::list trace_supplied(const Operands& x, const std::vector<py::array>& words) const {
+    const MatrixProduct p = product_batch(unit_, x).at(unit_, 0);
+    check(unit_, p);
+    return trace_rows(reference_->trace_supplied(p, 0, 0, supplied_words(unit_, k_, words, 1)));
   }
 
  private:
@@ -132,28 +171,6 @@ class PreparedProducts {
   mutable std::optional<PairedDots> paired_;  // found where a batch is of them
 };
 
-// A slot of a unit that draws random bits, as the exported module's port of them.
-struct RandomSlot {
-  hdl::RandomPort port;
-
-  SuppliedWords supplied(const py::array& words, std::size_t outputs) const {
-    SuppliedWords x{port.slot, {}, port.steps.size(), nullptr};
-    x.words = random_source(words, outputs * x.each).given;
-    for (std::size_t i = 0; i < x.each; ++i) {
-      const auto step = static_cast<std::size_t>(port.steps[i]);
-      if (step >= x.place.size()) x.place.resize(step + 1, -1);
-      x.place[step] = static_cast<std::int32_t>(i);
-    }
-    return x;
-  }
-};
-
-std::vector<RandomSlot> random_slots(const Unit& unit, int k) {
-  std::vector<RandomSlot> slots;
-  for (hdl::RandomPort& port : hdl::random_ports(unit, k)) slots.push_back({std::move(port)});
-  return slots;
-}
-
 // Dot products and matrix products by the caller's random bits: by the definition, whatever the
 // unit. words: of each of its random slots, for every output of the batch.
 void run_supplied(const Unit& unit, std::size_t k, const py::object& product, const Operands& x,
@@ -164,10 +181,7 @@ void run_supplied(const Unit& unit, std::size_t k, const py::object& product, co
   if (outputs == 0) return;
   check(unit, batch.first);
   const auto reference = make_reference(unit, k, multiplier(product));
-  const std::vector<RandomSlot> slots = random_slots(unit, static_cast<int>(k));
-  std::vector<SuppliedWords> random;
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    random.push_back(slots[i].supplied(words.at(i), outputs));
+  const std::vector<SuppliedWords> random = supplied_words(unit, k, words, outputs);
   const std::size_t m = batch.first.m, n = batch.first.n;
   in_parallel(outputs, crew_of(product, threads), [&](std::size_t i) {
     reference->run_supplied(batch.at(unit, i / (m * n)), i / n % m, i % n, random);
@@ -217,7 +231,8 @@ void bind_dot(py::module_& m) {
       .def(py::init<const Unit&, std::size_t, const py::object&>())
       .def_property_readonly("carriers", &PreparedUnit::carriers)
       .def("opinions", &PreparedUnit::opinions)
-      .def("trace", &PreparedUnit::trace);
+      .def("trace", &PreparedUnit::trace)
+      .def("trace_supplied", &PreparedUnit::trace_supplied);
   py::class_<PreparedProducts>(m, "PreparedProducts")
       .def(py::init<const Unit&, std::size_t, const py::object&, bool, const std::string&,
                     std::size_t>())

@@ -17,7 +17,7 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
-from ._random import random_source
+from ._random import random_source, random_words
 from ._settings import checked_seed
 from ._table import Table
 from ._unit import Unit, as_unit
@@ -168,6 +168,7 @@ def trace(
     scale_a: Any = None,
     scale_b: Any = None,
     seed: int = 0,
+    random: Any = None,
     index: int = 0,
     multiplier: Multiplier = None,
 ) -> Trace:
@@ -177,7 +178,7 @@ def trace(
         unit: as `ww.Unit` takes it.
         a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
             Of DeviceArrays it is computed where they lie, and the records come here.
-        scale_a, scale_b, seed, multiplier: as in `ww.dot`.
+        scale_a, scale_b, seed, random, multiplier: as in `ww.dot`.
         index: the flat position of the output that is traced, which stochastic rounding draws by.
     Returns:
         A Trace, whose result is the one of `ww.dot` to the bit.
@@ -197,7 +198,10 @@ def trace(
             "pass one row of each"
         )
     where, of_output = x.workplace(), (x.bound(), checked_seed(seed), index)
-    if where.gpu is None:
+    if random is not None:
+        words = random_words(u, x.k, random, seed, (), where.gpu)
+        wires = prepared(u, x.k, multiplier).trace_supplied(x.bound(), words)
+    elif where.gpu is None:
         wires = prepared(u, x.k, multiplier).trace(*of_output)
     else:
         product = bound_multiplier(multiplier)

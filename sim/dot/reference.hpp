@@ -48,8 +48,24 @@ class UnitOver final : public ReferenceUnit {
 
   std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                               std::size_t column) const override {
+    return recorded(p, row, column, Wires{});
+  }
+  std::vector<TraceRow> trace_supplied(const MatrixProduct& p, std::size_t row, std::size_t column,
+                                       std::span<const SuppliedWords> random) const override {
+    const SuppliedBits bits(random, p.first_index + p.output(row, column));
+    return recorded(p, row, column, SuppliedWires{{}, bits});
+  }
+
+ private:
+  struct SuppliedWires : Wires {
+    SuppliedBits bits;
+    std::uint64_t random(Slot slot, std::int64_t step) const { return bits.random(slot, step); }
+  };
+
+  template <class Trace>
+  std::vector<TraceRow> recorded(const MatrixProduct& p, std::size_t row, std::size_t column,
+                                 Trace wires) const {
     Work work(*this, p, 1);
-    Wires wires;
     Progress progress{p.where(row, column)};
     const std::span<const Lane<H>> lanes = work.lanes_of(row, column);
     for (std::size_t i = 0; i < lanes.size(); ++i)
@@ -58,7 +74,6 @@ class UnitOver final : public ReferenceUnit {
     return std::move(wires.rows);
   }
 
- private:
   std::size_t padded() const { return padded_lanes(path_, k_); }
 
   class Work;

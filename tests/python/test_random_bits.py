@@ -274,6 +274,8 @@ def test_a_dot_product_by_words_of_ones_own():
             exact = total + x.to_fractions()[()] * y.to_fractions()[()]
             total = rounded_by(exact, 5, int(r), f)
         assert got[row].to_fractions()[()] == total
+        trace = ww.trace("fma(e4m7, sum=e8m4:sr5)", a[row], b[row], random=words[row])
+        assert trace.result.bits == got[row].bits
     summed = ww.sum(a, unit="fma(e4m7, sum=e8m4:sr5)", random=words)
     one = ww.dot(a, ww.array(np.ones((6, 9)), "e4m7"), unit="fma(e4m7, sum=e8m4:sr5)", random=words)
     assert (summed.bits == one.bits).all()

@@ -107,6 +107,10 @@ class ReferenceUnit : public ProductEngine {
   // Output (row, column) by the caller's random bits, words for each slot that draws some.
   virtual void run_supplied(const MatrixProduct& p, std::size_t row, std::size_t column,
                             std::span<const SuppliedWords> random) const = 0;
+  // Its every stage.
+  virtual std::vector<TraceRow> trace_supplied(const MatrixProduct& p, std::size_t row,
+                                               std::size_t column,
+                                               std::span<const SuppliedWords> random) const = 0;
 };
 
 // Refuses a unit, or a unit at this k, whose exact sums pass the limit of 2^20 bits.
