@@ -122,7 +122,7 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
     up, raised = _elementwise.next_up(size, flags=True)
     last = _compare.equal(up, size) & ~_compare.isinf(size)
     low = chosen(last, _elementwise.next_down(size), size)
-    z, at_end = _elementwise.subtract(chosen(last, size, up), low, flags=True)
+    z, at_end = _elementwise.subtract(up, low, flags=True)
     turned = _compare.signbit(a) & ~_compare.iszero(a)
     z = chosen(turned, _elementwise.negate(z), z)
     return (z, raised | at_end) if flags else z

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import Format
 
-OVERFLOW, INVALID = 4, 16
+INEXACT, OVERFLOW, INVALID = 1, 4, 16
 WIDEST_EXPONENT = 62
 MOST_SHOWN = 40  # characters of a number
 
@@ -75,12 +76,19 @@ def outside() -> int:
 def beside(x: Any, format: Format) -> Any:
     """A number as an Array that compares with every number of the format as its value does.
 
-    Of more digits than the format's, rounded to odd: where it is none of them it stays between the
-    same two.
+    Of one digit more than the format's, rounded to odd: where it is none of them it stays between
+    the same two.
     """
     from ._create import array
 
-    return array(x, format_around([format], 1), rounding="odd")
+    most = format.precision == core.precision_limit
+    z, flags = array(x, format_around([format], 0 if most else 1), rounding="odd", flags=True)
+    if most and int(flags) & INEXACT:
+        raise ValueError(
+            f"{x!r} is no number of {format}, and there are no longer formats to compare it in; "
+            f"ww.array(x, '{format}') rounds it"
+        )
+    return z
 
 
 def format_around(formats: list[Format], more_digits: int = 0) -> Format:
@@ -88,4 +96,4 @@ def format_around(formats: list[Format], more_digits: int = 0) -> Format:
     digits = max(f.precision for f in formats) + more_digits
     reach = max(max(abs(f.emin), abs(f.emax)) for f in formats) + digits + 2
     exponent_bits = min(reach.bit_length() + 2, WIDEST_EXPONENT)
-    return Format(f"e{exponent_bits}m{digits}")
+    return Format(f"e{exponent_bits}m{digits - 1}")

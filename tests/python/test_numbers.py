@@ -244,6 +244,18 @@ def test_comparisons_with_a_number_are_of_its_exact_value(format):
         assert (x >= value + Fraction(1, 10**30)).tolist() == [v > value for v in values]
 
 
+def test_comparisons_at_the_limits_of_formats():
+    x = ww.array([1, 3], "e20m4095")
+    assert (x < 2).tolist() == [True, False] and (x == 3).tolist() == [False, True]
+    with pytest.raises(ValueError, match=r"Fraction\(1, 3\) is no number of e20m4095"):
+        x < Fraction(1, 3)  # noqa: B015
+    assert np.fmod(x, 2).to_float64().tolist() == [1, 1]
+    wide = ww.array(["1", "3p2000000000000000000"], "e62m3")
+    assert (wide > 0.1).all() and (wide < 10**400).tolist() == [True, False]
+    single = ww.from_bits(np.uint8([0, 127, 254]), "e8m0fnu")
+    assert (single > Fraction(3, 4)).tolist() == [False, True, True]
+
+
 # --- What C's library has ------------------------------------------------------------------------
 
 DIRECTED = [0.0, -0.0, 1.0, -1.0, 3.0, 65504.0, 6e-8, -6e-8, 6.1e-5, np.inf, -np.inf, nan]
