@@ -326,6 +326,8 @@ def test_op_takes_random_bits():
         "widthwise: random = 256: rounding = 'sr8' takes 8 random bits, 0 to 255\n",
     )
     assert "--random = x: an integer is wanted, as 255" in command(*task, "--random", "x")[2]
+    exact = command("op", "less", "e5m10", "1", "2", "--random", "1")
+    assert exact[::2] == (2, "widthwise: --random = 1: less rounds nothing; leave it out\n")
     scaled = ["op", "scaleb", "e5m10", "0x0001", "-1", "--rounding", "sr1", "--random"]
     assert "0x0000" in command(*scaled, "0")[1] and "0x0001" in command(*scaled, "1")[1]
 

@@ -166,6 +166,8 @@ def run_op(options: argparse.Namespace) -> int:
     if name == "scaleb":
         return run_scaleb(options, f)
     operands = [operand(text, f) for text in options.operands]
+    if options.random is not None and name in ("classify", *COMPARISONS):
+        raise ValueError(f"--random = {options.random}: {name} rounds nothing; leave it out")
     if name == "classify":
         return show_op(options, operands, _compare.classify(*operands), 0, None)
     if name in COMPARISONS:
