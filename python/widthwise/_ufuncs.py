@@ -60,7 +60,7 @@ _table: dict[np.ufunc, Callable[..., Any]] = {}
 WAY_OUT = {
     "add.reduce": "ww.sum(x, unit=...) sums in an order that is written down",
     "remainder": "np.fmod is C's, ww.remainder IEEE 754's; Python's % rounds twice",
-    "power": "x * x rounds each product",
+    "power": "x ** 2 is x * x, rounded once; of other powers x * x * x rounds each product",
 }
 
 COMPARISONS = {
@@ -72,6 +72,8 @@ SCALES = {np.ldexp}  # their second operand is integers, of no format
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not _table:
         _table.update(table())
+    if ufunc is np.power and method == "__call__" and type(inputs[1]) is int and inputs[1] == 2:
+        ufunc, inputs = np.square, inputs[:1]
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     settings = {key: value for key, value in kwargs.items() if key != "out"}
     places = kwargs.get("out", ())

@@ -66,6 +66,18 @@ def test_a_number_is_rounded_once_and_then_the_operation(format, number):
     np.testing.assert_array_equal(np.copysign(x, -1).bits, ww.copysign(x, -abs(y)).bits)
 
 
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m10"])
+def test_a_square_is_a_product_with_itself(format):
+    x = codes(format, 200)
+    np.testing.assert_array_equal((x**2).bits, (x * x).bits)
+    z = x.copy()
+    z **= 2
+    np.testing.assert_array_equal(z.bits, (x * x).bits)
+    for power in (3, 2.0, x):
+        with pytest.raises(TypeError, match=r"x \*\* 2 is x \* x, rounded once; of other powers"):
+            x**power
+
+
 def test_functions_that_choose_take_numbers_too():
     x = ww.array([-1.0, 0.25, 7.0, nan], "e5m10")
     assert repr(np.maximum(x, 0)) == "Array([0 0.25 7 nan], e5m10)"
