@@ -26,6 +26,12 @@ void in_turn(const Queue& queue, const Work& work) {
   device.wait();
 }
 
+// The caller's own random bits lie in this machine's memory.
+void check_drawn(const RandomSource& random) {
+  if (random.given)
+    throw std::invalid_argument("random: a GPU draws by seed; compute with one's own bits here");
+}
+
 }  // namespace
 
 void wait(const Queue& queue) {
@@ -77,6 +83,7 @@ void gather(const Queue& queue, void* to, const void* from, int item_bytes,
 void elementwise(const Queue& queue, Operation op, const Format& to, const Env& env,
                  std::span<const CodeArray> operands, std::size_t count, void* result,
                  std::uint8_t* flags, RandomSource random) {
+  check_drawn(random);
   std::vector<Format> formats;
   std::vector<const void*> codes;
   for (const CodeArray& x : operands) formats.push_back(x.format), codes.push_back(x.data);
@@ -89,6 +96,7 @@ void elementwise(const Queue& queue, Operation op, const Format& to, const Env& 
 void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArray& a,
             const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
             RandomSource random) {
+  check_drawn(random);
   in_turn(queue,
           [&](Device& device) { scaleb(device, to, env, a, n, count, result, flags, random); });
 }
@@ -96,6 +104,7 @@ void scaleb(const Queue& queue, const Format& to, const Env& env, const CodeArra
 void to_integers(const Queue& queue, IntegerType type, const Env& env, const CodeArray& a,
                  std::size_t count, std::uint64_t* result, std::uint8_t* flags,
                  RandomSource random) {
+  check_drawn(random);
   in_turn(queue,
           [&](Device& device) { to_integers(device, type, env, a, count, result, flags, random); });
 }
@@ -103,6 +112,7 @@ void to_integers(const Queue& queue, IntegerType type, const Env& env, const Cod
 void from_integers(const Queue& queue, IntegerType type, const Format& to, const Env& env,
                    const void* a, std::size_t count, void* result, std::uint8_t* flags,
                    RandomSource random) {
+  check_drawn(random);
   in_turn(queue, [&](Device& device) {
     from_integers(device, type, to, env, a, count, result, flags, random);
   });

@@ -13,7 +13,8 @@ using Steps = std::vector<std::int64_t>;
 void add_group_steps(const Unit& u, int lanes, std::int64_t first, Steps& steps) {
   const GroupShape shape = group_shape(u.groups, static_cast<std::size_t>(lanes));
   for (std::size_t g = 0; g < shape.count; ++g)
-    for (std::size_t i = 1; i < shape.size; ++i)
+    for (std::size_t i = 1; i < shape.size && shape.lane(g, i) < static_cast<std::size_t>(lanes);
+         ++i)
       steps.push_back(first + static_cast<std::int64_t>(shape.lane(g, i)));
   if (u.c_level == CLevel::group) steps.push_back(first);
 }
@@ -76,8 +77,9 @@ std::vector<RandomPort> random_ports(const SingleOperation& s, const RtlOptions&
   return {{"random", Slot::out, s.rounding.random_bits, {0}}};
 }
 
-std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {
-  const UnitShape shape = shape_of(u, options);
+namespace {
+
+std::vector<RandomPort> ports_of(const Unit& u, const UnitShape& shape) {
   Steps products(static_cast<std::size_t>(shape.products())), blocks, in_groups, in_blocks;
   std::iota(products.begin(), products.end(), 0);
   for (std::int64_t first = 0; first < shape.products(); first += shape.lanes) {
@@ -97,6 +99,18 @@ std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {
   ports.add("random_c_round", Slot::c_round, u.chain.c_round, {0});
   ports.add("random_final", Slot::final, u.chain.final, {0});
   return ports.all;
+}
+
+}  // namespace
+
+std::vector<RandomPort> random_ports(const Unit& u, const RtlOptions& options) {
+  return ports_of(u, shape_of(u, options));
+}
+
+std::vector<RandomPort> random_ports(const Unit& u, int k) {
+  const int lanes = u.lanes ? static_cast<int>(u.lanes) : k;
+  return ports_of(u,
+                  {.lanes = lanes, .blocks = std::max(1, (k + lanes - 1) / lanes), .whole = true});
 }
 
 }  // namespace widthwise::hdl

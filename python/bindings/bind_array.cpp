@@ -30,33 +30,35 @@ std::uint8_t* from(std::uint8_t* flags, std::size_t first) {
 IntegerType integer_type(int width, bool is_signed) { return {width, is_signed}; }
 
 void compute(const std::string& op, const Format& to, const Env& env, const Operands& operands,
-             py::array result, py::object flags, std::uint64_t seed) {
+             py::array result, py::object flags, const py::object& random) {
   const auto arrays = code_arrays(operands);
   const std::size_t count = code_count(to, result),
                     bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
+  const RandomSource source = random_source(random, count);
   std::vector<Format> formats;
   for (const CodeArray& a : arrays) formats.push_back(a.format);
   const Elementwise operation(parse_operation(op), to, env, formats, raised != nullptr, count);
   in_slices(count, operation.quick() ? quick_slice : slice, [&](std::size_t first, std::size_t n) {
     std::vector<const void*> part;
     for (const CodeArray& a : arrays) part.push_back(from(a, first).data);
-    operation.run(part, n, at + first * bytes, from(raised, first), {seed, first});
+    operation.run(part, n, at + first * bytes, from(raised, first), source.from(first));
   });
 }
 
 using Powers = py::array_t<std::int64_t, py::array::c_style>;
 void scale(const Format& to, const Env& env, const Format& f, const py::array& a, const Powers& n,
-           py::array result, py::object flags, std::uint64_t seed) {
+           py::array result, py::object flags, const py::object& random) {
   const CodeArray codes = code_array(f, a);
   const auto count = static_cast<std::size_t>(n.size()),
              bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
+  const RandomSource source = random_source(random, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t part) {
     scaleb(to, env, from(codes, first), n.data() + first, part, at + first * bytes,
-           from(raised, first), {seed, first});
+           from(raised, first), source.from(first));
   });
 }
 
@@ -75,26 +77,29 @@ void compare_codes(const std::string& how, const Format& fa, const py::array& a,
 
 using Integers = py::array_t<std::uint64_t, py::array::c_style>;
 void integers_of(int width, bool is_signed, const Env& env, const Format& f, const py::array& a,
-                 Integers result, py::object flags, std::uint64_t seed) {
+                 Integers result, py::object flags, const py::object& random) {
   const CodeArray codes = code_array(f, a);
   const std::size_t count = code_count(f, a);
   std::uint64_t* at = result.mutable_data();
   std::uint8_t* raised = flags_place(flags, count);
+  const RandomSource source = random_source(random, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t n) {
     to_integers(integer_type(width, is_signed), env, from(codes, first), n, at + first,
-                from(raised, first), {seed, first});
+                from(raised, first), source.from(first));
   });
 }
 
 void codes_of_integers(int width, bool is_signed, const Format& to, const Env& env,
-                       const Integers& a, py::array result, py::object flags, std::uint64_t seed) {
+                       const Integers& a, py::array result, py::object flags,
+                       const py::object& random) {
   const auto count = static_cast<std::size_t>(a.size()),
              bytes = static_cast<std::size_t>(item_bytes(to.width()));
   std::byte* at = place(to, result, count);
   std::uint8_t* raised = flags_place(flags, count);
+  const RandomSource source = random_source(random, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t n) {
     from_integers(integer_type(width, is_signed), to, env, a.data() + first, n, at + first * bytes,
-                  from(raised, first), {seed, first});
+                  from(raised, first), source.from(first));
   });
 }
 
@@ -128,9 +133,9 @@ py::ssize_t first_stray(const Format& f, const py::array& a) {
 }
 
 py::list trace(const std::string& op, const Format& to, const Env& env, const Operands& operands,
-               std::uint64_t seed) {
-  return trace_rows(
-      trace_operation(parse_operation(op), to, env, code_arrays(operands), {seed, 0}));
+               const py::object& random) {
+  return trace_rows(trace_operation(parse_operation(op), to, env, code_arrays(operands),
+                                    random_source(random, 1)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "multiplier.hpp"
 #include "slices.hpp"
 #include "trace_rows.hpp"
+#include "widthwise/hdl/rtl.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/paired_dots.hpp"
 #include "widthwise/sim/product_tiles.hpp"
@@ -15,6 +16,39 @@ namespace {
 
 std::size_t slice_of(std::size_t at_once, std::size_t products) {
   return std::max<std::size_t>(1, at_once / std::max<std::size_t>(1, products));
+}
+
+// A slot of a unit that draws random bits, as the exported module's port of them.
+struct RandomSlot {
+  hdl::RandomPort port;
+
+  SuppliedWords supplied(const py::array& words, std::size_t outputs) const {
+    SuppliedWords x{port.slot, {}, port.steps.size(), nullptr};
+    x.words = random_source(words, outputs * x.each).given;
+    for (std::size_t i = 0; i < x.each; ++i) {
+      const auto step = static_cast<std::size_t>(port.steps[i]);
+      if (step >= x.place.size()) x.place.resize(step + 1, -1);
+      x.place[step] = static_cast<std::int32_t>(i);
+    }
+    return x;
+  }
+};
+
+std::vector<RandomSlot> random_slots(const Unit& unit, int k) {
+  std::vector<RandomSlot> slots;
+  for (hdl::RandomPort& port : hdl::random_ports(unit, k)) slots.push_back({std::move(port)});
+  return slots;
+}
+
+// Words of each random slot of a unit, for so many outputs.
+std::vector<SuppliedWords> supplied_words(const Unit& unit, std::size_t k,
+                                          const std::vector<py::array>& words,
+                                          std::size_t outputs) {
+  const std::vector<RandomSlot> slots = random_slots(unit, static_cast<int>(k));
+  std::vector<SuppliedWords> random;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    random.push_back(slots[i].supplied(words.at(i), outputs));
+  return random;
 }
 
 // A unit made ready to be looked at, for a length.
@@ -42,6 +76,12 @@ class PreparedUnit {
     p.first_index = index;
     check(unit_, p);
     return trace_rows(reference_->trace(p, 0, 0));
+  }
+  // By the caller's random bits.
+  py::list trace_supplied(const Operands& x, const std::vector<py::array>& words) const {
+    const MatrixProduct p = product_batch(unit_, x).at(unit_, 0);
+    check(unit_, p);
+    return trace_rows(reference_->trace_supplied(p, 0, 0, supplied_words(unit_, k_, words, 1)));
   }
 
  private:
@@ -131,6 +171,23 @@ class PreparedProducts {
   mutable std::optional<PairedDots> paired_;  // found where a batch is of them
 };
 
+// Dot products and matrix products by the caller's random bits: by the definition, whatever the
+// unit. words: of each of its random slots, for every output of the batch.
+void run_supplied(const Unit& unit, std::size_t k, const py::object& product, const Operands& x,
+                  py::array result, py::object flags, const std::vector<py::array>& words,
+                  int threads) {
+  const ProductBatch batch = product_batch(unit, x, result, flags, 0);
+  const std::size_t outputs = batch.outputs();
+  if (outputs == 0) return;
+  check(unit, batch.first);
+  const auto reference = make_reference(unit, k, multiplier(product));
+  const std::vector<SuppliedWords> random = supplied_words(unit, k, words, outputs);
+  const std::size_t m = batch.first.m, n = batch.first.n;
+  in_parallel(outputs, crew_of(product, threads), [&](std::size_t i) {
+    reference->run_supplied(batch.at(unit, i / (m * n)), i / n % m, i % n, random);
+  });
+}
+
 // The results over the first 1, 2, … k elements of each dot product of a batch: (..., k).
 void running(const Unit& unit, const Operands& x, py::array result, py::object flags,
              std::uint64_t seed, int threads) {
@@ -174,11 +231,18 @@ void bind_dot(py::module_& m) {
       .def(py::init<const Unit&, std::size_t, const py::object&>())
       .def_property_readonly("carriers", &PreparedUnit::carriers)
       .def("opinions", &PreparedUnit::opinions)
-      .def("trace", &PreparedUnit::trace);
+      .def("trace", &PreparedUnit::trace)
+      .def("trace_supplied", &PreparedUnit::trace_supplied);
   py::class_<PreparedProducts>(m, "PreparedProducts")
       .def(py::init<const Unit&, std::size_t, const py::object&, bool, const std::string&,
                     std::size_t>())
       .def("run", &PreparedProducts::run);
+  py::class_<RandomSlot>(m, "RandomSlot")
+      .def_property_readonly("name", [](const RandomSlot& x) { return x.port.name; })
+      .def_property_readonly("bits", [](const RandomSlot& x) { return x.port.bits; })
+      .def_property_readonly("words", [](const RandomSlot& x) { return x.port.steps.size(); });
+  m.def("random_slots", &random_slots);
+  m.def("run_supplied", &run_supplied);
   m.def("running", &running);
   m.def("product_source", &product_source);
   m.def("multiplier_names", &multiplier_names);

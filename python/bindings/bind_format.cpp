@@ -59,6 +59,7 @@ void bind_format(py::module_& m) {
   py::class_<Env>(m, "Env")
       .def(py::init(&make_env), py::arg("rounding") = "rne", py::arg("tininess") = "after",
            py::arg("nan") = "canonical")
+      .def_property_readonly("random_bits", [](const Env& env) { return env.rounding.random_bits; })
       .def_property_readonly("stochastic",
                              [](const Env& env) { return env.rounding.stochastic(); });
   m.def("named_formats", &names);

@@ -48,13 +48,14 @@ py::list decimals(const Format& f, const py::array& codes, int digits) {
 }
 
 void round_literals(const Format& to, const Env& env, const std::vector<std::string>& texts,
-                    py::array result, py::object flags, std::uint64_t seed) {
+                    py::array result, py::object flags, const py::object& random) {
   std::byte* at = place(to, result, texts.size());
   std::uint8_t* raised = flags_place(flags, texts.size());
+  const RandomSource source = random_source(random, texts.size());
   const auto bytes = static_cast<std::size_t>(item_bytes(to.width()));
   in_slices(texts.size(), texts.size() == 1 ? 1 : slice, [&](std::size_t first, std::size_t count) {
     from_literals(to, env, std::span(texts).subspan(first, count), at + first * bytes,
-                  raised ? raised + first : nullptr, {seed, first});
+                  raised ? raised + first : nullptr, source.from(first));
   });
 }
 

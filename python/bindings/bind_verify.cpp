@@ -50,12 +50,13 @@ class Differences {
 py::tuple check_elementwise(const std::string& op, const Format& to, const Env& env,
                             const std::vector<std::pair<Format, py::array>>& operands,
                             const py::array& result, const py::array_t<std::uint8_t>& flags,
-                            std::uint64_t seed) {
+                            const py::object& random) {
   const Operation what = parse_operation(op);
   std::vector<CodeArray> arrays;
   for (const auto& [f, codes] : operands) arrays.push_back(code_array(f, codes));
   const CodeArray got = code_array(to, result);
   const std::uint8_t* raised = flags.data();
+  const RandomSource source = random_source(random, code_count(to, result));
   Differences differences;
   in_slices(code_count(to, result), 256, [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
@@ -64,8 +65,10 @@ py::tuple check_elementwise(const std::string& op, const Format& to, const Env& 
       std::vector<OracleOperand> x;
       for (std::size_t j = 0; j < codes.size(); ++j) x.push_back({arrays[j].format, codes[j]});
       const int k = env.rounding.random_bits;
-      const std::uint64_t random = k > 0 ? random_bits(k, {seed, i}, Slot::out, 0) : 0;
-      const OracleResult z = mpfr_compute(what, to, env, x, random);
+      const std::uint64_t bits = k == 0         ? 0
+                                 : source.given ? source.given[i]
+                                                : random_bits(k, {source.seed, i}, Slot::out, 0);
+      const OracleResult z = mpfr_compute(what, to, env, x, bits);
       if (z.code != limbs_at(to, got.data, i) || z.flags != raised[i])
         differences.add(i, z.code, z.flags);
     }

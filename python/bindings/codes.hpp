@@ -43,6 +43,16 @@ inline std::uint8_t* flags_place(py::object& flags, std::size_t count) {
   return a.mutable_data();
 }
 
+// A seed, or the random bits themselves, a word an element.
+inline RandomSource random_source(const py::object& random, std::size_t count) {
+  if (!py::isinstance<py::array>(random)) return {py::cast<std::uint64_t>(random), 0, nullptr};
+  const auto words = py::cast<py::array>(random);
+  if (words.dtype().kind() != 'u' || words.itemsize() != 8 ||
+      !(words.flags() & py::array::c_style) || static_cast<std::size_t>(words.size()) != count)
+    throw std::logic_error("random bits have to be a contiguous array of uint64, one an element");
+  return {0, 0, static_cast<const std::uint64_t*>(words.data())};
+}
+
 // Rows and columns of any strides, the limbs of a code together.
 inline CodeMatrix code_matrix(const Format& f, const py::array& a) {
   const int bytes = item_bytes(f.width());

@@ -61,6 +61,7 @@ from ._export import export
 from ._files import load
 from ._format import Format, formats
 from ._info import build_info
+from ._libm import fmod, frexp, ldexp, nextafter, spacing
 from ._product import Product, product
 from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
@@ -101,7 +102,9 @@ __all__ = [
     "explain",
     "export",
     "fma",
+    "fmod",
     "formats",
+    "frexp",
     "from_bits",
     "from_integer",
     "greater",
@@ -112,6 +115,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "ldexp",
     "less",
     "less_equal",
     "less_equal_signaling",
@@ -129,11 +133,13 @@ __all__ = [
     "negate",
     "next_down",
     "next_up",
+    "nextafter",
     "not_equal",
     "product",
     "remainder",
     "round_to_integral",
     "scaleb",
+    "spacing",
     "sqrt",
     "study",
     "subtract",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,16 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
 
     Made by `ww.array` (values) and `ww.from_bits` (codes). Operators take arrays of one format and
     round to it, nearest even; the functions (`ww.add`, …) take any formats, modes and flags.
-    Comparisons, which round nothing, also take other formats and numbers.
+    A Python number beside an Array is taken in its format, rounded once (NumPy's NEP 50); past the
+    format's range with a RuntimeWarning, as np.errstate has it. Comparisons, which round nothing,
+    take other formats and any number by its exact value.
 
     >>> import widthwise as ww
     >>> x = ww.array([0.1, 0.2], "e5m10")
     >>> x + x
     Array([0.2 0.4], e5m10)
+    >>> 2 * x + 1
+    Array([1.2 1.4], e5m10)
     >>> x[x > 0.1]    # 0.1 itself lies a little below
     Array([0.2], e5m10)
     >>> [hex(code) for code in x.bits]
@@ -105,11 +110,11 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return Array._of(self._bits.copy(), self._format)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign: values are rounded to nearest even, as ww.array does; an Array has to fit."""
-        from ._create import array
+        """Assign: values are rounded as beside an operator; an Array has to be of this format."""
+        from ._numbers import rounded
 
         if not isinstance(value, CodeArray):
-            value = array(value, self._format)
+            value = rounded(value, self._format)
         if not isinstance(value, Array) or value.format != self._format:
             raise TypeError(
                 f"an element of {self._format} is wanted, not {kind_of(value)}; "
@@ -255,10 +260,37 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         """
         return self.to_float64().tolist()
 
-    def __float__(self) -> float:
+    def _only(self) -> tuple[str, bool, int, int]:
+        """The value of an array of one number."""
         if self.size != 1:
             raise TypeError(f"an array of shape {self.shape} is not one number")
+        return self._values()[0]
+
+    def __float__(self) -> float:
+        self._only()
         return float(self.to_float64().reshape(()))
+
+    def _whole(self, rounded: Callable[[Fraction], int]) -> int:
+        """One number as an integer; of infinities and NaN Python's errors."""
+        kind, negative, significand, exponent = self._only()
+        if kind == "infinite":
+            raise OverflowError("an infinity is no integer")
+        if kind == "nan":
+            raise ValueError("NaN is no integer")
+        if exponent + significand.bit_length() < -1:
+            return 0
+        return rounded(self._fraction(0, kind, negative, significand, exponent))
+
+    def __int__(self) -> int:
+        """Of one number, toward zero, exact."""
+        return self._whole(int)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        """Of one number the integer next to it; with ndigits the nearest decimal number of so many
+        places behind the point, rounded to the format. Ties go to even."""
+        if ndigits is None and self.shape == ():
+            return self._whole(round)
+        return _functions.rounded(self, ndigits or 0)
 
     def __format__(self, spec: str) -> str:
         """Of one number, as a float's; '' is str(x)."""
@@ -271,7 +303,13 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(f"an Array has no {name!r}" + _functions.way_of_method(name))
 
     def __bool__(self) -> bool:
-        raise TypeError("an array has no truth; compare its elements, as (x == y).all()")
+        """Of one number: whether it is not zero. NaN is true."""
+        if self.size != 1:
+            raise TypeError(
+                f"an array of shape {self.shape} has no truth; compare its elements, as "
+                "(x == y).all()"
+            )
+        return self._only()[0] != "zero"
 
     # --- Protocols ---
 
@@ -326,7 +364,8 @@ class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
         return f"Array({self}, {self._format})"
 
     def __str__(self) -> str:
-        """Each value as the shortest decimal number that rounds to its code."""
+        """Each value as the shortest decimal number that rounds to its code, of an integer without
+        zeros that are not its own: 65504, 1.23e+08."""
         flat = self._bits.reshape((self.size,) + self._bits.shape[len(self.shape) :])
 
         def shown(i: np.integer) -> str:

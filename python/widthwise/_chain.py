@@ -15,7 +15,7 @@ from ._format import Format, as_format
 from ._operands import broadcast, operand
 from ._settings import checked_seed
 
-TAKEN = {key: value for key, value in SETTINGS.items() if key != "flags"}
+TAKEN = {key: value for key, value in SETTINGS.items() if key not in ("flags", "random")}
 
 
 def evaluate(steps: Iterable[tuple[Any, ...]], *, flags: bool = False, **arrays: Any) -> Any:
@@ -25,7 +25,7 @@ def evaluate(steps: Iterable[tuple[Any, ...]], *, flags: bool = False, **arrays:
 
     Args:
         steps: (name of the result, operation, names of its operands, settings), the settings a
-            dict as of `ww.add`, or left out. A name may be given again.
+            dict as of `ww.add` but for flags and random, or left out. A name may be given again.
         arrays: Arrays by name; NumPy's broadcasting.
         flags: deliver (result, uint8 flags that any step raised: NX 1, UF 2, OF 4, DZ 8, NV 16).
     Returns:

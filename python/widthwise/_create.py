@@ -17,6 +17,7 @@ from ._array import Array
 from ._code_array import CodeArray
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
+from ._random import random_source
 from ._settings import checked_seed, whole
 
 INVALID = 16
@@ -33,6 +34,7 @@ def array(
     nan: str | None = None,
     flags: bool = False,
     seed: int = 0,
+    random: Any = None,
 ) -> Any:
     """Round values to a format, each once and from its exact value.
 
@@ -43,7 +45,7 @@ def array(
             `__cuda_array_interface__`) are rounded there, to a DeviceArray.
         format: the result's, as 'e5m10'.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
-        tininess, seed: as in `ww.add`.
+        tininess, seed, random: as in `ww.add`.
         nan: 'zero' puts +0 in place of NaN where the format has none.
         flags: deliver (array, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16) in place of the array.
     Returns:
@@ -59,8 +61,9 @@ def array(
     if nan not in (None, "zero"):
         raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
     to = as_format(format)
-    env, seed = core.Env(rounding, tininess), checked_seed(seed)
-    how: dict[str, Any] = {"rounding": rounding, "tininess": tininess, "seed": seed}
+    env = core.Env(rounding, tininess)
+    how: dict[str, Any] = {"rounding": rounding, "tininess": tininess}
+    how |= {"seed": checked_seed(seed), "random": random}
     if is_tensor(x):
         from ._views import from_tensor
 
@@ -71,13 +74,14 @@ def array(
     source = x if isinstance(x, Array) else from_dtype(x)
     refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
     if source is not None:
-        result, raised = convert(source, to, env, seed, flags or refuses_nan)
+        bits = random_source(random, seed, env, rounding, source.shape)
+        result, raised = convert(source, to, env, bits, flags or refuses_nan)
     elif integral(x):
         from ._elementwise import from_integer
 
         result, raised = from_integer(whole_numbers(x), to, flags=True, **how)
     else:
-        result, raised = from_texts(x, to, env, seed)
+        result, raised = from_texts(x, to, env, random, seed, rounding)
     if refuses_nan:
         refuse_nan(x, result, raised, to)
     return (result, raised) if flags else result
@@ -173,22 +177,25 @@ def rows(x: Any, dtype: Any = None) -> np.ndarray:
         raise ValueError(RAGGED) from None
 
 
-def convert(x: Array, to: Format, env: core.Env, seed: int, flags: bool) -> tuple[Array, Any]:
+def convert(x: Array, to: Format, env: core.Env, bits: Any, flags: bool) -> tuple[Array, Any]:
     """The array, and its flags or None: without them it is faster."""
     result = _codes.empty(x.shape, to)
     raised = np.empty(x.shape, np.uint8) if flags else None
     operand = (x.format._core, np.ascontiguousarray(x.bits))
-    core.elementwise("convert", to._core, env, [operand], result, raised, seed)
+    core.elementwise("convert", to._core, env, [operand], result, raised, bits)
     return Array._of(result, to), raised
 
 
-def from_texts(x: Any, to: Format, env: core.Env, seed: int) -> tuple[Array, np.ndarray]:
+def from_texts(
+    x: Any, to: Format, env: core.Env, random: Any, seed: int, rounding: str
+) -> tuple[Array, np.ndarray]:
     values = np.array(x, dtype=object)
+    bits = random_source(random, seed, env, rounding, values.shape)
     texts = [literal(value) for value in values.reshape(-1)]
     result = _codes.empty(values.shape, to)
     raised = np.empty(values.shape, np.uint8)
     try:
-        core.round_literals(to._core, env, texts, result, raised, seed)
+        core.round_literals(to._core, env, texts, result, raised, bits)
     except ValueError as why:
         raise ValueError(with_subscript(str(why), values.shape)) from None
     return Array._of(result, to), raised
@@ -268,7 +275,7 @@ def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
 
     >>> import numpy as np, widthwise as ww
     >>> ww.from_bits(np.uint16([0x3c00, 0x7bff]), "e5m10")
-    Array([1 65500], e5m10)
+    Array([1 65504], e5m10)
     """
     f = as_format(format)
     if isinstance(bits, CodeArray):

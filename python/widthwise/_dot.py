@@ -17,6 +17,7 @@ from ._create import code_array
 from ._device import name_of, stream
 from ._format import Format
 from ._product import Multiplier, bound_multiplier
+from ._random import random_words
 from ._settings import INTEGERS, How, checked_seed, checked_threads
 from ._unit import Unit, as_unit
 from ._workplace import HERE, Workplace, delivered
@@ -33,6 +34,7 @@ def dot(
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
+    random: Any = None,
     flags: bool = False,
     multiplier: Multiplier = None,
 ) -> Any:
@@ -47,6 +49,9 @@ def dot(
         engine: 'auto', or one of ww.engines(). No choice changes a bit.
         threads: at most so many; None is one a core. Results do not depend on it.
         seed: of stochastic rounding.
+        random: the random bits themselves in place of a seed: integers of the leading axes' shape
+            and one axis more, a word a rounding, in the order of the exported module's port; of a
+            unit with several such ports a dict of them by name (`unit.random_ports(k)`).
         flags: deliver (result, uint8 flags); all that was raised on an output's way.
         multiplier: in place of the exact product of two significands: 'mitchell', 'drum6',
             'truncated_array8', 'truncated_operands4', C++ text (ww.product), or a function
@@ -64,7 +69,7 @@ def dot(
     """
     u = as_unit(unit)
     x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    return computed(u, x, How(engine, threads, seed, flags, multiplier))
+    return computed(u, x, How(engine, threads, seed, flags, multiplier, random))
 
 
 def matmul(
@@ -78,6 +83,7 @@ def matmul(
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
+    random: Any = None,
     flags: bool = False,
     multiplier: Multiplier = None,
 ) -> Any:
@@ -88,7 +94,7 @@ def matmul(
         unit: a ww.Unit or its text.
         c: broadcasts to (..., m, n).
         scale_a, scale_b: (..., m, blocks) and (..., blocks, n).
-        engine, threads, seed, flags, multiplier: as in `ww.dot`.
+        engine, threads, seed, random, flags, multiplier: as in `ww.dot`.
     Returns:
         An Array of the unit's result format, shape (..., m, n); with `flags` a pair.
     Raises:
@@ -112,7 +118,7 @@ def matmul(
             "(or only one) must match"
         )
     products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    return computed(u, products, How(engine, threads, seed, flags, multiplier))
+    return computed(u, products, How(engine, threads, seed, flags, multiplier, random))
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:
@@ -129,6 +135,7 @@ def sum(
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
+    random: Any = None,
     flags: bool = False,
 ) -> Any:
     """The sum along an axis as the unit computes it: products with one, in order.
@@ -137,7 +144,7 @@ def sum(
         x: an Array of the unit's a, or codes of it.
         unit: as `ww.Unit` takes it; its b must hold 1.
         c: what is added to, of the shape without the axis; None: +0.
-        engine, threads, seed, flags: as in `ww.dot`.
+        engine, threads, seed, random, flags: as in `ww.dot`.
     Returns:
         An Array of the unit's result format, of x's shape without the axis; with `flags` a pair.
     Raises:
@@ -151,7 +158,7 @@ def sum(
     u = as_unit(unit)
     terms, ones = summands(u, x, axis)
     x = Operands.of_dots(u, terms, ones, c, None, None)
-    return computed(u, x, How(engine, threads, seed, flags))
+    return computed(u, x, How(engine, threads, seed, flags, random=random))
 
 
 def cumsum(
@@ -437,6 +444,8 @@ class Work:
 def computed(u: Unit, x: Operands | Products, how: How) -> Any:
     """Where the operands lie."""
     where = x.workplace()
+    if how.random is not None:
+        return computed_by(u, x, how, where)
     if where.gpu is None:
         return Work(u, x.k, x.count, how).run(x.bound(), x.shape)
     checked_threads(how.threads)
@@ -446,6 +455,21 @@ def computed(u: Unit, x: Operands | Products, how: How) -> Any:
     z, raised = where.empty(x.shape, u.result_format), where.flags(x.shape, how.flags)
     results = (z._for_core, raised and raised.for_core)
     products.run(x.bound(), *results, checked_seed(how.seed), stream())
+    return delivered(z, raised)
+
+
+def computed_by(u: Unit, x: Operands | Products, how: How, where: Workplace) -> Any:
+    """By the user's random bits: the reference alone takes them."""
+    if how.engine not in ("auto", "reference"):
+        raise ValueError(
+            f"random is given and engine = {how.engine!r}; the reference alone takes the user's "
+            "bits, leave it 'auto'"
+        )
+    bits = random_words(u, x.k, how.random, how.seed, x.shape, where.gpu)
+    z, raised = HERE.empty(x.shape, u.result_format), HERE.flags(x.shape, how.flags)
+    product, threads = bound_multiplier(how.multiplier), checked_threads(how.threads)
+    results = (z.bits, raised and raised.for_core)
+    core.run_supplied(u._core, x.k, product, x.bound(), *results, bits, threads)
     return delivered(z, raised)
 
 

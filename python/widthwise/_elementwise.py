@@ -16,6 +16,7 @@ from ._code_array import CodeArray
 from ._device import found_on_gpu
 from ._format import Format, as_format, optional_format
 from ._operands import common_shape, operands, result_format
+from ._random import random_source
 from ._settings import checked_seed
 from ._workplace import Workplace, delivered
 
@@ -29,6 +30,8 @@ HOW = """
         nan: canonical, or propagate the first NaN operand's sign and payload.
         flags: deliver (result, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16).
         seed: of stochastic rounding; the bits depend on it and an element's place alone.
+        random: the bits themselves in place of a seed, of srK integers from 0 to 2^K - 1, one an
+            element; NumPy's broadcasting (docs/semantics.md, R6).
     Returns:
         An Array of the operands' common shape; with `flags` a pair.
     Raises:
@@ -58,19 +61,21 @@ def compute(
     nan: str = "canonical",
     flags: bool = False,
     seed: int = 0,
+    random: Any = None,
 ) -> Any:
     """The one way from operands to the core and back."""
-    env, seed = environment(rounding, tininess, nan), checked_seed(seed)
-    if format is None and alike(args):
-        return computed_alike(op, args, env, flags, seed)
+    env = environment(rounding, tininess, nan)
+    if format is None and random is None and alike(args):
+        return computed_alike(op, args, env, flags, checked_seed(seed))
     wanted = optional_format(format)
     named = dict(zip(NAMES, args, strict=False))
     arrays = dict(zip(named, operands(named, wanted), strict=True))
     to, shape, where = result_format(arrays, wanted), common_shape(arrays), Workplace.of(arrays)
     pairs = [(x.format._core, where.codes(x, shape)) for x in arrays.values()]
+    bits = random_source(random, seed, env, rounding, shape, where.gpu)
     z, raised = where.empty(shape, to), where.flags(shape, flags)
     where.run(
-        "elementwise", op, to._core, env, pairs, z._for_core, raised and raised.for_core, seed
+        "elementwise", op, to._core, env, pairs, z._for_core, raised and raised.for_core, bits
     )
     return delivered(z, raised)
 
@@ -172,7 +177,7 @@ multiply = rounding_operation(
     "multiply",
     "x * y (IEEE 754-2019, 5.4.1).",
     'ww.multiply(ww.array(300.0, "e5m10"), ww.array(300.0, "e5m10"), format="e8m7")',
-    "Array(90000, e8m7)",
+    "Array(90112, e8m7)",
 )
 divide = rounding_operation(
     "divide",
@@ -250,7 +255,7 @@ next_down = exact_operation(
     "next_down",
     "The greatest number below x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
     'ww.next_down(ww.array([1.0, 448.0], "e4m3fn"))',
-    "Array([0.94 420], e4m3fn)",
+    "Array([0.94 416], e4m3fn)",
 )
 copysign = exact_operation(
     "copysign",
@@ -278,7 +283,7 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     Args:
         x: an Array or DeviceArray.
         format: the result's.
-        how: rounding, tininess, nan, flags, seed, as in `ww.add`.
+        how: rounding, tininess, nan, flags, seed, random, as in `ww.add`.
     Returns:
         An Array of x's shape; with flags=True a pair.
     Raises:
@@ -325,13 +330,14 @@ def scaleb(
     nan: str = "canonical",
     flags: bool = False,
     seed: int = 0,
+    random: Any = None,
 ) -> Any:
     """x * 2**n, with one rounding (scaleB, IEEE 754-2019, 5.3.3).
 
     Args:
         x: an Array, or codes with `format`.
         n: integers of any dtype; NumPy's broadcasting.
-        format, rounding, tininess, nan, flags, seed: as in `ww.add`.
+        format, rounding, tininess, nan, flags, seed, random: as in `ww.add`.
     Returns:
         An Array of the common shape; with `flags` a pair.
     Raises:
@@ -354,11 +360,11 @@ def scaleb(
             f"x has shape {a.shape} and n has shape {powers.shape}; they do not broadcast to one"
         ) from None
     steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64).reshape(shape)
-    env, seed = core.Env(rounding, tininess, nan), checked_seed(seed)
-    where = Workplace.of({"x": a})
+    env, where = core.Env(rounding, tininess, nan), Workplace.of({"x": a})
+    bits = random_source(random, seed, env, rounding, shape, where.gpu)
     z, raised = where.empty(shape, to), where.flags(shape, flags)
     factors = (a.format._core, where.codes(a, shape), where.integers(steps))
-    where.run("scaleb", to._core, env, *factors, z._for_core, raised and raised.for_core, seed)
+    where.run("scaleb", to._core, env, *factors, z._for_core, raised and raised.for_core, bits)
     return delivered(z, raised)
 
 
@@ -373,6 +379,7 @@ def to_integer(
     rounding: str = "rne",
     flags: bool = False,
     seed: int = 0,
+    random: Any = None,
 ) -> Any:
     """x as int32, uint32, int64 or uint64 (IEEE 754-2019, 5.8).
 
@@ -382,7 +389,7 @@ def to_integer(
     Args:
         x: an Array, a DeviceArray, or codes with `format`.
         dtype: of the result.
-        rounding, flags, seed: as in `ww.add`.
+        rounding, flags, seed, random: as in `ww.add`.
     Returns:
         A NumPy array of x's shape, on this machine; with `flags` a pair.
     Raises:
@@ -393,12 +400,12 @@ def to_integer(
     (array([2, 0], dtype=uint32), array([ 1, 16], dtype=uint8))
     """
     (a,) = operands({"x": x}, optional_format(format))
-    (width, signed), env, seed = integer_type(dtype), core.Env(rounding), checked_seed(seed)
-    where = Workplace.of({"x": a})
+    (width, signed), env, where = integer_type(dtype), core.Env(rounding), Workplace.of({"x": a})
+    bits = random_source(random, seed, env, rounding, a.shape, where.gpu)
     words, raised = where.numbers(a.shape, np.uint64), where.flags(a.shape, flags)
     codes = (a.format._core, where.codes(a, a.shape))
     results = (words.for_core, raised and raised.for_core)
-    where.run("to_integers", width, signed, env, *codes, *results, seed)
+    where.run("to_integers", width, signed, env, *codes, *results, bits)
     return delivered(words.here().view(np.int64 if signed else np.uint64).astype(dtype), raised)
 
 
@@ -410,6 +417,7 @@ def from_integer(
     tininess: str = "after",
     flags: bool = False,
     seed: int = 0,
+    random: Any = None,
 ) -> Any:
     """Integers of up to 64 bits in a format, rounded once. `ww.array` takes larger ones, too.
 
@@ -417,7 +425,7 @@ def from_integer(
         n: integers of any NumPy dtype, or another library's array of them on a GPU, where they
             are rounded to a DeviceArray.
         format: the result's.
-        rounding, tininess, flags, seed: as in `ww.add`.
+        rounding, tininess, flags, seed, random: as in `ww.add`.
     Returns:
         An Array of n's shape; with `flags` a pair.
     Raises:
@@ -427,13 +435,14 @@ def from_integer(
     >>> ww.from_integer([2049, -3], "e5m10", flags=True)
     (Array([2048 -3], e5m10), array([1, 0], dtype=uint8))
     """
-    to, env, seed = as_format(format), core.Env(rounding, tininess), checked_seed(seed)
+    to, env = as_format(format), core.Env(rounding, tininess)
     gpu, integers = integers_of(n)
     where, shape, bytes = Workplace(gpu), integers.shape, integers.itemsize
+    bits = random_source(random, seed, env, rounding, shape, gpu)
     z, raised = where.empty(shape, to), where.flags(shape, flags)
     kind = (8 * bytes, integers.dtype.kind == "i")
     results = (z._for_core, raised and raised.for_core)
-    where.run("from_integers", *kind, to._core, env, integers.view(f"u{bytes}"), *results, seed)
+    where.run("from_integers", *kind, to._core, env, integers.view(f"u{bytes}"), *results, bits)
     return delivered(z, raised)
 
 

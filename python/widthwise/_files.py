@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -52,8 +54,59 @@ def all_stored(named: dict[str, Any]) -> dict[str, Any]:
     return {name: stored(x) for name, x in named.items()}
 
 
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A new file that takes the place of what stands at the path once it is whole; else it
+    disappears."""
+    import errno
+
+    target = os.path.realpath(path)  # the file that a link leads to is replaced, not the link
+    if os.path.exists(target) and not os.path.isfile(target):
+        code = errno.EISDIR if os.path.isdir(target) else errno.ENOTSUP
+        raise OSError(code, os.strerror(code))
+    part = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.part"
+    file = os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # a full disk may show only when the bytes have to arrive
+        os.replace(part, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
+
+
+def is_checkpoint(file: Any) -> bool:
+    """Whether it begins as a .safetensors file does; a file is left where it stood."""
+    if isinstance(file, str | os.PathLike):
+        with open(file, "rb") as opened:
+            start = opened.read(9)
+    else:
+        at = file.tell()
+        start = file.read(9)
+        file.seek(at)
+    return start[8:] == b"{" and not start.startswith((b"\x93NUMPY", b"PK"))
+
+
+def of_checkpoint(file: Any) -> dict[str, Any]:
+    """Its tensors, each copied; bytes of a type that NumPy has not as uint8."""
+    from ._safetensors import Checkpoint, Raw  # few programs read one
+
+    named = isinstance(file, str | os.PathLike)
+    tensors = Checkpoint.of_file(file) if named else Checkpoint(file.read())
+    return {
+        name: np.frombuffer(x.data, np.uint8).copy() if isinstance(x, Raw) else x.copy()
+        for name, x in tensors.items()
+    }
+
+
 def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read what np.save, np.savez or np.savez_compressed wrote of Arrays, every bit and the format.
+
+    And .safetensors files: floats as Arrays of their own formats, codes that `widthwise quantize`
+    wrote as those of theirs (metadata `widthwise.formats`).
 
     Nothing in such a file is a pickle: its codes are a structured array whose one field is named as
     the format prints, and `np.load(file)["e5m10"]` gives them to anybody.
@@ -61,7 +114,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Args:
         file: a path, or an open binary file.
     Returns:
-        An Array; of a .npz a dict of them. What was no Array is the NumPy array it was.
+        An Array; of a .npz or .safetensors a dict of them. What was no Array, and integers and
+        truths of a checkpoint, are NumPy arrays; types that NumPy has not (F4) their bytes.
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: what it holds is neither numbers nor codes.
@@ -74,6 +128,11 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     >>> ww.load(file)
     Array([0.1 inf], e5m10)
     """
+    if is_checkpoint(file):
+        try:
+            return of_checkpoint(file)
+        except ValueError as why:
+            raise ValueError(f"file = {file!r}: {why}") from None
     try:
         content = np.load(file, allow_pickle=False)
     except ValueError as why:

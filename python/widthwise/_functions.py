@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import _codes
+from . import _codes, _numbers
 from ._code_array import CodeArray
 from ._format import Format
 
@@ -61,7 +62,7 @@ def own() -> dict[Callable[..., Any], Callable[..., Any]]:
         np.argmax: _order.argmax,
         np.argmin: _order.argmin,
         np.argsort: _order.argsort,
-        np.around: round_to_integers,
+        np.around: rounded,
         np.array_equal: array_equal,
         np.broadcast_arrays: broadcast_arrays,
         np.clip: _order.clip,
@@ -69,7 +70,7 @@ def own() -> dict[Callable[..., Any], Callable[..., Any]]:
         np.max: _order.greatest,
         np.min: _order.least,
         np.ndim: lambda x: x.ndim,
-        np.round: round_to_integers,
+        np.round: rounded,
         np.save: _files.save,
         np.savez: _files.savez,
         np.savez_compressed: _files.savez_compressed,
@@ -96,6 +97,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     if "out" in kwargs:
         raise TypeError(f"np.{name} with out is not defined on Arrays: assign, as z[...] = x")
     places = ON_CODES[function] or range(len(args))
+    args = tuple(weak_taken(x, args) if i in places else x for i, x in enumerate(args))
     format = common_format(name, [args[i] for i in places if i < len(args)])
     taken = [codes(x, format) if i in places else x for i, x in enumerate(args)]
     return arrays(function(*taken, **kwargs), format)
@@ -117,6 +119,12 @@ def way_of_method(name: str) -> str:
         return f": {METHODS.get(name) or WAY_OUT[name]}"
     taken = callable(function) and (function in ON_CODES or function in own())
     return f": np.{name}(x) takes Arrays" if taken else ""
+
+
+def weak_taken(x: Any, args: tuple[Any, ...]) -> Any:
+    """A Python number beside Arrays of one format as one of them."""
+    arrays = [y for y in args if isinstance(y, CodeArray)]
+    return _numbers.taken(x, arrays[0]) if arrays and _numbers.is_weak(x) else x
 
 
 def common_format(name: str, operands: list[Any]) -> Format:
@@ -174,16 +182,24 @@ def array_equal(x: Any, y: Any, equal_nan: bool = False) -> bool:
     return bool(same.all())
 
 
-def round_to_integers(x: Any, decimals: int = 0) -> Any:
-    """np.round: halves to even."""
+def rounded(x: Any, decimals: int = 0) -> Any:
+    """np.round: the nearest number of so many decimal places, halves to even, rounded once to x's
+    format."""
     from . import _elementwise
+    from ._create import array
 
-    if decimals != 0:
-        raise TypeError(
-            f"np.round to decimals = {decimals} is not defined on Arrays: a format has binary "
-            "places; ww.convert rounds to fewer of them"
-        )
-    return _elementwise.round_to_integral(x)
+    places = operator.index(decimals)
+    if places == 0:
+        return _elementwise.round_to_integral(x)
+    z = x.copy()
+    items = z._items.reshape(-1)
+    for i, (kind, negative, significand, exponent) in enumerate(x._values()):
+        if kind != "finite" or (places > 0 and exponent >= 0):
+            continue  # zero, a special, or an integer
+        value = round(x._fraction(i, kind, negative, significand, exponent), places)
+        text = f"-{-value}" if negative else str(value)  # -0, too
+        items[i : i + 1] = array([text], x.format)._items
+    return z
 
 
 def bits_of(x: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes, _compare, _elementwise, _functions
+from . import _codes, _compare, _elementwise, _functions, _numbers
 from ._array import Array
 
 
@@ -88,6 +88,8 @@ def clip(x: Array, a_min: Any = None, a_max: Any = None, **how: Any) -> Array:
     a_min, a_max = how.pop("min", a_min), how.pop("max", a_max)
     if how:
         raise TypeError(f"np.clip with {', '.join(how)} is not defined on Arrays: name the ends")
-    _functions.common_format("clip", [y for y in (x, a_min, a_max) if y is not None])
+    ends = [_numbers.taken(y, x) if _numbers.is_weak(y) else y for y in (a_min, a_max)]
+    _functions.common_format("clip", [y for y in (x, *ends) if y is not None])
+    a_min, a_max = ends
     z = x if a_min is None else _elementwise.maximum(x, a_min)
     return z if a_max is None else _elementwise.minimum(z, a_max)

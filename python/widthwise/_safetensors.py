@@ -1,13 +1,17 @@
 """Files of tensors as Hugging Face's libraries exchange them: a header in JSON, then the bytes.
 
-The layout: github.com/huggingface/safetensors, "Format".
+The layout: github.com/huggingface/safetensors, "Format". Codes of a format that has no type there
+are unsigned integers; which format a tensor is of stands in the metadata, under FORMATS.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import math
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +19,7 @@ from ._array import Array
 from ._create import code_array
 from ._format import Format
 
+FORMATS = "widthwise.formats"  # metadata: a JSON object, the formats of tensors by name
 FLOATS = {
     "F64": "binary64",
     "F32": "binary32",
@@ -26,64 +31,164 @@ FLOATS = {
     "F8_E5M2FNUZ": "e5m2fnuz",
     "F8_E8M0": "e8m0fnu",
 }
-INTEGERS = {f"{kind}{8 * n}": f"<{kind.lower()}{n}" for kind in "UI" for n in (1, 2, 4, 8)}
+OTHERS = {f"{kind}{8 * n}": f"<{kind.lower()}{n}" for kind in "UI" for n in (1, 2, 4, 8)}
+OTHERS |= {"BOOL": "|b1", "C64": "<c8"}
+BROKEN = "this is no safetensors file: its header is not whole"
+LONGEST_HEADER = 100_000_000  # bytes; the library's own limit
 
 
-def parse(data: bytes) -> dict[str, Any]:
-    """Tensors by name: floats as Arrays of their format, integers as NumPy's.
+class Raw(NamedTuple):
+    """A tensor of a type that NumPy has not, as F4: its bytes as they are."""
+
+    kind: str
+    shape: tuple[int, ...]
+    data: memoryview
+
+
+class Checkpoint(Mapping[str, Any]):
+    """A file's tensors by name, each read where it is asked for: floats as Arrays of their format,
+    integers and truths as NumPy's, what is neither as Raw.
 
     Raises:
-        ValueError: it is no such file, or a tensor's type is neither.
+        ValueError: it is no such file, or a tensor lies outside it.
     """
-    try:
-        length = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + length])
-        body = memoryview(data)[8 + length :]
-        header.pop("__metadata__", None)
-        return {name: tensor(name, facts, body) for name, facts in header.items()}
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError):
-        raise ValueError("this is no safetensors file: its header is not whole") from None
+
+    def __init__(self, data: Any) -> None:
+        view = memoryview(data)
+        try:
+            length = int.from_bytes(view[:8], "little")
+            if length > min(len(view) - 8, LONGEST_HEADER):
+                raise ValueError(BROKEN)
+            header = json.loads(bytes(view[8 : 8 + length]))
+            self.metadata: dict[str, str] = dict(header.pop("__metadata__", None) or {})
+            self._body = view[8 + length :]
+            self._facts = {name: self._checked(name, facts) for name, facts in header.items()}
+            self._formats = json.loads(self.metadata.pop(FORMATS, "{}"))
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError):
+            raise ValueError(BROKEN) from None
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Checkpoint:
+        """The file itself is not read before its tensors are."""
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise ValueError(BROKEN)
+            return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def _checked(self, name: str, facts: Any) -> tuple[str, tuple[int, ...], int, int]:
+        kind, shape = facts["dtype"], tuple(facts["shape"])
+        first, last = facts["data_offsets"]
+        if not all(type(n) is int and n >= 0 for n in (*shape, first, last)):
+            raise ValueError(BROKEN)
+        dtype = dtype_of(kind)
+        size = None if dtype is None else math.prod(shape) * dtype.itemsize
+        if not first <= last <= len(self._body) or size not in (None, last - first):
+            raise ValueError(
+                f"{name} is {kind} of shape {shape} at bytes {first} to {last} of "
+                f"{len(self._body)}; the file is cut short, or its header is wrong"
+            )
+        return kind, shape, first, last
+
+    def __getitem__(self, name: str) -> Any:
+        kind, shape, first, last = self._facts[name]
+        dtype = dtype_of(kind)
+        if dtype is None:
+            return Raw(kind, shape, self._body[first:last])
+        values = np.frombuffer(self._body[first:last], dtype).reshape(shape)
+        text = self._formats.get(name, FLOATS.get(kind))
+        if text is None:
+            return values
+        format = Format(text)
+        if dtype.kind == "f":
+            values = values.view(format.dtype)
+        return code_array(name, values, format)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def kind(self, name: str) -> str:
+        """The type that the header names."""
+        return self._facts[name][0]
 
 
-def tensor(name: str, facts: Mapping[str, Any], body: memoryview) -> Any:
-    first, last = facts["data_offsets"]
-    kind = facts["dtype"]
-    if kind not in FLOATS and kind not in INTEGERS:
-        raise ValueError(f"{name} holds {kind}; {', '.join([*FLOATS, *INTEGERS])} are read")
-    format = Format(FLOATS[kind]) if kind in FLOATS else None
-    dtype = format.dtype if format else np.dtype(INTEGERS[kind])
-    values = np.frombuffer(body[first:last], dtype).reshape(facts["shape"])
-    return code_array(name, values, format) if format else values
+def dtype_of(kind: str) -> np.dtype | None:
+    """Of a type's items, floats' codes; None of a type that is not read."""
+    if kind in FLOATS:
+        return Format(FLOATS[kind]).dtype
+    return np.dtype(OTHERS[kind]) if kind in OTHERS else None
 
 
-def text(tensors: Mapping[str, Array | np.ndarray]) -> bytes:
-    """The file. Codes of a format that has no type there are unsigned integers, and the metadata
-    name the format."""
+class Entry(NamedTuple):
+    """A tensor to be written: its type there, the shape of its items, its bytes, its format."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    size: int
+    format: str | None = None
+
+
+def entry(name: str, x: Any) -> Entry:
+    """Of an Array, a NumPy array or Raw."""
+    if isinstance(x, Raw):
+        return Entry(name, x.kind, x.shape, len(x.data))
+    if isinstance(x, Array):
+        return entry_of_codes(name, x.format, x.shape)
+    kind = next((k for k, t in OTHERS.items() if np.dtype(t) == x.dtype), None)
+    if kind is None and x.dtype.kind == "f" and x.dtype.itemsize <= 8:
+        kind = f"F{8 * x.dtype.itemsize}"
+    if kind is None:
+        raise ValueError(f"{name} holds {x.dtype}, which a safetensors file does not; name a .npz")
+    return Entry(name, kind, x.shape, x.nbytes)
+
+
+def entry_of_codes(name: str, format: Format, shape: tuple[int, ...]) -> Entry:
+    """Codes as the type that has their encoding, or as unsigned integers; wide ones as limbs."""
+    limbs = () if format.limbs == 1 else (format.limbs,)
+    size = math.prod((*shape, *limbs)) * format.dtype.itemsize
+    kind = kinds().get(encoding(format), f"U{8 * format.dtype.itemsize}")
+    own = kind in FLOATS and Format(FLOATS[kind]) == format
+    return Entry(name, kind, (*shape, *limbs), size, None if own else str(format))
+
+
+def kinds() -> dict[str, str]:
+    return {str(Format(format)): kind for kind, format in FLOATS.items()}
+
+
+def encoding(format: Format) -> str:
+    """The format without its policies, which leave the codes what they are."""
+    parts = [x for x in str(format).split(";") if not x.startswith(("daz", "ftz", "overflow"))]
+    return str(Format(";".join(parts)))
+
+
+def in_place(entries: Iterable[Entry]) -> list[Entry]:
+    """In the order that they are written: the longest items first, so that all are aligned."""
+
+    def item(x: Entry) -> int:
+        dtype = dtype_of(x.kind)
+        return -dtype.itemsize if dtype else 0
+
+    return sorted(entries, key=item)
+
+
+def head(entries: Iterable[Entry], metadata: Mapping[str, str]) -> bytes:
+    """What stands before the bytes of tensors that lie in this order."""
     header: dict[str, Any] = {}
-    metadata, body = {}, b""
-    for name, x in tensors.items():
-        kind, codes = typed(x)
-        if isinstance(x, Array) and kind not in FLOATS:
-            metadata[name] = str(x.format)
-        part = np.ascontiguousarray(codes).tobytes()
-        header[name] = {
-            "dtype": kind,
-            "shape": list(codes.shape),
-            "data_offsets": [len(body), len(body) + len(part)],
+    formats = {x.name: x.format for x in entries if x.format is not None}
+    told = {**metadata, **({FORMATS: json.dumps(formats)} if formats else {})}
+    if told:
+        header["__metadata__"] = told
+    at = 0
+    for x in entries:
+        header[x.name] = {
+            "dtype": x.kind,
+            "shape": list(x.shape),
+            "data_offsets": [at, at + x.size],
         }
-        body += part
-    if metadata:
-        header["__metadata__"] = metadata
-    head = json.dumps(header).encode()
-    head += b" " * (-len(head) % 8)  # the bytes of tensors are aligned
-    return len(head).to_bytes(8, "little") + head + body
-
-
-def typed(x: Array | np.ndarray) -> tuple[str, np.ndarray]:
-    codes = x.bits if isinstance(x, Array) else x
-    formats = {str(Format(format)): kind for kind, format in FLOATS.items()}
-    if isinstance(x, Array) and str(x.format) in formats:
-        return formats[str(x.format)], codes
-    if codes.dtype == np.float64:
-        return "F64", codes
-    return f"U{8 * codes.itemsize}", codes
+        at += x.size
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # the bytes of tensors are aligned
+    return len(text).to_bytes(8, "little") + text

@@ -18,6 +18,7 @@ class How(NamedTuple):
     seed: int = 0
     flags: bool = False
     multiplier: Any = None
+    random: Any = None
 
 
 INTEGERS = (int, np.integer)

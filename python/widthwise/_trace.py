@@ -17,6 +17,7 @@ from ._elementwise import compute
 from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
+from ._random import random_source, random_words
 from ._settings import checked_seed, whole
 from ._table import Table
 from ._unit import Unit, as_unit, titled
@@ -167,6 +168,7 @@ def trace(
     scale_a: Any = None,
     scale_b: Any = None,
     seed: int = 0,
+    random: Any = None,
     index: int = 0,
     multiplier: Multiplier = None,
 ) -> Trace:
@@ -176,7 +178,7 @@ def trace(
         unit: as `ww.Unit` takes it.
         a, b: Arrays, or codes, of shape (k,).    c: a single one, or None for +0.
             Of DeviceArrays it is computed where they lie, and the records come here.
-        scale_a, scale_b, seed, multiplier: as in `ww.dot`.
+        scale_a, scale_b, seed, random, multiplier: as in `ww.dot`.
         index: the flat position of the output that is traced, which stochastic rounding draws by.
     Returns:
         A Trace, whose result is the one of `ww.dot` to the bit.
@@ -196,7 +198,10 @@ def trace(
             "pass one row of each"
         )
     where, of_output = x.workplace(), (x.bound(), checked_seed(seed), whole("index", index))
-    if where.gpu is None:
+    if random is not None:
+        words = random_words(u, x.k, random, seed, (), where.gpu)
+        wires = prepared(u, x.k, multiplier).trace_supplied(x.bound(), words)
+    elif where.gpu is None:
         wires = prepared(u, x.k, multiplier).trace(*of_output)
     else:
         product = bound_multiplier(multiplier)
@@ -215,13 +220,14 @@ def trace_operation(
     tininess: str = "after",
     nan: str = "canonical",
     seed: int = 0,
+    random: Any = None,
 ) -> Trace:
     """Every stage of one operation on single numbers.
 
     Args:
         op: its name, as 'fma'.
         args: as many Arrays of shape (), or codes, as it has operands.
-        format, rounding, tininess, nan, seed: as in `ww.add`.
+        format, rounding, tininess, nan, seed, random: as in `ww.add`.
     Returns:
         A Trace, whose result is the operation's.
     Raises:
@@ -244,6 +250,8 @@ def trace_operation(
     to = result_format(arrays, wanted)
     pairs = [(x.format._core, np.ascontiguousarray(x.bits)) for x in arrays.values()]
     env = core.Env(rounding, tininess, nan)
-    wires = core.trace_operation(op, to._core, env, pairs, checked_seed(seed))
-    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
+    bits = random_source(random, seed, env, rounding, ())
+    wires = core.trace_operation(op, to._core, env, pairs, bits)
+    how = {"seed": seed, "random": random}
+    result = compute(op, list(arrays.values()), to, rounding, tininess, nan, **how)
     return Trace(f"{op} in {to}, {rounding}", wires, result)

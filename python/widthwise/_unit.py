@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._format import Format
+from ._settings import whole
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -129,6 +130,17 @@ class Unit:
         import tomllib
 
         return tomllib.loads(self.to_toml())
+
+    def random_ports(self, k: int) -> dict[str, tuple[int, int]]:
+        """What a dot product of k elements draws: by the names of an exported module's ports, the
+        bits of a word and how many words an output takes, one a rounding, in the port's order.
+
+        >>> Unit("mac(e5m10, sum=e5m10:sr13)").random_ports(4)
+        {'random': (13, 4)}
+        """
+        if whole("k", k) == 0:
+            raise ValueError("k = 0: a dot product of no element; random words take 1 or more")
+        return {x.name: (x.bits, x.words) for x in core.random_slots(self._core, k)}
 
     @property
     def a(self) -> Format:

@@ -14,6 +14,7 @@ from ._array import Array
 from ._dot import Operands, Work
 from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
+from ._random import random_source
 from ._settings import How, checked_seed, whole
 from ._unit import Unit, as_unit
 
@@ -66,6 +67,7 @@ def verify(
     scale_a: Any = None,
     scale_b: Any = None,
     seed: int = 0,
+    random: Any = None,
     vectors: str | os.PathLike[str] | None = None,
 ) -> Verdict:
     """Compute again with MPFR, or take a file's word, and count the results that differ.
@@ -78,6 +80,7 @@ def verify(
         to: the results' format, if not the operands'.
         rounding, tininess, nan: of an operation, as in `ww.add`.
         seed: of what is drawn, and of stochastic rounding.
+        random: an operation's random bits in place of a seed, as in `ww.add`.
         k, c, scale_a, scale_b: of a unit's dot products, as in `ww.dot`.
         vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
     Returns:
@@ -97,9 +100,11 @@ def verify(
     if core.mpfr_version is None:
         raise MissingMpfr
     if isinstance(what, Unit) or "(" in what or what in core_units():
+        if random is not None:
+            raise ValueError("random is given, and a unit is verified by seed; leave it out")
         return verify_unit(as_unit(what), args, n, k, c, scale_a, scale_b, seed)
     env = core.Env(rounding, tininess, nan)
-    return verify_operation(what, args, format, to, env, rounding, n, seed)
+    return verify_operation(what, args, format, to, env, rounding, n, seed, random)
 
 
 def core_units() -> Any:
@@ -123,6 +128,7 @@ def verify_operation(
     rounding: str,
     n: int,
     seed: int,
+    random: Any,
 ) -> Verdict:
     from_format = optional_format(format)
     if args:
@@ -137,8 +143,9 @@ def verify_operation(
     result = _codes.empty(shape, out)
     flags = np.empty(shape, np.uint8)
     pairs = [(x.format._core, bits) for x, bits in zip(arrays, codes, strict=True)]
-    core.elementwise(op, out._core, env, pairs, result, flags, checked_seed(seed))
-    count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, seed)
+    bits = random_source(random, 0 if random is not None else seed, env, rounding, shape)
+    core.elementwise(op, out._core, env, pairs, result, flags, bits)
+    count, found = core.mpfr_check_elementwise(op, out._core, env, pairs, result, flags, bits)
     failures = []
     for i, code, raised in found:
         given = [f"{code_at(bits, x.format, i):#x}" for x, bits in zip(arrays, codes, strict=True)]

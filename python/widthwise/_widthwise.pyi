@@ -24,6 +24,7 @@ class Format:
     def __init__(self, text: str) -> None: ...
 
 class Env:
+    random_bits: int
     stochastic: bool
     def __init__(self, rounding: str = ..., tininess: str = ..., nan: str = ...) -> None: ...
 
@@ -55,6 +56,7 @@ class PreparedUnit:
     def __init__(self, unit: Unit, k: int, multiplier: Any) -> None: ...
     def opinions(self, flags: bool, outputs: int) -> list[tuple[str, bool, str, float]]: ...
     def trace(self, operands: Operands, seed: int, index: int) -> list[tuple[Any, ...]]: ...
+    def trace_supplied(self, operands: Operands, words: list[Any]) -> list[tuple[Any, ...]]: ...
 
 class PreparedProducts:
     def __init__(
@@ -189,6 +191,23 @@ def convolve(
     threads: int,
     engine: str,
 ) -> None: ...
+
+class RandomSlot:
+    name: str
+    bits: int
+    words: int
+
+def random_slots(unit: Unit, k: int) -> list[RandomSlot]: ...
+def run_supplied(
+    unit: Unit,
+    k: int,
+    multiplier: Any,
+    operands: Operands,
+    result: Any,
+    flags: Any,
+    words: list[Any],
+    threads: int,
+) -> None: ...
 def running(
     unit: Unit, operands: Operands, result: Any, flags: Any, seed: int, threads: int
 ) -> None: ...
@@ -201,7 +220,7 @@ def elementwise(
     operands: list[tuple[Format, Any]],
     result: Any,
     flags: Any,
-    seed: int,
+    random: Any,
 ) -> None: ...
 def evaluate(
     operands: list[tuple[Format, Any]],
@@ -210,22 +229,22 @@ def evaluate(
     flags: Any,
 ) -> None: ...
 def scaleb(
-    to: Format, env: Env, f: Format, a: Any, n: Any, result: Any, flags: Any, seed: int
+    to: Format, env: Env, f: Format, a: Any, n: Any, result: Any, flags: Any, random: Any
 ) -> None: ...
 def compare(how: str, fa: Format, a: Any, fb: Format, b: Any, result: Any, flags: Any) -> None: ...
 def to_integers(
-    width: int, signed: bool, env: Env, f: Format, a: Any, result: Any, flags: Any, seed: int
+    width: int, signed: bool, env: Env, f: Format, a: Any, result: Any, flags: Any, random: Any
 ) -> None: ...
 def from_integers(
-    width: int, signed: bool, to: Format, env: Env, a: Any, result: Any, flags: Any, seed: int
+    width: int, signed: bool, to: Format, env: Env, a: Any, result: Any, flags: Any, random: Any
 ) -> None: ...
 def round_literals(
-    to: Format, env: Env, texts: list[str], result: Any, flags: Any, seed: int
+    to: Format, env: Env, texts: list[str], result: Any, flags: Any, random: Any
 ) -> None: ...
 def classify(f: Format, a: Any) -> Any: ...
 def first_stray(f: Format, a: Any) -> int: ...
 def trace_operation(
-    op: str, to: Format, env: Env, operands: list[tuple[Format, Any]], seed: int
+    op: str, to: Format, env: Env, operands: list[tuple[Format, Any]], random: Any
 ) -> list[tuple[Any, ...]]: ...
 def arity(op: str) -> int: ...
 def number_classes() -> list[str]: ...
@@ -275,7 +294,7 @@ def mpfr_check_elementwise(
     operands: list[tuple[Format, Any]],
     result: Any,
     flags: Any,
-    seed: int,
+    random: Any,
 ) -> tuple[int, list[Any]]: ...
 def random_operands(f: Format, seed: int, arrays: list[Any]) -> None: ...
 

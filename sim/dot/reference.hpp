@@ -5,6 +5,7 @@
 #include "checked_product.hpp"
 #include "gather.hpp"
 #include "lane_order.hpp"
+#include "supplied_bits.hpp"
 #include "widthwise/multipliers.hpp"
 #include "wires.hpp"
 
@@ -34,21 +35,45 @@ class UnitOver final : public ReferenceUnit {
     return std::make_unique<Running>(*this, p);
   }
 
+  void run_supplied(const MatrixProduct& p, std::size_t row, std::size_t column,
+                    std::span<const SuppliedWords> random) const override {
+    Work work(*this, p, 1);
+    const std::span<const Lane<H>> lanes = work.lanes_of(row, column);
+    const std::size_t output = p.output(row, column);
+    SuppliedBits bits(random, p.first_index + output);
+    Progress progress{p.where(row, column)};
+    const H z = compute(lanes, work.addend(row, column), work.scratch(), progress, bits);
+    work.store(output, z, progress.flags);
+  }
+
   std::vector<TraceRow> trace(const MatrixProduct& p, std::size_t row,
                               std::size_t column) const override {
+    return recorded(p, row, column, Wires{});
+  }
+  std::vector<TraceRow> trace_supplied(const MatrixProduct& p, std::size_t row, std::size_t column,
+                                       std::span<const SuppliedWords> random) const override {
+    const SuppliedBits bits(random, p.first_index + p.output(row, column));
+    return recorded(p, row, column, SuppliedWires{{}, bits});
+  }
+
+ private:
+  struct SuppliedWires : Wires {
+    SuppliedBits bits;
+    std::uint64_t random(Slot slot, std::int64_t step) const { return bits.random(slot, step); }
+  };
+
+  template <class Trace>
+  std::vector<TraceRow> recorded(const MatrixProduct& p, std::size_t row, std::size_t column,
+                                 Trace wires) const {
     Work work(*this, p, 1);
-    work.load_panel(column, 1);
-    work.load_row(row);
-    Wires wires;
     Progress progress{p.where(row, column)};
-    const std::span<const Lane<H>> lanes = work.lanes_with(0);
+    const std::span<const Lane<H>> lanes = work.lanes_of(row, column);
     for (std::size_t i = 0; i < lanes.size(); ++i)
       wires.operands(static_cast<std::int64_t>(i), lanes[i].a, lanes[i].b);
     compute(lanes, work.addend(row, column), work.scratch(), progress, wires);
     return std::move(wires.rows);
   }
 
- private:
   std::size_t padded() const { return padded_lanes(path_, k_); }
 
   class Work;
@@ -130,6 +155,12 @@ class UnitOver final : public ReferenceUnit {
         std::tie(row_[t].b, row_[t].scale_b) = panel_[j * row_.size() + t];
       return row_;
     }
+    std::span<const Lane<H>> lanes_of(std::size_t row, std::size_t column) {
+      load_panel(column, 1);
+      load_row(row);
+      return lanes_with(0);
+    }
+    void store(std::size_t output, const H& z, Flags flags) const { from_.store(output, z, flags); }
     Factor<H> addend(std::size_t i, std::size_t j) const { return from_.addend(i, j); }
     Scratch<M> scratch() { return room_.scratch(); }
 

@@ -81,7 +81,9 @@ constexpr Truth apply(Comparison how, const Layout<U>& fa, const U& a, const Lay
 template <class U>
 constexpr U draw(const Rounding& rounding, const RandomSource& random, std::size_t i) {
   if (!rounding.stochastic()) return U{};
-  return U(random_bits(rounding.random_bits, {random.seed, random.first_index + i}, Slot::out, 0));
+  const std::uint64_t index = random.first_index + i;
+  if (random.given) return U(random.given[index]);
+  return U(random_bits(rounding.random_bits, {random.seed, index}, Slot::out, 0));
 }
 
 }  // namespace widthwise

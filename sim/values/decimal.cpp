@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "rational.hpp"
@@ -46,20 +47,37 @@ Decimal rounded(const Value& v, int digits) {
   return {text, exponent};
 }
 
+constexpr int most_zeros = 15;  // of an exponent that stands in them
+
+std::string with_power(const Decimal& d) {
+  const std::string rest = d.digits.size() > 1 ? "." + d.digits.substr(1) : "";
+  return fmt::format("{}{}e{}{:02}", d.digits[0], rest, d.exponent < 0 ? '-' : '+',
+                     d.exponent < 0 ? -d.exponent : d.exponent);
+}
+
 // As Python writes floats: exponents from -5 to 15 stand in the zeros.
 std::string written(const Decimal& d) {
   const auto length = static_cast<std::int64_t>(d.digits.size());
-  if (d.exponent < -5 || d.exponent > 15) {
-    const std::string rest = length > 1 ? "." + d.digits.substr(1) : "";
-    return fmt::format("{}{}e{}{:02}", d.digits[0], rest, d.exponent < 0 ? '-' : '+',
-                       d.exponent < 0 ? -d.exponent : d.exponent);
-  }
+  if (d.exponent < -5 || d.exponent > most_zeros) return with_power(d);
   if (d.exponent < 0)
     return "0." + std::string(static_cast<std::size_t>(-d.exponent - 1), '0') + d.digits;
   if (d.exponent >= length - 1)
     return d.digits + std::string(static_cast<std::size_t>(d.exponent - length + 1), '0');
   const auto point = static_cast<std::size_t>(d.exponent + 1);
   return d.digits.substr(0, point) + "." + d.digits.substr(point);
+}
+
+bool is_integer(const Value& v) {
+  return v.exponent >= 0 || lsb(big(v.significand)) >= static_cast<std::size_t>(-v.exponent);
+}
+
+// A number of v's shortest digits d. A zero in place of an integer's digit would be read as the
+// digit: all of them stand there, or, past those that formats of `most` digits tell apart, a power.
+std::string without_false_zeros(const Value& v, const Decimal& d, int most) {
+  if (d.exponent > most_zeros || !is_integer(v)) return written(d);
+  const Decimal all = rounded(v, most_zeros + 2);
+  if (all.digits == d.digits || all.exponent < std::max(most, 7)) return written(all);
+  return with_power(d);
 }
 
 bool within_reach(const Value& v) {
@@ -96,7 +114,8 @@ std::string shortest_decimal(const Format& f, const void* code) {
     rounder.round(parse_literal("x", decimal(v, digits)), 0, again.data());
     return std::memcmp(again.data(), code, bytes) == 0;
   };
-  int fewest = 1, enough = static_cast<int>(f.precision() * std::log10(2.0)) + 2;  // Matula, 1968
+  const int most = static_cast<int>(f.precision() * std::log10(2.0)) + 2;  // Matula, 1968
+  int fewest = 1, enough = most;
   while (fewest < enough) {
     const int digits = (fewest + enough) / 2;
     if (reads_back(digits))
@@ -104,7 +123,7 @@ std::string shortest_decimal(const Format& f, const void* code) {
     else
       fewest = digits + 1;
   }
-  return decimal(v, enough);
+  return (v.negative ? "-" : "") + without_false_zeros(v, rounded(v, enough), most);
 }
 
 }  // namespace widthwise

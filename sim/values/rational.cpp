@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "widthwise/random.hpp"
+#include "../elementwise/apply.hpp"
 #include "widthwise/round.hpp"
 #include "widthwise/sim/carrier.hpp"
 
@@ -84,10 +84,7 @@ void from_literals(const Format& to, const Env& env, std::span<const std::string
     const std::uint64_t index = random.first_index + i;
     const bool several = texts.size() > 1 || index > 0;
     const std::string where = several ? "x[" + std::to_string(index) + "]" : "x";
-    const std::uint64_t bits =
-        env.rounding.stochastic()
-            ? random_bits(env.rounding.random_bits, {random.seed, index}, Slot::out, 0)
-            : 0;
+    const auto bits = draw<std::uint64_t>(env.rounding, random, i);
     const Flags raised = rounder.round(parse_literal(where, texts[i]), bits, at);
     if (flags) flags[i] = static_cast<std::uint8_t>(raised);
   }

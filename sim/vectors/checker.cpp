@@ -49,6 +49,7 @@ struct VectorChecker::Impl {
   std::string rest;  // a line whose end has not come yet
   std::uint64_t line = 0, vectors = 0;
   std::vector<std::vector<std::byte>> operands;  // of the vectors that wait to be computed
+  std::vector<std::uint64_t> random;
   std::vector<std::byte> wanted, got;
   std::vector<std::uint8_t> wanted_flags, flags;
   std::vector<std::uint64_t> lines;
@@ -58,11 +59,14 @@ struct VectorChecker::Impl {
       : task(t), rules(r), most_failures(most) {
     operands.resize(static_cast<std::size_t>(operand_count(task)));
     for (auto& x : operands) x.resize(batch * operand_size());
+    random.resize(batch);
     wanted.resize(batch * result_size()), got.resize(batch * result_size());
     wanted_flags.resize(batch), flags.resize(batch);
     lines.reserve(batch);
   }
 
+  // Fields of a line: operands and random bits, then result and flags.
+  std::size_t inputs() const { return operands.size() + (random_width(task) > 0); }
   std::size_t operand_size() const { return static_cast<std::size_t>(operand_bytes(task)); }
   std::size_t result_size() const { return static_cast<std::size_t>(result_bytes(task)); }
 
@@ -72,14 +76,17 @@ struct VectorChecker::Impl {
     ++line;
     const Fields fields(text);
     if (fields.count == 0 || fields.field[0].starts_with("//")) return;
-    const std::size_t n = operands.size();
+    const std::size_t n = inputs();
     if (fields.count != n + 2) refuse_count(text, fields.count);
     const std::size_t i = lines.size();
-    for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t j = 0; j < operands.size(); ++j) {
       std::byte* code = operands[j].data() + i * operand_size();
       read(fields.field[j], width(task.from), code, operand_size(), std::string(1, "abc"[j]));
       if (const auto* type = std::get_if<IntegerType>(&task.from)) extend(*type, code);
     }
+    if (const int bits = random_width(task))
+      read(fields.field[n - 1], bits, reinterpret_cast<std::byte*>(&random[i]), sizeof random[i],
+           "random");
     read(fields.field[n], result_width(task), wanted.data() + i * result_size(), result_size(),
          "result");
     read(fields.field[n + 1], 5, reinterpret_cast<std::byte*>(&wanted_flags[i]), 1, "flags");
@@ -110,15 +117,15 @@ struct VectorChecker::Impl {
 
   [[noreturn]] void refuse_count(std::string_view text, std::size_t found) const {
     constexpr std::string_view names[] = {"operand", "operands a and b", "operands a, b and c"};
-    throw VectorError(fmt::format("line {}: {} has {} fields; {} are wanted: {}, result, flags",
-                                  line, quoted(text), found, operands.size() + 2,
-                                  names[operands.size() - 1]));
+    throw VectorError(fmt::format(
+        "line {}: {} has {} fields; {} are wanted: {}, {}result, flags", line, quoted(text), found,
+        inputs() + 2, names[operands.size() - 1], random_width(task) ? "random bits, " : ""));
   }
 
   // --- Judging ---
 
   void judge() {
-    compute(task, operands, lines.size(), got.data(), flags.data());
+    compute(task, operands, random, lines.size(), got.data(), flags.data());
     const bool both = rounds_to_integer();
     for (std::size_t i = 0; i < lines.size(); ++i)
       if (!agrees(i)) count(raised, i);
@@ -140,7 +147,7 @@ struct VectorChecker::Impl {
     } else {
       VectorTask quiet = task;
       quiet.op = Operation::round_to_integral;
-      compute(quiet, operands, lines.size(), got.data(), flags.data());
+      compute(quiet, operands, random, lines.size(), got.data(), flags.data());
     }
     for (std::size_t i = 0; i < lines.size(); ++i)
       if (!agrees(i)) count(never, i);
@@ -168,6 +175,10 @@ struct VectorChecker::Impl {
     for (const auto& x : operands) {
       text += ' ';
       append_hex(text, x.data() + i * operand_size(), width(task.from));
+    }
+    if (const int bits = random_width(task)) {
+      text += ' ';
+      append_hex(text, reinterpret_cast<const std::byte*>(&random[i]), bits);
     }
     const auto append = [&](const std::vector<std::byte>& codes, unsigned raised_flags) {
       append_hex(text, codes.data() + i * result_size(), result_width(task));

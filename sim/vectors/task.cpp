@@ -44,17 +44,16 @@ VectorTask vector_task(std::string_view op, std::string_view from, std::string_v
         fmt::format("format = {}, to = {}: one of the two has to be a format, "
                     "as binary32",
                     to_string(task.from), to_string(task.to)));
-  if (env.rounding.stochastic())
-    throw std::invalid_argument(
-        fmt::format("rounding = {}: a line has no random bits; take a "
-                    "deterministic mode, as rne",
-                    to_string(env.rounding)));
   return task;
 }
 
 int operand_count(const VectorTask& task) {
   const auto* op = std::get_if<Operation>(&task.op);
   return op ? arity(*op) : 2;
+}
+
+int random_width(const VectorTask& task) {
+  return delivers_truth(task) ? 0 : task.env.rounding.random_bits;
 }
 
 bool delivers_truth(const VectorTask& task) { return std::holds_alternative<Comparison>(task.op); }
@@ -71,22 +70,24 @@ int result_bytes(const VectorTask& task) {
 }
 
 void compute(const VectorTask& task, const std::vector<std::vector<std::byte>>& operands,
-             std::size_t count, std::byte* result, std::uint8_t* flags) {
+             const std::vector<std::uint64_t>& random, std::size_t count, std::byte* result,
+             std::uint8_t* flags) {
+  const RandomSource bits{0, 0, random.data()};
   if (const auto* type = std::get_if<IntegerType>(&task.from))
     return from_integers(*type, std::get<Format>(task.to), task.env,
                          reinterpret_cast<const std::uint64_t*>(operands[0].data()), count, result,
-                         flags);
+                         flags, bits);
   const Format& from = std::get<Format>(task.from);
   if (const auto* type = std::get_if<IntegerType>(&task.to))
     return to_integers(*type, task.env, {from, operands[0].data()}, count,
-                       reinterpret_cast<std::uint64_t*>(result), flags);
+                       reinterpret_cast<std::uint64_t*>(result), flags, bits);
   if (const auto* how = std::get_if<Comparison>(&task.op))
     return compare(*how, {from, operands[0].data()}, {from, operands[1].data()}, count,
                    reinterpret_cast<std::uint8_t*>(result), flags);
   std::vector<CodeArray> codes;
   for (const auto& x : operands) codes.push_back({from, x.data()});
   elementwise(std::get<Operation>(task.op), std::get<Format>(task.to), task.env, codes, count,
-              result, flags);
+              result, flags, bits);
 }
 
 }  // namespace widthwise

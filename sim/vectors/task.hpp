@@ -12,8 +12,9 @@ int result_width(const VectorTask& task);
 int operand_bytes(const VectorTask& task);
 int result_bytes(const VectorTask& task);
 
-// What the task makes of `count` operands each.
+// What the task makes of `count` operands each, and random bits where it takes some.
 void compute(const VectorTask& task, const std::vector<std::vector<std::byte>>& operands,
-             std::size_t count, std::byte* result, std::uint8_t* flags);
+             const std::vector<std::uint64_t>& random, std::size_t count, std::byte* result,
+             std::uint8_t* flags);
 
 }  // namespace widthwise

@@ -103,12 +103,8 @@ def test_operators_compare_with_any_format_and_with_numbers():
     assert (x < float("inf")).tolist() == [True, True, True, False, False]
     assert (x != float("nan")).all() and not (x >= float("nan")).any()
     assert (x[:3] > ww.array([-2.0, 0.1, 1.5], "e4m3fn")).tolist() == [True, False, False]
-    for number in (2**53 + 1, np.longdouble(1), "1", None, np.ones(5)):
+    for number in ("1", None, np.ones(5)):
         with pytest.raises(TypeError, match="e5m10|y is NoneType"):
             x > number  # noqa: B015
-    with pytest.raises(
-        TypeError, match=r"add of .* int: .* make one with ww.array\(value, 'e5m10'\)"
-    ):
-        x + 1
     with pytest.raises(TypeError, match="^y is int"):
         ww.greater(x, 0)

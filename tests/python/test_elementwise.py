@@ -240,12 +240,6 @@ def test_a_seed_is_an_integer_of_64_bits(call):
     call(np.uint64((1 << 64) - 1))
 
 
-def test_assignment_in_place_is_told_what_to_write():
-    x = ww.array([1.0, 2.0], "e5m10")
-    with pytest.raises(TypeError, match=r"assign, as x = x \+ y in place of x \+= y"):
-        x += x
-
-
 def test_stochastic_rounding_depends_on_seed_and_place_alone():
     x = ww.array([1.0] * 4000, "e5m10")
     quarter = ww.array([2.0**-12] * 4000, "e5m10")
@@ -279,19 +273,19 @@ def test_operators_round_nearest_even_in_their_format():
 @pytest.mark.parametrize(
     "use, message",
     [
-        (lambda x: x + 1.0, r"add of an Array of e5m10 and float: .* ww.array\(value, 'e5m10'\)"),
-        (lambda x: np.float64(1) * x, r"multiply of an Array of e5m10 and float64"),
+        (lambda x: x + 1j, r"add of an Array of e5m10 and complex: .* ww.array\(value, 'e5m10'\)"),
+        (lambda x: np.float64(1) * x, r"multiply of .* e5m10 and float64: .*float\(value\)"),
         (
             lambda x: x + ww.array([1.0], "e8m7"),
             r"add of e5m10 and e8m7: operators take one format",
         ),
         (lambda x: np.exp(x), r"np.exp is not defined on Arrays: x.to_float64\(\)"),
-        (lambda x: x % x, r"np.remainder is not defined on Arrays: ww.remainder is IEEE 754's"),
+        (lambda x: x % x, r"np.remainder is not defined on Arrays: np.fmod is C's, ww.remainder"),
         (
             lambda x: np.add.reduce(x),
             r"np.add.reduce is not .*: ww.sum\(x, unit=...\) sums in an order",
         ),
-        (lambda x: np.add(x, x, out=np.empty(1)), r"np.add with out is not defined on Arrays"),
+        (lambda x: np.add(x, x, out=np.empty(1)), r"add into float64: its result is Array of"),
         (lambda x: x**x, r"np.power is not defined on Arrays"),
     ],
 )

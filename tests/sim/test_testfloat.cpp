@@ -103,10 +103,32 @@ TEST_CASE("vector_task: what has no vectors is refused") {
         "op = add, format = i32, to = i32: integers are converted only; take op = convert");
   CHECK(refused("convert", "i32", "i64") ==
         "format = i32, to = i64: one of the two has to be a format, as binary32");
-  CHECK(refused("add", "binary16", "", {{8, StochasticVariant::plain}}) ==
-        "rounding = sr8: a line has no random bits; take a deterministic mode, as rne");
   CHECK(refused("ad", "binary16", "")
             .starts_with("operation 'ad' is not known; nearest name: 'add'"));
+}
+
+TEST_CASE("stochastic rounding: a line has its random bits, and those decide") {
+  const Env env{{8, StochasticVariant::plain}};
+  const VectorTask add = vector_task("add", "binary16", "", env);
+  CHECK(random_width(add) == 8);
+  CHECK(random_width(vector_task("le", "binary16", "", env)) == 0);
+  // 1 + 2^-12 lies a quarter of a step above 1: 0xC0 of 0x100 take it up.
+  CHECK(judge(add, "3C00 0C00 BF 3C00 01\n3C00 0C00 C0 3C01 01\n3C00 0C00 FF 3C01 01\n") ==
+        Count{3, 0});
+  CHECK(judge(add, "3C00 0C00 BF 3C01 01\n3C00 0C00 C0 3C00 01\n") == Count{2, 2});
+  CHECK(error_of(add, "3C00 0C00 100 3C00 01") ==
+        "line 1: random = '100' is too long; it has 8 bits, 2 digits");
+  CHECK(error_of(add, "3C00 0C00 3C00 01") ==
+        "line 1: '3C00 0C00 3C00 01' has 4 fields; 5 are wanted: operands a and b, random bits, "
+        "result, flags");
+  for (const char* op : {"mulAdd", "sqrt", "roundToInt"}) {
+    const VectorTask task = vector_task(op, "e4m3fn", "", env);
+    CHECK(judge(task, make_vectors(task, 3, 0, 500)) == Count{500, 0});
+  }
+  const VectorTask to = vector_task("convert", "binary32", "i32", env),
+                   from = vector_task("convert", "ui64", "binary16", env);
+  CHECK(judge(to, make_vectors(to, 1, 0, 500)) == Count{500, 0});
+  CHECK(judge(from, make_vectors(from, 1, 0, 500)) == Count{500, 0});
 }
 
 }  // namespace

@@ -89,6 +89,16 @@ struct Progress {
   bool codes_only = false;  // nobody asks which flags
 };
 
+// The random bits of one rounding: the generator's, or those that a trace brings along.
+template <class H, class Trace>
+constexpr H drawn(const Rounding& rounding, const Where& where, Slot slot, std::int64_t step,
+                  const Trace& trace) {
+  if constexpr (requires { trace.random(slot, step); })
+    return H(trace.random(slot, step));
+  else
+    return H(random_bits(rounding.random_bits, where, slot, static_cast<std::uint64_t>(step)));
+}
+
 // Normalises and rounds a term (datapath 3.6); the code of the slot's format.
 template <class H, class M, class Trace>
 WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
@@ -96,9 +106,7 @@ WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, const Term<M>& t, 
   const Round& r = s.description;
   const Number<H> x = number<H>(r, t);
   H random{};
-  if (r.rm.stochastic())
-    random =
-        H(random_bits(r.rm.random_bits, progress.where, s.slot, static_cast<std::uint64_t>(step)));
+  if (r.rm.stochastic()) random = drawn<H>(r.rm, progress.where, s.slot, step, trace);
   trace(s.slot, step);
   const Result<H> z = deliver(s.rounder, x, {}, random, trace);
   progress.flags |= static_cast<Flags>(z.flags);

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._verify import MissingMpfr
-from . import completion, files, measure, show, vectors
+from . import completion, files, measure, quantize, show, vectors
 from .terminal import complain
 
 BAD = (ValueError, TypeError, KeyError, ArithmeticError, ImportError, OSError, MissingMpfr)
@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 def parser() -> Parser:
     top = Parser(prog="widthwise", description="Bit-accurate arithmetic at any width.")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (show, files, vectors, measure, completion):
+    for module in (show, quantize, files, vectors, measure, completion):
         module.add_commands(commands)
     return top
 

@@ -1,4 +1,4 @@
-"""Commands on files: quantize, dot, matmul, export."""
+"""Commands on files: dot, matmul, export."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from .._export import export
 from .._format import Format
 from .._unit import Unit
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
-from .store import load, load_array, save
-from .terminal import progress
+from .store import load_array, save
 
 MOST_PRINTED = 1000  # results
 
 
 def add_commands(commands: Any) -> None:
-    add_quantize(commands)
     add_product(commands, "dot", dot, "along the last axis")
     add_product(commands, "matmul", matmul, "of matrices")
     add_export(commands)
@@ -84,31 +82,6 @@ def add_export(commands: Any) -> None:
         add(command)
 
 
-def add_quantize(commands: Any) -> None:
-    command = add_command(
-        commands,
-        "quantize",
-        "numbers of a file to codes of a format",
-        "widthwise quantize a.npy codes.npy --format e4m3fn",
-        "widthwise quantize x.npz values.npz --format e5m10 --values --rounding rtz",
-        "echo 0.1 1/3 0x1.8p-7 | widthwise quantize - codes.npy --format bfloat16 --json",
-    )
-    command.add_argument(
-        "source", metavar="IN", help=".npy, .npz, .safetensors; - is stdin: .npy, .npz, or numbers"
-    )
-    command.add_argument(
-        "target", metavar="OUT", help=".npy; of several arrays .npz or .safetensors"
-    )
-    command.add_argument("--format", required=True, metavar="F")
-    command.add_argument("--nan", choices=["zero"], help="zero: NaN becomes +0 where F has no NaN")
-    command.add_argument(
-        "--values", action="store_true", help="write the rounded values as float64"
-    )
-    command.set_defaults(run=run_quantize)
-    for add in (add_rounding, add_seed, add_json):
-        add(command)
-
-
 def add_product(commands: Any, name: str, compute: Callable[..., Any], what: str) -> None:
     command = add_command(
         commands,
@@ -132,41 +105,6 @@ def add_product(commands: Any, name: str, compute: Callable[..., Any], what: str
 
 
 # --- Running -------------------------------------------------------------------------------------
-
-
-def quantized(options: argparse.Namespace, f: Format, name: str, x: Any) -> tuple[Any, Any]:
-    """The codes, or their values, and a row of what rounding did."""
-    try:
-        z, flags = array(
-            x, f, rounding=options.rounding, nan=options.nan, flags=True, seed=options.seed
-        )
-    except (ValueError, TypeError) as why:
-        raise ValueError(f"IN = {options.source}{name and f', {name}'}: {why}") from None
-    counts = [int(np.count_nonzero(flags & bit)) for bit in (1, 2, 4)]
-    return (z.to_float64() if options.values else z), (name or "-", z.size, *counts)
-
-
-def run_quantize(options: argparse.Namespace) -> int:
-    f = Format(options.format)
-    source = load("IN", options.source)
-
-    named = source if isinstance(source, dict) else {"": source}
-    done: dict[str, Any] = {}
-    with progress("quantize") as tell:
-        for name, x in named.items():
-            done[name] = quantized(options, f, name, x)
-            tell(len(done), len(named))
-    results = {name: content for name, (content, _) in done.items()}
-    save("OUT", options.target, results if isinstance(source, dict) else results[""])
-    rows = [row for _, row in done.values()]
-    columns = ["array", "numbers", "inexact", "underflow", "overflow"]
-    facts = {"format": str(f), "arrays": [dict(zip(columns, row, strict=True)) for row in rows]}
-    lines = [
-        f"{name}: {n} numbers as {f}; {x} inexact, {u} underflow, {o} overflow"
-        for name, n, x, u, o in rows
-    ]
-    show(options, facts, "\n".join(lines))
-    return 0
 
 
 def operand(argument: str, path: str | None, format: Format | None, rounding: str) -> Array | None:

@@ -73,6 +73,7 @@ def add_op(commands: Any) -> None:
         "widthwise op add e5m10 0x3c00 0x4000",
         "widthwise op fma e4m3fn 1.5 1/3 -0x1p-7 --rounding rtz",
         "widthwise op convert binary32 1e6 --to e4m3fn --json",
+        "widthwise op add e5m10 1 0x0c00 --rounding sr8 --random 0xff",
     )
     op.add_argument(
         "name", metavar="NAME", help="add, fma, sqrt, convert, scaleb, less, classify, …"
@@ -84,6 +85,9 @@ def add_op(commands: Any) -> None:
     op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
     op.add_argument("--nan", default="canonical", help="canonical (default) or propagate")
     op.set_defaults(run=run_op)
+    op.add_argument(
+        "--random", metavar="R", help="the random bits of a stochastic rounding, in place of a seed"
+    )
     for add in (add_rounding, add_tininess, add_seed, add_json):
         add(op)
 
@@ -162,12 +166,26 @@ def run_op(options: argparse.Namespace) -> int:
     if name == "scaleb":
         return run_scaleb(options, f)
     operands = [operand(text, f) for text in options.operands]
+    if options.random is not None and name in ("classify", *COMPARISONS):
+        raise ValueError(f"--random = {options.random}: {name} rounds nothing; leave it out")
     if name == "classify":
         return show_op(options, operands, _compare.classify(*operands), 0, None)
     if name in COMPARISONS:
         truth, flags = COMPARISONS[name](*operands, flags=True)
         return show_op(options, operands, truth, flags, None)
     return run_rounding_op(options, operands)
+
+
+def given_bits(options: argparse.Namespace) -> int | None:
+    """Of --random, an integer as Python writes it: 255, 0xff, 0b11."""
+    if options.random is None:
+        return None
+    try:
+        return int(options.random, 0)
+    except ValueError:
+        raise ValueError(
+            f"--random = {options.random}: an integer is wanted, as 255, 0xff or 0b11111111"
+        ) from None
 
 
 def run_scaleb(options: argparse.Namespace, f: Format) -> int:
@@ -177,6 +195,7 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
         )
     x, n = operand(options.operands[0], f), int(options.operands[1])
     how = {"rounding": options.rounding, "tininess": options.tininess, "seed": options.seed}
+    how["random"] = given_bits(options)
     result, flags = _elementwise.scaleb(x, n, format=options.to, flags=True, **how)
     return show_op(options, [x], result, flags, None)
 
@@ -190,11 +209,10 @@ COMPARISONS = {
 
 def run_rounding_op(options: argparse.Namespace, operands: list[Array]) -> int:
     how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
+    how |= {"seed": options.seed, "random": given_bits(options)}
     to = options.to
-    stages = trace_operation(options.name, *operands, format=to, seed=options.seed, **how)
-    z, flags = _elementwise.compute(
-        options.name, operands, to, flags=True, seed=options.seed, **how
-    )
+    stages = trace_operation(options.name, *operands, format=to, **how)
+    z, flags = _elementwise.compute(options.name, operands, to, flags=True, **how)
     return show_op(options, operands, z, flags, stages)
 
 

@@ -4,80 +4,130 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
-from typing import Any
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from .. import _safetensors
-from .. import _widthwise as core
 from .._array import Array
-from .._files import restored, stored
+from .._files import replacing, restored, stored
+from .._safetensors import Checkpoint, Entry, head, in_place
 
-# Codes as Arrays, values as float64.
-Content = Array | np.ndarray
+UNREADABLE = "this is no array of numbers; write it with np.save or np.savez"
+
+
+class Archive(Mapping[str, Any]):
+    """A .npz's arrays by name, each read where it is asked for."""
+
+    def __init__(self, file: Any, where: str) -> None:
+        self._content = file
+        self._where = where
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return restored(name, self._content[name])
+        except ValueError as why:
+            fault = UNREADABLE if "pickle" in str(why) else why
+            raise ValueError(f"{self._where}, {name}: {fault}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content.files)
+
+    def __len__(self) -> int:
+        return len(self._content.files)
 
 
 def load(argument: str, path: str) -> Any:
-    """An array, or a dict of several; of numbers on stdin their texts."""
-    data = sys.stdin.buffer.read() if path == "-" else contents(argument, path)
-    if path == "-" and not data.startswith((b"\x93NUMPY", b"PK")):
-        return np.array(data.decode().split(), dtype=object)
+    """An array, or a mapping of several; of numbers on stdin their texts."""
     try:
-        return _safetensors.parse(data) if path.endswith(".safetensors") else arrays(data)
-    except ValueError as why:
-        raise ValueError(f"{argument} = {path}: {why}") from None
-
-
-def arrays(data: bytes) -> Any:
-    try:
-        found = np.load(io.BytesIO(data), allow_pickle=False)
-        several = {} if isinstance(found, np.ndarray) else {name: found[name] for name in found}
-    except (ValueError, EOFError):
-        raise ValueError("this is no array of numbers; write it with np.save or np.savez") from None
-    if isinstance(found, np.ndarray):
-        return restored("it", found)
-    return {name: restored(name, a) for name, a in several.items()}
-
-
-def contents(argument: str, path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
+        if path != "-":
+            if path.endswith(".safetensors"):
+                return Checkpoint.of_file(path)
+            return arrays(path, f"{argument} = {path}")
+        data = sys.stdin.buffer.read()
+        if not data.startswith((b"\x93NUMPY", b"PK")):
+            return np.array(data.decode().split(), dtype=object)
+        return arrays(io.BytesIO(data), f"{argument} = {path}")
     except OSError as why:
         raise ValueError(
             f"{argument} = {path}: {why.strerror or why}; name a .npy, .npz or .safetensors file"
         ) from None
+    except ValueError as why:
+        raise ValueError(f"{argument} = {path}: {why}") from None
+
+
+def arrays(file: Any, where: str) -> Any:
+    try:
+        found = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise ValueError(UNREADABLE) from None
+    return restored("it", found) if isinstance(found, np.ndarray) else Archive(found, where)
 
 
 def load_array(argument: str, path: str) -> Any:
     a = load(argument, path)
-    if isinstance(a, dict):
+    if isinstance(a, Mapping):
         raise ValueError(f"{argument} = {path}: this holds several arrays; name a .npy file")
     return a
 
 
-def save(argument: str, path: str, content: Content | Mapping[str, Content]) -> None:
-    """The whole file or nothing; the old one stays where writing fails."""
-    several = isinstance(content, Mapping)
-    endings = (".npz", ".safetensors") if several else (".npy",)
+# --- Writing -------------------------------------------------------------------------------------
+
+
+def check_name(argument: str, path: str, endings: tuple[str, ...]) -> None:
     if not path.endswith(endings):
         raise ValueError(
             f"{argument} = {path}: a name that ends in {' or '.join(endings)} is wanted"
         )
-    if path.endswith(".safetensors"):
-        write(argument, path, _safetensors.text(content))  # type: ignore[arg-type]
-        return
-    data = io.BytesIO()
-    if isinstance(content, Mapping):
-        np.savez(data, **{name: stored(x) for name, x in content.items()})  # type: ignore[arg-type]
-    else:
-        np.save(data, stored(content))
-    write(argument, path, data.getvalue())
+
+
+def save(argument: str, path: str, content: Array | np.ndarray) -> None:
+    """One array as .npy: the whole file or nothing; the old one stays where writing fails."""
+    check_name(argument, path, (".npy",))
+    whole(argument, path, lambda file: np.save(file, stored(content)))
+
+
+def save_archive(argument: str, path: str, content: Iterable[tuple[str, Any]]) -> None:
+    """A .npz of arrays that are made as they are written."""
+
+    def fill(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, x in content:
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, stored(x), allow_pickle=False)
+
+    whole(argument, path, fill)
+
+
+def save_checkpoint(
+    argument: str,
+    path: str,
+    entries: list[Entry],
+    metadata: Mapping[str, str],
+    pieces: Callable[[str], Iterable[Any]],
+) -> None:
+    """A .safetensors file of these tensors, whose bytes are made as they are written."""
+    placed = in_place(entries)
+
+    def fill(file: BinaryIO) -> None:
+        file.write(head(placed, metadata))
+        for x in placed:
+            for piece in pieces(x.name):
+                file.write(piece)
+
+    whole(argument, path, fill)
 
 
 def write(argument: str, path: str, data: bytes) -> None:
+    whole(argument, path, lambda file: file.write(data))
+
+
+def whole(argument: str, path: str, fill: Callable[[BinaryIO], Any]) -> None:
     try:
-        core.write_file(path, data)
+        with replacing(path) as file:
+            fill(file)
     except OSError as why:
-        raise ValueError(f"{argument} = {path}: {why.strerror or why}") from None
+        raise ValueError(
+            f"{argument} = {path}: {why.strerror or why}; whatever stood there is unchanged"
+        ) from None

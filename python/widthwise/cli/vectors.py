@@ -17,7 +17,8 @@ def add_commands(commands: Any) -> None:
     verify = add_command(
         commands,
         "verify",
-        "check vectors from stdin: hexadecimal operands, result, flags a line",
+        "check vectors from stdin: hexadecimal operands, result, flags a line; of stochastic "
+        "rounding its random bits before the result",
         "widthwise vectors --op add --format e5m2 -n 99 | widthwise verify --op add --format e5m2",
     )
     add_task(verify)
@@ -42,6 +43,7 @@ def add_commands(commands: Any) -> None:
         "write vectors, random and directed, to stdout",
         "widthwise vectors --op mulAdd --format e4m3fn -n 5",
         "widthwise vectors --op convert --format e5m10 --to i32 --rounding rtz -n 5 --seed 1",
+        "widthwise vectors --op add --format e5m10 --rounding sr8 -n 5",
     )
     add_task(vectors)
     vectors.add_argument("-n", type=whole_number, default=1000, help="how many; default 1000")

@@ -102,5 +102,7 @@ Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const SingleOperation& operation,
                                      const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
+// Those of a whole dot product of k elements, at least one, of any unit, steps in order.
+std::vector<RandomPort> random_ports(const Unit& unit, int k);
 
 }  // namespace widthwise::hdl

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,15 @@ class RunningDot {
   virtual void deliver(const MatrixProduct& p, std::size_t at) const = 0;
 };
 
+// Random bits of the caller's own for one slot of a unit: an output's words lie side by side, that
+// for the rounding at a step at place[step].
+struct SuppliedWords {
+  Slot slot;
+  std::vector<std::int32_t> place;  // -1: nothing rounds at that step
+  std::size_t each;                 // words of an output
+  const std::uint64_t* words;       // outputs one after the other, as MatrixProduct::where counts
+};
+
 // The definition at work.
 class ReferenceUnit : public ProductEngine {
  public:
@@ -94,6 +104,13 @@ class ReferenceUnit : public ProductEngine {
                                       std::size_t column) const = 0;
   // "uint128 magnitudes of 126 bits": which carriers were chosen, and why.
   virtual std::string carriers() const = 0;
+  // Output (row, column) by the caller's random bits, words for each slot that draws some.
+  virtual void run_supplied(const MatrixProduct& p, std::size_t row, std::size_t column,
+                            std::span<const SuppliedWords> random) const = 0;
+  // Its every stage.
+  virtual std::vector<TraceRow> trace_supplied(const MatrixProduct& p, std::size_t row,
+                                               std::size_t column,
+                                               std::span<const SuppliedWords> random) const = 0;
 };
 
 // Refuses a unit, or a unit at this k, whose exact sums pass the limit of 2^20 bits.

@@ -19,10 +19,13 @@ struct CodeArray {
 };
 
 // Where the random bits of stochastic rounding come from: element i draws those of output
-// first_index + i under the seed.
+// first_index + i under the seed, or takes the caller's own, given[first_index + i].
 struct RandomSource {
   std::uint64_t seed = 0;
   std::uint64_t first_index = 0;
+  const std::uint64_t* given = nullptr;
+
+  constexpr RandomSource from(std::uint64_t index) const { return {seed, index, given}; }
 };
 
 // result[i] = op(operands...[i]) in format `to`. flags, if not null, takes one byte an element.

@@ -32,7 +32,8 @@ std::string decimal(const Value& v, int digits);
 // Exact: "0x1.8p-7", as C's %a.
 std::string hexadecimal(const Value& v);
 
-// The shortest decimal number that rounds (rne) to this very code of f.
+// The shortest decimal number that rounds (rne) to this very code of f. An integer has no zeros
+// that are not its own: "65504" and not "65500", "1.23e+08" and not "123000000".
 std::string shortest_decimal(const Format& f, const void* code);
 
 // Numbers as text, each rounded once: "-1.5e-3", "0x1.8p-7", "3p-40" (3 * 2^-40), "1/3", "inf",

@@ -11,7 +11,8 @@
 #include "widthwise/sim/operation_text.hpp"
 
 // Vectors as TestFloat writes them, one a line: operands, result and flags in hexadecimal, blanks
-// between. Leading zeros may be left out; empty lines and lines that begin with // are passed over.
+// between. Stochastic rounding takes its random bits from the line, after the operands. Leading
+// zeros may be left out; empty lines and lines that begin with // are passed over.
 namespace widthwise {
 
 using NumberType = std::variant<Format, IntegerType>;
@@ -26,13 +27,15 @@ struct VectorTask {
   Env env{};
 };
 
-// to: empty where it is the operands' format. Refuses what has no vectors: stochastic rounding,
-// integers but in conversions, conversions between integers.
+// to: empty where it is the operands' format. Refuses what has no vectors: integers but in
+// conversions, conversions between integers.
 VectorTask vector_task(std::string_view op, std::string_view from, std::string_view to,
                        const Env& env);
 
 // Operands of a line, before its result and flags.
 int operand_count(const VectorTask& task);
+// Random bits of a line, between its operands and its result; 0 where it has none.
+int random_width(const VectorTask& task);
 
 // Rounding to an integer may raise inexact or never do so (TestFloat's -exact and -notexact; IEEE
 // 754-2019, 5.8). `either` takes the reading that fits the whole of the vectors best.

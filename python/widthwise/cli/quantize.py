@@ -1,0 +1,353 @@
+"""The command that rounds the numbers of a file to a format, and tells what became of them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _codes
+from .._array import Array
+from .._compare import CLASSES, class_numbers
+from .._create import array, from_dtype
+from .._format import Format
+from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
+from .._table import Table
+from .output import add_command, add_json, add_rounding, add_seed, show
+from .store import check_name, load, save, save_archive, save_checkpoint
+from .terminal import progress
+
+PIECE = 1 << 18  # numbers rounded at a time
+OVERFLOW = 4
+FLAGS = {"inexact": 1, "underflow": 2, "overflow": OVERFLOW}
+KINDS = {"zero": 1, "subnormal": 2, "infinity": 4, "nan": 8}  # bits, by the ends of classes' names
+MASKS = np.array([KINDS.get(name.split("_")[-1], 0) for name in CLASSES], np.uint8)
+FINITE = (MASKS & (KINDS["infinity"] | KINDS["nan"])) == 0
+
+
+def add_commands(commands: Any) -> None:
+    command = add_command(
+        commands,
+        "quantize",
+        "numbers of a file to codes of a format",
+        "widthwise quantize a.npy codes.npy --format e4m3fn",
+        "widthwise quantize x.npz values.npz --format e5m10 --values --rounding rtz",
+        "widthwise quantize x.npz codes.npz --format e4m3fn --include '?' --exclude y",
+        "echo 0.1 1/3 0x1.8p-7 | widthwise quantize - codes.npy --format bfloat16 --json",
+    )
+    command.add_argument(
+        "source", metavar="IN", help=".npy, .npz, .safetensors; - is stdin: .npy, .npz, or numbers"
+    )
+    command.add_argument(
+        "target", metavar="OUT", help=".npy; of several arrays .npz or .safetensors"
+    )
+    command.add_argument("--format", required=True, metavar="F")
+    for option, what in (("--include", "only arrays"), ("--exclude", "no arrays")):
+        command.add_argument(
+            option,
+            action="append",
+            metavar="GLOB",
+            help=f"{what} of such names, as '*.weight'; may be repeated. The others pass untouched",
+        )
+    command.add_argument("--nan", choices=["zero"], help="zero: NaN becomes +0 where F has no NaN")
+    command.add_argument(
+        "--values", action="store_true", help="write the rounded values as float64"
+    )
+    command.set_defaults(run=run)
+    for add in (add_rounding, add_seed, add_json):
+        add(command)
+
+
+# --- What is rounded -----------------------------------------------------------------------------
+
+
+class Untouched(NamedTuple):
+    array: str
+    holds: str
+    shape: list[int]
+    why: str
+
+
+def is_float(x: Any) -> bool:
+    return isinstance(x, Array) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
+
+
+def held(x: Any) -> str:
+    if isinstance(x, Raw):
+        return x.kind
+    return str(x.format) if isinstance(x, Array) else str(x.dtype)
+
+
+def matches(name: str, patterns: list[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def why_untouched(name: str, x: Any, options: argparse.Namespace) -> str:
+    """Nothing of an array that is rounded."""
+    if not is_float(x):
+        return "no float"
+    if options.include and not matches(name, options.include):
+        return "not included"
+    return "excluded" if matches(name, options.exclude or []) else ""
+
+
+def check_patterns(options: argparse.Namespace, source: Any) -> None:
+    for option in ("include", "exclude"):
+        for pattern in getattr(options, option) or []:
+            if not isinstance(source, Mapping):
+                raise ValueError(f"--{option} = {pattern}: IN holds one array, which has no name")
+            if not any(fnmatchcase(name, pattern) for name in source):
+                names = ", ".join(list(source)[:5]) + (", …" if len(source) > 5 else "")
+                raise ValueError(
+                    f"--{option} = {pattern}: IN holds no array of such a name: {names}"
+                )
+
+
+# --- What became of it ---------------------------------------------------------------------------
+
+
+class Tally:
+    """Of one array, added up piece by piece."""
+
+    def __init__(self, name: str, holds: str) -> None:
+        self.name = name
+        self.holds = holds
+        self.counts = dict.fromkeys(
+            [*FLAGS, "zero", "subnormal", "saturated", "infinite", "nan"], 0
+        )
+        self.numbers = self.compared = 0
+        self.largest = self.sum = 0.0
+        self.signal = self.noise = np.longdouble(0)  # squares of doubles overflow in doubles
+
+    def add(self, x: Array, z: Array, flags: np.ndarray) -> None:
+        before, after = class_numbers(x), class_numbers(z)
+        self.numbers += z.size
+        for name, bit in FLAGS.items():
+            self.counts[name] += int(np.count_nonzero(flags & bit))
+        became = MASKS[after] & ~MASKS[before]
+        for kind, bit in KINDS.items():
+            name = "infinite" if kind == "infinity" else kind
+            self.counts[name] += int(np.count_nonzero(became & bit))
+        self.counts["saturated"] += int(np.count_nonzero(FINITE[after] & (flags & OVERFLOW != 0)))
+        given = FINITE[before]
+        self.compare(_codes.to_float64(x, "rne")[given], _codes.to_float64(z, "rne")[given])
+
+    def compare(self, x: np.ndarray, z: np.ndarray) -> None:
+        """The errors of what was finite; a result that is not is infinitely far."""
+        with np.errstate(all="ignore"):
+            error = np.where(np.isfinite(z), np.abs(z - x), np.inf)
+            self.largest = max(self.largest, float(error.max(initial=0.0)))
+            self.sum += float(error.sum())
+            self.signal += squares(x)
+            self.noise += squares(error)
+        self.compared += x.size
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "array": self.name or "-",
+            "holds": self.holds,
+            "numbers": self.numbers,
+            **self.counts,
+            "largest_error": self.largest,
+            "mean_error": self.sum / self.compared if self.compared else 0.0,
+            "snr_db": self.snr(),
+        }
+
+    def snr(self) -> float:
+        """Signal to noise in decibels: infinite where nothing was lost."""
+        if self.noise == 0:
+            return math.inf
+        if self.signal == 0 or np.isinf(self.noise):
+            return -math.inf
+        return float(10 * (np.log10(self.signal) - np.log10(self.noise)))
+
+
+def squares(x: np.ndarray) -> Any:
+    """Their sum; in a longer format where a double's range may not do."""
+    total = float(np.square(x).sum())
+    if 1e-280 < total < math.inf:
+        return np.longdouble(total)
+    longer = x.astype(np.longdouble)
+    return np.square(longer).sum()
+
+
+# --- Rounding ------------------------------------------------------------------------------------
+
+
+class Rounding(NamedTuple):
+    """What is done to every array, and what is told of it."""
+
+    options: argparse.Namespace
+    format: Format
+    tallies: dict[str, Tally]
+
+    def pieces(self, name: str, x: Any) -> Iterator[Any]:
+        """The codes of an array, or their values, some at a time; all at once where random bits
+        go by an element's place."""
+        tally = self.tallies[name] = Tally(name, held(x))
+        flat = x.reshape(-1)
+        step = max(1, flat.size) if self.options.rounding.startswith("sr") else PIECE
+        for first in range(0, flat.size, step):
+            part = flat[first : first + step]
+            z, flags = self.rounded(name, part, first)
+            tally.add(as_given(part), z, flags)
+            yield z.to_float64() if self.options.values else z
+
+    def rounded(self, name: str, part: Any, first: int) -> tuple[Array, np.ndarray]:
+        given, nan = as_given(part), self.options.nan
+        try:
+            if nan is None and not self.format.has_nan:
+                refuse_nan(given, first, self.format)
+            how = {"rounding": self.options.rounding, "seed": self.options.seed}
+            z, flags = array(part, self.format, nan="zero", flags=True, **how)
+        except (ValueError, TypeError) as why:
+            where = f"IN = {self.options.source}{name and f', {name}'}"
+            raise ValueError(f"{where}: {why}") from None
+        return z, flags
+
+    def whole(self, name: str, x: Any) -> Any:
+        """All of an array, in its shape."""
+        shape = x.shape
+        if self.options.values:
+            values = np.empty(x.size)
+            at = 0
+            for piece in self.pieces(name, x):
+                values[at : at + piece.size] = piece
+                at += piece.size
+            return values.reshape(shape)
+        z = Array._of(_codes.empty((x.size,), self.format), self.format)
+        at = 0
+        for piece in self.pieces(name, x):
+            z._items[at : at + piece.size] = piece._items
+            at += piece.size
+        return z.reshape(shape)
+
+    def entry(self, name: str, x: Any) -> Entry:
+        if self.options.values:
+            return Entry(name, "F64", x.shape, 8 * x.size)
+        return entry_of_codes(name, self.format, x.shape)
+
+
+def as_given(part: Any) -> Array:
+    """The numbers as they were: in their own format, or as doubles."""
+    own = part if isinstance(part, Array) else from_dtype(part)
+    return array(part, "binary64") if own is None else own
+
+
+def refuse_nan(given: Array, first: int, format: Format) -> None:
+    at = np.flatnonzero(MASKS[class_numbers(given)] == KINDS["nan"])
+    if at.size:
+        raise ValueError(
+            f"x: element {first + int(at[0])} is NaN and {format} has no NaN; --nan zero puts +0 "
+            "there, or take a format that has one"
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    rounding = Rounding(options, Format(options.format), {})
+    source = load("IN", options.source)
+    check_patterns(options, source)
+    untouched: list[Untouched] = []
+    if isinstance(source, Mapping):
+        untouched = round_all(rounding, source)
+    else:
+        check_name("OUT", options.target, (".npy",))
+        save("OUT", options.target, rounding.whole("", source))
+    names = source if isinstance(source, Mapping) else [""]
+    rows = [rounding.tallies[name].facts() for name in names if name in rounding.tallies]
+    facts = {
+        "format": str(rounding.format),
+        "arrays": rows,
+        "untouched": [x._asdict() for x in untouched],
+    }
+    show(options, facts, report(rounding.format, rows, untouched))
+    return 0
+
+
+def round_all(rounding: Rounding, source: Mapping[str, Any]) -> list[Untouched]:
+    """Into a file of several; what passed as it was."""
+    options = rounding.options
+    check_name("OUT", options.target, (".npz", ".safetensors"))
+    untouched = [
+        Untouched(name, held(x), list(x.shape), why)
+        for name, x in source.items()
+        if (why := why_untouched(name, x, options))
+    ]
+    passed = {x.array for x in untouched}
+    with progress("quantize") as tell:
+        seen = count()
+
+        def read(name: str) -> Any:
+            tell(next(seen) + 1, len(source))
+            return source[name]
+
+        if options.target.endswith(".npz"):
+            made = (
+                (name, plain(read(name)) if name in passed else rounding.whole(name, read(name)))
+                for name in source
+            )
+            save_archive("OUT", options.target, made)
+        else:
+            round_checkpoint(rounding, source, passed, read)
+    return untouched
+
+
+def round_checkpoint(
+    rounding: Rounding, source: Mapping[str, Any], passed: set[str], read: Callable[[str], Any]
+) -> None:
+    def pieces(name: str) -> Iterator[memoryview]:
+        made = [read(name)] if name in passed else rounding.pieces(name, read(name))
+        return map(content, made)
+
+    entries = [
+        entry(name, x) if name in passed else rounding.entry(name, x) for name, x in source.items()
+    ]
+    metadata = source.metadata if isinstance(source, Checkpoint) else {}
+    save_checkpoint("OUT", rounding.options.target, entries, metadata, pieces)
+
+
+def content(x: Any) -> memoryview:
+    """The bytes that a checkpoint has of it."""
+    if isinstance(x, Raw):
+        return x.data
+    items = np.ascontiguousarray(x.bits if isinstance(x, Array) else x).reshape(-1)
+    return items.view(np.uint8).data
+
+
+def plain(x: Any) -> Any:
+    return np.frombuffer(x.data, np.uint8) if isinstance(x, Raw) else x
+
+
+# --- Telling -------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "array": "array",
+    "numbers": "numbers",
+    "largest_error": "largest error",
+    "mean_error": "mean error",
+    "snr_db": "SNR, dB",
+    "zero": "zero",
+    "subnormal": "subnormal",
+    "saturated": "saturated",
+    "infinite": "infinite",
+    "nan": "NaN",
+}
+
+
+def report(format: Format, rows: list[dict[str, Any]], untouched: list[Untouched]) -> str:
+    """What became of each array, in numbers that are so now and were not; sums; what passed."""
+    sums = {key: sum(row[key] for row in rows) for key in ("numbers", *FLAGS)}
+    parts = [
+        str(Table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])),
+        f"{sums['numbers']} numbers as {format}; {sums['inexact']} inexact, "
+        f"{sums['underflow']} underflow, {sums['overflow']} overflow",
+    ]
+    if untouched:
+        table = [[x.array, x.holds, str(tuple(x.shape)), x.why] for x in untouched]
+        parts.append(str(Table(["untouched", "holds", "shape", "why"], table)))
+    return "\n\n".join(parts if rows else parts[1:])
