@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "benches.hpp"
 #include "folder_templates.hpp"
@@ -17,6 +18,17 @@ namespace {
 
 std::int64_t number(const ConstantTable& table, std::string_view name) {
   return value_of<std::int64_t>(table, name);
+}
+
+// Options by the names that the command has for them.
+std::string in_words_of_the_command(std::string text) {
+  constexpr std::string_view option = "options.";
+  for (std::size_t at; (at = text.find(option)) != text.npos;) {
+    text.replace(at, option.size(), "--");
+    for (at += 2; at < text.size() && (std::isalpha(text[at]) || text[at] == '_'); ++at)
+      if (text[at] == '_') text[at] = '-';
+  }
+  return text;
 }
 
 std::string indented(const std::string& text) {
@@ -188,17 +200,20 @@ constexpr std::string_view header_targets =
 )";
 
 constexpr std::string_view how_to_check = R"(
-`make` checks it with those of these that are installed, and says which are not; each is a target,
-too:
+`make` checks it with those of these that are installed, and says which are not. It takes a minute
+at most, and says what it did not get to; `make everything` takes as long as it takes. Each is a
+target, too:
 
 | target | what it does |
 |---|---|
-| `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say |
+| `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say (`LINT=0` leaves it out, for RTL of your own) |
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
-| `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
+| `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells, from one register to the next |
 {2}
 Area: not known yet; `make yosys` writes it here.
+
+`make clean` takes away all that `make` has made.
 
 Each constant of each header is held to its value, by `bench/{0}_headers.*`, of which the benches
 for Verilog and DPI-C have theirs in them: a number that was changed fails them by its name.
@@ -220,7 +235,7 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
     return fmt::format(
         "There is none: {}.\n\n`make` checks the headers:\n\n| target | what it does "
         "|\n|---|---|\n{}",
-        reason, header_targets);
+        in_words_of_the_command(reason), header_targets);
   const std::string no_dpi = why_no_dpi_bench(*rtl);
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
   const std::string product =

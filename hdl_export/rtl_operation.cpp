@@ -16,9 +16,9 @@ const std::vector<std::string> operand_names{"a", "b", "c"};
 void check(const SingleOperation& s, const RtlOptions& options) {
   widthwise::check(s);
   if (options.generator && (options.rounding_port || !s.rounding.stochastic()))
-    throw std::invalid_argument(
-        fmt::format("rtl: generator is set and the rounding is {}; leave it out, or round by sr",
-                    options.rounding_port ? "a port" : to_string(s.rounding)));
+    throw std::invalid_argument(fmt::format(
+        "rtl: options.generator is set and the rounding is {}; leave it out, or round by sr",
+        options.rounding_port ? "a port" : to_string(s.rounding)));
   switch (s.op) {
     case Operation::add:
     case Operation::subtract:

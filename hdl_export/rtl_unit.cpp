@@ -274,7 +274,7 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
   const UnitShape shape = shape_of(unit, options);
   if (options.generator && random_ports(unit, options).empty())
     refuse("a generator of random bits for a unit that takes none",
-           "leave generator out, or round by sr");
+           "leave options.generator out, or round by sr");
   TopModule top{
       .name = name,
       .comment = {"SPEC: " + to_string(unit),
