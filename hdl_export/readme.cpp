@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 
 #include "benches.hpp"
@@ -145,6 +146,28 @@ std::string kind_text(const Design& design) {
   return text + "\n\n";
 }
 
+bool adds(const Design& design) {
+  const SingleOperation* s = std::get_if<SingleOperation>(&design);
+  return !s || s->op == Operation::add || s->op == Operation::subtract;
+}
+
+// HardFloat's AddRawFN counts how far it shifts in clog2(sigWidth) bits, and takes what is further
+// away as that far. Two digits below the significand have to lie clear of the smaller operand.
+std::string hardfloat_fault(const Design& design, const ConstantTable& table) {
+  const auto digits = static_cast<std::uint64_t>(number(table, "Y_SIG_WIDTH"));
+  const std::uint64_t furthest = std::bit_ceil(digits) - 1;
+  if (!adds(design) || digits < 2 || furthest >= digits + 2) return "";
+  return fmt::format(
+      "\n**HardFloat's `addRecFN` is wrong at this sigWidth, {0}**: it shifts the smaller operand "
+      "by\n"
+      "at most {1} places, where {2} are needed, so numbers {3} or more binades apart are added as "
+      "if\n"
+      "they were {1} apart. Of 4.8 million sums of e8m7, whose sigWidth is 8, 2,294,507 are "
+      "wrong:\n"
+      "0x3f80 + 0x3bff is 0x3f82 there, and 0x3f81 here. Its `mulAddRecFN` has no such fault.\n",
+      digits, furthest, digits + 2, furthest + 1);
+}
+
 std::string port_note(const Port& port, const DesignRtl& rtl) {
   const std::string& name = port.bus.name;
   const bool sums = rtl.running != RunningSum::none;
@@ -263,6 +286,7 @@ std::string readme(const Design& design, const ConstantTable& table,
                               {"PICTURE", picture(design, table, ports)},
                               {"FILES", files(name, rtl.has_value())},
                               {"RTL", rtl_text(name, rtl, reason)},
+                              {"HARDFLOAT_FAULT", hardfloat_fault(design, table)},
                               {"LONG_TEXT", long_text(design)}});
 }
 

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,42 @@ def test_the_readme_gives_the_depth_from_register_to_register(tmp_path, design, 
     assert said == right
     if pipeline and len(pipeline) == 7:
         assert 45 <= right <= 60
+
+
+# --- HardFloat's adder ----------------------------------------------------------------------------
+
+
+def addrawfn_is_right(digits):
+    """HardFloat's AddRawFN (its far path) on significands, read from its source."""
+    width = (digits - 1).bit_length()
+    least = 1 << digits - 1
+    for distance in range(2 * digits + 8):
+        for larger in (least, least + 1, 2 * least - 1):
+            for smaller in (least, least + 1, 2 * least - 1):
+                shift = min(distance, (1 << width) - 1)
+                shifted = (smaller << 5) >> shift
+                lost = smaller << 5 & (1 << shift) - 1
+                aligned = shifted >> 3 << 1 | (shifted & 7 != 0 or lost != 0)
+                for sign in (1, -1) if distance > 1 else (1,):
+                    total = Fraction((larger << 3) + sign * aligned, 8)
+                    exact = larger + sign * Fraction(smaller, 1 << distance)
+                    if nearest_even(total, digits) != nearest_even(exact, digits):
+                        return False
+    return True
+
+
+def nearest_even(x, digits):
+    unit = Fraction(2) ** ((x.numerator // x.denominator).bit_length() - digits)
+    return round(x / unit) * unit
+
+
+@pytest.mark.parametrize("fraction", [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 23, 29, 31, 52])
+def test_the_readme_says_where_hardfloats_adder_is_wrong(tmp_path, fraction):
+    ww.export(f"add(e8m{fraction})", tmp_path / "hw", "adder", rtl=False)
+    text = (tmp_path / "hw" / "README.md").read_text()
+    assert ("`addRecFN` is wrong" in text) == (not addrawfn_is_right(fraction + 1))
+    ww.export(f"multiply(e8m{fraction})", tmp_path / "hw", "product", rtl=False)
+    assert "addRecFN" not in (tmp_path / "hw" / "README.md").read_text()
 
 
 # --- make -----------------------------------------------------------------------------------------
