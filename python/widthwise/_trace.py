@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from decimal import ROUND_DOWN, Context, Decimal
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +21,14 @@ from ._format import Format, optional_format
 from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
 from ._settings import checked_seed
-from ._table import Table
+from ._table import Findings, Table
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
+    from ._losses import Loss
     from .display.style import Card
+
+FURTHEST = 1 << 17  # as a power of two; beyond it no fraction is written out
 
 
 class Wire(NamedTuple):
@@ -40,6 +46,8 @@ class Wire(NamedTuple):
 
 class Trace:
     """The stages of one computation: iterate, index, print, or take a data frame.
+
+    Of a long one `print` shows the rows that lost most; `table()` has all.
 
     >>> import widthwise as ww
     >>> x = ww.array([1.0, 2.0], "e4m3fn")
@@ -81,22 +89,84 @@ class Trace:
             self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
         return self._formats[wire.slot]
 
+    @cached_property
+    def _losses(self) -> list[Loss | None]:
+        from ._losses import losses
+
+        return losses(self)
+
+    @property
+    def lost(self) -> list[Fraction | None]:
+        """What each wire's step lost, exactly: the number before it less the one after.
+
+        0 where nothing was lost; None where something was that has no figure: an overflow, or the
+        last digit of an operation's exact result, which may stand for many.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.125, 1.0], "e4m3fn")
+        >>> trace = ww.trace("mac(e4m3fn)", x, ww.array([1.125, 0.0], "e4m3fn"))
+        >>> [(wire.stage, lost) for wire, lost in zip(trace, trace.lost) if lost]
+        [('round', Fraction(1, 64))]
+        """
+        return [figure(gone) for gone in self._losses]
+
+    def select(
+        self,
+        stage: str | None = None,
+        *,
+        slot: str | None = None,
+        lane: int | None = None,
+        lost: bool | None = None,
+    ) -> Findings:
+        """The wires of one stage, slot or lane; with lost=True those alone that lost something.
+
+        Returns:
+            A row a wire, with the fields of a `Wire`, and `lost` as `trace.lost` has it.
+        Raises:
+            ValueError: no wire of the trace has that stage or slot.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.125, 1.0], "e4m3fn")
+        >>> ww.trace("mac(e4m3fn)", x, x).select("round", lost=True)["lost"].tolist()
+        [Fraction(1, 64)]
+        """
+        for name, wanted in (("stage", stage), ("slot", slot)):
+            there = list(dict.fromkeys(getattr(wire, name) for wire in self.wires))
+            if wanted is not None and wanted not in there:
+                raise ValueError(
+                    f"{name} = {wanted!r}: the trace has {', '.join(filter(None, there))}"
+                )
+        rows = [
+            (*wire, amount)
+            for wire, amount in zip(self.wires, self.lost, strict=True)
+            if stage in (None, wire.stage)
+            and slot in (None, wire.slot)
+            and lane in (None, wire.lane)
+            and lost in (None, amount != 0)
+        ]
+        return Findings([*Wire._fields, "lost"], rows)
+
     def table(self) -> Table:
-        """A row a wire: its number in decimal, and its significand and exponent.
+        """A row a wire: its number in decimal, its significand and exponent, and what it lost.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.5, 2.0], "e4m3fn")
         >>> ww.trace_operation("multiply", *x).table().records()[2]["value"]
         '3'
         """
-        columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
-        return Table(columns, [shown(wire) for wire in self.wires])
+        columns = ["stage", "slot", "lane", "value", "significand", "exponent", "lost"]
+        pairs = zip(self.wires, self._losses, strict=True)
+        return Table(columns, [(*shown(wire), loss_text(gone)) for wire, gone in pairs])
 
     def __repr__(self) -> str:
-        return f"{self.title}\n{self.table()}\nresult: {self.result}"
+        from .display.stages import trace_text
+
+        return trace_text(self)
 
     def card(self) -> Card:
         """What a notebook shows: every stage, and what it lost; zeros beside each other in one row.
+
+        Of a trace that is longer than a screen the rows that lost most, the others folded.
 
         >>> import widthwise as ww
         >>> x = ww.array([3.0, 1.0], "e2m1fn")
@@ -111,7 +181,7 @@ class Trace:
         return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row a wire. Needs pandas.
+        """A pandas DataFrame, a row a wire, `lost` as a float (NaN without a figure). Needs pandas.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.5, 2.0], "e4m3fn")
@@ -120,7 +190,32 @@ class Trace:
         """
         import pandas as pd
 
-        return pd.DataFrame(self.wires, columns=Wire._fields)
+        frame = pd.DataFrame(self.wires, columns=Wire._fields)
+        frame["lost"] = [as_float(amount) for amount in self.lost]
+        return frame
+
+
+def figure(gone: Loss | None) -> Fraction | None:
+    if gone is None:
+        return Fraction()
+    near = gone.lost is not None and max(abs(gone.lost.q), abs(gone.lost.top)) <= FURTHEST
+    return gone.lost.fraction if gone.lost and near else None
+
+
+def as_float(amount: Fraction | None) -> float:
+    if amount is None:
+        return math.nan
+    try:
+        return float(amount)
+    except OverflowError:
+        return math.copysign(math.inf, amount)
+
+
+def loss_text(gone: Loss | None) -> str:
+    """To six digits; "?" where there is no figure."""
+    from .display.stages import number_text
+
+    return "" if gone is None else number_text(gone.lost) if gone.lost else "?"
 
 
 def format_of_slot(u: Unit, slot: str) -> Format:

@@ -105,6 +105,7 @@ def add_trace(commands: Any) -> None:
     command.add_argument(
         "-k", type=int, default=4, help="random products, without A and B; default 4"
     )
+    command.add_argument("--all", action="store_true", help="every row of a long trace")
     command.set_defaults(run=run_trace)
     add_seed(command)
     add_json(command)
@@ -240,7 +241,8 @@ def run_trace(options: argparse.Namespace) -> int:
     value, code = value_and_code(stages.result)
     result = {"value": value, "code": code}
     facts = {"unit": str(u), "k": len(a), "result": result, "stages": stages.table().records()}
-    show(options, facts, f"{stages.title}\n{stages.table()}\nresult: {value}  {code}")
+    whole = f"{stages.title}\n{stages.table()}"
+    show(options, facts, f"{whole if options.all else stages}\nresult: {value}  {code}")
     return 0
 
 
