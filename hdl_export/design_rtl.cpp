@@ -70,7 +70,8 @@ DesignRtl rtl_of(const D& design, std::string_view name, const ExportOptions& as
           .stages = rtl_stages(design, options),
           .clocked = options.pipeline || options.accumulate,
           .running = running(design, options),
-          .multiply = options.multiply};
+          .multiply = options.multiply,
+          .taps = rtl_taps(design, name, options)};
 }
 
 }  // namespace

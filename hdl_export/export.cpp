@@ -64,6 +64,7 @@ ExportFiles export_files(const Design& design, std::string_view name,
   files.push_back({"README.md", readme(design, table, built.rtl, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
+    files.push_back({fmt::format("{}_taps.json", name), built.rtl->taps});
     files.push_back(
         {fmt::format("vectors/{}.hex", name), vector_file(design, *built.rtl, options)});
     for (File& file : bench_files(design, name, *built.rtl)) files.push_back(std::move(file));

@@ -122,7 +122,9 @@ std::string files(std::string_view name, bool rtl) {
           "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
           "libwidthwise_model.so, which an export has in it with `model=True` (`--model`)");
   if (rtl)
-    text += row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
+    text += row(fmt::format("{}_taps.json", name),
+                "which wires have what a trace has: `widthwise trace --vcd` reads it") +
+            row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
             row(fmt::format("vectors/{}.hex", name),
                 "operands, directed and random, and what comes of them");
   return text + row("bench/ Makefile",
@@ -230,6 +232,7 @@ target, too:
 | target | what it does |
 |---|---|
 | `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say (`LINT=0` leaves it out, for RTL of your own) |
+| `wave` | build/{0}.vcd, the waveform of all vectors in Icarus Verilog (not by `make` alone) |
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
 | `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells, from one register to the next |

@@ -87,4 +87,14 @@ Timing timing(const TopModule& top) {
   return {latency, top.running == RunningSum::of_codes ? latency : keeps ? 1 : 0};
 }
 
+std::string taps(const TopModule& top) {
+  const Netlist netlist = body(top);
+  std::vector<std::pair<std::string, int>> stages;
+  for (const StageRegister& s : netlist.stages()) {
+    const auto registers = std::ranges::count(named(top), s.stage);
+    stages.emplace_back(s.stage, s.stage == netlist.kept() ? 1 : static_cast<int>(registers));
+  }
+  return taps_json(top.name, top.clocked(), netlist.taps(), stages);
+}
+
 }  // namespace widthwise::hdl

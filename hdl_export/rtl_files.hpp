@@ -38,9 +38,15 @@ std::vector<RtlFile> rtl_files(const TopModule& top);
 // Its stages behind which registers may stand.
 std::vector<std::string> pipeline_stages(const TopModule& top);
 Timing timing(const TopModule& top);
+// As taps_json has them.
+std::string taps(const TopModule& top);
 
 // The ports of what rtl() makes.
 std::vector<Port> rtl_ports(const SingleOperation& operation, const RtlOptions& options);
 std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
+// And its taps.
+std::string rtl_taps(const SingleOperation& operation, std::string_view name,
+                     const RtlOptions& options);
+std::string rtl_taps(const Unit& unit, std::string_view name, const RtlOptions& options);
 
 }  // namespace widthwise::hdl

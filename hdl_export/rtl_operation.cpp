@@ -144,4 +144,8 @@ Timing rtl_timing(const SingleOperation& s, const RtlOptions& options) {
   return timing(top_module(s, options, "timing"));
 }
 
+std::string rtl_taps(const SingleOperation& s, std::string_view name, const RtlOptions& options) {
+  return taps(top_module(s, options, name));
+}
+
 }  // namespace widthwise::hdl

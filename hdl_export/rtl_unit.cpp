@@ -326,4 +326,8 @@ Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
   return timing(top_module(unit, "timing", options));
 }
 
+std::string rtl_taps(const Unit& unit, std::string_view name, const RtlOptions& options) {
+  return taps(top_module(unit, name, options));
+}
+
 }  // namespace widthwise::hdl

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +15,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
+from ._codes import integers
 from ._device import queue
 from ._dot import Operands, prepared
 from ._elementwise import compute
@@ -25,6 +27,7 @@ from ._table import Findings, Table
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
+    from ._beside import Beside
     from ._losses import Loss
     from .display.style import Card
 
@@ -57,9 +60,15 @@ class Trace:
     """
 
     def __init__(
-        self, title: str, wires: list[tuple[Any, ...]], result: Array, unit: Unit | None = None
+        self,
+        title: str,
+        wires: list[tuple[Any, ...]],
+        result: Array,
+        unit: Unit | None = None,
+        given: Mapping[str, Array | None] | None = None,
     ) -> None:
         self.title = title
+        self._given = dict(given or {})
         self.result = result
         self.unit = unit
         self._formats: dict[str, Format] = {}
@@ -145,6 +154,45 @@ class Trace:
             and lost in (None, amount != 0)
         ]
         return Findings([*Wire._fields, "lost"], rows)
+
+    def _operands(self) -> dict[str, int]:
+        """What hardware has at its ports: of each operand its codes, the first one lowest."""
+        ports = {}
+        for name, x in self._given.items():
+            codes = [] if x is None else integers(np.asarray(x.bits), x.format)
+            width = 0 if x is None else x.format.width
+            ports[name] = sum(code << i * width for i, code in enumerate(codes))
+        return ports
+
+    def beside(
+        self, vcd: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None
+    ) -> Beside:
+        """A simulator's waveform of exported hardware beside this trace.
+
+        Args:
+            vcd: a VCD file with all wires below the module, as `make wave` in the exported folder
+                writes it. Of the computations in it the first one with these operands is taken.
+            folder: the exported folder; None: the one that the file lies in.
+        Returns:
+            A `Beside`: a table of wires in the order of the module's stages, and the first one
+            that differs.
+        Raises:
+            ValueError: the file has no such module or never these operands, or the folder holds
+                no NAME_taps.json.    OSError: the file cannot be read.
+
+        >>> import tempfile, subprocess, shutil
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5], "e4m3fn")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = ww.export("mac(e4m3fn)", folder, "mac", vectors=0)
+        ...     if shutil.which("iverilog"):
+        ...         done = subprocess.run(["make", "wave"], cwd=folder, capture_output=True)
+        ...         trace = ww.trace("mac(e4m3fn)", x * 0, x * 0)
+        ...         assert trace.beside(f"{folder}/build/mac.vcd").first is None
+        """
+        from ._beside import beside
+
+        return beside(self, vcd, folder)
 
     def table(self) -> Table:
         """A row a wire: its number in decimal, its significand and exponent, and what it lost.
@@ -298,7 +346,11 @@ def trace(
         wires = core.device_trace(queue(where.gpu), u._core, *of_output, product)
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
-    return Trace(f"{u}, k = {x.k}", wires, Array._of(code.reshape(shape), u.result_format), u)
+    result = Array._of(code.reshape(shape), u.result_format)
+    given = dict(zip(("a", "b", "c", "scale_a", "scale_b"), x.arrays, strict=True))
+    if not u.scale_format:
+        del given["scale_a"], given["scale_b"]
+    return Trace(f"{u}, k = {x.k}", wires, result, u, given)
 
 
 def trace_operation(
@@ -340,4 +392,5 @@ def trace_operation(
     env = core.Env(rounding, tininess, nan)
     wires = core.trace_operation(op, to._core, env, pairs, checked_seed(seed))
     result = compute(op, list(arrays.values()), to, rounding, tininess, nan, seed=seed)
-    return Trace(f"{op} in {to}, {rounding}", wires, result)
+    given = dict(zip("abc", arrays.values(), strict=False))
+    return Trace(f"{op} in {to}, {rounding}", wires, result, given=given)
