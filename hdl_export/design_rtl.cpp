@@ -68,7 +68,7 @@ DesignRtl rtl_of(const D& design, std::string_view name, const ExportOptions& as
           .random = random_ports(design, options),
           .timing = rtl_timing(design, options),
           .stages = rtl_stages(design, options),
-          .clocked = options.pipeline || options.accumulate,
+          .clocked = options.pipeline || options.accumulate || options.generator,
           .running = running(design, options),
           .multiply = options.multiply,
           .taps = rtl_taps(design, name, options)};

@@ -27,8 +27,11 @@ struct TopModule {
   std::vector<RtlFile> own{};          // files besides, of this module alone
   RtlPipeline pipeline{};
   RunningSum running = RunningSum::none;
+  // Words that a generator in front of it draws, and the ports of both together; else none.
+  std::vector<RandomPort> drawn{};
+  std::vector<Port> outer_ports{};
 
-  bool clocked() const { return pipeline || running != RunningSum::none; }
+  bool clocked() const { return pipeline || running != RunningSum::none || !drawn.empty(); }
 };
 
 // What a comment says of it.

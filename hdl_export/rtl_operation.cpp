@@ -38,7 +38,6 @@ class Body {
       : s_(s), options_(options), out_(out), stages_(out, s.tininess) {}
 
   void write() {
-    if (options_.generator) generate_words(out_, random_ports(s_, options_));
     out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < s_.arity(); ++i) {
@@ -113,6 +112,7 @@ TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::s
                   to_string(s.tininess)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
   top.body = [&](Netlist& out) { Body(s, options, out).write(); };
+  draw_words(top, random_ports(s, options), options, rtl_ports(s, without_generator(options)));
   return top;
 }
 

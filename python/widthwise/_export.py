@@ -87,8 +87,9 @@ def export(
             clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
         accumulate: keep a unit's running sum: the module takes its blocks one after the other, of
             `lanes` products each where a unit takes all of K at once. It has a clock.
-        generator: make the random words of stochastic rounding in the module, as the simulator
-            makes them, from ports `seed`, `index` and, for a block, `step`.
+        generator: draw the random words of stochastic rounding in the module, the simulator's to
+            the bit, from ports `seed`, `index` and, for a block, `step`. One generator draws them
+            one after the other, ten clocks for each call, so the module has a clock.
         vectors: how many results at random, beside the directed ones.    seed: theirs.
         model: put libwidthwise_model.so, the golden model itself, beside its header, and the
             libraries that a wheel has brought for it.

@@ -212,6 +212,22 @@ def test_the_readme_gives_the_depth_from_register_to_register(tmp_path, design, 
         assert 45 <= right <= 60
 
 
+def test_a_generator_of_random_words_is_shared_and_costs_what_the_readme_says(tmp_path):
+    needs("yosys")
+    luts = {}
+    for generator in (False, True):
+        folder = tmp_path / str(generator)
+        ww.export("convert(e5m10, out=e4m3:sr8)", folder, "x", vectors=0, generator=generator)
+        luts[generator] = int(re.search(r"(\d+) LUT4", make(folder, "yosys").stdout)[1])
+    assert 2500 < luts[True] - luts[False] < 3500
+    assert "about 3,200 LUT4" in (tmp_path / "True" / "README.md").read_text()
+    assert "10 clocks in all" in (tmp_path / "True" / "README.md").read_text()
+    many = "tree(e4m3fn, fan=6, product=e5m7:sr16, node=e5m10:sr16, sum=e8m7:sr16)"
+    ww.export(many, tmp_path / "many", "x", vectors=0, generator=True)
+    top = (tmp_path / "many" / "rtl" / "x.v").read_text()
+    assert top.count("ww_draw #(") == 1 and top.count("ww_random #(") == 6 + 6 + 1
+
+
 # --- HardFloat's adder ----------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ DESIGNS = {
     "mul16": ("multiply(binary16)", {}),
     "fma8": ("muladd(e4m3fn)", {"rounding_port": True, "vectors": 200}),
     "piped": ("add(bfloat16)", {"pipeline": ["unpack", "exact", "exact"], "vectors": 100}),
-    "random": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
+    "chance": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
     "drum": ("mac(e5m10)", {"multiplier": "drum4", "vectors": 100}),
     # Twelve sums in a row, whose glitches an event-driven simulator would multiply.
@@ -55,7 +55,7 @@ def test_a_multiplier_is_a_units_and_is_not_the_golden_models(folders, tmp_path)
         ("fma8", "icarus"),
         ("piped", "icarus"),
         ("piped", "cocotb"),
-        ("random", "icarus"),
+        ("chance", "icarus"),
         ("drum", "icarus"),
         ("own", "icarus"),
         ("deep", "icarus"),

@@ -26,7 +26,7 @@ DESIGNS = {
         {**SUM, "lanes": 1},
     ),
     "steps": ("mac(e4m3fn, sum=e8m13:sr40)", {**SUM, "generator": True}),
-    "block": ("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)", {"generator": True}),
+    "apart": ("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)", {"generator": True}),
     "operation": (
         "add(bfloat16, out=bfloat16:sr8)",
         {"generator": True, "pipeline": ["exact_align"]},
@@ -111,7 +111,7 @@ def test_a_sum_of_the_vectors_is_what_dot_says(folders):
 
 
 def test_a_seed_and_an_index_meet_all_their_bits(folders):
-    for name in ["block", "operation", "wrap"]:
+    for name in ["apart", "operation", "wrap"]:
         for port in ["seed", "index"]:
             numbers = {int(line[port], 16) for line in lines_of(folders / name)}
             assert len(numbers) > 100
@@ -150,8 +150,18 @@ FAULTS = {
         "total",
     ),
     "a register that wraps": ("saturate", "rtl/saturate.v", ".SATURATE(1'b1)", ".SATURATE(1'b0)"),
-    "random words of the first block": ("steps", "rtl/steps.v", "step + 32'd0", "32'd0"),
-    "half a seed": ("block", "rtl/ww_random.v", ".key(seed)", ".key({32'd0, seed[31:0]})"),
+    "random words of the first block": (
+        "steps",
+        "rtl/ww_draw.v",
+        "MOVES[call] ? step : 32'd0",
+        "32'd0",
+    ),
+    "half a seed": (
+        "apart",
+        "rtl/ww_draw.v",
+        "begins ? seed : key",
+        "begins ? {32'd0, seed[31:0]} : key",
+    ),
     "another generator": ("operation", "rtl/ww_philox.v", "d2511f53", "d2511f57"),
 }
 
