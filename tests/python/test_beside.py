@@ -79,7 +79,11 @@ def test_right_hardware_agrees_in_every_wire(tmp_path, design):
 
 
 FAULTS = {
-    "unpack": ("ww_unpack.v", "assign exp = counted - BIAS;", "assign exp = counted - BIAS - (counted == 9);"),
+    "unpack": (
+        "ww_unpack.v",
+        "assign exp = counted - BIAS;",
+        "assign exp = counted - BIAS - (counted == 9);",
+    ),
     "product": ("ww_product.v", "a_exp + b_exp;", "a_exp + b_exp + (a_exp == b_exp);"),
     "group_sum": ("ww_add.v", "assign sum = low + high;", "assign sum = low | high;"),
     "normalise": ("ww_normalise.v", "- $signed(zeros);", "- $signed(zeros) - (zeros == 3);"),
