@@ -111,7 +111,7 @@ Values clock_values(const DesignRtl& rtl) {
       ".out_ready(1'b1), ";
   return {{"CLOCKING", std::string(rtl.clocked ? ports : "")},
           {"ALWAYS", rtl.clocked ? "" : " = 1'b1"},
-          {"INTERVAL", rtl.running == RunningSum::none ? "1" : "II"}};
+          {"INTERVAL", rtl.timing.interval == 0 ? "1" : "II"}};
 }
 
 std::vector<File> bench_files(const Design& design, std::string_view name, const DesignRtl& rtl) {

@@ -58,8 +58,8 @@ void check_pipeline(const TopModule& top, const Netlist& netlist) {
   for (const std::string& name : named(top))
     if (std::ranges::find(stages, name) == stages.end())
       throw std::invalid_argument(
-          fmt::format("rtl: pipeline names {}, and {} has no such stage; it has {}", name, top.name,
-                      fmt::join(stages, ", ")));
+          fmt::format("rtl: options.pipeline names {}, and {} has no such stage; it has {}", name,
+                      top.name, fmt::join(stages, ", ")));
 }
 
 std::string pipe_parameters(const TopModule& top, const Netlist& netlist) {

@@ -13,22 +13,24 @@ namespace {
 void check_port(const Rounding& rm, const ExportOptions& options) {
   if (options.rounding_port && rm.stochastic())
     throw std::invalid_argument(fmt::format(
-        "rounding_port with rounding {}: a port takes the modes that need no random bits; leave "
-        "rounding_port out, or take another rounding",
+        "options.rounding_port with rounding {}: a port takes the modes that need no random bits; "
+        "leave options.rounding_port out, or take another rounding",
         to_string(rm)));
 }
 
 void check(const SingleOperation& s, const ExportOptions& options) {
   if (options.lanes != 0)
-    throw std::invalid_argument(fmt::format(
-        "lanes = {} of {}: an operation has none; leave lanes out", options.lanes, to_string(s)));
+    throw std::invalid_argument(
+        fmt::format("options.lanes = {} of {}: an operation has none; leave options.lanes out",
+                    options.lanes, to_string(s)));
   if (options.multiply)
     throw std::invalid_argument(fmt::format(
-        "multiplier of {}: an operation is correctly rounded; take a unit, as mac(e5m10)",
+        "options.multiplier of {}: an operation is correctly rounded; take a unit, as mac(e5m10)",
         to_string(s)));
   if (options.accumulate)
     throw std::invalid_argument(fmt::format(
-        "accumulate of {}: an operation keeps no sum; take a unit, as mac(e5m10)", to_string(s)));
+        "options.accumulate of {}: an operation keeps no sum; take a unit, as mac(e5m10)",
+        to_string(s)));
   check_port(s.rounding, options);
 }
 
@@ -36,8 +38,9 @@ void check(const Unit& u, const ExportOptions& options) {
   check_port(u.out.rm, options);
   if (options.rounding_port && &result_round(u) != &u.out)
     throw std::invalid_argument(
-        "rounding_port of a unit whose result is rounded again when a chain ends: a port is for "
-        "`out`; leave rounding_port out");
+        "options.rounding_port of a unit whose result is rounded again when a chain ends: a port "
+        "is "
+        "for `out`; leave options.rounding_port out");
 }
 
 RunningSum running(const SingleOperation&, const RtlOptions&) { return RunningSum::none; }
@@ -65,9 +68,10 @@ DesignRtl rtl_of(const D& design, std::string_view name, const ExportOptions& as
           .random = random_ports(design, options),
           .timing = rtl_timing(design, options),
           .stages = rtl_stages(design, options),
-          .clocked = options.pipeline || options.accumulate,
+          .clocked = options.pipeline || options.accumulate || options.generator,
           .running = running(design, options),
-          .multiply = options.multiply};
+          .multiply = options.multiply,
+          .taps = rtl_taps(design, name, options)};
 }
 
 }  // namespace

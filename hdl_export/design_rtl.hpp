@@ -18,6 +18,7 @@ struct DesignRtl {
   bool clocked;
   RunningSum running = RunningSum::none;
   Multiplier multiply{};  // in place of the exact product
+  std::string taps{};     // as taps_json has them
 
   bool generator() const { return find_port(ports, "seed") != nullptr; }
 };

@@ -19,15 +19,6 @@
 namespace widthwise::hdl {
 namespace {
 
-// VHDL's basic identifiers (IEEE 1076-2008, 15.4.2), of which Verilog's are not all.
-std::string fault(std::string_view name) {
-  if (name.find('$') != name.npos) return "it has a $";
-  if (name.front() == '_') return "it begins with _";
-  if (name.back() == '_') return "it ends in _";
-  if (name.find("__") != name.npos) return "it has two _ in a row";
-  return "";
-}
-
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string all{std::istreambuf_iterator<char>(file), {}};
@@ -44,7 +35,7 @@ struct BuiltRtl {
 };
 
 BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOptions& options) {
-  if (options.rtl == false) return {{}, "it was not asked for (rtl = false)"};
+  if (options.rtl == false) return {{}, "it was not asked for (options.rtl = false)"};
   const bool asked = options.rtl == true || options.rounding_port || options.lanes != 0 ||
                      options.multiply || options.pipeline.has_value() || options.accumulate ||
                      options.generator;
@@ -67,18 +58,8 @@ ConstantTable as_asked(ConstantTable table, const std::string& asked) {
 
 }  // namespace
 
-void check_export_name(std::string_view name) {
-  check_identifier(name);
-  const std::string wrong = fault(name);
-  if (!wrong.empty())
-    throw std::invalid_argument(
-        fmt::format("unit name '{}' is no VHDL identifier: {}; take a letter, then letters, digits "
-                    "and single _ between them, as mac_unit",
-                    name, wrong));
-}
-
-std::vector<File> export_files(const Design& design, std::string_view name,
-                               const ExportOptions& options) {
+ExportFiles export_files(const Design& design, std::string_view name,
+                         const ExportOptions& options) {
   check_export_name(name);
   const BuiltRtl built = built_rtl(design, name, options);
   const ConstantTable table = as_asked(
@@ -93,21 +74,22 @@ std::vector<File> export_files(const Design& design, std::string_view name,
   files.push_back({"README.md", readme(design, table, built.rtl, built.reason)});
   if (built.rtl) {
     for (const RtlFile& file : built.rtl->files) files.push_back({"rtl/" + file.name, file.text});
+    files.push_back({fmt::format("{}_taps.json", name), built.rtl->taps});
     files.push_back(
         {fmt::format("vectors/{}.hex", name), vector_file(design, *built.rtl, options)});
     for (File& file : bench_files(design, name, *built.rtl)) files.push_back(std::move(file));
   }
-  return files;
+  return {std::move(files), built.reason};
 }
 
-std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
-                                                 const std::filesystem::path& folder,
-                                                 const ExportOptions& options) {
-  const std::vector<File> files = export_files(design, name, options);
-  write_folder(folder, to_string(design), files);
-  std::vector<std::filesystem::path> paths;
-  for (const File& file : files) paths.push_back(folder / file.name);
-  return paths;
+Exported export_design(const Design& design, std::string_view name,
+                       const std::filesystem::path& folder, const ExportOptions& options) {
+  const ExportFiles made = export_files(design, name, options);
+  Exported exported;
+  exported.no_rtl = made.no_rtl;
+  exported.kept = write_folder(folder, to_string(design), made.files, options.force);
+  for (const File& file : made.files) exported.files.push_back(folder / file.name);
+  return exported;
 }
 
 }  // namespace widthwise::hdl

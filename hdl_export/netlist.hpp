@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "entries.hpp"
-#include "pipeline.hpp"
+#include "taps.hpp"
 
 namespace widthwise::hdl {
 
@@ -54,6 +54,11 @@ class Netlist {
   std::string enable(std::string_view stage) const;
   std::string clock() const { return clocked_ ? "clk" : "1'b0"; }
   const std::vector<StageRegister>& stages() const { return pipeline_.stages(); }
+  std::size_t reading() const { return pipeline_.reading(); }
+  std::size_t making() const { return pipeline_.making(); }
+  // What has been written that a trace has, too.
+  Taps& taps() { return taps_; }
+  const Taps& taps() const { return taps_; }
 
   void section(std::string_view title);  // within a stage
 
@@ -75,6 +80,7 @@ class Netlist {
   std::string registers(std::size_t stage) const;
 
   Pipeline pipeline_;
+  Taps taps_;
   std::string start_;               // what stands before the first stage
   std::vector<std::string> texts_;  // of the stages
   std::string kept_, indent_ = "  ";

@@ -32,6 +32,7 @@ class Pipeline {
 
   const std::vector<StageRegister>& stages() const { return stages_; }
   std::size_t reading() const { return reading_; }
+  std::size_t making() const { return making_; }
   // A signal of a register's list in front of the register and behind it.
   std::string before(const std::string& signal, std::size_t stage) const;
   std::string after(const std::string& signal, std::size_t stage) const;

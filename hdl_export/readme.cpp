@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
+#include <cctype>
 
 #include "benches.hpp"
 #include "folder_templates.hpp"
 #include "netlist.hpp"
 #include "printing.hpp"
+#include "random_words.hpp"
 #include "vectors.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -17,6 +20,17 @@ namespace {
 
 std::int64_t number(const ConstantTable& table, std::string_view name) {
   return value_of<std::int64_t>(table, name);
+}
+
+// Options by the names that the command has for them.
+std::string in_words_of_the_command(std::string text) {
+  constexpr std::string_view option = "options.";
+  for (std::size_t at; (at = text.find(option)) != text.npos;) {
+    text.replace(at, option.size(), "--");
+    for (at += 2; at < text.size() && (std::isalpha(text[at]) || text[at] == '_'); ++at)
+      if (text[at] == '_') text[at] = '-';
+  }
+  return text;
 }
 
 std::string indented(const std::string& text) {
@@ -109,7 +123,9 @@ std::string files(std::string_view name, bool rtl) {
           "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
           "libwidthwise_model.so, which an export has in it with `model=True` (`--model`)");
   if (rtl)
-    text += row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
+    text += row(fmt::format("{}_taps.json", name),
+                "which wires have what a trace has: `widthwise trace --vcd` reads it") +
+            row("rtl/", fmt::format("synthesizable Verilog-2001; the top is `{}`", name)) +
             row(fmt::format("vectors/{}.hex", name),
                 "operands, directed and random, and what comes of them");
   return text + row("bench/ Makefile",
@@ -131,6 +147,28 @@ std::string kind_text(const Design& design) {
     text += fmt::format(" The operation that does is\n`muladd({})`, IEEE 754's fusedMultiplyAdd.",
                         to_string(unit->a.fmt));
   return text + "\n\n";
+}
+
+bool adds(const Design& design) {
+  const SingleOperation* s = std::get_if<SingleOperation>(&design);
+  return !s || s->op == Operation::add || s->op == Operation::subtract;
+}
+
+// HardFloat's AddRawFN counts how far it shifts in clog2(sigWidth) bits, and takes what is further
+// away as that far. Two digits below the significand have to lie clear of the smaller operand.
+std::string hardfloat_fault(const Design& design, const ConstantTable& table) {
+  const auto digits = static_cast<std::uint64_t>(number(table, "Y_SIG_WIDTH"));
+  const std::uint64_t furthest = std::bit_ceil(digits) - 1;
+  if (!adds(design) || digits < 2 || furthest >= digits + 2) return "";
+  return fmt::format(
+      "\n**HardFloat's `addRecFN` is wrong at this sigWidth, {0}**: it shifts the smaller operand "
+      "by\n"
+      "at most {1} places, where {2} are needed, so numbers {3} or more binades apart are added as "
+      "if\n"
+      "they were {1} apart. Of 4.8 million sums of e8m7, whose sigWidth is 8, 2,294,507 are "
+      "wrong:\n"
+      "0x3f80 + 0x3bff is 0x3f82 there, and 0x3f81 here. Its `mulAddRecFN` has no such fault.\n",
+      digits, furthest, digits + 2, furthest + 1);
 }
 
 std::string port_note(const Port& port, const DesignRtl& rtl) {
@@ -166,6 +204,19 @@ std::string port_table(const DesignRtl& rtl) {
   return text;
 }
 
+// What random words of its own cost it. The LUTs are those of two units with and without them.
+std::string drawing(const DesignRtl& rtl) {
+  if (!rtl.generator()) return "";
+  return fmt::format(
+      "\nOne generator draws all random words, the simulator's to the bit, before the operands "
+      "enter\n"
+      "the datapath: a round of Philox-4x32-10 a clock, {} clocks in all, so operands are taken\n"
+      "every II clocks. It costs about 3,200 LUT4 (iCE40), two multipliers of 32 bits by a "
+      "constant,\n"
+      "and registers for the words and the operands. Without `--generator` the words are ports.\n",
+      drawing_clocks(rtl.random));
+}
+
 // How deep the pipeline is, and what changes that.
 std::string registers(const DesignRtl& rtl) {
   if (!rtl.clocked) return "";
@@ -173,13 +224,15 @@ std::string registers(const DesignRtl& rtl) {
   for (const std::string& stage : rtl.stages)
     parameters += (parameters.empty() ? "" : " ") + pipe_parameter(stage);
   return fmt::format(
-      "\nLATENCY is {}{}. Parameters of the top module say how many registers stand behind each\n"
-      "stage; what an instance changes there changes LATENCY, and the headers have the "
-      "defaults':\n\n"
-      "    {}\n",
-      rtl.timing.latency,
-      rtl.running == RunningSum::none ? "" : fmt::format(", II {}", rtl.timing.interval),
-      parameters);
+             "\nLATENCY is {}{}. Parameters of the top module say how many registers stand behind "
+             "each\n"
+             "stage; what an instance changes there changes LATENCY, and the headers have the "
+             "defaults':\n\n"
+             "    {}\n",
+             rtl.timing.latency,
+             rtl.timing.interval == 0 ? "" : fmt::format(", II {}", rtl.timing.interval),
+             parameters) +
+         drawing(rtl);
 }
 
 constexpr std::string_view header_targets =
@@ -188,17 +241,21 @@ constexpr std::string_view header_targets =
 )";
 
 constexpr std::string_view how_to_check = R"(
-`make` checks it with those of these that are installed, and says which are not; each is a target,
-too:
+`make` checks it with those of these that are installed, and says which are not. It takes a minute
+at most, and says what it did not get to; `make everything` takes as long as it takes. Each is a
+target, too:
 
 | target | what it does |
 |---|---|
-| `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say |
+| `icarus`, `verilator` | the RTL against the vectors, in bench/{0}_bench.v; Verilator's lint has nothing to say (`LINT=0` leaves it out, for RTL of your own) |
+| `wave` | build/{0}.vcd, the waveform of all vectors in Icarus Verilog (not by `make` alone) |
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
-| `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
+| `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells, from one register to the next |
 {2}
 Area: not known yet; `make yosys` writes it here.
+
+`make clean` takes away all that `make` has made.
 
 Each constant of each header is held to its value, by `bench/{0}_headers.*`, of which the benches
 for Verilog and DPI-C have theirs in them: a number that was changed fails them by its name.
@@ -220,7 +277,7 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
     return fmt::format(
         "There is none: {}.\n\n`make` checks the headers:\n\n| target | what it does "
         "|\n|---|---|\n{}",
-        reason, header_targets);
+        in_words_of_the_command(reason), header_targets);
   const std::string no_dpi = why_no_dpi_bench(*rtl);
   const std::string dpi = no_dpi.empty() ? "" : fmt::format("; there is none here: {}", no_dpi);
   const std::string product =
@@ -248,6 +305,7 @@ std::string readme(const Design& design, const ConstantTable& table,
                               {"PICTURE", picture(design, table, ports)},
                               {"FILES", files(name, rtl.has_value())},
                               {"RTL", rtl_text(name, rtl, reason)},
+                              {"HARDFLOAT_FAULT", hardfloat_fault(design, table)},
                               {"LONG_TEXT", long_text(design)}});
 }
 

@@ -27,8 +27,11 @@ struct TopModule {
   std::vector<RtlFile> own{};          // files besides, of this module alone
   RtlPipeline pipeline{};
   RunningSum running = RunningSum::none;
+  // Words that a generator in front of it draws, and the ports of both together; else none.
+  std::vector<RandomPort> drawn{};
+  std::vector<Port> outer_ports{};
 
-  bool clocked() const { return pipeline || running != RunningSum::none; }
+  bool clocked() const { return pipeline || running != RunningSum::none || !drawn.empty(); }
 };
 
 // What a comment says of it.
@@ -38,9 +41,15 @@ std::vector<RtlFile> rtl_files(const TopModule& top);
 // Its stages behind which registers may stand.
 std::vector<std::string> pipeline_stages(const TopModule& top);
 Timing timing(const TopModule& top);
+// As taps_json has them.
+std::string taps(const TopModule& top);
 
 // The ports of what rtl() makes.
 std::vector<Port> rtl_ports(const SingleOperation& operation, const RtlOptions& options);
 std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
+// And its taps.
+std::string rtl_taps(const SingleOperation& operation, std::string_view name,
+                     const RtlOptions& options);
+std::string rtl_taps(const Unit& unit, std::string_view name, const RtlOptions& options);
 
 }  // namespace widthwise::hdl

@@ -16,9 +16,9 @@ const std::vector<std::string> operand_names{"a", "b", "c"};
 void check(const SingleOperation& s, const RtlOptions& options) {
   widthwise::check(s);
   if (options.generator && (options.rounding_port || !s.rounding.stochastic()))
-    throw std::invalid_argument(
-        fmt::format("rtl: generator is set and the rounding is {}; leave it out, or round by sr",
-                    options.rounding_port ? "a port" : to_string(s.rounding)));
+    throw std::invalid_argument(fmt::format(
+        "rtl: options.generator is set and the rounding is {}; leave it out, or round by sr",
+        options.rounding_port ? "a port" : to_string(s.rounding)));
   switch (s.op) {
     case Operation::add:
     case Operation::subtract:
@@ -38,7 +38,6 @@ class Body {
       : s_(s), options_(options), out_(out), stages_(out, s.tininess) {}
 
   void write() {
-    if (options_.generator) generate_words(out_, random_ports(s_, options_));
     out_.stage("unpack");
     std::vector<Term> x;
     for (std::size_t i = 0; i < s_.arity(); ++i) {
@@ -113,6 +112,7 @@ TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::s
                   to_string(s.tininess)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
   top.body = [&](Netlist& out) { Body(s, options, out).write(); };
+  draw_words(top, random_ports(s, options), options, rtl_ports(s, without_generator(options)));
   return top;
 }
 
@@ -142,6 +142,10 @@ std::vector<std::string> rtl_stages(const SingleOperation& s, const RtlOptions& 
 
 Timing rtl_timing(const SingleOperation& s, const RtlOptions& options) {
   return timing(top_module(s, options, "timing"));
+}
+
+std::string rtl_taps(const SingleOperation& s, std::string_view name, const RtlOptions& options) {
+  return taps(top_module(s, options, name));
 }
 
 }  // namespace widthwise::hdl

@@ -32,7 +32,6 @@ class Body {
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(u_.out.rm).number));
     if (keeps_codes()) out_.keep("pack");
     if (shape_.running == RunningSum::of_register) out_.keep("group_sum");
-    if (options_.generator) generate_words(out_, random_ports(u_, options_));
     out_.stage("unpack");
     const Term a = stages_.unpack("a", dealt("a", u_.a), u_.a, shape_.products());
     const Term b = stages_.unpack("b", dealt("b", u_.b), u_.b, shape_.products());
@@ -274,7 +273,7 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
   const UnitShape shape = shape_of(unit, options);
   if (options.generator && random_ports(unit, options).empty())
     refuse("a generator of random bits for a unit that takes none",
-           "leave generator out, or round by sr");
+           "leave options.generator out, or round by sr");
   TopModule top{
       .name = name,
       .comment = {"SPEC: " + to_string(unit),
@@ -283,6 +282,8 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
       .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },
       .pipeline = options.pipeline,
       .running = shape.running};
+  draw_words(top, random_ports(unit, options), options,
+             rtl_ports(unit, without_generator(options)));
   top.comment.push_back(fmt::format("{} of {} products. {} flags: NV DZ OF UF NX.",
                                     shape.whole ? "A dot product" : "One block", shape.products(),
                                     clocking(top)));
@@ -324,6 +325,10 @@ std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options)
 
 Timing rtl_timing(const Unit& unit, const RtlOptions& options) {
   return timing(top_module(unit, "timing", options));
+}
+
+std::string rtl_taps(const Unit& unit, std::string_view name, const RtlOptions& options) {
+  return taps(top_module(unit, name, options));
 }
 
 }  // namespace widthwise::hdl

@@ -26,6 +26,7 @@ Term Stages::declared(const std::string& name, int lanes, int width, int fractio
   const Term t{{name, width, lanes}, fraction, least, largest, lead};
   out_.reach(least);
   out_.reach(largest);
+  out_.taps().terms.push_back({name, out_.making(), lanes, fraction});
   for (const Bus& bus : {t.nan(), t.inf(), t.zero(), t.sign()}) out_.wire(bus);
   out_.signed_wire(exp(t));
   out_.wire(t.sig());

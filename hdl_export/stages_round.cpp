@@ -118,6 +118,10 @@ void Stages::deliver_module(const std::string& name, const Term& t, const Round&
       flags{name + "_flags", 5, t.bus.lanes};
   out_.wire(code);
   out_.wire(flags);
+  const std::size_t first = out_.reading(), apart = ports.stages ? 1 : 0;
+  out_.taps().roundings.push_back({name, first, first + apart, first + 2 * apart, out_.making(),
+                                   t.bus.lanes, round.fmt.frac_bits, round.fmt.emin(),
+                                   round.fmt.all_normal()});
   const auto own = [](const std::string& override, const std::string& lane) {
     return override.empty() ? lane : override;
   };

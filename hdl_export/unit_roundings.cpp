@@ -6,6 +6,7 @@
 
 #include "codes.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
+#include "widthwise/sim/slot_name.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -57,6 +58,8 @@ std::string Roundings::round(const Place& place, const Term& exact, const std::s
     ports.sign = fmt::format("{} ? {} : {}", specials->inf(), specials->minus(), t.sign().name);
   }
   stages_.deliver(place.name, t, r, ports);
+  RoundingTap& tap = out_.taps().roundings.back();
+  tap.slot = slot_name(place.slot), tap.step = place.step;
   return any_lane(place.name + "_flags", exact.bus.lanes);
 }
 

@@ -45,7 +45,7 @@ void check_permutation(const Unit& u, const UnitShape& shape) {
             shape.products() % (p->run * p->ways) != 0))
     refuse(fmt::format("a lane_permutation of runs of {} dealt {} ways over {} products", p->run,
                        p->ways, shape.products()),
-           "give lanes, a multiple of both together");
+           "give options.lanes, a multiple of both together");
 }
 
 RunningSum running_sum(const Unit& u, const RtlOptions& options) {
@@ -73,21 +73,20 @@ void check_running_sum(const Unit& u, const RtlOptions& options) {
            "without chain.promote, compensation, c_at, final and lane_permutation one is");
   if (u.lanes != 0 && options.lanes != 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: a running sum takes one block of {} lanes at a time and lanes = {}; leave lanes out",
+        "rtl: a running sum takes one block of {} lanes at a time and options.lanes = {}; leave "
+        "options.lanes out",
         u.lanes, options.lanes));
 }
 
 UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
   if (u.lanes == 0 && options.lanes <= 0)
-    throw std::invalid_argument(fmt::format(
-        "rtl: the unit takes all of K at once and lanes = {}; give the number of products, as "
-        "lanes = 16",
-        options.lanes));
+    throw std::invalid_argument(
+        "rtl: the unit takes all of K at once; give the number of products as options.lanes");
   const int lanes = static_cast<int>(u.lanes ? u.lanes : options.lanes);
   if (options.lanes < 0 || options.lanes % lanes != 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: the unit takes {} products a block and lanes = {}; give a multiple, or none for "
-        "one block",
+        "rtl: the unit takes {} lanes a block and options.lanes is {}; give a multiple, or "
+        "leave options.lanes out for one block",
         lanes, options.lanes));
   return {.lanes = lanes,
           .blocks = options.lanes ? options.lanes / lanes : 1,
@@ -114,7 +113,7 @@ UnitShape shape_of(const Unit& u, const RtlOptions& options) {
   check_running_sum(u, options);
   if (options.rounding_port && u.out.rm.stochastic())
     refuse(fmt::format("out.rm = {} with a port for the rounding", to_string(u.out.rm)),
-           "leave rounding_port out");
+           "leave options.rounding_port out");
   return shape;
 }
 

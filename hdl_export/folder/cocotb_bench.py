@@ -105,6 +105,7 @@ def main():
         hdl_toplevel="@NAME@",
         test_module=bench.stem,
         test_dir=".",
+        results_xml=str(Path("build/cocotb.xml").resolve()),
         timescale=("1ns", "1ps"),
     )
     print(verdict.read_text())

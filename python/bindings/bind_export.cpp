@@ -31,7 +31,7 @@ void bind_export(py::module_& m) {
         [](const std::string& text, const std::string& name, const std::string& folder,
            std::optional<bool> rtl, bool rounding_port, int lanes, const py::object& product,
            const hdl::RtlPipeline& pipeline, bool accumulate, bool generator, std::size_t vectors,
-           std::uint64_t seed, const std::vector<std::string>& libraries) {
+           std::uint64_t seed, const std::vector<std::string>& libraries, bool force) {
           const hdl::ExportOptions options{.asked = text,
                                            .rtl = rtl,
                                            .rounding_port = rounding_port,
@@ -42,13 +42,14 @@ void bind_export(py::module_& m) {
                                            .generator = generator,
                                            .vectors = vectors,
                                            .seed = seed,
-                                           .libraries = {libraries.begin(), libraries.end()}};
+                                           .libraries = {libraries.begin(), libraries.end()},
+                                           .force = force};
           std::optional<py::gil_scoped_release> free;  // a function of Python is copied, and called
           if (!calls_python(product)) free.emplace();
           std::vector<std::string> paths;
-          for (const auto& path : hdl::export_design(parse_design(text), name, folder, options))
-            paths.push_back(path.string());
-          return paths;
+          const hdl::Exported made = hdl::export_design(parse_design(text), name, folder, options);
+          for (const auto& path : made.files) paths.push_back(path.string());
+          return std::tuple(std::move(paths), made.kept, made.no_rtl);
         });
   m.def("write_file", [](const std::string& path, const py::bytes& text) {
     const std::string_view view = text;

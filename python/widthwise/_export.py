@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._product import bound_multiplier
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
     from ._product import Multiplier
+
+
+class Exported(list[Path]):
+    """The paths of an export's files, the list of them apart.
+
+    Attributes:
+        kept: of them, or of the last export's, those that were changed since, and so were not
+            written anew.
+        no_rtl: why there is no RTL and no vectors; "" where they are there.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = export("kulisch(e4m3fn)", f"{folder}/sum")
+    >>> made.kept, made.no_rtl
+    ([], 'rtl: the unit takes all of K at once; give the number of products as lanes')
+    """
+
+    def __init__(self, paths: Iterable[Path], kept: Iterable[Path], no_rtl: str) -> None:
+        super().__init__(paths)
+        self.kept = list(kept)
+        self.no_rtl = no_rtl
 
 
 def export(
@@ -32,7 +54,8 @@ def export(
     vectors: int = 1000,
     seed: int = 0,
     model: bool = False,
-) -> list[Path]:
+    force: bool = False,
+) -> Exported:
     """Write what hardware of a unit, or of one operation, is built from and believed by.
 
     Every width and constant in each language's own form: NAME.vh (localparams), NAME_params.vh (for
@@ -49,8 +72,9 @@ def export(
             "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
             IEEE 754's fusedMultiplyAdd is "muladd(e5m10)"; "fma(e5m10)" is a unit, which has the
             same results but flags of its roundings only.
-        directory: made whole or not at all. One that stands there is replaced if it is empty or
-            holds an earlier export and nothing else.
+        directory: made whole or not at all. One that stands there has to be empty or an earlier
+            export's. What you have put there stays, and so does what you have changed, of which a
+            warning tells.
         name: of the top module; None: from the unit's text, 'hopper_e4m3_f32'.
         rtl: True: refuse a design that no RTL is built of. None: then README.md says why there is
             none. False: headers and the golden model's sources alone.
@@ -63,16 +87,18 @@ def export(
             clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
         accumulate: keep a unit's running sum: the module takes its blocks one after the other, of
             `lanes` products each where a unit takes all of K at once. It has a clock.
-        generator: make the random words of stochastic rounding in the module, as the simulator
-            makes them, from ports `seed`, `index` and, for a block, `step`.
+        generator: draw the random words of stochastic rounding in the module, the simulator's to
+            the bit, from ports `seed`, `index` and, for a block, `step`. One generator draws them
+            one after the other, ten clocks for each call, so the module has a clock.
         vectors: how many results at random, beside the directed ones.    seed: theirs.
         model: put libwidthwise_model.so, the golden model itself, beside its header, and the
             libraries that a wheel has brought for it.
+        force: write anew what was changed in `directory` since the last export.
     Returns:
-        The paths of the files, the list apart.
+        The paths of the files, as a list that has `kept` and `no_rtl`, too.
     Raises:
-        ValueError: no unit and no operation, a name that is no identifier of Verilog and VHDL, RTL
-            that is asked for and not built, or a directory with files of somebody else's.
+        ValueError: no unit and no operation, a name that some language or the export itself has
+            taken, RTL that is asked for and not built, or a directory that no export has made.
         OSError: a file cannot be written.
 
     >>> import tempfile
@@ -81,26 +107,74 @@ def export(
     ...     [path.name for path in paths][:3]
     ['fp8_add.vh', 'fp8_add_params.vh', 'fp8_add_defs.vh']
     """
-    from pathlib import Path
+    settings: dict[str, Any] = {
+        key: value for key, value in locals().items() if key not in ("unit", "directory")
+    }
+    made = in_words(as_argument, lambda: written(unit, directory, **settings))
+    if made.kept:
+        names = ", ".join(os.path.relpath(path, directory) for path in made.kept)
+        warnings.warn(
+            f"kept as it was changed since the last export: {names} (force=True writes it anew)",
+            stacklevel=2,
+        )
+    return made
 
+
+def written(
+    unit: str | Unit,
+    directory: str | os.PathLike[str],
+    name: str | None,
+    *,
+    rtl: bool | None,
+    rounding_port: bool,
+    lanes: int | None,
+    multiplier: Multiplier,
+    pipeline: Iterable[str] | None,
+    accumulate: bool,
+    generator: bool,
+    vectors: int,
+    seed: int,
+    model: bool,
+    force: bool,
+) -> Exported:
+    """`export` without a warning; its errors, and `no_rtl`, call an option `options.lanes`."""
     text = unit if isinstance(unit, str) else as_unit(unit).text
     libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
-    paths = core.export_design(
+    paths, kept, no_rtl = core.export_design(
         text,
         name or default_name(text),
         os.fspath(directory),
         rtl,
         rounding_port,
-        checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
+        checked_count("options.lanes", lanes, 1, 2**20) if lanes is not None else 0,
         bound_multiplier(multiplier),
         None if pipeline is None else list(pipeline),
         accumulate,
         generator,
-        checked_count("vectors", vectors, 0, 10**7),
-        checked_count("seed", seed, 0, 2**64 - 1),
+        checked_count("options.vectors", vectors, 0, 10**7),
+        checked_count("options.seed", seed, 0, 2**64 - 1),
         libraries,
+        force,
     )
-    return [Path(path) for path in paths]
+    return Exported(map(Path, paths), (Path(directory) / each for each in kept), no_rtl)
+
+
+def as_argument(option: str) -> str:
+    return option
+
+
+def in_words(spelled: Callable[[str], str], make: Callable[[], Exported]) -> Exported:
+    """Calls options in errors and in `no_rtl` as the caller knows them."""
+
+    def said(text: str) -> str:
+        return re.sub(r"\boptions\.(\w+)", lambda found: spelled(found[1]), text)
+
+    try:
+        made = make()
+    except ValueError as why:
+        raise ValueError(said(str(why))) from None
+    made.no_rtl = said(made.no_rtl)
+    return made
 
 
 def model_and_its_libraries(folder: Path) -> list[str]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import os
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_DOWN, Context, Decimal
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +15,7 @@ import numpy as np
 from . import _codes
 from . import _widthwise as core
 from ._array import Array
+from ._codes import integers
 from ._device import queue
 from ._dot import Operands, prepared
 from ._elementwise import compute
@@ -19,11 +24,15 @@ from ._operands import operands, result_format
 from ._product import Multiplier, bound_multiplier
 from ._random import random_source, random_words
 from ._settings import checked_seed, whole
-from ._table import Table
+from ._table import Findings, Table
 from ._unit import Unit, as_unit, titled
 
 if TYPE_CHECKING:
+    from ._beside import Beside
+    from ._losses import Loss
     from .display.style import Card
+
+FURTHEST = 1 << 17  # as a power of two; beyond it no fraction is written out
 
 
 class Wire(NamedTuple):
@@ -42,6 +51,8 @@ class Wire(NamedTuple):
 class Trace:
     """The stages of one computation: iterate, index, print, or take a data frame.
 
+    Of a long one `print` shows the rows that lost most; `table()` has all.
+
     >>> import widthwise as ww
     >>> x = ww.array([1.0, 2.0], "e4m3fn")
     >>> trace = ww.trace("mac(e4m3fn)", x, x)
@@ -50,9 +61,15 @@ class Trace:
     """
 
     def __init__(
-        self, title: str, wires: list[tuple[Any, ...]], result: Array, unit: Unit | None = None
+        self,
+        title: str,
+        wires: list[tuple[Any, ...]],
+        result: Array,
+        unit: Unit | None = None,
+        given: Mapping[str, Array | None] | None = None,
     ) -> None:
         self.title = title
+        self._given = dict(given or {})
         self.result = result
         self.unit = unit
         self._formats: dict[str, Format] = {}
@@ -82,22 +99,123 @@ class Trace:
             self._formats[wire.slot] = format_of_slot(self.unit, wire.slot)
         return self._formats[wire.slot]
 
+    @cached_property
+    def _losses(self) -> list[Loss | None]:
+        from ._losses import losses
+
+        return losses(self)
+
+    @property
+    def lost(self) -> list[Fraction | None]:
+        """What each wire's step lost, exactly: the number before it less the one after.
+
+        0 where nothing was lost; None where something was that has no figure: an overflow, or the
+        last digit of an operation's exact result, which may stand for many.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.125, 1.0], "e4m3fn")
+        >>> trace = ww.trace("mac(e4m3fn)", x, ww.array([1.125, 0.0], "e4m3fn"))
+        >>> [(wire.stage, lost) for wire, lost in zip(trace, trace.lost) if lost]
+        [('round', Fraction(1, 64))]
+        """
+        return [figure(gone) for gone in self._losses]
+
+    def select(
+        self,
+        stage: str | None = None,
+        *,
+        slot: str | None = None,
+        lane: int | None = None,
+        lost: bool | None = None,
+    ) -> Findings:
+        """The wires of one stage, slot or lane; with lost=True those alone that lost something.
+
+        Returns:
+            A row a wire, with the fields of a `Wire`, and `lost` as `trace.lost` has it.
+        Raises:
+            ValueError: no wire of the trace has that stage or slot.
+
+        >>> import widthwise as ww
+        >>> x = ww.array([1.125, 1.0], "e4m3fn")
+        >>> ww.trace("mac(e4m3fn)", x, x).select("round", lost=True)["lost"].tolist()
+        [Fraction(1, 64)]
+        """
+        for name, wanted in (("stage", stage), ("slot", slot)):
+            there = list(dict.fromkeys(getattr(wire, name) for wire in self.wires))
+            if wanted is not None and wanted not in there:
+                raise ValueError(
+                    f"{name} = {wanted!r}: the trace has {', '.join(filter(None, there))}"
+                )
+        rows = [
+            (*wire, amount)
+            for wire, amount in zip(self.wires, self.lost, strict=True)
+            if stage in (None, wire.stage)
+            and slot in (None, wire.slot)
+            and lane in (None, wire.lane)
+            and lost in (None, amount != 0)
+        ]
+        return Findings([*Wire._fields, "lost"], rows)
+
+    def _operands(self) -> dict[str, int]:
+        """What hardware has at its ports: of each operand its codes, the first one lowest."""
+        ports = {}
+        for name, x in self._given.items():
+            codes = [] if x is None else integers(np.asarray(x.bits), x.format)
+            width = 0 if x is None else x.format.width
+            ports[name] = sum(code << i * width for i, code in enumerate(codes))
+        return ports
+
+    def beside(
+        self, vcd: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None
+    ) -> Beside:
+        """A simulator's waveform of exported hardware beside this trace.
+
+        Args:
+            vcd: a VCD file with all wires below the module, as `make wave` in the exported folder
+                writes it. Of the computations in it the first one with these operands is taken.
+            folder: the exported folder; None: the one that the file lies in.
+        Returns:
+            A `Beside`: a table of wires in the order of the module's stages, and the first one
+            that differs.
+        Raises:
+            ValueError: the file has no such module or never these operands, or the folder holds
+                no NAME_taps.json.    OSError: the file cannot be read.
+
+        >>> import tempfile, subprocess, shutil
+        >>> import widthwise as ww
+        >>> x = ww.array([1.5], "e4m3fn")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = ww.export("mac(e4m3fn)", folder, "mac", vectors=0)
+        ...     if shutil.which("iverilog"):
+        ...         done = subprocess.run(["make", "wave"], cwd=folder, capture_output=True)
+        ...         trace = ww.trace("mac(e4m3fn)", x * 0, x * 0)
+        ...         assert trace.beside(f"{folder}/build/mac.vcd").first is None
+        """
+        from ._beside import beside
+
+        return beside(self, vcd, folder)
+
     def table(self) -> Table:
-        """A row a wire: its number in decimal, and its significand and exponent.
+        """A row a wire: its number in decimal, its significand and exponent, and what it lost.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.5, 2.0], "e4m3fn")
         >>> ww.trace_operation("multiply", *x).table().records()[2]["value"]
         '3'
         """
-        columns = ["stage", "slot", "lane", "value", "significand", "exponent"]
-        return Table(columns, [shown(wire) for wire in self.wires])
+        columns = ["stage", "slot", "lane", "value", "significand", "exponent", "lost"]
+        pairs = zip(self.wires, self._losses, strict=True)
+        return Table(columns, [(*shown(wire), loss_text(gone)) for wire, gone in pairs])
 
     def __repr__(self) -> str:
-        return f"{self.title}\n{self.table()}\nresult: {self.result}"
+        from .display.stages import trace_text
+
+        return trace_text(self)
 
     def card(self) -> Card:
         """What a notebook shows: every stage, and what it lost; zeros beside each other in one row.
+
+        Of a trace that is longer than a screen the rows that lost most, the others folded.
 
         >>> import widthwise as ww
         >>> x = ww.array([3.0, 1.0], "e2m1fn")
@@ -112,7 +230,7 @@ class Trace:
         return self.card()._repr_html_()
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row a wire. Needs pandas.
+        """A pandas DataFrame, a row a wire, `lost` as a float (NaN without a figure). Needs pandas.
 
         >>> import widthwise as ww
         >>> x = ww.array([1.5, 2.0], "e4m3fn")
@@ -121,7 +239,32 @@ class Trace:
         """
         import pandas as pd
 
-        return pd.DataFrame(self.wires, columns=Wire._fields)
+        frame = pd.DataFrame(self.wires, columns=Wire._fields)
+        frame["lost"] = [as_float(amount) for amount in self.lost]
+        return frame
+
+
+def figure(gone: Loss | None) -> Fraction | None:
+    if gone is None:
+        return Fraction()
+    near = gone.lost is not None and max(abs(gone.lost.q), abs(gone.lost.top)) <= FURTHEST
+    return gone.lost.fraction if gone.lost and near else None
+
+
+def as_float(amount: Fraction | None) -> float:
+    if amount is None:
+        return math.nan
+    try:
+        return float(amount)
+    except OverflowError:
+        return math.copysign(math.inf, amount)
+
+
+def loss_text(gone: Loss | None) -> str:
+    """To six digits; "?" where there is no figure."""
+    from .display.stages import number_text
+
+    return "" if gone is None else number_text(gone.lost) if gone.lost else "?"
 
 
 def format_of_slot(u: Unit, slot: str) -> Format:
@@ -209,7 +352,10 @@ def trace(
     code = _codes.from_integers([int(wires[-1][5], 16)], u.result_format)
     shape = () if u.result_format.limbs == 1 else (u.result_format.limbs,)
     result = Array._of(code.reshape(shape), u.result_format)
-    return Trace(f"{titled(u)}, k = {x.k}", wires, result, u)
+    given = dict(zip(("a", "b", "c", "scale_a", "scale_b"), x.arrays, strict=True))
+    if not u.scale_format:
+        del given["scale_a"], given["scale_b"]
+    return Trace(f"{titled(u)}, k = {x.k}", wires, result, u, given)
 
 
 def trace_operation(
@@ -254,4 +400,5 @@ def trace_operation(
     wires = core.trace_operation(op, to._core, env, pairs, bits)
     how = {"seed": seed, "random": random}
     result = compute(op, list(arrays.values()), to, rounding, tininess, nan, **how)
-    return Trace(f"{op} in {to}, {rounding}", wires, result)
+    given = dict(zip("abc", arrays.values(), strict=False))
+    return Trace(f"{op} in {to}, {rounding}", wires, result, given=given)

@@ -6,6 +6,7 @@
 #include "widthwise/datapath/term.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/sim/dot.hpp"
+#include "widthwise/sim/slot_name.hpp"
 
 namespace widthwise {
 
@@ -19,25 +20,6 @@ std::string hexadecimal(U x) {
     x = U(x >> 4);
   } while (x != U{});
   return digits;
-}
-
-constexpr const char* slot_name(Slot s) {
-  switch (s) {
-    case Slot::product: return "product.round";
-    case Slot::group_node: return "group_sum.node_round";
-    case Slot::out: return "out";
-    case Slot::c_node: return "c_sum.node_round";
-    case Slot::c_round: return "chain.c_round";
-    case Slot::promote: return "chain.promote.round";
-    case Slot::final: return "chain.final";
-    case Slot::block_node: return "block_sum.node_round";
-    case Slot::addend: return "chain.compensation.addend";
-    case Slot::difference: return "chain.compensation.difference";
-    case Slot::error: return "chain.compensation.error";
-    case Slot::compensation: return "chain.compensation.compensation";
-    case Slot::compensated: return "chain.compensation.compensated";
-  }
-  return "";
 }
 
 // Writes down every wire of one output.

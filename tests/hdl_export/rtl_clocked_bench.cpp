@@ -1,14 +1,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "rtl_bench.hpp"
 
 namespace tests {
 namespace {
 
-// In turn for 64 clocks: all at full speed; both sides at random; a slow taker; a slow giver.
-// `since` counts clocks from the first transaction on: the first results say what the latency is.
+// In turn for 64 clocks, or longer where there are many to a result: all at full speed; both sides
+// at random; a slow taker; a slow giver. `since` counts clocks from the first transaction on: the
+// first results say what the latency is.
 constexpr const char* bench_text = R"(
 module bench_@name@ (input clk);
   reg [@top@:0] mem [0:@last@];
@@ -21,7 +23,7 @@ module bench_@name@ (input clk);
   @module@ @parameters@ dut (
     .clk(clk), .rst(rst), .in_valid(in_valid), .in_ready(in_ready), .out_valid(out_valid),
     .out_ready(out_ready), @ports@);
-  wire [1:0] phase = cycle[7:6];
+  wire [1:0] phase = cycle[@phase@ +: 2];
   wire gives = !phase[0] || noise[31:30] == 0 || (phase == 1 && noise[29]);
   wire takes = phase == 0 || phase == 3 || noise[28:27] == 0 || (phase == 1 && noise[26]);
   task fault(input integer kind);
@@ -79,6 +81,13 @@ std::string filled(std::string text, const std::map<std::string, std::string>& v
 
 }  // namespace
 
+namespace {
+
+// How many times eight clocks lie between two transactions.
+unsigned slowness(const Dut& dut) { return static_cast<unsigned>(dut.timing->interval) / 8; }
+
+}  // namespace
+
 std::string clocked_bench(const Dut& dut) {
   const Wiring w = wiring(dut, "mem[next]");
   const std::vector<int> at = places(dut);
@@ -94,6 +103,7 @@ std::string clocked_bench(const Dut& dut) {
                              {"seed", std::to_string(std::hash<std::string>{}(dut.name) % 65521)},
                              {"latency", std::to_string(dut.timing->latency)},
                              {"interval", std::to_string(std::max(dut.timing->interval, 1))},
+                             {"phase", std::to_string(6 + std::bit_width(slowness(dut)))},
                              {"wires", w.wires},
                              {"ports", w.ports},
                              {"got", w.got},

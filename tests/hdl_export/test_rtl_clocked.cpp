@@ -110,10 +110,11 @@ TEST_CASE("a delay line that is one short fails, whatever passes through it") {
 TEST_CASE("a pipeline of a stage that is not there is refused") {
   auto op = operation("multiply e4m3fn e4m3fn -> e4m3fn rne");
   op.options.pipeline = {"product"};
-  CHECK_THROWS_WITH_AS(rtl(op, "dut"),
-                       "rtl: pipeline names product, and dut has no such stage; it has unpack, "
-                       "exact, normalise, denormalise, round, pack",
-                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      rtl(op, "dut"),
+      "rtl: options.pipeline names product, and dut has no such stage; it has unpack, "
+      "exact, normalise, denormalise, round, pack",
+      std::invalid_argument);
   op.options.pipeline = {"exact", "round", "round"};
   CHECK(rtl_timing(op.s, op.options) == Timing{3, 0});
   op.options.pipeline.reset();
@@ -220,13 +221,32 @@ TEST_CASE("a module that makes its random words makes the simulator's") {
     op.options.generator = true;
     duts.push_back(thinned(
         dut(fmt::format("own{}", duts.size()), op, aimed_tuples(op.s.read(), 200, random)), 300));
+    duts.back().timing = rtl_timing(op.s, op.options);
   }
   for (const char* text :
        {"mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)",
-        "tree(e4m3fn, fan=9, product=e5m7:sr16, node=e5m10:sr32, sum=e8m7:sr33)"})
-    duts.push_back(
-        dut(fmt::format("own{}", duts.size()), parse_unit(text), 60, random, {.generator = true}));
+        "tree(e4m3fn, fan=9, product=e5m7:sr16, node=e5m10:sr32, sum=e8m7:sr33)"}) {
+    const RtlOptions options{.generator = true};
+    const widthwise::Unit unit = parse_unit(text);
+    duts.push_back(dut(fmt::format("own{}", duts.size()), unit, 60, random, options));
+    duts.back().timing = rtl_timing(unit, options);
+  }
   check_all(HdlSimulator::icarus, duts);
+}
+
+TEST_CASE("random words are drawn by one generator, ten clocks a call") {
+  const auto timing = [](const char* text, const RtlOptions& options) {
+    return rtl_timing(parse_unit(text), options);
+  };
+  RtlOptions options{.generator = true};
+  // Two words of different slots; nine products, eight nodes and the result of a tree.
+  CHECK(timing("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)", options) == Timing{21, 21});
+  options.lanes = 16;  // a whole sum, whose steps are known: eight share a call
+  CHECK(timing("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr8)", options) == Timing{41, 41});
+  options = {.pipeline = {{"product", "round"}}, .accumulate = true, .generator = true};
+  CHECK(timing("mac(e4m3fn, sum=e8m13:sr8)", options) == Timing{14, 11});
+  options.pipeline = std::vector<std::string>(15, "round");
+  CHECK(timing("mac(e4m3fn, sum=e8m13:sr8)", options) == Timing{32, 16});
 }
 
 TEST_CASE("running sums that are not built are refused") {

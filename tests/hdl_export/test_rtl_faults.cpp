@@ -128,9 +128,9 @@ TEST_CASE("what is not built is refused, with the way out") {
   CHECK(refusal(operation("divide e5m10 e5m10 -> e5m10").s) ==
         "rtl: divide is not built; add, subtract, multiply, fma and convert are");
   CHECK(refusal(operation("add e5m10 e5m10 -> e5m10 rtz").s, {.generator = true}) ==
-        "rtl: generator is set and the rounding is rtz; leave it out, or round by sr");
+        "rtl: options.generator is set and the rounding is rtz; leave it out, or round by sr");
   CHECK(refusal(parse_unit("kulisch(e4m3fn)"))
-            .starts_with("rtl: the unit takes all of K at once and options.lanes is 0; give"));
+            .starts_with("rtl: the unit takes all of K at once; give"));
   CHECK(refusal(parse_unit("hopper.e4m3.f32"), {.lanes = 48})
             .starts_with("rtl: the unit takes 32 products a block and lanes = 48; give a"));
   const auto wide = [](std::uint64_t a, std::uint64_t) { return widthwise::uint128{a} << 9; };

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import widthwise as ww
 from widthwise._codes import readable
+from widthwise._losses import Dyadic, losses
 from widthwise._table import Table
 from widthwise.display import card, pipeline, style
 from widthwise.display.bits import Bits, fields_of
-from widthwise.display.losses import Dyadic, losses
 from widthwise.display.stages import Digits
 
 FORMATS = [
@@ -309,10 +309,24 @@ def test_digits_split_where_a_step_cuts():
     assert str(Digits(Dyadic(0, 0))) == "0"
 
 
-def test_a_long_trace_shows_its_ends():
-    x = ww.array(np.ones(200), "e4m3fn")
-    text = str(ww.trace("mac(e4m3fn)", x, x).card())
-    assert len(text.splitlines()) < 140 and " more" in text
+@pytest.mark.parametrize("unit", ["mac(e4m3fn)", "mac(e5m10)", "hopper.e4m3.f32", "kahan(e5m2)"])
+def test_a_long_trace_fits_a_screen_and_shows_what_lost_most(unit):
+    u = ww.Unit(unit)
+    a, b = (ww.array(x, u.a) for x in np.random.default_rng(3).uniform(1, 2, (2, 64)))
+    trace = ww.trace(u, a, b)
+    for text in (str(trace), repr(trace), str(trace.card())):
+        assert len(text.splitlines()) <= 30 and " rows: " in text
+    most = max(trace.select(lost=True)["lost"], key=abs, default=0)
+    assert f"{float(most):.6g}" in str(trace) or not most
+    assert len(trace.table()) == len(trace) > 150
+    well_formed(trace.card())
+
+
+def test_a_short_trace_is_printed_whole():
+    x = ww.array([1.5, 2.0], "e4m3fn")
+    trace = ww.trace("mac(e4m3fn)", x, x)
+    assert len(str(trace.table()).splitlines()) == len(str(trace).splitlines()) - 2
+    assert " rows: " not in str(trace)
 
 
 def test_digits_and_exponent_of_a_card_are_the_value():

@@ -380,7 +380,7 @@ def test_bad_input_is_one_error_and_leaves_nothing(tmp_path, design, name, messa
 
 def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(ValueError, match=r"holds thesis\.tex, which no export has written"):
+    with pytest.raises(ValueError, match=r"holds thesis\.tex, and no widthwise_export\.txt"):
         ww.export("add(e4m3fn)", tmp_path)
     assert contents(tmp_path) == {"thesis.tex": b"mine"}
     with pytest.raises(OSError):

@@ -26,7 +26,7 @@ DESIGNS = {
         {**SUM, "lanes": 1},
     ),
     "steps": ("mac(e4m3fn, sum=e8m13:sr40)", {**SUM, "generator": True}),
-    "block": ("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)", {"generator": True}),
+    "apart": ("mac(e4m3fn, product=e5m3:sr5, sum=e8m13:sr64)", {"generator": True}),
     "operation": (
         "add(bfloat16, out=bfloat16:sr8)",
         {"generator": True, "pipeline": ["exact_align"]},
@@ -111,7 +111,7 @@ def test_a_sum_of_the_vectors_is_what_dot_says(folders):
 
 
 def test_a_seed_and_an_index_meet_all_their_bits(folders):
-    for name in ["block", "operation", "wrap"]:
+    for name in ["apart", "operation", "wrap"]:
         for port in ["seed", "index"]:
             numbers = {int(line[port], 16) for line in lines_of(folders / name)}
             assert len(numbers) > 100
@@ -150,8 +150,18 @@ FAULTS = {
         "total",
     ),
     "a register that wraps": ("saturate", "rtl/saturate.v", ".SATURATE(1'b1)", ".SATURATE(1'b0)"),
-    "random words of the first block": ("steps", "rtl/steps.v", "step + 32'd0", "32'd0"),
-    "half a seed": ("block", "rtl/ww_random.v", ".key(seed)", ".key({32'd0, seed[31:0]})"),
+    "random words of the first block": (
+        "steps",
+        "rtl/ww_draw.v",
+        "MOVES[call] ? step : 32'd0",
+        "32'd0",
+    ),
+    "half a seed": (
+        "apart",
+        "rtl/ww_draw.v",
+        "begins ? seed : key",
+        "begins ? {32'd0, seed[31:0]} : key",
+    ),
     "another generator": ("operation", "rtl/ww_philox.v", "d2511f53", "d2511f57"),
 }
 
@@ -190,9 +200,9 @@ def test_the_golden_model_judges_sums_random_words_and_wide_codes(judged, tmp_pa
 def test_what_is_not_built_is_refused(tmp_path):
     for design, options, said in [
         ("add(e4m3fn)", {"accumulate": True}, "an operation keeps no sum; take a unit"),
-        ("kulisch(e4m3fn)", {"accumulate": True}, "options.lanes is 0; give the number"),
+        ("kulisch(e4m3fn)", {"accumulate": True}, "give the number of products as lanes"),
         ("neumaier(e5m10)", {"accumulate": True}, "a unit with a chain of its own"),
-        ("mac(e5m10)", {"accumulate": True, "lanes": 4}, "leave options.lanes out"),
+        ("mac(e5m10)", {"accumulate": True, "lanes": 4}, "leave lanes out"),
         ("mac(e5m10)", {"generator": True}, "leave generator out, or round by sr"),
         ("add(e4m3fn)", {"generator": True}, "leave it out, or round by sr"),
     ]:

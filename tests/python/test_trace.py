@@ -44,10 +44,42 @@ def test_a_trace_is_a_table_in_text_html_and_frames():
     x = ww.array([1.0, 2.0], "e4m3fn")
     trace = ww.trace("mac(e4m3fn)", x, x, ww.array(1.0, "e4m3fn"))
     text = repr(trace)
-    assert text.startswith("mac(e4m3fn), k = 2\nstage") and text.endswith("result: 6")
+    assert text.startswith("mac(e4m3fn), k = 2\nstage") and text.endswith("result: 6 in e4m3fn")
     assert "<table>" in trace._repr_html_()
     frame = trace.to_dataframe()
     assert len(frame) == len(trace) and list(frame.columns)[:3] == ["stage", "slot", "lane"]
+
+
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "fma(e4m3fn)", "dot(e4m3, lanes=8, align=6:rtz)"])
+def test_losses_are_data_and_with_the_result_make_the_exact_sum(unit):
+    u = ww.Unit(unit)
+    rng = np.random.default_rng(1)
+    a, b = (ww.array(x, u.a) for x in rng.uniform(0.5, 2, (2, 16)))
+    trace = ww.trace(u, a, b)
+    exact = sum(x * y for x, y in zip(a.to_fractions(), b.to_fractions(), strict=True))
+    (result,) = trace.result.reshape(1).to_fractions()
+    assert len(trace.lost) == len(trace)
+    assert result + sum(trace.lost) == exact and any(trace.lost)
+    lossy = trace.select(lost=True)
+    assert sum(lossy["lost"]) == exact - result
+    assert set(lossy["stage"]) <= {"align", "round", "group_sum"}
+    quiet = trace.select(lost=False)
+    assert len(lossy) + len(quiet) == len(trace)
+    assert len(trace.select("unpack", slot="b")) == 16
+    assert len(trace.select("product", lane=3)) == 1
+    frame = trace.to_dataframe()
+    assert frame["lost"].tolist() == [float(x) for x in trace.lost]
+    column = [row["lost"] for row in trace.table().records()]
+    assert [text != "" for text in column] == [x != 0 for x in trace.lost]
+    with pytest.raises(ValueError, match=r"stage = 'sum': the trace has unpack, "):
+        trace.select("sum")
+
+
+def test_a_loss_without_a_figure_is_none():
+    x = ww.array([240.0, 240.0], "e4m3")
+    trace = ww.trace("mac(e4m3)", x, x)
+    assert None in trace.lost and trace.to_dataframe()["lost"].isna().any()
+    assert "?" in str(trace.table())
 
 
 def test_a_trace_is_of_one_dot_product():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +11,12 @@ import numpy as np
 from .._array import Array
 from .._create import array, from_bits
 from .._dot import dot, matmul
-from .._export import export
+from .._export import Exported, in_words, written
 from .._format import Format
 from .._unit import Unit
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
 from .store import load_array, save
+from .terminal import complain
 
 MOST_PRINTED = 1000  # results
 
@@ -76,6 +76,9 @@ def add_export(commands: Any) -> None:
     )
     command.add_argument(
         "--model", action="store_true", help="copy the golden model's library, too"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="write anew what you have changed in DIR"
     )
     command.set_defaults(run=run_export)
     for add in (add_seed, add_json):
@@ -147,32 +150,40 @@ def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int
     return 0
 
 
-def in_options(message: str) -> str:
-    """Of an export, whose arguments are options here."""
-    named = r"(?<![\w-])(lanes|vectors|seed|multiplier|pipeline)(?= = | out\b)"
-    return re.sub(named, r"--\1", message)
+def as_option(argument: str) -> str:
+    return "--" + argument.replace("_", "-")
 
 
 def run_export(options: argparse.Namespace) -> int:
     try:
-        paths = export(
-            options.unit,
-            options.directory,
-            options.name,
-            rtl=options.rtl,
-            rounding_port=options.rounding_port,
-            lanes=options.lanes,
-            multiplier=options.multiplier,
-            pipeline=options.pipeline,
-            accumulate=options.accumulate,
-            generator=options.generator,
-            vectors=options.vectors,
-            seed=options.seed,
-            model=options.model,
-        )
+        made = in_words(as_option, lambda: exported(options))
     except OSError as why:
         raise ValueError(f"DIR = {options.directory}: {why.strerror or why}") from None
-    except ValueError as why:
-        raise ValueError(in_options(str(why))) from None
-    show(options, {"files": [str(path) for path in paths]}, "\n".join(map(str, paths)))
+    left_out = made.no_rtl if options.rtl is None else ""
+    for path in made.kept:
+        complain(f"kept: {path}, which was changed since the last export (--force writes it anew)")
+    if left_out:
+        complain(f"left out: RTL, its benches and vectors; {left_out}")
+    kept = [str(path) for path in made.kept]
+    facts = {"files": [str(path) for path in made], "kept": kept, "no_rtl": made.no_rtl}
+    show(options, facts, "\n".join(map(str, made)))
     return 0
+
+
+def exported(options: argparse.Namespace) -> Exported:
+    return written(
+        options.unit,
+        options.directory,
+        options.name,
+        rtl=options.rtl,
+        rounding_port=options.rounding_port,
+        lanes=options.lanes,
+        multiplier=options.multiplier,
+        pipeline=options.pipeline,
+        accumulate=options.accumulate,
+        generator=options.generator,
+        vectors=options.vectors,
+        seed=options.seed,
+        model=options.model,
+        force=options.force,
+    )

@@ -109,6 +109,13 @@ def add_trace(commands: Any) -> None:
     command.add_argument(
         "-k", type=whole_number, default=4, help="random products, without A and B; default 4"
     )
+    command.add_argument("--all", action="store_true", help="every row of a long trace")
+    command.add_argument(
+        "--vcd", metavar="FILE", help="a waveform of exported hardware to set beside the trace"
+    )
+    command.add_argument(
+        "--folder", metavar="DIR", help="the export FILE is of; default: the one it lies in"
+    )
     command.set_defaults(run=run_trace)
     add_seed(command)
     add_json(command)
@@ -255,11 +262,26 @@ def run_trace(options: argparse.Namespace) -> int:
         ones = array(np.ones(-(-len(a) // u.scale_block)), u.scale_format)
         scales = {"scale_a": ones, "scale_b": ones}
     stages = trace(u, a, b, c, seed=options.seed, **scales)
+    if options.vcd is not None:
+        return run_beside(options, stages)
     value, code = value_and_code(stages.result)
     result = {"value": value, "code": code}
     facts = {"unit": str(u), "k": len(a), "result": result, "stages": stages.table().records()}
-    show(options, facts, f"{stages.title}\n{stages.table()}\nresult: {value}  {code}")
+    whole = f"{stages.title}\n{stages.table()}"
+    show(options, facts, f"{whole if options.all else stages}\nresult: {value}  {code}")
     return 0
+
+
+def run_beside(options: argparse.Namespace, stages: Trace) -> int:
+    """Fails where a wire differs, as a bench does."""
+    try:
+        found = stages.beside(options.vcd, options.folder)
+    except OSError as why:
+        raise ValueError(f"--vcd = {options.vcd}: {why.strerror or why}") from None
+    first = found.first and found.first._asdict()
+    facts = {"module": found.module, "wires": found.table().records(), "first": first}
+    show(options, facts, f"{found}")
+    return 0 if found.first is None else 1
 
 
 def listed(text: str, format: Format) -> Array:

@@ -3,47 +3,99 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from .._codes import integers, readable
+from .._losses import Loss
 from .._table import Table
 from .._trace import Trace, Wire, shown
-from .._wires import Dyadic, wire_number
+from .._wires import Dyadic, total, wire_number
 from .bits import power_of_two
-from .losses import Loss, losses
 from .style import LOST, Card, coloured, html, tag
 
 COLUMNS = ["stage", "slot", "lane", "value", "digits", "exponent", "lost"]
-MOST_ROWS = 120  # of more the first and the last half
+MOST_ROWS = 40  # that a screen holds; of a longer trace what lost something and its end
+MOST_LOSSES = 8  # shown of a long trace, the largest ones
+LAST_ROWS = 4  # shown of any: a rounding's
+Told = tuple[tuple[Any, ...], list[Wire], Loss | None]  # a row, its wires, what they lost
 MOST_DIGITS = 64
 BIGGEST_FLOAT = 1000  # as a power of two
 
 
 def trace_card(trace: Trace) -> Card:
+    return Card(trace.title, Table(COLUMNS, list(rows(trace))), result_line(trace))
+
+
+def trace_text(trace: Trace) -> str:
+    """What a screen holds."""
+    table = str(Table(COLUMNS, list(rows(trace))))
+    folded = "…" in table and len(trace) > MOST_ROWS
+    hint = "all rows: .table(); losses: .lost, .select(lost=True)"
+    return "\n".join([trace.title, table, *[hint] * folded, result_line(trace)])
+
+
+def result_line(trace: Trace) -> str:
     result = readable(integers(trace.result.bits, trace.result.format)[0], trace.result.format)
-    table = Table(COLUMNS, abbreviated(list(rows(trace))))
-    return Card(trace.title, table, f"result: {result} in {trace.result.format}")
+    return f"result: {result} in {trace.result.format}"
 
 
-def abbreviated(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    if len(rows) <= MOST_ROWS:
-        return rows
-    half = MOST_ROWS // 2
-    between = ("…", f"{len(rows) - 2 * half} more", *[""] * (len(COLUMNS) - 2))
-    return [*rows[:half], between, *rows[-half:]]
+def rows(trace: Trace) -> list[tuple[Any, ...]]:
+    """A row a wire where a screen holds them; else those that lost most, the rest folded."""
+    every = list(told(trace))
+    if len(every) <= MOST_ROWS:
+        return [line for line, _, _ in every]
+    shown_ones = worth_showing(every)
+    lines = []
+    for keep, group in itertools.groupby(range(len(every)), key=lambda i: i in shown_ones):
+        members = [every[i] for i in group]
+        whole = keep or len(members) == 1
+        lines += [line for line, _, _ in members] if whole else [folded(members)]
+    return lines
 
 
-def rows(trace: Trace) -> Iterator[tuple[Any, ...]]:
+def worth_showing(every: list[Told]) -> set[int]:
+    """The rows that lost most, and the last ones."""
+    losing = [i for i, (_, _, gone) in enumerate(every) if gone]
+    largest = sorted(losing, key=lambda i: size(every[i][2]), reverse=True)[:MOST_LOSSES]
+    return {*largest, *range(len(every) - LAST_ROWS, len(every))}
+
+
+def size(gone: Loss | None) -> tuple[int, Fraction]:
+    """Orders losses; those without a figure are the largest."""
+    if gone is None or gone.lost is None:
+        return sys.maxsize, Fraction(1)
+    m, top = abs(gone.lost.m), gone.lost.top
+    return top, Fraction(m, 1 << m.bit_length())
+
+
+def folded(members: list[Told]) -> tuple[Any, ...]:
+    """One row for many: their stages and lanes, and what they lost together."""
+    wires = [wire for _, group, _ in members for wire in group]
+    stages = list(dict.fromkeys(wire.stage for wire in wires))
+    named = ", ".join([*stages[:3], *["…"] * (len(stages) > 3)])
+    lanes = sorted({wire.lane for wire in wires if wire.lane >= 0})
+    across = f"{lanes[0]} to {lanes[-1]}" if len(lanes) > 1 else "".join(map(str, lanes))
+    gone = [each for _, _, each in members if each]
+    together = total([each.lost for each in gone])
+    worth = f"{len(gone)} loss{'es' * (len(gone) > 1)}" + (
+        f", {number_text(together)} in all" if together else ""
+    )
+    return "…", "", across, f"{len(wires)} rows: {named}", "", "", worth if gone else ""
+
+
+def told(trace: Trace) -> Iterator[Told]:
     """A row a wire; zeros of neighbouring lanes share one."""
-    told = zip(trace, losses(trace), strict=True)
-    for alike, group in itertools.groupby(told, key=lambda one: idle_stage(*one)):
+    pairs = zip(trace, trace._losses, strict=True)
+    for alike, group in itertools.groupby(pairs, key=lambda one: idle_stage(*one)):
         members = list(group)
         if alike and len(members) > 2:
-            yield zeros_row([wire for wire, _ in members])
+            wires = [wire for wire, _ in members]
+            yield zeros_row(wires), wires, None
         else:
-            yield from (row(trace, wire, gone) for wire, gone in members)
+            yield from ((row(trace, wire, gone), [wire], gone) for wire, gone in members)
 
 
 def idle_stage(wire: Wire, gone: Loss | None) -> str:

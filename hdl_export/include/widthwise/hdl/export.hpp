@@ -15,8 +15,8 @@
 // A folder of files for one design.
 namespace widthwise::hdl {
 
-// Refuses what some language of the files does not take as a name: VHDL's rules are narrower than
-// Verilog's.
+// Refuses what some language of the files does not take as a name, and what an export has itself:
+// ports, modules, files.
 void check_export_name(std::string_view name);
 
 struct ExportOptions {
@@ -38,23 +38,34 @@ struct ExportOptions {
   std::uint64_t seed = 0;
   // Copied: the golden model's, and those that it needs, where a wheel has brought them.
   std::vector<std::filesystem::path> libraries{};
+  bool force = false;  // write anew what was changed in the folder since the last export
 };
 
 // What an export holds, made before anything is written: headers, the golden model's sources, and
 // the modules in rtl/.
-std::vector<File> export_files(const Design& design, std::string_view name,
-                               const ExportOptions& options = {});
+struct ExportFiles {
+  std::vector<File> files;
+  std::string no_rtl;  // as in Exported
+};
+ExportFiles export_files(const Design& design, std::string_view name,
+                         const ExportOptions& options = {});
 
-// The whole folder or nothing: it is written beside its place and then renamed to it. What stood
-// there is replaced only if it is empty or all its files are those of an earlier export, as the
-// list in it says; else std::invalid_argument names one that is not. std::system_error names the
-// path and the reason.
-void write_folder(const std::filesystem::path& folder, std::string_view spec,
-                  std::span<const File> files);
+// The whole folder or nothing: it is written beside its place and takes it in one step. A folder
+// that stands there has to be empty or hold the list of an earlier export; else
+// std::invalid_argument. Files that the list does not know stay as they are; so do those that have
+// been changed since, whose names are returned, unless `force` has them written anew.
+// std::system_error names the path and the reason.
+std::vector<std::string> write_folder(const std::filesystem::path& folder, std::string_view spec,
+                                      std::span<const File> files, bool force = false);
 
-// Both steps. Returns the paths of the files, the list of them apart.
-std::vector<std::filesystem::path> export_design(const Design& design, std::string_view name,
-                                                 const std::filesystem::path& folder,
-                                                 const ExportOptions& options = {});
+struct Exported {
+  std::vector<std::filesystem::path> files;  // all that belong to it, the list of them apart
+  std::vector<std::string> kept;             // those of them, or of the last one, that were changed
+  std::string no_rtl;                        // why there is none, and so no vectors; empty else
+};
+
+// Both steps.
+Exported export_design(const Design& design, std::string_view name,
+                       const std::filesystem::path& folder, const ExportOptions& options = {});
 
 }  // namespace widthwise::hdl

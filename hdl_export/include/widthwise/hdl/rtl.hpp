@@ -47,8 +47,10 @@ struct RtlOptions {
   Multiplier multiply{};
   RtlPipeline pipeline{};
   bool accumulate = false;  // keeps a sum over blocks; such a module has a clock
-  // The random words are made in the module, as the simulator makes them: from ports `seed`,
-  // `index` of the output, and for a block `step`, the position of its first lane along k.
+  // The random words are drawn in the module, as the simulator makes them: from ports `seed`,
+  // `index` of the output, and for a block `step`, the position of its first lane along k. One
+  // generator draws them before the operands go on to a module NAME_datapath, a round of Philox a
+  // clock: the module has a clock, and takes operands every II clocks.
   bool generator = false;
 };
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._trace import Trace, Wire
-from .._unit import Unit
-from .._wires import Dyadic, aligned_sums, packed, total, wire_number
+from ._trace import Trace, Wire
+from ._unit import Unit
+from ._wires import Dyadic, aligned_sums, packed, total, wire_number
 
 
 class Loss(NamedTuple):
