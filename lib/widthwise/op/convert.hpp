@@ -8,7 +8,7 @@ template <class U, class Trace>
 [[gnu::noinline]] constexpr Result<U> full_conversion(const Rounder<U>& to, const Layout<U>& fa,
                                                       const U& a, const U& random, Trace& trace) {
   const Number<U> x = operand(fa, a);
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
 }
 
@@ -67,7 +67,7 @@ constexpr Result<U> round_to_integral(const Rounder<U>& to, const Layout<U>& fa,
     x = normalise(x);
     if (exact && cut.rest != U{}) flags = inexact;
   }
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, flags, random, trace);
 }
 
@@ -114,7 +114,7 @@ constexpr Result<U> from_integer(const Rounder<U>& to, bool negative, std::uint6
   x.zero = magnitude == 0;
   x.sig = U(magnitude);
   x = normalise(x);
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, {}, random, trace);
 }
 
