@@ -24,7 +24,7 @@ inline constexpr auto code_names<RegisterOverflow> =
     std::to_array<std::string_view>({"REGISTER_WRAP", "REGISTER_SATURATE", "REGISTER_FLAG"});
 template <>
 inline constexpr auto code_names<Overflow> = std::to_array<std::string_view>(
-    {"OVERFLOW_IEEE", "OVERFLOW_INF", "OVERFLOW_MAX", "OVERFLOW_NAN"});
+    {"OVERFLOW_IEEE", "OVERFLOW_INF", "OVERFLOW_MAX", "OVERFLOW_NAN", "OVERFLOW_SATFINITE"});
 template <>
 inline constexpr auto code_names<Flush> =
     std::to_array<std::string_view>({"FLUSH_KEEP", "FLUSH_POS_ZERO", "FLUSH_SIGNED_ZERO"});

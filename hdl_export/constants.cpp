@@ -118,6 +118,7 @@ void add_roundings(Draft& draft, const Unit& u) {
 Ports ports(const Unit& u) {
   const auto flushes = [](Flush f) { return f != Flush::keep; };
   return {.rm = result_round(u).rm,
+          .tininess = result_round(u).tininess,
           .flushes_in = flushes(flush_of(u.a)) || flushes(flush_of(u.b)) || flushes(flush_of(u.c)),
           .flushes_out = flushes(Rounder<Code>(result_round(u)).flush)};
 }

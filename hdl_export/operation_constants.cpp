@@ -75,7 +75,7 @@ ConstantTable operation_constants(const SingleOperation& s, std::string_view nam
     add_product(draft, around, derive_widths(around));
   }
   Entries y(draft, fmt::format("result: {}", to_string(s.to)), "Y_");
-  add_round(y, {.fmt = s.to, .rm = s.rounding});
+  add_round(y, {.fmt = s.to, .rm = s.rounding, .tininess = s.tininess});
   add_ports(draft, ports(s), timing);
   return std::move(draft.table);
 }

@@ -35,7 +35,7 @@ void check(const SingleOperation& s, const RtlOptions& options) {
 class Body {
  public:
   Body(const SingleOperation& s, const RtlOptions& options, Netlist& out)
-      : s_(s), options_(options), out_(out), stages_(out, s.tininess) {}
+      : s_(s), options_(options), out_(out), stages_(out) {}
 
   void write() {
     out_.stage("unpack");
@@ -78,7 +78,7 @@ class Body {
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
     const Bus random = rm.random_bits ? Bus{"random", rm.random_bits} : Bus{"1'b0", 1};
     stages_.deliver(
-        "out", t, {.fmt = s_.to, .rm = rm},
+        "out", t, {.fmt = s_.to, .rm = rm, .tininess = s_.tininess},
         {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
     out_.stage("result");
     out_.assign("y", "out_code");
@@ -107,7 +107,7 @@ TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::s
   for (std::size_t i = 0; i < s.arity(); ++i)
     formats += fmt::format("{} {}, ", operand_names[i], to_string(s.operands[i]));
   top.comment = {
-      fmt::format("{}: {}result {}, rounding {}, tininess {} rounding.", to_string(s.op), formats,
+      fmt::format("{}: {}result {}, rounding {}, tininess: {}.", to_string(s.op), formats,
                   to_string(s.to), options.rounding_port ? "by port rm" : to_string(s.rounding),
                   to_string(s.tininess)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};

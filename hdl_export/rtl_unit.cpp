@@ -23,7 +23,7 @@ class Body {
         shape_(shape),
         options_(options),
         out_(out),
-        stages_(out, Tininess::after_rounding),
+        stages_(out),
         roundings_(unit, options, out, stages_),
         block_(unit, shape, out, stages_, roundings_) {}
 

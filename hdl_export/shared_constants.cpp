@@ -38,8 +38,10 @@ void add_ports(Draft& draft, const Ports& ports, const Timing& timing) {
   Entries x(draft, "ports");
   x.rounding("RM_DEFAULT", ports.rm);
   x.flag("TININESS_AFTER_ROUNDING", ports.tininess == Tininess::after_rounding);
+  x.flag("TININESS_AS_DELIVERED", ports.tininess == Tininess::as_delivered,
+         "what is delivered below the least normal number; neither: before rounding");
   x.flag("FTZ_IN", ports.flushes_in, "subnormal operands are flushed");
-  x.flag("FTZ_OUT", ports.flushes_out, "subnormal results are flushed");
+  x.flag("FTZ_OUT", ports.flushes_out, "tiny results are flushed");
   x.integer("FLAGS_WIDTH", 5);
   x.integer("FLAG_NV", 4, "bit number of invalid");
   x.integer("FLAG_DZ", 3, "of division by zero");

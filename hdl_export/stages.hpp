@@ -66,7 +66,7 @@ inline constexpr std::string_view exact_multiplier = "ww_multiply";
 
 class Stages {
  public:
-  Stages(Netlist& out, Tininess tininess) : out_(out), tininess_(tininess) {}
+  explicit Stages(Netlist& out) : out_(out) {}
 
   // Of codes on `code`, conditioned; negated for a difference.
   Term unpack(const std::string& name, const std::string& code, const Operand& operand,
@@ -126,7 +126,6 @@ class Stages {
                            const std::string& index) const;
 
   Netlist& out_;
-  Tininess tininess_;
 };
 
 // Two terms whose exact sum goes through a rounding that looks `reach` digits below the leading

@@ -55,7 +55,8 @@ Connections Stages::rounding_parameters(const Term& t, const Round& round,
           {"VARIANT", decimal(static_cast<int>(round.rm.variant))},
           {"ALL_NORMAL", truth(f.all_normal())},
           {"TIES_TO_EVEN_CODE", truth(to.even_code)},
-          {"TININESS_AFTER", truth(tininess_ == Tininess::after_rounding)},
+          {"TININESS_AFTER", truth(round.tininess == Tininess::after_rounding)},
+          {"TININESS_DELIVERED", truth(round.tininess == Tininess::as_delivered)},
           {"EMIN", out_.exponent(f.emin())},
           {"IS_SIGNED", truth(f.is_signed)},
           {"HAS_ZERO", truth(f.zero)},
@@ -112,7 +113,7 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
 
 void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
                             const RoundingPorts& ports) {
-  const Rounder<Code> to(round, tininess_);
+  const Rounder<Code> to(round);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
   const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
       flags{name + "_flags", 5, t.bus.lanes};

@@ -62,7 +62,7 @@ struct Comparisons {
   }
 };
 
-// Codes to integers of 32 or 64 bits, which stand in words of 64 (5.8).
+// Codes to integers of 8 to 64 bits, which stand in words of 64 (5.8).
 template <class U>
 struct ToIntegers {
   IntegerType type;
@@ -76,8 +76,9 @@ struct ToIntegers {
 
   WIDTHWISE_BOTH void run(std::size_t thread, std::size_t threads) const {
     for (std::size_t i = thread; i < count; i += threads) {
-      const IntegerResult z = to_integer(type.width, type.is_signed, rule, format,
-                                         code_at(format, a, i), draw<U>(rule.rounding, random, i));
+      const IntegerResult z =
+          to_integer(type.width, type.is_signed, rule, format, code_at(format, a, i),
+                     draw<U>(rule.rounding, random, i), type.invalid);
       result[i] = z.value;
       if (flags) flags[i] = static_cast<std::uint8_t>(z.flags);
     }

@@ -13,6 +13,7 @@ module ww_deliver #(
   parameter ALL_NORMAL = 1'b0,
   parameter TIES_TO_EVEN_CODE = 1'b0,
   parameter TININESS_AFTER = 1'b1,
+  parameter TININESS_DELIVERED = 1'b0,
   parameter signed [XW-1:0] EMIN = -6,
   parameter IS_SIGNED = 1'b1,
   parameter HAS_ZERO = 1'b1,
@@ -81,7 +82,8 @@ module ww_deliver #(
   wire lossy, tiny, over;
   ww_round #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
              .ALL_NORMAL(ALL_NORMAL), .TIES_TO_EVEN_CODE(TIES_TO_EVEN_CODE),
-             .TININESS_AFTER(TININESS_AFTER), .MAX_FINITE(MAX_FINITE)) round (
+             .TININESS_AFTER(TININESS_AFTER), .TININESS_DELIVERED(TININESS_DELIVERED),
+             .MAX_FINITE(MAX_FINITE)) round (
     .rm(rm2), .sign(sign2), .subnormal(subnormal2), .by_one(by_one2), .field(field2),
     .sig(placed2), .normal(normal2), .random(random2), .magnitude(magnitude), .lossy(lossy),
     .tiny(tiny), .over(over));
@@ -91,6 +93,7 @@ module ww_deliver #(
     if (ALL_NORMAL) begin : g_gap
       ww_gap #(.EXP(EXP), .FRAC(FRAC), .SPARE(SPARE), .K(K), .VARIANT(VARIANT), .XW(XW),
                .HAS_ZERO(HAS_ZERO), .TININESS_AFTER(TININESS_AFTER),
+               .TININESS_DELIVERED(TININESS_DELIVERED),
                .MAX_FINITE(MAX_FINITE)) gap (
         .rm(rm2), .sign(sign2), .subnormal(subnormal2), .field(field2), .sig(placed2),
         .rest_unbounded(normal2[K+1:0]), .random(random2), .magnitude(magnitude), .lossy(lossy),

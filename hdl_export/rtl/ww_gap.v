@@ -11,6 +11,7 @@ module ww_gap #(
   parameter integer XW = 6,
   parameter HAS_ZERO = 1'b1,
   parameter TININESS_AFTER = 1'b1,
+  parameter TININESS_DELIVERED = 1'b0,
   parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0}
 ) (
   input  wire [3:0] rm,
@@ -60,7 +61,8 @@ module ww_gap #(
   ww_decide #(.K(K), .VARIANT(VARIANT)) unbounded (
     .rm(rm), .sign(sign), .odd(FRAC == SPARE), .rest(rest_unbounded), .random(random),
     .away(reaches));
-  wire stays = !HAS_ZERO ? tiny : !(TININESS_AFTER && !subnormal && reaches);
+  wire stays = TININESS_DELIVERED ? !up :
+               !HAS_ZERO ? tiny : !(TININESS_AFTER && !subnormal && reaches);
 
   assign magnitude_out = !below ? magnitude : up && HAS_ZERO ? STEP : NONE;
   assign lossy_out = lossy | below;

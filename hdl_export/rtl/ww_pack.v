@@ -8,11 +8,11 @@ module ww_pack #(
   parameter HAS_ZERO = 1'b1,
   parameter HAS_NAN = 1'b1,
   parameter KEEPS_ZERO_SIGN = 1'b1,
-  parameter FLUSH = 1'b0,           // subnormal results become zero
+  parameter FLUSH = 1'b0,           // tiny results become zero
   parameter FLUSH_TO_PLUS = 1'b0,   // and lose their sign
   parameter OVERFLOW_STOPS = 1'b1,  // some modes end at the largest finite number
   parameter EXACT_ZEROS_ARE_PLUS = 1'b0,
-  parameter INFINITY_RAISES = 1'b0,  // overflow and inexact, for the format has no infinity
+  parameter INFINITY_RAISES = 1'b0,  // overflow and inexact, for another code stands for it
   parameter INFINITY_HAS_SIGN = 1'b1,
   parameter PAST_HAS_SIGN = 1'b1,
   parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0},
@@ -39,7 +39,7 @@ module ww_pack #(
   endfunction
 
   // A number.
-  wire flushed = FLUSH && (magnitude >> FRAC) == {(EXP+FRAC){1'b0}} && |magnitude;
+  wire flushed = FLUSH && tiny && |magnitude;
   wire none = flushed || !(|magnitude);
   wire keeps_sign = KEEPS_ZERO_SIGN && !(FLUSH_TO_PLUS && flushed);
   wire [W-1:0] finite = signed_code(sign && (!none || keeps_sign),

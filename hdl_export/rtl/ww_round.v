@@ -15,6 +15,7 @@ module ww_round #(
   parameter ALL_NORMAL = 1'b0,  // no subnormals
   parameter TIES_TO_EVEN_CODE = 1'b0,  // not significand (docs/semantics.md, R4)
   parameter TININESS_AFTER = 1'b1,
+  parameter TININESS_DELIVERED = 1'b0,
   parameter [EXP+FRAC-1:0] MAX_FINITE = {{(EXP+FRAC-1){1'b1}}, 1'b0}
 ) (
   input  wire [3:0] rm,
@@ -45,6 +46,8 @@ module ww_round #(
     .rm(rm), .sign(sign), .odd(1'b1), .rest(normal[K+1:0]), .random(random),
     .away(away_unbounded));
   wire carries = &normal[P+K+1:K+2] & away_unbounded;
-  assign tiny = subnormal & !(TININESS_AFTER && by_one && carries);
+  wire reaches_normal = |(rounded >> FRAC);  // as delivered
+  assign tiny = subnormal & !(TININESS_AFTER && by_one && carries) &
+                !(TININESS_DELIVERED && reaches_normal);
 endmodule
 `default_nettype wire

@@ -20,7 +20,13 @@ enum class InfCodes : std::uint8_t {
 
 // What a result too large for its format becomes; a code the format lacks falls through to
 // infinity, then NaN, then the largest finite number.
-enum class Overflow : std::uint8_t { ieee, inf, max, nan };
+enum class Overflow : std::uint8_t {
+  ieee,
+  inf,
+  max,
+  nan,
+  satfinite,  // the largest finite number, of an infinite operand too (OCP, ONNX, CUDA)
+};
 
 // A binary floating-point format, as data. Runtime value and template argument alike.
 //
@@ -39,7 +45,7 @@ struct Format {
 
   // Policies of whoever computes with the format; formats that differ in one count as different.
   bool daz = false;  // subnormal operands are read as zero
-  bool ftz = false;  // subnormal results become zero
+  bool ftz = false;  // tiny results become zero
   Overflow overflow = Overflow::ieee;
 
   constexpr bool operator==(const Format&) const = default;
@@ -57,6 +63,15 @@ struct Format {
   constexpr bool has_inf() const { return inf != InfCodes::none; }
   constexpr bool has_nan() const {  // e5m0;nan=ieee has spent its only special code on infinity
     return nan != NanCodes::none && !(nan == NanCodes::ieee && has_inf() && frac_bits == 0);
+  }
+
+  // A NaN of either sign is one, whatever the fraction beside it says.
+  constexpr bool has_signed_nans() const {
+    return has_nan() && is_signed && nan != NanCodes::negative_zero;
+  }
+  // Fraction bits below the one that makes a NaN quiet may say anything.
+  constexpr bool has_nan_payloads() const {
+    return has_nan() && nan == NanCodes::ieee && frac_bits > 0;
   }
 
   // Exponent of the largest finite number.

@@ -86,6 +86,7 @@ constexpr Rounded<U> round_in_gap(const Rounder<U>& to, Mask<U> negative, const 
   Mask<U> tiny = below;
   if (to.env.tininess == Tininess::after_rounding)
     tiny = below & stays_in_gap(to, negative, at, sig, random);
+  if (to.env.tininess == Tininess::as_delivered) tiny = below & (up == Mask<U>{});
   const U least_magnitude = (to.least_number << to.spare) - to.layout.hidden;
   r.magnitude = select(below, select(up, least_magnitude, U{}), r.magnitude);
   r.lossy = r.lossy | below;
@@ -133,6 +134,8 @@ constexpr Rounded<U> round(const Rounder<U>& to, Mask<U> negative, Int<U> exp, c
   r.tiny = at.subnormal;
   if (any(at.subnormal) && to.env.tininess == Tininess::after_rounding)
     r.tiny = at.subnormal & stays_tiny(to, negative, at, sig, random);
+  if (to.env.tininess == Tininess::as_delivered)
+    r.tiny = at.subnormal & (r.magnitude < to.layout.hidden);
   if (to.layout.all_normal) r = round_in_gap(to, negative, at, sig, random, r);
   r.over = far | (r.magnitude > to.layout.max_finite);
   return r;
@@ -146,7 +149,7 @@ constexpr Result<U> pack(const Rounder<U>& to, Mask<U> negative, const Rounded<U
   U magnitude = r.magnitude;
   Mask<U> signed_zero = negative;
   if (to.flush != Flush::keep && !to.layout.all_normal) {
-    const Mask<U> flushed = (magnitude < to.layout.hidden) & (magnitude != U{});
+    const Mask<U> flushed = r.tiny & (magnitude != U{});
     magnitude = select(flushed, U{}, magnitude);
     flags = flags | raised<U>(flushed, underflow | inexact);
     if (to.flush == Flush::flush_pos_zero) signed_zero = negative & (flushed == Mask<U>{});

@@ -36,10 +36,9 @@ struct Rounder {
   std::int64_t first_inside, last_inside;  // weights of bit 0 that surely give a normal number
   U least_number;  // of a format without subnormals: its least significand at emin, kept digits
 
-  explicit constexpr Rounder(const Round& r, Tininess tininess = Tininess::after_rounding,
-                             NanResult nan = NanResult::canonical)
+  explicit constexpr Rounder(const Round& r, NanResult nan = NanResult::canonical)
       : layout(r.fmt),
-        env{r.rm, tininess, nan},
+        env{r.rm, r.tininess, nan},
         rule(r.rm),
         precision(r.keep_frac.value_or(r.fmt.frac_bits) + 1),
         drop(digits<U> - precision),
@@ -66,7 +65,7 @@ struct Rounder {
   }
 
   explicit constexpr Rounder(const Format& f, const Env& e = {})
-      : Rounder(Round{.fmt = f, .rm = e.rounding}, e.tininess, e.nan) {}
+      : Rounder(Round{.fmt = f, .rm = e.rounding, .tininess = e.tininess}, e.nan) {}
 
  private:
   // Stochastic modes move up from where delta, cut to k digits, and r of k random ones reach 1
@@ -87,7 +86,7 @@ constexpr U infinity_code(const Rounder<U>& to, Overflow how, Mask<U> negative) 
   const Layout<U>& f = to.layout;
   const U sign = select(negative, f.sign, U{});
   const bool nan_first = how == Overflow::nan && f.format.has_nan();
-  if (how == Overflow::max) return f.max_finite | sign;
+  if (how == Overflow::max || how == Overflow::satfinite) return f.max_finite | sign;
   if (f.format.has_inf() && !nan_first) return f.infinity | sign;
   return f.format.has_nan() ? to.nan_code : f.max_finite | sign;
 }
@@ -107,7 +106,8 @@ constexpr U overflowed(const Rounder<U>& to, Mask<U> negative) {
   }
 }
 
-// The exact zero, infinity and NaN of an operation, in formats that may lack them (R7, N2).
+// The exact zero, infinity and NaN of an operation, in formats that may lack them (R7, N2), or
+// whose policy has infinities saturate.
 template <class U>
 constexpr Result<U> delivered_zero(const Rounder<U>& to, Mask<U> negative) {
   const Format& f = to.layout.format;
@@ -119,8 +119,9 @@ constexpr Result<U> delivered_zero(const Rounder<U>& to, Mask<U> negative) {
 template <class U>
 constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
   const Format& f = to.layout.format;
-  const Overflow how = f.has_inf() ? Overflow::inf : to.overflow;
-  Result<U> z{infinity_code<U>(to, how, negative), Int<U>{f.has_inf() ? 0 : overflow | inexact}};
+  const bool stays = f.has_inf() && to.overflow != Overflow::satfinite;
+  const Overflow how = stays ? Overflow::inf : to.overflow;
+  Result<U> z{infinity_code<U>(to, how, negative), Int<U>{stays ? 0 : overflow | inexact}};
   if (!f.is_signed) {
     z.code = select(negative, to.nan_code, z.code);
     z.flags = select(negative, Int<U>{invalid}, z.flags);
@@ -131,9 +132,11 @@ constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
 template <class U>
 constexpr U delivered_nan(const Rounder<U>& to, const Number<U>& x) {
   const Layout<U>& f = to.layout;
-  if (to.env.nan == NanResult::canonical || !any(f.quiet_bit != U{})) return to.nan_code;
-  const U payload = x.sig >> (digits<U> - f.format.frac_bits);
-  return select(x.negative, f.sign, U{}) | f.nan_code | f.quiet_bit | payload;
+  if (to.env.nan == NanResult::canonical || !f.format.has_nan()) return to.nan_code;
+  U z = f.nan_code;
+  if (f.format.has_signed_nans()) z = z | select(x.negative, f.sign, U{});
+  if (f.format.has_nan_payloads()) z = z | x.sig >> (digits<U> - f.format.frac_bits);
+  return z;
 }
 
 }  // namespace widthwise

@@ -42,12 +42,25 @@ struct Rounding {
   constexpr bool stochastic() const { return mode == RoundingMode::sr; }
 };
 
-enum class Tininess : std::uint8_t { before_rounding, after_rounding };
+// Which results are tiny: what raises underflow where it is inexact too, and what `ftz` flushes
+// (docs/semantics.md, R3).
+enum class Tininess : std::uint8_t {
+  before_rounding,  // the exact one lies below the least normal number
+  after_rounding,   // it still does when rounded as if the exponent had no lower end
+  as_delivered,     // its code is one of a number below the least normal one
+};
 
 // Which quiet NaN an operation delivers.
 enum class NanResult : std::uint8_t {
   canonical,  // the format's own, whatever the operands
   propagate,  // the first NaN operand's sign and payload, made quiet (IEEE 754-2019, 6.2.3)
+};
+
+// What an integer holds in place of a value that it cannot (docs/semantics.md, E6).
+enum class InvalidInteger : std::uint8_t {
+  riscv,  // the end of the range on that side; NaN as +infinity
+  x86,    // the one code: the least signed number, all ones of an unsigned one
+  arm,    // the end of the range on that side; NaN as 0
 };
 
 // Everything an operation may depend on besides its operands. Passed in; never global.

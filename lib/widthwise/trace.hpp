@@ -25,6 +25,7 @@ inline constexpr const char* stage_names[] = {"unpack",    "product",     "scale
                                               "normalise", "denormalise", "round", "pack"};
 
 // Listens to nothing and costs nothing. In its place goes any callable that takes
+//   (Stage, number)               an operation's exact result, infinities and NaN among them
 //   (Stage, negative, exp, sig)   a wire on the way to a code: (-1)^negative * sig * 2^exp; at pack
 //                                 sig is the code and exp 0
 //   (Stage, source, term)         inside a unit: what became of a term at that stage

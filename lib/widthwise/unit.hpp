@@ -33,7 +33,8 @@ struct Round {
   Flush subnormals = Flush::keep;
   Overflow overflow = Overflow::ieee;
   ZeroSign zero_sign = ZeroSign::ieee;
-  std::optional<std::uint64_t> nan_bits{};  // absent: the format's canonical NaN
+  std::optional<std::uint64_t> nan_bits{};       // absent: the format's canonical NaN
+  Tininess tininess = Tininess::after_rounding;  // what is flushed, and raises underflow
   constexpr bool operator==(const Round&) const = default;
 };
 

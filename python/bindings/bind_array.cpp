@@ -76,16 +76,18 @@ void compare_codes(const std::string& how, const Format& fa, const py::array& a,
 }
 
 using Integers = py::array_t<std::uint64_t, py::array::c_style>;
-void integers_of(int width, bool is_signed, const Env& env, const Format& f, const py::array& a,
-                 Integers result, py::object flags, const py::object& random) {
+void integers_of(int width, bool is_signed, const std::string& invalid, const Env& env,
+                 const Format& f, const py::array& a, Integers result, py::object flags,
+                 const py::object& random) {
+  const IntegerType type{width, is_signed, parse_invalid_integer(invalid)};
   const CodeArray codes = code_array(f, a);
   const std::size_t count = code_count(f, a);
   std::uint64_t* at = result.mutable_data();
   std::uint8_t* raised = flags_place(flags, count);
   const RandomSource source = random_source(random, count);
   in_slices(count, slice, [&](std::size_t first, std::size_t n) {
-    to_integers(integer_type(width, is_signed), env, from(codes, first), n, at + first,
-                from(raised, first), source.from(first));
+    to_integers(type, env, from(codes, first), n, at + first, from(raised, first),
+                source.from(first));
   });
 }
 

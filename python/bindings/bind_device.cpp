@@ -69,15 +69,16 @@ void scale(const Queue& queue, const Format& to, const Env& env, const Format& f
   cuda::scaleb(queue, to, env, codes, powers, count, at, raised, {seed, 0});
 }
 
-void integers_of(const Queue& queue, int width, bool is_signed, const Env& env, const Format& f,
-                 const py::array& a, const py::array& result, py::object flags,
-                 std::uint64_t seed) {
+void integers_of(const Queue& queue, int width, bool is_signed, const std::string& invalid,
+                 const Env& env, const Format& f, const py::array& a, const py::array& result,
+                 py::object flags, std::uint64_t seed) {
+  const IntegerType type{width, is_signed, parse_invalid_integer(invalid)};
   const CodeArray codes = code_array(f, a);
   const std::size_t count = code_count(f, a);
   auto* at = static_cast<std::uint64_t*>(pointer_of(result));
   std::uint8_t* raised = flags_place(flags, count);
   const py::gil_scoped_release free;
-  cuda::to_integers(queue, {width, is_signed}, env, codes, count, at, raised, {seed, 0});
+  cuda::to_integers(queue, type, env, codes, count, at, raised, {seed, 0});
 }
 
 void codes_of_integers(const Queue& queue, int width, bool is_signed, const Format& to,

@@ -26,7 +26,8 @@ HOW = """
             computed where they lie.
         format: the result's; needed where the operands' differ, or all are codes.
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
-        tininess: after or before rounding; decides the underflow flag alone.
+        tininess: after or before rounding, or as delivered; decides the underflow flag, and what
+            formats with ftz flush (docs/semantics.md, R3).
         nan: canonical, or propagate the first NaN operand's sign and payload.
         flags: deliver (result, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16).
         seed: of stochastic rounding; the bits depend on it and an element's place alone.
@@ -368,7 +369,9 @@ def scaleb(
     return delivered(z, raised)
 
 
-INTEGERS = {"int32": (32, True), "uint32": (32, False), "int64": (64, True), "uint64": (64, False)}
+INTEGERS = {
+    f"{sign}int{width}": (width, not sign) for width in (8, 16, 32, 64) for sign in ("", "u")
+}
 
 
 def to_integer(
@@ -377,23 +380,26 @@ def to_integer(
     *,
     format: str | Format | None = None,
     rounding: str = "rne",
+    invalid: str = "riscv",
     flags: bool = False,
     seed: int = 0,
     random: Any = None,
 ) -> Any:
-    """x as int32, uint32, int64 or uint64 (IEEE 754-2019, 5.8).
+    """x as an integer of 8, 16, 32 or 64 bits, signed or not (IEEE 754-2019, 5.8).
 
-    A value past the range gives RISC-V's: the end of the range on its side, NaN the upper end, and
-    NV alone; any other that is no integer raises NX.
+    A value past the range raises NV alone; any other that is no integer raises NX.
 
     Args:
         x: an Array, a DeviceArray, or codes with `format`.
         dtype: of the result.
+        invalid: what a value past the range gives. riscv: the end of the range on its side, NaN
+            the upper end; arm: the same, but NaN 0; x86: always the one code, the least signed
+            number or all ones (docs/semantics.md, E6).
         rounding, flags, seed, random: as in `ww.add`.
     Returns:
         A NumPy array of x's shape, on this machine; with `flags` a pair.
     Raises:
-        ValueError: a dtype that is none of the four.
+        ValueError: a dtype that is none of the eight.
 
     >>> import widthwise as ww
     >>> ww.to_integer(ww.array([2.5, -1.0], "e5m10"), "uint32", flags=True)
@@ -405,7 +411,7 @@ def to_integer(
     words, raised = where.numbers(a.shape, np.uint64), where.flags(a.shape, flags)
     codes = (a.format._core, where.codes(a, a.shape))
     results = (words.for_core, raised and raised.for_core)
-    where.run("to_integers", width, signed, env, *codes, *results, bits)
+    where.run("to_integers", width, signed, invalid, env, *codes, *results, bits)
     return delivered(words.here().view(np.int64 if signed else np.uint64).astype(dtype), raised)
 
 

@@ -183,7 +183,7 @@ class Format:
 
     @property
     def ftz(self) -> bool:
-        """Policy: subnormal results become zero.
+        """Policy: tiny results become zero (docs/semantics.md, R3 and F4).
 
         >>> Format("e5m10;ftz").ftz, Format("e5m10").ftz
         (True, False)
@@ -192,7 +192,7 @@ class Format:
 
     @property
     def overflow(self) -> str:
-        """Policy: what a result too large becomes; ieee, inf, max or nan.
+        """Policy: what a result too large becomes; ieee, inf, max, nan or satfinite.
 
         >>> Format("e5m10").overflow, Format("e5m10;overflow=max").overflow
         ('ieee', 'max')

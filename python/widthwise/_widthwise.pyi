@@ -102,6 +102,7 @@ def device_to_integers(
     queue: Queue,
     width: int,
     is_signed: bool,
+    invalid: str,
     env: Env,
     format: Format,
     a: Any,
@@ -233,7 +234,15 @@ def scaleb(
 ) -> None: ...
 def compare(how: str, fa: Format, a: Any, fb: Format, b: Any, result: Any, flags: Any) -> None: ...
 def to_integers(
-    width: int, signed: bool, env: Env, f: Format, a: Any, result: Any, flags: Any, random: Any
+    width: int,
+    signed: bool,
+    invalid: str,
+    env: Env,
+    f: Format,
+    a: Any,
+    result: Any,
+    flags: Any,
+    random: Any,
 ) -> None: ...
 def from_integers(
     width: int, signed: bool, to: Format, env: Env, a: Any, result: Any, flags: Any, random: Any

@@ -16,10 +16,12 @@ namespace {
 // Scales of operands are read like operands.
 Operand scale_operand(const Unit& u) { return {.fmt = u.scale ? u.scale->fmt : u.a.fmt}; }
 
-// How results that have been rounded become codes: nothing is flushed any more.
+// How results that have been rounded become codes: nothing is flushed any more, and no infinity
+// saturates.
 Round as_it_stands(const Round& r) {
   Round z{.fmt = r.fmt, .nan_bits = r.nan_bits};
   z.fmt.ftz = false;
+  z.fmt.overflow = Overflow::ieee;
   return z;
 }
 

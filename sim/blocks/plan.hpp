@@ -49,6 +49,7 @@ struct Slot {
   double nan = 0;
   int infinite_flags[2]{}, nan_flags = 0, zero_flags = 0;  // what those raise
   bool specials_stay = false;                              // infinities and NaN are what they were
+  Tininess tininess = Tininess::after_rounding;
   Flush flush = Flush::keep;
   bool daz = false;         // flushed where it is read, which raises nothing: codes are subnormal
   bool plus_zero = false;   // exact zeros become +0

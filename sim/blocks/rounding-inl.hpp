@@ -111,12 +111,35 @@ HWY_INLINE V by_sign(V x, const double (&two)[2]) {
   return hn::IfThenElse(has_minus(x), number(two[1]), number(two[0]));
 }
 
-HWY_INLINE M is_flushed(const Slot& s, V x) {
-  return hn::And(hn::Lt(hn::Abs(x), number(s.least_normal)), hn::Ne(x, number(0)));
+// Whether x, which was rounded to y, is tiny by a rule: below the least normal number, or the only
+// ones there are. After rounding none is that is not delivered as such a one, but for some that
+// only subnormals' steps have brought to the least normal number.
+template <class Whole>
+HWY_INLINE M is_tiny(const Slot& s, Tininess rule, const Whole& whole, std::size_t at, V x, V y) {
+  const V least = number(s.tiny_below);
+  const M delivered = hn::Lt(hn::Abs(y), least), below = hn::Lt(hn::Abs(x), least);
+  if (rule == Tininess::before_rounding) return below;
+  if (rule == Tininess::as_delivered) return delivered;
+  const M reached = hn::AndNot(delivered, below);
+  if (hn::AllFalse(Doubles(), reached)) [[likely]]
+    return delivered;
+  const V free =
+      cut(x, s.frac_bits, 0x1p-960, [&](V part, V up) HWY_ATTR { return whole(part, at, up); });
+  return hn::Or(delivered, hn::And(reached, hn::Lt(hn::Abs(free), least)));
 }
-HWY_INLINE V flushed(const Slot& s, V x) {
-  const V zero = s.flush == Flush::flush_signed_zero ? hn::CopySign(number(0), x) : number(0);
-  return hn::IfThenElse(is_flushed(s, x), zero, x);
+
+// A code that is read as zero has been delivered. What is tiny may be too large as well, where a
+// format has subnormals alone.
+template <class Whole>
+HWY_INLINE M is_flushed(const Slot& s, const Whole& whole, std::size_t at, V x, V y) {
+  const Tininess rule = s.daz ? Tininess::as_delivered : s.tininess;
+  const M there = hn::And(hn::Ne(y, number(0)), hn::Le(hn::Abs(y), number(s.largest)));
+  return hn::And(is_tiny(s, rule, whole, at, x, y), there);
+}
+template <class Whole>
+HWY_INLINE V flushed(const Slot& s, const Whole& whole, std::size_t at, V x, V y) {
+  const V zero = s.flush == Flush::flush_signed_zero ? hn::CopySign(number(0), y) : number(0);
+  return hn::IfThenElse(is_flushed(s, whole, at, x, y), zero, y);
 }
 
 HWY_INLINE M is_infinite(V x) {
@@ -188,26 +211,21 @@ HWY_INLINE Passage rounded(const Slot& s, const Whole& whole, std::size_t at, V 
   if (s.gap) y = beside_gap(s, whole, at, x, y);
   if (s.even_code) y = by_code(s, x, y);
   V z = y;
-  if (s.flush != Flush::keep) z = flushed(s, z);
+  if (s.flush != Flush::keep) z = flushed(s, whole, at, x, y);
   if (!s.signed_zero) z = hn::Add(z, number(0));
   return {x, y, z, machine ? z : past_the_end(s, x, z)};
 }
 
-// What that raises (lib's pack()). Tiny is what stays below the least normal number, or the only
-// ones there are, even when rounded as if the exponent had no lower end.
+// What that raises (lib's pack()).
 template <class Whole>
 HWY_INLINE I raised(const Slot& s, const Whole& whole, std::size_t at, const Passage& p) {
   const Ints d;
   const M lossy = hn::Ne(p.exact, p.cut);
   I z = flag(lossy, inexact);
-  const M below = hn::And(lossy, hn::Lt(hn::Abs(p.exact), number(s.tiny_below)));
-  if (!hn::AllFalse(Doubles(), below)) {
-    const V free = cut(p.exact, s.frac_bits, 0x1p-960,
-                       [&](V part, V up) HWY_ATTR { return whole(part, at, up); });
-    z = hn::Or(z, flag(hn::And(below, hn::Lt(hn::Abs(free), number(s.tiny_below))), underflow));
-  }
+  const M tiny = is_tiny(s, s.tininess, whole, at, p.exact, p.cut);
+  z = hn::Or(z, flag(hn::And(lossy, tiny), underflow));
   if (s.flush != Flush::keep && !s.daz)
-    z = hn::Or(z, flag(is_flushed(s, p.cut), underflow | inexact));
+    z = hn::Or(z, flag(is_flushed(s, whole, at, p.exact, p.cut), underflow | inexact));
   if (are_inside(s, p.cut)) [[likely]]
     return z;
   const M over = hn::Gt(hn::Abs(p.cut), number(s.largest));

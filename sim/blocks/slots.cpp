@@ -159,6 +159,7 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .nan = number(f, to.nan_code),
          .nan_flags = f.has_nan() ? 0 : invalid,
          .zero_flags = static_cast<int>(delivered_zero(to, false).flags),
+         .tininess = r.tininess,
          .flush = f.all_normal() ? Flush::keep : to.flush,
          .plus_zero = r.zero_sign != ZeroSign::ieee,
          .signed_zero = to.keeps_zero_sign,

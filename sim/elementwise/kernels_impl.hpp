@@ -252,7 +252,7 @@ void run_to_integers(const IntegerJob& job) {
     U code;
     load_chunk(job.codes, i, 1, &code);
     const IntegerResult z = to_integer(job.type.width, job.type.is_signed, rule, f, code,
-                                       draw<U>(job.env.rounding, job.random, i));
+                                       draw<U>(job.env.rounding, job.random, i), job.type.invalid);
     job.integers_out[i] = z.value;
     if (job.flags) job.flags[i] = static_cast<std::uint8_t>(z.flags);
   }

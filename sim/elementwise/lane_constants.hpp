@@ -105,11 +105,12 @@ struct Encoding {
   bool by_parity;
   B parity_cap;  // one digit alone: 0 in the subnormal range, else odd
   Pair tiny_increment;
-  bool tiny_after;
+  Tininess tininess;
   bool has_gap;  // between 0 and `least`; numbers past `away_past` leave 0
   B least, least_magnitude;
   Pair away_past;
-  B flush_below, sign, max_finite;
+  bool flushes;
+  B hidden, sign, max_finite;
   bool is_signed, has_zero, signed_zero;
   Pair over, infinite, infinite_flags, zero;
   B nan, nan_flags;
@@ -147,7 +148,7 @@ struct Encoding {
     }
     by_parity = increment[0] != odd_increment[0] || increment[1] != odd_increment[1];
     parity_cap = to.precision == 1 && !to.even_code ? normal : std::numeric_limits<B>::max();
-    tiny_after = to.env.tininess == Tininess::after_rounding;
+    tininess = to.env.tininess;
   }
   // 0 counts as even, and half of the gap as a tie.
   void set_gap(const Rounder<std::uint64_t>& to) {
@@ -166,7 +167,8 @@ struct Encoding {
   }
   void set_specials(const Rounder<std::uint64_t>& to) {
     const Format& f = to.layout.format;
-    flush_below = f.ftz && !f.all_normal() ? lane<T>(to.layout.hidden) : B{0};
+    flushes = f.ftz && !f.all_normal();
+    hidden = lane<T>(to.layout.hidden);
     sign = lane<T>(to.layout.sign);
     is_signed = f.is_signed, has_zero = f.zero, signed_zero = to.keeps_zero_sign;
     max_finite = lane<T>(to.layout.max_finite);

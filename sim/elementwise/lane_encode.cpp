@@ -88,6 +88,16 @@ HWY_INLINE I<T> increment(const Encoding<T>& to, I<T> long_code, I<T> negative) 
   return up;
 }
 
+// Whether a long code is tiny, which was rounded to a code.
+template <class T>
+HWY_INLINE auto is_tiny(const Encoding<T>& to, I<T> long_code, I<T> code, I<T> negative) {
+  I<T> bound = long_code;
+  if (to.tininess == Tininess::after_rounding)
+    bound = hn::Add(bound, by_sign<T>(negative, to.tiny_increment));
+  if (to.tininess == Tininess::as_delivered) return hn::Lt(code, all<T>(to.hidden));
+  return hn::Lt(bound, all<T>(to.normal));
+}
+
 // Whatever lib/widthwise/round.hpp does, in its order.
 template <class T, bool with_flags, class Item>
 void encode(const Encoding<T>& format, const T* numbers, std::size_t n, void* codes,
@@ -110,9 +120,8 @@ void encode(const Encoding<T>& format, const T* numbers, std::size_t n, void* co
     [[maybe_unused]] I<T> raised = none;
     if constexpr (with_flags) {
       const I<T> digits = hn::And(long_code, all<T>((Bits<T>{1} << to.drop) - 1));
-      I<T> bound = long_code;
-      if (to.tiny_after) bound = hn::Add(bound, by_sign<T>(negative, to.tiny_increment));
-      const I<T> tiny = hn::IfThenElseZero(hn::Lt(bound, all<T>(to.normal)), all<T>(underflow));
+      const I<T> tiny =
+          hn::IfThenElseZero(is_tiny<T>(to, long_code, code, negative), all<T>(underflow));
       raised = hn::IfThenElse(hn::Eq(digits, none), none, hn::Or(tiny, all<T>(inexact)));
     }
 
@@ -125,8 +134,10 @@ void encode(const Encoding<T>& format, const T* numbers, std::size_t n, void* co
       const auto over = hn::Gt(code, all<T>(to.max_finite));
       raised = hn::IfThenElse(over, all<T>(overflow | inexact), raised);
     }
-    if (to.flush_below > 0) {
-      const auto flushed = hn::And(hn::Lt(code, all<T>(to.flush_below)), hn::Gt(code, none));
+    if (to.flushes) {
+      // What is tiny may be too large as well, where a format has subnormals alone.
+      const auto number = hn::AndNot(hn::Gt(code, all<T>(to.max_finite)), hn::Gt(code, none));
+      const auto flushed = hn::And(is_tiny<T>(to, long_code, code, negative), number);
       code = hn::IfThenElse(flushed, none, code);
       if constexpr (with_flags)
         raised = hn::IfThenElse(flushed, all<T>(underflow | inexact), raised);

@@ -102,11 +102,13 @@ LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
                       rounds_once_from_odd(to, mode);
   for (const Format& f : x)
     if (!to_odd && !decodes(own, f)) return refuse("lanes do not hold all numbers of an operand");
-  const bool by_machine = !flags && composes(mode);
+  // What the machine has rounded does not tell what was tiny before.
+  const bool keeps_lost = flags || (to.ftz && env.tininess == Tininess::before_rounding);
+  const bool by_machine = !keeps_lost && composes(mode);
   LanePlan plan{carrier, {step, Sum::rounded, flags}, by_machine ? mode : RoundingMode::rne};
   if (step == Step::none && to == own) return {plan, nullptr};
   if (!encodes(own, to)) return refuse("lanes have too few digits or exponents to round");
-  const bool to_nearest = !flags && mode == RoundingMode::rne;
+  const bool to_nearest = !keeps_lost && mode == RoundingMode::rne;
   // Flags tell an overflow from an infinity.
   const bool past_the_end = mode == RoundingMode::rne && overflow_agrees(own, to);
   const bool multiplies = step == Step::multiply || step == Step::fma;

@@ -15,6 +15,28 @@ TraceRow row(Stage stage, std::string slot, Kind kind, bool negative, U sig, std
   return {stage, std::move(slot), 0, kind, negative, hexadecimal(sig), sig == U{} ? 0 : exp};
 }
 
+// A result that is several of these is the first of them.
+template <class U>
+Kind kind_of(const Number<U>& x) {
+  if (x.nan) return Kind::nan;
+  if (x.infinite) return Kind::infinite;
+  return x.zero ? Kind::zero : Kind::finite;
+}
+
+// Writes down every wire on the way to the code.
+template <class U>
+struct OnTheWay {
+  std::vector<TraceRow>& rows;
+
+  void operator()(Stage stage, const Number<U>& x) const {
+    const Kind kind = kind_of(x);
+    rows.push_back(row(stage, "out", kind, x.negative, kind == Kind::finite ? x.sig : U{}, x.exp));
+  }
+  void operator()(Stage stage, bool negative, std::int64_t exp, const U& sig) const {
+    rows.push_back(row(stage, "out", Kind::finite, negative, sig, exp));
+  }
+};
+
 template <class U>
 std::vector<TraceRow> trace_in(Operation op, const Format& to, const Env& env,
                                std::span<const CodeArray> operands, const U& random) {
@@ -30,13 +52,9 @@ std::vector<TraceRow> trace_in(Operation op, const Format& to, const Env& env,
     rows.push_back(
         row(Stage::unpack, std::string(1, "abc"[i]), taken.kind, taken.negative, taken.m, taken.q));
   }
-  bool packed = false;
-  const auto trace = [&](Stage stage, bool negative, std::int64_t exp, const U& sig) {
-    packed |= stage == Stage::pack;
-    rows.push_back(row(stage, "out", Kind::finite, negative, sig, exp));
-  };
-  const Result<U> z = apply(op, rounder, f, x, random, trace);
-  if (!packed) rows.push_back(row(Stage::pack, "out", Kind::finite, false, z.code, 0));
+  const Result<U> z = apply(op, rounder, f, x, random, OnTheWay<U>{rows});
+  if (rows.back().stage != Stage::pack)
+    rows.push_back(row(Stage::pack, "out", Kind::finite, false, z.code, 0));
   return rows;
 }
 

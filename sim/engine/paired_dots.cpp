@@ -88,7 +88,8 @@ std::optional<PairedDots> PairedDots::of(const ProductTask& task) {
   const std::optional<Format> products = products_alone(u);
   if (!products) return std::nullopt;
   const Format operands[] = {u.a.fmt, u.b.fmt};
-  const Env env{.rounding = u.product.round ? u.product.round->rm : Rounding()};
+  Env env;
+  if (const auto& round = u.product.round) env = {round->rm, round->tininess};
   Elementwise multiply(Operation::multiply, *products, env, operands, false, task.outputs * task.k);
   Unit sums = u;
   sums.a = {.fmt = one}, sums.b = {.fmt = *products};

@@ -28,6 +28,31 @@ inline double largest(const Format& f, const Carrier& carrier) {
   return std::ldexp(2 - std::ldexp(1.0, 1 - carrier.digits), static_cast<int>(f.emax()));
 }
 
+// The least number whose rounding to nearest even is not flushed: 2^emin, or what goes there, on
+// the format's own grid or on the finer one below that if exponents had no end.
+template <class T>
+T least_kept(const Round& r) {
+  const std::int64_t emin = r.fmt.emin();
+  const T normal = two_to<T>(emin);
+  switch (r.tininess) {
+    case Tininess::before_rounding: return normal;
+    case Tininess::after_rounding: return normal - two_to<T>(emin - r.fmt.precision() - 1);
+    case Tininess::as_delivered: return normal - two_to<T>(emin - r.fmt.precision());
+  }
+  return normal;
+}
+
+// Below which a rounding flushes, of the numbers that the kernels look at: results where the
+// carrier cuts off digits, twice the exact numbers where the machine rounds them, sums apart that
+// are exact where they are tiny, and else what is not yet rounded.
+template <class T>
+T flush_below(const Plan& plan, const Round& r, bool twice) {
+  if (!r.fmt.ftz) return T{0};
+  if (plan.add == Add::cut) return two_to<T>(r.fmt.emin() + plan.scale);
+  if (plan.add == Add::native) return two_to<T>(r.fmt.emin() + twice);
+  return least_kept<T>(r);
+}
+
 template <class T>
 Constants<T> constants(const Plan& plan, const Unit& u) {
   Constants<T> z{};
@@ -43,11 +68,8 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
   z.sum_cut = plan.carrier.digits - u.out.fmt.precision();
   z.random_bits = static_cast<std::uint16_t>(plan.random_bits);
   z.mode = plan.mode;
-  const auto flush = [&](const Format& f) {
-    return f.ftz ? two_to<T>(f.emin() + plan.scale) : T{0};
-  };
-  if (u.product.round) z.product_flush = flush(u.product.round->fmt);
-  z.sum_flush = flush(u.out.fmt);
+  if (u.product.round) z.product_flush = flush_below<T>(plan, *u.product.round, true);
+  z.sum_flush = flush_below<T>(plan, u.out, plan.multiply == Multiply::exact);
   return z;
 }
 

@@ -39,12 +39,13 @@ HWY_INLINE hn::Vec<D> native_product(D d, const T* a, hn::Vec<D> b) {
 }
 #endif
 
-// What is less than this becomes a zero, of the same sign if told.
+// What comes of a number that is less than this becomes a zero, of the same sign if told.
 template <bool flushes, bool signs, class V>
-HWY_INLINE V flushed(V x, V least) {
+HWY_INLINE V flushed(V x, V number, V least) {
   if constexpr (!flushes) return x;
-  if constexpr (!signs) return hn::IfThenZeroElse(hn::Lt(hn::Abs(x), least), x);
-  return hn::IfThenElse(hn::Lt(hn::Abs(x), least), hn::And(x, hn::SignBit(hn::DFromV<V>())), x);
+  const auto tiny = hn::Lt(hn::Abs(number), least);
+  if constexpr (!signs) return hn::IfThenZeroElse(tiny, x);
+  return hn::IfThenElse(tiny, hn::And(x, hn::SignBit(hn::DFromV<V>())), x);
 }
 
 // To nearest even, or as the machine rounds.
@@ -66,20 +67,30 @@ struct Nearest {
 
   // One more product into a sum: the number of A at `at`, times b.
   HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
-    const V z = rounded_sum<add>(added(t, at, b, sum), up, one_less, exponent, least);
-    return flushed<flushes, !watched>(z, sum_flush);
+    const V whole = added(t, at, b, sum);
+    const V z = rounded_sum<add>(whole, up, one_less, exponent, least);
+    if constexpr (flushes && multiply == Multiply::exact && !watched)
+      return flushed<true, true>(z, added(t, at, hn::Add(b, b), hn::Add(sum, sum)), sum_flush);
+    return flushed<flushes, !watched>(z, whole, sum_flush);
   }
 
  private:
+  // The machine rounds what is subnormal at another digit than its double, which is a normal one:
+  // that tells whether it stays below the least normal number whatever the exponent
+  // (docs/exactness.md, 4).
+  HWY_INLINE V machine_product(const T* a, V b) const {
+    const V product = native_product(d, a, b);
+    if constexpr (!flushes) return product;
+    return flushed<true, true>(product, native_product(d, a, hn::Add(b, b)), product_flush);
+  }
   HWY_INLINE V added(const Tile<T>& t, std::size_t at, V b, V sum) const {
     if constexpr (multiply == Multiply::exact) return hn::MulAdd(hn::Set(d, t.a[at]), b, sum);
     if constexpr (multiply == Multiply::odd) return fused_to_odd(hn::Set(d, t.a[at]), b, sum);
-    if constexpr (multiply == Multiply::native)
-      return hn::Add(sum, flushed<flushes, true>(native_product(d, t.a + at, b), product_flush));
+    if constexpr (multiply == Multiply::native) return hn::Add(sum, machine_product(t.a + at, b));
     const V a = hn::Set(d, t.a[at]), a_up = hn::Set(d, t.a_up[at]);
     const V product = rounded_product<small_products>(a, a_up, b, product_least);
     constexpr bool falls = flushes && small_products;
-    return hn::Add(sum, flushed<falls, false>(product, product_flush));
+    return hn::Add(sum, flushed<falls, false>(product, hn::Mul(a, b), product_flush));
   }
 };
 
@@ -101,12 +112,13 @@ struct Cutting {
     const V a = hn::Set(d, t.a[at]);
     if constexpr (multiply == Multiply::exact) return rounded(hn::MulAdd(a, b, sum));
     const V product = product_cut.template by<mode>(d, hn::Mul(a, b));
-    return rounded(hn::Add(sum, flushed<flushes, true>(product, product_flush)));
+    return rounded(hn::Add(sum, flushed<flushes, true>(product, product, product_flush)));
   }
 
  private:
   HWY_INLINE V rounded(V x) const {
-    return flushed<flushes, true>(sum_cut.template by<mode>(d, x), sum_flush);
+    const V z = sum_cut.template by<mode>(d, x);
+    return flushed<flushes, true>(z, z, sum_flush);
   }
 };
 

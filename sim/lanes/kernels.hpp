@@ -24,7 +24,7 @@ struct Constants {
   int sum_cut;
   std::uint16_t random_bits;
   RoundingMode mode;           // of sums, for Add::odd; in a gap, so that what GPUs read stays put
-  T product_flush, sum_flush;  // what is rounded to less becomes zero; 0 where nothing does
+  T product_flush, sum_flush;  // what comes of less becomes zero; 0 where nothing does
 };
 
 // One tile: tile_rows rows of A and tile_columns columns of B meet on k steps; sums in `sum`.

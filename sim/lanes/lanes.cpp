@@ -56,7 +56,8 @@ std::optional<Carrier> careful_carrier(const Plan& plan, const Unit& u) {
 double infinity_of(const Round& r, const Carrier& carrier) {
   const Overflow how = r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow;
   if (r.fmt.has_inf()) return std::numeric_limits<double>::infinity();
-  if (r.fmt.has_nan() && how != Overflow::max) return std::numeric_limits<double>::quiet_NaN();
+  if (r.fmt.has_nan() && how != Overflow::max && how != Overflow::satfinite)
+    return std::numeric_limits<double>::quiet_NaN();
   return largest(r.fmt, carrier);
 }
 

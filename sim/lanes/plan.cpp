@@ -90,6 +90,11 @@ bool rounds_like(const Unit& u, const Format& f) {
 bool flushes(const Unit& u) {
   return u.out.fmt.ftz || (u.product.round && u.product.round->fmt.ftz);
 }
+
+// Whether digits below those that a rounding keeps of subnormals may decide what it flushes.
+bool flushes_below(const Round& r, std::int64_t last) {
+  return r.fmt.ftz && last < last_digit(r.fmt);
+}
 // Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
 bool held(const Carrier& carrier, const Format& f) {
   return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
@@ -105,12 +110,6 @@ bool has_room(const Carrier& carrier, const Format& f) {
   return f.emin() + carrier.digits - f.precision() < carrier.emax;
 }
 constexpr const char* no_room = "a format's least numbers lie too near the carrier's largest";
-
-// What is rounded goes to the machine's own format: the lanes are the hardware.
-bool machine_like(const Carrier& carrier, const Unit& u) {
-  const Format& own = carrier.digits == in_float.digits ? binary32 : binary64;
-  return rounds_like(u, own) && is_machine_mode(u.out.rm) && all_operands_held(carrier, u);
-}
 
 Answer refusal(const Carrier& carrier, const std::string& why) {
   return {std::nullopt, fmt::format("{} lanes: {}", carrier.name, why)};
@@ -130,6 +129,25 @@ bool rounds_products(const Unit& u) {
   if (!u.product.round) return false;
   const Format& f = u.product.round->fmt;
   return product_digits(u) > f.precision() || product_last(u) < (f.ftz ? f.emin() : last_digit(f));
+}
+
+// The same of products, and of sums with C.
+bool flushes_products_below(const Unit& u) {
+  return u.product.round && flushes_below(*u.product.round, product_last(u));
+}
+bool flushes_sums_below(const Unit& u) {
+  const std::int64_t last = u.product.round ? last_digit(u.product.round->fmt) : product_last(u);
+  return flushes_below(u.out, std::min(last, last_digit(u.c.fmt)));
+}
+// What is tiny by another rule than after rounding.
+bool is_other_tininess(const Round& r) { return r.tininess != Tininess::after_rounding; }
+
+// What is rounded goes to the machine's own format: the lanes are the hardware.
+bool machine_like(const Carrier& carrier, const Unit& u) {
+  const Format& own = carrier.digits == in_float.digits ? binary32 : binary64;
+  return rounds_like(u, own) && is_machine_mode(u.out.rm) && all_operands_held(carrier, u) &&
+         !(flushes_products_below(u) && is_other_tininess(*u.product.round)) &&
+         !(flushes_sums_below(u) && is_other_tininess(u.out));
 }
 
 // The carrier's own rounding does no harm to the sum.
@@ -170,6 +188,8 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   if (higher < last_digit(to) && lower < to.emin() - D)
     return refuse("C and a product may both lie between out's least numbers, far from each other");
   const bool below = lower < last_digit(to);
+  if (to.ftz && below && u.out.tininess == Tininess::before_rounding)
+    return refuse("sums that are tiny before rounding may not be so in the carrier");
   return {Plan{.carrier = carrier,
                .multiply = multiply,
                .add = below ? Add::rounded : Add::normal,
@@ -209,6 +229,8 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
     return refuse(fmt::format("they do not round by {} themselves", to_string(u.out.rm)));
   if (u.product.round && u.product.round->fmt.emin() != to.emin())
     return refuse("product.round and out have different least exponents");
+  if (u.out.rm.mode != RoundingMode::rtz && (flushes_products_below(u) || flushes_sums_below(u)))
+    return refuse("what is flushed has digits below the least one");
   for (const Format* f : {&u.a.fmt, &u.b.fmt, &u.c.fmt, &to})
     if (f->precision() > carrier.digits - 2) return refuse("a format has too many digits");
   if (u.product.round && u.product.round->fmt.precision() > carrier.digits - 2)

@@ -41,8 +41,9 @@ Delivered past(const Target& to, bool negative, Overflow how, Flags flags) {
   const Landmarks f(to.round.fmt);
   if (negative && !to.round.fmt.is_signed) return below_zero(to);
   if (how == Overflow::nan && f.has_nan) return {f.nan, flags};
-  if (how != Overflow::max && f.has_infinity) return signed_code(f, f.infinity, negative, flags);
-  if (how != Overflow::max && f.has_nan) return {f.nan, flags};
+  const bool number = how == Overflow::max || how == Overflow::satfinite;
+  if (!number && f.has_infinity) return signed_code(f, f.infinity, negative, flags);
+  if (!number && f.has_nan) return {f.nan, flags};
   return signed_code(f, f.largest, negative, flags);
 }
 
@@ -79,10 +80,13 @@ Significand least_normal(const Target& to, const Landmarks& f) {
           f.least_binade - kept};
 }
 
-bool is_tiny(const Target& to, const Landmarks& f, const Cut& x) {
+// z is what x is rounded to.
+bool is_tiny(const Target& to, const Landmarks& f, const Cut& x, const Significand& z) {
   const Significand least = least_normal(to, f);
   if (compare(x, least.sig, least.exp) >= 0) return false;
-  if (to.tininess == Tininess::before_rounding) return true;
+  if (to.round.tininess == Tininess::before_rounding) return true;
+  if (to.round.tininess == Tininess::as_delivered)
+    return z.sig == 0 || compare({.sig = z.sig, .exp = z.exp}, least.sig, least.exp) < 0;
   const Exponent lsb = leading(x) - kept_fraction(to);
   const mpz_class rounded = shorten(x, lsb, to.round.rm, to.random);
   return compare({.sig = rounded, .exp = lsb}, least.sig, least.exp) < 0;
@@ -137,15 +141,14 @@ Neighbours neighbours(const Target& to, const Landmarks& f, const Cut& x) {
 
 // A rounded magnitude as a code: what overflows, is flushed or has no sign here.
 Delivered in_range(const Target& to, const Landmarks& f, bool negative, const Significand& z,
-                   Flags flags) {
+                   bool tiny, Flags flags) {
   if (z.sig == 0) return deliver_zero(to, negative, flags);
   const Significand largest = significand(to.round.fmt, f.largest);
   Cut rounded;
   rounded.sig = z.sig;
   rounded.exp = z.exp;
   if (compare(rounded, largest.sig, largest.exp) > 0) return overflowed(to, negative);
-  const bool subnormal = !f.steps_at_zero && leading(rounded) < f.least_binade;
-  if (flushes(to) && subnormal) return flushed(to, negative);
+  if (flushes(to) && tiny && !f.steps_at_zero) return flushed(to, negative);
   if (negative && !to.round.fmt.is_signed) return below_zero(to);
   return signed_code(f, code_of(to, z), negative, flags);
 }
@@ -158,7 +161,7 @@ Delivered deliver_nan(const Target& to) {
 }
 
 Delivered deliver_infinity(const Target& to, bool negative) {
-  const bool there = Landmarks(to.round.fmt).has_infinity;
+  const bool there = Landmarks(to.round.fmt).has_infinity && policy(to) != Overflow::satfinite;
   return there ? past(to, negative, Overflow::inf, 0)
                : past(to, negative, policy(to), overflow | inexact);
 }
@@ -183,8 +186,10 @@ Delivered deliver_cut(const Target& to, Cut x) {
   if (x.sig == 0) return deliver_zero(to, x.negative);
 
   const Neighbours n = neighbours(to, f, x);
-  const Flags flags = !n.between ? 0 : is_tiny(to, f, x) ? inexact | underflow : inexact;
-  return in_range(to, f, x.negative, n.up ? n.upper : n.lower, flags);
+  const Significand& z = n.between && n.up ? n.upper : n.lower;
+  const bool tiny = is_tiny(to, f, x, z);
+  const Flags flags = !n.between ? 0 : tiny ? inexact | underflow : inexact;
+  return in_range(to, f, x.negative, z, tiny, flags);
 }
 
 Delivered deliver(const Target& to, const Computation& c) {

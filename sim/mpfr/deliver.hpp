@@ -51,7 +51,6 @@ struct Delivered {
 // How a result becomes a code. nan_bits are left to the caller; flags are those of the rounding.
 struct Target {
   Round round;
-  Tininess tininess = Tininess::after_rounding;
   std::uint64_t random = 0;
 };
 

@@ -28,6 +28,11 @@ Top top(const Format& f) {
   return t;
 }
 
+// IEEE 754's special exponent without a fraction has one code, and infinity takes it.
+bool has_only_infinity(const Format& f) {
+  return f.nan == NanCodes::ieee && f.inf != InfCodes::none && f.frac_bits == 0;
+}
+
 mpz_class canonical_nan(const Format& f, const Top& t) {
   if (f.nan == NanCodes::negative_zero) return power(f.exp_bits + f.frac_bits);
   if (f.nan == NanCodes::all_ones) return t.first_nan;
@@ -63,7 +68,7 @@ std::vector<std::uint64_t> limbs(const mpz_class& n, int bits) {
 Landmarks::Landmarks(const Format& f)
     : sign(f.is_signed ? power(f.exp_bits + f.frac_bits) : mpz_class(0)),
       has_infinity(f.inf != InfCodes::none),
-      has_nan(f.nan != NanCodes::none),
+      has_nan(f.nan != NanCodes::none && !has_only_infinity(f)),
       steps_at_zero(no_subnormals(f)),
       least_binade((steps_at_zero ? 0 : 1) - Exponent{f.bias}),
       keeps_negative_zero(f.is_signed && f.nan != NanCodes::negative_zero) {

@@ -70,7 +70,7 @@ bool mpfr_can_deliver(const Target& to) {
   const Round& r = to.round;
   return mpfr_knows(r.fmt) && mpfr_knows(r.rm.mode) && !r.keep_frac && !r.post_norm_frac &&
          r.subnormals == Flush::keep && r.overflow == Overflow::ieee &&
-         r.zero_sign != ZeroSign::always_plus;
+         r.zero_sign != ZeroSign::always_plus && !r.fmt.ftz && r.tininess != Tininess::as_delivered;
 }
 
 Delivered deliver_natively(const Target& to, const Computation& c) {
@@ -78,7 +78,7 @@ Delivered deliver_natively(const Target& to, const Computation& c) {
   const mpfr_rnd_t rnd = mode_of(to.round.rm.mode);
   const Range range(f);
   const Exponent least_normal = Exponent{1} - f.bias;
-  const bool before = to.tininess == Tininess::before_rounding;
+  const bool before = to.round.tininess == Tininess::before_rounding;
   const bool tiny = is_below(c, f.frac_bits + 1, before ? MPFR_RNDZ : rnd, least_normal);
 
   Real z(f.frac_bits + 1);
@@ -101,7 +101,6 @@ Delivered deliver_natively(const Target& to, const Computation& c) {
   if (mpfr_zero_p(static_cast<mpfr_srcptr>(z))) return deliver_zero(to, negative, flags);
   Cut x = exactly({z, range.middle});
   const bool subnormal = mpfr_get_exp(z) - 1 + range.middle < least_normal;
-  if (subnormal && f.ftz) return deliver_zero(to, negative, inexact | underflow);
   if (subnormal) {  // the digits below the least subnormal are zeros by now
     const Exponent least = least_normal - f.frac_bits;
     x.sig >>= static_cast<mp_bitcnt_t>(least - x.exp);

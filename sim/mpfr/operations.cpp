@@ -94,8 +94,11 @@ OracleResult mpfr_to_integer(IntegerType type, Rounding how, const OracleOperand
   };
   const Decoded x = decode(a.format, a.code);
   const Integral n = to_integral(x.value, how, random);
-  if (mpfr::is_nan(n.value)) return packed_integer(most, invalid);
-  const mpz_class& nearest_end = is_negative(n.value) ? least : most;
+  const bool one_code = type.invalid == InvalidInteger::x86, is_nan = mpfr::is_nan(n.value);
+  mpz_class nearest_end = is_nan || !is_negative(n.value) ? most : least;
+  if (one_code) nearest_end = type.is_signed ? least : most;
+  if (is_nan && type.invalid == InvalidInteger::arm) nearest_end = 0;
+  if (is_nan) return packed_integer(nearest_end, invalid);
   if (is_infinite(n.value) || (is_number(n.value) && n.value.scale > type.width + 1))
     return packed_integer(nearest_end, invalid);
   const Cut cut = exactly(n.value);

@@ -5,7 +5,7 @@
 namespace widthwise::mpfr {
 
 inline Target target(const Format& to, const Env& env, std::uint64_t random) {
-  return {.round = {.fmt = to, .rm = env.rounding}, .tininess = env.tininess, .random = random};
+  return {.round = {.fmt = to, .rm = env.rounding, .tininess = env.tininess}, .random = random};
 }
 
 inline OracleResult packed(const Format& to, const Delivered& d, Flags raised) {

@@ -37,8 +37,12 @@ std::string unfit(const char* where, const Format& f) {
     return refuse("has not IEEE 754's infinities, NaN and zeros");
   return f.magnitude_bits() > 63 ? refuse("has more than 64 bits") : std::string();
 }
+bool saturates(const Round& r) {
+  return r.overflow == Overflow::satfinite || r.fmt.overflow == Overflow::satfinite;
+}
 std::string unfit(const char* where, const Round& r) {
   if (holds_window(r.fmt) && r.nan_bits) return fmt::format("{} has a NaN of its own", where);
+  if (saturates(r)) return fmt::format("{} has infinities saturate", where);
   return unfit(where, r.fmt);
 }
 // Sums to which cutting adds nothing, but for a last digit at a fixed place, and whose register, if

@@ -195,6 +195,8 @@ HWY_INLINE Magnitudes<C> round_magnitudes(const Rounder<Rows<C>>& to, const ToRo
     const C as_normal = (x.sig ^ one) + increment_of(to, x.negative, Truth(true), random);
     z.tiny = subnormal & no(is_negative(as_normal) & (short_by < Count(2)));
   }
+  if (to.env.tininess == Tininess::as_delivered)
+    z.tiny = subnormal & (z.magnitude < from_row(f.hidden));
   return z;
 }
 
@@ -234,7 +236,7 @@ HWY_INLINE void pack(const Rounder<Rows<C>>& to, const Truth& negative, Magnitud
   flags = raised(r.lossy, inexact) | raised(r.lossy & r.tiny, underflow);
   Truth minus = negative;
   if (to.flush != Flush::keep && !f.all_normal) {
-    const Truth flushed = (r.magnitude < from_row(f.hidden)) & (r.magnitude != C(0));
+    const Truth flushed = r.tiny & (r.magnitude != C(0));
     r.magnitude = select(flushed, C(0), r.magnitude);
     flags = flags | raised(flushed, underflow | inexact);
     if (to.flush == Flush::flush_pos_zero) minus = minus & no(flushed);

@@ -88,6 +88,7 @@ struct Given {
     std::size_t at;
   };
   std::vector<Option> options;
+  std::int64_t emin = 0;  // where it is given
 
   const Option* find(std::string_view key) const {
     const auto found = std::ranges::find(options, key, &Option::key);
@@ -101,9 +102,9 @@ E read_assigned(Scanner& in, std::string_view key) {
   return read_word<E>(in, key);
 }
 
-std::int64_t read_bias(Scanner& in) {
-  in.expect('=', " and the bias");
-  return in.integer("bias", -max_exponent_magnitude, max_exponent_magnitude);
+std::int64_t read_exponent(Scanner& in, std::string_view key) {
+  in.expect('=', fmt::format(" and the {}", key));
+  return in.integer(key, -max_exponent_magnitude, max_exponent_magnitude);
 }
 
 bool read_switch(Scanner& in, std::string_view key) {
@@ -112,7 +113,7 @@ bool read_switch(Scanner& in, std::string_view key) {
 
 void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
   if (key == "bias")
-    f.bias = read_bias(in);
+    f.bias = read_exponent(in, key);
   else if (key == "inf")
     f.inf = read_assigned<InfCodes>(in, key);
   else if (key == "nan")
@@ -128,9 +129,19 @@ void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
   else if (key == "overflow")
     f.overflow = read_assigned<Overflow>(in, key);
   else
-    in.fail(at, fmt::format("no option {}; there are bias=, inf=, nan=, sub=, zero=, daz, ftz and "
-                            "overflow=",
+    in.fail(at, fmt::format("no option {}; there are bias=, emin=, inf=, nan=, sub=, zero=, daz, "
+                            "ftz and overflow=",
                             quoted(key)));
+}
+
+// The exponent of the least normal number in place of a bias, once it is known whether field 0 is
+// set aside.
+void set_emin(const Scanner& in, const Given& given, Format& f) {
+  const Given::Option* option = given.find("emin");
+  if (!option) return;
+  if (given.find("bias"))
+    in.fail(option->at, "emin and bias are given: each follows from the other");
+  f.bias = (f.all_normal() ? 0 : 1) - given.emin;
 }
 
 Given read_options(Scanner& in, Format& f) {
@@ -140,9 +151,13 @@ Given read_options(Scanner& in, Format& f) {
     const std::string key(in.ahead("=;:,)"));
     in.skip(key.size());
     if (given.find(key)) in.fail(at, fmt::format("{} is given twice", key));
-    read_option(in, key, at, f);
+    if (key == "emin")
+      given.emin = read_exponent(in, key);
+    else
+      read_option(in, key, at, f);
     given.options.push_back({key, at});
   }
+  set_emin(in, given, f);
   return given;
 }
 

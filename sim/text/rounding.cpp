@@ -68,6 +68,9 @@ void check(const Rounding& r) {
 }
 
 Tininess parse_tininess(std::string_view text) { return parse_word<Tininess>("tininess", text); }
+InvalidInteger parse_invalid_integer(std::string_view text) {
+  return parse_word<InvalidInteger>("invalid", text);
+}
 std::string to_string(Tininess t) { return std::string(word(t)); }
 Overflow parse_overflow(std::string_view text) { return parse_word<Overflow>("overflow", text); }
 std::string to_string(Overflow o) { return std::string(word(o)); }

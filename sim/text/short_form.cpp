@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "sim/unit/roundings.hpp"
 
 namespace widthwise {
 namespace {
@@ -20,10 +21,13 @@ Unit start(Arguments& in, std::string_view register_key) {
   return u;
 }
 
+// Every rounding has the unit's rule, which is asked for last: by then all of them are there.
 void finish(Arguments& in, Unit& u) {
   u.chain.final = in.rounded("final");
   u.chain.promote = in.promote("promote");
   u.scale = in.scale("scale");
+  const Tininess tininess = in.tininess("tininess");
+  each_rounding(u, [&](const char*, Round& r) { r.tininess = tininess; });
 }
 
 Unit mac(Arguments& in) {

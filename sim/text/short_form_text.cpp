@@ -89,6 +89,7 @@ void add_common(Pieces& p, const Unit& u) {
   if (const auto& f = u.chain.final) p.arguments.push_back("final=" + text_of(*f));
   if (const auto& x = u.chain.promote)
     p.arguments.push_back(fmt::format("promote={}:{}", x->interval, text_of(x->round)));
+  p.arguments.push_back(fmt::format("tininess={}", word(u.out.tininess)));
   if (const auto& s = u.scale)
     p.arguments.push_back(
         fmt::format("scale={}:{}:{}", to_string(s->fmt), s->block, word(s->apply)));

@@ -64,7 +64,7 @@ inline constexpr auto keys<Round> = std::tuple{
     Key{"keep_frac", &Round::keep_frac},       Key{"post_norm_frac", &Round::post_norm_frac},
     Key{"post_norm_rm", &Round::post_norm_rm}, Key{"subnormals", &Round::subnormals},
     Key{"overflow", &Round::overflow},         Key{"zero_sign", &Round::zero_sign},
-    Key{"nan_bits", &Round::nan_bits},
+    Key{"nan_bits", &Round::nan_bits},         Key{"tininess", &Round::tininess},
 };
 
 template <>

@@ -30,7 +30,8 @@ template <>
 inline constexpr Word<Overflow> words<Overflow>[] = {{"ieee", Overflow::ieee},
                                                      {"inf", Overflow::inf},
                                                      {"max", Overflow::max},
-                                                     {"nan", Overflow::nan}};
+                                                     {"nan", Overflow::nan},
+                                                     {"satfinite", Overflow::satfinite}};
 template <>
 inline constexpr Word<bool> words<bool>[] = {{"yes", true}, {"no", false}};
 template <>
@@ -46,7 +47,11 @@ inline constexpr Word<StochasticVariant> words<StochasticVariant>[] = {
     {"even", StochasticVariant::even}};
 template <>
 inline constexpr Word<Tininess> words<Tininess>[] = {{"before", Tininess::before_rounding},
-                                                     {"after", Tininess::after_rounding}};
+                                                     {"after", Tininess::after_rounding},
+                                                     {"delivered", Tininess::as_delivered}};
+template <>
+inline constexpr Word<InvalidInteger> words<InvalidInteger>[] = {
+    {"riscv", InvalidInteger::riscv}, {"x86", InvalidInteger::x86}, {"arm", InvalidInteger::arm}};
 template <>
 inline constexpr Word<Flush> words<Flush>[] = {{"keep", Flush::keep},
                                                {"flush_pos_zero", Flush::flush_pos_zero},

@@ -98,7 +98,9 @@ constexpr Unit cdna1(const Format& ab, int lanes) {
 }
 
 constexpr Unit cdna2(const Format& ab, int lanes) {
-  constexpr Round flushed{.fmt = binary32, .subnormals = Flush::flush_signed_zero};
+  // Both models flush what they have rounded.
+  constexpr Round flushed{
+      .fmt = binary32, .subnormals = Flush::flush_signed_zero, .tininess = Tininess::as_delivered};
   const auto operand = [](const Format& f) { return Operand{f, Flush::flush_pos_zero}; };
   return {.a = operand(ab),
           .b = operand(ab),

@@ -39,8 +39,8 @@ struct RoundTo {
   std::int64_t first;
   std::uint64_t span;
   std::int64_t last;  // exponent after rounding of what has surely not overflowed
-  bool flushes;       // what is subnormal becomes zero, and has lost
-  Limb flushed;       // this
+  bool flushes;       // what is tiny becomes zero, and has lost
+  Limb flushed;       // this; where it is none, subnormals are read as zero, and nothing else
   // What a dropped part of 64 digits carries with, by its sign, bit 1, and its last kept digit.
   std::array<Limb, 4> increments{increment(0), increment(1), increment(2), increment(3)};
 

@@ -127,7 +127,9 @@ HWY_INLINE void round_at_place(const Rounding52& to, const Places& at, V random,
 
 template <int N>
 HWY_INLINE void flush(const Rounding52& to, Rounded<N>& z) {
-  const __mmask8 some = nonzero(z.x.limb[N - 1]), low = below_first(to, some, z.x.exponent);
+  const __mmask8 some = nonzero(z.x.limb[N - 1]),
+                 tiny = _mm512_mask_test_epi64_mask(some, z.lost, to.flushed),
+                 low = below_first(to, some, z.x.exponent) | tiny;
   for (V& limb : z.x.limb) limb = _mm512_mask_mov_epi64(limb, low, _mm512_setzero_si512());
   z.x.exponent = with_exponent_of_zero(z.x.exponent, some & ~low);
   z.lost = _mm512_mask_or_epi64(z.lost, low, z.lost, to.flushed);

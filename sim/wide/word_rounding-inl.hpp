@@ -71,7 +71,8 @@ void round_subnormal(const LastKept& at, const RoundTo& to, const Exact<M>& x, L
 
 template <int N>
 void flush(const RoundTo& to, Rounded<N>& z) {
-  if (!to.flushes || z.exponent >= to.first || z.limb[N - 1] == 0) return;
+  const bool low = z.exponent < to.first || z.lost & to.flushed;  // which it has, if tiny
+  if (!to.flushes || !low || z.limb[N - 1] == 0) return;
   std::fill_n(z.limb, N, Limb{0});
   z.exponent = zero_exponent;
   z.lost |= to.flushed;

@@ -8,6 +8,7 @@ import numpy as np
 import widthwise as ww
 from dpu_blocks import Units
 from dpu_ref import FORMATS, Format, parse_format
+from format_cover import format_cover
 
 USUAL = ["binary16", "bfloat16", "binary32", "e5m2", "e4m3fn", "e4m3", "e2m1fn"]
 # Fraction bits: half of those of a float or a double and about as many as these have.
@@ -67,8 +68,11 @@ class Draw(Units):
         return self.plain_format() if chosen < 5 else self.format()
 
     def format_text(self) -> str:
-        """With a policy now and then."""
+        """With a policy now and then, or a corner of the fields."""
+        if self.one_in(8) and not self.usual:
+            return self.pick(format_cover())
         policies = [";daz", ";ftz", ";daz;ftz", ";overflow=max", ";overflow=nan", ";overflow=inf"]
+        policies += [";ftz", ";overflow=satfinite"]
         has_policy = self.one_in(12) and not self.usual
         return text_of(self.any_format()) + (self.pick(policies) if has_policy else "")
 

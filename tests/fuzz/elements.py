@@ -60,10 +60,11 @@ def operands(draw: Draw, formats: list[ww.Format], to: ww.Format) -> list[ww.Arr
 
 def how(draw: Draw, formats: list[ww.Format]) -> tuple[How, dict]:
     """What the oracle is told, and what the package."""
-    one = len(set(formats)) == 1 and encoding(formats[0]).nan == "ieee"
-    propagates = one and encoding(formats[0]).frac_bits > 0 and draw.one_in(4)
+    propagates = draw.one_in(4)
     rm = draw.pick(["rne", "rne", "rtz", "rup", "rdn", "rna"]) if draw.usual else draw.rounding()
-    told = How(rm, draw.pick(["after", "before"]), propagates, draw.random.getrandbits(64))
+    told = How(
+        rm, draw.pick(["after", "before", "delivered"]), propagates, draw.random.getrandbits(64)
+    )
     nan = "propagate" if propagates else "canonical"
     return told, {"rounding": rm, "tininess": told.tininess, "nan": nan, "seed": told.seed}
 

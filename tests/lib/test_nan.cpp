@@ -4,6 +4,8 @@
 
 #include "nan_cases.hpp"
 #include "tally.hpp"
+#include "tests/oracle/format_cover.hpp"
+#include "tests/oracle/values.hpp"
 #include "trial.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -93,10 +95,55 @@ TEST_CASE("a payload moves between widths by its leading digits") {
 }
 
 TEST_CASE("formats with one NaN deliver it; formats with none deliver zero and invalid") {
-  CHECK(converted("binary32", quiet_a, "e4m3fn") == Answer{0x7f, 0});
+  CHECK(converted("binary32", quiet_a, "e4m3fn") == Answer{0xff, 0});
+  CHECK(converted("binary32", quiet_b, "e4m3fn") == Answer{0x7f, 0});
+  CHECK(converted("binary32", 0xffc00000, "e4m3fn") == Answer{0xff, 0});
+  CHECK(converted("e4m3fn", 0xff, "e4m3fn") == Answer{0xff, 0});
+  CHECK(converted("e4m3fn", 0xff, "e5m0;nan=ieee;inf=no") == Answer{0x3f, 0});
+  CHECK(converted("binary32", quiet_a, "ue4m3fn") == Answer{0x7f, 0});
   CHECK(converted("binary32", quiet_a, "e4m3fnuz") == Answer{0x80, 0});
   CHECK(converted("binary32", quiet_a, "binary8p3se") == Answer{0x80, 0});
   CHECK(converted("binary32", quiet_a, "e8m0fnu") == Answer{0xff, 0});
   CHECK(converted("binary32", quiet_a, "e2m1fn") == Answer{0, invalid});
   CHECK(converted("binary32", loud_a, "e4m3fn") == Answer{0x7f, invalid});
+}
+
+// Field by field as N1 says it: the sign bit, the quiet bit, and the leading digits of the
+// fraction.
+namespace {
+std::uint64_t carried(const Format& from, std::uint64_t code, const Format& to) {
+  const auto ones = [](int n) { return (std::uint64_t{1} << n) - 1; };
+  const bool negative = from.is_signed && code >> (from.exp_bits + from.frac_bits) != 0;
+  const std::uint64_t sign = negative && to.is_signed ? 1 : 0;
+  const int magnitude_bits = to.exp_bits + to.frac_bits;
+  switch (to.nan) {
+    case NanCodes::none: return 0;
+    case NanCodes::negative_zero: return std::uint64_t{1} << magnitude_bits;
+    case NanCodes::all_ones: return sign << magnitude_bits | ones(magnitude_bits);
+    case NanCodes::ieee: break;
+  }
+  const std::uint64_t fraction = (code & ones(from.frac_bits)) << to.frac_bits >> from.frac_bits;
+  const std::uint64_t quiet = to.frac_bits > 0 ? std::uint64_t{1} << (to.frac_bits - 1) : 0;
+  return sign << magnitude_bits | ones(to.exp_bits) << to.frac_bits | quiet | fraction;
+}
+}  // namespace
+
+TEST_CASE("every NaN between every two corners of formats keeps what both of them have") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const Format& from : oracle::format_cover())
+    for (const Format& to : oracle::format_cover()) {
+      if (!to.has_nan()) continue;
+      const Rounder<std::uint64_t> rounder(to, {.nan = NanResult::propagate});
+      const Layout<std::uint64_t> f(from);
+      for (std::uint64_t code = 0; code >> from.width() == 0; ++code) {
+        if (oracle::decode(from, code).kind != oracle::Kind::nan) continue;
+        const std::uint64_t z = convert<std::uint64_t>(rounder, f, code).code;
+        tally.check(z == carried(from, code, to), [&] {
+          return to_string(from) + " " + hex({code}) + " to " + to_string(to) + ": " + hex({z});
+        });
+        ++expected;
+      }
+    }
+  tally.expect(expected);
 }

@@ -22,6 +22,10 @@ class Listener {
  public:
   explicit Listener(std::vector<Heard>& heard) : heard_(&heard) {}
   template <class U>
+  void operator()(Stage stage, const Number<U>& x) const {
+    (*this)(stage, x.negative, x.exp, x.sig);
+  }
+  template <class U>
   void operator()(Stage stage, bool negative, std::int64_t exp, U sig) const {
     const double unit = std::ldexp(1.0, static_cast<int>(exp));
     heard_->push_back({stage, negative, static_cast<double>(sig) * unit, unit, sig});

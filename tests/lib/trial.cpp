@@ -16,6 +16,20 @@ std::vector<Env> deterministic_environments() {
   return all;
 }
 
+std::vector<Env> delivered_environments() {
+  std::vector<Env> all;
+  for (int mode = 0; mode < deterministic_modes; ++mode)
+    all.push_back(
+        {.rounding = static_cast<RoundingMode>(mode), .tininess = Tininess::as_delivered});
+  return all;
+}
+
+std::vector<Env> policy_environments() {
+  std::vector<Env> all = all_environments();
+  for (const Env& env : delivered_environments()) all.push_back(env);
+  return all;
+}
+
 std::vector<Env> stochastic_environments() {
   using enum StochasticVariant;
   std::vector<Env> all;

@@ -18,6 +18,10 @@ std::vector<Env> deterministic_environments();
 std::vector<Env> stochastic_environments();
 std::vector<Env> all_environments();
 
+// The deterministic modes where what is delivered tells what is tiny; and all of these.
+std::vector<Env> delivered_environments();
+std::vector<Env> policy_environments();
+
 // How many samples to take where `count` fit into every run: with WIDTHWISE_LONG fifty times as
 // many, under a sanitizer a tenth.
 std::uint64_t samples(std::uint64_t count);

@@ -33,7 +33,7 @@ class Policy:
 class How:
     rm: str = "rne"
     tininess: str = "after"
-    propagates: bool = False  # NaN; operands and result are then of one format
+    propagates: bool = False  # the sign and payload of the first NaN operand
     seed: int = 0
 
 
@@ -220,8 +220,21 @@ def result(op: str, to: Policy, how: How, operands: Sequence[Operand], place: in
     if (
         how.propagates and z.cls == NAN and first_nan and not z.flags
     ):  # one that is made is canonical
-        code = first_nan.code | 1 << to.fmt.frac_bits >> 1
+        code = carried(first_nan, to.fmt)
     return code, flags
+
+
+def carried(nan: Operand, to: Format) -> int:
+    """A NaN in another format: its sign bit, and the leading digits of its fraction (N1)."""
+    code = to.nan_code or 0
+    if to.nan in ("none", "negative_zero") or to.nan_code is None:
+        return code
+    if to.signed and nan.s:
+        code |= 1 << to.mag_bits
+    if to.nan == "ieee":
+        fraction = nan.code & (1 << nan.fmt.frac_bits) - 1
+        code |= fraction << to.frac_bits >> nan.fmt.frac_bits
+    return code
 
 
 def delivered(z: Exact, to: Policy, how: How, place: int) -> tuple:
@@ -234,7 +247,8 @@ def delivered(z: Exact, to: Policy, how: How, place: int) -> tuple:
         return below_zero(z, to, how, place) or (f.nan_code or 0, z.flags | NV)
     if z.cls == INF:
         code = encode(f, settle(f, Num(INF, z.s), to.overflow))
-        return code, z.flags | (0 if f.inf_mag is not None else OF | NX)
+        stays = f.inf_mag is not None and to.overflow != "satfinite"
+        return code, z.flags | (0 if stays else OF | NX)
     return finite(z, to, how, place)
 
 
@@ -271,9 +285,10 @@ def finite(z: Exact, to: Policy, how: How, place: int) -> tuple:
     if n.cls not in (FIN, ZERO):
         raise AssertionError(f"{z} in {f} became {n}, and that is no overflow")
     inexact = size_of(n) != z.size
+    is_tiny = tiny(z, n, f, how, place)
     if inexact:
-        flags |= NX | (UF if tiny(z, f, how, place) else 0)
-    if to.ftz and f.subnormals and n.cls == FIN and n.m >> f.frac_bits == 0:
+        flags |= NX | (UF if is_tiny else 0)
+    if to.ftz and not f.all_normal and n.cls == FIN and is_tiny:
         return encode(f, Num(ZERO, z.s)), flags | NX | UF
     return code, flags
 
@@ -291,9 +306,11 @@ def past_the_end(z: Exact, f: Format, how: How, place: int) -> bool:
     return size_of(rounded(longer(f, 0), "ieee", z, how, place)) > size_of(f.finite(f.max_mag))
 
 
-def tiny(z: Exact, f: Format, how: How, place: int) -> bool:
-    """Below the least normal number, before or after rounding to the precision (semantics, R3)."""
+def tiny(z: Exact, n: Num, f: Format, how: How, place: int) -> bool:
+    """Below the least normal number: before or after rounding, or as n is delivered (R3)."""
     least = f.finite(f.min_mag) if f.all_normal else f.finite(1 << f.frac_bits)
+    if how.tininess == "delivered":
+        return z.size < size_of(least) and size_of(n) < size_of(least)
     if z.size >= size_of(least) or how.tininess == "before":
         return z.size < size_of(least)
     if z.size * 2 < size_of(least):

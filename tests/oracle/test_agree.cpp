@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "format_cover.hpp"
 #include "tests/lib/tally.hpp"
 #include "walk.hpp"
 #include "widthwise/sim/mpfr_oracle.hpp"
@@ -57,7 +58,7 @@ const std::vector<Format>& formats() {
 
 std::vector<Env> environments() {
   std::vector<Env> all;
-  for (Tininess t : {Tininess::before_rounding, Tininess::after_rounding})
+  for (Tininess t : {Tininess::before_rounding, Tininess::after_rounding, Tininess::as_delivered})
     for (int m = 0; m < deterministic_modes; ++m)
       all.push_back({.rounding = static_cast<RoundingMode>(m), .tininess = t});
   return all;
@@ -66,7 +67,7 @@ std::vector<Env> environments() {
 Env stochastic(std::mt19937_64& random) {
   const auto k = static_cast<int>(random() % 64 + 1);
   return {.rounding = {k, static_cast<StochasticVariant>(random() % 3)},
-          .tininess = static_cast<Tininess>(random() % 2)};
+          .tininess = static_cast<Tininess>(random() % 3)};
 }
 
 std::string told(const std::string& what, const Format& to, const Env& env, std::uint64_t random,
@@ -112,7 +113,7 @@ TEST_CASE("two operands: walking and MPFR agree on every pair of codes, on resul
                i += 2)  // each mode at each second pair
             compare(tally, op, f, envs[i], {{f, a}, {f, b}}, oracle::deliver(exact, envs[i]));
         }
-    expected += 5 * v.size() * v.size() * envs.size() / 2;
+    expected += 5 * v.size() * v.size() * envs.size() / 2;  // codes of either parity are as many
   }
   tally.expect(expected);
 }
@@ -169,6 +170,39 @@ TEST_CASE("stochastic rounding and mixed formats: walking and MPFR agree on rand
     const Operation op = ops[random() % ops.size()];
     compare(tally, op, to, env, {{f, a}, {g, b}},
             oracle::answer(op, to, env, {{f, a}, {g, b}}, bits), bits);
+  }
+  tally.expect(cases);
+}
+
+TEST_CASE("corners of formats' fields: walking and MPFR agree on random operands of any of them") {
+  Tally tally;
+  std::mt19937_64 random(9);
+  const std::vector<Env> envs = environments();
+  const std::vector<Format>& all = oracle::format_cover();
+  const std::uint64_t cases = 300'000;
+  constexpr std::array ops{Operation::add,    Operation::subtract,  Operation::multiply,
+                           Operation::divide, Operation::remainder, Operation::sqrt,
+                           Operation::fma,    Operation::convert};
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const Format& to = all[n % all.size()];
+    const Operation op = ops[random() % ops.size()];
+    std::vector<Code> x;
+    for (int i = 0; i < 3; ++i) {
+      const Format& f = n % 2 ? to : all[random() % all.size()];
+      x.push_back({f, random() % oracle::values(f).size()});
+    }
+    const Env env = random() % 4 ? envs[random() % envs.size()] : stochastic(random);
+    const int k = env.rounding.random_bits;
+    const std::uint64_t bits = k ? random() >> (64 - k) : 0;
+    const auto coded = [&](int i) { return oracle::Coded(x[i].format, x[i].code); };
+    Answer walked{};
+    switch (arity(op)) {
+      case 1: walked = oracle::answer(op, to, env, {coded(0)}, bits); break;
+      case 2: walked = oracle::answer(op, to, env, {coded(0), coded(1)}, bits); break;
+      default: walked = oracle::answer(op, to, env, {coded(0), coded(1), coded(2)}, bits);
+    }
+    x.resize(static_cast<std::size_t>(arity(op)));
+    compare(tally, op, to, env, x, walked, bits);
   }
   tally.expect(cases);
 }

@@ -11,6 +11,7 @@ namespace {
 using widthwise::inexact;
 using widthwise::InfCodes;
 using widthwise::invalid;
+using widthwise::InvalidInteger;
 using widthwise::NanCodes;
 using widthwise::Overflow;
 using widthwise::RoundingMode;
@@ -154,7 +155,8 @@ struct Delivery {
   // Past the largest number: what the format has, in the order the policy asks for (R7).
   Answer past(Overflow how, Flags flags) const {
     if (!f.is_signed && x.negative) return lost_sign();
-    const bool number_first = how == Overflow::max, nan_first = how == Overflow::nan;
+    const bool number_first = how == Overflow::max || how == Overflow::satfinite;
+    const bool nan_first = how == Overflow::nan;
     if (number_first) return largest(flags);
     if (nan_first && to.has(Kind::nan)) return nan(flags);
     if (to.has(Kind::infinite)) return with(to.infinity(x.negative), flags);
@@ -163,7 +165,8 @@ struct Delivery {
   }
 
   Answer infinity() const {
-    if (f.inf != InfCodes::none) return past(Overflow::inf, 0);
+    const bool saturates = f.overflow == Overflow::satfinite;
+    if (f.inf != InfCodes::none && !saturates) return past(Overflow::inf, 0);
     return past(f.overflow, widthwise::overflow | inexact);
   }
 
@@ -180,20 +183,31 @@ struct Delivery {
     return goes_up(env.rounding, x.negative, gap.lo_odd, half);
   }
 
-  bool tiny() const {
+  // i is the number that it is rounded to.
+  bool tiny(std::size_t i) const {
+    const bool past = i >= to.points().size();
+    if (env.tininess == Tininess::as_delivered) return x.tiny && !past && is_below_normal(i);
     if (!x.tiny || env.tininess == Tininess::before_rounding || !x.may_grow) return x.tiny;
     return !up(to.gap_under_normal(), x.growth);
+  }
+
+  bool is_below_normal(std::size_t i) const {
+    const Dyadic& value = to.points()[i].value;
+    if (value.sig == 0) return true;
+    return compare(Exact{.num = Big(value.sig), .exp = value.exp}, to.least_normal()) < 0;
   }
 
   Answer finite() const {
     const std::vector<Point>& points = to.points();
     Flags flags = x.below_all || !x.at_lower ? inexact : 0;
-    if (flags != 0 && tiny()) flags |= underflow;
     std::size_t i = x.lower;
     if (!x.below_all && !x.at_lower && (x.past_end || up(to.gap(x.lower), x.half))) ++i;
+    const bool is_tiny = tiny(i);
+    if (flags != 0 && is_tiny) flags |= underflow;
     if (i == points.size() || x.past_end) return overflowed();
     if (points[i].value.sig == 0) return zero(x.negative, flags);
-    if (f.ftz && points[i].subnormal) return zero(x.negative, underflow | inexact);
+    const bool has_subnormals = f.subnormals && f.zero;
+    if (f.ftz && has_subnormals && is_tiny) return zero(x.negative, underflow | inexact);
     if (!f.is_signed && x.negative) return lost_sign();
     return with(points[i].code | to.sign(x.negative), flags);
   }
@@ -263,13 +277,18 @@ Answer to_integer(IntegerType type, Rounding how, const Coded& a, std::uint64_t 
     return static_cast<std::uint64_t>(wrapped);
   };
   const Number x = read(a);
-  if (x.kind == Kind::nan) return {code(most), invalid};
+  const auto lost = [&](const Big& end) {
+    if (type.invalid == InvalidInteger::x86)
+      return Answer{code(type.is_signed ? least : Big(most)), invalid};
+    return Answer{code(end), invalid};
+  };
+  if (x.kind == Kind::nan) return lost(type.invalid == InvalidInteger::arm ? Big(0) : Big(most));
   const bool huge = x.kind == Kind::infinite || (x.kind == Kind::finite && exponent(x) > 64);
-  if (huge) return {code(x.negative ? least : most), invalid};
+  if (huge) return lost(x.negative ? least : Big(most));
   if (x.kind == Kind::zero) return {0, 0};
   const Whole whole = nearest_integer(x, how, random);
   const Big n = x.negative ? Big(-whole.magnitude) : whole.magnitude;
-  if (n < least || n > most) return {code(x.negative ? least : most), invalid};
+  if (n < least || n > most) return lost(x.negative ? least : Big(most));
   return {code(n), whole.inexact ? inexact : 0};
 }
 

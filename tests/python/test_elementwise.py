@@ -158,6 +158,31 @@ def test_nan_payloads_go_along_on_demand():
     assert ww.add(loud, one, nan="propagate").bits == 0xFE05
 
 
+@pytest.mark.parametrize(
+    "code, of, to, want",
+    [
+        (0xFF, "e4m3fn", "e4m3fn", 0xFF),
+        (0xFFC00000, "binary32", "e4m3fn", 0xFF),
+        (0x7FC00000, "binary32", "e4m3fn", 0x7F),
+        (0xFFC00000, "binary32", "ue4m3fn", 0x7F),
+        (0xFFC00000, "binary32", "e4m3fnuz", 0x80),
+        (0xFF812345, "binary32", "e5m10", 0xFE09),
+        (0xFE05, "e5m10", "e4m3", 0xFC),
+        (0xFF, "e4m3", "e4m3fn", 0xFF),
+        (0xFF, "e4m3fn", "binary32", 0xFFF00000),
+        (0x3F, "ue3m3;nan=all_ones", "e5m10", 0x7F80),
+        (0x3F, "e5m0;nan=ieee;inf=no", "binary32", 0xFFC00000),
+        (0xFFC00000, "binary32", "e5m0;nan=ieee;inf=no", 0x3F),
+    ],
+)
+def test_a_propagated_nan_keeps_what_the_result_has_room_for(code, of, to, want):
+    x = ww.from_bits(np.full(300, code, np.uint64), of)  # lanes, tables and one by one
+    for n in (1, 300):
+        assert (ww.convert(x[:n], to, nan="propagate").bits == want).all()
+        assert ww.add(x[:n], x[:n], format=to, nan="propagate").bits.tolist() == [want] * n
+    assert ww.convert(x[0], to).bits == ww.convert(ww.array(np.nan, "binary64"), to).bits
+
+
 def test_minima_differ_in_what_they_make_of_nan():
     one, quiet, loud = (ww.from_bits(code, "e5m10") for code in (0x3C00, 0x7E00, 0x7C01))
     assert ww.isnan(ww.minimum(one, quiet))
@@ -186,11 +211,11 @@ def test_logb_is_the_exponent():
     assert ww.logb(x).to_float64().tolist() == [0, 3, -4, -24]
 
 
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", [f"{u}int{n}" for n in (8, 16, 32, 64) for u in ("", "u")])
 def test_integers_that_fit_are_the_hosts(dtype):
     rng = np.random.default_rng(6)
     x = np.trunc(rng.standard_normal(5000) * 2.0 ** rng.integers(0, 30, 5000))
-    x = x[x >= 0] if dtype[0] == "u" else x
+    x = x[(x >= np.iinfo(dtype).min) & (x <= np.iinfo(dtype).max)]
     n = ww.to_integer(ww.array(x, "binary64"), dtype)
     assert n.dtype == dtype
     np.testing.assert_array_equal(n, x.astype(dtype))
@@ -205,8 +230,30 @@ def test_invalid_integers_are_riscvs():
     n, flags = ww.to_integer(x, "uint64", rounding="rup", flags=True)
     assert n.tolist() == [2**64 - 1, 2**64 - 1, 0, 3 * 10**9, 0, 3]
     assert flags.tolist() == [NV, NV, NV, 0, NV, NX]
-    with pytest.raises(ValueError, match="dtype = int16: it may be int32, uint32, int64, uint64"):
-        ww.to_integer(x, "int16")
+    n, flags = ww.to_integer(x, "int8", flags=True)
+    assert n.tolist() == [127, 127, -128, 127, -1, 2] and n.dtype == np.int8
+    assert flags.tolist() == [NV, NV, NV, NV, 0, NX]
+    assert ww.to_integer(x, "uint16").tolist() == [65535, 65535, 0, 65535, 0, 2]
+    with pytest.raises(ValueError, match="dtype = float32: it may be int8, uint8, int16, uint16"):
+        ww.to_integer(x, "float32")
+
+
+def test_invalid_integers_are_those_of_the_machine_that_is_named():
+    x = ww.array([np.nan, -np.nan, np.inf, -np.inf, 3e20, -3e20, -1.0], "binary64")
+    for dtype in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        below = -1 if low else 0
+        one = low if low else high
+        riscv, arm, x86 = (
+            ww.to_integer(x, dtype, invalid=how, flags=True) for how in ("riscv", "arm", "x86")
+        )
+        assert riscv[0].tolist() == [high, high, high, low, high, low, below]
+        assert arm[0].tolist() == [0, 0, high, low, high, low, below]
+        assert x86[0].tolist() == [one] * 6 + [-1 if low else one]
+        for _, flags in (riscv, arm, x86):
+            assert flags.tolist() == [NV] * 6 + [0 if low else NV]
+    with pytest.raises(ValueError, match="invalid = 'mips': it may be riscv, x86 or arm"):
+        ww.to_integer(x, invalid="mips")
 
 
 def test_from_integer_rounds_once():

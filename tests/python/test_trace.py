@@ -141,3 +141,47 @@ def test_pandas_is_not_imported_by_widthwise():
     code = f"import widthwise, sys; print([m for m in sys.modules if m in {heavy}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "op, operands, exact",
+    [
+        ("sqrt", [-1], "nan"),
+        ("sqrt", ["inf"], "inf"),
+        ("sqrt", ["-0.0"], "-0"),
+        ("divide", [1, 0], "inf"),
+        ("divide", [-1, 0], "-inf"),
+        ("divide", [0, 0], "nan"),
+        ("divide", [1, "inf"], "0"),
+        ("add", ["inf", 1], "inf"),
+        ("add", ["inf", "-inf"], "nan"),
+        ("subtract", ["-inf", 1], "-inf"),
+        ("add", ["-0.0", "-0.0"], "-0"),
+        ("multiply", ["inf", 0], "nan"),
+        ("multiply", ["-inf", 2], "-inf"),
+        ("multiply", ["-0.0", 2], "-0"),
+        ("fma", ["inf", 1, 1], "inf"),
+        ("fma", ["inf", 0, 1], "nan"),
+        ("fma", [1, 1, "-inf"], "-inf"),
+        ("fma", [1, 1, "nan"], "nan"),
+        ("remainder", [1, 0], "nan"),
+        ("remainder", [1, "inf"], "1"),
+        ("convert", ["nan"], "nan"),
+        ("convert", ["-inf"], "-inf"),
+        ("round_to_integral", ["inf"], "inf"),
+        ("minimum", ["nan", 1], "nan"),
+        ("maximum_number", ["nan", 1], "1"),
+        ("minimum", ["-inf", 1], "-inf"),
+        ("logb", [0], "-inf"),
+        ("logb", ["-inf"], "inf"),
+    ],
+)
+@pytest.mark.parametrize("format", ["e5m10", "e9m14", "binary64", "e15m112"])
+def test_the_exact_stage_shows_infinities_and_nan(op, operands, exact, format):
+    x = [ww.array(str(v), format) for v in operands]
+    trace = ww.trace_operation(op, *x, format=format)
+    (wire,) = [wire for wire in trace if wire.stage == "exact"]
+    kinds = {"nan": "nan", "inf": "infinite", "0": "zero"}
+    assert (wire.value, wire.kind) == (exact, kinds.get(exact.strip("-"), "finite"))
+    assert trace[-1].stage == "pack"
+    assert (trace.result.bits == getattr(ww, op)(*x, format=format).bits).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import widthwise as ww
+from oracle.format_cover import FIELDS, chosen, format_cover, is_format, pairs, text_of
 from widthwise import _widthwise as core
 from widthwise._dot import Operands
 from widthwise._verify import judge_unit
@@ -104,3 +105,31 @@ def test_a_vector_file_is_a_judge(tmp_path):
     assert verdict.failures == ["line 1: 3C00 3C00: the vector has 4001 00, this is 4000 00"]
     path.write_text("")
     assert not ww.verify("add", format="binary16", vectors=path)  # nothing was checked
+
+
+def test_the_cover_has_every_two_values_of_two_fields_that_may_meet():
+    assert all(map(is_format, format_cover())) and len(format_cover()) < 70
+    some = list(np.ndindex(*map(len, FIELDS)))[::37]
+    may_meet = set().union(*(pairs(choice) for choice in some if is_format(text_of(choice))))
+    assert len(may_meet) > 400
+    assert may_meet <= set().union(*map(pairs, chosen()))
+
+
+@needs_mpfr
+@pytest.mark.parametrize("format", format_cover())
+def test_corners_of_formats_agree_with_mpfr(format):
+    rng = np.random.default_rng(len(format))
+    modes = ["rne", "rna", "rnz", "rup", "rdn", "rtz", "raz", "odd", "sr3", "sr5:even"]
+    for op in [*OPERATIONS, "convert", "round_to_integral_exact"]:
+        how = {"rounding": str(rng.choice(modes))}
+        how["tininess"] = str(rng.choice(["after", "before", "delivered"]))
+        verdict = ww.verify(op, format=format, n=400, **how)
+        assert verdict, str(verdict)
+    for to in rng.choice(format_cover(), 3):
+        verdict = ww.verify("convert", format=format, to=str(to), n=300)
+        assert verdict, str(verdict)
+
+
+@needs_mpfr
+def test_a_format_whose_only_special_code_is_infinity():
+    assert ww.verify("multiply", format="e5m0;nan=ieee", n=5000).errors == 0

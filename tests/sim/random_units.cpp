@@ -1,5 +1,6 @@
 #include "random_units.hpp"
 
+#include "../oracle/format_cover.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/unpack.hpp"
@@ -71,7 +72,8 @@ struct Units {
         maybe(random, [&] { return static_cast<int>(between(random, 0, r.fmt.frac_bits + 8)); });
     if (r.post_norm_frac) r.post_norm_rm = deterministic_rounding(random);
     if (one_in(random, 4)) r.subnormals = any(random, Flush::flush_signed_zero);
-    if (one_in(random, 3)) r.overflow = any(random, Overflow::nan);
+    if (one_in(random, 3)) r.overflow = any(random, Overflow::satfinite);
+    if (one_in(random, 8)) r.tininess = any(random, Tininess::as_delivered);
     if (one_in(random, 4)) r.zero_sign = any(random, ZeroSign::always_plus);
     if (r.fmt.has_nan() && r.fmt.width() < 64 && one_in(random, 4)) r.nan_bits = nan_of(r.fmt);
     return r;
@@ -154,6 +156,9 @@ struct Units {
 }  // namespace
 
 Format format(Random& random, int most_exp_bits, int most_frac_bits) {
+  const std::vector<Format>& corners = oracle::format_cover();
+  if (most_exp_bits >= 5 && most_frac_bits >= 3 && one_in(random, 8))
+    return corners[random() % corners.size()];
   for (;;) {
     const auto exp_bits = static_cast<int>(between(random, 1, most_exp_bits));
     const int most_frac = one_in(random, 4) ? most_frac_bits : std::min(most_frac_bits, 12);
@@ -167,7 +172,7 @@ Format format(Random& random, int most_exp_bits, int most_frac_bits) {
     if (one_in(random, 8)) f.zero = false;
     if (one_in(random, 8)) f.daz = true;
     if (one_in(random, 8)) f.ftz = true;
-    if (one_in(random, 6)) f.overflow = any(random, Overflow::nan);
+    if (one_in(random, 6)) f.overflow = any(random, Overflow::satfinite);
     if (check_passes(f)) return f;
   }
 }

@@ -65,7 +65,7 @@ TEST_CASE("a design is an operation where one's name stands in front of a bracke
   for (const char* unit : {"hopper.e4m3.f32", "mac(e5m10)", "fix24.sat", "dot(e4m3fn, lanes=4)"})
     CHECK(to_string(parse_design(unit)) == unit);
   CHECK_THROWS_WITH_AS(parse_design("add"), doctest::Contains("no unit 'add'"), ParseError);
-  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, tininess=before)"),
+  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, out=e5m10)"),
                        doctest::Contains("the operation is muladd"), ParseError);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("an operation's text that is wrong is refused with what it may be") {
   CHECK(error_of(" mul()").find("column 2: mul: a= is missing") != std::string::npos);
   CHECK(error_of("add()").find("a= is missing, and no first format stands for it") !=
         std::string::npos);
-  CHECK(error_of("add(e5m10, tininess=never)").find("it may be before or after") !=
+  CHECK(error_of("add(e5m10, tininess=never)").find("it may be before, after or delivered") !=
         std::string::npos);
   CHECK(error_of("negate(e5m10, out=e5m2)")
             .find("negate gives codes of a's format, e5m10, not of e5m2; leave out= away") !=

@@ -90,6 +90,11 @@ TEST_CASE("formats: only what differs from the defaults is printed, in a fixed o
                  {"e5m10;nan=none", "e5m10;nan=none"},
                  {"e4m3;inf=top;nan=none", "e4m3;inf=top;nan=none"},
                  {"e20m64;bias=-7", "e20m64;bias=-7"},
+                 {"e5m10;emin=-14", "e5m10"},
+                 {"e5m10;emin=-13", "e5m10;bias=14"},
+                 {"e4m3;emin=-6;sub=no", "e4m3;bias=6;sub=no"},
+                 {"ue8m0;nan=all_ones;sub=no;zero=no;emin=-127", "e8m0fnu"},
+                 {"e4m3fnuz;emin=-7", "e4m3fnuz"},
                  {"e8m0;nan=none", "e8m0;nan=none"},
                  {"e8m0;nan=ieee", "e8m0;nan=ieee"},
                  {"ue8m0;nan=all_ones;sub=no;zero=no", "e8m0fnu"},
@@ -199,14 +204,17 @@ TEST_CASE("formats: errors name the text, the column, what stands there and the 
   CHECK(format_error("e8m0") ==
         "format 'e8m0', column 1: without fraction bits the NaN must be named: add ;nan=none, "
         "nan=all_ones, nan=negative_zero or nan=ieee");
-  CHECK(
-      format_error("e5m10;foo=1") ==
-      "format 'e5m10;foo=1', column 7: no option 'foo'; there are bias=, inf=, nan=, sub=, zero=, "
-      "daz, ftz and overflow=");
+  CHECK(format_error("e5m10;foo=1") ==
+        "format 'e5m10;foo=1', column 7: no option 'foo'; there are bias=, emin=, inf=, nan=, "
+        "sub=, zero=, "
+        "daz, ftz and overflow=");
   CHECK(format_error("e5m10;inf=maybe") ==
         "format 'e5m10;inf=maybe', column 11: inf = 'maybe': it may be ieee, no or top");
   CHECK(format_error("e5m10;bias=1;bias=2") ==
         "format 'e5m10;bias=1;bias=2', column 14: bias is given twice");
+  CHECK(format_error("e5m10;bias=1;emin=2") ==
+        "format 'e5m10;bias=1;emin=2', column 14: emin and bias are given: each follows from the "
+        "other");
   CHECK(format_error("e5m10;nan=none;inf=ieee") ==
         "format 'e5m10;nan=none;inf=ieee', column 16: inf=ieee needs nan=ieee, not nan=none: an "
         "infinity would stand between finite codes; take inf=top");
@@ -320,10 +328,10 @@ TEST_CASE("roundings, tininess, overflow: errors say what there is") {
       rounding_error("rne rtz").starts_with("rounding 'rne rtz', column 1: no rounding 'rne rtz'"));
   CHECK(rounding_error("rne:half") == "rounding 'rne:half', column 4: found ':'; wanted the end");
   CHECK(error_of(parse_tininess, "never") ==
-        "tininess 'never', column 1: tininess = 'never': it may be before or after");
+        "tininess 'never', column 1: tininess = 'never': it may be before, after or delivered");
   CHECK(error_of(parse_overflow, "wrap") ==
-        "overflow 'wrap', column 1: overflow = 'wrap': it may be ieee, inf, max or nan");
-  for (const auto t : {Tininess::before_rounding, Tininess::after_rounding})
+        "overflow 'wrap', column 1: overflow = 'wrap': it may be ieee, inf, max, nan or satfinite");
+  for (const auto t : {Tininess::before_rounding, Tininess::after_rounding, Tininess::as_delivered})
     CHECK(parse_tininess(to_string(t)) == t);
   for (const auto o : {Overflow::ieee, Overflow::inf, Overflow::max, Overflow::nan})
     CHECK(parse_overflow(to_string(o)) == o);

@@ -323,7 +323,7 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
   CHECK(unit_error("kulish(e5m10)").find("nearest name: 'kulisch'") != std::string::npos);
   CHECK(unit_error("mac(e5m10, prodct=e5m10)") ==
         "unit 'mac(e5m10, prodct=e5m10)', column 12: mac has no 'prodct'; nearest name: 'product'; "
-        "its keys are a, b, sum, c, product, final, promote, scale");
+        "its keys are a, b, sum, c, product, final, promote, scale, tininess");
   CHECK(unit_error("mac(e5m10, sum=e5m1x)") ==
         "unit 'mac(e5m10, sum=e5m1x)', column 20: found 'x'; wanted ';' and an option, or the end; "
         "nearest name: 'e5m2'");

@@ -58,9 +58,9 @@ template <class U, class Trace>
   if (minus) y.negative = y.negative ^ (y.nan == Mask<U>{});
   Number<U> z = exact_sum(x, y);
   z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, x, y), z.negative);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
   Int<U> flags{};
   if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = sum_specials(z, x, y);
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

@@ -88,7 +88,7 @@ constexpr Result<U> extremum(const Rounder<U>& to, bool greater, NanOperand rule
       take_nan(z, false, x, y);
     }
   }
-  trace(Stage::exact, z.negative, z.exp, z.sig);
+  trace(Stage::exact, z);
   return deliver(to, z, Int<U>{flags}, random, trace);
 }
 

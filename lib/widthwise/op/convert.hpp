@@ -8,7 +8,7 @@ template <class U, class Trace>
 [[gnu::noinline]] constexpr Result<U> full_conversion(const Rounder<U>& to, const Layout<U>& fa,
                                                       const U& a, const U& random, Trace& trace) {
   const Number<U> x = operand(fa, a);
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
 }
 
@@ -67,7 +67,7 @@ constexpr Result<U> round_to_integral(const Rounder<U>& to, const Layout<U>& fa,
     x = normalise(x);
     if (exact && cut.rest != U{}) flags = inexact;
   }
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, flags, random, trace);
 }
 
@@ -77,30 +77,35 @@ struct IntegerResult {
   Flags flags;
 };
 
-// What an integer of `width` bits holds in place of a value it cannot: RISC-V's choice, the end of
-// the range on that side, NaN as +infinity (docs/semantics.md, E6).
-constexpr IntegerResult invalid_integer(int width, bool is_signed, bool low) {
-  if (low) return {is_signed ? ~std::uint64_t{0} << (width - 1) : 0, invalid};
-  return {~std::uint64_t{0} >> (64 - width + is_signed), invalid};
+// What an integer of `width` bits holds in place of a value it cannot.
+constexpr IntegerResult invalid_integer(int width, bool is_signed, InvalidInteger how, bool nan,
+                                        bool negative) {
+  const std::uint64_t all = ~std::uint64_t{0}, least = is_signed ? all << (width - 1) : 0,
+                      most = all >> (64 - width + is_signed);
+  if (how == InvalidInteger::x86) return {is_signed ? least : most, invalid};
+  if (nan) return {how == InvalidInteger::arm ? 0 : most, invalid};
+  return {negative ? least : most, invalid};
 }
 
-// a as an integer of 32 or 64 bits (5.4.1, 5.8). Needs digits >= 64.
+// a as an integer of 8, 16, 32 or 64 bits (5.4.1, 5.8). Needs digits >= 64.
 template <class U>
 constexpr IntegerResult to_integer(int width, bool is_signed, const RoundingRule& rule,
-                                   const Layout<U>& fa, const U& a, const U& random = {}) {
+                                   const Layout<U>& fa, const U& a, const U& random = {},
+                                   InvalidInteger how = InvalidInteger::riscv) {
   const Number<U> x = operand(fa, a);
-  if (x.nan || x.infinite) return invalid_integer(width, is_signed, x.negative && !x.nan);
+  const IntegerResult none = invalid_integer(width, is_signed, how, x.nan, x.negative);
+  if (x.nan || x.infinite) return none;
   if (x.zero) return {0, 0};
-  if (x.exp > 0) return invalid_integer(width, is_signed, x.negative);  // 2^64 or more
+  if (x.exp > 0) return none;  // 2^64 or more
   const Integral<U> cut = cut_at_point(x);
-  if (bit_length(cut.whole) > 64) return invalid_integer(width, is_signed, x.negative);
+  if (bit_length(cut.whole) > 64) return none;
 
   const bool odd = (cut.whole & U(1)) != U{};
   const bool away = rounds_away<U>(rule, x.negative, odd, cut.rest, random);
   const uint128 magnitude = uint128{static_cast<std::uint64_t>(cut.whole)} + away;
   const uint128 limit = !is_signed ? (x.negative ? 0 : (uint128{1} << width) - 1)
                                    : (uint128{1} << (width - 1)) - !x.negative;
-  if (magnitude > limit) return invalid_integer(width, is_signed, x.negative);
+  if (magnitude > limit) return none;
   const auto value = static_cast<std::uint64_t>(magnitude);
   return {x.negative ? 0 - value : value, cut.rest != U{} ? inexact : 0};
 }
@@ -114,7 +119,7 @@ constexpr Result<U> from_integer(const Rounder<U>& to, bool negative, std::uint6
   x.zero = magnitude == 0;
   x.sig = U(magnitude);
   x = normalise(x);
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, {}, random, trace);
 }
 

@@ -26,13 +26,13 @@ constexpr Result<U> divide(const Rounder<U>& to, const Layout<U>& fa, const U& a
                            Trace&& trace = {}) {
   const Number<U> x = operand(fa, a), y = operand(fb, b);
   Number<U> z = exact_quotient(x, y);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
   Int<U> flags{};
   if (any(special(x) | special(y))) {
     flags = take_nan(z, (x.zero & y.zero) | (x.infinite & y.infinite), x, y);
     const Mask<U> by_zero = y.zero & (special(x) == Mask<U>{});
     flags = flags | raised<U>(by_zero, divide_by_zero);
   }
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

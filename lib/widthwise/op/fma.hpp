@@ -36,13 +36,13 @@ template <class U, class Trace>
   Number<U> product = product_class(x, y);
   Number<U> z = exact_fma(x, y, addend);
   z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, product, addend), z.negative);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
   Int<U> flags{};
   if (any(product.infinite | x.nan | y.nan | infinite_or_nan(addend))) {
     flags = take_nan(product, product.zero & product.infinite, x, y);
     product.infinite = product.infinite & (product.nan == Mask<U>{});
     flags = flags | sum_specials(z, product, addend);
   }
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

@@ -33,11 +33,11 @@ template <class U, class Trace>
                                                    const U& random, Trace& trace) {
   const Number<U> x = operand(fa, a), y = operand(fb, b);
   Number<U> z = exact_product(x, y);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
   // Two zeros' exponents have a sum, but no distance from what lies above.
   if (any(x.zero | y.zero)) z.exp = select(x.zero | y.zero, Int<U>{exponent_of_zero<U>}, z.exp);
   Int<U> flags{};
   if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = take_nan(z, z.zero & z.infinite, x, y);
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

@@ -64,7 +64,7 @@ constexpr Result<U> remainder(const Rounder<U>& to, const Layout<U>& fa, const U
   } else {
     z = exact_remainder(x, y);
   }
-  trace(Stage::exact, z.negative, z.exp, z.sig);
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

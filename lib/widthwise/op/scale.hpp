@@ -10,7 +10,7 @@ constexpr Result<U> scaleb(const Rounder<U>& to, const Layout<U>& fa, const U& a
   Number<U> x = operand(fa, a);
   const std::int64_t reach = max_exponent_magnitude;  // past every format's range on either side
   x.exp += n < -reach ? -reach : n > reach ? reach : n;
-  trace(Stage::exact, x.negative, x.exp, x.sig);
+  trace(Stage::exact, x);
   return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
 }
 
@@ -29,7 +29,7 @@ constexpr Result<U> logb(const Rounder<U>& to, const Layout<U>& fa, const U& a,
   z = normalise(z);
   if (x.zero) z.negative = true;
   Int<U> flags = take_nan(z, false, x) | (x.zero ? divide_by_zero : 0);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

@@ -34,13 +34,13 @@ constexpr Result<U> sqrt(const Rounder<U>& to, const Layout<U>& fa, const U& a,
                          const U& random = {}, Trace&& trace = {}) {
   const Number<U> x = operand(fa, a);
   Number<U> z = exact_root(x);
-  trace(Stage::exact, z.negative, z.exp, z.sig);
   Int<U> flags{};
   if (any(x.negative | infinite_or_nan(x))) {
     const Mask<U> below_zero = x.negative & ((x.zero | x.nan) == Mask<U>{});
     z.infinite = z.infinite & (below_zero == Mask<U>{});
     flags = take_nan(z, below_zero, x);
   }
+  trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }
 

@@ -75,7 +75,7 @@ def add_rounding(command: argparse.ArgumentParser) -> None:
 
 def add_tininess(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--tininess", default="after", metavar="T", help="after (default) or before"
+        "--tininess", default="after", metavar="T", help="after (default), before or delivered"
     )
 
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "widthwise/rounding.hpp"
+
 namespace widthwise {
 
 // The operations on codes, by the names Python and the command line call them. Operand order is
@@ -65,8 +67,9 @@ enum class Comparison : std::uint8_t {
 
 // An integer type of two's-complement or unsigned codes, for conversions.
 struct IntegerType {
-  int width;  // 32 or 64
+  int width;  // 8, 16, 32 or 64
   bool is_signed;
+  InvalidInteger invalid = InvalidInteger::riscv;  // of conversions to it
   constexpr bool operator==(const IntegerType&) const = default;
 };
 

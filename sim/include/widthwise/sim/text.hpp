@@ -41,7 +41,8 @@ Rounding parse_rounding(std::string_view text);
 std::string to_string(const Rounding& r);
 void check(const Rounding& r);
 
-Tininess parse_tininess(std::string_view text);  // before, after
+Tininess parse_tininess(std::string_view text);               // before, after, delivered
+InvalidInteger parse_invalid_integer(std::string_view text);  // riscv, x86, arm
 std::string to_string(Tininess t);
 
 Overflow parse_overflow(std::string_view text);  // ieee, inf, max, nan
