@@ -47,8 +47,9 @@ def export(
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
             "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
-            IEEE 754's fusedMultiplyAdd is "muladd(e5m10)"; "fma(e5m10)" is a unit, which has the
-            same results but flags of its roundings only.
+            "fma(e5m10)" is IEEE 754's fusedMultiplyAdd; `ww.Unit("fma(e5m10)")`, which as a text
+            is "fma(e5m10, sum=e5m10)", has the same results but flags of its roundings only. With
+            `lanes`, `accumulate` or `multiplier`, which a unit alone has, "fma(e5m10)" is the unit.
         directory: made whole or not at all. One that stands there is replaced if it is empty or
             holds an earlier export and nothing else.
         name: of the top module; None: from the unit's text, 'hopper_e4m3_f32'.
@@ -83,7 +84,7 @@ def export(
     """
     from pathlib import Path
 
-    text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
+    text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
     libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
     paths = core.export_design(
         text,
@@ -101,6 +102,21 @@ def export(
         libraries,
     )
     return [Path(path) for path in paths]
+
+
+def design_text(design: str | Unit, is_unit: bool) -> str:
+    """The text of a unit, or of an operation: what both could be is one unless `is_unit`."""
+    if isinstance(design, str) and not (is_unit and is_text_of_unit(design)):
+        return core.design_text(design)
+    return core.design_text(as_unit(design)._core)
+
+
+def is_text_of_unit(text: str) -> bool:
+    try:
+        core.Unit(text)
+    except ValueError:
+        return False
+    return True
 
 
 def model_and_its_libraries(folder: Path) -> list[str]:

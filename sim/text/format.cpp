@@ -133,6 +133,9 @@ void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
                             quoted(key)));
 }
 
+constexpr std::string_view options[] = {"bias", "inf", "nan", "sub",
+                                        "zero", "daz", "ftz", "overflow"};
+
 Given read_options(Scanner& in, Format& f) {
   Given given;
   while (in.accept(';')) {
@@ -221,6 +224,10 @@ Format read_format(Scanner& in) {
     in.fail(option ? option->at : start, wrong->message);
   }
   return f;
+}
+
+bool is_format_option(std::string_view word) {
+  return std::ranges::find(options, word) != std::end(options);
 }
 
 Format parse_format(std::string_view text) {

@@ -135,7 +135,7 @@ constexpr Unit cdna3_fp8(const Format& ab) {
 // --- Textbook ----------------------------------------------------------------------------------
 
 // Multiply, round, add, round.
-constexpr Unit muladd(const Operand& ab, const Format& f) {
+constexpr Unit mac(const Operand& ab, const Format& f) {
   return {.a = ab,
           .b = ab,
           .c = plain(f),
@@ -163,14 +163,14 @@ constexpr Sum fixed_register(std::int64_t frac_bits, Rounding rm, std::int64_t w
 }
 
 constexpr Unit tree8() {
-  Unit u = muladd(plain(binary32), binary32);
+  Unit u = mac(plain(binary32), binary32);
   u.lanes = 8;
   u.group_sum = {.order = Order::pairwise_tree, .node_round = Round{.fmt = binary32}};
   return u;
 }
 
 constexpr Unit mac_bf16() {
-  Unit u = muladd(plain(bfloat16), binary32);
+  Unit u = mac(plain(bfloat16), binary32);
   u.chain.final = Round{.fmt = bfloat16};
   return u;
 }
@@ -239,7 +239,7 @@ std::span<const Preset> presets() {
       {"cdna3.fp8", cdna3_fp8(e4m3fnuz), one_model, "MMA-Sim 2; others floor at 31 bits"},
       {"cdna3.bf8", cdna3_fp8(e5m2fnuz), one_model, "MMA-Sim 2; others floor at 31 bits"},
       {"fma.f32", fused(binary32, 1, {}), textbook, "a chain of fused multiply-adds"},
-      {"muladd.f32", muladd(plain(binary32), binary32), textbook, "multiply, round, add, round"},
+      {"mac.f32", mac(plain(binary32), binary32), textbook, "multiply, round, add, round"},
       {"mac.bf16.f32.bf16", mac_bf16(), textbook, "bfloat16 in and out of a binary32 register"},
       {"tree8.f32", tree8(), textbook, "eight rounded products, a tree of rounded adders"},
       {"kulisch.f32", fused(binary32, 0, fixed_register(298, {}, 640)), textbook,
@@ -249,14 +249,21 @@ std::span<const Preset> presets() {
       {"fix24.sat",
        fused(binary16, 0, fixed_register(12, RoundingMode::rdn, 24, RegisterOverflow::saturate)),
        textbook, "24 bits, 12 of them fraction; terms truncated; saturates"},
-      {"approx.f16", muladd(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
+      {"approx.f16", mac(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
       {"hopper.e4m3.promote128", promoted(hopper(e4m3fn, 32, 13, to_e8m13, -133), 128, binary32),
        textbook, deepseek},
   };
   return all;
 }
 
+std::span<const RenamedPreset> renamed_presets() {
+  static constexpr RenamedPreset all[] = {{"muladd.f32", "mac.f32"}};
+  return all;
+}
+
 const Preset* find_preset(std::string_view name) {
+  for (const RenamedPreset& r : renamed_presets())
+    if (r.old_name == name) name = r.name;
   const auto found = std::ranges::find(presets(), name, &Preset::name);
   return found == presets().end() ? nullptr : &*found;
 }

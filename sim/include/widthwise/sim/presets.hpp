@@ -24,6 +24,13 @@ struct Preset {
   std::string_view source;
 };
 std::span<const Preset> presets();
-const Preset* find_preset(std::string_view name);  // null: there is none
+
+// Names of earlier versions, which are still read.
+struct RenamedPreset {
+  std::string_view old_name, name;
+};
+std::span<const RenamedPreset> renamed_presets();
+
+const Preset* find_preset(std::string_view name);  // by either name; null: there is none
 
 }  // namespace widthwise
