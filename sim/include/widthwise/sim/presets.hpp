@@ -10,11 +10,12 @@ namespace widthwise {
 // How we know that a preset is the unit it is named after (the datapath page, sections 1 and 5).
 enum class Evidence : std::uint8_t {
   silicon,     // its results equal a GPU's on recorded inputs
+  but_floor,   // they do, and none of them depends on align.e_floor, which is models' word
   two_models,  // two published models of the hardware agree with it
   one_model,   // one does; others differ or are silent
   textbook,    // no product: a definition
 };
-std::string_view to_string(Evidence e);  // "checked on silicon", "agrees with two models", ...
+std::string_view to_string(Evidence e);  // "checked on silicon", ...
 
 // In the names e4m3 is e4m3fn; fp8 and bf8 are e4m3fnuz and e5m2fnuz.
 struct Preset {
