@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes, _engines
+from . import _codes, _engines, _types
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._create import code_array
 from ._device import name_of, stream
 from ._format import Format
+from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._settings import INTEGERS, How, checked_seed, checked_threads
 from ._unit import Unit, as_unit
 from ._workplace import HERE, Workplace, delivered
 
 
+@_types.dots
+@asks_for("unit", "ww.dot(a, b, unit='mac(e5m10)')")
 def dot(
     a: Any,
     b: Any,
@@ -67,6 +70,8 @@ def dot(
     return computed(u, x, How(engine, threads, seed, flags, multiplier))
 
 
+@_types.dots
+@asks_for("unit", "ww.matmul(a, b, unit='mac(e5m10)')")
 def matmul(
     a: Any,
     b: Any,
@@ -120,6 +125,8 @@ def matmul_in_order(x: Array, y: Array) -> Array:
     return matmul(x, y, unit=f"mac({x.format})")
 
 
+@_types.sums
+@asks_for("unit", "ww.sum(x, unit='mac(e5m10)')")
 def sum(
     x: Any,
     *,
@@ -154,6 +161,8 @@ def sum(
     return computed(u, x, How(engine, threads, seed, flags))
 
 
+@_types.running_sums
+@asks_for("unit", "ww.cumsum(x, unit='mac(e5m10)')")
 def cumsum(
     x: Any,
     *,

@@ -26,7 +26,7 @@ def export(
     rounding_port: bool = False,
     lanes: int | None = None,
     multiplier: Multiplier = None,
-    pipeline: Iterable[str] | None = None,
+    pipeline: str | Iterable[str] | None = None,
     accumulate: bool = False,
     generator: bool = False,
     vectors: int = 1000,
@@ -60,8 +60,9 @@ def export(
         multiplier: in place of a unit's exact product, as in `ww.dot`; a module NAME_multiplier:
             one of the shipped, a table of up to 16 digits of both significands, or one to fill in.
             The golden model multiplies exactly.
-        pipeline: stages behind which a register stands, as often as one is named; the module has a
-            clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
+        pipeline: stages behind which a register stands, as often as one is named, in a list or as
+            "product,round"; the module has a clock and valid/ready then, and LATENCY is in every
+            header. None: it is combinational.
         accumulate: keep a unit's running sum: the module takes its blocks one after the other, of
             `lanes` products each where a unit takes all of K at once. It has a clock.
         generator: make the random words of stochastic rounding in the module, as the simulator
@@ -94,7 +95,7 @@ def export(
         rounding_port,
         checked_count("lanes", lanes, 1, 2**20) if lanes is not None else 0,
         bound_multiplier(multiplier),
-        None if pipeline is None else list(pipeline),
+        None if pipeline is None else stages(pipeline),
         accumulate,
         generator,
         checked_count("vectors", vectors, 0, 10**7),
@@ -104,11 +105,17 @@ def export(
     return [Path(path) for path in paths]
 
 
+def stages(pipeline: str | Iterable[str]) -> list[str]:
+    """Their names: one text has commas between them."""
+    names = pipeline.split(",") if isinstance(pipeline, str) else pipeline
+    return [name.strip() for name in names if name.strip()]
+
+
 def design_text(design: str | Unit, is_unit: bool) -> str:
     """The text of a unit, or of an operation: what both could be is one unless `is_unit`."""
     if isinstance(design, str) and not (is_unit and is_text_of_unit(design)):
         return core.design_text(design)
-    return core.design_text(as_unit(design)._core)
+    return core.design_text_of_unit(as_unit(design)._core)
 
 
 def is_text_of_unit(text: str) -> bool:
