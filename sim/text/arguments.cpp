@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t any_least = INT64_MIN + 1, any_most = INT64_MAX;  // check() knows the limits
 constexpr std::string_view key_ends = "=,);:";
+constexpr std::size_t most = 32;  // arguments of one text
 
 // What others call an argument. A kind's register has two names here: sum, and out.
 constexpr std::string_view its_register = "";
@@ -86,6 +87,7 @@ void Arguments::read_argument() {
   }
   if (std::ranges::find(arguments_, key, &Argument::key) != arguments_.end())
     in_.fail(at, fmt::format("{} is given twice", key));
+  if (arguments_.size() == most) in_.fail(at, "no kind has so many arguments");
   arguments_.push_back({key, at, in_.at()});
   in_.skip(in_.ahead(",)").size());
 }

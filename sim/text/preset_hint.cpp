@@ -213,6 +213,8 @@ std::pair<std::string_view, std::string_view> parts(std::string_view name) {
 }  // namespace
 
 std::string preset_hint(std::string_view name) {
+  constexpr std::size_t longest = 80;  // past any name with its formats: not worth taking apart
+  if (name.size() > longest) return {};
   if (is_format(name)) return fmt::format("; it is a format: take mac({0}) or fma({0})", name);
   if (const std::string hint = kind_hint(name); !hint.empty()) return hint;
   if (const std::string hint = product_hint(name); !hint.empty()) return hint;

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -303,9 +304,35 @@ def test_negative_numbers_of_a_format_without_sign_take_linear_time():
     assert many < 30 * few + 0.05
 
 
-def test_long_decimal_texts_take_no_square_of_their_length():
-    digits = "1234567890" * 20_000
-    few, many = (
-        least_seconds(lambda n=n: ww.array(digits[:n], "e40m52")) for n in (25_000, 200_000)
-    )
-    assert many < 40 * few + 0.02
+def test_long_texts_of_numbers_are_rounded_as_python_does():
+    """CPython's own conversion is correctly rounded, of any length."""
+    rng = np.random.default_rng(0)
+    checked = 0
+    for length in (1, 17, 18, 19, 287, 288, 289, 575, 576, 577, 1153, 5000):
+        digits = "".join(map(str, rng.integers(0, 10, length)))
+        point = int(rng.integers(0, length))
+        texts = [
+            f"{digits}e-{length}",
+            f"{digits[:point]}.{digits[point:]}e{-point}",
+            f"0.{digits}",
+        ]
+        texts += [f"-{'9' * length}e-{length + 300}", f"1{'0' * length}1e-{length}"]
+        texts += [f"9007199254740993{'0' * length}e-{length}"]  # a tie
+        got = ww.array(texts, "binary64").bits.view(np.float64)
+        assert got.tolist() == [float(text) for text in texts]
+        wide = 16**length
+        ratio = f"0x{wide + 12345:x}/0x{wide * 3 + 1:x}"
+        assert ww.array(ratio, "binary64").bits.view(np.float64) == float(
+            Fraction(wide + 12345, wide * 3 + 1)
+        )
+        checked += len(texts) + 1
+    assert checked == 12 * 7
+
+
+def test_long_texts_of_numbers_take_no_square_of_their_length():
+    """Of eight times the length a square would take 64 times as long."""
+    digits = "1234567890" * 80_000
+    for make in ("{}", "0.{}", "0x{}", "{}/{}"):
+        texts = [make.format(*[digits[:n]] * 2) for n in (100_000, 800_000)]
+        few, many = (least_seconds(lambda text=text: ww.array(text, "e40m52")) for text in texts)
+        assert many < 40 * few + 0.02, make

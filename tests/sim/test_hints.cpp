@@ -173,6 +173,13 @@ TEST_CASE("hints: other names of an argument") {
   check_says("fixedacc(e5m10, frac=3, oveflow=flag)", "; nearest name: 'overflow'");
 }
 
+TEST_CASE("hints: long texts are refused at once, whatever they begin with") {
+  std::string many = "mac(e5m10", chips = "h100";
+  for (int i = 0; i < 100'000; ++i) many += ", k" + std::to_string(i) + "=1", chips += "_h100";
+  CHECK(unit_error(many + ")").find("no kind has so many arguments") != std::string::npos);
+  CHECK(unit_error(chips).find("no unit 'h100_h100") != std::string::npos);
+}
+
 TEST_CASE("hints: tree says what fan does; pairwise is a tree of all products") {
   CHECK(unit_error("tree(bfloat16)") ==
         "unit 'tree(bfloat16)', column 1: tree: fan= is missing: so many products a tree adds "
