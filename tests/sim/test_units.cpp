@@ -65,8 +65,8 @@ TEST_CASE("presets: each passes check, prints, parses, and says how it is known"
     CHECK_FALSE(p.source.empty());
     known.insert(p.evidence);
   }
-  CHECK(known ==
-        std::set{Evidence::silicon, Evidence::but_floor, Evidence::two_models, Evidence::one_model, Evidence::textbook});
+  CHECK(known == std::set{Evidence::silicon, Evidence::but_floor, Evidence::two_models,
+                          Evidence::one_model, Evidence::textbook});
   CHECK(to_string(Evidence::two_models) == "agrees with two models");
   CHECK(find_preset("ampere") == nullptr);
 }
