@@ -8,6 +8,7 @@
 #include "shared_constants.hpp"
 #include "sum_constants.hpp"
 #include "widthwise/rounder.hpp"
+#include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::hdl {
@@ -130,7 +131,7 @@ ConstantTable unit_constants(const Unit& unit, std::string_view name, const Timi
   check(unit);
   const Widths widths = derive_widths(unit);
   Draft draft{{}, rm_width(roundings(unit))};
-  add_identity(draft, {name, description(unit), to_string(unit), model_hash(unit),
+  add_identity(draft, {name, description(unit), to_string(Design(unit)), model_hash(unit),
                        "FNV-1a of the unit's TOML text"});
   add_all_codes(draft, unit);
   add_operands(draft, unit);

@@ -144,7 +144,7 @@ std::string kind_text(const Design& design) {
       "neither\n"
       "NaN operands nor a NaN made of infinities raise invalid (NV).";
   if (to_string(design).starts_with("fma("))
-    text += fmt::format(" The operation that does is\n`muladd({})`, IEEE 754's fusedMultiplyAdd.",
+    text += fmt::format(" The operation that does is\n`fma({})`, IEEE 754's fusedMultiplyAdd.",
                         to_string(unit->a.fmt));
   return text + "\n\n";
 }

@@ -6,6 +6,7 @@
 #include "random_words.hpp"
 #include "rtl_multiplier.hpp"
 #include "unit_block.hpp"
+#include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace widthwise::hdl {
@@ -276,7 +277,7 @@ TopModule top_module(const Unit& unit, std::string_view name, RtlOptions options
            "leave options.generator out, or round by sr");
   TopModule top{
       .name = name,
-      .comment = {"SPEC: " + to_string(unit),
+      .comment = {"SPEC: " + to_string(Design(unit)),
                   fmt::format("MODEL_HASH: 64'h{:016x}", model_hash(unit))},
       .ports = rtl_ports(unit, options),
       .body = [&unit, shape, options](Netlist& out) { Body(unit, shape, options, out).write(); },

@@ -27,6 +27,7 @@ void bind_export(py::module_& m) {
   py::register_exception_translator(&translate);
   // What a text names, in its canonical form.
   m.def("design_text", [](const std::string& text) { return to_string(parse_design(text)); });
+  m.def("design_text_of_unit", [](const Unit& u) { return to_string(Design(u)); });
   m.def("export_design",
         [](const std::string& text, const std::string& name, const std::string& folder,
            std::optional<bool> rtl, bool rounding_port, int lanes, const py::object& product,

@@ -53,6 +53,13 @@ py::list preset_list() {
   return list;
 }
 
+py::dict renamed_list() {
+  py::dict names;
+  for (const RenamedPreset& r : renamed_presets())
+    names[py::str(std::string(r.old_name))] = std::string(r.name);
+  return names;
+}
+
 // Equal units have equal ones; most others differ. Of a text it would take a thousand times as
 // long.
 std::size_t hash(const Unit& u) {
@@ -93,5 +100,6 @@ void bind_unit(py::module_& m) {
                              })
       .def("widths", &widths);
   m.def("presets", &preset_list);
+  m.def("renamed_presets", &renamed_list);
   m.attr("longest_dot") = longest_dot;
 }

@@ -27,7 +27,7 @@ from ._compare import (
     unordered,
 )
 from ._convolution import conv1d, conv2d
-from ._create import array, from_bits, zeros
+from ._create import array, from_bits, full, ones, zeros
 from ._device import DeviceArray, device_stream
 from ._dot import cumsum, dot, matmul, sum
 from ._elementwise import (
@@ -107,6 +107,7 @@ __all__ = [
     "frexp",
     "from_bits",
     "from_integer",
+    "full",
     "greater",
     "greater_equal",
     "greater_equal_signaling",
@@ -135,6 +136,7 @@ __all__ = [
     "next_up",
     "nextafter",
     "not_equal",
+    "ones",
     "product",
     "remainder",
     "round_to_integral",
@@ -159,7 +161,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Studies are loaded when they are first asked for: few programs make one."""
-    if name != "study":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(".study", __name__)
+    """What is loaded when it is first asked for, has had another name, or is asked for in vain."""
+    return import_module("._names", __name__).found(name)
+
+
+def __dir__() -> list[str]:
+    """What Tab offers."""
+    return [*__all__, "__version__"]

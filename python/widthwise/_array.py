@@ -12,12 +12,13 @@ from . import _codes, _functions, _ufuncs
 from . import _widthwise as core
 from ._code_array import CodeArray
 from ._format import WIDEST_RANGE, Format, as_format
+from ._operators import Operators
 
 if TYPE_CHECKING:
     from .display.style import Card
 
 
-class Array(CodeArray, np.lib.mixins.NDArrayOperatorsMixin):
+class Array(CodeArray, Operators):
     """Numbers of one format, held as their codes.
 
     Made by `ww.array` (values) and `ww.from_bits` (codes). Operators take arrays of one format and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ._device import DeviceArray, queue
 from ._format import Format, optional_format
 from ._operands import common_shape, operand, operands
 from ._workplace import Workplace, delivered
+
+if TYPE_CHECKING:
+    from ._types import Comparison
 
 
 def compute(
@@ -54,9 +57,7 @@ EXAMPLE = """
     """
 
 
-def comparison(
-    name: str, how: str, what: str, result: str, *, swapped: bool = False
-) -> Callable[..., Any]:
+def comparison(name: str, how: str, what: str, result: str, *, swapped: bool = False) -> Comparison:
     """A function of two arrays that delivers truths. Swapped: x > y is y < x.
 
     result: of its docstring's example.

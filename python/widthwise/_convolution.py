@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _engines
+from . import _engines, _types
 from . import _widthwise as core
 from ._array import Array
 from ._dot import check_engine_there, operand, spread
+from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._settings import How, checked_seed, checked_threads, whole
 from ._unit import Unit, as_unit
@@ -17,6 +18,8 @@ from ._workplace import Workplace, delivered
 Pair = int | tuple[int, int]
 
 
+@_types.convolutions
+@asks_for("unit", "ww.conv2d(x, w, unit='mac(e5m10)')")
 def conv2d(
     x: Any,
     w: Any,
@@ -100,6 +103,8 @@ def convolve(
     return (z[0], raised.here()[0]) if raised else z[0]
 
 
+@_types.convolutions
+@asks_for("unit", "ww.conv1d(x, w, unit='mac(e5m10)')")
 def conv1d(
     x: Any,
     w: Any,

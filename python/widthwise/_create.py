@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes, _mpfr
+from . import _codes, _mpfr, _types
 from . import _widthwise as core
 from ._array import Array
 from ._code_array import CodeArray
 from ._device import DeviceArray, Found, found_on_gpu
 from ._format import Format, as_format
+from ._missing import asks_for
 from ._random import random_source
 from ._settings import checked_seed, whole
 
@@ -25,6 +26,8 @@ RAGGED = "x holds lists of unequal lengths; an array's rows are alike"
 FLOATS = {2: "binary16", 4: "binary32", 8: "binary64"}
 
 
+@_types.from_values
+@asks_for("format", "ww.array(x, 'e5m10')")
 def array(
     x: Any,
     format: str | Format,
@@ -245,17 +248,28 @@ def free_of_nan(x: Any) -> bool:
 
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
     """NaN became +0 and invalid; so did a negative number of an unsigned format."""
-    for i in map(int, np.flatnonzero(raised & INVALID)):
-        value = (
-            x.to_float64("rne") if isinstance(x, Array) else np.array(x, dtype=object)
-        ).reshape(-1)[i]
-        if "nan" in literal(value).lower():
-            raise ValueError(
-                f"x: {_codes.element(i, raised.shape)} is NaN and {to} has no NaN; "
-                "pass nan='zero' for +0, or take a format that has one"
-            )
+    suspects = np.flatnonzero(raised & INVALID)
+    if suspects.size == 0:
+        return
+    for i in suspects[nan_among(x, suspects)][:1]:
+        raise ValueError(
+            f"x: {_codes.element(int(i), raised.shape)} is NaN and {to} has no NaN; "
+            "pass nan='zero' for +0, or take a format that has one"
+        )
 
 
+def nan_among(x: Any, places: np.ndarray) -> np.ndarray:
+    """Which of the elements at those places are NaN."""
+    if isinstance(x, Array):
+        from ._compare import isnan
+
+        return isnan(x.ravel()[places])
+    elements = np.array(x, dtype=object).reshape(-1)[places]
+    return np.array(["nan" in literal(element).lower() for element in elements], bool)
+
+
+@_types.from_codes
+@asks_for("format", "ww.from_bits(bits, 'e5m10')")
 def from_bits(bits: Any, format: str | Format, *, copy: bool = False) -> Any:
     """Take codes as they are, without a copy where they are of the format's dtype.
 
@@ -339,6 +353,7 @@ def code_array(name: str, a: np.ndarray, f: Format) -> Array:
     return Array._of(a, f)
 
 
+@asks_for("format", "ww.zeros((2, 3), 'e5m10')")
 def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     """An array of +0.
 
@@ -358,4 +373,46 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     axes = shape if isinstance(shape, list | tuple) else [shape]
     codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
     codes[...] = 0
+    return Array._of(codes, f)
+
+
+@asks_for("format", "ww.ones((2, 3), 'e5m10')")
+def ones(shape: int | tuple[int, ...], format: str | Format) -> Array:
+    """An array of 1, rounded as `ww.array` does where the format has none.
+
+    Args:
+        shape: an integer or several.    format: of its codes.
+    Returns:
+        An Array of that shape and format.
+
+    >>> ones((2, 2), "e5m10")
+    Array([[1 1]
+     [1 1]], e5m10)
+    """
+    return full(shape, 1, format)
+
+
+@asks_for("format", "ww.full((2, 3), 0.5, 'e5m10')")
+def full(shape: int | tuple[int, ...], value: Any, format: str | Format) -> Array:
+    """An array of one value, rounded once.
+
+    Args:
+        shape: an integer or several.
+        value: a number as `ww.array` takes it, or an Array of one.
+        format: of its codes.
+    Returns:
+        An Array of that shape and format.
+    Raises:
+        ValueError: the value is no number, or several.
+
+    >>> full(3, "1/3", "e4m3fn")
+    Array([0.34 0.34 0.34], e4m3fn)
+    """
+    f = as_format(format)
+    one = array(value, f)
+    if one.shape != ():
+        raise ValueError(f"value has shape {one.shape}; one number is wanted")
+    axes = shape if isinstance(shape, list | tuple) else [shape]
+    codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
+    codes[...] = one.bits
     return Array._of(codes, f)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _codes, _engines
+from . import _codes, _engines, _types
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
 from ._create import code_array
 from ._device import name_of, stream
 from ._format import Format
+from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._random import random_words
 from ._settings import INTEGERS, How, checked_seed, checked_threads
@@ -23,6 +24,8 @@ from ._unit import Unit, as_unit
 from ._workplace import HERE, Workplace, delivered
 
 
+@_types.dots
+@asks_for("unit", "ww.dot(a, b, unit='mac(e5m10)')")
 def dot(
     a: Any,
     b: Any,
@@ -72,6 +75,8 @@ def dot(
     return computed(u, x, How(engine, threads, seed, flags, multiplier, random))
 
 
+@_types.dots
+@asks_for("unit", "ww.matmul(a, b, unit='mac(e5m10)')")
 def matmul(
     a: Any,
     b: Any,
@@ -126,6 +131,8 @@ def matmul_in_order(x: Array, y: Array) -> Array:
     return matmul(x, y, unit=f"mac({x.format})")
 
 
+@_types.sums
+@asks_for("unit", "ww.sum(x, unit='mac(e5m10)')")
 def sum(
     x: Any,
     *,
@@ -161,6 +168,8 @@ def sum(
     return computed(u, x, How(engine, threads, seed, flags, random=random))
 
 
+@_types.running_sums
+@asks_for("unit", "ww.cumsum(x, unit='mac(e5m10)')")
 def cumsum(
     x: Any,
     *,

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from inspect import Parameter, Signature
 from inspect import signature as signature_of
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _types
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
@@ -19,6 +20,9 @@ from ._operands import common_shape, operands, result_format
 from ._random import random_source
 from ._settings import checked_seed
 from ._workplace import Workplace, delivered
+
+if TYPE_CHECKING:
+    from ._types import Binary, ExactBinary, ExactUnary, Ternary, Unary
 
 HOW = """
     Args:
@@ -162,115 +166,115 @@ def described(function: Any, op: str, what: str, names: str, settings: dict[str,
     return function.__signature__
 
 
-add = rounding_operation(
+add: Binary = rounding_operation(
     "add",
     "x + y (IEEE 754-2019, 5.4.1).",
     'ww.add(ww.array(2048.0, "e5m10"), ww.array(1.0, "e5m10"), rounding="rup")',
     "Array(2050, e5m10)",
 )
-subtract = rounding_operation(
+subtract: Binary = rounding_operation(
     "subtract",
     "x - y (IEEE 754-2019, 5.4.1).",
     'ww.subtract(ww.array(1.0, "e5m10"), ww.array(1.0, "e5m10"), rounding="rdn")',
     "Array(-0, e5m10)",
 )
-multiply = rounding_operation(
+multiply: Binary = rounding_operation(
     "multiply",
     "x * y (IEEE 754-2019, 5.4.1).",
     'ww.multiply(ww.array(300.0, "e5m10"), ww.array(300.0, "e5m10"), format="e8m7")',
     "Array(90112, e8m7)",
 )
-divide = rounding_operation(
+divide: Binary = rounding_operation(
     "divide",
     "x / y (IEEE 754-2019, 5.4.1).",
     'ww.divide(ww.array([1.0, 0.0], "e5m10"), ww.array(0.0, "e5m10"), flags=True)',
     "(Array([inf nan], e5m10), array([ 8, 16], dtype=uint8))",
 )
-remainder = rounding_operation(
+remainder: Binary = rounding_operation(
     "remainder",
     "x - y * n, n the integer nearest x / y, ties to even (IEEE 754-2019, 5.3.1).",
     'ww.remainder(ww.array(5.0, "e5m10"), ww.array(3.0, "e5m10"))',
     "Array(-1, e5m10)",
 )
-sqrt = rounding_operation(
+sqrt: Unary = rounding_operation(
     "sqrt",
     "The square root of x (IEEE 754-2019, 5.4.1).",
     'ww.sqrt(ww.array([2.0, -0.0], "e5m10"))',
     "Array([1.414 -0], e5m10)",
 )
-fma = rounding_operation(
+fma: Ternary = rounding_operation(
     "fma",
     "x * y + z with one rounding (IEEE 754-2019, 5.4.1).",
     'ww.fma(*ww.array([3.0, 683.0, 2.0**-14], "e5m10"))  # binary32 in between gives 2048',
     "Array(2050, e5m10)",
 )
-minimum = rounding_operation(
+minimum: Binary = rounding_operation(
     "minimum",
     "The lesser; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).",
     'ww.minimum(ww.array([1.0, 0.0], "e5m10"), ww.array([float("nan"), -0.0], "e5m10"))',
     "Array([nan -0], e5m10)",
 )
-maximum = rounding_operation(
+maximum: Binary = rounding_operation(
     "maximum",
     "The greater; NaN wins, -0 < +0 (IEEE 754-2019, 9.6).",
     'ww.maximum(ww.array([1.0, 0.0], "e5m10"), ww.array([float("nan"), -0.0], "e5m10"))',
     "Array([nan 0], e5m10)",
 )
-minimum_number = rounding_operation(
+minimum_number: Binary = rounding_operation(
     "minimum_number",
     "The lesser; a number beats NaN (IEEE 754-2019, 9.6).",
     'ww.minimum_number(ww.array(1.0, "e5m10"), ww.array(float("nan"), "e5m10"))',
     "Array(1, e5m10)",
 )
-maximum_number = rounding_operation(
+maximum_number: Binary = rounding_operation(
     "maximum_number",
     "The greater; a number beats NaN (IEEE 754-2019, 9.6).",
     'ww.maximum_number(ww.array(1.0, "e5m10"), ww.array(float("nan"), "e5m10"))',
     "Array(1, e5m10)",
 )
-min_num = rounding_operation(
+min_num: Binary = rounding_operation(
     "min_num",
     "minNum of IEEE 754-2008, 5.3.1: as minimum_number, but a signalling NaN gives NaN.",
     'ww.min_num(ww.from_bits(0x7C01, "e5m10"), ww.array(1.0, "e5m10"), flags=True)',
     "(Array(nan, e5m10), array(16, dtype=uint8))",
 )
-max_num = rounding_operation(
+max_num: Binary = rounding_operation(
     "max_num",
     "maxNum of IEEE 754-2008, 5.3.1: as maximum_number, but a signalling NaN gives NaN.",
     'ww.max_num(ww.array(float("nan"), "e5m10"), ww.array(1.0, "e5m10"))',
     "Array(1, e5m10)",
 )
-logb = rounding_operation(
+logb: Unary = rounding_operation(
     "logb",
     "The exponent of x as a number; -inf and DZ for 0 (IEEE 754-2019, 5.3.3).",
     'ww.logb(ww.array([10.0, 0.0], "e5m10"), flags=True)',
     "(Array([3 -inf], e5m10), array([0, 8], dtype=uint8))",
 )
-next_up = exact_operation(
+next_up: ExactUnary = exact_operation(
     "next_up",
     "The least number above x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
     'ww.next_up(ww.array([1.0, -0.0], "e4m3fn"))',
     "Array([1.1 0.002], e4m3fn)",
 )
-next_down = exact_operation(
+next_down: ExactUnary = exact_operation(
     "next_down",
     "The greatest number below x (IEEE 754-2019, 5.3.1; docs/semantics.md, E9).",
     'ww.next_down(ww.array([1.0, 448.0], "e4m3fn"))',
     "Array([0.94 416], e4m3fn)",
 )
-copysign = exact_operation(
+copysign: ExactBinary = exact_operation(
     "copysign",
     "x with y's sign; NaN too (IEEE 754-2019, 5.5.1).",
     'ww.copysign(ww.array(1.0, "e5m10"), ww.array(-0.0, "e8m7"))',
     "Array(-1, e5m10)",
 )
-negate = exact_operation(
+negate: ExactUnary = exact_operation(
     "negate",
     "x with its sign turned; NaN too, and no flags (IEEE 754-2019, 5.5.1).",
     'ww.negate(ww.array([1.0, 0.0], "e5m10"))',
     "Array([-1 -0], e5m10)",
 )
-abs = exact_operation(
+abs: ExactUnary = exact_operation(
     "abs",
     "x with a plus sign; NaN too, and no flags (IEEE 754-2019, 5.5.1).",
     'ww.abs(ww.array([-1.5, -0.0], "e5m10"))',
@@ -278,6 +282,7 @@ abs = exact_operation(
 )
 
 
+@_types.conversion
 def convert(x: Any, format: str | Format, **how: Any) -> Any:
     """x in another format, rounded once (IEEE 754-2019, 5.4.2).
 
@@ -301,6 +306,7 @@ def convert(x: Any, format: str | Format, **how: Any) -> Any:
     return compute("convert", (x,), format, **how)
 
 
+@_types.to_integral
 def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
     """The integer next to x in the rounding's direction, in x's format (IEEE 754-2019, 5.9).
 
@@ -321,6 +327,7 @@ def round_to_integral(x: Any, *, exact: bool = False, **how: Any) -> Any:
     return compute("round_to_integral_exact" if exact else "round_to_integral", (x,), **how)
 
 
+@_types.scaling
 def scaleb(
     x: Any,
     n: Any,
@@ -415,6 +422,7 @@ def to_integer(
     return delivered(words.here().view(np.int64 if signed else np.uint64).astype(dtype), raised)
 
 
+@_types.from_integers
 def from_integer(
     n: Any,
     format: str | Format,

@@ -48,7 +48,7 @@ def export(
     rounding_port: bool = False,
     lanes: int | None = None,
     multiplier: Multiplier = None,
-    pipeline: Iterable[str] | None = None,
+    pipeline: str | Iterable[str] | None = None,
     accumulate: bool = False,
     generator: bool = False,
     vectors: int = 1000,
@@ -70,8 +70,9 @@ def export(
     Args:
         unit: as `ww.Unit` takes it, or an operation and its formats: "add(e4m3fn)",
             "multiply(e5m2, b=e4m3fn, out=e5m10:rtz, tininess=before)" (docs/semantics.md, T7).
-            IEEE 754's fusedMultiplyAdd is "muladd(e5m10)"; "fma(e5m10)" is a unit, which has the
-            same results but flags of its roundings only.
+            "fma(e5m10)" is IEEE 754's fusedMultiplyAdd; `ww.Unit("fma(e5m10)")`, which as a text
+            is "fma(e5m10, sum=e5m10)", has the same results but flags of its roundings only. With
+            `lanes`, `accumulate` or `multiplier`, which a unit alone has, "fma(e5m10)" is the unit.
         directory: made whole or not at all. One that stands there has to be empty or an earlier
             export's. What you have put there stays, and so does what you have changed, of which a
             warning tells.
@@ -83,8 +84,9 @@ def export(
         multiplier: in place of a unit's exact product, as in `ww.dot`; a module NAME_multiplier:
             one of the shipped, a table of up to 16 digits of both significands, or one to fill in.
             The golden model multiplies exactly.
-        pipeline: stages behind which a register stands, as often as one is named; the module has a
-            clock and valid/ready then, and LATENCY is in every header. None: it is combinational.
+        pipeline: stages behind which a register stands, as often as one is named, in a list or as
+            "product,round"; the module has a clock and valid/ready then, and LATENCY is in every
+            header. None: it is combinational.
         accumulate: keep a unit's running sum: the module takes its blocks one after the other, of
             `lanes` products each where a unit takes all of K at once. It has a clock.
         generator: draw the random words of stochastic rounding in the module, the simulator's to
@@ -138,7 +140,7 @@ def written(
     force: bool,
 ) -> Exported:
     """`export` without a warning; its errors, and `no_rtl`, call an option `options.lanes`."""
-    text = unit if isinstance(unit, str) else as_unit(unit).text
+    text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
     libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
     paths, kept, no_rtl = core.export_design(
         text,
@@ -148,7 +150,7 @@ def written(
         rounding_port,
         checked_count("options.lanes", lanes, 1, 2**20) if lanes is not None else 0,
         bound_multiplier(multiplier),
-        None if pipeline is None else list(pipeline),
+        None if pipeline is None else stages(pipeline),
         accumulate,
         generator,
         checked_count("options.vectors", vectors, 0, 10**7),
@@ -175,6 +177,29 @@ def in_words(spelled: Callable[[str], str], make: Callable[[], Exported]) -> Exp
         raise ValueError(said(str(why))) from None
     made.no_rtl = said(made.no_rtl)
     return made
+
+
+def stages(pipeline: str | Iterable[str]) -> list[str]:
+    """Their names: one text has commas between them."""
+    names = pipeline.split(",") if isinstance(pipeline, str) else pipeline
+    return [name.strip() for name in names if name.strip()]
+
+
+def design_text(design: str | Unit, is_unit: bool) -> str:
+    """As it was asked for, unless that reads as an operation and a unit is meant."""
+    if isinstance(design, str) and not (is_unit and is_text_of_unit(design)):
+        return design
+    unit = as_unit(design)
+    written = core.design_text_of_unit(unit._core)
+    return unit.text if core.design_text(unit.text) == written else written
+
+
+def is_text_of_unit(text: str) -> bool:
+    try:
+        core.Unit(text)
+    except ValueError:
+        return False
+    return True
 
 
 def model_and_its_libraries(folder: Path) -> list[str]:

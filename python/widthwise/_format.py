@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -38,9 +38,9 @@ class Format:
     _limbs: int
     _text: str
 
-    def __init__(self, text: str | Format) -> None:
-        if not isinstance(text, str | Format):
-            raise TypeError(f"format = {text!r}: a text as 'e5m10' is wanted, or a ww.Format")
+    def __init__(self, text: str | Format, *more: Never) -> None:
+        if more or not isinstance(text, str | Format):
+            raise TypeError(no_text((text, *more)))
         self._bind(core.Format(str(text)))
 
     @classmethod
@@ -370,6 +370,14 @@ class Format:
         return self.card()._repr_html_()
 
 
+def no_text(given: tuple[Any, ...]) -> str:
+    """What was given in place of a format's text, and the text of two numbers of bits."""
+    bits = [x for x in given if isinstance(x, int)]
+    text = "e{}m{}".format(*bits) if len(bits) == len(given) == 2 else "e5m10"
+    shown = ", ".join(map(repr, given))
+    return f"format = {shown}: a text as {text!r} is wanted, or a ww.Format"
+
+
 def as_format(format: str | Format) -> Format:
     return format if isinstance(format, Format) else Format(format)
 
@@ -394,6 +402,10 @@ class Formats(Mapping[str, Format]):
         if name in self._named:
             return self._named[name][0]
         raise KeyError(f"no format is named {name!r}; ww.Format({name!r}) reads every form")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What Tab offers behind `ww.formats['`."""
+        return list(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)

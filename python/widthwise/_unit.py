@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from . import _widthwise as core
 from ._format import Format
@@ -38,13 +38,14 @@ class Unit:
     _formats: dict[str, Format]  # of its operands and result, once somebody has asked
     _text: str | None  # that it was made from, where there is one
 
-    def __init__(self, text: str | Unit) -> None:
-        if not isinstance(text, str | Unit):
-            raise TypeError(f"unit = {text!r}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
+    def __init__(self, text: str | Unit, *more: Never) -> None:
+        if more or not isinstance(text, str | Unit):
+            given = ", ".join(map(repr, (text, *more)))
+            raise TypeError(f"unit = {given}: a text as 'mac(e5m10)' is wanted, or a ww.Unit")
         if isinstance(text, Unit):
             self._bind(text._core, text._text)
         else:
-            self._bind(core.Unit(text), str(text))
+            self._bind(core.Unit(current_name(text)), str(text))
 
     @classmethod
     def _of(cls, bound: core.Unit, text: str | None = None) -> Unit:
@@ -57,9 +58,17 @@ class Unit:
             object.__setattr__(self, name, x)
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Unit:
-        """Read the long form from a file: the keys of one unit, or one table that holds them.
+    def from_toml(cls, source: str | os.PathLike[str]) -> Unit:
+        """Read the long form: the keys of one unit, or one table that holds them.
 
+        source: the text itself, as `to_toml` gives it, or the path of a file of it.
+
+        Raises:
+            ValueError: the text is no unit; the message gives line and column.
+            OSError: the file cannot be read.
+
+        >>> Unit.from_toml(Unit("mac(e5m10)").to_toml())
+        Unit('mac(e5m10)')
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder, "unit.toml")
@@ -67,12 +76,14 @@ class Unit:
         ...     Unit.from_toml(path)
         Unit('mac(e5m10)')
         """
-        with open(path, encoding="utf-8") as file:
+        if isinstance(source, str) and is_toml(source):
+            return cls._of(core.Unit.from_toml(source))
+        with open(source, encoding="utf-8") as file:
             text = file.read()
         try:
             return cls._of(core.Unit.from_toml(text))
         except ValueError as why:
-            raise ValueError(f"{path}: {why}") from None
+            raise ValueError(f"{source}: {why}") from None
 
     def to_toml(self, name: str = "") -> str:
         """The long form: a line a field, those that have their default left out.
@@ -242,6 +253,38 @@ class Unit:
         return self.card()._repr_html_()
 
 
+def is_toml(text: str) -> bool:
+    """Whether it is TOML, and no path: keys are given values, and no file has that name."""
+    return ("=" in text or "\n" in text) and not os.path.exists(text)
+
+
+RENAMED: dict[str, str] = core.renamed_presets()
+
+
+class RenamedWarning(DeprecationWarning):
+    """A name of an earlier version, and the one it has now."""
+
+
+def current_name(text: str) -> str:
+    """A preset's name of today; a warning where it was an older one."""
+    old = text.strip().lower()
+    if old not in RENAMED:
+        return text
+    warn_of_name(old, RENAMED[old])
+    return RENAMED[old]
+
+
+def warn_of_name(old: str, new: str) -> None:
+    """At the line of whoever called the package."""
+    import sys
+    import warnings
+
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{old} is called {new} now", RenamedWarning, stacklevel=level)
+
+
 def as_unit(unit: str | Unit) -> Unit:
     return unit if isinstance(unit, Unit) else Unit(unit)
 
@@ -290,9 +333,17 @@ class Units(Mapping[str, Unit]):
         }
 
     def __getitem__(self, name: str) -> Unit:
-        if name in self._presets:
-            return Unit._of(self._presets[name][0], name)
+        return Unit._of(self._preset(name)[0], name)
+
+    def _preset(self, name: str) -> tuple[core.Unit, str, str]:
+        known = name if name in self._presets else current_name(name)
+        if known in self._presets:
+            return self._presets[known]
         raise KeyError(f"no preset is named {name!r}; ww.Unit({name!r}) reads every form")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What Tab offers behind `ww.units['`."""
+        return list(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._presets)
@@ -302,11 +353,11 @@ class Units(Mapping[str, Unit]):
 
     def evidence(self, name: str) -> str:
         """How we know that the preset is the unit it is named after."""
-        return self._presets[name][1]
+        return self._preset(name)[1]
 
     def source(self, name: str) -> str:
         """Where the preset's facts are from."""
-        return self._presets[name][2]
+        return self._preset(name)[2]
 
     def table(self) -> Table:
         columns = ["name", "a", "b", "result", "lanes", "evidence", "source"]

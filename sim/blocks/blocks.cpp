@@ -436,7 +436,10 @@ double rate(const Rules& r, const ProductTask& task) {
   const bool random =
       r.out.random_bits > 0 || draws(r.product) || draws(r.group.node) || draws(r.block.node);
   if (r.plain_twofold && lanes > 1 && !random) return 2e9 * lanes / (lanes + 2);
-  const double of_chain = (random ? 0.28e9 : 0.4e9) / (r.product ? 2 : 1);
+  const bool own = r.product && r.product->own && r.out.own;  // as the machine rounds
+  const double of_chain = random       ? (r.product ? 0.14e9 : 0.28e9)
+                          : !r.product ? 0.4e9
+                                       : (own ? 0.5e9 : 0.27e9);
   if (r.group.node || r.block.node) return lanes > 1 ? 2 * of_chain : of_chain;
   return 2 * of_chain * lanes / (lanes + 1);
 }

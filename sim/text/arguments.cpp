@@ -3,16 +3,64 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace widthwise {
 namespace {
 
 constexpr std::int64_t any_least = INT64_MIN + 1, any_most = INT64_MAX;  // check() knows the limits
 constexpr std::string_view key_ends = "=,);:";
+constexpr std::size_t most = 32;  // arguments of one text
+
+// What others call an argument. A kind's register has two names here: sum, and out.
+constexpr std::string_view its_register = "";
+struct OtherName {
+  std::string_view text, key;
+};
+constexpr OtherName other_names[] = {
+    {"acc", its_register},
+    {"accum", its_register},
+    {"accumulator", its_register},
+    {"accumulate", its_register},
+    {"add", its_register},
+    {"adder", its_register},
+    {"sum", its_register},
+    {"out", its_register},
+    {"output", its_register},
+    {"result", its_register},
+    {"register", its_register},
+    {"dst", its_register},
+    {"prod", "product"},
+    {"mul", "product"},
+    {"multiply", "product"},
+    {"lanes", "fan"},
+    {"terms", "fan"},
+    {"fanin", "fan"},
+    {"fan", "lanes"},
+    {"block", "lanes"},
+    {"bits", "width"},
+    {"fraction", "frac"},
+    {"frac_bits", "frac"},
+    {"interval", "promote"},
+};
+constexpr std::string_view rounding_names[] = {"rounding", "round", "rnd", "rm", "mode"};
+
+constexpr bool letter(char c) { return ('a' <= c && c <= 'z') || c == '_'; }
+constexpr bool word_end(char c) { return letter(c) || ('0' <= c && c <= '9'); }
+
+bool is_rounding(std::string_view text) {
+  try {
+    parse_rounding(text);
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
+}
 
 }  // namespace
 
-Arguments::Arguments(Scanner& in, std::string_view kind)
-    : in_(in), kind_(kind), kind_at_(in.at() - kind.size()) {
+Arguments::Arguments(Scanner& in, std::string_view kind, std::string_view register_key)
+    : in_(in), kind_(kind), register_key_(register_key), kind_at_(in.at() - kind.size()) {
   in_.expect('(', " and a format, as in mac(e5m10)");
   while (!in_.accept(')')) {
     read_argument();
@@ -24,19 +72,47 @@ Arguments::Arguments(Scanner& in, std::string_view kind)
 // One of "key=value" and, in front of all, "format".
 void Arguments::read_argument() {
   const std::size_t at = in_.at();
+  refuse_missing_comma(at);
   const std::string key(in_.ahead(key_ends));
   in_.skip(key.size());
   if (!in_.accept('=')) {
+    if (is_format_option(key)) in_.fail(at, option_hint(key));
     if (first_ || !arguments_.empty())
       in_.fail(at, "wanted key=value: only the first argument is a format by itself");
     in_.go_to(at);
+    first_text_ = in_.ahead(",):");
     first_ = read_format(in_);
+    if (in_.peek() == ':') refuse_rounding_in_front();
     return;
   }
   if (std::ranges::find(arguments_, key, &Argument::key) != arguments_.end())
     in_.fail(at, fmt::format("{} is given twice", key));
+  if (arguments_.size() == most) in_.fail(at, "no kind has so many arguments");
   arguments_.push_back({key, at, in_.at()});
   in_.skip(in_.ahead(",)").size());
+}
+
+// mac(e4m3fn sum=e5m10): in no argument do two words stand side by side.
+void Arguments::refuse_missing_comma(std::size_t at) {
+  const std::string_view text = in_.ahead(",)");
+  for (std::size_t gap = 0; (gap = text.find_first_of(" \t\r\n", gap)) != text.npos;) {
+    const std::size_t next = text.find_first_not_of(" \t\r\n", gap);
+    if (gap > 0 && word_end(text[gap - 1]) && letter(text[next])) {
+      const std::string word(text.substr(next, text.find_first_of("=;: \t\r\n", next) - next));
+      in_.fail(at + next, fmt::format("{} is missing in front of {}",
+                                      is_format_option(word) ? "';' or ','" : "','", quoted(word)));
+    }
+    gap = next;
+  }
+}
+
+// mac(e9m14:rtz): a rounding is of what is rounded to it, and the format in front is of everything.
+void Arguments::refuse_rounding_in_front() {
+  const std::size_t at = in_.at();
+  in_.accept(':');
+  const std::string_view rm = in_.ahead(",)");
+  in_.fail(at, fmt::format("the format in front has no rounding; write {}({}, {}={}:{})", kind_,
+                           first_text_, register_key_, first_text_, is_rounding(rm) ? rm : "rtz"));
 }
 
 template <class Read>
@@ -122,9 +198,9 @@ std::optional<std::int64_t> Arguments::integer(std::string_view key) {
   return take(key, [&] { return in_.integer(key, any_least, any_most); });
 }
 
-std::int64_t Arguments::needed_integer(std::string_view key) {
+std::int64_t Arguments::needed_integer(std::string_view key, std::string_view what) {
   const auto given = integer(key);
-  if (!given) fail(key, "is missing");
+  if (!given) fail(key, fmt::format("is missing: {}", what));
   return *given;
 }
 
@@ -132,7 +208,42 @@ void Arguments::refuse_rest() const {
   for (const Argument& a : arguments_)
     if (!a.taken)
       in_.fail(a.key_at, fmt::format("{} has no {}{}; its keys are {}", kind_, quoted(a.key),
-                                     nearest(a.key, asked_), fmt::join(asked_, ", ")));
+                                     hint_at(a), fmt::join(asked_, ", ")));
+}
+
+// The text of an argument's value.
+std::string Arguments::value_of(const Argument& a) const {
+  in_.go_to(a.value_at);
+  return std::string(in_.ahead(",)"));
+}
+
+// The format that the register has, as it was written.
+std::string Arguments::register_format() const {
+  const auto given = std::ranges::find(arguments_, register_key_, &Argument::key);
+  if (given == arguments_.end()) return first_text_.empty() ? "e5m10" : first_text_;
+  const std::string text = value_of(*given);
+  return text.substr(0, text.find(':'));
+}
+
+std::string Arguments::option_hint(std::string_view key) const {
+  const bool is_switch = key == "daz" || key == "ftz";
+  return fmt::format("{} is an option of a format, behind which it stands, as e5m10;{}{}",
+                     quoted(key), key, is_switch ? "" : "=...");
+}
+
+// "; ...": what somebody who wrote that key may have meant.
+std::string Arguments::hint_at(const Argument& a) const {
+  const std::string value = value_of(a);
+  if (std::ranges::find(rounding_names, a.key) != std::end(rounding_names))
+    return fmt::format(": a rounding stands behind its format, as {}={}:{}", register_key_,
+                       register_format(), is_rounding(value) ? value : "rtz");
+  for (const OtherName& other : other_names) {
+    const std::string_view key = other.key == its_register ? register_key_ : other.key;
+    if (other.text == a.key && std::ranges::find(asked_, key) != asked_.end())
+      return fmt::format(": it is {}= here, as {}={}", key, key, value);
+  }
+  if (is_format_option(a.key)) return ": " + option_hint(a.key);
+  return nearest(a.key, asked_);
 }
 
 void Arguments::fail(std::string_view key, std::string_view message) const {

@@ -13,7 +13,10 @@ namespace widthwise {
 // for what it takes, and each value is read then, as what the kind wants; the rest is refused.
 class Arguments {
  public:
-  Arguments(Scanner& in, std::string_view kind);
+  // register_key: what the kind calls its result, "sum" or "out"; a rounding stands there.
+  Arguments(Scanner& in, std::string_view kind, std::string_view register_key);
+
+  std::string_view register_key() const { return register_key_; }
 
   const std::optional<Format>& first() const { return first_; }
 
@@ -27,7 +30,7 @@ class Arguments {
   RegisterOverflow overflow(std::string_view key);
   Tininess tininess(std::string_view key);
   std::optional<std::int64_t> integer(std::string_view key);
-  std::int64_t needed_integer(std::string_view key);
+  std::int64_t needed_integer(std::string_view key, std::string_view what);
 
   void refuse_rest() const;
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
@@ -41,14 +44,22 @@ class Arguments {
 
   void read_argument();
   void end_argument();
+  void refuse_missing_comma(std::size_t at);
+  [[noreturn]] void refuse_rounding_in_front();
+  std::string value_of(const Argument& a) const;
+  std::string register_format() const;
+  std::string option_hint(std::string_view key) const;
+  std::string hint_at(const Argument& a) const;
   template <class Read>
   auto take(std::string_view key, Read read) -> std::optional<decltype(read())>;
   Round read_round();
 
   Scanner& in_;
   std::string kind_;
+  std::string_view register_key_;
   std::size_t kind_at_;
   std::optional<Format> first_;
+  std::string first_text_;
   std::vector<Argument> arguments_;
   std::vector<std::string_view> asked_;
 };

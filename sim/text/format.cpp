@@ -144,6 +144,9 @@ void set_emin(const Scanner& in, const Given& given, Format& f) {
   f.bias = (f.all_normal() ? 0 : 1) - given.emin;
 }
 
+constexpr std::string_view options[] = {"bias", "emin", "inf", "nan",     "sub",
+                                        "zero", "daz",  "ftz", "overflow"};
+
 Given read_options(Scanner& in, Format& f) {
   Given given;
   while (in.accept(';')) {
@@ -236,6 +239,10 @@ Format read_format(Scanner& in) {
     in.fail(option ? option->at : start, wrong->message);
   }
   return f;
+}
+
+bool is_format_option(std::string_view word) {
+  return std::ranges::find(options, word) != std::end(options);
 }
 
 Format parse_format(std::string_view text) {

@@ -12,6 +12,7 @@ inline constexpr std::string_view value_ends = ";:,)";
 
 Format read_format(Scanner& in);
 Rounding read_rounding(Scanner& in);
+bool is_format_option(std::string_view word);  // bias, daz, ...
 
 // A word of the enumeration E, standing for `name`.
 template <class E>

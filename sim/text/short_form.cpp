@@ -6,16 +6,17 @@
 
 #include "arguments.hpp"
 #include "sim/unit/roundings.hpp"
+#include "widthwise/sim/operation_text.hpp"
 
 namespace widthwise {
 namespace {
 
 // Operands, C among them, and the register. What is not given is in the first format (T2).
-Unit start(Arguments& in, std::string_view register_key) {
+Unit start(Arguments& in) {
   Unit u{};
   u.a = {.fmt = in.format("a", in.first())};
   u.b = {.fmt = in.format("b", u.a.fmt)};
-  u.out = in.rounded(register_key, in.first());
+  u.out = in.rounded(in.register_key(), in.first());
   u.c = {.fmt = in.format("c", in.first())};
   u.c_level = CLevel::group;
   return u;
@@ -31,7 +32,7 @@ void finish(Arguments& in, Unit& u) {
 }
 
 Unit mac(Arguments& in) {
-  Unit u = start(in, "sum");
+  Unit u = start(in);
   u.lanes = 1;
   u.product.round = in.rounded("product", in.first());
   u.c_level = CLevel::late;
@@ -48,15 +49,16 @@ Unit kahan(Arguments& in) { return compensated(in, Compensation::kahan); }
 Unit neumaier(Arguments& in) { return compensated(in, Compensation::neumaier); }
 
 Unit fma(Arguments& in) {
-  Unit u = start(in, "sum");
+  Unit u = start(in);
   u.lanes = 1;
   finish(in, u);
   return u;
 }
 
-Unit tree(Arguments& in) {
-  Unit u = start(in, "sum");
-  u.lanes = in.needed_integer("fan");
+// A tree of rounded adders over blocks of so many products; 0: over all of them.
+Unit adder_tree(Arguments& in, std::int64_t fan) {
+  Unit u = start(in);
+  u.lanes = fan;
   u.product.round = in.rounded("product", in.first());
   u.group_sum.order = Order::pairwise_tree;
   u.group_sum.node_round = in.rounded("node", in.first());
@@ -65,8 +67,17 @@ Unit tree(Arguments& in) {
   return u;
 }
 
+Unit tree(Arguments& in) {
+  return adder_tree(
+      in, in.needed_integer("fan",
+                            "so many products a tree adds before its sum joins the running one, as "
+                            "fan=8; of all products at once it is the kind pairwise"));
+}
+
+Unit pairwise(Arguments& in) { return adder_tree(in, 0); }
+
 Unit dot(Arguments& in) {
-  Unit u = start(in, "out");
+  Unit u = start(in);
   u.lanes = in.integer("lanes").value_or(0);
   const auto align = in.align("align");
   if (align) u.group_sum.align = *align;
@@ -80,7 +91,7 @@ Unit dot(Arguments& in) {
 Unit kulisch(Arguments& in) {
   constexpr std::int64_t beyond = -max_exponent_magnitude - 1;  // what check() refuses
   const auto lsb = [](const Format& f) { return f.emin() - f.frac_bits; };
-  Unit u = start(in, "out");
+  Unit u = start(in);
   finish(in, u);
   const std::int64_t product = std::max(lsb(u.a.fmt) + lsb(u.b.fmt), beyond);
   const std::int64_t scales = u.scale ? std::max(2 * lsb(u.scale->fmt), beyond) : 0;
@@ -90,11 +101,12 @@ Unit kulisch(Arguments& in) {
 }
 
 Unit fixedacc(Arguments& in) {
-  Unit u = start(in, "out");
+  Unit u = start(in);
   u.group_sum.width = in.integer("width");
-  u.group_sum.align = {.reference = Reference::fixed_lsb,
-                       .frac_bits = in.needed_integer("frac"),
-                       .rm = in.rounding("align", RoundingMode::rdn)};
+  u.group_sum.align = {
+      .reference = Reference::fixed_lsb,
+      .frac_bits = in.needed_integer("frac", "the bits behind the register's point, as frac=12"),
+      .rm = in.rounding("align", RoundingMode::rdn)};
   u.group_sum.overflow = in.overflow("overflow");
   finish(in, u);
   return u;
@@ -103,28 +115,80 @@ Unit fixedacc(Arguments& in) {
 struct Kind {
   std::string_view name;
   Unit (*build)(Arguments&);
+  std::string_view register_key, example;
 };
-constexpr Kind kinds[] = {{"mac", mac},     {"fma", fma},          {"tree", tree},
-                          {"dot", dot},     {"kulisch", kulisch},  {"fixedacc", fixedacc},
-                          {"kahan", kahan}, {"neumaier", neumaier}};
+constexpr Kind kinds[] = {
+    {"mac", mac, "sum", "mac(e5m10)"},
+    {"fma", fma, "sum", "fma(e5m10)"},
+    {"tree", tree, "sum", "tree(e5m10, fan=8)"},
+    {"pairwise", pairwise, "sum", "pairwise(e5m10)"},
+    {"dot", dot, "out", "dot(e5m10, lanes=8)"},
+    {"kulisch", kulisch, "out", "kulisch(e5m10)"},
+    {"fixedacc", fixedacc, "out", "fixedacc(e5m10, width=24, frac=12)"},
+    {"kahan", kahan, "sum", "kahan(e5m10)"},
+    {"neumaier", neumaier, "sum", "neumaier(e5m10)"},
+};
 
-[[noreturn]] void refuse_kind(const Scanner& in, std::string_view name) {
+const Kind* find_kind(std::string_view name) {
+  const auto kind = std::ranges::find(kinds, name, &Kind::name);
+  return kind == std::end(kinds) ? nullptr : &*kind;
+}
+
+// What others call a kind.
+struct OtherName {
+  std::string_view text, kind;
+};
+constexpr OtherName other_names[] = {
+    {"sequential", "mac"},
+    {"recursive", "mac"},
+    {"naive", "mac"},
+    {"serial", "mac"},
+    {"fmac", "fma"},
+    {"fused", "fma"},
+    {"pairwise_sum", "pairwise"},
+    {"pairwise_tree", "pairwise"},
+    {"adder_tree", "tree"},
+    {"exact", "kulisch"},
+    {"quire", "kulisch"},
+    {"fixed", "fixedacc"},
+    {"fixed_point", "fixedacc"},
+    {"compensated", "kahan"},
+};
+
+std::string kind_hint(std::string_view name) {
+  const auto other = std::ranges::find(other_names, name, &OtherName::text);
+  if (other != std::end(other_names))
+    return fmt::format("; it is {} here, as {}", other->kind, find_kind(other->kind)->example);
+  if (const auto op = find_operation(name); op && *op == Operation::fma)
+    return "; the operation is fma, and fma(e5m10) the unit that sums by it";
+  else if (op)
+    return fmt::format("; {} is an operation, which is applied or exported and sums nothing",
+                       to_string(*op));
   std::string_view names[std::size(kinds)];
   std::ranges::transform(kinds, names, &Kind::name);
-  in.fail(in.at(), fmt::format("no kind {}{}; there are mac, fma, tree, dot, kulisch, fixedacc, "
-                               "kahan and neumaier",
-                               quoted(name), nearest(name, names)));
+  return nearest(name, names);
+}
+
+[[noreturn]] void refuse_kind(const Scanner& in, std::string_view name) {
+  in.fail(in.at(), fmt::format("no kind {}{}; there are mac, fma, tree, pairwise, dot, kulisch, "
+                               "fixedacc, kahan and neumaier",
+                               quoted(name), kind_hint(name)));
 }
 
 }  // namespace
 
+std::string_view kind_example(std::string_view name) {
+  const Kind* kind = find_kind(name);
+  return kind ? kind->example : "";
+}
+
 Unit read_short_form(Scanner& in) {
   const std::size_t at = in.at();
   const std::string_view name = in.ahead("(");
-  const auto kind = std::ranges::find(kinds, name, &Kind::name);
-  if (kind == std::end(kinds)) refuse_kind(in, name);
+  const Kind* kind = find_kind(name);
+  if (!kind) refuse_kind(in, name);
   in.skip(name.size());
-  Arguments arguments(in, name);
+  Arguments arguments(in, name, kind->register_key);
   const Unit u = kind->build(arguments);
   arguments.refuse_rest();
   if (const auto wrong = fault(u)) in.fail(at, fmt::format("{}: {}", wrong->field, wrong->message));

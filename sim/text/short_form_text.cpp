@@ -54,10 +54,14 @@ Pieces fma(const Unit& u) { return {"fma", "", {"sum=" + text_of(u.out)}}; }
 
 Pieces tree(const Unit& u) {
   if (!u.product.round || !u.group_sum.node_round) return {};
-  return {"tree",
-          "",
-          {fmt::format("fan={}", u.lanes), "product=" + text_of(*u.product.round),
-           "node=" + text_of(*u.group_sum.node_round), "sum=" + text_of(u.out)}};
+  Pieces p{"pairwise",
+           "",
+           {"product=" + text_of(*u.product.round), "node=" + text_of(*u.group_sum.node_round),
+            "sum=" + text_of(u.out)}};
+  if (u.lanes == 0) return p;
+  p.kind = "tree";
+  p.arguments.push_back(fmt::format("fan={}", u.lanes));
+  return p;
 }
 
 Pieces dot(const Unit& u) {

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::string_view operand_keys[] = {"a", "b", "c"};
 
-std::string_view name_of(Operation op) { return op == Operation::fma ? "muladd" : to_string(op); }
-
 // The name that a text has in front of its first bracket.
 std::string_view name_ahead(const Scanner& in) {
   const std::string_view name = in.ahead("(");
@@ -27,7 +25,7 @@ std::optional<Fault> fault(const SingleOperation& s) {
   if (auto wrong = fault(s.rounding)) return Fault{"out." + wrong->field, wrong->message};
   if (keeps_format(s.op) && s.to != s.operands[0])
     return Fault{"out", fmt::format("{} gives codes of a's format, {}, not of {}; leave out= away",
-                                    name_of(s.op), to_string(s.operands[0]), to_string(s.to))};
+                                    to_string(s.op), to_string(s.operands[0]), to_string(s.to))};
   return {};
 }
 
@@ -39,7 +37,7 @@ SingleOperation parse_single_operation(std::string_view text) {
   const auto op = find_operation(name);
   if (!op) in.fail(in.at(), "wanted an operation and a format, as in add(e5m10)");
   in.skip(name.size());
-  Arguments arguments(in, name);
+  Arguments arguments(in, name, "out");
 
   SingleOperation s{*op, {}, {}};
   s.operands.fill(arguments.format("a", arguments.first()));
@@ -55,7 +53,7 @@ SingleOperation parse_single_operation(std::string_view text) {
 }
 
 std::string to_string(const SingleOperation& s) {
-  std::string text = fmt::format("{}({}", name_of(s.op), to_string(s.operands[0]));
+  std::string text = fmt::format("{}({}", to_string(s.op), to_string(s.operands[0]));
   for (std::size_t i = 1; i < s.arity(); ++i)
     if (s.operands[i] != s.operands[0])
       text += fmt::format(", {}={}", operand_keys[i], to_string(s.operands[i]));
@@ -69,26 +67,57 @@ std::string to_string(const SingleOperation& s) {
 void check(const SingleOperation& s) {
   if (const auto wrong = fault(s))
     throw std::invalid_argument(
-        fmt::format("{}: {}: {}", name_of(s.op), wrong->field, wrong->message));
+        fmt::format("{}: {}: {}", to_string(s.op), wrong->field, wrong->message));
 }
+
+namespace {
+
+// fma(e5m10) is the operation, and the unit where a key says so that a unit alone has: sum=, final=
+// (T7). Of two errors the one counts that was met later in the text.
+Design read_fma(std::string_view text) {
+  try {
+    return parse_single_operation(text);
+  } catch (const ParseError& no_operation) {
+    try {
+      return parse_unit(text);
+    } catch (const ParseError& no_unit) {
+      const bool further = no_unit.column() > no_operation.column();
+      throw ParseError(fmt::format("{}; fma is an operation here, and with sum= a unit",
+                                   further ? no_unit.what() : no_operation.what()),
+                       1, further ? no_unit.column() : no_operation.column());
+    }
+  }
+}
+
+bool reads_as_operation(std::string_view text) {
+  try {
+    parse_single_operation(text);
+    return true;
+  } catch (const ParseError&) {
+    return false;
+  }
+}
+
+// The unit's text, which no operation has.
+std::string design_text(const Unit& u) {
+  std::string text = to_string(u);
+  if (reads_as_operation(text)) text.insert(text.size() - 1, ", sum=" + to_string(u.out.fmt));
+  return text;
+}
+std::string design_text(const SingleOperation& s) { return to_string(s); }
+
+}  // namespace
 
 Design parse_design(std::string_view text) {
   const Scanner in("design", text);
   const std::string_view name = name_ahead(in);
-  if (name != "fma") {
-    if (find_operation(name)) return parse_single_operation(text);
-    return parse_unit(text);
-  }
-  try {
-    return parse_unit(text);
-  } catch (const ParseError& e) {
-    throw ParseError(fmt::format("{}; this is the unit, the operation is muladd", e.what()),
-                     e.line(), e.column());
-  }
+  if (name == "fma") return read_fma(text);
+  if (find_operation(name)) return parse_single_operation(text);
+  return parse_unit(text);
 }
 
 std::string to_string(const Design& d) {
-  return std::visit([](const auto& design) { return to_string(design); }, d);
+  return std::visit([](const auto& design) { return design_text(design); }, d);
 }
 
 }  // namespace widthwise

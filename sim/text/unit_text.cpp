@@ -1,7 +1,8 @@
 #include "widthwise/sim/unit_text.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
+#include "preset_hint.hpp"
 #include "short_form.hpp"
 #include "toml_reader.hpp"
 #include "toml_writer.hpp"
@@ -12,13 +13,15 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-// The long form assigns before it opens any bracket but a table's.
+// The long form assigns before it opens any bracket but a table's, and no key begins with a kind.
 bool is_toml(std::string_view text) {
   const std::size_t start = text.find_first_not_of(blanks);
   if (start == text.npos) return false;
   if (text[start] == '[' || text[start] == '#') return true;
   const std::size_t mark = text.find_first_of("=(");
-  return mark != text.npos && text[mark] == '=';
+  if (mark == text.npos || text[mark] == '(') return false;
+  const std::string_view key = text.substr(start, mark - start);
+  return kind_example(key.substr(0, key.find_first_of(" [:,;"))).empty();  // mac e5m10, sum=e8m23
 }
 
 bool is_inline_toml(std::string_view text) {
@@ -26,36 +29,12 @@ bool is_inline_toml(std::string_view text) {
   return start != text.npos && text[start] == '{';
 }
 
-bool is_format(std::string_view text) {
-  try {
-    parse_format(text);
-    return true;
-  } catch (const ParseError&) {
-    return false;
-  }
-}
-
-// "; there are hopper.f16.f32, …": of the chip that the name begins with, or nothing.
-std::string of_its_chip(std::string_view name, std::vector<std::string_view> names) {
-  const std::string chip = fmt::format("{}.", name.substr(0, name.find_first_of("._- ")));
-  std::erase_if(names, [&](std::string_view other) { return !other.starts_with(chip); });
-  return names.empty() ? "" : fmt::format("; there are {}", fmt::join(names, ", "));
-}
-
-std::string hint_at_presets(std::string_view name) {
-  if (is_format(name)) return fmt::format("; it is a format: take mac({0}) or fma({0})", name);
-  std::vector<std::string_view> names;
-  for (const Preset& p : presets()) names.push_back(p.name);
-  const std::string near = nearest(name, names);
-  return near.empty() ? of_its_chip(name, std::move(names)) : near;
-}
-
 Unit preset_unit(const Scanner& in, std::string_view name) {
   if (const Preset* preset = find_preset(name)) return preset->unit;
   in.fail(in.at(),
           fmt::format("no unit {}{}; write a preset's name as hopper.f16.f32, a short form "
                       "as mac(e5m10), or TOML",
-                      quoted(name), hint_at_presets(name)));
+                      quoted(name), preset_hint(name)));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ constexpr Unit cdna3_fp8(const Format& ab) {
 // --- Textbook ----------------------------------------------------------------------------------
 
 // Multiply, round, add, round.
-constexpr Unit muladd(const Operand& ab, const Format& f) {
+constexpr Unit mac(const Operand& ab, const Format& f) {
   return {.a = ab,
           .b = ab,
           .c = plain(f),
@@ -165,14 +165,14 @@ constexpr Sum fixed_register(std::int64_t frac_bits, Rounding rm, std::int64_t w
 }
 
 constexpr Unit tree8() {
-  Unit u = muladd(plain(binary32), binary32);
+  Unit u = mac(plain(binary32), binary32);
   u.lanes = 8;
   u.group_sum = {.order = Order::pairwise_tree, .node_round = Round{.fmt = binary32}};
   return u;
 }
 
 constexpr Unit mac_bf16() {
-  Unit u = muladd(plain(bfloat16), binary32);
+  Unit u = mac(plain(bfloat16), binary32);
   u.chain.final = Round{.fmt = bfloat16};
   return u;
 }
@@ -187,17 +187,21 @@ std::span<const Preset> presets() {
       "DeepSeek-V3's report: Hopper FP8, promoted every 128 terms";
   static const Preset all[] = {
       {"volta.f16.f32", nvidia(binary16, 4, 23, to_f32, -131), silicon, "V100, mma m8n8k4"},
-      {"volta.f16.f16", nvidia(binary16, 4, 23, to_f16, -20), silicon, "V100, mma m8n8k4"},
+      {"volta.f16.f16", nvidia(binary16, 4, 23, to_f16, -20), but_floor,
+       "V100, mma m8n8k4; a model of 2026 has the floor at -19"},
       {"turing.f16.f32", nvidia(binary16, 8, 24, to_f32, -132), two_models, "MMA-Sim, FPy: T4"},
-      {"turing.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), two_models, "MMA-Sim, FPy: T4"},
+      {"turing.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), two_models,
+       "MMA-Sim, FPy: T4; a model of 2026 has the floor at -20"},
       {"ampere.f16.f32", nvidia(binary16, 8, 24, to_f32, -132), silicon, "A100, A2: mma k16"},
-      {"ampere.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), silicon, "A100, A2: mma k16"},
-      {"ampere.bf16.f32", nvidia(bfloat16, 8, 24, to_f32, -132), silicon, "A100, A2: mma k16"},
-      {"ampere.tf32.f32", nvidia(ten_bits, 4, 24, to_f32, -132), silicon, "A100, A2: mma k8"},
+      {"ampere.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), but_floor,
+       "A100, A2: mma k16; a model of 2026 has the floor at -20"},
+      {"ampere.bf16.f32", nvidia(bfloat16, 8, 24, to_f32, -132), but_floor, "A100, A2: mma k16"},
+      {"ampere.tf32.f32", nvidia(ten_bits, 4, 24, to_f32, -132), but_floor, "A100, A2: mma k8"},
       {"ada.f16.f32", nvidia(binary16, 8, 24, to_f32, -132), silicon, "Ada, L40S: mma k16"},
-      {"ada.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), silicon, "Ada, L40S: mma k16"},
-      {"ada.bf16.f32", nvidia(bfloat16, 8, 24, to_f32, -132), silicon, "Ada, L40S: mma k16"},
-      {"ada.tf32.f32", nvidia(ten_bits, 4, 24, to_f32, -132), silicon, "Ada, L40S: mma k8"},
+      {"ada.f16.f16", nvidia(binary16, 8, 24, to_f16, -21), but_floor,
+       "Ada, L40S: mma k16; a model of 2026 has the floor at -20"},
+      {"ada.bf16.f32", nvidia(bfloat16, 8, 24, to_f32, -132), but_floor, "Ada, L40S: mma k16"},
+      {"ada.tf32.f32", nvidia(ten_bits, 4, 24, to_f32, -132), but_floor, "Ada, L40S: mma k8"},
       {"ada.e4m3.f32", nvidia(e4m3fn, 16, 13, to_e8m13, -132), silicon, "Ada, L40S: m16n8k32"},
       {"ada.e4m3.f16", nvidia(e4m3fn, 16, 13, to_f16, -21), silicon, "Ada: m16n8k32"},
       {"hopper.e4m3.f32", hopper(e4m3fn, 32, 13, to_e8m13, -133), silicon, "H100, H200: wgmma"},
@@ -211,15 +215,17 @@ std::span<const Preset> presets() {
       {"blackwell.e5m2.f32", nvidia(e5m2, 32, 25, to_f32, -133), two_models,
        "MMA-Sim, FPy: tcgen05"},
       {"hopper.f16.f32", hopper(binary16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
-      {"hopper.f16.f16", hopper(binary16, 16, 25, to_f16, -22), silicon, "H100, H200: mma k16"},
-      {"hopper.bf16.f32", hopper(bfloat16, 16, 25, to_f32, -133), silicon, "H100, H200: k16"},
-      {"hopper.tf32.f32", hopper(ten_bits, 8, 25, to_f32, -133), silicon, "H100, H200: k8"},
+      {"hopper.f16.f16", hopper(binary16, 16, 25, to_f16, -22), but_floor,
+       "H100, H200: mma k16; a model of 2026 has the floor at -21"},
+      {"hopper.bf16.f32", hopper(bfloat16, 16, 25, to_f32, -133), but_floor, "H100, H200: k16"},
+      {"hopper.tf32.f32", hopper(ten_bits, 8, 25, to_f32, -133), but_floor, "H100, H200: k8"},
       {"blackwell.f16.f32", nvidia(binary16, 16, 25, to_f32, -133), silicon, "B200, mma k16"},
-      {"blackwell.f16.f16", nvidia(binary16, 16, 25, to_f16, -22), silicon, "B200, mma k16"},
-      {"blackwell.bf16.f32", nvidia(bfloat16, 16, 25, to_f32, -133), silicon, "B200, mma k16"},
-      {"blackwell.tf32.f32", nvidia(ten_bits, 8, 25, to_f32, -133), silicon, "B200, mma k8"},
-      {"hopper.wgmma.f16.f16", hopper(binary16, 16, 25, to_f16, -133), silicon,
-       "H200: wgmma, whose floor is lower than mma's"},
+      {"blackwell.f16.f16", nvidia(binary16, 16, 25, to_f16, -22), but_floor,
+       "B200, mma k16; a model of 2026 has the floor at -21"},
+      {"blackwell.bf16.f32", nvidia(bfloat16, 16, 25, to_f32, -133), but_floor, "B200, mma k16"},
+      {"blackwell.tf32.f32", nvidia(ten_bits, 8, 25, to_f32, -133), but_floor, "B200, mma k8"},
+      {"hopper.wgmma.f16.f16", hopper(binary16, 16, 25, to_f16, -133), but_floor,
+       "H200: wgmma; one model has the floor, lower than mma's"},
       {"blackwell.mxfp8",
        scaled(nvidia(e4m3fn, 32, 25, to_f32, -133), {e8m0fnu, 32, ScaleApply::term}), two_models,
        "MMA-Sim, FPy: tcgen05, UE8M0 for 32"},
@@ -241,7 +247,7 @@ std::span<const Preset> presets() {
       {"cdna3.fp8", cdna3_fp8(e4m3fnuz), one_model, "MMA-Sim 2; others floor at 31 bits"},
       {"cdna3.bf8", cdna3_fp8(e5m2fnuz), one_model, "MMA-Sim 2; others floor at 31 bits"},
       {"fma.f32", fused(binary32, 1, {}), textbook, "a chain of fused multiply-adds"},
-      {"muladd.f32", muladd(plain(binary32), binary32), textbook, "multiply, round, add, round"},
+      {"mac.f32", mac(plain(binary32), binary32), textbook, "multiply, round, add, round"},
       {"mac.bf16.f32.bf16", mac_bf16(), textbook, "bfloat16 in and out of a binary32 register"},
       {"tree8.f32", tree8(), textbook, "eight rounded products, a tree of rounded adders"},
       {"kulisch.f32", fused(binary32, 0, fixed_register(298, {}, 640)), textbook,
@@ -251,14 +257,21 @@ std::span<const Preset> presets() {
       {"fix24.sat",
        fused(binary16, 0, fixed_register(12, RoundingMode::rdn, 24, RegisterOverflow::saturate)),
        textbook, "24 bits, 12 of them fraction; terms truncated; saturates"},
-      {"approx.f16", muladd(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
+      {"approx.f16", mac(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
       {"hopper.e4m3.promote128", promoted(hopper(e4m3fn, 32, 13, to_e8m13, -133), 128, binary32),
        textbook, deepseek},
   };
   return all;
 }
 
+std::span<const RenamedPreset> renamed_presets() {
+  static constexpr RenamedPreset all[] = {{"muladd.f32", "mac.f32"}};
+  return all;
+}
+
 const Preset* find_preset(std::string_view name) {
+  for (const RenamedPreset& r : renamed_presets())
+    if (r.old_name == name) name = r.name;
   const auto found = std::ranges::find(presets(), name, &Preset::name);
   return found == presets().end() ? nullptr : &*found;
 }
@@ -266,6 +279,7 @@ const Preset* find_preset(std::string_view name) {
 std::string_view to_string(Evidence e) {
   switch (e) {
     case silicon: return "checked on silicon";
+    case but_floor: return "checked on silicon, but for its floor";
     case two_models: return "agrees with two models";
     case one_model: return "one model only";
     case textbook: return "textbook";

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "../text/scanner.hpp"
 #include "rational.hpp"
@@ -21,47 +23,70 @@ struct Digits {
   std::int64_t behind_point;
 };
 
-// Digits enter many at a time: one by one, a long text would cost its square.
-class DigitReader {
- public:
-  explicit DigitReader(int base) : base_(base) {}
-  void take(int digit) {
-    part_ = part_ * base_ + static_cast<std::uint64_t>(digit);
-    scale_ *= base_;
-    if (scale_ > (std::uint64_t{1} << 56)) flush();
+// Sixteen to a limb of 64 bits.
+Big from_hexadecimal(std::string_view digits) {
+  constexpr std::size_t held = 16;
+  std::vector<std::uint64_t> limbs;
+  for (std::size_t end = digits.size(); end > 0; end -= std::min(end, held)) {
+    std::uint64_t limb = 0;
+    for (const char c : digits.substr(end - std::min(end, held), std::min(end, held)))
+      limb = limb << 4 | static_cast<std::uint64_t>(digit_value(c, 16));
+    limbs.push_back(limb);
   }
-  Big value() {
-    flush();
-    return value_;
+  return big(limbs);
+}
+
+// Digits enter many at a time, and long texts by halves, whose powers of ten are squares of one
+// another: one by one, a text would cost the square of its length.
+class DecimalReader {
+ public:
+  Big read(std::string_view digits) {
+    if (digits.size() <= at_once) return few(digits);
+    std::size_t level = 0, low = at_once;
+    for (; 2 * low < digits.size(); ++level) low *= 2;
+    const std::size_t high = digits.size() - low;
+    return read(digits.substr(0, high)) * power(level) + read(digits.substr(high));
   }
 
  private:
-  void flush() {
-    value_ = value_ * scale_ + part_;
-    part_ = 0, scale_ = 1;
+  static constexpr std::size_t at_once = 288;
+
+  static Big few(std::string_view digits) {
+    constexpr std::size_t held = 18;  // by a word
+    Big value;
+    for (std::size_t at = 0; at < digits.size(); at += held) {
+      std::uint64_t part = 0, scale = 1;
+      for (const char c : digits.substr(at, held))
+        part = 10 * part + static_cast<std::uint64_t>(digit_value(c, 10)), scale *= 10;
+      value = value * scale + part;
+    }
+    return value;
   }
-  unsigned base_;
-  std::uint64_t part_ = 0, scale_ = 1;
-  Big value_;
+  // 10^(at_once * 2^level)
+  const Big& power(std::size_t level) {
+    if (powers_.empty()) powers_.push_back(pow(Big(10), at_once));
+    while (powers_.size() <= level) powers_.push_back(powers_.back() * powers_.back());
+    return powers_[level];
+  }
+
+  std::vector<Big> powers_;
 };
 
 Digits read_digits(Scanner& in, int base) {
-  DigitReader digits(base);
+  std::string digits;
   std::int64_t behind = 0;
-  bool point = false, any = false;
+  bool point = false;
   for (;; in.skip(1)) {
     if (in.peek() == '.' && !point) {
       point = true;
       continue;
     }
-    const int d = digit_value(in.peek(), base);
-    if (d < 0) break;
-    digits.take(d);
+    if (digit_value(in.peek(), base) < 0) break;
+    digits += in.peek();
     behind += point;
-    any = true;
   }
-  if (!any) in.fail_here("a number, as -1.5e-3, 0x1.8p-7, 3p-40, 1/3, inf or nan");
-  return {digits.value(), behind};
+  if (digits.empty()) in.fail_here("a number, as -1.5e-3, 0x1.8p-7, 3p-40, 1/3, inf or nan");
+  return {base == 16 ? from_hexadecimal(digits) : DecimalReader().read(digits), behind};
 }
 
 // A number without sign: 12.5e3, 0x1.8p-7, 3p-40.

@@ -21,14 +21,17 @@ U carried(const Big& x) {
                       8 * static_cast<int>(limbs.size()));
 }
 
-// The leading digits of a quotient, the rest jammed into the last.
+// The leading digits of a quotient, the rest jammed into the last. Digits beyond those are not
+// worked out: of two long numbers they would cost the product of their lengths.
 template <class U>
 Number<U> leading_digits(const Rational& x) {
   const std::int64_t wanted = digits<U> + 1;
-  const std::int64_t up =
-      std::max<std::int64_t>(0, wanted + length(x.denominator) - length(x.numerator));
+  const std::int64_t up = wanted + length(x.denominator) - length(x.numerator);
+  const auto raised = [](const Big& n, std::int64_t by) {
+    return by > 0 ? Big(n << static_cast<std::size_t>(by)) : n;
+  };
   Big rest, quotient;
-  divide_qr(Big(x.numerator << static_cast<std::size_t>(up)), x.denominator, quotient, rest);
+  divide_qr(raised(x.numerator, up), raised(x.denominator, -up), quotient, rest);
   const std::int64_t drop = length(quotient) - digits<U>;
   const Big kept = quotient >> static_cast<std::size_t>(drop);
   const bool lost = rest != 0 || Big(kept << static_cast<std::size_t>(drop)) != quotient;

@@ -59,21 +59,31 @@ bool drifts(const RoundTo& r) {
 
 }  // namespace
 
-// In formats of few binades many results are subnormal; that, or to round to fewer digits than
-// others have (many limbs of 64 bits: to fewer), takes as long as all else.
+// Times as long, in formats of few binades, whose results are often subnormal, zero or too large.
+double of_few_binades(const Way& way, std::uint64_t span) {
+  if (way.lanes == 1) return span < 100 ? 2 : 1;
+  return span < 20 ? 2.4 : span < 50 ? 1.6 : 1;
+}
+
+// To round to fewer digits than others have (many limbs of 64 bits: to fewer) takes as long as all
+// else.
 double rate(const Way& way, const Chain& chain, int limbs) {
   const int fewest = way.lanes > 1        ? chain.precision
                      : limbs <= few_limbs ? 0
                                           : way.limb_bits * (limbs - 1) + 1;
-  const bool even = std::ranges::all_of(chain.roundings(), [&](const auto& r) {
-    return !r || (r->precision >= fewest && r->span >= 100);
-  });
+  double few = 1, fewer_digits = 1;
+  for (const auto& r : chain.roundings())
+    if (r) {
+      few = std::max(few, of_few_binades(way, r->span));
+      if (r->precision < fewest) fewer_digits = 2;
+    }
   const auto drawn = std::ranges::count_if(
       chain.roundings(), [](const auto& r) { return r && r->rule.rounding.stochastic(); });
   const double least = chain.exact_sum ? 4 : 0;
   const double each =
       std::max(way.nanoseconds(limbs), least) + way.drawing * static_cast<double>(drawn);
-  return (drifts(chain.sum) ? 0.2e9 : 1e9) / each / multiply_adds(way, chain, even ? 1 : 2);
+  return (drifts(chain.sum) ? 0.2e9 : 1e9) / each /
+         multiply_adds(way, chain, std::max(few, fewer_digits)) / (chain.cut ? few : 1);
 }
 
 }  // namespace widthwise::wide

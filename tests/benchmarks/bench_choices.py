@@ -1,6 +1,7 @@
 """How well `auto` chooses: products of many units by each engine that takes them.
 
     .venv/bin/python tests/benchmarks/bench_choices.py [--seconds 120] [--seed 1] [--asked 60]
+        [--flags] [UNIT...]
 
 The units are those that a designer may write down: of every kind, with formats from four bits to
 128 and sums by most modes. Not part of `./dev bench`, whose units have goals of their own.
@@ -69,16 +70,17 @@ def operands(unit, rng):
     return (numbers(unit.a), numbers(unit.b)), scales
 
 
-def rate(unit, engine, factors, scales):
-    """Million products a second of one core, the best of up to four."""
-    best = float("inf")
+def rates_of(unit, engines, factors, scales, flags):
+    """Million products a second of one core, the best of up to four, the engines by turns."""
+    best = dict.fromkeys(engines, float("inf"))
     for _ in range(4):
-        begin = time.perf_counter()
-        ww.matmul(*factors, unit=unit, engine=engine, threads=1, **scales)
-        best = min(best, time.perf_counter() - begin)
-        if best > 0.2:
-            break
-    return N**3 / best * 1e-6
+        for engine in engines:
+            if best[engine] < 0.2 or best[engine] == float("inf"):
+                begin = time.perf_counter()
+                how = {"engine": engine, "threads": 1, "flags": flags}
+                ww.matmul(*factors, unit=unit, **how, **scales)
+                best[engine] = min(best[engine], time.perf_counter() - begin)
+    return {engine: N**3 / seconds * 1e-6 for engine, seconds in best.items()}
 
 
 def takers(explanation):
@@ -92,18 +94,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--asked", type=float, default=60, help="million products a second")
+    parser.add_argument("--flags", action="store_true", help="products with their flags")
+    parser.add_argument("units", nargs="*", metavar="UNIT", help="in place of random ones")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    drawn = list(units())
-    random.Random(options.seed).shuffle(drawn)
+    drawn = list(map(ww.Unit, options.units)) or list(units())
+    if not options.units:
+        random.Random(options.seed).shuffle(drawn)
 
     end, asked = time.monotonic() + options.seconds, []
     for unit in drawn:
         if time.monotonic() > end:
             break
-        explanation = ww.explain(unit, N, N, N)
-        of = operands(unit, rng)
-        rates = {name: rate(unit, name, *of) for name in takers(explanation)}
+        explanation = ww.explain(unit, N, N, N, flags=options.flags)
+        rates = rates_of(unit, takers(explanation), *operands(unit, rng), options.flags)
         if explanation.engine in rates:
             share = rates[explanation.engine] / max(rates.values())
             asked.append((share, explanation.engine, rates, str(unit)))

@@ -2,15 +2,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <regex>
 #include <set>
 
-#include "cuda/driver.hpp"
 #include "cuda/gpu_device.hpp"
+#include "gpu_text.hpp"
 #include "tensor_core_ptx.hpp"
 #include "tests/sim/products.hpp"
 #include "widthwise/cuda/gpu.hpp"
 #include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/values.hpp"
 
 // A GPU's own tensor cores against the presets that are said to be theirs.
 namespace {
@@ -86,18 +88,6 @@ struct Fragments {
     return {thread * count + of_thread, static_cast<int>(k % held()) * bits};
   }
 };
-
-int compute_capability() {
-  using cuda::DeviceAttribute;
-  cuda::DeviceHandle device = 0;
-  cuda::expect(cuda::driver()->device(&device, 0), "GPU 0");
-  const auto ask = [&](DeviceAttribute attribute) {
-    int x = 0;
-    cuda::expect(cuda::driver()->device_attribute(&x, attribute, device), "GPU 0");
-    return x;
-  };
-  return 10 * ask(DeviceAttribute::capability_major) + ask(DeviceAttribute::capability_minor);
-}
 
 int bits_of_c(const Instruction& x) { return x.sum == std::string_view("f16") ? 16 : 32; }
 
@@ -178,7 +168,9 @@ class Tiles {
     const cuda::Buffer a_there = there(words(4, [&](auto place) { each_of_a(place); })),
                        b_there = there(words(2, [&](auto place) { each_of_b(place); })),
                        c_there = there(c), d_there = there(c);
-    launch({a_there.at(), b_there.at(), c_there.at(), d_there.at()});
+    launch_text(ptx_of(x_), x_.type,
+                std::array{a_there.at(), b_there.at(), c_there.at(), d_there.at()},
+                static_cast<unsigned>(count_), x_.is_warpgroup ? 4 * threads : threads);
     std::vector<std::uint32_t> d(c.size());
     device.copy_out(d.data(), d_there.at(), d.size() * sizeof d[0]);
     return d;
@@ -225,32 +217,14 @@ class Tiles {
           visit(t, Fragments::c(i, j, bits_of_c(x_)), of_.c[(t * rows + i) * columns + j]);
   }
 
-  // The driver compiles the text for the GPU that it finds.
-  void launch(std::array<void*, 4> operands) const {
-    const cuda::Driver& driver = *cuda::driver();
-    cuda::Context context = nullptr;
-    cuda::expect(driver.retain_context(&context, 0), "GPU 0");
-    const cuda::InContext in(context, "GPU 0");
-    cuda::Module module = nullptr;
-    cuda::Function function = nullptr;
-    cuda::expect(driver.load_module(&module, ptx_of(x_).c_str()), x_.type);
-    cuda::expect(driver.function(&function, module, "tensor_core"), x_.type);
-    void* arguments[] = {&operands[0], &operands[1], &operands[2], &operands[3]};
-    cuda::expect(driver.launch(function, static_cast<unsigned>(count_), 1, 1,
-                               x_.is_warpgroup ? 4 * threads : threads, 1, 1, 0, nullptr, arguments,
-                               nullptr),
-                 x_.type);
-    cuda::expect(driver.synchronize(nullptr), x_.type);
-  }
-
   const Instruction& x_;
   Operands of_;
   std::size_t count_;
 };
 
-void compare(const Instruction& x, const Preset& preset, Operands operands, Tally& tally) {
+void compare(const Instruction& x, const Preset& preset, const Operands& operands, Tally& tally) {
   const int bits = bits_of_c(x);
-  const Tiles of_gpu(x, std::move(operands));
+  const Tiles of_gpu(x, operands);
   const std::vector<std::uint32_t> found = of_gpu.run();
   const Prepared reference = prepare({preset.unit, x.k}, "reference");
   for (std::size_t t = 0; t < of_gpu.count(); ++t) {
@@ -271,6 +245,82 @@ void compare(const Instruction& x, const Preset& preset, Operands operands, Tall
         });
       }
   }
+}
+
+constexpr std::size_t tiles = 64;
+
+std::int64_t least_exponent(const Format& f) { return f.emin() - f.frac_bits; }
+
+std::uint64_t power_of_two(const Format& f, std::int64_t exponent, bool negative = false) {
+  std::uint64_t code = 0;
+  const std::string text[] = {fmt::format("{}1p{}", negative ? "-" : "", exponent)};
+  from_literals(f, {}, text, &code, nullptr);
+  return code;
+}
+
+// 2^first + second, from C = 0, with second products further and further down: a tie of binary16
+// that they take up, or the least number of binary32 that they take to zero, as long as no
+// alignment cuts them off. Nothing where no product is so small.
+std::optional<Operands> floor_borders(const Instruction& x, const Unit& u) {
+  const bool is_cut = u.out.fmt == binary32;
+  const std::int64_t first = is_cut ? -149 : -25, half = first / 2;
+  const std::int64_t factor = std::max<std::int64_t>(least_exponent(u.b.fmt), -80);
+  if (half - 1 < least_exponent(u.a.fmt)) return {};
+  Operands z{CodeList(u.a.fmt, tiles * rows * x.k), CodeList(u.b.fmt, tiles * x.k * columns),
+             CodeList(u.c.fmt, tiles * rows * columns)};
+  for (std::size_t i = 0; i < tiles * rows; ++i) {
+    const std::int64_t second = first - 1 - static_cast<std::int64_t>(i % 24);
+    z.a.set(i * x.k, power_of_two(u.a.fmt, first - half));
+    if (second - factor < least_exponent(u.a.fmt)) continue;
+    z.a.set(i * x.k + 1, power_of_two(u.a.fmt, second - factor, is_cut));
+  }
+  for (std::size_t t = 0; t < tiles; ++t)
+    for (std::size_t j = 0; j < columns; ++j) {
+      z.b.set((t * x.k) * columns + j, power_of_two(u.b.fmt, half));
+      z.b.set((t * x.k + 1) * columns + j, power_of_two(u.b.fmt, factor));
+    }
+  return z;
+}
+
+// Every manner of operands, alone and among others.
+std::vector<Operands> asked_of(const Instruction& x, const Unit& u, ProductRandom& random) {
+  const auto any = [&] { return static_cast<Manner>(random() % manners); };
+  std::vector<Operands> all;
+  for (std::size_t i = 0; i < manners; ++i) {
+    const auto manner = static_cast<Manner>(i);
+    all.push_back(operands(x, u, tiles, {manner, manner, manner}, random));
+    all.push_back(operands(x, u, tiles, {manner, any(), any()}, random));
+  }
+  all.push_back(negative_zeros(x, u, tiles));
+  if (auto far_down = floor_borders(x, u)) all.push_back(*std::move(far_down));
+  return all;
+}
+
+// f(instruction, its preset, what it is asked), of those that GPUs of that capability have.
+template <class F>
+void each_instruction(int capability, const F& f) {
+  ProductRandom random(7);
+  for (const Instruction& x : instructions)
+    if (const Preset* preset = has(capability, x) ? preset_of(x, capability) : nullptr)
+      f(x, *preset, asked_of(x, preset->unit, random));
+}
+
+// In how many outputs two units differ.
+std::uint64_t differences(const Instruction& x, const Unit& u, const Unit& v,
+                          const Operands& operands) {
+  const Tiles some(x, operands);
+  const Prepared first = prepare_here({u, x.k}), second = prepare_here({v, x.k});
+  std::uint64_t found = 0;
+  for (std::size_t t = 0; t < some.count(); ++t) {
+    CodeList one(u.out.fmt, rows * columns), other(u.out.fmt, rows * columns);
+    MatrixProduct p = some.product(t);
+    p.result = one.data();
+    first.product->run(p, 0, rows);
+    p.result = other.data();
+    second.product->run(p, 0, rows);
+    for (std::size_t i = 0; i < rows * columns; ++i) found += one[i] != other[i];
+  }
+  return found;
 }
 
 }  // namespace
@@ -317,25 +367,48 @@ TEST_CASE("a GPU's tensor cores give what their presets do") {
   cuda::offer_engine();
   if (!cuda::gpus().why_none.empty())
     return fmt::print("SKIPPED: no GPU: {}\n", cuda::gpus().why_none);
-  constexpr std::size_t tiles = 64;
-  const int capability = compute_capability();
-  ProductRandom random(7);
-  const auto any = [&] { return static_cast<Manner>(random() % manners); };
-  for (const Instruction& x : instructions) {
-    const Preset* preset = has(capability, x) ? preset_of(x, capability) : nullptr;
-    if (!preset) continue;
+  each_instruction(compute_capability(), [](const Instruction& x, const Preset& preset,
+                                            const std::vector<Operands>& asked) {
     Tally tally;
-    std::uint64_t tried = 0;
-    const auto try_tiles = [&](Operands some) {
-      compare(x, *preset, std::move(some), tally);
-      ++tried;
-    };
-    for (std::size_t i = 0; i < manners; ++i) {
-      const auto manner = static_cast<Manner>(i);
-      try_tiles(operands(x, preset->unit, tiles, {manner, manner, manner}, random));
-      try_tiles(operands(x, preset->unit, tiles, {manner, any(), any()}, random));
-    }
-    try_tiles(negative_zeros(x, preset->unit, tiles));
-    tally.expect(tried * tiles * rows * columns);
-  }
+    for (const Operands& some : asked) compare(x, preset, some, tally);
+    tally.expect(asked.size() * tiles * rows * columns);
+  });
+}
+
+// Where the sums of least products, or the moved floor's digits, leave anything to be cut.
+bool shows_floor(const Unit& u, std::int64_t floor) {
+  const std::int64_t least = least_exponent(u.a.fmt) + least_exponent(u.b.fmt);
+  return floor > u.a.fmt.emin() + u.b.fmt.emin() && floor - u.group_sum.align.frac_bits > least;
+}
+
+// No recorded output shows a floor, and random operands do not either.
+TEST_CASE("tensor cores are asked sums that a floor one binade off would change") {
+  std::set<std::string_view> shown;
+  for (const int capability : {80, 89, 90, 100})
+    each_instruction(capability, [&](const Instruction& x, const Preset& preset,
+                                     const std::vector<Operands>& asked) {
+      Unit moved = preset.unit;
+      if (!shows_floor(moved, ++*moved.group_sum.align.e_floor)) return;
+      CAPTURE(preset.name);
+      CHECK(differences(x, preset.unit, moved, asked.back()) > 0);
+      shown.insert(preset.name);
+    });
+  CHECK(shown == std::set<std::string_view>{
+                     "ada.bf16.f32", "ada.f16.f16", "ada.tf32.f32", "ampere.bf16.f32",
+                     "ampere.f16.f16", "ampere.tf32.f32", "blackwell.bf16.f32", "blackwell.f16.f16",
+                     "blackwell.tf32.f32", "hopper.bf16.f32", "hopper.f16.f16", "hopper.tf32.f32"});
+}
+
+TEST_CASE("tensor cores are asked whether wgmma's binary16 sums have the floor of mma's") {
+  const Preset* preset = find_preset("hopper.wgmma.f16.f16");
+  Unit other = preset->unit;
+  other.group_sum.align.e_floor = find_preset("hopper.f16.f16")->unit.group_sum.align.e_floor;
+  std::size_t found = 0;
+  each_instruction(
+      90, [&](const Instruction& x, const Preset& own, const std::vector<Operands>& asked) {
+        if (&own != preset) return;
+        ++found;
+        CHECK(differences(x, preset->unit, other, asked.back()) > 0);
+      });
+  CHECK(found == 1);
 }

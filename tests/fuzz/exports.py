@@ -19,7 +19,7 @@ MOST_PRODUCTS = 6
 LIMIT = 60  # seconds; what takes longer is let go
 TIMED_OUT = 124
 STAGES = ["unpack", "product", "normalise", "round", "pack"]
-OPERATIONS = {"add": 2, "subtract": 2, "multiply": 2, "muladd": 3, "convert": 1}
+OPERATIONS = {"add": 2, "subtract": 2, "multiply": 2, "fma": 3, "convert": 1}
 
 
 def case(seed: str) -> Iterator[str]:

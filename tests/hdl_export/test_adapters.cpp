@@ -31,7 +31,7 @@ TEST_CASE("adapters' parameters of well-known formats are those that the librari
   for (const Known& k : known) {
     CAPTURE(k.text);
     const std::string f = k.text;
-    const ConstantTable table = table_of("muladd(" + f + ", out=" + f + ":odd)");
+    const ConstantTable table = table_of("fma(" + f + ", out=" + f + ":odd)");
     const ConstantTable hardfloat = hardfloat_constants(table), fpnew = fpnew_constants(table),
                         flopoco = flopoco_constants(table);
     for (const std::string x : {"A", "B", "C", "Y"}) {

@@ -32,8 +32,8 @@ TEST_CASE("an operation's operands and result have the constants that a unit's h
   for (const std::string f : {"e4m3fn", "e5m2", "bfloat16", "binary16", "e6m9", "e20m49", "e15m112",
                               "e8m0fnu", "e2m1fn", "binary8p3se", "e3m2;sub=no", "e5m10;daz;ftz"}) {
     CAPTURE(f);
-    const ConstantTable unit = table_of("fma(" + f + ")");
-    const ConstantTable op = table_of("muladd(" + f + ")");
+    const ConstantTable unit = table_of("fma(" + f + ", sum=" + f + ")");
+    const ConstantTable op = table_of("fma(" + f + ")");
     for (const std::string prefix : {"A_", "B_", "C_", "Y_", "PROD_", "FLAG_", "RM_", "OVERFLOW_",
                                      "FLUSH_", "FTZ_", "TININESS_", "MODEL_ABI", "LATENCY"}) {
       CAPTURE(prefix);

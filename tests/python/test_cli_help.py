@@ -33,7 +33,7 @@ def examples():
 
 def test_every_command_of_the_interface_is_there_with_examples():
     named = "info formats units quantize op trace dot matmul verify vectors export sweep bench"
-    assert {"doctor", "completion", *named.split()} == set(commands())
+    assert {"doctor", "completion", "help", *named.split()} == set(commands())
     for name, command in commands().items():
         assert "examples:\n  widthwise" in command.format_help() or "echo" in command.epilog, name
 

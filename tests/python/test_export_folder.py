@@ -9,7 +9,7 @@ from exported_folders import make, needs, replace
 
 DESIGNS = {
     "mul16": ("multiply(binary16)", {}),
-    "fma8": ("muladd(e4m3fn)", {"rounding_port": True, "vectors": 200}),
+    "fma8": ("fma(e4m3fn)", {"rounding_port": True, "vectors": 200}),
     "piped": ("add(bfloat16)", {"pipeline": ["unpack", "exact", "exact"], "vectors": 100}),
     "chance": ("mac(e4m3fn, product=e5m7:sr4, sum=e8m13:sr8)", {"vectors": 100}),
     "dot32": ("hopper.e4m3.f32", {"vectors": 20}),
@@ -283,13 +283,13 @@ def test_where_no_rtl_is_built_the_readme_says_why(tmp_path):
 def test_the_readme_tells_the_unit_fma_from_the_operation(tmp_path):
     """docs/semantics.md, T7 and D9: inf * 0 is NaN in both, and invalid in one."""
     said = {}
-    for design in ("fma(e4m3)", "muladd(e4m3)"):
+    for design in ("fma(e4m3, sum=e4m3)", "fma(e4m3)"):
         ww.export(design, tmp_path / design, name="dut", vectors=0)
         lines = (tmp_path / design / "vectors" / "dut.hex").read_text().splitlines()
         said[design] = {line[9:] for line in lines if line.startswith("78 00")}
-    assert said == {"fma(e4m3)": {"7c 00"}, "muladd(e4m3)": {"7c 10"}}
+    assert said == {"fma(e4m3, sum=e4m3)": {"7c 00"}, "fma(e4m3)": {"7c 10"}}
     unit, operation = ((tmp_path / d / "README.md").read_text() for d in said)
-    assert "`muladd(e4m3)`, IEEE 754's fusedMultiplyAdd" in unit
+    assert "`fma(e4m3)`, IEEE 754's fusedMultiplyAdd" in unit
     assert "as IEEE 754 has it" in operation and "fusedMultiplyAdd" not in operation
 
 
@@ -310,7 +310,7 @@ def results(tmp_path, design, **options):
     [
         ("multiply(binary16)", 5, 10),
         ("add(bfloat16)", 8, 7),
-        ("muladd(e5m2)", 5, 2),
+        ("fma(e5m2)", 5, 2),
         ("convert(binary32, out=e4m3)", 4, 3),
     ],
 )

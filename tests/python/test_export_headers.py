@@ -34,7 +34,7 @@ NO_COMPILER = ["CC=none", "CXX=none"]  # where none is wanted: they take longest
 # Everything a table may have: a rounding's random bits, scales, sums, codes past 64 bits.
 DESIGNS = {
     "e15m112": ("multiply(e15m112)", {}),
-    "e62m1": ("fma(e62m1)", {}),
+    "e62m1": ("fma(e62m1, sum=e62m1)", {}),
     "nvfp4": ("blackwell.nvfp4", {"rtl": False}),
     "kulisch": ("kulisch.f32", {}),
     "random": ("mac(e5m10, sum=e8m13:sr8:half)", {"vectors": 0}),

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import widthwise as ww
 
-WIDE = "fma(e62m1)"  # exponents past 32 bits
+WIDE = "fma(e62m1, sum=e62m1)"  # exponents past 32 bits
 VERILOG = [".vh", "_params.vh", "_defs.vh", "_hardfloat.vh"]
 PACKAGES = ["_pkg.sv", "_fpnew_pkg.sv"]
 

@@ -159,7 +159,7 @@ def test_a_long_stream_needs_the_memory_of_a_piece():
     "unit, why",
     [
         ("lowered.e4m3.f32", "permutes its lanes: no register takes its terms in order"),
-        ("tree(e5m10, fan=0)", "takes all of k at once, in several sums"),
+        ("pairwise(e5m10)", "takes all of k at once, in several sums"),
         ("dot(e5m10, align=12:rtz)", "takes all of k at once, and aligns them to the largest"),
         ("fix24.sat", "in a register that saturates, with C after them"),
         (

@@ -32,8 +32,8 @@ TEST_CASE("an operation's text: formats not given are the first, printing says n
            Printed{"mul(half, out=binary32)", "multiply(e5m10, out=e8m23)"},
            Printed{"multiply(e4m3fn, b=e5m2, out=e5m10:rtz, tininess=before)",
                    "multiply(e4m3fn, b=e5m2, out=e5m10:rtz, tininess=before)"},
-           Printed{"mulAdd(e5m2, c=binary32, out=binary32)", "muladd(e5m2, c=e8m23, out=e8m23)"},
-           Printed{"fma(e5m2, b=e5m2)", "muladd(e5m2)"},
+           Printed{"mulAdd(e5m2, c=binary32, out=binary32)", "fma(e5m2, c=e8m23, out=e8m23)"},
+           Printed{"muladd(e5m2, b=e5m2)", "fma(e5m2)"},
            Printed{"sqrt(a=e8m7)", "sqrt(e8m7)"},
            Printed{"convert(binary32, out=e4m3fn:sr8:half)", "convert(e8m23, out=e4m3fn:sr8:half)"},
            Printed{"add(e5m10, out=e5m10:rne, tininess=after)", "add(e5m10)"},
@@ -60,13 +60,37 @@ TEST_CASE("every operation prints, and parses back") {
 
 TEST_CASE("a design is an operation where one's name stands in front of a bracket, else a unit") {
   CHECK(std::get<SingleOperation>(parse_design("add(e4m3fn)")).op == Operation::add);
-  CHECK(std::get<SingleOperation>(parse_design("mulAdd(e4m3fn)")).op == Operation::fma);
-  CHECK(std::get<Unit>(parse_design("fma(e4m3fn)")) == parse_unit("fma(e4m3fn)"));
   for (const char* unit : {"hopper.e4m3.f32", "mac(e5m10)", "fix24.sat", "dot(e4m3fn, lanes=4)"})
     CHECK(to_string(parse_design(unit)) == unit);
   CHECK_THROWS_WITH_AS(parse_design("add"), doctest::Contains("no unit 'add'"), ParseError);
-  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, out=e5m10)"),
-                       doctest::Contains("the operation is muladd"), ParseError);
+}
+
+TEST_CASE("a design's fma is the operation, and with what a unit alone has the unit (T7)") {
+  for (const char* text : {"fma(e4m3fn)", "muladd(e4m3fn)", "mulAdd(e4m3fn)", "FMA(e4m3fn)"}) {
+    CAPTURE(text);
+    CHECK(std::get<SingleOperation>(parse_design(text)).op == Operation::fma);
+    CHECK(to_string(parse_design(text)) == "fma(e4m3fn)");
+  }
+  for (const char* text :
+       {"fma(e4m3fn)", "fma(e5m2, b=e4m3fn, c=e5m2)", "fma(e5m10, sum=e8m23:rtz)",
+        "fma(e5m10, final=e5m2)", "fma(e5m10, scale=e8m0fnu:32:term)"}) {
+    CAPTURE(text);
+    const Unit unit = parse_unit(text);
+    const std::string printed = to_string(Design(unit));
+    CAPTURE(printed);
+    CHECK(std::get<Unit>(parse_design(printed)) == unit);
+    CHECK(printed.starts_with("fma("));
+  }
+  CHECK(to_string(Design(parse_unit("fma(e4m3fn)"))) == "fma(e4m3fn, sum=e4m3fn)");
+  CHECK(to_string(Design(parse_unit("fma(e4m3fn, sum=e5m10)"))) == "fma(e4m3fn, sum=e5m10)");
+  CHECK(to_string(Design(parse_unit("fma(binary32)"))) == "fma.f32");
+  CHECK(std::get<SingleOperation>(parse_design("fma(e4m3fn, tininess=before)")).tininess ==
+        Tininess::before_rounding);
+  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, sum=e5m10, tininess=before)"),
+                       doctest::Contains("fma has no 'tininess'"), ParseError);
+  CHECK_THROWS_WITH_AS(parse_design("fma(e4m3fn, lanes=2)"),
+                       doctest::Contains("fma is an operation here, and with sum= a unit"),
+                       ParseError);
 }
 
 TEST_CASE("an operation's text that is wrong is refused with what it may be") {

@@ -6,11 +6,16 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from .. import __version__ as version
+from .._unit import RenamedWarning
 from .._verify import MissingMpfr
 from . import completion, files, measure, quantize, show, vectors
+from .output import add_command
 from .terminal import complain
 
 BAD = (ValueError, TypeError, KeyError, ArithmeticError, ImportError, OSError, MissingMpfr)
@@ -29,17 +34,44 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> Parser:
-    top = Parser(prog="widthwise", description="Bit-accurate arithmetic at any width.")
-    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    top = Parser(
+        prog="widthwise",
+        description="Bit-accurate arithmetic at any width.",
+        epilog="widthwise help COMMAND shows a command's arguments and examples.",
+    )
+    top.add_argument("--version", action="version", version=f"widthwise {version}")
+    top.set_defaults(run=lambda options: run_help(top))
+    commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for module in (show, quantize, files, vectors, measure, completion):
         module.add_commands(commands)
+    add_help(commands, top)
     return top
+
+
+def add_help(commands: Any, top: Parser) -> None:
+    command = add_command(
+        commands,
+        "help",
+        "this list, or a command's arguments and examples",
+        "widthwise help",
+        "widthwise help op",
+    )
+    command.add_argument("command", metavar="COMMAND", nargs="?")
+    command.set_defaults(run=lambda options: run_help(top, commands.choices, options.command))
+
+
+def run_help(top: Parser, commands: Mapping[str, Parser] = {}, name: str | None = None) -> int:
+    if name is not None and name not in commands:
+        raise ValueError(f"there is no command {name!r}; there are {', '.join(commands)}")
+    print((top if name is None else commands[name]).format_help(), end="")
+    return DONE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
-        options = parser().parse_args(arguments)
-        return options.run(options)
+        with new_names_told():
+            options = parser().parse_args(arguments)
+            return options.run(options)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
@@ -49,6 +81,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BAD as why:
         complain(one_line(why))
         return BAD_INPUT
+
+
+@contextmanager
+def new_names_told() -> Iterator[None]:
+    """A line on stderr where something has another name now, and not a line of the source."""
+    with warnings.catch_warnings(record=False):
+        warnings.simplefilter("always", RenamedWarning)
+        show_others = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, RenamedWarning):
+                complain(str(message))
+            else:
+                show_others(message, category, *where)
+
+        warnings.showwarning = tell  # type: ignore[assignment]
+        yield
 
 
 def one_line(why: Exception) -> str:

@@ -38,7 +38,7 @@ def add_export(commands: Any) -> None:
     command.add_argument(
         "unit",
         metavar="UNIT",
-        help="or an operation, as 'add(e4m3fn)'; IEEE's fma is 'muladd(binary16)'",
+        help="or an operation, as 'add(e4m3fn)'; the unit fma is 'fma(binary16, sum=binary16)'",
     )
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")

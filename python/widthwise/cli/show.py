@@ -16,7 +16,7 @@ from .._format import Format, formats
 from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
-from .._unit import Unit, units
+from .._unit import RENAMED, Unit, units
 from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
 
 
@@ -134,13 +134,30 @@ def run_info(options: argparse.Namespace) -> int:
     if isinstance(what, Format):
         show(options, what.facts(), str(what.table()))
         return 0
-    facts = {"unit": str(what), "fields": what.fields, "widths": what.widths()}
-    if str(what) in units:
-        facts |= {"evidence": units.evidence(str(what)), "source": units.source(str(what))}
-    lines = [str(what), str(what.table())]
-    lines += [f"{key}: {facts[key]}" for key in ("evidence", "source") if key in facts]
-    show(options, facts, "\n".join(lines))
+    name = preset_name(options.text, what)
+    facts = {"unit": name or options.text, "canonical": str(what), **of_preset(name)}
+    lines = [f"{key}: {value}" for key, value in facts.items() if key not in ("unit", "same as")]
+    if "same as" in facts:
+        lines.append(f"same as: {', '.join(facts['same as'])}")
+    text = "\n".join([facts["unit"], str(what.table()), *lines])
+    show(options, facts | {"fields": what.fields, "widths": what.widths()}, text)
     return 0
+
+
+def preset_name(text: str, what: Unit) -> str:
+    """The preset that was asked for, or, by another text, the first that is this unit."""
+    asked = text.strip().lower()
+    asked = RENAMED.get(asked, asked)
+    return asked if asked in units else str(what) if str(what) in units else ""
+
+
+def of_preset(name: str) -> dict[str, Any]:
+    """How a preset is known, and which others are the same unit."""
+    if not name:
+        return {}
+    others = [other for other, unit in units.items() if other != name and unit == units[name]]
+    facts: dict[str, Any] = {"evidence": units.evidence(name), "source": units.source(name)}
+    return facts | ({"same as": others} if others else {})
 
 
 def format_or_unit(text: str) -> Format | Unit:

@@ -28,7 +28,7 @@ def orders(format: str | Format, block: int = 32) -> dict[str, Unit]:
     f = as_format(format)
     texts = {
         "sequential": f"mac({f})",
-        "pairwise": f"tree({f}, fan=0)",
+        "pairwise": f"pairwise({f})",
         "blocked": f"mac({f}, promote={block}:{f})",
         "tree": f"tree({f}, fan={block})",
         "kahan": f"kahan({f})",

@@ -37,7 +37,7 @@ struct SingleOperation {
 };
 
 // "add(e4m3fn)", "multiply(e4m3fn, b=e5m2, out=e5m10:rtz, tininess=before)": formats that are not
-// given are the first one (docs/semantics.md, T7). fma is "muladd" here, for fma(e5m10) is a unit.
+// given are the first one (docs/semantics.md, T7).
 SingleOperation parse_single_operation(std::string_view text);
 std::string to_string(const SingleOperation& s);
 
@@ -45,7 +45,8 @@ std::string to_string(const SingleOperation& s);
 void check(const SingleOperation& s);
 
 using Design = std::variant<Unit, SingleOperation>;
-// An operation where the text begins with one's name and a bracket, else a unit.
+// An operation where the text begins with one's name and a bracket, else a unit. fma(e5m10) is the
+// operation; the unit of that text is fma(e5m10, sum=e5m10), and printed so.
 Design parse_design(std::string_view text);
 std::string to_string(const Design& d);
 

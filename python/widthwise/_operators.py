@@ -1,0 +1,55 @@
+"""The operators that NumPy's mixin gives an Array, and what they deliver."""
+
+from __future__ import annotations
+
+import sys
+from opcode import opmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from numpy.typing import NDArray
+
+    from ._array import Array
+
+    class Operators:
+        """As `_ufuncs` does them: arithmetic in the format, comparisons as truths."""
+
+        def __add__(self, other: Any) -> Array: ...
+        def __radd__(self, other: Any) -> Array: ...
+        def __sub__(self, other: Any) -> Array: ...
+        def __rsub__(self, other: Any) -> Array: ...
+        def __mul__(self, other: Any) -> Array: ...
+        def __rmul__(self, other: Any) -> Array: ...
+        def __truediv__(self, other: Any) -> Array: ...
+        def __rtruediv__(self, other: Any) -> Array: ...
+        def __neg__(self) -> Array: ...
+        def __pos__(self) -> Array: ...
+        def __abs__(self) -> Array: ...
+        def __lt__(self, other: Any) -> NDArray[np.bool_]: ...
+        def __le__(self, other: Any) -> NDArray[np.bool_]: ...
+        def __gt__(self, other: Any) -> NDArray[np.bool_]: ...
+        def __ge__(self, other: Any) -> NDArray[np.bool_]: ...
+        def __matmul__(self, other: Any) -> Array: ...
+        def __eq__(self, other: object) -> NDArray[np.bool_]: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> NDArray[np.bool_]: ...  # type: ignore[override]
+else:
+
+    class Operators(np.lib.mixins.NDArrayOperatorsMixin):
+        __slots__ = ()
+
+        def __radd__(self, other):
+            if type(other) is int and other == 0 and not is_written_out(sys._getframe(1)):
+                raise TypeError(f"sum(x) leaves the order of its sums unsaid; {SUMS}")
+            return super().__radd__(other)
+
+
+SUMS = "ww.sum(x, unit='mac(e5m10)') sums one after the other, and units have other orders"
+
+
+def is_written_out(frame: FrameType) -> bool:
+    """Whether the line that runs adds by +, and does not call sum(), whose first term is 0."""
+    return frame.f_code.co_code[frame.f_lasti] == opmap["BINARY_OP"]

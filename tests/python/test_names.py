@@ -1,0 +1,338 @@
+"""What is asked for in vain, in another library's words, or by an older name: what is said."""
+
+import json
+import operator
+import re
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise import _names
+from widthwise.cli import main
+
+# --- Names of the package ------------------------------------------------------------------------
+
+
+def test_tab_offers_the_interface_and_nothing_else():
+    offered = dir(ww)
+    assert set(ww.__all__) < set(offered) and "study" in offered
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(offered)
+    assert all(hasattr(ww, name) for name in offered)
+    assert [name for name in offered if name.startswith("st")] == ["study"]
+
+
+def test_tab_offers_the_names_of_presets_and_formats():
+    assert ww.units._ipython_key_completions_() == list(ww.units)
+    assert "binary16" in ww.formats._ipython_key_completions_()
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("mean", "divide what ww.sum(x, unit=...) gives"),
+        ("finfo", "ww.Format(text) has them"),
+        ("quantize", "ww.array(x, format) rounds values; x.astype(format)"),
+        ("quantise", "ww.array(x, format) rounds values"),
+        ("exp", "the operations of IEEE 754-2019"),
+        ("einsum", "ww.matmul(a, b, unit=...)"),
+        ("bfloat16", "formats are texts: ww.Format('bfloat16')"),
+        ("e5m10", "formats are texts: ww.Format('e5m10')"),
+        ("mulitply", "ww.multiply there is"),
+        ("Unit_", "ww.Unit there is"),
+        ("mul", "ww.multiply"),
+    ],
+)
+def test_a_name_that_is_not_there_leads_on(name, way):
+    with pytest.raises(AttributeError, match=re.escape(f"'{name}'; ") + ".*" + re.escape(way)):
+        getattr(ww, name)
+    assert not hasattr(ww, name)
+
+
+def test_every_way_on_names_what_there_is():
+    for name, way in _names.WAYS.items():
+        assert name not in ww.__all__
+        for found in re.findall(r"ww\.(\w+)", way):
+            assert found in ww.__all__, (name, found)
+        for found in re.findall(r"np\.(\w+)", way):
+            assert hasattr(np, found)
+
+
+def test_a_name_of_nothing_says_only_so():
+    with pytest.raises(AttributeError) as why:
+        ww.qqqqqq  # noqa: B018
+    assert str(why.value) == "module 'widthwise' has no attribute 'qqqqqq'"
+
+
+def test_ones_and_full_round_once():
+    assert (ww.ones((2, 3), "e5m10").bits == 0x3C00).all() and ww.ones(2, "e5m10").shape == (2,)
+    assert (
+        ww.full(2, "1/3", "e4m3fn").bits.tolist() == ww.array(["1/3"] * 2, "e4m3fn").bits.tolist()
+    )
+    assert ww.full((2, 2), float("nan"), "binary128").shape == (2, 2)
+    assert ww.full(3, -0.0, "binary256").bits.shape == (3, 4)
+    with pytest.raises(ValueError, match=r"value has shape \(2,\); one number is wanted"):
+        ww.full(3, [1.0, 2.0], "e5m10")
+
+
+# --- Names of earlier versions -------------------------------------------------------------------
+
+
+def test_the_preset_mac_f32_is_found_by_its_old_name_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="muladd.f32 is called mac.f32 now") as told:
+        unit = ww.Unit(" MulAdd.F32 ")
+    assert told[0].filename == __file__
+    assert unit == ww.Unit("mac.f32") == ww.Unit("mac(binary32)") and str(unit) == "mac.f32"
+    x = ww.ones(3, "binary32")
+    with pytest.warns(DeprecationWarning, match="mac.f32") as told:
+        ww.dot(x, x, unit="muladd.f32")
+    assert told[0].filename == __file__
+    for ask in (ww.units.__getitem__, ww.units.evidence, ww.units.source):
+        with pytest.warns(DeprecationWarning, match="mac.f32"):
+            assert ask("muladd.f32") == ask("mac.f32")
+    assert "muladd.f32" not in list(ww.units)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ww.Unit("mac.f32"), ww.units["mac.f32"]
+
+
+def test_the_operation_is_fma_and_its_old_name_warns():
+    with pytest.warns(DeprecationWarning, match="ww.muladd is called ww.fma now"):
+        assert ww.muladd is ww.fma
+    x = ww.array([3.0, 0.1], "e5m10")
+    for name in ("fma", "muladd", "mulAdd"):
+        assert (
+            ww.trace_operation(name, x[1], x[1], x[0]).result.bits == ww.fma(x[1], x[1], x[0]).bits
+        )
+
+
+def test_the_command_line_tells_of_an_old_name_on_one_line(capsys):
+    assert main(["info", "muladd.f32"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "widthwise: muladd.f32 is called mac.f32 now\n" and out.startswith("mac.f32\n")
+
+
+def test_an_export_of_fma_is_the_operation_unless_a_unit_is_meant(tmp_path):
+    x = {"vectors": 0, "rtl": False, "name": "dut"}
+    said = {}
+    for folder, design, how in (
+        ("a", "fma(e4m3)", {}),
+        ("b", "mulAdd(e4m3)", {}),
+        ("c", "fma(e4m3, sum=e4m3)", {}),
+        ("d", ww.Unit("fma(e4m3)"), {}),
+    ):
+        ww.export(design, tmp_path / folder, **x, **how)
+        said[folder] = json.loads((tmp_path / folder / "dut.json").read_text())
+    assert said["a"] == said["b"] != said["c"] == said["d"]
+    assert "fma(e4m3)" in json.dumps(said["a"]) and "muladd" not in json.dumps(said["a"])
+    assert "fma(e4m3, sum=e4m3)" in json.dumps(said["c"])
+    ww.export("fma(e4m3)", tmp_path / "e", name="dut", accumulate=True, vectors=0)
+    assert "fma(e4m3, sum=e4m3)" in (tmp_path / "e" / "README.md").read_text()
+
+
+# --- What a call lacks ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: ww.sum(x), "ww.sum asks for unit: as ww.sum(x, unit='mac(e5m10)')"),
+        (lambda x: ww.sum([1.0, 2.0]), "ww.sum asks for unit: as"),
+        (lambda x: ww.dot(x, x), "ww.dot asks for unit: as ww.dot(a, b, unit='mac(e5m10)')"),
+        (lambda x: ww.dot(x, x, "mac(e5m10)"), "a call is ww.dot(a, b, unit='mac(e5m10)')"),
+        (lambda x: ww.matmul(x, x), "ww.matmul asks for unit"),
+        (lambda x: ww.cumsum(x), "ww.cumsum asks for unit"),
+        (lambda x: ww.conv1d(x, x), "ww.conv1d asks for unit"),
+        (lambda x: ww.conv2d(x, x), "ww.conv2d asks for unit"),
+        (lambda x: ww.array([1, 2, 3]), "ww.array asks for format: as ww.array(x, 'e5m10')"),
+        (lambda x: ww.array([1], "e5m10", "rtz"), "a call is ww.array(x, 'e5m10')"),
+        (lambda x: ww.array([1], "e5m10", round="rtz"), "'round'; a call is ww.array(x, 'e5m10')"),
+        (lambda x: ww.zeros(3), "ww.zeros asks for format: as ww.zeros((2, 3), 'e5m10')"),
+        (lambda x: ww.ones(3), "ww.ones asks for format"),
+        (lambda x: ww.from_bits(x.bits), "ww.from_bits asks for format"),
+        (lambda x: ww.Format(9, 14), "format = 9, 14: a text as 'e9m14' is wanted"),
+        (lambda x: ww.Format(9), "format = 9: a text as 'e5m10' is wanted"),
+        (lambda x: ww.Format("e5m10", "rtz"), "format = 'e5m10', 'rtz': a text as 'e5m10'"),
+        (lambda x: ww.Unit("mac", "e5m10"), "unit = 'mac', 'e5m10': a text as 'mac(e5m10)'"),
+        (lambda x: sum(x), "sum(x) leaves the order of its sums unsaid; ww.sum(x, unit='mac("),
+        (lambda x: sum([x, x]), "sum(x) leaves the order of its sums unsaid"),
+        (lambda x: sum(y for y in x), "sum(x) leaves the order"),
+    ],
+)
+def test_a_call_that_lacks_something_is_shown_one(call, said):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        call(ww.array([1.0, 2.0], "e5m10"))
+
+
+def test_errors_from_within_a_function_are_its_own():
+    with pytest.raises(TypeError) as why:
+        ww.dot([1.0], [1.0], unit="mac(e5m10)")
+    assert "asks for" not in str(why.value) and "a call is" not in str(why.value)
+
+
+def test_methods_that_an_array_has_not_lead_on():
+    x = ww.array([1.0], "e5m10")
+    for name, way in {"sum": "ww.sum(x, unit=", "mean": "ww.sum(", "dot": "ww.dot("}.items():
+        with pytest.raises(AttributeError, match=rf"'{name}': .*{re.escape(way)}"):
+            getattr(x, name)
+
+
+def test_plus_after_zero_is_not_taken_for_a_sum():
+    x = ww.array([1.0, 2.0], "e5m10")
+    for add in (lambda: 0 + x, lambda: 0 + x[0], lambda: np.add(0, x)):
+        try:
+            add()
+        except TypeError as why:
+            assert "sum(x)" not in str(why)
+    assert (operator.add(x, x).bits == (x + x).bits).all()
+
+
+def test_a_pipeline_is_a_list_or_one_text(tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder, stages in zip(folders, (["product", "round"], "product, round"), strict=True):
+        ww.export("mac(e4m3)", folder, name="dut", pipeline=stages, vectors=0)
+    tops = [(folder / "rtl" / "dut.v").read_text() for folder in folders]
+    assert tops[0] == tops[1]
+    with pytest.raises(ValueError, match="names prodct"):
+        ww.export("mac(e4m3)", tmp_path / "c", name="dut", pipeline="prodct,round")
+
+
+# --- Texts of units ------------------------------------------------------------------------------
+
+
+def test_the_long_form_is_read_as_text_and_as_a_path(tmp_path):
+    for text in ("mac(e4m3fn, sum=e8m13:rtz)", "cdna3.fp8", "kulisch(e5m10)"):
+        u = ww.Unit(text)
+        assert ww.Unit.from_toml(u.to_toml()) == ww.Unit.from_toml(u.to_toml("mine")) == u
+    path = tmp_path / "a = b.toml"
+    path.write_text(u.to_toml())
+    assert ww.Unit.from_toml(str(path)) == ww.Unit.from_toml(path) == u
+    with pytest.raises(ValueError, match="^unit text, line 1, column 9: a.fmt: wanted a format"):
+        ww.Unit.from_toml("a.fmt = 7")
+    with pytest.raises(FileNotFoundError, match="none.toml"):
+        ww.Unit.from_toml("none.toml")
+
+
+@pytest.mark.parametrize(
+    ("asked", "evidence"),
+    [
+        ("ampere.f16.f32", "checked on silicon"),
+        ("ADA.f16.f32", "checked on silicon"),
+        ("turing.f16.f32", "agrees with two models"),
+        ("ampere.f16.f16", "checked on silicon, but for its floor"),
+        ("blackwell.bf16.f32", "checked on silicon, but for its floor"),
+    ],
+)
+def test_info_shows_the_evidence_of_the_preset_that_was_asked_for(asked, evidence, capsys):
+    name = asked.lower()
+    assert main(["info", asked, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["unit"] == name and facts["canonical"] == str(ww.Unit(name))
+    assert facts["evidence"] == evidence == ww.units.evidence(name)
+    assert facts["source"] == ww.units.source(name)
+    assert main(["info", asked]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(name) and f"evidence: {evidence}\n" in out
+    same = [other for other in ww.units if ww.units[other] == ww.units[name] and other != name]
+    assert facts.get("same as", []) == same
+
+
+def test_info_of_a_short_form_bears_its_text(capsys):
+    assert main(["info", "mac(bfloat16)", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["unit"] == "mac(bfloat16)" and facts["canonical"] == "mac(e8m7)"
+    assert "evidence" not in facts
+
+
+# --- The command ---------------------------------------------------------------------------------
+
+
+def test_the_command_alone_and_help_list_the_commands(capsys):
+    texts = []
+    for words in ([], ["help"], ["--help"]):
+        try:
+            assert main(words) == 0
+        except SystemExit as done:
+            assert done.code == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        texts.append(out)
+    assert texts[0] == texts[1] == texts[2] and "export" in texts[0] and "doctor" in texts[0]
+    assert main(["help", "op"]) == 0
+    assert "widthwise op add e5m10 0x3c00 0x4000" in capsys.readouterr().out
+    assert main(["help", "oop"]) == 2
+    assert "there is no command 'oop'; there are info, " in capsys.readouterr().err
+
+
+def test_the_version_is_told():
+    program = [sys.executable, "-m", "widthwise", "--version"]
+    said = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    assert said == f"widthwise {ww.__version__}\n"
+
+
+# --- What must not take long ---------------------------------------------------------------------
+
+
+def least_seconds(work):
+    import time
+
+    best = float("inf")
+    for _ in range(3):
+        begin = time.process_time()
+        work()
+        best = min(best, time.process_time() - begin)
+    return best
+
+
+def test_negative_numbers_of_a_format_without_sign_take_linear_time():
+    x = [-1.0] * 100_000
+    z, raised = ww.array(x, "ue4m4;nan=none;inf=no", flags=True)
+    assert (raised == 16).all() and (z.bits == 0).all()
+    with pytest.raises(ValueError, match="element 99999 is NaN and ue4m4"):
+        ww.array([*x[:-1], float("nan")], "ue4m4;nan=none;inf=no")
+    with pytest.raises(ValueError, match="element 3 is NaN"):
+        ww.array(["1", "-2", -3.0, "nan"], "ue4m4;nan=none;inf=no")
+    with pytest.raises(ValueError, match="element 1 is NaN"):
+        ww.array(ww.array([-1.0, float("nan")], "e5m10"), "ue4m4;nan=none;inf=no")
+    few, many = (
+        least_seconds(lambda n=n: ww.array(x[:n], "ue4m4;nan=none;inf=no"))
+        for n in (10_000, 100_000)
+    )
+    assert many < 30 * few + 0.05
+
+
+def test_long_texts_of_numbers_are_rounded_as_python_does():
+    """CPython's own conversion is correctly rounded, of any length."""
+    rng = np.random.default_rng(0)
+    checked = 0
+    for length in (1, 17, 18, 19, 287, 288, 289, 575, 576, 577, 1153, 5000):
+        digits = "".join(map(str, rng.integers(0, 10, length)))
+        point = int(rng.integers(0, length))
+        texts = [
+            f"{digits}e-{length}",
+            f"{digits[:point]}.{digits[point:]}e{-point}",
+            f"0.{digits}",
+        ]
+        texts += [f"-{'9' * length}e-{length + 300}", f"1{'0' * length}1e-{length}"]
+        texts += [f"9007199254740993{'0' * length}e-{length}"]  # a tie
+        got = ww.array(texts, "binary64").bits.view(np.float64)
+        assert got.tolist() == [float(text) for text in texts]
+        wide = 16**length
+        ratio = f"0x{wide + 12345:x}/0x{wide * 3 + 1:x}"
+        assert ww.array(ratio, "binary64").bits.view(np.float64) == float(
+            Fraction(wide + 12345, wide * 3 + 1)
+        )
+        checked += len(texts) + 1
+    assert checked == 12 * 7
+
+
+def test_long_texts_of_numbers_take_no_square_of_their_length():
+    """Of eight times the length a square would take 64 times as long."""
+    digits = "1234567890" * 80_000
+    for make in ("{}", "0.{}", "0x{}", "{}/{}"):
+        texts = [make.format(*[digits[:n]] * 2) for n in (100_000, 800_000)]
+        few, many = (least_seconds(lambda text=text: ww.array(text, "e40m52")) for text in texts)
+        assert many < 40 * few + 0.02, make

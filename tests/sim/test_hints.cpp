@@ -1,0 +1,212 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "widthwise/sim/presets.hpp"
+#include "widthwise/sim/single_operation.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// What a unit's text that is nearly one is told. Each hint is itself a text that is read.
+namespace {
+
+using namespace widthwise;
+
+std::string error_of(auto parse, const std::string& text) {
+  try {
+    parse(text);
+  } catch (const ParseError& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+std::string unit_error(const std::string& text) { return error_of(parse_unit, text); }
+
+void check_says(const std::string& text, const std::string& hint) {
+  CAPTURE(text);
+  const std::string error = unit_error(text);
+  CAPTURE(error);
+  CHECK(error.find(hint) != std::string::npos);
+}
+
+// The text behind "take " or "write ", up to the end of the hint.
+void check_leads_to(const std::string& text, const std::string& unit) {
+  check_says(text, unit);
+  CHECK_NOTHROW(parse_unit(unit));
+}
+
+TEST_CASE("hints: a product's name leads to the preset of its chip, with the formats asked for") {
+  struct Case {
+    std::string text, hint;
+  };
+  for (const Case& c : {
+           Case{"h100.f16.f32", "H100 is hopper: take hopper.f16.f32"},
+           Case{"H100.fp16.fp32", "H100 is hopper: take hopper.f16.f32"},
+           Case{"h200.fp8", "H200 is hopper: take hopper.e4m3.f32"},
+           Case{"NVIDIA H100_e5m2.float16", "H100 is hopper: take hopper.e5m2.f16"},
+           Case{"gh200.bfloat16", "GH200 is hopper: take hopper.bf16.f32"},
+           Case{"a100.tf32", "A100 is ampere: take ampere.tf32.f32"},
+           Case{"a10.f16.f16", "A10 is ampere: take ampere.f16.f16"},
+           Case{"a100x.f16.f16", "A100 is ampere: take ampere.f16.f16"},
+           Case{"RTX A6000.half", "RTX A is ampere: take ampere.f16.f32"},
+           Case{"rtx_3090.f16.f32", "RTX 30 is ampere: take ampere.f16.f32"},
+           Case{"sm80.bf16", "sm_80 is ampere: take ampere.bf16.f32"},
+           Case{"v100.f16.f32", "V100 is volta: take volta.f16.f32"},
+           Case{"titan_v.f16.f16", "Titan V is volta: take volta.f16.f16"},
+           Case{"tesla-t4.f16.f32", "T4 is turing: take turing.f16.f32"},
+           Case{"RTX 2080 Ti.f16", "RTX 20 is turing; there are turing.f16.f32, turing.f16.f16"},
+           Case{"l4.e4m3.f16", "L4 is ada: take ada.e4m3.f16"},
+           Case{"l40s.f16", "L40 is ada: take ada.f16.f32"},
+           Case{"rtx4090.e5m2.f32", "RTX 40 is ada: take ada.e5m2.f32"},
+           Case{"4090.f16.f32", "RTX 40 is ada: take ada.f16.f32"},
+           Case{"rtx 6000 ada.f16.f32", "RTX 6000 Ada is ada: take ada.f16.f32"},
+           Case{"sm_89.bf16.f32", "sm_89 is ada: take ada.bf16.f32"},
+           Case{"b200.mxfp8", "B200 is blackwell: take blackwell.mxfp8"},
+           Case{"gb200.nvfp4", "GB200 is blackwell: take blackwell.nvfp4"},
+           Case{"rtx5090.f16.f32", "RTX 50 is blackwell: take blackwell.f16.f32"},
+           Case{"mi100.bf16", "MI100 is cdna1: take cdna1.bf16"},
+           Case{"mi250x.f16", "MI250 is cdna2: take cdna2.f16"},
+           Case{"mi200", "MI200 is cdna2; there are cdna2.f16, cdna2.bf16"},
+           Case{"AMD Instinct MI300X.fp8", "MI300 is cdna3: take cdna3.fp8"},
+           Case{"gfx942.xf32", "gfx942 is cdna3: take cdna3.xf32"},
+           Case{"h100", "H100 is hopper; there are hopper.e4m3.f32, hopper.e4m3.f16"},
+           Case{"h100.f64", "H100 is hopper; there are hopper.e4m3.f32"},
+           Case{"rtx.f16.f32", "RTX 20 is turing, 30 ampere, 40 ada and 50 blackwell"},
+           Case{"rtx5000.f16", "RTX 20 is turing, 30 ampere, 40 ada and 50 blackwell"},
+           Case{"tpu.bf16", "nothing is known here of tpu's arithmetic"},
+           Case{"mi355.fp8", "nothing is known here of mi355's arithmetic"},
+       })
+    check_says(c.text, "; " + c.hint);
+}
+
+TEST_CASE("hints: a product is not taken for another whose name begins as its does") {
+  for (const char* text : {"h2000.f16", "v1000.f16", "l400.f16", "a1000.f16", "b2000", "mi3000"}) {
+    CAPTURE(text);
+    CHECK(unit_error(text).find(" is ") == std::string::npos);
+    CHECK(unit_error(text).find("take ") == std::string::npos);
+  }
+}
+
+TEST_CASE("hints: a chip's preset by other spellings of its formats") {
+  check_says("hopper.fp8", "; nearest name: 'hopper.e4m3.f32'");
+  check_says("ada.fp8.fp32", "; nearest name: 'ada.e4m3.f32'");
+  check_says("cdna3.e4m3fnuz", "; nearest name: 'cdna3.fp8'");
+  check_says("blackwell_bfloat16", "; nearest name: 'blackwell.bf16.f32'");
+  check_says("volta.half.single", "; nearest name: 'volta.f16.f32'");
+}
+
+TEST_CASE("hints: a kind's name by itself, or with its formats anyhow else than in brackets") {
+  for (const char* text : {"mac", "MAC", "mac e5m10", "mac[e5m10]", "mac:e5m10", "mac.e5m10",
+                           "mac e5m10, sum=e8m23", "mac<e5m10>", "mac {e5m10}"})
+    check_leads_to(text, "mac(e5m10)");
+  check_says("mac", "; mac is a kind of unit, with its formats in brackets, as mac(e5m10)");
+  check_leads_to("tree", "tree(e5m10, fan=8)");
+  check_leads_to("pairwise", "pairwise(e5m10)");
+  check_leads_to("fixedacc", "fixedacc(e5m10, width=24, frac=12)");
+  for (const char* kind : {"fma", "dot", "kulisch", "kahan", "neumaier"})
+    check_says(kind, std::string("; ") + kind + " is a kind of unit");
+}
+
+TEST_CASE("hints: other names of kinds, and operations") {
+  check_says("sequential(e5m10)", "; it is mac here, as mac(e5m10)");
+  check_says("pairwise_sum(e5m10)", "; it is pairwise here, as pairwise(e5m10)");
+  check_says("quire(e5m10)", "; it is kulisch here, as kulisch(e5m10)");
+  check_says("muladd(e5m10)", "; the operation is fma, and fma(e5m10) the unit that sums by it");
+  check_says("mulAdd(e5m10)", "; the operation is fma");
+  check_says("mul(e5m10)", "; multiply is an operation, which is applied or exported");
+}
+
+TEST_CASE("hints: a comma that is missing") {
+  CHECK(unit_error("mac(e4m3fn sum=e5m10)") ==
+        "unit 'mac(e4m3fn sum=e5m10)', column 12: ',' is missing in front of 'sum'");
+  check_says("mac(e4m3fn, sum=e5m10 product=e5m7)", "column 23: ',' is missing in front of 'prod");
+  check_says("tree(e5m10 fan=2)", "column 12: ',' is missing in front of 'fan'");
+  check_says("dot(e5m10, lanes=8  align = 10)", "column 21: ',' is missing in front of 'align'");
+  check_says("fma(e5m10, final=e4m3fn:rtz scale=e8m0fnu:32:term)", "in front of 'scale'");
+  check_says("mac(e5m10;bias=3\tsum=e8m23)", "',' is missing in front of 'sum'");
+  check_says("mac(e4m3fn e5m2)", "',' is missing in front of 'e5m2'");
+  check_says("mac(e5m10 daz)", "';' or ',' is missing in front of 'daz'");
+  CHECK(error_of(parse_single_operation, "add(e5m10 out=e8m23)") ==
+        "operation 'add(e5m10 out=e8m23)', column 11: ',' is missing in front of 'out'");
+  for (const char* text : {"mac( e5m10 , sum = e8m23 : rtz )", "mac(e5m10 ; daz ; bias = 3)"}) {
+    CAPTURE(text);
+    CHECK(unit_error(text) == "accepted");
+  }
+}
+
+TEST_CASE("hints: a rounding where none can stand leads to the register's") {
+  CHECK(unit_error("mac(e9m14:rtz)") ==
+        "unit 'mac(e9m14:rtz)', column 10: the format in front has no rounding; write mac(e9m14, "
+        "sum=e9m14:rtz)");
+  check_leads_to("dot(e5m2:sr8:half)", "dot(e5m2, out=e5m2:sr8:half)");
+  check_leads_to("pairwise(half:up)", "pairwise(half, sum=half:rtz)");
+  check_leads_to("kulisch(e5m10;daz:rdn)", "kulisch(e5m10;daz, out=e5m10;daz:rdn)");
+  CHECK(
+      error_of(parse_single_operation, "add(e9m14:odd)").find("write add(e9m14, out=e9m14:odd)") !=
+      std::string::npos);
+  CHECK(unit_error("mac(e9m14, rounding=rtz)") ==
+        "unit 'mac(e9m14, rounding=rtz)', column 12: mac has no 'rounding': a rounding stands "
+        "behind its format, as sum=e9m14:rtz; its keys are a, b, sum, c, product, final, promote, "
+        "scale");
+  check_says("mac(e4m3fn, sum=e8m23, rm=odd)",
+             ": a rounding stands behind its format, as sum=e8m23");
+  check_says("mac(e4m3fn, sum=e8m23:rup, mode=odd)", "as sum=e8m23:odd;");
+  check_says("dot(e5m10, round=nearest)", "as out=e5m10:rtz;");
+  check_says("mac(a=e5m10, b=e5m10, c=e5m10, sum=e5m2, product=e5m2, rnd=rup)", "as sum=e5m2:rup;");
+}
+
+TEST_CASE("hints: other names of an argument") {
+  CHECK(unit_error("mac(e9m14, acc=e9m14:rtz)")
+            .starts_with("unit 'mac(e9m14, acc=e9m14:rtz)', column 12: mac has no 'acc': it is "
+                         "sum= here, as sum=e9m14:rtz; its keys are"));
+  for (const char* key : {"accumulator", "out", "result", "accum"})
+    check_says(std::string("tree(e5m10, fan=4, ") + key + "=e8m23)",
+               ": it is sum= here, as sum=e8m23;");
+  check_says("kulisch(e5m10, sum=e8m23)", ": it is out= here, as out=e8m23;");
+  check_says("dot(e5m10, fan=8)", ": it is lanes= here, as lanes=8;");
+  check_says("mac(e5m10, mul=e8m23)", ": it is product= here, as product=e8m23;");
+  check_says("mac(e5m10, bias=4)",
+             "'bias' is an option of a format, behind which it stands, as e5m10;");
+  check_says("mac(e5m10, daz)",
+             "'daz' is an option of a format, behind which it stands, as e5m10;daz");
+  check_says("fixedacc(e5m10, frac=3, oveflow=flag)", "; nearest name: 'overflow'");
+}
+
+TEST_CASE("hints: long texts are refused at once, whatever they begin with") {
+  std::string many = "mac(e5m10", chips = "h100";
+  for (int i = 0; i < 100'000; ++i) many += ", k" + std::to_string(i) + "=1", chips += "_h100";
+  CHECK(unit_error(many + ")").find("no kind has so many arguments") != std::string::npos);
+  CHECK(unit_error(chips).find("no unit 'h100_h100") != std::string::npos);
+}
+
+TEST_CASE("hints: tree says what fan does; pairwise is a tree of all products") {
+  CHECK(unit_error("tree(bfloat16)") ==
+        "unit 'tree(bfloat16)', column 1: tree: fan= is missing: so many products a tree adds "
+        "before its sum joins the running one, as fan=8; of all products at once it is the kind "
+        "pairwise");
+  check_says("fixedacc(e5m10)",
+             "frac= is missing: the bits behind the register's point, as frac=12");
+  CHECK(to_string(parse_unit("tree(e8m7, fan=0)")) == "pairwise(e8m7)");
+  CHECK(parse_unit("pairwise(e8m7)") == parse_unit("tree(e8m7, fan=0)"));
+  CHECK(
+      parse_unit("pairwise(e4m3fn, product=e5m7, node=e6m9:rtz, sum=e8m23, c=e5m2, final=e5m2)") ==
+      parse_unit("tree(e4m3fn, product=e5m7, node=e6m9:rtz, sum=e8m23, c=e5m2, final=e5m2, "
+                 "fan=0)"));
+  CHECK(to_string(parse_unit("pairwise(bfloat16, sum=e8m23)")) == "pairwise(e8m7, sum=e8m23)");
+  check_says("pairwise(e5m10, fan=4)", "pairwise has no 'fan'");
+}
+
+TEST_CASE("names of earlier versions are read as the new ones") {
+  REQUIRE_FALSE(renamed_presets().empty());
+  for (const RenamedPreset& r : renamed_presets()) {
+    CAPTURE(r.old_name);
+    CHECK(parse_unit(r.old_name) == parse_unit(r.name));
+    CHECK(find_preset(r.old_name) == find_preset(r.name));
+    CHECK(std::ranges::find(presets(), r.old_name, &Preset::name) == presets().end());
+  }
+  CHECK(to_string(parse_unit("muladd.f32")) == "mac.f32");
+  CHECK(to_string(parse_unit("mac(binary32)")) == "mac.f32");
+}
+
+}  // namespace
