@@ -12,32 +12,70 @@ std::string input(const ConstantTable& table, std::string_view port, std::string
               : fmt::format("input chandle {}", name);
 }
 
-// Calls whose vectors have the unit's widths, under names of the package's own.
+struct SizedPorts {
+  std::string operands, scales, c, outputs;
+};
+
+SizedPorts sized_ports(const ConstantTable& table) {
+  return {input(table, "A", "a") + ", " + input(table, "B", "b"),
+          input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b"),
+          input(table, "C", "c"),
+          // Where C writes nothing they stay what they were.
+          fmt::format("inout bit [{}:0] y, inout int unsigned flags", port_bits(table, "Y") - 1)};
+}
+
+// Calls whose vectors have the unit's widths, under names of the package's own. A k that is more
+// than they have room for does not get to C, which would read past them.
 std::string sized_calls(const ConstantTable& table) {
-  const std::string ab = input(table, "A", "a") + ", " + input(table, "B", "b");
-  const std::string scales =
-      input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b");
-  const std::string outputs =
-      fmt::format("output bit [{}:0] y, output int unsigned flags", port_bits(table, "Y") - 1);
+  const SizedPorts p = sized_ports(table);
   return fmt::format(
       R"(
   // k products of ports that have room for {0}; c of no port is null.
-  import "DPI-C" widthwise_model_words = function int model_words(
+  function automatic int model_words(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
       {2}, {3}, {4});
-  import "DPI-C" widthwise_model_trace = function chandle model_trace(
+    if (k > 64'd{0}) return NO_ROOM;
+    return model_words_unsized(model, rm, seed, index, k, a, b, c, scale_a, scale_b, y, flags);
+  endfunction
+  function automatic chandle model_trace(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
       {2}, {3});
+    if (k > 64'd{0}) return null;
+    return model_trace_unsized(model, rm, seed, index, k, a, b, c, scale_a, scale_b);
+  endfunction
+  function automatic int accumulator_step(
+      input chandle accumulator, input longint unsigned k, {1}, {3});
+    if (k > 64'd{0}) return NO_ROOM;
+    return accumulator_step_unsized(accumulator, k, a, b, scale_a, scale_b);
+  endfunction
   import "DPI-C" widthwise_accumulator_reset = function int accumulator_reset(
       input chandle accumulator, {2});
-  import "DPI-C" widthwise_accumulator_step = function int accumulator_step(
-      input chandle accumulator, input longint unsigned k, {1}, {3});
   import "DPI-C" widthwise_accumulator_read = function int accumulator_read(
       input chandle accumulator, {4});
 )",
-      call_terms(table), ab, input(table, "C", "c"), scales, outputs);
+      call_terms(table), p.operands, p.c, p.scales, p.outputs);
+}
+
+std::string unsized_calls(const ConstantTable& table) {
+  const SizedPorts p = sized_ports(table);
+  return fmt::format(
+      R"(
+  localparam int NO_ROOM = 9;  // WIDTHWISE_NO_ROOM
+  // They believe any k.
+  import "DPI-C" widthwise_model_words = function int model_words_unsized(
+      input chandle model, input int unsigned rm, input longint unsigned seed,
+      input longint unsigned index, input longint unsigned k, {0},
+      {1}, {2}, {3});
+  import "DPI-C" widthwise_model_trace = function chandle model_trace_unsized(
+      input chandle model, input int unsigned rm, input longint unsigned seed,
+      input longint unsigned index, input longint unsigned k, {0},
+      {1}, {2});
+  import "DPI-C" widthwise_accumulator_step = function int accumulator_step_unsized(
+      input chandle accumulator, input longint unsigned k, {0}, {2});
+)",
+      p.operands, p.c, p.scales, p.outputs);
 }
 
 // Calls that are the same for every design.
@@ -85,7 +123,7 @@ std::string dpi_package(const ConstantTable& table) {
       "{4}{5}endpackage\n// verilator lint_on UNUSEDPARAM\n`endif\n",
       package, guard, quoted_text(value_of<std::string>(table, "SPEC")),
       hex_digits(value_of<Pattern>(table, "MODEL_HASH")), common_calls,
-      fit_vectors(table) ? sized_calls(table) : "");
+      fit_vectors(table) ? unsized_calls(table) + sized_calls(table) : "");
 }
 
 }  // namespace widthwise::hdl

@@ -66,8 +66,7 @@ def export(
         generator: make the random words of stochastic rounding in the module, as the simulator
             makes them, from ports `seed`, `index` and, for a block, `step`.
         vectors: how many results at random, beside the directed ones.    seed: theirs.
-        model: put libwidthwise_model.so, the golden model itself, beside its header, and the
-            libraries that a wheel has brought for it.
+        model: put libwidthwise_model.so, the golden model itself, beside its header.
     Returns:
         The paths of the files, the list apart.
     Raises:
@@ -84,7 +83,7 @@ def export(
     from pathlib import Path
 
     text = core.design_text(unit) if isinstance(unit, str) else str(as_unit(unit))
-    libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
+    libraries = [str(Path(__file__).with_name("lib") / "libwidthwise_model.so")] if model else []
     paths = core.export_design(
         text,
         name or identifier(text),
@@ -101,12 +100,6 @@ def export(
         libraries,
     )
     return [Path(path) for path in paths]
-
-
-def model_and_its_libraries(folder: Path) -> list[str]:
-    """The golden model first. A wheel has others there, which the model looks for beside it."""
-    model = folder / "libwidthwise_model.so"
-    return [str(model), *(str(path) for path in sorted(folder.glob("*.so*")) if path != model)]
 
 
 def checked_count(argument: str, value: int, least: int, most: int) -> int:
