@@ -35,7 +35,7 @@ std::string sized_calls(const ConstantTable& table) {
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
       {2}, {3}, {4});
-    if (k > 64'd{0}) return NO_ROOM;
+    if (k > 64'd{0}) return 9;  // WIDTHWISE_NO_ROOM
     return model_words_unsized(model, rm, seed, index, k, a, b, c, scale_a, scale_b, y, flags);
   endfunction
   function automatic chandle model_trace(
@@ -47,7 +47,7 @@ std::string sized_calls(const ConstantTable& table) {
   endfunction
   function automatic int accumulator_step(
       input chandle accumulator, input longint unsigned k, {1}, {3});
-    if (k > 64'd{0}) return NO_ROOM;
+    if (k > 64'd{0}) return 9;  // WIDTHWISE_NO_ROOM
     return accumulator_step_unsized(accumulator, k, a, b, scale_a, scale_b);
   endfunction
   import "DPI-C" widthwise_accumulator_reset = function int accumulator_reset(
@@ -62,7 +62,6 @@ std::string unsized_calls(const ConstantTable& table) {
   const SizedPorts p = sized_ports(table);
   return fmt::format(
       R"(
-  localparam int NO_ROOM = 9;  // WIDTHWISE_NO_ROOM
   // They believe any k.
   import "DPI-C" widthwise_model_words = function int model_words_unsized(
       input chandle model, input int unsigned rm, input longint unsigned seed,
