@@ -33,6 +33,19 @@ def add_commands(commands: Any) -> None:
         choices=["either", "raised", "never"],
         help="whether rounding to an integer raises NX; default: as most of the vectors have it",
     )
+    verify.add_argument(
+        "--flags",
+        default="yes",
+        choices=["yes", "no"],
+        help="no: lines have no flags, and none are compared",
+    )
+    verify.add_argument(
+        "--latency",
+        type=int,
+        default=0,
+        metavar="N",
+        help="clocks: a line's result and flags are those of the operands N lines before it",
+    )
     verify.set_defaults(run=run_verify)
     add_json(verify)
 
@@ -65,15 +78,20 @@ def add_task(command: argparse.ArgumentParser) -> None:
 
 def run_verify(options: argparse.Namespace) -> int:
     task = (options.op, options.format, options.to, options.rounding, options.tininess)
+    if options.latency < 0:
+        raise ValueError(f"--latency = {options.latency}: it may be 0 or more")
+    rules = (options.nan_bits, options.int_bits, options.inexact)
+    flags = options.flags == "yes"
     verdict = check_vectors(
-        task, sys.stdin.buffer, "stdin", options.nan_bits, options.int_bits, options.inexact
+        task, sys.stdin.buffer, "stdin", *rules, flags=flags, latency=options.latency
     )
     for failure in verdict.failures:
         print(failure, file=sys.stderr)
     if verdict.errors > len(verdict.failures):
         print(f"… {verdict.errors - len(verdict.failures)} more", file=sys.stderr)
     facts = {"vectors": verdict.vectors, "errors": verdict.errors, "failures": verdict.failures}
-    show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors")
+    told = "" if flags else "; flags are not compared"
+    show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors{told}")
     return 0 if verdict else 1
 
 
