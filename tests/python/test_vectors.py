@@ -125,8 +125,9 @@ def test_leading_zeros_and_windows_line_ends_are_of_no_matter():
 
 
 FORMS = {
-    "0x, commas and comments": "# by hand\n0x3C00, 0X3C00, 0x4000, 0x00  # 1 + 1\n3C00,3C00,4000,0\n",
-    "as TestFloat prints them": "+0F.000  +0F.000  => +10.000 .....\n-00.001 +0F.000 => +0E.3FF ....x\n",
+    "0x, commas and comments": "# by hand\n0x3C00, 0X3C00, 0x4000, 0x00  # 2\n3C00,3C00,4000,0\n",
+    "as TestFloat prints them": "+0F.000  +0F.000  => +10.000 .....\n"
+    "-00.001 +0F.000 => +0E.3FF ....x\n",
     "its faults": "+0F.000  +0F.000\n\t=> +10.000 .....  expected +10.001 ....x\n"
     "+1F.000  -1F.000  => +1F.200 v....  expected +00.000 .....\n",
 }
@@ -250,3 +251,77 @@ def test_whoever_stops_reading_stops_the_writer():
     pipe = f"{sys.executable} -m widthwise vectors --op add --format e5m10 -n 3000000 | head -n 2"
     done = subprocess.run(pipe, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stdout.count("\n") == 2 and "Traceback" not in done.stderr
+
+
+# --- Whole designs --------------------------------------------------------------------------------
+
+DESIGNS = [
+    ("hopper.e4m3.f32", []),
+    ("hopper.e4m3.f32", ["-k", "7"]),
+    ("mac(e5m10)", []),
+    ("kulisch(e4m3fn)", []),
+    ("blackwell.mxfp8", []),
+    ("fma(e15m112)", ["-k", "2"]),
+    ("multiply(e4m3fn, b=e5m2, out=e5m10:rtz)", []),
+    ("muladd(e4m3fn, b=e5m2, c=bfloat16)", []),
+    ("convert(binary32, out=e4m3fn)", []),
+]
+
+
+def design_lines(design, options, n=300):
+    command = [sys.executable, "-m", "widthwise", "vectors", "--op", design, "-n", str(n), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def check_design(lines, design, *options):
+    command = [sys.executable, "-m", "widthwise", "verify", "--op", design, *options]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+@pytest.mark.parametrize(("design", "options"), DESIGNS)
+def test_designs_have_vectors(design, options):
+    lines = design_lines(design, options)
+    assert check_design(lines, design, *options)[:2] == (0, "300 vectors, 0 errors")
+    rows = lines.splitlines()
+    *fields, flags = rows[11].split()
+    fields[-1] = f"{int(fields[-1], 16) ^ 1:X}"
+    text = "\n".join([*rows[:11], " ".join([*fields, flags])])
+    status, out, err = check_design(text, design, *options, "--nan-bits")
+    assert (status, out) == (1, "12 vectors, 1 errors") and err.startswith("line 12: a ")
+
+
+def test_a_units_lines_are_dots():
+    u = ww.Unit("hopper.e4m3.f32")
+    for line in design_lines("hopper.e4m3.f32", [], 40).splitlines():
+        a, b, c, y, flags = (int(x, 16) for x in line.split())
+        x, z = (
+            ww.from_bits(np.uint8([v >> 8 * i & 255 for i in range(32)]), "e4m3fn") for v in (a, b)
+        )
+        want, raised = ww.dot(x, z, unit=u, c=ww.from_bits(np.uint32(c), "binary32"), flags=True)
+        assert (int(want.bits), int(raised)) == (y, flags)
+
+
+def test_a_design_may_come_late_without_flags_and_in_other_forms():
+    rows = [x.split() for x in design_lines("mac(e5m10)", [], 100).splitlines()]
+    late = zip([x[:3] for x in rows], [["xx"]] * 2 + [x[3:4] for x in rows], strict=False)
+    text = "".join(
+        ", ".join(f"0x{f}" if f != "xx" else f for f in a + y) + " # z\n" for a, y in late
+    )
+    found = check_design(text, "mac(e5m10)", "-k", "1", "--latency", "2", "--flags", "no")
+    assert found[:2] == (0, "98 vectors, 0 errors; flags are not compared"), found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["add"], "--format: what are the operands of add? Give one, as e5m10"),
+        (["mac(e5m10)", "--format", "e5m10"], "--format = e5m10: mac(e5m10) has its formats"),
+        (["mac(e5m10)", "-k", "0"], "-k = 0: it may be 1 or more"),
+        (["add(e5m10)", "-k", "2"], "-k = 2: add(e5m10) is an operation"),
+        (["mac(e5m10)"], "line 1: it has 2 fields; 5 are wanted: a b c y flags"),
+    ],
+)
+def test_what_is_no_designs_is_refused(options, message):
+    status, _, err = check_design("1 2\n", *options)
+    assert status == 2 and err.startswith(f"widthwise: {message}"), err
