@@ -148,6 +148,7 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
   std::vector<File> files{
       {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl))},
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})},
+      {file("bench.vhd"), vhdl_bench(name, rtl)},
       {file("replay.awk"), filled("replay.awk", {})}};
   if (why_no_dpi_bench(rtl).empty())
     files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, rtl)});

@@ -197,6 +197,7 @@ too:
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
 | `replay` | one vector alone, with all wires in build/replay.vcd: `VECTOR=17`, or a line that a bench has shown |
+| `vhdl` | an entity `{0}` of your own, in rtl/*.vhd, against the same vectors in bench/{0}_bench.vhd, in GHDL |
 | `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells |
 {2}
 Area: not known yet; `make yosys` writes it here.
