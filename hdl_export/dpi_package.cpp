@@ -12,69 +12,35 @@ std::string input(const ConstantTable& table, std::string_view port, std::string
               : fmt::format("input chandle {}", name);
 }
 
-struct SizedPorts {
-  std::string operands, scales, c, outputs;
-};
-
-SizedPorts sized_ports(const ConstantTable& table) {
-  return {input(table, "A", "a") + ", " + input(table, "B", "b"),
-          input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b"),
-          input(table, "C", "c"),
-          // Where C writes nothing they stay what they were.
-          fmt::format("inout bit [{}:0] y, inout int unsigned flags", port_bits(table, "Y") - 1)};
-}
-
-// Calls whose vectors have the unit's widths, under names of the package's own. A k that is more
-// than they have room for does not get to C, which would read past them.
+// Calls whose vectors have the unit's widths, under names of the package's own. C is told how many
+// products those have room for, lest it reads past them.
 std::string sized_calls(const ConstantTable& table) {
-  const SizedPorts p = sized_ports(table);
+  const std::string ab = input(table, "A", "a") + ", " + input(table, "B", "b");
+  const std::string scales =
+      input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b");
+  // Where C writes nothing they stay what they were.
+  const std::string outputs =
+      fmt::format("inout bit [{}:0] y, inout int unsigned flags", port_bits(table, "Y") - 1);
   return fmt::format(
       R"(
   // k products of ports that have room for {0}; c of no port is null.
-  function automatic int model_words(
+  import "DPI-C" widthwise_model_words_within = function int model_words(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
-      {2}, {3}, {4});
-    if (k > 64'd{0}) return 9;  // WIDTHWISE_NO_ROOM
-    return model_words_unsized(model, rm, seed, index, k, a, b, c, scale_a, scale_b, y, flags);
-  endfunction
-  function automatic chandle model_trace(
+      {2}, {3}, {4}, input longint unsigned room = 64'd{0});
+  import "DPI-C" widthwise_model_trace_within = function chandle model_trace(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
-      {2}, {3});
-    if (k > 64'd{0}) return null;
-    return model_trace_unsized(model, rm, seed, index, k, a, b, c, scale_a, scale_b);
-  endfunction
-  function automatic int accumulator_step(
-      input chandle accumulator, input longint unsigned k, {1}, {3});
-    if (k > 64'd{0}) return 9;  // WIDTHWISE_NO_ROOM
-    return accumulator_step_unsized(accumulator, k, a, b, scale_a, scale_b);
-  endfunction
+      {2}, {3}, input longint unsigned room = 64'd{0});
+  import "DPI-C" widthwise_accumulator_step_within = function int accumulator_step(
+      input chandle accumulator, input longint unsigned k, {1}, {3},
+      input longint unsigned room = 64'd{0});
   import "DPI-C" widthwise_accumulator_reset = function int accumulator_reset(
       input chandle accumulator, {2});
   import "DPI-C" widthwise_accumulator_read = function int accumulator_read(
       input chandle accumulator, {4});
 )",
-      call_terms(table), p.operands, p.c, p.scales, p.outputs);
-}
-
-std::string unsized_calls(const ConstantTable& table) {
-  const SizedPorts p = sized_ports(table);
-  return fmt::format(
-      R"(
-  // They believe any k.
-  import "DPI-C" widthwise_model_words = function int model_words_unsized(
-      input chandle model, input int unsigned rm, input longint unsigned seed,
-      input longint unsigned index, input longint unsigned k, {0},
-      {1}, {2}, {3});
-  import "DPI-C" widthwise_model_trace = function chandle model_trace_unsized(
-      input chandle model, input int unsigned rm, input longint unsigned seed,
-      input longint unsigned index, input longint unsigned k, {0},
-      {1}, {2});
-  import "DPI-C" widthwise_accumulator_step = function int accumulator_step_unsized(
-      input chandle accumulator, input longint unsigned k, {0}, {2});
-)",
-      p.operands, p.c, p.scales, p.outputs);
+      call_terms(table), ab, input(table, "C", "c"), scales, outputs);
 }
 
 // Calls that are the same for every design.
@@ -122,7 +88,7 @@ std::string dpi_package(const ConstantTable& table) {
       "{4}{5}endpackage\n// verilator lint_on UNUSEDPARAM\n`endif\n",
       package, guard, quoted_text(value_of<std::string>(table, "SPEC")),
       hex_digits(value_of<Pattern>(table, "MODEL_HASH")), common_calls,
-      fit_vectors(table) ? unsized_calls(table) + sized_calls(table) : "");
+      fit_vectors(table) ? sized_calls(table) : "");
 }
 
 }  // namespace widthwise::hdl

@@ -150,6 +150,23 @@ int32_t widthwise_accumulator_step(widthwise_accumulator *accumulator, uint64_t 
 int32_t widthwise_accumulator_read(const widthwise_accumulator *accumulator, uint32_t *y,
                                    uint32_t *flags);
 
+/* For DPI-C, whose vectors have a length: the same calls, where they have room for so many products;
+ * more are WIDTHWISE_NO_ROOM, or no trace. */
+int32_t widthwise_model_words_within(const widthwise_model *model, uint32_t rm, uint64_t seed,
+                                     uint64_t index, uint64_t k, const uint32_t *a,
+                                     const uint32_t *b, const uint32_t *c,
+                                     const uint32_t *scale_a, const uint32_t *scale_b,
+                                     uint32_t *y, uint32_t *flags, uint64_t room);
+widthwise_trace *widthwise_model_trace_within(const widthwise_model *model, uint32_t rm,
+                                              uint64_t seed, uint64_t index, uint64_t k,
+                                              const uint32_t *a, const uint32_t *b,
+                                              const uint32_t *c, const uint32_t *scale_a,
+                                              const uint32_t *scale_b, uint64_t room);
+int32_t widthwise_accumulator_step_within(widthwise_accumulator *accumulator, uint64_t k,
+                                          const uint32_t *a, const uint32_t *b,
+                                          const uint32_t *scale_a, const uint32_t *scale_b,
+                                          uint64_t room);
+
 /* For VHDL, whose procedures return nothing: the same calls, with their status in *status. */
 void widthwise_words_status(const widthwise_model *model, uint32_t rm, uint64_t seed,
                             uint64_t index, uint64_t k, const uint32_t *a, const uint32_t *b,
