@@ -43,6 +43,26 @@ std::string listed(std::span<const Field> fields, std::string_view ending) {
   return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
 }
 
+// Connections of a module: all but that of its flags, which follows where there are some.
+std::string listed_ports(std::span<const Field> fields, bool flags) {
+  std::string text;
+  for (const Field& f : fields) {
+    if ((f.name == "flags") != flags) continue;
+    text += flags || text.empty() ? "" : ", ";
+    text += fmt::format("{1}.{0}({0})", f.name, flags ? ", " : "");
+  }
+  return text;
+}
+
+// The bits of all results but the flags, of which there may be none: flags are the last.
+std::string without_flags(std::span<const Field> results) {
+  std::string ones;
+  for (const Field& f : results)
+    ones += fmt::format("{}{{{}{{1'b{}}}}}", ones.empty() ? "" : ", ", read_bits(f),
+                        f.name == "flags" ? 0 : 1);
+  return "{" + ones + "}";
+}
+
 // That a port is as wide as the header says.
 std::string width_checks(std::span<const Port> ports) {
   std::string text;
@@ -87,10 +107,14 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, cons
                          [](const Field& f) {
                            return fmt::format("{}'d0, {}", read_bits(f) - f.bits, f.name);
                          })},
-      {"COMES", sums ? "in_last_due[0]" : "1'b1"},
-      {"ENTERS", sums ? "A vector enters at each II-th clock" : "A vector enters at each clock"},
-      {"PORTS",
-       each(fields, ", ", [](const Field& f) { return fmt::format(".{0}({0})", f.name); })},
+      {"COMES", sums ? "in_last_read[0]" : "1'b1"},
+      {"ENTERS", sums ? "A vector enters at each II-th clock" : "One enters at each clock"},
+      {"PORTS", listed_ports(fields, false)},
+      {"FLAG_PORT", listed_ports(fields, true)},
+      {"COMPARED_WITHOUT_FLAGS", without_flags(out)},
+      {"SPOIL", each(in, " ", [](const Field& f) { return fmt::format("{0} = ~{0};", f.name); })},
+      {"SEEN", each(in, " ", shown) + ": " + each(out, " ", shown)},
+      {"OPERANDS_SEEN", fmt::format("{}, {}", each(in, ", ", due), listed(out, ""))},
       {"REPORT", fmt::format("{}: {} instead of {}", each(in, " ", shown), each(out, " ", shown),
                              each(out, " ", shown))},
       {"REPORTED",
@@ -108,9 +132,11 @@ Values verilog_values(std::string_view name, std::span<const Field> fields, cons
 Values clock_values(const DesignRtl& rtl) {
   constexpr std::string_view ports =
       ".clk(clk), .rst(rst), .in_valid(in_valid), .in_ready(in_ready), .out_valid(out_valid), "
-      ".out_ready(1'b1), ";
+      ".out_ready(out_ready), ";
   return {{"CLOCKING", std::string(rtl.clocked ? ports : "")},
+          {"CLOCKED", rtl.clocked ? "1" : "0"},
           {"ALWAYS", rtl.clocked ? "" : " = 1'b1"},
+          {"WHEN_GIVEN", rtl.clocked ? "" : " = in_valid"},
           {"INTERVAL", rtl.timing.interval == 0 ? "1" : "II"}};
 }
 
@@ -121,7 +147,9 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
   };
   std::vector<File> files{
       {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl))},
-      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})}};
+      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})},
+      {file("bench.vhd"), vhdl_bench(name, rtl)},
+      {file("replay.awk"), filled("replay.awk", {})}};
   if (why_no_dpi_bench(rtl).empty())
     files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, rtl)});
   return files;

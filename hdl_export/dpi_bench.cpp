@@ -180,6 +180,30 @@ std::string wires(std::span<const Port> ports) {
   return text;
 }
 
+// How a vector is shown: its operands by name, and as a line of the vectors' file.
+struct Report {
+  std::string seen, operands, line, values;
+};
+
+Report reported(std::span<const Port> ports, const std::string& y, const Places& places) {
+  Report r;
+  const auto append = [](std::string& to, std::string_view between, const std::string& more) {
+    to += (to.empty() ? "" : std::string(between)) + more;
+  };
+  for (const Port& port : ports) {
+    const std::string& name = port.bus.name;
+    append(r.line, " ", "%h");
+    append(r.values, ", ",
+           name == "y"       ? y
+           : name == "flags" ? fmt::format("flags_of[{}]", places.result())
+                             : name);
+    if (port.direction == "output") continue;
+    append(r.seen, " ", name + " %h");
+    append(r.operands, ", ", name);
+  }
+  return r;
+}
+
 std::string all_modes() {
   std::string numbers;
   for (const RoundingCode& rm : rounding_codes)
@@ -200,9 +224,12 @@ std::string dpi_bench(const Design& design, std::string_view name, const DesignR
   const std::vector<Argument> all = arguments(flow, ports);
   const Places places(flow, rtl);
   const bool rm = find_port(ports, "rm") != nullptr;
+  const std::string y = all.back().array->code(places.result());
+  const Report report = reported(ports, y, places);
   std::string connected, names;
   for (const Port& port : ports)
-    connected += fmt::format("{0}.{1}({1})", connected.empty() ? "" : ", ", port.bus.name);
+    if (port.bus.name != "flags")
+      connected += fmt::format("{0}.{1}({1})", connected.empty() ? "" : ", ", port.bus.name);
   for (const Argument& x : all)
     names += (names.empty() ? "" : ", ") + (x.array ? x.name + "_of" : std::string("null"));
   Values values{
@@ -215,6 +242,11 @@ std::string dpi_bench(const Design& design, std::string_view name, const DesignR
       {"ARGUMENTS", each(all, prototype)},
       {"WIRES", wires(ports)},
       {"PORTS", connected},
+      {"FLAG_PORT", find_port(ports, "flags") ? ", .flags(flags)" : ""},
+      {"SEEN", report.seen},
+      {"OPERANDS", report.operands},
+      {"LINE", report.line},
+      {"LINE_VALUES", report.values},
       {"FILL", each_operand(all, filling)},
       {"LANES", std::to_string(flow.lanes)},
       {"ARRAY_NAMES", names},
@@ -222,7 +254,7 @@ std::string dpi_bench(const Design& design, std::string_view name, const DesignR
       {"DRIVE", drive(all, rtl, places)},
       {"COMES", places.sums() ? "(" + places.last() + ")" : "1'b1"},
       {"RESULT", places.result()},
-      {"Y", all.back().array->code(places.result())},
+      {"Y", y},
       {"BLOCKS", places.sums() ? "1 + batch % 8" : "1"},
       {"RM", rm ? fmt::format("MODES[batch % {}]", deterministic_modes) : "int'(RM_DEFAULT)"}};
   for (auto& value : clock_values(rtl)) values.push_back(std::move(value));

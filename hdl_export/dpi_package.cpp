@@ -12,28 +12,31 @@ std::string input(const ConstantTable& table, std::string_view port, std::string
               : fmt::format("input chandle {}", name);
 }
 
-// Calls whose vectors have the unit's widths, under names of the package's own.
+// Calls whose vectors have the unit's widths, under names of the package's own. C is told how many
+// products those have room for, lest it reads past them.
 std::string sized_calls(const ConstantTable& table) {
   const std::string ab = input(table, "A", "a") + ", " + input(table, "B", "b");
   const std::string scales =
       input(table, "SCALE", "scale_a") + ", " + input(table, "SCALE", "scale_b");
+  // Where C writes nothing they stay what they were.
   const std::string outputs =
-      fmt::format("output bit [{}:0] y, output int unsigned flags", port_bits(table, "Y") - 1);
+      fmt::format("inout bit [{}:0] y, inout int unsigned flags", port_bits(table, "Y") - 1);
   return fmt::format(
       R"(
   // k products of ports that have room for {0}; c of no port is null.
-  import "DPI-C" widthwise_model_words = function int model_words(
+  import "DPI-C" widthwise_model_words_within = function int model_words(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
-      {2}, {3}, {4});
-  import "DPI-C" widthwise_model_trace = function chandle model_trace(
+      {2}, {3}, {4}, input longint unsigned room = 64'd{0});
+  import "DPI-C" widthwise_model_trace_within = function chandle model_trace(
       input chandle model, input int unsigned rm, input longint unsigned seed,
       input longint unsigned index, input longint unsigned k, {1},
-      {2}, {3});
+      {2}, {3}, input longint unsigned room = 64'd{0});
+  import "DPI-C" widthwise_accumulator_step_within = function int accumulator_step(
+      input chandle accumulator, input longint unsigned k, {1}, {3},
+      input longint unsigned room = 64'd{0});
   import "DPI-C" widthwise_accumulator_reset = function int accumulator_reset(
       input chandle accumulator, {2});
-  import "DPI-C" widthwise_accumulator_step = function int accumulator_step(
-      input chandle accumulator, input longint unsigned k, {1}, {3});
   import "DPI-C" widthwise_accumulator_read = function int accumulator_read(
       input chandle accumulator, {4});
 )",

@@ -251,6 +251,8 @@ target, too:
 | `wave` | build/{0}.vcd, the waveform of all vectors in Icarus Verilog (not by `make` alone) |
 | `cocotb` | the same from Python (cocotb 2), in Icarus Verilog |
 | `dpi` | the RTL against the golden model on a million operands at random (`CHECKS=…`), in Verilator{1} |
+| `replay` | one vector alone, with all wires in build/replay.vcd: `VECTOR=17`, or a line that a bench has shown |
+| `vhdl` | an entity `{0}` of your own, in rtl/*.vhd, against the same vectors in bench/{0}_bench.vhd, in GHDL |
 | `yosys` | synthesis for iCE40: no latch, no loop; the count of LUTs and the depth in cells, from one register to the next |
 {2}
 Area: not known yet; `make yosys` writes it here.
@@ -259,6 +261,9 @@ Area: not known yet; `make yosys` writes it here.
 
 Each constant of each header is held to its value, by `bench/{0}_headers.*`, of which the benches
 for Verilog and DPI-C have theirs in them: a number that was changed fails them by its name.
+
+A module with a clock is met at full speed first, where LATENCY is looked at; then both sides stall at
+random. `FLAGS=0` checks a module that has no flags, and the verdict says so.
 
 A bench stops after 20 errors, and its last line is `N vectors, 0 errors` if there is none. It fails
 on a missing or short file, on one without vectors, on another unit's (`MODEL_HASH`), and where

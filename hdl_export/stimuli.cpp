@@ -3,45 +3,19 @@
 #include <algorithm>
 #include <random>
 
+#include "numbers.hpp"
 #include "stored_codes.hpp"
-#include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/operands.hpp"
 #include "widthwise/sim/values.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
-using Random = std::mt19937_64;
 using Kind = Dataflow::Kind;
 
 constexpr int aimed = 128;  // vectors of each aim
 
-struct Number {
-  Format format;
-  Code code;
-};
-
-Code sign_of(const Format& f) { return f.is_signed ? bit<Code>(f.width() - 1) : Code(); }
-Code within(const Format& f, const Code& code) { return code & ones<Code>(f.width()); }
-Number negative(const Number& x) { return {x.format, x.code ^ sign_of(x.format)}; }
 bool chance(Random& random) { return random() % 2 == 0; }
-
-// One operation of the simulator, to nearest even.
-Number apply(Operation op, const Format& to, const std::vector<Number>& x) {
-  std::vector<Bytes> bytes;
-  std::vector<CodeArray> operands;
-  for (const Number& n : x) bytes.push_back(stored({n.code}, n.format));
-  for (std::size_t i = 0; i < x.size(); ++i) operands.push_back({x[i].format, bytes[i].data()});
-  Bytes result = stored({Code()}, to);
-  elementwise(op, to, {}, operands, 1, result.data(), nullptr);
-  return {to, loaded(result, to)[0]};
-}
-
-Code random_code(const Format& f, Random& random) {
-  Code code;
-  for (auto& limb : code.limb) limb = random();
-  return within(f, code);
-}
 
 // A significand of so many digits, the last one a one, in some code's place.
 Code shortened(const Format& f, const Code& code, int digits) {

@@ -8,6 +8,7 @@
 
 #include "simulator.hpp"
 #include "sum_blocks.hpp"
+#include "thresholds.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/sim/text.hpp"
 
@@ -176,6 +177,8 @@ std::string vector_file(const Design& design, const DesignRtl& rtl, const Export
     const Dataflow sum = repeated(flow, blocks);
     const Rounding& rounding = roundings[i % roundings.size()];
     lines.add(directed_stimuli(sum, options.seed), rounding, blocks);
+    if (const Unit* unit = std::get_if<Unit>(&design); unit && i < lengths.size())
+      lines.add(threshold_stimuli(*unit, sum, options.seed, rtl.multiply), rounding, blocks);
     lines.add(random_stimuli(sum, options.seed, i * options.vectors / parts,
                              (i + 1) * options.vectors / parts),
               rounding, blocks);

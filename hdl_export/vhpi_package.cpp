@@ -27,26 +27,67 @@ std::vector<Foreign> common_calls() {
   };
 }
 
-// Procedures, for a function of VHDL has no outputs: what C returns of them is lost, and flags stay
-// as they were where it would not have been WIDTHWISE_OK.
-std::vector<Foreign> sized_calls() {
-  const std::string at = "rm : in integer; seed, index";
-  return {
-      {"model_words", "widthwise_model_words",
-       "(model : in handle; " + at +
-           ", k : in number; a : in a_words; b : in b_words; c : in c_words; "
-           "scale_a, scale_b : in scale_words; y : inout y_words; flags : inout flag_word)"},
+// A call whose vectors have the unit's widths. A function of VHDL has no outputs, and a foreign
+// procedure no status of its own: it is told by C as an array's element.
+struct SizedCall {
+  std::string name, symbol, inputs, given;
+  bool has_k;
+};
+
+const std::vector<SizedCall>& sized_calls() {
+  static const std::vector<SizedCall> all{
+      {"model_words", "words",
+       "model : in handle; rm : in integer; seed, index : in number; k : in number; "
+       "a : in a_words; b : in b_words; c : in c_words; scale_a, scale_b : in scale_words; "
+       "y : inout y_words; flags : inout flag_word",
+       "model, rm, seed, index, k, a, b, c, scale_a, scale_b, y, flags", true},
+      {"accumulator_reset", "reset", "accumulator : in handle; c : in c_words", "accumulator, c",
+       false},
+      {"accumulator_step", "step",
+       "accumulator : in handle; k : in number; a : in a_words; b : in b_words; "
+       "scale_a, scale_b : in scale_words",
+       "accumulator, k, a, b, scale_a, scale_b", true},
+      {"accumulator_read", "read",
+       "accumulator : in handle; y : inout y_words; flags : inout flag_word",
+       "accumulator, y, flags", false},
+  };
+  return all;
+}
+
+std::vector<Foreign> sized_foreign_calls() {
+  std::vector<Foreign> calls{
       {"accumulator_open", "widthwise_accumulator_open",
        function("model : handle; rm : integer; seed, index : number", "handle")},
-      {"accumulator_reset", "widthwise_accumulator_reset",
-       "(accumulator : in handle; c : in c_words)"},
-      {"accumulator_step", "widthwise_accumulator_step",
-       "(accumulator : in handle; k : in number; a : in a_words; b : in b_words; "
-       "scale_a, scale_b : in scale_words)"},
-      {"accumulator_read", "widthwise_accumulator_read",
-       "(accumulator : in handle; y : inout y_words; flags : inout flag_word)"},
-      {"accumulator_close", "widthwise_accumulator_close", "(accumulator : in handle)"},
-  };
+      {"accumulator_close", "widthwise_accumulator_close", "(accumulator : in handle)"}};
+  for (const SizedCall& call : sized_calls())
+    calls.push_back({"foreign_" + call.symbol, fmt::format("widthwise_{}_status", call.symbol),
+                     fmt::format("({}; status : inout flag_word)", call.inputs)});
+  return calls;
+}
+
+std::string status_head(const SizedCall& call) {
+  return fmt::format("  procedure {}({}; status : out integer)", call.name, call.inputs);
+}
+std::string plain_head(const SizedCall& call) {
+  return fmt::format("  procedure {}({})", call.name, call.inputs);
+}
+
+// A k that is more than the vectors have room for does not get to C, which would read past them.
+std::string sized_body(const SizedCall& call, std::int64_t terms) {
+  const std::string room = call.has_k
+                               ? fmt::format(
+                                     "    if k < 0 fs or k > {} fs then\n      status := 9;\n"
+                                     "      return;\n    end if;\n",
+                                     terms)
+                               : "";
+  return fmt::format(
+      "{} is\n    variable told : flag_word;\n  begin\n{}"
+      "    foreign_{}({}, told);\n    status := told(0);\n  end;\n"
+      "{} is\n    variable status : integer;\n  begin\n    {}({}, status);\n"
+      "    assert status = 0 report \"the golden model refuses {}: status \" & "
+      "integer'image(status) severity failure;\n  end;\n",
+      status_head(call), room, call.symbol, call.given, plain_head(call), call.name, call.given,
+      call.name);
 }
 
 bool is_function(const Foreign& f) { return f.declaration.find(" return ") != std::string::npos; }
@@ -93,14 +134,21 @@ std::string constants(const ConstantTable& table) {
 
 std::string vhpi_package(const ConstantTable& table) {
   std::vector<Foreign> calls = common_calls();
-  if (fit_vectors(table))
-    for (Foreign& call : sized_calls()) calls.push_back(std::move(call));
   std::string declarations, bodies;
+  if (fit_vectors(table)) {
+    for (Foreign& call : sized_foreign_calls()) calls.push_back(std::move(call));
+    for (const SizedCall& call : sized_calls()) {
+      declarations += status_head(call) + ";\n" + plain_head(call) + ";\n";
+      bodies += sized_body(call, call_terms(table));
+    }
+  }
   for (const Foreign& call : calls) declarations += declared(call), bodies += body(call);
   return fmt::format(
       "-- Generated. The golden model for VHDL, through GHDL's VHPIDIRECT: widthwise_model.h says "
       "what\n"
-      "-- the calls do. Elements of a port follow one another in its words, the lowest first.\n"
+      "-- the calls do. Elements of a port follow one another in its words, the lowest first. A "
+      "procedure\n"
+      "-- without `status` ends the simulation where the model refuses what it is given.\n"
       "package {0}_vhpi_pkg is\n"
       "  type words is array (natural range <>) of integer;\n"
       "  subtype handle is time;  -- no time: the type that has 64 bits\n"

@@ -123,6 +123,7 @@ std::int32_t widthwise_accumulator_step(widthwise_accumulator* accumulator, std:
   return guarded([&] {
     if (!accumulator->can_step()) throw Refused{WIDTHWISE_NO_LENGTH};
     const Model& model = accumulator->model;
+    if (k > most_elements) throw Refused{WIDTHWISE_NO_LENGTH};
     const Operands more = operands_of(model, {a, b, nullptr, scale_a, scale_b}, k);
     model.check(more.call(accumulator->rm, {}, k));
     append(accumulator->held, more);
@@ -135,6 +136,7 @@ std::int32_t widthwise_accumulator_read(const widthwise_accumulator* accumulator
                                         std::uint32_t* flags) {
   if (!accumulator) return WIDTHWISE_NOT_OPEN;
   return guarded([&] {
+    if (!y || !flags) throw Refused{WIDTHWISE_NO_OPERAND};
     const Answer z = accumulator->read();
     store_words(y, z.code.data(), accumulator->model.width(WIDTHWISE_PORT_Y));
     *flags = z.flags;

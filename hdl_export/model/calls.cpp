@@ -19,10 +19,11 @@ constexpr const char* statuses[] = {
     "rm is no code, or stochastic where the spec's rounding is not",
     "a port has more than 64 bits: call widthwise_model_words",
     "an operation has k = 1; a unit may refuse a k",
-    "a port that is there was given as null",
+    "a port that is there was given as null, or y or flags were",
     "an element has more bits than its port",
     "there was no memory",
     "a fault of the model",
+    "a vector has no room for k elements, or for the result",
 };
 
 // The value of f on the model, or `otherwise` where there is none.
@@ -34,6 +35,10 @@ T value_or(const widthwise_model* handle, T otherwise, const F& f) noexcept {
 const Model& model_of(const widthwise_model* handle) {
   if (!handle) throw Refused{WIDTHWISE_NOT_OPEN};
   return handle->get();
+}
+
+void check_outputs(const void* y, const std::uint32_t* flags) {
+  if (!y || !flags) throw Refused{WIDTHWISE_NO_OPERAND};
 }
 
 // A port of the scalar call as a vector.
@@ -104,6 +109,7 @@ std::int32_t widthwise_model_op64(const widthwise_model* handle, std::uint32_t r
                                   std::uint32_t* flags) {
   return guarded([&] {
     const Model& model = model_of(handle);
+    check_outputs(y, flags);
     for (std::int32_t port = WIDTHWISE_PORT_A; port <= WIDTHWISE_PORT_Y; ++port)
       if (model.width(port) > 64) throw Refused{WIDTHWISE_TOO_WIDE};
     const Word wa(a), wb(b), wc(c);
@@ -122,6 +128,8 @@ std::int32_t widthwise_model_words(const widthwise_model* handle, std::uint32_t 
                                    std::uint32_t* flags) {
   return guarded([&] {
     const Model& model = model_of(handle);
+    check_outputs(y, flags);
+    model.check_length(k);
     const Operands x = operands_of(model, {a, b, c, scale_a, scale_b}, k);
     const Answer z = answer(model, x.call(rm, {seed, index}, k));
     store_words(y, z.code.data(), model.width(WIDTHWISE_PORT_Y));
@@ -136,6 +144,8 @@ std::int32_t widthwise_model_batch(const widthwise_model* handle, std::uint32_t 
                                    std::uint8_t* flags) {
   return guarded([&] {
     const Model& model = model_of(handle);
+    if (!y && n) throw Refused{WIDTHWISE_NO_OPERAND};
+    model.check_length(k, n);
     std::vector<std::uint8_t> unwanted(flags ? 0 : n);
     model.compute({rm, {seed, first_index}, n, k, a, b, c, scale_a, scale_b}, y,
                   flags ? flags : unwanted.data());

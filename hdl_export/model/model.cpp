@@ -157,8 +157,16 @@ const Prepared& Model::prepared(std::uint32_t rm) const {
   return slot.prepared;
 }
 
+void Model::check_length(std::uint64_t k, std::uint64_t n) const {
+  if (k > most_elements || (k && n > most_elements / k)) throw Refused{WIDTHWISE_NO_LENGTH};
+  if (operation()) {
+    if (k != 1) throw Refused{WIDTHWISE_NO_LENGTH};
+  } else if (unit()->scale && k != static_cast<std::uint64_t>(unit()->lanes)) {
+    make_reference(*unit(), k);  // says whether groups and scales fit together
+  }
+}
+
 void Model::check(const Call& call) const {
-  if (operation() && call.k != 1) throw Refused{WIDTHWISE_NO_LENGTH};
   const auto check_port = [&](const void* x, std::int32_t port, std::size_t count, bool needed) {
     if (!x && needed && count && width(port)) throw Refused{WIDTHWISE_NO_OPERAND};
     if (x && width(port) && !fit(x, count, width(port))) throw Refused{WIDTHWISE_NO_CODE};

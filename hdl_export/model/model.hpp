@@ -18,6 +18,9 @@ struct Refused {
   std::int32_t status;
 };
 
+// More than any memory holds: what is told of more is no length, and its bits are not counted.
+inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 44;
+
 // A design with one rounding, made ready.
 struct Prepared {
   Design design;
@@ -47,6 +50,8 @@ class Model {
   Rounding rounding() const;
   std::size_t scale_blocks(std::size_t k) const;
 
+  // Refuses n results of k products that the design does not have, before an operand is read.
+  void check_length(std::uint64_t k, std::uint64_t n = 1) const;
   // Refuses what is no code of a rounding here, and operands that are missing.
   const Prepared& prepared(std::uint32_t rm) const;
   void check(const Call& call) const;

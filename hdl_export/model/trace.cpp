@@ -37,6 +37,7 @@ widthwise_trace* widthwise_model_trace(const widthwise_model* handle, std::uint3
   guarded([&] {
     if (!handle) return;
     const Model& model = handle->get();
+    model.check_length(k);
     const Operands x = operands_of(model, {a, b, c, scale_a, scale_b}, k);
     trace.reset(new widthwise_trace{model.trace(x.call(rm, {seed, index}, k))});
   });

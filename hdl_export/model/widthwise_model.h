@@ -31,10 +31,12 @@ enum {
   WIDTHWISE_NO_ROUNDING = 2,   /* rm is no code, or stochastic where the spec's rounding is not */
   WIDTHWISE_TOO_WIDE = 3,      /* a port has more than 64 bits: call widthwise_model_words */
   WIDTHWISE_NO_LENGTH = 4,     /* an operation has k = 1; a unit may refuse a k */
-  WIDTHWISE_NO_OPERAND = 5,    /* a port that is there was given as null */
+  WIDTHWISE_NO_OPERAND = 5,    /* a port that is there was given as null, or y or flags were */
   WIDTHWISE_NO_CODE = 6,       /* an element has more bits than its port */
   WIDTHWISE_NO_MEMORY = 7,
-  WIDTHWISE_FAILED = 8         /* a fault of ours */
+  WIDTHWISE_FAILED = 8,        /* a fault of ours */
+  WIDTHWISE_NO_ROOM = 9        /* where vectors have lengths (DPI-C, VPI, VHDL): k elements or the
+                                  result do not go into one */
 };
 
 enum {
@@ -147,6 +149,36 @@ int32_t widthwise_accumulator_step(widthwise_accumulator *accumulator, uint64_t 
                                    const uint32_t *scale_b);
 int32_t widthwise_accumulator_read(const widthwise_accumulator *accumulator, uint32_t *y,
                                    uint32_t *flags);
+
+/* For DPI-C, whose vectors have a length: the same calls, where they have room for so many products;
+ * more are WIDTHWISE_NO_ROOM, or no trace. */
+int32_t widthwise_model_words_within(const widthwise_model *model, uint32_t rm, uint64_t seed,
+                                     uint64_t index, uint64_t k, const uint32_t *a,
+                                     const uint32_t *b, const uint32_t *c,
+                                     const uint32_t *scale_a, const uint32_t *scale_b,
+                                     uint32_t *y, uint32_t *flags, uint64_t room);
+widthwise_trace *widthwise_model_trace_within(const widthwise_model *model, uint32_t rm,
+                                              uint64_t seed, uint64_t index, uint64_t k,
+                                              const uint32_t *a, const uint32_t *b,
+                                              const uint32_t *c, const uint32_t *scale_a,
+                                              const uint32_t *scale_b, uint64_t room);
+int32_t widthwise_accumulator_step_within(widthwise_accumulator *accumulator, uint64_t k,
+                                          const uint32_t *a, const uint32_t *b,
+                                          const uint32_t *scale_a, const uint32_t *scale_b,
+                                          uint64_t room);
+
+/* For VHDL, whose procedures return nothing: the same calls, with their status in *status. */
+void widthwise_words_status(const widthwise_model *model, uint32_t rm, uint64_t seed,
+                            uint64_t index, uint64_t k, const uint32_t *a, const uint32_t *b,
+                            const uint32_t *c, const uint32_t *scale_a, const uint32_t *scale_b,
+                            uint32_t *y, uint32_t *flags, int32_t *status);
+void widthwise_reset_status(widthwise_accumulator *accumulator, const uint32_t *c,
+                            int32_t *status);
+void widthwise_step_status(widthwise_accumulator *accumulator, uint64_t k, const uint32_t *a,
+                           const uint32_t *b, const uint32_t *scale_a, const uint32_t *scale_b,
+                           int32_t *status);
+void widthwise_read_status(const widthwise_accumulator *accumulator, uint32_t *y, uint32_t *flags,
+                           int32_t *status);
 
 #ifdef __cplusplus
 }

@@ -6,9 +6,11 @@
  *   $widthwise_hash(model, hash);           of 64 bits, to be compared with MODEL_HASH
  *   $widthwise_close(model);
  *
- * A status is one of widthwise_model.h. Ports are vectors as wide as k elements; what the design
- * has not is given as 0. A bit of x or z in a port is WIDTHWISE_NO_CODE. Random bits are those of
- * output 0 under seed 0.
+ * A status is one of widthwise_model.h. Ports are vectors as wide as k elements, or wider; one that
+ * is narrower is WIDTHWISE_NO_ROOM, and so are y and flags where the result does not go into them.
+ * What the design has not is given as 0; so may be flags, where they are not wanted. A bit of x or z
+ * in what is read is WIDTHWISE_NO_CODE. Random bits are those of output 0 under seed 0. Where the
+ * status is not WIDTHWISE_OK nothing is written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,12 +67,13 @@ static void store(vpiHandle port, const uint32_t *words, int given) {
   free(vector);
 }
 
-static uint64_t load_number(vpiHandle port) {
+/* Whether there is one: no bit of it is x or z. */
+static int load_number(vpiHandle port, uint64_t *x) {
   uint32_t *words = load(port);
-  uint64_t x = 0;
-  if (words) x = words[0] | (words_of(port) > 1 ? (uint64_t)words[1] << 32 : 0);
+  if (!words) return 0;
+  *x = words[0] | (words_of(port) > 1 ? (uint64_t)words[1] << 32 : 0);
   free(words);
-  return x;
+  return 1;
 }
 
 static void store_number(vpiHandle port, uint64_t x) {
@@ -78,8 +81,11 @@ static void store_number(vpiHandle port, uint64_t x) {
   store(port, words, 2);
 }
 
+/* Null, which every call refuses, where the handle has lost bits. */
 static widthwise_model *model_of(const struct call *call) {
-  return (widthwise_model *)(uintptr_t)load_number(call->arguments[0]);
+  uint64_t handle = 0;
+  load_number(call->arguments[0], &handle);
+  return (widthwise_model *)(uintptr_t)handle;
 }
 
 static PLI_INT32 open_call(PLI_BYTE8 *unused) {
@@ -87,6 +93,10 @@ static PLI_INT32 open_call(PLI_BYTE8 *unused) {
   s_vpi_value value = {0};
   widthwise_model *model;
   (void)unused;
+  if (vpi_get(vpiSize, call.arguments[0]) < 64) {
+    store_number(call.function, WIDTHWISE_NO_ROOM);
+    return 0;
+  }
   value.format = vpiStringVal;
   vpi_get_value(call.arguments[1], &value);
   model = widthwise_model_open(value.value.str);
@@ -115,32 +125,77 @@ static PLI_INT32 hash_call(PLI_BYTE8 *unused) {
   return 0;
 }
 
-/* Ports a, b, c, scale_a, scale_b, then the result. */
-static int32_t compute(const struct call *call, uint32_t *const ports[5], uint32_t *y,
-                       uint32_t *flags) {
+/* The arguments of $widthwise_words: ports from PORTS on, in the order of the model's. */
+enum { RM = 1, K = 2, PORTS = 3, RESULT = 8, FLAGS = 9 };
+
+static int is_wanted(vpiHandle flags) {
+  const PLI_INT32 type = vpi_get(vpiType, flags);
+  return type != vpiConstant && type != vpiParameter;
+}
+
+/* Elements of port i in a call of k products. */
+static uint64_t elements(const widthwise_model *model, int i, uint64_t k) {
+  const uint64_t block = (uint64_t)widthwise_model_scale_block(model);
+  if (i < 2) return k;
+  if (i == 2) return 1;
+  return block ? k / block + (k % block != 0) : 0;
+}
+
+static int32_t check_rooms(const struct call *call, const widthwise_model *model, uint64_t k) {
+  static const int32_t names[] = {WIDTHWISE_PORT_A, WIDTHWISE_PORT_B, WIDTHWISE_PORT_C,
+                                  WIDTHWISE_PORT_SCALE, WIDTHWISE_PORT_SCALE};
   int i;
-  for (i = 0; i < 5; ++i)
-    if (!ports[i]) return WIDTHWISE_NO_CODE;
-  return widthwise_model_words(model_of(call), (uint32_t)load_number(call->arguments[1]), 0, 0,
-                               load_number(call->arguments[2]), ports[0], ports[1], ports[2],
-                               ports[3], ports[4], y, flags);
+  for (i = 0; i < 5; ++i) {
+    const uint64_t width = (uint64_t)widthwise_model_width(model, names[i]);
+    const uint64_t size = (uint64_t)vpi_get(vpiSize, call->arguments[PORTS + i]);
+    if (width && elements(model, i, k) > size / width) return WIDTHWISE_NO_ROOM;
+  }
+  if (vpi_get(vpiSize, call->arguments[RESULT]) < widthwise_model_width(model, WIDTHWISE_PORT_Y))
+    return WIDTHWISE_NO_ROOM;
+  if (is_wanted(call->arguments[FLAGS]) && vpi_get(vpiSize, call->arguments[FLAGS]) < 5)
+    return WIDTHWISE_NO_ROOM;
+  return WIDTHWISE_OK;
+}
+
+/* The result in y, of n words, and flags. */
+static int32_t compute(const struct call *call, const widthwise_model *model, uint32_t *y,
+                       uint32_t *flags) {
+  uint32_t *ports[5];
+  uint64_t rm, k;
+  int32_t status;
+  int i, known = 1;
+  if (!load_number(call->arguments[RM], &rm) || !load_number(call->arguments[K], &k))
+    return WIDTHWISE_NO_CODE;
+  status = rm >> 32 ? WIDTHWISE_NO_ROUNDING : check_rooms(call, model, k);
+  if (status != WIDTHWISE_OK) return status;
+  for (i = 0; i < 5; ++i) {
+    ports[i] = load(call->arguments[PORTS + i]);
+    known &= ports[i] != NULL;
+  }
+  status = WIDTHWISE_NO_CODE;
+  if (known)
+    status = widthwise_model_words(model, (uint32_t)rm, 0, 0, k, ports[0], ports[1], ports[2],
+                                   ports[3], ports[4], y, flags);
+  for (i = 0; i < 5; ++i) free(ports[i]);
+  return status;
 }
 
 static PLI_INT32 words_call(PLI_BYTE8 *unused) {
   const struct call call = this_call();
-  const int n = (widthwise_model_width(model_of(&call), WIDTHWISE_PORT_Y) + 31) / 32;
-  uint32_t *ports[5], *y = calloc((size_t)n + 1, sizeof *y), flags = 0;
+  const widthwise_model *model = model_of(&call);
+  const int n = (widthwise_model_width(model, WIDTHWISE_PORT_Y) + 31) / 32;
+  uint32_t *y = calloc((size_t)n + 1, sizeof *y), flags = 0;
   int32_t status = WIDTHWISE_NO_MEMORY;
-  int i;
   (void)unused;
-  for (i = 0; i < 5; ++i) ports[i] = load(call.arguments[3 + i]);
-  if (y) status = compute(&call, ports, y, &flags);
+  if (n == 0)
+    status = WIDTHWISE_NOT_OPEN;
+  else if (y)
+    status = compute(&call, model, y, &flags);
   if (status == WIDTHWISE_OK) {
-    store(call.arguments[8], y, n);
-    store_number(call.arguments[9], flags);
+    store(call.arguments[RESULT], y, n);
+    if (is_wanted(call.arguments[FLAGS])) store_number(call.arguments[FLAGS], flags);
   }
   store_number(call.function, (uint64_t)status);
-  for (i = 0; i < 5; ++i) free(ports[i]);
   free(y);
   return 0;
 }

@@ -17,11 +17,13 @@ InexactIntegers inexact_integers(const std::string& word) {
 void bind_vectors(py::module_& m) {
   py::class_<VectorTask>(m, "VectorTask").def(py::init(&vector_task));
   py::class_<VectorChecker>(m, "VectorChecker")
-      .def(py::init(
-          [](const VectorTask& task, bool nan_bits, bool int_bits, const std::string& inexact) {
-            return std::make_unique<VectorChecker>(
-                task, VectorRules{nan_bits, int_bits, inexact_integers(inexact)});
-          }))
+      .def(py::init([](const VectorTask& task, bool nan_bits, bool int_bits,
+                       const std::string& inexact, bool flags, std::size_t latency) {
+             return std::make_unique<VectorChecker>(
+                 task, VectorRules{nan_bits, int_bits, inexact_integers(inexact), flags, latency});
+           }),
+           py::arg("task"), py::arg("nan_bits"), py::arg("int_bits"), py::arg("inexact"),
+           py::arg("flags") = true, py::arg("latency") = 0)
       .def("feed",
            [](VectorChecker& c, const py::bytes& text) {
              const std::string_view view = text;

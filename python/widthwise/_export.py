@@ -93,8 +93,7 @@ def export(
             the bit, from ports `seed`, `index` and, for a block, `step`. One generator draws them
             one after the other, ten clocks for each call, so the module has a clock.
         vectors: how many results at random, beside the directed ones.    seed: theirs.
-        model: put libwidthwise_model.so, the golden model itself, beside its header, and the
-            libraries that a wheel has brought for it.
+        model: put libwidthwise_model.so, the golden model itself, beside its header.
         force: write anew what was changed in `directory` since the last export.
     Returns:
         The paths of the files, as a list that has `kept` and `no_rtl`, too.
@@ -141,7 +140,7 @@ def written(
 ) -> Exported:
     """`export` without a warning; its errors, and `no_rtl`, call an option `options.lanes`."""
     text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
-    libraries = model_and_its_libraries(Path(__file__).with_name("lib")) if model else []
+    libraries = [str(Path(__file__).with_name("lib") / "libwidthwise_model.so")] if model else []
     paths, kept, no_rtl = core.export_design(
         text,
         name or default_name(text),
@@ -200,12 +199,6 @@ def is_text_of_unit(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def model_and_its_libraries(folder: Path) -> list[str]:
-    """The golden model first. A wheel has others there, which the model looks for beside it."""
-    model = folder / "libwidthwise_model.so"
-    return [str(model), *(str(path) for path in sorted(folder.glob("*.so*")) if path != model)]
 
 
 def checked_count(argument: str, value: int, least: int, most: int) -> int:

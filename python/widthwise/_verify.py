@@ -197,13 +197,16 @@ def check_vectors(
     nan_bits: bool = False,
     int_bits: bool = False,
     inexact: str = "either",
+    flags: bool = True,
+    latency: int = 0,
 ) -> Verdict:
     """TestFloat's lines: operands, result, flags. task: op, format, to, rounding, tininess."""
     op, format, to, rounding, tininess = task
     bound = core.VectorTask(op, format, to, core.Env(rounding, tininess))
-    checker = core.VectorChecker(bound, nan_bits, int_bits, inexact)
+    checker = core.VectorChecker(bound, nan_bits, int_bits, inexact, flags, latency)
     while chunk := lines.read(CHUNK):
         checker.feed(chunk)
     checker.finish()
     title = f"{op} of {format}{f' to {to}' if to else ''}, {rounding}"
+    title += "" if flags else ", flags not compared"
     return Verdict(title, name, checker.vectors, checker.errors, checker.failures)

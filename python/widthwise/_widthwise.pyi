@@ -316,7 +316,15 @@ class VectorChecker:
     vectors: int
     errors: int
     failures: list[str]
-    def __init__(self, task: VectorTask, nan_bits: bool, int_bits: bool, inexact: str) -> None: ...
+    def __init__(
+        self,
+        task: VectorTask,
+        nan_bits: bool,
+        int_bits: bool,
+        inexact: str,
+        flags: bool = True,
+        latency: int = 0,
+    ) -> None: ...
     def feed(self, lines: bytes) -> None: ...
     def finish(self) -> None: ...
 

@@ -39,6 +39,10 @@ Rounding read_rounding(Scanner& in) {
   }
   if (text == "sr" || (text.starts_with("sr") && '0' <= text[2] && text[2] <= '9'))
     return read_stochastic(in);
+  if (text == "rmm") {  // RISC-V's word
+    in.skip(text.size());
+    return RoundingMode::rna;
+  }
   in.fail(in.at(), fmt::format("no rounding {}; there are {} (sr8: 8 random bits)", quoted(text),
                                word_list<RoundingMode>()));
 }

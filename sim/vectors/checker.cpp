@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "../text/scanner.hpp"
-#include "hexadecimal.hpp"
+#include "fields.hpp"
 #include "task.hpp"
 #include "widthwise/sim/values.hpp"
 
@@ -13,26 +14,6 @@ namespace widthwise {
 namespace {
 
 constexpr std::size_t batch = 4096;  // vectors computed at a time
-constexpr std::size_t most_fields = 16;
-
-// The fields of a line, blanks between them.
-struct Fields {
-  std::array<std::string_view, most_fields> field;
-  std::size_t count = 0;  // may pass most_fields
-
-  explicit Fields(std::string_view line) {
-    const char *at = line.data(), *end = at + line.size();
-    while (true) {
-      while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
-      if (at == end) return;
-      const char* begin = at;
-      while (at != end && *at != ' ' && *at != '\t' && *at != '\r') ++at;
-      if (count < most_fields) field[count] = {begin, static_cast<std::size_t>(at - begin)};
-      ++count;
-    }
-  }
-};
-
 // Disagreements under one reading of inexact.
 struct Tally {
   std::uint64_t errors = 0;
@@ -46,7 +27,9 @@ struct VectorChecker::Impl {
   VectorRules rules;
   std::size_t most_failures;
 
-  std::string rest;  // a line whose end has not come yet
+  std::string rest;            // a line whose end has not come yet
+  std::string operands_alone;  // a line that the next one goes on with, as TestFloat prints them
+  std::deque<std::string> earlier;  // lines whose results are still to come, clocks later
   std::uint64_t line = 0, vectors = 0;
   std::vector<std::vector<std::byte>> operands;  // of the vectors that wait to be computed
   std::vector<std::uint64_t> random;
@@ -76,22 +59,53 @@ struct VectorChecker::Impl {
     ++line;
     const Fields fields(text);
     if (fields.count == 0 || fields.field[0].starts_with("//")) return;
+    if (fields.arrow_first && !operands_alone.empty())
+      return take_fields(Fields(operands_alone + " " + std::string(text)), text);
+    operands_alone.clear();
+    if (fields.count == inputs() && is_printed(fields.field[0])) {
+      operands_alone = text;
+      return;
+    }
+    if (rules.latency == 0) return take_fields(fields, text);
+    if (fields.count != field_count()) refuse_count(text, fields.count);
+    earlier.emplace_back(text);
+    if (earlier.size() <= rules.latency) return;
+    const std::string entered = std::exchange(earlier.front(), {});
+    earlier.pop_front();
+    Fields both(entered);
+    std::copy_n(fields.field.begin() + static_cast<std::ptrdiff_t>(inputs()),
+                field_count() - inputs(),
+                both.field.begin() + static_cast<std::ptrdiff_t>(inputs()));
+    take_fields(both, text);
+  }
+
+  std::size_t field_count() const { return inputs() + 1 + rules.flags; }
+
+  void take_fields(const Fields& fields, std::string_view text) {
     const std::size_t n = inputs();
-    if (fields.count != n + 2) refuse_count(text, fields.count);
+    if (fields.count != field_count()) refuse_count(text, fields.count);
     const std::size_t i = lines.size();
     for (std::size_t j = 0; j < operands.size(); ++j) {
       std::byte* code = operands[j].data() + i * operand_size();
-      read(fields.field[j], width(task.from), code, operand_size(), std::string(1, "abc"[j]));
+      read(fields.field[j], task.from, width(task.from), code, operand_size(),
+           std::string(1, "abc"[j]));
       if (const auto* type = std::get_if<IntegerType>(&task.from)) extend(*type, code);
     }
     if (const int bits = random_width(task))
-      read(fields.field[n - 1], bits, reinterpret_cast<std::byte*>(&random[i]), sizeof random[i],
-           "random");
-    read(fields.field[n], result_width(task), wanted.data() + i * result_size(), result_size(),
-         "result");
-    read(fields.field[n + 1], 5, reinterpret_cast<std::byte*>(&wanted_flags[i]), 1, "flags");
+      read_number(fields.field[n - 1], bits, reinterpret_cast<std::byte*>(&random[i]),
+                  sizeof random[i], "random");
+    read(fields.field[n], task.to, result_width(task), wanted.data() + i * result_size(),
+         result_size(), "result");
+    if (rules.flags) read_flags(fields.field[n + 1], wanted_flags[i]);
     lines.push_back(line);
     if (lines.size() == batch) judge();
+  }
+
+  void read_flags(std::string_view field, std::uint8_t& raised_flags) const {
+    if (const auto printed = printed_flags(field))
+      raised_flags = *printed;
+    else
+      read_number(field, 5, reinterpret_cast<std::byte*>(&raised_flags), 1, "flags");
   }
 
   static void extend(IntegerType type, std::byte* code) {
@@ -102,9 +116,22 @@ struct VectorChecker::Impl {
     std::memcpy(code, &x, sizeof x);
   }
 
-  void read(std::string_view field, int bits, std::byte* code, std::size_t bytes,
-            const std::string& what) const {
-    switch (read_hex(field, bits, code, static_cast<int>(bytes))) {
+  void read(std::string_view field, const NumberType& type, int bits, std::byte* code,
+            std::size_t bytes, const std::string& what) const {
+    const Format* f = std::get_if<Format>(&type);
+    if (f && is_printed(field))
+      check(read_printed(field, *f, code, static_cast<int>(bytes)), field, bits, what);
+    else
+      read_number(field, bits, code, bytes, what);
+  }
+
+  void read_number(std::string_view field, int bits, std::byte* code, std::size_t bytes,
+                   const std::string& what) const {
+    check(read_hex(without_prefix(field), bits, code, static_cast<int>(bytes)), field, bits, what);
+  }
+
+  void check(HexFault found, std::string_view field, int bits, const std::string& what) const {
+    switch (found) {
       case HexFault::none: return;
       case HexFault::not_hexadecimal:
         throw VectorError(
@@ -117,9 +144,12 @@ struct VectorChecker::Impl {
 
   [[noreturn]] void refuse_count(std::string_view text, std::size_t found) const {
     constexpr std::string_view names[] = {"operand", "operands a and b", "operands a, b and c"};
+    const std::string_view hint =
+        found + 1 == field_count() ? "; where there are no flags, say so (--flags no)" : "";
     throw VectorError(fmt::format(
-        "line {}: {} has {} fields; {} are wanted: {}, {}result, flags", line, quoted(text), found,
-        inputs() + 2, names[operands.size() - 1], random_width(task) ? "random bits, " : ""));
+        "line {}: {} has {} fields; {} are wanted: {}, {}result{}{}", line, quoted(text), found,
+        field_count(), names[operands.size() - 1], random_width(task) ? "random bits, " : "",
+        rules.flags ? ", flags" : "", rules.flags ? hint : ""));
   }
 
   // --- Judging ---
@@ -154,11 +184,12 @@ struct VectorChecker::Impl {
   }
 
   bool agrees(std::size_t i) const {
-    if (flags[i] != wanted_flags[i]) return false;
+    if (rules.flags && flags[i] != wanted_flags[i]) return false;
     const std::size_t size = result_size();
     const std::byte *a = wanted.data() + i * size, *b = got.data() + i * size;
     if (delivers_integer(task)) {
-      if (wanted_flags[i] & invalid && !rules.int_bits) return true;
+      const unsigned raised_flags = rules.flags ? wanted_flags[i] : flags[i];
+      if (raised_flags & invalid && !rules.int_bits) return true;
       return std::memcmp(a, b, std::get<IntegerType>(task.to).width / 8) == 0;
     }
     if (std::memcmp(a, b, size) == 0) return true;
@@ -182,7 +213,7 @@ struct VectorChecker::Impl {
     }
     const auto append = [&](const std::vector<std::byte>& codes, unsigned raised_flags) {
       append_hex(text, codes.data() + i * result_size(), result_width(task));
-      text += fmt::format(" {:02X}", raised_flags);
+      if (rules.flags) text += fmt::format(" {:02X}", raised_flags);
     };
     text += ": the vector has ", append(wanted, wanted_flags[i]);
     text += ", this is ", append(got, flags[i]);

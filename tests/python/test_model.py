@@ -1,6 +1,9 @@
 """The golden model, called as test benches call it, says what the simulator says."""
 
 import json
+import re
+import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_int64, c_uint32, c_uint64, c_void_p
 
@@ -9,6 +12,7 @@ import pytest
 import widthwise as ww
 from model_calls import (
     LIB,
+    LIBRARY,
     NO_CODE,
     NO_LENGTH,
     NO_OPERAND,
@@ -313,6 +317,63 @@ def test_what_cannot_be_answered_is_a_status_and_writes_nothing():
     assert LIB.widthwise_model_status(NO_CODE) == b"an element has more bits than its port"
     assert LIB.widthwise_model_status(-1) == b"no status of this model"
     LIB.widthwise_model_close(none)
+
+
+def test_a_length_is_looked_at_before_anything_is_read():
+    model, word = Model("add(e4m3fn)"), as_words(0x38, 1)
+    y, flags = (c_uint32 * 1)(77), c_uint32(77)
+    for k in (0, 2, 100_000, 2**63, 2**64 - 1):
+        numbers = [c_uint64(0), c_uint64(0), c_uint64(k)]
+        ports = [word, word, None, None, None]
+        handle = (model.handle, 0)
+        assert LIB.widthwise_model_words(*handle, *numbers, *ports, y, byref(flags)) == NO_LENGTH
+        assert not LIB.widthwise_model_trace(*handle, *numbers, *ports)
+        counts = [c_uint64(0), c_uint64(0), c_uint64(1), c_uint64(k)]
+        arrays = [word, word, None, None, None, y, None]
+        assert LIB.widthwise_model_batch(*handle, *counts, *arrays) == NO_LENGTH
+    for spec in ("mac(e4m3fn)", "blackwell.mxfp8"):
+        model = Model(spec)
+        handle, ports = (model.handle, 0), [word] * 5
+        huge = [c_uint64(0), c_uint64(0), c_uint64(2**60)]
+        assert LIB.widthwise_model_words(*handle, *huge, *ports, y, byref(flags)) == NO_LENGTH
+        many = [c_uint64(x) for x in (0, 0, 2**40, 2**40)]
+        assert LIB.widthwise_model_batch(*handle, *many, *ports, y, None) == NO_LENGTH
+    assert (y[0], flags.value) == (77, 77)
+
+
+def test_results_that_are_wanted_nowhere_are_a_status():
+    for spec in ("add(e4m3fn)", "hopper.e4m3.f32"):
+        model, word = Model(spec), as_words(0x38, 9)
+        y, flags = (c_uint32 * 2)(77, 77), c_uint32(77)
+        scalars, numbers = [c_uint64(0)] * 5, [c_uint64(0), c_uint64(0), c_uint64(1)]
+        wide = c_uint64(77)
+        for out in [(None, byref(flags)), (y, None), (None, None)]:
+            ports = [word, word, word, None, None]
+            assert LIB.widthwise_model_words(model.handle, 0, *numbers, *ports, *out) == NO_OPERAND
+        for out in [(None, byref(flags)), (byref(wide), None)]:
+            assert LIB.widthwise_model_op64(model.handle, 0, *scalars, *out) == NO_OPERAND
+        counts = [c_uint64(0), c_uint64(0), c_uint64(1), c_uint64(1)]
+        arrays = [word, word, word, None, None, None, None]
+        assert LIB.widthwise_model_batch(model.handle, 0, *counts, *arrays) == NO_OPERAND
+        assert (y[0], flags.value, wide.value) == (77, 77, 77)
+    accumulator = c_void_p(LIB.widthwise_accumulator_open(model.handle, 0, *[c_uint64(0)] * 2))
+    assert LIB.widthwise_accumulator_read(accumulator, None, byref(flags)) == NO_OPERAND
+    assert LIB.widthwise_accumulator_read(accumulator, y, None) == NO_OPERAND
+    assert (
+        LIB.widthwise_accumulator_step(accumulator, c_uint64(2**63), word, word, None, None)
+        == NO_LENGTH
+    )
+    LIB.widthwise_accumulator_close(accumulator)
+
+
+def test_the_library_needs_those_of_c_and_cxx_alone():
+    if not shutil.which("readelf"):
+        pytest.skip("readelf is not installed")
+    listed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True)
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", listed.stdout)
+    assert "libc.so.6" in needed or any(name.startswith("libc.") for name in needed)
+    plain = re.compile(r"(lib(c|m|gcc_s|stdc\+\+)|ld-linux.*)\.so[.\d]*")
+    assert [name for name in needed if not plain.fullmatch(name)] == []
 
 
 def test_the_model_is_the_headers(tmp_path):

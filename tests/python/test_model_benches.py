@@ -110,6 +110,13 @@ module bench;
       trace_close(trace);
       $display("%08x %02x", y, flags);
     end
+    {y, flags} = {32'd5, 32'd6};
+    if (model_words(model, 1, 0, 0, 33, a, b, c, null, null, y, flags) != 9) $fatal(1, "k");
+    if (model_words(model, 1, 0, 0, 100000, a, b, c, null, null, y, flags) != 9) $fatal(1, "k");
+    if (model_words(model, 5, 0, 0, 32, a, b, c, null, null, y, flags) != 2) $fatal(1, "rm");
+    if (accumulator_step(accumulator, 64'd1 << 63, a, b, null, null) != 9) $fatal(1, "k");
+    if (model_trace(model, 1, 0, 0, 33, a, b, c, null, null) != null) $fatal(1, "trace");
+    if (y != 5 || flags != 6) $fatal(1, "written all the same");
     accumulator_close(accumulator);
     model_close(model);
     $finish;
@@ -178,6 +185,73 @@ def test_vpi_in_icarus(exported):
     assert "e99m3" in lines[22] and lines[23] == "not open"
 
 
+VPI_LENGTHS = """
+module bench;
+  reg [63:0] model, other;
+  reg [31:0] cut;
+  reg [255:0] a, b;
+  reg [127:0] short;
+  reg [511:0] long;
+  reg [31:0] c, y;
+  reg [30:0] narrow;
+  reg [63:0] wide;
+  reg [4:0] flags;
+  reg [3:0] four;
+  integer i, unknown;
+  initial begin
+    if ($widthwise_open(model, "hopper.e4m3.f32") != 0) $finish;
+    {y, narrow, flags, four} = 0;
+    for (i = 0; i < 8; i = i + 1) begin a[32*i +: 32] = 32'h3c383a39; b[32*i +: 32] = 32'h38; end
+    {short, long, c} = {a[127:0], 256'd0, a, 32'h3f800000};
+    for (i = 0; i < 3; i = i + 1) begin
+      $display("%0d", $widthwise_words(model, 0, 64, a, b, c, 1'b0, 1'b0, y, flags));
+      $display("%0d", $widthwise_words(model, 0, 100000, a, b, c, 1'b0, 1'b0, y, flags));
+      $display("%0d", $widthwise_words(model, 0, 64'd1 << 63, a, b, c, 1'b0, 1'b0, y, flags));
+    end
+    $display("%0d", $widthwise_words(model, 0, 32, short, b, c, 1'b0, 1'b0, y, flags));
+    $display("%0d", $widthwise_words(model, 0, 32, a, short, c, 1'b0, 1'b0, y, flags));
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, 1'b0, 1'b0, 1'b0, y, flags));
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, c, 1'b0, 1'b0, narrow, flags));
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, c, 1'b0, 1'b0, y, four));
+    $display("%0d", $widthwise_words(model, 0, unknown, a, b, c, 1'b0, 1'b0, y, flags));
+    $display("%0d", $widthwise_words(model, unknown, 32, a, b, c, 1'b0, 1'b0, y, flags));
+    other = 0;
+    $display("%0d", $widthwise_words(other, 0, 32, a, b, c, 1'b0, 1'b0, y, flags));
+    $display("%0d", $widthwise_open(cut, "hopper.e4m3.f32"));
+    $display("%h %h %h %h", y, narrow, flags, four);
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, c, 1'b0, 1'b0, y, 0));
+    $display("%0d", $widthwise_words(model, 0, 32, long, b, c, 1'b0, 1'b0, wide, flags));
+    $display("%h %h", y, wide);
+    $widthwise_close(model);
+    if ($widthwise_open(model, "add(e4m3fn)") != 0) $finish;
+    $display("%0d", $widthwise_words(model, 0, 2, a, b, c, 1'b0, 1'b0, y, flags));
+    $widthwise_close(model);
+    if ($widthwise_open(model, "blackwell.mxfp8") != 0) $finish;
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, c, 7'd0, 8'd0, y, flags));
+    $display("%0d", $widthwise_words(model, 0, 32, a, b, c, 8'd0, 8'd0, y, flags));
+    $widthwise_close(model);
+  end
+endmodule
+"""
+
+
+def test_vpi_looks_at_lengths_before_it_reads(exported):
+    folder = exported("hopper.e4m3.f32", "dot32")
+    (folder / "bench.v").write_text(VPI_LENGTHS)
+    run(folder, "iverilog-vpi --name=widthwise widthwise_vpi.c -L. -lwidthwise_model")
+    run(folder, "iverilog -g2005 -o sim bench.v")
+    lines = run(folder, "env LD_LIBRARY_PATH=. vvp -n -M. -mwidthwise sim").splitlines()
+    no_room, no_code, not_open, no_length = "9", "6", "1", "4"
+    assert lines[:14] == [no_room] * 14
+    assert lines[14:18] == [no_code, no_code, not_open, no_room]
+    assert lines[18] == "00000000 00000000 00 0"  # nothing was written
+    a = ww.from_bits(np.uint8([0x39, 0x3A, 0x38, 0x3C] * 8), "e4m3fn")
+    b = ww.from_bits(np.uint8([0x38, 0, 0, 0] * 8), "e4m3fn")
+    c = ww.from_bits(np.uint32(0x3F800000), "binary32")
+    y = int(ww.dot(a, b, unit="hopper.e4m3.f32", c=c).bits)
+    assert lines[19:] == ["0", "0", f"{y:08x} {y:016x}", no_length, no_room, "0"]
+
+
 VHDL_BENCH = """
 use work.dot32_vhpi_pkg.all;
 use std.textio.all;
@@ -194,6 +268,8 @@ begin
     variable y, z : y_words;
     variable flags, raised : flag_word;
     variable model, accumulator : handle;
+    variable status : integer;
+    variable k : number;
   begin
     model := model_open(DESIGN);
     assert model_abi(0) = 1 and model_hash(model) = DESIGN_HASH severity failure;
@@ -212,6 +288,22 @@ begin
       write(told, integer'image(y(0)) & " " & integer'image(flags(0)));
       writeline(output, told);
     end loop;
+    y(0) := 5;
+    for i in 0 to 2 loop
+      k := 100000 fs * i + 33 fs;
+      model_words(model, 1, 0 fs, 0 fs, k, a, b, c, none, none, y, flags, status);
+      assert status = 9 and y(0) = 5 severity failure;
+    end loop;
+    model_words(model, 5, 0 fs, 0 fs, 32 fs, a, b, c, none, none, y, flags, status);
+    assert status = 2 and y(0) = 5 severity failure;
+    accumulator_step(accumulator, 33 fs, a, b, none, none, status);
+    assert status = 9 severity failure;
+    accumulator_step(accumulator, 32 fs, a, b, none, none, status);
+    assert status = 0 severity failure;
+    accumulator_reset(accumulator, c, status);
+    assert status = 0 severity failure;
+    accumulator_read(accumulator, z, raised, status);
+    assert status = 0 severity failure;
     accumulator_close(accumulator);
     model_close(model);
     wait;

@@ -31,7 +31,7 @@ def made(op, format, n=3000, to="", rounding="rne", tininess="after", seed=0):
 def judged(lines, op, format, to="", rounding="rne", tininess="after", **rules):
     rules = {"nan_bits": False, "int_bits": False, "inexact": "either"} | rules
     task = core.VectorTask(op, format, to, core.Env(rounding, tininess))
-    checker = core.VectorChecker(task, *rules.values())
+    checker = core.VectorChecker(task, **rules)
     for at in range(0, len(lines), 997):  # pieces end anywhere
         checker.feed(lines[at : at + 997].encode())
     checker.finish()
@@ -107,7 +107,11 @@ def test_nothing_checked_is_a_failure():
         ("3C00 3G00 4000 00", "line 2: b = '3G00' is not a hexadecimal number"),
         ("13C00 3C00 4000 00", "line 2: a = '13C00' is too long; it has 16 bits, 4 digits"),
         ("3C00 3C00 4000 20", "line 2: flags = '20' is too long; it has 5 bits"),
-        ("3C00 0x3C00 4000 00", "line 2: b = '0x3C00' is not a hexadecimal number"),
+        ("3C00 0x 4000 00", "line 2: b = '0x' is not a hexadecimal number"),
+        ("3C00 x3C00 4000 00", "line 2: b = 'x3C00' is not a hexadecimal number"),
+        ("+0F.000 +0F.G00 +10.000 .....", "line 2: b = '+0F.G00' is not a hexadecimal number"),
+        ("+0F.000 +2F.000 +10.000 .....", "line 2: b = '+2F.000' is too long; it has 16 bits"),
+        ("3C00 3C00 4000 v...y", "line 2: flags = 'v...y' is not a hexadecimal number"),
     ],
 )
 def test_a_line_that_is_no_vector_is_refused_with_its_number(line, message):
@@ -118,6 +122,71 @@ def test_a_line_that_is_no_vector_is_refused_with_its_number(line, message):
 
 def test_leading_zeros_and_windows_line_ends_are_of_no_matter():
     assert judged("3c00 1 3C00 1\r\n0003C00 0 3C00 00", "add", "binary16") == (2, 0)
+
+
+FORMS = {
+    "0x, commas and comments": "# by hand\n0x3C00, 0X3C00, 0x4000, 0x00  # 2\n3C00,3C00,4000,0\n",
+    "as TestFloat prints them": "+0F.000  +0F.000  => +10.000 .....\n"
+    "-00.001 +0F.000 => +0E.3FF ....x\n",
+    "its faults": "+0F.000  +0F.000\n\t=> +10.000 .....  expected +10.001 ....x\n"
+    "+1F.000  -1F.000  => +1F.200 v....  expected +00.000 .....\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lines_may_have_other_forms(form):
+    assert judged(FORMS[form], "add", "binary16") == (2, form.startswith("as"))
+
+
+@pytest.mark.parametrize("format", ["e5m10", "e8m23", "e15m112", "e4m0;nan=ieee", "e4m3fn"])
+def test_printed_codes_are_their_fields(format):
+    f = ww.Format(format)
+    lines, printed, frac = made("mul", format, 500), [], f.precision - 1
+    digits = -(-frac // 4)
+    for line in lines.splitlines():
+        *codes, flags = line.split()
+        fields = [int(code, 16) for code in codes]
+        magnitudes = [x & ((1 << (f.width - 1)) - 1) for x in fields]
+        signs = ["-" if x >> (f.width - 1) else "+" for x in fields]
+        printed.append(
+            " ".join(
+                f"{s}{m >> frac:X}.{m & ((1 << frac) - 1):0{digits}X}"
+                for s, m in zip(signs, magnitudes, strict=True)
+            )
+            + " "
+            + "".join(c if int(flags, 16) >> 4 - i & 1 else "." for i, c in enumerate("vioux"))
+        )
+    assert judged("\n".join(printed), "mul", format, nan_bits=True) == (500, 0)
+    printed[7] = printed[7].replace("+", "*").replace("-", "+").replace("*", "-")
+    assert judged("\n".join(printed), "div", format)[1] > 100
+
+
+def test_flags_are_left_out_where_that_is_said():
+    lines = "".join(line[:-3] + "\n" for line in made("add", "binary16", 500).splitlines())
+    status, out, _ = check(lines, "add", "binary16", "--flags", "no")
+    assert (status, out) == (0, "500 vectors, 0 errors; flags are not compared")
+    wrong = lines.replace("0000\n", "0001\n")
+    assert check(wrong, "add", "binary16", "--flags", "no")[0] == 1
+    status, _, err = check(lines, "add", "binary16")
+    assert status == 2 and "4 are wanted" in err and "say so (--flags no)" in err
+
+
+@pytest.mark.parametrize("latency", [1, 3, 4095, 4096, 4097])
+def test_results_may_come_clocks_later(latency):
+    lines = [line.split() for line in made("add", "binary16", 6000).splitlines()]
+    unknown = [["xxxx", "xx"]] * latency
+    dumped = zip([x[:2] for x in lines], unknown + [x[2:] for x in lines], strict=False)
+    text = "".join(" ".join(a + z) + "\n" for a, z in dumped)
+    status, out, err = check(text, "add", "binary16", "--latency", str(latency))
+    assert (status, out) == (0, f"{6000 - latency} vectors, 0 errors"), err
+    assert check(text.replace("x", "0"), "add", "binary16", "--latency", "2")[0] == 1
+    assert check(text, "add", "binary16", "--latency", "-1")[0] == 2
+
+
+def test_rmm_is_rna():
+    assert made("mul", "binary16", rounding="rmm") == made("mul", "binary16", rounding="rna")
+    assert made("mul", "binary16", rounding="rmm") != made("mul", "binary16", rounding="rne")
+    assert str(ww.Unit("mac(e5m10, sum=e5m10:rmm)")) == "mac(e5m10, sum=e5m10:rna)"
 
 
 def test_nans_agree_unless_their_bits_are_asked_for():
@@ -182,3 +251,77 @@ def test_whoever_stops_reading_stops_the_writer():
     pipe = f"{sys.executable} -m widthwise vectors --op add --format e5m10 -n 3000000 | head -n 2"
     done = subprocess.run(pipe, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stdout.count("\n") == 2 and "Traceback" not in done.stderr
+
+
+# --- Whole designs --------------------------------------------------------------------------------
+
+DESIGNS = [
+    ("hopper.e4m3.f32", []),
+    ("hopper.e4m3.f32", ["-k", "7"]),
+    ("mac(e5m10)", []),
+    ("kulisch(e4m3fn)", []),
+    ("blackwell.mxfp8", []),
+    ("fma(e15m112)", ["-k", "2"]),
+    ("multiply(e4m3fn, b=e5m2, out=e5m10:rtz)", []),
+    ("muladd(e4m3fn, b=e5m2, c=bfloat16)", []),
+    ("convert(binary32, out=e4m3fn)", []),
+]
+
+
+def design_lines(design, options, n=300):
+    command = [sys.executable, "-m", "widthwise", "vectors", "--op", design, "-n", str(n), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def check_design(lines, design, *options):
+    command = [sys.executable, "-m", "widthwise", "verify", "--op", design, *options]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+@pytest.mark.parametrize(("design", "options"), DESIGNS)
+def test_designs_have_vectors(design, options):
+    lines = design_lines(design, options)
+    assert check_design(lines, design, *options)[:2] == (0, "300 vectors, 0 errors")
+    rows = lines.splitlines()
+    *fields, flags = rows[11].split()
+    fields[-1] = f"{int(fields[-1], 16) ^ 1:X}"
+    text = "\n".join([*rows[:11], " ".join([*fields, flags])])
+    status, out, err = check_design(text, design, *options, "--nan-bits")
+    assert (status, out) == (1, "12 vectors, 1 errors") and err.startswith("line 12: a ")
+
+
+def test_a_units_lines_are_dots():
+    u = ww.Unit("hopper.e4m3.f32")
+    for line in design_lines("hopper.e4m3.f32", [], 40).splitlines():
+        a, b, c, y, flags = (int(x, 16) for x in line.split())
+        x, z = (
+            ww.from_bits(np.uint8([v >> 8 * i & 255 for i in range(32)]), "e4m3fn") for v in (a, b)
+        )
+        want, raised = ww.dot(x, z, unit=u, c=ww.from_bits(np.uint32(c), "binary32"), flags=True)
+        assert (int(want.bits), int(raised)) == (y, flags)
+
+
+def test_a_design_may_come_late_without_flags_and_in_other_forms():
+    rows = [x.split() for x in design_lines("mac(e5m10)", [], 100).splitlines()]
+    late = zip([x[:3] for x in rows], [["xx"]] * 2 + [x[3:4] for x in rows], strict=False)
+    text = "".join(
+        ", ".join(f"0x{f}" if f != "xx" else f for f in a + y) + " # z\n" for a, y in late
+    )
+    found = check_design(text, "mac(e5m10)", "-k", "1", "--latency", "2", "--flags", "no")
+    assert found[:2] == (0, "98 vectors, 0 errors; flags are not compared"), found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["add"], "--format: what are the operands of add? Give one, as e5m10"),
+        (["mac(e5m10)", "--format", "e5m10"], "--format = e5m10: mac(e5m10) has its formats"),
+        (["mac(e5m10)", "-k", "0"], "-k = 0: it may be 1 or more"),
+        (["add(e5m10)", "-k", "2"], "-k = 2: add(e5m10) is an operation"),
+        (["mac(e5m10)"], "line 1: it has 2 fields; 5 are wanted: a b c y flags"),
+    ],
+)
+def test_what_is_no_designs_is_refused(options, message):
+    status, _, err = check_design("1 2\n", *options)
+    assert status == 2 and err.startswith(f"widthwise: {message}"), err

@@ -78,7 +78,8 @@ TEST_CASE("VectorChecker: a changed digit of a result or a flag is an error") {
 TEST_CASE("VectorChecker: a line that is no vector is refused with its number") {
   const VectorTask t = task("add", "binary16"), wide = task("sqrt", "e20m49");
   CHECK(error_of(t, "// ok\n\n3C00 3C00 4000") ==
-        "line 3: '3C00 3C00 4000' has 3 fields; 4 are wanted: operands a and b, result, flags");
+        "line 3: '3C00 3C00 4000' has 3 fields; 4 are wanted: operands a and b, result, flags; "
+        "where there are no flags, say so (--flags no)");
   CHECK(
       error_of(t, "3C00 3C00 4000 00 00") ==
       "line 1: '3C00 3C00 4000 00 00' has 5 fields; 4 are wanted: operands a and b, result, flags");

@@ -7,7 +7,8 @@ import sys
 from typing import Any
 
 from .. import _widthwise as core
-from .._verify import check_vectors
+from .._design_vectors import DesignVectors, is_design
+from .._verify import Verdict, check_vectors
 from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
 
 BATCH = 20_000  # vectors written at a time
@@ -34,6 +35,19 @@ def add_commands(commands: Any) -> None:
         choices=["either", "raised", "never"],
         help="whether rounding to an integer raises NX; default: as most of the vectors have it",
     )
+    verify.add_argument(
+        "--flags",
+        default="yes",
+        choices=["yes", "no"],
+        help="no: lines have no flags, and none are compared",
+    )
+    verify.add_argument(
+        "--latency",
+        type=int,
+        default=0,
+        metavar="N",
+        help="clocks: a line's result and flags are those of the operands N lines before it",
+    )
     verify.set_defaults(run=run_verify)
     add_json(verify)
 
@@ -53,10 +67,19 @@ def add_commands(commands: Any) -> None:
 
 def add_task(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--op", required=True, help="add sub mul div rem sqrt mulAdd eq le lt roundToInt convert …"
+        "--op",
+        required=True,
+        help="add sub mul div rem sqrt mulAdd eq le lt roundToInt convert …; or a whole design: a "
+        "unit, as hopper.e4m3.f32, or an operation of mixed formats, as 'add(e4m3fn, b=e5m2)'",
     )
     command.add_argument(
-        "--format", required=True, metavar="F", help="of operands; convert: or i32 ui32 i64 ui64"
+        "--format",
+        default="",
+        metavar="F",
+        help="of operands, where OP does not tell; convert: or i32 ui32 i64 ui64",
+    )
+    command.add_argument(
+        "-k", type=int, metavar="K", help="products a line, of a unit; default: its lanes, or 16"
     )
     command.add_argument(
         "--to", default="", metavar="G", help="of results, if not F; convert: or i32 …"
@@ -65,27 +88,58 @@ def add_task(command: argparse.ArgumentParser) -> None:
     add_tininess(command)
 
 
-def run_verify(options: argparse.Namespace) -> int:
+def design_of(options: argparse.Namespace) -> DesignVectors | None:
+    """What --op names by itself, if it does; else --format has to be there."""
+    if is_design(options.op):
+        if options.k is not None and options.k < 1:
+            raise ValueError(f"-k = {options.k}: it may be 1 or more")
+        given = {"--format": options.format, "--to": options.to}
+        for name, text in given.items():
+            if text:
+                raise ValueError(f"{name} = {text}: {options.op} has its formats; take none")
+        return DesignVectors(options.op, options.k)
+    if options.k is not None:
+        raise ValueError(f"-k = {options.k}: {options.op} is an operation; take none")
+    if not options.format:
+        raise ValueError(f"--format: what are the operands of {options.op}? Give one, as e5m10")
+    return None
+
+
+def verdict_of(options: argparse.Namespace) -> Verdict:
+    lines, flags = sys.stdin.buffer, options.flags == "yes"
+    design = design_of(options)
+    if design:
+        return design.check(lines, "stdin", options.nan_bits, flags, options.latency, 0)
     task = (options.op, options.format, options.to, options.rounding, options.tininess)
-    verdict = check_vectors(
-        task, sys.stdin.buffer, "stdin", options.nan_bits, options.int_bits, options.inexact
-    )
+    rules = (options.nan_bits, options.int_bits, options.inexact)
+    return check_vectors(task, lines, "stdin", *rules, flags=flags, latency=options.latency)
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    if options.latency < 0:
+        raise ValueError(f"--latency = {options.latency}: it may be 0 or more")
+    verdict = verdict_of(options)
     for failure in verdict.failures:
         print(failure, file=sys.stderr)
     if verdict.errors > len(verdict.failures):
         print(f"… {verdict.errors - len(verdict.failures)} more", file=sys.stderr)
     facts = {"vectors": verdict.vectors, "errors": verdict.errors, "failures": verdict.failures}
-    show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors")
+    told = "" if options.flags == "yes" else "; flags are not compared"
+    show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors{told}")
     return 0 if verdict else 1
 
 
 def run_vectors(options: argparse.Namespace) -> int:
-    env = core.Env(options.rounding, options.tininess)
-    task = core.VectorTask(options.op, options.format, options.to, env)
     if options.n < 0:
         raise ValueError(f"-n = {options.n}: it may be 0 or more")
-    for first in range(0, options.n, BATCH):
-        count = min(BATCH, options.n - first)
-        sys.stdout.write(core.make_vectors(task, options.seed, first, count))
+    design = design_of(options)
+    if design:
+        sys.stdout.writelines(design.made(options.n, options.seed))
+    else:
+        env = core.Env(options.rounding, options.tininess)
+        task = core.VectorTask(options.op, options.format, options.to, env)
+        for first in range(0, options.n, BATCH):
+            count = min(BATCH, options.n - first)
+            sys.stdout.write(core.make_vectors(task, options.seed, first, count))
     sys.stdout.flush()
     return 0

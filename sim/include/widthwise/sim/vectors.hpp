@@ -12,7 +12,9 @@
 
 // Vectors as TestFloat writes them, one a line: operands, result and flags in hexadecimal, blanks
 // between. Stochastic rounding takes its random bits from the line, after the operands. Leading
-// zeros may be left out; empty lines and lines that begin with // are passed over.
+// zeros may be left out, 0x and commas may be there; empty lines, lines that begin with // and what
+// follows a # are passed over. Codes and flags may also be as TestFloat prints them:
+// "+7F.400000  -80.000000  => -7F.600000 ....x".
 namespace widthwise {
 
 using NumberType = std::variant<Format, IntegerType>;
@@ -45,6 +47,8 @@ struct VectorRules {
   bool nan_bits = false;  // NaN results have to agree in every bit
   bool int_bits = false;  // so have the integers of an invalid conversion
   InexactIntegers inexact = InexactIntegers::either;
+  bool flags = true;        // lines have flags, which are compared
+  std::size_t latency = 0;  // a line's result and flags are those of the operands so many before it
 };
 
 // A line that is no vector of the task. what() begins with its number.
