@@ -100,7 +100,7 @@ def test_a_fault_shows_at_its_stage(tmp_path, stage, pipeline):
     needs("iverilog")
     file, right, fault = FAULTS[stage]
     folder = tmp_path / "hw"
-    ww.export("fma(e4m6)", folder, "dut", vectors=50, pipeline=pipeline)
+    ww.export(ww.Unit("fma(e4m6)"), folder, "dut", vectors=50, pipeline=pipeline)
     replace(folder / "rtl" / file, right, fault)
     said = make(folder, "icarus").stdout
     line = r"vector \d+: a (\w+) b (\w+) c (\w+).*: y (\w+) flags \w+ instead of y (\w+)"
