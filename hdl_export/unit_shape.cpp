@@ -85,8 +85,8 @@ UnitShape shape_without_checks(const Unit& u, const RtlOptions& options) {
   const int lanes = static_cast<int>(u.lanes ? u.lanes : options.lanes);
   if (options.lanes < 0 || options.lanes % lanes != 0)
     throw std::invalid_argument(fmt::format(
-        "rtl: the unit takes {} lanes a block and options.lanes is {}; give a multiple, or "
-        "leave options.lanes out for one block",
+        "rtl: the unit takes {} products a block and options.lanes = {}; give a multiple, or none "
+        "for one block",
         lanes, options.lanes));
   return {.lanes = lanes,
           .blocks = options.lanes ? options.lanes / lanes : 1,

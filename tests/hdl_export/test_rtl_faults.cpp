@@ -132,7 +132,7 @@ TEST_CASE("what is not built is refused, with the way out") {
   CHECK(refusal(parse_unit("kulisch(e4m3fn)"))
             .starts_with("rtl: the unit takes all of K at once; give"));
   CHECK(refusal(parse_unit("hopper.e4m3.f32"), {.lanes = 48})
-            .starts_with("rtl: the unit takes 32 products a block and lanes = 48; give a"));
+            .starts_with("rtl: the unit takes 32 products a block and options.lanes = 48; give a"));
   const auto wide = [](std::uint64_t a, std::uint64_t) { return widthwise::uint128{a} << 9; };
   CHECK(refusal(parse_unit("mac(e4m3fn)"), {.multiply = wide}) ==
         "rtl: the multiplier makes more of 1 * 1 than the 8 digits that both significands have "
