@@ -384,6 +384,8 @@ def ones(shape: int | tuple[int, ...], format: str | Format) -> Array:
         shape: an integer or several.    format: of its codes.
     Returns:
         An Array of that shape and format.
+    Raises:
+        TypeError: no format is given.
 
     >>> ones((2, 2), "e5m10")
     Array([[1 1]

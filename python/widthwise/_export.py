@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
@@ -14,11 +13,12 @@ from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from ._product import Multiplier
 
 
-class Exported(list[Path]):
+class Exported(list["Path"]):
     """The paths of an export's files, the list of them apart.
 
     Attributes:
@@ -139,6 +139,8 @@ def written(
     force: bool,
 ) -> Exported:
     """`export` without a warning; its errors, and `no_rtl`, call an option `options.lanes`."""
+    from pathlib import Path
+
     text = design_text(unit, accumulate or lanes is not None or multiplier is not None)
     libraries = [str(Path(__file__).with_name("lib") / "libwidthwise_model.so")] if model else []
     paths, kept, no_rtl = core.export_design(

@@ -61,7 +61,6 @@ WAYS: dict[str, str] = {
     "negative": "ww.negate",
     "absolute": "ww.abs",
     "mulAdd": "ww.fma",
-    "ldexp": "ww.scaleb",
     "kinds": "ww.Unit('mac(e5m10)'); docs/semantics.md, T2 to T4 have the kinds",
     "presets": "ww.units",
     "unit": "ww.Unit(text), and ww.units has the presets",

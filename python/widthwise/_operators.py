@@ -42,7 +42,7 @@ else:
         __slots__ = ()
 
         def __radd__(self, other):
-            if type(other) is int and other == 0 and not is_written_out(sys._getframe(1)):
+            if type(other) is int and other == 0 and calls_sum(sys._getframe(1)):
                 raise TypeError(f"sum(x) leaves the order of its sums unsaid; {SUMS}")
             return super().__radd__(other)
 
@@ -50,6 +50,7 @@ else:
 SUMS = "ww.sum(x, unit='mac(e5m10)') sums one after the other, and units have other orders"
 
 
-def is_written_out(frame: FrameType) -> bool:
-    """Whether the line that runs adds by +, and does not call sum(), whose first term is 0."""
-    return frame.f_code.co_code[frame.f_lasti] == opmap["BINARY_OP"]
+def calls_sum(frame: FrameType) -> bool:
+    """Whether the line that runs calls sum(), whose first term is 0, and does not add by +."""
+    code = frame.f_code
+    return "sum" in code.co_names and code.co_code[frame.f_lasti] != opmap["BINARY_OP"]

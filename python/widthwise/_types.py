@@ -30,6 +30,7 @@ class Settings(TypedDict, total=False):
     tininess: str
     nan: str
     seed: int
+    random: Any
 
 
 class ToFormat(Settings, total=False):
@@ -43,6 +44,7 @@ class Loading(TypedDict, total=False):
     tininess: str
     nan: str | None
     seed: int
+    random: Any
 
 
 class Rounding(TypedDict, total=False):
@@ -51,6 +53,7 @@ class Rounding(TypedDict, total=False):
     rounding: str
     tininess: str
     seed: int
+    random: Any
 
 
 class OfCodes(TypedDict, total=False):
@@ -70,6 +73,7 @@ class Running(TypedDict, total=False):
 
 class Summing(Running, total=False):
     engine: str
+    random: Any
 
 
 class Computing(TypedDict, total=False):
@@ -81,6 +85,7 @@ class Computing(TypedDict, total=False):
     engine: str
     threads: int | None
     seed: int
+    random: Any
     multiplier: Multiplier
 
 

@@ -18,7 +18,7 @@ DESIGNS = {
     "limited": ("cdna3.bf16", {}),
     "window": ("dot(e4m3fn, lanes=3, align=13:rtz, c=e8m23, out=e8m13:rtz)", {}),
     "saturated": (SATURATING, {"lanes": 3}),
-    "running": (SATURATING, {"lanes": 2, "accumulate": True}),
+    "kept": (SATURATING, {"lanes": 2, "accumulate": True}),
 }
 LATER = ("ww_sum.v", r"voted_largest < FLOOR\)", "voted_largest < FLOOR - 1)")
 FULL = r"\{wide\[TW-1\], \{\(W-1\)\{!wide\[TW-1\]\}\}\}"
@@ -39,7 +39,7 @@ MUTANTS = [
     ("window", "window.v", r"\.FC\(13\)", ".FC(12)"),
     ("saturated", "ww_register.v", r"SATURATE && !fits", "0 && !fits"),
     ("saturated", "ww_register.v", FULL, "{wide[TW-1], {(W-2){!wide[TW-1]}}, wide[TW-1]}"),
-    ("running", "ww_register.v", FULL, "{wide[TW-1], {(W-2){!wide[TW-1]}}, wide[TW-1]}"),
+    ("kept", "ww_register.v", FULL, "{wide[TW-1], {(W-2){!wide[TW-1]}}, wide[TW-1]}"),
 ]
 
 

@@ -148,7 +148,7 @@ TEST_CASE("hints: a rounding where none can stand leads to the register's") {
   CHECK(unit_error("mac(e9m14, rounding=rtz)") ==
         "unit 'mac(e9m14, rounding=rtz)', column 12: mac has no 'rounding': a rounding stands "
         "behind its format, as sum=e9m14:rtz; its keys are a, b, sum, c, product, final, promote, "
-        "scale");
+        "scale, tininess");
   check_says("mac(e4m3fn, sum=e8m23, rm=odd)",
              ": a rounding stands behind its format, as sum=e8m23");
   check_says("mac(e4m3fn, sum=e8m23:rup, mode=odd)", "as sum=e8m23:odd;");
