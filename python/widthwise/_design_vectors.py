@@ -18,6 +18,7 @@ from . import _codes
 from . import _widthwise as core
 from ._array import Array
 from ._compare import isnan
+from ._export import design_text
 from ._format import Format
 from ._settings import checked_seed
 from ._unit import Unit, as_unit, units
@@ -48,12 +49,13 @@ def is_design(text: str) -> bool:
     return "(" in text or text in units
 
 
-def design_ports(text: str, k: int | None) -> tuple[list[Port], Format, int]:
+def design_ports(canonical: str, k: int | None) -> tuple[list[Port], Format, int]:
     """Operands, the result's format, and how many products a line has."""
-    canonical = core.design_text(text)
     try:
-        unit = as_unit(text)
+        unit = as_unit(canonical)
     except ValueError:
+        return operation_ports(canonical, k)
+    if core.design_text_of_unit(unit._core) != canonical:  # `fma(f)` is a text of both
         return operation_ports(canonical, k)
     return unit_ports(unit, k or unit.lanes or 16)
 
@@ -81,8 +83,9 @@ class DesignVectors:
     """Lines of a design: its operands in the order of a, b, c, scale_a and scale_b, y, flags."""
 
     def __init__(self, text: str, k: int | None = None) -> None:
-        self.ports, self.result, self.k = design_ports(text, k)
-        self.text = core.design_text(text)
+        # An operation has no -k, as it has no lanes in an export.
+        self.text = core.design_text(design_text(text, k is not None))
+        self.ports, self.result, self.k = design_ports(self.text, k)
         self.model = c_void_p(library().widthwise_model_open(self.text.encode()))
         self.rounding = library().widthwise_model_rounding(self.model)
 

@@ -121,7 +121,7 @@ TEST_CASE("stochastic rounding: a line has its random bits, and those decide") {
         "line 1: random = '100' is too long; it has 8 bits, 2 digits");
   CHECK(error_of(add, "3C00 0C00 3C00 01") ==
         "line 1: '3C00 0C00 3C00 01' has 4 fields; 5 are wanted: operands a and b, random bits, "
-        "result, flags");
+        "result, flags; where there are no flags, say so (--flags no)");
   for (const char* op : {"mulAdd", "sqrt", "roundToInt"}) {
     const VectorTask task = vector_task(op, "e4m3fn", "", env);
     CHECK(judge(task, make_vectors(task, 3, 0, 500)) == Count{500, 0});
