@@ -25,6 +25,8 @@ autodoc_typehints = "none"  # the docstrings say what is taken
 html_theme = "furo"
 html_title = f"Widthwise {ww.__version__}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["widthwise.css"]
 
 FIRST = ["_format", "_create", "_array"]  # of the package's modules on the page of all names
 

@@ -56,6 +56,16 @@ def test_every_error_that_a_page_quotes_is_raised_by_an_example_that_runs():
     assert quoted - raised == set()
 
 
+CODE = re.compile(r"^```(?:python|cpp)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_code_of_a_page_is_wider_than_the_site(page):
+    """docs/_static/widthwise.css makes room for 104 columns, and lets commands wrap."""
+    lines = [line for block in CODE.findall(page.read_text()) for line in block.splitlines()]
+    assert [line for line in lines if len(line) > 104] == []
+
+
 # --- The site -------------------------------------------------------------------------------------
 
 
@@ -100,6 +110,23 @@ def test_every_link_of_the_site_leads_to_a_page_and_an_anchor_in_it(site):
             ):
                 broken.append(f"{page.relative_to(site)}: {target}")
     assert len(pages) > 12 and sorted(broken) == []
+
+
+def test_no_sentence_of_the_site_prints_as_a_quotation(site):
+    """A line that begins with '>', as '>= 2^k' does where a sentence is broken, opens one."""
+    quotations = re.compile(r"<blockquote[^>]*>\s*(?:<div>)?(.{0,80})", re.DOTALL)
+    found = {
+        f"{page.relative_to(site)}: {text}"
+        for page in site.rglob("*.html")
+        for text in quotations.findall(page.read_text())
+    }
+    assert found == set()
+
+
+def test_the_page_of_notebooks_tells_what_each_one_shows():
+    page = (ROOT / "docs" / "notebooks.md").read_text()
+    rows = set(re.findall(r"^\| {doc}`/notebooks/(\w+)` \|.{40,}", page, re.MULTILINE))
+    assert rows == {notebook.stem for notebook in (ROOT / "notebooks").glob("*.ipynb")}
 
 
 def test_the_site_loads_nothing_from_elsewhere(site):
