@@ -1,5 +1,6 @@
 """The repository's own form: formatting, lint, types, sizes. `./dev lint` runs this file alone."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_LINES = 500
+LONGEST_ENTRY = 160
 SOURCES = {".cpp", ".hpp", ".py", ".cu", ".cuh", ".v", ".sv"}
 
 
@@ -58,3 +60,45 @@ def test_no_source_file_is_longer_than_one_idea():
         and (lines := len((ROOT / name).read_text().splitlines())) > MOST_LINES
     }
     assert not long
+
+
+# --- The list of changes --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def changes() -> list[str]:
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    return lines[lines.index("## Unreleased") :]
+
+
+def test_a_change_is_one_line_under_a_heading(changes):
+    heading = re.compile(r"#{2,3} ")
+    others = [line for line in changes if line and not heading.match(line)]
+    assert len(others) > 100
+    assert [line for line in others if not re.match(r"- \S.*[.]$", line)] == []
+    assert [line for line in others if len(line) > LONGEST_ENTRY] == []
+    assert sorted(line for line in set(others) if others.count(line) > 1) == []
+
+
+def test_changes_stand_in_the_four_sections_of_a_release(changes):
+    order = ["New", "Changed", "Faster", "Fixed"]
+    releases = re.split(r"^## ", "\n".join(changes), flags=re.MULTILINE)[1:]
+    named = [release.splitlines()[0] for release in releases]
+    assert named[0] == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}", name) for name in named[1:])
+    for release in releases:
+        sections = re.findall(r"^### (.*)$", release, re.MULTILINE)
+        assert sections == [name for name in order if name in sections]
+        assert re.search(r"^#.*\n\n?(#|\Z)", release.partition("\n")[2], re.MULTILINE) is None
+
+
+def test_changes_hold_no_measurements(changes):
+    """Rates and times before and now are rows of docs/benchmarks.md."""
+    rate = re.compile(r"million products|products a second|before and now|\d ns\b|instead of \d")
+    assert [line for line in changes if rate.search(line)] == []
+
+
+def test_the_version_that_is_built_has_a_release():
+    version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())
+    assert version
+    assert f"## {version[1]} - " in (ROOT / "CHANGELOG.md").read_text()
