@@ -123,7 +123,7 @@ def test_trace_takes_numbers_codes_or_draws(command):
         (["op", "add", "e5m10", "1", "2", "--rounding", "up"], "rounding 'up'"),
         (["trace", "mac(e5m10)", "1,2"], "B is missing; give A and B"),
         (["trace", "mac(e5m10)", "1,2", "1"], "their last axes must match"),
-        (["verify", "--op", "add"], "the following arguments are required: --format"),
+        (["verify", "--op", "add"], "--format: what are the operands of add? Give one, as e5m10"),
         (
             ["vectors", "--op", "add", "--format", "i32"],
             "integers are converted only; take op = convert",
