@@ -92,7 +92,7 @@ def test_what_is_left_out_is_said_in_the_commands_words(tmp_path, design, why):
         (["kulisch(e5m10)", "--rtl"], "give the number of products as --lanes"),
         (["mac(e5m10)", "--lanes", "0"], "--lanes = 0: take a number from 1"),
         (["mac(e5m10)", "--accumulate", "--lanes", "4"], "leave --lanes out"),
-        (["hopper.e4m3.f32", "--lanes", "48"], "and --lanes = 48; give a multiple, or none for one block"),
+        (["hopper.e4m3.f32", "--lanes", "48"], "and --lanes = 48; give a multiple"),
         (["add(e5m10)", "--lanes", "4"], "--lanes = 4 of add(e5m10)"),
         (["add(e5m10, out=e5m10:sr4)", "--rounding-port"], "leave --rounding-port out"),
         (["add(e5m10)", "--generator"], "--generator is set"),
