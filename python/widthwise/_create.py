@@ -370,10 +370,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
-    axes = shape if isinstance(shape, list | tuple) else [shape]
-    codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
-    codes[...] = 0
-    return Array._of(codes, f)
+    return filled(shape, f, 0)
 
 
 @asks_for("format", "ww.ones((2, 3), 'e5m10')")
@@ -414,7 +411,11 @@ def full(shape: int | tuple[int, ...], value: Any, format: str | Format) -> Arra
     one = array(value, f)
     if one.shape != ():
         raise ValueError(f"value has shape {one.shape}; one number is wanted")
+    return filled(shape, f, one.bits)
+
+
+def filled(shape: int | tuple[int, ...], f: Format, bits: Any) -> Array:
     axes = shape if isinstance(shape, list | tuple) else [shape]
     codes = _codes.empty(tuple(whole("shape", n) for n in axes), f)
-    codes[...] = one.bits
+    codes[...] = bits
     return Array._of(codes, f)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "parse_errors.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/single_operation.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -12,16 +13,7 @@
 namespace {
 
 using namespace widthwise;
-
-std::string error_of(auto parse, const std::string& text) {
-  try {
-    parse(text);
-  } catch (const ParseError& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-std::string unit_error(const std::string& text) { return error_of(parse_unit, text); }
+using tests::error_of, tests::unit_error;
 
 void check_says(const std::string& text, const std::string& hint) {
   CAPTURE(text);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "parse_errors.hpp"
 #include "random_units.hpp"
 #include "widthwise/sim/presets.hpp"
 #include "widthwise/sim/unit_text.hpp"
@@ -13,6 +14,7 @@
 namespace {
 
 using namespace widthwise;
+using tests::error_of, tests::unit_error;
 
 std::string data(const std::string& name) {
   std::ifstream file("tests/data/units/" + name);
@@ -21,16 +23,6 @@ std::string data(const std::string& name) {
   text << file.rdbuf();
   return text.str();
 }
-
-std::string error_of(auto parse, const std::string& text) {
-  try {
-    parse(text);
-  } catch (const ParseError& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-std::string unit_error(const std::string& text) { return error_of(parse_unit, text); }
 
 // Both texts are the same unit, and the first prints as `printed`.
 void check_same(const std::string& text, const std::string& toml, const std::string& printed) {

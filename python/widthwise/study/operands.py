@@ -21,23 +21,10 @@ from .._unit import Unit
 MOST_LENGTHS = 48
 
 
-def study_operands(
-    unit: Unit,
-    a: Any,
-    b: Any,
-    c: Any,
-    rounding: str,
-    scale_a: Any = None,
-    scale_b: Any = None,
-) -> Operands:
-    """Of dot products along the last axis; b = None is a one for each of a."""
-    return Operands.of_dots(unit, *rounded_operands(unit, a, b, c, rounding, scale_a, scale_b))
-
-
 def rounded_operands(
     unit: Unit, a: Any, b: Any, c: Any, rounding: str, scale_a: Any, scale_b: Any
 ) -> tuple[Any, ...]:
-    """Values and Arrays as Arrays of the unit's formats."""
+    """Values and Arrays as Arrays of the unit's formats; b = None is a one for each of a."""
     x = study_operand("a", a, unit.a, unit._core.a_keeps, unit, rounding)
     if b is None:
         x, y = summands(unit, x, -1)
