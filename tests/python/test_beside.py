@@ -13,7 +13,7 @@ from exported_folders import make, needs, replace
 
 ANY = {"vectors": 20}
 RIGHT = {
-    "fma(e4m6)": ANY,
+    "fma(e4m6, sum=e4m6)": ANY,
     "mac(e4m3fn)": {**ANY, "pipeline": ["product", "join_align", "round"]},
     "dot(e4m3, lanes=4, align=8:rtz)": {**ANY, "pipeline": ["unpack", "group_sum", "group_sum"]},
     "tree(e5m10, fan=4)": ANY,
@@ -26,7 +26,7 @@ RIGHT = {
 OPERATIONS = {
     "add(e5m10)": {"pipeline": ["unpack", "exact", "round"]},
     "subtract(e5m2)": {},
-    "muladd(bfloat16)": {},
+    "fma(bfloat16)": {},
     "multiply(e4m3fnuz)": {},
 }
 
@@ -52,7 +52,7 @@ def trace_of(design, vector, lanes=None):
     if design in OPERATIONS:
         op, f = re.fullmatch(r"(\w+)\((\w+)\)", design).groups()
         given = [ww.from_bits(vector[x], f) for x in "abc" if x in vector]
-        return ww.trace_operation("fma" if op == "muladd" else op, *given, format=f)
+        return ww.trace_operation(op, *given, format=f)
     u = ww.Unit(design)
     k = lanes or u.lanes
     a, b = codes(vector["a"], u.a, k), codes(vector["b"], u.b, k)
@@ -119,8 +119,7 @@ def test_a_fault_shows_at_its_stage(tmp_path, stage, pipeline):
 
 @pytest.fixture(scope="module")
 def adder(tmp_path_factory):
-    if not shutil.which("iverilog"):
-        pytest.skip("iverilog is not installed")
+    needs("iverilog")
     folder = tmp_path_factory.mktemp("here") / "hw"
     ww.export("fma(e4m3)", folder, "dut", vectors=10)
     make(folder, "wave")

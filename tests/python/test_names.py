@@ -185,12 +185,9 @@ def test_methods_that_an_array_has_not_lead_on():
 
 def test_plus_after_zero_is_not_taken_for_a_sum():
     x = ww.array([1.0, 2.0], "e5m10")
-    for add in (lambda: 0 + x, lambda: 0 + x[0], lambda: np.add(0, x)):
-        try:
-            add()
-        except TypeError as why:
-            assert "sum(x)" not in str(why)
-    assert (operator.add(x, x).bits == (x + x).bits).all()
+    for total in (0 + x, np.add(0, x), operator.add(0, x)):
+        assert total.bits.tolist() == x.bits.tolist()
+    assert (0 + x[0]).bits == x[0].bits
 
 
 def test_a_pipeline_is_a_list_or_one_text(tmp_path):

@@ -118,7 +118,7 @@ def test_the_cover_has_every_two_values_of_two_fields_that_may_meet():
 @needs_mpfr
 @pytest.mark.parametrize("format", format_cover())
 def test_corners_of_formats_agree_with_mpfr(format):
-    rng = np.random.default_rng(len(format))
+    rng = np.random.default_rng(format_cover().index(format))
     modes = ["rne", "rna", "rnz", "rup", "rdn", "rtz", "raz", "odd", "sr3", "sr5:even"]
     for op in [*OPERATIONS, "convert", "round_to_integral_exact"]:
         how = {"rounding": str(rng.choice(modes))}
