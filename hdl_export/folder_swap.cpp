@@ -1,11 +1,18 @@
 #include "folder_swap.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <stdexcept>
 #include <system_error>
+#include <thread>
+
+#include "manifest.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -33,18 +40,47 @@ FolderSwap::FolderSwap(fs::path folder)
       old_(with_ending(folder_, ".widthwise-old.part")) {
   // Without locks, as on some network drives, two exports to one place are their callers' matter.
   lock_ = open(folder_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ >= 0) flock(lock_, LOCK_EX);
-  heal();
+  try {
+    take_turn();
+    heal();
+  } catch (...) {
+    close_lock();
+    throw;
+  }
 }
 
 FolderSwap::~FolderSwap() {
   std::error_code ignored;
   fs::remove_all(made_, ignored);
+  close_lock();
+}
+
+void FolderSwap::close_lock() const {
   if (lock_ >= 0) close(lock_);
 }
 
+void FolderSwap::take_turn() const {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return;
+    if (std::chrono::steady_clock::now() > end)
+      throw std::runtime_error(
+          fmt::format("directory = {}: another program has locked {} for a minute",
+                      folder_.string(), folder_.parent_path().string()));
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
+// The old folder is needless only once the new one, whose mark is its manifest, has its place.
 void FolderSwap::heal() const {
+  if (is_there(old_) && fs::is_directory(folder_) && fs::is_empty(folder_)) fs::remove(folder_);
   if (is_there(old_) && !is_there(folder_)) fs::rename(old_, folder_);
+  if (is_there(old_) && !fs::exists(folder_ / manifest_name))
+    throw std::invalid_argument(fmt::format(
+        "directory = {}: it is no export, and {} is what a stopped one left of the export "
+        "that was there; move one of them away",
+        folder_.string(), old_.string()));
   fs::remove_all(old_);
   fs::remove_all(made_);
 }

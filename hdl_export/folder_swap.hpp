@@ -8,7 +8,7 @@ namespace widthwise::hdl {
 class FolderSwap {
  public:
   // Nobody else swaps in that parent folder while the object lives. What a killed program has left
-  // is put back, or cleared away.
+  // is put back, or cleared away. Throws where neither is right, or the lock is not had in a minute.
   explicit FolderSwap(std::filesystem::path folder);
   FolderSwap(const FolderSwap&) = delete;
   FolderSwap& operator=(const FolderSwap&) = delete;
@@ -19,6 +19,8 @@ class FolderSwap {
   void put_in_place();
 
  private:
+  void take_turn() const;
+  void close_lock() const;
   void heal() const;
 
   std::filesystem::path folder_, made_, old_;

@@ -82,8 +82,7 @@ std::vector<Threshold> thresholds(const Unit& u) {
 // Operands that meet a threshold, or miss it by so many places.
 class Aimed {
  public:
-  Aimed(const Unit& unit, const Dataflow& flow, std::uint64_t seed)
-      : unit_(unit), flow_(flow), random_(seed) {}
+  Aimed(const Dataflow& flow, std::uint64_t seed) : flow_(flow), random_(seed) {}
 
   Stimulus at(const Threshold& t, std::int64_t by) {
     Stimulus s = nothing();
@@ -308,7 +307,6 @@ class Aimed {
     if (flow_.c && chance()) s.c[0] = random_code(c_format(s), random_);
   }
 
-  const Unit& unit_;
   const Dataflow& flow_;
   Random random_;
 };
@@ -353,7 +351,7 @@ std::vector<Stimulus> threshold_stimuli(const Unit& unit, const Dataflow& flow, 
                                         const Multiplier& multiply) {
   std::vector<Stimulus> all;
   const auto right = make_simulator(unit, flow.lanes, multiply);
-  Aimed aimed(unit, flow, seed);
+  Aimed aimed(flow, seed);
   for (const Threshold& t : thresholds(unit)) {
     const Neighbours neighbours(unit, t, flow.lanes, multiply);
     for (int by = -furthest; by <= furthest; ++by)

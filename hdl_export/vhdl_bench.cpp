@@ -64,7 +64,6 @@ std::string vhdl_bench(std::string_view name, const DesignRtl& rtl) {
                               {"CLOCKED", rtl.clocked ? "true" : "false"},
                               {"INTERVAL", sums ? fmt::format("work.{}_pkg.II", name) : "1"},
                               {"LINE_TOP", std::to_string(width - 1)},
-                              {"RESULT_TOP", std::to_string(width - 1)},
                               {"SIGNALS", signals},
                               {"PORTS", ports},
                               {"CONNECTIONS", connections},

@@ -150,6 +150,8 @@ std::vector<std::string> write_folder(const fs::path& folder, std::string_view s
   write_files(swap.made(), spec, files, earlier.staying());
   for (const std::string& name : earlier.folders()) fs::create_directories(swap.made() / name);
   for (const std::string& name : earlier.staying()) link_into(target / name, swap.made() / name);
+  for (const std::string& name : earlier.folders())
+    fs::permissions(swap.made() / name, fs::status(target / name).permissions());
   if (fs::exists(target)) fs::permissions(swap.made(), fs::status(target).permissions());
   swap.put_in_place();
   return earlier.kept();

@@ -117,7 +117,8 @@ begin
     variable phase : natural;
     variable comes : std_logic_vector(0 to LATENCY) := (others => '0');
     variable waits, enters, delivers, stalled : boolean := false;
-    variable held : std_logic_vector(@RESULT_TOP@ downto 0);
+    variable held_y : std_logic_vector(y'range);
+    variable held_flags : std_logic_vector(flags'range);
     variable seed1, seed2 : positive := 1;
     variable noise : real;
 
@@ -205,7 +206,7 @@ begin
       if CLOCKED and clocks < FULL_SPEED and out_valid /= comes(LATENCY) then
         fault("out_valid is wrong");
       end if;
-      if stalled and (out_valid /= '1' or held(y'range) /= y) then
+      if stalled and (out_valid /= '1' or held_y /= y or (COMPARES_FLAGS and held_flags /= flags)) then
         fault("a result has changed, or gone, that was not taken");
       end if;
     end;
@@ -252,7 +253,8 @@ begin
         leave;
       end if;
       stalled := out_valid = '1' and out_ready = '0';
-      held(y'range) := y;
+      held_y := y;
+      held_flags := flags;
       clocks := clocks + 1;
       clk <= '1';
       wait for 1 ns;

@@ -408,7 +408,10 @@ def full(shape: int | tuple[int, ...], value: Any, format: str | Format) -> Arra
     Array([0.34 0.34 0.34], e4m3fn)
     """
     f = as_format(format)
-    one = array(value, f)
+    try:
+        one = array(value, f)
+    except (TypeError, ValueError) as why:  # ww.array calls it x
+        raise type(why)(re.sub(r"^x\b", "value", str(why))) from None
     if one.shape != ():
         raise ValueError(f"value has shape {one.shape}; one number is wanted")
     return filled(shape, f, one.bits)

@@ -367,6 +367,8 @@ def scaleb(
         raise ValueError(
             f"x has shape {a.shape} and n has shape {powers.shape}; they do not broadcast to one"
         ) from None
+    if powers.dtype.kind == "u":  # as far as the core counts, and past every format
+        powers = np.minimum(powers, np.uint64(2**63 - 1))
     steps = np.ascontiguousarray(np.broadcast_to(powers, shape), np.int64).reshape(shape)
     env, where = core.Env(rounding, tininess, nan), Workplace.of({"x": a})
     bits = random_source(random, seed, env, rounding, shape, where.gpu)

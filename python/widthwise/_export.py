@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import warnings
@@ -170,12 +171,12 @@ def in_words(spelled: Callable[[str], str], make: Callable[[], Exported]) -> Exp
     """Calls options in errors and in `no_rtl` as the caller knows them."""
 
     def said(text: str) -> str:
-        return re.sub(r"\boptions\.(\w+)", lambda found: spelled(found[1]), text)
+        return re.sub(r"(?<![\w/\\.-])options\.(\w+)", lambda found: spelled(found[1]), text)
 
     try:
         made = make()
-    except ValueError as why:
-        raise ValueError(said(str(why))) from None
+    except (ValueError, TypeError) as why:
+        raise type(why)(said(str(why))) from None
     made.no_rtl = said(made.no_rtl)
     return made
 
@@ -204,6 +205,10 @@ def is_text_of_unit(text: str) -> bool:
 
 
 def checked_count(argument: str, value: int, least: int, most: int) -> int:
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument} = {value!r}: an integer is wanted") from None
     if not least <= value <= most:
         raise ValueError(f"{argument} = {value}: take a number from {least} to {most}")
     return value

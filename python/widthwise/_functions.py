@@ -36,7 +36,9 @@ WAY_OUT = {
     "vdot": "ww.dot(x, y, unit=...) sums in an order that is written down",
     "einsum": "ww.matmul(x, y, unit=...) sums in an order that is written down",
     **dict.fromkeys(("zeros_like", "empty_like"), "take ww.zeros(x.shape, x.format)"),
-    **dict.fromkeys(("ones_like", "full_like"), "take ww.array(np.full(x.shape, value), x.format)"),
+    **dict.fromkeys(
+        ("ones_like", "full_like"), "take ww.ones(x.shape, x.format), ww.full likewise"
+    ),
     "outer": "x[:, None] * y rounds each product once",
     "diff": "x[1:] - x[:-1] rounds each difference once",
     "unique": "np.sort(x) puts equal ones beside each other",

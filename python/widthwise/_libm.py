@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _compare, _elementwise
+from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
 from ._numbers import format_around
@@ -55,6 +56,7 @@ def fmod(
     >>> ww.fmod(ww.array([5.5, -5.5], "e5m10"), ww.array(3.0, "e5m10"))
     Array([2.5 -2.5], e5m10)
     """
+    core.Env(rounding, tininess, nan)  # refuses what there is not
     a, b = here({"x": x, "y": y}, format)
     to = result_format({"x": a, "y": b}, optional_format(format))
     exact = format_around([a.format, b.format])
@@ -77,7 +79,8 @@ def nextafter(x: Any, y: Any, *, format: str | Format | None = None, flags: bool
 
     Args:
         x, y: Arrays of any formats, or codes of `format`; NumPy's broadcasting.
-        flags: deliver (result, uint8 flags): NV of a signalling NaN alone, as `ww.next_up`.
+        flags: deliver (result, uint8 flags): NV of a signalling NaN, as `ww.next_up`, and of any
+            where x's format has no NaN, which gives what `ww.convert` makes of it.
     Returns:
         An Array of x's format and the common shape.
     Raises:
@@ -91,13 +94,14 @@ def nextafter(x: Any, y: Any, *, format: str | Format | None = None, flags: bool
     a, b = here({"x": x, "y": y}, format)
     shape = common_shape({"x": a, "y": b})
     (below, loud), above = _compare.less(a, b, flags=True), _compare.greater(a, b)
-    same = _elementwise.convert(spread_to(b, shape), a.format)  # of its value, or NaN
+    # Of its value, or NaN, which x's format may lack.
+    same, lost = _elementwise.convert(spread_to(b, shape), a.format, flags=True)
     unordered = _compare.unordered(a, b)
     nan_of_x = np.broadcast_to(_compare.isnan(a), shape)
     z = chosen(unordered & nan_of_x, _elementwise.convert(spread_to(a, shape), a.format), same)
     z = chosen(below, spread_to(_elementwise.next_up(a), shape), z)
     z = chosen(above, spread_to(_elementwise.next_down(a), shape), z)
-    return (z, loud) if flags else z
+    return (z, loud | np.where(below | above, 0, lost)) if flags else z
 
 
 def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) -> Any:

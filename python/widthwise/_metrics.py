@@ -52,7 +52,9 @@ def relative_norm(e: Errors) -> float:
 
 
 def over(error: float, whole: float) -> float:
-    return error / whole if whole > 0 else (0.0 if error == 0 else float("inf"))
+    if whole > 0 or np.isnan(error):
+        return error / whole
+    return 0.0 if error == 0 else float("inf")
 
 
 # Of one product's results, in the order in which a GPU tells them.

@@ -109,10 +109,6 @@ class Checkpoint(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._facts)
 
-    def kind(self, name: str) -> str:
-        """The type that the header names."""
-        return self._facts[name][0]
-
 
 def dtype_of(kind: str) -> np.dtype | None:
     """Of a type's items, floats' codes; None of a type that is not read."""

@@ -379,9 +379,9 @@ class Request:
         formats = self.operand_formats(unit)
         if self.last_operands is None or self.last_operands[0] != formats:
             a_keeps, b_keeps = formats[2:]
-            x = shortened(array(self.a, unit.a, rounding=self.rounding), a_keeps)
-            y = shortened(array(self.b, unit.b, rounding=self.rounding), b_keeps)
-            self.last_operands = formats, exact_product(x, y, self.options)
+            x, y = rounded_pair(unit, self.a, self.b, self.rounding, self.seed)
+            exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
+            self.last_operands = formats, exact
         return self.last_operands[1]
 
     def product(self, unit: Unit) -> np.ndarray:
@@ -390,6 +390,8 @@ class Request:
     def gpu(self, unit: Unit) -> int | None:
         """The GPU that measures a unit; None where an engine computes its product."""
         k = self.a.shape[-1]
+        if core.Env(self.rounding).stochastic:
+            return None  # there operands draw no random bits
         if self.engine == "auto":
             best = core.PreparedUnit(unit._core, k, None).opinions(False, self.exact.size)[0][0]
         else:
@@ -441,17 +443,23 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
 
 
 def values(name: str, x: Any) -> np.ndarray:
-    if isinstance(x, Array):
-        return x.to_float64()
-    z = np.asarray(x, dtype=np.float64)
+    z = x.to_float64() if isinstance(x, Array) else np.asarray(x, dtype=np.float64)
     if z.ndim not in (1, 2):
         raise ValueError(f"{name} is {z.shape}; a sweep takes matrices, or vectors of k")
     return z
 
 
+def rounded_pair(
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, seed: int
+) -> tuple[Array, Array]:
+    """In the unit's formats, by random bits of their own."""
+    x = array(a, unit.a, rounding=rounding, seed=seed)
+    return x, array(b, unit.b, rounding=rounding, seed=(seed + 1) % 2**64)
+
+
 def product_of(
     unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict[str, Any]
 ) -> np.ndarray:
-    x, y = array(a, unit.a, rounding=rounding), array(b, unit.b, rounding=rounding)
+    x, y = rounded_pair(unit, a, b, rounding, options["seed"])
     z = matmul(x, y, unit=unit, engine=engine, **options)
     return np.asarray(z.to_float64(rounding="rne"))

@@ -16,7 +16,7 @@ from ._format import Format, as_format, optional_format
 from ._operands import broadcast, operands, result_format
 from ._random import random_source
 from ._settings import How, checked_seed, whole
-from ._unit import Unit, as_unit
+from ._unit import Unit, as_unit, titled
 
 CHUNK = 1 << 20  # bytes of vectors read at a time
 
@@ -187,7 +187,7 @@ def judge_unit(u: Unit, x: Operands, result: np.ndarray, seed: int, indices: lis
         f"output {i}: MPFR has {code:#x}, this is {code_at(result, u.result_format, i):#x}"
         for i, code, _ in found
     ]
-    return Verdict(f"{u}, k = {x.k}", f"MPFR {core.mpfr_version}", x.count, count, failures)
+    return Verdict(f"{titled(u)}, k = {x.k}", f"MPFR {core.mpfr_version}", x.count, count, failures)
 
 
 def check_vectors(

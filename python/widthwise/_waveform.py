@@ -20,11 +20,6 @@ class Reading(NamedTuple):
 
     stages: list[Values]
 
-    def number(self, stage: int, wire: str) -> int | None:
-        """Nothing where it is unknown, in full or in part."""
-        digits = self.digits(stage, wire)
-        return int(digits, 2) if digits and set(digits) <= {"0", "1"} else None
-
     def digits(self, stage: int, wire: str) -> str | None:
         return self.stages[stage].get(wire)
 

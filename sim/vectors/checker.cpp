@@ -59,8 +59,10 @@ struct VectorChecker::Impl {
     ++line;
     const Fields fields(text);
     if (fields.count == 0 || fields.field[0].starts_with("//")) return;
-    if (fields.arrow_first && !operands_alone.empty())
-      return take_fields(Fields(operands_alone + " " + std::string(text)), text);
+    if (fields.arrow_first && !operands_alone.empty()) {
+      const std::string whole = std::exchange(operands_alone, {}) + " " + std::string(text);
+      return take_fields(Fields(whole), text);
+    }
     operands_alone.clear();
     if (fields.count == inputs() && is_printed(fields.field[0])) {
       operands_alone = text;
@@ -253,6 +255,10 @@ void VectorChecker::feed(std::string_view text) {
 void VectorChecker::finish() {
   if (!impl_->rest.empty()) impl_->take_line(std::exchange(impl_->rest, {}));
   impl_->judge();
+  if (impl_->vectors == 0 && !impl_->earlier.empty())
+    throw VectorError(fmt::format(
+        "latency = {}: of {} lines none has a result; give a smaller one, or more lines",
+        impl_->rules.latency, impl_->earlier.size()));
 }
 
 std::uint64_t VectorChecker::vectors() const { return impl_->vectors; }

@@ -161,6 +161,33 @@ TEST_CASE("write_folder: what a killed program has left is found by the next cal
   CHECK(names_in(scratch.path()) == std::set<std::string>{"hw"});
 }
 
+TEST_CASE("write_folder: what a killed program has left survives what stands in its place since") {
+  const Scratch scratch;
+  write_folder(scratch / "hw", "x", two_files);
+  write(scratch / "hw" / "mine", "mine");
+  fs::rename(scratch / "hw", scratch / "hw.widthwise-old.part");
+  fs::create_directory(scratch / "hw");
+  write(scratch / "hw" / "other", "other");
+  CHECK_THROWS_WITH_AS(write_folder(scratch / "hw", "x", two_files),
+                       doctest::Contains("widthwise-old.part is what a stopped one left"),
+                       std::invalid_argument);
+  CHECK(read(scratch / "hw.widthwise-old.part" / "mine") == "mine");
+  CHECK(read(scratch / "hw" / "other") == "other");
+  fs::remove(scratch / "hw" / "other");
+  write_folder(scratch / "hw", "x", two_files);
+  CHECK(read(scratch / "hw" / "mine") == "mine");
+  CHECK(names_in(scratch.path()) == std::set<std::string>{"hw"});
+}
+
+TEST_CASE("write_folder: one's own folders keep their permissions") {
+  const Scratch scratch;
+  write_folder(scratch / "hw", "x", two_files);
+  fs::create_directory(scratch / "hw" / "private");
+  fs::permissions(scratch / "hw" / "private", fs::perms::owner_all);
+  write_folder(scratch / "hw", "x", two_files);
+  CHECK(fs::status(scratch / "hw" / "private").permissions() == fs::perms::owner_all);
+}
+
 TEST_CASE("write_folder: killed at any moment, it leaves the old folder or the new one") {
   const Scratch scratch;
   const auto of = [](const std::string& text) {

@@ -416,3 +416,13 @@ def test_an_export_is_named_after_the_text_that_was_asked_for(tmp_path):
     ):
         first, *_ = ww.export(asked, tmp_path / str(i), rtl=False)
         assert first.name == f"{name}.vh"
+
+
+def test_a_folder_called_like_an_option_keeps_its_name(tmp_path):
+    folder = tmp_path / "options.lanes"
+    folder.mkdir()
+    (folder / "mine").write_text("mine")
+    with pytest.raises(ValueError, match="/options.lanes"):
+        ww.export("mac(e5m10)", folder)
+    with pytest.raises(TypeError, match="^lanes = 2.5: an integer is wanted"):
+        ww.export("kulisch(e5m10)", tmp_path / "x", lanes=2.5)

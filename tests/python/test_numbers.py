@@ -374,3 +374,26 @@ def test_what_has_no_parts_says_so():
         ww.nextafter(1.0, ww.array(2.0, "e5m10"))
     signalling = ww.from_bits(0x7C01, "e5m10")
     assert ww.nextafter(signalling, ww.array(1.0, "e5m10"), flags=True)[1] == 16
+
+
+def test_powers_of_any_integer_dtype_are_what_they_say():
+    x = ww.array([1.0, -1.0, 0.0], "binary32")
+    for n in (np.uint64(2**64 - 1), np.uint64(2**63), np.int64(2**63 - 1), np.uint8(200)):
+        z, flags = ww.ldexp(x, n, flags=True)
+        assert z.to_float64().tolist() == [np.inf, -np.inf, 0.0], n
+        assert flags.tolist() == [5, 5, 0]
+
+
+def test_a_nan_that_a_format_lacks_is_told_of_on_the_way_to_it():
+    one, nan = ww.array([1.0, 1.0], "e2m1fn"), ww.array([np.nan, 2.0], "e5m10")
+    z, flags = ww.nextafter(one, nan, flags=True)
+    wanted, raised = ww.convert(nan, "e2m1fn", flags=True)
+    assert (z.bits[0], flags[0]) == (wanted.bits[0], raised[0]) and raised[0] == 16
+    assert z[1].to_float64() == 1.5 and flags[1] == 0
+
+
+def test_fmod_takes_every_format_and_no_setting_that_there_is_not():
+    x, y = ww.array([8.0, 4.0], "e8m0fnu"), ww.array([3.0, 3.0], "e5m10")
+    assert ww.fmod(x, y, format="e5m10").to_float64().tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="bogus"):
+        ww.fmod(y, y, nan="bogus")

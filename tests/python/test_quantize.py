@@ -340,3 +340,21 @@ def test_the_command_itself(checkpoint, tmp_path):
     task = ["quantize", str(path), str(tmp_path / "o.safetensors"), "--format", "e4m3fn"]
     done = subprocess.run([sys.executable, "-m", "widthwise", *task], capture_output=True)
     assert done.returncode == 0 and b"layer.weight" in done.stdout
+
+
+def test_pieces_draw_as_the_whole_however_the_mode_is_written(tmp_path):
+    x = np.random.default_rng(0).normal(size=300_000)
+    np.save(tmp_path / "x.npy", x)
+    for rounding in ("SR8", " sr8"):
+        task = ["--format", "e4m3fn", "--rounding", rounding]
+        assert cli.main(["quantize", str(tmp_path / "x.npy"), str(tmp_path / "y.npy"), *task]) == 0
+        wanted = ww.array(x, "e4m3fn", rounding="sr8").bits
+        assert (np.load(tmp_path / "y.npy").view(np.uint8) == wanted).all()
+
+
+def test_an_error_names_the_element_in_its_array(tmp_path, capsys):
+    x = np.zeros((300_000, 2))
+    x[299_999, 1] = np.nan
+    np.save(tmp_path / "x.npy", x)
+    task = ["quantize", str(tmp_path / "x.npy"), str(tmp_path / "y.npy"), "--format", "e2m1fn"]
+    assert cli.main(task) == 2 and "element [299999, 1] is NaN" in capsys.readouterr().err

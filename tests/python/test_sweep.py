@@ -294,3 +294,25 @@ def test_a_table_and_a_card_say_what_errors_are_against():
             title.replace("'", "&#x27;") in found._repr_html_() and "<table>" in found._repr_html_()
         )
         assert str(found.best("exact")).splitlines()[0] == title
+
+
+def test_operands_draw_random_bits_of_their_own_by_the_seed():
+    x = np.full((1, 4000), 1.03)
+    how = {"metrics": ["max_abs"], "rounding": "sr8"}
+    found = {seed: ww.sweep(["kulisch(e4m3)"], x, x.T, seed=seed, **how).rows for seed in (1, 2)}
+    assert found[1] != found[2]
+    drawn = [ww.array(x, "e4m3", rounding="sr8", seed=seed) for seed in (1, 2)]
+    z = ww.matmul(drawn[0], drawn[1].T, unit="kulisch(e4m3)").to_float64().item()
+    exact = ww.matmul(ww.array(x, "binary64"), ww.array(x.T, "binary64"), unit="kulisch(binary64)")
+    assert found[1][0][-1] == pytest.approx(abs(z - exact.to_float64().item()), rel=1e-12)
+
+
+def test_outputs_without_an_exact_number_are_left_out_of_every_metric():
+    found = ww.sweep(["mac(e5m10)"], [[np.inf], [1.0]], [[1.0]])
+    row = dict(zip(found.columns, found.rows[0], strict=True))
+    assert (row["max_abs"], row["rel_norm"], row["of_operands"], row["of_accumulation"]) == (0,) * 4
+    nothing = ww.sweep(["mac(e5m10)"], [np.inf], [1.0])
+    row = dict(zip(nothing.columns, nothing.rows[0], strict=True))
+    assert np.isnan([row[name] for name in ("max_abs", "rel_norm", "of_operands")]).all()
+    with pytest.raises(ValueError, match="takes matrices, or vectors"):
+        ww.sweep(["mac(e5m10)"], ww.array(np.ones((2, 2, 2)), "e5m10"), [1.0, 1.0])

@@ -328,3 +328,25 @@ def test_a_design_may_come_late_without_flags_and_in_other_forms():
 def test_what_is_no_designs_is_refused(options, message):
     status, _, err = check_design("1 2\n", *options)
     assert status == 2 and err.startswith(f"widthwise: {message}"), err
+
+
+def test_a_pair_of_operands_has_one_result():
+    lines = "+0F.000  +0F.000\n=> +10.000 .....\n"
+    assert check(lines, "add", "binary16")[:2] == (0, "1 vectors, 0 errors")
+    status, out, err = check(lines + "=> +10.000 .....\n", "add", "binary16")
+    assert status == 2 and "line 3" in err and out == ""
+
+
+def test_a_latency_past_the_last_line_is_an_error():
+    status, out, err = check(made("add", "binary16", 2), "add", "binary16", "--latency", "5")
+    assert status == 2 and "latency = 5: of 2 lines none has a result" in err and out == ""
+
+
+def test_a_designs_settings_are_its_own():
+    design = "add(e5m10, out=e4m3fn:sr8)"
+    lines = design_lines(design, ["--seed", "3"])
+    assert check_design(lines, design, "--seed", "3")[:2] == (0, "300 vectors, 0 errors")
+    assert check_design(lines, design, "--seed", "4")[0] == 1
+    for options in (["--rounding", "rtz"], ["--tininess", "before"], ["--int-bits"]):
+        status, _, err = check_design(lines, design, *options)
+        assert status == 2 and options[0] in err

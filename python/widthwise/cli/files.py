@@ -13,7 +13,7 @@ from .._create import array, from_bits
 from .._dot import dot, matmul
 from .._export import Exported, in_words, written
 from .._format import Format
-from .._unit import Unit
+from .._unit import Unit, titled
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
 from .store import load_array, save
 from .terminal import complain
@@ -110,8 +110,10 @@ def add_product(commands: Any, name: str, compute: Callable[..., Any], what: str
 # --- Running -------------------------------------------------------------------------------------
 
 
-def operand(argument: str, path: str | None, format: Format | None, rounding: str) -> Array | None:
-    """Codes, or values rounded to the format the unit wants."""
+def operand(
+    argument: str, path: str | None, format: Format | None, options: argparse.Namespace
+) -> Array | None:
+    """Codes, or values rounded to the format the unit wants, by random bits of their own."""
     if path is None or format is None:
         return None
     a = load_array(argument, path)
@@ -121,25 +123,30 @@ def operand(argument: str, path: str | None, format: Format | None, rounding: st
             f"{argument} = {path}: it holds {a.dtype}; codes of {format} are {format.dtype}"
         )
     try:
-        return from_bits(a, format) if codes else array(a, format, rounding=rounding)
+        return from_bits(a, format) if codes else array(a, format, **rounding_of(argument, options))
     except (ValueError, TypeError) as why:
         raise ValueError(f"{argument} = {path}: {why}") from None
+
+
+def rounding_of(argument: str, options: argparse.Namespace) -> dict[str, Any]:
+    place = ("A", "B", "--c", "--scale-a", "--scale-b").index(argument)
+    return {"rounding": options.rounding, "seed": (options.seed + place) % 2**64}
 
 
 def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int:
     u = Unit(options.unit)
     settings = {
-        "c": operand("--c", options.c, u.c, options.rounding),
-        "scale_a": operand("--scale-a", options.scale_a, u.scale_format, options.rounding),
-        "scale_b": operand("--scale-b", options.scale_b, u.scale_format, options.rounding),
+        "c": operand("--c", options.c, u.c, options),
+        "scale_a": operand("--scale-a", options.scale_a, u.scale_format, options),
+        "scale_b": operand("--scale-b", options.scale_b, u.scale_format, options),
     }
-    a = operand("A", options.a, u.a, options.rounding)
-    b = operand("B", options.b, u.b, options.rounding)
+    a = operand("A", options.a, u.a, options)
+    b = operand("B", options.b, u.b, options)
     z = compute(a, b, unit=u, seed=options.seed, **settings)
     if options.out:
         save("--out", options.out, z.to_float64() if options.values else z)
-    facts = {"unit": str(u), "format": str(z.format), "shape": list(z.shape)}
-    text = f"{tuple(z.shape)} of {z.format}, {u}"
+    facts = {"unit": u.text, "canonical": str(u), "format": str(z.format), "shape": list(z.shape)}
+    text = f"{tuple(z.shape)} of {z.format}, {titled(u)}"
     if not options.out:
         if z.size > MOST_PRINTED:
             raise ValueError(f"--out: {z.size} results are too many to print; name a .npy file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import count
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _codes
+from .. import _widthwise as core
 from .._array import Array
 from .._compare import CLASSES, class_numbers
 from .._create import array, from_dtype
@@ -191,23 +193,26 @@ class Rounding(NamedTuple):
         go by an element's place."""
         tally = self.tallies[name] = Tally(name, held(x))
         flat = x.reshape(-1)
-        step = max(1, flat.size) if self.options.rounding.startswith("sr") else PIECE
+        step = max(1, flat.size) if core.Env(self.options.rounding).stochastic else PIECE
         for first in range(0, flat.size, step):
             part = flat[first : first + step]
-            z, flags = self.rounded(name, part, first)
+            z, flags = self.rounded(name, part, first, x.shape)
             tally.add(as_given(part), z, flags)
             yield z.to_float64() if self.options.values else z
 
-    def rounded(self, name: str, part: Any, first: int) -> tuple[Array, np.ndarray]:
+    def rounded(
+        self, name: str, part: Any, first: int, shape: tuple[int, ...]
+    ) -> tuple[Array, np.ndarray]:
         given, nan = as_given(part), self.options.nan
         try:
             if nan is None and not self.format.has_nan:
-                refuse_nan(given, first, self.format)
+                refuse_nan(given, first, shape, self.format)
             how = {"rounding": self.options.rounding, "seed": self.options.seed}
             z, flags = array(part, self.format, nan="zero", flags=True, **how)
         except (ValueError, TypeError) as why:
             where = f"IN = {self.options.source}{name and f', {name}'}"
-            raise ValueError(f"{where}: {why}") from None
+            said = re.sub(r"^x\[(\d+)\]", lambda at: f"x[{int(at[1]) + first}]", str(why))
+            raise ValueError(f"{where}: {said}") from None
         return z, flags
 
     def whole(self, name: str, x: Any) -> Any:
@@ -239,12 +244,12 @@ def as_given(part: Any) -> Array:
     return array(part, "binary64") if own is None else own
 
 
-def refuse_nan(given: Array, first: int, format: Format) -> None:
+def refuse_nan(given: Array, first: int, shape: tuple[int, ...], format: Format) -> None:
     at = np.flatnonzero(MASKS[class_numbers(given)] == KINDS["nan"])
     if at.size:
         raise ValueError(
-            f"x: element {first + int(at[0])} is NaN and {format} has no NaN; --nan zero puts +0 "
-            "there, or take a format that has one"
+            f"x: {_codes.element(first + int(at[0]), shape)} is NaN and {format} has no NaN; "
+            "--nan zero puts +0 there, or take a format that has one"
         )
 
 

@@ -283,7 +283,8 @@ def run_trace(options: argparse.Namespace) -> int:
         return run_beside(options, stages)
     value, code = value_and_code(stages.result)
     result = {"value": value, "code": code}
-    facts = {"unit": str(u), "k": len(a), "result": result, "stages": stages.table().records()}
+    facts = {"unit": u.text, "canonical": str(u), "k": len(a), "result": result}
+    facts["stages"] = stages.table().records()
     whole = f"{stages.title}\n{stages.table()}"
     show(options, facts, f"{whole if options.all else stages}\nresult: {value}  {code}")
     return 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _widthwise as core
 from .._design_vectors import DesignVectors, is_design
+from .._settings import checked_seed
 from .._verify import Verdict, check_vectors
 from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
 
@@ -19,7 +20,7 @@ def add_commands(commands: Any) -> None:
         commands,
         "verify",
         "check vectors from stdin: hexadecimal operands, result, flags a line; of stochastic "
-        "rounding its random bits before the result",
+        "rounding its random bits before the result; a design draws them by --seed",
         "widthwise vectors --op add --format e5m2 -n 99 | widthwise verify --op add --format e5m2",
     )
     add_task(verify)
@@ -49,6 +50,7 @@ def add_commands(commands: Any) -> None:
         help="clocks: a line's result and flags are those of the operands N lines before it",
     )
     verify.set_defaults(run=run_verify)
+    add_seed(verify)
     add_json(verify)
 
     vectors = add_command(
@@ -86,6 +88,11 @@ def add_task(command: argparse.ArgumentParser) -> None:
     )
     add_rounding(command)
     add_tininess(command)
+    command.set_defaults(rounding=None, tininess=None)  # a design says them itself
+
+
+def environment(options: argparse.Namespace) -> tuple[str, str]:
+    return options.rounding or "rne", options.tininess or "after"
 
 
 def design_of(options: argparse.Namespace) -> DesignVectors | None:
@@ -93,10 +100,12 @@ def design_of(options: argparse.Namespace) -> DesignVectors | None:
     if is_design(options.op):
         if options.k is not None and options.k < 1:
             raise ValueError(f"-k = {options.k}: it may be 1 or more")
-        given = {"--format": options.format, "--to": options.to}
-        for name, text in given.items():
-            if text:
-                raise ValueError(f"{name} = {text}: {options.op} has its formats; take none")
+        for name in ("format", "to", "rounding", "tininess"):
+            if text := getattr(options, name):
+                raise ValueError(
+                    f"--{name} = {text}: {options.op} says its own, as 'add(e5m10, out=e5m2:rtz, "
+                    "tininess=before)'; leave it out"
+                )
         return DesignVectors(options.op, options.k)
     if options.k is not None:
         raise ValueError(f"-k = {options.k}: {options.op} is an operation; take none")
@@ -109,8 +118,12 @@ def verdict_of(options: argparse.Namespace) -> Verdict:
     lines, flags = sys.stdin.buffer, options.flags == "yes"
     design = design_of(options)
     if design:
-        return design.check(lines, "stdin", options.nan_bits, flags, options.latency, 0)
-    task = (options.op, options.format, options.to, options.rounding, options.tininess)
+        if options.int_bits or options.inexact != "either":
+            raise ValueError("--int-bits and --inexact are of integers, and no design makes those")
+        return design.check(
+            lines, "stdin", options.nan_bits, flags, options.latency, checked_seed(options.seed)
+        )
+    task = (options.op, options.format, options.to, *environment(options))
     rules = (options.nan_bits, options.int_bits, options.inexact)
     return check_vectors(task, lines, "stdin", *rules, flags=flags, latency=options.latency)
 
@@ -132,14 +145,14 @@ def run_verify(options: argparse.Namespace) -> int:
 def run_vectors(options: argparse.Namespace) -> int:
     if options.n < 0:
         raise ValueError(f"-n = {options.n}: it may be 0 or more")
-    design = design_of(options)
+    design, seed = design_of(options), checked_seed(options.seed)
     if design:
-        sys.stdout.writelines(design.made(options.n, options.seed))
+        sys.stdout.writelines(design.made(options.n, seed))
     else:
-        env = core.Env(options.rounding, options.tininess)
+        env = core.Env(*environment(options))
         task = core.VectorTask(options.op, options.format, options.to, env)
         for first in range(0, options.n, BATCH):
             count = min(BATCH, options.n - first)
-            sys.stdout.write(core.make_vectors(task, options.seed, first, count))
+            sys.stdout.write(core.make_vectors(task, seed, first, count))
     sys.stdout.flush()
     return 0

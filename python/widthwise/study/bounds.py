@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,12 @@ from .._format import Format
 from .._unit import Unit, as_unit
 
 NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
+
+
+@lru_cache(maxsize=256)
+def fields_of(u: Unit) -> Mapping[str, Any]:
+    """To be read alone: bounds of many lengths ask for a unit's again and again."""
+    return u.fields
 
 
 class Rounding(NamedTuple):
@@ -49,7 +56,7 @@ def bound(unit: str | Unit, k: int) -> float:
 
 def bound_beside(u: Unit, k: int, met: Sequence[Rounding]) -> float:
     """The same of terms that met other roundings before."""
-    compensation = u.fields.get("chain", {}).get("compensation")
+    compensation = fields_of(u).get("chain", {}).get("compensation")
     steps = [*met, *roundings_met(u, k)]
     if compensation == "kahan":
         return math.nan
@@ -83,7 +90,7 @@ def likely_bound_beside(u: Unit, k: int, confidence: float, met: Sequence[Roundi
     if not 0 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: it may be above 0 and below 1")
     certain = bound_beside(u, k, met)
-    if u.fields.get("chain", {}).get("compensation"):
+    if fields_of(u).get("chain", {}).get("compensation"):
         return certain
     steps = [*met, *roundings_met(u, k)]
     free = [step for step in steps if step.bias < step.roundoff]
@@ -135,7 +142,7 @@ def lost_below(u: Unit, k: int) -> float:
 
     Each at most the last digit there, or the least normal number where a format has none below.
     """
-    formats = [Format(text) for text in rounded_to(u.fields)]
+    formats = [Format(text) for text in rounded_to(fields_of(u))]
     digits = [f.emin - (f.fraction_bits if f.has_subnormals and not f.ftz else 0) for f in formats]
     return (k + 1) * sum(math.ldexp(1.0, digit) for digit in digits if digit < MOST_EXPONENT)
 
@@ -158,7 +165,7 @@ def rounded_to(fields: Mapping[str, Any]) -> Iterator[str]:
 def roundings_met(u: Unit, k: int) -> list[Rounding]:
     if not isinstance(k, int | np.integer) or k < 0:
         raise ValueError(f"k = {k!r}: a number of products is wanted, 0 or more")
-    fields = u.fields
+    fields = fields_of(u)
     lanes = u.lanes or max(1, k)
     blocks = -(-k // lanes)
     chain = fields.get("chain", {})
@@ -250,5 +257,5 @@ def lsb(f: Format | None) -> int:
 
 def below_scales(sum_fields: dict[str, Any], u: Unit) -> int:
     """How far below its scales' exponents, which align it, a scaled group's sum may lie."""
-    scaled = u.fields.get("scale", {}).get("apply") == "group"
-    return element_digits(u) if scaled and sum_fields == u.fields.get("block_sum") else 0
+    scaled = fields_of(u).get("scale", {}).get("apply") == "group"
+    return element_digits(u) if scaled and sum_fields == fields_of(u).get("block_sum") else 0

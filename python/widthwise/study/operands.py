@@ -13,7 +13,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._convolution import pair
 from .._create import array
-from .._dot import Operands, adapted, summands
+from .._dot import NAMES, Operands, adapted, summands
 from .._format import Format
 from .._settings import checked_seed, checked_threads, several
 from .._unit import Unit
@@ -45,8 +45,8 @@ def study_operand(
 ) -> Array:
     if isinstance(x, Array):
         return adapted(name, x, format, keeps, unit)
-    try:
-        return array(x, format, rounding=rounding)
+    try:  # by random bits of its own
+        return array(x, format, rounding=rounding, seed=NAMES.index(name))
     except (TypeError, ValueError) as why:  # ww.array calls it x
         raise type(why)(re.sub(r"^x\b", name, str(why))) from None
 
