@@ -59,7 +59,8 @@ struct VectorChecker::Impl {
     ++line;
     const Fields fields(text);
     if (fields.count == 0 || fields.field[0].starts_with("//")) return;
-    if (fields.arrow_first && !operands_alone.empty()) {
+    if (fields.arrow_first) {
+      if (operands_alone.empty()) refuse_count(text, fields.count);
       const std::string whole = std::exchange(operands_alone, {}) + " " + std::string(text);
       return take_fields(Fields(whole), text);
     }

@@ -100,11 +100,14 @@ def design_of(options: argparse.Namespace) -> DesignVectors | None:
     if is_design(options.op):
         if options.k is not None and options.k < 1:
             raise ValueError(f"-k = {options.k}: it may be 1 or more")
-        for name in ("format", "to", "rounding", "tininess"):
+        for name in ("format", "to"):
+            if text := getattr(options, name):
+                raise ValueError(f"--{name} = {text}: {options.op} has its formats; take none")
+        for name in ("rounding", "tininess"):
             if text := getattr(options, name):
                 raise ValueError(
                     f"--{name} = {text}: {options.op} says its own, as 'add(e5m10, out=e5m2:rtz, "
-                    "tininess=before)'; leave it out"
+                    "tininess=before)'; take none"
                 )
         return DesignVectors(options.op, options.k)
     if options.k is not None:
