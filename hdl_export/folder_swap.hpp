@@ -8,7 +8,8 @@ namespace widthwise::hdl {
 class FolderSwap {
  public:
   // Nobody else swaps in that parent folder while the object lives. What a killed program has left
-  // is put back, or cleared away. Throws where neither is right, or the lock is not had in a minute.
+  // is put back, or cleared away. Throws where neither is right, or the lock is not had in a
+  // minute.
   explicit FolderSwap(std::filesystem::path folder);
   FolderSwap(const FolderSwap&) = delete;
   FolderSwap& operator=(const FolderSwap&) = delete;

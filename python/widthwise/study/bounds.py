@@ -17,7 +17,7 @@ NEAREST = ("rne", "rna", "rnz", "rnp", "rnm", "rno")
 
 
 @lru_cache(maxsize=256)
-def fields_of(u: Unit) -> Mapping[str, Any]:
+def fields_of(u: Unit) -> dict[str, Any]:
     """To be read alone: bounds of many lengths ask for a unit's again and again."""
     return u.fields
 
