@@ -8,8 +8,10 @@ template <class U, class Trace = NoTrace>
 constexpr Result<U> scaleb(const Rounder<U>& to, const Layout<U>& fa, const U& a, std::int64_t n,
                            const U& random = {}, Trace&& trace = {}) {
   Number<U> x = operand(fa, a);
-  const std::int64_t reach = max_exponent_magnitude;  // past every format's range on either side
-  x.exp += n < -reach ? -reach : n > reach ? reach : n;
+  // The sum stops past every format's range, subnormals' digits included: from one end of a wide
+  // format to the other n itself is longer.
+  const std::int64_t most = max_exponent_magnitude + (1 << 14);
+  x.exp = n > 0 && x.exp > most - n ? most : n < 0 && x.exp < -most - n ? -most : x.exp + n;
   trace(Stage::exact, x);
   return deliver(to, x, raised<U>(x.signaling, invalid), random, trace);
 }
