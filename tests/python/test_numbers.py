@@ -387,14 +387,15 @@ def test_powers_of_any_integer_dtype_are_what_they_say():
 @pytest.mark.parametrize("format", ["e62m10", "e62m3000", "e40m20"])
 def test_powers_reach_from_one_end_of_a_wide_format_to_the_other(format):
     f = ww.Format(format)
-    least, most = ww.array(f.min_subnormal, f), ww.array(f.max_finite, f)
+    zero, endless = ww.zeros((), f), ww.array(np.inf, f)
+    least, most = ww.next_up(zero), ww.next_down(endless)
     for x, n, end in ((least, 2**63 - 1, most), (most, -(2**63), least)):
         z, flags = ww.scaleb(x, n, flags=True)
         assert (ww.isinf(z) and flags == 5) if end is most else (z == 0 and flags == 3)
     width = f.emax - f.emin + f.fraction_bits
     there = ww.scaleb(least, width, flags=True)
     assert there[1] == 0 and ww.scaleb(there[0], -width) == least
-    assert ww.logb(there[0], format="e8m70").to_fractions().item() == f.emax
+    assert ww.equal(ww.logb(there[0], format="e8m70"), ww.array(f.emax, "e8m70"))
 
 
 def test_a_nan_that_a_format_lacks_is_told_of_on_the_way_to_it():
