@@ -21,7 +21,7 @@ using AnyTile = BlockTile<std::conditional_t<sizeof(T) == 4, TreeBlock<2, false>
 std::string unheld(const char* where, const Operand& x) {
   const Format& f = x.fmt;
   if (f.precision() <= binary32.precision() && f.emax() <= binary32.emax() &&
-      f.emin() - f.frac_bits >= binary32.emin() - binary32.frac_bits)
+      f.least_digit() >= binary32.least_digit())
     return {};
   return fmt::format("{} = {} has digits or exponents that float has not", where, to_string(f));
 }

@@ -19,10 +19,8 @@ constexpr int most_bits = 53;       // of a sum
 
 constexpr Rounding toward_zero(RoundingMode::rtz);
 
-std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
-
 // How many digits the numbers of a format have in units of the last one.
-std::int64_t number_bits(const Format& f) { return f.emax() - last_digit(f) + 1; }
+std::int64_t number_bits(const Format& f) { return f.emax() - f.least_digit() + 1; }
 
 std::string unlike_small_numbers(const char* where, const Operand& x) {
   const Format& f = x.fmt;
@@ -38,7 +36,7 @@ int groups_of(const Unit& u) {
 }
 // Of a group's sum, once scaled, after the point.
 std::int64_t places(const Unit& u) {
-  return 2 * u.scale->fmt.frac_bits - last_digit(u.a.fmt) - last_digit(u.b.fmt);
+  return 2 * u.scale->fmt.frac_bits - u.a.fmt.least_digit() - u.b.fmt.least_digit();
 }
 
 // Why the unit has another shape than scaled groups and C aligned once; empty if it has that one.
@@ -142,7 +140,7 @@ class GroupTiles final : public Way {
   Buffer packed(const Lines& lines, bool of_b) const {
     const std::size_t count = blocks_.length / PackedGroup::lanes * lines.count;
     Buffer z(device_, count * PackedGroup::words * sizeof(std::uint32_t));
-    const PackGroups pack{lines, blocks_, of_b, last_digit(lines.operand.fmt),
+    const PackGroups pack{lines, blocks_, of_b, lines.operand.fmt.least_digit(),
                           z.at<std::uint32_t>()};
     launch_each(device_, {"group_tile", "pack_groups"}, count, &pack);
     return z;

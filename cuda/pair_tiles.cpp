@@ -14,7 +14,7 @@ namespace {
 // Whether every number of f is one of `of`, infinities and NaN among them.
 bool holds(const Format& of, const Format& f) {
   return f.precision() <= of.precision() && f.emax() <= of.emax() &&
-         f.emin() - f.frac_bits >= of.emin() - of.frac_bits && f.width() <= 64;
+         f.least_digit() >= of.least_digit() && f.width() <= 64;
 }
 
 bool as_the_machine_rounds(const Round& r, const Format& f) {

@@ -72,7 +72,7 @@ template <Ends ends>
 Finish<ends> finish(const Rounder<std::uint64_t>& to) {
   const Layout<std::uint64_t>& f = to.layout;
   const auto word = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  const bool is_signed = f.format.is_signed;
+  const bool is_signed = f.format.is_signed();
   const std::uint64_t past_zero = is_signed ? overflowed(to, true) : to.nan_code;
   return {
       .sign = word(f.sign),
@@ -178,14 +178,13 @@ bool slides(const Format& f) {
   const std::int64_t bias = binary32.bias;
   return f.width() <= 16 && !f.all_normal() && !f.daz && f.exp_bits <= binary32.exp_bits &&
          f.emax() + f.bias <= 2 * bias && bias - f.bias >= binary32.emin() &&
-         bias - f.bias <= bias && f.emax() <= bias &&
-         f.emin() - f.frac_bits >= binary32.emin() - binary32.frac_bits;
+         bias - f.bias <= bias && f.emax() <= bias && f.least_digit() >= binary32.least_digit();
 }
 
 template <class T>
 NumberOf<T> number_of(const Format& f) {
   const Layout<std::uint32_t> from(f);
-  const bool lone = f.nan == NanCodes::negative_zero;
+  const bool lone = f.nan == NanCodes::sign_alone;
   return {.magnitude_mask = from.magnitude_mask,
           .sign = from.sign,
           .up = binary32.frac_bits - f.frac_bits,
@@ -272,7 +271,7 @@ ElementwiseWay fuse_way(const ElementTask& task, Device& device) {
 ElementwiseWay dequantise_way(const ElementTask& task, Device& device) {
   const Format &to = task.to, &from = task.operands[0];
   if (task.op != Operation::convert || !plain_results(task)) return nullptr;
-  if (!slides(from) || (to != binary32 && to != binary64)) return nullptr;
+  if (!from.is_float() || !slides(from) || (to != binary32 && to != binary64)) return nullptr;
   if (item_bytes(from.width()) == 1)
     return to == binary32 ? numbers_of<std::uint8_t, float>(from, device, "dequantise_8_single")
                           : numbers_of<std::uint8_t, double>(from, device, "dequantise_8_double");
@@ -284,7 +283,7 @@ ElementwiseWay quantise_way(const ElementTask& task, Device& device) {
   const Format& from = task.operands[0];
   const Rounding& rounding = task.env.rounding;
   if (task.op != Operation::convert || !plain_results(task)) return nullptr;
-  if (!holds(task.to, rounding)) return nullptr;
+  if (!task.to.is_float() || !holds(task.to, rounding)) return nullptr;
   Choice choice{device, Rounder<std::uint64_t>(task.to, task.env), digits_below(rounding), ""};
   if (asks_for_single_digit(choice.to)) return nullptr;
   if (from == binary32) return choice.name = "quantise_single", choice.from<FromSingle>();

@@ -70,7 +70,7 @@ Unit joined_early(Unit u) {
   u.out = {.fmt = binary32, .rm = RoundingMode::rtz};
   // Codes become numbers by lib, whatever stands for NaN.
   for (Operand* x : {&u.a, &u.b})
-    if (x->fmt.nan == NanCodes::negative_zero) x->fmt.nan = NanCodes::none;
+    if (x->fmt.nan == NanCodes::sign_alone) x->fmt.nan = NanCodes::none;
   return u;
 }
 

@@ -4,8 +4,10 @@
 
 #include <stdexcept>
 
+#include "format_constants.hpp"
 #include "unit_shape.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -19,6 +21,8 @@ void check_port(const Rounding& rm, const ExportOptions& options) {
 }
 
 void check(const SingleOperation& s, const ExportOptions& options) {
+  require_float(s.to);
+  for (std::size_t i = 0; i < s.arity(); ++i) require_float(s.operands[i]);
   if (options.lanes != 0)
     throw std::invalid_argument(
         fmt::format("options.lanes = {} of {}: an operation has none; leave options.lanes out",
@@ -35,6 +39,7 @@ void check(const SingleOperation& s, const ExportOptions& options) {
 }
 
 void check(const Unit& u, const ExportOptions& options) {
+  if (const Format* other = other_than_float(u)) require_float(*other);
   check_port(u.out.rm, options);
   if (options.rounding_port && &result_round(u) != &u.out)
     throw std::invalid_argument(

@@ -1,10 +1,14 @@
 #include "format_constants.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <optional>
+#include <stdexcept>
 
 #include "widthwise/rounder.hpp"
 #include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/text.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -28,7 +32,7 @@ void add_widths(Entries& x, const Format& f) {
   x.integer("BIAS", f.bias);
   x.integer("EMIN", f.emin(), "least exponent");
   x.integer("EMAX", f.emax(), "exponent of the largest finite number");
-  x.integer("LSB_EXP", f.emin() - f.frac_bits, "exponent of the last fraction bit at EMIN");
+  x.integer("LSB_EXP", f.least_digit(), "exponent of the last fraction bit at EMIN");
 }
 
 // Subnormals lie between the codes 0 and `hidden`. Without them the least number follows on zero.
@@ -38,7 +42,7 @@ void add_finite(Entries& x, const Layout<Code>& l, bool has_subnormal) {
     x.pattern(name, f.width(), code);
   };
   if (f.zero) pattern("POS_ZERO", Code());
-  if (f.zero && f.is_signed && f.nan != NanCodes::negative_zero) pattern("NEG_ZERO", l.sign);
+  if (f.zero && f.is_signed() && f.nan != NanCodes::sign_alone) pattern("NEG_ZERO", l.sign);
   if (has_subnormal) {
     pattern("MIN_SUBNORMAL", Code(1));
     pattern("MAX_SUBNORMAL", l.max_finite < l.hidden ? l.max_finite : l.hidden - Code(1));
@@ -52,7 +56,7 @@ void add_finite(Entries& x, const Layout<Code>& l, bool has_subnormal) {
 void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   const Format& f = l.format;
   const bool has_subnormal = !f.all_normal() && f.frac_bits > 0;
-  x.flag("HAS_SIGN", f.is_signed);
+  x.flag("HAS_SIGN", f.is_signed());
   x.flag("HAS_ZERO", f.zero);
   x.flag("HAS_INF", f.has_inf());
   x.flag("HAS_NAN", f.has_nan());
@@ -60,7 +64,7 @@ void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   add_finite(x, l, has_subnormal);
   if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code);
   if (f.has_inf()) x.pattern("POS_INF", f.width(), l.infinity);
-  if (f.has_inf() && f.is_signed) x.pattern("NEG_INF", f.width(), l.infinity | l.sign);
+  if (f.has_inf() && f.is_signed()) x.pattern("NEG_INF", f.width(), l.infinity | l.sign);
 }
 
 }  // namespace
@@ -70,7 +74,15 @@ Flush flush_of(const Operand& operand) {
   return operand.fmt.daz ? Flush::flush_signed_zero : Flush::keep;
 }
 
+void require_float(const Format& f) {
+  if (f.is_float()) return;
+  throw std::invalid_argument(fmt::format(
+      "{} is no float: exported hardware knows floats alone so far, and the simulator computes it",
+      to_string(f)));
+}
+
 void add_format(Entries& x, const Format& f) {
+  require_float(f);
   const Layout<Code> l(f);
   add_widths(x, f);
   add_codes(x, l, l.nan_code);

@@ -16,7 +16,7 @@ struct Number {
   Code code;
 };
 
-inline Code sign_of(const Format& f) { return f.is_signed ? bit<Code>(f.width() - 1) : Code(); }
+inline Code sign_of(const Format& f) { return f.is_signed() ? bit<Code>(f.width() - 1) : Code(); }
 inline Code within(const Format& f, const Code& code) { return code & ones<Code>(f.width()); }
 inline Number negative(const Number& x) { return {x.format, x.code ^ sign_of(x.format)}; }
 

@@ -35,7 +35,7 @@ std::vector<Code> named(const Format& f) {
       Code code;
       std::ranges::copy(*limbs, code.limb);
       all.push_back(code);
-      if (f.is_signed) all.push_back(within(f, code | sign_of(f)));
+      if (f.is_signed()) all.push_back(within(f, code | sign_of(f)));
     }
   return all;
 }
@@ -45,7 +45,7 @@ std::vector<Code> named(const Format& f) {
 Format finer(const Format& f) {
   Format g = f;
   g.frac_bits = std::min(f.frac_bits + 1, max_precision - 1);
-  g.is_signed = true;
+  g.sign = Sign::magnitude;
   g.nan = NanCodes::none;
   g.inf = InfCodes::none;
   return g;
@@ -56,7 +56,7 @@ Number beside(const Format& f, const Code& code, int halves) {
   const Format g = finer(f);
   const Code magnitude = (code & ones<Code>(f.magnitude_bits())) << (g.frac_bits - f.frac_bits);
   const Code moved = halves < 0 ? magnitude - Code(-halves) : magnitude + Code(halves);
-  const bool below_zero = f.is_signed && (code >> f.magnitude_bits()) != Code();
+  const bool below_zero = f.is_signed() && (code >> f.magnitude_bits()) != Code();
   return {g, (moved & ones<Code>(g.magnitude_bits())) | (below_zero ? sign_of(g) : Code())};
 }
 

@@ -253,9 +253,7 @@ class Aimed {
 
   // A product that is a power of two, of subnormal numbers perhaps.
   void single_digit(Stimulus& s, std::int64_t weight) {
-    const auto lowest = [](const Format& f) {
-      return f.subnormals ? f.emin() - f.frac_bits : f.emin();
-    };
+    const auto lowest = [](const Format& f) { return f.subnormals ? f.least_digit() : f.emin(); };
     const std::int64_t least = std::max(lowest(flow_.a), weight - flow_.b.emax());
     const std::int64_t most = std::min(flow_.a.emax(), weight - lowest(flow_.b));
     const std::optional<std::size_t> i = free_lane(s);

@@ -3,12 +3,27 @@
 
 namespace widthwise {
 
+// How a code spells its sign.
+enum class Sign : std::uint8_t {
+  none,        // every code is 0 or more
+  magnitude,   // the top bit, beside a magnitude
+  complement,  // codes are integers in two's complement, and order as such
+};
+
+// How the bits beside the sign spell an exponent: the number system.
+enum class Exponent : std::uint8_t {
+  field,   // floats: a field of exp_bits
+  none,    // fixed point: all bits are digits
+  regime,  // posits: a run of equal bits, then exp_bits bits
+  takum,   // takums: how many bits of exponent follow, then these
+};
+
 // Which codes are NaN. The one place this is written down (docs/semantics.md, F1).
 enum class NanCodes : std::uint8_t {
-  ieee,           // exponent field all ones, fraction not 0 (fraction 0 too where inf is none)
-  all_ones,       // exponent and fraction all ones, of either sign (OCP OFP8 E4M3, OCP MX E8M0)
-  negative_zero,  // the code of -0, and no other (fnuz, P3109 signed)
-  none,           // every code is a number (OCP MX FP6, FP4)
+  ieee,        // exponent field all ones, fraction not 0 (fraction 0 too where inf is none)
+  all_ones,    // exponent and fraction all ones, of either sign (OCP OFP8 E4M3, OCP MX E8M0)
+  sign_alone,  // the sign bit and nothing else, and no other (fnuz, P3109 signed, a posit's NaR)
+  none,        // every code is a number (OCP MX FP6, FP4)
 };
 
 // Which codes are infinite.
@@ -19,25 +34,33 @@ enum class InfCodes : std::uint8_t {
 };
 
 // What a result too large for its format becomes; a code the format lacks falls through to
-// infinity, then NaN, then the largest finite number.
+// infinity, then NaN, then the largest finite number. The last five are fixed point's.
 enum class Overflow : std::uint8_t {
-  ieee,
+  ieee,  // of other systems than floats: saturation
   inf,
   max,
   nan,
   satfinite,  // the largest finite number, of an infinite operand too (OCP, ONNX, CUDA)
+  symmetric,  // the ends +-(2^(W-1) - 1): the least number has no mirror (AP_SAT_SYM)
+  zero,       // AP_SAT_ZERO
+  wrap,       // the low bits (AP_WRAP)
+  wrap_sm,    // the lowest deleted bit becomes the sign; where it changes, all bits invert
+  keep_sign,  // the sign, and the low bits beside it
 };
 
-// A binary floating-point format, as data. Runtime value and template argument alike.
+// A format of numbers, as data. Runtime value and template argument alike.
 //
-//   | sign 0..1 | exponent exp_bits | fraction frac_bits |
+//   | sign 0..1 | exponent exp_bits | fraction frac_bits |    floats
+//   | sign 0..1 | frac_bits                              |    all others
 //
 // The code without its sign is called the magnitude: magnitudes order like the numbers they code.
+// Where codes are complements the magnitude is that of the integer, and may be 2^frac_bits.
 struct Format {
-  int exp_bits;
+  int exp_bits;  // posits: es
   int frac_bits;
-  std::int64_t bias;  // exponent field - bias = exponent of a normal number
-  bool is_signed = true;
+  std::int64_t bias;  // exponent field - bias = exponent of a normal number; see least_digit
+  Sign sign = Sign::magnitude;
+  Exponent exponent = Exponent::field;
   NanCodes nan = NanCodes::ieee;
   InfCodes inf = InfCodes::ieee;
   bool subnormals = true;  // off: exponent field 0 with a fraction is a normal number too
@@ -51,12 +74,26 @@ struct Format {
   constexpr bool operator==(const Format&) const = default;
 
   constexpr int precision() const { return frac_bits + 1; }
-  constexpr int magnitude_bits() const { return exp_bits + frac_bits; }
-  constexpr int width() const { return magnitude_bits() + is_signed; }
+  constexpr bool is_signed() const { return sign != Sign::none; }
+  // Every engine, kernel and export that asks for fields is for these.
+  constexpr bool is_float() const {
+    return exponent == Exponent::field && sign != Sign::complement;
+  }
+  constexpr bool is_fixed() const { return exponent == Exponent::none; }
+  constexpr bool is_posit() const { return exponent == Exponent::regime; }
+  // Rounded on its pattern, never to 0 or past its ends, and with NaR for all that is no number.
+  constexpr bool is_tapered() const { return is_posit() || exponent == Exponent::takum; }
+
+  constexpr int magnitude_bits() const {
+    return exponent == Exponent::field ? exp_bits + frac_bits : frac_bits;
+  }
+  constexpr int width() const { return magnitude_bits() + is_signed(); }
 
   // No exponent field is set aside for subnormals: field 0 has an exponent of its own.
   constexpr bool all_normal() const { return !(subnormals && zero); }
   constexpr std::int64_t emin() const { return (all_normal() ? 0 : 1) - bias; }
+  // Weight of the lowest digit that any number has.
+  constexpr std::int64_t least_digit() const { return emin() - frac_bits; }
   constexpr std::int64_t top_field() const {
     return static_cast<std::int64_t>((std::uint64_t{1} << exp_bits) - 1);
   }
@@ -67,7 +104,7 @@ struct Format {
 
   // A NaN of either sign is one, whatever the fraction beside it says.
   constexpr bool has_signed_nans() const {
-    return has_nan() && is_signed && nan != NanCodes::negative_zero;
+    return has_nan() && is_signed() && nan != NanCodes::sign_alone;
   }
   // Fraction bits below the one that makes a NaN quiet may say anything.
   constexpr bool has_nan_payloads() const {
@@ -76,18 +113,37 @@ struct Format {
 
   // Exponent of the largest finite number.
   constexpr std::int64_t emax() const {
+    switch (exponent) {
+      case Exponent::field: return field_emax();
+      case Exponent::none: return least_digit() + frac_bits - !is_signed();
+      case Exponent::regime: return static_cast<std::int64_t>(frac_bits - 1) << exp_bits;
+      case Exponent::takum: return 254;
+    }
+    return 0;
+  }
+  constexpr std::int64_t field_emax() const {
     const int specials = (nan == NanCodes::all_ones) + (inf == InfCodes::top);  // the top codes
     const int fields = nan == NanCodes::ieee ? 1 : frac_bits > 1 ? 0 : specials >> frac_bits;
     const std::int64_t top = top_field() - fields - bias;
     return top < emin() ? emin() : top;  // one exponent bit may leave only subnormals
+  }
+  // Significand digits that a number may have.
+  constexpr int digits() const {
+    switch (exponent) {
+      case Exponent::field: return precision();
+      case Exponent::none: return width();
+      case Exponent::regime: return frac_bits - 1 - exp_bits > 1 ? frac_bits - 1 - exp_bits : 1;
+      case Exponent::takum: return frac_bits > 4 ? frac_bits - 3 : 1;
+    }
+    return 0;
   }
 
   // P3109's formats of every width share these; at one digit of precision they tie to the even
   // code where IEEE 754 takes the larger magnitude (docs/semantics.md, R4).
   constexpr bool is_p3109() const {
     return bias == std::int64_t{1} << (exp_bits - 1) && subnormals && zero &&
-           nan == (is_signed ? NanCodes::negative_zero : NanCodes::all_ones) &&
-           inf != InfCodes::ieee;
+           nan == (is_signed() ? NanCodes::sign_alone : NanCodes::all_ones) &&
+           inf != InfCodes::ieee && is_float();
   }
 };
 
@@ -116,7 +172,7 @@ inline constexpr Format e4m3fn{
 inline constexpr Format ue4m3fn{.exp_bits = 4,
                                 .frac_bits = 3,
                                 .bias = 7,
-                                .is_signed = false,
+                                .sign = Sign::none,
                                 .nan = NanCodes::all_ones,
                                 .inf = InfCodes::none};
 
@@ -125,7 +181,7 @@ constexpr Format fnuz_format(int exp_bits, int frac_bits, std::int64_t bias) {
   return {.exp_bits = exp_bits,
           .frac_bits = frac_bits,
           .bias = bias,
-          .nan = NanCodes::negative_zero,
+          .nan = NanCodes::sign_alone,
           .inf = InfCodes::none};
 }
 inline constexpr Format e4m3fnuz = fnuz_format(4, 3, 8);
@@ -146,7 +202,7 @@ inline constexpr Format e3m2fn = finite_format(3, 2);
 inline constexpr Format e8m0fnu{.exp_bits = 8,
                                 .frac_bits = 0,
                                 .bias = 127,
-                                .is_signed = false,
+                                .sign = Sign::none,
                                 .nan = NanCodes::all_ones,
                                 .inf = InfCodes::none,
                                 .subnormals = false,
@@ -158,13 +214,49 @@ constexpr Format p3109_format(int width, int precision, bool is_signed, bool ext
   return {.exp_bits = exp_bits,
           .frac_bits = precision - 1,
           .bias = std::int64_t{1} << (exp_bits - 1),
-          .is_signed = is_signed,
-          .nan = is_signed ? NanCodes::negative_zero : NanCodes::all_ones,
+          .sign = is_signed ? Sign::magnitude : Sign::none,
+          .nan = is_signed ? NanCodes::sign_alone : NanCodes::all_ones,
           .inf = extended ? InfCodes::top : InfCodes::none};
+}
+
+// Fixed point: integers n of `width` bits that stand for n 2^-fraction. Read as a float it is one
+// without an exponent field, whose numbers are all subnormals.
+constexpr Format fixed_format(int width, std::int64_t fraction, bool is_signed) {
+  const int bits = width - is_signed;
+  return {.exp_bits = 0,
+          .frac_bits = bits,
+          .bias = fraction + 1 - bits,
+          .sign = is_signed ? Sign::complement : Sign::none,
+          .exponent = Exponent::none,
+          .nan = NanCodes::none,
+          .inf = InfCodes::none};
+}
+
+// Codes in two's complement, 10...0 of them NaR; least_digit is that of the least number.
+constexpr Format tapered_format(Exponent exponent, int width, int es, std::int64_t least_digit) {
+  return {.exp_bits = es,
+          .frac_bits = width - 1,
+          .bias = 1 - (least_digit + width - 1),
+          .sign = Sign::complement,
+          .exponent = exponent,
+          .nan = NanCodes::sign_alone,
+          .inf = InfCodes::none};
+}
+
+// The Posit Standard (2022) has es = 2.
+constexpr Format posit_format(int width, int es) {
+  return tapered_format(Exponent::regime, width, es, -(static_cast<std::int64_t>(width - 2) << es));
+}
+
+// L. Hunhold, "Beating Posits at Their Own Game: Takum Arithmetic" (2024), the linear ones. Their
+// eleven bits of sign, direction and exponent are read as if zeros followed the last bit.
+constexpr Format takum_format(int width) {
+  return tapered_format(Exponent::takum, width, 0, -255 - (width > 12 ? width - 12 : 0));
 }
 
 // Limits (docs/semantics.md, F5).
 inline constexpr int max_exp_bits = 62, max_precision = 4096;
+inline constexpr int min_tapered_width = 3, max_tapered_width = 64, max_es = 4;
 inline constexpr std::int64_t max_exponent_magnitude = (std::int64_t{1} << 62) - 1;
 
 }  // namespace widthwise

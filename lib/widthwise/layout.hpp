@@ -18,7 +18,7 @@ struct Layout {
   U max_finite;    // largest magnitude that is a finite number
   U nan_code;      // canonical: quiet, positive (docs/semantics.md, N1); 0 where there is no NaN
   U quiet_bit;     // the fraction bit that a signalling NaN lacks; 0 where no NaN signals
-  U plain_span;    // how many magnitudes from `hidden` on are normal numbers
+  U plain_span;    // how many magnitudes from `hidden` on are normal numbers: of floats alone
   U signed_zeros;  // how many magnitudes are zeros of either sign: 1 or 0
   bool all_normal;
   int up;                     // puts a normal significand's leading one at the top digit
@@ -30,7 +30,7 @@ struct Layout {
         magnitude_mask(ones<U>(f.magnitude_bits())),
         fraction_mask(ones<U>(f.frac_bits)),
         hidden(bit<U>(f.frac_bits)),
-        sign(f.is_signed ? bit<U>(f.magnitude_bits()) : U{}),
+        sign(f.is_signed() ? bit<U>(f.magnitude_bits()) : U{}),
         first_nan(lowest_nan(f)),
         infinity(infinite_magnitude(f)),
         max_finite(select(infinity < first_nan, infinity, first_nan) - U(1)),
@@ -39,7 +39,8 @@ struct Layout {
                       ? bit<U>(f.frac_bits - 1)
                       : U{}),
         plain_span(select(max_finite < hidden, U{}, U(max_finite - hidden + U(1)))),
-        signed_zeros(f.zero && f.is_signed && f.nan != NanCodes::negative_zero ? U(1) : U{}),
+        signed_zeros(f.zero && f.sign == Sign::magnitude && f.nan != NanCodes::sign_alone ? U(1)
+                                                                                          : U{}),
         all_normal(f.all_normal()),
         up(digits<U> - f.precision()),
         plain_offset(f.bias + f.frac_bits + up),
@@ -60,7 +61,7 @@ struct Layout {
   }
   static constexpr U canonical_nan(const Format& f) {
     if (!f.has_nan()) return U{};
-    if (f.nan == NanCodes::negative_zero) return bit<U>(f.magnitude_bits());
+    if (f.nan == NanCodes::sign_alone) return bit<U>(f.magnitude_bits());
     if (f.nan == NanCodes::all_ones) return ones<U>(f.magnitude_bits());
     return f.frac_bits > 0 ? top(f) | bit<U>(f.frac_bits - 1) : top(f);
   }

@@ -160,7 +160,7 @@ constexpr Result<U> pack(const Rounder<U>& to, Mask<U> negative, const Rounded<U
     code = select(r.over, overflowed(to, negative), code);
     flags = select(r.over, Int<U>{overflow | inexact}, flags);
   }
-  if (!to.layout.format.is_signed) {  // a number below zero has no code here
+  if (!to.layout.format.is_signed()) {  // a number below zero has no code here
     const Mask<U> lost = negative & ((magnitude != U{}) | r.over | !to.layout.format.zero);
     code = select(lost, to.nan_code, code);
     flags = select(lost, Int<U>{invalid}, flags);
@@ -190,9 +190,24 @@ constexpr Quick<U> deliver_quick(const Rounder<U>& to, const Number<U>& x, Mask<
           Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
 }
 
+// What every other system than floats has in place of denormalise, round and pack: its pattern is
+// cut and rounded. The trace gets the number that the code stands for.
+template <class U, class Trace>
+constexpr Result<U> deliver_pattern(const Rounder<U>& to, const Number<U>& x, const U& random,
+                                    Trace&& trace) {
+  const bool fixed = to.layout.format.is_fixed();
+  const Result<U> z = fixed ? deliver_fixed(to, x, random) : deliver_tapered(to, x, random);
+  if constexpr (traced<Trace>) {
+    const Number<U> rounded = unpack(to.layout, z.code);
+    trace(Stage::round, rounded.negative, rounded.exp, rounded.sig);
+  }
+  return z;
+}
+
 template <class U, class Trace>
 constexpr Result<U> deliver_any(const Rounder<U>& to, const Number<U>& x, const U& random,
                                 Trace&& trace) {
+  if (!to.layout.format.is_float()) return deliver_pattern(to, x, random, trace);
   Result<U> z = pack(to, x.negative, round(to, x.negative, x.exp, x.sig, random, trace));
   if (any(special(x))) {
     const Result<U> zero = delivered_zero(to, x.negative);

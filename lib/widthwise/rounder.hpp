@@ -1,8 +1,7 @@
 #pragma once
 #include "widthwise/decide.hpp"
-#include "widthwise/layout.hpp"
+#include "widthwise/number.hpp"
 #include "widthwise/unit.hpp"
-#include "widthwise/unpack.hpp"
 
 namespace widthwise {
 
@@ -44,7 +43,7 @@ struct Rounder {
         drop(digits<U> - precision),
         spare(r.fmt.precision() - precision),
         even_code(r.fmt.is_p3109() && r.fmt.precision() == 1),
-        keeps_zero_sign(r.fmt.is_signed && r.fmt.nan != NanCodes::negative_zero &&
+        keeps_zero_sign(r.fmt.sign == Sign::magnitude && r.fmt.nan != NanCodes::sign_alone &&
                         !(r.fmt.zero && r.zero_sign == ZeroSign::always_plus)),
         flush(r.subnormals == Flush::keep && r.fmt.ftz ? Flush::flush_signed_zero : r.subnormals),
         overflow(r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow),
@@ -61,7 +60,8 @@ struct Rounder {
         last_inside(first_inside - 2 +
                     static_cast<std::int64_t>(layout.max_finite >> r.fmt.frac_bits)),
         least_number(bit<U>(precision - 1) + U(r.fmt.zero ? 1 : 0)) {
-    if (!r.fmt.is_signed || even_code) last_inside = first_inside - 1;  // more has to be looked at
+    if (!r.fmt.is_signed() || even_code)
+      last_inside = first_inside - 1;  // more has to be looked at
   }
 
   explicit constexpr Rounder(const Format& f, const Env& e = {})
@@ -122,7 +122,7 @@ constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
   const bool stays = f.has_inf() && to.overflow != Overflow::satfinite;
   const Overflow how = stays ? Overflow::inf : to.overflow;
   Result<U> z{infinity_code<U>(to, how, negative), Int<U>{stays ? 0 : overflow | inexact}};
-  if (!f.is_signed) {
+  if (!f.is_signed()) {
     z.code = select(negative, to.nan_code, z.code);
     z.flags = select(negative, Int<U>{invalid}, z.flags);
   }

@@ -1,31 +1,34 @@
 #pragma once
 #include "widthwise/apart.hpp"
-#include "widthwise/layout.hpp"
+#include "widthwise/system/fixed.hpp"
+#include "widthwise/system/tapered.hpp"
 
 namespace widthwise {
 
-// A code taken apart, or an exact result: (-1)^negative * sig * 2^exp, unless infinite or NaN.
+// A code in two's complement, or an integer without a sign, of another system than floats. Past 0
+// and NaR each system reads the magnitude in its way.
 template <class U>
-struct Number {
-  Mask<U> negative, zero, infinite, nan, signaling;
-  Int<U> exp;  // weight of bit 0 of sig
-  U sig;       // zero has sig 0
-};
+constexpr Number<U> unpack_integer(const Layout<U>& f, const U& code) {
+  const auto [negative, magnitude] = integer_magnitude(f, code);
+  const Mask<U> zero = magnitude == U{};
+  if (f.format.is_fixed()) return read_fixed(f, negative, magnitude);
 
-template <class U>
-constexpr Mask<U> special(const Number<U>& x) {
-  return x.zero | x.infinite | x.nan;
-}
-
-template <class U>
-constexpr Number<U> finite(Mask<U> negative, Int<U> exp, const U& sig) {
-  return {negative, sig == U{}, {}, {}, {}, exp, sig};
+  const Mask<U> nan = magnitude == f.sign;
+  Number<U> x =
+      f.format.is_posit() ? read_posit(f, negative, magnitude) : read_takum(f, negative, magnitude);
+  const Mask<U> none = zero | nan;
+  x.exp = select(none, Int<U>{f.format.least_digit()}, x.exp);
+  x.sig = select(none, U{}, x.sig);
+  x.zero = zero, x.nan = nan;
+  return x;
 }
 
 // The fields as they stand: sig is the significand with its hidden bit, subnormals keep their
-// leading zeros, and exp + frac_bits is the field exponent that aligners see.
+// leading zeros, and exp + frac_bits is the field exponent that aligners see: that of the leading
+// digit in a posit or a takum, that of the highest digit there is in fixed point.
 template <class U>
 constexpr Number<U> unpack(const Layout<U>& f, const U& code) {
+  if (!f.format.is_float()) return unpack_integer(f, code);
   const U magnitude = code & f.magnitude_mask;
   const U fraction = magnitude & f.fraction_mask;
   const Int<U> field = static_cast<Int<U>>(magnitude >> f.format.frac_bits);
@@ -36,7 +39,7 @@ constexpr Number<U> unpack(const Layout<U>& f, const U& code) {
   if (f.format.zero) zero = magnitude == U{};
   Mask<U> negative = (code & f.sign) != U{};
   Mask<U> nan = magnitude >= f.first_nan;
-  if (f.format.nan == NanCodes::negative_zero) {
+  if (f.format.nan == NanCodes::sign_alone) {
     nan = negative & (magnitude == U{});
     zero = zero & (negative == Mask<U>{});
   }
@@ -46,15 +49,6 @@ constexpr Number<U> unpack(const Layout<U>& f, const U& code) {
   const U sig = fraction | select(bottom, U{}, f.hidden);
   const Int<U> exp = select(bottom, Int<U>{f.emin}, field - f.format.bias) - f.format.frac_bits;
   return {negative, zero, magnitude == f.infinity, nan, signaling, exp, select(zero, U{}, sig)};
-}
-
-// The same number with its leading one at the top digit. Zero stays zero.
-template <class U>
-constexpr Number<U> normalise(Number<U> x) {
-  const Int<U> zeros = Significand<U>::leading_zeros(x.sig);
-  x.sig = x.sig << zeros;
-  x.exp = x.exp - zeros;
-  return x;
 }
 
 // Whether a code is a normal number. Nearly all operands are, and then nothing has to be looked

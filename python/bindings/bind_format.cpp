@@ -39,15 +39,24 @@ void bind_format(py::module_& m) {
       .def("__str__", [](const Format& f) { return to_string(f); })
       .def("__eq__", [](const Format& f, const Format& g) { return f == g; })
       .def_property_readonly("width", &Format::width)
+      .def_property_readonly("system",
+                             [](const Format& f) {
+                               return f.is_float()   ? "float"
+                                      : f.is_fixed() ? "fixed"
+                                      : f.is_posit() ? "posit"
+                                                     : "takum";
+                             })
+      .def_property_readonly("digits", &Format::digits)
+      .def_property_readonly("least_digit", &Format::least_digit)
       .def_readonly("exp_bits", &Format::exp_bits)
       .def_readonly("frac_bits", &Format::frac_bits)
       .def_readonly("bias", &Format::bias)
-      .def_readonly("is_signed", &Format::is_signed)
+      .def_property_readonly("is_signed", &Format::is_signed)
       .def_readonly("subnormals", &Format::subnormals)
       .def_readonly("zero", &Format::zero)
       .def_readonly("daz", &Format::daz)
       .def_readonly("ftz", &Format::ftz)
-      .def_property_readonly("overflow", [](const Format& f) { return to_string(f.overflow); })
+      .def_property_readonly("overflow", &overflow_text)
       .def_property_readonly("precision", &Format::precision)
       .def_property_readonly("emin", &Format::emin)
       .def_property_readonly("emax", &Format::emax)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -234,7 +234,13 @@ class Array(CodeArray, Operators):
         signed = -significand if negative else significand
         return Fraction(signed << exponent) if exponent >= 0 else Fraction(signed, 1 << -exponent)
 
-    def astype(self, format: str | Format, rounding: str = "rne", **how: Any) -> Array:
+    @overload
+    def astype(self, format: str | Format, rounding: str = ..., **how: Any) -> Array: ...
+
+    @overload
+    def astype(self, format: type[object]) -> np.ndarray: ...
+
+    def astype(self, format: Any, rounding: str = "rne", **how: Any) -> Any:
         """The same numbers in another format, each rounded once.
 
         rounding, how: as in `ww.convert`.
@@ -242,9 +248,16 @@ class Array(CodeArray, Operators):
         >>> import widthwise as ww
         >>> ww.array([3.3], "e5m10").astype("e4m3fn", "rup")
         Array([3.5], e4m3fn)
+
+        `object` in place of a format gives the exact values, as `.to_fractions()` does.
+
+        >>> ww.array([3.3], "fixed8.4").astype(object)
+        array([Fraction(53, 16)], dtype=object)
         """
         from ._elementwise import convert
 
+        if format is object:
+            return self.to_fractions()
         if not isinstance(format, str | Format):
             raise TypeError(
                 f"format = {format!r}: a text as 'e5m10' is wanted, or a ww.Format; "

@@ -89,8 +89,8 @@ def sign_bit(f: Format) -> Any:
 
 def all_float64(f: Format) -> bool:
     """Whether every number of the format is a float64."""
-    least = f.emin - f.fraction_bits
-    return f.precision <= BINARY64.precision and f.emax <= BINARY64.emax and least >= -1074
+    fits = f.precision <= BINARY64.precision and f.emax <= BINARY64.emax
+    return fits and f.least_digit >= BINARY64.least_digit
 
 
 def to_float64(x: Array, rounding: str | None) -> np.ndarray:

@@ -19,15 +19,19 @@ WIDEST_RANGE = 1 << 24
 
 
 class Format:
-    """A binary floating-point format, written as text: a name, or exponent and fraction bits.
+    """A number format, written as text: a name, or a number system and its widths.
+
+    `e5m10` is a float of 5 exponent and 10 fraction bits, `fixed8.4` a fixed-point number of 8 bits
+    with 4 of them fraction, `int8` and `uint8` are integers, `posit16es2` is a posit, `takum16` a
+    takum.
 
     >>> f = Format("e5m10")
     >>> f.width, f.precision, f.emin, f.emax
     (16, 11, -14, 15)
     >>> f.max_finite
     65504
-    >>> str(Format("half")), str(Format("E5M10;bias=20;sub=no"))
-    ('e5m10', 'e5m10;bias=20;sub=no')
+    >>> str(Format("half")), str(Format("E5M10;bias=20;sub=no")), str(Format("posit16"))
+    ('e5m10', 'e5m10;bias=20;sub=no', 'posit16es2')
 
     Raises:
         ValueError: the text is no format; the message gives the column and the way out.
@@ -38,10 +42,59 @@ class Format:
     _limbs: int
     _text: str
 
-    def __init__(self, text: str | Format, *more: Never) -> None:
+    def __init__(
+        self,
+        text: str | Format | None = None,
+        *more: Never,
+        sign: int = 1,
+        exponent: int | None = None,
+        mantissa: int | None = None,
+        bias: int | None = None,
+    ) -> None:
+        """A format from its text, or a float from the widths of its fields.
+
+        >>> Format(sign=1, exponent=6, mantissa=9, bias=31)
+        Format('e6m9')
+        """
+        if text is None and exponent is not None and mantissa is not None:
+            text = f"{'' if sign else 'u'}e{exponent}m{mantissa}"
+            text += "" if bias is None else f";bias={bias}"
+        elif exponent is not None or mantissa is not None or bias is not None:
+            raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
         if more or not isinstance(text, str | Format):
             raise TypeError(no_text((text, *more)))
         self._bind(core.Format(str(text)))
+
+    @classmethod
+    def fixed(
+        cls, width: int, fraction: int = 0, *, signed: bool = True, overflow: str = "saturate"
+    ) -> Format:
+        """Fixed point: integers of so many bits, times 2**-fraction.
+
+        overflow: saturate, symmetric, zero, wrap, wrap_sm or keep_sign (docs/semantics.md, F7).
+
+        >>> Format.fixed(8, 4), Format.fixed(8, signed=False, overflow="wrap")
+        (Format('fixed8.4'), Format('uint8;overflow=wrap'))
+        """
+        return cls(f"{'' if signed else 'u'}fixed{width}.{fraction};overflow={overflow}")
+
+    @classmethod
+    def posit(cls, width: int, es: int = 2) -> Format:
+        """A posit of so many bits, es of them exponent bits; the standard of 2022 has 2.
+
+        >>> Format.posit(16), Format.posit(8, 0)
+        (Format('posit16es2'), Format('posit8es0'))
+        """
+        return cls(f"posit{width}es{es}")
+
+    @classmethod
+    def takum(cls, width: int) -> Format:
+        """A linear takum of so many bits.
+
+        >>> Format.takum(16)
+        Format('takum16')
+        """
+        return cls(f"takum{width}")
 
     @classmethod
     def _of(cls, bound: core.Format) -> Format:
@@ -74,6 +127,24 @@ class Format:
     # --- Fields ---
 
     @property
+    def system(self) -> str:
+        """The number system: float, fixed, posit or takum.
+
+        >>> Format("e5m10").system, Format("int8").system
+        ('float', 'fixed')
+        """
+        return self._core.system
+
+    @property
+    def is_float(self) -> bool:
+        """Whether codes have exponent and fraction fields.
+
+        >>> Format("e5m10").is_float, Format("posit8").is_float
+        (True, False)
+        """
+        return self.system == "float"
+
+    @property
     def width(self) -> int:
         """Bits of a code.
 
@@ -84,30 +155,32 @@ class Format:
 
     @property
     def exponent_bits(self) -> int:
-        """Bits of the exponent field.
+        """Bits of the exponent field; of a posit es, of fixed point and takums 0.
 
-        >>> Format("e5m10").exponent_bits
-        5
+        >>> Format("e5m10").exponent_bits, Format("posit16").exponent_bits
+        (5, 2)
         """
         return self._core.exp_bits
 
     @property
     def fraction_bits(self) -> int:
-        """Bits of the fraction field.
+        """Bits of the fraction field; of posits and takums the most that a number has.
 
-        >>> Format("e5m10").fraction_bits
-        10
+        >>> Format("e5m10").fraction_bits, Format("fixed8.4").fraction_bits
+        (10, 4)
         """
-        return self._core.frac_bits
+        if self.system == "fixed":
+            return -self._core.least_digit
+        return self._core.frac_bits if self.is_float else self.precision - 1
 
     @property
     def precision(self) -> int:
-        """Bits of the significand, the hidden one included.
+        """Digits of the significand, the hidden one included: the most that a number has.
 
-        >>> Format("e5m10").precision
-        11
+        >>> Format("e5m10").precision, Format("posit16").precision
+        (11, 12)
         """
-        return self._core.precision
+        return self._core.digits
 
     @property
     def bias(self) -> int:
@@ -115,17 +188,25 @@ class Format:
 
         >>> Format("e5m10").bias
         15
+
+        Raises:
+            AttributeError: the format has no exponent field.
         """
+        if not self.is_float:
+            raise AttributeError(f"{self} has no exponent field, and no bias")
         return self._core.bias
 
     @property
     def emin(self) -> int:
-        """Exponent of the least normal number.
+        """Exponent of the least normal number; of other systems, of the least above zero.
 
-        >>> Format("e5m10").emin
-        -14
+        >>> Format("e5m10").emin, Format("fixed8.4").emin
+        (-14, -4)
         """
-        return self._core.emin
+        if self.is_float:
+            return self._core.emin
+        significand, exponent = self._scaled("min_normal")
+        return exponent + significand.bit_length() - 1
 
     @property
     def emax(self) -> int:
@@ -135,6 +216,15 @@ class Format:
         15
         """
         return self._core.emax
+
+    @property
+    def least_digit(self) -> int:
+        """Exponent of the lowest digit that any number has.
+
+        >>> Format("e5m10").least_digit, Format("posit8").least_digit
+        (-24, -24)
+        """
+        return self._core.least_digit
 
     @property
     def signed(self) -> bool:
@@ -170,7 +260,7 @@ class Format:
         >>> Format("e5m10").has_subnormals, Format("e5m10;sub=no").has_subnormals
         (True, False)
         """
-        return self._core.subnormals and self._core.zero
+        return self.is_float and self._core.subnormals and self._core.zero
 
     @property
     def daz(self) -> bool:
@@ -193,6 +283,9 @@ class Format:
     @property
     def overflow(self) -> str:
         """Policy: what a result too large becomes; ieee, inf, max, nan or satfinite.
+
+        Of fixed point saturate, symmetric, zero, wrap, wrap_sm or keep_sign; posits and takums
+        stop at their ends.
 
         >>> Format("e5m10").overflow, Format("e5m10;overflow=max").overflow
         ('ieee', 'max')
@@ -259,10 +352,10 @@ class Format:
 
     @property
     def min_normal(self) -> int | Fraction:
-        """The least normal number.
+        """The least normal number; of other systems than floats, the least above zero.
 
-        >>> Format("e4m3fn").min_normal
-        Fraction(1, 64)
+        >>> Format("e4m3fn").min_normal, Format("fixed8.4").min_normal
+        (Fraction(1, 64), Fraction(1, 16))
         """
         return self._exact("min_normal")
 
@@ -325,14 +418,18 @@ class Format:
         """
         from ._codes import readable
 
-        return {
+        fields: dict[str, Any] = {
             "format": str(self),
+            "system": self.system,
             "width": self.width,
             "signed": self.signed,
             "exponent bits": self.exponent_bits,
             "fraction bits": self.fraction_bits,
             "precision": self.precision,
-            "bias": self.bias,
+        }
+        if self.is_float:
+            fields["bias"] = self.bias
+        return fields | {
             "emin": self.emin,
             "emax": self.emax,
             "infinity": self.has_inf,

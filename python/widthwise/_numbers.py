@@ -94,6 +94,6 @@ def beside(x: Any, format: Format) -> Any:
 def format_around(formats: list[Format], more_digits: int = 0) -> Format:
     """A signed format with subnormals that has every number of these."""
     digits = max(2, max(f.precision for f in formats) + more_digits)
-    reach = max(max(abs(f.emin), abs(f.emax)) for f in formats) + digits + 2
+    reach = max(max(abs(f.least_digit), abs(f.emax)) for f in formats) + digits + 2
     exponent_bits = min(reach.bit_length() + 2, WIDEST_EXPONENT)
     return Format(f"e{exponent_bits}m{digits - 1}")

@@ -4,6 +4,9 @@ from typing import Any
 
 class Format:
     width: int
+    system: str
+    digits: int
+    least_digit: int
     exp_bits: int
     frac_bits: int
     bias: int

@@ -97,8 +97,7 @@ class PairUnit {
   }
   bool has_exact_products() const {
     const Format &a = task_.unit.a.fmt, &b = task_.unit.b.fmt;
-    return product_digits() <= double_digits &&
-           a.emin() - a.frac_bits + b.emin() - b.frac_bits >= least_digit &&
+    return product_digits() <= double_digits && a.least_digit() + b.least_digit() >= least_digit &&
            a.emax() + b.emax() < binary64.emax();
   }
   // False where an exact product is to have more digits than a double.

@@ -197,7 +197,7 @@ bool rounds_down(const std::optional<Slot>& s) { return s && s->mode == Rounding
 // chain reads as zero may be delivered as a subnormal number.
 bool doubtful_zero(const Rules& r, const Unit& u) {
   bool doubtful = rounds_down(r.out) || rounds_down(r.promote) || rounds_down(r.c_round) ||
-                  rounds_down(r.final) || (r.group_scale && u.scale->fmt.is_signed);
+                  rounds_down(r.final) || (r.group_scale && u.scale->fmt.is_signed());
   for (const std::optional<Slot>& s : {std::optional(r.out), r.promote, r.c_round})
     doubtful |= s && s->daz;
   for (const SumRule* s : {&r.group, &r.block, &r.late})

@@ -26,11 +26,11 @@ double number(const Format& f, std::uint64_t code) {
 
 Range range(const char* where, const Format& f) {
   const auto small = [](std::int64_t e) { return -most_exponent <= e && e <= most_exponent; };
-  if (f.width() > 64 || f.precision() > double_digits || !small(f.emin() - f.frac_bits) ||
+  if (f.width() > 64 || f.precision() > double_digits || !small(f.least_digit()) ||
       !small(f.top_field() - f.bias))
     refuse_range("{} = {} has digits or exponents that a double has not to spare", where,
                  to_string(f));
-  return {f.emin() - f.frac_bits, f.top_field() - f.bias + 1};
+  return {f.least_digit(), f.top_field() - f.bias + 1};
 }
 Range range(const char* where, const Operand& x) {
   Range r = range(where, x.fmt);
@@ -47,15 +47,14 @@ Range within_reach(const char* where, const Range& x) {
 }
 Range watched_range(const char* where, const Operand& x) {
   const Format& f = x.fmt;
-  return within_reach(
-      where, are_doubles(x) ? Range{f.emin() - f.frac_bits, f.emax() + 1} : range(where, x));
+  return within_reach(where,
+                      are_doubles(x) ? Range{f.least_digit(), f.emax() + 1} : range(where, x));
 }
 
 bool are_doubles(const Operand& x) {
   const Format& f = x.fmt;
   return !x.keep_frac && f.width() <= 64 && f.precision() <= double_digits &&
-         f.emin() >= binary64.emin() &&
-         f.emin() - f.frac_bits >= binary64.emin() - binary64.frac_bits &&
+         f.emin() >= binary64.emin() && f.least_digit() >= binary64.least_digit() &&
          f.emax() <= binary64.emax();
 }
 
@@ -85,7 +84,7 @@ bool asks_for_parity(const Rounding& rm) {
 
 bool lies_near(const Format& f) {
   const auto within = [](std::int64_t e) { return -watched_reach <= e && e <= watched_reach; };
-  return within(f.emin() - f.frac_bits) && within(f.emax() + 1);
+  return within(f.least_digit()) && within(f.emax() + 1);
 }
 
 void check_range(const char* where, const Format& f, Room room) {
@@ -164,9 +163,9 @@ Slot slot(widthwise::Slot place, const char* where, const Round& r, Room room) {
          .plus_zero = r.zero_sign != ZeroSign::ieee,
          .signed_zero = to.keeps_zero_sign,
          .has_zero = f.zero,
-         .is_signed = f.is_signed};
+         .is_signed = f.is_signed()};
   if (f.daz && s.flush == Flush::keep) {
-    if (!f.is_signed || !s.signed_zero || !f.zero) unfit("reads subnormals as zero");
+    if (!f.is_signed() || !s.signed_zero || !f.zero) unfit("reads subnormals as zero");
     s.flush = Flush::flush_signed_zero, s.daz = true;
   }
   if (s.largest == 0) unfit("reads its largest number as zero");

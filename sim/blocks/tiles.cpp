@@ -18,10 +18,8 @@ bool has_subnormals_in_floats(const Operand& x) {
   return x.subnormals == Flush::keep && x.fmt.emin() >= -float_reach;
 }
 
-std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
-
 bool are_floats(const Format& f) {
-  return f.precision() <= float_digits && last_digit(f) >= last_digit(binary32) &&
+  return f.precision() <= float_digits && f.least_digit() >= binary32.least_digit() &&
          f.emax() <= binary32.emax();
 }
 
@@ -61,7 +59,7 @@ bool exact_tile(const Rules& r) {
 bool float_tree(const Rules& r, const Unit& u) {
   const auto in_floats = [](const Format& f) { return f.precision() <= float_digits; };
   if (!are_floats(u.c.fmt)) return false;
-  const bool subnormal_terms = last_digit(u.a.fmt) + last_digit(u.b.fmt) < binary32.emin() &&
+  const bool subnormal_terms = u.a.fmt.least_digit() + u.b.fmt.least_digit() < binary32.emin() &&
                                (has_subnormals_in_floats(u.a) || has_subnormals_in_floats(u.b));
   const auto flushes = [](const std::optional<Slot>& s) { return s && s->flush != Flush::keep; };
   if (subnormal_terms && (flushes(r.product) || flushes(r.group.node))) return false;
@@ -122,9 +120,11 @@ bool has_short_products(const Rules& r, const Unit& u) {
 }
 // Has all digits of what joins it.
 bool takes(const Format& sum, int digits, std::int64_t last) {
-  return digits <= sum.precision() && last >= last_digit(sum);
+  return digits <= sum.precision() && last >= sum.least_digit();
 }
-bool takes(const Format& sum, const Format& f) { return takes(sum, f.precision(), last_digit(f)); }
+bool takes(const Format& sum, const Format& f) {
+  return takes(sum, f.precision(), f.least_digit());
+}
 // One that begins with C as it is.
 bool is_short_register(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
@@ -140,10 +140,10 @@ bool has_plain_products(const Rules& r, const Unit& u) {
 bool is_any_mode_compensation(const Rules& r, const Unit& u) {
   const Format& out = u.out.fmt;
   if (!has_plain_products(r, u) || !is_plain_cut(r.out, out) || r.out.fine) return false;
-  const std::int64_t of_product =
-      r.product ? last_digit(u.product.round->fmt) : last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  const std::int64_t of_product = r.product ? u.product.round->fmt.least_digit()
+                                            : u.a.fmt.least_digit() + u.b.fmt.least_digit();
   const std::int64_t watched = r.watch ? r.watch->least_digit : any_digit;
-  return std::max(std::min(of_product, last_digit(u.c.fmt)), watched) >= last_digit(out);
+  return std::max(std::min(of_product, u.c.fmt.least_digit()), watched) >= out.least_digit();
 }
 
 bool is_exact(const Sum& s) { return s.align.reference == Reference::exact && !s.width; }
@@ -189,7 +189,7 @@ bool short_tree(const Rules& r, const Unit& u) {
   const Format &node = u.group_sum.node_round->fmt, &out = u.out.fmt;
   const bool joins_node = r.product ? takes(node, u.product.round->fmt)
                                     : takes(node, static_cast<int>(product_digits(u)),
-                                            last_digit(u.a.fmt) + last_digit(u.b.fmt));
+                                            u.a.fmt.least_digit() + u.b.fmt.least_digit());
   const bool short_node = is_short(*r.group.node, node) && joins_node;
   const bool short_out = is_short_register(r, u) && takes(out, node);
   return (short_node || is_own_float(*r.group.node)) && (short_out || is_own_float(r.out));

@@ -28,7 +28,13 @@ struct Extent {
 };
 
 Extent extent(const Format& f) {
-  const Exponent emin = f.emin(), emax = Exponent(f.top_field()) - f.bias;
+  const Exponent emin = f.emin();
+  if (f.is_fixed())  // aligns by the highest digit there is, whatever the number
+    return {f.least_digit(), emin + 1, emin, emin, 1, f.digits()};
+  if (!f.is_float())
+    return {f.least_digit(), Exponent(f.emax()) + 1, -Exponent(f.emax()) - 1, f.emax(), 1,
+            f.digits()};
+  const Exponent emax = Exponent(f.top_field()) - f.bias;
   return {emin - f.frac_bits, emax + 1, emin, emax, 1, f.precision()};
 }
 

@@ -37,9 +37,9 @@ constexpr Result<U> apply(Operation op, const Rounder<U>& to, const Layout<U>* f
     case Operation::logb: return logb(to, fa, a, random, trace);
     case Operation::next_up: return next_up(fa, a);
     case Operation::next_down: return next_down(fa, a);
-    case Operation::copysign: return {copysign(fa, a, fb, b), 0};
-    case Operation::negate: return {negate(fa, a), 0};
-    case Operation::abs: return {abs(fa, a), 0};
+    case Operation::copysign: return copysign(to, a, fb, b);
+    case Operation::negate: return negate(to, a);
+    case Operation::abs: return abs(to, a);
   }
   return {};
 }

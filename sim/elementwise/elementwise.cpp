@@ -92,11 +92,36 @@ void check(Comparison how, const Format& a, const Format& b) {
                     to_string(b)));
 }
 
+// Digits from the leading one of an exact result down to the last that its format keeps, where an
+// overflow delivers the low ones: nothing between may be lost (docs/semantics.md, F6).
+static std::int64_t whole_digits(const ElementTask& task) {
+  std::int64_t most = INT64_MIN, digits = 0, last = task.to.least_digit();
+  for (const Format& f : task.operands) {
+    most = std::max(most, f.emax()), digits += f.digits();
+    last = std::min(last, f.least_digit());
+  }
+  switch (task.op) {
+    case Operation::add:
+    case Operation::subtract: return most - last + 2;
+    case Operation::fma: {
+      const Format &a = task.operands[0], &b = task.operands[1], &c = task.operands[2];
+      const std::int64_t product = a.least_digit() + b.least_digit();
+      return std::max(a.emax() + b.emax() + 1, c.emax()) - std::min(product, c.least_digit()) + 2;
+    }
+    case Operation::divide:
+      return most - task.operands[1].least_digit() - task.to.least_digit() + 2;
+    case Operation::sqrt: return most / 2 - task.to.least_digit() + 2;
+    default: return digits;
+  }
+}
+
 int digits_needed(const ElementTask& task) {
-  int digits = digits_needed(task.to, task.env.rounding);
+  std::int64_t digits = digits_needed(task.to, task.env.rounding);
   for (const Format& f : task.operands)
-    digits = std::max(digits, digits_needed(f, task.env.rounding));
-  return digits;
+    digits = std::max<std::int64_t>(digits, digits_needed(f, task.env.rounding));
+  if (task.to.is_fixed() && !saturates(task.to.overflow))
+    digits = std::max(digits, whole_digits(task) + 5);
+  return static_cast<int>(std::min<std::int64_t>(digits, INT_MAX));
 }
 
 ElementwiseWay integer_way(const ElementTask& task) { return std::make_unique<Integers>(task); }

@@ -222,15 +222,15 @@ void run_elementwise(const ElementwiseJob& job) {
       });
     case Operation::copysign:
       return for_each<U>(job, [&](std::size_t, const U& a, const U& b, const U&) {
-        return Result<U>{copysign(fa, a, fb, b), 0};
+        return copysign(to, a, fb, b);
       });
     case Operation::negate:
       return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
-        return Result<U>{negate(fa, a), 0};
+        return negate(to, a);
       });
     case Operation::abs:
       return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
-        return Result<U>{abs(fa, a), 0};
+        return abs(to, a);
       });
   }
 }

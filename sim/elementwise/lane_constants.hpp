@@ -59,8 +59,8 @@ struct Decoding {
     const Layout<std::uint64_t>& own = carrier<T>;
     ieee = f.nan == NanCodes::ieee && f.inf == InfCodes::ieee && f.has_nan() && !f.daz &&
            !f.all_normal();
-    half = f.is_signed && ieee && f.exp_bits == 5 && f.frac_bits == 10 && f.bias == binary16.bias;
-    cut = f.is_signed && ieee && f.exp_bits == own.format.exp_bits && f.bias == own.format.bias;
+    half = f.is_signed() && ieee && f.exp_bits == 5 && f.frac_bits == 10 && f.bias == binary16.bias;
+    cut = f.is_signed() && ieee && f.exp_bits == own.format.exp_bits && f.bias == own.format.bias;
     bytes = item_bytes(f.width());
     const std::int64_t e = binary16.bias - f.bias;
     small = bytes == 1 && (f.exp_bits < binary16.exp_bits || (ieee && f.exp_bits == 5)) &&
@@ -78,13 +78,13 @@ struct Decoding {
     least_normal = power_of_two<T>(f.emin());
     infinity = lane<T>(from.infinity);
     first_nan = lane<T>(from.first_nan);
-    minus_nan = f.nan == NanCodes::negative_zero ? lane<T>(from.sign) : B{-1};
+    minus_nan = f.nan == NanCodes::sign_alone ? lane<T>(from.sign) : B{-1};
     quiet_bit = lane<T>(from.quiet_bit);
     quiet_nan = lane<T>(own.infinity | 1 | (from.quiet_bit ? 0 : own.quiet_bit));
     above = lane<T>(
         (static_cast<std::uint64_t>(own.top_field - from.top_field) << own.format.frac_bits) -
         static_cast<std::uint64_t>(rebias));
-    sign = f.is_signed ? lane<T>(own.sign) : B{0};
+    sign = f.is_signed() ? lane<T>(own.sign) : B{0};
   }
 };
 
@@ -170,7 +170,7 @@ struct Encoding {
     flushes = f.ftz && !f.all_normal();
     hidden = lane<T>(to.layout.hidden);
     sign = lane<T>(to.layout.sign);
-    is_signed = f.is_signed, has_zero = f.zero, signed_zero = to.keeps_zero_sign;
+    is_signed = f.is_signed(), has_zero = f.zero, signed_zero = to.keeps_zero_sign;
     max_finite = lane<T>(to.layout.max_finite);
     for (int negative : {0, 1}) {
       const auto infinity = delivered_infinity(to, Mask<std::uint64_t>(negative));
@@ -189,7 +189,7 @@ struct Encoding {
               rebias >= normal;
     half_normal = power_of_two<T>(f.emin() + drop);
     half_quantum = half_normal * power_of_two<T>(-carrier_digits<T>);
-    const bool usual = !has_gap && f.is_signed && !f.ftz && f.precision() > 1;
+    const bool usual = !has_gap && f.is_signed() && !f.ftz && f.precision() > 1;
     quick = usual ? quick_by(to.rule.rounding.mode) : Quick::none;
     packs =
         quick != Quick::none &&

@@ -5,8 +5,6 @@
 namespace widthwise::elements {
 namespace {
 
-constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
-
 std::optional<Step> step_of(Operation op) {
   switch (op) {
     case Operation::convert: return Step::none;
@@ -24,7 +22,7 @@ std::optional<Step> step_of(Operation op) {
 bool decodes(const Format& own, const Format& f) {
   return f == own ||
          (f.width() < own.width() && f.width() <= 32 && f.precision() <= own.precision() &&
-          f.emax() <= own.emax() && f.emin() >= own.emin() && last_digit(f) >= last_digit(own));
+          f.emax() <= own.emax() && f.emin() >= own.emin() && f.least_digit() >= own.least_digit());
 }
 
 // Three digits of the carrier lie below the last of the format, and half of its least number is no
@@ -38,7 +36,7 @@ bool encodes(const Format& own, const Format& f) {
 // The carrier's own product has all digits of the exact one.
 bool product_exact(const Format& own, const Format& a, const Format& b) {
   return a.precision() + b.precision() <= own.precision() && a.emax() + b.emax() < own.emax() &&
-         last_digit(a) + last_digit(b) >= last_digit(own);
+         a.least_digit() + b.least_digit() >= own.least_digit();
 }
 
 // Of a product with digits below the carrier's last, nothing is left in the result: it lies below
@@ -46,7 +44,7 @@ bool product_exact(const Format& own, const Format& a, const Format& b) {
 bool loses_underflow_only(const Format& own, const Format& to, const Format& a, const Format& b) {
   const int digits = a.precision() + b.precision();
   return digits <= own.precision() && !to.all_normal() &&
-         last_digit(own) + digits <= last_digit(to);
+         own.least_digit() + digits <= to.least_digit();
 }
 
 // Rounding twice by these is rounding once: ties away after toward zero.
@@ -59,7 +57,7 @@ bool composes(RoundingMode mode) {
 // fewer digits.
 bool nearest_composes(const Format& own, const Format& to, std::span<const Format> x) {
   const auto alike = [&](const Format& f) {
-    return f.precision() <= to.precision() && last_digit(f) >= last_digit(to);
+    return f.precision() <= to.precision() && f.least_digit() >= to.least_digit();
   };
   return !to.all_normal() && own.precision() >= 2 * to.precision() + 2 &&
          std::all_of(x.begin(), x.end(), alike);
@@ -81,15 +79,15 @@ bool overflow_agrees(const Format& own, const Format& to) {
 
 // Quotients are normal numbers of the carrier, and roots always are.
 bool quotient_stays_inside(const Format& own, std::span<const Format> x) {
-  return x.size() < 2 || (x[0].emax() - last_digit(x[1]) < own.emax() &&
-                          last_digit(x[0]) - x[1].emax() - 1 >= own.emin());
+  return x.size() < 2 || (x[0].emax() - x[1].least_digit() < own.emax() &&
+                          x[0].least_digit() - x[1].emax() - 1 >= own.emin());
 }
 
 // Floats to odd serve for doubles: they keep three digits more than the format, and what lies
 // beyond their normal numbers is far below half of the least number, or overflows.
 bool rounds_once_from_odd(const Format& to, RoundingMode mode) {
   return encodes(binary32, to) && !to.all_normal() &&
-         (mode == RoundingMode::rne || composes(mode)) && last_digit(to) - 1 > binary32.emin() &&
+         (mode == RoundingMode::rne || composes(mode)) && to.least_digit() - 1 > binary32.emin() &&
          to.emax() < binary32.emax();
 }
 
@@ -140,6 +138,8 @@ LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
   const std::optional<Step> step = step_of(op);
   if (!step)
     return {std::nullopt, "lanes add, subtract, multiply, divide, fuse, take roots and convert"};
+  if (!to.is_float() || !std::ranges::all_of(operands, &Format::is_float))
+    return {std::nullopt, "lanes hold floats"};
   if (env.rounding.stochastic()) return {std::nullopt, "lanes draw no random bits"};
   if (env.nan != NanResult::canonical) return {std::nullopt, "lanes lose the payloads of NaN"};
   if (flags && to.all_normal())

@@ -59,7 +59,7 @@ class Codec {
                 max_finite_,
                 Layout<std::uint64_t>(x.fmt).infinity,
                 Layout<std::uint64_t>(x.fmt).nan_code,
-                x.fmt.nan == NanCodes::negative_zero,
+                x.fmt.nan == NanCodes::sign_alone,
                 x.fmt.daz},
         loops_(code_loops<T>()) {}
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
@@ -81,8 +81,8 @@ class Codec {
   // Whether fields that slide to the machine's places are all that reading takes.
   static bool slides(const Operand& x) {
     const Format& f = x.fmt;
-    return f.is_signed && f.subnormals && f.zero && !f.daz && f.precision() > 1 &&
-           f.nan != NanCodes::negative_zero && x.subnormals == Flush::keep &&
+    return f.is_signed() && f.subnormals && f.zero && !f.daz && f.precision() > 1 &&
+           f.nan != NanCodes::sign_alone && x.subnormals == Flush::keep &&
            (!x.keep_frac || x.keep_rm == Rounding(RoundingMode::rtz));
   }
 

@@ -15,14 +15,13 @@ constexpr std::size_t enough_dots = 64;
 constexpr Format one = ieee_format(2, 1);
 constexpr std::byte code_of_one{1 << 1};
 
-std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
-
 // The narrowest format of codes to 64 bits that has all exact products.
 std::optional<Format> exact_products(const Format& a, const Format& b) {
   const int frac_bits = a.frac_bits + b.frac_bits + 1;
   for (int exp_bits = 2; 1 + exp_bits + frac_bits <= 64; ++exp_bits) {
     const Format f = ieee_format(exp_bits, frac_bits);
-    if (f.emax() > a.emax() + b.emax() && last_digit(f) <= last_digit(a) + last_digit(b)) return f;
+    if (f.emax() > a.emax() + b.emax() && f.least_digit() <= a.least_digit() + b.least_digit())
+      return f;
   }
   return std::nullopt;
 }

@@ -11,11 +11,14 @@
 #include "sim/lanes/lanes.hpp"
 #include "sim/narrowed/narrowed.hpp"
 #include "sim/promoted/promoted.hpp"
+#include "sim/recoded/recoded.hpp"
 #include "sim/rows/rows.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise {
 namespace {
@@ -64,6 +67,7 @@ std::vector<Engine> own_engines() {
       {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
       {"promoted", false, true, &promoted::opinion, &promoted::make, {}},
       {"narrowed", true, false, &narrowed::opinion, &narrowed::make, {}},
+      {"recoded", true, false, &recoded::opinion, &recoded::make, {}},
   };
 }
 // And what others have added.
@@ -81,6 +85,9 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{e.name, false, why, 0}; };
   if (!e.why_unusable.empty()) return refuse(e.why_unusable);
   if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
+  const bool any_format = e.name == "reference" || e.name == "recoded";
+  if (const Format* f = other_than_float(task.unit); f && !any_format)
+    return refuse(fmt::format("{} is no float", to_string(*f)));
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");
   return e.opinion(task);

@@ -37,7 +37,7 @@ std::string unlike_one_sum(const Unit& u) {
 
 constexpr Span span(const Operand& x) {
   const Format& f = x.fmt;
-  if (!x.keep_frac) return {f.emin() - f.frac_bits, f.emax() + 1, f.precision()};
+  if (!x.keep_frac) return {f.least_digit(), f.emax() + 1, f.precision()};
   return {f.emin() - *x.keep_frac, f.emax() + 2, *x.keep_frac + 2};  // rounding may carry
 }
 constexpr Span scaled(const Operand& x, const std::optional<Scale>& scale) {

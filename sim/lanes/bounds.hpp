@@ -76,7 +76,7 @@ Constants<T> constants(const Plan& plan, const Unit& u) {
 // What a number rounded to f may have become, in any mode.
 inline double rounded(double x, const Format& f) {
   return x * (1 + std::ldexp(2.0, -f.precision())) +
-         std::ldexp(1.0, static_cast<int>(f.emin() - f.frac_bits));
+         std::ldexp(1.0, static_cast<int>(f.least_digit()));
 }
 
 // How often a tile has to look at its sums, and what they may be then, so that none overflows in

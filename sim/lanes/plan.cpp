@@ -12,8 +12,6 @@
 namespace widthwise::lanes {
 namespace {
 
-constexpr std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
-
 const char* unfit(const Format& f) {
   if (const char* why = lacks_numbers(f)) return why;
   return f.width() > 64 ? "has more than 64 bits" : nullptr;
@@ -33,7 +31,7 @@ std::string unfit(const char* where, const Round& r) {
   if (r.fmt.daz && !r.fmt.ftz)
     return fmt::format("{} = {} reads subnormals as zeros, and delivers them", where,
                        to_string(r.fmt));
-  if (r.fmt.nan == NanCodes::negative_zero && !r.rm.stochastic() && r.rm.mode != RoundingMode::rne)
+  if (r.fmt.nan == NanCodes::sign_alone && !r.rm.stochastic() && r.rm.mode != RoundingMode::rne)
     return fmt::format("{} = {} has no -0, and rounds by {}", where, to_string(r.fmt),
                        to_string(r.rm));
   if (r.rm.stochastic() && r.rm.variant != StochasticVariant::plain)
@@ -93,12 +91,12 @@ bool flushes(const Unit& u) {
 
 // Whether digits below those that a rounding keeps of subnormals may decide what it flushes.
 bool flushes_below(const Round& r, std::int64_t last) {
-  return r.fmt.ftz && last < last_digit(r.fmt);
+  return r.fmt.ftz && last < r.fmt.least_digit();
 }
 // Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
 bool held(const Carrier& carrier, const Format& f) {
   return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
-         (last_digit(f) >= carrier.emin || f.emin() == carrier.emin);
+         (f.least_digit() >= carrier.emin || f.emin() == carrier.emin);
 }
 
 bool all_operands_held(const Carrier& carrier, const Unit& u) {
@@ -122,13 +120,14 @@ constexpr const char* passes = "a format's digits or exponents pass the carrier'
 
 // Of the exact product of two numbers: its digits, and the last one that it may have.
 int product_digits(const Unit& u) { return u.a.fmt.precision() + u.b.fmt.precision(); }
-std::int64_t product_last(const Unit& u) { return last_digit(u.a.fmt) + last_digit(u.b.fmt); }
+std::int64_t product_last(const Unit& u) { return u.a.fmt.least_digit() + u.b.fmt.least_digit(); }
 
 // Whether product.round changes any product that does not overflow.
 bool rounds_products(const Unit& u) {
   if (!u.product.round) return false;
   const Format& f = u.product.round->fmt;
-  return product_digits(u) > f.precision() || product_last(u) < (f.ftz ? f.emin() : last_digit(f));
+  return product_digits(u) > f.precision() ||
+         product_last(u) < (f.ftz ? f.emin() : f.least_digit());
 }
 
 // The same of products, and of sums with C.
@@ -136,8 +135,8 @@ bool flushes_products_below(const Unit& u) {
   return u.product.round && flushes_below(*u.product.round, product_last(u));
 }
 bool flushes_sums_below(const Unit& u) {
-  const std::int64_t last = u.product.round ? last_digit(u.product.round->fmt) : product_last(u);
-  return flushes_below(u.out, std::min(last, last_digit(u.c.fmt)));
+  const std::int64_t last = u.product.round ? u.product.round->fmt.least_digit() : product_last(u);
+  return flushes_below(u.out, std::min(last, u.c.fmt.least_digit()));
 }
 // What is tiny by another rule than after rounding.
 bool is_other_tininess(const Round& r) { return r.tininess != Tininess::after_rounding; }
@@ -170,7 +169,7 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
     const Format& f = u.product.round->fmt;
     if (digits == D) return refuse(fmt::format("exact products have {} digits, one too many", D));
     multiply = Multiply::rounded;
-    digits = f.precision(), last = last_digit(f);
+    digits = f.precision(), last = f.least_digit();
     if (const int needed = 2 * digits + 1; D < needed)
       return refuse(fmt::format("{} digits of a product need {}", digits, needed));
     if (!held(carrier, f)) return refuse("product.round's format passes the carrier's");
@@ -181,13 +180,14 @@ Answer chain_in(const Carrier& carrier, const Unit& u) {
   if (digits > p) {
     if (const int needed = p + digits + 1; D < needed)
       return refuse(fmt::format("a sum of {} and {} digits needs {}", p, digits, needed));
-    if (to.emax() - D >= std::min(last_digit(to), last_digit(c)))
+    if (to.emax() - D >= std::min(to.least_digit(), c.least_digit()))
       return refuse("a long product may hide a short addend: only rounding to odd would show it");
   }
-  const std::int64_t lower = std::min(last, last_digit(c)), higher = std::max(last, last_digit(c));
-  if (higher < last_digit(to) && lower < to.emin() - D)
+  const std::int64_t lower = std::min(last, c.least_digit()),
+                     higher = std::max(last, c.least_digit());
+  if (higher < to.least_digit() && lower < to.emin() - D)
     return refuse("C and a product may both lie between out's least numbers, far from each other");
-  const bool below = lower < last_digit(to);
+  const bool below = lower < to.least_digit();
   if (to.ftz && below && u.out.tininess == Tininess::before_rounding)
     return refuse("sums that are tiny before rounding may not be so in the carrier");
   return {Plan{.carrier = carrier,
@@ -239,7 +239,7 @@ Answer cut_in(const Carrier& carrier, const Unit& u) {
   if (-scale > carrier.emax)
     return refuse("2^-scale, which takes the scale off, passes the carrier's");
   const auto fits = [&](const Format& f, std::int64_t moved) {
-    return f.emax() + moved <= carrier.emax && last_digit(f) + moved >= least;
+    return f.emax() + moved <= carrier.emax && f.least_digit() + moved >= least;
   };
   if (!fits(u.a.fmt, scale) || !held(carrier, u.a.fmt) || !held(carrier, u.b.fmt) ||
       !fits(u.c.fmt, scale) || !held(carrier, u.c.fmt) || !fits(to, scale) || !held(carrier, to) ||
@@ -275,10 +275,10 @@ Product product_in(const Carrier& carrier, const Unit& u) {
                                  to_string(u.out.rm))};
   if (!held(carrier, f)) return {.unfit = "product.round's format passes the carrier's"};
   if (!has_room(carrier, f)) return {.unfit = no_room};
-  if (digits < D && D >= 2 * f.precision() + 1) return {Multiply::rounded, last_digit(f), {}};
+  if (digits < D && D >= 2 * f.precision() + 1) return {Multiply::rounded, f.least_digit(), {}};
   if (const int needed = f.precision() + 2; D < needed)
     return {.unfit = fmt::format("{} digits of a product need {}", f.precision(), needed)};
-  return {Multiply::wide, last_digit(f), {}};
+  return {Multiply::wide, f.least_digit(), {}};
 }
 
 // Sums to odd by operations that all round to nearest, and then by any mode: products may have
@@ -289,8 +289,8 @@ Answer odd_sums_in(const Carrier& carrier, const Unit& u) {
   const Product product = product_in(carrier, u);
   if (!product.unfit.empty()) return refusal(carrier, product.unfit);
   const RoundingMode mode = u.out.rm.mode;
-  const std::int64_t last = std::min(product.last, last_digit(u.c.fmt));
-  if (mode != RoundingMode::rne && last < last_digit(u.out.fmt))
+  const std::int64_t last = std::min(product.last, u.c.fmt.least_digit());
+  if (mode != RoundingMode::rne && last < u.out.fmt.least_digit())
     return refusal(
         carrier, fmt::format("sums by {} have digits below out's least one", to_string(u.out.rm)));
   return from_odd({.carrier = carrier, .multiply = product.multiply, .add = Add::odd, .mode = mode},
@@ -345,7 +345,7 @@ Answer by_one_mode(const Unit& u, bool own_modes) {
 }  // namespace
 
 bool has_minus_zero_nan(const Unit& u) {
-  const auto has = [](const Format& f) { return f.nan == NanCodes::negative_zero; };
+  const auto has = [](const Format& f) { return f.nan == NanCodes::sign_alone; };
   return has(u.a.fmt) || has(u.b.fmt) || has(u.c.fmt) || has(u.out.fmt) ||
          (u.product.round && has(u.product.round->fmt));
 }
@@ -368,7 +368,7 @@ HalfAnswer plan_in_halves(const Unit& u) {
   const auto refuse = [](const std::string& why) { return HalfAnswer{std::nullopt, why}; };
   const auto held = [](const Format& f) {
     return f.precision() <= binary16.precision() && f.emax() <= binary16.emax() &&
-           last_digit(f) >= last_digit(binary16);
+           f.least_digit() >= binary16.least_digit();
   };
   if (const std::string why = unlike_a_chain(u); !why.empty()) return refuse(why);
   if (!rounds_like(u, binary16)) return refuse("sums or products are not rounded to binary16");

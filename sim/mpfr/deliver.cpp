@@ -39,7 +39,7 @@ Delivered below_zero(const Target& to) {
 // (docs/semantics.md, R7).
 Delivered past(const Target& to, bool negative, Overflow how, Flags flags) {
   const Landmarks f(to.round.fmt);
-  if (negative && !to.round.fmt.is_signed) return below_zero(to);
+  if (negative && !to.round.fmt.is_signed()) return below_zero(to);
   if (how == Overflow::nan && f.has_nan) return {f.nan, flags};
   const bool number = how == Overflow::max || how == Overflow::satfinite;
   if (!number && f.has_infinity) return signed_code(f, f.infinity, negative, flags);
@@ -149,7 +149,7 @@ Delivered in_range(const Target& to, const Landmarks& f, bool negative, const Si
   rounded.exp = z.exp;
   if (compare(rounded, largest.sig, largest.exp) > 0) return overflowed(to, negative);
   if (flushes(to) && tiny && !f.steps_at_zero) return flushed(to, negative);
-  if (negative && !to.round.fmt.is_signed) return below_zero(to);
+  if (negative && !to.round.fmt.is_signed()) return below_zero(to);
   return signed_code(f, code_of(to, z), negative, flags);
 }
 

@@ -34,7 +34,7 @@ bool has_only_infinity(const Format& f) {
 }
 
 mpz_class canonical_nan(const Format& f, const Top& t) {
-  if (f.nan == NanCodes::negative_zero) return power(f.exp_bits + f.frac_bits);
+  if (f.nan == NanCodes::sign_alone) return power(f.exp_bits + f.frac_bits);
   if (f.nan == NanCodes::all_ones) return t.first_nan;
   const mpz_class exponent_ones = power(f.exp_bits + f.frac_bits) - power(f.frac_bits);
   return f.frac_bits == 0 ? exponent_ones : exponent_ones + power(f.frac_bits - 1);
@@ -65,14 +65,24 @@ std::vector<std::uint64_t> limbs(const mpz_class& n, int bits) {
   return code;
 }
 
+namespace {
+
+const Format& float_alone(const Format& f) {
+  if (f.is_float()) return f;
+  throw std::invalid_argument("MPFR's oracle knows floats alone: fixed point, posits and takums "
+                              "are checked by tests/oracle/number_systems_ref.py");
+}
+
+}  // namespace
+
 Landmarks::Landmarks(const Format& f)
-    : sign(f.is_signed ? power(f.exp_bits + f.frac_bits) : mpz_class(0)),
+    : sign(f.is_signed() ? power(f.exp_bits + f.frac_bits) : mpz_class(0)),
       has_infinity(f.inf != InfCodes::none),
       has_nan(f.nan != NanCodes::none && !has_only_infinity(f)),
       steps_at_zero(no_subnormals(f)),
       least_binade((steps_at_zero ? 0 : 1) - Exponent{f.bias}),
-      keeps_negative_zero(f.is_signed && f.nan != NanCodes::negative_zero) {
-  const Top t = top(f);
+      keeps_negative_zero(f.is_signed() && f.nan != NanCodes::sign_alone) {
+  const Top t = top(float_alone(f));
   largest = t.largest;
   infinity = t.infinity;
   nan = has_nan ? canonical_nan(f, t) : mpz_class(0);
@@ -98,18 +108,19 @@ Significand significand(const Format& f, const mpz_class& magnitude) {
 }
 
 Decoded decode(const Format& f, Limbs code) {
+  float_alone(f);
   const mpz_class n = integer(code);
   const int bits = f.exp_bits + f.frac_bits;
-  if (n >= power(bits + (f.is_signed ? 1 : 0)))
+  if (n >= power(bits + (f.is_signed() ? 1 : 0)))
     throw std::invalid_argument("an operand's code is wider than its format, " +
-                                std::to_string(bits + (f.is_signed ? 1 : 0)) + " bits");
+                                std::to_string(bits + (f.is_signed() ? 1 : 0)) + " bits");
   const mpz_class magnitude = n % power(bits);
   const bool negative = n != magnitude;
   const int sign = negative ? -1 : 1;
   const Top t = top(f);
   Decoded x;
   x.code = n;
-  if (f.nan == NanCodes::negative_zero ? negative && magnitude == 0 : magnitude >= t.first_nan) {
+  if (f.nan == NanCodes::sign_alone ? negative && magnitude == 0 : magnitude >= t.first_nan) {
     mpfr_set_nan(x.value.x);
     x.signalling = f.nan == NanCodes::ieee && f.frac_bits > 0 &&
                    !mpz_tstbit(n.get_mpz_t(), static_cast<mp_bitcnt_t>(f.frac_bits - 1));

@@ -9,7 +9,7 @@ namespace widthwise::mpfr {
 namespace {
 
 bool mpfr_knows(const Format& f) {
-  return f.is_signed && f.nan == NanCodes::ieee && f.inf == InfCodes::ieee && f.subnormals &&
+  return f.is_signed() && f.nan == NanCodes::ieee && f.inf == InfCodes::ieee && f.subnormals &&
          f.zero && f.frac_bits >= 1 && f.exp_bits >= 2 && f.overflow == Overflow::ieee;
 }
 

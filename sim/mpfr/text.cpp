@@ -47,7 +47,7 @@ std::string mpfr_decimal(const Format& format, std::span<const std::uint64_t> co
   const WidestRange range;
   Scaled v = decode(format, code).value;
   if (is_number(v)) {
-    const Exponent e = mpfr_get_exp(v.x) + v.scale;
+    const mpfr::Exponent e = mpfr_get_exp(v.x) + v.scale;
     if (e < mpfr_get_emin() || e > mpfr_get_emax())
       throw std::invalid_argument("mpfr_decimal(code): an exponent that MPFR does not hold");
     mpfr_set_exp(v.x, static_cast<mpfr_exp_t>(e));

@@ -17,7 +17,7 @@ struct Lane {
 };
 
 std::size_t limbs_of(const Format& f) {
-  return static_cast<std::size_t>(f.exp_bits + f.frac_bits + (f.is_signed ? 1 : 0) + 63) / 64;
+  return static_cast<std::size_t>(f.exp_bits + f.frac_bits + (f.is_signed() ? 1 : 0) + 63) / 64;
 }
 
 std::vector<Decoded> decoded(const Format& f, Limbs codes) {
@@ -33,7 +33,7 @@ void set_zero(Decoded& x, bool negative) { mpfr_set_zero(x.value.x, negative ? -
 // Keeps the leading digits of an operand, a subnormal's too, as many as the field has above them.
 void keep_digits(const widthwise::Operand& how, Decoded& x) {
   if (!how.keep_frac || *how.keep_frac >= how.fmt.frac_bits || !is_number(x.value)) return;
-  const Exponent lsb = x.field_exponent - *how.keep_frac;
+  const mpfr::Exponent lsb = x.field_exponent - *how.keep_frac;
   const bool negative = is_negative(x.value);
   const mpz_class sig = shorten(exactly(x.value), lsb, how.keep_rm, 0);
   if (sig == 0) return set_zero(x, negative);
@@ -107,7 +107,7 @@ class Dot {
   std::vector<std::uint64_t> code() {
     const Decoded d = chain();
     const Round& r = result_round(u_);
-    const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed ? 1 : 0);
+    const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed() ? 1 : 0);
     if (is_nan(d.value) && r.nan_bits) return limbs(integer({&*r.nan_bits, 1}), width);
     return limbs(d.code, width);
   }

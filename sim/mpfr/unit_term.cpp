@@ -29,7 +29,7 @@ Target target(const Round& r, const Place& at) {
 Decoded number(const Round& r, const Delivered& d) {
   Format as_it_is = r.fmt;
   as_it_is.daz = false;
-  const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed ? 1 : 0);
+  const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed() ? 1 : 0);
   return decode(as_it_is, limbs(d.code, width));
 }
 

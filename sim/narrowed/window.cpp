@@ -28,7 +28,7 @@ int digits_kept(const Round& r) {
 double lift(const Round& r) { return 2 * std::log2(1 + std::ldexp(1.0, 1 - digits_kept(r))); }
 
 std::string unfit(const char* where, const Format& f) {
-  if (f.emin() - f.frac_bits >= least && f.emax() < most) return {};  // inside of the window
+  if (f.least_digit() >= least && f.emax() < most) return {};  // inside of the window
   const auto refuse = [&](const char* why) {
     return fmt::format("{} = {} {}", where, to_string(f), why);
   };

@@ -211,7 +211,7 @@ HWY_INLINE Factors<C> read_code(const Layout<Rows<C>>& f, const C& code) {
   Factors<C> x;
   x.negative = (code & from_row(f.sign)) != C(0);
   Truth nan = no(magnitude < from_row(f.first_nan));
-  if (f.format.nan == NanCodes::negative_zero) nan = x.negative & none;
+  if (f.format.nan == NanCodes::sign_alone) nan = x.negative & none;
   x.zero = nan | (none & Truth(f.format.zero)) | (bottom & Truth(f.format.daz));
   x.endless = nan | (magnitude == from_row(f.infinity));
   x.m = select(bottom, fraction, fraction | from_row(f.hidden));
@@ -248,7 +248,7 @@ HWY_INLINE void pack(const Rounder<Rows<C>>& to, const Truth& negative, Magnitud
     code = select(r.over, past, code);
     flags = select(r.over, Count(overflow | inexact), flags);
   }
-  if (f.format.is_signed) return;
+  if (f.format.is_signed()) return;
   const Truth lost = negative & ((r.magnitude != C(0)) | r.over | Truth(!f.format.zero));
   code = select(lost, from_row(to.nan_code), code);
   flags = select(lost, Count(invalid), flags);

@@ -115,7 +115,7 @@ HWY_INLINE void store_factors(const Factors<H>& x, std::uint64_t* to, std::size_
 
 template <class H>
 HWY_INLINE Factors<H> cleared_factors(const Format& f) {
-  return {Truth(false),   Truth(true), Truth(false), H(0), Count(f.emin() - f.frac_bits),
+  return {Truth(false),   Truth(true), Truth(false), H(0), Count(f.least_digit()),
           Count(f.emin())};
 }
 

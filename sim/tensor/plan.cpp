@@ -63,14 +63,14 @@ std::string unheld(const char* where, const Operand& x) {
   const auto refuse = [&](const char* why) {
     return fmt::format("{} = {} {}", where, to_string(f), why);
   };
-  if (!f.is_signed) return refuse("is unsigned");
+  if (!f.is_signed()) return refuse("is unsigned");
   if (!f.subnormals || !f.zero) return refuse("has no subnormals, or no zero");
   if (f.daz || x.subnormals != Flush::keep) return refuse("flushes subnormals");
-  if (f.nan == NanCodes::negative_zero) return refuse("has NaN in the place of -0");
+  if (f.nan == NanCodes::sign_alone) return refuse("has NaN in the place of -0");
   if (f.width() > 32 || f.precision() > float_digits || f.emin() < float_emin ||
       f.emax() > float_emax)
     return refuse("has digits or exponents that float has not");
-  if (f.emin() - f.frac_bits < float_emin && f.emin() != float_emin)
+  if (f.least_digit() < float_emin && f.emin() != float_emin)
     return refuse("has subnormals that are some of float's, at another place");
   if (x.keep_frac && x.keep_rm != toward_zero) return refuse("is rounded before use");
   return {};

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "format_names.hpp"
+#include "number_systems.hpp"
 #include "reading.hpp"
 
 namespace widthwise {
@@ -38,7 +39,7 @@ Format read_shape(Scanner& in, std::string_view head) {
     in.fail_here("';' and an option, or the end" + nearest_format(head));
   }
   Format f = ieee_format(exp_bits, frac_bits);
-  f.is_signed = is_signed;
+  f.sign = is_signed ? Sign::magnitude : Sign::none;
   return f;
 }
 
@@ -63,8 +64,11 @@ Format read_p3109(Scanner& in) {
 
 [[noreturn]] void refuse_name(const Scanner& in, std::string_view head) {
   if (const std::string_view kind = later_kind(head); !kind.empty())
-    in.fail(in.at(), fmt::format("{} is {}; this version knows binary floats only, as e5m10",
+    in.fail(in.at(), fmt::format("{} is {}; this version knows floats as e5m10, fixed point as "
+                                 "fixed8.4, posits as posit16es2 and takums as takum16",
                                  quoted(head), kind));
+  if (const auto hint = fixed_hint(in.ahead(";:)")))
+    in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));
   in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or the form "
                                "e5m10: 5 exponent and 10 fraction bits",
                                quoted(head), nearest_format(head)));
@@ -78,6 +82,7 @@ Format read_encoding(Scanner& in) {
   }
   if (is_p3109(head)) return read_p3109(in);
   if (is_shape(head)) return read_shape(in, head);
+  if (const auto f = read_number_system(in, head)) return *f;
   refuse_name(in, head);
 }
 
@@ -112,7 +117,12 @@ bool read_switch(Scanner& in, std::string_view key) {
 }
 
 void read_option(Scanner& in, std::string_view key, std::size_t at, Format& f) {
-  if (key == "bias")
+  if (!f.is_float() && !(f.is_fixed() && key == "overflow"))
+    in.fail(at, fmt::format("{} takes no option {}{}", number_system_text(f), quoted(key),
+                            f.is_fixed() ? "; there is overflow=" : ""));
+  if (f.is_fixed())
+    f.overflow = read_fixed_overflow(in);
+  else if (key == "bias")
     f.bias = read_exponent(in, key);
   else if (key == "inf")
     f.inf = read_assigned<InfCodes>(in, key);
@@ -167,6 +177,7 @@ Given read_options(Scanner& in, Format& f) {
 // --- What a format may be ----------------------------------------------------------------------
 
 std::optional<Fault> size_fault(const Format& f) {
+  if (!f.is_float()) return number_system_fault(f);
   if (!exp_bits_fit(f))
     return Fault{"exp_bits",
                  fmt::format("{} exponent bits: there may be 1 to {}", f.exp_bits, max_exp_bits)};
@@ -188,13 +199,18 @@ std::optional<Fault> range_fault(const Format& f) {
 }
 
 std::optional<Fault> special_fault(const Format& f) {
+  if (!f.is_float()) return {};
+  if (f.overflow > Overflow::satfinite)
+    return Fault{"overflow",
+                 "this overflow rule is fixed point's; floats have ieee, inf, max, nan "
+                 "and satfinite"};
   if (f.inf == InfCodes::ieee && f.nan != NanCodes::ieee)
     return Fault{"inf", fmt::format("inf=ieee needs nan=ieee, not nan={}: an infinity would stand "
                                     "between finite codes; take inf=top",
                                     word(f.nan))};
-  if (f.nan == NanCodes::negative_zero && !f.is_signed)
+  if (f.nan == NanCodes::sign_alone && !f.is_signed())
     return Fault{"nan", "nan=negative_zero needs a sign bit; take nan=all_ones"};
-  if (f.nan == NanCodes::negative_zero && !f.zero)
+  if (f.nan == NanCodes::sign_alone && !f.zero)
     return Fault{"zero",
                  "nan=negative_zero takes the code of -0, and with zero=no that is a number; "
                  "take nan=all_ones or keep the zero"};
@@ -203,6 +219,7 @@ std::optional<Fault> special_fault(const Format& f) {
 
 // Two magnitudes are zero and one; special codes need more.
 std::optional<Fault> emptiness_fault(const Format& f) {
+  if (!f.is_float()) return {};
   const bool no_specials = f.nan != NanCodes::ieee && f.nan != NanCodes::all_ones && !f.has_inf();
   if (f.magnitude_bits() > 1 || no_specials) return {};
   return Fault{"nan",
@@ -213,7 +230,7 @@ std::optional<Fault> emptiness_fault(const Format& f) {
 
 std::string encoding_text(const Format& f) {
   if (const auto name = printed_name(f)) return std::string(*name);
-  std::string text = fmt::format("{}e{}m{}", f.is_signed ? "" : "u", f.exp_bits, f.frac_bits);
+  std::string text = fmt::format("{}e{}m{}", f.is_signed() ? "" : "u", f.exp_bits, f.frac_bits);
   if (!exp_bits_fit(f) || f.bias != ieee_bias(f.exp_bits)) text += fmt::format(";bias={}", f.bias);
   if (f.inf != default_inf(f.nan)) text += fmt::format(";inf={}", word(f.inf));
   if (f.nan != NanCodes::ieee || f.frac_bits == 0) text += fmt::format(";nan={}", word(f.nan));
@@ -253,6 +270,7 @@ Format parse_format(std::string_view text) {
 }
 
 std::string to_string(const Format& f) {
+  if (!f.is_float()) return number_system_text(f);
   Format encoding = f;
   encoding.daz = encoding.ftz = false;
   encoding.overflow = Overflow::ieee;

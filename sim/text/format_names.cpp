@@ -81,8 +81,6 @@ struct LaterKind {
   std::string_view prefix, kind;  // the prefix, and behind it a digit or a bracket
 };
 constexpr LaterKind later[] = {
-    {"fixed", "fixed point"},   {"ufixed", "fixed point"},   {"int", "an integer"},
-    {"uint", "an integer"},     {"posit", "a posit"},        {"takum", "a takum"},
     {"lns", "logarithmic"},     {"block", "a block format"}, {"bfp", "a block format"},
     {"table", "a table"},       {"mxfp", "a block format"},  {"mxint", "a block format"},
     {"nvfp", "a block format"},

@@ -16,7 +16,7 @@ std::optional<std::string_view> printed_name(const Format& f);
 // "; nearest name: 'e4m3fn'", or nothing.
 std::string nearest_format(std::string_view name);
 
-// What a text of a later version's formats is, "posit" of posit16es1; empty if it is none.
+// What a text of a later version's formats is, "logarithmic" of lns8.4; empty if it is none.
 std::string_view later_kind(std::string_view text);
 
 }  // namespace widthwise

@@ -90,7 +90,7 @@ Unit dot(Arguments& in) {
 // The register's least bit is the least that a product or C can have (T3).
 Unit kulisch(Arguments& in) {
   constexpr std::int64_t beyond = -max_exponent_magnitude - 1;  // what check() refuses
-  const auto lsb = [](const Format& f) { return f.emin() - f.frac_bits; };
+  const auto lsb = [](const Format& f) { return f.least_digit(); };
   Unit u = start(in);
   finish(in, u);
   const std::int64_t product = std::max(lsb(u.a.fmt) + lsb(u.b.fmt), beyond);

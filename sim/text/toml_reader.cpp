@@ -147,7 +147,7 @@ class Reader {
     Format f{.exp_bits = t.exp_bits,
              .frac_bits = t.frac_bits,
              .bias = t.bias.value_or(0),
-             .is_signed = t.is_signed,
+             .sign = t.is_signed ? Sign::magnitude : Sign::none,
              .nan = t.nan,
              .inf = t.inf.value_or(default_inf(t.nan)),
              .subnormals = t.subnormals,

@@ -52,8 +52,15 @@ class Rules {
   }
 };
 
+// What cuts or flushes the fields of a float.
+void float_only(Rules& rules, const std::string& field, bool used, const Format& f) {
+  rules.need(!used || f.is_float(), field, "{} is no float: leave it out", to_string(f));
+}
+
 void operand(Rules& rules, const std::string& at, const Operand& x) {
   rules.format(at + ".fmt", x.fmt);
+  float_only(rules, at + ".keep_frac", x.keep_frac.has_value(), x.fmt);
+  float_only(rules, at + ".subnormals", x.subnormals != Flush::keep, x.fmt);
   rules.kept_bits(at + ".keep_frac", x.keep_frac, x.fmt);
   rules.deterministic(at + ".keep_rm", x.keep_rm);
 }
@@ -72,6 +79,11 @@ void nan_bits(Rules& rules, const std::string& field, std::uint64_t code, const 
 
 void round(Rules& rules, const std::string& at, const Round& r) {
   rules.format(at + ".fmt", r.fmt);
+  float_only(rules, at + ".keep_frac", r.keep_frac.has_value(), r.fmt);
+  float_only(rules, at + ".post_norm_frac", r.post_norm_frac.has_value(), r.fmt);
+  float_only(rules, at + ".subnormals", r.subnormals != Flush::keep, r.fmt);
+  float_only(rules, at + ".overflow", r.overflow != Overflow::ieee, r.fmt);
+  float_only(rules, at + ".nan_bits", r.nan_bits.has_value(), r.fmt);
   rules.rounding(at + ".rm", r.rm);
   rules.kept_bits(at + ".keep_frac", r.keep_frac, r.fmt);
   if (r.post_norm_frac)
@@ -176,7 +188,7 @@ void compensation(Rules& rules, const Unit& u) {
   need(u.c_level == CLevel::late, "c_level", "start with C in the running sum: late");
   need(!u.late_frac, "late_frac", "align nothing: leave it out");
   need(!u.scale || u.scale->apply == ScaleApply::term, "scale.apply", "scale each product: term");
-  need(u.out.fmt.is_signed, "out.fmt", "have errors of either sign: take a signed format");
+  need(u.out.fmt.is_signed(), "out.fmt", "have errors of either sign: take a signed format");
 }
 
 }  // namespace

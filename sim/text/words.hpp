@@ -21,7 +21,7 @@ inline constexpr Word<E> words[] = {};  // specialised for every enumeration
 template <>
 inline constexpr Word<NanCodes> words<NanCodes>[] = {{"ieee", NanCodes::ieee},
                                                      {"all_ones", NanCodes::all_ones},
-                                                     {"negative_zero", NanCodes::negative_zero},
+                                                     {"negative_zero", NanCodes::sign_alone},
                                                      {"none", NanCodes::none}};
 template <>
 inline constexpr Word<InfCodes> words<InfCodes>[] = {

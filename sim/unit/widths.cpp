@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bound.hpp"
+#include "roundings.hpp"
 
 namespace widthwise {
 namespace {
@@ -294,6 +295,17 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
   if (u.chain.c_at == CAt::last)
     w.last_sum = added(u.chain.promote ? rounded(u.chain.promote->round) : running, first_c);
   return w;
+}
+
+const Format* other_than_float(const Unit& u) {
+  const Format* found = nullptr;
+  const auto look = [&](const Format& f) {
+    if (!found && !f.is_float()) found = &f;
+  };
+  look(u.a.fmt), look(u.b.fmt), look(u.c.fmt);
+  if (u.scale) look(u.scale->fmt);
+  each_rounding(u, [&](const char*, const Round& r) { look(r.fmt); });
+  return found;
 }
 
 }  // namespace widthwise

@@ -73,7 +73,25 @@ Flags RationalRounder::round_in(const Rational& x, std::uint64_t random, std::by
   return static_cast<Flags>(r.flags);
 }
 
-Flags RationalRounder::round(const Rational& x, std::uint64_t random, std::byte* code) const {
+// Where an overflow delivers the low digits these count, however far above the others begin: a
+// number that leaves the same remainder, and overflows too, stands for x.
+Rational RationalRounder::in_reach(const Rational& x) const {
+  if (x.kind != Kind::finite || !to_.is_fixed() || saturates(to_.overflow)) return x;
+  const std::int64_t step = to_.least_digit() + to_.width() + 2;  // x modulo 2^step
+  if (length(x.numerator) - length(x.denominator) + x.exponent < step + 1) return x;
+  Rational z = x;
+  z.exponent = std::min(step, x.exponent);
+  Big modulus = x.denominator;
+  if (x.exponent > step)
+    z.numerator = x.numerator * powm(Big(2), Big(x.exponent - step), modulus);
+  else
+    modulus <<= static_cast<std::size_t>(step - x.exponent);
+  z.numerator = z.numerator % modulus + modulus;
+  return z;
+}
+
+Flags RationalRounder::round(const Rational& given, std::uint64_t random, std::byte* code) const {
+  const Rational x = in_reach(given);
   return digits_needed(to_, env_.rounding) <= 128 ? round_in<uint128>(x, random, code)
                                                   : round_in<Wide<65>>(x, random, code);
 }

@@ -25,6 +25,7 @@ class RationalRounder {
   Flags round(const Rational& x, std::uint64_t random, std::byte* code) const;
 
  private:
+  Rational in_reach(const Rational& x) const;
   template <class U>
   Flags round_in(const Rational& x, std::uint64_t random, std::byte* code) const;
 

@@ -43,13 +43,14 @@ std::optional<Widest> find(const Format& f, NamedCode which) {
   using Found = std::optional<Widest>;
   const Layout<Widest> l(f);
   const Widest least(1), none{};
+  const bool subnormals = f.is_float() && f.frac_bits > 0 && !l.all_normal;
   switch (which) {
     case NamedCode::zero: return f.zero ? Found(none) : Found();
-    case NamedCode::min_subnormal: return f.frac_bits > 0 && !l.all_normal ? Found(least) : Found();
+    case NamedCode::min_subnormal: return subnormals ? Found(least) : Found();
     case NamedCode::max_subnormal:
-      return f.frac_bits > 0 && !l.all_normal ? Found(std::min(l.fraction_mask, l.max_finite))
-                                              : Found();
+      return subnormals ? Found(std::min(l.fraction_mask, l.max_finite)) : Found();
     case NamedCode::min_normal: {
+      if (!f.is_float()) return l.max_finite == none ? Found() : Found(least);
       const Widest code = !l.all_normal ? l.hidden : f.zero ? least : none;
       return code > l.max_finite ? Found() : Found(code);
     }

@@ -47,7 +47,7 @@ HexFault read_printed(std::string_view field, const Format& f, std::byte* code, 
   const HexFault high =
       read_hex(field.substr(1, point - 1), f.exp_bits, exponent.data(), int(exponent.size()));
   if (low != HexFault::none || high != HexFault::none) return std::max(low, high);
-  if (field[0] == '-' && !f.is_signed) return HexFault::too_wide;
+  if (field[0] == '-' && !f.is_signed()) return HexFault::too_wide;
   const auto set = [&](int bit) { code[bit / 8] |= std::byte{1} << bit % 8; };
   for (int i = 0; i < f.exp_bits; ++i)
     if ((exponent[static_cast<std::size_t>(i) / 8] >> i % 8 & std::byte{1}) != std::byte{})

@@ -24,14 +24,13 @@ bool is_cut(const Unit& u) { return u.group_sum.align.reference == Reference::ma
 bool is_exact_sum(const Unit& u) { return !u.group_sum.node_round && (u.lanes != 1 || is_cut(u)); }
 
 // The last digit that numbers of a format may have.
-std::int64_t last_digit(const Format& f) { return f.emin() - f.frac_bits; }
 
 // Whether a register has all digits of every term.
 bool is_whole(const Unit& u) {
-  const std::int64_t product = u.product.round ? last_digit(u.product.round->fmt)
-                                               : last_digit(u.a.fmt) + last_digit(u.b.fmt);
+  const std::int64_t product = u.product.round ? u.product.round->fmt.least_digit()
+                                               : u.a.fmt.least_digit() + u.b.fmt.least_digit();
   const std::int64_t least =
-      std::min({product, last_digit(u.c.fmt), u.lanes ? last_digit(u.out.fmt) : product});
+      std::min({product, u.c.fmt.least_digit(), u.lanes ? u.out.fmt.least_digit() : product});
   return u.group_sum.align.reference == Reference::fixed_lsb &&
          -u.group_sum.align.frac_bits <= least;
 }
@@ -108,7 +107,7 @@ std::vector<Format> results(const Unit& u) {
 // Subnormals may be flushed, or read as zero, and -0 be NaN.
 const char* unfit(Format f) {
   f.ftz = f.daz = false;
-  if (f.nan == NanCodes::negative_zero) f.nan = NanCodes::none;
+  if (f.nan == NanCodes::sign_alone) f.nan = NanCodes::none;
   if (const char* why = unusual(f)) return why;
   return f.emax() <= f.emin() ? "has one binade of normal numbers" : nullptr;
 }
@@ -150,7 +149,7 @@ bool has_unsure_zeros(const Unit& u) {
   for (const auto& r : {std::optional(u.out), promotion(u), u.chain.c_round})
     if (r && is_delivered(r->fmt)) return true;
   return std::ranges::any_of(results(u),
-                             [](const Format& f) { return f.nan == NanCodes::negative_zero; });
+                             [](const Format& f) { return f.nan == NanCodes::sign_alone; });
 }
 
 Cut cut(const Align& align) {

@@ -64,7 +64,7 @@ std::vector<std::byte> codes(const Format& f, double deviation, std::mt19937_64&
   const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
   std::vector<std::byte> items(n * n * bytes);
   std::vector<double> numbers(n * n);
-  for (double& x : numbers) x = f.is_signed ? normal(random) : std::abs(normal(random));
+  for (double& x : numbers) x = f.is_signed() ? normal(random) : std::abs(normal(random));
   const CodeArray from{binary64, numbers.data()};
   elementwise(Operation::convert, f, {}, {&from, 1}, numbers.size(), items.data(), nullptr);
   return items;

@@ -34,7 +34,7 @@ Operands operands(const Unit& u, const Format& c, std::size_t lanes, Random& ran
              {},
              {},
              codes(c, 1, kind(), random)[0]};
-  if (random() % 3 == 0 && u.a.fmt.is_signed)  // products that cancel
+  if (random() % 3 == 0 && u.a.fmt.is_signed())  // products that cancel
     for (std::size_t i = 1; i < lanes; ++i)
       if (random() % 2) {
         x.b[i] = x.b[i - 1];

@@ -90,7 +90,7 @@ const std::vector<Code>& named(const Format& f) {
   std::vector<Code>& all = known.emplace_back(f, std::vector<Code>()).second;
   const auto add = [&](const Code& code) {
     all.push_back(code & mask(f.width()));
-    if (f.is_signed) all.push_back((code | bit<Code>(f.width() - 1)) & mask(f.width()));
+    if (f.is_signed()) all.push_back((code | bit<Code>(f.width() - 1)) & mask(f.width()));
   };
   for (const NamedCode which : named_codes)
     if (const auto limbs = find_code(f, which)) {
@@ -105,7 +105,7 @@ const std::vector<Code>& named(const Format& f) {
 Code near(const Code& code, const Format& f, Random& random) {
   const int bits = static_cast<int>(random() % static_cast<unsigned>(f.frac_bits + 2));
   Code x = code ^ (random_code(f, random) & mask(bits));
-  if (f.is_signed && random() % 2) x = x ^ bit<Code>(f.width() - 1);
+  if (f.is_signed() && random() % 2) x = x ^ bit<Code>(f.width() - 1);
   const Code binades = Code(random() % 8) << f.frac_bits;
   return (random() % 2 ? x : random() % 2 ? x + binades : x - binades) & mask(f.width());
 }

@@ -111,7 +111,7 @@ TEST_CASE("codes of narrow formats are those that walking through all codes find
     CHECK(flag(t, "Y_HAS_INF") == found.pos_inf.has_value());
     CHECK(flag(t, "Y_HAS_NAN") == found.nan.has_value());
     CHECK(flag(t, "Y_HAS_SUBNORMAL") == found.min_subnormal.has_value());
-    CHECK(flag(t, "Y_HAS_SIGN") == f.is_signed);
+    CHECK(flag(t, "Y_HAS_SIGN") == f.is_signed());
     if (found.min_normal) {
       // Zero takes the place of the one number that EMIN would have.
       const bool displaced = f.all_normal() && f.zero && f.frac_bits == 0;

@@ -26,6 +26,12 @@ Result<U> extreme(Operation op, const Rounder<U>& to, const Coded<U>* x, const U
   return extremum<U>(to, greater, rule, *x[0].layout, x[0].code, *x[1].layout, x[1].code, random);
 }
 
+// The rounder of an operand's own format, which may be another than the results'.
+template <class U>
+Rounder<U> own(const Rounder<U>& to, const Layout<U>& f) {
+  return to.layout.format == f.format ? to : Rounder<U>(f.format, to.env);
+}
+
 // next_up, next_down, copysign, negate and abs answer in the format of their operand.
 template <class U>
 Result<U> apply(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& random) {
@@ -53,9 +59,9 @@ Result<U> apply(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& 
     case next_up: return widthwise::next_up<U>(f(0), c(0));
     case next_down: return widthwise::next_down<U>(f(0), c(0));
     case logb: return widthwise::logb<U>(to, f(0), c(0), random);
-    case copysign: return {widthwise::copysign<U>(f(0), c(0), f(1), c(1)), Int<U>{}};
-    case negate: return {widthwise::negate<U>(f(0), c(0)), Int<U>{}};
-    case abs: return {widthwise::abs<U>(f(0), c(0)), Int<U>{}};
+    case copysign: return widthwise::copysign<U>(own(to, f(0)), c(0), f(1), c(1));
+    case negate: return widthwise::negate<U>(own(to, f(0)), c(0));
+    case abs: return widthwise::abs<U>(own(to, f(0)), c(0));
   }
   throw std::logic_error("no such Operation");
 }

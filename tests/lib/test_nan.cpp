@@ -113,12 +113,12 @@ TEST_CASE("formats with one NaN deliver it; formats with none deliver zero and i
 namespace {
 std::uint64_t carried(const Format& from, std::uint64_t code, const Format& to) {
   const auto ones = [](int n) { return (std::uint64_t{1} << n) - 1; };
-  const bool negative = from.is_signed && code >> (from.exp_bits + from.frac_bits) != 0;
-  const std::uint64_t sign = negative && to.is_signed ? 1 : 0;
+  const bool negative = from.is_signed() && code >> (from.exp_bits + from.frac_bits) != 0;
+  const std::uint64_t sign = negative && to.is_signed() ? 1 : 0;
   const int magnitude_bits = to.exp_bits + to.frac_bits;
   switch (to.nan) {
     case NanCodes::none: return 0;
-    case NanCodes::negative_zero: return std::uint64_t{1} << magnitude_bits;
+    case NanCodes::sign_alone: return std::uint64_t{1} << magnitude_bits;
     case NanCodes::all_ones: return sign << magnitude_bits | ones(magnitude_bits);
     case NanCodes::ieee: break;
   }

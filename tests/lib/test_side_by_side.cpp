@@ -87,7 +87,7 @@ void judge_formats(std::initializer_list<Format> formats) {
 
 Format unsigned_format() {
   Format f = ieee_format(5, 10);
-  f.is_signed = false;
+  f.sign = Sign::none;
   return f;
 }
 

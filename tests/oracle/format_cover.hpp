@@ -23,7 +23,7 @@ inline Format format_of(const FieldChoice& x) {
   return {.exp_bits = exp_bits[x[0]],
           .frac_bits = frac_bits[x[1]],
           .bias = widthwise::ieee_bias(exp_bits[x[0]]) + off_middle[x[2]],
-          .is_signed = x[3] == 0,
+          .sign = x[3] == 0 ? widthwise::Sign::magnitude : widthwise::Sign::none,
           .nan = static_cast<widthwise::NanCodes>(x[4]),
           .inf = static_cast<widthwise::InfCodes>(x[5]),
           .subnormals = x[6] == 0,

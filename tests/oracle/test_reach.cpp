@@ -30,7 +30,7 @@ OracleResult computed(Operation op, const Format& f, const std::vector<Code>& x,
 std::string decimal(const Format& f, const OracleResult& z) { return mpfr_decimal(f, z.code, 6); }
 
 Code random_code(const Format& f, std::mt19937_64& random) {
-  const int width = f.exp_bits + f.frac_bits + (f.is_signed ? 1 : 0);
+  const int width = f.exp_bits + f.frac_bits + (f.is_signed() ? 1 : 0);
   Code x(static_cast<std::size_t>(width + 63) / 64);
   const int sparse = static_cast<int>(random() % 3);  // long runs of equal digits meet ties
   for (std::uint64_t& limb : x) limb = sparse == 0 ? random() : sparse == 1 ? 0 : ~std::uint64_t{0};

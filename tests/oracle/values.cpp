@@ -27,7 +27,7 @@ Fields split(const Format& f, std::uint64_t code) {
   x.fraction = code & x.all_fraction;
   x.exponent = code >> f.frac_bits & x.all_exponent;
   x.magnitude = code & x.all_magnitude;
-  x.negative = f.is_signed && (code >> magnitude_bits & 1) != 0;
+  x.negative = f.is_signed() && (code >> magnitude_bits & 1) != 0;
   return x;
 }
 
@@ -36,7 +36,7 @@ bool is_nan(const Format& f, const Fields& x) {
     case NanCodes::ieee:
       return x.exponent == x.all_exponent && (x.fraction != 0 || f.inf == InfCodes::none);
     case NanCodes::all_ones: return x.magnitude == x.all_magnitude;
-    case NanCodes::negative_zero: return x.negative && x.magnitude == 0;
+    case NanCodes::sign_alone: return x.negative && x.magnitude == 0;
     case NanCodes::none: return false;
   }
   throw std::logic_error("no such NanCodes");
@@ -56,7 +56,7 @@ bool is_infinite(const Format& f, const Fields& x) {
 
 // P3109 alone lets a tie between two numbers of one digit go to the even code (R4).
 bool ties_by_code(const Format& f) {
-  const NanCodes nan = f.is_signed ? NanCodes::negative_zero : NanCodes::all_ones;
+  const NanCodes nan = f.is_signed() ? NanCodes::sign_alone : NanCodes::all_ones;
   return f.frac_bits == 0 && f.bias == std::int64_t{1} << (f.exp_bits - 1) && f.nan == nan &&
          f.inf != InfCodes::ieee && f.subnormals && f.zero;
 }
@@ -92,7 +92,7 @@ Number decode(const Format& f, std::uint64_t code) {
 }
 
 Values::Values(const Format& f) : format_(f) {
-  const int width = f.exp_bits + f.frac_bits + (f.is_signed ? 1 : 0);
+  const int width = f.exp_bits + f.frac_bits + (f.is_signed() ? 1 : 0);
   if (width > 16) throw std::invalid_argument("values(format): more than 16 bits to list");
   sign_ = std::uint64_t{1} << (width - 1);
   for (std::uint64_t code = 0; code < std::uint64_t{1} << width; ++code)

@@ -60,7 +60,7 @@ class Values {
   bool has(Kind special) const { return special == Kind::nan ? has_nan_ : has_infinity_; }
   std::uint64_t nan() const { return nan_; }
   std::uint64_t infinity(bool negative) const { return infinity_ | sign(negative); }
-  std::uint64_t sign(bool negative) const { return negative && format_.is_signed ? sign_ : 0; }
+  std::uint64_t sign(bool negative) const { return negative && format_.is_signed() ? sign_ : 0; }
 
  private:
   void sort_points();

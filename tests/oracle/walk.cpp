@@ -55,7 +55,7 @@ Outcome sealed(const Values& to, std::uint64_t code) {
 
 bool same_encoding(const Format& f, const Format& g) {
   return f.exp_bits == g.exp_bits && f.frac_bits == g.frac_bits && f.bias == g.bias &&
-         f.is_signed == g.is_signed && f.nan == g.nan && f.inf == g.inf &&
+         f.is_signed() == g.is_signed() && f.nan == g.nan && f.inf == g.inf &&
          f.subnormals == g.subnormals && f.zero == g.zero;
 }
 
@@ -68,9 +68,9 @@ Number read(const Coded& x) {
 // negate, abs and copysign within one encoding: the sign bit moves and nothing is raised, whatever
 // the rest stands for. What has no such sign is NaN, else +0.
 Outcome with_sign(const Values& to, const Number& x, bool negative) {
-  const bool zero_has_no_sign = to.format().nan == NanCodes::negative_zero;
+  const bool zero_has_no_sign = to.format().nan == NanCodes::sign_alone;
   if (zero_has_no_sign && (x.kind == Kind::zero || x.kind == Kind::nan)) return sealed(to, x.code);
-  if (to.format().is_signed) return sealed(to, (x.code & ~to.sign(true)) | to.sign(negative));
+  if (to.format().is_signed()) return sealed(to, (x.code & ~to.sign(true)) | to.sign(negative));
   const bool below_zero = negative && x.kind != Kind::zero && x.kind != Kind::nan;
   return sealed(to, below_zero ? to.nan() : x.code);
 }
@@ -89,7 +89,7 @@ std::vector<std::uint64_t> ascending(const Values& v) {
   std::vector<std::uint64_t> codes;
   for (const Point& p : v.points()) codes.push_back(p.code);
   if (v.has(Kind::infinite)) codes.push_back(v.infinity(false));
-  if (!v.format().is_signed) return codes;
+  if (!v.format().is_signed()) return codes;
   std::vector<std::uint64_t> all;
   for (auto p = codes.rbegin(); p != codes.rend(); ++p)
     if (*p != 0 || !v.format().zero) all.push_back(*p | v.sign(true));
@@ -118,8 +118,8 @@ Outcome neighbour(Operation op, const Values& to, const Coded& operand) {
   const bool up = op == Operation::next_up;
   const std::uint64_t code = beside(to, x, up);
   // From below, zero is reached as -0 where there is one.
-  const bool negative_zero = up && x.negative && code == 0 && to.format().zero &&
-                             to.format().nan != NanCodes::negative_zero;
+  const bool negative_zero =
+      up && x.negative && code == 0 && to.format().zero && to.format().nan != NanCodes::sign_alone;
   return sealed(to, negative_zero && x.kind != Kind::zero ? to.sign(true) : code);
 }
 
@@ -148,13 +148,13 @@ struct Delivery {
 
   Answer zero(bool negative, Flags flags) const {
     if (!f.zero) return to.has(Kind::nan) ? nan(invalid) : with(to.sign(negative), flags | invalid);
-    const bool has_negative_zero = f.is_signed && f.nan != NanCodes::negative_zero;
+    const bool has_negative_zero = f.is_signed() && f.nan != NanCodes::sign_alone;
     return with(has_negative_zero ? to.sign(negative) : 0, flags);
   }
 
   // Past the largest number: what the format has, in the order the policy asks for (R7).
   Answer past(Overflow how, Flags flags) const {
-    if (!f.is_signed && x.negative) return lost_sign();
+    if (!f.is_signed() && x.negative) return lost_sign();
     const bool number_first = how == Overflow::max || how == Overflow::satfinite;
     const bool nan_first = how == Overflow::nan;
     if (number_first) return largest(flags);
@@ -208,7 +208,7 @@ struct Delivery {
     if (points[i].value.sig == 0) return zero(x.negative, flags);
     const bool has_subnormals = f.subnormals && f.zero;
     if (f.ftz && has_subnormals && is_tiny) return zero(x.negative, underflow | inexact);
-    if (!f.is_signed && x.negative) return lost_sign();
+    if (!f.is_signed() && x.negative) return lost_sign();
     return with(points[i].code | to.sign(x.negative), flags);
   }
 };
@@ -298,8 +298,7 @@ namespace {
 // A format whose only NaN is the code of -0 has no sign to give it: it stands above everything.
 std::int64_t total_rank(const Format& f, const Number& x, bool magnitude_only) {
   const std::uint64_t sign = std::uint64_t{1} << (f.exp_bits + f.frac_bits);
-  if (x.kind == Kind::nan && f.nan == NanCodes::negative_zero)
-    return static_cast<std::int64_t>(sign);
+  if (x.kind == Kind::nan && f.nan == NanCodes::sign_alone) return static_cast<std::int64_t>(sign);
   const auto magnitude = static_cast<std::int64_t>(x.code & (sign - 1));
   return x.negative && !magnitude_only ? -1 - magnitude : magnitude;
 }

@@ -438,7 +438,7 @@ def test_an_explanation_names_engine_and_carriers():
     assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "blocks"
     of_cpu = [name for name in ww.engines() if not name.startswith("cuda")]
     known = "reference chain rows lanes halves tensor blocks wide wide52 exact words promoted"
-    assert " ".join(of_cpu) == known + " narrowed"
+    assert " ".join(of_cpu) == known + " narrowed recoded"
 
 
 def test_an_engine_that_cannot_keep_the_bits_refuses():

@@ -43,7 +43,7 @@ class Maker {
   Maker(const Format& f, ProductRandom& random) : f_(f), layout_(f), random_(random) {}
 
   U operator()(Manner manner) {
-    const U sign = f_.is_signed && random_() & 1 ? layout_.sign : U{};
+    const U sign = f_.is_signed() && random_() & 1 ? layout_.sign : U{};
     switch (manner) {
       case Manner::bits: return uniform() & (layout_.magnitude_mask | layout_.sign);
       case Manner::about_one: return near(-3, 5) | sign;

@@ -117,7 +117,7 @@ struct Units {
 
   // Makes it a compensated chain, as far as it can be one.
   void compensate(Unit& u) {
-    if (!u.out.fmt.is_signed) return;
+    if (!u.out.fmt.is_signed()) return;
     u.lanes = 1;
     u.groups.reset(), u.late_frac.reset();
     u.group_sum = u.block_sum = u.c_sum = {};
@@ -164,7 +164,7 @@ Format format(Random& random, int most_exp_bits, int most_frac_bits) {
     const int most_frac = one_in(random, 4) ? most_frac_bits : std::min(most_frac_bits, 12);
     Format f = ieee_format(exp_bits, static_cast<int>(between(random, 0, most_frac)));
     if (one_in(random, 3)) f.bias += between(random, -100, 100);
-    if (one_in(random, 6)) f.is_signed = false;
+    if (one_in(random, 6)) f.sign = Sign::none;
     if (one_in(random, 2)) f.nan = any(random, NanCodes::none);
     f.inf = f.nan != NanCodes::ieee ? InfCodes::none : InfCodes::ieee;
     if (one_in(random, 3)) f.inf = any(random, InfCodes::top);

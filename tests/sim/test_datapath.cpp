@@ -223,11 +223,11 @@ TEST_CASE("3.10, 2: what a unit's result format cannot hold") {
     });
   };
   Format unsigned_nan = ieee_format(5, 10);
-  unsigned_nan.is_signed = false;
+  unsigned_nan.sign = Sign::none;
   CHECK(dot(into(unsigned_nan), {-1}, {1}) == codes(unsigned_nan, {not_a_number}));
   CHECK(dot(into(unsigned_nan), {-0.0}, {1}, -0.0) == codes(unsigned_nan, {0}));
   Format unsigned_finite = finite_format(5, 10);
-  unsigned_finite.is_signed = false;
+  unsigned_finite.sign = Sign::none;
   CHECK(dot(into(unsigned_finite), {-1}, {1}) == codes(unsigned_finite, {0}));
   CHECK(dot(into(e8m0fnu), {0}, {1}) == "ff");
   Format no_zero = finite_format(3, 2);

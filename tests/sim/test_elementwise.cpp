@@ -188,7 +188,7 @@ Format random_format(Random& random) {
     Format f = ieee_format(1 + static_cast<int>(random() % 9), static_cast<int>(random() % 14));
     if (f.width() > 16 || f.width() < 3) continue;
     if (random() % 4 == 0) f.bias += static_cast<std::int64_t>(random() % 17) - 8;
-    f.is_signed = random() % 5 != 0;
+    f.sign = random() % 5 != 0 ? Sign::magnitude : Sign::none;
     f.nan = static_cast<NanCodes>(random() % 4);
     f.inf = static_cast<InfCodes>(random() % 3);
     f.subnormals = random() % 6 != 0;

@@ -440,7 +440,7 @@ TEST_CASE("exact sums of infinities of both signs, of NaN and of products with 0
       CodeList scale_a = ones(scale, m * runs), scale_b = ones(scale, runs * n);
       if (scale.has_inf()) scale_a.set(2 * runs + 1, of_scale.infinity);
       in_a(6, 0, false), in_a(6, 1000, false);  // e5m2: infinities of both signs by their scales
-      if (scale.is_signed) scale_a.set(6 * runs + 1000 / block, scale_a[0] | of_scale.sign);
+      if (scale.is_signed()) scale_a.set(6 * runs + 1000 / block, scale_a[0] | of_scale.sign);
       scale_a.set(0 * runs + 2, of_scale.first_nan);  // of numbers
       scale_b.set((runs - 1) * n + 11, 0);            // e5m2: 0, for infinities of A too
       scale_b.set((700 / block) * n + 12, of_scale.first_nan);

@@ -47,7 +47,7 @@ TEST_CASE("limbs: a scale for each row, column and block, and NaN, zeros and sig
     const Layout<std::uint64_t> layout(f);
     scale_a.set(3 * runs + 8, layout.first_nan);
     scale_b.set(2 * n + 7, layout.first_nan);
-    if (f.is_signed) scale_a.set(1 * runs + 2, layout.sign | scale_a[runs + 2]);
+    if (f.is_signed()) scale_a.set(1 * runs + 2, layout.sign | scale_a[runs + 2]);
     if (f.zero) scale_b.set(4 * n + 10, 0);
     MatrixProduct p;
     p.m = m, p.k = k, p.n = n, p.a = a.rows(k), p.b = b.rows(n);

@@ -250,7 +250,7 @@ TEST_CASE("narrowed: every code of a format is moved, and comes back") {
       ++inside;
     }
     // Zeros, 1,022 binades, and one of infinities and NaN.
-    CHECK(inside == (f.is_signed ? 2U : 1U) * (1 + (1023U << f.frac_bits)));
+    CHECK(inside == (f.is_signed() ? 2U : 1U) * (1 + (1023U << f.frac_bits)));
   }
 }
 

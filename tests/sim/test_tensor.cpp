@@ -286,7 +286,7 @@ TEST_CASE("the tensor engine refuses operands that are no numbers of float, and 
   const Border border("tensor");
   border.excludes_each(
       "hopper.f16.f32",
-      {[](Unit& u) { u.a.fmt = e4m3fnuz; }, [](Unit& u) { u.a.fmt.is_signed = false; },
+      {[](Unit& u) { u.a.fmt = e4m3fnuz; }, [](Unit& u) { u.a.fmt.sign = Sign::none; },
        [](Unit& u) { u.a.fmt.subnormals = false; }, [](Unit& u) { u.a.fmt.zero = false; },
        [](Unit& u) { u.a.fmt.daz = true; }, [](Unit& u) { u.b.subnormals = Flush::flush_pos_zero; },
        [](Unit& u) { u.c.subnormals = Flush::flush_pos_zero; }, [](Unit& u) { u.c.keep_frac = 20; },

@@ -118,7 +118,7 @@ TEST_CASE("check: compensated sums add pairs, and no more") {
           u.scale = Scale{e8m0fnu, 32, ScaleApply::term};
           u.chain.promote = Promote{5, {.fmt = binary32}};
         }) == "accepted");
-  CHECK(said([](Unit& u) { u.out.fmt.is_signed = false; }) ==
+  CHECK(said([](Unit& u) { u.out.fmt.sign = Sign::none; }) ==
         "unit: out.fmt" + sums + "have errors of either sign: take a signed format");
 }
 

@@ -72,7 +72,7 @@ constexpr Factor<H> plain_factor(const Layout<H>& f, const H& code) {
 // +0 as registers of a format start with it, also one that has no code for it.
 template <class H>
 constexpr Factor<H> cleared(const Format& f) {
-  return {.kind = Kind::zero, .q = f.emin() - f.frac_bits, .e = f.emin()};
+  return {.kind = Kind::zero, .q = f.least_digit(), .e = f.emin()};
 }
 
 // The same magnitude in a wider carrier.

@@ -25,9 +25,18 @@ constexpr Relation relation(const Number<U>& x, const Number<U>& y) {
   return Relation::equal;
 }
 
+// NaR, unlike NaN, has a place among the numbers: below all of them, and equal to itself (Posit
+// Standard 2022, 5.3).
+template <class U>
+constexpr bool has_nar(const Layout<U>& fa, const Layout<U>& fb) {
+  return fa.format.is_tapered() && fb.format.is_tapered();
+}
+
 template <class U>
 constexpr Relation compare(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b) {
-  return relation(operand(fa, a), operand(fb, b));
+  const Number<U> x = operand(fa, a), y = operand(fb, b);
+  if (!has_nar(fa, fb) || !(x.nan || y.nan)) return relation(x, y);
+  return !y.nan ? Relation::less : x.nan ? Relation::equal : Relation::greater;
 }
 
 // Flags of a comparison: quiet ones raise invalid on a signalling NaN only (5.11, table 5.1
@@ -35,15 +44,18 @@ constexpr Relation compare(const Layout<U>& fa, const U& a, const Layout<U>& fb,
 template <class U>
 constexpr Flags comparison_flags(const Layout<U>& fa, const U& a, const Layout<U>& fb, const U& b,
                                  bool signaling) {
+  if (has_nar(fa, fb)) return 0;
   const Number<U> x = unpack(fa, a), y = unpack(fb, b);
   return x.signaling || y.signaling || (signaling && (x.nan || y.nan)) ? invalid : 0;
 }
 
-// Position in the total order (5.10): codes of one format as signed integers. A lone NaN at the
-// code of -0 stands above +infinity, as a positive quiet NaN does (docs/semantics.md, E8).
+// Position in the total order (5.10): codes of one format as signed integers, which those in two's
+// complement are. A lone NaN at the code of -0 stands above +infinity, as a positive quiet NaN does
+// (docs/semantics.md, E8).
 template <class U>
 constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
-  const bool lone = f.format.nan == NanCodes::negative_zero;
+  if (f.format.sign == Sign::complement) return U(a ^ f.sign) <= U(b ^ f.sign);
+  const bool lone = f.format.nan == NanCodes::sign_alone;
   if (lone && (a == f.nan_code || b == f.nan_code)) return b == f.nan_code;
   const bool na = (a & f.sign) != U{}, nb = (b & f.sign) != U{};
   const U ma = a & f.magnitude_mask, mb = b & f.magnitude_mask;
@@ -53,7 +65,9 @@ constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
 
 template <class U>
 constexpr bool total_order_magnitude(const Layout<U>& f, const U& a, const U& b) {
-  if (f.format.nan == NanCodes::negative_zero) {
+  if (f.format.sign == Sign::complement)
+    return integer_magnitude(f, a).magnitude <= integer_magnitude(f, b).magnitude;
+  if (f.format.nan == NanCodes::sign_alone) {
     const auto magnitude = [&](const U& x) {
       return x == f.nan_code ? x : U(x & f.magnitude_mask);
     };

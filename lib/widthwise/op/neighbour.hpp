@@ -1,13 +1,24 @@
 #pragma once
 #include "widthwise/op/nan.hpp"
+#include "widthwise/round.hpp"
 
 // Operations on one format's codes that never round: neighbours and signs.
 namespace widthwise {
+
+// The codes beside one in two's complement, or of an integer without a sign. Past the ends of fixed
+// point there is none; a posit's wrap around, past NaR too (Posit Standard 2022, 5.2).
+template <class U>
+constexpr U integer_beside(const Layout<U>& f, const U& a, bool up) {
+  const U last = up ? f.magnitude_mask : f.sign;
+  if (f.format.is_fixed() && a == last) return a;
+  return U(up ? a + U(1) : a - U(1)) & (f.magnitude_mask | f.sign);
+}
 
 // The least code that compares greater than a; a itself where there is none (IEEE 754-2019, 5.3.1,
 // and docs/semantics.md, E9). A NaN gives the canonical one.
 template <class U>
 constexpr Result<U> next_up(const Layout<U>& f, const U& a) {
+  if (!f.format.is_float()) return {integer_beside(f, a, true), Int<U>{}};
   const Number<U> x = unpack(f, a);
   if (x.nan) return {f.nan_code, Int<U>{x.signaling ? invalid : 0}};
   const U magnitude = a & f.magnitude_mask;
@@ -17,20 +28,30 @@ constexpr Result<U> next_up(const Layout<U>& f, const U& a) {
   if (!x.negative) return {magnitude == largest ? magnitude : U(magnitude + U(1)), Int<U>{}};
   if (magnitude == U{}) return {least, Int<U>{}};  // no zero in between
   const U down = magnitude - U(1);
-  const bool lost_sign = down == U{} && f.format.nan == NanCodes::negative_zero;
+  const bool lost_sign = down == U{} && f.format.nan == NanCodes::sign_alone;
   return {lost_sign ? U{} : U(f.sign | down), Int<U>{}};
 }
 
 // The greatest code that compares less than a: next_up seen in the mirror where there is a sign.
 template <class U>
 constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
+  if (!f.format.is_float()) return {integer_beside(f, a, false), Int<U>{}};
   const Number<U> x = unpack(f, a);
   if (x.nan) return {f.nan_code, Int<U>{x.signaling ? invalid : 0}};
-  if (!f.format.is_signed) return {x.zero || a == U{} ? U{} : U(a - U(1)), Int<U>{}};
+  if (!f.format.is_signed()) return {x.zero || a == U{} ? U{} : U(a - U(1)), Int<U>{}};
   if (x.zero) return {U(f.sign | U(1)), Int<U>{}};
   const U up = next_up(f, U(a ^ f.sign)).code;
-  const bool lost_sign = up == U{} && f.format.nan == NanCodes::negative_zero;
+  const bool lost_sign = up == U{} && f.format.nan == NanCodes::sign_alone;
   return {lost_sign ? up : U(up ^ f.sign), Int<U>{}};
+}
+
+// A number in two's complement, or an integer without a sign, given a sign. The least integer has
+// no mirror, and one without a sign no negative: rounding has its rule for what is out of range.
+template <class U>
+constexpr Result<U> integer_with_sign(const Rounder<U>& to, const U& a, bool negative) {
+  Number<U> x = operand(to.layout, a);
+  x.negative = negative;
+  return deliver(to, x);
 }
 
 // Sign operations touch the sign bit alone and raise nothing, NaNs included (5.5.1). A format
@@ -38,22 +59,29 @@ constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
 template <class U>
 constexpr U with_sign(const Layout<U>& f, const U& a, bool negative) {
   const bool zero = f.format.zero && (a & f.magnitude_mask) == U{};  // whatever DAZ makes of others
-  if (!f.format.is_signed) return negative && !zero && !unpack(f, a).nan ? f.nan_code : a;
-  if (f.format.nan == NanCodes::negative_zero && zero) return a;  // +0, or the NaN
+  if (!f.format.is_signed()) return negative && !zero && !unpack(f, a).nan ? f.nan_code : a;
+  if (f.format.nan == NanCodes::sign_alone && zero) return a;  // +0, or the NaN
   return U(a & f.magnitude_mask) | (negative ? f.sign : U{});
 }
 
 template <class U>
-constexpr U negate(const Layout<U>& f, const U& a) {
-  return with_sign(f, a, (a & f.sign) == U{});
+constexpr Result<U> given_sign(const Rounder<U>& to, const U& a, bool negative) {
+  if (!to.layout.format.is_float()) return integer_with_sign(to, a, negative);
+  return {with_sign(to.layout, a, negative), Int<U>{}};
+}
+
+// `to` is of a's format.
+template <class U>
+constexpr Result<U> negate(const Rounder<U>& to, const U& a) {
+  return given_sign(to, a, (a & to.layout.sign) == U{});
 }
 template <class U>
-constexpr U abs(const Layout<U>& f, const U& a) {
-  return with_sign(f, a, false);
+constexpr Result<U> abs(const Rounder<U>& to, const U& a) {
+  return given_sign(to, a, false);
 }
 template <class U>
-constexpr U copysign(const Layout<U>& f, const U& a, const Layout<U>& fb, const U& b) {
-  return with_sign(f, a, unpack(fb, b).negative);
+constexpr Result<U> copysign(const Rounder<U>& to, const U& a, const Layout<U>& fb, const U& b) {
+  return given_sign(to, a, unpack(fb, b).negative);
 }
 
 }  // namespace widthwise

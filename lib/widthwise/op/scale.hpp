@@ -56,7 +56,7 @@ constexpr NumberClass classify(const Layout<U>& f, const U& a) {
   if (x.nan) return x.signaling ? signaling_nan : quiet_nan;
   if (x.infinite) return x.negative ? negative_infinity : positive_infinity;
   if (x.zero) return x.negative ? negative_zero : positive_zero;
-  const bool subnormal = x.sig < f.hidden;
+  const bool subnormal = f.format.is_float() && x.sig < f.hidden;
   if (subnormal) return x.negative ? negative_subnormal : positive_subnormal;
   return x.negative ? negative_normal : positive_normal;
 }

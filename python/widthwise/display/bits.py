@@ -25,7 +25,31 @@ COLUMNS = ["", "value", "bits", "code", "exact value", "significand"]
 
 def fields_of(f: Format) -> dict[str, int]:
     """The fields of a code, from its top bit, with their widths; those there are."""
-    widths = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
+    if f.system == "fixed":
+        fraction = min(max(f.fraction_bits, 0), f.width - f.signed)
+        whole = f.width - f.signed - fraction
+        widths = {"sign": int(f.signed), "integer": whole, "fraction": fraction}
+    elif f.is_float:
+        widths = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
+    else:
+        widths = {"sign": 1, "exponent and fraction": f.width - 1}
+    return {name: bits for name, bits in widths.items() if bits}
+
+
+def fields_in(code: int, f: Format) -> dict[str, int]:
+    """The fields of one code: where a number's exponent is as long as it is large, they move."""
+    if f.is_float or f.system == "fixed":
+        return fields_of(f)
+    magnitude = (1 << f.width) - code if code >> f.width - 1 else code
+    body = f"{magnitude:0{f.width}b}"[-(f.width - 1) :]
+    if f.system == "posit":
+        run = len(body) - len(body.lstrip(body[0]))
+        exponent = min(run + 1, len(body)) + f.exponent_bits
+    else:
+        length = int(body[1:4].ljust(3, "0"), 2)
+        exponent = 4 + (length if body[0] == "1" else 7 - length)
+    exponent = min(exponent, len(body))
+    widths = {"sign": 1, "exponent": exponent, "fraction": len(body) - exponent}
     return {name: bits for name, bits in widths.items() if bits}
 
 
@@ -36,7 +60,7 @@ class Bits:
         digits = iter(f"{code:0{f.width}b}")
         self.fields = {
             name: abbreviated("".join(itertools.islice(digits, bits)))
-            for name, bits in fields_of(f).items()
+            for name, bits in fields_in(code, f).items()
         }
 
     def __str__(self) -> str:

@@ -42,8 +42,11 @@ def sentence(f: Format) -> str:
     """What the fields do not show."""
     said = [
         f"{f.width} bits, {count(f.precision, 'digit')} of precision",
-        f"exponents {f.emin} to {f.emax}, bias {f.bias}",
+        f"exponents {f.emin} to {f.emax}" + (f", bias {f.bias}" if f.is_float else ""),
     ]
+    if not f.is_float:
+        said += ["no infinity", "NaR for all that is no number" if f.has_nan else "no NaN"]
+        return "; ".join(said + ([f"overflow={f.overflow}"] if f.system == "fixed" else []))
     has = {"subnormals": f.has_subnormals, "infinity": f.has_inf, "NaN": f.has_nan}
     said += [name if there else f"no {name}" for name, there in has.items()]
     policies = {"daz": f.daz, "ftz": f.ftz, f"overflow={f.overflow}": f.overflow != "ieee"}
@@ -116,8 +119,11 @@ def neighbours(f: Format) -> tuple[list[Number], int]:
     """1, or the power of two in range that is nearest to it, among the numbers next to it; where
     it stands among them. Positive codes are in the order of their values."""
     nearest = min(max(0, f.emin), f.emax)
-    middle = max((nearest + f.bias) << f.fraction_bits, least_code(f))
-    reach = min(NEIGHBOURS, 1 << f.fraction_bits)
+    if f.is_float:
+        middle = max((nearest + f.bias) << f.fraction_bits, least_code(f))
+        reach = min(NEIGHBOURS, 1 << f.fraction_bits)
+    else:
+        middle, reach = f.codes.get("one", least_code(f)), NEIGHBOURS
     codes = range(
         max(middle - reach, least_code(f)), min(middle + reach, f.codes["max_finite"]) + 1
     )

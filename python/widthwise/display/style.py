@@ -11,7 +11,13 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-FIELD_COLOURS = {"sign": "#cf5a12", "exponent": "#2b8a3e", "fraction": "#2f78d0"}
+FIELD_COLOURS = {
+    "sign": "#cf5a12",
+    "exponent": "#2b8a3e",
+    "integer": "#2b8a3e",
+    "exponent and fraction": "#20808a",
+    "fraction": "#2f78d0",
+}
 LOST = "#d6336c"
 LINE = "#8888"  # half of a grey: seen on any page
 MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"

@@ -143,7 +143,7 @@ def lost_below(u: Unit, k: int) -> float:
     Each at most the last digit there, or the least normal number where a format has none below.
     """
     formats = [Format(text) for text in rounded_to(fields_of(u))]
-    digits = [f.emin - (f.fraction_bits if f.has_subnormals and not f.ftz else 0) for f in formats]
+    digits = [f.least_digit if f.has_subnormals and not f.ftz else f.emin for f in formats]
     return (k + 1) * sum(math.ldexp(1.0, digit) for digit in digits if digit < MOST_EXPONENT)
 
 
@@ -252,7 +252,7 @@ def element_digits(u: Unit) -> int:
 
 def lsb(f: Format | None) -> int:
     """The exponent of a format's least digit."""
-    return f.emin - f.fraction_bits if f else 0
+    return f.least_digit if f else 0
 
 
 def below_scales(sum_fields: dict[str, Any], u: Unit) -> int:

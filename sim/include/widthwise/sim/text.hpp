@@ -47,6 +47,7 @@ std::string to_string(Tininess t);
 
 Overflow parse_overflow(std::string_view text);  // ieee, inf, max, nan
 std::string to_string(Overflow o);
+std::string overflow_text(const Format& f);  // in the words of its number system
 
 // The formats that have a name of their own, in the order in which a table shows them.
 struct NamedFormat {

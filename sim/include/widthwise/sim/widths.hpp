@@ -58,4 +58,7 @@ inline constexpr std::int64_t longest_dot = std::int64_t{1} << 32;
 // k counts only for a unit of lanes = 0: the longest dot product it will be given.
 Widths derive_widths(const Unit& u, std::int64_t k = longest_dot);
 
+// The first of a unit's formats that is no float; null where all are.
+const Format* other_than_float(const Unit& u);
+
 }  // namespace widthwise

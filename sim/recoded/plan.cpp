@@ -1,0 +1,110 @@
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/engine/plain.hpp"
+#include "sim/unit/roundings.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/system/fixed.hpp"
+
+namespace widthwise::recoded {
+namespace {
+
+constexpr int most_width = 64;
+
+// The exponent of the largest magnitude: in two's complement that of the least number.
+std::int64_t top(const Format& f) { return f.emax() + (f.is_fixed() && f.is_signed()); }
+
+// A float of so many digits with numbers from 2^low to below 2^(high + 1), all of them normal.
+std::optional<Format> float_with(std::int64_t digits, std::int64_t low, std::int64_t high) {
+  for (int exp_bits = 2; exp_bits + digits <= most_width; ++exp_bits) {
+    const Format f = ieee_format(exp_bits, static_cast<int>(digits) - 1);
+    if (f.emin() <= low && f.emax() >= high) return f;
+  }
+  return {};
+}
+
+// Exponents are seen beside the values: fixed point's are those of its highest digit.
+bool sees_exponents(const Sum& s) { return s.align.reference == Reference::max_exponent; }
+// The place of the lowest digit is seen beside the values.
+bool sees_places(const Sum& s) { return s.align.reference == Reference::exact && s.width; }
+
+std::string unlike_floats(const Unit& u) {
+  for (const Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum}) {
+    if (sees_exponents(*s)) return "sums that align by the largest exponent";
+    if (sees_places(*s)) return "a register that begins at its terms' last digit";
+  }
+  if (u.scale && !u.scale->fmt.is_float()) return "scales that are no floats";
+  return {};
+}
+
+// Whether `out` is the unit's only rounding, of an exact sum of all products.
+bool rounds_once(const Unit& u) {
+  return u.lanes == 0 && !u.product.round && !u.product.overflow_to_inf_at && !u.groups &&
+         !u.scale && !u.late_frac && u.c_level == CLevel::group && !has_nodes(u.group_sum) &&
+         u.chain == Chain{};
+}
+
+// Where sums lie: multiples of 2^low, below 2^(high + 1).
+struct Reach {
+  std::int64_t low, high;
+};
+Reach reach_of_sums(const Unit& u, std::size_t k) {
+  const std::int64_t products = std::bit_width(k + 1);
+  std::int64_t low = std::min(u.a.fmt.least_digit() + u.b.fmt.least_digit(), u.c.fmt.least_digit());
+  if (u.group_sum.align.reference == Reference::fixed_lsb)
+    low = std::min(low, -u.group_sum.align.frac_bits);
+  const std::int64_t high = std::max(top(u.a.fmt) + top(u.b.fmt) + 2, top(u.c.fmt)) + products;
+  return {low, high};
+}
+
+// An exact sum rounded to odd with digits to spare, so that a second rounding is the only one that
+// counts (docs/exactness.md, 63).
+std::optional<Format> held(const Round& out, const Reach& sums) {
+  const Format& f = out.fmt;
+  const bool all = f.is_fixed() && !saturates(f.overflow);
+  const std::int64_t digits = all ? sums.high - sums.low + 1 : f.width() + 3;
+  return float_with(digits, sums.low, sums.high);
+}
+
+const Format* rounded_to_no_float(const Unit& u) {
+  const Format* found = nullptr;
+  each_rounding(u, [&](const char*, const Round& r) {
+    if (!found && !r.fmt.is_float()) found = &r.fmt;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::optional<Format> float_of(const Format& f) {
+  return f.is_float() ? f : float_with(f.digits(), f.least_digit(), top(f));
+}
+
+Plan plan(const Unit& u, std::size_t k) {
+  const auto unfit = [](std::string why) { return Plan{{}, {}, std::move(why)}; };
+  Plan z{u, {}, unlike_floats(u)};
+  if (!z.unfit.empty()) return z;
+  for (Operand* x : {&z.inner.a, &z.inner.b, &z.inner.c}) {
+    const auto f = float_of(x->fmt);
+    if (!f)
+      return unfit(fmt::format("no float of 64 bits has all numbers of {}", to_string(x->fmt)));
+    x->fmt = *f;
+  }
+  const Format* other = rounded_to_no_float(u);
+  if (!other) return z;
+  if (!rounds_once(u))
+    return unfit(fmt::format("roundings to {} before the last one", to_string(*other)));
+  if (!is_plain(u.out) || u.out.rm.stochastic())
+    return unfit("random bits, or more than a rounding to the format");
+  const auto held_in = held(u.out, reach_of_sums(u, k));
+  if (!held_in) return unfit("sums of more digits than a float of 64 bits has");
+  z.inner.out = {.fmt = *held_in, .rm = RoundingMode::odd};
+  z.result = u.out;
+  return z;
+}
+
+}  // namespace widthwise::recoded

@@ -1,0 +1,193 @@
+#include "number_systems.hpp"
+
+#include <fmt/format.h>
+
+namespace widthwise {
+namespace {
+
+constexpr std::int64_t max_fraction = std::int64_t{1} << 20;
+
+constexpr bool digit(char c) { return '0' <= c && c <= '9'; }
+
+// A word, and a number right behind it.
+bool spells(std::string_view head, std::string_view word) {
+  return head.starts_with(word) && head.size() > word.size() && digit(head[word.size()]);
+}
+
+int read_count(Scanner& in, std::string_view what, std::int64_t least, std::int64_t most) {
+  return static_cast<int>(in.integer(what, least, most));
+}
+
+void expect_end_of(Scanner& in, std::size_t end, std::string_view form) {
+  if (in.at() != end) in.fail_here(fmt::format("';' and an option, or the end, as in {}", form));
+}
+
+Format read_fixed(Scanner& in, bool is_signed) {
+  const int width = read_count(in, "width", 1, max_precision);
+  in.expect('.', " and the fraction bits, as in fixed8.4");
+  return fixed_format(width, in.integer("fraction bits", -max_fraction, max_fraction), is_signed);
+}
+
+Format read_integer(Scanner& in, bool is_signed) {
+  return fixed_format(read_count(in, "width", 1, max_precision), 0, is_signed);
+}
+
+Format read_posit(Scanner& in) {
+  const int width = read_count(in, "width", min_tapered_width, max_tapered_width);
+  if (!in.accept('e')) return posit_format(width, 2);
+  in.expect('s', " and the exponent bits, as in posit16es2");
+  return posit_format(width, read_count(in, "es", 0, max_es));
+}
+
+Format read_takum(Scanner& in) {
+  return takum_format(read_count(in, "width", min_tapered_width, max_tapered_width));
+}
+
+struct FixedRule {
+  std::string_view text;
+  Overflow value;
+};
+constexpr FixedRule fixed_rules[] = {
+    {"saturate", Overflow::ieee},   {"symmetric", Overflow::symmetric},
+    {"zero", Overflow::zero},       {"wrap", Overflow::wrap},
+    {"wrap_sm", Overflow::wrap_sm}, {"keep_sign", Overflow::keep_sign},
+};
+
+std::string fixed_text(const Format& f) {
+  const std::int64_t fraction = -f.least_digit();
+  const std::string_view u = f.is_signed() ? "" : "u";
+  std::string text = fraction == 0 ? fmt::format("{}int{}", u, f.width())
+                                   : fmt::format("{}fixed{}.{}", u, f.width(), fraction);
+  for (const FixedRule& rule : fixed_rules)
+    if (rule.value == f.overflow && f.overflow != Overflow::ieee)
+      text += fmt::format(";overflow={}", rule.text);
+  return text;
+}
+
+// An integer from `at` on, which moves behind it.
+std::optional<std::int64_t> number_at(std::string_view text, std::size_t& at) {
+  const std::size_t start = at;
+  if (at < text.size() && text[at] == '-') ++at;
+  std::int64_t n = 0;
+  const std::size_t first = at;
+  for (; at < text.size() && digit(text[at]) && at - first < 9; ++at) n = 10 * n + text[at] - '0';
+  if (at == first) return {};
+  return text[start] == '-' ? -n : n;
+}
+
+// ap_fixed<8,4>, ap_ufixed<8, 4>, ap_int<8>: width and integer bits; HLS wraps and truncates.
+std::optional<std::string> hls_hint(std::string_view text) {
+  for (const auto& [word, u, integer] :
+       {std::tuple{"ap_fixed<", "", false}, std::tuple{"ap_ufixed<", "u", false},
+        std::tuple{"ap_int<", "", true}, std::tuple{"ap_uint<", "u", true},
+        std::tuple{"ac_fixed<", "", false}, std::tuple{"sc_fixed<", "", false}}) {
+    if (!text.starts_with(word)) continue;
+    std::size_t at = std::string_view(word).size();
+    const auto width = number_at(text, at);
+    if (!width) return {};
+    if (integer) return fmt::format("{}int{};overflow=wrap", u, *width);
+    while (at < text.size() && (text[at] == ',' || text[at] == ' ')) ++at;
+    const auto whole = number_at(text, at);
+    if (!whole) return {};
+    return fmt::format("{}fixed{}.{};overflow=wrap with the rounding rdn", u, *width,
+                       *width - *whole);
+  }
+  return {};
+}
+
+// Q7.8: integer bits without the sign, and fraction bits; UQ8.8 has no sign.
+std::optional<std::string> q_hint(std::string_view text) {
+  const bool is_unsigned = text.starts_with('u');
+  std::size_t at = is_unsigned;
+  if (at >= text.size() || text[at] != 'q') return {};
+  ++at;
+  const auto whole = number_at(text, at);
+  if (!whole || at >= text.size() || text[at] != '.') return {};
+  ++at;
+  const auto fraction = number_at(text, at);
+  if (!fraction || at != text.size()) return {};
+  return fmt::format("{}fixed{}.{}", is_unsigned ? "u" : "", *whole + *fraction + !is_unsigned,
+                     *fraction);
+}
+
+}  // namespace
+
+std::optional<Format> read_number_system(Scanner& in, std::string_view head) {
+  const std::size_t end = in.at() + head.size();
+  const auto read = [&](std::size_t word, auto&& rest, std::string_view form) {
+    in.skip(word);
+    const Format f = rest();
+    expect_end_of(in, end, form);
+    return f;
+  };
+  if (spells(head, "fixed"))
+    return read(
+        5, [&] { return read_fixed(in, true); }, "fixed8.4");
+  if (spells(head, "ufixed"))
+    return read(
+        6, [&] { return read_fixed(in, false); }, "ufixed8.4");
+  if (spells(head, "int"))
+    return read(
+        3, [&] { return read_integer(in, true); }, "int8");
+  if (spells(head, "uint"))
+    return read(
+        4, [&] { return read_integer(in, false); }, "uint8");
+  if (spells(head, "posit"))
+    return read(
+        5, [&] { return read_posit(in); }, "posit16es2");
+  if (spells(head, "takum"))
+    return read(
+        5, [&] { return read_takum(in); }, "takum16");
+  return {};
+}
+
+Overflow read_fixed_overflow(Scanner& in) {
+  in.expect('=', " and the value of overflow");
+  const std::string_view text = in.ahead(value_ends);
+  for (const FixedRule& rule : fixed_rules)
+    if (rule.text == text) {
+      in.skip(text.size());
+      return rule.value;
+    }
+  in.fail(in.at(), fmt::format("overflow = {}: of fixed point it may be saturate, symmetric, zero, "
+                               "wrap, wrap_sm or keep_sign",
+                               quoted(text)));
+}
+
+std::string overflow_text(const Format& f) {
+  if (f.is_float()) return to_string(f.overflow);
+  for (const FixedRule& rule : fixed_rules)
+    if (rule.value == f.overflow) return std::string(rule.text);
+  return {};
+}
+
+std::string number_system_text(const Format& f) {
+  if (f.is_fixed()) return fixed_text(f);
+  if (f.is_posit()) return fmt::format("posit{}es{}", f.width(), f.exp_bits);
+  return fmt::format("takum{}", f.width());
+}
+
+std::optional<Fault> number_system_fault(const Format& f) {
+  if (f.is_fixed()) {
+    if (f.width() < 1 || f.width() > max_precision)
+      return Fault{"width", fmt::format("{} bits: there may be 1 to {}", f.width(), max_precision)};
+    if (f.overflow == Overflow::wrap_sm && !f.is_signed())
+      return Fault{"overflow",
+                   "overflow=wrap_sm makes a deleted bit the sign, which an unsigned format lacks; "
+                   "take overflow=wrap"};
+    return {};
+  }
+  if (f.width() < min_tapered_width || f.width() > max_tapered_width)
+    return Fault{"width", fmt::format("{} bits: a posit or a takum has {} to {}", f.width(),
+                                      min_tapered_width, max_tapered_width)};
+  if (f.exp_bits < 0 || f.exp_bits > max_es)
+    return Fault{"es", fmt::format("es = {}: there may be 0 to {}", f.exp_bits, max_es)};
+  return {};
+}
+
+std::optional<std::string> fixed_hint(std::string_view text) {
+  if (auto hint = hls_hint(text)) return hint;
+  return q_hint(text);
+}
+
+}  // namespace widthwise

@@ -1,0 +1,310 @@
+"""Fixed point, posits and takums against the executable form of their specification."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
+import number_systems_ref as page  # noqa: E402
+
+MODES = ["rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz", "odd"]
+RULES = ["saturate", "symmetric", "zero", "wrap", "wrap_sm", "keep_sign"]
+POSITS = [(3, 0), (3, 4), (4, 1), (5, 2), (7, 3), (8, 0), (8, 1), (8, 2), (16, 2), (32, 2), (64, 2)]
+TAKUMS = [3, 5, 8, 11, 12, 13, 16, 32, 64]
+SPECIALS = [0.0, -0.0, math.inf, -math.inf]
+
+
+def drawn(count: int, seed: int = 1) -> list[float]:
+    """Numbers about 1, far from it and on grids, with the specials."""
+    rng = random.Random(seed)
+    near = [
+        s * rng.uniform(0.5, 1) * 2.0 ** rng.randint(-12, 12) for s in (1, -1) for _ in range(count)
+    ]
+    far = [
+        s * 2.0 ** rng.randint(-300, 300) * rng.choice([1, 1.5, 1.25])
+        for s in (1, -1)
+        for _ in range(count // 4)
+    ]
+    return SPECIALS + near + far + [k / 32 for k in range(-320, 320, 9)]
+
+
+def converted(x: list[float], format: str, **how: Any) -> list[tuple[int, int]]:
+    z, flags = ww.convert(ww.array(x, "binary64"), format, flags=True, **how)
+    return list(zip(codes(z), flags.tolist(), strict=True))
+
+
+def codes(z: ww.Array) -> list[int]:
+    return [int(code) for code in np.atleast_1d(z.bits).tolist()]
+
+
+def every_pair(format: str) -> tuple[ww.Array, ww.Array]:
+    width = ww.Format(format).width
+    all_codes = np.arange(1 << width, dtype=np.uint8)
+    a, b = np.repeat(all_codes, 1 << width), np.tile(all_codes, 1 << width)
+    return ww.from_bits(a, format), ww.from_bits(b, format)
+
+
+def fixed_texts(width: int, fraction: int) -> Iterator[str]:
+    for sign, rule in itertools.product(("", "u"), RULES):
+        if sign and rule == "wrap_sm":
+            continue
+        yield f"{sign}fixed{width}.{fraction};overflow={rule}"
+
+
+def in_bits(n: int, width: int) -> int:
+    return n & ((1 << width) - 1)
+
+
+# --- Conversions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("width", "fraction"), [(8, 4), (4, -2), (4, 6), (1, 0), (16, 8), (24, 30)]
+)
+def test_fixed_point_rounds_and_overflows_as_the_page_says(width, fraction):
+    x = drawn(15)
+    for text, mode in itertools.product(fixed_texts(width, fraction), MODES):
+        for value, got in zip(x, converted(x, text, rounding=mode), strict=True):
+            want = in_bits(page.fixed_code(text, value, mode), width)
+            assert got == (want, page.fixed_flags(text, value, mode)), (text, mode, value)
+
+
+@pytest.mark.parametrize(("width", "es"), POSITS)
+def test_posits_round_on_their_pattern(width, es):
+    x = drawn(20)
+    for mode in MODES:
+        for value, got in zip(x, converted(x, f"posit{width}es{es}", rounding=mode), strict=True):
+            want = page.posit(width, es, value, mode), page.posit_flags(width, es, value, mode)
+            assert got == want, (mode, value)
+
+
+@pytest.mark.parametrize("width", TAKUMS)
+def test_takums_round_on_their_pattern(width):
+    ends = [s * 2.0**e for e in (-256, -255, -254, 253, 254, 255) for s in (1, -1)]
+    x = drawn(20) + ends
+    for mode in MODES:
+        for value, got in zip(x, converted(x, f"takum{width}", rounding=mode), strict=True):
+            assert got[0] == page.takum(width, value, mode), (mode, value)
+
+
+@pytest.mark.parametrize("text", ["fixed8.4", "fixed8.4;overflow=wrap", "posit8es2", "posit16es1"])
+def test_random_bits_are_added_to_the_dropped_ones_of_the_magnitude(text):
+    x = drawn(20)
+    f = ww.Format(text)
+    for bits in range(8):
+        got = converted(x, text, rounding="sr3", random=np.full(len(x), bits, np.uint64))
+        for value, (code, _) in zip(x, got, strict=True):
+            if f.system == "fixed":
+                want = in_bits(page.fixed_code(text, value, "sr", bits=3, rand=bits), f.width)
+            else:
+                want = page.posit(f.width, f.exponent_bits, value, "sr", 3, bits)
+            assert code == want, (value, bits)
+
+
+@pytest.mark.parametrize("text", ["posit8es2", "posit16es2", "takum16", "fixed16.5", "ufixed8.-3"])
+def test_every_code_stands_for_the_pages_number(text):
+    f = ww.Format(text)
+    x = ww.from_bits(np.arange(1 << f.width, dtype=f.dtype), f)
+    for code, got in enumerate(x.to_float64().tolist()):
+        want = value_of(f, code)
+        assert math.isnan(got) if want == page.NAR else Fraction(got) == want, hex(code)
+
+
+def value_of(f: ww.Format, code: int) -> Any:
+    if f.system == "posit":
+        return page.posit_value(f.width, f.exponent_bits, code)
+    if f.system == "takum":
+        return page.takum_value(f.width, code)
+    n = code - (f.signed << f.width) if f.signed and code >> f.width - 1 else code
+    return n * Fraction(2) ** -f.fraction_bits
+
+
+# --- Operations -----------------------------------------------------------------------------------
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": ww.add, "-": ww.subtract, "*": ww.multiply, "/": ww.divide,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "es"), [(3, 0), (5, 1), (6, 2)])
+def test_all_pairs_of_small_posits(width, es):
+    text = f"posit{width}es{es}"
+    a, b = every_pair(text)
+    for (name, operation), mode in itertools.product(OPERATIONS.items(), ["rne", "rup", "odd"]):
+        z, flags = operation(a, b, rounding=mode, flags=True)
+        for x, y, got, raised in zip(codes(a), codes(b), codes(z), flags.tolist(), strict=True):
+            want = page.posit_op(width, es, name, x, y, mode)
+            assert (got, raised) == (want, page.posit_op_flags(width, es, name, x, y, mode)), (x, y)
+
+
+@pytest.mark.parametrize(("width", "fraction"), [(4, 2), (5, 0)])
+def test_all_pairs_of_small_fixed_point(width, fraction):
+    for text in fixed_texts(width, fraction):
+        f = ww.Format(text)
+        a, b = every_pair(text)
+        for (name, operation), mode in itertools.product(OPERATIONS.items(), ["rne", "rdn", "rna"]):
+            z, flags = operation(a, b, rounding=mode, flags=True)
+            for x, y, *got in zip(codes(a), codes(b), codes(z), flags.tolist(), strict=True):
+                exact = exact_result(name, value_of(f, x), value_of(f, y))
+                if exact is None:
+                    continue
+                want = in_bits(page.fixed_code(text, exact, mode), width)
+                assert got == [want, page.fixed_flags(text, exact, mode)], (text, name, x, y)
+
+
+def exact_result(name: str, x: Fraction, y: Fraction) -> Fraction | None:
+    if name == "/":
+        return x / y if y else None
+    return {"+": x + y, "-": x - y, "*": x * y}[name]
+
+
+def test_a_wrapped_product_keeps_its_low_digits_at_any_width():
+    for width in (24, 32, 48, 64):
+        text = f"fixed{width}.{width // 2};overflow=wrap"
+        rng = random.Random(width)
+        a, b = ([rng.getrandbits(width) for _ in range(200)] for _ in range(2))
+        f = ww.Format(text)
+        x, y = (ww.from_bits(np.array(v, np.uint64).astype(f.dtype), f) for v in (a, b))
+        z = ww.multiply(x, y, rounding="rdn")
+        for p, q, got in zip(a, b, codes(z), strict=True):
+            exact = value_of(f, p) * value_of(f, q)
+            assert got == in_bits(page.fixed_code(text, exact, "rdn"), width)
+
+
+def test_numbers_of_any_length_wrap():
+    for number in (10**50 + 3, -(10**400) - 1, Fraction(10**60 + 1, 16), Fraction(-(10**70), 3)):
+        for rule in ("wrap", "wrap_sm", "keep_sign"):
+            text = f"fixed12.4;overflow={rule}"
+            want = in_bits(page.fixed_code(text, Fraction(number), "rdn"), 12)
+            assert codes(ww.array(number, text, rounding="rdn")) == [want], (number, rule)
+
+
+@pytest.mark.parametrize(("width", "es"), [(6, 0), (8, 2)])
+def test_unary_operations_of_posits(width, es):
+    f = ww.Format.posit(width, es)
+    x = ww.from_bits(np.arange(1 << width, dtype=np.uint8), f)
+    nar = 1 << width - 1
+    assert codes(ww.sqrt(x)) == [page.posit_sqrt(width, es, code) for code in range(1 << width)]
+    assert codes(-x) == [in_bits(-code, width) for code in range(1 << width)]
+    assert codes(abs(x)) == [
+        code if code <= nar else in_bits(-code, width) for code in range(1 << width)
+    ]
+    assert codes(ww.next_up(x)) == [in_bits(code + 1, width) for code in range(1 << width)]
+    assert codes(ww.next_down(x)) == [in_bits(code - 1, width) for code in range(1 << width)]
+
+
+def test_posits_order_as_integers_and_nar_equals_itself():
+    a, b = every_pair("posit6es1")
+    for x, y, less, equal in zip(
+        codes(a), codes(b), (a < b).tolist(), (a == b).tolist(), strict=True
+    ):
+        assert less == (page.posit_order(6, x) < page.posit_order(6, y))
+        assert equal == (x == y)
+
+
+def test_fused_multiply_add_of_posits():
+    rng = random.Random(7)
+    triples = [[rng.getrandbits(8) for _ in range(400)] for _ in range(3)]
+    a, b, c = (ww.from_bits(np.array(x, np.uint8), "posit8es2") for x in triples)
+    want = [page.posit_fma(8, 2, *operands) for operands in zip(*triples, strict=True)]
+    assert codes(ww.fma(a, b, c)) == want
+
+
+def test_fixed_point_has_no_mirror_of_its_least_number():
+    least = ww.from_bits(0x80, "fixed8.4")
+    assert codes(-least) == [0x7F]
+    z, flags = ww.abs(least, flags=True)
+    assert codes(z) == [0x7F] and int(flags) == page.OF | page.NX
+    assert codes(-ww.from_bits(0x80, "fixed8.4;overflow=wrap")) == [0x80]
+    assert codes(ww.next_up(ww.from_bits(0x7F, "int8"))) == [0x7F]
+
+
+# --- Units ----------------------------------------------------------------------------------------
+
+
+def test_a_quire_is_an_exact_sum_of_posits():
+    rng = random.Random(3)
+    for _ in range(20):
+        a, b = ([rng.getrandbits(16) & 0x7FFF for _ in range(9)] for _ in range(2))
+        x, y = (ww.from_bits(np.array(v, np.uint16), "posit16es2") for v in (a, b))
+        z = ww.matmul(x.reshape(1, 9), y.reshape(9, 1), unit="kulisch(posit16es2)")
+        assert codes(z.reshape(1)) == [page.posit_dot(16, 2, a, b, width=256)]
+
+
+def test_a_running_sum_of_fixed_point_rounds_every_step():
+    rng = random.Random(4)
+    f = ww.Format("fixed16.8")
+    a, b = ([rng.getrandbits(16) for _ in range(50)] for _ in range(2))
+    x, y = (ww.from_bits(np.array(v, np.uint16), f) for v in (a, b))
+    for kind in ("mac", "fma"):
+        total = Fraction(0)
+        for p, q in zip(a, b, strict=True):
+            product = value_of(f, p) * value_of(f, q)
+            product = page.fixed("fixed16.8", product) if kind == "mac" else product
+            total = page.fixed("fixed16.8", total + product)
+        z = ww.matmul(x.reshape(1, 50), y.reshape(50, 1), unit=f"{kind}(fixed16.8)")
+        assert Fraction(float(z.to_float64()[0, 0])) == total
+
+
+# --- Texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("fixed8.0", "int8"),
+        ("ufixed8.0", "uint8"),
+        ("int8;overflow=saturate", "int8"),
+        ("POSIT16", "posit16es2"),
+        ("fixed4.-2", "fixed4.-2"),
+        ("fixed8.4;overflow=wrap", "fixed8.4;overflow=wrap"),
+        ("takum16", "takum16"),
+    ],
+)
+def test_texts_are_printed_one_way(text, printed):
+    assert str(ww.Format(text)) == printed == str(ww.Format(printed))
+
+
+@pytest.mark.parametrize(
+    ("text", "way_out"),
+    [
+        ("ap_fixed<8,4>", "fixed8.4;overflow=wrap"),
+        ("ap_ufixed<8, 3>", "ufixed8.5;overflow=wrap"),
+        ("ap_int<12>", "int12;overflow=wrap"),
+        ("Q7.8", "fixed16.8"),
+        ("UQ8.8", "ufixed16.8"),
+        ("fixed8", "fixed8.4"),
+        ("posit16es5", "0 to 4"),
+        ("posit2", "3 to 64"),
+        ("fixed0.1", "1 to 4096"),
+        ("takum16;daz", "takes no option"),
+        ("ufixed8.4;overflow=wrap_sm", "overflow=wrap"),
+        ("fixed8.4;overflow=max", "saturate"),
+        ("e5m10;overflow=wrap", "ieee"),
+        ("lns8.4", "posit16es2"),
+    ],
+)
+def test_a_wrong_text_names_the_way_out(text, way_out):
+    with pytest.raises(ValueError, match="format") as error:
+        ww.Format(text)
+    assert way_out in str(error.value)
+
+
+def test_what_knows_floats_alone_says_so(tmp_path):
+    with pytest.raises(ValueError, match="posit8es2 is no float"):
+        ww.export("mac(posit8es2)", tmp_path / "x", name="x")
+    with pytest.raises(ValueError, match="is no float"):
+        ww.matmul(
+            ww.array([[1.0]], "int8"), ww.array([[1.0]], "int8"), unit="mac(int8)", engine="blocks"
+        )
