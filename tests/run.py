@@ -23,11 +23,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterable
 from configparser import ConfigParser
+from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.__main__ import PARTS
@@ -71,7 +73,7 @@ def main() -> int:
         report(suite.name, judged(outcome))
         outcomes.append(outcome)
         if len(suite.files) < 2:  # else it is several together
-            seconds[suite.name] = outcome.seconds
+            seconds[suite.name] = outcome.processor
     outcomes += [Outcome(failed=1) for build in schedule.builds.values() if not build.good]
     if options.measure:
         record(seconds)
@@ -93,7 +95,9 @@ def parse_arguments() -> argparse.Namespace:
         help="only suites that what has changed since a commit (HEAD) can reach",
     )
     parser.add_argument(
-        "--measure", action="store_true", help="keep how long each suite took, for their order"
+        "--measure",
+        action="store_true",
+        help="keep the processors' seconds of each suite, for their order",
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     return parser.parse_args()
@@ -191,22 +195,30 @@ def chosen(suites: list[Suite], names: list[str]) -> list[Suite]:
 # --- Running --------------------------------------------------------------------------------------
 
 
-def output_of(command: list[str], seconds: float, **options) -> tuple[int, str]:
-    """Exit status and everything a program printed. A program that runs out of time fails."""
-    try:
-        done = subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=seconds,
-            text=True,
-            errors="replace",
-            **options,
-        )
-    except subprocess.TimeoutExpired as late:
-        said = (late.stdout or b"").decode(errors="replace")
-        return -1, f"{said}\nstopped after {seconds:.0f} s"
-    return done.returncode, done.stdout
+@dataclass
+class Ran:
+    """Exit status of a program, everything it printed, and the processors' seconds it took."""
+
+    status: int
+    output: str
+    processor: float
+
+
+def ran(command: list[str], seconds: float, **options) -> Ran:
+    """A program that runs out of time fails."""
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, **options)
+        end = threading.Timer(seconds, child.kill)
+        end.start()
+        began = time.monotonic()
+        _, status, used = os.wait4(child.pid, 0)  # alone says what the program and its own took
+        late = time.monotonic() - began >= seconds
+        end.cancel()
+        child.returncode = -1 if late else os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        output = said.read().decode(errors="replace")
+    output += f"\nstopped after {seconds:.0f} s" if late else ""
+    return Ran(child.returncode, output, used.ru_utime + used.ru_stime)
 
 
 def limit(test: dict, slowdown: int) -> int:
@@ -231,30 +243,30 @@ def doctest_suite(
             environment.pop("WIDTHWISE_LONG", None)
         command = [*wrapper, *test["cmd"], *extra]
         seconds = limit(test, slowdown)
-        status, text = output_of(command, seconds, cwd=test["workdir"], env=environment)
-        return doctest_outcome(status, text)
+        return doctest_outcome(ran(command, seconds, cwd=test["workdir"], env=environment))
 
     target = (folder, str(program.relative_to(folder))) if ours else None
     return Suite(prefix + test["name"], run, target)
 
 
-def doctest_outcome(status: int, text: str) -> Outcome:
+def doctest_outcome(done: Ran) -> Outcome:
     """Reads doctest's summary: `test cases: 3 | 2 passed | 1 failed | 0 skipped` and the like.
 
     A loop that checks in silence prints `CASES: <number>` when it is through.
     """
+    text = done.output
     skips = re.findall(r"^SKIPPED: (.*)$", text, re.MULTILINE)
     cases = re.search(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed", text)
     checks = re.search(r"assertions: +(\d+) \|", text)
-    outcome = Outcome(skips=skips, output=text)
+    outcome = Outcome(skips=skips, output=text, processor=done.processor)
     if cases and checks:
         outcome.passed = max(0, int(cases[1]) - len(skips))
         outcome.failed = int(cases[2])
         loops = re.findall(r"^CASES: (\d+)$", text, re.MULTILINE)
         outcome.checks = int(checks[1]) + sum(map(int, loops))
-    if status != 0 and outcome.failed == 0:
+    if done.status != 0 and outcome.failed == 0:
         outcome.failed = 1
-        outcome.output += f"\nexit status {status}, though no case failed"
+        outcome.output += f"\nexit status {done.status}, though no case failed"
     return outcome
 
 
@@ -270,12 +282,13 @@ def run_pytest(files: list[Path]) -> Outcome:
         options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record}"]
         command = [sys.executable, "-m", "pytest", *options, *map(str, files)]
         slowdown = LONG_SLOWDOWN if "WIDTHWISE_LONG" in os.environ else 1
-        status, text = output_of(command, PYTEST_LIMIT * slowdown)
+        done = ran(command, PYTEST_LIMIT * slowdown)
         cases = list(ElementTree.parse(record).iter("testcase")) if record.exists() else []
     bad = [case for case in cases if {fate.tag for fate in case} & {"failure", "error"}]
     skips = [skip.get("message", "") for case in cases for skip in case.iter("skipped")]
-    failed = len(bad) or int(status != 0)
-    return Outcome(len(cases) - len(bad) - len(skips), failed, skips, output=text)
+    failed = len(bad) or int(done.status != 0)
+    passed = len(cases) - len(bad) - len(skips)
+    return Outcome(passed, failed, skips, output=done.output, processor=done.processor)
 
 
 def fuzz_suite(test: dict) -> Suite:
@@ -286,11 +299,11 @@ def fuzz_suite(test: dict) -> Suite:
     def run() -> Outcome:
         with tempfile.TemporaryDirectory() as found:  # libFuzzer adds inputs to its first folder
             command = [*test["cmd"], f"-artifact_prefix={FUZZ}/", found]
-            status, text = output_of(command + [str(seeds)] * seeds.is_dir(), test["timeout"])
-        inputs = re.search(r"stat::number_of_executed_units: +(\d+)", text)
+            done = ran(command + [str(seeds)] * seeds.is_dir(), test["timeout"])
+        inputs = re.search(r"stat::number_of_executed_units: +(\d+)", done.output)
         tried = int(inputs[1]) if inputs else 0
-        good = status == 0 and tried > 0
-        return Outcome(passed=int(good), failed=int(not good), checks=tried, output=text)
+        good = done.status == 0 and tried > 0
+        return Outcome(passed=int(good), failed=int(not good), checks=tried, output=done.output)
 
     return Suite(f"fuzz/{name}", run, target)
 
@@ -298,12 +311,13 @@ def fuzz_suite(test: dict) -> Suite:
 def drawn_suite(part: str, seconds: float) -> Suite:
     def run() -> Outcome:
         command = [sys.executable, "tests/fuzz", part, "--seconds", str(seconds)]
-        status, text = output_of(command, seconds + LAST_CASE)
-        skips = re.findall(r"^SKIPPED: (.*)$", text, re.MULTILINE)
-        compared = re.search(r"^CASES: (\d+)$", text, re.MULTILINE)
-        good = status == 0
+        done = ran(command, seconds + LAST_CASE)
+        skips = re.findall(r"^SKIPPED: (.*)$", done.output, re.MULTILINE)
+        compared = re.search(r"^CASES: (\d+)$", done.output, re.MULTILINE)
+        good = done.status == 0
         failed = int(not good and not skips)
-        return Outcome(int(good), failed, skips, int(compared[1]) if compared else 0, text)
+        checks = int(compared[1]) if compared else 0
+        return Outcome(int(good), failed, skips, checks, done.output)
 
     return Suite(f"fuzz/{part}", run)
 

@@ -1,7 +1,7 @@
 """Runs suites side by side, the longest first, while what they are built from still compiles.
 
-How long each takes is in tests/seconds.json, as `./dev test --measure` writes it; it decides the
-order and nothing else.
+How many of the processors' seconds each takes, whatever else ran, is in tests/seconds.json, as
+`./dev test --measure` writes it; it decides the order and nothing else.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Outcome:
     checks: int = 0
     output: str = ""
     seconds: float = 0.0
+    processor: float = 0.0  # seconds of all processors together
 
 
 @dataclass

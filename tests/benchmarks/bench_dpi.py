@@ -16,7 +16,7 @@ CHECKS = 4_000_000
 
 def seconds(folder: Path, *options: str) -> float:
     """The bench's own processor time, the best of three."""
-    command = ["build/dpi/Vmul_dpi_bench", f"+checks={CHECKS}", *options]
+    command = ["build/verilated/Vmul_dpi_bench", f"+checks={CHECKS}", *options]
     times = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime

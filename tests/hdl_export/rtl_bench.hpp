@@ -52,14 +52,15 @@ struct Verdict {
 using Verdicts = std::map<std::string, Verdict>;
 
 enum class HdlSimulator { icarus, verilator };
+enum class Until { end, first_fault };
 
 // All units in one simulation, compiled once.
 class Simulation {
  public:
   Simulation(HdlSimulator with, const std::vector<Dut>& duts);
   // The same units, each with as many vectors. Output that is no verdict is a fault; faults are
-  // told unless they are wanted.
-  Verdicts run_on(const std::vector<Dut>& duts, bool tell = true);
+  // told unless one is wanted, at which all ends.
+  Verdicts run_on(const std::vector<Dut>& duts, Until until = Until::end);
 
  private:
   Scratch folder_;
@@ -73,8 +74,8 @@ Verdicts read_verdicts(const std::string& output, bool tell = true);
 long check_verdicts(const std::vector<Dut>& duts, const Verdicts& verdicts);
 void check_all(HdlSimulator with, const std::vector<Dut>& duts);
 
-// How many vectors one unit fails or does not come to, and nothing said of them.
-long faults(HdlSimulator with, const Dut& dut);
+// Whether one unit fails a vector in Icarus, or does not come to it; nothing is said of it.
+bool fails(const Dut& dut);
 
 // The files of all units in a folder; those that they share, once.
 void write_files(const Scratch& folder, const std::vector<Dut>& duts);

@@ -31,6 +31,7 @@ module bench_@name@ (input clk);
       errors = errors + 1;
       if (errors <= 20)
         $display("FAULT @name@ %0d clock %0d %h got %h", kind, cycle, mem[next], {@got@});
+      if ($test$plusargs("first")) $finish;
     end
   endtask
   initial begin

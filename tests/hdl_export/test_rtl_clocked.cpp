@@ -94,6 +94,7 @@ TEST_CASE("a delay line that is one short fails, whatever passes through it") {
   Random random(14);
   const Dut right = pipelined("short", parse_unit("mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)"),
                               {}, 150, random);
+  CHECK(!fails(right));
   int broken = 0;
   const std::string line = ".N(PIPE_";
   const std::string& text = right.files.front().text;
@@ -101,7 +102,7 @@ TEST_CASE("a delay line that is one short fails, whatever passes through it") {
     Dut d = right;
     d.files.front().text.replace(at, text.find(')', at) - at, ".N(0");
     CAPTURE(text.substr(at, 60));
-    CHECK(faults(HdlSimulator::icarus, d) > 0);
+    CHECK(fails(d));
     ++broken;
   }
   CHECK(broken > 10);
@@ -294,6 +295,6 @@ TEST_CASE("a running sum that was changed in one place fails") {
     const std::size_t at = file->text.find(change.from);
     REQUIRE(at != std::string::npos);
     file->text.replace(at, change.from.size(), change.to);
-    CHECK(faults(HdlSimulator::icarus, d) > 0);
+    CHECK(fails(d));
   }
 }

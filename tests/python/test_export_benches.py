@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import widthwise as ww
-from exported_folders import make, needs, replace
+from exported_folders import make, make_alone, needs, replace
 
 DESIGNS = {
     "mul16": ("multiply(binary16)", {"vectors": 100}),
@@ -123,6 +123,25 @@ def test_flags_are_compared_unless_that_is_said(copied):
     replace(folder / "rtl" / "mul16.v", "= out_flags;", "= out_flags ^ 5'd1;")
     assert make(folder, "icarus").returncode != 0
     assert make(folder, "icarus", "FLAGS=0").returncode == 0
+
+
+# --- Verilator's own library ----------------------------------------------------------------------
+
+
+def test_verilators_library_is_compiled_once_for_all_benches_by_the_same_options(copied):
+    needs("verilator")
+    folder = copied("mul16")
+    library = folder / "build" / "verilated" / "verilated.o"
+    verdicts, times = [], []
+    for by, *words in (
+        (make, "verilator"),
+        (make_alone, "dpi", "CHECKS=9000"),
+        (make_alone, "verilator", "OPT=-g0"),
+    ):
+        verdicts.append(by(folder, *words).stdout)
+        times.append(library.stat().st_mtime_ns)
+    assert all(" 0 errors\n" in verdict for verdict in verdicts), verdicts
+    assert times[0] == times[1] < times[2]
 
 
 # --- What a failure says, and its replay ----------------------------------------------------------

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <span>
 
 #include "targets.hpp"
 #include "widthwise/layout.hpp"
@@ -112,11 +112,34 @@ CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRa
 
 Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
+// From any one on, and the last.
+std::vector<Manner> some_manners(ProductRandom& random) {
+  const std::size_t others = sorts_of_operands() - 1, first = random() % (manners - 1);
+  std::vector<Manner> some{last_manner};
+  for (std::size_t i = 0; i < others; ++i)
+    some.push_back(static_cast<Manner>((first + i) % (manners - 1)));
+  return some;
+}
+
 std::string flags_text(bool wanted, int flags) {
   return wanted ? fmt::format(", flags {:05b}", flags) : "";
 }
 
 }  // namespace
+
+std::size_t sorts_of_operands() {
+#ifdef __SANITIZE_ADDRESS__
+  return 2;
+#else
+  return manners;
+#endif
+}
+
+std::size_t sorts_of_c() { return std::getenv("WIDTHWISE_LONG") ? 3 : 1; }
+
+std::uint64_t outputs_compared(const Rival::Shape& s) {
+  return sorts_of_operands() * sorts_of_c() * s.m * s.n;
+}
 
 CodeList ones(const Format& f, std::size_t count) {
   CodeList x(f, count);
@@ -173,9 +196,9 @@ Rival::Outputs Rival::outputs(std::string_view engine, MatrixProduct p, bool fla
   return z;
 }
 
-void Rival::compare_with(const Outputs& want, const MatrixProduct& p, bool flags,
-                         const std::string& what) const {
-  const Outputs got = outputs(engine_, p, flags, at_once_);
+void Rival::compare_with(const Outputs& want, std::string_view engine, const MatrixProduct& p,
+                         bool flags, const std::string& what) const {
+  const Outputs got = outputs(engine, p, flags, at_once_);
   for (std::size_t i = 0; i < want.flags.size(); ++i) {
     const bool same_flags = !flags || got.flags[i] == want.flags[i];
     tally_.check(same_flags && got.codes.same(want.codes, i), [&] {
@@ -191,10 +214,23 @@ std::uint64_t Rival::times_everywhere() { return 2 * hwy::SupportedAndGeneratedT
 
 void Rival::compare(MatrixProduct p, const std::string& what) const {
   const Outputs want = outputs("reference", p, flags_, whole);
-  if (!everywhere_) return compare_with(want, p, flags_, what);
+  if (!everywhere_) return compare_with(want, engine_, p, flags_, what);
   on_every_target([&] {
-    for (const bool flags : {false, true}) compare_with(want, p, flags, what);
+    for (const bool flags : {false, true}) compare_with(want, engine_, p, flags, what);
   });
+}
+
+std::uint64_t Rival::compare_engines(const std::vector<std::string>& engines,
+                                     const MatrixProduct& p) const {
+  const Outputs want = outputs("reference", p, true, whole);
+  std::uint64_t compared = 0;
+  for (const std::string& engine : engines)
+    for (const bool flags : {false, true})
+      if (opinion(engine, unit_, flags, p.k).takes) {
+        compare_with(want, engine, p, flags, engine);
+        compared += p.m * p.n;
+      }
+  return compared;
 }
 
 void Rival::compare_doubles(const std::vector<double>& a, const std::vector<double>& b,
@@ -221,10 +257,11 @@ void Rival::compare_random(const Shape& s, ProductRandom& random) const {
   const std::size_t runs = unit_.scale ? (k + static_cast<std::size_t>(unit_.scale->block) - 1) /
                                              static_cast<std::size_t>(unit_.scale->block)
                                        : 0;
-  for (std::size_t i = 0; i < manners; i += next_manner) {
-    const auto of_a = static_cast<Manner>(i);
+  for (const Manner of_a : some_manners(random)) {
     const Manner of_all_c[] = {any_manner(random), of_a, Manner::zeros};
-    for (const Manner of_c : std::span(of_all_c).first<addends>()) {
+    const std::size_t first_c = random() % std::size(of_all_c);
+    for (std::size_t i = 0; i < sorts_of_c(); ++i) {
+      const Manner of_c = of_all_c[(first_c + i) % std::size(of_all_c)];
       const Manner of_b = random() % 3 ? of_a : any_manner(random);
       const CodeList a = codes(unit_.a.fmt, m * k, of_a, random),
                      b = codes(unit_.b.fmt, 2 * k * n, of_b, random),

@@ -39,14 +39,11 @@ enum class Manner {
 inline constexpr Manner last_manner = Manner::named;
 inline constexpr std::size_t manners = static_cast<std::size_t>(last_manner) + 1;
 
-// How many sorts of C each sort of operands meets, and how many of those there are to the one that
-// comes next. Under sanitizers, which look for other faults than wrong bits and take their time,
-// one of C and every third of operands, as `samples` are fewer there.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr std::size_t addends = 1, next_manner = 3;
-#else
-inline constexpr std::size_t addends = 3, next_manner = 1;
-#endif
+// How many of those sorts compare_random takes, and how many sorts of C each of them meets: with
+// --long three, else one of the three in turn. Under sanitizers, which look for other faults than
+// wrong bits and take their time, one in turn and the ends.
+std::size_t sorts_of_operands();
+std::size_t sorts_of_c();
 
 // The widest codes that these tests make.
 using WideCode = widthwise::Wide<18>;
@@ -85,6 +82,10 @@ class Rival {
         multiplier_(std::move(multiplier)) {}
 
   void compare(widthwise::MatrixProduct p, const std::string& what) const;
+  // The same of all these engines, with flags and without where they take the unit so; how many
+  // comparisons there were.
+  std::uint64_t compare_engines(const std::vector<std::string>& engines,
+                                const widthwise::MatrixProduct& p) const;
   // The same from now on of every instruction set, with flags and without: what the reference says
   // is asked once.
   Rival& everywhere() {
@@ -121,8 +122,8 @@ class Rival {
   };
   Outputs outputs(std::string_view engine, widthwise::MatrixProduct p, bool flags,
                   std::size_t at_once) const;
-  void compare_with(const Outputs& want, const widthwise::MatrixProduct& p, bool flags,
-                    const std::string& what) const;
+  void compare_with(const Outputs& want, std::string_view engine, const widthwise::MatrixProduct& p,
+                    bool flags, const std::string& what) const;
   // Five rows of A, beside ones in B and in A where nothing else is set.
   void compare_rows(const CodeList& a, std::size_t k, const std::string& what) const;
 
@@ -140,8 +141,6 @@ void compare_running(const widthwise::Unit& u, const widthwise::MatrixProduct& o
                      const CodeList& got, const std::vector<std::uint8_t>& raised, Tally& tally);
 
 // By one compare_random.
-constexpr std::uint64_t outputs_compared(const Rival::Shape& s) {
-  return (manners + next_manner - 1) / next_manner * addends * s.m * s.n;
-}
+std::uint64_t outputs_compared(const Rival::Shape& s);
 
 }  // namespace tests
