@@ -1,7 +1,9 @@
 -- FloPoCo's operator @NAME@_operator in the place of @NAME@: codes go to it as words, and its word
 -- comes back as a code. Of a word the two bits in front say what it is: 00 zero, 01 a number,
 -- 10 infinity, 11 NaN; then come sign, exponent and fraction. No exponent of a number is set aside.
--- Subnormal numbers, which words do not have, are zeros on either way. There are no flags.
+-- Subnormal numbers, which words do not have, are zeros on either way. There are no flags. Some of
+-- FloPoCo's versions give operators without registers a clock, too, or a reset: for those `make
+-- flopoco` takes --CLK and --RST away.
 library ieee;
 use ieee.std_logic_1164.all;
 
@@ -15,6 +17,8 @@ end entity @NAME@;
 architecture of_flopoco of @NAME@ is
   component @NAME@_operator is
     port (
+      --CLK clk : in std_logic;
+      --RST rst : in std_logic;
       X : in std_logic_vector(@A_TOP@ + 2 downto 0);
       Y : in std_logic_vector(@B_TOP@ + 2 downto 0);
       R : out std_logic_vector(@Y_TOP@ + 2 downto 0));
@@ -75,5 +79,8 @@ begin
   x_word <= word_of(a);
   y_word <= word_of(b);
   y <= code_of(r_word);
-  operator : @NAME@_operator port map (X => x_word, Y => y_word, R => r_word);
+  operator : @NAME@_operator port map (
+    --CLK clk => '0',
+    --RST rst => '0',
+    X => x_word, Y => y_word, R => r_word);
 end architecture of_flopoco;

@@ -348,6 +348,14 @@ def test_where_there_is_no_adapter_the_readme_says_why(tmp_path, design, options
         assert make(tmp_path / "hw", "flopoco").stdout == "flopoco: skipped, README.md says why\n"
 
 
+@pytest.mark.parametrize("ports", ["clk : in std_logic;", "clk, rst : in std_logic;"])
+def test_an_operator_without_registers_may_have_a_clock(folder, ports):
+    here = folder("add(e3m2;daz;ftz)", "add")
+    text = (here / "operator.vhdl").read_text()
+    (here / "operator.vhdl").write_text(text.replace("port (X", f"port ({ports}\n        X"))
+    assert "vectors, 0 errors" in make(here, "flopoco", "OPERATOR=operator.vhdl").stdout
+
+
 def test_an_operator_that_is_not_named_is_asked_for(folder):
     here = folder("add(e3m2;daz;ftz)", "add")
     assert "say which file has the operator, as OPERATOR=" in make(here, "flopoco").stdout
