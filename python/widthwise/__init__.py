@@ -29,7 +29,7 @@ from ._compare import (
 from ._convolution import conv1d, conv2d
 from ._create import array, from_bits, full, ones, zeros
 from ._device import DeviceArray, device_stream
-from ._dot import cumsum, dot, matmul, sum
+from ._dot import dot, matmul, sum
 from ._elementwise import (
     abs,
     add,
@@ -65,6 +65,7 @@ from ._format import Format, formats
 from ._info import build_info
 from ._libm import fmod, frexp, ldexp, nextafter, spacing
 from ._product import Product, product
+from ._running import cumsum
 from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units

@@ -192,11 +192,24 @@ def convolve(
     threads: int,
     engine: str,
 ) -> None: ...
+def convolve_supplied(
+    unit: Unit,
+    convolution: Convolution,
+    x: Any,
+    weights: Any,
+    c: Any,
+    result: Any,
+    flags: Any,
+    words: list[Any],
+    multiplier: Any,
+    threads: int,
+) -> None: ...
 
 class RandomSlot:
     name: str
     bits: int
     words: int
+    steps: list[int]
 
 def random_slots(unit: Unit, k: int) -> list[RandomSlot]: ...
 def run_supplied(
