@@ -141,7 +141,8 @@ LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
   if (!step)
     return {std::nullopt, "lanes add, subtract, multiply, divide, fuse, take roots and convert"};
   if (env.rounding.stochastic()) return {std::nullopt, "lanes draw no random bits"};
-  if (env.nan != NanResult::canonical) return {std::nullopt, "lanes deliver the canonical NaN alone"};
+  if (env.nan != NanResult::canonical)
+    return {std::nullopt, "lanes deliver the canonical NaN alone"};
   if (flags && to.all_normal())
     return {std::nullopt, "lanes do not tell what is tiny in a format without subnormals"};
   const LaneAnswer narrow = plan_in(Carrier::in_float, *step, to, env, operands, flags);
