@@ -99,6 +99,11 @@ def verify(
     if words not in ("ieee", "flopoco"):
         raise ValueError(f"words = {words!r}: it may be ieee or flopoco")
     if words == "flopoco":
+        if args or random is not None or (tininess, nan) != ("after", "canonical"):
+            raise ValueError(
+                "words = 'flopoco' takes a file's lines, and leaves no choice of tininess, nan and "
+                "random; leave those and operands out"
+            )
         return verify_words(str(what), format, to, rounding, vectors)
     if vectors is not None:
         task = (str(what), str(as_format(format or "")), str(to or ""), rounding, tininess, nan)

@@ -246,6 +246,8 @@ def test_a_file_of_words_is_verified_in_python(tmp_path):
     assert (verdict.vectors, verdict.errors) == (2, 1) and "wE = 5, wF = 10" in str(verdict)
     with pytest.raises(ValueError, match="words = 'posit': it may be ieee or flopoco"):
         ww.verify("add", format="e5m10", words="posit")
+    with pytest.raises(ValueError, match="leaves no choice of tininess, nan and random"):
+        ww.verify("add", format="e5m10", vectors="x", words="flopoco", nan="x86")
     with pytest.raises(ValueError, match="is of a file's lines; name it, as vectors="):
         ww.verify("add", format="e5m10", words="flopoco")
 

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import widthwise as ww
+from exported_folders import make, needs, replace
 from widthwise import _widthwise as core
 
 NV = 16
@@ -220,3 +221,27 @@ def test_a_file_of_vectors_is_held_to_the_policy_too(tmp_path):
     file.write_text("7FC12345 3F800000 7FC12345 00\n7F800000 FF800000 FFC00000 10\n")
     told = {n: ww.verify("add", format="binary32", vectors=file, nan=n).errors for n in POLICIES}
     assert told == {"canonical": 0, "negative": 1, "propagate": 1, "x86": 0}
+
+
+HANDED_ON = "32'h7fc00000 | {a[31], 8'd0, a[22:0]}"
+FAULTS = {
+    "no payload": (HANDED_ON, "32'h7fc00000 | {a[31], 31'd0}"),
+    "no sign": (HANDED_ON, "32'h7fc00000 | {9'd0, a[22:0]}"),
+    "not quiet": (HANDED_ON, "32'h7f800000 | {a[31], 8'd0, a[22:0]}"),
+    "the last NaN first": (
+        "a_nan ? a_carried : b_nan ? b_carried : c_carried",
+        "c_nan ? c_carried : b_nan ? b_carried : a_carried",
+    ),
+    "0 * infinity + NaN raises": ("(product_created & ~c_nan)", "product_created"),
+    "one that is made is positive": (".NAN(32'hffc00000)", ".NAN(32'h7fc00000)"),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *FAULTS])
+def test_an_exports_vectors_find_every_wrong_nan(tmp_path, fault):
+    needs("iverilog")
+    ww.export("fma(binary32, nan=x86)", tmp_path / "hw", name="dut", vectors=3000, rtl=True)
+    if fault:
+        replace(tmp_path / "hw" / "rtl" / "dut.v", *FAULTS[fault])
+    done = make(tmp_path / "hw", "icarus")
+    assert (done.returncode == 0) == (fault is None), done.stdout
