@@ -31,13 +31,22 @@ void add_rounding(ConstantTable& to, std::string name, std::uint64_t number, std
   to.push_back({"rounding", std::move(name), Pattern{3, {number}}, std::move(comment)});
 }
 
+// HardFloat's folders of what machines leave open; a unit has its own NaN (QNAN).
+std::string hardfloat_specialisation(const ConstantTable& table) {
+  const std::string nan =
+      has(table, "NAN_RESULT") ? value_of<std::string>(table, "NAN_RESULT") : "canonical";
+  if (nan == "canonical") return "source/RISCV, whose NaN is the QNAN here";
+  if (nan == "x86") return "source/8086-SSE, whose NaN is the QNAN here";
+  return "none has this NaN";
+}
+
 constexpr std::uint64_t odd = 6, past_three_bits = 8;
 
 }  // namespace
 
 ConstantTable hardfloat_constants(const ConstantTable& table) {
   ConstantTable all = named(table, "hardfloat");
-  all.push_back({"unit", "SPECIALISATION", "source/RISCV, whose NaN is the QNAN here", ""});
+  all.push_back({"unit", "SPECIALISATION", hardfloat_specialisation(table), ""});
   for (const AdapterFormat& f : adapter_formats(table)) {
     add(all, f, "expWidth", f.exponent);
     add(all, f, "sigWidth", f.significand, "hidden bit included");

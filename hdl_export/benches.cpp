@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flopoco_adapter.hpp"
 #include "vectors.hpp"
 
 namespace widthwise::hdl {
@@ -150,6 +151,9 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
       {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})},
       {file("bench.vhd"), vhdl_bench(name, rtl)},
       {file("replay.awk"), filled("replay.awk", {})}};
+  if (why_no_flopoco_adapter(design, rtl).empty())
+    files.push_back(
+        {file("flopoco.vhd"), flopoco_adapter(std::get<SingleOperation>(design), name)});
   if (why_no_dpi_bench(rtl).empty())
     files.push_back({file("dpi_bench.sv"), dpi_bench(design, name, rtl)});
   return files;

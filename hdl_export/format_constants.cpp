@@ -96,8 +96,8 @@ void add_operand(Entries& x, const Operand& operand) {
   x.policy("FLUSH", flush_of(operand));
 }
 
-void add_round(Entries& x, const Round& r) {
-  const Rounder<Code> rounder(r);
+void add_round(Entries& x, const Round& r, NanResult nan) {
+  const Rounder<Code> rounder(r, nan);
   add_widths(x, r.fmt);
   add_codes(x, rounder.layout, rounder.nan_code);
   x.rounding("RM", r.rm);

@@ -13,6 +13,6 @@ void require_float(const Format& f);
 void add_format(Entries& x, const Format& f);
 void add_operand(Entries& x, const Operand& operand);
 // A place that rounds: its format with the NaN it delivers, and its policies.
-void add_round(Entries& x, const Round& r);
+void add_round(Entries& x, const Round& r, NanResult nan = NanResult::canonical);
 
 }  // namespace widthwise::hdl

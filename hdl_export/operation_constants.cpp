@@ -32,6 +32,7 @@ void add_operation(Draft& draft, const SingleOperation& s) {
   Entries x(draft, "operation");
   x.text("OPERATION", std::string(to_string(s.op)));
   x.integer("NUM_OPERANDS", s.arity());
+  x.text("NAN_RESULT", to_string(s.nan));
 }
 
 void add_operation_codes(Draft& draft) {
@@ -75,7 +76,7 @@ ConstantTable operation_constants(const SingleOperation& s, std::string_view nam
     add_product(draft, around, derive_widths(around));
   }
   Entries y(draft, fmt::format("result: {}", to_string(s.to)), "Y_");
-  add_round(y, {.fmt = s.to, .rm = s.rounding, .tininess = s.tininess});
+  add_round(y, {.fmt = s.to, .rm = s.rounding, .tininess = s.tininess}, s.nan);
   add_ports(draft, ports(s), timing);
   return std::move(draft.table);
 }

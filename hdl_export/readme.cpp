@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "benches.hpp"
+#include "flopoco_adapter.hpp"
 #include "folder_templates.hpp"
 #include "netlist.hpp"
 #include "printing.hpp"
@@ -296,6 +297,11 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
          fmt::format(fmt::runtime(how_to_check), name, dpi, header_targets);
 }
 
+std::string flopoco(const Design& design, std::string_view name,
+                    const std::optional<DesignRtl>& rtl) {
+  return rtl ? fmt::format("## FloPoCo\n\n{}\n", flopoco_text(design, name, *rtl)) : "";
+}
+
 }  // namespace
 
 std::string readme(const Design& design, const ConstantTable& table,
@@ -310,6 +316,7 @@ std::string readme(const Design& design, const ConstantTable& table,
                               {"PICTURE", picture(design, table, ports)},
                               {"FILES", files(name, rtl.has_value())},
                               {"RTL", rtl_text(name, rtl, reason)},
+                              {"FLOPOCO", flopoco(design, name, rtl)},
                               {"HARDFLOAT_FAULT", hardfloat_fault(design, table)},
                               {"LONG_TEXT", long_text(design)}});
 }

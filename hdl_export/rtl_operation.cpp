@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "carried_nan.hpp"
 #include "random_words.hpp"
 #include "stages.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
@@ -35,7 +36,7 @@ void check(const SingleOperation& s, const RtlOptions& options) {
 class Body {
  public:
   Body(const SingleOperation& s, const RtlOptions& options, Netlist& out)
-      : s_(s), options_(options), out_(out), stages_(out) {}
+      : s_(s), options_(options), out_(out), stages_(out), carried_(s, out) {}
 
   void write() {
     out_.stage("unpack");
@@ -46,6 +47,8 @@ class Body {
           stages_.unpack(operand_names[i], operand_names[i], {.fmt = s_.operands[i]}, 1, negate));
       raise(operand_names[i] + "_signaling");
     }
+    if (carried_.carries())
+      carried_.read({operand_names.begin(), operand_names.begin() + static_cast<int>(s_.arity())});
     deliver(exact(x));
   }
 
@@ -60,7 +63,8 @@ class Body {
   }
   Term product(const std::string& name, const Term& a, const Term& b) {
     out_.stage(name);
-    raise(name + "_created");
+    if (s_.op == Operation::fma && !silent_beside_nan()) made_ = name + "_created";
+    raise(silent_beside_nan() ? fmt::format("({}_created & ~c_nan)", name) : name + "_created");
     return stages_.product(name, a, b);
   }
   Term sum(const Term& x, const Term& y) {
@@ -77,13 +81,27 @@ class Body {
     if (!options_.rounding_port)
       out_.wire({"rm", 4}, fmt::format("4'd{}", rounding_code(rm).number));
     const Bus random = rm.random_bits ? Bus{"random", rm.random_bits} : Bus{"1'b0", 1};
-    stages_.deliver(
-        "out", t, {.fmt = s_.to, .rm = rm, .tininess = s_.tininess},
-        {.rm = "rm", .random = random, .mixed = mixed_, .invalid = invalid_, .stages = ""});
+    stages_.deliver("out", t, {.fmt = s_.to, .rm = rm, .tininess = s_.tininess},
+                    {.rm = "rm",
+                     .random = random,
+                     .mixed = mixed_,
+                     .invalid = invalid_,
+                     .made = s_.nan,
+                     .stages = ""});
     out_.stage("result");
-    out_.assign("y", "out_code");
+    out_.assign("y", carried_.carries() ? with_carried("out_code") : "out_code");
     out_.assign("flags", "out_flags");
   }
+
+  // y, and what a trace calls the code.
+  std::string with_carried(const std::string& code) {
+    RoundingTap& tap = out_.taps().roundings.back();
+    tap.code = carried_.chosen(code, made_);
+    tap.pack = out_.reading();
+    return tap.code;
+  }
+  // x86's fma takes 0 * infinity beside a NaN for that NaN (docs/semantics.md, N3).
+  bool silent_beside_nan() const { return s_.op == Operation::fma && s_.nan == NanResult::x86; }
 
   // A port's modes take no random bits.
   Rounding rounding() const { return options_.rounding_port ? Rounding{} : s_.rounding; }
@@ -93,7 +111,8 @@ class Body {
   const RtlOptions& options_;
   Netlist& out_;
   Stages stages_;
-  std::string invalid_, mixed_ = "1'b0";
+  CarriedNan carried_;
+  std::string invalid_, made_, mixed_ = "1'b0";
 };
 
 TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::string_view name) {
@@ -107,9 +126,9 @@ TopModule top_module(const SingleOperation& s, const RtlOptions& options, std::s
   for (std::size_t i = 0; i < s.arity(); ++i)
     formats += fmt::format("{} {}, ", operand_names[i], to_string(s.operands[i]));
   top.comment = {
-      fmt::format("{}: {}result {}, rounding {}, tininess: {}.", to_string(s.op), formats,
+      fmt::format("{}: {}result {}, rounding {}, tininess: {}, NaN: {}.", to_string(s.op), formats,
                   to_string(s.to), options.rounding_port ? "by port rm" : to_string(s.rounding),
-                  to_string(s.tininess)),
+                  to_string(s.tininess), to_string(s.nan)),
       fmt::format("{} flags: NV DZ OF UF NX.", clocking(top))};
   top.body = [&](Netlist& out) { Body(s, options, out).write(); };
   draw_words(top, random_ports(s, options), options, rtl_ports(s, without_generator(options)));

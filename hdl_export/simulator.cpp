@@ -9,7 +9,7 @@ namespace {
 class OperationSimulator : public Simulator {
  public:
   explicit OperationSimulator(const SingleOperation& s)
-      : s_(s), run_(s.op, s.to, {s.rounding, s.tininess}, s.read(), true, 1) {}
+      : s_(s), run_(s.op, s.to, s.env(), s.read(), true, 1) {}
 
   Answer answer(const Stimulus& s, RandomSource random) const override {
     const std::vector<Code>* codes[] = {&s.a, &s.b, &s.c};

@@ -52,7 +52,8 @@ struct RoundingPorts {
   std::string rm;
   Bus random;  // a word for each lane
   std::string mixed = "1'b0", invalid = "1'b0";
-  std::string nan{}, inf{}, sign{};     // where the term's own are overridden
+  std::string nan{}, inf{}, sign{};       // where the term's own are overridden
+  NanResult made = NanResult::canonical;  // the NaN that is delivered, whatever the operands
   std::optional<std::string> stages{};  // its steps are stages of the unit, named with this prefix
 };
 

@@ -113,7 +113,7 @@ void Stages::deliver(const std::string& name, const Term& t, const Round& round,
 
 void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
                             const RoundingPorts& ports) {
-  const Rounder<Code> to(round);
+  const Rounder<Code> to(round, ports.made);
   reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
   const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
       flags{name + "_flags", 5, t.bus.lanes};
@@ -122,7 +122,7 @@ void Stages::deliver_module(const std::string& name, const Term& t, const Round&
   const std::size_t first = out_.reading(), apart = ports.stages ? 1 : 0;
   out_.taps().roundings.push_back({name, first, first + apart, first + 2 * apart, out_.making(),
                                    t.bus.lanes, round.fmt.frac_bits, round.fmt.emin(),
-                                   round.fmt.all_normal()});
+                                   round.fmt.all_normal(), code.name});
   const auto own = [](const std::string& override, const std::string& lane) {
     return override.empty() ? lane : override;
   };

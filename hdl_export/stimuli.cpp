@@ -40,6 +40,22 @@ std::vector<Code> named(const Format& f) {
   return all;
 }
 
+// A zero, a number, infinities of both signs and NaN, a signalling one too: those there are.
+std::vector<Code> specials(const Format& f) {
+  std::vector<Code> all;
+  for (const NamedCode which :
+       {NamedCode::zero, NamedCode::one, NamedCode::infinity, NamedCode::nan})
+    if (const auto limbs = find_code(f, which)) {
+      Code code;
+      std::ranges::copy(*limbs, code.limb);
+      all.push_back(code);
+      if (which == NamedCode::infinity) all.push_back(within(f, code | sign_of(f)));
+    }
+  const Layout<Code> l(f);
+  if (l.quiet_bit > Code(1)) all.push_back((l.nan_code ^ l.quiet_bit) | Code(1));
+  return all;
+}
+
 // Numbers of one fraction bit more have the midpoints among them. All their codes are numbers, so
 // that those past a format's largest number go on evenly.
 Format finer(const Format& f) {
@@ -71,6 +87,7 @@ class Directed {
       half_way();
       cancelling();
     }
+    specials_met();
     return std::move(all_);
   }
 
@@ -85,6 +102,16 @@ class Directed {
     const std::vector<Code> third = flow_.c ? named(*flow_.c) : std::vector<Code>{Code()};
     for (const Code& a : first)
       for (const Code& b : second) add(a, b, third[all_.size() % third.size()], chance(random_));
+  }
+
+  // Zero times infinity, infinities and NaN of either kind, each in the company of all others.
+  void specials_met() {
+    const std::vector<Code> none{Code()};
+    const std::vector<Code> second = flow_.kind == Kind::conversion ? none : specials(flow_.b),
+                            third = flow_.c ? specials(*flow_.c) : none;
+    for (const Code& a : specials(flow_.a))
+      for (const Code& b : second)
+        for (const Code& c : third) add(a, b, c);
   }
 
   Number boundary() {

@@ -20,9 +20,9 @@ std::string term(const TermTap& t) {
 std::string rounding(const RoundingTap& r) {
   return fmt::format(
       R"({{"name": "{}", "slot": "{}", "step": {}, "lanes": {}, "normalise": {}, "denormalise": {}, )"
-      R"("round": {}, "pack": {}, "frac_bits": {}, "emin": {}, "all_normal": {}}})",
+      R"("round": {}, "pack": {}, "frac_bits": {}, "emin": {}, "all_normal": {}, "code": "{}"}})",
       r.name, r.slot, r.step, r.lanes, r.normalise, r.denormalise, r.round, r.pack, r.frac_bits,
-      r.emin, r.all_normal);
+      r.emin, r.all_normal, r.code);
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ struct TermTap {
   int lanes, fraction;
 };
 
-// In instances NAME of ww_deliver, one a lane, and on NAME_code.
+// In instances NAME of ww_deliver, one a lane.
 struct RoundingTap {
   std::string name;
   std::size_t normalise, denormalise, round, pack;  // stages
   int lanes, frac_bits;
   std::int64_t emin;
   bool all_normal;
+  std::string code;         // the wire that has what is delivered
   std::string slot{"out"};  // as traces call it
   std::int64_t step = 0;    // along k
 };

@@ -18,8 +18,6 @@ Rounding& result_rounding(Design& design) {
   return const_cast<Round&>(result_round(std::get<Unit>(design))).rm;
 }
 
-Env env_of(const SingleOperation& s) { return {.rounding = s.rounding, .tininess = s.tininess}; }
-
 // Stochastic rounding has a number of random bits, which a code does not tell: only the design's
 // own will do.
 Design with_rounding(Design design, std::uint32_t code) {
@@ -53,7 +51,7 @@ Prepared prepare(Design design) {
     if (unit->lanes) p.step = make_reference(*unit, static_cast<std::size_t>(unit->lanes));
   } else {
     const auto& s = std::get<SingleOperation>(p.design);
-    p.elementwise.emplace(s.op, s.to, env_of(s), s.read(), true, many);
+    p.elementwise.emplace(s.op, s.to, s.env(), s.read(), true, many);
   }
   return p;
 }
@@ -192,7 +190,7 @@ std::vector<TraceRow> Model::trace(const Call& call) const {
   check(call);
   if (operation()) {
     const auto& s = std::get<SingleOperation>(p.design);
-    return trace_operation(s.op, s.to, env_of(s), arrays(s, call), call.random);
+    return trace_operation(s.op, s.to, s.env(), arrays(s, call), call.random);
   }
   const Reference reference(p, call.k);
   return reference->trace(product_of(reference.unit(), call), 0, 0);

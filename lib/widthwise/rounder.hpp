@@ -47,7 +47,7 @@ struct Rounder {
                         !(r.fmt.zero && r.zero_sign == ZeroSign::always_plus)),
         flush(r.subnormals == Flush::keep && r.fmt.ftz ? Flush::flush_signed_zero : r.subnormals),
         overflow(r.overflow == Overflow::ieee ? r.fmt.overflow : r.overflow),
-        nan_code(r.nan_bits && r.fmt.has_nan() ? U(*r.nan_bits) : layout.nan_code),
+        nan_code(r.nan_bits && r.fmt.has_nan() ? U(*r.nan_bits) : made_nan()),
         dropped(ones<U>(drop)),
         kept(ones<U>(digits<U>) ^ dropped),
         last_digit(bit<U>(drop)),
@@ -68,6 +68,12 @@ struct Rounder {
       : Rounder(Round{.fmt = f, .rm = e.rounding, .tininess = e.tininess}, e.nan) {}
 
  private:
+  // Where the format's NaN has a sign, a machine may have it set (docs/semantics.md, N1).
+  constexpr U made_nan() const {
+    const bool has_sign = layout.format.has_signed_nans();
+    return layout.nan_code | (has_sign && makes_negative(env.nan) ? layout.sign : U{});
+  }
+
   // Stochastic modes move up from where delta, cut to k digits, and r of k random ones reach 1
   // together. As r is whole, plain needs no cut; the others add half a unit to r, and even less
   // where r is odd.
@@ -132,7 +138,7 @@ constexpr Result<U> delivered_infinity(const Rounder<U>& to, Mask<U> negative) {
 template <class U>
 constexpr U delivered_nan(const Rounder<U>& to, const Number<U>& x) {
   const Layout<U>& f = to.layout;
-  if (to.env.nan == NanResult::canonical || !f.format.has_nan()) return to.nan_code;
+  if (!propagates(to.env.nan) || !f.format.has_nan()) return to.nan_code;
   U z = f.nan_code;
   if (f.format.has_signed_nans()) z = z | select(x.negative, f.sign, U{});
   if (f.format.has_nan_payloads()) z = z | x.sig >> (digits<U> - f.format.frac_bits);

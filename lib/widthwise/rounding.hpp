@@ -54,7 +54,14 @@ enum class Tininess : std::uint8_t {
 enum class NanResult : std::uint8_t {
   canonical,  // the format's own, whatever the operands
   propagate,  // the first NaN operand's sign and payload, made quiet (IEEE 754-2019, 6.2.3)
+  negative,   // the format's own with its sign bit set
+  x86,  // as propagate; one that the operation makes is negative, and 0 * infinity beside a NaN
+        // none
 };
+constexpr bool propagates(NanResult n) { return n == NanResult::propagate || n == NanResult::x86; }
+constexpr bool makes_negative(NanResult n) {
+  return n == NanResult::negative || n == NanResult::x86;
+}
 
 // What an integer holds in place of a value that it cannot (docs/semantics.md, E6).
 enum class InvalidInteger : std::uint8_t {

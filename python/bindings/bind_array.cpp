@@ -153,4 +153,6 @@ void bind_array(py::module_& m) {
   m.def("first_stray", &first_stray);
   m.def("trace_operation", &trace);
   m.def("arity", [](const std::string& op) { return arity(parse_operation(op)); });
+  m.def("operation_name",
+        [](const std::string& op) { return std::string(to_string(parse_operation(op))); });
 }

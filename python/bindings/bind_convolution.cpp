@@ -4,6 +4,8 @@
 #include "images.hpp"
 #include "multiplier.hpp"
 #include "slices.hpp"
+#include "supplied.hpp"
+#include "widthwise/sim/multipliers.hpp"
 
 using namespace widthwise;
 
@@ -30,6 +32,22 @@ void convolve(const Unit& u, const Convolution& convolution, const py::array& x,
               [&](std::size_t piece) { work.run(operands, piece); });
 }
 
+// By the caller's random bits, of each of the unit's random slots for every output.
+void convolve_supplied(const Unit& u, const Convolution& convolution, const py::array& x,
+                       const py::array& weights, const py::object& c, py::array result,
+                       py::object flags, const std::vector<py::array>& words,
+                       const py::object& product, int threads) {
+  const ConvolutionEngine work(u, convolution, !flags.is_none(), multiplier(product), "reference");
+  const auto reference =
+      make_reference(exchanged(u), convolution.length(), exchanged(multiplier(product)));
+  const ConvolutionOperands operands =
+      convolution_operands(u, convolution, x, weights, c, result, flags, 0);
+  const std::size_t outputs = convolution.images * convolution.filters * convolution.pixels();
+  const std::vector<SuppliedWords> random = supplied_words(u, convolution.length(), words, outputs);
+  in_parallel(work.pieces(), crew_of(product, threads),
+              [&](std::size_t piece) { work.run_supplied(operands, piece, *reference, random); });
+}
+
 }  // namespace
 
 void bind_convolution(py::module_& m) {
@@ -40,4 +58,5 @@ void bind_convolution(py::module_& m) {
       }))
       .def_property_readonly("shape", &shape);
   m.def("convolve", &convolve);
+  m.def("convolve_supplied", &convolve_supplied);
 }

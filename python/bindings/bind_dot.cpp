@@ -3,8 +3,8 @@
 #include "matrix.hpp"
 #include "multiplier.hpp"
 #include "slices.hpp"
+#include "supplied.hpp"
 #include "trace_rows.hpp"
-#include "widthwise/hdl/rtl.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/paired_dots.hpp"
 #include "widthwise/sim/product_tiles.hpp"
@@ -16,39 +16,6 @@ namespace {
 
 std::size_t slice_of(std::size_t at_once, std::size_t products) {
   return std::max<std::size_t>(1, at_once / std::max<std::size_t>(1, products));
-}
-
-// A slot of a unit that draws random bits, as the exported module's port of them.
-struct RandomSlot {
-  hdl::RandomPort port;
-
-  SuppliedWords supplied(const py::array& words, std::size_t outputs) const {
-    SuppliedWords x{port.slot, {}, port.steps.size(), nullptr};
-    x.words = random_source(words, outputs * x.each).given;
-    for (std::size_t i = 0; i < x.each; ++i) {
-      const auto step = static_cast<std::size_t>(port.steps[i]);
-      if (step >= x.place.size()) x.place.resize(step + 1, -1);
-      x.place[step] = static_cast<std::int32_t>(i);
-    }
-    return x;
-  }
-};
-
-std::vector<RandomSlot> random_slots(const Unit& unit, int k) {
-  std::vector<RandomSlot> slots;
-  for (hdl::RandomPort& port : hdl::random_ports(unit, k)) slots.push_back({std::move(port)});
-  return slots;
-}
-
-// Words of each random slot of a unit, for so many outputs.
-std::vector<SuppliedWords> supplied_words(const Unit& unit, std::size_t k,
-                                          const std::vector<py::array>& words,
-                                          std::size_t outputs) {
-  const std::vector<RandomSlot> slots = random_slots(unit, static_cast<int>(k));
-  std::vector<SuppliedWords> random;
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    random.push_back(slots[i].supplied(words.at(i), outputs));
-  return random;
 }
 
 // A unit made ready to be looked at, for a length.
@@ -240,7 +207,8 @@ void bind_dot(py::module_& m) {
   py::class_<RandomSlot>(m, "RandomSlot")
       .def_property_readonly("name", [](const RandomSlot& x) { return x.port.name; })
       .def_property_readonly("bits", [](const RandomSlot& x) { return x.port.bits; })
-      .def_property_readonly("words", [](const RandomSlot& x) { return x.port.steps.size(); });
+      .def_property_readonly("words", [](const RandomSlot& x) { return x.port.steps.size(); })
+      .def_property_readonly("steps", [](const RandomSlot& x) { return x.port.steps; });
   m.def("random_slots", &random_slots);
   m.def("run_supplied", &run_supplied);
   m.def("running", &running);

@@ -23,12 +23,7 @@ py::list names() {
 }
 
 Env make_env(const std::string& rounding, const std::string& tininess, const std::string& nan) {
-  Env env{parse_rounding(rounding), parse_tininess(tininess), NanResult::canonical};
-  if (nan == "propagate")
-    env.nan = NanResult::propagate;
-  else if (nan != "canonical")
-    throw std::invalid_argument("nan = '" + nan + "': it may be canonical or propagate");
-  return env;
+  return {parse_rounding(rounding), parse_tininess(tininess), parse_nan_result(nan)};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ from ._compare import (
 from ._convolution import conv1d, conv2d
 from ._create import array, from_bits, full, ones, zeros
 from ._device import DeviceArray, device_stream
-from ._dot import cumsum, dot, matmul, sum
+from ._dot import dot, matmul, sum
 from ._elementwise import (
     abs,
     add,
@@ -40,9 +40,11 @@ from ._elementwise import (
     from_integer,
     logb,
     max_num,
+    max_x86,
     maximum,
     maximum_number,
     min_num,
+    min_x86,
     minimum,
     minimum_number,
     multiply,
@@ -63,6 +65,7 @@ from ._format import Format, formats
 from ._info import build_info
 from ._libm import fmod, frexp, ldexp, nextafter, spacing
 from ._product import Product, product
+from ._running import cumsum
 from ._sweep import SweepResult, grid, sweep
 from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
@@ -125,9 +128,11 @@ __all__ = [
     "logb",
     "matmul",
     "max_num",
+    "max_x86",
     "maximum",
     "maximum_number",
     "min_num",
+    "min_x86",
     "minimum",
     "minimum_number",
     "multiply",

@@ -296,7 +296,7 @@ class Rounding:
         return number is not None and number.top - self.place["emin"] >= 1 << field_bits
 
     def pack(self, wire: Wire) -> Pair:
-        name = f"{self.place['name']}_code"
+        name = self.place["code"]
         digits = lane(self.reading.digits(self.place["pack"], name), self.i, self.place["lanes"])
         hardware = f"0x{int(digits, 2):x}" if is_binary(digits) else digits
         return Pair(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from . import _engines, _types
 from . import _widthwise as core
 from ._array import Array
-from ._dot import check_engine_there, operand, spread
+from ._dot import check_engine_there, given_words, operand, spread
 from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._settings import How, checked_seed, checked_threads, whole
@@ -33,6 +36,7 @@ def conv2d(
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
+    random: Any = None,
     flags: bool = False,
     multiplier: Multiplier = None,
 ) -> Any:
@@ -49,6 +53,7 @@ def conv2d(
         c: (filters,), a number for each, or of the result's shape; None is +0.
         stride, padding, dilation: of both axes, or (of the height, of the width).
         groups: into so many the channels and the filters are parted, each group by itself.
+        random: as in `ww.dot`, words for each output: of the result's shape and one axis more.
         Others: as in `ww.dot`.
     Returns:
         An Array of unit.result_format, (images, filters, height, width), or without images.
@@ -63,7 +68,7 @@ def conv2d(
             [-1., -1.]]])
     """
     steps = [pair("stride", stride), pair("padding", padding), pair("dilation", dilation)]
-    how = How(engine, threads, seed, flags, multiplier)
+    how = How(engine, threads, seed, flags, multiplier, random)
     return convolve(as_unit(unit), x, w, c, steps, groups, how)
 
 
@@ -90,14 +95,22 @@ def convolve(
         "w": weights.reshape(filters, math.prod(weights.shape[1:])),
         "c": addends(u, c, shape, one),
     }
-    where = Workplace.of(arrays)
+    where, words = Workplace.of(arrays), None
+    if how.random is not None:
+        outputs = shape[1:] if one else shape
+        words = given_words(u, math.prod(weights.shape[1:]), how, outputs, where)
     check_engine_there(how.engine, where)
     z, raised = where.empty(shape, u.result_format), where.flags(shape, how.flags)
-    codes = (None if array is None else array._for_core for array in arrays.values())
+    codes, weighed, added = (None if x is None else x._for_core for x in arrays.values())
     results = (z._for_core, raised and raised.for_core)
-    drawn = (checked_seed(how.seed), bound_multiplier(how.multiplier))
-    here = (checked_threads(how.threads), how.engine)
-    where.run("convolve", u._core, convolution, *codes, *results, *drawn, here=here)
+    operands = (u._core, convolution, codes, weighed, added, *results)
+    product, threads = bound_multiplier(how.multiplier), checked_threads(how.threads)
+    if words is not None:
+        core.convolve_supplied(*operands, words, product, threads)
+    else:
+        drawn = (checked_seed(how.seed), product)
+        here = (threads, how.engine)
+        where.run("convolve", *operands, *drawn, here=here)
     if not one:
         return delivered(z, raised)
     return (z[0], raised.here()[0]) if raised else z[0]
@@ -118,6 +131,7 @@ def conv1d(
     engine: str = "auto",
     threads: int | None = None,
     seed: int = 0,
+    random: Any = None,
     flags: bool = False,
     multiplier: Multiplier = None,
 ) -> Any:
@@ -144,7 +158,7 @@ def conv1d(
         (0, whole("padding", padding)),
         (1, whole("dilation", dilation)),
     ]
-    how = How(engine, threads, seed, flags, multiplier)
+    how = How(engine, threads, seed, flags, multiplier, words_with_height(random))
     images = (with_height(signals), with_height(weights), flat_addend(u, c))
     z = convolve(u, *images, steps, groups, how)
     if not flags:
@@ -210,6 +224,15 @@ def addends(u: Unit, c: Any, shape: tuple[int, ...], one: bool) -> Any:
 
 def with_height(x: Array) -> Array:
     return x.reshape(*x.shape[:-1], 1, x.shape[-1])
+
+
+def words_with_height(random: Any) -> Any:
+    """Random words as conv2d takes them: of outputs that have a height."""
+    if isinstance(random, Mapping):
+        return {name: words_with_height(each) for name, each in random.items()}
+    if random is None or np.ndim(random) < 3:
+        return random
+    return np.expand_dims(np.asarray(random), -3)
 
 
 def without_height(x: Array) -> Array:

@@ -168,57 +168,6 @@ def sum(
     return computed(u, x, How(engine, threads, seed, flags, random=random))
 
 
-@_types.running_sums
-@asks_for("unit", "ww.cumsum(x, unit='mac(e5m10)')")
-def cumsum(
-    x: Any,
-    *,
-    unit: str | Unit,
-    axis: int = -1,
-    c: Any = None,
-    threads: int | None = None,
-    seed: int = 0,
-    flags: bool = False,
-) -> Any:
-    """Cumulative sums along an axis: element i is what `ww.sum` of the elements to i gives.
-
-    One pass of the reference, which computes the block that an element ends anew for each of its
-    lanes; exact sums (Kulisch) and fixed-point registers go on from element to element. Other units
-    that take all of K at once, or permute its lanes, start anew for every element.
-
-    Args:
-        x: an Array of the unit's a format, or codes; a DeviceArray is summed where it lies.
-        c: of the shape of x without the axis; None is +0.
-        Others: as in `ww.dot`.
-    Returns:
-        An Array of unit.result_format, of x's shape; with `flags` a pair.
-    Raises:
-        ValueError: the unit's b has no 1, an axis that x has not, a c of another shape.
-        TypeError: x or c is not what the unit takes.
-
-    >>> import widthwise as ww
-    >>> ww.cumsum(ww.array([256.0, 1, 1, 2], "bfloat16"), unit="mac(bfloat16)")
-    Array([256 256 256 258], e8m7)
-    """
-    u = as_unit(unit)
-    terms, ones = summands(u, x, axis)
-    x = Operands.of_dots(u, terms, ones, c, None, None)
-    z = running(u, x, terms.shape, threads, seed, flags)
-    if not flags:
-        return with_axis_moved(z, -1, axis)
-    return with_axis_moved(z[0], -1, axis), np.moveaxis(z[1], -1, axis)
-
-
-def running(
-    u: Unit, x: Operands, shape: tuple[int, ...], threads: int | None, seed: int, flags: bool
-) -> Any:
-    where, here = x.workplace(), (checked_threads(threads),)
-    z, raised = where.empty(shape, u.result_format), where.flags(shape, flags)
-    results = (z._for_core, raised and raised.for_core)
-    where.run("running", u._core, x.bound(), *results, checked_seed(seed), here=here)
-    return delivered(z, raised)
-
-
 def summands(u: Unit, x: Any, axis: int) -> tuple[Any, Any]:
     """x with the axis last, and as many ones."""
     one = u.b.codes.get("one")
@@ -468,18 +417,25 @@ def computed(u: Unit, x: Operands | Products, how: How) -> Any:
 
 
 def computed_by(u: Unit, x: Operands | Products, how: How, where: Workplace) -> Any:
-    """By the user's random bits: the reference alone takes them."""
-    if how.engine not in ("auto", "reference"):
-        raise ValueError(
-            f"random is given and engine = {how.engine!r}; the reference alone takes the user's "
-            "bits, leave it 'auto'"
-        )
-    bits = random_words(u, x.k, how.random, how.seed, x.shape, where.gpu)
+    """By the user's random bits."""
+    bits = given_words(u, x.k, how, x.shape, where)
     z, raised = HERE.empty(x.shape, u.result_format), HERE.flags(x.shape, how.flags)
     product, threads = bound_multiplier(how.multiplier), checked_threads(how.threads)
     results = (z.bits, raised and raised.for_core)
     core.run_supplied(u._core, x.k, product, x.bound(), *results, bits, threads)
     return delivered(z, raised)
+
+
+def given_words(
+    u: Unit, k: int, how: How, shape: tuple[int, ...], where: Workplace
+) -> list[np.ndarray]:
+    """The user's random bits for each output: the reference alone takes them."""
+    if how.engine not in ("auto", "reference"):
+        raise ValueError(
+            f"random is given and engine = {how.engine!r}; the reference alone takes the user's "
+            "bits, leave it 'auto'"
+        )
+    return random_words(u, k, how.random, how.seed, shape, where.gpu)
 
 
 def check_engine_there(engine: str, where: Workplace) -> None:

@@ -32,7 +32,8 @@ HOW = """
         rounding: rne rna rnz rnp rnm rno rtz rdn rup raz odd, or stochastic, sr8, with `seed`.
         tininess: after or before rounding, or as delivered; decides the underflow flag, and what
             formats with ftz flush (docs/semantics.md, R3).
-        nan: canonical, or propagate the first NaN operand's sign and payload.
+        nan: canonical; negative, its sign set, as x86 makes it; propagate, the first NaN operand's
+            sign and payload; x86, which does both (docs/semantics.md, N1).
         flags: deliver (result, uint8 flags: NX 1, UF 2, OF 4, DZ 8, NV 16).
         seed: of stochastic rounding; the bits depend on it and an element's place alone.
         random: the bits themselves in place of a seed, of srK integers from 0 to 2^K - 1, one an
@@ -243,6 +244,18 @@ max_num: Binary = rounding_operation(
     "maxNum of IEEE 754-2008, 5.3.1: as maximum_number, but a signalling NaN gives NaN.",
     'ww.max_num(ww.array(float("nan"), "e5m10"), ww.array(1.0, "e5m10"))',
     "Array(1, e5m10)",
+)
+min_x86: Binary = rounding_operation(
+    "min_x86",
+    "x86's MINSS: x if it is less, else y, of two zeros and beside a NaN too; any NaN raises NV.",
+    'ww.min_x86(ww.array([0.0, float("nan")], "e5m10"), ww.array([-0.0, 1.0], "e5m10"))',
+    "Array([-0 1], e5m10)",
+)
+max_x86: Binary = rounding_operation(
+    "max_x86",
+    "x86's MAXSS: x if it is greater, else y, of two zeros and beside a NaN too (E3).",
+    'ww.max_x86(ww.array([0.0, 1.0], "e5m10"), ww.array([-0.0, float("nan")], "e5m10"))',
+    "Array([-0 nan], e5m10)",
 )
 logb: Unary = rounding_operation(
     "logb",

@@ -66,8 +66,8 @@ def fmod(
     rest = chosen(_compare.signbit(rest), _elementwise.add(rest, divisor), rest)
     rest = chosen(_compare.signbit(wide), _elementwise.negate(rest), rest)
     how = {"rounding": rounding, "tininess": tininess, "seed": seed, "random": random}
-    z, at_end = _elementwise.convert(rest, to, flags=True, **how)
-    if nan == "propagate":  # as the operation itself takes it from its operands
+    z, at_end = _elementwise.convert(rest, to, flags=True, nan=nan, **how)
+    if nan != "canonical":  # as the operation itself takes it from its operands
         kept = _elementwise.remainder(a, b, format=to, nan=nan)
         z = chosen(_compare.isnan(rest), kept, z)
     return (z, raised | of_a | of_b | at_end) if flags else z

@@ -77,11 +77,17 @@ def check_range(name: str, given: np.ndarray, bits: int, who: str) -> None:
 
 
 def random_words(
-    unit: Any, k: int, random: Any, seed: int, shape: tuple[int, ...], gpu: int | None
+    unit: Any,
+    k: int,
+    random: Any,
+    seed: int,
+    shape: tuple[int, ...],
+    gpu: int | None,
+    running: bool = False,
 ) -> list[np.ndarray]:
-    """Words of each port of a unit, for every output of a shape."""
+    """Words of each port of a unit, for every output of a shape, or the sums on its way."""
     check_alone(checked_seed(seed), gpu)
-    ports = unit.random_ports(k)
+    ports = unit.random_ports(k, running=running)
     told = ", ".join(f"'{name}': {n} words of {bits} bits" for name, (bits, n) in ports.items())
     if not ports:
         raise ValueError(

@@ -69,11 +69,11 @@ class Running(TypedDict, total=False):
     c: Any
     threads: int | None
     seed: int
+    random: Any
 
 
 class Summing(Running, total=False):
     engine: str
-    random: Any
 
 
 class Computing(TypedDict, total=False):
@@ -100,6 +100,7 @@ class Convolving(TypedDict, total=False):
     engine: str
     threads: int | None
     seed: int
+    random: Any
     multiplier: Multiplier
 
 

@@ -142,16 +142,29 @@ class Unit:
 
         return tomllib.loads(self.to_toml())
 
-    def random_ports(self, k: int) -> dict[str, tuple[int, int]]:
+    def random_ports(self, k: int, *, running: bool = False) -> dict[str, tuple[int, int]]:
         """What a dot product of k elements draws: by the names of an exported module's ports, the
         bits of a word and how many words an output takes, one a rounding, in the port's order.
+
+        running: of `ww.cumsum`, the roundings of all sums of 1 to k elements, each once.
 
         >>> Unit("mac(e5m10, sum=e5m10:sr13)").random_ports(4)
         {'random': (13, 4)}
         """
+        return {
+            name: (bits, len(at)) for name, (bits, at) in self._random_steps(k, running).items()
+        }
+
+    def _random_steps(self, k: int, running: bool) -> dict[str, tuple[int, list[int]]]:
+        """Of each port the bits of a word, and the steps along k that draw one."""
         if whole("k", k) == 0:
             raise ValueError("k = 0: a dot product of no element; random words take 1 or more")
-        return {x.name: (x.bits, x.words) for x in core.random_slots(self._core, k)}
+        found: dict[str, tuple[int, list[int]]] = {}
+        for length in range(1 if running else k, k + 1):
+            for x in core.random_slots(self._core, length):
+                _, before = found.get(x.name, (x.bits, []))
+                found[x.name] = x.bits, sorted({*before, *x.steps})
+        return found
 
     @property
     def a(self) -> Format:

@@ -69,6 +69,7 @@ def verify(
     seed: int = 0,
     random: Any = None,
     vectors: str | os.PathLike[str] | None = None,
+    words: str = "ieee",
 ) -> Verdict:
     """Compute again with MPFR, or take a file's word, and count the results that differ.
 
@@ -78,11 +79,13 @@ def verify(
         args: its operands; without them n random and directed ones are drawn, of `format`, for a
             unit n dot products of length k.
         to: the results' format, if not the operands'.
-        rounding, tininess, nan: of an operation, as in `ww.add`.
+        rounding, tininess, nan: of an operation, as in `ww.add`. With another `nan` than canonical
+            the NaN of a file's lines have to agree in every bit.
         seed: of what is drawn, and of stochastic rounding.
         random: an operation's random bits in place of a seed, as in `ww.add`.
         k, c, scale_a, scale_b: of a unit's dot products, as in `ww.dot`.
         vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
+        words: flopoco, of such a file: its lines have FloPoCo's words and no flags.
     Returns:
         A Verdict: true if no result differs, and printed a line and the first that do.
     Raises:
@@ -93,10 +96,19 @@ def verify(
     add of e5m10, e5m10 to e5m10, rne: 1000 vectors, 0 errors against MPFR ...
     """
     n, k = whole("n", n), whole("k", k)
+    if words not in ("ieee", "flopoco"):
+        raise ValueError(f"words = {words!r}: it may be ieee or flopoco")
+    if words == "flopoco":
+        if args or random is not None or (tininess, nan) != ("after", "canonical"):
+            raise ValueError(
+                "words = 'flopoco' takes a file's lines, and leaves no choice of tininess, nan and "
+                "random; leave those and operands out"
+            )
+        return verify_words(str(what), format, to, rounding, vectors)
     if vectors is not None:
-        task = (str(what), str(as_format(format or "")), str(to or ""), rounding, tininess)
+        task = (str(what), str(as_format(format or "")), str(to or ""), rounding, tininess, nan)
         with open(vectors, "rb") as lines:
-            return check_vectors(task, lines, str(vectors))
+            return check_vectors(task, lines, str(vectors), nan_bits=nan != "canonical")
     if core.mpfr_version is None:
         raise MissingMpfr
     if isinstance(what, Unit) or "(" in what or what in core_units():
@@ -105,6 +117,22 @@ def verify(
         return verify_unit(as_unit(what), args, n, k, c, scale_a, scale_b, seed)
     env = core.Env(rounding, tininess, nan)
     return verify_operation(what, args, format, to, env, rounding, n, seed, random)
+
+
+def verify_words(
+    op: str,
+    format: str | Format | None,
+    to: str | Format | None,
+    rounding: str,
+    vectors: str | os.PathLike[str] | None,
+) -> Verdict:
+    from ._flopoco import FlopocoVectors
+
+    if vectors is None:
+        raise ValueError("words = 'flopoco' is of a file's lines; name it, as vectors='lines.txt'")
+    found = FlopocoVectors(op, str(as_format(format or "")), str(to or ""), rounding)
+    with open(vectors, "rb") as lines:
+        return found.check(lines, str(vectors), flags=False, latency=0, seed=0)
 
 
 def core_units() -> Any:
@@ -191,7 +219,7 @@ def judge_unit(u: Unit, x: Operands, result: np.ndarray, seed: int, indices: lis
 
 
 def check_vectors(
-    task: tuple[str, str, str, str, str],
+    task: tuple[str, str, str, str, str, str],
     lines: BinaryIO,
     name: str,
     nan_bits: bool = False,
@@ -200,9 +228,9 @@ def check_vectors(
     flags: bool = True,
     latency: int = 0,
 ) -> Verdict:
-    """TestFloat's lines: operands, result, flags. task: op, format, to, rounding, tininess."""
-    op, format, to, rounding, tininess = task
-    bound = core.VectorTask(op, format, to, core.Env(rounding, tininess))
+    """TestFloat's lines: operands, result, flags. task: op, format, to, rounding, tininess, nan."""
+    op, format, to, rounding, *others = task
+    bound = core.VectorTask(op, format, to, core.Env(rounding, *others))
     checker = core.VectorChecker(bound, nan_bits, int_bits, inexact, flags, latency)
     while chunk := lines.read(CHUNK):
         checker.feed(chunk)

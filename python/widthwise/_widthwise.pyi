@@ -195,11 +195,24 @@ def convolve(
     threads: int,
     engine: str,
 ) -> None: ...
+def convolve_supplied(
+    unit: Unit,
+    convolution: Convolution,
+    x: Any,
+    weights: Any,
+    c: Any,
+    result: Any,
+    flags: Any,
+    words: list[Any],
+    multiplier: Any,
+    threads: int,
+) -> None: ...
 
 class RandomSlot:
     name: str
     bits: int
     words: int
+    steps: list[int]
 
 def random_slots(unit: Unit, k: int) -> list[RandomSlot]: ...
 def run_supplied(
@@ -259,6 +272,7 @@ def trace_operation(
     op: str, to: Format, env: Env, operands: list[tuple[Format, Any]], random: Any
 ) -> list[tuple[Any, ...]]: ...
 def arity(op: str) -> int: ...
+def operation_name(op: str) -> str: ...
 def number_classes() -> list[str]: ...
 
 # Values of codes, and their texts.

@@ -115,4 +115,15 @@ void ConvolutionEngine::run(const ConvolutionOperands& x, std::size_t piece) con
   engine_.product->run(p, 0, p.m);
 }
 
+void ConvolutionEngine::run_supplied(const ConvolutionOperands& x, std::size_t piece,
+                                     const ReferenceUnit& reference,
+                                     std::span<const SuppliedWords> random) const {
+  const Panel at = panel(piece);
+  std::vector<std::byte> windows;
+  gather_windows(convolution_, unit_.b.fmt, x.input, at, windows);
+  const MatrixProduct p = product(x, at, windows);
+  for (std::size_t i = 0; i < p.m; ++i)
+    for (std::size_t j = 0; j < p.n; ++j) reference.run_supplied(p, i, j, random);
+}
+
 }  // namespace widthwise

@@ -34,6 +34,8 @@ constexpr Result<U> apply(Operation op, const Rounder<U>& to, const Layout<U>* f
     case Operation::maximum_number: return extremes(true, NanOperand::loses);
     case Operation::min_num: return extremes(false, NanOperand::loses_unless_loud);
     case Operation::max_num: return extremes(true, NanOperand::loses_unless_loud);
+    case Operation::min_x86: return x86_extremum(to, false, fa, a, fb, b, random, trace);
+    case Operation::max_x86: return x86_extremum(to, true, fa, a, fb, b, random, trace);
     case Operation::logb: return logb(to, fa, a, random, trace);
     case Operation::next_up: return next_up(fa, a);
     case Operation::next_down: return next_down(fa, a);

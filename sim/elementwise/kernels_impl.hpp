@@ -145,6 +145,11 @@ void run_elementwise(const ElementwiseJob& job) {
       return extremum(to, greater, rule, fa, a, fb, b, random(i));
     });
   };
+  const auto x86_extremes = [&](bool greater) {
+    for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U&) {
+      return x86_extremum(to, greater, fa, a, fb, b, random(i));
+    });
+  };
   const auto integral = [&](bool exact) {
     for_each<U>(job, [&](std::size_t i, const U& a, const U&, const U&) {
       return round_to_integral(to, fa, a, exact, random(i));
@@ -210,6 +215,8 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::maximum_number: return extremes(true, NanOperand::loses);
     case Operation::min_num: return extremes(false, NanOperand::loses_unless_loud);
     case Operation::max_num: return extremes(true, NanOperand::loses_unless_loud);
+    case Operation::min_x86: return x86_extremes(false);
+    case Operation::max_x86: return x86_extremes(true);
     case Operation::next_up:
       return for_each<U>(
           job, [&](std::size_t, const U& a, const U&, const U&) { return next_up(fa, a); });

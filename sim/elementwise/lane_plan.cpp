@@ -141,7 +141,8 @@ LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
   if (!to.is_float() || !std::ranges::all_of(operands, &Format::is_float))
     return {std::nullopt, "lanes hold floats"};
   if (env.rounding.stochastic()) return {std::nullopt, "lanes draw no random bits"};
-  if (env.nan != NanResult::canonical) return {std::nullopt, "lanes lose the payloads of NaN"};
+  if (env.nan != NanResult::canonical)
+    return {std::nullopt, "lanes deliver the canonical NaN alone"};
   if (flags && to.all_normal())
     return {std::nullopt, "lanes do not tell what is tiny in a format without subnormals"};
   const LaneAnswer narrow = plan_in(Carrier::in_float, *step, to, env, operands, flags);

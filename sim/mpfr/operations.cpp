@@ -28,13 +28,51 @@ bool infinity_times_zero(const Scaled& a, const Scaled& b) {
   return (is_infinite(a) && is_zero(b)) || (is_zero(a) && is_infinite(b));
 }
 
+// Of fma: infinity times zero, whatever is added. On x86 a NaN that is added has its way.
+bool product_makes_nan(Operation op, NanResult how, const Operands& x) {
+  const bool gives_way = how == NanResult::x86 && mpfr::is_nan(x[2].value);
+  return op == Operation::fma && infinity_times_zero(x[0].value, x[1].value) && !gives_way;
+}
+
+// An operand's NaN as one of `to`: its code's sign, and its fraction's leading digits below the
+// point, the first of which says that it is quiet.
+mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& to,
+                      const mpz_class& canonical) {
+  mpz_class z = canonical;
+  const auto sign_place = static_cast<mp_bitcnt_t>(from.exp_bits + from.frac_bits);
+  const bool negative = from.is_signed && mpz_tstbit(code.get_mpz_t(), sign_place) != 0;
+  if (negative && to.is_signed && to.nan != NanCodes::negative_zero)
+    z |= mpz_class(1) << static_cast<mp_bitcnt_t>(to.exp_bits + to.frac_bits);
+  if (to.nan != NanCodes::ieee) return z;
+  const mpz_class one = mpz_class(1) << static_cast<mp_bitcnt_t>(from.frac_bits);
+  mpz_class fraction = code % one;
+  fraction <<= static_cast<mp_bitcnt_t>(to.frac_bits);
+  fraction >>= static_cast<mp_bitcnt_t>(from.frac_bits);
+  return z | fraction;
+}
+
+// A result with the NaN that `how` wants in place of the canonical one.
+Delivered with_nan(Operation op, const Format& to, NanResult how, const Operands& x,
+                   std::span<const OracleOperand> operands, Delivered z) {
+  const Landmarks marks(to);
+  if (how == NanResult::canonical || !marks.has_nan || z.code != marks.nan) return z;
+  for (std::size_t i = 0; i < operands.size() && propagates(how); ++i)
+    if (mpfr::is_nan(x[i].value) && !product_makes_nan(op, how, x)) {
+      z.code = carried_nan(operands[i].format, x[i].code, to, marks.nan);
+      return z;
+    }
+  const bool has_sign = to.is_signed && to.nan != NanCodes::negative_zero;
+  if (has_sign && makes_negative(how)) z.code |= marks.sign;
+  return z;
+}
+
 // A NaN made of operands that were none, a signalling operand, or infinity times zero.
-Flags invalid_flag(Operation op, const Operands& x, bool result_is_nan) {
+Flags invalid_flag(Operation op, NanResult how, const Operands& x, bool result_is_nan) {
   const bool operand_nan =
       std::any_of(x.begin(), x.end(), [](const Decoded& a) { return mpfr::is_nan(a.value); });
   const bool signals =
       std::any_of(x.begin(), x.end(), [](const Decoded& a) { return a.signalling; });
-  const bool product_fails = op == Operation::fma && infinity_times_zero(x[0].value, x[1].value);
+  const bool product_fails = product_makes_nan(op, how, x);
   return signals || product_fails || (result_is_nan && !operand_nan) ? invalid : 0;
 }
 
@@ -53,11 +91,14 @@ Computation computation(Operation op, const Operands& x) {
   }
 }
 
-OracleResult round_to_integral(Operation op, const Target& to, const Decoded& a) {
+OracleResult round_to_integral(Operation op, const Target& to, NanResult how, const Operands& x,
+                               std::span<const OracleOperand> operands) {
+  const Decoded& a = x[0];
   const Integral n = to_integral(a.value, to.round.rm, to.random);
   Flags flags = a.signalling ? invalid : 0;
   if (n.inexact && op == Operation::round_to_integral_exact) flags |= inexact;
-  return packed(to.round.fmt, delivered(to, itself(n.value)), flags);
+  const Delivered z = delivered(to, itself(n.value));
+  return packed(to.round.fmt, with_nan(op, to.round.fmt, how, x, operands, z), flags);
 }
 
 }  // namespace
@@ -72,15 +113,15 @@ OracleResult mpfr_compute(Operation op, const Format& to, const Env& env,
   const Target t = target(to, env, random);
   const Operands x = decoded(operands);
   if (op == Operation::round_to_integral || op == Operation::round_to_integral_exact)
-    return round_to_integral(op, t, x[0]);
+    return round_to_integral(op, t, env.nan, x, operands);
 
   const Computation c = computation(op, x);
   mpfr_clear_flags();
   Scaled probe{Real(2)};
   c.into(probe.x, MPFR_RNDZ);
-  Flags flags = invalid_flag(op, x, mpfr::is_nan(probe));
+  Flags flags = invalid_flag(op, env.nan, x, mpfr::is_nan(probe));
   if (mpfr_divby0_p()) flags |= divide_by_zero;
-  return packed(to, delivered(t, c), flags);
+  return packed(to, with_nan(op, to, env.nan, x, operands, delivered(t, c)), flags);
 }
 
 OracleResult mpfr_to_integer(IntegerType type, Rounding how, const OracleOperand& a,

@@ -194,6 +194,10 @@ Tininess Arguments::tininess(std::string_view key) {
       .value_or(Tininess::after_rounding);
 }
 
+NanResult Arguments::nan(std::string_view key) {
+  return take(key, [&] { return read_word<NanResult>(in_, key); }).value_or(NanResult::canonical);
+}
+
 std::optional<std::int64_t> Arguments::integer(std::string_view key) {
   return take(key, [&] { return in_.integer(key, any_least, any_most); });
 }
@@ -242,6 +246,8 @@ std::string Arguments::hint_at(const Argument& a) const {
     if (other.text == a.key && std::ranges::find(asked_, key) != asked_.end())
       return fmt::format(": it is {}= here, as {}={}", key, key, value);
   }
+  if (a.key == "nan" && find_word<NanResult>(value))
+    return ": operations have one; a unit's NaN is nan_bits in its TOML";
   if (is_format_option(a.key)) return ": " + option_hint(a.key);
   return nearest(a.key, asked_);
 }

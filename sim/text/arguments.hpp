@@ -29,6 +29,7 @@ class Arguments {
   Rounding rounding(std::string_view key, Rounding otherwise);
   RegisterOverflow overflow(std::string_view key);
   Tininess tininess(std::string_view key);
+  NanResult nan(std::string_view key);
   std::optional<std::int64_t> integer(std::string_view key);
   std::int64_t needed_integer(std::string_view key, std::string_view what);
 

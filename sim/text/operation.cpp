@@ -34,6 +34,8 @@ constexpr Named<Operation> operations[] = {
     {"maximum_number", maximum_number},
     {"min_num", min_num},
     {"max_num", max_num},
+    {"min_x86", min_x86},
+    {"max_x86", max_x86},
     {"next_up", next_up},
     {"next_down", next_down},
     {"logb", logb},

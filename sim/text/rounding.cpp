@@ -75,6 +75,8 @@ Tininess parse_tininess(std::string_view text) { return parse_word<Tininess>("ti
 InvalidInteger parse_invalid_integer(std::string_view text) {
   return parse_word<InvalidInteger>("invalid", text);
 }
+NanResult parse_nan_result(std::string_view text) { return parse_word<NanResult>("nan", text); }
+std::string to_string(NanResult n) { return std::string(word(n)); }
 std::string to_string(Tininess t) { return std::string(word(t)); }
 Overflow parse_overflow(std::string_view text) { return parse_word<Overflow>("overflow", text); }
 std::string to_string(Overflow o) { return std::string(word(o)); }

@@ -26,6 +26,8 @@ std::optional<Fault> fault(const SingleOperation& s) {
   if (keeps_format(s.op) && s.to != s.operands[0])
     return Fault{"out", fmt::format("{} gives codes of a's format, {}, not of {}; leave out= away",
                                     to_string(s.op), to_string(s.operands[0]), to_string(s.to))};
+  if (keeps_format(s.op) && s.nan != NanResult::canonical)
+    return Fault{"nan", fmt::format("{} makes no NaN; leave nan= away", to_string(s.op))};
   return {};
 }
 
@@ -47,6 +49,7 @@ SingleOperation parse_single_operation(std::string_view text) {
   s.to = out.fmt;
   s.rounding = out.rm;
   s.tininess = arguments.tininess("tininess");
+  s.nan = arguments.nan("nan");
   arguments.refuse_rest();
   if (const auto wrong = fault(s)) arguments.fail(wrong->field, wrong->message);
   return s;
@@ -61,6 +64,7 @@ std::string to_string(const SingleOperation& s) {
   if (s.to != s.operands[0] || rounds_otherwise) text += ", out=" + to_string(s.to);
   if (rounds_otherwise) text += ":" + to_string(s.rounding);
   if (s.tininess != Tininess::after_rounding) text += ", tininess=" + to_string(s.tininess);
+  if (s.nan != NanResult::canonical) text += ", nan=" + to_string(s.nan);
   return text + ")";
 }
 

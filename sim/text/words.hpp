@@ -50,6 +50,11 @@ inline constexpr Word<Tininess> words<Tininess>[] = {{"before", Tininess::before
                                                      {"after", Tininess::after_rounding},
                                                      {"delivered", Tininess::as_delivered}};
 template <>
+inline constexpr Word<NanResult> words<NanResult>[] = {{"canonical", NanResult::canonical},
+                                                       {"negative", NanResult::negative},
+                                                       {"propagate", NanResult::propagate},
+                                                       {"x86", NanResult::x86}};
+template <>
 inline constexpr Word<InvalidInteger> words<InvalidInteger>[] = {
     {"riscv", InvalidInteger::riscv}, {"x86", InvalidInteger::x86}, {"arm", InvalidInteger::arm}};
 template <>

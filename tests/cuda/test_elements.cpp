@@ -158,7 +158,8 @@ TEST_CASE("the definition on threads converts and fuses between formats, payload
   for (const Format& to : all)
     for (const Format& from : all)
       for (const Operation op : {Operation::convert, Operation::fma})
-        for (const NanResult nan : {NanResult::canonical, NanResult::propagate})
+        for (const NanResult nan :
+             {NanResult::canonical, NanResult::propagate, NanResult::negative, NanResult::x86})
           environments.each([&](Env env) {
             env.nan = nan;
             const Operands<std::uint64_t> codes(from), others(all[0]), addends(to);

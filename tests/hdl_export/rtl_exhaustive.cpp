@@ -84,8 +84,9 @@ void say_all(const SingleOperation& s, std::FILE* to) {
   const std::array<const void*, 3> at{x.a.data(), x.b.data(), x.c.data()};
   const std::size_t as = std::size_t{1} << s.operands[0].width();
   for (int mode = 0; mode < widthwise::deterministic_modes; ++mode) {
-    const Elementwise say(s.op, s.to, {Rounding{static_cast<RoundingMode>(mode)}, s.tininess},
-                          s.read(), true, as * x.count);
+    const Elementwise say(s.op, s.to,
+                          {Rounding{static_cast<RoundingMode>(mode)}, s.tininess, s.nan}, s.read(),
+                          true, as * x.count);
     for (std::size_t a = 0; a < as; ++a) {
       x.a.assign(x.count, static_cast<std::uint8_t>(a));
       say.run(at, x.count, y.data(), flags.data());

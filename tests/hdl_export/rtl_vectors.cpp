@@ -140,6 +140,8 @@ TestedOperation operation(std::string_view text) {
   while (words >> word)
     if (word.starts_with("tininess=")) {
       op.s.tininess = parse_tininess(word.substr(9));
+    } else if (word.starts_with("nan=")) {
+      op.s.nan = parse_nan_result(word.substr(4));
     } else {
       op.s.rounding = parse_rounding(word);
       op.options.rounding_port = false;
@@ -206,7 +208,7 @@ Dut dut(const std::string& name, const TestedOperation& op, const Tuples& tuples
   std::vector<std::uint8_t> flags(tuples.size());
   const std::uint64_t seed = 7;
   for (const Rounding& mode : modes(op)) {
-    elementwise(op.s.op, op.s.to, {mode, op.s.tininess}, operands.arrays(), tuples.size(),
+    elementwise(op.s.op, op.s.to, {mode, op.s.tininess, op.s.nan}, operands.arrays(), tuples.size(),
                 result.data(), flags.data(), {seed, 0});
     for (std::size_t i = 0; i < tuples.size(); ++i) {
       std::string line = operands.values(i);

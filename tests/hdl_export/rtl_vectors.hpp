@@ -18,7 +18,7 @@ struct TestedOperation {
   widthwise::SingleOperation s;
   widthwise::hdl::RtlOptions options{};
 };
-// "multiply e4m3fn e5m2 -> binary16 tininess=before sr8", operands' formats first. Where no
+// "multiply e4m3fn e5m2 -> binary16 tininess=before nan=x86 sr8", operands' formats first. Where no
 // rounding is named a port says which.
 TestedOperation operation(std::string_view text);
 std::vector<widthwise::hdl::RtlFile> rtl(const TestedOperation& op, std::string_view name);

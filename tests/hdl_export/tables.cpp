@@ -65,6 +65,7 @@ const std::vector<std::string>& operations() {
       "sqrt(binary32, out=binary32:raz)",
       "convert(binary32, out=e4m3fn;overflow=max:sr8:half)",
       "add(e6m9)",
+      "multiply(e5m2, b=e4m3fn, nan=x86)",
       "fma(e8m15;daz;ftz)",
       "multiply(e15m112)",
       "add(e20m49)",

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tables.hpp"
+#include "widthwise/hdl/adapters.hpp"
 #include "widthwise/hdl/design.hpp"
 
 using namespace tests;
@@ -62,6 +63,23 @@ TEST_CASE("operands are as many as the operation reads, each in its own format")
   CHECK(find(t, "C_WIDTH") == nullptr);
   CHECK(find(table_of("sqrt(binary32)"), "B_WIDTH") == nullptr);
   CHECK(find(table_of("add(binary32)"), "PROD_SIG_WIDTH") == nullptr);
+}
+
+TEST_CASE("the NaN that an operation makes stands in its table, and HardFloat's folder for it") {
+  const auto folder = [](const char* design) {
+    return text(widthwise::hdl::hardfloat_constants(table_of(design)), "SPECIALISATION");
+  };
+  CHECK(text(table_of("add(e5m10)"), "NAN_RESULT") == "canonical");
+  CHECK(code(table_of("add(e5m10)"), "Y_QNAN") == Code(0x7e00));
+  CHECK(folder("add(e5m10)").starts_with("source/RISCV,"));
+  CHECK(text(table_of("add(e5m10, nan=x86)"), "NAN_RESULT") == "x86");
+  CHECK(code(table_of("add(e5m10, nan=x86)"), "Y_QNAN") == Code(0xfe00));
+  CHECK(folder("add(e5m10, nan=x86)").starts_with("source/8086-SSE,"));
+  CHECK(code(table_of("multiply(e4m3fn, nan=negative)"), "Y_QNAN") == Code(0xff));
+  CHECK(code(table_of("add(binary128, nan=negative)"), "Y_QNAN") ==
+        (Code(0x1ffff) << 111));  // past what a unit's nan_bits could say
+  CHECK(code(table_of("add(e5m10, nan=propagate)"), "Y_QNAN") == Code(0x7e00));
+  CHECK(folder("add(e5m10, nan=propagate)") == "none has this NaN");
 }
 
 TEST_CASE("an operation whose rounding has no three-bit code has a port of four") {

@@ -68,7 +68,8 @@ std::vector<Dut> pipelines(std::size_t vectors) {
   std::vector<Dut> duts;
   for (const char* text :
        {"multiply e5m2 e5m2 -> e5m2", "fma e5m10 e5m10 e5m10 -> e5m10", "add e8m7 e8m7 -> e8m7 sr8",
-        "convert e8m23 -> e5m2", "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz tininess=before"})
+        "convert e8m23 -> e5m2", "subtract e4m3fnuz e4m3fnuz -> e4m3fnuz tininess=before",
+        "fma e5m2 e5m10 e3m4 -> e5m10 nan=propagate", "add e5m10 e5m10 -> e5m10 nan=x86"})
     duts.push_back(pipelined(fmt::format("pipe{}", duts.size()), operation(text), vectors, random));
   const auto count = static_cast<int>(vectors);
   for (const char* text : {"mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)", "fma(e4m3fn, sum=e8m23)",

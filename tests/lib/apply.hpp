@@ -56,6 +56,8 @@ Result<U> apply(Operation op, const Rounder<U>& to, const Coded<U>* x, const U& 
     case maximum_number:
     case min_num:
     case max_num: return extreme(op, to, x, random);
+    case min_x86:
+    case max_x86: return x86_extremum<U>(to, op == max_x86, f(0), c(0), f(1), c(1), random);
     case next_up: return widthwise::next_up<U>(f(0), c(0));
     case next_down: return widthwise::next_down<U>(f(0), c(0));
     case logb: return widthwise::logb<U>(to, f(0), c(0), random);

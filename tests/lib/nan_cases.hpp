@@ -65,9 +65,9 @@ void number_wins(const Check& check) {
   check(Operation::min_num, Operands{one, loud_b}, loud_b | quieted, invalid);
 }
 
-// Under either policy: a NaN that the operation makes is canonical, even beside a quiet one.
+// A NaN that the operation makes, whatever the policy: one code.
 template <class Check>
-void made(const Check& check) {
+void made(const Check& check, Code canonical = nan_cases::canonical) {
   check(Operation::add, Operands{infinity, infinity | minus}, canonical, invalid);
   check(Operation::subtract, Operands{infinity, infinity}, canonical, invalid);
   check(Operation::multiply, Operands{minus, infinity}, canonical, invalid);
@@ -79,7 +79,19 @@ void made(const Check& check) {
   check(Operation::sqrt, Operands{infinity | minus}, canonical, invalid);
   check(Operation::fma, Operands{0, infinity, one}, canonical, invalid);
   check(Operation::fma, Operands{one, infinity, infinity | minus}, canonical, invalid);
+}
+
+// Zero times infinity beside a NaN: invalid, and a NaN that is made; on x86 that NaN, and silent.
+template <class Check>
+void made_beside_nan(const Check& check, Code canonical = nan_cases::canonical) {
   check(Operation::fma, Operands{0, infinity, quiet_c}, canonical, invalid);
+  check(Operation::fma, Operands{infinity | minus, 0, loud_a}, canonical, invalid);
+}
+template <class Check>
+void given_beside_nothing(const Check& check) {
+  check(Operation::fma, Operands{0, infinity, quiet_c}, quiet_c, 0);
+  check(Operation::fma, Operands{infinity, minus, quiet_a}, quiet_a, 0);
+  check(Operation::fma, Operands{infinity | minus, 0, loud_a}, loud_a | quieted, invalid);
 }
 
 }  // namespace tests::nan_cases

@@ -24,6 +24,7 @@ constexpr std::array operations{Operation::add,
                                 Operation::round_to_integral_exact,
                                 Operation::min_num,
                                 Operation::maximum_number,
+                                Operation::max_x86,
                                 Operation::next_up,
                                 Operation::next_down,
                                 Operation::logb,
@@ -77,7 +78,7 @@ std::vector<Env> environments(const Format& f, int carrier_digits) {
   const std::size_t canonical = all.size();
   for (std::size_t i = 0; i < canonical; ++i) {
     all.push_back(all[i]);
-    all.back().nan = NanResult::propagate;
+    all.back().nan = i % 2 ? NanResult::propagate : NanResult::x86;
   }
   return all;
 }

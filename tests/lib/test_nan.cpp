@@ -60,20 +60,54 @@ TEST_CASE("canonical NaNs are quiet, positive and without payload, whatever the 
       }
 }
 
+constexpr NanResult propagating[] = {NanResult::propagate, NanResult::x86};
+
 TEST_CASE("a propagated NaN is the first operand that is one, with its sign") {
-  first_wins(expecting(NanResult::propagate));
+  for (const NanResult policy : propagating) first_wins(expecting(policy));
 }
 TEST_CASE("a signalling NaN is made quiet, keeps its payload and raises invalid") {
-  signalling_is_quieted(expecting(NanResult::propagate));
+  for (const NanResult policy : propagating) signalling_is_quieted(expecting(policy));
 }
 TEST_CASE("minimumNumber and minNum: a quiet NaN loses, a signalling one is invalid") {
-  number_wins(expecting(NanResult::propagate));
+  for (const NanResult policy : propagating) number_wins(expecting(policy));
 }
 TEST_CASE(
     "a NaN that an operation makes is canonical under either policy, zero times infinity "
     "beside a quiet NaN included") {
-  made(expecting(NanResult::canonical));
-  made(expecting(NanResult::propagate));
+  for (const NanResult policy : {NanResult::canonical, NanResult::propagate}) {
+    made(expecting(policy));
+    made_beside_nan(expecting(policy));
+  }
+}
+TEST_CASE("a NaN that is made is negative where it is to be, and 0 * infinity + NaN x86's") {
+  constexpr Small indefinite = 0xffc00000;
+  for (const NanResult policy : {NanResult::negative, NanResult::x86})
+    made(expecting(policy), indefinite);
+  made_beside_nan(expecting(NanResult::negative), indefinite);
+  given_beside_nothing(expecting(NanResult::x86));
+  for (Operation op : two_operands)  // negative: an operand's is no other
+    for (Small nan : {quiet_a, quiet_b})
+      CHECK(answer(NanResult::negative, op, {one, nan}) == Answer{indefinite, 0});
+}
+
+TEST_CASE("every NaN that results have is negative, in formats whose NaN has a sign") {
+  const auto code_of = [](const char* text, NanResult policy) {
+    return Rounder<std::uint64_t>(parse_format(text), {.nan = policy}).nan_code;
+  };
+  const std::pair<const char*, std::uint64_t> formats[] = {
+      {"binary16", 0xfe00}, {"e4m3fn", 0xff},      {"e5m0;nan=ieee;inf=no", 0x3f},
+      {"e4m3fnuz", 0x80},   {"binary8p3se", 0x80}, {"ue4m3fn", 0x7f}};
+  for (const auto& [text, want] : formats)
+    for (const NanResult policy : {NanResult::negative, NanResult::x86}) {
+      CAPTURE(text);
+      CHECK(code_of(text, policy) == want);
+    }
+  // An overflow that gives NaN, and a number that an unsigned format has no code for.
+  const Layout<std::uint64_t> single(binary32);
+  const Rounder<std::uint64_t> fn(e4m3fn, {.nan = NanResult::negative});
+  const auto past = convert<std::uint64_t>(fn, single, 0x7f000000);
+  CHECK(past.code == 0xff);
+  CHECK(past.flags == (overflow | inexact));
 }
 
 TEST_CASE("a payload moves between widths by its leading digits") {

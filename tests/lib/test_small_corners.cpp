@@ -22,6 +22,8 @@ constexpr Operation everything[] = {Operation::add,
                                     Operation::maximum_number,
                                     Operation::min_num,
                                     Operation::max_num,
+                                    Operation::min_x86,
+                                    Operation::max_x86,
                                     Operation::logb};
 
 }  // namespace

@@ -6,8 +6,8 @@ namespace {
 using namespace tests;
 
 constexpr std::initializer_list<Operation> extremes{
-    Operation::minimum,        Operation::maximum, Operation::minimum_number,
-    Operation::maximum_number, Operation::min_num, Operation::max_num};
+    Operation::minimum, Operation::maximum, Operation::minimum_number, Operation::maximum_number,
+    Operation::min_num, Operation::max_num, Operation::min_x86,        Operation::max_x86};
 
 constexpr std::initializer_list<Comparison> comparisons{
     Comparison::quiet_equal,         Comparison::quiet_less,      Comparison::quiet_less_equal,
@@ -63,7 +63,7 @@ void compare_all_pairs(std::initializer_list<Comparison> whats, const Codes& f, 
 }  // namespace
 
 TEST_SUITE("exhaustive") {
-  TEST_CASE("all six minimum and maximum operations: every pair of codes") {
+  TEST_CASE("all eight minimum and maximum operations: every pair of codes") {
     Judge judge;
     std::uint64_t expected = 0;
     for (const Format& f : small_formats()) {

@@ -90,6 +90,8 @@ std::string_view name(Operation op) {
     case maximum_number: return "maximum_number";
     case min_num: return "min_num";
     case max_num: return "max_num";
+    case min_x86: return "min_x86";
+    case max_x86: return "max_x86";
     case next_up: return "next_up";
     case next_down: return "next_down";
     case logb: return "logb";

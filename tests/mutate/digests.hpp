@@ -22,6 +22,8 @@ inline constexpr SmallDigests pair_digests[] = {
     {Operation::maximum_number, "maximum_number", 0x227fe491595ff0d2},
     {Operation::min_num, "min_num", 0xf63f677893c24502},
     {Operation::max_num, "max_num", 0x3fae51db029486eb},
+    {Operation::min_x86, "min_x86", 0xd859014d064f52b6},
+    {Operation::max_x86, "max_x86", 0x771b05f936906c7e},
     {Operation::copysign, "copysign", 0x3152600aa7d1ad8d},
 };
 inline constexpr SmallDigests code_digests[] = {

@@ -100,8 +100,13 @@ void demand_nans(NanResult policy) {
     const Result<Small> z = tests::apply(op, to, x, Small{});
     demand(z.code == want && z.flags == flags, "NaN");
   };
-  cases::made(check);
-  if (policy == NanResult::canonical) return;
+  const Small code = makes_negative(policy) ? cases::canonical | cases::minus : cases::canonical;
+  cases::made(check, code);
+  if (policy == NanResult::x86)
+    cases::given_beside_nothing(check);
+  else
+    cases::made_beside_nan(check, code);
+  if (!propagates(policy)) return;
   cases::first_wins(check);
   cases::signalling_is_quieted(check);
   cases::number_wins(check);
@@ -157,8 +162,9 @@ void demand_largest_integers() {
 int main() {
   demand_largest_integers();
   demand_zero_products();
-  demand_nans(NanResult::canonical);
-  demand_nans(NanResult::propagate);
+  for (const NanResult policy :
+       {NanResult::canonical, NanResult::propagate, NanResult::negative, NanResult::x86})
+    demand_nans(policy);
   demand_traces();
   Definition definition;
   mutate::for_each_digest(

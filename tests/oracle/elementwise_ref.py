@@ -33,7 +33,7 @@ class Policy:
 class How:
     rm: str = "rne"
     tininess: str = "after"
-    propagates: bool = False  # the sign and payload of the first NaN operand
+    nan: str = "canonical"  # which NaN is delivered (semantics, N1)
     seed: int = 0
 
 
@@ -205,6 +205,8 @@ EXACT: dict[str, Callable[..., Exact]] = {
     "maximum_number": chosen(False, False, False),
     "min_num": chosen(True, False, True),
     "max_num": chosen(False, False, True),
+    "min_x86": as_it_is,  # `chosen_by_x86` does it
+    "max_x86": as_it_is,
 }
 
 
@@ -213,15 +215,39 @@ EXACT: dict[str, Callable[..., Exact]] = {
 
 def result(op: str, to: Policy, how: How, operands: Sequence[Operand], place: int) -> tuple:
     """(code, flags) of an operation that rounds, for the element at `place` of an array."""
-    z = EXACT[op](*operands)
+    if op in ("min_x86", "max_x86"):
+        return chosen_by_x86(op == "min_x86", to, how, operands, place)
+    gives_way = op == "fma" and how.nan == "x86" and operands[2].cls == NAN  # semantics, N3
+    z = Exact(NAN) if gives_way else EXACT[op](*operands)
     signalling = NV if any(x.signalling for x in operands) else 0
     first_nan = next((x for x in operands if x.cls == NAN), None)
+    given = first_nan if z.cls == NAN and not z.flags else None  # else one is made
     code, flags = delivered(replace(z, flags=z.flags | signalling), to, how, place)
-    if (
-        how.propagates and z.cls == NAN and first_nan and not z.flags
-    ):  # one that is made is canonical
-        code = carried(first_nan, to.fmt)
-    return code, flags
+    return with_nan(code, given, to.fmt, how), flags
+
+
+def chosen_by_x86(least: bool, to: Policy, how: How, operands: Sequence[Operand], place: int):
+    """MINSS or MAXSS: the second unless the first is beyond it; codes stay as they are (E3)."""
+    x, y = operands
+    unordered = NAN in (x.cls, y.cls)
+    beyond = not unordered and (
+        order(x)[:2] < order(y)[:2] if least else order(x)[:2] > order(y)[:2]
+    )
+    z, flags = (x if beyond else y), NV if unordered else 0
+    if z.fmt == to.fmt and z.cls in (FIN, NAN):
+        return z.code, flags
+    code, raised = delivered(replace(as_it_is(z), flags=flags), to, how, place)
+    return with_nan(code, z if z.cls == NAN else None, to.fmt, how), raised
+
+
+def with_nan(code: int, given: Operand | None, f: Format, how: How) -> int:
+    """A code; for the canonical NaN what is wanted: an operand's, or one that is made (N1)."""
+    if code != f.nan_code:
+        return code
+    if given and how.nan in ("propagate", "x86"):
+        return carried(given, f)
+    signed = f.signed and f.nan != "negative_zero"
+    return code | 1 << f.mag_bits if signed and how.nan in ("negative", "x86") else code
 
 
 def carried(nan: Operand, to: Format) -> int:
@@ -352,14 +378,16 @@ def round_to_integral(to: Policy, how: How, tells: bool, x: Operand, place: int)
         z = replace(z, flags=NX if tells and n != x.value else 0)
     if x.signalling:
         z = replace(z, flags=NV)
-    return delivered(z, to, how, place)
+    code, flags = delivered(z, to, how, place)
+    return with_nan(code, x if x.cls == NAN else None, to.fmt, how), flags
 
 
 def scaled(to: Policy, how: How, x: Operand, power: int, place: int) -> tuple[int, int]:
     """scaleb; powers past every format are brought to where they still are."""
     near = max(min(power, 1 << 14), -(1 << 14))
     z = replace(as_it_is(x), size=x.size * Fraction(2) ** near, flags=NV if x.signalling else 0)
-    return delivered(z, to, how, place)
+    code, flags = delivered(z, to, how, place)
+    return with_nan(code, x if x.cls == NAN else None, to.fmt, how), flags
 
 
 def compared(how: str, x: Operand, y: Operand) -> tuple[bool, int]:

@@ -175,6 +175,8 @@ Result quiet_result(Operation op, const std::array<Number, 3>& x, Rounding how,
     case Operation::maximum_number:
     case Operation::min_num:
     case Operation::max_num: return lesser_or_greater(op, x[0], x[1]);
+    case Operation::min_x86:
+    case Operation::max_x86: break;  // one of two codes: walk.cpp
     case Operation::logb: return logb(x[0]);
     case Operation::negate: return as_is(negated(x[0]));
     case Operation::abs: return as_is(x[0].negative ? negated(x[0]) : x[0]);

@@ -65,6 +65,24 @@ Number read(const Coded& x) {
   return {.kind = Kind::zero, .negative = x.number.negative, .code = x.number.code};
 }
 
+bool is_x86_choice(Operation op) { return op == Operation::min_x86 || op == Operation::max_x86; }
+
+// One of the operands: b, unless a comes first. A code that the result's format has stays as it is
+// (docs/semantics.md, E3).
+Outcome chosen_by_x86(Operation op, const Values& to, const Coded& a, const Coded& b) {
+  const Number x = read(a), y = read(b);
+  const bool unordered = x.kind == Kind::nan || y.kind == Kind::nan;
+  const int o = unordered ? 0 : order(x, y);
+  const bool first = op == Operation::min_x86 ? o < 0 : o > 0;
+  const Number& z = first ? x : y;
+  const bool may_stay = z.kind == Kind::finite || z.kind == Kind::nan;
+  Outcome chosen = may_stay && same_encoding(*(first ? a : b).format, to.format())
+                       ? sealed(to, z.code)
+                       : place(to, as_is(z));
+  chosen.flags |= unordered ? invalid : 0;
+  return chosen;
+}
+
 // negate, abs and copysign within one encoding: the sign bit moves and nothing is raised, whatever
 // the rest stands for. What has no such sign is NaN, else +0.
 Outcome with_sign(const Values& to, const Number& x, bool negative) {
@@ -223,6 +241,8 @@ Outcome outcome(Operation op, const Values& to, std::initializer_list<Coded> ope
   if (op == Operation::next_up || op == Operation::next_down) return neighbour(op, to, a);
   if (moves_sign_only(op) && same_encoding(*a.format, to.format()))
     return with_sign(to, a.number, new_sign(op, a.number, (operands.end() - 1)->number));
+
+  if (is_x86_choice(op)) return chosen_by_x86(op, to, a, *(operands.begin() + 1));
 
   std::array<Number, 3> x{};
   std::transform(operands.begin(), operands.end(), x.begin(), read);

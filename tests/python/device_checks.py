@@ -405,3 +405,28 @@ def test_values_on_a_gpu_are_rounded_there(dtype):
         ww.array(Interface(np.zeros(3, np.complex64)), "e5m10")
     with pytest.raises(TypeError, match="holds void16 on cuda; float16, float32, float64"):
         ww.array(Interface(np.zeros(3, "V2")), "e5m10")
+
+
+def test_every_nan_and_x86s_extremes_are_those_of_this_machine():
+    x, y = codes((3000,), "binary32", 1), codes((3000,), "binary32", 2)
+    y.bits[:9], y.bits[9:18] = x.bits[8::-1], x.bits[:9]  # specials beside each other
+    there = [z.to_device("cuda") for z in (x, y)]
+    for nan in ("canonical", "negative", "propagate", "x86"):
+        for op in (ww.add, ww.divide, ww.min_x86, ww.max_x86):
+            got, flags = op(*there, nan=nan, flags=True)
+            want, raised = op(x, y, nan=nan, flags=True)
+            assert same(got, want) and (flags == raised).all()
+        narrow = ww.convert(there[0], "e4m3fn", nan=nan)
+        assert same(narrow, ww.convert(x, "e4m3fn", nan=nan))
+
+
+def test_sums_and_convolutions_on_a_gpu_take_no_random_words():
+    x, u = ww.ones((1, 3), "e5m10").to_device("cuda"), "mac(e5m10, sum=e5m10:sr8)"
+    way_out = r"a GPU, which draws by seed; bring them here with .to_device\('cpu'\)"
+    for call in (
+        lambda: ww.cumsum(x, unit=u, random=1),
+        lambda: ww.conv1d(x, ww.ones((1, 1, 2), "e5m10").to_device("cuda"), unit=u, random=1),
+        lambda: ww.conv2d(x[None], x[None, None], unit=u, random=1),
+    ):
+        with pytest.raises(ValueError, match=way_out):
+            call()

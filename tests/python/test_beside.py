@@ -78,6 +78,24 @@ def test_right_hardware_agrees_in_every_wire(tmp_path, design):
     assert {"unpack", "pack"} <= stages and (len(stages) > 4 or design == "multiply(e4m3fnuz)")
 
 
+@pytest.mark.parametrize("pipeline", [None, ["unpack", "round", "pack"]])
+@pytest.mark.parametrize("nan", ["propagate", "x86", "negative"])
+def test_a_nan_that_is_handed_on_agrees_too(tmp_path, nan, pipeline):
+    needs("iverilog")
+    ww.export(f"fma(e5m2, nan={nan})", tmp_path / "hw", "dut", vectors=20, pipeline=pipeline)
+    assert make(tmp_path / "hw", "wave").returncode == 0
+    found = set()
+    for vector in vectors_of(tmp_path / "hw"):
+        if vector["y"] & 0x7F <= 0x7C or len(found) > 5:
+            continue
+        given = [ww.from_bits(vector[x], "e5m2") for x in "abc"]
+        trace = ww.trace_operation("fma", *given, nan=nan)
+        beside = trace.beside(tmp_path / "hw" / "build" / "dut.vcd")
+        assert beside.first is None, beside
+        found.add(vector["y"])
+    assert found == {0xFE} if nan == "negative" else len(found) > 2
+
+
 FAULTS = {
     "unpack": (
         "ww_unpack.v",

@@ -378,7 +378,7 @@ def test_shapes_broadcast_or_are_named():
     [
         ({"rounding": "rnx"}, "rounding 'rnx'"),
         ({"tininess": "later"}, "tininess 'later'"),
-        ({"nan": "first"}, "nan = 'first': it may be canonical or propagate"),
+        ({"nan": "first"}, "nan 'first', column 1: nan = 'first': it may be canonical, negative"),
     ],
 )
 def test_wrong_settings_are_named(how, message):

@@ -337,6 +337,81 @@ def test_a_pair_of_operands_has_one_result():
     assert status == 2 and "line 3" in err and out == ""
 
 
+def as_printed(fields, columns):
+    """TestFloat's print of hexadecimal fields: each element by itself, an arrow, flags."""
+    *numbers, raised = (int(field, 16) for field in fields)
+    shown = []
+    for number, (f, count) in zip(numbers, columns, strict=True):
+        e, m = f.exponent_bits, f.fraction_bits
+        for code in (number >> f.width * i & (1 << f.width) - 1 for i in range(count)):
+            sign = "-" if f.signed and code >> f.width - 1 else "+"
+            field, fraction = code >> m & (1 << e) - 1, code & (1 << m) - 1
+            shown.append(
+                f"{sign}{field:0{-(-e // 4)}X}." + (f"{fraction:0{-(-m // 4)}X}" if m else "")
+            )
+    letters = "".join(x if raised >> 4 - i & 1 else "." for i, x in enumerate("vioux"))
+    return " ".join(shown[:-1]), f"=> {shown[-1]} {letters}"
+
+
+PRINTED = {
+    "hopper.e4m3.f32": (
+        ["-k", "8"],
+        [("e4m3fn", 8), ("e4m3fn", 8), ("binary32", 1), ("binary32", 1)],
+    ),
+    "blackwell.mxfp8": (
+        ["-k", "40"],
+        [
+            ("e4m3fn", 40),
+            ("e4m3fn", 40),
+            ("binary32", 1),
+            ("e8m0fnu", 2),
+            ("e8m0fnu", 2),
+            ("binary32", 1),
+        ],
+    ),
+    "kulisch(e4m3fn)": (["-k", "3"], [("e4m3fn", 3), ("e4m3fn", 3), ("e4m3fn", 1), ("e4m3fn", 1)]),
+    "multiply(e4m3fn, b=e5m2, out=e5m10)": ([], [("e4m3fn", 1), ("e5m2", 1), ("e5m10", 1)]),
+    "convert(e15m112, out=ue5m3)": ([], [("e15m112", 1), ("ue5m3", 1)]),
+}
+
+
+@pytest.mark.parametrize("design", PRINTED)
+def test_designs_are_verified_as_testfloat_prints_them(design):
+    options, columns = PRINTED[design]
+    columns = [(ww.Format(f), count) for f, count in columns]
+    hexadecimal = [line.split() for line in design_lines(design, options, 60).splitlines()]
+    lines = [as_printed(fields, columns) for fields in hexadecimal]
+    in_one, in_two = ("".join(f"{a}{gap}{z}\n" for a, z in lines) for gap in ("  ", "\n"))
+    told = "".join(f"{a} {z}  expected +00.0 v....\n" for a, z in lines)
+    for text in (in_one, in_two, told, "# a comment\n" + in_one.replace("  =>", ", =>")):
+        assert check_design(text, design, *options) == (0, "60 vectors, 0 errors", "")
+    wrong = in_one.replace(" .....", " ....x", 1) if " ....." in in_one else in_one + in_one
+    assert check_design(wrong, design, *options)[:2] == (1, "60 vectors, 1 errors")
+    few = " ".join(lines[0][0].split()[1:]) + " " + lines[0][1]
+    status, _, err = check_design(few, design, *options)
+    names = sum(count for _, count in columns) + 1
+    assert status == 2 and f"{names} are wanted: a" in err
+    if columns[0][1] > 1:
+        assert "a[0] a[1] a[2] " in err
+
+
+def test_what_a_printed_element_has_no_room_for_is_told():
+    for line, told in [
+        ("+10.0 +07.0 +07.0 => +07.0 .....", "line 1: a = '+10.0' is too long; it has 8 bits"),
+        ("+07.0 +07.8 +07.0 => +07.0 .....", "line 1: b = '+07.8' is too long; it has 8 bits"),
+        ("+07.0 +07.0 +07.0 => +07.0 ....y", "flags = '....y' is not a hexadecimal number"),
+        ("+07.0 +0G.0 +07.0 => +07.0 .....", "b = '+0G.0' is not a hexadecimal number"),
+    ]:
+        status, _, err = check_design(line + "\n", "mac(e4m3fn)", "-k", "1")
+        assert status == 2 and told in err, err
+
+
+def test_a_latency_past_the_last_line_is_an_error_of_designs_too():
+    lines = design_lines("mac(e5m10)", ["-k", "1"], 2)
+    status, out, err = check_design(lines, "mac(e5m10)", "-k", "1", "--latency", "5")
+    assert status == 2 and "latency = 5: of 2 lines none has a result" in err and out == ""
+
+
 def test_a_latency_past_the_last_line_is_an_error():
     status, out, err = check(made("add", "binary16", 2), "add", "binary16", "--latency", "5")
     assert status == 2 and "latency = 5: of 2 lines none has a result" in err and out == ""

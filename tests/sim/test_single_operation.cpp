@@ -39,6 +39,11 @@ TEST_CASE("an operation's text: formats not given are the first, printing says n
            Printed{"add(e5m10, out=e5m10:rne, tininess=after)", "add(e5m10)"},
            Printed{"add(e5m10, out=e5m10:odd)", "add(e5m10, out=e5m10:odd)"},
            Printed{"abs(ue5m3;daz)", "abs(ue5m3;daz)"},
+           Printed{"add(e5m10, nan=x86)", "add(e5m10, nan=x86)"},
+           Printed{"fma(e4m3, nan=propagate, tininess=before)",
+                   "fma(e4m3, tininess=before, nan=propagate)"},
+           Printed{"sqrt(e5m10, nan=canonical)", "sqrt(e5m10)"},
+           Printed{"min_x86(e5m10, nan=negative)", "min_x86(e5m10, nan=negative)"},
        }) {
     CAPTURE(p.text);
     const SingleOperation s = parse_single_operation(p.text);
@@ -103,6 +108,15 @@ TEST_CASE("an operation's text that is wrong is refused with what it may be") {
         std::string::npos);
   CHECK(error_of("add(e5m10, tininess=never)").find("it may be before, after or delivered") !=
         std::string::npos);
+  CHECK(error_of("add(e5m10, nan=first)")
+            .find("nan = 'first': it may be canonical, negative, propagate or x86") !=
+        std::string::npos);
+  CHECK(error_of("copysign(e5m10, nan=x86)").find("copysign makes no NaN; leave nan= away") !=
+        std::string::npos);
+  for (const char* unit : {"mac(e5m10, nan=x86)", "fma(e5m10, sum=e5m10, nan=propagate)"})
+    CHECK_THROWS_WITH_AS(parse_design(unit),
+                         doctest::Contains("operations have one; a unit's NaN is nan_bits"),
+                         ParseError);
   CHECK(error_of("negate(e5m10, out=e5m2)")
             .find("negate gives codes of a's format, e5m10, not of e5m2; leave out= away") !=
         std::string::npos);

@@ -35,11 +35,12 @@ constexpr Mask<U> zero_sum_sign(const RoundingRule& rule, const Number<U>& x, co
 
 // Infinities and NaNs of a sum, over a finite result that does not stand there.
 template <class U>
-constexpr Int<U> sum_specials(Number<U>& z, const Number<U>& x, const Number<U>& y) {
+constexpr Int<U> sum_specials(Number<U>& z, const Number<U>& x, const Number<U>& y,
+                              NanResult how = NanResult::canonical) {
   const Mask<U> clash = x.infinite & y.infinite & (x.negative ^ y.negative);
   z.infinite = x.infinite | y.infinite;
   z.negative = select(z.infinite, select(x.infinite, x.negative, y.negative), z.negative);
-  return take_nan(z, clash, x, y);
+  return take_nan(z, clash, x, y, how);
 }
 
 template <class U>
@@ -59,7 +60,7 @@ template <class U, class Trace>
   Number<U> z = exact_sum(x, y);
   z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, x, y), z.negative);
   Int<U> flags{};
-  if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = sum_specials(z, x, y);
+  if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = sum_specials(z, x, y, to.env.nan);
   trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }

@@ -106,4 +106,31 @@ constexpr Result<U> extremum(const Rounder<U>& to, bool greater, NanOperand rule
   return deliver(to, z, Int<U>{flags}, random, trace);
 }
 
+// Whether codes mean the same in both, whatever is done with them.
+constexpr bool same_encoding(Format f, const Format& g) {
+  f.daz = g.daz, f.ftz = g.ftz, f.overflow = g.overflow;
+  return f == g;
+}
+
+// x86's MINSS and MAXSS: a where it is the lesser (the greater), else b, of two zeros and beside a
+// NaN too. A code of the result's format stays what it is: a signalling NaN, and a subnormal that
+// ftz would flush, for nothing is computed (docs/semantics.md, E3).
+template <class U, class Trace = NoTrace>
+constexpr Result<U> x86_extremum(const Rounder<U>& to, bool greater, const Layout<U>& fa,
+                                 const U& a, const Layout<U>& fb, const U& b, const U& random = {},
+                                 Trace&& trace = {}) {
+  const Number<U> x = operand(fa, a), y = operand(fb, b);
+  const Relation r = relation(x, y);
+  const bool first = r == (greater ? Relation::greater : Relation::less);
+  const Number<U>& z = first ? x : y;
+  const Int<U> flags = r == Relation::unordered ? invalid : 0;
+  trace(Stage::exact, z);
+  // daz has made some zeros, and satfinite has infinities become numbers.
+  const bool stays = same_encoding((first ? fa : fb).format, to.layout.format);
+  if (!stays || z.zero || z.infinite) return deliver(to, z, flags, random, trace);
+  const U& code = first ? a : b;
+  trace(Stage::pack, z.negative, Int<U>{}, code);
+  return {code, flags};
+}
+
 }  // namespace widthwise

@@ -28,7 +28,7 @@ constexpr Result<U> divide(const Rounder<U>& to, const Layout<U>& fa, const U& a
   Number<U> z = exact_quotient(x, y);
   Int<U> flags{};
   if (any(special(x) | special(y))) {
-    flags = take_nan(z, (x.zero & y.zero) | (x.infinite & y.infinite), x, y);
+    flags = take_nan(z, (x.zero & y.zero) | (x.infinite & y.infinite), x, y, to.env.nan);
     const Mask<U> by_zero = y.zero & (special(x) == Mask<U>{});
     flags = flags | raised<U>(by_zero, divide_by_zero);
   }

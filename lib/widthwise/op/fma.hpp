@@ -38,9 +38,12 @@ template <class U, class Trace>
   z.negative = select<Mask<U>>(z.zero, zero_sum_sign(to.rule, product, addend), z.negative);
   Int<U> flags{};
   if (any(product.infinite | x.nan | y.nan | infinite_or_nan(addend))) {
-    flags = take_nan(product, product.zero & product.infinite, x, y);
+    const NanResult how = to.env.nan;
+    Mask<U> made = product.zero & product.infinite;
+    if (how == NanResult::x86) made = made & (addend.nan == Mask<U>{});
+    flags = take_nan(product, made, x, y, how);
     product.infinite = product.infinite & (product.nan == Mask<U>{});
-    flags = flags | sum_specials(z, product, addend);
+    flags = flags | sum_specials(z, product, addend, how);
   }
   trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
@@ -57,8 +60,8 @@ constexpr Quick<U> quick_fma(const Rounder<U>& to, const Layout<U>& fa, const U&
   return deliver_quick<How>(to, exact, usual & (exact.zero == Mask<U>{}), random);
 }
 
-// a * b + c with one rounding (IEEE 754-2019, 5.4.1). 0 * infinity is invalid even beside a NaN
-// (docs/semantics.md, N3).
+// a * b + c with one rounding (IEEE 754-2019, 5.4.1). 0 * infinity is invalid even beside a NaN,
+// but for x86 (docs/semantics.md, N3).
 template <class U, class Trace = NoTrace>
 constexpr Result<U> fma(const Rounder<U>& to, const Layout<U>& fa, const U& a, const Layout<U>& fb,
                         const U& b, const Layout<U>& fc, const U& c, const U& random = {},

@@ -36,7 +36,8 @@ template <class U, class Trace>
   // Two zeros' exponents have a sum, but no distance from what lies above.
   if (any(x.zero | y.zero)) z.exp = select(x.zero | y.zero, Int<U>{exponent_of_zero<U>}, z.exp);
   Int<U> flags{};
-  if (any(infinite_or_nan(x) | infinite_or_nan(y))) flags = take_nan(z, z.zero & z.infinite, x, y);
+  if (any(infinite_or_nan(x) | infinite_or_nan(y)))
+    flags = take_nan(z, z.zero & z.infinite, x, y, to.env.nan);
   trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);
 }

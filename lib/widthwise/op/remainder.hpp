@@ -60,7 +60,7 @@ constexpr Result<U> remainder(const Rounder<U>& to, const Layout<U>& fa, const U
   Int<U> flags{};
   if (special(x) || special(y)) {
     z.infinite = false;
-    flags = take_nan(z, (x.infinite && !y.nan) || (y.zero && !x.nan), x, y);
+    flags = take_nan(z, (x.infinite && !y.nan) || (y.zero && !x.nan), x, y, to.env.nan);
   } else {
     z = exact_remainder(x, y);
   }

@@ -38,7 +38,7 @@ constexpr Result<U> sqrt(const Rounder<U>& to, const Layout<U>& fa, const U& a,
   if (any(x.negative | infinite_or_nan(x))) {
     const Mask<U> below_zero = x.negative & ((x.zero | x.nan) == Mask<U>{});
     z.infinite = z.infinite & (below_zero == Mask<U>{});
-    flags = take_nan(z, below_zero, x);
+    flags = take_nan(z, below_zero, x, to.env.nan);
   }
   trace(Stage::exact, z);
   return deliver(to, z, flags, random, trace);

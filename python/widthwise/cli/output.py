@@ -79,6 +79,15 @@ def add_tininess(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_nan(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--nan",
+        default="canonical",
+        metavar="N",
+        help="canonical (default), negative, propagate, x86",
+    )
+
+
 def add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seed", type=whole_number, default=0, help="of random numbers; default 0"

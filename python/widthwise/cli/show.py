@@ -17,7 +17,16 @@ from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import RENAMED, Unit, units
-from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
+from .output import (
+    add_command,
+    add_json,
+    add_nan,
+    add_rounding,
+    add_seed,
+    add_tininess,
+    show,
+    whole_number,
+)
 
 
 def add_commands(commands: Any) -> None:
@@ -83,12 +92,11 @@ def add_op(commands: Any) -> None:
         "operands", metavar="A", nargs="+", help="a code (0x3c00) or a value (-1.5, 1/3, 0x1p-7)"
     )
     op.add_argument("--to", metavar="G", help="the result's format, if not FORMAT")
-    op.add_argument("--nan", default="canonical", help="canonical (default) or propagate")
     op.set_defaults(run=run_op)
     op.add_argument(
         "--random", metavar="R", help="the random bits of a stochastic rounding, in place of a seed"
     )
-    for add in (add_rounding, add_tininess, add_seed, add_json):
+    for add in (add_rounding, add_tininess, add_nan, add_seed, add_json):
         add(op)
 
 
@@ -218,8 +226,8 @@ def run_scaleb(options: argparse.Namespace, f: Format) -> int:
             f"scaleb takes a number and an integer, {len(options.operands)} were given"
         )
     x, n = operand(options.operands[0], f), int(options.operands[1])
-    how = {"rounding": options.rounding, "tininess": options.tininess, "seed": options.seed}
-    how["random"] = given_bits(options)
+    how = {"rounding": options.rounding, "tininess": options.tininess, "nan": options.nan}
+    how |= {"seed": options.seed, "random": given_bits(options)}
     result, flags = _elementwise.scaleb(x, n, format=options.to, flags=True, **how)
     return show_op(options, [x], result, flags, None)
 

@@ -8,9 +8,20 @@ from typing import Any
 
 from .. import _widthwise as core
 from .._design_vectors import DesignVectors, is_design
+from .._flopoco import FlopocoVectors
 from .._settings import checked_seed
+from .._vector_lines import VectorLines
 from .._verify import Verdict, check_vectors
-from .output import add_command, add_json, add_rounding, add_seed, add_tininess, show, whole_number
+from .output import (
+    add_command,
+    add_json,
+    add_nan,
+    add_rounding,
+    add_seed,
+    add_tininess,
+    show,
+    whole_number,
+)
 
 BATCH = 20_000  # vectors written at a time
 
@@ -25,7 +36,9 @@ def add_commands(commands: Any) -> None:
     )
     add_task(verify)
     verify.add_argument(
-        "--nan-bits", action="store_true", help="NaN results must agree in every bit"
+        "--nan-bits",
+        action="store_true",
+        help="NaN results must agree in every bit; they must where --nan is given",
     )
     verify.add_argument(
         "--int-bits", action="store_true", help="so must the integers of invalid conversions"
@@ -60,6 +73,7 @@ def add_commands(commands: Any) -> None:
         "widthwise vectors --op mulAdd --format e4m3fn -n 5",
         "widthwise vectors --op convert --format e5m10 --to i32 --rounding rtz -n 5 --seed 1",
         "widthwise vectors --op add --format e5m10 --rounding sr8 -n 5",
+        "widthwise vectors --op mul --format e8m23 --words flopoco -n 5",
     )
     add_task(vectors)
     vectors.add_argument("-n", type=whole_number, default=1000, help="how many; default 1000")
@@ -86,48 +100,64 @@ def add_task(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", default="", metavar="G", help="of results, if not F; convert: or i32 …"
     )
+    command.add_argument(
+        "--words",
+        default="ieee",
+        choices=["ieee", "flopoco"],
+        help="flopoco: lines have FloPoCo's words, of the wE and wF of F, and no flags",
+    )
     add_rounding(command)
     add_tininess(command)
-    command.set_defaults(rounding=None, tininess=None)  # a design says them itself
+    add_nan(command)
+    command.set_defaults(rounding=None, tininess=None, nan=None)  # a design says them itself
 
 
-def environment(options: argparse.Namespace) -> tuple[str, str]:
-    return options.rounding or "rne", options.tininess or "after"
+def environment(options: argparse.Namespace) -> tuple[str, str, str]:
+    return options.rounding or "rne", options.tininess or "after", options.nan or "canonical"
 
 
-def design_of(options: argparse.Namespace) -> DesignVectors | None:
-    """What --op names by itself, if it does; else --format has to be there."""
+def lines_of(options: argparse.Namespace) -> DesignVectors | FlopocoVectors | None:
+    """What --op names by itself, or what words are of; None of codes of --format."""
     if is_design(options.op):
+        if options.words != "ieee":
+            raise ValueError(
+                f"--words = {options.words}: {options.op} is a design, of codes; take an operation"
+            )
         if options.k is not None and options.k < 1:
             raise ValueError(f"-k = {options.k}: it may be 1 or more")
         for name in ("format", "to"):
             if text := getattr(options, name):
                 raise ValueError(f"--{name} = {text}: {options.op} has its formats; take none")
-        for name in ("rounding", "tininess"):
+        for name in ("rounding", "tininess", "nan"):
             if text := getattr(options, name):
                 raise ValueError(
                     f"--{name} = {text}: {options.op} says its own, as 'add(e5m10, out=e5m2:rtz, "
-                    "tininess=before)'; take none"
+                    "tininess=before, nan=x86)'; take none"
                 )
-        return DesignVectors(options.op, options.k)
+        return DesignVectors(options.op, options.k, getattr(options, "nan_bits", False))
     if options.k is not None:
         raise ValueError(f"-k = {options.k}: {options.op} is an operation; take none")
     if not options.format:
         raise ValueError(f"--format: what are the operands of {options.op}? Give one, as e5m10")
-    return None
+    if options.words == "ieee":
+        return None
+    for name in ("tininess", "nan"):
+        if text := getattr(options, name):
+            raise ValueError(f"--{name} = {text}: FloPoCo's words leave no choice; take none")
+    return FlopocoVectors(options.op, options.format, options.to, options.rounding or "rne")
 
 
 def verdict_of(options: argparse.Namespace) -> Verdict:
     lines, flags = sys.stdin.buffer, options.flags == "yes"
-    design = design_of(options)
-    if design:
+    nan_bits = options.nan_bits or options.nan is not None
+    found: VectorLines | None = lines_of(options)
+    if found:
         if options.int_bits or options.inexact != "either":
-            raise ValueError("--int-bits and --inexact are of integers, and no design makes those")
-        return design.check(
-            lines, "stdin", options.nan_bits, flags, options.latency, checked_seed(options.seed)
-        )
+            raise ValueError(f"--int-bits and --inexact are of integers, and {found.text} has none")
+        flags = flags and options.words == "ieee"
+        return found.check(lines, "stdin", flags, options.latency, checked_seed(options.seed))
     task = (options.op, options.format, options.to, *environment(options))
-    rules = (options.nan_bits, options.int_bits, options.inexact)
+    rules = (nan_bits, options.int_bits, options.inexact)
     return check_vectors(task, lines, "stdin", *rules, flags=flags, latency=options.latency)
 
 
@@ -140,7 +170,7 @@ def run_verify(options: argparse.Namespace) -> int:
     if verdict.errors > len(verdict.failures):
         print(f"… {verdict.errors - len(verdict.failures)} more", file=sys.stderr)
     facts = {"vectors": verdict.vectors, "errors": verdict.errors, "failures": verdict.failures}
-    told = "" if options.flags == "yes" else "; flags are not compared"
+    told = "" if options.flags == "yes" and options.words == "ieee" else "; flags are not compared"
     show(options, facts, f"{verdict.vectors} vectors, {verdict.errors} errors{told}")
     return 0 if verdict else 1
 
@@ -148,9 +178,9 @@ def run_verify(options: argparse.Namespace) -> int:
 def run_vectors(options: argparse.Namespace) -> int:
     if options.n < 0:
         raise ValueError(f"-n = {options.n}: it may be 0 or more")
-    design, seed = design_of(options), checked_seed(options.seed)
-    if design:
-        sys.stdout.writelines(design.made(options.n, seed))
+    found, seed = lines_of(options), checked_seed(options.seed)
+    if found:
+        sys.stdout.writelines(found.made(options.n, seed))
     else:
         env = core.Env(*environment(options))
         task = core.VectorTask(options.op, options.format, options.to, env)

@@ -69,6 +69,10 @@ class ConvolutionEngine {
   std::size_t pieces() const;
   // Const calls may run side by side. Results do not depend on how the work is cut.
   void run(const ConvolutionOperands& x, std::size_t piece) const;
+  // By the caller's random bits, words for each slot that draws some, and the definition: the unit
+  // with its operands exchanged, made for the length.
+  void run_supplied(const ConvolutionOperands& x, std::size_t piece, const ReferenceUnit& reference,
+                    std::span<const SuppliedWords> random) const;
 
  private:
   struct Panel;  // some pixels of one image's windows, of one group

@@ -25,7 +25,7 @@ struct OracleResult {
 };
 
 // add, subtract, multiply, divide, remainder, sqrt, fma, convert, round_to_integral and
-// round_to_integral_exact; std::invalid_argument for the others. NaN results are canonical.
+// round_to_integral_exact; std::invalid_argument for the others.
 OracleResult mpfr_compute(Operation op, const Format& to, const Env& env,
                           std::span<const OracleOperand> operands, std::uint64_t random = 0);
 

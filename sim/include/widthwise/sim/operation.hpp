@@ -24,6 +24,8 @@ enum class Operation : std::uint8_t {
   maximum_number,
   min_num,  // 754-2008 5.3.1: a quiet NaN loses, a signalling one is invalid
   max_num,
+  min_x86,  // MINSS: b unless a is less, so of two zeros and beside a NaN, which is invalid
+  max_x86,
   next_up,
   next_down,
   logb,
@@ -47,6 +49,8 @@ constexpr int arity(Operation op) {
     case Operation::maximum_number:
     case Operation::min_num:
     case Operation::max_num:
+    case Operation::min_x86:
+    case Operation::max_x86:
     case Operation::copysign: return 2;
     default: return 1;
   }

@@ -30,13 +30,15 @@ struct SingleOperation {
   Format to;
   Rounding rounding{};
   Tininess tininess = Tininess::after_rounding;
+  NanResult nan = NanResult::canonical;
 
   constexpr std::size_t arity() const { return static_cast<std::size_t>(widthwise::arity(op)); }
+  constexpr Env env() const { return {rounding, tininess, nan}; }
   constexpr std::span<const Format> read() const { return {operands.data(), arity()}; }
   constexpr bool operator==(const SingleOperation&) const = default;
 };
 
-// "add(e4m3fn)", "multiply(e4m3fn, b=e5m2, out=e5m10:rtz, tininess=before)": formats that are not
+// "add(e4m3fn)", "multiply(e4m3fn, b=e5m2, out=e5m10:rtz, tininess=before, nan=x86)": formats not
 // given are the first one (docs/semantics.md, T7).
 SingleOperation parse_single_operation(std::string_view text);
 std::string to_string(const SingleOperation& s);

@@ -43,6 +43,8 @@ void check(const Rounding& r);
 
 Tininess parse_tininess(std::string_view text);               // before, after, delivered
 InvalidInteger parse_invalid_integer(std::string_view text);  // riscv, x86, arm
+NanResult parse_nan_result(std::string_view text);            // canonical, negative, propagate, x86
+std::string to_string(NanResult n);
 std::string to_string(Tininess t);
 
 Overflow parse_overflow(std::string_view text);  // ieee, inf, max, nan
