@@ -24,8 +24,8 @@ std::string fraction_in(int wanted, const std::string& code, int there) {
 std::string CarriedNan::as_result(const std::string& operand, const Format& from) const {
   const Format& to = s_.to;
   std::vector<std::string> fields;
-  if (to.is_signed)
-    fields.push_back(to.has_signed_nans() && from.is_signed
+  if (to.is_signed())
+    fields.push_back(to.has_signed_nans() && from.is_signed()
                          ? fmt::format("{}[{}]", operand, from.width() - 1)
                          : "1'b0");
   fields.push_back(fmt::format("{}'d0", to.exp_bits));

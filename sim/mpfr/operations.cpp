@@ -40,8 +40,8 @@ mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& t
                       const mpz_class& canonical) {
   mpz_class z = canonical;
   const auto sign_place = static_cast<mp_bitcnt_t>(from.exp_bits + from.frac_bits);
-  const bool negative = from.is_signed && mpz_tstbit(code.get_mpz_t(), sign_place) != 0;
-  if (negative && to.is_signed && to.nan != NanCodes::negative_zero)
+  const bool negative = from.is_signed() && mpz_tstbit(code.get_mpz_t(), sign_place) != 0;
+  if (negative && to.is_signed() && to.nan != NanCodes::sign_alone)
     z |= mpz_class(1) << static_cast<mp_bitcnt_t>(to.exp_bits + to.frac_bits);
   if (to.nan != NanCodes::ieee) return z;
   const mpz_class one = mpz_class(1) << static_cast<mp_bitcnt_t>(from.frac_bits);
@@ -61,7 +61,7 @@ Delivered with_nan(Operation op, const Format& to, NanResult how, const Operands
       z.code = carried_nan(operands[i].format, x[i].code, to, marks.nan);
       return z;
     }
-  const bool has_sign = to.is_signed && to.nan != NanCodes::negative_zero;
+  const bool has_sign = to.is_signed() && to.nan != NanCodes::sign_alone;
   if (has_sign && makes_negative(how)) z.code |= marks.sign;
   return z;
 }
