@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "kernels/chain_tile.hpp"
-#include "sim/chain/plan.hpp"
+#include "sim/integers/step_plan.hpp"
 #include "values.hpp"
 
 namespace widthwise::cuda {
@@ -76,7 +76,7 @@ class ChainTiles final : public Way {
 
   Device& device_;
   Unit unit_;
-  chain::Path<Word<T>> path_;
+  single::Path<Word<T>> path_;
   std::string tile_, unpack_;
 };
 

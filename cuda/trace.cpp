@@ -19,7 +19,7 @@ namespace {
 
 template <class M>
 Factor<M> factor_of(const Term<M>& x) {
-  return {x.kind, x.negative, x.m, x.q};
+  return {x.negative, x.zero, x.endless, x.m, x.q, x.e};
 }
 
 using Longest = Wide<65>;

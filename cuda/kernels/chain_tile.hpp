@@ -1,11 +1,12 @@
 #pragma once
 #include "places.hpp"
 #include "side.hpp"
-#include "sim/chain/step.hpp"
+#include "sim/integers/marks.hpp"
+#include "widthwise/datapath/step.hpp"
 #include "widthwise/sim/codes.hpp"
 #include "word.hpp"
 
-// Chains of single products in integers: what sim/chain/kernels.cpp is on a CPU.
+// Chains of single products in integers: what sim/integers/step_kernels.cpp is on a CPU.
 namespace widthwise::cuda {
 
 // An operand, conditioned and normalised.
@@ -42,7 +43,7 @@ struct UnpackChainOperands {
 // result = c + a b, row-major and dense but for b.
 template <class T>
 struct ChainArgs {
-  chain::Path<Word<T>> path;
+  single::Path<Word<T>> path;
   const ChainOperand<T>*a, *b, *c;  // m x k, k x n, m x n or null
   Places b_places{};                // of b
   std::byte* result;
@@ -64,9 +65,9 @@ struct ChainSum {
   std::int32_t flags;
 
   constexpr ChainSum() = default;
-  constexpr ChainSum(const chain::Output<Word<T>>& z)
+  constexpr ChainSum(const single::Output<Word<T>>& z)
       : sum(packed(z.sum)), code(z.code.x), flags(z.flags.x) {}
-  constexpr operator chain::Output<Word<T>>() const {
+  constexpr operator single::Output<Word<T>>() const {
     return {sum.number(), Word<T>(code), Short(flags)};
   }
 
@@ -84,19 +85,19 @@ template <class T>
 WIDTHWISE_APART constexpr ChainSum<T> settled(const RoundingSlot<Word<T>>& to,
                                               const Number<Word<T>>& x, Word<T> random,
                                               ChainSum<T> before) {
-  chain::Output<Word<T>> z = before;
-  chain::settle(to, x, random, z);
+  single::Output<Word<T>> z = before;
+  single::settle(to, x, random, z);
   return z;
 }
 template <class T>
-WIDTHWISE_APART constexpr ChainSum<T> any_step(const chain::Path<Word<T>>& u, ChainOperand<T> a,
-                                               ChainOperand<T> b, chain::Draw<Word<T>> random,
+WIDTHWISE_APART constexpr ChainSum<T> any_step(const single::Path<Word<T>>& u, ChainOperand<T> a,
+                                               ChainOperand<T> b, single::Draw<Word<T>> random,
                                                ChainSum<T> before) {
-  chain::Output<Word<T>> z = before;
-  chain::any_step(u, a.number(), b.number(), random, z,
-                  [](const auto& to, const auto& x, Word<T> bits, auto& output) {
-                    output = settled<T>(to, x, bits, output);
-                  });
+  single::Output<Word<T>> z = before;
+  single::any_step(u, a.number(), b.number(), random, z,
+                   [](const auto& to, const auto& x, Word<T> bits, auto& output) {
+                     output = settled<T>(to, x, bits, output);
+                   });
   return z;
 }
 
@@ -150,7 +151,7 @@ class ChainTile {
   WIDTHWISE_BOTH_INLINE int steps() const { return (g_.k - 1) / depth + 1; }
 
   WIDTHWISE_BOTH_INLINE void begin(int block_x, int block_y, int thread, Registers& r) const {
-    const chain::Path<U>& u = g_.path;
+    const single::Path<U>& u = g_.path;
     r.idle =
         block_y * rows + thread / across >= g_.m || block_x * columns + thread % across >= g_.n;
     each(block_x, block_y, thread, [&](int i, int j, int row, int column, std::size_t at) {
@@ -196,12 +197,12 @@ class ChainTile {
     each(block_x, block_y, thread, [&](int i, int j, int row, int column, std::size_t at) {
       if (row >= g_.m || column >= g_.n) return;
       Output& x = r.outputs[i][j];
-      const chain::Path<U>& u = g_.path;
-      x.z.code = chain::code_of<U>(u, x.z).x;
+      const single::Path<U>& u = g_.path;
+      x.z.code = single::code_of<U>(u, x.z).x;
       if (u.promote && until_promotion(g_.k) != interval()) promote(g_.k - 1, x);
       if (u.promote) x.z.sum = x.outer;
       if (u.c_round) add_once(*u.c_round, x.z.sum, c(row, column, at), 0, x);
-      if (u.final) settle_once(*u.final, chain::to_round_once(*u.final, x.z.sum.number()), 0, x);
+      if (u.final) settle_once(*u.final, single::to_round_once(*u.final, x.z.sum.number()), 0, x);
       store_code(g_.result + at * g_.bytes, g_.bytes, x.z.code);
       if (g_.flags) g_.flags[at] = static_cast<std::uint8_t>(x.z.flags);
     });
@@ -227,7 +228,7 @@ class ChainTile {
   }
 
   static WIDTHWISE_BOTH_INLINE ChainOperand<T> nothing() {
-    return ChainSum<T>::packed(chain::no_number<U>());
+    return ChainSum<T>::packed(single::no_number<U>());
   }
   WIDTHWISE_BOTH_INLINE ChainOperand<T> c(int row, int column, std::size_t at) const {
     return g_.c && row < g_.m && column < g_.n ? g_.c[at] : nothing();
@@ -235,25 +236,25 @@ class ChainTile {
 
   WIDTHWISE_BOTH_INLINE void multiply_add(int k, int step, int thread, const Shared& s,
                                           Registers& r) const {
-    const chain::Path<U>& u = g_.path;
+    const single::Path<U>& u = g_.path;
     const auto of_a = [&](int i) { return s.a[i * across + thread / across][k]; };
     const auto of_b = [&](int j) { return s.b[k][j * across + thread % across]; };
-    chain::Draw<U> draws[side][side]{};
-    chain::Step<U> quick[side][side];
+    single::Draw<U> draws[side][side]{};
+    single::Step<U> quick[side][side];
     bool all_sure = true;
     each([&](int i, int j) {
       Output& x = r.outputs[i][j];
-      chain::Draw<U>& draw = draws[i][j];
+      single::Draw<U>& draw = draws[i][j];
       if constexpr (random) draw.out = x.out.bits(u.out, g_.keys, x.index, step);
       if constexpr (random && rounded)
         draw.product = x.product.bits(*u.product_round, g_.keys, x.index, step);
-      quick[i][j] =
-          chain::quick_step(u, rounded, of_a(i).number(), of_b(j).number(), draw, x.z.sum.number());
+      quick[i][j] = single::quick_step(u, rounded, of_a(i).number(), of_b(j).number(), draw,
+                                       x.z.sum.number());
       all_sure = all_sure & quick[i][j].sure;
     });
     const auto take = [&](int i, int j) {
-      chain::Output<U> z = r.outputs[i][j].z;
-      chain::take(quick[i][j], z);
+      single::Output<U> z = r.outputs[i][j].z;
+      single::take(quick[i][j], z);
       r.outputs[i][j].z = z;
     };
     if (all_sure) return each(take);
@@ -291,7 +292,7 @@ class ChainTile {
   WIDTHWISE_BOTH_INLINE void add_once(const RoundingSlot<U>& to, const ChainOperand<T>& a,
                                       const ChainOperand<T>& b, std::uint64_t step,
                                       Output& x) const {
-    settle_once(to, chain::sum(to, a.number(), b.number()), step, x);
+    settle_once(to, single::sum(to, a.number(), b.number()), step, x);
   }
 
   const ChainArgs<T>& g_;

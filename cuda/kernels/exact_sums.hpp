@@ -33,8 +33,7 @@ struct DecodeLines {
  private:
   WIDTHWISE_BOTH_INLINE double value(std::size_t line, std::size_t lane) const {
     const Factor<std::uint64_t> x = lines.element(line, lane), scale = lines.scale(line, lane);
-    if (is_special(x.kind) || is_special(scale.kind))
-      return std::numeric_limits<double>::quiet_NaN();
+    if (x.endless || scale.endless) return std::numeric_limits<double>::quiet_NaN();
     const double magnitude = hn::Mul(magnitude_of<double>(x), magnitude_of<double>(scale));
     return x.negative != scale.negative ? -magnitude : magnitude;
   }
@@ -68,10 +67,10 @@ struct FinishSums {
  private:
   WIDTHWISE_BOTH_INLINE bool deliver(std::size_t at) const {
     const Factor<std::uint64_t> addend = addend_of(at);
-    if (is_special(addend.kind)) return false;
+    if (addend.endless) return false;
     Progress progress{{seed, first + at / columns * row_outputs + at % columns}};
     uint128 word = words[at];
-    if (addend.kind == Kind::finite) {
+    if (addend.kind() == Kind::finite) {
       if (addend.q < c_last || addend.q + bit_length(addend.m) > c_top) return false;
       sum.add(word, addend.negative, addend.m, addend.q, progress.flags);
     }

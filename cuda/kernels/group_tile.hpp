@@ -52,7 +52,7 @@ struct PackGroups {
 
   WIDTHWISE_BOTH_INLINE void put(std::size_t i, const Factor<std::uint64_t>& x,
                                  const Factor<std::uint64_t>& scale, std::uint32_t* word) const {
-    if (x.kind == Kind::zero || scale.kind == Kind::zero) return;
+    if (is_zero(x) || is_zero(scale)) return;
     const auto magnitude = static_cast<int>(x.m << (x.q - q));
     const int number = x.negative != scale.negative ? -magnitude : magnitude;
     word[i / 4] |= (static_cast<std::uint32_t>(number) & 255) << (i % 4 * 8);
@@ -60,7 +60,7 @@ struct PackGroups {
   }
   WIDTHWISE_BOTH_INLINE void put_scale(const Factor<std::uint64_t>& scale,
                                        std::uint32_t* word) const {
-    const bool special = is_special(scale.kind);
+    const bool special = scale.endless;
     if (special) word[PackedGroup::votes] |= of_b ? PackedGroup::special_b : PackedGroup::special_a;
     const int e = special ? PackedOperand::of_special : static_cast<int>(scale.e);
     word[PackedGroup::scale] =

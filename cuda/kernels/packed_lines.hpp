@@ -18,7 +18,7 @@ struct Lines {
     return condition(operand, widthwise::element(layout, codes, line, place(lane)));
   }
   WIDTHWISE_BOTH_INLINE Factor<std::uint64_t> scale(std::size_t line, std::size_t lane) const {
-    if (!scales.data) return {Kind::finite, false, 1};
+    if (!scales.data) return {false, false, false, 1, 0, 0};
     return widthwise::element(scale_layout, scales, line, place(lane) / scale_block);
   }
 
@@ -67,11 +67,10 @@ struct PackOperands {
   // Times a scale of one digit, which moves exponents alone.
   WIDTHWISE_BOTH_INLINE static std::uint32_t scaled(const Factor<std::uint64_t>& x,
                                                     const Factor<std::uint64_t>& scale) {
-    if (is_special(x.kind) || is_special(scale.kind))
+    if (x.endless || scale.endless)
       return PackedOperand::packed(PackedOperand::of_special, false, 0);
     const bool negative = x.negative != scale.negative;
-    if (x.kind == Kind::zero || scale.kind == Kind::zero)
-      return PackedOperand::packed(PackedOperand::of_zero, negative, 0);
+    if (x.zero || scale.zero) return PackedOperand::packed(PackedOperand::of_zero, negative, 0);
     return PackedOperand::packed(static_cast<int>(x.e + scale.e), negative,
                                  static_cast<std::uint32_t>(x.m));
   }

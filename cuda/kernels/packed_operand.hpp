@@ -22,6 +22,4 @@ struct PackedOperand {
   static constexpr std::uint32_t significand(std::uint32_t x) { return x & 0xffff; }
 };
 
-constexpr bool is_special(Kind kind) { return kind == Kind::infinite || kind == Kind::nan; }
-
 }  // namespace widthwise::cuda

@@ -18,7 +18,7 @@ WIDTHWISE_BOTH_INLINE void raise_to(unsigned long long* at, unsigned long long x
 // |x| 2^scale, or the infinity or NaN of lanes. Exact where lanes have all numbers of the format.
 template <class T>
 WIDTHWISE_BOTH_INLINE T magnitude_of(const Factor<std::uint64_t>& x, int scale = 0) {
-  switch (x.kind) {
+  switch (x.kind()) {
     case Kind::zero: return 0;
     case Kind::infinite: return std::numeric_limits<T>::infinity();
     case Kind::nan: return std::numeric_limits<T>::quiet_NaN();
@@ -46,7 +46,7 @@ struct DecodeValues {
       const std::uint64_t code = load_code<std::uint64_t>(codes + i * bytes, bytes);
       const Factor<std::uint64_t> x = condition(operand, factor(layout, code));
       const T magnitude = magnitude_of<T>(x, scale);
-      if (x.kind == Kind::infinite || x.kind == Kind::nan)
+      if (x.endless)
         special = 1;
       else if (bits_of(magnitude) > largest)
         largest = bits_of(magnitude);

@@ -5,3 +5,7 @@
 #ifndef WIDTHWISE_APART
 #define WIDTHWISE_APART
 #endif
+// And steps that are taken so often that a call is felt, for whoever finds that a compiler calls.
+#ifndef WIDTHWISE_WITHIN
+#define WIDTHWISE_WITHIN
+#endif

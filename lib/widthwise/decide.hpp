@@ -5,24 +5,28 @@
 // Whether a truncated magnitude moves one step away from zero. The rounding modes live here.
 namespace widthwise {
 
-// guard is the first dropped digit, sticky the OR of those below it (docs/semantics.md, R1).
-constexpr bool goes_away(RoundingMode mode, bool negative, bool is_odd, bool guard, bool sticky) {
+// guard is the first dropped digit, sticky the OR of those below it (docs/semantics.md, R1). Truth
+// is a truth, or a mask of many.
+template <class Truth>
+constexpr Truth goes_away(RoundingMode mode, Truth negative, Truth is_odd, Truth guard,
+                          Truth sticky) {
   using enum RoundingMode;
+  const auto no = [](Truth x) { return Truth(x == Truth{}); };
   switch (mode) {
-    case rne: return guard && (sticky || is_odd);
+    case rne: return Truth(guard & (sticky | is_odd));
     case rna: return guard;
-    case rnz: return guard && sticky;
-    case rnp: return guard && (sticky || !negative);
-    case rnm: return guard && (sticky || negative);
-    case rno: return guard && (sticky || !is_odd);
-    case rtz: return false;
-    case rdn: return negative && (guard || sticky);
-    case rup: return !negative && (guard || sticky);
-    case raz: return guard || sticky;
-    case odd: return !is_odd && (guard || sticky);
-    case sr: return false;  // its random bits decide, see stochastic_away
+    case rnz: return Truth(guard & sticky);
+    case rnp: return Truth(guard & (sticky | no(negative)));
+    case rnm: return Truth(guard & (sticky | negative));
+    case rno: return Truth(guard & (sticky | no(is_odd)));
+    case rtz: return Truth{};
+    case rdn: return Truth(negative & (guard | sticky));
+    case rup: return Truth(no(negative) & (guard | sticky));
+    case raz: return Truth(guard | sticky);
+    case odd: return Truth(no(is_odd) & (guard | sticky));
+    case sr: return Truth{};  // its random bits decide, see stochastic_away
   }
-  return false;
+  return Truth{};
 }
 
 // The same as sixteen bits, so that one shift decides for any mode, value by value:
@@ -30,7 +34,7 @@ constexpr bool goes_away(RoundingMode mode, bool negative, bool is_odd, bool gua
 constexpr std::uint16_t truth_table(RoundingMode mode) {
   unsigned table = 0;
   for (unsigned i = 0; i < 16; ++i)
-    if (goes_away(mode, i & 8, i & 4, i & 2, i & 1)) table |= 1u << i;
+    if (goes_away<bool>(mode, i & 8, i & 4, i & 2, i & 1)) table |= 1u << i;
   return static_cast<std::uint16_t>(table);
 }
 static_assert(truth_table(RoundingMode::rtz) == 0);
@@ -51,7 +55,7 @@ constexpr bool increments_carry(RoundingMode mode) {
   for (unsigned row = 0; row < 4; ++row)
     for (unsigned rest = 0; rest <= most; ++rest) {
       const bool carries = rest + increment_of(truth_table(mode), row, most) > most;
-      if (carries != goes_away(mode, row & 2, row & 1, rest & 4, rest & 3)) return false;
+      if (carries != goes_away<bool>(mode, row & 2, row & 1, rest & 4, rest & 3)) return false;
     }
   return true;
 }
@@ -91,10 +95,8 @@ template <class U>
 constexpr Mask<U> rounds_away(const RoundingRule& rule, Mask<U> negative, Mask<U> odd,
                               const U& rest, const U& random) {
   if (rule.rounding.stochastic()) return stochastic_away<U>(rule.rounding, rest, random);
-  const Mask<U> guard = (rest >> (digits<U> - 1)) != U{}, sticky = U(rest << 1) != U{};
-  const Int<U> row = select(negative, Int<U>{8}, Int<U>{}) | select(odd, Int<U>{4}, Int<U>{}) |
-                     select(guard, Int<U>{2}, Int<U>{}) | select(sticky, Int<U>{1}, Int<U>{});
-  return ((Int<U>{rule.table} >> row) & Int<U>{1}) != Int<U>{};
+  return goes_away<Mask<U>>(rule.rounding.mode, negative, odd, is_negative(rest),
+                            U(rest << 1) != U{});
 }
 
 }  // namespace widthwise

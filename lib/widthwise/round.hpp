@@ -190,6 +190,33 @@ constexpr Quick<U> deliver_quick(const Rounder<U>& to, const Number<U>& x, Mask<
           Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
 }
 
+// The same, and its code read again without making one: a carry goes into the exponent
+// (docs/exactness.md, 12).
+template <class U>
+struct InPlace {
+  Number<U> number;
+  Int<U> flags;
+  Mask<U> sure;
+};
+template <class How, class U>
+constexpr InPlace<U> round_in_place(const Rounder<U>& to, const Number<U>& x, Mask<U> usual,
+                                    const U& random) {
+  const U one = bit<U>(digits<U> - 1);
+  const Mask<U> odd = (x.sig & to.last_digit) != U{};
+  const U fraction = U(x.sig ^ one) + increment<How>(to, x.negative, odd, random);
+  const Int<U> exp = x.exp + static_cast<Int<U>>(U(fraction >> (digits<U> - 1)));
+  return {{x.negative, {}, {}, {}, {}, exp, U(fraction & to.kept) | one},
+          raised<U>((x.sig & to.dropped) != U{}, inexact),
+          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
+}
+// The code of a normal number, as it is.
+template <class U>
+constexpr U code_in_place(const Layout<U>& f, const Number<U>& x) {
+  const U fraction = shift_right(U(x.sig ^ bit<U>(digits<U> - 1)), f.up);
+  return (U(x.exp + f.plain_offset) << f.format.frac_bits) + fraction +
+         select(x.negative, f.sign, U{});
+}
+
 // What every other system than floats has in place of denormalise, round and pack: its pattern is
 // cut and rounded. The trace gets the number that the code stands for.
 template <class U, class Trace>

@@ -68,6 +68,25 @@ struct SideBySide {
   }
 };
 
+// A row of integers in vectors: asks before it works for few, as one integer does; the rest goes
+// side by side.
+struct InRows : SideBySide {
+  template <class M>
+  static bool any(const M& c) {
+    using widthwise::any;
+    return any(c);
+  }
+  template <class U>
+  static Halves<U> multiply(const U& a, const U& b) {
+    return multiply_exact(a, b);
+  }
+  template <class U>
+  static Normalised<U> normalised(const U& x) {
+    const Int<U> zeros = leading_zeros(x);
+    return {x << zeros, zeros};
+  }
+};
+
 // How a carrier works where nobody says: a row of integers has a way of its own.
 template <class U>
 struct NaturalOf {

@@ -79,7 +79,16 @@ constexpr T select(bool c, const T& a, const T& b) {
     return c ? a : b;
 }
 
+// Of truths, which become an int where they meet.
+template <class A, class B>
+requires((std::is_same_v<A, bool> && std::is_same_v<B, int>) ||
+         (std::is_same_v<A, int> && std::is_same_v<B, bool>)) constexpr bool select(bool c, A a,
+                                                                                    B b) {
+  return c ? a : b;
+}
+
 constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+constexpr std::int64_t greater(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
 // Exchanges x and y where told, and turns x's sign: without a jump, for which of two operands is
 // the larger one, and their signs, no branch predictor can guess.
@@ -150,6 +159,40 @@ constexpr Mask<U> any_low_bits(const U& x, Int<U> n) {
     return Significand<U>::any_low_bits(x, n);
   else
     return (x & U((U(1) << n) - U(1))) != U{};
+}
+
+// Whether one of its n low bits is set, n the same for all.
+template <int n, class U>
+constexpr Mask<U> has_low_bits(const U& x) {
+  if constexpr (requires { Significand<U>::any_low_bits(x, n); })
+    return Significand<U>::any_low_bits(x, n);
+  else
+    return U(x << (digits<U> - n)) != U{};
+}
+
+// Whether the top digit is set, which says of two's complement that it lies below zero.
+template <class U>
+constexpr Mask<U> is_negative(const U& x) {
+  if constexpr (requires { Significand<U>::is_negative(x); })
+    return Significand<U>::is_negative(x);
+  else
+    return U(x >> (digits<U> - 1)) != U{};
+}
+
+// What x >> n loses: the first digit below those that stay, and whether there are more.
+template <class U>
+struct Lost {
+  Mask<U> first, more;
+};
+template <class U>
+constexpr Lost<U> lost_digits(const U& x, Int<U> n) {
+  if constexpr (requires { Significand<U>::any_low_bits(x, n); }) {
+    if (n == 0) return {};
+    return {U(U(x >> (n - 1)) & U(1)) != U{}, any_low_bits(x, n - 1)};
+  } else {
+    const U rest = shift_left(U(x << 1), Int<U>{digits<U> - 1} - n);
+    return {is_negative(rest), U(rest << 1) != U{}};
+  }
 }
 
 // x >> n with every lost one folded into bit 0, so that rounding later still sees it. n >= 0, and

@@ -215,4 +215,5 @@ void bind_dot(py::module_& m) {
   m.def("product_source", &product_source);
   m.def("multiplier_names", &multiplier_names);
   m.def("engine_names", &engine_names);
+  m.def("old_engine_names", &old_engine_names);
 }

@@ -24,6 +24,9 @@ class Engines(list):  # type: ignore[type-arg]
 def engines() -> Engines:
     """The engines usable here. All give the same bits.
 
+    `chain` and `rows`, which `integers` has become, are taken for its two ways until the next
+    release.
+
     Returns:
         A list of names; its `.unusable` says of others why they cannot be used here.
 
@@ -38,7 +41,8 @@ def engines() -> Engines:
 
 def check(engine: str) -> None:
     """That there is one of the name; one that cannot be used here the core refuses, saying why."""
-    if engine not in core.engine_names() and engine not in engines().unusable:
+    known = {*core.engine_names(), *core.old_engine_names(), *engines().unusable}
+    if engine not in known:
         raise ValueError(
             f"engine = {engine!r}: there is no such engine here; ww.engines() lists them: "
             f"{', '.join(core.engine_names())}"

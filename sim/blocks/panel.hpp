@@ -99,7 +99,7 @@ class Reader {
   Numeral numeral(std::uint64_t code) const {
     const Factor<std::uint64_t> x = conditioned(code);
     const double sign = x.negative ? -1 : 1;
-    switch (x.kind) {
+    switch (x.kind()) {
       case Kind::zero: return {sign * 0.0, no_exponent};
       case Kind::infinite: return {sign * HUGE_VAL, special_exponent};
       case Kind::nan: return {NAN, special_exponent};

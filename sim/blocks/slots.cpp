@@ -15,8 +15,8 @@ constexpr std::int64_t most_digits = 51;  // of a result: sums are rounded to od
 // What a code of the slot's format reads as.
 double number(const Format& f, std::uint64_t code) {
   const Factor<std::uint64_t> x = factor(Layout<std::uint64_t>(f), code);
-  const double magnitude = x.kind == Kind::infinite ? HUGE_VAL
-                           : x.kind == Kind::nan
+  const double magnitude = x.kind() == Kind::infinite ? HUGE_VAL
+                           : x.kind() == Kind::nan
                                ? NAN
                                : std::ldexp(static_cast<double>(x.m), static_cast<int>(x.q));
   return x.negative ? -magnitude : magnitude;

@@ -20,6 +20,7 @@ struct Significand<Big> {
   static bool any_low_bits(const Big& x, std::int64_t n) {
     return x != 0 && static_cast<std::int64_t>(lsb(x)) < n;
   }
+  static bool is_negative(const Big& x) { return x < 0; }
   template <int N>
   static Big from(const Wide<N>& x) {
     Big z;

@@ -27,16 +27,16 @@ struct Gather {
 
   // Of lane t; past the last one zeros.
   constexpr Factor<H> a(std::size_t i, std::size_t t) const {
-    return t < k ? condition(unit.unit.a, element(unit.a, p.a, i, order[t])) : Factor<H>{};
+    return t < k ? condition(unit.unit.a, element(unit.a, p.a, i, order[t])) : no_factor<H>();
   }
   constexpr Factor<H> b(std::size_t t, std::size_t j) const {
-    return t < k ? condition(unit.unit.b, element(unit.b, p.b, order[t], j)) : Factor<H>{};
+    return t < k ? condition(unit.unit.b, element(unit.b, p.b, order[t], j)) : no_factor<H>();
   }
   constexpr Factor<H> scale_a(std::size_t i, std::size_t t) const {
-    return unit.scale ? scale(p.scale_a, i, block_of(t)) : Factor<H>{};
+    return unit.scale ? scale(p.scale_a, i, block_of(t)) : no_factor<H>();
   }
   constexpr Factor<H> scale_b(std::size_t t, std::size_t j) const {
-    return unit.scale ? scale(p.scale_b, block_of(t), j) : Factor<H>{};
+    return unit.scale ? scale(p.scale_b, block_of(t), j) : no_factor<H>();
   }
   constexpr Lane<H> lane(std::size_t i, std::size_t j, std::size_t t) const {
     return {a(i, t), b(t, j), scale_a(i, t), scale_b(t, j)};
@@ -61,7 +61,7 @@ struct Gather {
                   : order[std::min(t, k - 1)] / static_cast<std::size_t>(unit.unit.scale->block);
   }
   constexpr Factor<H> scale(const CodeMatrix& x, std::size_t i, std::size_t j) const {
-    if (k == 0) return {Kind::finite, false, H(1)};  // no block, no scale: 1
+    if (k == 0) return {{}, {}, {}, H(1), {}, {}};  // no block, no scale: 1
     return element(*unit.scale, x, i, j);
   }
 };

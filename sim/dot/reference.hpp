@@ -206,7 +206,7 @@ class UnitOver final : public ReferenceUnit {
       // Nothing at all is a block of zeros.
       for (; at < p.k || s.k == 0; at += lanes()) take(s, p, at, std::min(p.k - at, lanes()));
       NoTrace trace;
-      const H z = end_chain<M>(unit_.path_, s.chain, c_, s.progress, trace);
+      const H z = end_chain(unit_.path_, s.chain, c_, s.progress, trace);
       Gather<M, H>{unit_.path_, p, 0, nullptr}.store(0, z, s.progress.flags);
     }
 
@@ -229,8 +229,9 @@ class UnitOver final : public ReferenceUnit {
       Room room(lanes());
       NoTrace trace;
       unit_.with_multiplier([&](const auto& multiplier) {
-        widthwise::advance<M, H>(unit_.path_, s.chain, block, static_cast<std::int64_t>(s.k),
-                                 room.scratch(), multiplier, s.progress, trace);
+        widthwise::advance(unit_.path_, s.chain, std::span<const Lane<H>>(block),
+                           static_cast<std::int64_t>(s.k), room.scratch(), multiplier, s.progress,
+                           trace);
       });
       s.k += lanes();
     }

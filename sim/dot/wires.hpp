@@ -28,12 +28,12 @@ struct Wires {
 
   template <class H>
   void operands(std::int64_t lane, const Factor<H>& a, const Factor<H>& b) {
-    rows.push_back({Stage::unpack, "a", lane, a.kind, a.negative, hexadecimal(a.m), a.q});
-    rows.push_back({Stage::unpack, "b", lane, b.kind, b.negative, hexadecimal(b.m), b.q});
+    rows.push_back({Stage::unpack, "a", lane, a.kind(), a.negative, hexadecimal(a.m), a.q});
+    rows.push_back({Stage::unpack, "b", lane, b.kind(), b.negative, hexadecimal(b.m), b.q});
   }
   template <class M>
   void operator()(Stage stage, const Term<M>& source, const Term<M>& t) {
-    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane.value, t.kind,
+    rows.push_back({stage, source.is_c ? "c" : "", source.is_c ? -1 : source.lane.value, t.kind(),
                     t.negative, hexadecimal(t.m), t.q});
   }
   template <class U>

@@ -49,8 +49,8 @@ std::vector<TraceRow> trace_in(Operation op, const Format& to, const Env& env,
     x[i] = load_code<U>(static_cast<const std::byte*>(operands[i].data),
                         item_bytes(operands[i].format.width()));
     const Factor<U> taken = factor(f[i], x[i]);
-    rows.push_back(
-        row(Stage::unpack, std::string(1, "abc"[i]), taken.kind, taken.negative, taken.m, taken.q));
+    rows.push_back(row(Stage::unpack, std::string(1, "abc"[i]), taken.kind(), taken.negative,
+                       taken.m, taken.q));
   }
   const Result<U> z = apply(op, rounder, f, x, random, OnTheWay<U>{rows});
   if (rows.back().stage != Stage::pack)

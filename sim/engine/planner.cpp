@@ -5,14 +5,15 @@
 #include <stdexcept>
 
 #include "sim/blocks/blocks.hpp"
-#include "sim/chain/chain.hpp"
 #include "sim/dot/make.hpp"
 #include "sim/exact/exact.hpp"
+#include "sim/integers/integers.hpp"
+#include "sim/integers/rows.hpp"
+#include "sim/integers/steps.hpp"
 #include "sim/lanes/lanes.hpp"
 #include "sim/narrowed/narrowed.hpp"
 #include "sim/promoted/promoted.hpp"
 #include "sim/recoded/recoded.hpp"
-#include "sim/rows/rows.hpp"
 #include "sim/tensor/tensor.hpp"
 #include "sim/wide/wide.hpp"
 #include "widthwise/sim/engine.hpp"
@@ -55,8 +56,7 @@ std::vector<Finder>& finders() {
 std::vector<Engine> own_engines() {
   return {
       {"reference", true, true, &reference_opinion, &reference, {}},
-      {"chain", true, false, &chain::opinion, &chain::make, {}},
-      {"rows", true, false, &rows::opinion, &rows::make, {}},
+      {"integers", true, false, &integers::opinion, &integers::make, {}},
       {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
       {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
@@ -69,6 +69,12 @@ std::vector<Engine> own_engines() {
       {"narrowed", true, false, &narrowed::opinion, &narrowed::make, {}},
       {"recoded", true, false, &recoded::opinion, &recoded::make, {}},
   };
+}
+// The two ways of `integers`, which were engines and are wishes still, until the next release.
+const std::vector<Engine>& old_engines() {
+  static const std::vector<Engine> all{{"chain", true, false, &chain::opinion, &chain::make, {}},
+                                       {"rows", true, false, &rows::opinion, &rows::make, {}}};
+  return all;
 }
 // And what others have added.
 const std::vector<Engine>& engines() {
@@ -97,6 +103,8 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
 Opinion faster(Opinion x, Opinion y) { return y.rate > x.rate ? std::move(y) : std::move(x); }
 
 const Engine& named(std::string_view name) {
+  const auto old = std::ranges::find(old_engines(), name, &Engine::name);
+  if (old != old_engines().end()) return *old;
   const auto found = std::ranges::find(engines(), name, &Engine::name);
   if (found == engines().end())
     throw std::invalid_argument(
@@ -114,6 +122,15 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
+std::vector<std::string> old_engine_names() {
+  std::vector<std::string> names;
+  for (const Engine& e : old_engines()) names.push_back(e.name);
+  return names;
+}
+
+Opinion opinion(const ProductTask& task, std::string_view engine) {
+  return opinion_of(named(engine), task);
+}
 std::vector<Opinion> opinions(const ProductTask& task) {
   std::vector<Opinion> all;
   for (const Engine& e : engines()) all.push_back(opinion_of(e, task));
@@ -133,7 +150,9 @@ Prepared prepare(const ProductTask& task, std::string_view engine) {
     throw std::invalid_argument(
         fmt::format("engine = '{}' does not take unit {}: {}; engine = 'auto' finds one that does",
                     engine, to_string(task.unit), opinion.reason));
-  return {chosen.name, chosen.make(task), opinion.rate, products_at_once(opinion.rate, task.k)};
+  const bool is_old = std::ranges::count(old_engine_names(), chosen.name) > 0;
+  return {is_old ? "integers" : chosen.name, chosen.make(task), opinion.rate,
+          products_at_once(opinion.rate, task.k)};
 }
 
 Prepared prepare_fallback(const ProductTask& task, std::string_view of) {

@@ -237,24 +237,6 @@ RowInt<std::uint64_t, N> leading_zeros(const Row<std::uint64_t, N>& x) {
                 Integers(63));
 }
 
-// Asks before it works for few, as one integer does; the rest goes side by side.
-struct InRows : SideBySide {
-  template <class M>
-  static bool any(const M& c) {
-    using widthwise::any;
-    return any(c);
-  }
-  template <class U>
-  static Halves<U> multiply(const U& a, const U& b) {
-    return multiply_exact(a, b);
-  }
-  template <class U>
-  static Normalised<U> normalised(const U& x) {
-    const Int<U> zeros = leading_zeros(x);
-    return {x << zeros, zeros};
-  }
-};
-
 template <class T, int N>
 struct Significand<Row<T, N>> {
   using Mask = RowMask<T, N>;

@@ -40,7 +40,7 @@ class Ending {
   template <class See>
   std::uint64_t code(uint128* sum, const Factor<std::uint64_t>& c, const See& see,
                      Progress& progress) const {
-    if (c.kind == Kind::finite) sums_.add(sum, c.negative, c.m, c.q, progress.flags);
+    if (c.kind() == Kind::finite) sums_.add(sum, c.negative, c.m, c.q, progress.flags);
     Term<uint128> total = sums_.total(sum);
     if (total.m == 0) {
       Signs all;

@@ -227,7 +227,7 @@ class ExactProduct::Work {
   }
   std::uint64_t sorts(std::size_t r, std::size_t c, const Panels::Steps& steps) const {
     const auto addend = e_.ending_.addend(p_.c.data ? c_codes(r, c).at : nullptr);
-    const std::uint64_t of_c = static_cast<std::uint64_t>(addend.kind) << 1 | addend.negative;
+    const std::uint64_t of_c = static_cast<std::uint64_t>(addend.kind()) << 1 | addend.negative;
     return of_c << 32 | std::uint64_t{panels_.sorts(r, c, steps.one)} << 16 |
            panels_.sorts(r, c, steps.other);
   }
@@ -271,7 +271,7 @@ class ExactProduct::Work {
   bool deliver(std::size_t r, std::size_t c) {
     const std::size_t at = place(r, c);
     const auto addend = e_.ending_.addend(p_.c.data ? c_codes(r, c).at : nullptr);
-    if (addend.kind == Kind::infinite || addend.kind == Kind::nan) return false;
+    if (addend.endless) return false;
     Progress progress{p_.where(row_ + r, column_ + c), flags_[r * columns_ + c]};
     const auto see = [&](Signs& all) { see_products(row_ + r, column_ + c, all); };
     const std::uint64_t code = e_.ending_.code(words(r, c), addend, see, progress);

@@ -16,20 +16,20 @@ class FinishIn {
   constexpr std::uint64_t code(const Term<uint128>& sum, Progress& progress) const {
     NoTrace trace;
     const bool small = sum.m >> 62 == 0;  // roundings want a digit to spare above a magnitude
-    const U z = small ? rounded(out_, shorter(sum), 0, progress, trace)
-                      : rounded(out_, sum, 0, progress, trace);
-    if (!final_) return static_cast<std::uint64_t>(z);
-    const Factor<U> held = factor(out_.rounder.layout, z);
-    return static_cast<std::uint64_t>(rounded(*final_, term<U>(held, 0), 0, progress, trace));
+    widthwise::Register<U> z;
+    if (small)
+      round_to(out_, shorter(sum), 0, progress, trace, z);
+    else
+      round_to(out_, sum, 0, progress, trace, z);
+    if (!final_) return static_cast<std::uint64_t>(z.code);
+    return static_cast<std::uint64_t>(rounded(*final_, term<U>(z.value, 0), 0, progress, trace));
   }
 
  private:
   static constexpr Term<std::uint64_t> shorter(const Term<uint128>& t) {
-    return {.kind = t.kind,
-            .negative = t.negative,
-            .mixed = t.mixed,
-            .m = static_cast<std::uint64_t>(t.m),
-            .q = t.q};
+    Term<std::uint64_t> z = finite_term(t.negative, static_cast<std::uint64_t>(t.m), t.q);
+    z.mixed = t.mixed;
+    return z;
   }
 
   RoundingSlot<U> out_;

@@ -19,8 +19,8 @@ Coded::Coded(const Operand& x, bool doubles)
 
 Item Coded::item(const std::byte* at) const {
   const Factor<std::uint64_t> x = factor(at);
-  const bool special = x.kind == Kind::infinite || x.kind == Kind::nan;
-  const bool number = x.kind == Kind::finite;
+  const bool special = x.endless;
+  const bool number = x.kind() == Kind::finite;
   return {number ? x.m : 0, static_cast<std::int32_t>(x.q), x.negative, special};
 }
 
@@ -55,14 +55,14 @@ Item Reader::item(const Line& codes, const Scales& scales, std::size_t i) const 
 }
 
 Kind Reader::kind(const Line& codes, const Scales& scales, std::size_t i) const {
-  const Kind x = codes_.factor(codes(i)).kind;
+  const Kind x = codes_.factor(codes(i)).kind();
   if (!scales_) return x;
-  return product_kind(x, scales_->factor(scale_code(scales, i)).kind);
+  return product_kind(x, scales_->factor(scale_code(scales, i)).kind());
 }
 
 std::uint32_t Reader::sorts(const Line& codes, const Scales& scales, std::size_t i) const {
   const auto sort = [](const Factor<std::uint64_t>& x) {
-    return static_cast<std::uint32_t>(x.kind) << 1 | x.negative;
+    return static_cast<std::uint32_t>(x.kind()) << 1 | x.negative;
   };
   const std::uint32_t z = sort(codes_.factor(codes(i)));
   if (!scales_) return z;

@@ -10,6 +10,13 @@
 // Codes of operands, conditioned as the definition does it and times their block scales.
 namespace widthwise::exact {
 
+// NaN, infinity or zero of x * y.
+constexpr Kind product_kind(Kind x, Kind y) {
+  const auto is = [&](Kind z) { return x == z || y == z; };
+  const bool endless = is(Kind::infinite) || is(Kind::nan);
+  return kind_of(is(Kind::zero) || is(Kind::nan), endless);
+}
+
 // Codes along a line of a matrix.
 struct Line {
   const std::byte* at;

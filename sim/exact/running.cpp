@@ -87,7 +87,7 @@ void RunningSums::output(const MatrixProduct& p, std::size_t i, std::size_t j, c
   Flags raised = 0;
   Signs signs;
   Specials specials;
-  bool news = specials.see(c.kind, c.negative);
+  bool news = specials.see(c.kind(), c.negative);
   for (std::size_t t = 0; t < k_; ++t) {
     const Item &x = a.items[t], &y = b.items[t];
     const bool negative = x.negative != y.negative;

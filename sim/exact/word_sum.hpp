@@ -24,7 +24,10 @@ struct Placed {
 class WordSum {
  public:
   constexpr WordSum(const Plan& plan, const Sum& sum)
-      : plan_(plan), sum_(sum), table_(truth_table(sum.align.rm.mode)) {}
+      : plan_(plan),
+        sum_(sum, {}, false),
+        mode_(sum.align.rm.mode),
+        table_(truth_table(sum.align.rm.mode)) {}
 
   // How terms of so many digits are cut without asking lib, if they are.
   enum class Cut : std::uint8_t { by_lib, directed, nearest };
@@ -59,10 +62,10 @@ class WordSum {
     accumulate(word, negative, v);
   }
   constexpr Term<uint128> total(uint128 word) const {
-    Signed<uint128> z = magnitude(word);
     Flags none = 0;
-    if (plan_.reg == Register::wraps) z = fit(sum_, z, none);
-    return {.kind = Kind::finite, .negative = z.negative, .m = z.m, .q = plan_.last};
+    if (plan_.reg == Register::wraps) keep_inside(word, none);
+    const bool negative = is_negative(word);
+    return finite_term(negative, signed_word(negative, word), plan_.last);
   }
 
   constexpr Placed placed(bool negative, uint128 m, std::int64_t q) const {
@@ -128,29 +131,27 @@ class WordSum {
     return (table_ >> tie & 1) != 0;
   }
   [[gnu::noinline]] constexpr uint128 cut(bool negative, uint128 m, std::int64_t digits) const {
-    const Rounding& rule = sum_.align.rm;
     // lib wants two digits to spare above a magnitude: two go below, jammed into one that lies
     // under the digit which decides. Where fewer are cut there is room as it is.
     if (m >> 126 != 0 && digits > 3)
-      return round_magnitude(rule, negative, shift_right_jam(m, 2), digits - 2);
-    if (m >> 62 != 0) return round_magnitude(rule, negative, m, digits);
-    return round_magnitude(rule, negative, static_cast<std::uint64_t>(m), digits);  // quicker
-  }
-  static constexpr Signed<uint128> magnitude(uint128 word) {
-    const bool negative = word >> 127 != 0;
-    return {negative, signed_word(negative, word)};
+      return round_magnitude<uint128>(mode_, negative, shift_right_jam(m, 2), digits - 2);
+    if (m >> 62 != 0) return round_magnitude<uint128>(mode_, negative, m, digits);
+    return round_magnitude<std::uint64_t>(mode_, negative, static_cast<std::uint64_t>(m), digits);
   }
   // As lib has it; most sums fit as they are.
   constexpr void keep_inside(uint128& word, Flags& flags) const {
     const uint128 limit = uint128{1} << (*sum_.width - 1);
     if (word + limit < limit << 1) return;
-    const Signed<uint128> z = fit(sum_, magnitude(word), flags);
-    word = signed_word(z.negative, z.m);
+    Progress raised;
+    raised.flags = flags;
+    word = fit(sum_, word, raised);
+    flags = raised.flags;
   }
 
   Plan plan_;
-  Sum sum_;
-  std::uint16_t table_;  // of the mode that cuts terms
+  SumRule<uint128> sum_;
+  RoundingMode mode_;    // that cuts terms
+  std::uint16_t table_;  // of it
 };
 
 }  // namespace widthwise::exact

@@ -65,7 +65,7 @@ Term<uint128> WordSums::leading(uint128* words) const {
   constexpr std::ptrdiff_t kept = 4;
   std::ptrdiff_t bottom = std::max<std::ptrdiff_t>(end - kept, 0);
   while (bottom > 0 && words[bottom + kept - 1] == 0) --bottom;
-  Term<uint128> z{.kind = Kind::finite, .negative = negative};
+  Term<uint128> z = finite_term<uint128>(negative, 0, 0);
   z.q = plan_.last + bottom * digits_apart;
   for (std::ptrdiff_t i = kept; i-- > 0;) z.m = z.m << digits_apart | words[bottom + i];
   for (std::ptrdiff_t i = first; i < bottom; ++i) z.m |= words[i] != 0;

@@ -38,7 +38,7 @@ class CodecOver final : public Codec {
 
   Flags store(const Limb* from, std::size_t stride, const Where& where,
               std::byte* at) const override {
-    Term<U> x{.kind = Kind::finite};
+    Term<U> x = finite_term<U>({}, {}, {});
     for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(x.m, i, *from);
     x.m = x.m << down_;
     x.q = static_cast<std::int64_t>(*from) - (digits<U> - 1);

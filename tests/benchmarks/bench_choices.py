@@ -44,7 +44,7 @@ SUMS = [
     "binary32:sr8", "e8m15", "e4m52", "binary64", "e8m54:sr12", "e15m63", "binary128",
 ]
 ENGINES = [
-    "lanes", "halves", "chain", "rows", "blocks", "wide", "wide52", "tensor", "exact", "words",
+    "lanes", "halves", "integers", "blocks", "wide", "wide52", "tensor", "exact", "words",
     "promoted", "narrowed",
 ]
 # fmt: on

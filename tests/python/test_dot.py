@@ -437,8 +437,20 @@ def test_an_explanation_names_engine_and_carriers():
     assert re.search(r"^ *lanes +does not: \w", text, re.MULTILINE)
     assert ww.explain("hopper.f16.f32", 64, 32, 512, flags=True).engine == "blocks"
     of_cpu = [name for name in ww.engines() if not name.startswith("cuda")]
-    known = "reference chain rows lanes halves tensor blocks wide wide52 exact words promoted"
+    known = "reference integers lanes halves tensor blocks wide wide52 exact words promoted"
     assert " ".join(of_cpu) == known + " narrowed recoded"
+
+
+@pytest.mark.parametrize("old", ["chain", "rows"])
+def test_an_old_name_of_integers_is_taken(old):
+    x = ww.array(np.linspace(-3, 3, 64).reshape(8, 8), "e5m10")
+    asked = {"unit": "mac(e5m10, sum=e5m10:rna)", "flags": True}
+    want = ww.matmul(x, x, engine="reference", **asked)
+    for engine in (old, "integers"):
+        got = ww.matmul(x, x, engine=engine, **asked)
+        assert np.array_equal(got[0].bits, want[0].bits)
+        assert np.array_equal(got[1], want[1])
+    assert old not in ww.engines()
 
 
 def test_an_engine_that_cannot_keep_the_bits_refuses():

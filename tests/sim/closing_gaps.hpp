@@ -20,7 +20,9 @@ inline std::int64_t between(Random& random, std::int64_t least, std::int64_t mos
 }
 
 inline Term<M> term_of(bool negative, std::uint64_t m, std::int64_t q) {
-  return {.kind = m ? Kind::finite : Kind::zero, .negative = negative, .m = M(m), .q = q, .e = q};
+  Term<M> z = finite_term<M>(negative, M(m), q);
+  z.zero = m == 0, z.e = q;
+  return z;
 }
 
 // Clusters of terms, gaps as often just closed as just open, tops that cancel now and then.
@@ -76,28 +78,36 @@ Code rounded_sum(const Round& r, Term<M> sum, std::uint64_t seed) {
   return {code, progress.flags};
 }
 
-inline Code exactly(const Round& r, std::span<const Term<M>> terms, std::uint64_t seed) {
+inline Term<M> number(const Total<M>& sum) {
+  const bool negative = is_negative(sum.v);
+  return finite_term<M>(negative, opposite_if<M>(negative, sum.v), sum.q);
+}
+inline Code exactly(const Round& r, std::vector<Term<M>> terms, std::uint64_t seed) {
   NoTrace trace;
-  return rounded_sum<H>(r, sum_exactly<M>(terms, 0, last_digit<M>(terms), trace), seed);
+  const std::int64_t last = std::ranges::min(terms, {}, &Term<M>::q).q;
+  const M sum = sum_to_digit<M>(std::span<Term<M>>(terms), last, 0, trace);
+  return rounded_sum<H>(r, number({sum, last}), seed);
 }
 
 inline Code with_gaps_closed(const Round& r, std::vector<Term<M>> terms, std::uint64_t seed) {
   NoTrace trace;
-  return rounded_sum<H>(r, sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace),
-                        seed);
+  const Total<M> sum = sum_closing_gaps<M>(std::span<Term<M>>(terms), 0, reach_of(r), trace);
+  return rounded_sum<H>(r, number(sum), seed);
 }
 
 // As a unit's sum does it in these carriers: only where they hold it, its gaps are not closed.
 template <class Small, class Codes>
 Code in_carriers(const Round& r, std::span<const Term<M>> terms) {
   std::vector<Term<Small>> own;
-  for (const Term<M>& t : terms)
-    own.push_back({.kind = t.kind, .negative = t.negative, .m = Small(t.m.limb[0]), .q = t.q});
-  Flags flags = 0;
+  for (const Term<M>& t : terms) {
+    own.push_back(finite_term<Small>(t.negative, Small(t.m.limb[0]), t.q));
+    own.back().zero = t.zero;
+  }
+  Progress progress;
   NoTrace trace;
-  return rounded_sum<Codes>(
-      r, fused_sum<Small>({}, std::span<Term<Small>>(own), {.reach = reach_of(r)}, flags, trace),
-      0);
+  Term<Small> sum;
+  fused_sum(SumRule<Small>{}, std::span<Term<Small>>(own), reach_of(r), progress, trace, sum);
+  return rounded_sum<Codes>(r, sum, 0);
 }
 
 }  // namespace tests::closing_gaps

@@ -21,9 +21,7 @@ namespace tests {
 using namespace widthwise;
 
 Opinion opinion(std::string_view engine, const Unit& u, bool flags, std::size_t k) {
-  for (Opinion& o : opinions({.unit = u, .k = k, .flags = flags}))
-    if (o.engine == engine) return o;
-  return {};
+  return opinion(ProductTask{.unit = u, .k = k, .flags = flags}, engine);
 }
 
 bool has_length(const Unit& u, std::size_t k) {

@@ -58,10 +58,8 @@ TEST_CASE(
           terms.assign(9, largest(0));
           terms.insert(terms.end(), {largest(-first), largest(-second)});
         } else {  // and one that has cancelled among them
-          terms = {any(0),
-                   any(-first),
-                   any(second - far),
-                   {.kind = Kind::finite, .q = 2 * second - far}};
+          terms = {any(0), any(-first), any(second - far),
+                   finite_term<M>(false, M{}, 2 * second - far)};
         }
         const Code want = exactly(r, terms, 0);
         for (const Code& got :

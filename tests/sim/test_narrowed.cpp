@@ -241,10 +241,10 @@ TEST_CASE("narrowed: every code of a format is moved, and comes back") {
       const auto moved =
           load_code<std::uint64_t>(static_cast<const std::byte*>(part.codes.data), bytes);
       const Factor<std::uint64_t> y = factor(to, moved);
-      REQUIRE(x.kind == y.kind);
+      REQUIRE(x.kind() == y.kind());
       REQUIRE(x.negative == y.negative);
       REQUIRE(x.m == y.m);
-      if (x.kind == Kind::finite && x.m != 0) REQUIRE(x.q == y.q);
+      if (x.kind() == Kind::finite && x.m != 0) REQUIRE(x.q == y.q);
       recoding.widen(static_cast<const std::byte*>(part.codes.data), 1, back.data());
       REQUIRE(load_code<std::uint64_t>(back.data(), item_bytes(f.width())) == i);
       ++inside;

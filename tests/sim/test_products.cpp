@@ -398,6 +398,25 @@ TEST_CASE("lanes may be dealt to more streams than there are lanes") {
   CHECK(dot(u, {1, 2, 3}, {1, 1, 1}) == codes(e5m2, {6}));
 }
 
+TEST_CASE(
+    "rows and chain are integers: names that are taken, listed nowhere, and mean a way of it") {
+  const auto listed = engine_names();
+  for (const char* text : {"mac(e5m10, sum=e5m10:rna)", "fma(binary64)"}) {
+    const ProductTask task{.unit = parse_unit(text), .k = 16, .flags = true};
+    for (const std::string& old : old_engine_names()) {
+      CAPTURE(old);
+      CHECK(std::ranges::find(listed, old) == listed.end());
+      CHECK(opinion(task, old).engine == old);
+      CHECK(prepare(task, old).engine == "integers");
+    }
+    const double steps = opinion(task, "chain").rate, rows = opinion(task, "rows").rate;
+    CHECK(opinion(task, "integers").rate == std::max(steps, rows));
+  }
+  const ProductTask blocks{.unit = parse_unit("dot(e5m10, lanes=4)"), .k = 16};
+  CHECK_FALSE(opinion(blocks, "chain").takes);
+  CHECK(opinion(blocks, "integers").rate == opinion(blocks, "rows").rate);
+}
+
 // In which words is an engine's own business.
 TEST_CASE("every engine says why it takes a unit or refuses it, and what is too many") {
   const auto all_say_why = [](const Unit& u, bool flags) {
@@ -416,7 +435,7 @@ TEST_CASE("every engine says why it takes a unit or refuses it, and what is too 
     for (const bool flags : {false, true}) all_say_why(u, flags);
   }
   const auto all = opinions({.unit = parse_unit("mac(e15m113)"), .k = 1});
-  const Opinion& rows = *std::ranges::find(all, "rows", &Opinion::engine);
+  const Opinion& rows = *std::ranges::find(all, "integers", &Opinion::engine);
   CHECK_FALSE(rows.takes);
   CHECK(rows.reason.find("129") != std::string::npos);  // digits
 }

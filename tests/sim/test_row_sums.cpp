@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "edges.hpp"
-#include "sim/rows/kernels.hpp"
-#include "sim/rows/plan.hpp"
+#include "sim/integers/row_kernels.hpp"
+#include "sim/integers/row_plan.hpp"
 #include "targets.hpp"
 #include "widthwise/sim/unit_text.hpp"
 

@@ -57,7 +57,7 @@ using Slot128 = RoundingSlot<uint128>;
 // num / den down to its 400th digit, what is left below as one more digit.
 Term<M> fraction(std::uint64_t num, std::uint64_t den) {
   constexpr int digits = 400;
-  Term<M> t{.kind = Kind::finite, .m = M(num / den), .q = -digits - 1};
+  Term<M> t = finite_term<M>(false, M(num / den), -digits - 1);
   std::uint64_t rest = num % den;
   for (int i = 0; i < digits; ++i) {
     rest *= 2;
@@ -72,13 +72,13 @@ Term<M> fraction(std::uint64_t num, std::uint64_t den) {
 Term<M> value(std::string text) {
   const bool negative = text[0] == '-';
   if (negative) text.erase(0, 1);
-  Term<M> t{.kind = Kind::finite};
+  Term<M> t = finite_term<M>(false, M{}, 0);
   if (text == "inf") {
-    t.kind = Kind::infinite;
+    t.endless = true;
   } else if (text == "nan") {
-    t.kind = Kind::nan;
+    t.endless = t.zero = true;
   } else if (text == "0") {
-    t.kind = Kind::zero;
+    t.zero = true;
   } else if (const auto slash = text.find('/'); slash != text.npos) {
     t = fraction(std::stoull(text), std::stoull(text.substr(slash + 1)));
   } else {

@@ -7,17 +7,22 @@ namespace widthwise {
 // stays one even where the digits that made it one are dropped (docs/semantics.md, D1).
 template <class H>
 constexpr Factor<H> condition(const Operand& op, Factor<H> x) {
-  const bool plus = op.subnormals == Flush::flush_pos_zero;
-  const bool tiny = x.kind == Kind::finite && (x.m >> op.fmt.frac_bits) == H{};
-  if (tiny && op.subnormals != Flush::keep) x = {Kind::zero, x.negative, H{}, x.q, x.e};
-  if (x.kind == Kind::zero && plus) x.negative = false;
-  if (x.kind != Kind::finite || !op.keep_frac) return x;
+  if (op.subnormals != Flush::keep) {
+    const Mask<H> tiny = no(x.endless) & ((x.m >> op.fmt.frac_bits) == H{});
+    x.zero = x.zero | tiny;
+    x.m = select(tiny, H{}, x.m);
+    if (op.subnormals == Flush::flush_pos_zero) x.negative = x.negative & no(is_zero(x));
+  }
+  if (!op.keep_frac) return x;
 
+  const Mask<H> finite = no(x.zero | x.endless);
   const int n = op.fmt.frac_bits - *op.keep_frac;
-  x.m = round_magnitude(op.keep_rm, x.negative, x.m, n);
-  x.q += n;
-  if ((x.m >> *op.keep_frac) >> 1 != H{}) x.e += 1;  // a carry moves the field exponent
-  if (x.m == H{}) x.kind = Kind::zero;
+  const H kept = round_magnitude<H>(op.keep_rm.mode, x.negative, x.m, Int<H>{n});
+  const Mask<H> carries = finite & ((kept >> *op.keep_frac) >> 1 != H{});
+  x.m = select(finite, kept, x.m);
+  x.q = x.q + select(finite, Int<H>{n}, Int<H>{});
+  x.e = x.e + select(carries, Int<H>{1}, Int<H>{});  // a carry moves the field exponent
+  x.zero = x.zero | (finite & (x.m == H{}));
   return x;
 }
 

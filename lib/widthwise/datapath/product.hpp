@@ -12,40 +12,54 @@ struct ExactMultiplier {
     return multiplied(widen<M>(a), widen<M>(b));
   }
 };
+// Whether a product of digits has some: an approximate one may lose them all.
+template <class Multiplier>
+inline constexpr bool keeps_digits = requires {
+  Multiplier::keeps_digits;
+};
+template <class M>
+inline constexpr bool keeps_digits<ExactMultiplier<M>> = true;
 
-// NaN, infinity or zero of x * y; finite leaves the magnitude to the caller.
-constexpr Kind product_kind(Kind x, Kind y) {
-  if (x == Kind::nan || y == Kind::nan) return Kind::nan;
-  if (x == Kind::infinite || y == Kind::infinite)
-    return x == Kind::zero || y == Kind::zero ? Kind::nan : Kind::infinite;
-  return x == Kind::zero || y == Kind::zero ? Kind::zero : Kind::finite;
+// Zero times infinity is NaN, which is either.
+template <class M, class X, class H>
+constexpr void take_kind(const X& x, const Factor<H>& y, Term<M>& z) {
+  z.zero = x.zero | y.zero;
+  z.endless = x.endless | y.endless;
 }
 
 // A product as the sums see it (datapath 3.2), before it is rounded.
 template <class M, class H, class Multiplier>
-constexpr Term<M> exact_product(const Product& p, const Factor<H>& x, const Factor<H>& y,
-                                std::int64_t lane, const Multiplier& multiplier) {
-  Term<M> z{
-      .kind = product_kind(x.kind, y.kind), .negative = x.negative != y.negative, .lane = lane};
+constexpr void exact_product(const Product& p, const Factor<H>& x, const Factor<H>& y,
+                             std::int64_t lane, const Multiplier& multiplier, Term<M>& z) {
+  take_kind(x, y, z);
+  z.negative = x.negative ^ y.negative;
+  z.mixed = {};
+  z.is_c = false, z.lane = lane;
   z.e = x.e + y.e;
-  if (z.kind != Kind::finite) return z;
-  z.m = multiplier(x.m, y.m);
-  z.q = x.q + y.q;
-  const std::int64_t top = bit_length(z.m) + z.q;
-  if (p.overflow_to_inf_at && top > *p.overflow_to_inf_at) z.kind = Kind::infinite;
-  if (p.exponent == ProductExponent::normalised) z.e = top - 1;
-  if (z.m == M{}) z.kind = Kind::zero;  // an approximate multiplier may lose all
-  return z;
+  z.q = select(z.zero, Int<M>{}, x.q + y.q);
+  const auto none = [&] { return z.zero | z.endless; };
+  if constexpr (keeps_digits<Multiplier>) {
+    z.m = multiplier(x.m, y.m);
+    if (!p.overflow_to_inf_at && p.exponent != ProductExponent::normalised) return;
+  } else {
+    z.m = any(no(none())) ? multiplier(x.m, y.m) : M{};
+    z.zero = z.zero | (no(none()) & (z.m == M{}));
+  }
+  const Int<M> top = length_of(z.m) + z.q;
+  if (p.exponent == ProductExponent::normalised) z.e = select(none(), z.e, top - Int<M>{1});
+  if (p.overflow_to_inf_at)
+    z.endless = z.endless | (no(z.zero) & (top > Int<M>{*p.overflow_to_inf_at}));
 }
 
 // Times a block scale: significands multiply, exponents add.
 template <class M, class H>
-constexpr void scale_by(const Factor<H>& scale, Term<M>& t) {
-  t.kind = product_kind(t.kind, scale.kind);
-  t.negative = t.negative != scale.negative;
-  t.m = multiplied(t.m, widen<M>(scale.m));
-  t.q = t.kind == Kind::zero ? 0 : t.q + scale.q;
-  t.e += scale.e;
+constexpr void scale_by(const Factor<H>& scale, int digits, Term<M>& t) {
+  take_kind(t, scale, t);
+  t.negative = t.negative ^ scale.negative;
+  t.m = multiplied_by(t.m, t.length, scale.m, digits);
+  t.length = t.length == t.unknown ? t.unknown : t.length + digits;
+  t.q = select(is_zero(t), Int<M>{}, t.q + scale.q);
+  t.e = t.e + scale.e;
 }
 
 }  // namespace widthwise

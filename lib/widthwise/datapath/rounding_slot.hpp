@@ -33,98 +33,145 @@ constexpr std::optional<RoundingSlot<H>> slot_if(Slot s, const std::optional<Rou
 
 // The sign of a zero sum: that of its addends if they agree, else + (but - rounding downwards);
 // zero_sign = plus makes each of them + (datapath 3.4).
-constexpr bool zero_is_negative(const Round& r, bool negative, bool mixed) {
-  if (r.zero_sign != ZeroSign::ieee) return false;
-  return mixed ? r.rm.mode == RoundingMode::rdn : negative;
+template <class Truth>
+constexpr Truth zero_is_negative(const Round& r, const Truth& negative, const Truth& mixed) {
+  if (r.zero_sign != ZeroSign::ieee) return Truth{};
+  if (r.rm.mode == RoundingMode::rdn) return Truth(negative | mixed);
+  return Truth(negative & no(mixed));
 }
 
 // The first of two cuts (CDNA3): below the leading digit, before the rounding proper.
 template <class M>
-constexpr void cut_after_normalising(const Round& r, Term<M>& t) {
-  const std::int64_t top = bit_length(t.m) - 1 + t.q;
-  const std::int64_t e = std::max<std::int64_t>(top, r.fmt.emin());
-  const std::int64_t n = distance(e - *r.post_norm_frac, t.q);
-  if (n <= 0) return;
-  t.m = round_magnitude(r.post_norm_rm, t.negative, t.m, n);
-  t.q += n;
+constexpr void cut_after_normalising(const Round& r, const Mask<M>& negative, M& m, Int<M>& q) {
+  const Int<M> top = length_of(m) - 1 + q;
+  const Int<M> e = greater(top, Int<M>{r.fmt.emin()});
+  const Int<M> n = distance(e - *r.post_norm_frac, q);
+  m = cut(r.post_norm_rm.mode, negative, m, n);
+  q = q + greater(n, Int<M>{});
 }
 
-// The leading digits of a term as a normalised number of the rounder's carrier, the rest jammed.
-template <class H, class M>
-constexpr void take_leading_digits(const M& m, std::int64_t q, Number<H>& x) {
-  const std::int64_t surplus = bit_length(m) - digits<H>;
-  x.exp = q + surplus;
-  if (surplus > 0)
-    x.sig = narrow<H>(M(m >> static_cast<int>(surplus))) | H(any_low_bits<M>(m, surplus) ? 1 : 0);
-  else
-    x.sig = narrow<H>(m) << -surplus;
-}
-
-// A term as the rounding takes it.
+// A term as the rounding takes it: its leading digits as a normalised number of the rounder's
+// carrier, the rest jammed.
 template <class H, class M>
 constexpr Number<H> number(const Round& r, const Term<M>& t) {
-  Number<H> x{};
-  x.negative = t.negative;
-  if (t.kind == Kind::infinite || t.kind == Kind::nan) {
-    x.infinite = t.kind == Kind::infinite;
-    x.nan = t.kind == Kind::nan;
-  } else if (t.m == M{}) {
-    x.zero = true;
-    x.negative = zero_is_negative(r, t.negative, t.mixed);
-  } else if (r.post_norm_frac) {
-    Term<M> cut = t;
-    cut_after_normalising(r, cut);
-    x.zero = cut.m == M{};
-    if (!x.zero) take_leading_digits(cut.m, cut.q, x);
-  } else {
-    take_leading_digits(t.m, t.q, x);
-  }
-  return x;
+  const Mask<M> finite = no(t.endless), none = finite & (t.m == M{});
+  Mask<M> negative = t.negative;
+  if (any(none)) negative = select(none, zero_is_negative<Mask<M>>(r, negative, t.mixed), negative);
+  if constexpr (std::is_same_v<Mask<M>, bool>)
+    if (none || t.endless) return {negative, none, t.endless && !t.zero, is_nan(t), {}, {}, {}};
+  M m = t.m;
+  Int<M> q = t.q;
+  if (r.post_norm_frac) cut_after_normalising(r, t.negative, m, q);
+  const Leading<H> digits = leading_digits<H>(m);
+  return {negative,
+          Mask<M>(finite & (m == M{})),
+          Mask<M>(t.endless & no(t.zero)),
+          is_nan(t),
+          {},
+          q + digits.weight,
+          digits.sig};
 }
 
-// Where a unit stands in its work: which output, and the flags it has raised.
+// Where a unit stands in its work: which output, and the flags it has raised. A row of outputs
+// brings another class of these members.
 struct Progress {
   Where where;
   Flags flags = 0;
   bool codes_only = false;  // nobody asks which flags
+
+  // Whether sums may turn out to have no room in their carrier; then there is lose(where), too.
+  static constexpr bool loses = false;
+  constexpr bool lost() const { return false; }
+  constexpr void raise(std::int64_t raised) { flags |= static_cast<Flags>(raised); }
+  // Where something was computed in vain, it raised and lost nothing.
+  constexpr void take_back(bool here, const Progress& before) {
+    if (here) flags = before.flags;
+  }
+  // The random bits of one rounding.
+  template <class H>
+  constexpr H draw(const Rounding& rounding, Slot slot, std::int64_t step) const {
+    return H(random_bits(rounding.random_bits, where, slot, static_cast<std::uint64_t>(step)));
+  }
 };
 
 // The random bits of one rounding: the generator's, or those that a trace brings along.
-template <class H, class Trace>
-constexpr H drawn(const Rounding& rounding, const Where& where, Slot slot, std::int64_t step,
+template <class H, class State, class Trace>
+constexpr H drawn(const Rounding& rounding, State& progress, Slot slot, std::int64_t step,
                   const Trace& trace) {
   if constexpr (requires { trace.random(slot, step); })
     return H(trace.random(slot, step));
   else
-    return H(random_bits(rounding.random_bits, where, slot, static_cast<std::uint64_t>(step)));
+    return progress.template draw<H>(rounding, slot, step);
 }
 
-// Normalises and rounds a term (datapath 3.6); the code of the slot's format.
-template <class H, class M, class Trace>
-WIDTHWISE_APART constexpr H rounded(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
-                                    Progress& progress, Trace& trace) {
-  const Round& r = s.description;
-  const Number<H> x = number<H>(r, t);
+// A register between blocks: the code it holds and what its format reads from that.
+template <class H>
+struct Register {
+  H code;
+  Factor<H> value;
+};
+
+// Normalises and rounds a term (datapath 3.6) to the slot's format. What stays a normal number has
+// its code read again without one being made; and zeros stay what they are, in formats that have
+// them beside subnormals: sums that carry along what they lose often lose nothing.
+template <class H, class M, class State, class Trace>
+WIDTHWISE_APART constexpr void round_to(const RoundingSlot<H>& s, const Term<M>& t,
+                                        std::int64_t step, State& progress, Trace& trace,
+                                        Register<H>& result) {
+  const Rounder<H>& to = s.rounder;
+  const Layout<H>& f = to.layout;
+  const Number<H> x = number<H>(s.description, t);
   H random{};
-  if (r.rm.stochastic()) random = drawn<H>(r.rm, progress.where, s.slot, step, trace);
+  if (to.rule.rounding.stochastic())
+    random = drawn<H>(to.rule.rounding, progress, s.slot, step, trace);
   trace(s.slot, step);
-  const Result<H> z = deliver(s.rounder, x, {}, random, trace);
-  progress.flags |= static_cast<Flags>(z.flags);
+  if constexpr (!traced<Trace>) {
+    const InPlace<H> at = round_in_place<Natural<H>>(to, x, no(special(x)), random);
+    H code = code_in_place(f, at.number), m = shift_right(at.number.sig, f.up);
+    Int<H> q = at.number.exp + f.up, flags = at.flags, e = q + f.format.frac_bits;
+    Mask<H> negative = x.negative, zero{}, sure = at.sure;
+    if (f.format.zero && !f.all_normal && any(x.zero)) {
+      zero = x.zero, sure = sure | zero;
+      negative = negative & (no(zero) | Mask<H>(to.keeps_zero_sign));
+      code = select(zero, select(negative, f.sign, H{}), code), m = select(zero, H{}, m);
+      e = select(zero, Int<H>{f.emin}, e), q = select(zero, Int<H>{f.emin - f.format.frac_bits}, q);
+      flags = select(zero, Int<H>{}, flags);
+    }
+    if (!any(no(sure | progress.lost()))) [[likely]] {
+      progress.raise(flags);
+      result.code = code;
+      Factor<H>& x = result.value;
+      x.negative = negative, x.zero = zero, x.endless = {}, x.m = m, x.q = q, x.e = e;
+      return;
+    }
+  }
+  const Result<H> z = deliver(to, x, {}, random, trace);
+  progress.raise(z.flags);
+  result.code = z.code;
+  result.value = factor(f, z.code);
+}
+template <class H, class M, class State, class Trace>
+constexpr H rounded(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step, State& progress,
+                    Trace& trace) {
+  Register<H> z;
+  round_to(s, t, step, progress, trace, z);
   return z.code;
 }
 
 // A rounded term goes on as its format reads it, down to the last digit that was kept (the largest
 // number, on overflow, has all of them): the field exponent is taken anew.
-template <class M, class H, class Trace>
-constexpr Term<M> rounded_term(const RoundingSlot<H>& s, const Term<M>& t, std::int64_t step,
-                               Progress& progress, Trace& trace) {
-  const H code = rounded(s, t, step, progress, trace);
-  Factor<H> x = factor(s.rounder.layout, code);
-  if (x.kind == Kind::finite && !any_low_bits<H>(x.m, s.rounder.spare)) {
-    x.m = x.m >> s.rounder.spare;
-    x.q += s.rounder.spare;
+template <class M, class H, class State, class Trace>
+constexpr void round_term(const RoundingSlot<H>& s, std::int64_t step, State& progress,
+                          Trace& trace, Term<M>& t) {
+  Register<H> z;
+  round_to(s, t, step, progress, trace, z);
+  Factor<H>& x = z.value;
+  if (const int spare = s.rounder.spare; spare > 0) {
+    const Mask<H> shortens = no(x.zero | x.endless | any_low_bits<H>(x.m, Int<H>{spare}));
+    x.m = select(shortens, x.m >> spare, x.m);
+    x.q = x.q + select(shortens, Int<H>{spare}, Int<H>{});
   }
-  return term<M>(x, t.lane);
+  put_term(x, t.lane, false, s.description.fmt.precision(), t);
 }
 
 }  // namespace widthwise

@@ -36,8 +36,13 @@ inline double share_of(const ProductTask& task, std::size_t outputs_at_once) {
 // Every engine's, the fastest first and refusals last.
 std::vector<Opinion> opinions(const ProductTask& task);
 
+// That of the engine of a name.
+Opinion opinion(const ProductTask& task, std::string_view engine);
+
 // "auto", and the names of the engines usable here.
 std::vector<std::string> engine_names();
+// Names that are taken for `integers`, each for one of its ways, until the next release.
+std::vector<std::string> old_engine_names();
 
 struct Prepared {
   std::string engine;

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 
 // Which units rows of integers compute, and how wide those are. docs/exactness.md has the argument.
 namespace widthwise::rows {

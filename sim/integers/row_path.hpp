@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "row.hpp"
+#include "sim/engine/row.hpp"
 #include "widthwise/datapath/block.hpp"
 
 namespace widthwise {

@@ -1,4 +1,4 @@
-#include "plan.hpp"
+#include "step_plan.hpp"
 
 #include <fmt/format.h>
 

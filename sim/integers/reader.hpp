@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 #include "widthwise/datapath/operand.hpp"
 #include "widthwise/sim/dot.hpp"
 
@@ -9,13 +9,12 @@ namespace widthwise::rows {
 template <class H>
 void put(const Factor<H>& x, std::uint64_t* to, std::size_t apart) {
   constexpr int words = digits<H> / 64;
-  const bool is_endless = x.kind == Kind::infinite || x.kind == Kind::nan;
+  const bool is_endless = x.endless;
   for (int i = 0; i < words; ++i, to += apart)
     *to = is_endless ? 0 : static_cast<std::uint64_t>(x.m >> 32 * i >> 32 * i);
   *to = static_cast<std::uint64_t>(x.q), to += apart;
   *to = static_cast<std::uint64_t>(x.e), to += apart;
-  *to = (x.negative ? negative : 0u) | (x.kind == Kind::zero || x.kind == Kind::nan ? zero : 0u) |
-        (is_endless ? endless : 0u);
+  *to = (x.negative ? negative : 0u) | (x.zero ? zero : 0u) | (is_endless ? endless : 0u);
 }
 
 // Elements of a matrix as conditioned numbers.

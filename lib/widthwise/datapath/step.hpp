@@ -1,10 +1,10 @@
 #pragma once
-#include "kernels.hpp"
 #include "widthwise/datapath/block.hpp"
 
-// One product into a sum, or into each sum of a row: U is a row of integers, or one of a thread of
-// a GPU. Every digit comes from lib's operations.
-namespace widthwise::chain {
+// One product into a sum: a block of one product, exact sums and roundings that cut once, as one
+// operation, whose numbers stay normalised from step to step. It comes to what block.hpp does
+// (docs/exactness.md, 12), in a carrier of what codes take.
+namespace widthwise::single {
 
 template <class U>
 using Path = Datapath<U, U>;
@@ -62,19 +62,14 @@ constexpr Number<U> fused_sum(const RoundingSlot<U>& to, const Number<U>& x, con
   return z;
 }
 
-// Of a number as it lies in memory, and its marks there.
-template <class U, class Marks>
-constexpr Number<U> number(const U& sig, const Int<U>& exp, const Marks& marks) {
-  const auto has = [&](Mark m) { return (marks & Marks(m)) != Marks(0); };
-  return {has(negative), has(zero), has(infinite), has(nan), {}, exp, sig};
-}
 // What sums start at.
 template <class U>
 constexpr Number<U> no_number() {
-  return number<U, U>(U(0), Int<U>{exponent_of_zero<U>}, U(zero));
+  const Mask<U> none{};
+  return {none, none == none, none, none, none, Int<U>{exponent_of_zero<U>}, U(0)};
 }
 
-// An output of a row: its sum as a number and as a code, and all flags raised so far.
+// An output: its sum as a number and as a code, and all flags raised so far.
 template <class U>
 struct Output {
   Number<U> sum;
@@ -90,25 +85,7 @@ struct Draw {
 
 // What a step comes to where it is sure.
 template <class U>
-struct Step {
-  Number<U> sum;
-  Int<U> flags;
-  Mask<U> sure;
-};
-
-// `deliver_quick`, and its code read again, without making one: a carry goes into the exponent
-// (docs/exactness.md, 12).
-template <class How, class U>
-constexpr Step<U> round_in_place(const Rounder<U>& to, const Number<U>& x, Mask<U> usual,
-                                 const U& random) {
-  const U one = bit<U>(digits<U> - 1);
-  const Mask<U> odd = (x.sig & to.last_digit) != U{};
-  const U fraction = U(x.sig ^ one) + increment<How>(to, x.negative, odd, random);
-  const Int<U> exp = x.exp + static_cast<Int<U>>(U(fraction >> (digits<U> - 1)));
-  return {{x.negative, {}, {}, {}, {}, exp, U(fraction & to.kept) | one},
-          raised<U>((x.sig & to.dropped) != U{}, inexact),
-          Mask<U>((x.exp >= to.first_inside) & (x.exp <= to.last_inside) & usual)};
-}
+using Step = InPlace<U>;
 
 // Factors of less than half a carrier's digits: their product is one multiplication and exact, with
 // two digits to spare, so that a fused sum is an exact_sum (docs/exactness.md, 12).
@@ -171,7 +148,7 @@ constexpr Step<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a,
     const Number<U> product =
         short_factors(u) ? exact_product<OfShortFactors<How>>(a, b) : exact_product<How>(a, b);
     const Step<U> p = round_in_place<How>(u.product_round->rounder, product, sure, random.product);
-    exact = exact_sum<How>(sum, p.sum), flags = p.flags, sure = p.sure;
+    exact = exact_sum<How>(sum, p.number), flags = p.flags, sure = p.sure;
   } else if (short_factors(u)) {
     exact = exact_sum<How>(sum, exact_product<OfShortFactors<How>>(a, b));
   } else if (spare_digits(u) >= least_spare_digits) {
@@ -190,7 +167,7 @@ constexpr Step<U> quick_step(const Path<U>& u, bool rounded, const Number<U>& a,
 // What it came to, where all are sure of it; but for the code, which only the last step needs.
 template <class U>
 constexpr void take(const Step<U>& step, Output<U>& z) {
-  z.sum = step.sum;
+  z.sum = step.number;
   z.flags = z.flags | step.flags;
 }
 
@@ -201,9 +178,7 @@ constexpr U code_of(const Path<U>& u, const Output<U>& z) {
   if (u.promote || u.c_round || u.final) return z.code;  // made by those
   const Layout<U>& f = u.out.rounder.layout;
   const Int<U> field = z.sum.exp + f.plain_offset;
-  const U fraction = shift_right(U(z.sum.sig ^ bit<U>(digits<U> - 1)), f.up);
-  const U code = (U(field) << f.format.frac_bits) + fraction + select(z.sum.negative, f.sign, U{});
-  return select<U>(usual(z.sum) & (field > Int<U>{}), code, z.code);
+  return select<U>(usual(z.sum) & (field > Int<U>{}), code_in_place(f, z.sum), z.code);
 }
 
 // Rounds x into z.
@@ -233,4 +208,4 @@ constexpr Number<U> to_round_once(const RoundingSlot<U>& to, Number<U> x) {
   return x;
 }
 
-}  // namespace widthwise::chain
+}  // namespace widthwise::single

@@ -1,16 +1,17 @@
 // Integers of a row of outputs in vectors: words, longer ones of two halves, exponents and truths.
-#if defined(WIDTHWISE_ROWS_WORDS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef WIDTHWISE_ROWS_WORDS_INL
-#undef WIDTHWISE_ROWS_WORDS_INL
+#if defined(WIDTHWISE_INTEGERS_WORDS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDTHWISE_INTEGERS_WORDS_INL
+#undef WIDTHWISE_INTEGERS_WORDS_INL
 #else
-#define WIDTHWISE_ROWS_WORDS_INL
+#define WIDTHWISE_INTEGERS_WORDS_INL
 #endif
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstdint>
 
-#include "sim/engine/row.hpp"
+#include "widthwise/side_by_side.hpp"
 #include "widthwise/wide.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +23,7 @@ using Words = hn::ScalableTag<std::uint64_t>;
 using Integers = hn::ScalableTag<std::int64_t>;
 inline constexpr int row_items = HWY_MAX_BYTES / 8;
 
-struct Truth {
+struct alignas(8) Truth {
   hn::Mask<Words> mask;
 
   Truth() = default;
@@ -34,11 +35,15 @@ struct Truth {
     return *this;
   }
   HWY_INLINE explicit Truth(hn::Mask<Words> m) : mask(m) {}
-  HWY_INLINE explicit Truth(bool all)
-      : mask(hn::FirstN(Words(), all ? std::size_t{row_items} : 0)) {}
+  HWY_INLINE Truth(bool all) : mask{} {
+    if (all) mask = hn::Not(mask);
+  }
   friend HWY_INLINE Truth operator&(Truth a, Truth b) { return Truth(hn::And(a.mask, b.mask)); }
   friend HWY_INLINE Truth operator|(Truth a, Truth b) { return Truth(hn::Or(a.mask, b.mask)); }
   friend HWY_INLINE Truth operator^(Truth a, Truth b) { return Truth(hn::Xor(a.mask, b.mask)); }
+  friend HWY_INLINE Truth operator==(Truth a, Truth b) {
+    return Truth(hn::Not(hn::Xor(a.mask, b.mask)));
+  }
 };
 HWY_INLINE Truth no(Truth x) { return Truth(hn::Not(x.mask)); }
 HWY_INLINE bool any(Truth x) { return !hn::AllFalse(Words(), x.mask); }
@@ -59,9 +64,20 @@ struct Count {
     return Truth(hn::RebindMask(Words(), hn::Lt(a.v, b.v)));
   }
   friend HWY_INLINE Truth operator>(Count a, Count b) { return b < a; }
+  friend HWY_INLINE Truth operator<=(Count a, Count b) { return no(b < a); }
+  friend HWY_INLINE Truth operator>=(Count a, Count b) { return no(a < b); }
+  friend HWY_INLINE Truth operator==(Count a, Count b) {
+    return Truth(hn::RebindMask(Words(), hn::Eq(a.v, b.v)));
+  }
+  friend HWY_INLINE Truth operator!=(Count a, Count b) {
+    return Truth(hn::RebindMask(Words(), hn::Ne(a.v, b.v)));
+  }
 };
 HWY_INLINE Count lesser(Count a, Count b) { return Count(hn::Min(a.v, b.v)); }
 HWY_INLINE Count greater(Count a, Count b) { return Count(hn::Max(a.v, b.v)); }
+// Of exponents of at most 54 bits.
+HWY_INLINE Count distance(Count a, Count b) { return a - b; }
+HWY_INLINE Count wrapped_sum(Count a, Count b) { return a + b; }
 
 struct Word {
   hn::Vec<Words> v;
@@ -70,6 +86,8 @@ struct Word {
   HWY_INLINE explicit Word(hn::Vec<Words> x) : v(x) {}
   HWY_INLINE explicit Word(std::uint64_t x) : v(hn::Set(Words(), x)) {}
   HWY_INLINE explicit Word(Count x) : v(hn::BitCast(Words(), x.v)) {}
+  // Of a row that holds one value throughout.
+  explicit operator std::int64_t() const { return static_cast<std::int64_t>(hn::GetLane(v)); }
   friend HWY_INLINE Word operator+(Word a, Word b) { return Word(hn::Add(a.v, b.v)); }
   friend HWY_INLINE Word operator-(Word a, Word b) { return Word(hn::Sub(a.v, b.v)); }
   friend HWY_INLINE Word operator&(Word a, Word b) { return Word(hn::And(a.v, b.v)); }
@@ -78,6 +96,9 @@ struct Word {
   friend HWY_INLINE Truth operator==(Word a, Word b) { return Truth(hn::Eq(a.v, b.v)); }
   friend HWY_INLINE Truth operator!=(Word a, Word b) { return Truth(hn::Ne(a.v, b.v)); }
   friend HWY_INLINE Truth operator<(Word a, Word b) { return Truth(hn::Lt(a.v, b.v)); }
+  friend HWY_INLINE Truth operator>(Word a, Word b) { return b < a; }
+  friend HWY_INLINE Truth operator<=(Word a, Word b) { return no(b < a); }
+  friend HWY_INLINE Truth operator>=(Word a, Word b) { return no(a < b); }
   // Whether a has this digit.
   friend HWY_INLINE Truth has(Word a, Word digit) { return Truth(hn::TestBit(a.v, digit.v)); }
   friend HWY_INLINE Word operator<<(Word a, Count n) {
@@ -143,20 +164,12 @@ HWY_INLINE Count leading_zeros(Word x) {
   return lesser(zeros, Count(63));
 }
 
-// For lib's roundings: the same in rows that lie in memory.
-using RowWord = Row<std::uint64_t, row_items>;
-using RowTruth = RowMask<std::uint64_t, row_items>;
-using RowCount = RowInt<std::uint64_t, row_items>;
-HWY_INLINE void fill(const RowTruth& c, RowWord& x) { x = mask_if<RowWord>(c); }
-
 // --- Longer integers -----------------------------------------------------------------------------
 
 template <class U>
 inline constexpr int words_of = 2 * words_of<decltype(U::low)>;
 template <>
 inline constexpr int words_of<Word> = 1;
-template <>
-inline constexpr int words_of<RowWord> = 1;
 template <class U>
 inline constexpr int digits_of = 64 * words_of<U>;
 
@@ -170,11 +183,6 @@ template <>
 struct BesideOf<Word> {
   using Truth = HWY_NAMESPACE::Truth;
   using Count = HWY_NAMESPACE::Count;
-};
-template <>
-struct BesideOf<RowWord> {
-  using Truth = RowTruth;
-  using Count = RowCount;
 };
 
 template <class U>
@@ -317,7 +325,6 @@ typename Doubled<U>::Count leading_zeros(const Doubled<U>& x) {
 
 // The i-th word, from the lowest on.
 HWY_INLINE Word& word(Word& x, int) { return x; }
-HWY_INLINE RowWord& word(RowWord& x, int) { return x; }
 template <class U>
 HWY_INLINE auto& word(Doubled<U>& x, int i) {
   return i < words_of<U> ? word(x.low, i) : word(x.high, i - words_of<U>);
@@ -327,72 +334,105 @@ HWY_INLINE const auto& word(const U& x, int i) {
   return word(const_cast<U&>(x), i);
 }
 
+// One after the other: seldom is anything divided.
 template <class U>
-Division<Doubled<U>> divide_halves(const Halves<Doubled<U>>& n, const Doubled<U>& d) {
-  constexpr int words = words_of<Doubled<U>>;
-  const auto item = [](const Doubled<U>& x, int at) {
-    Wide<words> z;
-    for (int i = 0; i < words; ++i) z.limb[i] = word(x, i).item[at];
-    return z;
-  };
-  Division<Doubled<U>> z;
-  for (int at = 0; at < row_items; ++at) {
-    const auto one = divide_halves<words>({item(n.high, at), item(n.low, at)}, item(d, at));
-    for (int i = 0; i < words; ++i) {
-      word(z.quotient, i).item[at] = one.quotient.limb[i];
-      word(z.remainder, i).item[at] = one.remainder.limb[i];
+Division<U> divide_halves(const Halves<U>& n, const U& d) {
+  constexpr int words = words_of<U>;
+  struct Items {
+    HWY_ALIGN std::uint64_t word[words][row_items];
+
+    explicit Items(const U& x) {
+      for (int i = 0; i < words; ++i) store(HWY_NAMESPACE::word(x, i), word[i]);
     }
+    Wide<words> get(int at) const {
+      Wide<words> z;
+      for (int i = 0; i < words; ++i) z.limb[i] = word[i][at];
+      return z;
+    }
+    void put(int at, const Wide<words>& z) {
+      for (int i = 0; i < words; ++i) word[i][at] = z.limb[i];
+    }
+    U row() const {
+      U z(0);
+      for (int i = 0; i < words; ++i) HWY_NAMESPACE::word(z, i) = load(word[i]);
+      return z;
+    }
+  };
+  const Items high(n.high), low(n.low), by(d);
+  Items quotient(d), remainder(d);
+  for (int at = 0; at < row_items; ++at) {
+    const auto one = divide_halves<words>({high.get(at), low.get(at)}, by.get(at));
+    quotient.put(at, one.quotient), remainder.put(at, one.remainder);
+  }
+  return {quotient.row(), remainder.row()};
+}
+
+// A product of factors of so many digits each; those of M are all that it has room for.
+template <class M, class A, class B>
+HWY_INLINE M product_of(const A& a, int digits_a, const B& b, int digits_b) {
+  if (digits_a <= 32 && digits_b <= 32) return M(multiplied_halves(word(a, 0), word(b, 0)));
+  if (digits_a <= 64 && digits_b <= 64 - digits_a) return M(word(a, 0) * word(b, 0));
+  M z(0);
+  for (int i = 0; i < std::min(words_of<A>, words_of<M>); ++i) {
+    if (64 * i >= digits_a) break;
+    Word carry(0);
+    int j = 0;
+    for (; j < std::min(words_of<B>, words_of<M> - i); ++j) {
+      if (64 * j >= digits_b) break;
+      Word& to = word(z, i + j);
+      const Halves<Word> p = multiply_exact(word(a, i), word(b, j));
+      const Word sum = to + p.low, whole = sum + carry;
+      Word first, second;
+      fill(sum < p.low, first), fill(whole < carry, second);
+      carry = p.high - first - second;
+      to = whole;
+    }
+    if (i + j < words_of<M>) word(z, i + j) = carry;
   }
   return z;
 }
 
-// What lib rounds, and back.
-template <class U>
-struct RowsOf {
-  using type = Doubled<typename RowsOf<decltype(U::low)>::type>;
-};
-template <>
-struct RowsOf<Word> {
-  using type = RowWord;
-};
-template <class U>
-using Rows = typename RowsOf<U>::type;
+template <class H, class U>
+HWY_INLINE H lower_part(const U& x) {
+  if constexpr (words_of<H> == words_of<U>)
+    return x;
+  else
+    return lower_part<H>(x.low);
+}
 
-HWY_INLINE Word from_row(const RowWord& x) { return load(x.item); }
-HWY_INLINE Count from_row(const RowCount& x) { return Count(hn::LoadU(Integers(), x.item)); }
-HWY_INLINE Truth from_row(const RowTruth& x) {
-  return Truth(
-      hn::RebindMask(Words(), hn::Lt(hn::LoadU(Integers(), x.item), hn::Zero(Integers()))));
-}
+// What lib asks of a carrier.
 template <class U>
-HWY_INLINE auto from_row(const Doubled<U>& x) {
-  using Half = decltype(from_row(x.low));
-  return Doubled<Half>{from_row(x.low), from_row(x.high)};
-}
-HWY_INLINE void to_row(Word x, RowWord& to) { store(x, to.item); }
-HWY_INLINE void to_row(Count x, RowCount& to) { hn::StoreU(x.v, Integers(), to.item); }
-HWY_INLINE void to_row(Truth x, RowTruth& to) {
-  hn::StoreU(hn::BitCast(Integers(), hn::VecFromMask(Words(), x.mask)), Integers(), to.item);
-}
-template <class U, class R>
-HWY_INLINE void to_row(const Doubled<U>& x, Doubled<R>& to) {
-  to_row(x.low, to.low), to_row(x.high, to.high);
-}
+struct Carrier {
+  using Mask = Truth;
+  using Int = Count;
+  using How = InRows;
+  static constexpr int digits = digits_of<U>;
+  static constexpr std::int64_t exponent_of_zero = -(std::int64_t{1} << 61);
+
+  static HWY_INLINE Count leading_zeros(const U& x) { return HWY_NAMESPACE::leading_zeros(x); }
+  static HWY_INLINE Truth is_negative(const U& x) {
+    return Count(word(x, words_of<U> - 1)) < Count(0);
+  }
+  template <class H>
+  static HWY_INLINE H to(const U& x) {
+    return lower_part<H>(x);
+  }
+  template <class H>
+  static HWY_INLINE U multiplied(const U& x, int digits_x, const H& y, int digits_y) {
+    return product_of<U>(x, digits_x, y, digits_y);
+  }
+};
 
 }  // namespace widthwise::rows::HWY_NAMESPACE
 
 namespace widthwise {
 
 template <>
-struct Significand<rows::HWY_NAMESPACE::Doubled<rows::HWY_NAMESPACE::RowWord>> {
-  using Carrier = rows::HWY_NAMESPACE::Doubled<rows::HWY_NAMESPACE::RowWord>;
-  using Mask = rows::HWY_NAMESPACE::RowTruth;
-  using Int = rows::HWY_NAMESPACE::RowCount;
-  using How = InRows;
-  static constexpr int digits = 128;
-  static constexpr std::int64_t exponent_of_zero = -(std::int64_t{1} << 61);
-  static Int leading_zeros(const Carrier& x) { return rows::HWY_NAMESPACE::leading_zeros(x); }
-};
+struct Significand<rows::HWY_NAMESPACE::Word>
+    : rows::HWY_NAMESPACE::Carrier<rows::HWY_NAMESPACE::Word> {};
+template <class U>
+struct Significand<rows::HWY_NAMESPACE::Doubled<U>>
+    : rows::HWY_NAMESPACE::Carrier<rows::HWY_NAMESPACE::Doubled<U>> {};
 
 }  // namespace widthwise
 HWY_AFTER_NAMESPACE();

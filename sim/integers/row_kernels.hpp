@@ -4,8 +4,8 @@
 
 #include "widthwise/unit.hpp"
 
-// Tiles of outputs, a row of them at a time: Highway compiles each width's kernel once for every
-// instruction set and picks when the program runs.
+// Tiles of outputs, a row of them at a time: each width's kernel is compiled once for every
+// instruction set, and one is picked when the program runs.
 namespace widthwise::rows {
 
 // Columns of a panel, at most and at least: whole rows on every machine.
@@ -57,13 +57,23 @@ struct Tile {
 };
 
 using Kernel = void (*)(const Unit&, const Tile&);
+
+// Those of an instruction set, by the words of codes and of magnitudes.
+#define WIDTHWISE_ROWS_KERNELS(path) \
+  namespace path {                   \
+  Kernel kernel_1_1();               \
+  Kernel kernel_1_2();               \
+  Kernel kernel_1_4();               \
+  Kernel kernel_2_2();               \
+  Kernel kernel_2_4();               \
+  }
+WIDTHWISE_ROWS_KERNELS(baseline)
+WIDTHWISE_ROWS_KERNELS(avx2)
+WIDTHWISE_ROWS_KERNELS(avx512)
+#undef WIDTHWISE_ROWS_KERNELS
+
+// That which this machine runs fastest.
 Kernel kernel(const Widths& w);
-// By the words of codes and of magnitudes.
-Kernel kernel_1_1();
-Kernel kernel_1_2();
-Kernel kernel_1_4();
-Kernel kernel_2_2();
-Kernel kernel_2_4();
 
 // The name of the instruction set that the kernels use here, and how many outputs a row has there.
 const char* target_name();

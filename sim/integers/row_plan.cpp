@@ -1,4 +1,4 @@
-#include "plan.hpp"
+#include "row_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "kernels.hpp"
+#include "row_kernels.hpp"
 #include "sim/dot/capacity.hpp"
 #include "sim/unit/roundings.hpp"
 #include "widthwise/datapath/block.hpp"

@@ -1,12 +1,12 @@
-#include "kernels.hpp"
+#include "step_kernels.hpp"
 
 #include <algorithm>
 
-#include "sim/engine/row_path.hpp"
-#include "step.hpp"
+#include "sim/integers/row_path.hpp"
+#include "widthwise/datapath/step.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "sim/chain/kernels.cpp"
+#define HWY_TARGET_INCLUDE "sim/integers/step_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -16,6 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace widthwise::chain::HWY_NAMESPACE {
 
 using widthwise::HWY_NAMESPACE::Dice;
+using namespace single;
 
 // lib's functions know no instruction set; taken into these, they are compiled for this one, if it
 // is not the one that all is compiled for.
@@ -69,7 +70,7 @@ struct Running {
   int unusual = 0;  // steps that need not be tried the quick way
 };
 
-// Those of step.hpp, out of line.
+// Those of lib, out of line.
 template <class U>
 WIDTHWISE_HERE HWY_NOINLINE void settle_here(const RoundingSlot<U>& to, const Number<U>& x,
                                              const U& random, Output<U>& z) {

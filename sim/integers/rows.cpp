@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels.hpp"
-#include "plan.hpp"
 #include "reader.hpp"
+#include "row_kernels.hpp"
+#include "row_plan.hpp"
 #include "sim/dot/gather.hpp"
 #include "sim/dot/lane_order.hpp"
 #include "sim/engine/lines.hpp"
@@ -117,7 +117,7 @@ class RowsProduct final : public ProductEngine {
         std::uint64_t* const to = &a_[r * s.lanes * words];
         for (std::size_t t = 0; t < n; ++t)
           e_.read_a_(p_.a, row_ + r, s.elements[t], to + t * words, 1);
-        for (std::size_t t = n; t < s.lanes; ++t) put(Factor<H>{}, to + t * words, 1);
+        for (std::size_t t = n; t < s.lanes; ++t) put(no_factor<H>(), to + t * words, 1);
         for (std::size_t i = 0; i < scales; ++i)
           e_.read_scale_(p_.scale_a, row_ + r, s.scales[i], &scale_a_[(r * scales + i) * words], 1);
       }
@@ -127,7 +127,7 @@ class RowsProduct final : public ProductEngine {
       b_.resize(s.lanes * number), scale_b_.resize(s.scales.size() * number);
       for (std::size_t t = 0; t < n; ++t)
         read_columns(e_.read_b_, p_.b, s.elements[t], &b_[t * number]);
-      for (std::size_t t = n; t < s.lanes; ++t) put_columns({}, &b_[t * number]);
+      for (std::size_t t = n; t < s.lanes; ++t) put_columns(no_factor<H>(), &b_[t * number]);
       for (std::size_t i = 0; i < s.scales.size(); ++i)
         read_columns(e_.read_scale_, p_.scale_b, s.scales[i], &scale_b_[i * number]);
     }

@@ -1,11 +1,11 @@
-#include "chain.hpp"
+#include "steps.hpp"
 
 #include <algorithm>
 
-#include "kernels.hpp"
-#include "plan.hpp"
 #include "sim/engine/lines.hpp"
 #include "sim/engine/row.hpp"
+#include "step_kernels.hpp"
+#include "step_plan.hpp"
 #include "widthwise/datapath/block.hpp"
 
 namespace widthwise::chain {
@@ -110,7 +110,7 @@ class ChainProduct final : public ProductEngine {
       for (NumberList<T>* x : {&sum_, &outer_, &c_}) {
         if (x != &sum_ && x != &holds_c && !(x == &outer_ && chain.promote)) continue;
         x->resize(n);
-        for (std::size_t i = 0; i < n; ++i) put(Factor<T>{}, x->at(i));
+        for (std::size_t i = 0; i < n; ++i) put(no_factor<T>(), x->at(i));
       }
       if (!p_.c.data) return;
       for (std::size_t r = 0; r < rows_; ++r)
