@@ -84,6 +84,12 @@ struct Format {
   // Rounded on its pattern, never to 0 or past its ends, and with NaR for all that is no number.
   constexpr bool is_tapered() const { return is_posit() || exponent == Exponent::takum; }
 
+  // Delivers the low digits of what is out of range, however far above them the others begin.
+  constexpr bool wraps() const {
+    return is_fixed() && (overflow == Overflow::wrap || overflow == Overflow::wrap_sm ||
+                          overflow == Overflow::keep_sign);
+  }
+
   constexpr int magnitude_bits() const {
     return exponent == Exponent::field ? exp_bits + frac_bits : frac_bits;
   }

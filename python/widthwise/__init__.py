@@ -61,7 +61,8 @@ from ._elementwise import (
 from ._engines import engines, explain
 from ._export import export
 from ._files import load
-from ._format import Format, formats
+from ._format import Format
+from ._formats import formats
 from ._info import build_info
 from ._libm import fmod, frexp, ldexp, nextafter, spacing
 from ._product import Product, product

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Never
 
@@ -481,62 +480,3 @@ def as_format(format: str | Format) -> Format:
 
 def optional_format(format: str | Format | None) -> Format | None:
     return None if format is None else as_format(format)
-
-
-class Formats(Mapping[str, Format]):
-    """The formats that have names. Any other is one `ww.Format(text)` away.
-
-    >>> formats["binary16"], "e4m3fn" in formats
-    (Format('e5m10'), True)
-    """
-
-    def __init__(self) -> None:
-        self._named = {
-            name: (Format._of(bound), source) for name, bound, source in core.named_formats()
-        }
-
-    def __getitem__(self, name: str) -> Format:
-        if name in self._named:
-            return self._named[name][0]
-        raise KeyError(f"no format is named {name!r}; ww.Format({name!r}) reads every form")
-
-    def _ipython_key_completions_(self) -> list[str]:
-        """What Tab offers behind `ww.formats['`."""
-        return list(self)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._named)
-
-    def __len__(self) -> int:
-        return len(self._named)
-
-    def table(self) -> Table:
-        columns = ["name", "prints", "width", "precision", "emin", "emax", "inf", "NaN", "source"]
-        rows = [
-            (
-                name,
-                str(f),
-                f.width,
-                f.precision,
-                f.emin,
-                f.emax,
-                yes(f.has_inf),
-                yes(f.has_nan),
-                source,
-            )
-            for name, (f, source) in self._named.items()
-        ]
-        return Table(columns, rows)
-
-    def __repr__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
-
-def yes(truth: bool) -> str:
-    return "yes" if truth else "-"
-
-
-formats = Formats()

@@ -70,7 +70,7 @@ def formats(
     exponent_bits: tuple[int, int] = (2, 11), fraction_bits: tuple[int, int] = (1, 52)
 ) -> SearchStrategy[Format]:
     """IEEE-like formats, and those with names."""
-    from ._format import formats as named
+    from ._formats import formats as named
 
     made = st.builds("e{}m{}".format, st.integers(*exponent_bits), st.integers(*fraction_bits))
     return st.sampled_from(list(named.values())) | made.map(Format)

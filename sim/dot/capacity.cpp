@@ -157,13 +157,15 @@ bool has_lone_lane(const GroupShape& shape, std::int64_t lanes) {
   return shape.strided ? count < lanes && lanes < 2 * count : lanes % size == 1 && size > 1;
 }
 
-int code_digits(const Unit& u) {
+// Magnitudes of so many bits are rounded.
+int code_digits(const Unit& u, std::int64_t magnitude_bits) {
   int digits = 64;
   const auto operand = [&](const Format& f) { digits = std::max(digits, digits_needed(f)); };
   operand(u.a.fmt), operand(u.b.fmt), operand(u.c.fmt);
   if (u.scale) operand(u.scale->fmt);
   each_rounding(u, [&](const char*, const Round& r) {
     digits = std::max(digits, digits_needed(r.fmt, r.rm));
+    if (r.fmt.wraps()) digits = std::max(digits, static_cast<int>(magnitude_bits) + 5);
   });
   return digits;
 }
@@ -211,7 +213,7 @@ Capacity capacity(const Unit& u, std::int64_t k, bool supplied) {
         "nodes, or take formats of fewer exponent bits",
         k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()),
         max_register_bits));
-  return {bound.bits(), code_digits(u), group_bits, block_bits, late_bits};
+  return {bound.bits(), code_digits(u, bound.bits()), group_bits, block_bits, late_bits};
 }
 
 }  // namespace widthwise

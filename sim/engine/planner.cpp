@@ -91,8 +91,8 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{e.name, false, why, 0}; };
   if (!e.why_unusable.empty()) return refuse(e.why_unusable);
   if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
-  const bool any_format = e.name == "reference" || e.name == "recoded";
-  if (const Format* f = other_than_float(task.unit); f && !any_format)
+  const std::string_view any_format[] = {"reference", "integers", "chain", "rows", "recoded"};
+  if (const Format* f = other_than_float(task.unit); f && !std::ranges::count(any_format, e.name))
     return refuse(fmt::format("{} is no float", to_string(*f)));
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");

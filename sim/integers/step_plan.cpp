@@ -43,6 +43,7 @@ struct Need {
     if (!r) return;
     format(r->fmt, r->rm);
     if (r->post_norm_frac) cut = fmt::format("{} cuts twice", where);
+    if (r->fmt.wraps()) cut = fmt::format("{} wraps, which takes all digits", where);
   }
   // Sums of a few exponents, and of what stands for a zero's, have to fit an integer as well.
   bool exponents_fit(int width) const { return exp_bits <= width - 8 && bias >> (width - 8) == 0; }

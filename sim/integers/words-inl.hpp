@@ -59,6 +59,7 @@ struct Count {
   friend HWY_INLINE Count operator+(Count a, Count b) { return Count(hn::Add(a.v, b.v)); }
   friend HWY_INLINE Count operator-(Count a, Count b) { return Count(hn::Sub(a.v, b.v)); }
   friend HWY_INLINE Count operator&(Count a, Count b) { return Count(hn::And(a.v, b.v)); }
+  friend HWY_INLINE Count operator>>(Count a, Count n) { return Count(a.v >> n.v); }
   friend HWY_INLINE Count operator|(Count a, Count b) { return Count(hn::Or(a.v, b.v)); }
   friend HWY_INLINE Truth operator<(Count a, Count b) {
     return Truth(hn::RebindMask(Words(), hn::Lt(a.v, b.v)));

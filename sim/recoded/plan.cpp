@@ -8,7 +8,6 @@
 #include "sim/engine/plain.hpp"
 #include "sim/unit/roundings.hpp"
 #include "widthwise/sim/text.hpp"
-#include "widthwise/system/fixed.hpp"
 
 namespace widthwise::recoded {
 namespace {
@@ -65,7 +64,7 @@ Reach reach_of_sums(const Unit& u, std::size_t k) {
 // counts (docs/exactness.md, 63).
 std::optional<Format> held(const Round& out, const Reach& sums) {
   const Format& f = out.fmt;
-  const bool all = f.is_fixed() && !saturates(f.overflow);
+  const bool all = f.wraps();
   const std::int64_t digits = all ? sums.high - sums.low + 1 : f.width() + 3;
   return float_with(digits, sums.low, sums.high);
 }

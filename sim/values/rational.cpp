@@ -76,7 +76,7 @@ Flags RationalRounder::round_in(const Rational& x, std::uint64_t random, std::by
 // Where an overflow delivers the low digits these count, however far above the others begin: a
 // number that leaves the same remainder, and overflows too, stands for x.
 Rational RationalRounder::in_reach(const Rational& x) const {
-  if (x.kind != Kind::finite || !to_.is_fixed() || saturates(to_.overflow)) return x;
+  if (x.kind != Kind::finite || !to_.wraps()) return x;
   const std::int64_t step = to_.least_digit() + to_.width() + 2;  // x modulo 2^step
   if (length(x.numerator) - length(x.denominator) + x.exponent < step + 1) return x;
   Rational z = x;

@@ -10,8 +10,9 @@
 namespace widthwise {
 
 // How far below the leading digit a rounding looks, the digit that stands for all further ones
-// included.
+// included; 0 where it looks at all.
 constexpr std::int64_t reach_of(const Round& r) {
+  if (r.fmt.wraps()) return 0;
   const int kept = r.keep_frac.value_or(r.fmt.frac_bits) + 1;
   return std::max<std::int64_t>(kept, r.post_norm_frac.value_or(0) + 1) + r.rm.random_bits + 2;
 }

@@ -36,7 +36,7 @@ constexpr U fixed_overflowed(const Rounder<U>& to, Mask<U> negative, const U& ke
       if (!f.format.is_signed()) return low;
       return (low & f.magnitude_mask) | select(negative, f.sign, U{});
     case Overflow::wrap_sm: {  // the lowest deleted bit is the new sign: a triangle wave
-      const Mask<U> deleted = (turned_if<U>(negative, kept) & (f.sign << 1)) != U{};
+      const Mask<U> deleted = (negate_if(negative, kept) & (f.sign << 1)) != U{};
       const Mask<U> turned = deleted ^ ((low & f.sign) != U{});
       return low ^ select(turned, U(f.magnitude_mask | f.sign), U{});
     }
@@ -51,11 +51,6 @@ constexpr U least_integer(const Rounder<U>& to) {
   return to.overflow == Overflow::symmetric ? to.layout.magnitude_mask : to.layout.sign;
 }
 
-constexpr bool saturates(Overflow how) {
-  return how != Overflow::zero && how != Overflow::wrap && how != Overflow::wrap_sm &&
-         how != Overflow::keep_sign;
-}
-
 template <class U>
 constexpr Result<U> deliver_fixed(const Rounder<U>& to, const Number<U>& x, const U& random) {
   const U most = to.layout.magnitude_mask, least = least_integer(to);
@@ -66,7 +61,7 @@ constexpr Result<U> deliver_fixed(const Rounder<U>& to, const Number<U>& x, cons
   z.code = select(over, fixed_overflowed(to, x.negative, n, least, most), z.code);
   z.flags = z.flags | select(over, Int<U>{overflow | inexact}, Int<U>{});
 
-  const bool clamps = saturates(to.overflow);
+  const bool clamps = !to.layout.format.wraps() && to.overflow != Overflow::zero;
   const U end = complemented(to.layout, x.negative, U(select(x.negative, least, most)));
   z.code = select(x.infinite, clamps ? end : U{}, select(x.zero, U{}, z.code));
   z.flags = select(x.zero, Int<U>{}, z.flags);

@@ -26,13 +26,6 @@ constexpr U rounded_pattern(const Rounder<U>& to, Mask<U> negative, const Patter
   return p.kept + select(away, U(1), U{});
 }
 
-// x, or its two's complement.
-template <class U>
-constexpr U turned_if(Mask<U> c, const U& x) {
-  const U mask = mask_if<U>(c);
-  return U(x ^ mask) - mask;
-}
-
 // A code in two's complement as sign and magnitude; of NaR the magnitude is the sign bit.
 template <class U>
 struct SignedMagnitude {
@@ -42,13 +35,13 @@ struct SignedMagnitude {
 template <class U>
 constexpr SignedMagnitude<U> integer_magnitude(const Layout<U>& f, const U& code) {
   const Mask<U> negative = (code & f.sign) != U{};
-  return {negative, U(turned_if<U>(negative, code) & (f.magnitude_mask | f.sign))};
+  return {negative, U(negate_if(negative, code) & (f.magnitude_mask | f.sign))};
 }
 
 // A magnitude with its sign, as a code in two's complement.
 template <class U>
 constexpr U complemented(const Layout<U>& f, Mask<U> negative, const U& magnitude) {
-  return turned_if<U>(negative, magnitude) & (f.magnitude_mask | f.sign);
+  return negate_if(negative, magnitude) & (f.magnitude_mask | f.sign);
 }
 
 }  // namespace widthwise

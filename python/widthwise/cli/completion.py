@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .._format import formats
+from .._formats import formats
 from .._unit import units
 from .output import add_command
 

@@ -12,7 +12,8 @@ from .. import _compare, _elementwise
 from .._array import Array
 from .._codes import flag_names, integers, readable
 from .._create import array, from_bits
-from .._format import Format, formats
+from .._format import Format
+from .._formats import formats
 from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .. import _codes
 from .. import _widthwise as core
-from .._format import Format, formats
+from .._format import Format
+from .._formats import formats
 from .._table import Table
 from .bits import fields_of, legend, power_of_two
 from .style import FIELD_COLOURS, Card, Drawing, Html, label, stroke, svg, tag
