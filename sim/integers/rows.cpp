@@ -280,7 +280,7 @@ class RowsProduct final : public ProductEngine {
 // Products a second of one core on AVX-512, measured. What a block takes is a fifth for each
 // product, of long codes less, and the rest once; nodes round as often as there are products.
 double rate(const Unit& u, std::size_t k, const Answer& plan) {
-  double z = 100e6 / std::sqrt(plan.widths.code_words * plan.usual_words);
+  double z = 88e6 / std::sqrt(plan.widths.code_words * plan.usual_words);
   if (plan.usual_words > plan.widths.magnitude_words) z /= 2;  // lost at first
   if (u.chain.compensation != Compensation::none) z /= 4;
   if (has_nodes(u.group_sum) || has_nodes(u.block_sum)) return z;

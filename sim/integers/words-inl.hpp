@@ -206,11 +206,6 @@ struct Doubled {
   template <class V>
   requires std::is_constructible_v<U, const V&>
   explicit Doubled(const V& x) : low(x), high(0) {}
-  static Doubled mask(const Truth& c) {
-    Doubled z;
-    fill(c, z);
-    return z;
-  }
 
   explicit operator Count() const { return Count(low); }
   // Of a row that holds one value throughout.

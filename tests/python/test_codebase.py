@@ -102,3 +102,19 @@ def test_the_version_that_is_built_has_a_release():
     version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())
     assert version
     assert f"## {version[1]} - " in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_kernels_of_one_instruction_set_share_no_function():
+    """A weak one the linker might give to all, on a machine that cannot run it, too."""
+    archives = sorted((ROOT / "build/sim").glob("librows_avx*.a"))
+    if not archives or not shutil.which("nm"):
+        pytest.skip("this build has no such kernels, or there is no nm")
+    for archive in archives:
+        path = archive.stem.removeprefix("librows_")
+        listing = ["nm", "--defined-only", str(archive)]
+        lines = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
+        symbols = [line.split()[1:] for line in lines.splitlines() if len(line.split()) == 3]
+        shared = [name for kind, name in symbols if kind in "TWVu" and "kernel_" not in name]
+        assert set(shared) <= {"DW.ref.__gxx_personality_v0"}, archive
+        named = [name for kind, name in symbols if kind == "T"]
+        assert len(named) == 5 and all(path in name for name in named), archive
