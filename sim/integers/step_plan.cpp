@@ -4,6 +4,7 @@
 
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::chain {
 namespace {
@@ -15,6 +16,7 @@ constexpr bool exact(const Sum& s) {
 
 // Why a block is not one product and one addition; empty if it is.
 std::string unlike_a_chain(const Unit& u) {
+  if (other_than_float(u)) return "formats other than floats";
   if (u.lanes != 1) return "more than one product a block";
   if (u.scale) return "block scales";
   if (u.chain.compensation != Compensation::none) return "compensated sums";
@@ -43,7 +45,6 @@ struct Need {
     if (!r) return;
     format(r->fmt, r->rm);
     if (r->post_norm_frac) cut = fmt::format("{} cuts twice", where);
-    if (r->fmt.wraps()) cut = fmt::format("{} wraps, which takes all digits", where);
   }
   // Sums of a few exponents, and of what stands for a zero's, have to fit an integer as well.
   bool exponents_fit(int width) const { return exp_bits <= width - 8 && bias >> (width - 8) == 0; }

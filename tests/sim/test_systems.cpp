@@ -45,12 +45,9 @@ struct Drawn {
     const auto row = [](std::size_t columns) { return static_cast<std::ptrdiff_t>(columns); };
     Codes result(m * n * static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width())));
     std::vector<std::uint8_t> flags(m * n);
-    MatrixProduct p{.m = m,
-                    .n = n,
-                    .k = k,
-                    .a = {a.data(), row(k), 1},
-                    .b = {b.data(), row(n), 1},
-                    .c = {c.data(), row(n), 1}};
+    MatrixProduct p;
+    p.m = m, p.n = n, p.k = k;
+    p.a = {a.data(), row(k), 1}, p.b = {b.data(), row(n), 1}, p.c = {c.data(), row(n), 1};
     p.result = result.data(), p.flags = flags.data(), p.seed = 5;
     prepare({unit, k, true, {}, m * n}, engine).product->run(p, 0, m);
     return {result, flags};
@@ -68,7 +65,7 @@ const char* const units[] = {
     "mac(fixed16.8)",
     "mac(fixed16.8;overflow=wrap)",
     "fma(fixed32.16;overflow=wrap)",
-    "fma(int24;overflow=keep_sign, out=int24)",
+    "fma(int24;overflow=keep_sign, sum=int24)",
     "mac(int8, product=int12;overflow=wrap_sm, sum=int20;overflow=symmetric)",
     "mac(fixed8.4, sum=fixed12.6;overflow=zero:rna)",
     "mac(ufixed8.4, sum=fixed16.4:sr5)",
@@ -102,7 +99,7 @@ TEST_CASE("number systems: rows of integers give the definition's codes and flag
         const Unit u = parse_unit(text);
         const Drawn p(u, k, random);
         const auto want = p.by("reference");
-        for (const char* engine : {"chain", "rows"}) {
+        for (const char* engine : {"integers", "rows"}) {
           CAPTURE(engine);
           std::pair<Codes, std::vector<std::uint8_t>> got;
           try {
@@ -117,5 +114,5 @@ TEST_CASE("number systems: rows of integers give the definition's codes and flag
         }
       }
   CHECK(products > 300);
-  CHECK(refused > 0);
+  CHECK(refused < products / 4);
 }

@@ -346,7 +346,7 @@ TEST_CASE("units: errors of names and short forms give the column and the way ou
         std::string::npos);
   CHECK(unit_error("fma(mxfp4)")
             .starts_with("unit 'fma(mxfp4)', column 5: 'mxfp4' is a block format; this version "
-                         "knows binary floats"));
+                         "knows floats as e5m10"));
   CHECK(unit_error("kulisch(e62m10)").find("4611686018427387904 is not in") != std::string::npos);
   CHECK(unit_error("").starts_with("unit '', column 1: no unit ''; write a preset's name"));
   CHECK(
