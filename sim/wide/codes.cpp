@@ -40,8 +40,9 @@ class CodecOver final : public Codec {
               std::byte* at) const override {
     Term<U> x = finite_term<U>({}, {}, {});
     for (int i = 0; i < shape_.limbs; ++i, from += stride) put_limb(x.m, i, *from);
-    x.m = x.m << down_;
-    x.q = static_cast<std::int64_t>(*from) - (digits<U> - 1);
+    constexpr int spare = 2;  // above a magnitude, which a cut before the rounding wants
+    x.m = shift_right_jam<U>(x.m << down_, spare);
+    x.q = static_cast<std::int64_t>(*from) - (digits<U> - 1) + spare;
     x.negative = from[stride] != 0;
     Progress progress{where};
     NoTrace trace;
