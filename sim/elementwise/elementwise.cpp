@@ -119,8 +119,7 @@ int digits_needed(const ElementTask& task) {
   std::int64_t digits = digits_needed(task.to, task.env.rounding);
   for (const Format& f : task.operands)
     digits = std::max<std::int64_t>(digits, digits_needed(f, task.env.rounding));
-  if (task.to.wraps())
-    digits = std::max(digits, whole_digits(task) + 5);
+  if (task.to.wraps()) digits = std::max(digits, whole_digits(task) + 5);
   return static_cast<int>(std::min<std::int64_t>(digits, INT_MAX));
 }
 

@@ -232,13 +232,11 @@ void run_elementwise(const ElementwiseJob& job) {
         return copysign(to, a, fb, b);
       });
     case Operation::negate:
-      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
-        return negate(to, a);
-      });
+      return for_each<U>(
+          job, [&](std::size_t, const U& a, const U&, const U&) { return negate(to, a); });
     case Operation::abs:
-      return for_each<U>(job, [&](std::size_t, const U& a, const U&, const U&) {
-        return abs(to, a);
-      });
+      return for_each<U>(job,
+                         [&](std::size_t, const U& a, const U&, const U&) { return abs(to, a); });
   }
 }
 

@@ -69,8 +69,9 @@ namespace {
 
 const Format& float_alone(const Format& f) {
   if (f.is_float()) return f;
-  throw std::invalid_argument("MPFR's oracle knows floats alone: fixed point, posits and takums "
-                              "are checked by tests/oracle/number_systems_ref.py");
+  throw std::invalid_argument(
+      "MPFR's oracle knows floats alone: fixed point, posits and takums "
+      "are checked by tests/oracle/number_systems_ref.py");
 }
 
 }  // namespace
