@@ -75,7 +75,7 @@ def array(
         return array_there(there, to, nan, flags, how)
     x = as_numpy(x)
     source = x if isinstance(x, Array) else from_dtype(x)
-    refuses_nan = nan is None and not to.has_nan and not free_of_nan(x)
+    refuses_nan = nan is None and not to.has_nan and not free_of_nan(x, to)
     if source is not None:
         bits = random_source(random, seed, env, rounding, source.shape)
         result, raised = convert(source, to, env, bits, flags or refuses_nan)
@@ -241,16 +241,24 @@ def extended(x: np.longdouble) -> str:
     return f"{sign}{numerator:#x}/{denominator:#x}"
 
 
-def free_of_nan(x: Any) -> bool:
-    """Whether a glance shows it; flags take longer."""
-    return isinstance(x, np.ndarray) and x.dtype.kind == "f" and not np.isnan(x).any()
+def free_of_nan(x: Any, to: Format) -> bool:
+    """Whether a glance shows it, and no infinity that becomes 0; flags take longer."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        return False
+    return not np.isnan(x).any() and not (to.system == "fixed" and np.isinf(x).any())
 
 
 def refuse_nan(x: Any, result: Array, raised: np.ndarray, to: Format) -> None:
-    """NaN became +0 and invalid; so did a negative number of an unsigned format."""
+    """NaN became +0 and invalid; so did a negative number of an unsigned float, and an infinity
+    in fixed point that does not saturate."""
     suspects = np.flatnonzero(raised & INVALID)
     if suspects.size == 0:
         return
+    if to.system == "fixed" and not nan_among(x, suspects[:1])[0]:
+        raise ValueError(
+            f"x: {_codes.element(int(suspects[0]), raised.shape)} is infinite, which {to} has no "
+            "number for; pass nan='zero' for 0, or take overflow=saturate"
+        )
     for i in suspects[nan_among(x, suspects)][:1]:
         raise ValueError(
             f"x: {_codes.element(int(i), raised.shape)} is NaN and {to} has no NaN; "

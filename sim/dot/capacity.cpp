@@ -213,7 +213,13 @@ Capacity capacity(const Unit& u, std::int64_t k, bool supplied) {
         "nodes, or take formats of fewer exponent bits",
         k, bound.bits() >= INT64_MAX / 4 ? "over 2^61" : fmt::format("{}", bound.bits()),
         max_register_bits));
-  return {bound.bits(), code_digits(u, bound.bits()), group_bits, block_bits, late_bits};
+  const int digits = code_digits(u, bound.bits());
+  if (constexpr int widest = *(std::end(carrier_digits) - 1); digits > widest)
+    throw std::invalid_argument(fmt::format(
+        "unit: an overflow that keeps the low digits needs all {} of its exact sums over k={}, and "
+        "the widest carrier has {}; take overflow=saturate, or operands of fewer exponent bits",
+        digits, k, widest));
+  return {bound.bits(), digits, group_bits, block_bits, late_bits};
 }
 
 }  // namespace widthwise

@@ -301,6 +301,18 @@ def test_a_wrong_text_names_the_way_out(text, way_out):
     assert way_out in str(error.value)
 
 
+def test_what_fixed_point_has_no_number_for_is_refused_or_named_zero():
+    with pytest.raises(ValueError, match=r"element 1 is NaN and int8 has no NaN"):
+        ww.array([1, math.nan], "int8")
+    with pytest.raises(ValueError, match=r"element 1 is infinite.*overflow=saturate"):
+        ww.array([1, math.inf], "int8;overflow=wrap")
+    with pytest.raises(ValueError, match="infinite"):
+        ww.array(["inf"], "int8;overflow=zero")
+    assert codes(ww.array([math.inf, -math.inf], "int8")) == [0x7F, 0x80]
+    z, flags = ww.array([math.inf, 1], "int8;overflow=wrap", nan="zero", flags=True)
+    assert codes(z) == [0, 1] and flags.tolist() == [page.NV, 0]
+
+
 def test_what_knows_floats_alone_says_so(tmp_path):
     with pytest.raises(ValueError, match="posit8es2 is no float"):
         ww.export("mac(posit8es2)", tmp_path / "x", name="x")

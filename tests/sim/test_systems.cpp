@@ -116,3 +116,10 @@ TEST_CASE("number systems: rows of integers give the definition's codes and flag
   CHECK(products > 300);
   CHECK(refused < products / 4);
 }
+
+TEST_CASE("number systems: sums of more digits than a carrier has do not wrap") {
+  CHECK_THROWS_WITH(make_reference(parse_unit("kulisch(binary64, out=int8;overflow=wrap)"), 8),
+                    doctest::Contains("the widest carrier has 4160; take overflow=saturate"));
+  CHECK_NOTHROW(make_reference(parse_unit("kulisch(binary64, out=int8)"), 8));
+  CHECK_NOTHROW(make_reference(parse_unit("kulisch(binary32, out=int8;overflow=wrap)"), 8));
+}
