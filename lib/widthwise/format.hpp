@@ -147,9 +147,10 @@ struct Format {
   // P3109's formats of every width share these; at one digit of precision they tie to the even
   // code where IEEE 754 takes the larger magnitude (docs/semantics.md, R4).
   constexpr bool is_p3109() const {
+    if (!is_float()) return false;
     return bias == std::int64_t{1} << (exp_bits - 1) && subnormals && zero &&
            nan == (is_signed() ? NanCodes::sign_alone : NanCodes::all_ones) &&
-           inf != InfCodes::ieee && is_float();
+           inf != InfCodes::ieee;
   }
 };
 
