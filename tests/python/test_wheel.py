@@ -131,10 +131,15 @@ ww.export("mac(e5m10)", {str(tmp_path / "hw")!r}, model=True)"""
 
 
 def test_nothing_is_compiled_for_this_very_cpu():
-    """Else the wheel would die on an older one: instruction sets are chosen when it runs."""
+    """Else the wheel would die on an older one: instruction sets are chosen when it runs.
+
+    Rows' kernels are compiled once for each set, and share no function (test_codebase.py).
+    """
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     assert len(commands) > 100
-    flags = {word for entry in commands for word in entry["command"].split()}
+    anywhere = [entry for entry in commands if "librows_avx" not in entry["output"]]
+    assert len(commands) - len(anywhere) <= 10
+    flags = {word for entry in anywhere for word in entry["command"].split()}
     assert [flag for flag in flags if re.match(r"-m(arch|tune|avx|sse|bmi|fma|cpu)", flag)] == []
 
 
