@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,18 +38,18 @@ class Row(NamedTuple):
     outcome: list[int]  # the result, and flags where a line has them
 
 
-class VectorLines:
+class VectorLines(ABC):
     """Vectors of anything that answers its operands. Whoever is one has a text and columns."""
 
     text: str
     inputs: list[Column]
     result: Column
 
+    @abstractmethod
     def answers(
         self, operands: list[list[int]], seed: int, first: int
     ) -> tuple[list[int], list[int]]:
         """The results and flags of vectors; operands are given column by column."""
-        raise NotImplementedError
 
     def same(self, given: list[int], due: list[int]) -> list[bool]:
         """Whether results agree."""

@@ -31,10 +31,7 @@ void with_carrier(int digits_wanted, F&& f) {
     case 1088: return f(As<Wide<17>>{});
     case 2112: return f(As<Wide<33>>{});
     case 4160: return f(As<Wide<65>>{});
-    default:
-      throw std::invalid_argument(fmt::format(
-          "formats and rounding need {} digits of working precision; the widest carrier has {}",
-          digits_wanted, carrier_digits[std::size(carrier_digits) - 1]));
+    default: refuse_digits(digits_wanted);
   }
 }
 
@@ -113,6 +110,12 @@ static std::int64_t whole_digits(const ElementTask& task) {
     case Operation::sqrt: return most / 2 - task.to.least_digit() + 2;
     default: return digits;
   }
+}
+
+void refuse_digits(int wanted) {
+  throw std::invalid_argument(fmt::format(
+      "formats and rounding need {} digits of working precision; the widest carrier has {}", wanted,
+      carrier_digits[std::size(carrier_digits) - 1]));
 }
 
 int digits_needed(const ElementTask& task) {

@@ -2,7 +2,7 @@
 
 #include "../dot/wires.hpp"
 #include "apply.hpp"
-#include "widthwise/sim/carrier.hpp"
+#include "way.hpp"
 
 namespace widthwise {
 namespace {
@@ -62,8 +62,10 @@ std::vector<TraceRow> trace_in(Operation op, const Format& to, const Env& env,
 
 std::vector<TraceRow> trace_operation(Operation op, const Format& to, const Env& env,
                                       std::span<const CodeArray> operands, RandomSource random) {
-  int needed = digits_needed(to, env.rounding);
-  for (const CodeArray& x : operands) needed = std::max(needed, digits_needed(x.format));
+  std::vector<Format> formats;
+  for (const CodeArray& x : operands) formats.push_back(x.format);
+  const int needed = digits_needed(ElementTask{op, to, env, formats, true, 1});
+  if (needed > digits<Wide<65>>) refuse_digits(needed);
   const auto bits = draw<std::uint64_t>(env.rounding, random, 0);
   if (needed <= 64) return trace_in<std::uint64_t>(op, to, env, operands, bits);
   if (needed <= 256) return trace_in<Wide<4>>(op, to, env, operands, Wide<4>(bits));

@@ -39,6 +39,7 @@ void check(const ElementTask& task);
 void check(Comparison how, const Format& a, const Format& b);
 // Digits of a carrier that holds its exact result.
 int digits_needed(const ElementTask& task);
+[[noreturn]] void refuse_digits(int wanted);  // more than any carrier has
 
 ElementwiseWay integer_way(const ElementTask& task);
 // Null where a condition fails.

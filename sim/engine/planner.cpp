@@ -52,11 +52,13 @@ std::vector<Finder>& finders() {
   return all;
 }
 
+constexpr bool any_format = true;
+
 // This room's.
 std::vector<Engine> own_engines() {
   return {
-      {"reference", true, true, &reference_opinion, &reference, {}},
-      {"integers", true, false, &integers::opinion, &integers::make, {}},
+      {"reference", true, true, &reference_opinion, &reference, {}, any_format},
+      {"integers", true, false, &integers::opinion, &integers::make, {}, any_format},
       {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
       {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
@@ -67,13 +69,14 @@ std::vector<Engine> own_engines() {
       {"words", true, false, &exact::opinion_of_words, &exact::make_words, {}},
       {"promoted", false, true, &promoted::opinion, &promoted::make, {}},
       {"narrowed", true, false, &narrowed::opinion, &narrowed::make, {}},
-      {"recoded", true, false, &recoded::opinion, &recoded::make, {}},
+      {"recoded", true, false, &recoded::opinion, &recoded::make, {}, any_format},
   };
 }
 // The two ways of `integers`, which were engines and are wishes still, until the next release.
 const std::vector<Engine>& old_engines() {
-  static const std::vector<Engine> all{{"chain", true, false, &chain::opinion, &chain::make, {}},
-                                       {"rows", true, false, &rows::opinion, &rows::make, {}}};
+  static const std::vector<Engine> all{
+      {"chain", true, false, &chain::opinion, &chain::make, {}},
+      {"rows", true, false, &rows::opinion, &rows::make, {}, any_format}};
   return all;
 }
 // And what others have added.
@@ -91,8 +94,7 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   const auto refuse = [&](const std::string& why) { return Opinion{e.name, false, why, 0}; };
   if (!e.why_unusable.empty()) return refuse(e.why_unusable);
   if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
-  const std::string_view any_format[] = {"reference", "integers", "chain", "rows", "recoded"};
-  if (const Format* f = other_than_float(task.unit); f && !std::ranges::count(any_format, e.name))
+  if (const Format* f = other_than_float(task.unit); f && !e.takes_any_format)
     return refuse(fmt::format("{} is no float", to_string(*f)));
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");

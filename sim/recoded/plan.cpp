@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "sim/engine/plain.hpp"
-#include "sim/unit/roundings.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::recoded {
 namespace {
@@ -64,17 +64,8 @@ Reach reach_of_sums(const Unit& u, std::size_t k) {
 // counts (docs/exactness.md, 63).
 std::optional<Format> held(const Round& out, const Reach& sums) {
   const Format& f = out.fmt;
-  const bool all = f.wraps();
-  const std::int64_t digits = all ? sums.high - sums.low + 1 : f.width() + 3;
+  const std::int64_t digits = f.wraps() ? sums.high - sums.low + 1 : f.width() + 3;
   return float_with(digits, sums.low, sums.high);
-}
-
-const Format* rounded_to_no_float(const Unit& u) {
-  const Format* found = nullptr;
-  each_rounding(u, [&](const char*, const Round& r) {
-    if (!found && !r.fmt.is_float()) found = &r.fmt;
-  });
-  return found;
 }
 
 }  // namespace
@@ -93,7 +84,7 @@ Plan plan(const Unit& u, std::size_t k) {
       return unfit(fmt::format("no float of 64 bits has all numbers of {}", to_string(x->fmt)));
     x->fmt = *f;
   }
-  const Format* other = rounded_to_no_float(u);
+  const Format* other = other_than_float(z.inner);  // what is left is rounded to
   if (!other) return z;
   if (!rounds_once(u))
     return unfit(fmt::format("roundings to {} before the last one", to_string(*other)));

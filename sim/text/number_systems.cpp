@@ -43,11 +43,7 @@ Format read_takum(Scanner& in) {
   return takum_format(read_count(in, "width", min_tapered_width, max_tapered_width));
 }
 
-struct FixedRule {
-  std::string_view text;
-  Overflow value;
-};
-constexpr FixedRule fixed_rules[] = {
+constexpr Word<Overflow> fixed_rules[] = {
     {"saturate", Overflow::ieee},   {"symmetric", Overflow::symmetric},
     {"zero", Overflow::zero},       {"wrap", Overflow::wrap},
     {"wrap_sm", Overflow::wrap_sm}, {"keep_sign", Overflow::keep_sign},
@@ -58,7 +54,7 @@ std::string fixed_text(const Format& f) {
   const std::string_view u = f.is_signed() ? "" : "u";
   std::string text = fraction == 0 ? fmt::format("{}int{}", u, f.width())
                                    : fmt::format("{}fixed{}.{}", u, f.width(), fraction);
-  for (const FixedRule& rule : fixed_rules)
+  for (const Word<Overflow>& rule : fixed_rules)
     if (rule.value == f.overflow && f.overflow != Overflow::ieee)
       text += fmt::format(";overflow={}", rule.text);
   return text;
@@ -144,7 +140,7 @@ std::optional<Format> read_number_system(Scanner& in, std::string_view head) {
 Overflow read_fixed_overflow(Scanner& in) {
   in.expect('=', " and the value of overflow");
   const std::string_view text = in.ahead(value_ends);
-  for (const FixedRule& rule : fixed_rules)
+  for (const Word<Overflow>& rule : fixed_rules)
     if (rule.text == text) {
       in.skip(text.size());
       return rule.value;
@@ -156,7 +152,7 @@ Overflow read_fixed_overflow(Scanner& in) {
 
 std::string overflow_text(const Format& f) {
   if (f.is_float()) return to_string(f.overflow);
-  for (const FixedRule& rule : fixed_rules)
+  for (const Word<Overflow>& rule : fixed_rules)
     if (rule.value == f.overflow) return std::string(rule.text);
   return {};
 }

@@ -77,11 +77,22 @@ class Maker {
   std::uint64_t top() const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(f_.top_field(), 1));
   }
-  U fraction() { return uniform() & layout_.fraction_mask; }
+  // Half of the digits, where they may be an exponent's too.
+  U fraction() {
+    return uniform() &
+           (f_.is_float() ? layout_.fraction_mask : widthwise::ones<U>(f_.frac_bits / 2));
+  }
   U at_most_finite(const U& x) const { return std::min(x, layout_.max_finite); }
   U field(std::int64_t exponent) const {
+    if (!f_.is_float()) return power_of_two(exponent);
     const std::int64_t biased = std::clamp<std::int64_t>(exponent + f_.bias, 0, f_.top_field());
     return at_most_finite(U(static_cast<std::uint64_t>(biased)) << f_.frac_bits);
+  }
+  // 2^exponent, as the format rounds it; up to 64 bits.
+  U power_of_two(std::int64_t exponent) const {
+    const Rounder<WideCode> to(f_);
+    constexpr int top = digits<WideCode> - 1;
+    return U(deliver(to, finite<WideCode>({}, exponent - top, bit<WideCode>(top))).code.limb[0]);
   }
   U near(std::int64_t exponent, unsigned spread) {
     const U digits = fraction();

@@ -1,64 +1,13 @@
-#include <doctest/doctest.h>
-
-#include <cstring>
-#include <random>
-#include <vector>
-
+#include "products.hpp"
 #include "sim/recoded/plan.hpp"
-#include "widthwise/sim/dot.hpp"
-#include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
-using namespace widthwise;
-
+// Units over fixed point, posits and takums by engines of floats, against the definition.
 namespace {
 
-using Codes = std::vector<std::byte>;
-
-// Codes drawn from all, with every fourth one next to zero, the ends or NaR.
-Codes drawn(const Format& f, std::size_t n, std::mt19937_64& random) {
-  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
-  const std::uint64_t all = ~std::uint64_t{0} >> (64 - f.width());
-  Codes codes(n * bytes);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t code = random() & all;
-    if (i % 4 == 0) code = (random() % 5 - 2 + (random() % 3) * (all / 2 + 1)) & all;
-    store_code(&codes[i * bytes], static_cast<int>(bytes), code);
-  }
-  return codes;
-}
-
-struct Drawn {
-  Unit unit;
-  std::size_t m = 5, n = 7, k;
-  Codes a, b, c;
-
-  Drawn(const Unit& u, std::size_t length, std::mt19937_64& random)
-      : unit(u),
-        k(length),
-        a(drawn(u.a.fmt, m * k, random)),
-        b(drawn(u.b.fmt, k * n, random)),
-        c(drawn(u.c.fmt, m * n, random)) {}
-
-  std::pair<Codes, std::vector<std::uint8_t>> by(const char* engine) const {
-    const auto row = [](std::size_t columns) { return static_cast<std::ptrdiff_t>(columns); };
-    Codes result(m * n * static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width())));
-    std::vector<std::uint8_t> flags(m * n);
-    MatrixProduct p{m,
-                    n,
-                    k,
-                    {a.data(), row(k), 1},
-                    {b.data(), row(n), 1},
-                    {c.data(), row(n), 1},
-                    {},
-                    {},
-                    result.data(),
-                    flags.data()};
-    prepare({unit, k, true, {}, m * n}, engine).product->run(p, 0, m);
-    return {result, flags};
-  }
-};
+using namespace widthwise;
+using namespace tests;
 
 const char* const units[] = {
     "kulisch(posit16es2)",
@@ -82,21 +31,34 @@ const char* const units[] = {
 }  // namespace
 
 TEST_CASE("recoded: the definition's codes and flags") {
-  std::mt19937_64 random(1);
-  int products = 0;
+  ProductRandom random(1);
+  Tally tally;
+  std::uint64_t expected = 0;
   for (const char* text : units) {
     CAPTURE(text);
     const Unit u = parse_unit(text);
-    for (std::size_t k : {1, 2, 9, 64})
-      for (int round = 0; round < 6; ++round) {
-        const Drawn p(u, k, random);
-        const auto want = p.by("reference"), got = p.by("recoded");
-        REQUIRE(got.first == want.first);
-        REQUIRE(got.second == want.second);
-        ++products;
+    for (const bool flags : {false, true})
+      for (const Rival::Shape& s : {Rival::Shape{5, 1, 7}, Rival::Shape{3, 40, 9}}) {
+        CAPTURE(opinion("recoded", u, flags, s.k).reason);
+        REQUIRE(opinion("recoded", u, flags, s.k).takes);
+        Rival("recoded", u, tally, flags).compare_random(s, random);
+        expected += outputs_compared(s);
       }
   }
-  CHECK(products == 384);
+  tally.expect(expected);
+}
+
+TEST_CASE("recoded: past one tile of rows and columns, in parts") {
+  ProductRandom random(2);
+  Tally tally;
+  const Rival::Shape down{259, 13, 3}, across{2, 3, 515};
+  for (const char* text :
+       {"kulisch(int8, out=int16)", "mac(posit8es2, product=binary32, sum=binary32)"}) {
+    const Unit u = parse_unit(text);
+    Rival("recoded", u, tally, true).compare_random(down, random);
+    Rival("recoded", u, tally, true).in_tiles(600).compare_random(across, random);
+  }
+  tally.expect(2 * (outputs_compared(down) + outputs_compared(across)));
 }
 
 TEST_CASE("recoded: a float of the fewest exponents has every number") {

@@ -1,58 +1,12 @@
-#include <doctest/doctest.h>
-
-#include <random>
-#include <vector>
-
+#include "products.hpp"
 #include "widthwise/sim/dot.hpp"
-#include "widthwise/sim/engine.hpp"
-#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 // Units over fixed point, posits and takums in rows of integers, against the definition.
-using namespace widthwise;
-
 namespace {
 
-using Codes = std::vector<std::byte>;
-
-Codes drawn(const Format& f, std::size_t n, std::mt19937_64& random) {
-  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
-  const std::uint64_t all = ~std::uint64_t{0} >> (64 - f.width());
-  const bool near_one = random() % 2;
-  Codes codes(n * bytes);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t code = random() & all;
-    if (near_one && !f.is_fixed()) code = ((all / 4 + 1) + random() % (all / 8 + 1)) & all;
-    if (i % 8 == 0) code = (random() % 5 - 2 + (random() % 3) * (all / 2 + 1)) & all;
-    store_code(&codes[i * bytes], static_cast<int>(bytes), code);
-  }
-  return codes;
-}
-
-struct Drawn {
-  Unit unit;
-  std::size_t m = 3, n = 37, k;
-  Codes a, b, c;
-
-  Drawn(const Unit& u, std::size_t length, std::mt19937_64& random)
-      : unit(u),
-        k(length),
-        a(drawn(u.a.fmt, m * k, random)),
-        b(drawn(u.b.fmt, k * n, random)),
-        c(drawn(u.c.fmt, m * n, random)) {}
-
-  std::pair<Codes, std::vector<std::uint8_t>> by(std::string_view engine) const {
-    const auto row = [](std::size_t columns) { return static_cast<std::ptrdiff_t>(columns); };
-    Codes result(m * n * static_cast<std::size_t>(item_bytes(result_round(unit).fmt.width())));
-    std::vector<std::uint8_t> flags(m * n);
-    MatrixProduct p;
-    p.m = m, p.n = n, p.k = k;
-    p.a = {a.data(), row(k), 1}, p.b = {b.data(), row(n), 1}, p.c = {c.data(), row(n), 1};
-    p.result = result.data(), p.flags = flags.data(), p.seed = 5;
-    prepare({unit, k, true, {}, m * n}, engine).product->run(p, 0, m);
-    return {result, flags};
-  }
-};
+using namespace widthwise;
+using namespace tests;
 
 const char* const units[] = {
     "mac(posit16es2)",
@@ -89,32 +43,20 @@ const char* const units[] = {
 }  // namespace
 
 TEST_CASE("number systems: rows of integers give the definition's codes and flags") {
-  std::mt19937_64 random(1);
-  int products = 0, refused = 0;
-  for (const char* text : units)
-    for (std::size_t k : {1, 3, 16, 40})
-      for (int round = 0; round < 3; ++round) {
-        CAPTURE(text);
-        CAPTURE(k);
-        const Unit u = parse_unit(text);
-        const Drawn p(u, k, random);
-        const auto want = p.by("reference");
-        for (const char* engine : {"integers", "rows"}) {
-          CAPTURE(engine);
-          std::pair<Codes, std::vector<std::uint8_t>> got;
-          try {
-            got = p.by(engine);
-          } catch (const std::invalid_argument&) {
-            ++refused;
-            continue;
-          }
-          REQUIRE(got.first == want.first);
-          REQUIRE(got.second == want.second);
-          ++products;
-        }
-      }
-  CHECK(products > 300);
-  CHECK(refused < products / 4);
+  ProductRandom random(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : units) {
+    CAPTURE(text);
+    const Unit u = parse_unit(text);
+    for (const Rival::Shape& s : {Rival::Shape{2, 1, 11}, Rival::Shape{2, 16, 11}}) {
+      CAPTURE(opinion("rows", u, true, s.k).reason);
+      REQUIRE(opinion("rows", u, true, s.k).takes);
+      Rival("rows", u, tally).everywhere().compare_random(s, random);
+      expected += Rival::times_everywhere() * outputs_compared(s);
+    }
+  }
+  tally.expect(expected);
 }
 
 TEST_CASE("number systems: sums of more digits than a carrier has do not wrap") {

@@ -135,7 +135,7 @@ WIDTHWISE_APART constexpr void round_to(const RoundingSlot<H>& s, const Term<M>&
       zero = x.zero, sure = sure | zero;
       negative = negative & (no(zero) | Mask<H>(to.keeps_zero_sign));
       code = select(zero, select(negative, f.sign, H{}), code), m = select(zero, H{}, m);
-      e = select(zero, Int<H>{f.emin}, e), q = select(zero, Int<H>{f.emin - f.format.frac_bits}, q);
+      e = select(zero, Int<H>{f.emin}, e), q = select(zero, Int<H>{f.format.least_digit()}, q);
       flags = select(zero, Int<H>{}, flags);
     }
     if (!any(no(sure | progress.lost()))) [[likely]] {

@@ -37,20 +37,6 @@ constexpr Result<U> convert(const Rounder<U>& to, const Layout<U>& fa, const U& 
   return full_conversion(to, fa, a, random, trace);
 }
 
-// A finite number cut at the binary point: whole, and the fraction at the top of its carrier.
-template <class U>
-struct Integral {
-  U whole, rest;
-};
-template <class U>
-constexpr Integral<U> cut_at_point(const Number<U>& x) {
-  const int n = digits<U>;
-  const Int<U> drop = -x.exp;
-  if (drop <= 0) return {x.sig, U{}};  // whole carries x.exp on
-  if (drop < n) return {U(x.sig >> drop), U(x.sig << (n - drop))};
-  return {U{}, shift_right_jam<U>(x.sig, drop - n)};
-}
-
 // The integer next to a in the direction of the rounding, in to's format (5.9). Where that format
 // is too narrow for the integer it is rounded once more, with flags (docs/semantics.md, E5).
 template <class U, class Trace = NoTrace>
@@ -59,7 +45,7 @@ constexpr Result<U> round_to_integral(const Rounder<U>& to, const Layout<U>& fa,
   Number<U> x = operand(fa, a);
   Int<U> flags = raised<U>(x.signaling, invalid);
   if (!special(x) && x.exp < 0) {
-    const Integral<U> cut = cut_at_point(x);
+    const Integral<U> cut = cut_at(x, Int<U>{});
     const bool odd = (cut.whole & U(1)) != U{};
     x.sig = cut.whole + U(rounds_away<U>(to.rule, x.negative, odd, cut.rest, random) ? 1 : 0);
     x.exp = 0;
@@ -97,7 +83,7 @@ constexpr IntegerResult to_integer(int width, bool is_signed, const RoundingRule
   if (x.nan || x.infinite) return none;
   if (x.zero) return {0, 0};
   if (x.exp > 0) return none;  // 2^64 or more
-  const Integral<U> cut = cut_at_point(x);
+  const Integral<U> cut = cut_at(x, Int<U>{});
   if (bit_length(cut.whole) > 64) return none;
 
   const bool odd = (cut.whole & U(1)) != U{};

@@ -9,18 +9,15 @@ constexpr Number<U> read_fixed(const Layout<U>& f, Mask<U> negative, const U& ma
   return finite<U>(negative, Int<U>{f.format.least_digit()}, magnitude);
 }
 
-// A normalised number cut at the format's last digit.
+// A normalised number in units of the format's last digit. One that has to be raised is past every
+// range, for it fills the carrier.
 template <class U>
 constexpr Pattern<U> fixed_pattern(const Format& f, const Number<U>& x) {
-  const Int<U> none{}, most{digits<U> - 1};
-  const Int<U> drop = Int<U>{f.least_digit()} - x.exp, up = none - drop;
-  const Mask<U> above = drop<none, below = drop> most;
-  const Int<U> in = select(above, none, lesser(drop, most));
-  const U raised = select(up > most, U{}, shift_left(x.sig, select(above, lesser(up, most), none)));
-  const U cut = select(below, U{}, shift_right(x.sig, in));
-  const U lost = shift_left(U(x.sig << 1), most - in);  // none of a number that is not moved
-  const Int<U> deep = select(below, drop - most - 1, none);
-  return {select(above, raised, cut), select(below, shift_right_jam<U>(x.sig, deep), lost), above};
+  const Int<U> none{}, most{digits<U> - 1}, last{f.least_digit()}, up = x.exp - last;
+  const Mask<U> above = up > none;
+  const Integral<U> cut = cut_at(x, last);
+  const U raised = shift_left(x.sig, select(above, lesser(up, most), none));
+  return {select(above, select(up > most, U{}, raised), cut.whole), cut.rest, above};
 }
 
 // What the format's overflow rule makes of an integer outside its range (docs/semantics.md, F6).

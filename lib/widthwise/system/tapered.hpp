@@ -31,7 +31,7 @@ constexpr Number<U> read_posit(const Layout<U>& f, Mask<U> negative, const U& ma
   const U tail = shift_left(body, run) << 1;
   const Int<U> k = select(up, run - 1, Int<U>{} - run);
   Int<U> e = k;
-  for (int i = 0; i < es; ++i) e = e + e;
+  for (int i = 0; i < es; ++i) e = e + e;  // k 2^es: exponents of a row have no shift to the left
   if (es > 0) e = e + Int<U>(U(tail >> (n - es)));
   return tapered_number(f, negative, e, U(tail << es));
 }

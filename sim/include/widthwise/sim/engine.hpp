@@ -69,7 +69,8 @@ struct Engine {
   bool takes_flags, takes_multiplier;
   std::function<Opinion(const ProductTask&)> opinion;
   std::function<std::unique_ptr<ProductEngine>(const ProductTask&)> make;
-  std::string why_unusable;  // here; empty if it can be used
+  std::string why_unusable;       // here; empty if it can be used
+  bool takes_any_format = false;  // fixed point, posits and takums beside floats
 };
 // The planner looks for them when it is first asked for anything, and from then on asks them, too.
 void add_engines(std::function<std::vector<Engine>()> find);
