@@ -295,7 +295,7 @@ def takum(n, x, rounding="rne"):
 def posit_dot(n, es, a, b, c=0, width=None):
     x, y = (np.stack(posits(n, es, *v)) for v in (a, b))
     unit = f"kulisch(posit{n}es{es})"
-    return codes(ww.dot(x, y, posits(n, es, c)[0], unit=unit))[0]
+    return codes(ww.dot(x, y, c=posits(n, es, c)[0], unit=unit))[0]
 
 
 BEHIND: dict[str, Any] = {
