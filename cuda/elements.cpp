@@ -57,6 +57,14 @@ struct ThreadIntegers {
   Kernel operation, comparison, classes, to_integers, from_integers;
 };
 
+// A GPU has no tables to look values up in.
+void refuse_table(const Format& f) {
+  if (f.is_table())
+    throw std::invalid_argument(fmt::format(
+        "{}: tables are not on the GPU; compute on the CPU, or convert to a float there",
+        to_string(f)));
+}
+
 // Calls f with the least of them that have so many digits; `what` wants them.
 template <class F>
 auto with_integers(int digits, const std::string& what, const F& f) {
@@ -103,6 +111,7 @@ ElementwiseWay integers(const ElementTask& task, Device& device) {
 
 void ask(Device& device, Question question, const CodeArray& a, std::size_t count,
          std::uint8_t* result) {
+  refuse_table(a.format);
   const std::string what = fmt::format("classes of {}", to_string(a.format));
   with_integers(digits_needed(a.format), what, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
@@ -117,6 +126,8 @@ DeviceElementwise::DeviceElementwise(Device& device, Operation op, const Format&
                                      std::span<const Format> operands, bool flags) {
   const ElementTask task{op, to, env, operands, flags, 0};
   check(task);
+  refuse_table(to);
+  std::ranges::for_each(operands, refuse_table);
   ElementwiseWay way = quantise_way(task, device);
   if (!way) way = dequantise_way(task, device);
   if (!way) way = fuse_way(task, device);
@@ -134,6 +145,7 @@ const char* DeviceElementwise::way() const { return way_->name(); }
 void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a,
             const std::int64_t* n, std::size_t count, void* result, std::uint8_t* flags,
             RandomSource random) {
+  refuse_table(to), refuse_table(a.format);
   const int digits = std::max(digits_needed(to, env.rounding), digits_needed(a.format));
   with_integers(digits, text({&a.format, 1}, to), [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
@@ -155,6 +167,7 @@ void scaleb(Device& device, const Format& to, const Env& env, const CodeArray& a
 void to_integers(Device& device, IntegerType type, const Env& env, const CodeArray& a,
                  std::size_t count, std::uint64_t* result, std::uint8_t* flags,
                  RandomSource random) {
+  refuse_table(a.format);
   const std::string what = fmt::format("integers of {}", to_string(a.format));
   with_integers(digits_needed(a.format, env.rounding), what, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
@@ -168,6 +181,7 @@ void to_integers(Device& device, IntegerType type, const Env& env, const CodeArr
 void from_integers(Device& device, IntegerType type, const Format& to, const Env& env,
                    const void* a, std::size_t count, void* result, std::uint8_t* flags,
                    RandomSource random) {
+  refuse_table(to);
   const std::string what = fmt::format("integers to {}", to_string(to));
   with_integers(digits_needed(to, env.rounding), what, [&](const auto& with) {
     using U = CarrierOf<decltype(with)>;
@@ -179,6 +193,7 @@ void from_integers(Device& device, IntegerType type, const Format& to, const Env
 void compare(Device& device, Comparison how, const CodeArray& a, const CodeArray& b,
              std::size_t count, std::uint8_t* result, std::uint8_t* flags) {
   check(how, a.format, b.format);
+  refuse_table(a.format), refuse_table(b.format);
   const int digits = std::max(digits_needed(a.format), digits_needed(b.format));
   const std::string what =
       fmt::format("comparing {} and {}", to_string(a.format), to_string(b.format));

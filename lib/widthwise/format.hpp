@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 
+#include "widthwise/table.hpp"
+
 namespace widthwise {
 
 // How a code spells its sign.
 enum class Sign : std::uint8_t {
-  none,        // every code is 0 or more
+  none,        // every code is 0 or more; of a table its values have the signs
   magnitude,   // the top bit, beside a magnitude
   complement,  // codes are integers in two's complement, and order as such
 };
@@ -16,6 +18,7 @@ enum class Exponent : std::uint8_t {
   none,    // fixed point: all bits are digits
   regime,  // posits: a run of equal bits, then exp_bits bits
   takum,   // takums: how many bits of exponent follow, then these
+  listed,  // a table of values: a code says which
 };
 
 // Which codes are NaN. The one place this is written down (docs/semantics.md, F1).
@@ -24,6 +27,7 @@ enum class NanCodes : std::uint8_t {
   all_ones,    // exponent and fraction all ones, of either sign (OCP OFP8 E4M3, OCP MX E8M0)
   sign_alone,  // the sign bit and nothing else, and no other (fnuz, P3109 signed, a posit's NaR)
   none,        // every code is a number (OCP MX FP6, FP4)
+  listed,      // the one that a table names
 };
 
 // Which codes are infinite.
@@ -51,7 +55,8 @@ enum class Overflow : std::uint8_t {
 // A format of numbers, as data. Runtime value and template argument alike.
 //
 //   | sign 0..1 | exponent exp_bits | fraction frac_bits |    floats
-//   | sign 0..1 | frac_bits                              |    all others
+//   | sign 0..1 | frac_bits                              |    fixed point, posits, takums
+//   | table->width                                       |    tables
 //
 // The code without its sign is called the magnitude: magnitudes order like the numbers they code.
 // Where codes are complements the magnitude is that of the integer, and may be 2^frac_bits.
@@ -71,6 +76,8 @@ struct Format {
   bool ftz = false;  // tiny results become zero
   Overflow overflow = Overflow::ieee;
 
+  const Table* table = nullptr;  // where the exponent is listed
+
   constexpr bool operator==(const Format&) const = default;
 
   constexpr int precision() const { return frac_bits + 1; }
@@ -84,6 +91,9 @@ struct Format {
   // Rounded on its pattern, never to 0 or past its ends, and with NaR for all that is no number.
   constexpr bool is_tapered() const { return is_posit() || exponent == Exponent::takum; }
 
+  // Its codes are looked up, one value at a time.
+  constexpr bool is_table() const { return exponent == Exponent::listed; }
+
   // Delivers the low digits of what is out of range, however far above them the others begin.
   constexpr bool wraps() const {
     return is_fixed() && (overflow == Overflow::wrap || overflow == Overflow::wrap_sm ||
@@ -91,6 +101,7 @@ struct Format {
   }
 
   constexpr int magnitude_bits() const {
+    if (is_table()) return table->width;
     return exponent == Exponent::field ? exp_bits + frac_bits : frac_bits;
   }
   constexpr int width() const { return magnitude_bits() + is_signed(); }
@@ -124,6 +135,7 @@ struct Format {
       case Exponent::none: return least_digit() + frac_bits - !is_signed();
       case Exponent::regime: return static_cast<std::int64_t>(frac_bits - 1) << exp_bits;
       case Exponent::takum: return 254;
+      case Exponent::listed: return table->top;
     }
     return 0;
   }
@@ -140,9 +152,12 @@ struct Format {
       case Exponent::none: return width();
       case Exponent::regime: return frac_bits - 1 - exp_bits > 1 ? frac_bits - 1 - exp_bits : 1;
       case Exponent::takum: return frac_bits > 4 ? frac_bits - 3 : 1;
+      case Exponent::listed: return table->digits;
     }
     return 0;
   }
+  // Digits of an exact result that decide its rounding, but for what is dropped.
+  constexpr int rounding_digits() const { return is_table() ? table->spread : precision(); }
 
   // P3109's formats of every width share these; at one digit of precision they tie to the even
   // code where IEEE 754 takes the larger magnitude (docs/semantics.md, R4).
@@ -261,8 +276,23 @@ constexpr Format takum_format(int width) {
   return tapered_format(Exponent::takum, width, 0, -255 - (width > 12 ? width - 12 : 0));
 }
 
+// The significands' last digit is that of the longest; code 0 need not be zero.
+constexpr Format table_format(const Table& t) {
+  const bool zero = t.has_zero && t.zero == 0;
+  return {.exp_bits = 0,
+          .frac_bits = t.digits - 1,
+          .bias = (zero ? 1 : 0) - (t.least_digit + t.digits - 1),
+          .sign = Sign::none,
+          .exponent = Exponent::listed,
+          .nan = t.has_nan ? NanCodes::listed : NanCodes::none,
+          .inf = InfCodes::none,
+          .zero = zero,
+          .table = &t};
+}
+
 // Limits (docs/semantics.md, F5).
 inline constexpr int max_exp_bits = 62, max_precision = 4096;
+inline constexpr int max_table_width = 16;
 inline constexpr int min_tapered_width = 3, max_tapered_width = 64, max_es = 4;
 inline constexpr std::int64_t max_exponent_magnitude = (std::int64_t{1} << 62) - 1;
 

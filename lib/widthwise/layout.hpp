@@ -28,8 +28,8 @@ struct Layout {
   explicit constexpr Layout(const Format& f)
       : format(f),
         magnitude_mask(ones<U>(f.magnitude_bits())),
-        fraction_mask(ones<U>(f.frac_bits)),
-        hidden(bit<U>(f.frac_bits)),
+        fraction_mask(f.is_table() ? U{} : ones<U>(f.frac_bits)),
+        hidden(f.is_table() ? beyond(f) : bit<U>(f.frac_bits)),
         sign(f.is_signed() ? bit<U>(f.magnitude_bits()) : U{}),
         first_nan(lowest_nan(f)),
         infinity(infinite_magnitude(f)),
@@ -61,6 +61,7 @@ struct Layout {
   }
   static constexpr U canonical_nan(const Format& f) {
     if (!f.has_nan()) return U{};
+    if (f.is_table()) return U(f.table->nan);
     if (f.nan == NanCodes::sign_alone) return bit<U>(f.magnitude_bits());
     if (f.nan == NanCodes::all_ones) return ones<U>(f.magnitude_bits());
     return f.frac_bits > 0 ? top(f) | bit<U>(f.frac_bits - 1) : top(f);

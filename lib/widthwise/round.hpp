@@ -1,7 +1,7 @@
 #pragma once
 #include "widthwise/apart.hpp"
+#include "widthwise/numbers.hpp"
 #include "widthwise/rounder.hpp"
-#include "widthwise/side_by_side.hpp"
 #include "widthwise/trace.hpp"
 #include "widthwise/unpack.hpp"
 
@@ -49,14 +49,6 @@ constexpr Mask<U> stays_tiny(const Rounder<U>& to, Mask<U> negative, const Place
   const Mask<U> carries = ((sig >> to.drop) == ones<U>(to.precision)) &
                           rounds_away<U>(to.rule, negative, odd, U(sig << to.precision), random);
   return (at.short_by != Int<U>{1}) | (carries == Mask<U>{});
-}
-
-// value / whole at the top of the carrier, its lost digits jammed; 0 < value < whole.
-template <class U>
-constexpr U fraction_of(const U& value, const U& whole) {
-  const Int<U> zeros = Significand<U>::leading_zeros(whole);
-  const Division<U> z = divide_halves(Halves<U>{U(value << zeros), U{}}, U(whole << zeros));
-  return z.quotient | select(z.remainder != U{}, U(1), U{});
 }
 
 // The same for a value in the gap below `least` of a format without subnormals: least is the power
@@ -217,13 +209,20 @@ constexpr U code_in_place(const Layout<U>& f, const Number<U>& x) {
          select(x.negative, f.sign, U{});
 }
 
+template <class U>
+constexpr Result<U> deliver_in_system(const Rounder<U>& to, const Number<U>& x, const U& random) {
+  const Format& f = to.layout.format;
+  if constexpr (looks_up<U>)
+    if (f.is_table()) return deliver_listed(to, x, random);
+  return f.is_fixed() ? deliver_fixed(to, x, random) : deliver_tapered(to, x, random);
+}
+
 // What every other system than floats has in place of denormalise, round and pack: its pattern is
 // cut and rounded. The trace gets the number that the code stands for.
 template <class U, class Trace>
 constexpr Result<U> deliver_pattern(const Rounder<U>& to, const Number<U>& x, const U& random,
                                     Trace&& trace) {
-  const bool fixed = to.layout.format.is_fixed();
-  const Result<U> z = fixed ? deliver_fixed(to, x, random) : deliver_tapered(to, x, random);
+  const Result<U> z = deliver_in_system(to, x, random);
   if constexpr (traced<Trace>) {
     const Number<U> rounded = unpack(to.layout, z.code);
     trace(Stage::round, rounded.negative, rounded.exp, rounded.sig);

@@ -1,6 +1,7 @@
 #pragma once
 #include "widthwise/apart.hpp"
 #include "widthwise/system/fixed.hpp"
+#include "widthwise/system/listed.hpp"
 #include "widthwise/system/tapered.hpp"
 
 namespace widthwise {
@@ -28,6 +29,8 @@ constexpr Number<U> unpack_integer(const Layout<U>& f, const U& code) {
 // digit in a posit or a takum, that of the highest digit there is in fixed point.
 template <class U>
 constexpr Number<U> unpack(const Layout<U>& f, const U& code) {
+  if constexpr (looks_up<U>)
+    if (f.format.is_table()) return read_listed(f, code);
   if (!f.format.is_float()) return unpack_integer(f, code);
   const U magnitude = code & f.magnitude_mask;
   const U fraction = magnitude & f.fraction_mask;

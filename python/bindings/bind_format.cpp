@@ -1,5 +1,6 @@
 #include "bind.hpp"
 #include "codes.hpp"
+#include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/values.hpp"
 
@@ -22,6 +23,13 @@ py::list names() {
   return list;
 }
 
+py::list tables() {
+  py::list list;
+  for (const ShippedTable& t : shipped_tables())
+    list.append(py::make_tuple(find_table(t.name), std::string(t.source)));
+  return list;
+}
+
 Env make_env(const std::string& rounding, const std::string& tininess, const std::string& nan) {
   return {parse_rounding(rounding), parse_tininess(tininess), parse_nan_result(nan)};
 }
@@ -38,6 +46,7 @@ void bind_format(py::module_& m) {
                              [](const Format& f) {
                                return f.is_float()   ? "float"
                                       : f.is_fixed() ? "fixed"
+                                      : f.is_table() ? "table"
                                       : f.is_posit() ? "posit"
                                                      : "takum";
                              })
@@ -67,5 +76,14 @@ void bind_format(py::module_& m) {
       .def_property_readonly("stochastic",
                              [](const Env& env) { return env.rounding.stochastic(); });
   m.def("named_formats", &names);
+  m.def("shipped_tables", &tables);
+  m.def("table_of", [](const std::string& name, const std::vector<double>& values) {
+    return table_of(name, values);
+  });
+  m.def("table_name", &table_name);
+  m.def("table_values", [](const Format& f) {
+    const auto values = table_values(f);
+    return std::vector<double>(values.begin(), values.end());
+  });
   m.attr("precision_limit") = max_precision;
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 
@@ -22,7 +24,7 @@ class Format:
 
     `e5m10` is a float of 5 exponent and 10 fraction bits, `fixed8.4` a fixed-point number of 8 bits
     with 4 of them fraction, `int8` and `uint8` are integers, `posit16es2` is a posit, `takum16` a
-    takum.
+    takum, `table(nf4)` a table of values, and so is `table(-1,0,1)`.
 
     >>> f = Format("e5m10")
     >>> f.width, f.precision, f.emin, f.emax
@@ -95,6 +97,37 @@ class Format:
         """
         return cls(f"takum{width}")
 
+    @overload
+    def table(self) -> Table: ...
+    @overload
+    def table(self: Iterable[Any], name: str = ...) -> Format: ...  # type: ignore[misc]
+    def table(self: Format | Iterable[Any], name: str = "") -> Table | Format:  # type: ignore[misc]
+        """Of a format: its facts as rows. Of values, `Format.table(values)`: a table of them.
+
+        The value of code i is `values[i]`, exactly: numbers of binary64, and NaN at most once. A
+        result between two takes the nearer; ties are in docs/semantics.md, F9.
+
+        Args:
+            name: by which texts know it in this process; without one they spell the values.
+
+        >>> Format.table([-1, 0, 1])
+        Format('table(-1,0,1)')
+        >>> Format.table([-3, -1, 1, 3], name="pam4")
+        Format('table(pam4)')
+        >>> Format("e2m1fn").table().rows[-1]
+        ('max_finite', '6', '0x7')
+
+        Raises:
+            ValueError: two values are equal, one is infinite or no number of binary64, or the
+                name has other values already.
+        """
+        from . import _format_facts
+
+        if isinstance(self, Format):
+            return _format_facts.rows(self)
+        values = [_format_facts.exact_value(i, x) for i, x in enumerate(self)]
+        return Format._of(core.table_of(name, values))
+
     @classmethod
     def _of(cls, bound: core.Format) -> Format:
         self = object.__new__(cls)
@@ -121,13 +154,15 @@ class Format:
         return hash(self._text)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.system == "table":  # whose name another process need not know
+            return Format.table, (list(self.values), core.table_name(self._core))
         return Format, (self._text,)
 
     # --- Fields ---
 
     @property
     def system(self) -> str:
-        """The number system: float, fixed, posit or takum.
+        """The number system: float, fixed, posit, takum or table.
 
         >>> Format("e5m10").system, Format("int8").system
         ('float', 'fixed')
@@ -163,7 +198,7 @@ class Format:
 
     @property
     def fraction_bits(self) -> int:
-        """Bits of the fraction field; of posits and takums the most that a number has.
+        """Bits of the fraction field; of posits, takums and tables the most that a number has.
 
         >>> Format("e5m10").fraction_bits, Format("fixed8.4").fraction_bits
         (10, 4)
@@ -180,6 +215,20 @@ class Format:
         (11, 12)
         """
         return self._core.digits
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Of a table: its values, by code.
+
+        >>> Format("table(-1,0,1)").values
+        (-1.0, 0.0, 1.0)
+
+        Raises:
+            AttributeError: the format is no table.
+        """
+        if self.system != "table":
+            raise AttributeError(f"{self} is no table; ww.from_bits has the values of its codes")
+        return tuple(core.table_values(self._core))
 
     @property
     def bias(self) -> int:
@@ -204,6 +253,8 @@ class Format:
         """
         if self.is_float:
             return self._core.emin
+        if self.system == "table":
+            return min(math.frexp(x)[1] for x in self.values if x) - 1
         significand, exponent = self._scaled("min_normal")
         return exponent + significand.bit_length() - 1
 
@@ -283,8 +334,8 @@ class Format:
     def overflow(self) -> str:
         """Policy: what a result too large becomes; ieee, inf, max, nan or satfinite.
 
-        Of fixed point saturate, symmetric, zero, wrap, wrap_sm or keep_sign; posits and takums
-        stop at their ends.
+        Of fixed point saturate, symmetric, zero, wrap, wrap_sm or keep_sign; posits, takums and
+        tables stop at their ends.
 
         >>> Format("e5m10").overflow, Format("e5m10;overflow=max").overflow
         ('ieee', 'max')
@@ -415,42 +466,9 @@ class Format:
         >>> facts["precision"], facts["codes"]["max_finite"], facts["values"]["max_finite"]
         (4, '0x7e', '448')
         """
-        from ._codes import readable
+        from ._format_facts import facts
 
-        fields: dict[str, Any] = {
-            "format": str(self),
-            "system": self.system,
-            "width": self.width,
-            "signed": self.signed,
-            "exponent bits": self.exponent_bits,
-            "fraction bits": self.fraction_bits,
-            "precision": self.precision,
-        }
-        if self.is_float:
-            fields["bias"] = self.bias
-        return fields | {
-            "emin": self.emin,
-            "emax": self.emax,
-            "infinity": self.has_inf,
-            "NaN": self.has_nan,
-            "subnormals": self.has_subnormals,
-            "codes": {
-                name: f"0x{code:0{-(-self.width // 4)}x}" for name, code in self.codes.items()
-            },
-            "values": {name: readable(code, self) for name, code in self.codes.items()},
-        }
-
-    def table(self) -> Table:
-        """The same as rows: what, its value, its code.
-
-        >>> Format("e2m1fn").table().rows[-1]
-        ('max_finite', '6', '0x7')
-        """
-        facts = self.facts()
-        codes, values = facts.pop("codes"), facts.pop("values")
-        rows = [(key, str(value), "") for key, value in facts.items()]
-        rows += [(name, values[name], codes[name]) for name in codes]
-        return Table(["", "value", "code"], rows)
+        return facts(self)
 
     def card(self) -> Card:
         """What a notebook shows: fields to scale, the numbers about 1, range, named codes.

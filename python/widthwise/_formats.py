@@ -17,9 +17,8 @@ class Formats(Mapping[str, Format]):
     """
 
     def __init__(self) -> None:
-        self._named = {
-            name: (Format._of(bound), source) for name, bound, source in core.named_formats()
-        }
+        named = core.named_formats() + [(str(f), f, source) for f, source in core.shipped_tables()]
+        self._named = {name: (Format._of(bound), source) for name, bound, source in named}
 
     def __getitem__(self, name: str) -> Format:
         if name in self._named:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _codes, _compare, _elementwise, _functions, _numbers
 from ._array import Array
+from ._format import Format
 
 
 def sort_keys(x: Array) -> list[np.ndarray]:
@@ -17,6 +18,8 @@ def sort_keys(x: Array) -> list[np.ndarray]:
     all of those. NaN, wherever a format has it, comes after all.
     """
     f = x.format
+    if f.system == "table":
+        return [places(f)[x.bits], _compare.isnan(x)]
     bits = np.ascontiguousarray(x.bits)
     limbs = [bits] if f.limbs == 1 else [bits[..., i] for i in range(f.limbs)]
     if f.signed:
@@ -24,6 +27,14 @@ def sort_keys(x: Array) -> list[np.ndarray]:
         limbs = [np.where(negative, ~limb, limb) for limb in limbs]
         limbs[-1] = np.where(negative, limbs[-1] & (sign - 1), limbs[-1] | sign)
     return [*limbs, _compare.isnan(x)]
+
+
+def places(f: Format) -> np.ndarray:
+    """Of a table's codes, in the order of their values; of those that stand for none, any."""
+    values = np.array(f.values)
+    order = np.zeros(1 << f.width, np.uint32)
+    order[np.lexsort((~np.signbit(values), values))] = np.arange(len(values))
+    return order
 
 
 def argsort(x: Array, axis: int | None = -1, kind: Any = None, **how: Any) -> Any:

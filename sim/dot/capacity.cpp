@@ -31,6 +31,8 @@ Extent extent(const Format& f) {
   const Exponent emin = f.emin();
   if (f.is_fixed())  // aligns by the highest digit there is, whatever the number
     return {f.least_digit(), emin + 1, emin, emin, 1, f.digits()};
+  if (f.is_table())
+    return {f.least_digit(), Exponent(f.emax()) + 1, f.least_digit(), f.emax(), 1, f.digits()};
   if (!f.is_float())
     return {f.least_digit(), Exponent(f.emax()) + 1, -Exponent(f.emax()) - 1, f.emax(), 1,
             f.digits()};

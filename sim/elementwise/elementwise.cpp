@@ -9,6 +9,7 @@
 #include "way.hpp"
 #include "widthwise/sim/carrier.hpp"
 #include "widthwise/sim/single_operation.hpp"
+#include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace widthwise {
@@ -70,6 +71,7 @@ class Integers final : public Elementwise::Way {
 }  // namespace
 
 void check(const ElementTask& task) {
+  check_rounding(task.to, task.env.rounding);
   if (task.operands.size() != static_cast<std::size_t>(arity(task.op)))
     throw std::invalid_argument(fmt::format("operands: {} given; the operation takes {}",
                                             task.operands.size(), arity(task.op)));
@@ -158,6 +160,7 @@ void elementwise(Operation op, const Format& to, const Env& env,
 
 void scaleb(const Format& to, const Env& env, const CodeArray& a, const std::int64_t* n,
             std::size_t count, void* result, std::uint8_t* flags, RandomSource random) {
+  check_rounding(to, env.rounding);
   const ElementwiseJob job{
       Operation::convert, to, env, {a, a, a}, 1, n, count, result, flags, random};
   const int needed = std::max(digits_needed(to, env.rounding), digits_needed(a.format));
@@ -181,6 +184,7 @@ void to_integers(IntegerType type, const Env& env, const CodeArray& a, std::size
 
 void from_integers(IntegerType type, const Format& to, const Env& env, const std::uint64_t* a,
                    std::size_t count, void* result, std::uint8_t* flags, RandomSource random) {
+  check_rounding(to, env.rounding);
   const IntegerJob job{type, env, {to, nullptr}, to, a, nullptr, result, count, flags, random};
   const int needed = std::max(64, digits_needed(to, env.rounding));
   with_carrier(needed, [&](auto u) { run_from_integers<typename decltype(u)::type>(job); });

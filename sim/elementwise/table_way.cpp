@@ -26,9 +26,9 @@ void look_up(const std::vector<std::byte>& table, const std::uint16_t* places, s
 }
 
 // The results of all operands there are, first operand in the low bits.
-class Table final : public Elementwise::Way {
+class EveryResult final : public Elementwise::Way {
  public:
-  explicit Table(const ElementTask& task)
+  explicit EveryResult(const ElementTask& task)
       : formats_(task.operands.begin(), task.operands.end()),
         result_bytes_(item_bytes(task.to.width())) {
     int bits = 0;
@@ -99,7 +99,7 @@ ElementwiseWay table_way(const ElementTask& task) {
   for (const Format& f : task.operands) bits += f.width();
   if (bits > most_bits || task.to.width() > 64 || task.env.rounding.stochastic()) return nullptr;
   if (task.expected < std::size_t{2} << bits) return nullptr;  // to fill it would take as long
-  return std::make_unique<Table>(task);
+  return std::make_unique<EveryResult>(task);
 }
 
 }  // namespace widthwise

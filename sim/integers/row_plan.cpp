@@ -10,6 +10,8 @@
 #include "sim/dot/capacity.hpp"
 #include "sim/unit/roundings.hpp"
 #include "widthwise/datapath/block.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::rows {
 namespace {
@@ -98,6 +100,8 @@ constexpr Widths all_widths[] = {{1, 1}, {1, 2}, {1, 4}, {2, 2}, {2, 4}};
 
 Answer plan(const Unit& u, std::size_t k) {
   const auto refuse = [](std::string why) { return Answer{false, std::move(why)}; };
+  if (const Format* t = table_in(u))
+    return refuse(fmt::format("codes of {} are looked up, one at a time", to_string(*t)));
   const std::size_t lanes = u.lanes ? static_cast<std::size_t>(u.lanes) : k;
   if (lanes > most_lanes)
     return refuse(fmt::format("blocks of {} products, of which rows keep {}", lanes, most_lanes));

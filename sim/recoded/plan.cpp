@@ -64,7 +64,8 @@ Reach reach_of_sums(const Unit& u, std::size_t k) {
 // counts (docs/exactness.md, 63).
 std::optional<Format> held(const Round& out, const Reach& sums) {
   const Format& f = out.fmt;
-  const std::int64_t digits = f.wraps() ? sums.high - sums.low + 1 : f.width() + 3;
+  const std::int64_t digits =
+      f.wraps() ? sums.high - sums.low + 1 : std::max(f.width(), f.rounding_digits()) + 3;
   return float_with(digits, sums.low, sums.high);
 }
 

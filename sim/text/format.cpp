@@ -65,7 +65,8 @@ Format read_p3109(Scanner& in) {
 [[noreturn]] void refuse_name(const Scanner& in, std::string_view head) {
   if (const std::string_view kind = later_kind(head); !kind.empty())
     in.fail(in.at(), fmt::format("{} is {}; this version knows floats as e5m10, fixed point as "
-                                 "fixed8.4, posits as posit16es2 and takums as takum16",
+                                 "fixed8.4, posits as posit16es2, takums as takum16 and tables "
+                                 "as table(nf4)",
                                  quoted(head), kind));
   if (const auto hint = fixed_hint(in.ahead(";:)")))
     in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));

@@ -82,8 +82,7 @@ struct LaterKind {
 };
 constexpr LaterKind later[] = {
     {"lns", "logarithmic"},     {"block", "a block format"}, {"bfp", "a block format"},
-    {"table", "a table"},       {"mxfp", "a block format"},  {"mxint", "a block format"},
-    {"nvfp", "a block format"},
+    {"mxfp", "a block format"}, {"mxint", "a block format"}, {"nvfp", "a block format"},
 };
 
 // By every name that is read: texts of units are made by reading many.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "widthwise/sim/tables.hpp"
+
 namespace widthwise {
 namespace {
 
@@ -41,6 +43,20 @@ Format read_posit(Scanner& in) {
 
 Format read_takum(Scanner& in) {
   return takum_format(read_count(in, "width", min_tapered_width, max_tapered_width));
+}
+
+// table(nf4), table(-1, 0, 1), table(./values.txt)
+Format read_table(Scanner& in) {
+  in.expect('(', " and a table's name, as in table(nf4)");
+  const std::size_t at = in.at();
+  const std::string name(in.as_given(in.ahead(")").size()));
+  in.skip(name.size());
+  in.expect(')', " behind the table's name or values");
+  try {
+    return find_table(name);
+  } catch (const std::invalid_argument& wrong) {
+    in.fail(at, wrong.what());
+  }
 }
 
 constexpr Word<Overflow> fixed_rules[] = {
@@ -109,6 +125,10 @@ std::optional<std::string> q_hint(std::string_view text) {
 }  // namespace
 
 std::optional<Format> read_number_system(Scanner& in, std::string_view head) {
+  if (head.starts_with("table(")) {
+    in.skip(5);
+    return read_table(in);
+  }
   const std::size_t end = in.at() + head.size();
   const auto read = [&](std::size_t word, auto&& rest, std::string_view form) {
     in.skip(word);
@@ -159,6 +179,7 @@ std::string overflow_text(const Format& f) {
 
 std::string number_system_text(const Format& f) {
   if (f.is_fixed()) return fixed_text(f);
+  if (f.is_table()) return fmt::format("table({})", table_name(f));
   if (f.is_posit()) return fmt::format("posit{}es{}", f.width(), f.exp_bits);
   return fmt::format("takum{}", f.width());
 }
@@ -173,6 +194,7 @@ std::optional<Fault> number_system_fault(const Format& f) {
                    "take overflow=wrap"};
     return {};
   }
+  if (f.is_table()) return {};
   if (f.width() < min_tapered_width || f.width() > max_tapered_width)
     return Fault{"width", fmt::format("{} bits: a posit or a takum has {} to {}", f.width(),
                                       min_tapered_width, max_tapered_width)};

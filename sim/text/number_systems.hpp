@@ -5,7 +5,8 @@
 
 #include "reading.hpp"
 
-// The texts of formats that are no floats: fixed8.4, int8, posit16es2, takum16.
+// The texts of formats that are no floats: fixed8.4, int8, posit16es2, takum16,
+// table(nf4).
 namespace widthwise {
 
 // Reads what `head`, the text before any option, spells; nothing if it is no such format's.

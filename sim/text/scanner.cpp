@@ -80,7 +80,13 @@ void Scanner::expect_end(std::string_view hint) {
 }
 
 std::string_view Scanner::ahead(std::string_view stops) const {
-  const std::size_t end = std::min(text_.find_first_of(stops, at_), text_.size());
+  std::size_t end = at_, open = 0;
+  for (; end < text_.size(); ++end) {
+    const char c = text_[end];
+    if (open == 0 && stops.find(c) != stops.npos) break;
+    if (c == '(') ++open;
+    if (c == ')' && open > 0) --open;
+  }
   std::string_view token = std::string_view(text_).substr(at_, end - at_);
   while (!token.empty() && blank(token.back())) token.remove_suffix(1);
   return token;

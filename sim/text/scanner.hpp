@@ -23,8 +23,13 @@ class Scanner {
   void expect(char c, std::string_view hint);
   void expect_end(std::string_view hint);
 
-  // What stands before the next of `stops`, in lower case, blanks behind it left out.
+  // What stands before the next of `stops` that is in no parentheses of its own, in lower case,
+  // blanks behind it left out.
   std::string_view ahead(std::string_view stops) const;
+  // The next n characters as they were given, in their case.
+  std::string_view as_given(std::size_t n) const {
+    return std::string_view(original_).substr(at_, n);
+  }
   void skip(std::size_t n) { at_ += n; }
   void go_to(std::size_t at) { at_ = at; }
   void skip_blanks();

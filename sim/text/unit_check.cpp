@@ -85,6 +85,8 @@ void round(Rules& rules, const std::string& at, const Round& r) {
   float_only(rules, at + ".overflow", r.overflow != Overflow::ieee, r.fmt);
   float_only(rules, at + ".nan_bits", r.nan_bits.has_value(), r.fmt);
   rules.rounding(at + ".rm", r.rm);
+  rules.need(!r.fmt.is_table() || r.rm.mode != RoundingMode::odd, at + ".rm",
+             "odd: codes of {} are in no order; take rno or another", to_string(r.fmt));
   rules.kept_bits(at + ".keep_frac", r.keep_frac, r.fmt);
   if (r.post_norm_frac)
     rules.range(at + ".post_norm_frac", std::int64_t{*r.post_norm_frac}, 0, max_register_bits);

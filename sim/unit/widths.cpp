@@ -297,15 +297,23 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
   return w;
 }
 
-const Format* other_than_float(const Unit& u) {
+template <class Question>
+static const Format* first_format(const Unit& u, const Question& holds) {
   const Format* found = nullptr;
   const auto look = [&](const Format& f) {
-    if (!found && !f.is_float()) found = &f;
+    if (!found && holds(f)) found = &f;
   };
   look(u.a.fmt), look(u.b.fmt), look(u.c.fmt);
   if (u.scale) look(u.scale->fmt);
   each_rounding(u, [&](const char*, const Round& r) { look(r.fmt); });
   return found;
+}
+
+const Format* other_than_float(const Unit& u) {
+  return first_format(u, [](const Format& f) { return !f.is_float(); });
+}
+const Format* table_in(const Unit& u) {
+  return first_format(u, [](const Format& f) { return f.is_table(); });
 }
 
 }  // namespace widthwise

@@ -80,6 +80,15 @@ std::string without_false_zeros(const Value& v, const Decimal& d, int most) {
   return with_power(d);
 }
 
+// The format whose numbers the decimal digits tell apart: its own, but the float of a table's
+// digits, for the few values of a table are not what lies between them.
+Format told_apart_in(const Format& f) {
+  if (f.is_table()) return ieee_format(11, f.digits() - 1);
+  Format plain = f;
+  plain.daz = plain.ftz = false;
+  return plain;
+}
+
 bool within_reach(const Value& v) {
   return -decimal_reach < v.exponent && v.exponent < decimal_reach;
 }
@@ -105,14 +114,14 @@ std::string hexadecimal(const Value& v) {
 std::string shortest_decimal(const Format& f, const void* code) {
   const Value v = value_of(f, code);
   if (v.kind != Kind::finite || !within_reach(v)) return decimal(v, 1);
-  Format plain = f;
-  plain.daz = plain.ftz = false;
+  const Format plain = told_apart_in(f);
   const RationalRounder rounder(plain, {});
-  const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
-  std::vector<std::byte> again(bytes);
+  const auto bytes = static_cast<std::size_t>(item_bytes(plain.width()));
+  std::vector<std::byte> own(bytes), again(bytes);
+  rounder.round(parse_literal("x", hexadecimal(v)), 0, own.data());
   const auto reads_back = [&](int digits) {
     rounder.round(parse_literal("x", decimal(v, digits)), 0, again.data());
-    return std::memcmp(again.data(), code, bytes) == 0;
+    return again == own;
   };
   const int most = static_cast<int>(f.precision() * std::log10(2.0)) + 2;  // Matula, 1968
   int fewest = 1, enough = most;

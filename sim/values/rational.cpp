@@ -5,6 +5,7 @@
 #include "../elementwise/apply.hpp"
 #include "widthwise/round.hpp"
 #include "widthwise/sim/carrier.hpp"
+#include "widthwise/sim/tables.hpp"
 
 namespace widthwise {
 namespace {
@@ -57,7 +58,9 @@ std::int64_t length(const Big& x) { return x == 0 ? 0 : static_cast<std::int64_t
 
 Big power_of_five(std::uint64_t n) { return pow(Big(5), static_cast<unsigned>(n)); }
 
-RationalRounder::RationalRounder(const Format& to, const Env& env) : to_(to), env_(env) {}
+RationalRounder::RationalRounder(const Format& to, const Env& env) : to_(to), env_(env) {
+  check_rounding(to, env.rounding);
+}
 
 template <class U>
 Flags RationalRounder::round_in(const Rational& x, std::uint64_t random, std::byte* code) const {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "widthwise/op/convert.hpp"
 #include "widthwise/sim/values.hpp"
@@ -39,8 +40,29 @@ std::vector<std::uint64_t> limbs(const Format& f, const Widest& code) {
   return {code.limb, code.limb + (f.width() + 63) / 64};
 }
 
+std::optional<Widest> find_listed(const Format& f, NamedCode which) {
+  using Found = std::optional<Widest>;
+  const Table& t = *f.table;
+  const std::span values(t.values, static_cast<std::size_t>(t.count));
+  const auto positive =
+      std::ranges::find_if(values, [](const TableValue& v) { return v.sig != 0 && !v.negative; });
+  const auto one = std::ranges::find_if(values, [&](const TableValue& v) {
+    return !v.negative && v.exp == 1 - t.digits && v.sig == std::uint64_t{1} << (t.digits - 1);
+  });
+  const auto found = [&](auto at) { return at == values.end() ? Found() : Found(at->code); };
+  switch (which) {
+    case NamedCode::zero: return t.has_zero ? Found(t.zero) : Found();
+    case NamedCode::min_normal: return found(positive);
+    case NamedCode::one: return found(one);
+    case NamedCode::max_finite: return Found(t.largest().code);
+    case NamedCode::nan: return t.has_nan ? Found(t.nan) : Found();
+    default: return {};
+  }
+}
+
 std::optional<Widest> find(const Format& f, NamedCode which) {
   using Found = std::optional<Widest>;
+  if (f.is_table()) return find_listed(f, which);
   const Layout<Widest> l(f);
   const Widest least(1), none{};
   const bool subnormals = f.is_float() && f.frac_bits > 0 && !l.all_normal;

@@ -97,7 +97,11 @@ def test_the_numbers_drawn_are_neighbours_and_so_are_their_steps(text):
         at = ww.next_up(at)
         assert at.to_fractions()[()] == value(above)
     for i, step in card.steps(near, middle).items():
-        assert Fraction(2) ** int(step.removeprefix("2^")) == value(near[i + 1]) - value(near[i])
+        apart = value(near[i + 1]) - value(near[i])
+        if f.system == "table" and not step.startswith("2^"):
+            assert float(step) == pytest.approx(float(apart), rel=5e-3)
+        else:
+            assert Fraction(2) ** int(step.removeprefix("2^")) == apart
 
 
 def test_a_value_is_called_exact_only_if_it_is():

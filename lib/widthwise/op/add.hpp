@@ -1,30 +1,9 @@
 #pragma once
+#include "widthwise/numbers.hpp"
 #include "widthwise/op/nan.hpp"
 #include "widthwise/round.hpp"
 
 namespace widthwise {
-
-// x + y of two finite numbers, normalised; digits that fall off are jammed. The five digits that
-// every carrier has to spare make that safe: where digits are lost the exponents differ by more
-// than four, so at most one leading digit cancels and three stay below the last kept one
-// (docs/semantics.md, E1).
-template <class How = OneByOne, class U>
-constexpr Number<U> exact_sum(const Number<U>& x, const Number<U>& y) {
-  const Int<U> apart = x.exp - y.exp;
-  const Mask<U> swap = apart < Int<U>{}, differ = x.negative ^ y.negative;
-  U high = x.sig, low = y.sig;
-  swap_if(swap, high, low);
-  low = shift_right_jam<U>(low, negate_if(swap, apart) + 1);
-  const U sum = (high >> 1) + negate_if(differ, low);  // room for the carry
-
-  // With equal exponents the second may be the larger: the difference comes out negative.
-  const Mask<U> turned = differ & ((sum >> (digits<U> - 1)) != U{});
-  U magnitude = sum;
-  if (How::any(turned)) magnitude = negate_if(turned, sum);
-  const Normalised<U> top = How::normalised(magnitude);
-  const Mask<U> negative = x.negative ^ (differ & swap) ^ turned;
-  return finite<U>(negative, select(swap, y.exp, x.exp) + 1 - top.zeros, top.sig);
-}
 
 // The sign of a sum that is zero: +, or - when rounding downwards; equal signs keep theirs (6.3).
 template <class U>

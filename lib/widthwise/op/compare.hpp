@@ -1,29 +1,9 @@
 #pragma once
+#include "widthwise/numbers.hpp"
 #include "widthwise/op/nan.hpp"
 #include "widthwise/round.hpp"
 
 namespace widthwise {
-
-enum class Relation : std::uint8_t { less, equal, greater, unordered };
-
-// Whether |x| < |y|, for normalised numbers that are not NaN.
-template <class U>
-constexpr bool smaller_magnitude(const Number<U>& x, const Number<U>& y) {
-  if (x.infinite || y.zero) return false;
-  if (y.infinite || x.zero) return true;
-  return x.exp < y.exp || (x.exp == y.exp && x.sig < y.sig);
-}
-
-// The relation of two numbers of any formats (IEEE 754-2019, 5.11). Both zeros are equal.
-template <class U>
-constexpr Relation relation(const Number<U>& x, const Number<U>& y) {
-  if (x.nan || y.nan) return Relation::unordered;
-  if (x.zero && y.zero) return Relation::equal;
-  if (x.negative != y.negative) return x.negative ? Relation::less : Relation::greater;
-  if (smaller_magnitude(x, y)) return x.negative ? Relation::greater : Relation::less;
-  if (smaller_magnitude(y, x)) return x.negative ? Relation::less : Relation::greater;
-  return Relation::equal;
-}
 
 // NaR, unlike NaN, has a place among the numbers: below all of them, and equal to itself (Posit
 // Standard 2022, 5.3).
@@ -54,6 +34,8 @@ constexpr Flags comparison_flags(const Layout<U>& fa, const U& a, const Layout<U
 // (docs/semantics.md, E8).
 template <class U>
 constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
+  if constexpr (looks_up<U>)
+    if (f.format.is_table()) return listed_order(f, a) <= listed_order(f, b);
   if (f.format.sign == Sign::complement) return U(a ^ f.sign) <= U(b ^ f.sign);
   const bool lone = f.format.nan == NanCodes::sign_alone;
   if (lone && (a == f.nan_code || b == f.nan_code)) return b == f.nan_code;
@@ -65,6 +47,10 @@ constexpr bool total_order(const Layout<U>& f, const U& a, const U& b) {
 
 template <class U>
 constexpr bool total_order_magnitude(const Layout<U>& f, const U& a, const U& b) {
+  if (f.format.is_table()) {
+    const Number<U> x = operand(f, a), y = operand(f, b);
+    return y.nan || (!x.nan && !smaller_magnitude(y, x));
+  }
   if (f.format.sign == Sign::complement)
     return integer_magnitude(f, a).magnitude <= integer_magnitude(f, b).magnitude;
   if (f.format.nan == NanCodes::sign_alone) {

@@ -73,13 +73,21 @@ constexpr IntegerResult invalid_integer(int width, bool is_signed, InvalidIntege
   return {negative ? least : most, invalid};
 }
 
+// What a posit or a takum gives for NaR and past every end: 10...0 (Posit Standard 2022).
+constexpr IntegerResult integer_of_nar(int width, bool is_signed) {
+  const std::uint64_t all = ~std::uint64_t{0} << (width - 1), one = std::uint64_t{1} << (width - 1);
+  return {is_signed ? all : one, invalid};
+}
+
 // a as an integer of 8, 16, 32 or 64 bits (5.4.1, 5.8). Needs digits >= 64.
 template <class U>
 constexpr IntegerResult to_integer(int width, bool is_signed, const RoundingRule& rule,
                                    const Layout<U>& fa, const U& a, const U& random = {},
                                    InvalidInteger how = InvalidInteger::riscv) {
   const Number<U> x = operand(fa, a);
-  const IntegerResult none = invalid_integer(width, is_signed, how, x.nan, x.negative);
+  const IntegerResult none = fa.format.is_tapered()
+                                 ? integer_of_nar(width, is_signed)
+                                 : invalid_integer(width, is_signed, how, x.nan, x.negative);
   if (x.nan || x.infinite) return none;
   if (x.zero) return {0, 0};
   if (x.exp > 0) return none;  // 2^64 or more

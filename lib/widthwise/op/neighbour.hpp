@@ -5,10 +5,12 @@
 // Operations on one format's codes that never round: neighbours and signs.
 namespace widthwise {
 
-// The codes beside one in two's complement, or of an integer without a sign. Past the ends of fixed
-// point there is none; a posit's wrap around, past NaR too (Posit Standard 2022, 5.2).
+// The codes beside one in two's complement, or of an integer without a sign, or of a table. Past
+// the ends there is none, but a posit's wrap around, past NaR too (Posit Standard 2022, 5.2).
 template <class U>
 constexpr U integer_beside(const Layout<U>& f, const U& a, bool up) {
+  if constexpr (looks_up<U>)
+    if (f.format.is_table()) return listed_beside(f, a, up);
   const U last = up ? f.magnitude_mask : f.sign;
   if (f.format.is_fixed() && a == last) return a;
   return U(up ? a + U(1) : a - U(1)) & (f.magnitude_mask | f.sign);
@@ -45,8 +47,8 @@ constexpr Result<U> next_down(const Layout<U>& f, const U& a) {
   return {lost_sign ? up : U(up ^ f.sign), Int<U>{}};
 }
 
-// A number in two's complement, or an integer without a sign, given a sign. The least integer has
-// no mirror, and one without a sign no negative: rounding has its rule for what is out of range.
+// A number in two's complement, an integer without a sign or a table's value, given a sign. The
+// least integer has no mirror, and others no negative: rounding has its rule for these.
 template <class U>
 constexpr Result<U> integer_with_sign(const Rounder<U>& to, const U& a, bool negative) {
   Number<U> x = operand(to.layout, a);
@@ -73,7 +75,8 @@ constexpr Result<U> given_sign(const Rounder<U>& to, const U& a, bool negative) 
 // `to` is of a's format.
 template <class U>
 constexpr Result<U> negate(const Rounder<U>& to, const U& a) {
-  return given_sign(to, a, (a & to.layout.sign) == U{});
+  const bool spelt = !to.layout.format.is_table();
+  return given_sign(to, a, spelt ? (a & to.layout.sign) == U{} : !unpack(to.layout, a).negative);
 }
 template <class U>
 constexpr Result<U> abs(const Rounder<U>& to, const U& a) {

@@ -31,6 +31,8 @@ def fields_of(f: Format) -> dict[str, int]:
         widths = {"sign": int(f.signed), "integer": whole, "fraction": fraction}
     elif f.is_float:
         widths = {"sign": int(f.signed), "exponent": f.exponent_bits, "fraction": f.fraction_bits}
+    elif f.system == "table":
+        widths = {"code": f.width}
     else:
         widths = {"sign": 1, "exponent and fraction": f.width - 1}
     return {name: bits for name, bits in widths.items() if bits}
@@ -38,7 +40,7 @@ def fields_of(f: Format) -> dict[str, int]:
 
 def fields_in(code: int, f: Format) -> dict[str, int]:
     """The fields of one code: where a number's exponent is as long as it is large, they move."""
-    if f.is_float or f.system == "fixed":
+    if f.system not in ("posit", "takum"):
         return fields_of(f)
     magnitude = (1 << f.width) - code if code >> f.width - 1 else code
     body = f"{magnitude:0{f.width}b}"[-(f.width - 1) :]

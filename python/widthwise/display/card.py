@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import _codes
@@ -29,10 +30,19 @@ def format_card(f: Format) -> Card:
         " = ".join([str(f), *other_names(f)]),
         Drawing(lambda: str(legend(f)), lambda: Html(fields_svg(f) + legend(f)._repr_html_())),
         sentence(f),
-        Drawing(lambda: neighbours_text(f), lambda: neighbours_svg(f)),
-        Drawing(lambda: "", lambda: range_svg(f)),
+        *drawings(f),
         Table(["", "value", "code"], named),
     )
+
+
+def drawings(f: Format) -> list[Drawing]:
+    """Of the numbers above zero, if there are any."""
+    if "min_normal" not in f.codes:
+        return []
+    return [
+        Drawing(lambda: neighbours_text(f), lambda: neighbours_svg(f)),
+        Drawing(lambda: "", lambda: range_svg(f)),
+    ]
 
 
 def other_names(f: Format) -> list[str]:
@@ -45,6 +55,9 @@ def sentence(f: Format) -> str:
         f"{f.width} bits, {count(f.precision, 'digit')} of precision",
         f"exponents {f.emin} to {f.emax}" + (f", bias {f.bias}" if f.is_float else ""),
     ]
+    if f.system == "table":
+        listed = len(f.values)
+        return "; ".join([f"{listed} values", *said, "NaN" if f.has_nan else "no NaN"])
     if not f.is_float:
         said += ["no infinity", "NaR for all that is no number" if f.has_nan else "no NaN"]
         return "; ".join(said + ([f"overflow={f.overflow}"] if f.system == "fixed" else []))
@@ -116,27 +129,37 @@ def least_code(f: Format) -> int:
     return f.codes["min_subnormal" if shows_subnormals(f) and f.fraction_bits else "min_normal"]
 
 
+def positive_codes(f: Format) -> Sequence[int]:
+    """Of the numbers above zero, in their order."""
+    if f.system == "table":
+        values = f.values
+        return sorted((c for c, x in enumerate(values) if x > 0), key=values.__getitem__)
+    return range(least_code(f), f.codes["max_finite"] + 1)
+
+
 def neighbours(f: Format) -> tuple[list[Number], int]:
     """1, or the power of two in range that is nearest to it, among the numbers next to it; where
-    it stands among them. Positive codes are in the order of their values."""
+    it stands among them."""
+    codes = positive_codes(f)
     nearest = min(max(0, f.emin), f.emax)
     if f.is_float:
-        middle = max((nearest + f.bias) << f.fraction_bits, least_code(f))
+        middle = max((nearest + f.bias) << f.fraction_bits, codes[0])
         reach = min(NEIGHBOURS, 1 << f.fraction_bits)
     else:
-        middle, reach = f.codes.get("one", least_code(f)), NEIGHBOURS
-    codes = range(
-        max(middle - reach, least_code(f)), min(middle + reach, f.codes["max_finite"]) + 1
-    )
-    return [number(f, code) for code in codes], middle - codes.start
+        middle, reach = f.codes.get("one", codes[0]), NEIGHBOURS
+    at = codes.index(middle) if isinstance(codes, list) else middle - codes[0]
+    first = max(at - reach, 0)
+    return [number(f, code) for code in codes[first : at + reach + 1]], at - first
 
 
 def step(below: Number, above: Number) -> str:
-    """The distance of two neighbours, a power of two."""
+    """The distance of two neighbours: a power of two but in tables."""
     least = min(below.exponent, above.exponent)
     units = (above.significand << (above.exponent - least)) - (
         below.significand << (below.exponent - least)
     )
+    if units & (units - 1):
+        return f"{math.ldexp(units, least):.3g}"
     return f"2^{least + units.bit_length() - 1}"
 
 
@@ -232,5 +255,5 @@ def range_svg(f: Format) -> Html:
 
 
 def each_number(f: Format) -> list[Number]:
-    least, last = least_code(f), f.codes["max_finite"]
-    return [] if last - least >= MOST_TICKS else [number(f, c) for c in range(least, last + 1)]
+    few = positive_codes(f)[: MOST_TICKS + 1]
+    return [] if len(few) > MOST_TICKS else [number(f, c) for c in few]

@@ -121,11 +121,14 @@ def row(trace: Trace, wire: Wire, gone: Loss | None) -> tuple[Any, ...]:
 
 
 def digits(wire: Wire, gone: Loss | None) -> Digits | None:
-    """Of what came in where its last digits went, else of what stands there."""
+    """Of what came in where its last digits went, else of what stands there: a table's value, or
+    the end of a range, is no cut of what came in."""
     number = wire_number(wire)
     if number is None:
         return None
     if gone is None or wire.stage not in ("align", "round"):
+        return Digits(number)
+    if wire.stage == "round" and (apart := gone.before - number) and apart.top > wire.exponent:
         return Digits(number)
     # A late C is cut above the last digit of its wire.
     top = gone.lost.top if gone.lost else wire.exponent

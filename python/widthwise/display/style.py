@@ -15,6 +15,7 @@ FIELD_COLOURS = {
     "sign": "#cf5a12",
     "exponent": "#2b8a3e",
     "integer": "#2b8a3e",
+    "code": "#20808a",
     "exponent and fraction": "#20808a",
     "fraction": "#2f78d0",
 }

@@ -11,7 +11,7 @@ namespace widthwise {
 // random bits of a stochastic rounding look at.
 constexpr int digits_needed(const Format& f, const Rounding& r = {}) {
   const int guard = r.stochastic() ? std::max(5, r.random_bits + 4) : 5;
-  return std::max({f.magnitude_bits() + 1, f.width(), f.precision() + guard});
+  return std::max({f.magnitude_bits() + 1, f.width(), f.digits() + 1, f.rounding_digits() + guard});
 }
 
 // The carriers that are built, by their digits; the last holds every format within the limits.

@@ -58,7 +58,8 @@ inline constexpr std::int64_t longest_dot = std::int64_t{1} << 32;
 // k counts only for a unit of lanes = 0: the longest dot product it will be given.
 Widths derive_widths(const Unit& u, std::int64_t k = longest_dot);
 
-// The first of a unit's formats that is no float; null where all are.
+// The first of a unit's formats that is no float, that is a table; null where there is none.
 const Format* other_than_float(const Unit& u);
+const Format* table_in(const Unit& u);
 
 }  // namespace widthwise
