@@ -59,7 +59,10 @@ struct Align {
 };
 
 enum class Order : std::uint8_t { fused, sequential, pairwise_tree };
-enum class RegisterOverflow : std::uint8_t { wrap, saturate, flag };
+// What a sum outside its register becomes. The last two are a quire's: 10...0 is NaR, which a sum
+// outside becomes (nar), or one that wraps to it (wrap_nar), and which stays.
+enum class RegisterOverflow : std::uint8_t { wrap, saturate, flag, nar, wrap_nar };
+constexpr bool has_nar(RegisterOverflow how) { return how >= RegisterOverflow::nar; }
 
 struct Sum {
   Order order = Order::fused;

@@ -96,6 +96,7 @@ Opinion opinion_of(const Engine& e, const ProductTask& task) {
   if (e.name != "reference" && task.k == 0) return refuse("there is nothing to multiply");
   if (const Format* f = other_than_float(task.unit); f && !e.takes_any_format)
     return refuse(fmt::format("{} is no float", to_string(*f)));
+  if (has_quire(task.unit) && !e.takes_any_format) return refuse("a quire, which knows NaR");
   if (task.multiplier && !e.takes_multiplier) return refuse("products of the user's own");
   if (task.flags && !e.takes_flags) return refuse("flags are wanted");
   return e.opinion(task);

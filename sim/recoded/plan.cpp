@@ -69,6 +69,14 @@ std::optional<Format> held(const Round& out, const Reach& sums) {
   return float_with(digits, sums.low, sums.high);
 }
 
+// Whether no sum of k products and C fills the register: then it is as if it had no end.
+bool never_full(const Unit& u, std::size_t k) {
+  if (u.lanes != 0 || !u.group_sum.width || u.group_sum.align.reference != Reference::fixed_lsb)
+    return false;
+  const std::int64_t top_bit = *u.group_sum.width - 1 - u.group_sum.align.frac_bits;
+  return reach_of_sums(u, k).high + 1 <= top_bit;
+}
+
 }  // namespace
 
 std::optional<Format> float_of(const Format& f) {
@@ -79,6 +87,11 @@ Plan plan(const Unit& u, std::size_t k) {
   const auto unfit = [](std::string why) { return Plan{{}, {}, std::move(why)}; };
   Plan z{u, {}, unlike_floats(u)};
   if (!z.unfit.empty()) return z;
+  if (has_quire(u)) {
+    if (!never_full(u, k)) return unfit("a quire that so many products may fill");
+    z.inner.group_sum.width.reset();
+    z.inner.group_sum.overflow = RegisterOverflow::wrap;
+  }
   for (Operand* x : {&z.inner.a, &z.inner.b, &z.inner.c}) {
     const auto f = float_of(x->fmt);
     if (!f)

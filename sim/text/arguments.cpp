@@ -184,9 +184,8 @@ Rounding Arguments::rounding(std::string_view key, Rounding otherwise) {
   return take(key, [&] { return read_rounding(in_); }).value_or(otherwise);
 }
 
-RegisterOverflow Arguments::overflow(std::string_view key) {
-  return take(key, [&] { return read_word<RegisterOverflow>(in_, key); })
-      .value_or(RegisterOverflow::wrap);
+std::optional<RegisterOverflow> Arguments::overflow(std::string_view key) {
+  return take(key, [&] { return read_word<RegisterOverflow>(in_, key); });
 }
 
 Tininess Arguments::tininess(std::string_view key) {

@@ -27,7 +27,7 @@ class Arguments {
   std::optional<Scale> scale(std::string_view key);      // format:block:term|group
   std::optional<Align> align(std::string_view key);      // fraction bits[:rounding]
   Rounding rounding(std::string_view key, Rounding otherwise);
-  RegisterOverflow overflow(std::string_view key);
+  std::optional<RegisterOverflow> overflow(std::string_view key);
   Tininess tininess(std::string_view key);
   NanResult nan(std::string_view key);
   std::optional<std::int64_t> integer(std::string_view key);

@@ -87,6 +87,28 @@ Unit dot(Arguments& in) {
   return u;
 }
 
+// Of posits the register is a quire, whose 10...0 is NaR, in which sums outside end or, as the bare
+// register has it, those that wrap to it.
+RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
+  const auto given = in.overflow("overflow");
+  if (!u.a.fmt.is_tapered()) return given.value_or(RegisterOverflow::wrap);
+  if (!u.group_sum.width) {
+    if (given) in.fail("overflow", "goes with width=");
+    return RegisterOverflow::wrap;
+  }
+  return given == RegisterOverflow::wrap ? RegisterOverflow::wrap_nar
+                                         : given.value_or(RegisterOverflow::nar);
+}
+
+// A product's largest magnitudes have room in a quire, or it is none.
+void check_quire(Arguments& in, const Unit& u) {
+  const std::int64_t whole = u.a.fmt.emax() + u.b.fmt.emax();
+  const std::int64_t least = 1 + whole + u.group_sum.align.frac_bits;
+  if (u.a.fmt.is_tapered() && *u.group_sum.width < least)
+    in.fail("width", fmt::format("{} bits: the largest product takes {}, carry bits besides",
+                                 *u.group_sum.width, least));
+}
+
 // The register's least bit is the least that a product or C can have (T3).
 Unit kulisch(Arguments& in) {
   constexpr std::int64_t beyond = -max_exponent_magnitude - 1;  // what check() refuses
@@ -97,6 +119,9 @@ Unit kulisch(Arguments& in) {
   const std::int64_t scales = u.scale ? std::max(2 * lsb(u.scale->fmt), beyond) : 0;
   const std::int64_t least = std::max(std::min(product + scales, lsb(u.c.fmt)), beyond);
   u.group_sum.align = {.reference = Reference::fixed_lsb, .frac_bits = -least};
+  u.group_sum.width = in.integer("width");
+  u.group_sum.overflow = quire_overflow(in, u);
+  if (u.group_sum.width) check_quire(in, u);
   return u;
 }
 
@@ -107,7 +132,7 @@ Unit fixedacc(Arguments& in) {
       .reference = Reference::fixed_lsb,
       .frac_bits = in.needed_integer("frac", "the bits behind the register's point, as frac=12"),
       .rm = in.rounding("align", RoundingMode::rdn)};
-  u.group_sum.overflow = in.overflow("overflow");
+  u.group_sum.overflow = in.overflow("overflow").value_or(RegisterOverflow::wrap);
   finish(in, u);
   return u;
 }

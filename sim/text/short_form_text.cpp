@@ -73,7 +73,15 @@ Pieces dot(const Unit& u) {
   return p;
 }
 
-Pieces kulisch(const Unit& u) { return {"kulisch", "", {"out=" + text_of(u.out)}}; }
+Pieces kulisch(const Unit& u) {
+  Pieces p{"kulisch", "", {"out=" + text_of(u.out)}};
+  if (!u.group_sum.width) return p;
+  const RegisterOverflow how = u.group_sum.overflow;
+  p.arguments.push_back(fmt::format("width={}", *u.group_sum.width));
+  p.arguments.push_back(fmt::format(
+      "overflow={}", word(how == RegisterOverflow::wrap_nar ? RegisterOverflow::wrap : how)));
+  return p;
+}
 
 Pieces fixedacc(const Unit& u) {
   const Sum& sum = u.group_sum;

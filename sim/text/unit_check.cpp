@@ -110,6 +110,9 @@ void align(Rules& rules, const std::string& at, const Align& x) {
 void sum(Rules& rules, const std::string& at, const Sum& x) {
   align(rules, at + ".align", x.align);
   rules.range(at + ".width", x.width, 1, max_register_bits);
+  rules.need(!has_nar(x.overflow) || (x.width && x.align.reference == Reference::fixed_lsb),
+             at + ".overflow", "{} is a quire's, a register of a width with a fixed last digit",
+             word(x.overflow));
   round(rules, at + ".node_round", x.node_round);
 }
 

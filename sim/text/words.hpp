@@ -79,7 +79,9 @@ template <>
 inline constexpr Word<RegisterOverflow> words<RegisterOverflow>[] = {
     {"wrap", RegisterOverflow::wrap},
     {"saturate", RegisterOverflow::saturate},
-    {"flag", RegisterOverflow::flag}};
+    {"flag", RegisterOverflow::flag},
+    {"nar", RegisterOverflow::nar},
+    {"wrap_nar", RegisterOverflow::wrap_nar}};
 template <>
 inline constexpr Word<ScaleApply> words<ScaleApply>[] = {{"term", ScaleApply::term},
                                                          {"group", ScaleApply::group}};

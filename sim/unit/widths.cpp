@@ -312,6 +312,10 @@ static const Format* first_format(const Unit& u, const Question& holds) {
 const Format* other_than_float(const Unit& u) {
   return first_format(u, [](const Format& f) { return !f.is_float(); });
 }
+bool has_quire(const Unit& u) {
+  return has_nar(u.group_sum.overflow) || has_nar(u.block_sum.overflow) ||
+         has_nar(u.c_sum.overflow);
+}
 const Format* table_in(const Unit& u) {
   return first_format(u, [](const Format& f) { return f.is_table(); });
 }

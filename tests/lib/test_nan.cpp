@@ -151,7 +151,8 @@ std::uint64_t carried(const Format& from, std::uint64_t code, const Format& to) 
   const std::uint64_t sign = negative && to.is_signed() ? 1 : 0;
   const int magnitude_bits = to.exp_bits + to.frac_bits;
   switch (to.nan) {
-    case NanCodes::none: return 0;
+    case NanCodes::none:
+    case NanCodes::listed: return 0;
     case NanCodes::sign_alone: return std::uint64_t{1} << magnitude_bits;
     case NanCodes::all_ones: return sign << magnitude_bits | ones(magnitude_bits);
     case NanCodes::ieee: break;

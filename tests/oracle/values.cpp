@@ -37,7 +37,8 @@ bool is_nan(const Format& f, const Fields& x) {
       return x.exponent == x.all_exponent && (x.fraction != 0 || f.inf == InfCodes::none);
     case NanCodes::all_ones: return x.magnitude == x.all_magnitude;
     case NanCodes::sign_alone: return x.negative && x.magnitude == 0;
-    case NanCodes::none: return false;
+    case NanCodes::none:
+    case NanCodes::listed: return false;  // of tables, which are not walked here
   }
   throw std::logic_error("no such NanCodes");
 }

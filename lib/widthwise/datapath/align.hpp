@@ -64,6 +64,7 @@ template <class M>
 struct Total {
   M v{};  // in two's complement
   Int<M> q{};
+  Mask<M> nar{};  // a quire's, whatever v says
 };
 
 // v in the sum's register.
@@ -79,6 +80,14 @@ constexpr M fit(const SumRule<M>& s, const M& v, State& progress) {
   if (s.overflow != RegisterOverflow::saturate) return M(raised & M(s.modulus - M(1))) - s.half;
   const M end = select(is_negative(v), M(M{} - s.half), M(s.half - M(1)));
   return select(fits, v, end);
+}
+
+// Whether the register shows 10...0 for this sum, or does not hold it.
+template <class M>
+constexpr Mask<M> becomes_nar(const SumRule<M>& s, const M& sum, const M& held) {
+  if (!s.bounded || !has_nar(s.overflow)) return {};
+  const Mask<M> pattern = held == M(M{} - s.half);
+  return s.overflow == RegisterOverflow::wrap_nar ? pattern : pattern | (held != sum);
 }
 
 // Digits of each of so many terms that a carrier has room for.
@@ -181,20 +190,34 @@ constexpr Total<M> sum_in_register(const SumRule<M>& s, const All& all, const In
     const Int<M> last = last_with_digits<M>(all);
     lsb = select(last < Int<M>{INT64_MAX}, greater(lsb, last), lsb);
   }
-  const bool wraps = s.bounded && s.overflow == RegisterOverflow::wrap;
+  const bool wraps = s.bounded && (s.overflow == RegisterOverflow::wrap ||
+                                   s.overflow == RegisterOverflow::wrap_nar);
   std::int64_t room = 0;
   if constexpr (State::loses) room = room_for<M>(all.size());
-  M total{};
-  each(all, [&](const Term<M>& t) {
+  Total<M> total{.q = lsb};
+  const auto add = [&](const Term<M>& t) {
     // What a register that wraps loses above it had no room for either.
     const M m = wraps ? round_magnitude(s.align.rm.mode, t.negative, t.m, distance(lsb, t.q))
                       : aligned(s.align.rm.mode, t, lsb, room, progress);
     show_aligned(t, m, lsb, e, trace);
     const M v = opposite_if<M>(t.negative, m);
     if (s.overflow == RegisterOverflow::flag) fit(s, v, progress);
-    total = fit(s, M(total + v), progress);
+    const M sum = total.v + v;
+    total.v = fit(s, sum, progress);
+    total.nar = total.nar | becomes_nar(s, sum, total.v);
+  };
+  if (!has_nar(s.overflow)) {
+    each(all, add);
+    return total;
+  }
+  each(all, [&](const Term<M>& t) {
+    if (t.is_c) add(t);
+  });  // a quire begins with C
+  each(all, [&](const Term<M>& t) {
+    if (!t.is_c) add(t);
   });
-  return {total, lsb};
+  progress.raise(select(total.nar, Int<M>{invalid}, Int<M>{}));
+  return total;
 }
 
 // All terms to the digit q, the last that any of them has.

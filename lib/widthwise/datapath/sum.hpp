@@ -108,6 +108,11 @@ WIDTHWISE_APART constexpr void fused_sum(const SumRule<M>& s, const All& all, st
   put_sum(total, votes, all.front().lane, z);
   z.q = select(votes.zeros, floored ? Int<M>(e - window_frac(align, s.late)) : Int<M>{}, total.q);
   z.e = select(votes.zeros, Int<M>{}, e);
+  if (any(total.nar)) {
+    SpecialSum<M> made;
+    made.nan = total.nar;
+    made.put(z);
+  }
   if (any(votes.endless)) {
     progress.take_back(votes.endless, before);
     special.put(z);

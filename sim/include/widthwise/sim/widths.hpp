@@ -62,4 +62,7 @@ Widths derive_widths(const Unit& u, std::int64_t k = longest_dot);
 const Format* other_than_float(const Unit& u);
 const Format* table_in(const Unit& u);
 
+// Whether a sum's register has a pattern for NaR.
+bool has_quire(const Unit& u);
+
 }  // namespace widthwise
