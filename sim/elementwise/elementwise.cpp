@@ -135,6 +135,7 @@ Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
   const ElementTask task{op, to, env, operands, flags, expected};
   check(task);
   ElementwiseWay way = lane_way(task);
+  if (!way) way = stairs_way(task);
   if (!way) way = table_way(task);
   if (!way) way = integer_way(task);
   way_ = std::move(way);

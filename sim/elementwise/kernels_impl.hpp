@@ -2,6 +2,7 @@
 #include "apply.hpp"
 #include "kernels.hpp"
 #include "quick_chunk.hpp"
+#include "sim/integers/row_kernels.hpp"
 
 namespace widthwise {
 
@@ -111,26 +112,54 @@ void for_each(const ElementwiseJob& job, const Op& op) {
   });
 }
 
-// The same where the usual case has a quick way, quick(a, b, c), for carriers that vector units
-// hold; what is not sure is done again by op(a, b, c, random bits). Not for stochastic rounding,
-// whose random bits take longer than all the rest.
+// The random bits of a chunk.
+template <class U>
+void draw_chunk(const ElementwiseJob& job, std::size_t first, std::size_t n, U* drawn) {
+  const RandomSource from = job.random.from(job.random.first_index + first);
+  if (from.given) {
+    for (std::size_t i = 0; i < n; ++i) drawn[i] = draw<U>(job.env.rounding, from, i);
+    return;
+  }
+  const RandomField field(job.env.rounding.random_bits);
+  std::uint64_t pairs[chunk<U>];
+  rows::draw()(from.seed, from.first_index, n, pairs);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto low = static_cast<std::uint32_t>(pairs[i]);
+    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32);
+    drawn[i] = U(field.of<std::uint64_t>(std::array<std::uint32_t, 4>{low, high}, 0));
+  }
+}
+
+// A chunk of elements, by what is sure and what has to be done again.
+template <class U, class Quickly, class Op>
+void put_chunk(Chunk<U>& c, const Quickly& quickly, const Op& again) {
+  std::uint8_t sure[chunk<U>];
+  quick_chunk<U>(c.n, quickly, c.code, c.flags, sure);
+  for (std::size_t i = 0; (i = next_unsure(sure, i, c.n)) < c.n; ++i) c.put(i, again(i));
+}
+
+// The same where the usual case has a quick way, quick(a, b, c, random bits), for carriers that
+// vector units hold; what is not sure is done again by op(a, b, c, random bits).
 template <class U, class Quickly, class Op>
 void for_each(const ElementwiseJob& job, const Quickly& quick, const Op& op) {
-  if (job.env.rounding.stochastic())
-    return for_each<U>(job, [&](std::size_t i, const U& a, const U& b, const U& c) {
-      return op(a, b, c, draw<U>(job.env.rounding, job.random, i));
-    });
+  const bool stochastic = job.env.rounding.stochastic();
   for_each_chunk<U>(job, [&](Chunk<U>& c) {
     const Items<U> x = c.operand[0], y = c.operand[1], z = c.operand[2];
+    U drawn[chunk<U>];
+    if (stochastic) draw_chunk<U>(job, c.first, c.n, drawn);
     if constexpr (64 < digits<U>) {
       const Op own = op;
-      for (std::size_t i = 0; i < c.n; ++i) c.put(i, own(x[i], y[i], z[i], U{}));
+      for (std::size_t i = 0; i < c.n; ++i)
+        c.put(i, own(x[i], y[i], z[i], stochastic ? drawn[i] : U{}));
+    } else if (stochastic) {
+      const U* const r = drawn;
+      put_chunk<U>(
+          c, [quick, x, y, z, r](std::size_t i) { return quick(x[i], y[i], z[i], r[i]); },
+          [&](std::size_t i) { return op(x[i], y[i], z[i], drawn[i]); });
     } else {
-      const auto each = [quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i]); };
-      std::uint8_t sure[chunk<U>];
-      quick_chunk<U>(c.n, each, c.code, c.flags, sure);
-      for (std::size_t i = 0; (i = next_unsure(sure, i, c.n)) < c.n; ++i)
-        c.put(i, op(x[i], y[i], z[i], U{}));
+      put_chunk<U>(
+          c, [quick, x, y, z](std::size_t i) { return quick(x[i], y[i], z[i], U{}); },
+          [&](std::size_t i) { return op(x[i], y[i], z[i], U{}); });
     }
   });
 }
@@ -159,15 +188,15 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::add:
       return for_each<U>(
           job,
-          [=](const U& a, const U& b, const U&) {
-            return quick_sum<InLoops<U>>(to, false, fa, a, fb, b);
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_sum<InLoops<U>>(to, false, fa, a, fb, b, r);
           },
           [=](const U& a, const U& b, const U&, const U& r) { return add(to, fa, a, fb, b, r); });
     case Operation::subtract:
       return for_each<U>(
           job,
-          [=](const U& a, const U& b, const U&) {
-            return quick_sum<InLoops<U>>(to, true, fa, a, fb, b);
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_sum<InLoops<U>>(to, true, fa, a, fb, b, r);
           },
           [=](const U& a, const U& b, const U&, const U& r) {
             return subtract(to, fa, a, fb, b, r);
@@ -175,8 +204,8 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::multiply:
       return for_each<U>(
           job,
-          [=](const U& a, const U& b, const U&) {
-            return quick_product<InLoops<U>>(to, fa, a, fb, b);
+          [=](const U& a, const U& b, const U&, const U& r) {
+            return quick_product<InLoops<U>>(to, fa, a, fb, b, r);
           },
           [=](const U& a, const U& b, const U&, const U& r) {
             return multiply(to, fa, a, fb, b, r);
@@ -196,8 +225,8 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::fma:
       return for_each<U>(
           job,
-          [=](const U& a, const U& b, const U& c) {
-            return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c);
+          [=](const U& a, const U& b, const U& c, const U& r) {
+            return quick_fma<InLoops<U>>(to, fa, a, fb, b, fc, c, r);
           },
           [=](const U& a, const U& b, const U& c, const U& r) {
             return fma(to, fa, a, fb, b, fc, c, r);
@@ -205,7 +234,9 @@ void run_elementwise(const ElementwiseJob& job) {
     case Operation::convert:
       return for_each<U>(
           job,
-          [=](const U& a, const U&, const U&) { return quick_conversion<InLoops<U>>(to, fa, a); },
+          [=](const U& a, const U&, const U&, const U& r) {
+            return quick_conversion<InLoops<U>>(to, fa, a, r);
+          },
           [=](const U& a, const U&, const U&, const U& r) { return convert(to, fa, a, r); });
     case Operation::round_to_integral: return integral(false);
     case Operation::round_to_integral_exact: return integral(true);

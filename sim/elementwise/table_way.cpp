@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lately.hpp"
+#include "look_up.hpp"
 #include "way.hpp"
 
 namespace widthwise {
@@ -42,7 +44,7 @@ class EveryResult final : public Elementwise::Way {
       operands.push_back(all.back().data());
       shift += f.width();
     }
-    codes_.resize(size * static_cast<std::size_t>(result_bytes_));
+    codes_.resize(size * static_cast<std::size_t>(result_bytes_) + elements::read_past);
     flags_.resize(size);
     integer_way(task)->run({operands, size, codes_.data(), flags_.data(), {}});
   }
@@ -50,6 +52,7 @@ class EveryResult final : public Elementwise::Way {
   const char* name() const final { return "table"; }
 
   void run(const ElementArrays& x) const final {
+    if (of_byte_pairs() && !x.flags) return run_byte_pairs(x);
     for (std::size_t i = 0; i < x.count; i += chunk) run_chunk(x, i, std::min(chunk, x.count - i));
   }
 
@@ -61,6 +64,18 @@ class EveryResult final : public Elementwise::Way {
     for (std::size_t i = 0; i < size; ++i)
       store_code(&codes[i * bytes], static_cast<int>(bytes), i >> shift & mask);
     return codes;
+  }
+
+  bool of_byte_pairs() const {
+    return formats_.size() == 2 && item_bytes(formats_[0].width()) == 1 &&
+           item_bytes(formats_[1].width()) == 1 && result_bytes_ == 1;
+  }
+
+  void run_byte_pairs(const ElementArrays& x) const {
+    const elements::BytePairs pairs{static_cast<const std::uint8_t*>(x.operands[0]),
+                                    static_cast<const std::uint8_t*>(x.operands[1]),
+                                    formats_[0].width(), formats_[1].width()};
+    elements::look_up(pairs, codes_.data(), x.count, static_cast<std::uint8_t*>(x.result));
   }
 
   void run_chunk(const ElementArrays& x, std::size_t first, std::size_t n) const {
@@ -92,6 +107,27 @@ class EveryResult final : public Elementwise::Way {
   std::vector<std::uint8_t> flags_;
 };
 
+// One that others may look up in, too.
+class Shared final : public Elementwise::Way {
+ public:
+  explicit Shared(std::shared_ptr<const EveryResult> results) : results_(std::move(results)) {}
+  const char* name() const final { return results_->name(); }
+  void run(const ElementArrays& x) const final { results_->run(x); }
+
+ private:
+  std::shared_ptr<const EveryResult> results_;
+};
+
+struct Purpose {
+  Operation op;
+  Format to;
+  RoundingMode mode;
+  Tininess tininess;
+  NanResult nan;
+  std::vector<Format> operands;
+  bool operator==(const Purpose&) const = default;
+};
+
 }  // namespace
 
 ElementwiseWay table_way(const ElementTask& task) {
@@ -99,7 +135,15 @@ ElementwiseWay table_way(const ElementTask& task) {
   for (const Format& f : task.operands) bits += f.width();
   if (bits > most_bits || task.to.width() > 64 || task.env.rounding.stochastic()) return nullptr;
   if (task.expected < std::size_t{2} << bits) return nullptr;  // to fill it would take as long
-  return std::make_unique<EveryResult>(task);
+  static Lately<Purpose, EveryResult> lately;
+  const Env& env = task.env;
+  return std::make_unique<Shared>(lately.get({task.op,
+                                              task.to,
+                                              env.rounding.mode,
+                                              env.tininess,
+                                              env.nan,
+                                              {task.operands.begin(), task.operands.end()}},
+                                             [&] { return std::make_shared<EveryResult>(task); }));
 }
 
 }  // namespace widthwise

@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <vector>
+
+#include "lately.hpp"
+#include "look_up.hpp"
+#include "way.hpp"
+
+// Rounding to other systems than floats takes the definition's whole path, but goes up with the
+// number wherever nothing wraps: where its steps lie is all there is to know (docs/exactness.md,
+// 64).
+namespace widthwise {
+namespace elements {
+namespace {
+
+constexpr std::uint32_t sign = 0x80000000, infinity = 0x7f800000, nan = 0x7fc00000;
+
+// The definition, word by word.
+class Conversion {
+ public:
+  explicit Conversion(const ElementTask& task) : way_(integer_way(task)) {}
+
+  std::vector<std::uint8_t> operator()(const std::vector<std::uint32_t>& words) const {
+    std::vector<std::uint8_t> codes(words.size());
+    const void* operand = words.data();
+    way_->run({{&operand, 1}, words.size(), codes.data(), nullptr, {}});
+    return codes;
+  }
+
+ private:
+  ElementwiseWay way_;
+};
+
+// From this word on to the next one's the result is this code.
+struct Step {
+  std::uint32_t word;
+  std::uint8_t code;
+};
+
+// A range of words at whose ends the codes differ.
+struct Range {
+  Step first, last;
+};
+
+// The steps from one word to the other, the first of them at the first.
+std::vector<Step> steps_between(const Conversion& convert, std::uint32_t first,
+                                std::uint32_t last) {
+  const auto ends = convert({first, last});
+  std::vector<Step> found{{first, ends[0]}};
+  std::vector<Range> open;
+  if (ends[0] != ends[1]) open.push_back({{first, ends[0]}, {last, ends[1]}});
+  while (!open.empty()) {
+    std::vector<std::uint32_t> middles;
+    for (const Range& r : open) middles.push_back(r.first.word + (r.last.word - r.first.word) / 2);
+    const auto codes = convert(middles);
+    std::vector<Range> halves;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const Step middle{middles[i], codes[i]};
+      for (const Range& half : {Range{open[i].first, middle}, Range{middle, open[i].last}}) {
+        if (half.first.code == half.last.code) continue;
+        if (half.last.word - half.first.word == 1)
+          found.push_back(half.last);
+        else
+          halves.push_back(half);
+      }
+    }
+    open = std::move(halves);
+  }
+  std::ranges::sort(found, {}, &Step::word);
+  return found;
+}
+
+// Nothing where two steps share an upper half.
+bool put(Stairs& stairs, const std::vector<Step>& steps) {
+  std::size_t at = 0;
+  for (std::uint32_t half = steps.front().word >> 16;
+       half <= (steps.back().word | 0x7fffffff) >> 16; ++half) {
+    const std::uint32_t from = half << 16, to = from | 0xffff;
+    while (at + 1 < steps.size() && steps[at + 1].word <= from) ++at;
+    const bool steps_inside = at + 1 < steps.size() && steps[at + 1].word <= to;
+    if (steps_inside && at + 2 < steps.size() && steps[at + 2].word <= to) return false;
+    const Step& next = steps[steps_inside ? at + 1 : at];
+    const std::uint32_t place = steps_inside ? next.word & 0xffff : 0;
+    stairs[half] = place << 16 | std::uint32_t{next.code} << 8 | steps[at].code;
+  }
+  return true;
+}
+
+std::shared_ptr<const Stairs> build(const ElementTask& task) {
+  const Conversion convert(task);
+  auto stairs = std::make_shared<Stairs>();
+  for (const std::uint32_t side : {std::uint32_t{0}, sign}) {
+    std::vector<Step> steps = steps_between(convert, side, side | infinity);
+    steps.push_back({(side | infinity) + 1, convert({side | nan})[0]});
+    if (!put(*stairs, steps)) return nullptr;
+  }
+  return stairs;
+}
+
+struct Purpose {
+  Format to;
+  RoundingMode mode;
+  bool operator==(const Purpose&) const = default;
+};
+
+class Climb final : public Elementwise::Way {
+ public:
+  explicit Climb(std::shared_ptr<const Stairs> stairs) : stairs_(std::move(stairs)) {}
+  const char* name() const final { return "stairs"; }
+  void run(const ElementArrays& x) const final {
+    climb(*stairs_, static_cast<const std::uint32_t*>(x.operands[0]), x.count,
+          static_cast<std::uint8_t*>(x.result));
+  }
+
+ private:
+  std::shared_ptr<const Stairs> stairs_;
+};
+
+// What wraps, or becomes 0 past the end, comes down again; so does what goes towards zero or away
+// from it in a table without a zero, where its values have different signs.
+bool goes_up(const Format& f, RoundingMode mode) {
+  const bool turns_at_zero = mode == RoundingMode::rtz || mode == RoundingMode::raz;
+  if (f.is_table()) return f.table->has_zero || !turns_at_zero;
+  return f.is_tapered() ||
+         (f.is_fixed() && (f.overflow == Overflow::ieee || f.overflow == Overflow::symmetric));
+}
+
+}  // namespace
+}  // namespace elements
+
+ElementwiseWay stairs_way(const ElementTask& task) {
+  constexpr std::size_t worth_it = 1 << 14;
+  if (task.op != Operation::convert || task.operands[0] != binary32 || task.flags ||
+      task.env.rounding.stochastic() || task.to.width() > 8 || task.expected < worth_it)
+    return nullptr;
+  if (!elements::goes_up(task.to, task.env.rounding.mode)) return nullptr;
+  static Lately<elements::Purpose, elements::Stairs> lately;
+  auto stairs =
+      lately.get({task.to, task.env.rounding.mode}, [&] { return elements::build(task); });
+  return stairs ? std::make_unique<elements::Climb>(std::move(stairs)) : nullptr;
+}
+
+}  // namespace widthwise
