@@ -39,7 +39,7 @@ bool product_makes_nan(Operation op, NanResult how, const Operands& x) {
 mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& to,
                       const mpz_class& canonical) {
   mpz_class z = canonical;
-  const auto sign_place = static_cast<mp_bitcnt_t>(from.exp_bits + from.frac_bits);
+  const auto sign_place = static_cast<mp_bitcnt_t>(code_bits(from) - 1);
   const bool negative = from.is_signed() && mpz_tstbit(code.get_mpz_t(), sign_place) != 0;
   if (negative && to.is_signed() && to.nan != NanCodes::sign_alone)
     z |= mpz_class(1) << static_cast<mp_bitcnt_t>(to.exp_bits + to.frac_bits);
@@ -54,8 +54,9 @@ mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& t
 // A result with the NaN that `how` wants in place of the canonical one.
 Delivered with_nan(Operation op, const Format& to, NanResult how, const Operands& x,
                    std::span<const OracleOperand> operands, Delivered z) {
+  if (how == NanResult::canonical || !to.is_float()) return z;
   const Landmarks marks(to);
-  if (how == NanResult::canonical || !marks.has_nan || z.code != marks.nan) return z;
+  if (!marks.has_nan || z.code != marks.nan) return z;
   for (std::size_t i = 0; i < operands.size() && propagates(how); ++i)
     if (mpfr::is_nan(x[i].value) && !product_makes_nan(op, how, x)) {
       z.code = carried_nan(operands[i].format, x[i].code, to, marks.nan);
