@@ -162,7 +162,8 @@ Head takum_head(Exponent e) {
   return {mpz_class(up ? 8 + r : 7 - r) * power(r) + low, 4 + r};
 }
 
-// The exact pattern of a magnitude between the ends, its point behind the bits that are kept.
+// The exact pattern of a magnitude between the ends, its point behind the bits that are kept. It
+// lies between those of the ends, and so does what it is rounded to.
 Cut pattern(const Format& f, const Cut& x) {
   const Head head = f.is_posit() ? posit_head(f, leading(x)) : takum_head(leading(x));
   const Exponent fraction = leading(x) - x.exp;
@@ -180,8 +181,7 @@ Delivered deliver_tapered(const Target& to, const Cut& x) {
   if (above >= 0) return {with_sign(f, top, x.negative), above > 0 ? overflow | inexact : Flags{}};
   if (below <= 0) return {with_sign(f, 1, x.negative), below < 0 ? underflow | inexact : Flags{}};
   const Cut p = pattern(f, x);
-  const mpz_class kept = shorten(p, 0, to.round.rm, to.random);
-  const mpz_class magnitude = kept > top ? top : kept < 1 ? mpz_class(1) : kept;
+  const mpz_class magnitude = shorten(p, 0, to.round.rm, to.random);
   return {with_sign(f, magnitude, x.negative), split(p, 0).inexact() ? inexact : Flags{}};
 }
 
