@@ -136,6 +136,11 @@ void fill(const Format& f, std::uint64_t seed, const std::vector<py::array>& ope
   random_operands(f, seed, 0, count, at);
 }
 
+void move_to_borders(const Format& f, const Format& to, std::uint64_t seed, py::array operands) {
+  const std::size_t count = code_count(f, operands);
+  operands_to_borders(f, to, seed, 0, count, place(f, operands, count));
+}
+
 }  // namespace
 
 void bind_study(py::module_& m) {
@@ -151,4 +156,5 @@ void bind_study(py::module_& m) {
       .def("add", &RunningSum::add)
       .def("deliver", &RunningSum::deliver);
   m.def("random_operands", &fill);
+  m.def("operands_to_borders", &move_to_borders);
 }

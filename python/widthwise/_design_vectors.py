@@ -107,6 +107,8 @@ class DesignVectors(VectorLines):
                 random_codes(1, (count, c.count), c.format, (seed + i + first) % 2**64)[0].bits  # type: ignore[arg-type]
                 for i, c in enumerate(self.inputs)
             ]
+            if self.text.startswith("convert("):
+                move_to_borders(self.inputs[0], self.result, (seed + first) % 2**64, arrays[0])
             y, flags = self.compute(arrays, seed, first)
             fields = [packed(x, c) for x, c in zip(arrays, self.inputs, strict=True)]
             for numbers in zip(*fields, packed(y, self.result), flags.tolist(), strict=True):
@@ -128,6 +130,11 @@ class DesignVectors(VectorLines):
             for x in (given, due)
         ]
         return list(alike | (nan[0] & nan[1]))
+
+
+def move_to_borders(source: Column, result: Column, seed: int, codes: np.ndarray) -> None:
+    assert source.format and result.format  # as a design's ports have
+    core.operands_to_borders(source.format._core, result.format._core, seed, codes)
 
 
 def packed(bits: np.ndarray, column: Column) -> list[int]:

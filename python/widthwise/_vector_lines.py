@@ -177,7 +177,8 @@ def read(line: int, fields: list[str], columns: list[Column]) -> list[int]:
 
 def number(line: int, text: str, name: str, column: Column, width: int) -> int:
     """What a field says in hexadecimal, or as TestFloat prints it."""
-    printed = PRINTED.fullmatch(text) if column.format else None
+    is_float = column.format is not None and column.format.system == "float"
+    printed = PRINTED.fullmatch(text) if is_float else None
     if printed:
         value = printed_code(printed, column.format)  # type: ignore[arg-type]
     elif column is FLAGS and PRINTED_FLAGS.fullmatch(text):

@@ -81,7 +81,9 @@ def verify(
         to: the results' format, if not the operands'.
         rounding, tininess, nan: of an operation, as in `ww.add`. With another `nan` than canonical
             the NaN of a file's lines have to agree in every bit.
-        seed: of what is drawn, and of stochastic rounding.
+        seed: of what is drawn, and of stochastic rounding. Operands are random and directed: ends,
+            specials, powers of two and their neighbours; of a conversion to fixed point, a posit or
+            a takum one in four lies on a border between two codes or beside it.
         random: an operation's random bits in place of a seed, as in `ww.add`.
         k, c, scale_a, scale_b: of a unit's dot products, as in `ww.dot`.
         vectors: a TestFloat file for the operation in place of MPFR (`widthwise verify`).
@@ -147,6 +149,13 @@ def random_codes(count: int, shape: tuple[int, ...], format: Format, seed: int) 
     return arrays
 
 
+def drawn_operands(op: str, n: int, f: Format, to: Format | None, seed: int) -> list[Array]:
+    arrays = random_codes(core.arity(op), (n,), f, seed)
+    if op == "convert" and to is not None:
+        core.operands_to_borders(f._core, to._core, seed, arrays[0].bits)
+    return arrays
+
+
 def verify_operation(
     op: str,
     args: tuple[Any, ...],
@@ -164,7 +173,7 @@ def verify_operation(
     elif from_format is None:
         raise TypeError("format: without operands it is needed, to draw them, as format='e5m10'")
     else:
-        arrays = random_codes(core.arity(op), (n,), from_format, checked_seed(seed))
+        arrays = drawn_operands(op, n, from_format, optional_format(to), checked_seed(seed))
     named = dict(zip("xyz", arrays, strict=False))
     out = result_format(named, optional_format(to))
     codes, shape = broadcast(named)

@@ -1,21 +1,18 @@
 #include <algorithm>
 
+#include "systems.hpp"
 #include "target.hpp"
 
 namespace widthwise::mpfr {
-namespace {
 
 Overflow policy(const Target& to) {
   return to.round.overflow != Overflow::ieee ? to.round.overflow : to.round.fmt.overflow;
 }
 
-int kept_fraction(const Target& to) { return to.round.keep_frac.value_or(to.round.fmt.frac_bits); }
-
 Exponent leading(const Cut& x) {
   return x.exp + static_cast<Exponent>(mpz_sizeinbase(x.sig.get_mpz_t(), 2)) - 1;
 }
 
-// x.sig * 2^x.exp against sig * 2^exp; a sticky x is greater than its digits.
 int compare(const Cut& x, const mpz_class& sig, Exponent exp) {
   const Cut y{.sig = sig, .exp = exp};
   if (leading(x) != leading(y)) return leading(x) < leading(y) ? -1 : 1;
@@ -24,6 +21,10 @@ int compare(const Cut& x, const mpz_class& sig, Exponent exp) {
                        : cmp(x.sig, sig << static_cast<mp_bitcnt_t>(-d));
   return c == 0 && x.sticky ? 1 : c;
 }
+
+namespace {
+
+int kept_fraction(const Target& to) { return to.round.keep_frac.value_or(to.round.fmt.frac_bits); }
 
 Delivered signed_code(const Landmarks& f, const mpz_class& magnitude, bool negative, Flags flags) {
   return {negative ? magnitude + f.sign : magnitude, flags};
@@ -156,17 +157,20 @@ Delivered in_range(const Target& to, const Landmarks& f, bool negative, const Si
 }  // namespace
 
 Delivered deliver_nan(const Target& to) {
+  if (!to.round.fmt.is_float()) return system_nan(to.round.fmt);
   const Landmarks f(to.round.fmt);
   return {f.nan, f.has_nan ? 0 : invalid};
 }
 
 Delivered deliver_infinity(const Target& to, bool negative) {
+  if (!to.round.fmt.is_float()) return system_infinity(to, negative);
   const bool there = Landmarks(to.round.fmt).has_infinity && policy(to) != Overflow::satfinite;
   return there ? past(to, negative, Overflow::inf, 0)
                : past(to, negative, policy(to), overflow | inexact);
 }
 
 Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
+  if (!to.round.fmt.is_float()) return system_zero(to.round.fmt, flags);
   const Landmarks f(to.round.fmt);
   const bool is_plus = to.round.fmt.zero && to.round.zero_sign == ZeroSign::always_plus;
   const bool minus = negative && f.keeps_negative_zero && !is_plus;
@@ -175,12 +179,15 @@ Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
   return signed_code(f, 0, minus, flags | invalid);
 }
 
-mpfr_prec_t digits_needed(const Target& to) {
-  const int kept = std::max(to.round.fmt.frac_bits, to.round.post_norm_frac.value_or(0));
-  return kept + to.round.rm.random_bits + 8;
+Cut cut_for(const Target& to, const Computation& c) {
+  const Format& f = to.round.fmt;
+  const int kept = std::max(f.frac_bits, to.round.post_norm_frac.value_or(0));
+  const mpfr_prec_t above = f.is_fixed() ? digits_above(f, c) : 0;
+  return cut(c, kept + to.round.rm.random_bits + 8 + above);
 }
 
 Delivered deliver_cut(const Target& to, Cut x) {
+  if (x.sig != 0 && !to.round.fmt.is_float()) return deliver_system(to, x);
   const Landmarks f(to.round.fmt);
   if (to.round.post_norm_frac) x = after_normalisation(to, f, x);
   if (x.sig == 0) return deliver_zero(to, x.negative);
@@ -194,7 +201,7 @@ Delivered deliver_cut(const Target& to, Cut x) {
 
 Delivered deliver(const Target& to, const Computation& c) {
   if (mpfr_can_deliver(to)) return deliver_natively(to, c);
-  return deliver_cut(to, cut(c, digits_needed(to)));
+  return deliver_cut(to, cut_for(to, c));
 }
 
 // Specials and zeros are MPFR's.

@@ -23,6 +23,10 @@ struct Cut {
   bool sticky = false;
 };
 
+// Exponent of the leading digit, of what is not zero.
+Exponent leading(const Cut& x);
+// x.sig * 2^x.exp against sig * 2^exp; a sticky x is greater than its digits.
+int compare(const Cut& x, const mpz_class& sig, Exponent exp);
 // The leading digits of a computation; zero has sig 0. Not for infinities and NaN.
 Cut cut(const Computation& c, mpfr_prec_t digits);
 // A number as it is.
@@ -54,13 +58,16 @@ struct Target {
   std::uint64_t random = 0;
 };
 
+// What is done past the ends: the rounding's own rule, or the format's.
+Overflow policy(const Target& to);
+
 Delivered deliver_nan(const Target& to);
 Delivered deliver_infinity(const Target& to, bool negative);
 Delivered deliver_zero(const Target& to, bool negative, Flags flags = 0);
 // By integers: any mode, any encoding, every field of Round.
 Delivered deliver_cut(const Target& to, Cut x);
-// How many digits of a result decide its rounding, whatever the random bits.
-mpfr_prec_t digits_needed(const Target& to);
+// The digits of a result that decide its rounding, whatever the random bits.
+Cut cut_for(const Target& to, const Computation& c);
 
 // By MPFR's own rounding, mpfr_check_range and mpfr_subnormalize. x is a number other than zero.
 bool mpfr_can_deliver(const Target& to);

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "systems.hpp"
+
 namespace widthwise::mpfr {
 namespace {
 
@@ -65,17 +67,6 @@ std::vector<std::uint64_t> limbs(const mpz_class& n, int bits) {
   return code;
 }
 
-namespace {
-
-const Format& float_alone(const Format& f) {
-  if (f.is_float()) return f;
-  throw std::invalid_argument(
-      "MPFR's oracle knows floats alone: fixed point, posits and takums "
-      "are checked by tests/oracle/number_systems_ref.py");
-}
-
-}  // namespace
-
 Landmarks::Landmarks(const Format& f)
     : sign(f.is_signed() ? power(f.exp_bits + f.frac_bits) : mpz_class(0)),
       has_infinity(f.inf != InfCodes::none),
@@ -83,7 +74,7 @@ Landmarks::Landmarks(const Format& f)
       steps_at_zero(no_subnormals(f)),
       least_binade((steps_at_zero ? 0 : 1) - Exponent{f.bias}),
       keeps_negative_zero(f.is_signed() && f.nan != NanCodes::sign_alone) {
-  const Top t = top(float_alone(f));
+  const Top t = top(f);
   largest = t.largest;
   infinity = t.infinity;
   nan = has_nan ? canonical_nan(f, t) : mpz_class(0);
@@ -109,12 +100,12 @@ Significand significand(const Format& f, const mpz_class& magnitude) {
 }
 
 Decoded decode(const Format& f, Limbs code) {
-  float_alone(f);
   const mpz_class n = integer(code);
-  const int bits = f.exp_bits + f.frac_bits;
-  if (n >= power(bits + (f.is_signed() ? 1 : 0)))
+  if (n >= power(code_bits(f)))
     throw std::invalid_argument("an operand's code is wider than its format, " +
-                                std::to_string(bits + (f.is_signed() ? 1 : 0)) + " bits");
+                                std::to_string(code_bits(f)) + " bits");
+  if (!f.is_float()) return decode_system(f, n);
+  const int bits = f.exp_bits + f.frac_bits;
   const mpz_class magnitude = n % power(bits);
   const bool negative = n != magnitude;
   const int sign = negative ? -1 : 1;

@@ -13,6 +13,11 @@ using Limbs = std::span<const std::uint64_t>;
 mpz_class integer(Limbs limbs);
 std::vector<std::uint64_t> limbs(const mpz_class& n, int bits);
 
+// Of a code, its sign among them.
+inline int code_bits(const Format& f) {
+  return (f.is_float() ? f.exp_bits : 0) + f.frac_bits + (f.is_signed() ? 1 : 0);
+}
+
 // A code's value. Operands of a format with daz read subnormals as zero.
 struct Decoded {
   mpz_class code;
@@ -23,7 +28,7 @@ struct Decoded {
 };
 Decoded decode(const Format& f, Limbs code);
 
-// The landmarks of a format: where the specials are and where the numbers end.
+// The landmarks of a float: where the specials are and where the numbers end.
 struct Landmarks {
   explicit Landmarks(const Format& f);
 

@@ -39,7 +39,7 @@ bool product_makes_nan(Operation op, NanResult how, const Operands& x) {
 mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& to,
                       const mpz_class& canonical) {
   mpz_class z = canonical;
-  const auto sign_place = static_cast<mp_bitcnt_t>(from.exp_bits + from.frac_bits);
+  const auto sign_place = static_cast<mp_bitcnt_t>(code_bits(from) - 1);
   const bool negative = from.is_signed() && mpz_tstbit(code.get_mpz_t(), sign_place) != 0;
   if (negative && to.is_signed() && to.nan != NanCodes::sign_alone)
     z |= mpz_class(1) << static_cast<mp_bitcnt_t>(to.exp_bits + to.frac_bits);
@@ -54,8 +54,9 @@ mpz_class carried_nan(const Format& from, const mpz_class& code, const Format& t
 // A result with the NaN that `how` wants in place of the canonical one.
 Delivered with_nan(Operation op, const Format& to, NanResult how, const Operands& x,
                    std::span<const OracleOperand> operands, Delivered z) {
+  if (how == NanResult::canonical || !to.is_float()) return z;
   const Landmarks marks(to);
-  if (how == NanResult::canonical || !marks.has_nan || z.code != marks.nan) return z;
+  if (!marks.has_nan || z.code != marks.nan) return z;
   for (std::size_t i = 0; i < operands.size() && propagates(how); ++i)
     if (mpfr::is_nan(x[i].value) && !product_makes_nan(op, how, x)) {
       z.code = carried_nan(operands[i].format, x[i].code, to, marks.nan);
@@ -139,6 +140,7 @@ OracleResult mpfr_to_integer(IntegerType type, Rounding how, const OracleOperand
   mpz_class nearest_end = is_nan || !is_negative(n.value) ? most : least;
   if (one_code) nearest_end = type.is_signed ? least : most;
   if (is_nan && type.invalid == InvalidInteger::arm) nearest_end = 0;
+  if (a.format.is_tapered()) nearest_end = type.is_signed ? least : mpz_class(span / 2);  // NaR's
   if (is_nan) return packed_integer(nearest_end, invalid);
   if (is_infinite(n.value) || (is_number(n.value) && n.value.scale > type.width + 1))
     return packed_integer(nearest_end, invalid);

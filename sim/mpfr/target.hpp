@@ -9,7 +9,7 @@ inline Target target(const Format& to, const Env& env, std::uint64_t random) {
 }
 
 inline OracleResult packed(const Format& to, const Delivered& d, Flags raised) {
-  return {limbs(d.code, to.exp_bits + to.frac_bits + (to.is_signed() ? 1 : 0)), d.flags | raised};
+  return {limbs(d.code, code_bits(to)), d.flags | raised};
 }
 
 // A computation's code, whatever it is of. The sign of a zero sum hangs on the mode.

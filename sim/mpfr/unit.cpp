@@ -16,9 +16,7 @@ struct Lane {
   Term a, b, scale_a, scale_b;
 };
 
-std::size_t limbs_of(const Format& f) {
-  return static_cast<std::size_t>(f.exp_bits + f.frac_bits + (f.is_signed() ? 1 : 0) + 63) / 64;
-}
+std::size_t limbs_of(const Format& f) { return static_cast<std::size_t>(code_bits(f) + 63) / 64; }
 
 std::vector<Decoded> decoded(const Format& f, Limbs codes) {
   const std::size_t n = limbs_of(f);
@@ -107,7 +105,7 @@ class Dot {
   std::vector<std::uint64_t> code() {
     const Decoded d = chain();
     const Round& r = result_round(u_);
-    const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed() ? 1 : 0);
+    const int width = code_bits(r.fmt);
     if (is_nan(d.value) && r.nan_bits) return limbs(integer({&*r.nan_bits, 1}), width);
     return limbs(d.code, width);
   }

@@ -73,11 +73,24 @@ Term add_exactly(const Sum& how, const std::vector<Term>& terms, Term z) {
   return z;
 }
 
-// A register whose last digit stands still: it may wrap or saturate after every term.
-Term accumulate(const Sum& how, const std::vector<Term>& terms, Term z) {
+// A quire shows 10...0, or is to hold a sum that it cannot.
+bool is_nar(const Sum& how, const mpz_class& sum, const mpz_class& held) {
+  return how.width &&
+         (held == -power(*how.width - 1) || (how.overflow == RegisterOverflow::nar && held != sum));
+}
+
+// A register whose last digit stands still: it may wrap or saturate after every term. A quire
+// begins with C.
+Term accumulate(const Sum& how, std::vector<Term> terms, Term z) {
   const Exponent lsb = -Exponent{how.align.frac_bits};
+  const bool quire = has_nar(how.overflow);
+  if (quire) std::ranges::stable_partition(terms, [](const Term& t) { return t.is_c; });
   mpz_class v;
-  for (const Term& t : terms) v = fit(how, v + on_grid(t, lsb, how.align.rm));
+  for (const Term& t : terms) {
+    const mpz_class sum = v + on_grid(t, lsb, how.align.rm);
+    v = fit(how, sum);
+    if (quire && is_nar(how, sum, v)) return special_term(Special::nan);
+  }
   set_value(z, v, lsb);
   return z;
 }

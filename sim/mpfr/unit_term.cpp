@@ -29,8 +29,7 @@ Target target(const Round& r, const Place& at) {
 Decoded number(const Round& r, const Delivered& d) {
   Format as_it_is = r.fmt;
   as_it_is.daz = false;
-  const int width = r.fmt.exp_bits + r.fmt.frac_bits + (r.fmt.is_signed() ? 1 : 0);
-  return decode(as_it_is, limbs(d.code, width));
+  return decode(as_it_is, limbs(d.code, code_bits(r.fmt)));
 }
 
 bool zero_is_negative(const Round& r, ZeroIs sign) {
@@ -107,7 +106,7 @@ Decoded round_to(const Round& r, const Term& x, const Place& at) {
   const ExactSum sum(x.addends);
   const Target to = target(r, at);
   if (sum.is_zero()) return settle_zero(r, zero_is_negative(r, x.sign));
-  return number(r, deliver_cut(to, cut(sum.computation(), digits_needed(to))));
+  return number(r, deliver_cut(to, cut_for(to, sum.computation())));
 }
 
 Special special_sum(const std::vector<Term>& terms) {

@@ -17,8 +17,10 @@ constexpr int most_width = 64;
 // The exponent of the largest magnitude: in two's complement that of the least number.
 std::int64_t top(const Format& f) { return f.emax() + (f.is_fixed() && f.is_signed()); }
 
-// A float of so many digits with numbers from 2^low to below 2^(high + 1), all of them normal.
-std::optional<Format> float_with(std::int64_t digits, std::int64_t low, std::int64_t high) {
+// A float of so many digits with numbers from 2^low to below 2^(high + 1), all of them normal. One
+// of a single digit would have an infinity in the place of its NaN.
+std::optional<Format> float_with(std::int64_t least_digits, std::int64_t low, std::int64_t high) {
+  const std::int64_t digits = std::max<std::int64_t>(least_digits, 2);
   for (int exp_bits = 2; exp_bits + digits <= most_width; ++exp_bits) {
     const Format f = ieee_format(exp_bits, static_cast<int>(digits) - 1);
     if (f.emin() <= low && f.emax() >= high) return f;

@@ -122,7 +122,7 @@ struct VectorChecker::Impl {
   void read(std::string_view field, const NumberType& type, int bits, std::byte* code,
             std::size_t bytes, const std::string& what) const {
     const Format* f = std::get_if<Format>(&type);
-    if (f && is_printed(field))
+    if (f && f->is_float() && is_printed(field))
       check(read_printed(field, *f, code, static_cast<int>(bytes)), field, bits, what);
     else
       read_number(field, bits, code, bytes, what);

@@ -8,6 +8,14 @@
 namespace widthwise {
 namespace {
 
+void draw_codes(const Format& f, const VectorTask& task, std::uint64_t seed, std::uint64_t first,
+                std::size_t count, std::span<void* const> at) {
+  random_operands(f, seed, first, count, at);
+  const Format* to = std::get_if<Format>(&task.to);
+  if (to && task.op == AnyOperation(Operation::convert))
+    operands_to_borders(f, *to, seed, first, count, at[0]);
+}
+
 std::vector<std::vector<std::byte>> make_operands(const VectorTask& task, std::uint64_t seed,
                                                   std::uint64_t first, std::size_t count) {
   std::vector<std::vector<std::byte>> operands(static_cast<std::size_t>(operand_count(task)));
@@ -19,7 +27,7 @@ std::vector<std::vector<std::byte>> make_operands(const VectorTask& task, std::u
   if (const auto* type = std::get_if<IntegerType>(&task.from))
     random_integers(*type, seed, first, count, static_cast<std::uint64_t*>(at[0]));
   else
-    random_operands(std::get<Format>(task.from), seed, first, count, at);
+    draw_codes(std::get<Format>(task.from), task, seed, first, count, at);
   return operands;
 }
 

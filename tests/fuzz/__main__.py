@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-PARTS = ("products", "dots", "elements", "conversions", "exports")
+PARTS = ("products", "dots", "elements", "conversions", "systems", "exports")
 MOST_FAULTS = 10  # cases that are shown before the run ends
 Case = Callable[[str], Iterator[str]]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import widthwise as ww
-from drawn import Draw, codes, encoding
-from elementwise_ref import Operand, Policy, operand
+from drawn import Draw, codes
+from elementwise_ref import Operand
+from systems_ref import AnyFormat, operand, policy_of
 
 # On both sides of what is done by a table, of a chunk, of a vector's rest.
 SIZES = [1, 7, 16, 33, 64, 200, 200, 600, 1000, 1023, 1025, 2100, 2100, 5000, 20_000, 140_000]
@@ -59,10 +60,8 @@ def operands_at(work: Work, i: int) -> list[str]:
     return [hex(int(codes(x)[i])) if isinstance(x, ww.Array) else str(x[i]) for x in work.arrays]
 
 
-def policy(f: ww.Format) -> Policy:
-    said = str(f).split(";")
-    overflow = next((x[9:] for x in said if x.startswith("overflow=")), "ieee")
-    return Policy(encoding(f), "daz" in said, "ftz" in said, overflow)
+def policy(f: ww.Format) -> AnyFormat:
+    return policy_of(str(f))
 
 
 def numbers(x: list[ww.Array], i: int) -> list[Operand]:

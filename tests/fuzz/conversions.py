@@ -10,7 +10,8 @@ import numpy as np
 import widthwise as ww
 from arrays import SIZES, Work, differences, numbers, policy, run_by
 from drawn import MANNERS, Draw, drawn_format, encoding
-from elementwise_ref import How, Operand, delivered, fraction, operand, result
+from elementwise_ref import How, fraction
+from systems_ref import System, operand, result, single
 
 FLOATS = {
     "binary64": np.float64,
@@ -30,8 +31,8 @@ def case(seed: str) -> Iterator[str]:
     return (yield from differences(draw, work))
 
 
-def settings(draw: Draw) -> tuple[How, dict]:
-    rm = draw.pick(["rne", "rne", "rtz", "rup", "rdn", "rna"]) if draw.usual else draw.rounding()
+def settings(draw: Draw, to: ww.Format) -> tuple[How, dict]:
+    rm = draw.mode_of(to)
     told = How(rm, draw.pick(["after", "before"]), seed=draw.random.getrandbits(64))
     return told, {"rounding": rm, "tininess": told.tininess, "seed": told.seed}
 
@@ -54,7 +55,7 @@ def near(draw: Draw, f: ww.Format, to: ww.Format) -> ww.Array:
 
 def from_floats(draw: Draw) -> Work:
     name, to = draw.pick(list(FLOATS)), drawn_format(draw)
-    told, how = settings(draw)
+    told, how = settings(draw, to)
     f = ww.Format(name)
     codes = near(draw, f, to)
     values = codes.bits.view(FLOATS[name])
@@ -68,7 +69,7 @@ def from_floats(draw: Draw) -> Work:
 def to_floats(draw: Draw) -> Work:
     """float64s are compared by their bits; a NaN is one whatever its bits."""
     f = drawn_format(draw)
-    told, _ = settings(draw)
+    told, _ = settings(draw, f)
     told = How(told.rm if told.rm[:2] != "sr" else "odd")
     x = near(draw, f, ww.Format("binary64"))
     to = policy(ww.Format("binary64"))
@@ -86,14 +87,14 @@ def to_floats(draw: Draw) -> Work:
 
 def from_integers(draw: Draw) -> Work:
     dtype, to = np.dtype(draw.pick(INTEGERS)), drawn_format(draw)
-    told, how = settings(draw)
+    told, how = settings(draw, to)
     size, ends = draw.pick(SIZES), np.iinfo(dtype)
     n = draw.numpy.integers(ends.min, ends.max, size, dtype, endpoint=True)
     n >>= draw.numpy.integers(0, ends.bits, size).astype(dtype)
     n[draw.numpy.random(size) < 0.1] = draw.pick([ends.min, ends.max, 0, 1])
 
     def ask(i: int) -> tuple[int, int]:
-        return delivered(fraction(Fraction(int(n[i]))), policy(to), told, i)
+        return single(fraction(Fraction(int(n[i]))), policy(to), told, i)
 
     return Work(f"ww.array of {dtype} to {to}, {how}", [n], rounded_into(to, how), ask)
 
@@ -101,12 +102,12 @@ def from_integers(draw: Draw) -> Work:
 def from_texts(draw: Draw) -> Work:
     """Fractions, and numbers written in tens, sixteens and powers of two."""
     to = drawn_format(draw)
-    told, how = settings(draw)
+    told, how = settings(draw, to)
     x = [value(draw, to) for _ in range(draw.between(1, MOST_TEXTS))]
     texts = np.array([spelt(draw, v) for v in x], dtype=object)
 
     def ask(i: int) -> tuple[int, int]:
-        return delivered(fraction(x[i]), policy(to), told, i)
+        return single(fraction(x[i]), policy(to), told, i)
 
     return Work(f"ww.array of texts to {to}, {how}", [texts], rounded_into(to, how), ask)
 
@@ -114,7 +115,10 @@ def from_texts(draw: Draw) -> Work:
 def value(draw: Draw, to: ww.Format) -> Fraction:
     """A number of the format, a little more or less, or somewhere between two."""
     e = encoding(to)
-    x: Operand = operand(policy(to), draw.finite_code(e, draw.between(e.emin, e.emax), 1))
+    exponent = draw.between(e.emin, e.emax)
+    is_float = not isinstance(e, System)
+    code = draw.finite_code(e, exponent, 1) if is_float else draw.system_code(e, exponent, 1)
+    x = operand(policy(to), code)
     step = draw.pick([Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10**30)])
     off = step * Fraction(2) ** (draw.between(e.emin, e.emax) - e.frac_bits)
     return x.value + draw.pick([off, -off])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
+import systems_ref
 import widthwise as ww
-from dpu_blocks import Units
-from dpu_ref import FORMATS, Format, parse_format
+from dpu_ref import FORMATS, Format
+from drawn_systems import SystemDraw
 from format_cover import format_cover
+from systems_ref import System
 
 USUAL = ["binary16", "bfloat16", "binary32", "e5m2", "e4m3fn", "e4m3", "e2m1fn"]
 # Fraction bits: half of those of a float or a double and about as many as these have.
 EDGES = [10, 11, 12, 20, 21, 22, 23, 24, 25, 26, 49, 50, 51, 52]
-POLICIES = re.compile(r";(daz|ftz|overflow=\w+)")  # of a format's text; dpu_ref.py has none
 
 
 def text_of(f: Format) -> str:
@@ -23,9 +22,9 @@ def text_of(f: Format) -> str:
     return ";".join([f"{'' if f.signed else 'u'}e{f.exp_bits}m{f.frac_bits}", *said])
 
 
-def encoding(f: ww.Format) -> Format:
-    """What the codes of a format stand for, without its policies."""
-    return parse_format(POLICIES.sub("", str(f)))
+def encoding(f: ww.Format) -> Format | System:
+    """What the codes of a format stand for, without a float's policies."""
+    return systems_ref.policy_of(str(f)).fmt
 
 
 def codes(x: ww.Array) -> np.ndarray:
@@ -36,13 +35,14 @@ def codes(x: ww.Array) -> np.ndarray:
     return sum(limbs[..., i] << 64 * i for i in range(x.format.limbs))
 
 
-class Draw(Units):
+class Draw(SystemDraw):
     """dpu_blocks.py's generator with the package's texts and arrays."""
 
     def __init__(self, seed: str):
         super().__init__(seed)
         self.usual = False  # formats and modes that the fastest engines have vectors for
         self.mode, self.exp_bits = "", 5  # of all roundings, and of most formats, then
+        self.systems = 1 / 6  # how many formats are no floats
         self.numpy = np.random.default_rng(self.random.getrandbits(64))
 
     # --- Formats ------------------------------------------------------------------------------
@@ -68,13 +68,24 @@ class Draw(Units):
         return self.plain_format() if chosen < 5 else self.format()
 
     def format_text(self) -> str:
-        """With a policy now and then, or a corner of the fields."""
+        """With a policy now and then, a corner of the fields, or of another number system."""
+        if self.random.random() < self.systems:
+            return self.system_text()
+        return self.float_text()
+
+    def float_text(self) -> str:
         if self.one_in(8) and not self.usual:
             return self.pick(format_cover())
         policies = [";daz", ";ftz", ";daz;ftz", ";overflow=max", ";overflow=nan", ";overflow=inf"]
         policies += [";ftz", ";overflow=satfinite"]
         has_policy = self.one_in(12) and not self.usual
         return text_of(self.any_format()) + (self.pick(policies) if has_policy else "")
+
+    def mode_of(self, to: ww.Format) -> str:
+        """To nearest, directed, or any that the oracle of a format has."""
+        if self.usual:
+            return self.pick(["rne", "rne", "rtz", "rup", "rdn", "rna"])
+        return self.system_mode() if isinstance(encoding(to), System) else self.rounding()
 
     # --- Codes --------------------------------------------------------------------------------
 
@@ -96,6 +107,11 @@ class Draw(Units):
     def pool(self, f: ww.Format, manner: str, target: int, shape: tuple[int, ...]) -> np.ndarray:
         """Codes of the shape, of a few dozen different ones and their opposites."""
         e = encoding(f)
+        if isinstance(e, System):
+            near = self.system_codes(e, 40, manner, target)
+            near += [-code % (1 << e.width) for code in near if self.one_in(2)]
+            codes = ww.from_bits(near, f).bits
+            return codes[self.numpy.integers(0, len(near), shape)]
         if manner == "edge":  # of numbers whose product lies about where another format ends
             near = [self.finite_code(e, target + self.between(-1, 1), 1) for _ in range(40)]
         elif manner == "ties":

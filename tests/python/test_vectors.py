@@ -49,6 +49,44 @@ def test_what_is_written_checks(op, format):
     assert all(len(line.split()[0]) == width for line in lines.splitlines())
 
 
+SYSTEMS = ["fixed8.4", "ufixed7.3;overflow=wrap", "fixed1.0", "int100", "posit8es0", "posit64es2"]
+SYSTEMS += ["posit16es2", "takum11", "takum32"]
+
+
+@pytest.mark.parametrize("format", SYSTEMS)
+def test_what_is_written_of_number_systems_checks(format):
+    digits = -(-ww.Format(format).width // 4)
+    for op in OPERATIONS + OTHERS:
+        lines = made(op, format, 600)
+        assert judged(lines, op, format) == (600, 0)
+        assert all(len(line.split()[0]) == digits for line in lines.splitlines())
+    for to in ("i32", "ui64", "f16", "posit12es1", "fixed9.2"):
+        assert judged(made("convert", format, 600, to), "convert", format, to) == (600, 0)
+        assert judged(made("convert", to, 600, format), "convert", to, format) == (600, 0)
+    lines = made("add", format, 600, rounding="sr5")
+    assert judged(lines, "add", format, rounding="sr5") == (600, 0)
+    wrong = "".join(f"{line[:-2]}{int(line[-2:], 16) ^ 4:02X}\n" for line in lines.splitlines())
+    assert judged(wrong, "add", format, rounding="sr5") == (600, 600)
+
+
+def test_vectors_of_number_systems_have_their_specials():
+    rows = [line.split() for line in made("mul", "posit8es2", 5000).splitlines()]
+    for code in ("00", "80", "01", "7F", "40", "C0", "FF", "81"):
+        assert sum(code in row[:2] for row in rows) > 60, code  # 39 if all were alike
+    flags = [int(row[3], 16) for row in rows]
+    assert flags.count(5) > 30 and flags.count(3) > 30 and flags.count(0) > 300
+    given = made("div", "fixed8.4", 5000).splitlines()
+    assert sum(int(line[-2:], 16) & 8 > 0 for line in given) > 30  # divisors of zero
+
+
+@pytest.mark.parametrize("op", ["add", "mac(posit8es2)"])
+def test_printed_codes_are_of_floats(op):
+    named = [] if "(" in op else ["--format", "posit8es2"]
+    line = "+0F.0 " * (3 if named else 4) + ".....\n"
+    status, _, err = check_design(line, op, *named, *[] if named else ["-k", "1"])
+    assert status == 2 and "a = '+0F.0' is not a hexadecimal number" in err
+
+
 @pytest.mark.parametrize("integer", ["i32", "ui32", "i64", "ui64"])
 def test_conversions_of_integers_check(integer):
     assert judged(made("convert", "f64", to=integer), "convert", "f64", integer) == (3000, 0)
@@ -268,6 +306,11 @@ DESIGNS = [
     ("multiply(e4m3fn, b=e5m2, out=e5m10:rtz)", []),
     ("muladd(e4m3fn, b=e5m2, c=bfloat16)", []),
     ("convert(binary32, out=e4m3fn)", []),
+    ("convert(binary32, out=posit8es2)", []),
+    ("multiply(posit8es2, b=fixed8.4, out=takum16:rup)", []),
+    ("kulisch(posit16es2)", ["-k", "5"]),
+    ("mac(fixed16.8;overflow=wrap, product=fixed24.12:rdn)", ["-k", "7"]),
+    ("dot(int8, c=int32, out=int32, lanes=4)", []),
 ]
 
 

@@ -6,7 +6,7 @@ import widthwise as ww
 from oracle.format_cover import FIELDS, chosen, format_cover, is_format, pairs, text_of
 from widthwise import _widthwise as core
 from widthwise._dot import Operands
-from widthwise._verify import judge_unit
+from widthwise._verify import judge_unit, random_codes
 
 needs_mpfr = pytest.mark.skipif(core.mpfr_version is None, reason="MPFR was not found at the build")
 OPERATIONS = ["add", "subtract", "multiply", "divide", "remainder", "sqrt", "fma"]
@@ -128,6 +128,93 @@ def test_corners_of_formats_agree_with_mpfr(format):
     for to in rng.choice(format_cover(), 3):
         verdict = ww.verify("convert", format=format, to=str(to), n=300)
         assert verdict, str(verdict)
+
+
+# --- Fixed point, posits, takums ------------------------------------------------------------------
+
+SYSTEMS = ["fixed8.4", "ufixed8.4", "fixed1.0", "fixed4.-2", "fixed4.6", "fixed100.50"]
+SYSTEMS += [f"fixed9.3;overflow={x}" for x in ("symmetric", "zero", "wrap", "wrap_sm", "keep_sign")]
+SYSTEMS += [f"ufixed9.3;overflow={x}" for x in ("symmetric", "zero", "wrap", "keep_sign")]
+SYSTEMS += [f"posit{n}es{es}" for n, es in ((3, 0), (3, 4), (5, 1), (8, 2), (16, 1), (64, 4))]
+SYSTEMS += ["posit32es2", "takum3", "takum8", "takum11", "takum12", "takum16", "takum64"]
+MODES = ["rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz", "odd"]
+MODES += ["sr5", "sr9:half", "sr3:even"]
+
+
+@needs_mpfr
+@pytest.mark.parametrize("format", SYSTEMS)
+def test_other_number_systems_agree_with_mpfr(format):
+    for op in [*OPERATIONS, "round_to_integral", "round_to_integral_exact"]:
+        for mode in MODES:
+            verdict = ww.verify(op, format=format, n=150, rounding=mode, seed=MODES.index(mode))
+            assert verdict and "against MPFR" in str(verdict), str(verdict)
+
+
+@needs_mpfr
+@pytest.mark.parametrize("format", [*SYSTEMS, "e5m10", "e4m3fnuz", "e8m0fnu", "ue5m3", "binary64"])
+def test_conversions_between_number_systems_agree_with_mpfr(format):
+    for number, to in enumerate([*SYSTEMS, "e5m10", "e2m1fn", "e4m3fnuz", "e8m0fnu", "binary32"]):
+        for op in ("convert", "multiply", "divide"):
+            mode = MODES[number % len(MODES)]
+            verdict = ww.verify(op, format=format, to=to, n=80, rounding=mode)
+            assert verdict, str(verdict)
+
+
+@needs_mpfr
+@pytest.mark.parametrize("kind", ["mac", "fma", "kulisch", "dot", "tree", "kahan", "neumaier"])
+def test_units_of_number_systems_agree_with_mpfr(kind):
+    rng = np.random.default_rng(len(kind))
+    signed = [f for f in SYSTEMS if not f.startswith("u")] + ["e5m10", "e4m3fn", "binary32"]
+    for draw in range(40):
+        a, b, c, node, to, last = (str(f) for f in rng.choice(signed, 6))
+        modes = [f":{rng.choice(MODES)}" for _ in range(3)]
+        sums = f"sum={to}{modes[0]}"
+        said = {
+            "mac": f"b={b}, c={c}, product={node}{modes[1]}, {sums}, final={last}{modes[2]}",
+            "fma": f"b={b}, c={c}, {sums}, promote=8:{last}{modes[2]}",
+            "kulisch": f"b={b}, c={c}, out={to}{modes[0]}",
+            "dot": f"b={b}, c={c}, out={to}{modes[0]}, lanes={2 ** (draw % 4)}",
+            "tree": f"b={b}, fan=4, node={node}{modes[1]}, {sums}",
+            "kahan": f"b={b}, product={to}{modes[1]}, {sums}",
+            "neumaier": f"b={b}, product={to}{modes[1]}, {sums}",
+        }[kind]
+        verdict = ww.verify(f"{kind}({a}, {said})", n=20, k=9, seed=draw)
+        assert verdict and verdict.vectors == 20, str(verdict)
+
+
+@needs_mpfr
+@pytest.mark.parametrize("format", ["posit16es2", "takum16", "fixed16.8;overflow=wrap"])
+def test_a_wrong_code_of_a_number_system_is_found(format):
+    u = ww.Unit(f"mac({format})")
+    a = ww.array(np.random.default_rng(0).standard_normal((30, 9)), u.a)
+    x = Operands.of_dots(u, a, a, None, None, None)
+    result = ww.dot(a, a, unit=u).bits.copy()
+    assert judge_unit(u, x, result, 0, [])
+    result[[3, 17]] ^= 1
+    verdict = judge_unit(u, x, result, 0, [])
+    assert verdict.errors == 2
+    assert verdict.failures[0] == f"output 3: MPFR has {result[3] ^ 1:#x}, this is {result[3]:#x}"
+
+
+def test_operands_meet_what_number_systems_get_wrong():
+    marks = {v for j in range(16) for v in (1 << j, 0x8000 - (1 << j))} | {0}
+    borders = sorted({s * (v + d) % 65536 for v in marks for d in (-1, 0, 1) for s in (1, -1)})
+    for format in ("posit16es2", "takum16", "fixed16.8", "int16"):
+        (x,) = random_codes(1, (8000,), ww.Format(format), 1)
+        counts = np.bincount(x.bits, minlength=65536)
+        assert counts[borders].min() > 0, format
+        assert 0.3 < counts[borders].sum() / 8000 < 0.6
+        for code in (0, 1, 0x7FFF, 0x8000, 0xFFFF):
+            assert counts[code] > 50, (format, hex(code))
+        assert np.unique(x.bits).size > 2000
+    (x,) = random_codes(1, (4000,), ww.Format("binary32"), 1)
+    to, between = ww.Format("posit8es2"), ww.Format("posit9es2")
+    core.operands_to_borders(x.format._core, to._core, 1, x.bits)
+    wider, inexact = ww.convert(x, between, flags=True)
+    on_a_border = (inexact == 0) & (wider.bits % 2 == 1)
+    beside = ww.convert(ww.next_up(x), between, flags=True)
+    assert on_a_border.sum() > 100
+    assert ((beside[1] == 0) & (beside[0].bits % 2 == 1)).sum() > 100
 
 
 @needs_mpfr

@@ -17,9 +17,28 @@ using namespace widthwise;
 
 using Limbs = std::vector<std::uint64_t>;
 
-const char* const format_texts[] = {"e5m10",  "e4m3fn",  "e8m7",      "binary64", "e15m112",
-                                    "e20m64", "e2m1fn",  "e8m0fnu",   "ue5m3",    "binary8p3",
-                                    "e9m6",   "e15m500", "e5m10;ftz", "e4m3fnuz"};
+const char* const format_texts[] = {"e5m10",
+                                    "e4m3fn",
+                                    "e8m7",
+                                    "binary64",
+                                    "e15m112",
+                                    "e20m64",
+                                    "e2m1fn",
+                                    "e8m0fnu",
+                                    "ue5m3",
+                                    "binary8p3",
+                                    "e9m6",
+                                    "e15m500",
+                                    "e5m10;ftz",
+                                    "e4m3fnuz",
+                                    "posit8es2",
+                                    "posit64es4",
+                                    "takum9",
+                                    "fixed8.4",
+                                    "int100",
+                                    "ufixed12.15",
+                                    "fixed16.8;overflow=wrap",
+                                    "fixed9.2;overflow=wrap_sm"};
 const char* const rounding_texts[] = {"rne", "rna", "rnz", "rno", "rtz",
                                       "rdn", "rup", "raz", "odd"};
 
@@ -77,12 +96,13 @@ TEST_CASE("from_literals: every literal is rounded as MPFR rounds it, in every m
         REQUIRE(flags == wanted.flags);
       }
     }
-  CHECK(checked == 14 * 9 * 120);
+  CHECK(checked == 22 * 9 * 120);
 }
 
 TEST_CASE("decimal: rounds to so many digits as MPFR does") {
   int checked = 0;
-  for (const char* format : {"e5m10", "binary64", "e15m112", "e10m200"}) {
+  for (const char* format : {"e5m10", "binary64", "e15m112", "e10m200", "posit16es2", "posit64es4",
+                             "takum24", "fixed16.8", "ufixed9.-3", "fixed100.50"}) {
     const Format f = parse_format(format);
     const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
     std::vector<std::byte> codes(600 * bytes);
@@ -109,13 +129,14 @@ TEST_CASE("decimal: rounds to so many digits as MPFR does") {
       ++checked;
     }
   }
-  CHECK(checked > 1500);
+  CHECK(checked > 5000);
 }
 
 TEST_CASE("hexadecimal and shortest_decimal: what is written is read back as the same code") {
   int checked = 0;
   for (const char* format : {"e5m10", "e4m3fn", "e8m0fnu", "binary64", "ue11m53;nan=none", "e20m64",
-                             "e62m10", "e5m300"}) {
+                             "e62m10", "e5m300", "posit8es2", "posit64es4", "takum32", "fixed1.0",
+                             "fixed16.8;overflow=wrap", "ufixed9.-3", "fixed100.50"}) {
     const Format f = parse_format(format);
     const auto bytes = static_cast<std::size_t>(item_bytes(f.width()));
     std::vector<std::byte> codes(500 * bytes), again(bytes);
@@ -133,7 +154,7 @@ TEST_CASE("hexadecimal and shortest_decimal: what is written is read back as the
       }
     }
   }
-  CHECK(checked > 5000);
+  CHECK(checked > 10000);
 }
 
 std::string error_of(const std::string& text) {
