@@ -20,8 +20,8 @@ template <>
 inline constexpr auto code_names<Order> =
     std::to_array<std::string_view>({"ORDER_FUSED", "ORDER_SEQUENTIAL", "ORDER_PAIRWISE_TREE"});
 template <>
-inline constexpr auto code_names<RegisterOverflow> =
-    std::to_array<std::string_view>({"REGISTER_WRAP", "REGISTER_SATURATE", "REGISTER_FLAG"});
+inline constexpr auto code_names<RegisterOverflow> = std::to_array<std::string_view>(
+    {"REGISTER_WRAP", "REGISTER_SATURATE", "REGISTER_FLAG", "REGISTER_NAR", "REGISTER_WRAP_NAR"});
 template <>
 inline constexpr auto code_names<Overflow> = std::to_array<std::string_view>(
     {"OVERFLOW_IEEE", "OVERFLOW_INF", "OVERFLOW_MAX", "OVERFLOW_NAN", "OVERFLOW_SATFINITE"});
@@ -38,6 +38,22 @@ inline constexpr auto code_names<StochasticVariant> =
 template <>
 inline constexpr auto code_names<Compensation> = std::to_array<std::string_view>(
     {"COMPENSATION_NONE", "COMPENSATION_KAHAN", "COMPENSATION_NEUMAIER"});
+
+// What becomes of fixed point that overflows: its rules in the order of class Overflow, which has
+// saturation first, as `ieee`.
+enum class FixedOverflow { saturate, symmetric, zero, wrap, wrap_sm, keep_sign };
+constexpr FixedOverflow fixed_overflow(Overflow x) {
+  return static_cast<FixedOverflow>(
+      x < Overflow::symmetric ? 0
+                              : static_cast<int>(x) - static_cast<int>(Overflow::symmetric) + 1);
+}
+static_assert(fixed_overflow(Overflow::ieee) == FixedOverflow::saturate);
+static_assert(fixed_overflow(Overflow::wrap_sm) == FixedOverflow::wrap_sm);
+static_assert(fixed_overflow(Overflow::keep_sign) == FixedOverflow::keep_sign);
+template <>
+inline constexpr auto code_names<FixedOverflow> =
+    std::to_array<std::string_view>({"FIXED_SATURATE", "FIXED_SYMMETRIC", "FIXED_ZERO",
+                                     "FIXED_WRAP", "FIXED_WRAP_SM", "FIXED_KEEP_SIGN"});
 
 template <class E>
 inline constexpr int code_width = std::bit_width(code_names<E>.size() - 1);

@@ -8,9 +8,6 @@
 namespace widthwise::hdl {
 namespace {
 
-// Digits of an exact sum that anybody would build: a Kulisch register of binary64 has 4,196.
-constexpr int widest_sum = 8192;
-
 // Every term to the last digit of the least one.
 Grid exact_grid(const Term& terms, std::int64_t each) {
   const Exponent span = terms.largest - (terms.least - terms.fraction);
@@ -44,6 +41,9 @@ void set_register(Grid& g, const Sum& s, std::int64_t needed) {
   const std::int64_t width = s.width.value_or(needed);
   g.width = static_cast<int>(std::min<std::int64_t>(width, widest_sum + 1));
   g.overflows = needed > width;
+  if (g.overflows && has_nar(s.overflow))
+    refuse(fmt::format("a quire of {} bits, which sums of {} may fill", width, needed),
+           "a wider one is, or overflow = wrap of fixedacc, where 10...0 is a number");
   g.saturates = g.overflows && s.overflow == RegisterOverflow::saturate;
   g.in_order = g.fixed && g.overflows && s.overflow != RegisterOverflow::wrap;
 }
