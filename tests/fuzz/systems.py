@@ -62,12 +62,7 @@ def outputs(draw: DrawUnits) -> Iterator[str]:
         b[:, 1::2].bits[...] = b[:, 0 : k - k % 2 : 2].bits
     seed = draw.random.getrandbits(64)
     how = {"engine": draw.pick(["auto", "reference"]), "seed": seed, "flags": True}
-    try:
-        got, raised = ww.dot(a, b, c=c, unit=u, **how)
-    except ValueError as refused:  # a wrapped sum of more digits than any carrier has
-        if "keeps the low digits" in str(refused):
-            return 0
-        raise
+    got, raised = ww.dot(a, b, c=c, unit=u, **how)
     x, y, z = (codes(v).tolist() for v in (a, b, c))
     for i, (ours, flags) in enumerate(zip(codes(got).tolist(), raised.tolist(), strict=True)):
         want = dot(unit, x[i], y[i], z[i], seed, i)
