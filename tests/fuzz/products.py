@@ -81,9 +81,14 @@ def product(draw: DrawUnits, u: ww.Unit) -> Product:
         for name, shape in (("scale_a", (m, blocks)), ("scale_b", (blocks, n))):
             how = draw.pick(["bits", "named", "numbers", "numbers", "few"])
             rest[name] = draw.array(u.scale_format, shape, how)
-    if draw.one_in(12) and max(u.a.precision, u.b.precision) <= 64:
+    if draw.one_in(12) and max(map(significand_bits, (u.a, u.b))) <= 64:
         rest["multiplier"] = draw.pick(MULTIPLIERS)
     return Product(u, a, b, rest, draw.random.getrandbits(64), draw.pick([1, 1, 2, 3]))
+
+
+def significand_bits(f: ww.Format) -> int:
+    """As a supplied multiplier sees it: fixed point without a sign has one more, always 0."""
+    return f.precision + (f.system == "fixed" and not f.signed)
 
 
 def sizes(draw: DrawUnits, u: ww.Unit) -> tuple[tuple[int, int], int]:

@@ -61,17 +61,13 @@ def outputs(draw: DrawUnits) -> Iterator[str]:
         a[:, 1::2].bits[...] = ww.negate(a[:, 0 : k - k % 2 : 2]).bits
         b[:, 1::2].bits[...] = b[:, 0 : k - k % 2 : 2].bits
     seed = draw.random.getrandbits(64)
-    try:
-        got, raised = ww.dot(a, b, c=c, unit=u, seed=seed, flags=True)
-    except ValueError as refused:  # a wrapped sum of more digits than any carrier has
-        if "keeps the low digits" in str(refused):
-            return 0
-        raise
+    how = {"engine": draw.pick(["auto", "reference"]), "seed": seed, "flags": True}
+    got, raised = ww.dot(a, b, c=c, unit=u, **how)
     x, y, z = (codes(v).tolist() for v in (a, b, c))
     for i, (ours, flags) in enumerate(zip(codes(got).tolist(), raised.tolist(), strict=True)):
         want = dot(unit, x[i], y[i], z[i], seed, i)
         if (ours, flags) != want:
-            given = f"a {list(map(hex, x[i]))}, b {list(map(hex, y[i]))}, c {z[i]:#x}, seed {seed}"
+            given = f"a {list(map(hex, x[i]))}, b {list(map(hex, y[i]))}, c {z[i]:#x}, {how}"
             yield f"{text}, output {i}: {given}: {ours:#x}, flags {flags}; want {want}"
             break
     return OUTPUTS

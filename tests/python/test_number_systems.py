@@ -435,6 +435,19 @@ def test_nar_of_few_digits_reaches_every_engine(text, place):
     assert any("recoded" in line for line in taken)
 
 
+@pytest.mark.parametrize("text", ["posit33es1", "posit34es1", "posit57es2", "takum34"])
+def test_products_of_long_patterns_have_room(text):
+    """A code is read with as many digits as it has bits, most of them zeros about one."""
+    numbers = ww.array([1.0, -1.5, 0.015625, 3.0], text)
+    for a, b in itertools.product(numbers, repeat=2):
+        exact = a.to_float64() * b.to_float64()
+        for kind in ("mac", "dot"):
+            slots = {"mac": "product=e8m23, sum=e8m23", "dot": "out=e8m23, lanes=1, align=25:rtz"}
+            unit = f"{kind}({text}, c=e8m23, {slots[kind]})"
+            for engine in ("reference", "integers"):
+                assert float(ww.dot(a[None], b[None], unit=unit, engine=engine)) == exact, unit
+
+
 def test_a_running_sum_of_fixed_point_rounds_every_step():
     rng = random.Random(4)
     f = ww.Format("fixed16.8")
