@@ -33,20 +33,10 @@ Extent extent(const Format& f) {
     return {f.least_digit(), emin + 1, emin, emin, 1, f.digits()};
   // Posits, takums and tables are read with as many digits as the longest number has, or their
   // code: those below the last digit that a number has, all zeros, count as well.
-  if (f.is_table())
-    return {Exponent(f.least_digit()) - f.frac_bits,
-            Exponent(f.emax()) + 1,
-            f.least_digit(),
-            f.emax(),
-            1,
-            f.precision()};
-  if (!f.is_float())
-    return {Exponent(f.least_digit()) - f.frac_bits,
-            Exponent(f.emax()) + 1,
-            -Exponent(f.emax()) - 1,
-            f.emax(),
-            1,
-            f.precision()};
+  if (!f.is_float()) {
+    const Exponent emax = f.emax(), lowest = f.is_table() ? Exponent(f.least_digit()) : -emax - 1;
+    return {f.least_digit() - Exponent(f.frac_bits), emax + 1, lowest, emax, 1, f.precision()};
+  }
   const Exponent emax = Exponent(f.top_field()) - f.bias;
   return {emin - f.frac_bits, emax + 1, emin, emax, 1, f.precision()};
 }
