@@ -44,7 +44,7 @@ TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
 SHORT = 3.0  # seconds, of a file of pytest
 REPEATED_ROOMS = {"lib", "sim"}
 # Sanitized with --long alone: others go through the same code, the reference as their rival.
-SANITIZED_LATER = {"datapath", "mpfr", "recoded", "small_others"}
+SANITIZED_LATER = {"datapath", "mpfr", "small_others"}
 SANITIZER_SLOWDOWN = 4  # of the time limit; measured 3 on integer code at -O1
 ARM_SLOWDOWN = 10  # measured 3 to 8
 LONG_SLOWDOWN = 20
