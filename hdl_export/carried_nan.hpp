@@ -12,8 +12,8 @@ class CarriedNan {
  public:
   CarriedNan(const SingleOperation& s, Netlist& out) : s_(s), out_(out) {}
 
-  // Whether the result can bear what an operand's NaN has.
-  bool carries() const { return propagates(s_.nan) && s_.to.has_nan(); }
+  // Whether the result can bear what an operand's NaN has: NaR bears nothing.
+  bool carries() const { return propagates(s_.nan) && s_.to.has_nan() && s_.to.is_float(); }
   // In the operands' stage: wire NAME_carried of each, and the first NaN's on `carried`.
   void read(const std::vector<std::string>& operands);
   // On a wire `delivered` that code, where an operand's NaN is the result, else `code`. `made`: an

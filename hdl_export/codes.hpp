@@ -39,6 +39,22 @@ template <>
 inline constexpr auto code_names<Compensation> = std::to_array<std::string_view>(
     {"COMPENSATION_NONE", "COMPENSATION_KAHAN", "COMPENSATION_NEUMAIER"});
 
+// What becomes of fixed point that overflows: its rules in the order of class Overflow, which has
+// saturation first, as `ieee`.
+enum class FixedOverflow { saturate, symmetric, zero, wrap, wrap_sm, keep_sign };
+constexpr FixedOverflow fixed_overflow(Overflow x) {
+  return static_cast<FixedOverflow>(
+      x < Overflow::symmetric ? 0
+                              : static_cast<int>(x) - static_cast<int>(Overflow::symmetric) + 1);
+}
+static_assert(fixed_overflow(Overflow::ieee) == FixedOverflow::saturate);
+static_assert(fixed_overflow(Overflow::wrap_sm) == FixedOverflow::wrap_sm);
+static_assert(fixed_overflow(Overflow::keep_sign) == FixedOverflow::keep_sign);
+template <>
+inline constexpr auto code_names<FixedOverflow> =
+    std::to_array<std::string_view>({"FIXED_SATURATE", "FIXED_SYMMETRIC", "FIXED_ZERO",
+                                     "FIXED_WRAP", "FIXED_WRAP_SM", "FIXED_KEEP_SIGN"});
+
 template <class E>
 inline constexpr int code_width = std::bit_width(code_names<E>.size() - 1);
 

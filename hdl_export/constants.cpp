@@ -47,6 +47,13 @@ std::vector<Rounding> roundings(const Unit& u) {
   return used;
 }
 
+std::vector<Format> formats(const Unit& u) {
+  std::vector<Format> all{u.a.fmt, u.b.fmt, u.c.fmt};
+  if (u.scale) all.push_back(u.scale->fmt);
+  for (const RoundingPlace& place : rounding_places(u)) all.push_back(place.round.fmt);
+  return all;
+}
+
 std::string description(const Unit& u) {
   const std::string at_a_time = u.lanes == 0   ? "all products at once"
                                 : u.lanes == 1 ? "one product at a time"
@@ -60,7 +67,7 @@ void add_all_codes(Draft& draft, const Unit& u) {
   add_codes<Reference>(draft, "codes: where a sum's terms are aligned");
   add_codes<Order>(draft, "codes: in which order a sum takes its terms");
   add_codes<RegisterOverflow>(draft, "codes: a register that overflows");
-  add_codes<Overflow>(draft, "codes: a result that overflows its format");
+  add_overflow_codes(draft, formats(u));
   add_codes<Flush>(draft, "codes: subnormal numbers");
   add_codes<CLevel>(draft, "codes: the sum that C enters");
   add_codes<StochasticVariant>(draft, "codes: variants of stochastic rounding");

@@ -21,8 +21,8 @@ void check_port(const Rounding& rm, const ExportOptions& options) {
 }
 
 void check(const SingleOperation& s, const ExportOptions& options) {
-  require_float(s.to);
-  for (std::size_t i = 0; i < s.arity(); ++i) require_float(s.operands[i]);
+  require_known(s.to);
+  for (std::size_t i = 0; i < s.arity(); ++i) require_known(s.operands[i]);
   if (options.lanes != 0)
     throw std::invalid_argument(
         fmt::format("options.lanes = {} of {}: an operation has none; leave options.lanes out",
@@ -39,7 +39,7 @@ void check(const SingleOperation& s, const ExportOptions& options) {
 }
 
 void check(const Unit& u, const ExportOptions& options) {
-  if (const Format* other = other_than_float(u)) require_float(*other);
+  if (const Format* other = other_than_float(u)) require_known(*other);
   check_port(u.out.rm, options);
   if (options.rounding_port && &result_round(u) != &u.out)
     throw std::invalid_argument(

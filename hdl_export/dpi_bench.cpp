@@ -87,14 +87,22 @@ std::uint64_t mask(int first, int count, int k) {
   return bits.limb[k];
 }
 
+// The bits that tell small numbers from large ones: a float's exponent field, and in other systems
+// the upper half of what stands below the sign. Their first, and how many they are.
+std::pair<int, int> leading_bits(const Format& f) {
+  if (f.is_float()) return {f.frac_bits, f.exp_bits};
+  return {f.frac_bits / 2, f.frac_bits - f.frac_bits / 2};
+}
+
 std::string filling(const Array& x) {
   const Format& f = x.format;
+  const auto [first, count] = leading_bits(f);
   std::string text = fmt::format(
       "    for (int i = 0; i < BATCH * {}; ++i) begin\n      kind = 3'(draw() >> 61);\n", x.lanes);
   for (int k = 0; k < x.limbs(); ++k)
     text += fmt::format("      {}_of[{}] = {}'(limb(kind, 64'h{:x}) & 64'h{:x});\n", x.name,
                         x.limbs() == 1 ? "i" : fmt::format("{}*i + {}", x.limbs(), k), x.type(),
-                        mask(f.frac_bits, f.exp_bits, k), mask(0, f.width(), k));
+                        mask(first, count, k), mask(0, f.width(), k));
   return text + "    end\n";
 }
 

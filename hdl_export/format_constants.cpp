@@ -9,6 +9,8 @@
 #include "widthwise/rounder.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
+#include "widthwise/system/fixed.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -24,8 +26,7 @@ std::optional<Code> one(Format f) {
   return load_code<Code>(code.data(), item_bytes(f.width()));
 }
 
-void add_widths(Entries& x, const Format& f) {
-  x.integer("WIDTH", f.width(), "bits of a code");
+void add_float_widths(Entries& x, const Format& f) {
   x.integer("EXP_WIDTH", f.exp_bits);
   x.integer("FRAC_WIDTH", f.frac_bits, "without the hidden bit");
   x.integer("SIG_WIDTH", f.precision(), "with it");
@@ -33,6 +34,46 @@ void add_widths(Entries& x, const Format& f) {
   x.integer("EMIN", f.emin(), "least exponent");
   x.integer("EMAX", f.emax(), "exponent of the largest finite number");
   x.integer("LSB_EXP", f.least_digit(), "exponent of the last fraction bit at EMIN");
+}
+
+// A code is an integer, times 2^LSB_EXP.
+void add_fixed_widths(Entries& x, const Format& f) {
+  x.integer("INT_WIDTH", f.width() + f.least_digit(), "bits above the point, the sign's included");
+  x.integer("FRAC_WIDTH", -f.least_digit(), "bits below it");
+  x.integer("SIG_WIDTH", f.digits(), "of a magnitude");
+  x.integer("LSB_EXP", f.least_digit(), "exponent of the last bit");
+  x.policy("OVERFLOW", fixed_overflow(f.overflow));
+}
+
+void add_tapered_widths(Entries& x, const Format& f) {
+  if (f.is_posit()) x.integer("ES", f.exp_bits, "exponent bits behind the regime");
+  x.integer("FRAC_WIDTH", f.digits() - 1, "at most");
+  x.integer("SIG_WIDTH", f.digits(), "with the leading one");
+  x.integer("EMIN", exponents_of(f).min, "least exponent");
+  x.integer("EMAX", f.emax(), "exponent of the largest number");
+  x.integer("LSB_EXP", f.least_digit(), "exponent of the last bit that a number may have");
+}
+
+void add_widths(Entries& x, const Format& f) {
+  x.integer("WIDTH", f.width(), "bits of a code");
+  if (f.is_float()) return add_float_widths(x, f);
+  x.flag("IS_FIXED", f.is_fixed(), "an integer times a power of two");
+  x.flag("IS_POSIT", f.is_posit());
+  x.flag("IS_TAKUM", f.is_tapered() && !f.is_posit());
+  f.is_fixed() ? add_fixed_widths(x, f) : add_tapered_widths(x, f);
+}
+
+void add_ends(Entries& x, const Layout<Code>& l) {
+  const Format& f = l.format;
+  const Rounder<Code> to(f);
+  const Code least =
+      f.is_fixed() ? complemented(l, true, least_integer(to)) : complemented(l, true, l.max_finite);
+  x.pattern("POS_ZERO", f.width(), Code());
+  if (l.max_finite != Code()) x.pattern("MIN_POSITIVE", f.width(), Code(1));
+  x.pattern("MAX_FINITE", f.width(), l.max_finite);
+  if (f.is_signed()) x.pattern("MIN_FINITE", f.width(), least, "the number furthest below zero");
+  if (const auto code = one(f)) x.pattern("ONE", f.width(), *code);
+  if (f.has_nan()) x.pattern("QNAN", f.width(), l.nan_code, "NaR, not a real");
 }
 
 // Subnormals lie between the codes 0 and `hidden`. Without them the least number follows on zero.
@@ -55,12 +96,13 @@ void add_finite(Entries& x, const Layout<Code>& l, bool has_subnormal) {
 
 void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   const Format& f = l.format;
-  const bool has_subnormal = !f.all_normal() && f.frac_bits > 0;
+  const bool has_subnormal = f.is_float() && !f.all_normal() && f.frac_bits > 0;
   x.flag("HAS_SIGN", f.is_signed());
   x.flag("HAS_ZERO", f.zero);
   x.flag("HAS_INF", f.has_inf());
   x.flag("HAS_NAN", f.has_nan());
   x.flag("HAS_SUBNORMAL", has_subnormal);
+  if (!f.is_float()) return add_ends(x, l);
   add_finite(x, l, has_subnormal);
   if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code);
   if (f.has_inf()) x.pattern("POS_INF", f.width(), l.infinity);
@@ -74,15 +116,16 @@ Flush flush_of(const Operand& operand) {
   return operand.fmt.daz ? Flush::flush_signed_zero : Flush::keep;
 }
 
-void require_float(const Format& f) {
-  if (f.is_float()) return;
-  throw std::invalid_argument(fmt::format(
-      "{} is no float: exported hardware knows floats alone so far, and the simulator computes it",
-      to_string(f)));
+void require_known(const Format& f) {
+  if (f.is_float() || f.is_fixed() || f.is_tapered()) return;
+  throw std::invalid_argument(
+      fmt::format("{}: exported hardware knows floats, fixed point, posits and takums; write it in "
+                  "one of these with astype, or leave it to the simulator",
+                  to_string(f)));
 }
 
 void add_format(Entries& x, const Format& f) {
-  require_float(f);
+  require_known(f);
   const Layout<Code> l(f);
   add_widths(x, f);
   add_codes(x, l, l.nan_code);
@@ -90,6 +133,7 @@ void add_format(Entries& x, const Format& f) {
 
 void add_operand(Entries& x, const Operand& operand) {
   add_format(x, operand.fmt);
+  if (!operand.fmt.is_float()) return;
   x.integer("KEEP_FRAC", operand.keep_frac.value_or(operand.fmt.frac_bits),
             "fraction bits that are used");
   if (operand.keep_frac) x.rounding("KEEP_RM", operand.keep_rm);
@@ -105,6 +149,7 @@ void add_round(Entries& x, const Round& r, NanResult nan) {
     x.integer("SR_WIDTH", r.rm.random_bits, "random bits of a rounding");
     x.policy("SR", r.rm.variant);
   }
+  if (!r.fmt.is_float()) return;
   x.integer("KEEP_FRAC", rounder.precision - 1, "fraction bits that are kept");
   if (r.post_norm_frac) {
     x.integer("POST_NORM_FRAC", *r.post_norm_frac, "fraction bits that normalising keeps");

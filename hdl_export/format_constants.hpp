@@ -6,8 +6,8 @@ namespace widthwise::hdl {
 // What becomes of subnormal operands, the format's own policy included.
 Flush flush_of(const Operand& operand);
 
-// Constants and RTL speak of exponent fields, which other number systems lack.
-void require_float(const Format& f);
+// Refuses formats of number systems that constants and RTL do not know.
+void require_known(const Format& f);
 
 // Widths, exponents and named codes of a format, under the prefix of `x`.
 void add_format(Entries& x, const Format& f);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adapter_format.hpp"
 #include "folder_templates.hpp"
 #include "printing.hpp"
 #include "verilog_literal.hpp"
@@ -70,19 +71,35 @@ std::string holding_module(const ConstantTable& table, const Scope& scope,
 
 std::string include(const std::string& header) { return fmt::format("`include \"{}\"\n", header); }
 
+// A header of what other libraries read, beside the unit's own; there is none without floats.
+bool has_adapters(const ConstantTable& table) { return !adapter_formats(table).empty(); }
+
+Values adapter_values(const ConstantTable& table, std::string_view library,
+                      const std::string& modules) {
+  const std::string& name = unit_name(table);
+  const std::string module =
+      fmt::format("{}_{}", name, library == "fpnew" ? "fpnew_package" : "adapter");
+  Values values{{"NAME", name}, {"MODULES", modules}, {"ADAPTER", ""}, {"ADAPTER_ERRORS", ""}};
+  if (!has_adapters(table)) return values;
+  values[2].second = fmt::format("  {} {} ();\n", module, library);
+  values[3].second = fmt::format(" + {}.errors", library);
+  return values;
+}
+
 std::string verilog_checks(const ConstantTable& table) {
   const std::string& name = unit_name(table);
   const std::string body = name + ".vh", list = name + "_params.vh", macros = name + "_defs.vh",
                     hardfloat = name + "_hardfloat.vh";
-  const std::string modules =
+  std::string modules =
       holding_module(table, {name + "_localparams", body, "", include(body), ""}) +
       holding_module(table,
                      {name + "_parameters", list, " #(\n" + include(list) + ") ()", "", ""}) +
       holding_module(
-          table, {name + "_macros", macros, "", include(macros), "`" + upper(name) + "_", true}) +
-      holding_module(hardfloat_constants(table),
-                     {name + "_adapter", hardfloat, "", include(hardfloat), ""});
-  return filled("headers.v", {{"NAME", name}, {"MODULES", modules}});
+          table, {name + "_macros", macros, "", include(macros), "`" + upper(name) + "_", true});
+  if (has_adapters(table))
+    modules += holding_module(hardfloat_constants(table),
+                              {name + "_adapter", hardfloat, "", include(hardfloat), ""});
+  return filled("headers.v", adapter_values(table, "hardfloat", modules));
 }
 
 // The codes of roundings have a second name there, in rm_e.
@@ -99,12 +116,13 @@ std::string held_roundings(const ConstantTable& table, const std::string& packag
 std::string systemverilog_checks(const ConstantTable& table) {
   const std::string &name = unit_name(table), package = name + "_pkg",
                     adapter = name + "_fpnew_pkg";
-  const std::string modules =
+  std::string modules =
       holding_module(table, {name + "_package", package + ".sv", "", "", package + "::"},
-                     held_roundings(table, package)) +
-      holding_module(fpnew_constants(table),
-                     {name + "_fpnew_package", adapter + ".sv", "", "", adapter + "::"});
-  return filled("headers.sv", {{"NAME", name}, {"MODULES", modules}});
+                     held_roundings(table, package));
+  if (has_adapters(table))
+    modules += holding_module(fpnew_constants(table),
+                              {name + "_fpnew_package", adapter + ".sv", "", "", adapter + "::"});
+  return filled("headers.sv", adapter_values(table, "fpnew", modules));
 }
 
 // --- VHDL ----------------------------------------------------------------------------------------
@@ -129,10 +147,9 @@ std::string held_in_vhdl(const ConstantTable& table, const std::string& package)
 
 std::string vhdl_checks(const ConstantTable& table) {
   const std::string& name = unit_name(table);
-  return filled("headers.vhd",
-                {{"NAME", name},
-                 {"HELD", held_in_vhdl(table, name + "_pkg") +
-                              held_in_vhdl(flopoco_constants(table), name + "_flopoco_pkg")}});
+  std::string held = held_in_vhdl(table, name + "_pkg");
+  if (has_adapters(table)) held += held_in_vhdl(flopoco_constants(table), name + "_flopoco_pkg");
+  return filled("headers.vhd", {{"NAME", name}, {"HELD", held}});
 }
 
 // --- C -------------------------------------------------------------------------------------------
@@ -162,10 +179,12 @@ std::string held_in_c(const ConstantTable& table, const std::string& header) {
 
 std::string c_checks(const ConstantTable& table) {
   const std::string& name = unit_name(table);
-  return filled("headers.c",
-                {{"NAME", name},
-                 {"HELD", held_in_c(table, name + ".h") +
-                              held_in_c(ap_float_constants(table), name + "_ap_float.h")}});
+  std::string held = held_in_c(table, name + ".h"), adapter;
+  if (has_adapters(table)) {
+    held += held_in_c(ap_float_constants(table), name + "_ap_float.h");
+    adapter = fmt::format("\n#include \"{}_ap_float.h\"\n", name);
+  }
+  return filled("headers.c", {{"NAME", name}, {"ADAPTER", adapter}, {"HELD", held}});
 }
 
 }  // namespace

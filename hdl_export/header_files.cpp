@@ -1,3 +1,4 @@
+#include "adapter_format.hpp"
 #include "printing.hpp"
 #include "widthwise/hdl/adapters.hpp"
 #include "widthwise/hdl/dialects.hpp"
@@ -5,7 +6,9 @@
 namespace widthwise::hdl {
 namespace {
 
-// A file's name is the unit's and this ending.
+ConstantTable as_it_is(const ConstantTable& table) { return table; }
+
+// A file's name is the unit's and this ending. What other libraries read knows floats alone.
 struct Kind {
   std::string_view ending;
   std::string (*print)(const ConstantTable& table);
@@ -23,17 +26,20 @@ constexpr Kind kinds[] = {
     {"_fpnew_pkg.sv", systemverilog_package, fpnew_constants},
     {"_flopoco_pkg.vhd", vhdl_package, flopoco_constants},
     {"_ap_float.h", c_header, ap_float_constants},
-    {"_vivado.tcl", vivado_tcl},
-    {".smt2", smtlib},
+    {"_vivado.tcl", vivado_tcl, as_it_is},
+    {".smt2", smtlib, as_it_is},
 };
 
 }  // namespace
 
 std::vector<File> header_files(const ConstantTable& table) {
+  const bool floats = !adapter_formats(table).empty();
   std::vector<File> files;
-  for (const Kind& kind : kinds)
+  for (const Kind& kind : kinds) {
+    if (kind.translate && !floats) continue;
     files.push_back({unit_name(table) + std::string(kind.ending),
                      kind.print(kind.translate ? kind.translate(table) : table)});
+  }
   return files;
 }
 

@@ -18,7 +18,11 @@ struct Number {
 
 inline Code sign_of(const Format& f) { return f.is_signed() ? bit<Code>(f.width() - 1) : Code(); }
 inline Code within(const Format& f, const Code& code) { return code & ones<Code>(f.width()); }
-inline Number negative(const Number& x) { return {x.format, x.code ^ sign_of(x.format)}; }
+// The code of the same magnitude with the other sign, where there is one.
+inline Code negated(const Format& f, const Code& code) {
+  return f.sign == Sign::complement ? within(f, Code() - code) : code ^ sign_of(f);
+}
+inline Number negative(const Number& x) { return {x.format, negated(x.format, x.code)}; }
 
 Code random_code(const Format& f, Random& random);
 

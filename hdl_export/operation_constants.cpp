@@ -35,8 +35,10 @@ void add_operation(Draft& draft, const SingleOperation& s) {
   x.text("NAN_RESULT", to_string(s.nan));
 }
 
-void add_operation_codes(Draft& draft) {
-  add_codes<Overflow>(draft, "codes: a result that overflows its format");
+void add_operation_codes(Draft& draft, const SingleOperation& s) {
+  std::vector<Format> formats(s.read().begin(), s.read().end());
+  formats.push_back(s.to);
+  add_overflow_codes(draft, formats);
   add_codes<Flush>(draft, "codes: subnormal numbers");
   add_codes<StochasticVariant>(draft, "codes: variants of stochastic rounding");
   add_rounding_codes(draft);
@@ -69,7 +71,7 @@ ConstantTable operation_constants(const SingleOperation& s, std::string_view nam
   add_identity(
       draft, {name, description(s), to_string(s), model_hash(s), "FNV-1a of the operation's text"});
   add_operation(draft, s);
-  add_operation_codes(draft);
+  add_operation_codes(draft, s);
   add_operands(draft, s);
   if (s.op == Operation::multiply || s.op == Operation::fma) {
     const Unit around = around_product(s);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cctype>
 
+#include "adapter_format.hpp"
 #include "benches.hpp"
 #include "flopoco_adapter.hpp"
 #include "folder_templates.hpp"
@@ -15,6 +16,7 @@
 #include "vectors.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -75,6 +77,25 @@ Step sum_step(const ConstantTable& table, const std::string& stage, const std::s
                       number(table, prefix + "WIDTH"), number(table, prefix + "FRAC_WIDTH"))};
 }
 
+bool is_set(const ConstantTable& table, std::string_view flag) {
+  return has(table, flag) && value_of<bool>(table, flag);
+}
+
+// From an exact number to what is packed, in the result's number system.
+std::vector<Step> rounding_steps(const ConstantTable& table) {
+  const Step to_the_top{"normalise", "the first one to the top"};
+  if (is_set(table, "Y_IS_FIXED"))
+    return {{"normalise", fmt::format("in units of 2^{}", number(table, "Y_LSB_EXP"))},
+            {"round", "to an integer"}};
+  if (!has(table, "Y_EXP_WIDTH"))
+    return {to_the_top,
+            {"pattern", "exponent and fraction as a code spells them"},
+            {"round", fmt::format("{} bits of these", number(table, "Y_WIDTH") - 1)}};
+  return {to_the_top,
+          {"denormalise", fmt::format("exponents from {} on", number(table, "Y_EMIN"))},
+          {"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))}};
+}
+
 std::vector<Step> steps(const Design& design, const ConstantTable& table) {
   std::vector<Step> all{{"unpack", operand_widths(table)}};
   if (has(table, "PROD_SIG_WIDTH"))
@@ -90,9 +111,7 @@ std::vector<Step> steps(const Design& design, const ConstantTable& table) {
   if (has(table, "BLOCK_SUM_WIDTH")) all.push_back(sum_step(table, "block_sum", "BLOCK_SUM_"));
   if (has(table, "ACC_WIDTH")) all.push_back(sum_step(table, "sum", "ACC_"));
   if (std::holds_alternative<SingleOperation>(design)) all.push_back({"exact", "no digit is lost"});
-  all.push_back({"normalise", "the first one to the top"});
-  all.push_back({"denormalise", fmt::format("exponents from {} on", number(table, "Y_EMIN"))});
-  all.push_back({"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))});
+  for (Step& step : rounding_steps(table)) all.push_back(std::move(step));
   all.push_back({"pack", fmt::format("a code of {} bits", number(table, "Y_WIDTH"))});
   return all;
 }
@@ -110,16 +129,18 @@ std::string row(std::string_view file, std::string_view what) {
   return fmt::format("| `{}` | {} |\n", file, what);
 }
 
-std::string files(std::string_view name, bool rtl) {
+std::string files(std::string_view name, bool rtl, bool floats) {
   std::string text =
       row(fmt::format("{0}.vh {0}_params.vh {0}_defs.vh", name),
           "Verilog: localparams for a module's body, parameters for `#( … )`, macros") +
       row(fmt::format("{0}_pkg.sv {0}_pkg.vhd {0}.h {0}.json", name),
-          "the same in SystemVerilog, VHDL-93, C and C++, JSON") +
-      row(fmt::format("{0}_hardfloat.vh {0}_fpnew_pkg.sv {0}_flopoco_pkg.vhd", name),
-          "the same in the terms of HardFloat, CVFPU and FloPoCo") +
-      row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
-          "of Vitis HLS, Vivado's operator and SMT-LIB") +
+          "the same in SystemVerilog, VHDL-93, C and C++, JSON");
+  if (floats)
+    text += row(fmt::format("{0}_hardfloat.vh {0}_fpnew_pkg.sv {0}_flopoco_pkg.vhd", name),
+                "the same in the terms of HardFloat, CVFPU and FloPoCo") +
+            row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
+                "of Vitis HLS, Vivado's operator and SMT-LIB");
+  text +=
       row(fmt::format("{0}_dpi_pkg.sv {0}_vhpi_pkg.vhd widthwise_vpi.c widthwise_model.h", name),
           "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
           "libwidthwise_model.so, which an export has in it with `model=True` (`--model`)");
@@ -133,9 +154,18 @@ std::string files(std::string_view name, bool rtl) {
                     rtl ? "what checks the RTL and the headers" : "what checks the headers");
 }
 
+bool all_floats(const Design& design) {
+  if (const Unit* unit = std::get_if<Unit>(&design)) return !other_than_float(*unit);
+  const auto& s = std::get<SingleOperation>(design);
+  return s.to.is_float() && std::ranges::all_of(s.read(), &Format::is_float);
+}
+
 // What a reader may take it for (docs/semantics.md, T7 and D9).
 std::string kind_text(const Design& design) {
   const Unit* unit = std::get_if<Unit>(&design);
+  if (!unit && !all_floats(design))
+    return "A single operation, whose exact result is rounded once, with IEEE 754's flags as far "
+           "as\nthe formats raise them: fixed point has no NaN, and posits no infinity.\n\n";
   if (!unit)
     return "A single operation as IEEE 754 has it, with all its flags: signalling NaNs, and "
            "operands\n"
@@ -144,7 +174,7 @@ std::string kind_text(const Design& design) {
       "A multiply-accumulate unit, whose flags are those of its roundings: where y has a NaN, "
       "neither\n"
       "NaN operands nor a NaN made of infinities raise invalid (NV).";
-  if (to_string(design).starts_with("fma("))
+  if (to_string(design).starts_with("fma(") && all_floats(design))
     text += fmt::format(" The operation that does is\n`fma({})`, IEEE 754's fusedMultiplyAdd.",
                         to_string(unit->a.fmt));
   return text + "\n\n";
@@ -158,6 +188,7 @@ bool adds(const Design& design) {
 // HardFloat's AddRawFN counts how far it shifts in clog2(sigWidth) bits, and takes what is further
 // away as that far. Two digits below the significand have to lie clear of the smaller operand.
 std::string hardfloat_fault(const Design& design, const ConstantTable& table) {
+  if (!has(table, "Y_EXP_WIDTH")) return "";
   const auto digits = static_cast<std::uint64_t>(number(table, "Y_SIG_WIDTH"));
   const std::uint64_t furthest = std::bit_ceil(digits) - 1;
   if (!adds(design) || digits < 2 || furthest >= digits + 2) return "";
@@ -297,6 +328,12 @@ std::string rtl_text(std::string_view name, const std::optional<DesignRtl>& rtl,
          fmt::format(fmt::runtime(how_to_check), name, dpi, header_targets);
 }
 
+// How the files for other libraries are to be used.
+std::string libraries(const Design& design, const ConstantTable& table, bool floats) {
+  if (!floats) return "";
+  return filled("libraries.md", {{"HARDFLOAT_FAULT", hardfloat_fault(design, table)}});
+}
+
 std::string flopoco(const Design& design, std::string_view name,
                     const std::optional<DesignRtl>& rtl) {
   return rtl ? fmt::format("## FloPoCo\n\n{}\n", flopoco_text(design, name, *rtl)) : "";
@@ -309,15 +346,16 @@ std::string readme(const Design& design, const ConstantTable& table,
   const std::string& name = unit_name(table);
   const std::span<const Port> ports =
       rtl ? std::span<const Port>(rtl->ports) : std::span<const Port>();
+  const bool floats = !adapter_formats(table).empty();
   return filled("README.md", {{"NAME", name},
                               {"DESCRIPTION", value_of<std::string>(table, "DESCRIPTION")},
                               {"SPEC", value_of<std::string>(table, "SPEC")},
                               {"KIND", kind_text(design)},
                               {"PICTURE", picture(design, table, ports)},
-                              {"FILES", files(name, rtl.has_value())},
+                              {"FILES", files(name, rtl.has_value(), floats)},
                               {"RTL", rtl_text(name, rtl, reason)},
-                              {"FLOPOCO", flopoco(design, name, rtl)},
-                              {"HARDFLOAT_FAULT", hardfloat_fault(design, table)},
+                              {"FLOPOCO", floats ? flopoco(design, name, rtl) : ""},
+                              {"LIBRARIES", libraries(design, table, floats)},
                               {"LONG_TEXT", long_text(design)}});
 }
 

@@ -94,9 +94,16 @@ class Body {
     return stages_.chosen("c_taken", "running", later, first);
   }
 
+  // An operand as multipliers take it: one of a user's own is given the digits that the simulator
+  // gives it, of which some systems leave some out.
+  Term multiplied(const std::string& name, const Term& t, const Format& f) {
+    const bool has_all = f.is_float() || options_.multiplier == exact_multiplier;
+    return has_all ? t : stages_.widened(name + "_whole", t, 1, f.frac_bits);
+  }
   Term products(const Term& a, const Term& b) {
     out_.stage("product");
-    Term p = stages_.product("product", a, b, options_.multiplier);
+    Term p = stages_.product("product", multiplied("a", a, u_.a.fmt), multiplied("b", b, u_.b.fmt),
+                             options_.multiplier);
     if (u_.product.overflow_to_inf_at)
       p = stages_.limited("product_limited", p, *u_.product.overflow_to_inf_at);
     if (!u_.product.round)

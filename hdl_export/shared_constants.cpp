@@ -1,5 +1,7 @@
 #include "shared_constants.hpp"
 
+#include <algorithm>
+
 namespace widthwise::hdl {
 
 std::uint64_t text_hash(std::string_view text) {
@@ -25,6 +27,12 @@ void add_identity(Draft& draft, const Identity& id) {
   x.text("GENERATOR", "Widthwise " WIDTHWISE_VERSION);
   x.pattern("MODEL_HASH", 64, Code(id.hash), id.hash_of);
   x.integer("MODEL_ABI", model_abi, "version of these names and codes");
+}
+
+void add_overflow_codes(Draft& draft, std::span<const Format> formats) {
+  add_codes<Overflow>(draft, "codes: a result that overflows its format");
+  if (std::ranges::any_of(formats, &Format::is_fixed))
+    add_codes<FixedOverflow>(draft, "codes: fixed point that overflows");
 }
 
 void add_rounding_codes(Draft& draft) {

@@ -27,6 +27,8 @@ void add_codes(Draft& draft, std::string title) {
   for (std::size_t i = 0; i < code_names<E>.size(); ++i)
     x.pattern(code_names<E>[i], code_width<E>, Code(i));
 }
+// Codes of what becomes of results out of range, in these formats.
+void add_overflow_codes(Draft& draft, std::span<const Format> formats);
 void add_rounding_codes(Draft& draft);
 
 struct Ports {

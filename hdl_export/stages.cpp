@@ -33,6 +33,12 @@ Term Stages::declared(const std::string& name, int lanes, int width, int fractio
   return t;
 }
 
+Term Stages::declared_like(const std::string& name, const Term& t, int lanes) {
+  Term z = declared(name, lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  z.fixed = t.fixed;
+  return z;
+}
+
 Connections Stages::term_ports(const Term& t, const std::string& index) const {
   return {{"nan", t.nan().lane(index)},   {"inf", t.inf().lane(index)},
           {"zero", t.zero().lane(index)}, {"sign", t.sign().lane(index)},
@@ -59,6 +65,12 @@ Term Stages::unpack(const std::string& name, const std::string& code, const Oper
 
 Term Stages::unpacked(const std::string& name, const std::string& code, const Operand& operand,
                       int lanes, bool negate) {
+  if (!operand.fmt.is_float()) return unpacked_system(name, code, operand.fmt, lanes, negate);
+  return unpacked_float(name, code, operand, lanes, negate);
+}
+
+Term Stages::unpacked_float(const std::string& name, const std::string& code,
+                            const Operand& operand, int lanes, bool negate) {
   const Format& f = operand.fmt;
   const Layout<Code> l(f);
   const Flush flush = flush_of(operand);
@@ -69,31 +81,37 @@ Term Stages::unpacked(const std::string& name, const std::string& code, const Op
   out_.reach(f.top_field());
   out_.reach(f.top_field() - f.bias);  // of specials
   out_.reach(f.bias);
-  const Bus signaling = t.bus.part("signaling", 1), codes{code, f.width(), lanes};
-  out_.wire(signaling);
   const int magnitude = f.magnitude_bits() + 1;
-  out_.lanes(lanes, name + "_lane", [&](const std::string& i) {
+  write_unpack("ww_unpack",
+               {{"EXP", decimal(f.exp_bits)},
+                {"FRAC", decimal(f.frac_bits)},
+                {"XW", decimal(out_.exponent_bits())},
+                {"IS_SIGNED", truth(f.is_signed())},
+                {"HAS_SUBNORMAL", truth(subnormal)},
+                {"HAS_ZERO", truth(f.zero)},
+                {"HAS_SIGNALING", truth(l.quiet_bit != Code())},
+                {"NAN_IS_NEGATIVE_ZERO", truth(f.nan == NanCodes::sign_alone)},
+                {"FLUSH", truth(flush != Flush::keep)},
+                {"NEGATE", truth(negate)},
+                {"ZERO_IS_PLUS", truth(operand.subnormals == Flush::flush_pos_zero)},
+                {"BIAS", out_.exponent(f.bias)},
+                {"FIRST_NAN", literal(magnitude, l.first_nan)},
+                {"INFINITY", literal(magnitude, l.infinity)}},
+               t, {code, f.width(), lanes});
+  return t;
+}
+
+void Stages::write_unpack(std::string_view module, const Connections& parameters, const Term& t,
+                          const Bus& codes) {
+  const std::string& name = t.bus.name;
+  const Bus signaling = t.bus.part("signaling", 1);
+  out_.wire(signaling);
+  out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
     Connections ports = term_ports(t, i);
     ports.insert(ports.begin(), {"code", codes.lane(i)});
     ports.emplace_back("signaling", signaling.lane(i));
-    out_.instance("ww_unpack", lanes == 1 ? "unpack_" + name : "unpack",
-                  {{"EXP", decimal(f.exp_bits)},
-                   {"FRAC", decimal(f.frac_bits)},
-                   {"XW", decimal(out_.exponent_bits())},
-                   {"IS_SIGNED", truth(f.is_signed())},
-                   {"HAS_SUBNORMAL", truth(subnormal)},
-                   {"HAS_ZERO", truth(f.zero)},
-                   {"HAS_SIGNALING", truth(l.quiet_bit != Code())},
-                   {"NAN_IS_NEGATIVE_ZERO", truth(f.nan == NanCodes::sign_alone)},
-                   {"FLUSH", truth(flush != Flush::keep)},
-                   {"NEGATE", truth(negate)},
-                   {"ZERO_IS_PLUS", truth(operand.subnormals == Flush::flush_pos_zero)},
-                   {"BIAS", out_.exponent(f.bias)},
-                   {"FIRST_NAN", literal(magnitude, l.first_nan)},
-                   {"INFINITY", literal(magnitude, l.infinity)}},
-                  ports);
+    out_.instance(module, t.bus.lanes == 1 ? "unpack_" + name : "unpack", parameters, ports);
   });
-  return t;
 }
 
 Term Stages::product(const std::string& name, const Term& a, const Term& b,
@@ -101,8 +119,9 @@ Term Stages::product(const std::string& name, const Term& a, const Term& b,
   const int width = a.bus.width + b.bus.width;
   const bool leads =
       a.lead == Lead::at_exponent && b.lead == Lead::at_exponent && multiplier == exact_multiplier;
-  const Term t = declared(name, a.bus.lanes, width, a.fraction + b.fraction, a.least + b.least,
-                          a.largest + b.largest, leads ? Lead::at_exponent : Lead::anywhere);
+  Term t = declared(name, a.bus.lanes, width, a.fraction + b.fraction, a.least + b.least,
+                    a.largest + b.largest, leads ? Lead::at_exponent : Lead::anywhere);
+  t.fixed = a.fixed && b.fixed;
   const Bus p = t.bus.part("p", width), created = t.bus.part("created", 1);
   out_.wire(p);
   out_.wire(created);
@@ -153,7 +172,7 @@ Term Stages::conditioned(const std::string& name, const Term& t, const Operand& 
 
 // LIMIT counts the digits below the exponent in, so that it is compared with that alone.
 Term Stages::limited(const std::string& name, const Term& t, Exponent n) {
-  const Term z = declared(name, t.bus.lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const Term z = declared_like(name, t, t.bus.lanes);
   const Exponent limit = n + t.fraction;
   for (const Exponent x : {limit, limit - t.least, limit - t.largest}) out_.reach(x);
   for (const auto& [to, from] :
@@ -197,7 +216,7 @@ Term Stages::normalised(const std::string& name, const Term& t) {
 
 Term Stages::picked(const std::string& name, const Term& t, int lanes,
                     const std::function<std::string(const std::string& i)>& index) {
-  const Term z = declared(name, lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const Term z = declared_like(name, t, lanes);
   const std::pair<Bus, Bus> fields[] = {{z.nan(), t.nan()},   {z.inf(), t.inf()},
                                         {z.zero(), t.zero()}, {z.sign(), t.sign()},
                                         {exp(z), exp(t)},     {z.sig(), t.sig()}};
@@ -208,7 +227,7 @@ Term Stages::picked(const std::string& name, const Term& t, int lanes,
 }
 
 Term Stages::negated(const std::string& name, const Term& t) {
-  const Term z = declared(name, t.bus.lanes, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const Term z = declared_like(name, t, t.bus.lanes);
   for (const auto& [to, from] :
        {std::pair(z.nan(), t.nan()), std::pair(z.inf(), t.inf()), std::pair(z.zero(), t.zero()),
         std::pair(exp(z), exp(t)), std::pair(z.sig(), t.sig())})
@@ -218,7 +237,8 @@ Term Stages::negated(const std::string& name, const Term& t) {
 }
 
 Term Stages::cleared(const std::string& name, const Format& f) {
-  const Term z = declared(name, 1, 1, 0, f.emin(), f.emin(), Lead::anywhere);
+  Term z = declared(name, 1, 1, 0, f.emin(), f.emin(), Lead::anywhere);
+  z.fixed = f.is_fixed();
   for (const Bus& bus : {z.nan(), z.inf(), z.sign(), z.sig()}) out_.assign(bus.name, "1'b0");
   out_.assign(z.zero().name, "1'b1");
   out_.assign(exp(z).name, out_.exponent(f.emin()));
@@ -277,7 +297,8 @@ Term both(const std::string& name, int lanes, const Term& x, const Term& y) {
           shape.fraction,
           std::min(x.least, y.least),
           std::max(x.largest, y.largest),
-          Lead::anywhere};
+          Lead::anywhere,
+          x.fixed && y.fixed && x.largest == y.largest};
 }
 
 }  // namespace
@@ -316,7 +337,7 @@ Term Stages::chosen(const std::string& name, const std::string& when, const Term
 
 Term Stages::only(const std::string& name, const std::string& when, const Term& t,
                   const std::string& sign) {
-  const Term z = declared(name, 1, t.bus.width, t.fraction, t.least, t.largest, t.lead);
+  const Term z = declared_like(name, t, 1);
   out_.assign(z.nan().name, fmt::format("{} & {}", when, t.nan().name));
   out_.assign(z.inf().name, fmt::format("{} & {}", when, t.inf().name));
   out_.assign(z.zero().name, fmt::format("!{} | {}", when, t.zero().name));
@@ -339,7 +360,7 @@ Term Stages::scaled(const std::string& name, const Term& sums, const Exponent& f
     out_.assign(g.sig().lane(i), sums.sig().lane(i));
   });
   const Term p = product(name + "_product", product(name + "_by_a", g, by_a), by_b);
-  const Term z = declared(name, p.bus.lanes, p.bus.width, p.fraction, p.least, p.largest, p.lead);
+  const Term z = declared_like(name, p, p.bus.lanes);
   out_.lanes(z.bus.lanes, name + "_lane", [&](const std::string& i) {
     const std::string mixed = sums.bus.part("mixed", 1).lane(i);
     out_.assign(z.nan().lane(i), p.nan().lane(i));

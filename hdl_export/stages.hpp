@@ -23,6 +23,7 @@ struct Term {
   int fraction;
   Exponent least, largest;  // exponents
   Lead lead;
+  bool fixed = false;  // all have one exponent, as fixed point and sums on a fixed grid have
 
   // The exponent of the top digit of sig, above the term's own.
   int top() const { return bus.width - 1 - fraction; }
@@ -82,6 +83,8 @@ class Stages {
   // Lane i is lane index(i) of another term: dealt to groups, or one scale for many.
   Term picked(const std::string& name, const Term& t, int lanes,
               const std::function<std::string(const std::string& i)>& index);
+  // With so many digits above the point and below.
+  Term widened(const std::string& name, const Term& t, int above, int fraction);
   // With the other sign.
   Term negated(const std::string& name, const Term& t);
   // +0, as registers of a format start with it.
@@ -108,19 +111,40 @@ class Stages {
                const RoundingPorts& ports);
 
  private:
+  // The module that delivers a format, and its stages but for `pack`, the last, with the parameter
+  // that says how many registers are behind each.
+  struct Delivery {
+    struct Stage {
+      const char *name, *registers;
+    };
+    std::string_view module;
+    Connections parameters;
+    std::vector<Stage> stages;
+  };
   Term sum_module(const std::string& name, const Term& terms, int groups, const Grid& grid,
                   const SumStages& stages);
   void deliver_module(const std::string& name, const Term& t, const Round& round,
-                      const RoundingPorts& ports);
+                      const Delivery& how, const RoundingPorts& ports);
   Term unpacked(const std::string& name, const std::string& code, const Operand& operand, int lanes,
                 bool negate);
+  Term unpacked_float(const std::string& name, const std::string& code, const Operand& operand,
+                      int lanes, bool negate);
+  Term unpacked_system(const std::string& name, const std::string& code, const Format& f, int lanes,
+                       bool negate);
+  // An instance a lane of what takes codes apart; NAME_signaling beside the term.
+  void write_unpack(std::string_view module, const Connections& parameters, const Term& t,
+                    const Bus& codes);
   Term conditioned(const std::string& name, const Term& t, const Operand& operand);
   Bus shaped(const std::string& name, const Term& t, int above, int fraction);
   Term declared(const std::string& name, int lanes, int width, int fraction, Exponent least,
                 Exponent largest, Lead lead);
+  Term declared_like(const std::string& name, const Term& t, int lanes);
   Bus exp(const Term& t) const { return t.bus.part("exp", out_.exponent_bits()); }
   void reach_of_rounding(const Term& t, const Format& f, int digits);
   Connections rounding_parameters(const Term& t, const Round& round, const Rounder<Code>& to) const;
+  Delivery delivery(const Term& t, const Round& round, NanResult made);
+  Delivery fixed_delivery(const Term& t, const Round& round);
+  Delivery tapered_delivery(const Term& t, const Round& round);
   Connections term_ports(const Term& t, const std::string& index) const;
   // After ports of its own those of a module that moves a term's digits to their places in another.
   Connections moving_ports(Connections own, const Term& from, const Term& to, const Bus& zero,
@@ -129,8 +153,11 @@ class Stages {
   Netlist& out_;
 };
 
+// Digits of an exact sum that anybody would build: a Kulisch register of binary64 has 4,196.
+inline constexpr int widest_sum = 8192;
+
 // Two terms whose exact sum goes through a rounding that looks `reach` digits below the leading
-// one: a grid on which the sum rounds as the exact one does.
+// one, at all there are for 0: a grid on which the sum rounds as the exact one does.
 Grid grid_of_two(const Term& x, const Term& y, std::int64_t reach);
 
 }  // namespace widthwise::hdl

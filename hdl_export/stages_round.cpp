@@ -22,10 +22,6 @@ Endings endings(const Rounder<Code>& to) {
           infinite(false).code != infinite(true).code, infinite(false).flags != 0};
 }
 
-// Registers inside ww_deliver, and the stages that they stand behind.
-constexpr std::pair<std::string_view, const char*> register_places[] = {
-    {"PIPE_NORMALISE", "normalise"}, {"PIPE_DENORMALISE", "denormalise"}, {"PIPE_ROUND", "round"}};
-
 }  // namespace
 
 // The leading digit may stand anywhere in sig, and rounding asks how far it lies from the least
@@ -102,35 +98,48 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
   return z;
 }
 
+Stages::Delivery Stages::delivery(const Term& t, const Round& round, NanResult made) {
+  if (round.fmt.is_fixed()) return fixed_delivery(t, round);
+  if (round.fmt.is_tapered()) return tapered_delivery(t, round);
+  const Rounder<Code> to(round, made);
+  reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
+  return {"ww_deliver",
+          rounding_parameters(t, round, to),
+          {{"normalise", "PIPE_NORMALISE"},
+           {"denormalise", "PIPE_DENORMALISE"},
+           {"round", "PIPE_ROUND"}}};
+}
+
 void Stages::deliver(const std::string& name, const Term& t, const Round& round,
                      const RoundingPorts& ports) {
-  const auto write = [&] { deliver_module(name, t, round, ports); };
+  const Delivery how = delivery(t, round, ports.made);
+  const auto write = [&] { deliver_module(name, t, round, how, ports); };
   if (!ports.stages) return write();
-  const std::string denormalise = *ports.stages + "denormalise", rounding = *ports.stages + "round",
-                    pack = *ports.stages + "pack";
-  out_.across({denormalise, rounding, pack}, write);
+  std::vector<std::string> further;
+  for (std::size_t i = 1; i < how.stages.size(); ++i)
+    further.push_back(*ports.stages + how.stages[i].name);
+  further.push_back(*ports.stages + "pack");
+  out_.across({further.begin(), further.end()}, write);
 }
 
 void Stages::deliver_module(const std::string& name, const Term& t, const Round& round,
-                            const RoundingPorts& ports) {
-  const Rounder<Code> to(round, ports.made);
-  reach_of_rounding(t, round.fmt, to.precision + round.rm.random_bits + 2);
+                            const Delivery& how, const RoundingPorts& ports) {
   const Bus code{name + "_code", round.fmt.width(), t.bus.lanes},
       flags{name + "_flags", 5, t.bus.lanes};
   out_.wire(code);
   out_.wire(flags);
-  const std::size_t first = out_.reading(), apart = ports.stages ? 1 : 0;
-  out_.taps().roundings.push_back({name, first, first + apart, first + 2 * apart, out_.making(),
-                                   t.bus.lanes, round.fmt.frac_bits, round.fmt.emin(),
-                                   round.fmt.all_normal(), code.name});
+  const std::size_t first = out_.reading(),
+                    last = first + (ports.stages ? how.stages.size() - 1 : 0);
+  out_.taps().roundings.push_back({name, first, ports.stages ? last - 1 : first, last,
+                                   out_.making(), t.bus.lanes, round.fmt, code.name});
+  Connections parameters = how.parameters;
+  for (const auto& [stage, registers] : how.stages)
+    parameters.emplace_back(registers, ports.stages ? out_.depth(*ports.stages + stage) : "0");
   const auto own = [](const std::string& override, const std::string& lane) {
     return override.empty() ? lane : override;
   };
   out_.lanes(t.bus.lanes, name + "_lane", [&](const std::string& i) {
-    Connections parameters = rounding_parameters(t, round, to);
-    for (const auto& [parameter, stage] : register_places)
-      parameters.emplace_back(parameter, ports.stages ? out_.depth(*ports.stages + stage) : "0");
-    out_.instance("ww_deliver", name, parameters,
+    out_.instance(how.module, name, parameters,
                   {{"clk", ports.stages ? out_.clock() : "1'b0"},
                    {"enable", ports.stages ? out_.enable(*ports.stages + "normalise") : "1'b0"},
                    {"rm", ports.rm},

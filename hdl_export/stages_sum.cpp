@@ -4,6 +4,7 @@
 
 #include "codes.hpp"
 #include "stages.hpp"
+#include "unit_shape.hpp"
 
 namespace widthwise::hdl {
 
@@ -31,8 +32,9 @@ Term Stages::sum_module(const std::string& name, const Term& terms, int groups, 
   const Exponent largest = grid.fixed   ? floor
                            : grid.floor ? std::max(floor, terms.largest)
                                         : terms.largest;
-  const Term t = declared(name, groups, width, static_cast<int>(grid.fraction), least, largest,
-                          Lead::anywhere);
+  Term t = declared(name, groups, width, static_cast<int>(grid.fraction), least, largest,
+                    Lead::anywhere);
+  t.fixed = grid.fixed;
   out_.reach(floor);
   out_.reach(largest - terms.least);
   out_.reach(terms.bus.width + static_cast<int>(grid.fraction) + 2);  // distances that matter
@@ -104,8 +106,13 @@ Grid grid_of_two(const Term& x, const Term& y, std::int64_t reach) {
   upper(x, y);
   upper(y, x);
   const int above = std::max(x.bus.width - x.fraction, y.bus.width - y.fraction);
-  const bool exact = needed >= largest - least;
+  const bool exact = reach == 0 || needed >= largest - least;
   Grid g;
+  if (reach == 0 && largest - least + above + 2 > widest_sum)
+    refuse(
+        fmt::format("a sum over {} digits whose low ones a result that wraps delivers", widest_sum),
+        "overflow=saturate, or operands of fewer exponents, are");
+  if (exact && x.fixed && y.fixed) g.fixed = true, g.floor = largest;
   g.fraction = exact ? largest - least : needed;
   g.rm = exact ? RoundingMode::rtz : RoundingMode::odd;
   g.width = above + static_cast<int>(g.fraction) + 2;

@@ -25,7 +25,9 @@ Code shortened(const Format& f, const Code& code, int digits) {
 }
 
 Code power_of_two(const Format& f, const Code& code) {
-  return (code >> f.frac_bits) << f.frac_bits;
+  if (f.is_float()) return (code >> f.frac_bits) << f.frac_bits;
+  constexpr Format powers = ieee_format(30, 0);
+  return apply(Operation::convert, f, {apply(Operation::convert, powers, {{f, code}})}).code;
 }
 
 std::vector<Code> named(const Format& f) {
@@ -35,7 +37,8 @@ std::vector<Code> named(const Format& f) {
       Code code;
       std::ranges::copy(*limbs, code.limb);
       all.push_back(code);
-      if (f.is_signed()) all.push_back(within(f, code | sign_of(f)));
+      if (f.is_float() && f.is_signed()) all.push_back(within(f, code | sign_of(f)));
+      if (!f.is_float()) all.insert(all.end(), {negated(f, code), code ^ ones<Code>(f.width())});
     }
   return all;
 }
@@ -59,6 +62,12 @@ std::vector<Code> specials(const Format& f) {
 // Numbers of one fraction bit more have the midpoints among them. All their codes are numbers, so
 // that those past a format's largest number go on evenly.
 Format finer(const Format& f) {
+  if (f.is_fixed())
+    return f.width() + 3 > max_precision ? f
+                                         : fixed_format(f.width() + 3, 1 - f.least_digit(), true);
+  const int wider = std::min(f.width() + 1, max_tapered_width);
+  if (f.is_posit()) return posit_format(wider, f.exp_bits);
+  if (f.is_tapered()) return takum_format(wider);
   Format g = f;
   g.frac_bits = std::min(f.frac_bits + 1, max_precision - 1);
   g.sign = Sign::magnitude;
@@ -67,9 +76,18 @@ Format finer(const Format& f) {
   return g;
 }
 
+// Codes are integers, and those of g have one bit more below.
+Number beside_integer(const Format& f, const Format& g, const Code& code, int halves) {
+  const bool below_zero = f.is_signed() && (code & sign_of(f)) != Code();
+  const Code whole = below_zero ? code | (ones<Code>(g.width()) ^ ones<Code>(f.width())) : code;
+  const Code doubled = g == f ? whole : whole << 1;
+  return {g, within(g, halves < 0 ? doubled - Code(-halves) : doubled + Code(halves))};
+}
+
 // The magnitude of a code in finer(f), and so many halves of a last place more.
 Number beside(const Format& f, const Code& code, int halves) {
   const Format g = finer(f);
+  if (!f.is_float()) return beside_integer(f, g, code, halves);
   const Code magnitude = (code & ones<Code>(f.magnitude_bits())) << (g.frac_bits - f.frac_bits);
   const Code moved = halves < 0 ? magnitude - Code(-halves) : magnitude + Code(halves);
   const bool below_zero = f.is_signed() && (code >> f.magnitude_bits()) != Code();
@@ -120,7 +138,8 @@ class Directed {
     const auto limbs = find_code(flow_.y, ends[below(3)]);
     Code code;
     if (limbs) std::ranges::copy(*limbs, code.limb);
-    if (chance(random_)) code = code | sign_of(flow_.y);
+    if (chance(random_))
+      code = flow_.y.is_float() ? code | sign_of(flow_.y) : negated(flow_.y, code);
     return beside(flow_.y, code, below(7) - 3);
   }
 
@@ -146,6 +165,11 @@ class Directed {
 
   // A code of about y's magnitude.
   Code close_to(const Number& y, const Format& f) {
+    if (!f.is_float()) {
+      const Code code =
+          apply(Operation::convert, f, {y}).code ^ (any(f) & ones<Code>(below(f.width())));
+      return chance(random_) ? negated(f, code) : code;
+    }
     const Code code = apply(Operation::convert, f, {y}).code ^ (any(f) & ones<Code>(f.frac_bits));
     const Code binades = Code(below(4)) << f.frac_bits;
     return within(f, (chance(random_) ? code + binades : code - binades) ^
@@ -178,6 +202,8 @@ class Directed {
 
   // Significands with one digit more between them than the result keeps.
   void short_product() {
+    if (!flow_.a.is_float() || !flow_.b.is_float() || !flow_.y.is_float())
+      return towards(beside(flow_.y, any(flow_.y), 1));
     const int digits = flow_.y.precision() + 1;
     const int of_a = 1 + below(std::min(flow_.a.precision(), digits));
     const Number a{flow_.a, shortened(flow_.a, any(flow_.a), of_a)};
@@ -219,7 +245,7 @@ class Directed {
     if (a == Code() && chance(random_))
       for (std::size_t i = 0; i + 1 < lanes; i += 2) {
         s.a[i] = any(flow_.a);
-        s.a[i + 1] = s.a[i] ^ sign_of(flow_.a);
+        s.a[i + 1] = negated(flow_.a, s.a[i]);
         s.b[i] = s.b[i + 1] = any(flow_.b);
       }
     for (auto* scale : {&s.scale_a, &s.scale_b})

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "widthwise/sim/text.hpp"
+
 namespace widthwise::hdl {
 namespace {
 
@@ -17,12 +19,20 @@ std::string term(const TermTap& t) {
                      t.stage, t.lanes, t.fraction);
 }
 
+// What a float's magnitude means, and the format of what is none.
+std::string format_of(const RoundingTap& r) {
+  const Format& f = r.fmt;
+  if (!f.is_float()) return fmt::format(R"("format": "{}")", to_string(f));
+  return fmt::format(R"("frac_bits": {}, "emin": {}, "all_normal": {})", f.frac_bits, f.emin(),
+                     f.all_normal());
+}
+
 std::string rounding(const RoundingTap& r) {
   return fmt::format(
       R"({{"name": "{}", "slot": "{}", "step": {}, "lanes": {}, "normalise": {}, "denormalise": {}, )"
-      R"("round": {}, "pack": {}, "frac_bits": {}, "emin": {}, "all_normal": {}, "code": "{}"}})",
-      r.name, r.slot, r.step, r.lanes, r.normalise, r.denormalise, r.round, r.pack, r.frac_bits,
-      r.emin, r.all_normal, r.code);
+      R"("round": {}, "pack": {}, {}, "code": "{}"}})",
+      r.name, r.slot, r.step, r.lanes, r.normalise, r.denormalise, r.round, r.pack, format_of(r),
+      r.code);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pipeline.hpp"
+#include "widthwise/format.hpp"
 
 // Where a module's wires have what the simulator's trace has: which wires, in which stage, and how
 // many of their digits stand below the point.
@@ -16,13 +17,12 @@ struct TermTap {
   int lanes, fraction;
 };
 
-// In instances NAME of ww_deliver, one a lane.
+// In instances NAME of ww_deliver, one a lane, or of what there is in its place for other systems.
 struct RoundingTap {
   std::string name;
   std::size_t normalise, denormalise, round, pack;  // stages
-  int lanes, frac_bits;
-  std::int64_t emin;
-  bool all_normal;
+  int lanes;
+  Format fmt;
   std::string code;         // the wire that has what is delivered
   std::string slot{"out"};  // as traces call it
   std::int64_t step = 0;    // along k

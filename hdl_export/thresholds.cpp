@@ -7,6 +7,7 @@
 #include "numbers.hpp"
 #include "simulator.hpp"
 #include "widthwise/sim/values.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -79,6 +80,19 @@ std::vector<Threshold> thresholds(const Unit& u) {
   return all;
 }
 
+// Exponents of a format's numbers' leading digits.
+ExponentRange leading_exponents(const Format& f) {
+  if (f.is_fixed()) return {f.least_digit(), f.emax()};
+  return exponents_of(f);
+}
+
+// Half of the last place of a result of that exponent.
+std::int64_t half_place(const Format& f, std::int64_t e) {
+  if (f.is_fixed()) return f.least_digit() - 1;
+  if (f.is_tapered()) return e - f.digits();
+  return std::max(e, f.emin()) - f.frac_bits - 1;
+}
+
 // Operands that meet a threshold, or miss it by so many places.
 class Aimed {
  public:
@@ -122,8 +136,17 @@ class Aimed {
     return s;
   }
 
+  Code converted_of_exponent(const Format& f, std::int64_t e) {
+    const ExponentRange range = leading_exponents(f);
+    if (e < range.min || e > range.max) return {};
+    const int digits = 1 + below(std::min(f.digits(), 62));
+    const Code code = apply(Operation::convert, f, {whole(odd(digits), e - digits + 1)}).code;
+    return chance() ? negated(f, code) : code;
+  }
+
   // A normal number of that exponent: random digits, none, or all; zero where there is no such one.
   Code of_exponent(const Format& f, std::int64_t e) {
+    if (!f.is_float()) return converted_of_exponent(f, e);
     if (e < f.emin() || e > f.emax()) return {};
     const Code digits = below(4) == 0   ? Code()
                         : below(3) == 0 ? ones<Code>(f.frac_bits)
@@ -134,15 +157,15 @@ class Aimed {
 
   // Of all exponents that the product of two such numbers may have.
   std::int64_t some_exponent() {
-    const std::int64_t least = flow_.a.emin() + flow_.b.emin();
-    const std::int64_t most = flow_.a.emax() + flow_.b.emax();
+    const ExponentRange a = leading_exponents(flow_.a), b = leading_exponents(flow_.b);
+    const std::int64_t least = a.min + b.min, most = a.max + b.max;
     return least + below(most - least + 1);
   }
 
   // Puts a product into a lane whose operands' exponents add up to e.
   void product_at(Stimulus& s, std::size_t i, std::int64_t e) {
-    const std::int64_t least = std::max(flow_.a.emin(), e - flow_.b.emax());
-    const std::int64_t most = std::min(flow_.a.emax(), e - flow_.b.emin());
+    const ExponentRange a = leading_exponents(flow_.a), b = leading_exponents(flow_.b);
+    const std::int64_t least = std::max(a.min, e - b.max), most = std::min(a.max, e - b.min);
     if (least > most) return;
     const std::int64_t of_a = least + below(most - least + 1);
     s.a[i] = of_exponent(flow_.a, of_a);
@@ -154,7 +177,7 @@ class Aimed {
     const std::size_t i = lane(), j = (i + 1) % lanes();
     product_at(s, i, e);
     if (i == j || below(4) == 0) return;
-    s.a[j] = s.a[i] ^ sign_of(flow_.a);
+    s.a[j] = negated(flow_.a, s.a[i]);
     s.b[j] = s.b[i];
   }
 
@@ -182,18 +205,18 @@ class Aimed {
   // C, or a product, half way between two results of exponent e: the least that is added, or cut
   // off, is seen.
   void half_way(Stimulus& s, std::int64_t e) {
-    const std::int64_t half = std::max(e, flow_.y.emin()) - flow_.y.frac_bits - 1;
+    const std::int64_t half = half_place(flow_.y, e);
     const std::int64_t digits = e - half + 1;
     if (digits < 1 || digits > 62) return;
     if (flow_.c && below(3) == 0) {
       s.c[0] = apply(Operation::convert, c_format(s), {whole(odd(digits), half)}).code;
       return;
     }
-    const std::int64_t of_a = 1 + below(std::min<std::int64_t>(digits, flow_.a.precision()));
-    const std::int64_t of_b = std::min<std::int64_t>(digits + 1 - of_a, flow_.b.precision());
+    const std::int64_t of_a = 1 + below(std::min<std::int64_t>(digits, flow_.a.digits()));
+    const std::int64_t of_b = std::min<std::int64_t>(digits + 1 - of_a, flow_.b.digits());
     const std::int64_t sum = half + of_a + of_b - 2;  // of both exponents
-    const std::int64_t least = std::max(flow_.a.emin(), sum - flow_.b.emax());
-    const std::int64_t most = std::min(flow_.a.emax(), sum - flow_.b.emin());
+    const ExponentRange a = leading_exponents(flow_.a), b = leading_exponents(flow_.b);
+    const std::int64_t least = std::max(a.min, sum - b.max), most = std::min(a.max, sum - b.min);
     if (least > most) return;
     const std::int64_t last = least + below(most - least + 1) - (of_a - 1);
     const std::size_t i = lane();
@@ -223,13 +246,14 @@ class Aimed {
   void product(Stimulus& s, const Number& y, std::int64_t by) {
     const std::size_t i = lane();
     const Format& f = flow_.a;
-    const Number a{f, of_exponent(f, f.emin() + below(f.emax() - f.emin() + 1))};
+    const ExponentRange range = leading_exponents(f);
+    const Number a{f, of_exponent(f, range.min + below(range.max - range.min + 1))};
     const Code b = apply(Operation::divide, flow_.b, {y, a}).code;
     const Code moved = by < 0 ? b - Code(static_cast<std::uint64_t>(-by))
                               : b + Code(static_cast<std::uint64_t>(by));
     s.a[i] = a.code;
     s.b[i] = within(flow_.b, moved);
-    if (chance()) s.a[i] = s.a[i] ^ sign_of(f);
+    if (chance()) s.a[i] = negated(f, s.a[i]);
   }
 
   // The least digits of a product, or of C, lie where the window of so many digits ends.
@@ -253,7 +277,9 @@ class Aimed {
 
   // A product that is a power of two, of subnormal numbers perhaps.
   void single_digit(Stimulus& s, std::int64_t weight) {
-    const auto lowest = [](const Format& f) { return f.subnormals ? f.least_digit() : f.emin(); };
+    const auto lowest = [](const Format& f) {
+      return f.is_float() && f.subnormals ? f.least_digit() : leading_exponents(f).min;
+    };
     const std::int64_t least = std::max(lowest(flow_.a), weight - flow_.b.emax());
     const std::int64_t most = std::min(flow_.a.emax(), weight - lowest(flow_.b));
     const std::optional<std::size_t> i = free_lane(s);
@@ -289,6 +315,7 @@ class Aimed {
 
   bool is_finite(const Format& f, const Code& code) const {
     const Number zero = apply(Operation::subtract, f, {{f, code}, {f, code}});
+    if (!f.is_float()) return zero.code == Code();
     return (zero.code & ones<Code>(f.magnitude_bits())) == Code();
   }
   Code largest(const Format& f) const {

@@ -8,9 +8,6 @@
 namespace widthwise::hdl {
 namespace {
 
-// Digits of an exact sum that anybody would build: a Kulisch register of binary64 has 4,196.
-constexpr int widest_sum = 8192;
-
 // Every term to the last digit of the least one.
 Grid exact_grid(const Term& terms, std::int64_t each) {
   const Exponent span = terms.largest - (terms.least - terms.fraction);

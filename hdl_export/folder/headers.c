@@ -4,9 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "@NAME@_ap_float.h"
-
+@ADAPTER@
 static int errors = 0;
 
 static void hold_text(const char *header, const char *name, const char *value, const char *due) {

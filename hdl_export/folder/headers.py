@@ -49,9 +49,17 @@ def json_faults(constants):
         yield from fault(".json", name, found.get(name), constants.get(name))
 
 
+def are_floats(constants, letters):
+    """Those of the operands and the result that are."""
+    return [x for x in letters if f"{x}_EXP_WIDTH" in constants]
+
+
 def vivado_faults(constants):
+    if not are_floats(constants, "ABCY"):
+        return  # there is no such file
     found = re.findall(r"CONFIG\.C_(\w+)_(Exponent|Fraction)_Width {(\d+)}", read("_vivado.tcl"))
-    yield from fault("_vivado.tcl", "the number of widths", len(found), 4)
+    due = 2 * len(are_floats(constants, "AY"))
+    yield from fault("_vivado.tcl", "the number of widths", len(found), due)
     for port, part, width in found:
         letter = {"A": "A", "Result": "Y"}[port]
         kind = {"Exponent": "EXP_WIDTH", "Fraction": "SIG_WIDTH"}[part]
@@ -60,11 +68,12 @@ def vivado_faults(constants):
 
 
 def smtlib_faults(constants):
+    if not are_floats(constants, "ABCY"):
+        return
     text = read(".smt2")
     widths = {
         x: (constants[f"{x}_EXP_WIDTH"], constants[f"{x}_SIG_WIDTH"])
-        for x in "ABCY"
-        if f"{x}_WIDTH" in constants
+        for x in are_floats(constants, "ABCY")
     }
     sort = r"define-sort @NAME@_(\w) \(\) \(_ FloatingPoint (\d+) (\d+)\)"
     for x, exponent, significand in re.findall(sort, text):

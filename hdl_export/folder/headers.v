@@ -3,6 +3,5 @@
   @NAME@_localparams localparams ();
   @NAME@_parameters parameters ();
   @NAME@_macros macros ();
-  @NAME@_adapter hardfloat ();
-  wire [31:0] errors = localparams.errors + parameters.errors + macros.errors + hardfloat.errors;
+@ADAPTER@  wire [31:0] errors = localparams.errors + parameters.errors + macros.errors@ADAPTER_ERRORS@;
 endmodule

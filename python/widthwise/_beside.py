@@ -232,13 +232,20 @@ def rounding_pairs(trace: Trace, taps: Any, reading: Reading) -> Iterator[tuple[
     for place in taps["roundings"]:
         for i in range(place["lanes"]):
             event = events.get((place["slot"], place["step"] + i), {})
-            rounding = Rounding(place, i, reading)
+            rounding = rounding_of(place, i, reading)
             for stage, wire in event.items():
                 if f"{place['name']}_cut" in cut and stage == "normalise":
                     continue  # what is normalised there has been cut before
                 pair = getattr(rounding, stage)(wire)
                 if pair:
                     yield place[stage], pair
+
+
+def rounding_of(place: Any, i: int, reading: Reading) -> Rounding:
+    if "format" not in place:
+        return Rounding(place, i, reading)
+    kind = FixedRounding if Format(place["format"]).system == "fixed" else PatternRounding
+    return kind(place, i, reading)
 
 
 class Rounding:
@@ -302,3 +309,22 @@ class Rounding:
         return Pair(
             name, wire.stage, wire.slot, wire.lane, None, f"0x{wire.significand:x}", hardware
         )
+
+
+class PatternRounding(Rounding):
+    """Of posits and takums: a rounded pattern is a code, which is compared when it is packed."""
+
+    def round(self, wire: Wire) -> Pair | None:
+        return None
+
+
+class FixedRounding(PatternRounding):
+    """Of fixed point: a number in units of the last digit, and what is below."""
+
+    def normalise(self, wire: Wire) -> Pair | None:
+        rest = self.digits("normalise", "rest")
+        digits = self.digits("normalise", "kept") + rest
+        last = Format(self.place["format"]).least_digit - len(rest)
+        pair = self.compared(wire, "kept", digits, last)
+        # An integer out of range has more digits than are kept.
+        return pair and pair._replace(simulator=pair.simulator[-len(digits) :])

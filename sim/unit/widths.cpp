@@ -60,8 +60,27 @@ Term join(const Term& a, const Term& b) {
 
 // --- Operands, registers, products ---------------------------------------------------------------
 
+// All stand at one exponent. In two's complement the number furthest from zero is a power of two.
+Term fixed_number(const Format& f) {
+  const std::int64_t last = f.least_digit();
+  const Bound ones = f.frac_bits > 62 ? power_of_two(f.frac_bits)
+                                      : Bound{(std::uint64_t{1} << f.frac_bits) - 1, 0, true};
+  const Bound integer = f.is_signed() ? power_of_two(f.frac_bits) : ones;
+  return {exponents_of(f), last, f.frac_bits, integer.times_power(-f.frac_bits),
+          integer.times_power(last)};
+}
+
+// A posit's largest number is a power of two, a takum's lies below the next one.
+Term tapered_number(const Format& f) {
+  const Bound largest = f.is_posit() ? one : below_two;
+  return {exponents_of(f), f.least_digit(), f.digits() - 1, significand_bound(f.digits()),
+          largest.times_power(f.emax())};
+}
+
 // A number of a format with `kept` fraction bits; a carry of the cut may reach the next power of 2.
 Term number(const Format& f, int kept, bool carried) {
+  if (f.is_fixed()) return fixed_number(f);
+  if (f.is_tapered()) return tapered_number(f);
   const ExponentRange exponent{f.emin(), f.emax() + carried};
   const Bound largest =
       carried ? power_of_two(exponent.max) : largest_finite_significand(f).times_power(f.emax());
@@ -71,6 +90,11 @@ Term number(const Format& f, int kept, bool carried) {
 Term operand(const Operand& x) {
   const int kept = x.keep_frac.value_or(x.fmt.frac_bits);
   return number(x.fmt, kept, kept < x.fmt.frac_bits && carries(x.keep_rm));
+}
+
+// Digits.
+int significand_of(const Operand& x) {
+  return x.fmt.is_float() ? x.keep_frac.value_or(x.fmt.frac_bits) + 1 : x.fmt.digits();
 }
 
 Term rounded(const Round& r) { return number(r.fmt, r.keep_frac.value_or(r.fmt.frac_bits), false); }
@@ -93,7 +117,7 @@ Term normalised(Term product, bool reaches_two) {
 
 Term squared_scale(const Format& f) {
   Term s = number(f, f.frac_bits, false);
-  s.relative = largest_significand(f.frac_bits);
+  if (f.is_float()) s.relative = largest_significand(f.frac_bits);
   return multiplied(s, s);
 }
 
@@ -248,6 +272,13 @@ int ExponentRange::width() const {
   return std::max(magnitude(min), magnitude(max)) + 1;
 }
 
+ExponentRange exponents_of(const Format& f) {
+  if (f.is_fixed()) return {f.emin(), f.emin()};
+  if (f.is_posit()) return {f.least_digit(), f.emax()};
+  if (f.is_tapered()) return {-f.emax() - 1, f.emax()};  // a takum's
+  return {f.emin(), f.emax()};
+}
+
 Widths derive_widths(const Unit& u, std::int64_t k) {
   const Term a = operand(u.a), b = operand(u.b), product = multiplied(a, b), c = accumulated(u);
   constexpr std::int64_t endless = std::int64_t{1} << 62;  // leaves room for the counts below
@@ -260,9 +291,10 @@ Widths derive_widths(const Unit& u, std::int64_t k) {
   Term sum = groups.result;
   if (u.scale && u.scale->apply == ScaleApply::group) sum = scaled_group(sum, u.scale->fmt);
 
-  Widths w{.significand_a = a.fraction + 1,
-           .significand_b = b.fraction + 1,
-           .product_significand = a.fraction + b.fraction + 2,
+  const int digits_a = significand_of(u.a), digits_b = significand_of(u.b);
+  Widths w{.significand_a = digits_a,
+           .significand_b = digits_b,
+           .product_significand = digits_a + digits_b,
            .product_fraction = product.fraction,
            .product_exponent = product.exponent,
            .product_lsb = product.lsb,

@@ -107,8 +107,9 @@ constexpr const char* icarus_clock =
 
 constexpr const char* verilator_main = R"(#include "Vbenches.h"
 #include "verilated.h"
-int main() {
+int main(int argc, char** argv) {
   VerilatedContext context;
+  context.commandArgs(argc, argv);
   Vbenches top(&context);
   for (top.clk = 0; !context.gotFinish(); top.clk = !top.clk) top.eval();
 }

@@ -4,7 +4,10 @@
 // The operations and units whose RTL is tested, with their vectors.
 namespace tests {
 
-std::vector<Dut> small_duts();                // on all operands there are
+std::vector<Dut> small_duts();         // on all operands there are
+std::vector<Dut> small_system_duts();  // the same of other systems than floats
+std::vector<Dut> wide_system_duts(int count);
+std::vector<Dut> system_unit_duts(int count);
 std::vector<Dut> wide_duts(int count);        // on so many aimed ones, and named codes squared
 std::vector<Dut> unit_duts(int count);        // blocks of units
 std::vector<Dut> all_duts(int count);         // the latter two

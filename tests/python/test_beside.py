@@ -22,13 +22,20 @@ RIGHT = {
     "fma(bfloat16, promote=2:binary32, final=e5m10)": {**ANY, "lanes": 4},
     "kulisch(e4m3fn)": {**ANY, "lanes": 3},
     "hopper.e4m3.f32": {"vectors": 3},
+    "mac(fixed8.4, product=fixed12.6:rdn)": {**ANY, "pipeline": ["product", "normalise", "round"]},
+    "fixedacc(fixed8.4, width=13, frac=6, out=fixed8.4;overflow=wrap)": {**ANY, "lanes": 3},
+    "kulisch(posit8es2)": {**ANY, "lanes": 3},
+    "mac(takum8, sum=takum16)": {**ANY, "pipeline": ["normalise", "pattern"]},
 }
 OPERATIONS = {
     "add(e5m10)": {"pipeline": ["unpack", "exact", "round"]},
     "subtract(e5m2)": {},
     "fma(bfloat16)": {},
     "multiply(e4m3fnuz)": {},
+    "add(fixed8.4)": {"pipeline": ["unpack", "round"]},
+    "fma(posit16es2)": {"pipeline": ["exact", "pattern", "round"]},
 }
+FEW_STAGES = ("multiply(e4m3fnuz)", "add(fixed8.4)", "fma(posit16es2)")  # without subnormals
 
 
 def vectors_of(folder):
@@ -50,7 +57,7 @@ def codes(code, f, count):
 
 def trace_of(design, vector, lanes=None):
     if design in OPERATIONS:
-        op, f = re.fullmatch(r"(\w+)\((\w+)\)", design).groups()
+        op, f = re.fullmatch(r"(\w+)\(([\w.]+)\)", design).groups()
         given = [ww.from_bits(vector[x], f) for x in "abc" if x in vector]
         return ww.trace_operation(op, *given, format=f)
     u = ww.Unit(design)
@@ -75,7 +82,7 @@ def test_right_hardware_agrees_in_every_wire(tmp_path, design):
         assert "as the simulator has them" in str(beside)
         assert beside.pairs[-1].hardware == f"0x{vectors[i]['y']:x}"
         stages |= {pair.stage for pair in beside}
-    assert {"unpack", "pack"} <= stages and (len(stages) > 4 or design == "multiply(e4m3fnuz)")
+    assert {"unpack", "pack"} <= stages and (len(stages) > 4 or design in FEW_STAGES)
 
 
 @pytest.mark.parametrize("pipeline", [None, ["unpack", "round", "pack"]])
@@ -110,6 +117,28 @@ FAULTS = {
     "round": ("ww_round.v", "= rounded[EXP+FRAC-1:0];", "= rounded[EXP+FRAC-1:0] ^ lossy;"),
     "pack": ("ww_pack.v", "zero ? zero_code : number;", "zero ? zero_code : number ^ lossy;"),
 }
+
+
+FAULTS_OF_SYSTEMS = {
+    "fixed8.4": ("normalise", "ww_place.v", "= DOWN - exp;", "= DOWN - exp + sig[3];"),
+    "posit8es2": ("pack", "ww_round_pattern.v", "{W{1'b0}}, away};", "{W{1'b0}}, away | lossy};"),
+}
+
+
+@pytest.mark.parametrize("f", FAULTS_OF_SYSTEMS)
+def test_a_fault_in_another_number_system_shows_at_its_stage(tmp_path, f):
+    needs("iverilog")
+    stage, file, right, fault = FAULTS_OF_SYSTEMS[f]
+    folder = tmp_path / "hw"
+    ww.export(f"add({f}, b=e5m10)", folder, "dut", vectors=200)
+    replace(folder / "rtl" / file, right, fault)
+    make(folder, "wave")
+    for vector in vectors_of(folder):
+        a, b = ww.from_bits(vector["a"], f), ww.from_bits(vector["b"], "e5m10")
+        beside = ww.trace_operation("add", a, b, format=f).beside(folder / "build" / "dut.vcd")
+        if beside.first:
+            break  # the bench stops after 20 errors
+    assert beside.first and beside.first.stage == stage, beside
 
 
 @pytest.mark.parametrize("pipeline", [None, ["product", "group_sum_align", "normalise", "round"]])

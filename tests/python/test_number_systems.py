@@ -491,9 +491,7 @@ def test_what_fixed_point_has_no_number_for_is_refused_or_named_zero():
     assert codes(z) == [0, 1] and flags.tolist() == [page.NV, 0]
 
 
-def test_what_knows_floats_alone_says_so(tmp_path):
-    with pytest.raises(ValueError, match="posit8es2 is no float"):
-        ww.export("mac(posit8es2)", tmp_path / "x", name="x")
+def test_what_knows_floats_alone_says_so():
     with pytest.raises(ValueError, match="is no float"):
         ww.matmul(
             ww.array([[1.0]], "int8"), ww.array([[1.0]], "int8"), unit="mac(int8)", engine="blocks"

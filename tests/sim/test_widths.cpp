@@ -29,6 +29,21 @@ TEST_CASE("product significand: both significands side by side") {
   CHECK(of("hopper.e4m3.f32").product_fraction == 6);
 }
 
+TEST_CASE("fixed point stands at one exponent, posits and takums at their leading digit's") {
+  CHECK(of("mac(int8)").product_significand == 16);
+  CHECK(of("mac(int8)").product_exponent == ExponentRange{14, 14});
+  CHECK(of("mac(uint8)").product_significand == 16);
+  CHECK(of("mac(fixed8.4)").product_lsb == -8);
+  // 2^14 = -128 * -128 takes 15 bits, four of them 17, and a sign is added.
+  CHECK(accumulator("dot(int8, c=int8, out=int8, lanes=4)").needed == 1 + 17);
+  CHECK(of("mac(posit8es2)").product_significand == 2 * 4);
+  CHECK(of("mac(posit8es2)").product_exponent == ExponentRange{-48, 48});
+  CHECK(of("mac(posit8es2)").product_lsb == -48);
+  CHECK(of("mac(takum16)").product_exponent == ExponentRange{-510, 508});
+  // Products of posit16es2 are multiples of 2^-112 up to 2^112, which a quire of 256 bits holds.
+  CHECK(derive_widths(parse_unit("kulisch(posit16es2)"), 1 << 30).accumulator().needed == 256);
+}
+
 TEST_CASE("magnitude after alignment: F + 2, since a product is below 4") {
   CHECK(of("volta.f16.f32").group_sum.magnitude == 25);
   CHECK(of("ampere.f16.f32").group_sum.magnitude == 26);

@@ -17,6 +17,10 @@ struct ExponentRange {
   constexpr bool operator==(const ExponentRange&) const = default;
 };
 
+// Of a format's numbers as an aligner sees them (lib/widthwise/unpack.hpp): those of fixed point
+// stand at one exponent, posits and takums at that of their leading digit.
+ExponentRange exponents_of(const Format& f);
+
 // One of the three sums. Counts of bits saturate at 2^63 - 1.
 struct SumWidths {
   std::int64_t terms;      // of the largest instance; C is one where it enters here
