@@ -1,5 +1,6 @@
 #include "rtl_cases.hpp"
 
+#include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include "../sim/random_units.hpp"
@@ -303,11 +304,12 @@ widthwise::Unit plainer(widthwise::Unit u, Random& random) {
 
 }  // namespace
 
-std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count) {
+std::vector<Dut> random_duts(std::uint64_t seed, std::size_t units, int count, const Turn& turn) {
   Random random(seed);
   std::vector<Dut> duts;
   while (duts.size() < units) {
-    const widthwise::Unit u = plainer(random_units::unit(random, 6, 11), random);
+    widthwise::Unit u = plainer(random_units::unit(random, 6, 11), random);
+    if (turn) turn(u, random);
     const int lanes = u.lanes == 0 ? 3 : static_cast<int>(u.lanes) * static_cast<int>(random() % 3);
     try {
       duts.push_back(dut(fmt::format("random{}", duts.size()), u, count, random, {.lanes = lanes}));
@@ -322,6 +324,40 @@ std::vector<Dut> all_duts(int count) {
   std::vector<Dut> all = unit_duts(count);
   for (Dut& d : wide_duts(count)) all.push_back(std::move(d));
   return all;
+}
+
+Dut pipelined(const std::string& name, TestedOperation op, std::size_t count, Random& random) {
+  op.options.pipeline = rtl_stages(op.s, op.options);
+  Dut d = thinned(dut(name, op, aimed_tuples(op.s.read(), 200, random)), count);
+  d.timing = rtl_timing(op.s, op.options);
+  return d;
+}
+
+Dut pipelined(const std::string& name, const widthwise::Unit& unit,
+              widthwise::hdl::RtlOptions options, int count, Random& random) {
+  options.pipeline = rtl_stages(unit, options);
+  Dut d = dut(name, unit, count, random, options);
+  d.timing = rtl_timing(unit, options);
+  return d;
+}
+
+void check_caught(const Dut& right, std::span<const Change> changes) {
+  CHECK(!fails(right));
+  for (const Change& change : changes) {
+    CAPTURE(change.file);
+    CAPTURE(change.to);
+    Dut d = right;
+    bool changed = false;
+    for (auto& file : d.files) {
+      const std::size_t at =
+          file.name == change.file ? file.text.find(change.from) : std::string::npos;
+      if (at == std::string::npos) continue;
+      file.text.replace(at, change.from.size(), change.to);
+      changed = true;
+    }
+    CHECK(changed);
+    CHECK(fails(d));
+  }
 }
 
 Dut thinned(Dut d, std::size_t count) {

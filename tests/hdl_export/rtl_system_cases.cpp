@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "rtl_cases.hpp"
+#include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
 namespace tests {
@@ -197,6 +198,79 @@ std::vector<Dut> system_unit_duts(int count) {
   for (const TestedUnit& t : tested_units)
     duts.push_back(dut(fmt::format("unit{}", duts.size()), widthwise::parse_unit(t.text), count,
                        random, t.options));
+  return duts;
+}
+
+void turn_to_other_systems(widthwise::Unit& u, Random& random) {
+  static const char* const texts[] = {"fixed6.3",
+                                      "ufixed5.7",
+                                      "fixed9.2;overflow=wrap",
+                                      "int4",
+                                      "fixed8.-1;overflow=zero",
+                                      "posit6es1",
+                                      "posit9es2",
+                                      "posit5es0",
+                                      "takum9"};
+  const auto other = [&] { return widthwise::parse_format(texts[random() % std::size(texts)]); };
+  const auto stays = [&] { return random() % 4 == 0; };
+  const auto turn = [&](std::optional<widthwise::Round>& r) {
+    if (r && !stays()) r = widthwise::Round{.fmt = other(), .rm = r->rm, .zero_sign = r->zero_sign};
+  };
+  for (widthwise::Operand* x : {&u.a, &u.b, &u.c})
+    if (!stays()) *x = {.fmt = other()};
+  for (widthwise::Sum* s : {&u.group_sum, &u.block_sum, &u.c_sum}) turn(s->node_round);
+  std::optional<widthwise::Round> out = u.out;
+  turn(out);
+  u.out = *out;
+  turn(u.product.round);
+  turn(u.chain.c_round);
+  turn(u.chain.final);
+  if (u.chain.promote) {
+    out = u.chain.promote->round;
+    turn(out);
+    u.chain.promote->round = *out;
+  }
+  if (u.scale && !stays()) u.scale->fmt = other();
+}
+
+namespace {
+
+constexpr const char* clocked_operations[] = {
+    "multiply fixed8.4 fixed8.4 -> fixed8.4",
+    "add fixed8.4 e5m10 -> fixed8.4;overflow=wrap sr5",
+    "fma posit8es2 posit8es2 posit8es2 -> posit8es2",
+    "convert e8m23 -> takum16",
+    "add posit16es1 posit16es1 -> posit16es1 sr9",
+};
+const TestedUnit clocked_units[] = {
+    {"mac(fixed8.4, product=fixed12.6:rdn, sum=fixed14.7;overflow=wrap:rtz)"},
+    {"dot(posit8es2, c=posit16es2, out=posit16es2, lanes=4)"},
+    {"tree(takum8, fan=4, product=takum8, node=takum12:sr5, sum=takum16)"},
+    {"kulisch(posit8es0)", {.lanes = 3}},
+};
+const TestedUnit running_units[] = {
+    {"mac(fixed8.4)"},
+    {"mac(posit8es2, sum=posit12es2:sr8)"},
+    {"kulisch(posit8es2)", {.lanes = 2}},
+    {"kulisch(fixed8.4, c=fixed12.6, out=fixed16.4)", {.lanes = 2}},
+    {"fixedacc(int8, width=14, frac=0, overflow=saturate, out=int14)", {.lanes = 3}},
+    {"fixedacc(fixed8.4, width=12, frac=5, overflow=wrap, out=fixed12.5;overflow=wrap)",
+     {.lanes = 2}},
+};
+
+}  // namespace
+
+std::vector<Dut> clocked_system_duts(int count) {
+  Random random(18);
+  std::vector<Dut> duts;
+  const auto name = [&] { return fmt::format("clocked{}", duts.size()); };
+  for (const char* text : clocked_operations)
+    duts.push_back(pipelined(name(), operation(text), static_cast<std::size_t>(count), random));
+  for (const TestedUnit& t : clocked_units)
+    duts.push_back(pipelined(name(), widthwise::parse_unit(t.text), t.options, count, random));
+  for (const TestedUnit& t : running_units)
+    duts.push_back(running_dut(name(), widthwise::parse_unit(t.text), {1, 2, 1, 3, 1, 9, 4, 30},
+                               random, t.options));
   return duts;
 }
 

@@ -13,22 +13,6 @@ using widthwise::hdl::Timing;
 
 namespace {
 
-// A register behind every stage.
-Dut pipelined(const std::string& name, TestedOperation op, std::size_t count, Random& random) {
-  op.options.pipeline = rtl_stages(op.s, op.options);
-  Dut d = thinned(dut(name, op, aimed_tuples(op.s.read(), 200, random)), count);
-  d.timing = rtl_timing(op.s, op.options);
-  return d;
-}
-
-Dut pipelined(const std::string& name, const widthwise::Unit& unit, RtlOptions options, int count,
-              Random& random) {
-  options.pipeline = rtl_stages(unit, options);
-  Dut d = dut(name, unit, count, random, options);
-  d.timing = rtl_timing(unit, options);
-  return d;
-}
-
 // Each with the registers that the bits of its number say.
 std::vector<Dut> every_choice(const Dut& d, const std::vector<std::string>& stages) {
   std::vector<Dut> all;

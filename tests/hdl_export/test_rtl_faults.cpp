@@ -33,33 +33,6 @@ TEST_CASE("bfloat16 1.0 + 0x3bff is 0x3f81: alignment distances saturate, they n
   CHECK(v.errors == 0);
 }
 
-namespace {
-
-struct Change {
-  std::string file, from, to;
-};
-
-void check_caught(const Dut& right, std::span<const Change> changes) {
-  CHECK(!fails(right));
-  for (const Change& change : changes) {
-    CAPTURE(change.file);
-    CAPTURE(change.to);
-    Dut d = right;
-    bool changed = false;
-    for (auto& file : d.files) {
-      const std::size_t at =
-          file.name == change.file ? file.text.find(change.from) : std::string::npos;
-      if (at == std::string::npos) continue;
-      file.text.replace(at, change.from.size(), change.to);
-      changed = true;
-    }
-    CHECK(changed);
-    CHECK(fails(d));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("a module that was changed in one place fails its vectors") {
   if (!have("iverilog")) return;
   const Change changes[] = {

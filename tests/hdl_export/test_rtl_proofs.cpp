@@ -1,9 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include <span>
-
-#include "rtl_vectors.hpp"
+#include "rtl_proofs.hpp"
 
 using namespace tests;
 using widthwise::Format;
@@ -11,9 +9,8 @@ using widthwise::Operation;
 using widthwise::SingleOperation;
 using widthwise::hdl::RtlFile;
 
-// RTL against SMT-LIB's floating-point numbers (theory FloatingPoint, version 2.6): Yosys turns the
-// netlist into bit vectors, and a solver looks for operands on which the two differ. There are two,
-// whose notions of the theory have nothing in common.
+// RTL against SMT-LIB's floating-point numbers (theory FloatingPoint, version 2.6). There are two
+// solvers, whose notions of the theory have nothing in common.
 namespace {
 
 // A rounding of SMT-LIB, and the codes of the port rm that it is for.
@@ -32,8 +29,6 @@ constexpr std::string_view rounding =
     "(ite (= rm #b0010) RTN (ite (= rm #b0011) RTP RNA)))))\n";
 
 enum class Claim { result, result_and_flags };
-
-enum class Sum { add, fma };  // b + c is fp.add of them, or fp.fma of 1, b and c
 
 // An operation in a sort of SMT-LIB, which has one for every format that is IEEE's but for its
 // widths.
@@ -119,39 +114,6 @@ class Theory {
   Sum sum_;
 };
 
-// A unit's module as functions of its ports, called `dut_n PORT` in there.
-std::string netlist(const Scratch& folder, const std::vector<RtlFile>& files) {
-  for (const RtlFile& file : files) write(folder / file.name, file.text);
-  const Ran ran = run(folder.path(),
-                      "yosys -q -p 'read_verilog *.v; hierarchy -check -top dut; proc; flatten; "
-                      "opt; write_smt2 -stbv netlist.smt2'");
-  CHECK(ran.output == "");
-  REQUIRE(ran.status == 0);
-  return read(folder / "netlist.smt2");
-}
-
-struct Solver {
-  std::string program;
-  std::string_view options, check;
-  Sum sum;
-};
-
-// cvc5 1.0.3 refuses a sort of one fraction bit, and answers wrongly of two exponent bits.
-const Solver cvc5{"cvc5", "--fp-exp --bv-solver=bitblast-internal", "(check-sat)", Sum::add};
-
-// Z3 5.4 refuses fp.add where the exponent is wider than the significand. Without these steps it
-// says "unknown"; Z3 4.8 never ends.
-const Solver z3{"z3", "",
-                "(check-sat-using (then simplify fpa2bv simplify propagate-values solve-eqs "
-                "simplify bit-blast simplify aig sat))",
-                Sum::fma};
-
-std::string answer(const Solver& solver, const Scratch& folder, const std::string& question) {
-  write(folder / "question.smt2", fmt::format("{}{}\n", question, solver.check));
-  return run(folder.path(), fmt::format("{} {} question.smt2", solver.program, solver.options))
-      .output;
-}
-
 struct Proof {
   std::string_view operation;
   std::vector<std::string_view> formats;
@@ -176,16 +138,6 @@ void prove(const Solver& solver, std::span<const Mode> asked, const std::vector<
       }
     }
 }
-
-void change(std::vector<RtlFile>& files, std::string_view name, std::string_view from,
-            std::string_view to) {
-  for (RtlFile& file : files)
-    if (const std::size_t at = file.text.find(from); file.name == name && at != file.text.npos)
-      return void(file.text.replace(at, from.size(), to));
-  FAIL(name);
-}
-
-bool have_tools(const Solver& solver) { return have("yosys") && have(solver.program); }
 
 }  // namespace
 
