@@ -32,7 +32,7 @@ TEST_CASE("registers and running sums of fixed point, posits and takums, in Icar
 
 TEST_CASE("units of other number systems that nobody thought of, in Icarus") {
   if (!have("iverilog")) return;
-  check_all(HdlSimulator::icarus, random_duts(2, 30, 30, turn_to_other_systems));
+  check_all(HdlSimulator::icarus, random_duts(2, 20, 30, turn_to_other_systems));
 }
 
 TEST_CASE("all that in Verilator, on many operands") {

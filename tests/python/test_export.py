@@ -43,13 +43,19 @@ OPERATIONS = [
     "add(e62m4095)",
 ]
 DESIGNS = [f"fma({f})" for f in FORMATS] + UNITS + OPERATIONS
+SYSTEMS = [
+    "fma(fixed8.4;overflow=wrap)",
+    "add(ufixed100.-40, out=fixed70.20;overflow=symmetric)",
+    "mac(posit16es1, sum=posit32)",
+    "kulisch(takum12, c=e5m10, out=fixed24.12)",
+]
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """The text of each file of each design, by design and ending."""
     texts = {}
-    for i, design in enumerate(DESIGNS):
+    for i, design in enumerate(DESIGNS + SYSTEMS):
         paths = ww.export(design, tmp_path_factory.mktemp("hw") / "out", name=f"Unit{i}")
         texts[design] = {p.name.removeprefix(f"Unit{i}"): p.read_text() for p in paths}
     return texts
@@ -186,7 +192,7 @@ def without_text(table):
     return {name: fact for name, fact in table.items() if fact[0] != "text"}
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", DESIGNS + SYSTEMS)
 def test_every_language_says_what_the_json_says(exported, design):
     files = exported[design]
     table = facts(files[".json"])
@@ -205,7 +211,7 @@ def test_every_language_says_what_the_json_says(exported, design):
     assert len(table) > 70
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", DESIGNS + SYSTEMS)
 def test_texts_stand_in_every_language(exported, design):
     table = facts(exported[design][".json"])
     assert ww._export.core.design_text(table["SPEC"][2]) == table["CANONICAL"][2]

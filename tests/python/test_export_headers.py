@@ -40,6 +40,8 @@ DESIGNS = {
     "random": ("mac(e5m10, sum=e8m13:sr8:half)", {"vectors": 0}),
     "neumaier": ("neumaier(e5m10)", {"rtl": False}),
     "divide": ("divide(e2m1fn)", {}),
+    "fixed": ("fixedacc(fixed8.4, frac=7, out=ufixed70.3;overflow=zero)", {}),
+    "posit": ("mac(posit8es2, sum=takum12)", {}),
 }
 
 
