@@ -18,9 +18,9 @@ namespace {
 using widthwise::hdl::rtl;
 using widthwise::hdl::RtlFile;
 
-constexpr std::string_view formats[] = {"e4m3fn",   "e5m2",     "e4m3fnuz", "e2m1fn",
-                                        "bfloat16", "binary16", "binary32", "e6m9",
-                                        "e8m15",    "e20m49",   "e15m112"};
+constexpr std::string_view formats[] = {
+    "e4m3fn", "e5m2",   "e4m3fnuz", "e2m1fn",   "bfloat16",  "binary16",  "binary32",   "e6m9",
+    "e8m15",  "e20m49", "e15m112",  "fixed8.4", "fixed16.8", "posit8es2", "posit16es2", "takum16"};
 constexpr std::string_view units[] = {
     "mac(e5m10)",
     "mac(e4m3fn, product=e5m7:rtz, sum=e8m13:rtz)",
@@ -33,7 +33,10 @@ constexpr std::string_view units[] = {
     "fixedacc(e4m3fn, width=16, frac=8, overflow=saturate, out=e5m10)",
     "blackwell.nvfp4",
     "blackwell.mxfp4",
-    "blackwell.e4m3.f32"};
+    "blackwell.e4m3.f32",
+    "mac(int8, sum=int32)",
+    "fixedacc(int8, width=32, frac=0, out=int32)",
+    "kulisch(posit8es2)"};
 constexpr int lanes_at_once = 4;  // of units that take all of K
 
 // "| `fma e5m2` | 371 | 38 | 250 |"
