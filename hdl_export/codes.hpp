@@ -55,6 +55,15 @@ inline constexpr auto code_names<FixedOverflow> =
     std::to_array<std::string_view>({"FIXED_SATURATE", "FIXED_SYMMETRIC", "FIXED_ZERO",
                                      "FIXED_WRAP", "FIXED_WRAP_SM", "FIXED_KEEP_SIGN"});
 
+// And of a quire that does (docs/semantics.md, D4), where a unit has one.
+enum class QuireOverflow { nar, wrap_nar };
+constexpr QuireOverflow quire_overflow(RegisterOverflow x) {
+  return x == RegisterOverflow::nar ? QuireOverflow::nar : QuireOverflow::wrap_nar;
+}
+template <>
+inline constexpr auto code_names<QuireOverflow> =
+    std::to_array<std::string_view>({"QUIRE_NAR", "QUIRE_WRAP_NAR"});
+
 template <class E>
 inline constexpr int code_width = std::bit_width(code_names<E>.size() - 1);
 
