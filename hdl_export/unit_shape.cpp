@@ -4,13 +4,19 @@
 
 #include <stdexcept>
 
+#include "format_constants.hpp"
 #include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
 
 void check_sum(const std::string& key, const Sum& s) {
+  if (has_nar(s.overflow))
+    refuse(fmt::format("{}.overflow = {}", key,
+                       s.overflow == RegisterOverflow::nar ? "nar" : "wrap_nar"),
+           "wrap, saturate and flag are, and the simulator has it");
   if (s.width && s.align.reference == Reference::exact)
     refuse(key + ".width of an exact sum", "align it with fixed_lsb");
 }
@@ -102,6 +108,7 @@ void refuse(const std::string& what, const std::string& instead) {
 
 UnitShape shape_of(const Unit& u, const RtlOptions& options) {
   widthwise::check(u);
+  if (const Format* table = table_in(u)) require_known(*table);
   const UnitShape shape = shape_without_checks(u, options);
   check_sum("group_sum", u.group_sum);
   check_sum("block_sum", u.block_sum);
