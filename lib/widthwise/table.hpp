@@ -13,7 +13,7 @@ struct TableValue {
 };
 
 // A set of values as a number system (Exponent::listed; docs/semantics.md, F9). Whoever makes a
-// table keeps it for good, and makes one for equal values, so that formats may be compared.
+// table keeps it for good, and makes one for each name, so that formats may be compared.
 struct Table {
   static constexpr std::int32_t unlisted = -1, minus_zero = -2;
 

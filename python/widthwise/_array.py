@@ -365,7 +365,7 @@ class Array(CodeArray, Operators):
         return self._bits.__dlpack_device__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._bits, str(self._format))
+        return _restored, (self._bits, self._format)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -403,7 +403,7 @@ class Array(CodeArray, Operators):
         return self.card()._repr_html_()
 
 
-def _restored(bits: np.ndarray, format: str) -> Array:
+def _restored(bits: np.ndarray, format: str | Format) -> Array:
     return Array._of(bits, Format(format))
 
 

@@ -197,8 +197,18 @@ def signbit(x: Any) -> np.ndarray:
     """Whether each has a minus sign, zeros and NaN too (isSignMinus, IEEE 754-2019, 5.7.2)."""
     if isinstance(x, DeviceArray):
         return asked_there(core.device_signs, x).view(np.bool_)
+    if x.format.system == "table":
+        return minus_signs(x.format)[x.bits]
     top = x.bits if x.format.limbs == 1 else x.bits[..., -1]
     return (top & _codes.sign_bit(x.format)) != 0
+
+
+def minus_signs(f: Format) -> np.ndarray:
+    """Whether each code of a table is below zero, or its second zero."""
+    values = np.array(f.values)
+    signs = np.zeros(1 << f.width, np.bool_)
+    signs[: len(values)] = np.signbit(values) & ~np.isnan(values)
+    return signs
 
 
 def isnan(x: Any, *, format: str | Format | None = None) -> np.ndarray:

@@ -378,7 +378,7 @@ def zeros(shape: int | tuple[int, ...], format: str | Format) -> Array:
     f = as_format(format)
     if "zero" not in f.codes:
         raise ValueError(f"{f} has no zero; its least number is {f.min_normal}")
-    return filled(shape, f, 0)
+    return filled(shape, f, f.codes["zero"])
 
 
 @asks_for("format", "ww.ones((2, 3), 'e5m10')")

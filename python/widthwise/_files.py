@@ -12,6 +12,9 @@ import numpy as np
 from ._array import Array
 from ._create import code_array
 from ._format import Format
+from ._formats import portable
+
+LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without being told to
 
 
 def stored(x: Any) -> np.ndarray:
@@ -19,8 +22,18 @@ def stored(x: Any) -> np.ndarray:
     if not isinstance(x, Array):
         return np.asarray(x)
     limbs = () if x.format.limbs == 1 else (x.format.limbs,)
-    named = np.dtype([(str(x.format), x.format.dtype, limbs)])
+    named = np.dtype([(field_name(x.format), x.format.dtype, limbs)])
     return np.ascontiguousarray(x.bits).view(named).reshape(x.shape)
+
+
+def field_name(f: Format) -> str:
+    text = portable(f)
+    if len(text) > LONGEST_NAME:
+        raise ValueError(
+            f"{f} has {len(f.values)} values, for which these files have no room; save x.bits, "
+            "and the values beside them"
+        )
+    return text
 
 
 def restored(name: str, a: Any) -> Any:

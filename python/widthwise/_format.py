@@ -23,8 +23,8 @@ class Format:
     """A number format, written as text: a name, or a number system and its widths.
 
     `e5m10` is a float of 5 exponent and 10 fraction bits, `fixed8.4` a fixed-point number of 8 bits
-    with 4 of them fraction, `int8` and `uint8` are integers, `posit16es2` is a posit, `takum16` a
-    takum, `table(nf4)` a table of values, and so is `table(-1,0,1)`.
+    with 4 of them fraction, `int8` an integer, `posit16es2` a posit, `takum16` a takum,
+    `table(nf4)` a table of values.
 
     >>> f = Format("e5m10")
     >>> f.width, f.precision, f.emin, f.emax
@@ -63,6 +63,8 @@ class Format:
         elif exponent is not None or mantissa is not None or bias is not None:
             raise TypeError("format: a text, or exponent= and mantissa=, with sign= and bias=")
         if more or not isinstance(text, str | Format):
+            from ._format_facts import no_text
+
             raise TypeError(no_text((text, *more)))
         self._bind(core.Format(str(text)))
 
@@ -125,7 +127,7 @@ class Format:
 
         if isinstance(self, Format):
             return _format_facts.rows(self)
-        values = [_format_facts.exact_value(i, x) for i, x in enumerate(self)]
+        values = _format_facts.exact_values(self, name)
         return Format._of(core.table_of(name, values))
 
     @classmethod
@@ -155,7 +157,7 @@ class Format:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.system == "table":  # whose name another process need not know
-            return Format.table, (list(self.values), core.table_name(self._core))
+            return _of_table, (core.table_name(self._core), self.values)
         return Format, (self._text,)
 
     # --- Fields ---
@@ -334,8 +336,8 @@ class Format:
     def overflow(self) -> str:
         """Policy: what a result too large becomes; ieee, inf, max, nan or satfinite.
 
-        Of fixed point saturate, symmetric, zero, wrap, wrap_sm or keep_sign; posits, takums and
-        tables stop at their ends.
+        Of fixed point saturate, symmetric, zero, wrap, wrap_sm or keep_sign; others stop at
+        their ends.
 
         >>> Format("e5m10").overflow, Format("e5m10;overflow=max").overflow
         ('ieee', 'max')
@@ -484,12 +486,8 @@ class Format:
         return self.card()._repr_html_()
 
 
-def no_text(given: tuple[Any, ...]) -> str:
-    """What was given in place of a format's text, and the text of two numbers of bits."""
-    bits = [x for x in given if isinstance(x, int)]
-    text = "e{}m{}".format(*bits) if len(bits) == len(given) == 2 else "e5m10"
-    shown = ", ".join(map(repr, given))
-    return f"format = {shown}: a text as {text!r} is wanted, or a ww.Format"
+def _of_table(name: str, values: tuple[float, ...]) -> Format:
+    return Format._of(core.table_of(name, list(values)))
 
 
 def as_format(format: str | Format) -> Format:

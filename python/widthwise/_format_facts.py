@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Rational
 from typing import Any
 
 from ._codes import readable
@@ -23,6 +22,9 @@ def facts(f: Format) -> dict[str, Any]:
         "fraction bits": f.fraction_bits,
         "precision": f.precision,
     }
+    if f.system == "table":  # which has no such fields
+        del fields["exponent bits"], fields["fraction bits"]
+        fields |= {"signed": min(f.values) < 0, "listed": len(f.values)}
     if f.is_float:
         fields["bias"] = f.bias
     return fields | {
@@ -45,14 +47,34 @@ def rows(f: Format) -> Table:
     return Table(["", "value", "code"], fields + named)
 
 
+def exact_values(given: Any, name: Any) -> list[float]:
+    """Of a table that is to be made."""
+    if isinstance(given, str | bytes | dict | set | frozenset):
+        raise TypeError(f"values are a {type(given).__name__}; a list, or an array, has an order")
+    if not isinstance(name, str) or {",", "/", "."} & set(name):
+        raise ValueError(f"name = {name!r}: letters, digits, _ and - are taken")
+    return [exact_value(i, x) for i, x in enumerate(given)]
+
+
+def exactly(x: Any) -> Fraction:
+    return Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else Fraction(x)
+
+
 def exact_value(i: int, x: Any) -> float:
     """A value of a table in binary64, which has to hold it."""
-    try:
-        nearest = float(x)
-    except (TypeError, ValueError):
-        raise TypeError(f"values[{i}] is {x!r}; a table has numbers") from None
-    if math.isfinite(nearest) and Fraction(x if isinstance(x, Rational) else nearest) != nearest:
+    if isinstance(x, str | bytes) or not hasattr(x, "__float__"):
+        raise TypeError(f"values[{i}] is {x!r}; a table has numbers")
+    nearest = float(x)
+    if math.isfinite(nearest) and exactly(x) != nearest:
         raise ValueError(
             f"values[{i}] is {x}, which binary64 has not; take {nearest!r}, the nearest that it has"
         )
     return nearest
+
+
+def no_text(given: tuple[Any, ...]) -> str:
+    """What was given in place of a format's text, and the text of two numbers of bits."""
+    bits = [x for x in given if isinstance(x, int)]
+    text = "e{}m{}".format(*bits) if len(bits) == len(given) == 2 else "e5m10"
+    shown = ", ".join(map(repr, given))
+    return f"format = {shown}: a text as {text!r} is wanted, or a ww.Format"

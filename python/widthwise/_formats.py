@@ -65,3 +65,10 @@ def yes(truth: bool) -> str:
 
 
 formats = Formats()
+
+
+def portable(f: Format) -> str:
+    """A text that every process reads: a table's values in place of a name of this one."""
+    if f.system != "table" or str(f) in formats:
+        return str(f)
+    return str(Format.table(f.values))

@@ -115,13 +115,15 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
         An Array of x's shape: +min_subnormal of either zero; NaN of infinities and NaN; of the
         largest number infinity where the format has one, else the distance to the number before.
     Raises:
-        TypeError: x is floats, or codes without a format.
+        TypeError: x is floats, or codes without a format.    ValueError: the format is a table.
 
     >>> import widthwise as ww
     >>> ww.spacing(ww.array([1.0, -4.0, 0.0], "e4m3fn"))
     Array([0.125 -0.5 0.002], e4m3fn)
     """
     (a,) = here({"x": x}, format)
+    if a.format.system == "table":
+        raise ValueError(f"{a.format} has no spacing: its values lie as they like; take ww.next_up")
     size = _elementwise.abs(a)
     up, raised = _elementwise.next_up(size, flags=True)
     last = _compare.equal(up, size) & ~_compare.isinf(size)
@@ -161,7 +163,7 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Any, np.ndarra
         exponents are longer. Of zeros, infinities and NaN n is 0.
     Raises:
         TypeError: x is floats, or codes without a format.
-        ValueError: the format has no numbers from 0.5 to 1.
+        ValueError: the format has no numbers from 0.5 to 1, or lacks one of those.
 
     >>> import widthwise as ww
     >>> ww.frexp(ww.array([12.0, -0.75, 0.0], "e5m10"))
@@ -175,7 +177,10 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Any, np.ndarra
     at = _elementwise.logb(a, format=EXPONENTS)
     exponents = np.where(plain, _elementwise.to_integer(at) + 1, 0)
     dtype = np.int32 if max(abs(f.emin), abs(f.emax)) + f.precision < 1 << 31 else np.int64
-    return _elementwise.scaleb(a, -exponents), exponents.astype(dtype)
+    parts, raised = _elementwise.scaleb(a, -exponents, flags=True)
+    if raised.any():
+        raise ValueError(f"{f} has not all numbers from 0.5 to 1; ww.logb(x) tells the exponent")
+    return parts, exponents.astype(dtype)
 
 
 def chosen(where: np.ndarray, x: Array, y: Array) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 from ._array import Array
 from ._create import code_array
 from ._format import Format
+from ._formats import portable
 
 FORMATS = "widthwise.formats"  # metadata: a JSON object, the formats of tensors by name
 FLOATS = {
@@ -147,7 +148,7 @@ def entry_of_codes(name: str, format: Format, shape: tuple[int, ...]) -> Entry:
     size = math.prod((*shape, *limbs)) * format.dtype.itemsize
     kind = kinds().get(encoding(format), f"U{8 * format.dtype.itemsize}")
     own = kind in FLOATS and Format(FLOATS[kind]) == format
-    return Entry(name, kind, (*shape, *limbs), size, None if own else str(format))
+    return Entry(name, kind, (*shape, *limbs), size, None if own else portable(format))
 
 
 def kinds() -> dict[str, str]:

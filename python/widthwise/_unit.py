@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Never
 
@@ -112,7 +113,8 @@ class Unit:
         return hash(self._core)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Unit, (self.text,)
+        tables = re.findall(r"table\([^()]*\)", self.text, re.IGNORECASE)
+        return _restored, (self.text, [Format(text) for text in tables])
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:
@@ -388,3 +390,8 @@ class Units(Mapping[str, Unit]):
 
 
 units = Units()
+
+
+def _restored(text: str, tables: list[Format]) -> Unit:
+    """A unit whose text may name tables, which are made by now."""
+    return Unit(text)

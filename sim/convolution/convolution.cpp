@@ -41,8 +41,8 @@ void check(const Unit& u, const Convolution& c) {
   const std::size_t padding = std::max(c.height.padding, c.width.padding);
   if (padding > 0 && !u.a.fmt.zero)
     throw std::invalid_argument(
-        fmt::format("padding = {}: x is {}, which has no 0; pad x with a number of your own",
-                    padding, to_string(u.a.fmt)));
+        fmt::format("padding = {}: x is {}, whose code 0 is no zero; pad x yourself", padding,
+                    to_string(u.a.fmt)));
 }
 
 Unit exchanged(Unit u) {

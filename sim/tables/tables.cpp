@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -28,7 +29,10 @@ struct Kept : Table {
 };
 
 [[noreturn]] void refuse(std::string_view name, const std::string& why) {
-  throw std::invalid_argument(fmt::format("table({}): {}", name, why));
+  constexpr std::size_t most = 60;
+  const std::string_view shown = name.substr(0, most);
+  throw std::invalid_argument(
+      fmt::format("table({}{}): {}", shown, shown.size() < name.size() ? "…" : "", why));
 }
 
 // --- Making --------------------------------------------------------------------------------------
@@ -187,10 +191,22 @@ std::vector<double> numbers_of(std::string_view name, std::string text) {
   return values;
 }
 
+bool is_readable(std::string_view name) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(std::string(name), none);
+}
+
+// Whether a table of this name has been made: one that came with its values has no file here.
+bool is_kept(std::string_view name) {
+  Shelf& all = shelf();
+  const std::lock_guard lock(all.busy);
+  return all.kept.contains(name);
+}
+
 // One number or several a line, by blanks or commas; '#' begins a comment.
 std::vector<double> file_values(std::string_view name) {
   std::ifstream file{std::string(name)};
-  if (!file) refuse(name, "no such file can be read");
+  if (!file || !is_readable(name)) refuse(name, "no such file can be read");
   std::string text;
   for (std::string line; std::getline(file, line);) text += line.substr(0, line.find('#')) + '\n';
   return numbers_of(name, text);
@@ -230,7 +246,8 @@ Format table_of(std::string_view name, std::span<const double> values) {
 
 Format find_table(std::string_view name) {
   if (is_list(name)) return table_of("", numbers_of(name, std::string(name)));
-  if (is_path(name)) return table_of(name, file_values(name));
+  if (is_path(name) && (is_readable(name) || !is_kept(name)))
+    return table_of(name, file_values(name));
   const std::string key = checked_name(name);
   if (const auto values = shipped_values(key); !values.empty()) return table_of(key, values);
   Shelf& all = shelf();

@@ -87,11 +87,13 @@ Unit dot(Arguments& in) {
   return u;
 }
 
+bool of_posits(const Unit& u) { return u.a.fmt.is_posit() && u.b.fmt.is_posit(); }
+
 // Of posits the register is a quire, whose 10...0 is NaR, in which sums outside end or, as the bare
 // register has it, those that wrap to it.
 RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
   const auto given = in.overflow("overflow");
-  if (!u.a.fmt.is_tapered()) return given.value_or(RegisterOverflow::wrap);
+  if (!of_posits(u)) return given.value_or(RegisterOverflow::wrap);
   if (!u.group_sum.width) {
     if (given) in.fail("overflow", "goes with width=");
     return RegisterOverflow::wrap;
@@ -104,9 +106,11 @@ RegisterOverflow quire_overflow(Arguments& in, const Unit& u) {
 void check_quire(Arguments& in, const Unit& u) {
   const std::int64_t whole = u.a.fmt.emax() + u.b.fmt.emax();
   const std::int64_t least = 1 + whole + u.group_sum.align.frac_bits;
-  if (u.a.fmt.is_tapered() && *u.group_sum.width < least)
-    in.fail("width", fmt::format("{} bits: the largest product takes {}, carry bits besides",
-                                 *u.group_sum.width, least));
+  if (of_posits(u) && *u.group_sum.width < least)
+    in.fail("width",
+            fmt::format("{} bits: the largest product, down to the last digit of any term, takes "
+                        "{}, carry bits besides",
+                        *u.group_sum.width, least));
 }
 
 // The register's least bit is the least that a product or C can have (T3).

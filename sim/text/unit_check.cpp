@@ -193,7 +193,9 @@ void compensation(Rules& rules, const Unit& u) {
   need(u.c_level == CLevel::late, "c_level", "start with C in the running sum: late");
   need(!u.late_frac, "late_frac", "align nothing: leave it out");
   need(!u.scale || u.scale->apply == ScaleApply::term, "scale.apply", "scale each product: term");
-  need(u.out.fmt.is_signed(), "out.fmt", "have errors of either sign: take a signed format");
+  const bool either_sign =
+      u.out.fmt.is_table() ? u.out.fmt.table->least().negative : u.out.fmt.is_signed();
+  need(either_sign, "out.fmt", "have errors of either sign: take a signed format");
 }
 
 }  // namespace

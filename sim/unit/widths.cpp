@@ -81,10 +81,11 @@ Term tapered_number(const Format& f) {
 Term number(const Format& f, int kept, bool carried) {
   if (f.is_fixed()) return fixed_number(f);
   if (f.is_tapered()) return tapered_number(f);
-  const ExponentRange exponent{f.emin(), f.emax() + carried};
+  ExponentRange exponent = exponents_of(f);
+  exponent.max += carried;
   const Bound largest =
       carried ? power_of_two(exponent.max) : largest_finite_significand(f).times_power(f.emax());
-  return {exponent, f.emin() - kept, kept, significand_bound(kept + 1), largest};
+  return {exponent, exponent.min - kept, kept, significand_bound(kept + 1), largest};
 }
 
 Term operand(const Operand& x) {
@@ -276,6 +277,7 @@ ExponentRange exponents_of(const Format& f) {
   if (f.is_fixed()) return {f.emin(), f.emin()};
   if (f.is_posit()) return {f.least_digit(), f.emax()};
   if (f.is_tapered()) return {-f.emax() - 1, f.emax()};  // a takum's
+  if (f.is_table()) return {f.least_digit(), f.emax()};
   return {f.emin(), f.emax()};
 }
 

@@ -83,7 +83,7 @@ std::string without_false_zeros(const Value& v, const Decimal& d, int most) {
 // The format whose numbers the decimal digits tell apart: its own, but the float of a table's
 // digits, for the few values of a table are not what lies between them.
 Format told_apart_in(const Format& f) {
-  if (f.is_table()) return ieee_format(11, f.digits() - 1);
+  if (f.is_table()) return ieee_format(15, f.digits() - 1);
   Format plain = f;
   plain.daz = plain.ftz = false;
   return plain;

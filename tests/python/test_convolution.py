@@ -201,7 +201,7 @@ def test_padding_needs_a_zero():
     x, w = ww.from_bits(np.uint8([[[[127, 128]]]]), "e8m0fnu"), drawn((1, 1, 1, 2), "e5m10")
     unit = "mac(e8m0fnu, b=e5m10, c=e5m10, product=e8m23, sum=e8m23)"
     assert ww.conv2d(x, w, unit=unit).shape == (1, 1, 1, 1)
-    with pytest.raises(ValueError, match="padding = 1: x is e8m0fnu, which has no 0"):
+    with pytest.raises(ValueError, match="padding = 1: x is e8m0fnu, whose code 0 is no zero"):
         ww.conv2d(x, w, unit=unit, padding=(0, 1))
 
 

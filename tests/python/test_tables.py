@@ -278,3 +278,73 @@ def test_traces_and_cards_show_tables():
     assert "16 values" in card and "steps of 0.277" in card
     assert ww.Format("table(-2,-1)").facts()["values"]["max_finite"] == "-1"
     assert str(ww.Format("table(-2,-1)").card())
+
+
+def test_zeros_and_signs_are_those_of_the_values():
+    assert ww.zeros(3, "table(nf4)").to_float64().tolist() == [0.0] * 3
+    x = ww.from_bits(np.arange(6, dtype=np.uint8), ww.Format.table([0.0, -0.0, -2, 3, math.nan]))
+    assert np.signbit(x).tolist() == [False, True, True, False, False, False]
+    with pytest.raises(ValueError, match="has no spacing: its values lie as they like"):
+        ww.spacing(x)
+    with pytest.raises(ValueError, match=r"has not all numbers from 0\.5 to 1"):
+        ww.frexp(ww.array([-1.0, 0.3], "table(nf4)"))
+    with pytest.raises(ValueError, match=r"has not all numbers from 0\.5 to 1"):
+        ww.frexp(ww.array([3.0], "fixed4.1"))
+
+
+def test_decimals_tell_values_apart():
+    tiny = [5e-324, 1e-323, 1.5e-323]
+    assert str(ww.array(tiny, ww.Format.table(tiny))) == "[5e-324 1e-323 1.5e-323]"
+    far = ww.Format("table(0,1e-200,1e200)")
+    assert "1e-200" in str(far.card())
+    assert ww.Unit("kulisch(table(0,1,0.25), out=binary32)").widths(4)["product_exponent"] == (
+        -4,
+        0,
+    )
+
+
+def test_files_and_pickles_bring_values_along(tmp_path):
+    mine = ww.Format.table([1, 2, 4.5], name="only_here")
+    x, unit = ww.array([1, 4], mine), ww.Unit("mac(table(only_here))")
+    np.save(tmp_path / "x.npy", x)
+    (tmp_path / "pickled").write_bytes(pickle.dumps((x, unit)))
+    code = (
+        "import pickle, sys, widthwise as ww; ww.Format.table([7, 8], name='other'); "
+        "x, unit = pickle.loads(open(sys.argv[1] + '/pickled', 'rb').read()); "
+        "print(x, ww.load(sys.argv[1] + '/x.npy'), unit.a.values)"
+    )
+    there = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=True, text=True
+    )
+    assert there.stdout.strip() == "[1 4.5] [1 4.5] (1.0, 2.0, 4.5)"
+    with pytest.raises(ValueError, match="has 5000 values, for which these files have no room"):
+        np.save(tmp_path / "y.npy", ww.array([1], ww.Format.table(np.arange(5000))))
+    path = tmp_path / "levels.txt"
+    path.write_text("1 2")
+    from_file = ww.Format(f"table({path})")
+    path.unlink()
+    assert ww.Unit(f"mac({from_file})").a == from_file
+
+
+def test_what_is_no_list_of_exact_numbers():
+    from decimal import Decimal
+
+    with pytest.raises(ValueError, match=r"values\[0\] is 0\.1, which binary64 has not"):
+        ww.Format.table([Decimal("0.1"), 1])
+    for given in ("12", {1: 2}, {1, 2}):
+        with pytest.raises(TypeError, match="a list, or an array, has an order"):
+            ww.Format.table(given)
+    with pytest.raises(ValueError, match="name = '3,4': letters"):
+        ww.Format.table([1, 2], name="3,4")
+    with pytest.raises(ValueError) as long:
+        ww.Format.table(np.arange(65537))
+    assert len(str(long.value)) < 200
+    with pytest.raises(ValueError, match="no such file can be read"):
+        ww.Format("table(/tmp)")
+
+
+def test_compensated_sums_and_studies_take_tables():
+    assert ww.Unit("kahan(table(nf4))")
+    with pytest.raises(ValueError, match="take a signed format"):
+        ww.Unit("kahan(table(0,1,2))")
+    assert "odd" not in ww.study.roundings("table(nf4)")

@@ -176,7 +176,8 @@ def format_or_unit(text: str) -> Format | Unit:
         try:
             return Unit(text)
         except ValueError as no_unit:
-            raise (no_unit if re.search(r"[({.]", text) else no_format) from None
+            is_unit = re.search(r"[({.]", text) and not text.strip().lower().startswith("table(")
+            raise (no_unit if is_unit else no_format) from None
 
 
 def operand(text: str, format: Format) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from .. import _codes
@@ -159,7 +160,7 @@ def step(below: Number, above: Number) -> str:
         below.significand << (below.exponent - least)
     )
     if units & (units - 1):
-        return f"{math.ldexp(units, least):.3g}"
+        return f"{Decimal(units) * Decimal(2) ** least:.3g}"
     return f"2^{least + units.bit_length() - 1}"
 
 

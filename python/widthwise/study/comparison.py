@@ -42,7 +42,7 @@ def roundings(format: str | Format, modes: tuple[str, ...] = MODES) -> dict[str,
     """Units that sum in order and round product and sum to one format, each in another mode.
 
     Args:
-        format: of operands, products and sums.    modes: texts of roundings.
+        format: of operands, products and sums.    modes: texts of roundings; a table's lack odd.
     Returns:
         Units by their modes, which `accumulation` labels them with.
     Raises:
@@ -52,4 +52,6 @@ def roundings(format: str | Format, modes: tuple[str, ...] = MODES) -> dict[str,
     'mac(e5m10, product=e5m10:rtz, sum=e5m10:rtz)'
     """
     f = as_format(format)
+    if f.system == "table" and modes is MODES:  # whose codes need not alternate
+        modes = tuple(mode for mode in MODES if mode != "odd")
     return {mode: Unit(f"mac({f}, product={f}:{mode}, sum={f}:{mode})") for mode in modes}
