@@ -17,8 +17,10 @@ Number apply(Operation op, const Format& to, const std::vector<Number>& x) {
   std::vector<CodeArray> operands;
   for (const Number& n : x) bytes.push_back(stored({n.code}, n.format));
   for (std::size_t i = 0; i < x.size(); ++i) operands.push_back({x[i].format, bytes[i].data()});
+  Format ends = to;
+  if (to.wraps()) ends.overflow = Overflow::ieee;
   Bytes result = stored({Code()}, to);
-  elementwise(op, to, {}, operands, 1, result.data(), nullptr);
+  elementwise(op, ends, {}, operands, 1, result.data(), nullptr);
   return {to, loaded(result, to)[0]};
 }
 

@@ -26,7 +26,7 @@ inline Number negative(const Number& x) { return {x.format, negated(x.format, x.
 
 Code random_code(const Format& f, Random& random);
 
-// One operation of the simulator, to nearest even.
+// One operation of the simulator, to nearest even; past a range that wraps its end is meant.
 Number apply(Operation op, const Format& to, const std::vector<Number>& x);
 
 // m * 2^e, in a format of its own.

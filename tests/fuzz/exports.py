@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import widthwise as ww
@@ -41,8 +41,15 @@ def case(seed: str) -> Iterator[str]:
 def exported(draw: DrawUnits, folder: Path) -> tuple[str, dict]:
     """The first design that RTL is built of; those that say they are not are passed over."""
     while True:
-        operates = draw.one_in(4)
-        design = operation_text(draw) if operates else draw.unit_text()
+        operates, floats = draw.one_in(4), not draw.one_in(3)
+        some_format = drawn_format if floats else system_format
+        design = (
+            operation_text(draw, some_format)
+            if operates
+            else draw.unit_text()
+            if floats
+            else system_unit_text(draw)
+        )
         options = {"vectors": draw.between(10, 40), "seed": draw.random.getrandbits(32)}
         if draw.one_in(3):
             options["pipeline"] = [draw.pick(STAGES) for _ in range(draw.between(0, 3))]
@@ -58,12 +65,47 @@ def exported(draw: DrawUnits, folder: Path) -> tuple[str, dict]:
         return design, options
 
 
-def operation_text(draw: DrawUnits) -> str:
+def operation_text(draw: DrawUnits, some_format: Callable[[DrawUnits], object]) -> str:
     name = draw.pick(list(OPERATIONS))
-    formats = [f"{key}={drawn_format(draw)}" for key in "bc"[: OPERATIONS[name] - 1]]
+    formats = [f"{key}={some_format(draw)}" for key in "bc"[: OPERATIONS[name] - 1]]
     tininess = [f"tininess={draw.pick(['after', 'before'])}"]
-    out = [f"out={drawn_format(draw)}:{draw.rounding()}"]
-    return f"{name}({drawn_format(draw)}, {', '.join(formats + out + tininess)})"
+    out = [f"out={some_format(draw)}:{draw.rounding()}"]
+    return f"{name}({some_format(draw)}, {', '.join(formats + out + tininess)})"
+
+
+RULES = ["saturate", "symmetric", "zero", "wrap", "wrap_sm", "keep_sign"]
+
+
+def system_format(draw: DrawUnits) -> str:
+    """Fixed point, a posit or a takum, and a float now and then."""
+    kind = draw.pick(["fixed", "fixed", "ufixed", "posit", "posit", "takum", "float"])
+    width = draw.between(3, 17)
+    if kind == "float":
+        return draw.pick(["e4m3fn", "e5m2", "e5m10", "e8m7"])
+    if kind == "posit":
+        return f"posit{width}es{draw.between(0, 4)}"
+    if kind == "takum":
+        return f"takum{draw.between(3, 12)}"
+    rule = draw.pick([rule for rule in RULES if kind == "fixed" or rule != "wrap_sm"])
+    return f"{kind}{draw.between(1, 20)}.{draw.between(-4, 14)};overflow={rule}"
+
+
+def system_unit_text(draw: DrawUnits) -> str:
+    a, b, c, to, node = (system_format(draw) for _ in range(5))
+    mode = draw.rounding()
+    return draw.pick(
+        [
+            f"mac({a}, b={b}, product={node}, sum={to}:{mode})",
+            f"mac({a}, b={b}, sum={to}:{mode})",
+            f"fma({a}, b={b}, c={c}, sum={to}:{mode})",
+            f"dot({a}, b={b}, c={c}, out={to}:{mode}, lanes={draw.between(1, 5)})",
+            f"dot({a}, b={b}, c={c}, out={to}, lanes=4, align={draw.between(3, 14)}:rtz)",
+            f"tree({a}, b={b}, fan={draw.between(2, 4)}, node={node}:{mode}, sum={to})",
+            f"kulisch({a}, b={b}, c={c}, out={to}:{mode})",
+            f"fixedacc({a}, b={b}, c={c}, width={draw.between(8, 40)}, frac={draw.between(0, 12)}, "
+            f"overflow={draw.pick(['wrap', 'saturate', 'flag'])}, out={to})",
+        ]
+    )
 
 
 def of_units(draw: DrawUnits, u: ww.Unit) -> dict:
