@@ -14,6 +14,7 @@
 #include "printing.hpp"
 #include "random_words.hpp"
 #include "vectors.hpp"
+#include "widthwise/hdl/adapters.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 #include "widthwise/sim/widths.hpp"
@@ -129,7 +130,8 @@ std::string row(std::string_view file, std::string_view what) {
   return fmt::format("| `{}` | {} |\n", file, what);
 }
 
-std::string files(std::string_view name, bool rtl, bool floats) {
+std::string files(const ConstantTable& table, bool rtl, bool floats) {
+  const std::string& name = unit_name(table);
   std::string text =
       row(fmt::format("{0}.vh {0}_params.vh {0}_defs.vh", name),
           "Verilog: localparams for a module's body, parameters for `#( … )`, macros") +
@@ -140,6 +142,8 @@ std::string files(std::string_view name, bool rtl, bool floats) {
                 "the same in the terms of HardFloat, CVFPU and FloPoCo") +
             row(fmt::format("{0}_ap_float.h {0}_vivado.tcl {0}.smt2", name),
                 "of Vitis HLS, Vivado's operator and SMT-LIB");
+  if (has_fixed_point(table))
+    text += row(fmt::format("{}_ap_fixed.h", name), "types of HLS: ap_fixed<W, I, Q, O>");
   text +=
       row(fmt::format("{0}_dpi_pkg.sv {0}_vhpi_pkg.vhd widthwise_vpi.c widthwise_model.h", name),
           "the calls through DPI-C, VHPIDIRECT, VPI and C of the golden model, "
@@ -352,7 +356,7 @@ std::string readme(const Design& design, const ConstantTable& table,
                               {"SPEC", value_of<std::string>(table, "SPEC")},
                               {"KIND", kind_text(design)},
                               {"PICTURE", picture(design, table, ports)},
-                              {"FILES", files(name, rtl.has_value(), floats)},
+                              {"FILES", files(table, rtl.has_value(), floats)},
                               {"RTL", rtl_text(name, rtl, reason)},
                               {"FLOPOCO", floats ? flopoco(design, name, rtl) : ""},
                               {"LIBRARIES", libraries(design, table, floats)},

@@ -60,10 +60,10 @@ def export(
     """Write what hardware of a unit, or of one operation, is built from and believed by.
 
     Every width and constant in each language's own form: NAME.vh (localparams), NAME_params.vh (for
-    `#( … )`), NAME_defs.vh (macros), NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and the same in
-    the terms of HardFloat, CVFPU, FloPoCo, Vivado's operator and HLS types, SMT-LIB. All are
-    printed from one table. NAME_dpi_pkg.sv, NAME_vhpi_pkg.vhd, widthwise_vpi.c and
-    widthwise_model.h lead test benches to the golden model.
+    `#( … )`), NAME_defs.vh (macros), NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and of floats
+    the same in the terms of HardFloat, CVFPU, FloPoCo, Vivado's operator and HLS types, SMT-LIB, of
+    fixed point in those of HLS's ap_fixed. All are printed from one table. NAME_dpi_pkg.sv,
+    NAME_vhpi_pkg.vhd, widthwise_vpi.c and widthwise_model.h lead test benches to the golden model.
 
     Synthesizable Verilog-2001 of the very unit in rtl/. A list of the files is there too, by which
     a later export knows the folder.

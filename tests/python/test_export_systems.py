@@ -117,6 +117,51 @@ def test_what_other_libraries_read_is_there_for_floats_alone(tmp_path):
             assert set(re.findall(r"(\w)_expWidth", text)) == set(letters)
 
 
+HLS = """#pragma once
+#include <type_traits>
+enum ap_q { AP_RND, AP_RND_ZERO, AP_RND_MIN_INF, AP_RND_INF, AP_RND_CONV, AP_TRN, AP_TRN_ZERO };
+enum ap_o { AP_SAT, AP_SAT_ZERO, AP_SAT_SYM, AP_WRAP, AP_WRAP_SM };
+template <int W, int I, ap_q Q = AP_TRN, ap_o O = AP_WRAP> struct ap_fixed {};
+template <int W, int I, ap_q Q = AP_TRN, ap_o O = AP_WRAP> struct ap_ufixed {};
+"""
+TYPES = {
+    "fixed8.4;overflow=wrap:rdn": "ap_fixed<8, 4>",  # HLS's own defaults
+    "fixed8.4:rne": "ap_fixed<8, 4, AP_RND_CONV, AP_SAT>",
+    "fixed9.12;overflow=symmetric:rnp": "ap_fixed<9, -3, AP_RND, AP_SAT_SYM>",
+    "ufixed9.-2;overflow=zero:rna": "ap_ufixed<9, 11, AP_RND_INF, AP_SAT_ZERO>",
+    "int6;overflow=wrap_sm:rnm": "ap_fixed<6, 6, AP_RND_MIN_INF, AP_WRAP_SM>",
+    "fixed8.4:rnz": "ap_fixed<8, 4, AP_RND_ZERO, AP_SAT>",
+    "fixed8.4:rtz": "ap_fixed<8, 4, AP_TRN_ZERO, AP_SAT>",
+}
+NO_TYPES = {"fixed8.4;overflow=keep_sign:rdn": "overflow", "fixed8.4:rup": "rounding"}
+
+
+def test_hls_has_a_type_of_each_operand_and_result(tmp_path):
+    needs("g++")
+    (tmp_path / "ap_fixed.h").write_text(HLS)
+    text = ""
+    for i, (out, due) in enumerate(TYPES.items()):
+        ww.export(f"add(ufixed7.3, b=e5m2, out={out})", tmp_path / f"x{i}", name=f"x{i}", rtl=False)
+        text += f'#include "x{i}/x{i}_ap_fixed.h"\n'
+        for name, kind in (("a", "ap_ufixed<7, 4>"), ("y", due)):
+            text += f'static_assert(std::is_same<x{i}_{name}_t, {kind}>::value, "");\n'
+    (tmp_path / "all.cpp").write_text(text)
+    done = subprocess.run(
+        ["g++", "-std=c++11", "-fsyntax-only", "-I.", "all.cpp"],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for out, lacks in NO_TYPES.items():
+        ww.export(f"add(fixed8.4, out={out})", tmp_path / lacks, name="x", rtl=False)
+        assert (
+            f"// x_y_t: HLS has no such {lacks}." in (tmp_path / lacks / "x_ap_fixed.h").read_text()
+        )
+    ww.export("add(posit8es2)", tmp_path / "none", name="x", rtl=False)
+    assert not (tmp_path / "none" / "x_ap_fixed.h").exists()
+
+
 DESIGNS = {
     "product": ("multiply(fixed8.4;overflow=wrap)", {"vectors": 50}),
     "chain": ("mac(fixed8.4, sum=fixed16.8:sr5)", {"lanes": 3, "vectors": 50}),

@@ -20,6 +20,11 @@ ConstantTable flopoco_constants(const ConstantTable& table);
 // Vitis HLS, ap_float<W, E>: all bits, exponent bits.
 ConstantTable ap_float_constants(const ConstantTable& table);
 
+// Vitis HLS and others that have ap_fixed<W, I, Q, O>: a type for each operand and result in fixed
+// point, the result's with its rounding and overflow, where HLS has such.
+std::string ap_fixed_header(const ConstantTable& table);
+bool has_fixed_point(const ConstantTable& table);
+
 // Vivado's Floating-Point Operator: a Tcl list for set_property -dict, fractions with hidden bits.
 std::string vivado_tcl(const ConstantTable& table);
 
