@@ -4,10 +4,8 @@
 
 #include <stdexcept>
 
-#include "format_constants.hpp"
 #include "unit_shape.hpp"
 #include "widthwise/sim/text.hpp"
-#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -21,8 +19,6 @@ void check_port(const Rounding& rm, const ExportOptions& options) {
 }
 
 void check(const SingleOperation& s, const ExportOptions& options) {
-  require_known(s.to);
-  for (std::size_t i = 0; i < s.arity(); ++i) require_known(s.operands[i]);
   if (options.lanes != 0)
     throw std::invalid_argument(
         fmt::format("options.lanes = {} of {}: an operation has none; leave options.lanes out",
@@ -39,7 +35,6 @@ void check(const SingleOperation& s, const ExportOptions& options) {
 }
 
 void check(const Unit& u, const ExportOptions& options) {
-  if (const Format* other = other_than_float(u)) require_known(*other);
   check_port(u.out.rm, options);
   if (options.rounding_port && &result_round(u) != &u.out)
     throw std::invalid_argument(

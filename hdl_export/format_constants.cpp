@@ -141,6 +141,7 @@ void add_operand(Entries& x, const Operand& operand) {
 }
 
 void add_round(Entries& x, const Round& r, NanResult nan) {
+  require_known(r.fmt);
   const Rounder<Code> rounder(r, nan);
   add_widths(x, r.fmt);
   add_codes(x, rounder.layout, rounder.nan_code);

@@ -1,8 +1,10 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "carried_nan.hpp"
+#include "format_constants.hpp"
 #include "random_words.hpp"
 #include "stages.hpp"
 #include "widthwise/datapath/rounding_slot.hpp"
@@ -16,6 +18,8 @@ const std::vector<std::string> operand_names{"a", "b", "c"};
 
 void check(const SingleOperation& s, const RtlOptions& options) {
   widthwise::check(s);
+  std::ranges::for_each(s.read(), require_known);
+  require_known(s.to);
   if (options.generator && (options.rounding_port || !s.rounding.stochastic()))
     throw std::invalid_argument(fmt::format(
         "rtl: options.generator is set and the rounding is {}; leave it out, or round by sr",

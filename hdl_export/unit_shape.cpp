@@ -4,8 +4,10 @@
 
 #include <stdexcept>
 
+#include "format_constants.hpp"
 #include "widthwise/datapath/block.hpp"
 #include "widthwise/sim/unit_text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -102,6 +104,7 @@ void refuse(const std::string& what, const std::string& instead) {
 
 UnitShape shape_of(const Unit& u, const RtlOptions& options) {
   widthwise::check(u);
+  if (const Format* table = table_in(u)) require_known(*table);
   const UnitShape shape = shape_without_checks(u, options);
   check_sum("group_sum", u.group_sum);
   check_sum("block_sum", u.block_sum);

@@ -158,6 +158,14 @@ TEST_CASE("what of other number systems is not built says so and what is") {
   CHECK_THROWS_WITH_AS(widthwise::hdl::rtl(quire, "dut"),
                        "rtl: group_sum.width of an exact sum is not built; align it with fixed_lsb",
                        std::invalid_argument);
+  const char* no_table =
+      "table(nf4): exported hardware knows floats, fixed point, posits and takums; write it in one "
+      "of these with astype, or leave it to the simulator";
+  CHECK_THROWS_WITH_AS(rtl(operation("add table(nf4) fixed8.4 -> fixed8.4"), "dut"), no_table,
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      widthwise::hdl::rtl(widthwise::parse_unit("mac(fixed8.4, b=table(nf4))"), "dut"), no_table,
+      std::invalid_argument);
   widthwise::SingleOperation divide{
       .op = widthwise::Operation::divide,
       .operands = {widthwise::posit_format(8, 2), widthwise::posit_format(8, 2)},

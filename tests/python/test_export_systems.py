@@ -273,6 +273,12 @@ def test_what_is_not_built_says_so_by_name(tmp_path):
     assert "rtl: divide is not built; add, subtract, multiply, fma and convert are" in made.no_rtl
     there = tmp_path / "quotient"
     assert not (there / "rtl").exists() and (there / "quotient.vh").exists()
+    for design in ("add(table(nf4))", "mac(fixed8.4, b=table(nf4))"):
+        with pytest.raises(
+            ValueError, match=r"table\(nf4\): exported hardware knows floats, fixed"
+        ):
+            ww.export(design, tmp_path / "x", name="x")
+    assert not (tmp_path / "x").exists()
     wide = '{a.fmt = "posit16", b.fmt = "posit16", c.fmt = "posit16", lanes = 4, '
     wide += 'c_level = "group", group_sum.width = 256, out.fmt = "posit16"}'
     with pytest.raises(ValueError, match=r"width of an exact sum is not built; .* fixed_lsb"):
