@@ -418,6 +418,8 @@ def test_a_quire_says_how_wide_it_has_to_be():
         *[ww.array(np.ones((4, 4)), "posit16")] * 2, unit="kulisch(posit16, width=256)"
     )
     assert wide.to_float64().tolist() == [[4.0] * 4] * 4
+
+
 @pytest.mark.parametrize("text", ["posit3es0", "posit3es4", "posit4es3", "takum3", "takum5"])
 @pytest.mark.parametrize("place", ["a", "b", "c"])
 def test_nar_of_few_digits_reaches_every_engine(text, place):
