@@ -20,8 +20,8 @@ template <>
 inline constexpr auto code_names<Order> =
     std::to_array<std::string_view>({"ORDER_FUSED", "ORDER_SEQUENTIAL", "ORDER_PAIRWISE_TREE"});
 template <>
-inline constexpr auto code_names<RegisterOverflow> =
-    std::to_array<std::string_view>({"REGISTER_WRAP", "REGISTER_SATURATE", "REGISTER_FLAG"});
+inline constexpr auto code_names<RegisterOverflow> = std::to_array<std::string_view>(
+    {"REGISTER_WRAP", "REGISTER_SATURATE", "REGISTER_FLAG", "REGISTER_NAR", "REGISTER_WRAP_NAR"});
 template <>
 inline constexpr auto code_names<Overflow> = std::to_array<std::string_view>(
     {"OVERFLOW_IEEE", "OVERFLOW_INF", "OVERFLOW_MAX", "OVERFLOW_NAN", "OVERFLOW_SATFINITE"});
@@ -54,15 +54,6 @@ template <>
 inline constexpr auto code_names<FixedOverflow> =
     std::to_array<std::string_view>({"FIXED_SATURATE", "FIXED_SYMMETRIC", "FIXED_ZERO",
                                      "FIXED_WRAP", "FIXED_WRAP_SM", "FIXED_KEEP_SIGN"});
-
-// And of a quire that does (docs/semantics.md, D4), where a unit has one.
-enum class QuireOverflow { nar, wrap_nar };
-constexpr QuireOverflow quire_overflow(RegisterOverflow x) {
-  return x == RegisterOverflow::nar ? QuireOverflow::nar : QuireOverflow::wrap_nar;
-}
-template <>
-inline constexpr auto code_names<QuireOverflow> =
-    std::to_array<std::string_view>({"QUIRE_NAR", "QUIRE_WRAP_NAR"});
 
 template <class E>
 inline constexpr int code_width = std::bit_width(code_names<E>.size() - 1);

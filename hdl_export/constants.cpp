@@ -67,7 +67,6 @@ void add_all_codes(Draft& draft, const Unit& u) {
   add_codes<Reference>(draft, "codes: where a sum's terms are aligned");
   add_codes<Order>(draft, "codes: in which order a sum takes its terms");
   add_codes<RegisterOverflow>(draft, "codes: a register that overflows");
-  if (has_quire(u)) add_codes<QuireOverflow>(draft, "codes: a quire that overflows");
   add_overflow_codes(draft, formats(u));
   add_codes<Flush>(draft, "codes: subnormal numbers");
   add_codes<CLevel>(draft, "codes: the sum that C enters");

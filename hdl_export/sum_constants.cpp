@@ -18,10 +18,7 @@ void add_register(Entries& x, const Sum& sum, const SumWidths& w) {
     x.integer("CARRY_WIDTH", w.carry(), "bits that summing adds to a term's magnitude");
     if (fixed) x.integer("MSB_EXP", w.integer(), "the sign's weight is -2^this");
   }
-  if (has_nar(sum.overflow))
-    x.policy("OVERFLOW", quire_overflow(sum.overflow));
-  else
-    x.policy("OVERFLOW", sum.overflow);
+  x.policy("OVERFLOW", sum.overflow);
   x.flag("CAN_OVERFLOW", w.can_overflow(),
          !w.can_overflow() ? "no operands can overflow it"
          : counted(w)      ? std::to_string(w.needed) + " bits would hold every sum"

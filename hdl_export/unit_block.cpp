@@ -41,6 +41,9 @@ void set_register(Grid& g, const Sum& s, std::int64_t needed) {
   const std::int64_t width = s.width.value_or(needed);
   g.width = static_cast<int>(std::min<std::int64_t>(width, widest_sum + 1));
   g.overflows = needed > width;
+  if (g.overflows && has_nar(s.overflow))
+    refuse(fmt::format("a quire of {} bits, which sums of {} may fill", width, needed),
+           "a wider one is, or overflow = wrap of fixedacc, where 10...0 is a number");
   g.saturates = g.overflows && s.overflow == RegisterOverflow::saturate;
   g.in_order = g.fixed && g.overflows && s.overflow != RegisterOverflow::wrap;
 }

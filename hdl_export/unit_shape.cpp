@@ -13,10 +13,6 @@ namespace widthwise::hdl {
 namespace {
 
 void check_sum(const std::string& key, const Sum& s) {
-  if (has_nar(s.overflow))
-    refuse(fmt::format("{}.overflow = {}", key,
-                       s.overflow == RegisterOverflow::nar ? "nar" : "wrap_nar"),
-           "wrap, saturate and flag are, and the simulator has it");
   if (s.width && s.align.reference == Reference::exact)
     refuse(key + ".width of an exact sum", "align it with fixed_lsb");
 }

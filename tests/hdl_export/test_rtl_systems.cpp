@@ -158,12 +158,6 @@ TEST_CASE("what of other number systems is not built says so and what is") {
   CHECK_THROWS_WITH_AS(widthwise::hdl::rtl(quire, "dut"),
                        "rtl: group_sum.width of an exact sum is not built; align it with fixed_lsb",
                        std::invalid_argument);
-  CHECK_THROWS_WITH_AS(
-      widthwise::hdl::rtl(widthwise::parse_unit("kulisch(posit16es2, width=256)"), "dut",
-                          {.lanes = 4}),
-      "rtl: group_sum.overflow = nar is not built; wrap, saturate and flag are, and the simulator "
-      "has it",
-      std::invalid_argument);
   const char* no_table =
       "table(nf4): exported hardware knows floats, fixed point, posits and takums; write it in one "
       "of these with astype, or leave it to the simulator";

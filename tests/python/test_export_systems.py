@@ -273,12 +273,6 @@ def test_what_is_not_built_says_so_by_name(tmp_path):
     assert "rtl: divide is not built; add, subtract, multiply, fma and convert are" in made.no_rtl
     there = tmp_path / "quotient"
     assert not (there / "rtl").exists() and (there / "quotient.vh").exists()
-    made = ww.export("kulisch(posit16, width=256)", tmp_path / "nar", name="nar", lanes=None)
-    assert "give the number of products" in made.no_rtl
-    with pytest.raises(ValueError, match=r"overflow = nar is not built; wrap, saturate and flag"):
-        ww.export("kulisch(posit16, width=256)", tmp_path / "x", name="x", lanes=4)
-    table = constants(tmp_path / "nar", "nar")
-    assert table["ACC_OVERFLOW"] == table["QUIRE_NAR"] and table["ACC_WIDTH"] == 256
     for design in ("add(table(nf4))", "mac(fixed8.4, b=table(nf4))"):
         with pytest.raises(
             ValueError, match=r"table\(nf4\): exported hardware knows floats, fixed"
