@@ -10,7 +10,7 @@ from . import _compare, _elementwise
 from . import _widthwise as core
 from ._array import Array
 from ._format import Format, optional_format
-from ._numbers import format_around
+from ._numbers import INEXACT, format_around
 from ._operands import common_shape, operands, result_format, spread
 
 EXPONENTS = Format("e8m63")  # holds every exponent that there is
@@ -126,9 +126,10 @@ def spacing(x: Any, *, format: str | Format | None = None, flags: bool = False) 
         raise ValueError(f"{a.format} has no spacing: its values lie as they like; take ww.next_up")
     size = _elementwise.abs(a)
     up, raised = _elementwise.next_up(size, flags=True)
-    last = _compare.equal(up, size) & ~_compare.isinf(size)
+    # Behind the largest number there is itself, or a NaR.
+    last = (_compare.equal(up, size) | _compare.isnan(up)) & _compare.isfinite(size)
     low = chosen(last, _elementwise.next_down(size), size)
-    z, at_end = _elementwise.subtract(up, low, flags=True)
+    z, at_end = _elementwise.subtract(chosen(last, size, up), low, flags=True)
     turned = _compare.signbit(a) & ~_compare.iszero(a)
     z = chosen(turned, _elementwise.negate(z), z)
     return (z, raised | at_end) if flags else z
@@ -163,7 +164,7 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Any, np.ndarra
         exponents are longer. Of zeros, infinities and NaN n is 0.
     Raises:
         TypeError: x is floats, or codes without a format.
-        ValueError: the format has no numbers from 0.5 to 1, or lacks one of those.
+        ValueError: the format has no numbers from 0.5 to 1, or fixed point too few of them.
 
     >>> import widthwise as ww
     >>> ww.frexp(ww.array([12.0, -0.75, 0.0], "e5m10"))
@@ -177,10 +178,14 @@ def frexp(x: Any, *, format: str | Format | None = None) -> tuple[Any, np.ndarra
     at = _elementwise.logb(a, format=EXPONENTS)
     exponents = np.where(plain, _elementwise.to_integer(at) + 1, 0)
     dtype = np.int32 if max(abs(f.emin), abs(f.emax)) + f.precision < 1 << 31 else np.int64
-    parts, raised = _elementwise.scaleb(a, -exponents, flags=True)
-    if raised.any():
-        raise ValueError(f"{f} has not all numbers from 0.5 to 1; ww.logb(x) tells the exponent")
-    return parts, exponents.astype(dtype)
+    m, raised = _elementwise.scaleb(a, -exponents, flags=True)
+    if (raised & INEXACT).any():
+        i = tuple(int(j) for j in np.argwhere(raised & INEXACT)[0])
+        raise ValueError(
+            f"element {list(i)} is {a[i]}, whose digits {f} has not between 0.5 and 1; "
+            "ww.logb(x) tells the exponent, and a format of more fraction bits has them"
+        )
+    return m, exponents.astype(dtype)
 
 
 def chosen(where: np.ndarray, x: Array, y: Array) -> Array:

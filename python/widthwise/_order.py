@@ -1,4 +1,4 @@
-"""Arrays in order: by value, -0 before +0, NaN last."""
+"""Arrays in order: by value, -0 before +0, NaN last; a NaR first, as it compares (F8)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from ._format import Format
 def sort_keys(x: Array) -> list[np.ndarray]:
     """Unsigned integers that are ordered as the numbers are, the one that decides last.
 
-    A signed code is a magnitude and a sign: turned over where it is negative, and else put above
-    all of those. NaN, wherever a format has it, comes after all.
+    A float's signed code is a magnitude and a sign: turned over where it is negative, and else put
+    above all of those; its NaN, wherever that is, comes after all. Codes of other systems are
+    integers in two's complement, of which NaR is the least.
     """
     f = x.format
     if f.system == "table":
         return [places(f)[x.bits], _compare.isnan(x)]
     bits = np.ascontiguousarray(x.bits)
     limbs = [bits] if f.limbs == 1 else [bits[..., i] for i in range(f.limbs)]
+    if f.system != "float":
+        if f.signed:
+            limbs[-1] = limbs[-1] ^ _codes.sign_bit(f)
+        return limbs
     if f.signed:
         negative, sign = _compare.signbit(x), _codes.sign_bit(f)
         limbs = [np.where(negative, ~limb, limb) for limb in limbs]

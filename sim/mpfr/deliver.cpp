@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "systems.hpp"
+#include "tables.hpp"
 #include "target.hpp"
 
 namespace widthwise::mpfr {
@@ -170,7 +171,7 @@ Delivered deliver_infinity(const Target& to, bool negative) {
 }
 
 Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
-  if (!to.round.fmt.is_float()) return system_zero(to.round.fmt, flags);
+  if (!to.round.fmt.is_float()) return system_zero(to, flags);
   const Landmarks f(to.round.fmt);
   const bool is_plus = to.round.fmt.zero && to.round.zero_sign == ZeroSign::always_plus;
   const bool minus = negative && f.keeps_negative_zero && !is_plus;
@@ -182,7 +183,7 @@ Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
 Cut cut_for(const Target& to, const Computation& c) {
   const Format& f = to.round.fmt;
   const int kept = std::max(f.frac_bits, to.round.post_norm_frac.value_or(0));
-  const mpfr_prec_t above = f.is_fixed() ? digits_above(f, c) : 0;
+  const mpfr_prec_t above = f.is_fixed() ? digits_above(f, c) : f.is_table() ? listed_digits(f) : 0;
   return cut(c, kept + to.round.rm.random_bits + 8 + above);
 }
 

@@ -15,6 +15,7 @@ std::vector<std::uint64_t> limbs(const mpz_class& n, int bits);
 
 // Of a code, its sign among them.
 inline int code_bits(const Format& f) {
+  if (f.is_table()) return f.table->width;
   return (f.is_float() ? f.exp_bits : 0) + f.frac_bits + (f.is_signed() ? 1 : 0);
 }
 

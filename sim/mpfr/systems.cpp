@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "widthwise/sim/text.hpp"
+#include "tables.hpp"
 
 namespace widthwise::mpfr {
 namespace {
@@ -190,14 +190,8 @@ Delivered deliver_tapered(const Target& to, const Cut& x) {
 
 }  // namespace
 
-void refuse_table(const Format& f) {
-  if (f.is_table())
-    throw std::invalid_argument(to_string(f) +
-                                ": tables are not judged by MPFR; take another format");
-}
-
 Decoded decode_system(const Format& f, const mpz_class& code) {
-  refuse_table(f);
+  if (f.is_table()) return decode_listed(f, code);
   Decoded x;
   x.code = code;
   const int bits = bits_below_sign(f);
@@ -220,26 +214,28 @@ Decoded decode_system(const Format& f, const mpz_class& code) {
 }
 
 Delivered system_nan(const Format& f) {
-  refuse_table(f);
+  if (f.is_table()) return listed_nan(f);
   if (f.is_fixed()) return {0, invalid};
   return {power(bits_below_sign(f)), 0};
 }
 
 Delivered system_infinity(const Target& to, bool negative) {
   const Format& f = to.round.fmt;
-  refuse_table(f);
+  if (f.is_table()) return listed_infinity(f, negative);
   if (!f.is_fixed()) return {power(bits_below_sign(f)), invalid};
   if (!clamps(policy(to))) return {0, invalid};
   return {with_sign(f, fixed_end(to, negative), negative), overflow | inexact};
 }
 
-Delivered system_zero(const Format& f, Flags flags) {
-  refuse_table(f);
-  return {0, flags};
+Delivered system_zero(const Target& to, Flags flags) {
+  if (!to.round.fmt.is_table()) return {0, flags};
+  Delivered z = deliver_listed(to, {});
+  z.flags |= flags;
+  return z;
 }
 
 Delivered deliver_system(const Target& to, const Cut& x) {
-  refuse_table(to.round.fmt);
+  if (to.round.fmt.is_table()) return deliver_listed(to, x);
   return to.round.fmt.is_fixed() ? deliver_fixed(to, x) : deliver_tapered(to, x);
 }
 

@@ -216,7 +216,7 @@ void fill_by_system(const Format& f, std::uint64_t seed, std::uint64_t first, st
 // A digit more: its codes are those of the format and the borders between them.
 std::optional<Format> with_borders(const Format& f) {
   if (f.is_fixed()) return fixed_format(f.width() + 1, 1 - f.least_digit(), f.is_signed());
-  if (f.width() == max_tapered_width) return {};
+  if (!f.is_tapered() || f.width() == max_tapered_width) return {};
   return f.is_posit() ? posit_format(f.width() + 1, f.exp_bits) : takum_format(f.width() + 1);
 }
 

@@ -182,6 +182,25 @@ def test_units_of_number_systems_agree_with_mpfr(kind):
         assert verdict and verdict.vectors == 20, str(verdict)
 
 
+TABLES = ["table(nf4)", "table(-1,0,1)", "table(1,2,5,-7)", "table(0.1,0.3,-0.7,nan)"]
+
+
+@needs_mpfr
+@pytest.mark.parametrize("format", TABLES)
+def test_tables_agree_with_mpfr(format):
+    modes = [mode for mode in MODES if mode != "odd"]
+    for mode in modes:
+        for given in (format, "binary64", "posit16es2", "fixed8.4"):
+            verdict = ww.verify("convert", format=given, to=format, n=300, rounding=mode)
+            assert verdict, str(verdict)
+        for op in ("add", "multiply"):
+            verdict = ww.verify(op, format=format, n=300, rounding=mode)
+            assert verdict, str(verdict)
+    for unit in (f"kulisch({format}, out=e5m10)", f"mac(e4m3fn, b={format}, sum=e8m23)"):
+        verdict = ww.verify(unit, n=100, k=9)
+        assert verdict, str(verdict)
+
+
 @needs_mpfr
 @pytest.mark.parametrize("format", ["posit16es2", "takum16", "fixed16.8;overflow=wrap"])
 def test_a_wrong_code_of_a_number_system_is_found(format):
