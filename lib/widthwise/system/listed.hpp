@@ -8,12 +8,14 @@
 namespace widthwise {
 
 // Whether this carrier looks codes up. Values of a row would each look at another place, and a GPU
-// has no table: who computes there refuses them.
+// (or the CPU in its place) has no table: who computes there refuses them.
 template <class U>
 #ifdef __CUDACC__
 inline constexpr bool looks_up = false;
 #else
-inline constexpr bool looks_up = std::is_same_v<Mask<U>, bool>;
+inline constexpr bool looks_up = std::is_same_v<Mask<U>, bool>&& requires(const U& code) {
+  static_cast<std::uint64_t>(code);
+};
 #endif
 
 template <class U>
