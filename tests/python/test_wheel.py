@@ -138,7 +138,7 @@ def test_nothing_is_compiled_for_this_very_cpu():
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     assert len(commands) > 100
     anywhere = [entry for entry in commands if "librows_avx" not in entry["output"]]
-    assert len(commands) - len(anywhere) <= 10
+    assert len(commands) - len(anywhere) <= 12  # six sources, two sets
     flags = {word for entry in anywhere for word in entry["command"].split()}
     assert [flag for flag in flags if re.match(r"-m(arch|tune|avx|sse|bmi|fma|cpu)", flag)] == []
 
