@@ -183,7 +183,7 @@ Delivered deliver_zero(const Target& to, bool negative, Flags flags) {
 Cut cut_for(const Target& to, const Computation& c) {
   const Format& f = to.round.fmt;
   const int kept = std::max(f.frac_bits, to.round.post_norm_frac.value_or(0));
-  const mpfr_prec_t above = f.is_fixed() ? digits_above(f, c) : f.is_table() ? listed_digits(f) : 0;
+  const mpfr_prec_t above = f.is_fixed() ? digits_above(f, c) : f.is_table() ? listed_digits() : 0;
   return cut(c, kept + to.round.rm.random_bits + 8 + above);
 }
 

@@ -12,6 +12,6 @@ Delivered listed_infinity(const Format& f, bool negative);
 Delivered deliver_listed(const Target& to, const Cut& x);
 
 // How many digits of a result decide between two values, whatever the random bits.
-mpfr_prec_t listed_digits(const Format& f);
+mpfr_prec_t listed_digits();
 
 }  // namespace widthwise::mpfr
