@@ -65,6 +65,7 @@ from ._format import Format
 from ._formats import formats
 from ._info import build_info
 from ._libm import fmod, frexp, ldexp, nextafter, spacing
+from ._like import like
 from ._product import Product, product
 from ._running import cumsum
 from ._sweep import SweepResult, grid, sweep
@@ -125,6 +126,7 @@ __all__ = [
     "less_equal",
     "less_equal_signaling",
     "less_signaling",
+    "like",
     "load",
     "logb",
     "matmul",
