@@ -73,6 +73,7 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
+from .containers.scaled import Scaled, scaled
 
 if TYPE_CHECKING:
     from . import study
@@ -83,6 +84,7 @@ __all__ = [
     "DeviceArray",
     "Format",
     "Product",
+    "Scaled",
     "SweepResult",
     "Trace",
     "Unit",
@@ -149,6 +151,7 @@ __all__ = [
     "remainder",
     "round_to_integral",
     "scaleb",
+    "scaled",
     "spacing",
     "sqrt",
     "study",

@@ -28,9 +28,9 @@ class like:  # noqa: N801 - it is called as a function is
         ValueError: there is no such name.
 
     >>> import widthwise as ww
-    >>> with ww.like("notebook"), ww.like("fork"):
-    ...     ww.array(1, "e5m10") + 2
-    Array(3, e5m10)
+    >>> with ww.like("notebook"):
+    ...     print(ww.scaled([1, 2, 3], "sint32"))
+    [ 1.  2. -3.]
     """
 
     def __init__(self, name: str) -> None:
