@@ -23,7 +23,7 @@ WIDEST = 56  # pixels a power of two
 
 
 def scaled_card(x: Scaled) -> Card:
-    title = f"{x.dtype}, shape {x.shape}, scale {x.scale}"
+    title = f"{x.dtype}, shape {x.shape}, scale {x.scale!s}"
     if not x.size:
         return Card(title, "no elements")
     return Card(title, Table(["", ""], facts(x).items()), range_drawing(x))
@@ -32,9 +32,9 @@ def scaled_card(x: Scaled) -> Card:
 def facts(x: Scaled) -> dict[str, object]:
     values = x.to_float32()
     return {
-        "values": f"{values.min()} to {values.max()}",
+        "values": f"{values.min()!s} to {values.max()!s}",
         "data": f"{shown(x.data, np.argmin)} to {shown(x.data, np.argmax)}",
-        "wasted bits": f"{np.float32(x.wasted_bits())} of {x.format.width}",
+        "wasted bits": f"{np.float32(x.wasted_bits())!s} of {x.format.width}",
         "bytes": x.nbytes,
     }
 
