@@ -20,4 +20,5 @@ void bind_vectors(py::module_& m);
 void bind_study(py::module_& m);
 void bind_verify(py::module_& m);
 void bind_export(py::module_& m);
+void bind_blocks(py::module_& m);
 void bind_info(py::module_& m);

@@ -14,5 +14,6 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_study(m);
   bind_verify(m);
   bind_export(m);
+  bind_blocks(m);
   bind_info(m);
 }

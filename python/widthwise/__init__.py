@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _widthwise
 from ._array import Array
+from ._block_format import BlockFormat
 from ._chain import evaluate
 from ._compare import (
     classify,
@@ -73,6 +74,8 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
+from .containers.blocks import Blocks, blocks
+from .containers.packing import pack, unpack
 from .containers.scaled import Scaled, scaled
 
 if TYPE_CHECKING:
@@ -81,6 +84,8 @@ if TYPE_CHECKING:
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
     "Array",
+    "BlockFormat",
+    "Blocks",
     "DeviceArray",
     "Format",
     "Product",
@@ -92,6 +97,7 @@ __all__ = [
     "abs",
     "add",
     "array",
+    "blocks",
     "build_info",
     "classify",
     "conv1d",
@@ -147,6 +153,7 @@ __all__ = [
     "nextafter",
     "not_equal",
     "ones",
+    "pack",
     "product",
     "remainder",
     "round_to_integral",
@@ -165,6 +172,7 @@ __all__ = [
     "trace_operation",
     "units",
     "unordered",
+    "unpack",
     "verify",
     "view",
     "zeros",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
@@ -13,8 +14,10 @@ from . import _codes, _engines, _types
 from . import _widthwise as core
 from ._array import Array, kind_of
 from ._code_array import CodeArray
-from ._create import code_array
+from ._container import told_apart
+from ._create import array, code_array
 from ._device import name_of, stream
+from ._elementwise import add, multiply
 from ._format import Format
 from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
@@ -45,7 +48,8 @@ def dot(
 
     Args:
         a, b: Arrays of the unit's operand formats, or codes, (..., k); leading axes broadcast.
-            DeviceArrays are computed where they lie, and so is what comes of them.
+            DeviceArrays are computed where they lie, and so is what comes of them. Blocks bring
+            their scales; those of whole tensors multiply the unit's result, before c is added.
         unit: a ww.Unit or its text, as 'mac(e5m10)'.
         c: of the unit's format, of the leading axes' shape; None is +0.
         scale_a, scale_b: (..., k / block rounded up), where the unit scales its blocks.
@@ -71,8 +75,14 @@ def dot(
     (Array(8, e5m2), Array(16, e5m2))
     """
     u = as_unit(unit)
-    x = Operands.of_dots(u, a, b, c, scale_a, scale_b)
-    return computed(u, x, How(engine, threads, seed, flags, multiplier, random))
+    a, scale_a, of_a = told_apart("a", a, scale_a, u, -1)
+    b, scale_b, of_b = told_apart("b", b, scale_b, u, -1)
+    how = How(engine, threads, seed, flags, multiplier, random)
+
+    def sums(c: Any) -> Any:
+        return computed(u, Operands.of_dots(u, a, b, c, scale_a, scale_b), how)
+
+    return rescaled(sums, u, (of_a, of_b), c, flags)
 
 
 @_types.dots
@@ -112,6 +122,8 @@ def matmul(
      [11 25]], e8m23)
     """
     u = as_unit(unit)
+    a, scale_a, of_a = told_apart("a", a, scale_a, u, -1)
+    b, scale_b, of_b = told_apart("b", b, scale_b, u, -min(len(shape_of(b)), 2))
     x = operand("a", a, u.a, u._core.a_keeps, u)
     y = operand("b", b, u.b, u._core.b_keeps, u)
     row, column = x.ndim == 1, y.ndim == 1
@@ -122,8 +134,31 @@ def matmul(
             f"a is {shape_of(a)} and b is {shape_of(b)}; a's last axis and b's last but one "
             "(or only one) must match"
         )
-    products = Products(u, x, y, c, scale_a, scale_b, row, column)
-    return computed(u, products, How(engine, threads, seed, flags, multiplier, random))
+    how = How(engine, threads, seed, flags, multiplier, random)
+
+    def sums(c: Any) -> Any:
+        return computed(u, Products(u, x, y, c, scale_a, scale_b, row, column), how)
+
+    return rescaled(sums, u, (of_a, of_b), c, flags)
+
+
+def rescaled(
+    sums: Callable[[Any], Any], u: Unit, tensor_scales: tuple[Any, Any], c: Any, flags: bool
+) -> Any:
+    """What a unit sums, times the scales of whole tensors, plus c: one rounding each, to nearest.
+    Without such scales c goes into the unit."""
+    given = [s for s in tensor_scales if s is not None and s != 1]
+    if not given:
+        return sums(c)
+    factor = array(np.prod(given, dtype=np.float32), "binary32")
+    z = sums(None)
+    raised = np.uint8(0)
+    for step, x in ((multiply, factor), (add, c)):
+        if x is not None:
+            z, before = z if flags else (z, np.uint8(0))
+            z = step(z, x, format=u.result_format, flags=flags)
+            raised = raised | before
+    return (z[0], z[1] | raised) if flags else z
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:

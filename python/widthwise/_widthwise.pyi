@@ -281,6 +281,43 @@ def shortest(f: Format, a: Any) -> list[str]: ...
 def hexadecimal(f: Format, a: Any) -> list[str]: ...
 def decimal(f: Format, a: Any, digits: int) -> list[str]: ...
 
+# Blocks: a grid is outer, rows, columns, and a block's rows and columns.
+class BlockFormat:
+    element: Format
+    scale: Format
+    rows: int
+    columns: int
+    flush: bool
+    shape: str
+    power_of_two: bool
+    takes_tensor_scale: bool
+    refuses_specials: bool
+    def __init__(self, text: str) -> None: ...
+
+class BlockHow:
+    def __init__(self, rounding: str, seed: int, tensor_scale: float, single: bool) -> None: ...
+
+def is_block_format(text: str) -> bool: ...
+def quantise_blocks(
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    x: Any,
+    elements: Any,
+    scales: Any,
+    how: BlockHow,
+) -> tuple[int, int, int | None]: ...
+def read_blocks(
+    f: BlockFormat,
+    grid: tuple[int, int, int, int, int],
+    elements: Any,
+    scales: Any,
+    x: Any,
+    tensor_scale: float,
+) -> None: ...
+def largest_magnitude(x: Any) -> float: ...
+def pack_codes(f: Format, codes: Any, n: int) -> Any: ...
+def unpack_codes(f: Format, data: Any, n: int, codes: Any) -> None: ...
+
 # Registries, and what this build is.
 def named_formats() -> list[tuple[str, Format, str]]: ...
 def shipped_tables() -> list[tuple[Format, str]]: ...

@@ -169,9 +169,7 @@ def requantised(k: Kind, data: Data, reached: np.float32, how: How) -> Data:
         return cast(k, binary32(data) / reached, how)
 
 
-def added(
-    k: Kind, parts: list[tuple[Data, np.float32]], scale: np.float32, how: How
-) -> Data:
+def added(k: Kind, parts: list[tuple[Data, np.float32]], scale: np.float32, how: How) -> Data:
     """Each operand by its share of the scale; floats are rounded before they are added, too."""
     with np.errstate(all="ignore"):
         a, b = (binary32(data) * (own / scale) for data, own in parts)
@@ -217,4 +215,3 @@ def log2(x: float) -> float:
     if math.isnan(x) or x < 0:
         return math.nan
     return -math.inf if x == 0 else float(np.float32(math.log2(x)))
-

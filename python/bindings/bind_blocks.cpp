@@ -1,0 +1,112 @@
+#include <pybind11/stl.h>
+
+#include "codes.hpp"
+#include "slices.hpp"
+#include "widthwise/sim/blocks.hpp"
+
+using namespace widthwise;
+
+namespace {
+
+using Grid = std::array<std::size_t, 5>;  // outer, rows, columns, block's rows, block's columns
+
+constexpr std::size_t slice = 64;  // panels
+
+BlockGrid grid_of(const Grid& g) { return {g[0], g[1], g[2], g[3], g[4]}; }
+
+const char* shape_word(const BlockFormat& f) {
+  switch (f.shape) {
+    case BlockShape::along_axis: return "along_axis";
+    case BlockShape::tile: return "tile";
+    case BlockShape::whole_axis: return "whole_axis";
+    case BlockShape::whole_array: return "whole_array";
+  }
+  return "";
+}
+
+// (clamped elements, blocks whose scale is NaN, the first number refused or None)
+template <class T>
+py::tuple quantise(const BlockFormat& f, const Grid& g, const py::array_t<T, py::array::c_style>& x,
+                   py::array elements, py::array scales, const BlockHow& how) {
+  const BlockGrid grid = grid_of(g);
+  const auto quantiser = BlockQuantiser::of<T>(f, grid, how);
+  std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
+  std::byte* scale = place(f.scale, scales, grid.scales());
+  BlockTally tally;
+  in_slices(quantiser.panels(), slice, [&](std::size_t first, std::size_t n) {
+    for (std::size_t i = first; i < first + n && !tally.refused; ++i)
+      quantiser.run(i, x.data(), to, scale, tally);
+  });
+  return py::make_tuple(tally.clamped, tally.special, tally.refused);
+}
+
+template <class T>
+void read(const BlockFormat& f, const Grid& g, const py::array& elements, const py::array& scales,
+          py::array_t<T, py::array::c_style> x, float tensor_scale) {
+  const BlockGrid grid = grid_of(g);
+  const auto reader = BlockReader::of<T>(f, grid, tensor_scale);
+  const CodeArray codes = code_array(f.element, elements), scale = code_array(f.scale, scales);
+  T* to = x.mutable_data();
+  in_slices(reader.panels(), slice, [&](std::size_t first, std::size_t n) {
+    for (std::size_t i = first; i < first + n; ++i) reader.run(i, codes.data, scale.data, to);
+  });
+}
+
+BlockHow how_of(const std::string& rounding, std::uint64_t seed, float tensor_scale, bool single) {
+  return {parse_rounding(rounding), seed, tensor_scale,
+          single ? BlockSteps::single : BlockSteps::exact};
+}
+
+template <class T>
+double largest(const py::array_t<T, py::array::c_style>& x) {
+  const py::gil_scoped_release free;
+  return largest_magnitude(x.data(), static_cast<std::size_t>(x.size()));
+}
+
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
+
+Bytes pack_rows(const Format& f, const py::array& codes, std::size_t n) {
+  const std::size_t rows = n ? code_count(f, codes) / n : 0;
+  Bytes bytes(static_cast<py::ssize_t>(rows * packed_bytes(n, f.width())));
+  auto* to = reinterpret_cast<std::byte*>(bytes.mutable_data());
+  const py::gil_scoped_release free;
+  pack_codes(f.width(), codes.data(), rows, n, to);
+  return bytes;
+}
+
+void unpack_rows(const Format& f, const Bytes& bytes, std::size_t n, py::array codes) {
+  const std::size_t rows = n ? code_count(f, codes) / n : 0;
+  std::byte* to = place(f, codes, rows * n);
+  const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
+  const py::gil_scoped_release free;
+  unpack_codes(f.width(), from, rows, n, to);
+}
+
+}  // namespace
+
+void bind_blocks(py::module_& m) {
+  py::class_<BlockFormat>(m, "BlockFormat")
+      .def(py::init([](const std::string& text) { return parse_block_format(text); }))
+      .def("__str__", [](const BlockFormat& f) { return to_string(f); })
+      .def_readonly("element", &BlockFormat::element)
+      .def_readonly("scale", &BlockFormat::scale)
+      .def_readonly("rows", &BlockFormat::rows)
+      .def_readonly("columns", &BlockFormat::columns)
+      .def_readonly("flush", &BlockFormat::flush)
+      .def_property_readonly("shape", &shape_word)
+      .def_property_readonly("power_of_two", &BlockFormat::power_of_two)
+      .def_property_readonly("takes_tensor_scale", &BlockFormat::takes_tensor_scale)
+      .def_property_readonly("refuses_specials", &BlockFormat::refuses_specials);
+  py::class_<BlockHow>(m, "BlockHow")
+      .def(py::init(&how_of), py::arg("rounding"), py::arg("seed"), py::arg("tensor_scale"),
+           py::arg("single"));
+  m.def("is_block_format", [](const std::string& text) { return is_block_format(text); });
+  m.def("quantise_blocks", &quantise<float>);
+  m.def("quantise_blocks", &quantise<double>);
+  m.def("read_blocks", &read<float>);
+  m.def("read_blocks", &read<double>);
+  m.def("largest_magnitude", &largest<float>);
+  m.def("largest_magnitude", &largest<double>);
+  m.def("pack_codes", &pack_rows);
+  m.def("unpack_codes", &unpack_rows);
+}

@@ -1,0 +1,46 @@
+"""What the products know of numbers with a scale: how they come to a unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ._array import Array
+    from ._unit import Unit
+
+
+class Scaled(NamedTuple):
+    """An operand as a unit with block scales takes it."""
+
+    elements: Array
+    scales: Array
+    tensor_scale: np.float32 | None  # of the whole operand: products are multiplied by it
+
+
+class Container:
+    """Numbers that a unit takes apart: codes and scales."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
+        """Codes and scales for a unit that sums along an axis; an error that names the argument
+        and the way out, where the blocks are not those that the unit scales."""
+        raise NotImplementedError
+
+
+def told_apart(name: str, x: Any, scale: Any, unit: Unit, axis: int) -> Scaled:
+    """An operand and its scales, given beside it or within it."""
+    if not isinstance(x, Container):
+        return Scaled(x, scale, None)
+    if scale is not None:
+        raise ValueError(
+            f"scale_{name} is given, and {name} has scales of its own; leave it out, or pass "
+            f"{name}.elements"
+        )
+    return x.for_unit(name, unit, axis)

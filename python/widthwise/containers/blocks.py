@@ -1,0 +1,468 @@
+"""Blocks: numbers whose elements share scales (OCP MX, NVFP4, block floating point, tiles)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._block_format import BlockFormat
+from .._container import Container, Scaled
+from .._create import array, code_array
+from .._like import like_whom
+from .._settings import checked_seed
+from . import microxcaling
+from .layout import Layout
+from .numbers import as_numbers
+from .packing import pack
+
+if TYPE_CHECKING:
+    from .._unit import Unit
+    from ..display.style import Card
+
+STEPS = ("exact", "f32")
+PADDING = ("zeros", "refuse")
+
+
+def blocks(
+    x: Any,
+    format: str | BlockFormat,
+    *,
+    axis: int = -1,
+    rounding: str = "rne",
+    seed: int = 0,
+    tensor_scale: Any = None,
+    arithmetic: str = "exact",
+    padding: str = "zeros",
+    like: str | None = None,
+) -> Blocks:
+    """Quantise numbers to blocks: a scale for each, and elements that are rounded once.
+
+    Args:
+        x: numbers of one axis or more that binary64 holds: floats of 16 to 64 bits, integers, an
+            Array, a torch tensor, Blocks.
+        format: 'mxfp8_e4m3', 'nvfp4', 'block(e4m3fn,1x128,binary32)', …, as `ww.BlockFormat`.
+        axis: along which blocks of n lie, and whole axes; tiles are of the last two.
+        rounding: of the elements, as in `ww.array`; they saturate. `seed`: of stochastic rounding.
+        tensor_scale: of formats whose scales are ue4m3fn; None finds it,
+            f32(amax / (448 * the element's largest)), and 1 for zeros.
+        arithmetic: 'exact', or 'f32' for torchao's steps of NVFP4: each in binary32, reciprocals
+            multiplied, block scales of 2^-6 and more.
+        padding: a block at an axis' end may be short, as if zeros followed; 'refuse' makes that an
+            error.
+        like: 'microxcaling' gives that package's results, its faults included.
+    Returns:
+        Blocks of x's shape. How many elements were clamped and how many blocks have NaN for a
+        scale is in `.clamped` and `.nan_blocks`, and on the card.
+    Raises:
+        ValueError: an empty array; a number that is NaN or infinite in NVFP4, bfp or tiles; a
+            tensor scale that is no positive number of binary32.
+
+    >>> import numpy as np, widthwise as ww
+    >>> x = ww.blocks(np.float32([6, 3, -0.25, 0.75]), "mxfp4")
+    >>> x.elements, x.scales
+    (Array([6 3 -0.2 0.8], e2m1fn), Array([1], e8m0fnu))
+    >>> x.to_float64()
+    array([ 6.  ,  3.  , -0.  ,  1.  ])
+    """
+    f = BlockFormat(format)
+    if arithmetic not in STEPS:
+        raise ValueError(f"arithmetic = {arithmetic!r}: it may be exact or f32")
+    if padding not in PADDING:
+        raise ValueError(f"padding = {padding!r}: it may be zeros or refuse")
+    if arithmetic == "f32" and not f._core.takes_tensor_scale:
+        raise ValueError(f"arithmetic = 'f32': it is for scales in ue4m3fn, and {f} has others")
+    numbers = as_numbers(x, single=arithmetic == "f32" or str(f.scale) == "e8m23")
+    layout = Layout.of(f, numbers.shape, axis)
+    if padding == "refuse":
+        layout.check_whole()
+    if like_whom(like, ("microxcaling",)):
+        e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
+        return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
+    s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
+    how = core.BlockHow(rounding, checked_seed(seed), 1.0 if s is None else s, arithmetic == "f32")
+    elements = _codes.empty(numbers.shape, f.element)
+    scales = _codes.empty(layout.scales_shape, f.scale)
+    clamped, nan_blocks, refused = core.quantise_blocks(
+        f._core, layout.grid, numbers, elements, scales, how
+    )
+    if refused is not None:
+        where = _codes.element(refused, numbers.shape)
+        raise ValueError(
+            f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
+            "or take scales that are powers of two, as mxfp4 has them"
+        )
+    z = Array._of(elements, f.element), Array._of(scales, f.scale)
+    return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
+
+
+def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
+    """amax / (the scale's largest * the element's), rounded to binary32; of zeros 1."""
+    if not f._core.takes_tensor_scale:
+        return None
+    amax = core.largest_magnitude(x)
+    if not math.isfinite(amax):
+        return np.float32(1)  # which number it is is said where blocks are quantised
+    largest = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
+    s = np.float32(array([Fraction(amax) / largest], "binary32").to_float64()[0])
+    return s if s > 0 else np.float32(1)
+
+
+def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
+    if not f._core.takes_tensor_scale:
+        raise ValueError(
+            f"tensor_scale = {tensor_scale!r}: {f} has none; nvfp4 and other scales in ue4m3fn do"
+        )
+    s = np.float32(tensor_scale)
+    if not (0 < s < math.inf) or float(s) != float(tensor_scale):
+        raise ValueError(
+            f"tensor_scale = {tensor_scale!r}: a positive number of binary32 is wanted, as "
+            f"np.float32({float(tensor_scale)!r})"
+        )
+    return s
+
+
+class Blocks(Container):
+    """Numbers as elements and scales: element * scale, and times the tensor's scale if there is one.
+
+    `ww.blocks` makes them of numbers, `Blocks.of` of codes.
+
+    >>> import numpy as np, widthwise as ww
+    >>> w = ww.blocks(np.arange(128, dtype=np.float32).reshape(2, 64), "mxfp8_e4m3")
+    >>> w
+    Blocks(block(e4m3fn,32,e8m0fnu), shape (2, 64))
+    >>> w[:, 32:].scales
+    Array([[0.125]
+     [0.25]], e8m0fnu)
+    >>> w.nbytes, w.T.axis
+    (132, 0)
+    """
+
+    __slots__ = (
+        "_axis",
+        "_elements",
+        "_format",
+        "_scales",
+        "_tensor_scale",
+        "clamped",
+        "nan_blocks",
+    )
+    _elements: Array
+    _scales: Array
+    _format: BlockFormat
+    _axis: int
+    _tensor_scale: np.float32 | None
+    clamped: int | None
+    nan_blocks: int | None
+
+    def __init__(self) -> None:
+        raise TypeError("make blocks with ww.blocks(values, format) or ww.Blocks.of(codes, scales)")
+
+    @classmethod
+    def _of(
+        cls,
+        elements: Array,
+        scales: Array,
+        format: BlockFormat,
+        axis: int,
+        tensor_scale: np.float32 | None = None,
+        clamped: int | None = None,
+        nan_blocks: int | None = None,
+    ) -> Blocks:
+        self = object.__new__(cls)
+        self._elements, self._scales = elements, scales
+        self._format, self._axis, self._tensor_scale = format, axis, tensor_scale
+        self.clamped, self.nan_blocks = clamped, nan_blocks
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        elements: Any,
+        scales: Any,
+        format: str | BlockFormat,
+        *,
+        axis: int = -1,
+        tensor_scale: Any = None,
+    ) -> Blocks:
+        """Blocks of codes that are there; nothing is copied.
+
+        Args:
+            elements: an Array of the format's elements, or their codes (unsigned integers, or a
+                dtype of that encoding, as ml_dtypes' and torch's).
+            scales: the same of its scales; an axis of blocks has length / block of them.
+            format, axis, tensor_scale: as in `ww.blocks`.
+        Raises:
+            ValueError: shapes that do not fit; the message has the shape that does.
+
+        >>> import numpy as np
+        >>> x = Blocks.of(np.uint8([7, 5, 8, 2]), np.uint8([127]), "mxfp4")
+        >>> x.to_float64()
+        array([ 6.,  3., -0.,  1.])
+        """
+        f = BlockFormat(format)
+        e, s = codes("elements", elements, f.element), codes("scales", scales, f.scale)
+        layout = Layout.of(f, e.shape, axis)
+        if s.shape != layout.scales_shape:
+            raise ValueError(
+                f"scales is {s.shape}; elements of shape {e.shape} in {f} along axis {axis} have "
+                f"{layout.scales_shape}"
+            )
+        t = (
+            None
+            if tensor_scale is None and not f._core.takes_tensor_scale
+            else given(1 if tensor_scale is None else tensor_scale, f)
+        )
+        return cls._of(e, s, f, axis, t)
+
+    # --- What there is ---
+
+    @property
+    def elements(self) -> Array:
+        """The elements' codes, of the array's shape."""
+        return self._elements
+
+    @property
+    def scales(self) -> Array:
+        """The scales' codes: along an axis of blocks one a block."""
+        return self._scales
+
+    @property
+    def tensor_scale(self) -> np.float32 | None:
+        """What all numbers are multiplied by, beside their block's scale; None where none is."""
+        return self._tensor_scale
+
+    @property
+    def format(self) -> BlockFormat:
+        """What the codes mean."""
+        return self._format
+
+    @property
+    def axis(self) -> int:
+        """Along which blocks of n elements lie, as it was given."""
+        return self._axis
+
+    @property
+    def block(self) -> int | tuple[int, int] | str:
+        """As the format's: n, (rows, columns), 0 for a whole axis, 'all'."""
+        return self._format.block
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the numbers."""
+        return self._elements.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are."""
+        return self._elements.size
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the codes take when they are packed to their bits, row by row.
+
+        >>> import numpy as np
+        >>> blocks(np.ones((2, 32), np.float32), "mxfp4").nbytes   # 2 * (32 * 4 / 8 + 1)
+        34
+        """
+        return sum(
+            math.prod(x.shape[:-1]) * -(-x.shape[-1] * x.format.width // 8)
+            for x in (self._elements, self._scales)
+        ) + (0 if self._tensor_scale is None else 4)
+
+    @property
+    def _layout(self) -> Layout:
+        return Layout.of(self._format, self.shape, self._axis)
+
+    # --- Numbers ---
+
+    def to_float64(self) -> np.ndarray:
+        """What the codes stand for, exactly.
+
+        >>> blocks([1.0, 0.3], "bfp(4,2,e8)").to_float64()
+        array([1.  , 0.25])
+        """
+        return self._read(np.float64)
+
+    def to_float32(self) -> np.ndarray:
+        """What they stand for, rounded once to binary32 (nearest, ties to even).
+
+        >>> blocks([1.0, 0.3], "mxfp8_e4m3").to_float32()
+        array([1.    , 0.3125], dtype=float32)
+        """
+        return self._read(np.float32)
+
+    def _read(self, dtype: Any) -> np.ndarray:
+        digits = self._format.element.precision + self._format.scale.precision + 24
+        if self._tensor_scale is None:
+            digits -= 24
+        if digits > 53 and not self._format._core.power_of_two:
+            raise ValueError(
+                f"{self._format}: element * scale has up to {digits} digits, and binary64 has 53; "
+                "elements.to_fractions() and scales.to_fractions() have the factors"
+            )
+        x = np.empty(self.shape, dtype)
+        s = 1.0 if self._tensor_scale is None else float(self._tensor_scale)
+        core.read_blocks(
+            self._format._core,
+            self._layout.grid,
+            np.ascontiguousarray(self._elements.bits),
+            np.ascontiguousarray(self._scales.bits),
+            x,
+            s,
+        )
+        return x
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("numbers of blocks are made when they are asked for; copy=None")
+        x = self.to_float64()
+        return x if dtype is None else x.astype(dtype)
+
+    def packed(self) -> np.ndarray:
+        """The elements' codes side by side along the last axis, low bits first: uint8.
+
+        Each row begins a byte. FP4 has its even elements in the low halves, as torch's
+        float4_e2m1fn_x2. `ww.unpack` takes them apart.
+
+        >>> blocks([6.0, 3.0, -0.25, 0.75], "mxfp4").packed()
+        array([ 87, 40], dtype=uint8)
+        """
+        return pack(self._elements)
+
+    # --- Parts and views ---
+
+    def __getitem__(self, key: Any) -> Blocks:
+        """Whole blocks; axes without blocks as in NumPy."""
+        elements, scales, format, axis = self._layout.part(key)
+        return Blocks._of(
+            self._elements[elements], self._scales[scales], format, axis, self._tensor_scale
+        )
+
+    def transpose(self, *axes: int) -> Blocks:
+        """The axes in another order, reversed if none is given; blocks go with theirs."""
+        order, format, axis = self._layout.transposed(axes)
+        e, s = self._elements.transpose(order), self._scales
+        s = s if format.block == "all" else s.transpose(order)
+        return Blocks._of(e, s, format, axis, self._tensor_scale, self.clamped, self.nan_blocks)
+
+    @property
+    def T(self) -> Blocks:
+        """The axes in reverse order."""
+        return self.transpose()
+
+    def requantise(
+        self, format: str | BlockFormat | None = None, *, axis: int | None = None, **how: Any
+    ) -> Blocks:
+        """The numbers that the codes stand for, quantised anew: in another format, along another
+        axis. Other keywords as in `ww.blocks`.
+
+        >>> import numpy as np
+        >>> x = blocks(np.eye(32, dtype=np.float32), "mxfp4")
+        >>> x.requantise(axis=0).scales.shape
+        (1, 32)
+        """
+        f = self._format if format is None else BlockFormat(format)
+        return blocks(self.to_float64(), f, axis=self._axis if axis is None else axis, **how)
+
+    def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
+        where = self._layout.axis
+        f = self._format
+        if unit.scale_format is None:
+            raise ValueError(
+                f"{name} is {f}; unit {unit} scales nothing. Take a unit that does, as "
+                f"blackwell.mxfp8, or pass ww.array({name}.to_float64(), '{unit.a}')"
+            )
+        fits = (f.element == (unit.a if name == "a" else unit.b), f.scale == unit.scale_format)
+        if not all(fits) or f.block != unit.scale_block:
+            wanted = f"block({unit.a if name == 'a' else unit.b},{unit.scale_block},"
+            raise ValueError(
+                f"{name} is {f}; unit {unit} takes {wanted}{scale_text(unit.scale_format)}): "
+                f"{name}.requantise('{wanted}{scale_text(unit.scale_format)})')"
+            )
+        if where != axis % self.ndim:
+            raise ValueError(
+                f"{name} has its blocks along axis {where}, and unit {unit} sums along axis "
+                f"{axis % self.ndim}: {name}.requantise(axis={axis})"
+            )
+        return Scaled(self._elements, self._scales, self._tensor_scale)
+
+    # --- Shown and kept ---
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self._elements, self._scales, self._format, self._axis, self._tensor_scale)
+        return Blocks._of, (*parts, self.clamped, self.nan_blocks)
+
+    def __repr__(self) -> str:
+        return f"Blocks({self._format}, shape {self.shape}{self._axis_text()}{self._warning()})"
+
+    def _axis_text(self) -> str:
+        last = self._layout.axis in (None, self.ndim - 1)
+        return "" if last else f", axis {self._axis}"
+
+    def _warning(self) -> str:
+        """What an answer would mislead without."""
+        said = [
+            f"{n} {what}"
+            for n, what in ((self.clamped, "clamped"), (self.nan_blocks, "blocks of NaN"))
+            if n
+        ]
+        return "".join(f", {text}" for text in said)
+
+    def card(self) -> Card:
+        """What a notebook shows: the blocks to scale, their bits, and what was clamped.
+
+        >>> print(blocks([6.0, 3.0], "mxfp4").card())  # doctest: +ELLIPSIS
+        block(e2m1fn,32,e8m0fnu), shape (2,)...
+        """
+        from ..display.blocks import blocks_card
+
+        return blocks_card(self)
+
+    def _repr_html_(self) -> str:
+        return self.card()._repr_html_()
+
+
+def scale_text(f: Any) -> str:
+    return {"e8m23": "binary32"}.get(str(f), "ue4m3fn" if str(f).startswith("ue4m3") else str(f))
+
+
+def codes(name: str, x: Any, f: Any) -> Array:
+    """An Array of the format, codes of it, or another library's array of the same encoding."""
+    if isinstance(x, Array):
+        if x.format != f and (x.format.width, x._bits.dtype) != (f.width, f.dtype):
+            raise TypeError(f"{name} is {x.format}; {f} is wanted")
+        return x if x.format == f else Array._of(x.bits, f)
+    a = np.asarray(x.view(np.uint8) if getattr(x, "dtype", None) is None else x)
+    if a.dtype.kind == "u":
+        return code_array(name, a, f)
+    if f.system == "fixed" and a.dtype.kind == "i" and a.itemsize == f.dtype.itemsize:
+        return masked(a, f)
+    return codes(name, array_of(name, a), f)
+
+
+def masked(a: np.ndarray, f: Any) -> Array:
+    """Signed integers as codes in two's complement."""
+    return code_array("elements", a.view(f.dtype) & f.dtype.type((1 << f.width) - 1), f)
+
+
+def array_of(name: str, a: Any) -> Array:
+    from .._create import from_dtype
+
+    found = from_dtype(a)
+    if found is None:
+        raise TypeError(f"{name} holds {a.dtype}; codes are unsigned integers")
+    return found

@@ -1,0 +1,271 @@
+#include "block_kernels.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/containers/block_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::containers::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// f(i, lanes) for whole vectors, and one lane at a time for the rest.
+template <class D, class F>
+HWY_INLINE void for_lanes(D d, std::size_t n, const F& f) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(d, i);
+  const hn::CappedTag<hn::TFromD<D>, 1> single;
+  for (; i < n; ++i) f(single, i);
+}
+
+template <class T>
+constexpr Magnitude<T> infinity_bits() {
+  return sizeof(T) == 4 ? static_cast<Magnitude<T>>(0x7f800000)
+                        : static_cast<Magnitude<T>>(0x7ff0000000000000);
+}
+
+template <class D>
+using BitsTag = hn::RebindToUnsigned<D>;
+
+// The magnitudes of numbers, as integers; 0 for what is left out.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<BitsTag<D>> magnitudes(D d, const T* x, bool finite) {
+  const BitsTag<D> du;
+  const auto m = hn::BitCast(du, hn::Abs(hn::LoadU(d, x)));
+  return finite ? hn::IfThenElseZero(hn::Lt(m, hn::Set(du, infinity_bits<T>())), m) : m;
+}
+
+template <class T>
+Magnitude<T> largest_of(const T* x, std::size_t n, bool finite) {
+  const hn::ScalableTag<T> d;
+  const BitsTag<decltype(d)> du;
+  const std::size_t lanes = hn::Lanes(d);
+  auto most = hn::Zero(du);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) most = hn::Max(most, magnitudes(d, x + i, finite));
+  Magnitude<T> found = n < lanes ? 0 : hn::GetLane(hn::MaxOfLanes(du, most));
+  const hn::CappedTag<T, 1> single;
+  for (; i < n; ++i) found = std::max(found, hn::GetLane(magnitudes(single, x + i, finite)));
+  return found;
+}
+
+template <class T>
+void raise_maxima(const T* x, std::size_t n, std::size_t group, bool finite, Magnitude<T>* most) {
+  if (group > 1) {
+    for (std::size_t i = 0, g = 0; i < n; i += group, ++g)
+      most[g] = std::max(most[g], largest_of(x + i, std::min(group, n - i), finite));
+    return;
+  }
+  for_lanes(hn::ScalableTag<T>(), n, [&](auto d, std::size_t i) {
+    const BitsTag<decltype(d)> du;
+    hn::StoreU(hn::Max(hn::LoadU(du, most + i), magnitudes(d, x + i, finite)), du, most + i);
+  });
+}
+
+// f(d, i, scales of the numbers at i).
+template <class D, class T, class F>
+HWY_INLINE void for_scaled(D d, const T* by, std::size_t n, std::size_t group, const F& f) {
+  if (group == 1)
+    return for_lanes(d, n, [&](auto part, std::size_t i) { f(part, i, hn::LoadU(part, by + i)); });
+  for (std::size_t first = 0; first < n; first += group, ++by)
+    for_lanes(d, std::min(group, n - first),
+              [&](auto part, std::size_t i) { f(part, first + i, hn::Set(part, *by)); });
+}
+
+template <class T>
+void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
+  for_scaled(hn::ScalableTag<T>(), by, n, group, [&](auto d, std::size_t i, auto f) {
+    const auto a = hn::LoadU(d, x + i), p = hn::Mul(a, f);
+    const auto least = hn::Set(d, std::numeric_limits<T>::min()), zero = hn::Zero(d);
+    const auto none = hn::Eq(f, zero);
+    const auto lost = hn::And(hn::Lt(hn::Abs(p), least), hn::AndNot(none, hn::Ne(a, zero)));
+    const auto stays = hn::And(none, hn::IsNaN(p));  // infinity and NaN
+    hn::StoreU(hn::IfThenElse(stays, a, hn::IfThenElse(lost, hn::CopySign(least, a), p)), d, v + i);
+  });
+}
+
+template <class T>
+void scale(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
+  for_scaled(hn::ScalableTag<T>(), by, n, group, [&](auto d, std::size_t i, auto f) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), f), d, v + i);
+  });
+}
+
+void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  for_scaled(hn::ScalableTag<float>(), by, n, group, [&](auto d, std::size_t i, auto f) {
+    hn::StoreU(hn::Div(hn::LoadU(d, x + i), f), d, v + i);
+  });
+}
+
+// A number that was rounded to nearest, and what is left of the exact one: the same rounded to odd.
+// Of a result that is 0 or infinite the exact one is not.
+template <class D, class V>
+HWY_INLINE V to_odd(D d, V rounded, V left) {
+  const BitsTag<D> du;
+  const auto zero = hn::Zero(d);
+  const auto inexact = hn::Ne(left, zero);
+  const auto past = hn::Lt(hn::Mul(left, hn::CopySign(hn::Set(d, 1), rounded)), zero);
+  const auto one = hn::Set(du, 1);
+  const auto bits = hn::BitCast(du, rounded);
+  const auto below = hn::Sub(bits, hn::IfThenElseZero(hn::RebindMask(du, past), one));
+  return hn::IfThenElse(inexact, hn::BitCast(d, hn::Or(below, one)), rounded);
+}
+
+void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
+  for_scaled(hn::ScalableTag<double>(), by, n, group, [&](auto d, std::size_t i, auto s) {
+    const auto a = hn::LoadU(d, x + i);
+    const auto q = hn::Div(a, s);
+    const auto least = hn::Set(d, std::numeric_limits<double>::min());
+    // The remainder of a quotient that is no normal number is none either; all such round alike.
+    const auto lost = hn::And(hn::Lt(hn::Abs(q), least), hn::Ne(a, hn::Zero(d)));
+    const auto odd = to_odd(d, q, hn::NegMulAdd(q, s, a));
+    hn::StoreU(hn::IfThenElse(lost, hn::CopySign(least, a), odd), d, v + i);
+  });
+}
+
+template <class F>
+HWY_INLINE void for_halves(std::size_t n, const F& f) {
+  const hn::ScalableTag<double> d;
+  for_lanes(d, n,
+            [&](auto part, std::size_t i) { f(part, hn::Rebind<float, decltype(part)>(), i); });
+}
+
+void widen(const float* x, std::size_t n, double* v) {
+  for_halves(n, [&](auto d, auto half, std::size_t i) {
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, x + i)), d, v + i);
+  });
+}
+
+void narrow(const double* x, std::size_t n, float* v) {
+  for_halves(n, [&](auto d, auto half, std::size_t i) {
+    hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, x + i)), half, v + i);
+  });
+}
+
+void narrow_to_odd(const double* x, std::size_t n, float* v) {
+  constexpr float least = std::numeric_limits<float>::min(),
+                  most = std::numeric_limits<float>::max();
+  for_halves(n, [&](auto d, auto half, std::size_t i) {
+    const auto a = hn::LoadU(d, x + i), m = hn::Abs(a);
+    const auto infinite = hn::Eq(m, hn::Set(d, std::numeric_limits<double>::infinity()));
+    const auto zero = hn::Eq(a, hn::Zero(d));
+    const auto held = hn::CopySign(hn::Min(hn::Max(m, hn::Set(d, static_cast<double>(least))),
+                                           hn::Set(d, static_cast<double>(most))),
+                                   a);
+    // NaN, infinity and 0 stay; what is nearest to a number in range is one.
+    const auto stays = hn::Or(hn::Or(infinite, zero), hn::IsNaN(a));
+    const auto from = hn::IfThenElse(stays, a, held);
+    const auto near = hn::DemoteTo(half, from);
+    const auto left = hn::IfThenZeroElse(stays, hn::Sub(from, hn::PromoteTo(d, near)));
+    hn::StoreU(to_odd(half, near,
+                      hn::DemoteTo(half, hn::CopySign(hn::IfThenElseZero(hn::Ne(left, hn::Zero(d)),
+                                                                         hn::Set(d, 1)),
+                                                      left))),
+               half, v + i);
+  });
+}
+
+template <class T>
+std::size_t count_above(const T* v, std::size_t n, T limit) {
+  std::size_t count = 0;
+  for_lanes(hn::ScalableTag<T>(), n, [&](auto d, std::size_t i) {
+    const auto m = hn::Abs(hn::LoadU(d, v + i));
+    const auto infinite = hn::Set(d, std::numeric_limits<T>::infinity());
+    count += hn::CountTrue(d, hn::And(hn::Gt(m, hn::Set(d, limit)), hn::Lt(m, infinite)));
+  });
+  return count;
+}
+
+void raise_float(const float* x, std::size_t n, std::size_t group, bool finite,
+                 Magnitude<float>* most) {
+  raise_maxima(x, n, group, finite, most);
+}
+void raise_double(const double* x, std::size_t n, std::size_t group, bool finite,
+                  Magnitude<double>* most) {
+  raise_maxima(x, n, group, finite, most);
+}
+void multiply_float(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  multiply(x, by, n, group, v);
+}
+void multiply_double(const double* x, const double* by, std::size_t n, std::size_t group,
+                     double* v) {
+  multiply(x, by, n, group, v);
+}
+void scale_float(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  scale(x, by, n, group, v);
+}
+void scale_double(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
+  scale(x, by, n, group, v);
+}
+std::size_t above_float(const float* v, std::size_t n, float limit) {
+  return count_above(v, n, limit);
+}
+std::size_t above_double(const double* v, std::size_t n, double limit) {
+  return count_above(v, n, limit);
+}
+
+}  // namespace widthwise::containers::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::containers {
+
+HWY_EXPORT(raise_float);
+HWY_EXPORT(raise_double);
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_double);
+HWY_EXPORT(scale_float);
+HWY_EXPORT(scale_double);
+HWY_EXPORT(above_float);
+HWY_EXPORT(above_double);
+HWY_EXPORT(divide);
+HWY_EXPORT(divide_to_odd);
+HWY_EXPORT(widen);
+HWY_EXPORT(narrow);
+HWY_EXPORT(narrow_to_odd);
+
+void raise_maxima(const float* x, std::size_t n, std::size_t group, bool finite,
+                  Magnitude<float>* most) {
+  HWY_DYNAMIC_DISPATCH(raise_float)(x, n, group, finite, most);
+}
+void raise_maxima(const double* x, std::size_t n, std::size_t group, bool finite,
+                  Magnitude<double>* most) {
+  HWY_DYNAMIC_DISPATCH(raise_double)(x, n, group, finite, most);
+}
+void multiply(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  HWY_DYNAMIC_DISPATCH(multiply_float)(x, by, n, group, v);
+}
+void multiply(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
+  HWY_DYNAMIC_DISPATCH(multiply_double)(x, by, n, group, v);
+}
+void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  HWY_DYNAMIC_DISPATCH(divide)(x, by, n, group, v);
+}
+void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
+  HWY_DYNAMIC_DISPATCH(divide_to_odd)(x, by, n, group, v);
+}
+void widen(const float* x, std::size_t n, double* v) { HWY_DYNAMIC_DISPATCH(widen)(x, n, v); }
+void narrow(const double* x, std::size_t n, float* v) { HWY_DYNAMIC_DISPATCH(narrow)(x, n, v); }
+void narrow_to_odd(const double* x, std::size_t n, float* v) {
+  HWY_DYNAMIC_DISPATCH(narrow_to_odd)(x, n, v);
+}
+void scale(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
+  HWY_DYNAMIC_DISPATCH(scale_float)(x, by, n, group, v);
+}
+void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
+  HWY_DYNAMIC_DISPATCH(scale_double)(x, by, n, group, v);
+}
+std::size_t count_above(const float* v, std::size_t n, float limit) {
+  return HWY_DYNAMIC_DISPATCH(above_float)(v, n, limit);
+}
+std::size_t count_above(const double* v, std::size_t n, double limit) {
+  return HWY_DYNAMIC_DISPATCH(above_double)(v, n, limit);
+}
+
+}  // namespace widthwise::containers
+#endif

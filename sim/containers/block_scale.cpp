@@ -1,0 +1,183 @@
+#include "block_scale.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "widthwise/significand.hpp"
+#include "widthwise/sim/values.hpp"
+
+namespace widthwise::containers {
+namespace {
+
+constexpr std::uint64_t one = std::uint64_t{1} << 52, two = one << 1;  // significands of 53 digits
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Split {
+  std::int64_t exponent;
+  std::uint64_t significand;
+};
+
+// Of a positive number.
+Split split(double x) {
+  if (x < std::numeric_limits<double>::min()) {
+    const auto [exponent, significand] = split(x * 0x1p64);
+    return {exponent - 64, significand};
+  }
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return {static_cast<std::int64_t>(bits >> 52) - 1023, (bits & (one - 1)) | one};
+}
+
+double power_of_two(std::int64_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+double largest_number(const Format& f) {
+  const auto code = find_code(f, NamedCode::max_finite);
+  const Value v = value_of(f, code->data());
+  return std::ldexp(static_cast<double>(v.significand.front()), static_cast<int>(v.exponent));
+}
+
+// Digits behind the first of an element's largest numbers.
+int fraction_digits(const Format& f) { return f.digits() - 1 - (f.is_fixed() && f.is_signed()); }
+
+// The least significand s with 2 s^2 > g^2 k, found by halving: its square has 106 bits.
+template <class Above>
+std::uint64_t least(const Above& above) {
+  std::uint64_t low = 0, high = two;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (above(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+struct Turns {
+  std::uint64_t up = two, down = 0;
+};
+
+// `top`: the significand of the element's largest number.
+Turns turns(ScaleRule rule, std::uint64_t top, int fraction) {
+  switch (rule) {
+    case ScaleRule::ceil: return {.up = one + 1};
+    case ScaleRule::rceil: return {.up = top + 1};
+    case ScaleRule::even: return {.up = fraction < 52 ? two - (one >> fraction >> 1) : two};
+    case ScaleRule::midmax: return {.up = (top + two) / 2 + 1};
+    case ScaleRule::nearest:
+      return {
+          .up = least([&](std::uint64_t s) { return uint128{s} * s > 2 * uint128{top} * top; }),
+          .down = least([&](std::uint64_t s) { return 2 * uint128{s} * s > uint128{top} * top; })};
+    default: return {};
+  }
+}
+
+float power_above(float s) {
+  int exponent;
+  const float fraction = std::frexp(s, &exponent);
+  return std::ldexp(1.0F, exponent - (fraction == 0.5F));
+}
+
+// A positive number to OCP's E4M3 without its sign: to nearest, ties to even, 448 at most.
+std::uint32_t small_code(double x) {
+  constexpr int fraction = 3, bias = 7;
+  constexpr std::int64_t all = 53, least = 1 - bias, top = 0x7e;
+  const auto [exponent, significand] = split(x);
+  const std::int64_t e = std::max(exponent, least), dropped = all - 1 - fraction + e - exponent;
+  if (dropped > all) return 0;
+  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+  const bool odd = dropped < all && (significand >> dropped & 1);
+  const auto digits = static_cast<std::int64_t>((significand + half - 1 + odd) >> dropped);
+  return static_cast<std::uint32_t>(std::min(digits + ((e - 1 + bias) << fraction), top));
+}
+
+double small_value(std::uint32_t code) {
+  const std::int64_t field = code >> 3;
+  const double digits = static_cast<double>((code & 7) + (field ? 8 : 0));
+  return code >= 0x7f ? nan : digits * power_of_two((field ? field : 1) - 10);
+}
+
+// x / y, rounded to odd.
+double quotient_to_odd(double x, double y) {
+  const double q = x / y, left = std::fma(-q, y, x);
+  const auto bits = std::bit_cast<std::uint64_t>(q);
+  return left != 0 && q != 0 ? std::bit_cast<double>((bits - (left < 0)) | 1) : q;
+}
+
+}  // namespace
+
+BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
+    : flush_(f.flush),
+      pow2_(f.rule == ScaleRule::pow2),
+      scale_bytes_(item_bytes(f.scale.width())),
+      top_(f.power_of_two() ? f.scale.bias : 0),
+      max_(largest_number(f.element)),
+      tensor_scale_(how.tensor_scale) {
+  const auto [exponent, significand] = split(max_);
+  emax_ = exponent;
+  const Turns at = turns(f.rule, significand, fraction_digits(f.element));
+  up_ = at.up;
+  down_ = at.down;
+  const bool single = how.steps == BlockSteps::single;
+  scale_ = f.power_of_two()      ? &BlockScaler::power
+           : f.scale == binary32 ? &BlockScaler::wide
+           : single              ? &BlockScaler::stepwise
+                                 : &BlockScaler::small_float;
+}
+
+BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
+  return {static_cast<std::uint32_t>(exponent + top_), power_of_two(-exponent)};
+}
+
+BlockScale BlockScaler::power(double amax) const {
+  constexpr double least_normal = 0x1p-126;
+  if (amax == 0) return of_exponent(-top_);
+  if (flush_ && amax < least_normal) return {0, 0};
+  const auto [exponent, significand] = split(amax);
+  const std::int64_t e = exponent - emax_ + (significand >= up_) - (significand < down_);
+  return of_exponent(std::clamp(e, -top_, top_));
+}
+
+BlockScale BlockScaler::nan() const { return {static_cast<std::uint32_t>(2 * top_ + 1), 0}; }
+
+bool BlockScaler::raise(BlockScale& s) const {
+  if (static_cast<std::int64_t>(s.code) >= 2 * top_) return false;
+  s = of_exponent(static_cast<std::int64_t>(s.code) + 1 - top_);
+  return true;
+}
+
+// b = amax / (max S), at least the least code: no element of such a block is divided by 0.
+BlockScale BlockScaler::small_float(double amax) const {
+  if (amax == 0) return {0, 1};
+  const double by = max_ * static_cast<double>(tensor_scale_);
+  const std::uint32_t code = std::max(small_code(quotient_to_odd(amax, by)), std::uint32_t{1});
+  return {code, value(code)};
+}
+
+// torchao's steps: each in binary32, block scales of 2^-6 and more, and the reciprocal multiplied.
+BlockScale BlockScaler::stepwise(double amax) const {
+  const float wanted = static_cast<float>(amax) / static_cast<float>(max_) / tensor_scale_;
+  const std::uint32_t code = small_code(std::clamp(wanted, 0x1p-6F, 448.0F));
+  return {code, static_cast<double>(1.0F / tensor_scale_ / static_cast<float>(small_value(code)))};
+}
+
+BlockScale BlockScaler::wide(double amax) const {
+  auto s = static_cast<float>(quotient_to_odd(amax, max_));
+  if (s == 0) s = 1;
+  if (pow2_) s = power_above(s);
+  return {std::bit_cast<std::uint32_t>(s), static_cast<double>(s)};
+}
+
+double BlockScaler::value(std::uint32_t code) const {
+  if (top_ > 0) {
+    const bool none = code == static_cast<std::uint32_t>(2 * top_ + 1);
+    return none ? containers::nan : power_of_two(static_cast<std::int64_t>(code) - top_);
+  }
+  if (scale_bytes_ == 4) return static_cast<double>(std::bit_cast<float>(code));
+  return small_value(code) * static_cast<double>(tensor_scale_);
+}
+
+}  // namespace widthwise::containers

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+
+#include "widthwise/sim/blocks.hpp"
+
+// How the largest magnitude of a block becomes its scale: one block at a time, exactly.
+namespace widthwise::containers {
+
+// A block's scale as it is stored, and as its numbers meet it: those are multiplied by `by` where
+// scales are powers of two, and by single steps, else divided.
+struct BlockScale {
+  std::uint32_t code;
+  double by;
+};
+
+class BlockScaler {
+ public:
+  BlockScaler(const BlockFormat& f, const BlockHow& how);
+
+  int scale_bytes() const { return scale_bytes_; }
+  double largest() const { return max_; }  // of the element's numbers
+
+  // amax of the finite elements; 0 of a block of zeros.
+  BlockScale scale(double amax) const { return (this->*scale_)(amax); }
+  // Of a block that holds NaN or infinity; its elements become 0.
+  BlockScale nan() const;
+  // One exponent more, where the format has one.
+  bool raise(BlockScale& s) const;
+
+  // What an element is times, exactly: the scale of such a code, and the tensor's.
+  double value(std::uint32_t code) const;
+
+ private:
+  BlockScale power(double amax) const;
+  BlockScale small_float(double amax) const;
+  BlockScale stepwise(double amax) const;
+  BlockScale wide(double amax) const;
+  BlockScale of_exponent(std::int64_t exponent) const;
+
+  BlockScale (BlockScaler::*scale_)(double) const;
+  bool flush_, pow2_;
+  int scale_bytes_;
+  std::int64_t top_;  // of the scale's exponents; -top_ is the least
+  double max_;        // the element's largest number
+  float tensor_scale_;
+  std::int64_t emax_;  // floor(log2 max)
+  // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one
+  // less where it is below `down`.
+  std::uint64_t up_, down_;
+};
+
+}  // namespace widthwise::containers

@@ -1,0 +1,357 @@
+#include "widthwise/sim/blocks.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "block_kernels.hpp"
+#include "block_scale.hpp"
+#include "panels.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/values.hpp"
+
+namespace widthwise {
+
+class BlockQuantiser::Work {
+ public:
+  virtual ~Work() = default;
+  virtual std::size_t panels() const = 0;
+  virtual void run(std::size_t panel, const void* numbers, std::byte* elements, std::byte* scales,
+                   BlockTally& tally) const = 0;
+};
+
+namespace containers {
+namespace {
+
+template <class T>
+constexpr int digits_of = std::numeric_limits<T>::digits;
+constexpr std::uint8_t overflow = 4;  // among the flags
+template <class T>
+constexpr Format format_of = sizeof(T) == 4 ? binary32 : binary64;
+
+// The element's format with the policy that its block has for what is too large.
+Format saturating(const BlockFormat& f) {
+  Format to = f.element;
+  if (to.is_fixed()) to.overflow = f.full_range ? Overflow::ieee : Overflow::symmetric;
+  if (to.is_float()) to.overflow = Overflow::max;
+  return to;
+}
+
+// Digits that decide how an element rounds, beside one that says that more follow.
+int digits_wanted(const Format& element, const Rounding& r) {
+  return element.rounding_digits() + r.random_bits + 2;
+}
+
+// Whether a float rounded to odd decides every rounding to the element.
+bool fits_floats(const Format& element, const Rounding& r) {
+  return digits_wanted(element, r) <= digits_of<float> &&
+         element.least_digit() - r.random_bits > -120 && element.emax() < 120;
+}
+
+void check_digits(const BlockFormat& f, const Rounding& r) {
+  if (digits_wanted(f.element, r) <= digits_of<double>) return;
+  throw std::invalid_argument(fmt::format(
+      "rounding = {}: elements of {} under scales in {} take up to {} random bits", to_string(r),
+      to_string(f.element), to_string(f.scale), digits_of<double> - digits_wanted(f.element, {})));
+}
+
+// Room for the rows of numbers between two steps.
+struct Scratch {
+  double wide[longest_piece], exact[longest_piece];
+};
+
+inline const double* doubles(const double* x, std::size_t, Scratch&) { return x; }
+inline const double* doubles(const float* x, std::size_t n, Scratch& s) {
+  widen(x, n, s.wide);
+  return s.wide;
+}
+
+// What a step makes in double, as numbers of type V.
+template <class Step>
+void delivered(std::size_t, Scratch&, double* v, const Step& step) {
+  step(v);
+}
+template <class Step>
+void delivered(std::size_t n, Scratch& s, float* v, const Step& step) {
+  step(s.exact);
+  narrow_to_odd(s.exact, n, v);
+}
+
+// Numbers of type T and scales to numbers of type V, which round to elements as the exact ones do.
+struct Multiplied {
+  template <class T, class V>
+  using By = std::conditional_t<sizeof(T) + sizeof(V) == 8, float, double>;
+
+  static void apply(const float* x, const float* by, std::size_t n, std::size_t group, Scratch&,
+                    float* v) {
+    multiply(x, by, n, group, v);
+  }
+  template <class T, class V>
+  static void apply(const T* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
+                    V* v) {
+    delivered(n, s, v, [&](double* at) { multiply(doubles(x, n, s), by, n, group, at); });
+  }
+};
+
+struct DividedToOdd {
+  template <class T, class V>
+  using By = double;
+
+  template <class T, class V>
+  static void apply(const T* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
+                    V* v) {
+    delivered(n, s, v, [&](double* at) { divide_to_odd(doubles(x, n, s), by, n, group, at); });
+  }
+};
+
+// In binary32, as divisions by its scales are defined.
+struct DividedOnce {
+  template <class T, class V>
+  using By = float;
+
+  static void apply(const float* x, const float* by, std::size_t n, std::size_t group, Scratch&,
+                    float* v) {
+    divide(x, by, n, group, v);
+  }
+};
+
+template <class T, class V, class Step>
+class Quantise final : public BlockQuantiser::Work {
+ public:
+  Quantise(const BlockFormat& f, const BlockGrid& grid, const BlockHow& how)
+      : format_(f),
+        seed_(how.seed),
+        panels_(grid),
+        scaler_(f, how),
+        rounding_(Operation::convert, saturating(f), {.rounding = how.rounding},
+                  std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
+        item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
+        specials_(nan_of(f)) {}
+
+  std::size_t panels() const final { return panels_.count(); }
+
+  void run(std::size_t i, const void* numbers, std::byte* elements, std::byte* scales,
+           BlockTally& tally) const final {
+    const Panels::Panel p = panels_.at(i);
+    const T* x = static_cast<const T*>(numbers) + p.number;
+    const std::uint64_t special = tally.special;
+    std::vector<BlockScale> found = scales_of(p, x, tally);
+    if (tally.refused) return;
+    tally.clamped += round(p, x, found, elements);
+    if (tally.special > special) clear_special(p, found, elements);
+    const int bytes = scaler_.scale_bytes();
+    for (std::size_t g = 0; g < p.blocks; ++g)
+      store_code(scales + (p.scale + g) * static_cast<std::size_t>(bytes), bytes, found[g].code);
+  }
+
+ private:
+  static constexpr Format from = format_of<V>;
+  using By = typename Step::template By<T, V>;
+
+  std::vector<BlockScale> scales_of(const Panels::Panel& p, const T* x, BlockTally& tally) const {
+    std::vector<Magnitude<T>> most(p.blocks);
+    const bool finite = format_.specials_in_elements && format_.element.has_nan();
+    for (std::size_t r = 0; r < p.rows; ++r)
+      raise_maxima(x + r * p.stride, p.columns, panels_.group(), finite, most.data());
+    std::vector<BlockScale> found(p.blocks);
+    for (std::size_t g = 0; g < p.blocks; ++g) {
+      const auto amax = static_cast<double>(std::bit_cast<T>(most[g]));
+      const bool special = !(amax <= std::numeric_limits<double>::max());
+      if (special && format_.refuses_specials()) {
+        tally.refused = first_special(p, x);
+        return found;
+      }
+      tally.special += special;
+      found[g] = special ? scaler_.nan() : scaler_.scale(amax);
+    }
+    return found;
+  }
+
+  static std::size_t first_special(const Panels::Panel& p, const T* x) {
+    for (std::size_t r = 0; r < p.rows; ++r)
+      for (std::size_t c = 0; c < p.columns; ++c)
+        if (!(std::abs(x[r * p.stride + c]) <= std::numeric_limits<T>::max()))
+          return p.number + r * p.stride + c;
+    return p.number;
+  }
+
+  struct Rounded {
+    std::uint64_t clamped = 0;
+    std::vector<bool> carried;  // blocks in which an element rounded past the top
+  };
+
+  // Elements under those scales, which rise if the format has it so; how many were clamped.
+  std::uint64_t round(const Panels::Panel& p, const T* x, std::vector<BlockScale>& found,
+                      std::byte* elements) const {
+    Rounded rounded;
+    do rounded = round_once(p, x, found, elements);
+    while (raise(rounded.carried, found));
+    return rounded.clamped;
+  }
+
+  bool raise(const std::vector<bool>& carried, std::vector<BlockScale>& found) const {
+    bool any = false;
+    for (std::size_t g = 0; g < carried.size(); ++g)
+      if (carried[g]) any |= scaler_.raise(found[g]);
+    return any;
+  }
+
+  Rounded round_once(const Panels::Panel& p, const T* x, const std::vector<BlockScale>& found,
+                     std::byte* elements) const {
+    Rounded rounded;
+    std::vector<std::uint8_t> flags;
+    if (format_.raise_on_carry) {
+      rounded.carried.resize(p.blocks);
+      flags.resize(longest_piece);
+    }
+    const auto limit = static_cast<V>(scaler_.largest());
+    const auto room = std::make_unique_for_overwrite<Room>();
+    const std::size_t group = panels_.group();
+    const std::vector<By> by = factors(found);
+    for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
+      for (std::size_t r = 0; r < p.rows; ++r) {
+        const std::size_t at = p.number + r * p.stride + first;
+        Step::apply(x + r * p.stride + first, by.data() + block, n, group, room->steps, room->v);
+        round_row(at, room->v, n, elements, flags);
+        rounded.clamped += count_above(room->v, n, limit);
+        if (specials_) spell_specials(room->v, n, elements + at * item_);
+        for (std::size_t c = 0; c < flags.size() && c < n; ++c)
+          if (flags[c] & overflow) rounded.carried[block + c / group] = true;
+      }
+    });
+    return rounded;
+  }
+
+  static std::vector<By> factors(const std::vector<BlockScale>& found) {
+    std::vector<By> by(found.size());
+    std::ranges::transform(found, by.begin(),
+                           [](const BlockScale& s) { return static_cast<By>(s.by); });
+    return by;
+  }
+
+  void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
+                 std::vector<std::uint8_t>& flags) const {
+    const void* operand = v;
+    rounding_.run({&operand, 1}, n, elements + at * item_, flags.empty() ? nullptr : flags.data(),
+                  {seed_, at});
+  }
+
+  // Elements of a block whose scale is NaN are 0.
+  void clear_special(const Panels::Panel& p, const std::vector<BlockScale>& found,
+                     std::byte* elements) const {
+    const std::uint32_t none = scaler_.nan().code;
+    const std::size_t group = panels_.group();
+    for (std::size_t g = 0; g < p.blocks; ++g) {
+      if (found[g].code != none) continue;
+      const std::size_t first = g * group, n = std::min(group, p.columns - first);
+      for (std::size_t r = 0; r < p.rows; ++r)
+        std::memset(elements + (p.number + r * p.stride + first) * item_, 0, n * item_);
+    }
+  }
+
+  // NaN that stays in an element has all fraction bits set; infinity is one where there is none.
+  void spell_specials(const V* v, std::size_t n, std::byte* elements) const {
+    for (std::size_t c = 0; c < n; ++c)
+      if (std::isnan(v[c]) || (std::isinf(v[c]) && !format_.element.has_inf()))
+        store_code(elements + c * item_, static_cast<int>(item_), specials_->of(v[c] < 0));
+  }
+
+  struct Nan {
+    std::uint64_t code, sign;
+    std::uint64_t of(bool negative) const { return negative ? code | sign : code; }
+  };
+  static std::optional<Nan> nan_of(const BlockFormat& f) {
+    const Format& e = f.element;
+    if (!f.specials_in_elements || !e.has_nan()) return {};
+    if (!e.has_signed_nans()) return Nan{find_code(e, NamedCode::nan)->front(), 0};
+    const std::uint64_t sign = std::uint64_t{1} << (e.width() - 1);
+    return Nan{sign - 1, sign};
+  }
+
+  struct Room {
+    V v[longest_piece];
+    Scratch steps;
+  };
+
+  BlockFormat format_;
+  std::uint64_t seed_;
+  Panels panels_;
+  BlockScaler scaler_;
+  Elementwise rounding_;
+  std::size_t item_;
+  std::optional<Nan> specials_;
+};
+
+// --- Which step, on which numbers --------------------------------------------------------------
+
+template <class T, class V, class Step>
+std::shared_ptr<const BlockQuantiser::Work> quantise(const BlockFormat& f, const BlockGrid& grid,
+                                                     const BlockHow& how) {
+  return std::make_shared<const Quantise<T, V, Step>>(f, grid, how);
+}
+
+template <class T, class Step>
+std::shared_ptr<const BlockQuantiser::Work> by_digits(const BlockFormat& f, const BlockGrid& grid,
+                                                      const BlockHow& how) {
+  return fits_floats(f.element, how.rounding) ? quantise<T, float, Step>(f, grid, how)
+                                              : quantise<T, double, Step>(f, grid, how);
+}
+
+template <class T>
+std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const BlockGrid& grid,
+                                                    const BlockHow& how) {
+  if (f.power_of_two()) return by_digits<T, Multiplied>(f, grid, how);
+  const bool single = how.steps == BlockSteps::single;
+  if (f.scale == binary32 || single) {
+    if constexpr (std::is_same_v<T, float>)
+      return single ? quantise<float, float, Multiplied>(f, grid, how)
+                    : quantise<float, float, DividedOnce>(f, grid, how);
+    throw std::logic_error("steps in binary32 take numbers of binary32");
+  }
+  check_digits(f, how.rounding);
+  return by_digits<T, DividedToOdd>(f, grid, how);
+}
+
+}  // namespace
+}  // namespace containers
+
+template <class T>
+BlockQuantiser BlockQuantiser::of(const BlockFormat& f, const BlockGrid& grid,
+                                  const BlockHow& how) {
+  return BlockQuantiser(containers::by_step<T>(f, grid, how));
+}
+template BlockQuantiser BlockQuantiser::of<float>(const BlockFormat&, const BlockGrid&,
+                                                  const BlockHow&);
+template BlockQuantiser BlockQuantiser::of<double>(const BlockFormat&, const BlockGrid&,
+                                                   const BlockHow&);
+
+std::size_t BlockQuantiser::panels() const { return work_->panels(); }
+
+void BlockQuantiser::run(std::size_t panel, const void* numbers, void* elements, void* scales,
+                         BlockTally& tally) const {
+  work_->run(panel, numbers, static_cast<std::byte*>(elements), static_cast<std::byte*>(scales),
+             tally);
+}
+
+namespace {
+
+template <class T>
+double largest(const T* x, std::size_t n) {
+  containers::Magnitude<T> most = 0;
+  if (n > 0) containers::raise_maxima(x, n, n, false, &most);
+  return static_cast<double>(std::bit_cast<T>(most));
+}
+
+}  // namespace
+
+double largest_magnitude(const float* x, std::size_t n) { return largest(x, n); }
+double largest_magnitude(const double* x, std::size_t n) { return largest(x, n); }
+
+}  // namespace widthwise
