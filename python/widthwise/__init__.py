@@ -72,12 +72,15 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
+from .containers.affine import Affine, affine
+from .containers.integers import integer_matmul, qlinear_matmul, requantize
 
 if TYPE_CHECKING:
     from . import study
 
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
+    "Affine",
     "Array",
     "DeviceArray",
     "Format",
@@ -88,6 +91,7 @@ __all__ = [
     "Verdict",
     "abs",
     "add",
+    "affine",
     "array",
     "build_info",
     "classify",
@@ -117,6 +121,7 @@ __all__ = [
     "greater_equal_signaling",
     "greater_signaling",
     "grid",
+    "integer_matmul",
     "isfinite",
     "isinf",
     "isnan",
@@ -144,7 +149,9 @@ __all__ = [
     "not_equal",
     "ones",
     "product",
+    "qlinear_matmul",
     "remainder",
+    "requantize",
     "round_to_integral",
     "scaleb",
     "spacing",

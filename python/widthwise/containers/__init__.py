@@ -1,0 +1,1 @@
+"""Numbers with a scale: blocks, affine integers, scaled tensors."""
