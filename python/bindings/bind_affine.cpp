@@ -106,6 +106,17 @@ std::uint64_t dequantise(const AffineScales& scales, const py::array& codes, py:
   return rounded;
 }
 
+std::pair<float, float> range_of(const py::array_t<float, py::array::c_style>& x) {
+  using Limits = std::numeric_limits<float>;
+  FloatRange range{Limits::infinity(), -Limits::infinity()};
+  const float* values = x.data();
+  in_slices(static_cast<std::size_t>(x.size()), slice_elements,
+            [&](std::size_t first, std::size_t count) {
+              range = float_range(values + first, count, range);
+            });
+  return {range.low, range.high};
+}
+
 Requantisation requantisation_of(const std::string& variant) {
   if (variant == "gemmlowp") return Requantisation::gemmlowp;
   if (variant == "ruy") return Requantisation::ruy;
@@ -169,6 +180,7 @@ void bind_affine(py::module_& m) {
            py::arg("range"), py::arg("arithmetic"), py::arg("env"), py::arg("nan"),
            py::arg("far_is_low"), py::arg("random"))
       .def("dequantise", &dequantise, py::arg("codes"), py::arg("values"));
+  m.def("float_range", &range_of, py::arg("values"));
   m.def("requantise", &requantise_sums, py::arg("sums"), py::arg("codes"), py::arg("inner"),
         py::arg("multipliers"), py::arg("zero_points"), py::arg("variant"), py::arg("range"));
   m.def("integer_product", &integer_product, py::arg("a"), py::arg("b"), py::arg("zero_a"),

@@ -46,14 +46,16 @@ void each_piece(const AffineLayout& layout, std::size_t first, std::size_t count
   }
 }
 
-std::int64_t load(IntegerItem item, const void* items, std::size_t i) {
+// Calls work with the codes as what they are.
+template <class Work>
+void with_items(IntegerItem item, const void* codes, const Work& work) {
   switch (item.bytes * 2 + item.is_signed) {
-    case 2: return static_cast<const std::uint8_t*>(items)[i];
-    case 3: return static_cast<const std::int8_t*>(items)[i];
-    case 4: return static_cast<const std::uint16_t*>(items)[i];
-    case 5: return static_cast<const std::int16_t*>(items)[i];
-    case 8: return static_cast<const std::uint32_t*>(items)[i];
-    default: return static_cast<const std::int32_t*>(items)[i];
+    case 2: return work(static_cast<const std::uint8_t*>(codes));
+    case 3: return work(static_cast<const std::int8_t*>(codes));
+    case 4: return work(static_cast<const std::uint16_t*>(codes));
+    case 5: return work(static_cast<const std::int16_t*>(codes));
+    case 8: return work(static_cast<const std::uint32_t*>(codes));
+    default: return work(static_cast<const std::int32_t*>(codes));
   }
 }
 
@@ -99,9 +101,44 @@ struct Padded {
   Padded(const Value* x, std::size_t n) { std::copy_n(x, n, values); }
 };
 
+// What codes stand for.
+struct Steps {
+  bool each;
+  const double *scale, *zero;
+
+  // Where a double holds every number: how many did not fit the values.
+  template <class Item, class Value>
+  std::uint64_t take_exactly(const Item* codes, std::size_t n, Value* values) const {
+    std::uint64_t rounded = 0;
+    const auto put = [&](std::size_t i, double s, double z) {
+      const double x = (static_cast<double>(codes[i]) - z) * s;
+      values[i] = static_cast<Value>(x);
+      rounded += double{values[i]} != x;
+    };
+    if (each)
+      for (std::size_t i = 0; i < n; ++i) put(i, scale[i], zero[i]);
+    else
+      for (std::size_t i = 0; i < n; ++i) put(i, *scale, *zero);
+    return rounded;
+  }
+
+  template <class Item, class Value>
+  std::uint64_t take(const Item* codes, std::size_t n, Value* values) const {
+    std::uint64_t rounded = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double s = scale[each ? i : 0];
+      const double steps = static_cast<double>(codes[i]) - zero[each ? i : 0];
+      const double x = steps * s, lost = std::fma(steps, s, -x);
+      values[i] = static_cast<Value>(sizeof(Value) == 4 ? to_odd(x, lost) : x);
+      rounded += lost != 0 || double{values[i]} != x;
+    }
+    return rounded;
+  }
+};
+
 void quick_piece(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
                  std::uint8_t* codes, AffineCounts& counts) {
-  const Quick kernel = quick_kernel(s.each, rule.item.is_signed);
+  const Quick kernel = quick_kernel(s.each);
   const auto add = [&](const AffineCounts& more) {
     counts.clamped += more.clamped, counts.nan += more.nan;
   };
@@ -208,21 +245,24 @@ std::uint64_t AffineScales::dequantise_values(IntegerItem item, const void* code
   const MachineRounding mode(RoundingMode::rne);
   const bool exact = item.bytes <= 2 && binary32_;  // 17 digits times 24
   std::uint64_t rounded = 0;
-  each_piece(layout_, first, count, [&](const Piece& p) {
-    for (std::size_t i = 0; i < p.count; ++i) {
-      const std::size_t scale = p.scale + (p.each ? i : 0), at = p.first + i;
-      const auto steps = static_cast<double>(load(item, codes, at) - zero_point_[scale]);
-      double x = steps * scale_[scale];
-      double lost = 0;
-      if (!exact) {
-        lost = std::fma(steps, scale_[scale], -x);
-        if constexpr (sizeof(Value) == 4) x = to_odd(x, lost);
-      }
-      values[at] = static_cast<Value>(x);
-      rounded += lost != 0 || double{values[at]} != x;
-    }
+  with_items(item, codes, [&](const auto* items) {
+    each_piece(layout_, first, count, [&](const Piece& p) {
+      const Steps steps{p.each, scale_.data() + p.scale, zero_.data() + p.scale};
+      rounded += exact ? steps.take_exactly(items + p.first, p.count, values + p.first)
+                       : steps.take(items + p.first, p.count, values + p.first);
+    });
   });
   return rounded;
+}
+
+FloatRange float_range(const float* x, std::size_t count, FloatRange before) {
+  const std::size_t whole = count / padding * padding;
+  before = range_kernel()(x, whole, before);
+  if (whole == count) return before;
+  alignas(64) float rest[padding];
+  std::fill(rest, rest + padding, x[whole]);
+  std::copy(x + whole, x + count, rest);
+  return range_kernel()(rest, padding, before);
 }
 
 std::uint64_t AffineScales::dequantise(IntegerItem item, const void* codes, std::size_t first,

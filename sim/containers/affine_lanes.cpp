@@ -1,6 +1,6 @@
 #include "affine_lanes.hpp"
 
-#include <algorithm>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/containers/affine_lanes.cpp"
@@ -13,9 +13,11 @@ namespace widthwise::affine::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
 using Doubles = hn::ScalableTag<double>;
 using Half = hn::Rebind<float, Doubles>;
 using F = hn::Vec<Floats>;
+using I = hn::Vec<Ints>;
 using D = hn::Vec<Doubles>;
 
 // Of a run with one scale, or the next ones of a run with one each.
@@ -45,54 +47,62 @@ HWY_INLINE F by_division(const Scales& s, F x, std::size_t i) {
 #endif
 }
 
-template <class Item>
-HWY_INLINE void store_items(F codes, Item* to) {
-  const hn::Rebind<std::int32_t, Floats> ints;
-  const hn::Rebind<Item, Floats> items;
-  hn::StoreU(hn::DemoteTo(items, hn::ConvertTo(ints, codes)), items, to);
+// Added to a number, this leaves its nearest integer in the sum's last digits, whose lowest byte is
+// that of the integer. The sums' words are in the numbers' order, those of negative sums lowest.
+inline constexpr float integer_last = 0x1.8p23f;
+inline constexpr std::int32_t zero_word = 0x4b400000;
+
+// q + z is the nearest integer of y + z, but at ties: those are by_division's.
+template <bool each>
+AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
+                   std::uint8_t* to) {
+  const Floats d;
+  const Ints di;
+  const hn::Rebind<std::uint32_t, Floats> words;
+  const hn::Rebind<std::uint8_t, Floats> bytes;
+  const auto word = [di](std::int64_t code) {
+    return hn::Set(di, zero_word + static_cast<std::int32_t>(code));
+  };
+  const I least = word(rule.qmin), most = word(rule.qmax);
+  const F last = hn::Set(d, integer_last), doubtful = hn::Set(d, 0.5f - doubt);
+  F reciprocal = lanes<each>(d, s.reciprocal, 0);
+  F zero = hn::Add(last, lanes<each>(d, s.zero32, 0));
+  AffineCounts counts;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    if constexpr (each) {
+      reciprocal = lanes<each>(d, s.reciprocal, i);
+      zero = hn::Add(last, lanes<each>(d, s.zero32, i));
+    }
+    const F v = hn::LoadU(d, x + i);
+    const F y = hn::Mul(v, reciprocal);
+    F sum = hn::Add(y, zero);
+    const F rest = hn::Abs(hn::Sub(y, hn::Sub(sum, zero)));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Lt(rest, doubtful)))) {
+      const F q = by_division<each>(s, v, i);  // near a tie, or NaN, or infinite
+      counts.nan += hn::CountTrue(d, hn::IsNaN(q));
+      sum = hn::Add(hn::IfThenZeroElse(hn::IsNaN(q), q), zero);
+    }
+    const I all = hn::BitCast(di, sum);
+    const I kept = hn::Min(hn::Max(all, least), most);
+    counts.clamped += hn::CountTrue(di, hn::Ne(kept, all));
+    hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(words, kept)), bytes, to + i);
+  }
+  return counts;
 }
 
-template <bool each>
-struct Quickly {
-  const Scales s;
-  F low, high, nan;
-  bool nan_is_zero_point;
-  std::size_t nans = 0;
-
-  // q + z, clamped; `past` counts down once for each lane that was.
-  HWY_INLINE F codes(F x, std::size_t i, hn::Vec<hn::RebindToSigned<Floats>>& past) {
-    const Floats d;
-    const hn::RebindToSigned<Floats> di;
-    const F y = hn::Mul(x, lanes<each>(d, s.reciprocal, i));
-    const F zero = lanes<each>(d, s.zero32, i);
-    F q = hn::Round(y);
-    const F from_tie = hn::Abs(hn::Sub(hn::Abs(hn::Sub(y, q)), hn::Set(d, 0.5f)));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Gt(from_tie, hn::Set(d, doubt)))))
-      q = by_division<each>(s, x, i);  // near a tie, or NaN, or infinite
-    F sum = hn::Add(q, zero);
-    if (const auto lost = hn::IsNaN(sum); HWY_UNLIKELY(!hn::AllFalse(d, lost))) {
-      nans += hn::CountTrue(d, lost);
-      sum = hn::IfThenElse(lost, nan_is_zero_point ? zero : nan, sum);
-    }
-    const F kept = hn::Min(hn::Max(sum, low), high);
-    past = hn::Add(past, hn::BitCast(di, hn::VecFromMask(d, hn::Ne(kept, sum))));
-    return kept;
-  }
-};
-
-template <bool each, class Item>
-AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
-                   void* to) {
+// The least and the largest of whole vectors, and those before; NaN where there is one.
+FloatRange range(const float* x, std::size_t n, FloatRange before) {
   const Floats d;
-  const hn::RebindToSigned<Floats> di;
-  const auto all = [d](std::int64_t v) { return hn::Set(d, static_cast<float>(v)); };
-  Quickly<each> k{s, all(rule.qmin), all(rule.qmax), all(rule.nan), rule.nan_is_zero_point};
-  auto* items = static_cast<Item*>(to);
-  const std::size_t width = hn::Lanes(d);
-  auto past = hn::Zero(di);
-  for (std::size_t i = 0; i + width <= n; i += width)
-    store_items(k.codes(hn::LoadU(d, x + i), i, past), items + i);
-  return {static_cast<std::uint64_t>(-std::int64_t{hn::GetLane(hn::SumOfLanes(di, past))}), k.nans};
+  F low = hn::Set(d, before.low), high = hn::Set(d, before.high);
+  auto ordered = hn::Eq(low, low);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const F v = hn::LoadU(d, x + i);
+    low = hn::Min(low, v), high = hn::Max(high, v);
+    ordered = hn::And(ordered, hn::Eq(v, v));
+  }
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  if (!hn::AllTrue(d, ordered)) return {nan, nan};
+  return {hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
 }
 
 // How far a quotient lies from where the mode changes its mind: a tie, or an integer.
@@ -196,10 +206,8 @@ bool careful(const Scales& s, const AffineRule& rule, bool short_quotients, cons
 auto careful_floats() { return &careful<float>; }
 auto careful_doubles() { return &careful<double>; }
 bool fuses() { return HWY_NATIVE_FMA; }
-auto quick_codes(bool each, bool is_signed) {
-  if (each) return is_signed ? &quick<true, std::int8_t> : &quick<true, std::uint8_t>;
-  return is_signed ? &quick<false, std::int8_t> : &quick<false, std::uint8_t>;
-}
+Quick quick_codes(bool each) { return each ? &quick<true> : &quick<false>; }
+auto float_range() { return &range; }
 
 }  // namespace widthwise::affine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -211,6 +219,7 @@ HWY_EXPORT(careful_floats);
 HWY_EXPORT(careful_doubles);
 HWY_EXPORT(fuses);
 HWY_EXPORT(quick_codes);
+HWY_EXPORT(float_range);
 
 template <>
 Careful<float> careful_kernel<float>() {
@@ -221,9 +230,8 @@ Careful<double> careful_kernel<double>() {
   return HWY_DYNAMIC_DISPATCH(careful_doubles)();
 }
 bool lanes_fuse() { return HWY_DYNAMIC_DISPATCH(fuses)(); }
-Quick quick_kernel(bool each, bool is_signed) {
-  return HWY_DYNAMIC_DISPATCH(quick_codes)(each, is_signed);
-}
+Quick quick_kernel(bool each) { return HWY_DYNAMIC_DISPATCH(quick_codes)(each); }
+RangeKernel range_kernel() { return HWY_DYNAMIC_DISPATCH(float_range)(); }
 
 }  // namespace widthwise::affine
 #endif

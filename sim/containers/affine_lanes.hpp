@@ -25,10 +25,14 @@ struct Scales {
   }
 };
 
-// Codes to 8 bits of floats, to nearest even, a whole number of `padding`. The rule is `exact`.
+// Codes to 8 bits of floats, to nearest even, a whole number of `padding`. The rule is `exact`, and
+// the machine rounds to nearest.
 using Quick = AffineCounts (*)(const Scales& s, const AffineRule& rule, const float* x,
-                               std::size_t n, void* codes);
-Quick quick_kernel(bool each, bool is_signed);
+                               std::size_t n, std::uint8_t* codes);
+Quick quick_kernel(bool each);
+
+using RangeKernel = FloatRange (*)(const float* x, std::size_t n, FloatRange before);
+RangeKernel range_kernel();  // of whole vectors
 
 // q + z, not yet clamped, of quotients that a mode has rounded; false where not all are sure, and
 // nothing that is not finite is. n is at most `chunk`; the arrays end at a multiple of `padding`.

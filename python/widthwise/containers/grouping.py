@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _widthwise as core
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -73,6 +75,9 @@ class Grouping:
 
     def ranges(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest element of each group; NaN where there is one."""
+        if self.kind == "tensor" and x.dtype == np.float32:
+            low, high = core.float_range(x)
+            return np.array(low, np.float32), np.array(high, np.float32)
         return self.reduced(np.minimum, x), self.reduced(np.maximum, x)
 
     def reduced(self, how: np.ufunc, x: np.ndarray) -> np.ndarray:

@@ -47,6 +47,12 @@ struct AffineCounts {
   std::uint64_t clamped = 0, nan = 0;  // elements past the range, infinities among them; NaN
 };
 
+// The least and the largest of some floats; NaN where there is one.
+struct FloatRange {
+  float low, high;
+};
+FloatRange float_range(const float* x, std::size_t count, FloatRange before);
+
 // Scales and zero points of an array, made ready for elements that come piece by piece.
 class AffineScales {
  public:
