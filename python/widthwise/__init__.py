@@ -74,7 +74,9 @@ from ._trace import Trace, trace, trace_operation
 from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
+from .containers.affine import Affine, affine
 from .containers.blocks import Blocks, blocks
+from .containers.integers import integer_matmul, qlinear_matmul, requantize
 from .containers.packing import pack, unpack
 from .containers.scaled import Scaled, scaled
 
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
 
 __version__: str = _widthwise.build_info()["version"]
 __all__ = [
+    "Affine",
     "Array",
     "BlockFormat",
     "Blocks",
@@ -96,6 +99,7 @@ __all__ = [
     "Verdict",
     "abs",
     "add",
+    "affine",
     "array",
     "blocks",
     "build_info",
@@ -126,6 +130,7 @@ __all__ = [
     "greater_equal_signaling",
     "greater_signaling",
     "grid",
+    "integer_matmul",
     "isfinite",
     "isinf",
     "isnan",
@@ -155,7 +160,9 @@ __all__ = [
     "ones",
     "pack",
     "product",
+    "qlinear_matmul",
     "remainder",
+    "requantize",
     "round_to_integral",
     "scaleb",
     "scaled",

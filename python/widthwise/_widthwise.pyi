@@ -408,3 +408,40 @@ def export_design(
     force: bool,
 ) -> tuple[list[str], list[str], str]: ...
 def write_file(path: str, text: bytes) -> None: ...
+
+class AffineScales:
+    def __init__(self, layout: Any, scales: Any, zero_points: Any) -> None: ...
+    def quantise(
+        self,
+        values: Any,
+        codes: Any,
+        flags: Any,
+        range: tuple[int, int],
+        arithmetic: str,
+        env: Env,
+        nan: Any,
+        far_is_low: bool,
+        random: Any,
+    ) -> tuple[int, int]: ...
+    def dequantise(self, codes: Any, values: Any) -> int: ...
+
+def float_range(values: Any) -> tuple[float, float]: ...
+def requantise(
+    sums: Any,
+    codes: Any,
+    inner: int,
+    multipliers: list[tuple[int, int, int, float]],
+    zero_points: Any,
+    variant: str,
+    range: tuple[int, int],
+) -> None: ...
+def integer_product(
+    a: Any,
+    b: Any,
+    zero_a: Any,
+    zero_b: Any,
+    bias: Any,
+    saturate: bool,
+    saturated_pairs: bool,
+    result: Any,
+) -> None: ...

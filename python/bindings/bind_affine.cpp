@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include "codes.hpp"
+#include "slices.hpp"
+#include "widthwise/sim/affine.hpp"
+#include "widthwise/sim/integer_product.hpp"
+#include "widthwise/sim/requantise.hpp"
+
+using namespace widthwise;
+
+namespace {
+
+constexpr std::size_t slice_elements = std::size_t{1} << 20;
+constexpr std::size_t slice_defined = std::size_t{1} << 16;  // one value at a time, in integers
+constexpr std::size_t slice_products = std::size_t{1} << 24;
+
+using Reals = py::array_t<double, py::array::c_style>;
+using Integers = py::array_t<std::int64_t, py::array::c_style>;
+using Sums = py::array_t<std::int32_t, py::array::c_style>;
+
+template <class T>
+std::vector<T> listed(const py::array_t<T, py::array::c_style>& a) {
+  return {a.data(), a.data() + a.size()};
+}
+
+IntegerItem item_of(const py::array& a) {
+  const char kind = a.dtype().kind();
+  if ((kind != 'i' && kind != 'u') || a.itemsize() > 4)
+    throw std::logic_error("codes have to be integers of 8, 16 or 32 bits");
+  return {static_cast<int>(a.itemsize()), kind == 'i'};
+}
+
+// Elements in one piece, as many as the layout has.
+void check(const py::array& a, std::size_t count) {
+  if (static_cast<std::size_t>(a.size()) != count || !(a.flags() & py::array::c_style))
+    throw std::logic_error(fmt::format("a contiguous array of {} elements is wanted", count));
+}
+
+AffineArithmetic arithmetic_of(const std::string& name) {
+  if (name == "exact") return AffineArithmetic::exact;
+  if (name == "onnx") return AffineArithmetic::onnx;
+  if (name == "torch") return AffineArithmetic::torch;
+  if (name == "torch_legacy") return AffineArithmetic::torch_legacy;
+  throw std::logic_error("no such arithmetic: " + name);
+}
+
+AffineRule rule_of(const std::pair<std::int64_t, std::int64_t>& range,
+                   const std::string& arithmetic, const Env& env, const py::object& nan,
+                   bool far_is_low, IntegerItem item) {
+  AffineRule rule{range.first, range.second, arithmetic_of(arithmetic), env.rounding, item};
+  rule.nan_is_zero_point = nan.is_none();
+  if (!nan.is_none()) rule.nan = py::cast<std::int64_t>(nan);
+  rule.far_is_low = far_is_low;
+  return rule;
+}
+
+AffineScales make_scales(const std::array<std::size_t, 7>& layout, const Reals& scales,
+                         const Integers& zero_points) {
+  const auto [outer, length, inner, block, of_outer, of_group, of_inner] = layout;
+  return {{outer, length, inner, block, of_outer, of_group, of_inner},
+          listed(scales),
+          listed(zero_points)};
+}
+
+template <class Value>
+AffineCounts quantise_values(const AffineScales& scales, const AffineRule& rule,
+                             const py::array& values, void* codes, std::uint8_t* flags,
+                             RandomSource random) {
+  AffineCounts counts;
+  const bool defined = flags || rule.rounding.stochastic();
+  const auto* x = static_cast<const Value*>(values.data());
+  in_slices(scales.layout().size(), defined ? slice_defined : slice_elements,
+            [&](std::size_t first, std::size_t count) {
+              const AffineCounts more =
+                  scales.quantise(rule, x, first, count, codes, flags, random);
+              counts.clamped += more.clamped, counts.nan += more.nan;
+            });
+  return counts;
+}
+
+std::pair<std::uint64_t, std::uint64_t> quantise(
+    const AffineScales& scales, const py::array& values, py::array codes, py::object flags,
+    const std::pair<std::int64_t, std::int64_t>& range, const std::string& arithmetic,
+    const Env& env, const py::object& nan, bool far_is_low, const py::object& random) {
+  const std::size_t count = scales.layout().size();
+  check(values, count), check(codes, count);
+  const AffineRule rule = rule_of(range, arithmetic, env, nan, far_is_low, item_of(codes));
+  const auto run = values.itemsize() == 4 ? &quantise_values<float> : &quantise_values<double>;
+  const AffineCounts counts = run(scales, rule, values, codes.mutable_data(),
+                                  flags_place(flags, count), random_source(random, count));
+  return {counts.clamped, counts.nan};
+}
+
+std::uint64_t dequantise(const AffineScales& scales, const py::array& codes, py::array values) {
+  const std::size_t count = scales.layout().size();
+  check(values, count), check(codes, count);
+  const IntegerItem item = item_of(codes);
+  const void* from = codes.data();
+  void* to = values.mutable_data();
+  const bool floats = values.itemsize() == 4;
+  std::uint64_t rounded = 0;
+  in_slices(count, slice_elements, [&](std::size_t first, std::size_t n) {
+    rounded += floats ? scales.dequantise(item, from, first, n, static_cast<float*>(to))
+                      : scales.dequantise(item, from, first, n, static_cast<double*>(to));
+  });
+  return rounded;
+}
+
+std::pair<float, float> range_of(const py::array_t<float, py::array::c_style>& x) {
+  using Limits = std::numeric_limits<float>;
+  FloatRange range{Limits::infinity(), -Limits::infinity()};
+  const float* values = x.data();
+  in_slices(static_cast<std::size_t>(x.size()), slice_elements,
+            [&](std::size_t first, std::size_t count) {
+              range = float_range(values + first, count, range);
+            });
+  return {range.low, range.high};
+}
+
+Requantisation requantisation_of(const std::string& variant) {
+  if (variant == "gemmlowp") return Requantisation::gemmlowp;
+  if (variant == "ruy") return Requantisation::ruy;
+  if (variant == "q31") return Requantisation::q31;
+  if (variant == "fp32") return Requantisation::fp32;
+  return Requantisation::rational;  // exact, rndnu, single
+}
+
+void requantise_sums(const Sums& sums, Sums codes, std::size_t inner,
+                     const std::vector<std::tuple<std::uint64_t, std::uint64_t, int, double>>& m,
+                     const Integers& zero_points, const std::string& variant,
+                     const std::pair<std::int64_t, std::int64_t>& range) {
+  const RequantiseRule rule{requantisation_of(variant), variant != "exact", range.first,
+                            range.second};
+  std::vector<SumScale> multipliers;
+  for (const auto& [significand, divisor, exponent, real] : m)
+    multipliers.push_back({significand, divisor, exponent, static_cast<float>(real)});
+  const std::vector<std::int64_t> zeros = listed(zero_points);
+  const auto count = static_cast<std::size_t>(sums.size());
+  check(codes, count);
+  const std::int32_t* from = sums.data();
+  std::int32_t* to = codes.mutable_data();
+  in_slices(count, slice_elements, [&](std::size_t first, std::size_t n) {
+    requantise(rule, {multipliers.size(), inner}, multipliers, zeros, from, first, n, to);
+  });
+}
+
+IntegerMatrix matrix_of(const py::array& a) {
+  const IntegerItem item = item_of(a);
+  if (a.ndim() != 2 || a.strides(0) % item.bytes != 0 || a.strides(1) % item.bytes != 0)
+    throw std::logic_error("integers have to be a matrix");
+  return {a.data(), a.strides(0) / item.bytes, a.strides(1) / item.bytes, item};
+}
+
+void integer_product(const py::array& a, const py::array& b, const Integers& zero_a,
+                     const Integers& zero_b, const py::object& bias, bool saturate,
+                     bool saturated_pairs, Sums result) {
+  IntegerProduct p;
+  p.m = static_cast<std::size_t>(a.shape(0)), p.k = static_cast<std::size_t>(a.shape(1));
+  p.n = static_cast<std::size_t>(b.shape(1));
+  p.a = matrix_of(a), p.b = matrix_of(b);
+  p.zero_a = listed(zero_a), p.zero_b = listed(zero_b);
+  if (!bias.is_none()) p.bias = py::cast<Sums>(bias).data();
+  p.overflow = saturate ? SumOverflow::saturate : SumOverflow::wrap;
+  p.saturated_pairs = saturated_pairs;
+  check(result, p.m * p.n);
+  const PreparedIntegers prepared(p);
+  std::int32_t* c = result.mutable_data();
+  const std::size_t a_row = std::max<std::size_t>(1, p.k * p.n);
+  const std::size_t rows = std::max<std::size_t>(6, slice_products / a_row / 6 * 6);
+  in_slices(p.m, rows,
+            [&](std::size_t first, std::size_t count) { prepared.run(first, count, c); });
+}
+
+}  // namespace
+
+void bind_affine(py::module_& m) {
+  py::class_<AffineScales>(m, "AffineScales")
+      .def(py::init(&make_scales), py::arg("layout"), py::arg("scales"), py::arg("zero_points"))
+      .def("quantise", &quantise, py::arg("values"), py::arg("codes"), py::arg("flags"),
+           py::arg("range"), py::arg("arithmetic"), py::arg("env"), py::arg("nan"),
+           py::arg("far_is_low"), py::arg("random"))
+      .def("dequantise", &dequantise, py::arg("codes"), py::arg("values"));
+  m.def("float_range", &range_of, py::arg("values"));
+  m.def("requantise", &requantise_sums, py::arg("sums"), py::arg("codes"), py::arg("inner"),
+        py::arg("multipliers"), py::arg("zero_points"), py::arg("variant"), py::arg("range"));
+  m.def("integer_product", &integer_product, py::arg("a"), py::arg("b"), py::arg("zero_a"),
+        py::arg("zero_b"), py::arg("bias"), py::arg("saturate"), py::arg("saturated_pairs"),
+        py::arg("result"));
+}

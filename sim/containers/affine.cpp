@@ -1,0 +1,277 @@
+#include "widthwise/sim/affine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "../engine/machine_rounding.hpp"
+#include "affine_code.hpp"
+#include "affine_lanes.hpp"
+
+namespace widthwise {
+namespace affine {
+namespace {
+
+// Contiguous elements whose scales are one, or contiguous too.
+struct Piece {
+  std::size_t first, count, scale;
+  bool each;
+};
+
+Piece piece_at(const AffineLayout& at, std::size_t first, std::size_t end) {
+  const std::size_t i = first % at.inner, k = first / at.inner % at.length,
+                    o = first / at.inner / at.length;
+  const std::size_t scale = o * at.of_outer + k / at.block * at.of_group + i * at.of_inner;
+  const bool along_k = at.of_group != 0 && at.inner == 1 && at.block == 1;
+  std::size_t count = end - first;
+  if (at.of_inner != 0)
+    count = at.inner - i;
+  else if (along_k)
+    count = at.length - k;
+  else if (at.of_group != 0)
+    count = (std::min(at.length, (k / at.block + 1) * at.block) - k) * at.inner - i;
+  else if (at.of_outer != 0)
+    count = (at.length - k) * at.inner - i;
+  return {first, std::min(count, end - first), scale, at.of_inner != 0 || along_k};
+}
+
+template <class Work>
+void each_piece(const AffineLayout& layout, std::size_t first, std::size_t count,
+                const Work& work) {
+  for (const std::size_t end = first + count; first < end;) {
+    const Piece p = piece_at(layout, first, end);
+    work(p);
+    first += p.count;
+  }
+}
+
+// Calls work with the codes as what they are.
+template <class Work>
+void with_items(IntegerItem item, const void* codes, const Work& work) {
+  switch (item.bytes * 2 + item.is_signed) {
+    case 2: return work(static_cast<const std::uint8_t*>(codes));
+    case 3: return work(static_cast<const std::int8_t*>(codes));
+    case 4: return work(static_cast<const std::uint16_t*>(codes));
+    case 5: return work(static_cast<const std::int16_t*>(codes));
+    case 8: return work(static_cast<const std::uint32_t*>(codes));
+    default: return work(static_cast<const std::int32_t*>(codes));
+  }
+}
+
+template <class Item>
+std::uint64_t pack_items(const AffineRule& rule, const double* codes, std::size_t n, Item* to) {
+  const auto low = static_cast<double>(rule.qmin), high = static_cast<double>(rule.qmax);
+  std::uint64_t past = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double kept = std::min(std::max(codes[i], low), high);
+    past += kept != codes[i];
+    to[i] = static_cast<Item>(static_cast<std::int64_t>(kept));
+  }
+  return past;
+}
+
+// Clamped and written: how many were past the range.
+std::uint64_t pack(const AffineRule& rule, const double* codes, std::size_t n, void* to) {
+  switch (rule.item.bytes) {
+    case 1: return pack_items(rule, codes, n, static_cast<std::uint8_t*>(to));
+    case 2: return pack_items(rule, codes, n, static_cast<std::uint16_t*>(to));
+    default: return pack_items(rule, codes, n, static_cast<std::uint32_t*>(to));
+  }
+}
+
+// The number of codes that a rule has is at most 8 bits', so that quotients past `far` clamp.
+bool suits_quick(const AffineRule& rule, const std::uint8_t* flags) {
+  return rule.arithmetic == AffineArithmetic::exact && rule.rounding == RoundingMode::rne &&
+         rule.item.bytes == 1 && !flags;
+}
+bool suits_lanes(const AffineRule& rule, const std::uint8_t* flags) {
+  using enum RoundingMode;
+  const RoundingMode mode = rule.rounding.mode;
+  if (flags || rule.far_is_low) return false;
+  if (rule.arithmetic == AffineArithmetic::torch_legacy && !lanes_fuse()) return false;
+  if (rule.arithmetic != AffineArithmetic::exact) return mode == rne;
+  return is_nearest(mode) || mode == rdn || mode == rup || mode == rtz;
+}
+
+// Whole vectors of an array's last elements.
+template <class Value>
+struct Padded {
+  alignas(64) Value values[chunk] = {};
+  Padded(const Value* x, std::size_t n) { std::copy_n(x, n, values); }
+};
+
+// What codes stand for.
+struct Steps {
+  bool each;
+  const double *scale, *zero;
+
+  // Where a double holds every number: how many did not fit the values.
+  template <class Item, class Value>
+  std::uint64_t take_exactly(const Item* codes, std::size_t n, Value* values) const {
+    std::uint64_t rounded = 0;
+    const auto put = [&](std::size_t i, double s, double z) {
+      const double x = (static_cast<double>(codes[i]) - z) * s;
+      values[i] = static_cast<Value>(x);
+      rounded += double{values[i]} != x;
+    };
+    if (each)
+      for (std::size_t i = 0; i < n; ++i) put(i, scale[i], zero[i]);
+    else
+      for (std::size_t i = 0; i < n; ++i) put(i, *scale, *zero);
+    return rounded;
+  }
+
+  template <class Item, class Value>
+  std::uint64_t take(const Item* codes, std::size_t n, Value* values) const {
+    std::uint64_t rounded = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double s = scale[each ? i : 0];
+      const double steps = static_cast<double>(codes[i]) - zero[each ? i : 0];
+      const double x = steps * s, lost = std::fma(steps, s, -x);
+      values[i] = static_cast<Value>(sizeof(Value) == 4 ? to_odd(x, lost) : x);
+      rounded += lost != 0 || double{values[i]} != x;
+    }
+    return rounded;
+  }
+};
+
+void quick_piece(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
+                 std::uint8_t* codes, AffineCounts& counts) {
+  const Quick kernel = quick_kernel(s.each);
+  const auto add = [&](const AffineCounts& more) {
+    counts.clamped += more.clamped, counts.nan += more.nan;
+  };
+  constexpr std::size_t most = std::size_t{1} << 30;  // a kernel counts in 32 bits
+  std::size_t i = 0;
+  for (const std::size_t whole = n / padding * padding; i < whole;) {
+    const std::size_t count = std::min(most, whole - i);
+    add(kernel(s.from(i), rule, x + i, count, codes + i));
+    i += count;
+  }
+  if (i == n) return;
+  alignas(64) float rest[padding] = {};
+  std::array<std::uint8_t, padding> packed;
+  std::copy(x + i, x + n, rest);
+  add(kernel(s.from(i), rule, rest, padding, packed.data()));
+  std::copy_n(packed.begin(), n - i, codes + i);
+}
+
+}  // namespace
+}  // namespace affine
+
+using namespace affine;
+
+AffineScales::AffineScales(const AffineLayout& layout, std::vector<double> scales,
+                           std::vector<std::int64_t> zero_points)
+    : layout_(layout), scale_(std::move(scales)), zero_point_(std::move(zero_points)) {
+  for (std::size_t i = 0; i < scale_.size(); ++i) {
+    const auto narrow = static_cast<float>(scale_[i]);
+    const auto zero = zero_point_[i];
+    scale32_.push_back(narrow);
+    reciprocal_.push_back(1 / narrow);
+    zero_.push_back(static_cast<double>(zero));
+    zero32_.push_back(static_cast<float>(zero));
+    binary32_ &= double{narrow} == scale_[i];
+    moderate_ &= scale_[i] > 0x1p-100 && scale_[i] < 0x1p100 && zero >= -128 && zero <= 255;
+  }
+  const std::size_t padded = scale_.size() + padding;  // which vectors read
+  scale_.resize(padded, 1), zero_.resize(padded), scale32_.resize(padded, 1);
+  reciprocal_.resize(padded, 1), zero32_.resize(padded), zero_point_.resize(padded);
+}
+
+template <class Value>
+AffineCounts AffineScales::quantise_values(const AffineRule& rule, const Value* values,
+                                           std::size_t first, std::size_t count, void* codes,
+                                           std::uint8_t* flags, RandomSource random) const {
+  const MachineRounding mode(RoundingMode::rne);
+  const bool lanes = suits_lanes(rule, flags), floats = sizeof(Value) == 4;
+  const bool quick = floats && moderate_ && binary32_ && suits_quick(rule, flags);
+  // Quotients of two floats below 2^28 (docs/exactness.md, 65).
+  const bool short_quotients = floats && binary32_ && rule.qmax - rule.qmin < 1 << 26;
+  AffineCounts counts;
+  const auto define = [&](const Value* x, std::size_t at, std::size_t scale) {
+    const Code c = code_of(rule, double{*x}, scale_[scale], zero_point_[scale], random, at);
+    counts.nan += c.nan;
+    if (flags) flags[at] = flags_of(rule, double{*x}, scale_[scale], zero_point_[scale], c);
+    return static_cast<double>(c.sum);
+  };
+  each_piece(layout_, first, count, [&](const Piece& p) {
+    const Scales s{p.each,
+                   scale_.data() + p.scale,
+                   zero_.data() + p.scale,
+                   scale32_.data() + p.scale,
+                   reciprocal_.data() + p.scale,
+                   zero32_.data() + p.scale};
+    auto* to =
+        static_cast<std::uint8_t*>(codes) + p.first * static_cast<std::size_t>(rule.item.bytes);
+    if constexpr (sizeof(Value) == 4)
+      if (quick) return quick_piece(s, rule, values + p.first, p.count, to, counts);
+    Rounded rounded;
+    for (std::size_t i = 0; i < p.count; i += chunk) {
+      const std::size_t n = std::min(chunk, p.count - i);
+      const Value* x = values + p.first + i;
+      bool sure = false;
+      if (lanes && n % padding == 0)
+        sure = careful_kernel<Value>()(s.from(i), rule, short_quotients, x, n, rounded);
+      else if (lanes)
+        sure = careful_kernel<Value>()(s.from(i), rule, short_quotients, Padded(x, n).values, n,
+                                       rounded);
+      for (std::size_t j = 0; j < n && !sure; ++j)
+        if (!lanes || rounded.sure[j] == 0)
+          rounded.code[j] = define(x + j, p.first + i + j, p.scale + (p.each ? i + j : 0));
+      counts.clamped +=
+          pack(rule, rounded.code, n, to + i * static_cast<std::size_t>(rule.item.bytes));
+    }
+  });
+  return counts;
+}
+
+AffineCounts AffineScales::quantise(const AffineRule& rule, const float* values, std::size_t first,
+                                    std::size_t count, void* codes, std::uint8_t* flags,
+                                    RandomSource random) const {
+  return quantise_values(rule, values, first, count, codes, flags, random);
+}
+AffineCounts AffineScales::quantise(const AffineRule& rule, const double* values, std::size_t first,
+                                    std::size_t count, void* codes, std::uint8_t* flags,
+                                    RandomSource random) const {
+  return quantise_values(rule, values, first, count, codes, flags, random);
+}
+
+template <class Value>
+std::uint64_t AffineScales::dequantise_values(IntegerItem item, const void* codes,
+                                              std::size_t first, std::size_t count,
+                                              Value* values) const {
+  const MachineRounding mode(RoundingMode::rne);
+  const bool exact = item.bytes <= 2 && binary32_;  // 17 digits times 24
+  std::uint64_t rounded = 0;
+  with_items(item, codes, [&](const auto* items) {
+    each_piece(layout_, first, count, [&](const Piece& p) {
+      const Steps steps{p.each, scale_.data() + p.scale, zero_.data() + p.scale};
+      rounded += exact ? steps.take_exactly(items + p.first, p.count, values + p.first)
+                       : steps.take(items + p.first, p.count, values + p.first);
+    });
+  });
+  return rounded;
+}
+
+FloatRange float_range(const float* x, std::size_t count, FloatRange before) {
+  const std::size_t whole = count / padding * padding;
+  before = range_kernel()(x, whole, before);
+  if (whole == count) return before;
+  alignas(64) float rest[padding];
+  std::fill(rest, rest + padding, x[whole]);
+  std::copy(x + whole, x + count, rest);
+  return range_kernel()(rest, padding, before);
+}
+
+std::uint64_t AffineScales::dequantise(IntegerItem item, const void* codes, std::size_t first,
+                                       std::size_t count, float* values) const {
+  return dequantise_values(item, codes, first, count, values);
+}
+std::uint64_t AffineScales::dequantise(IntegerItem item, const void* codes, std::size_t first,
+                                       std::size_t count, double* values) const {
+  return dequantise_values(item, codes, first, count, values);
+}
+
+}  // namespace widthwise

@@ -1,0 +1,237 @@
+#include "affine_lanes.hpp"
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/containers/affine_lanes.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace widthwise::affine::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+using Doubles = hn::ScalableTag<double>;
+using Half = hn::Rebind<float, Doubles>;
+using F = hn::Vec<Floats>;
+using I = hn::Vec<Ints>;
+using D = hn::Vec<Doubles>;
+
+// Of a run with one scale, or the next ones of a run with one each.
+template <bool each, class Tag>
+HWY_INLINE hn::Vec<Tag> lanes(Tag d, const hn::TFromD<Tag>* x, std::size_t i) {
+  if constexpr (each) return hn::LoadU(d, x + i);
+  return hn::Set(d, *x);
+}
+
+// x / s in double, rounded, of both halves of a vector: NaN as it is, what is far as that.
+template <bool each>
+HWY_INLINE F by_division(const Scales& s, F x, std::size_t i) {
+  const Doubles dd;
+  const Half half;
+  const auto rounded = [&](hn::Vec<Half> part, std::size_t at) {
+    const D y = hn::Div(hn::PromoteTo(dd, part), lanes<each>(dd, s.scale, at));
+    const D near =
+        hn::IfThenElse(hn::IsNaN(y), y, hn::Min(hn::Max(y, hn::Set(dd, -far)), hn::Set(dd, far)));
+    return hn::DemoteTo(half, hn::Round(near));
+  };
+#if HWY_TARGET == HWY_SCALAR
+  return rounded(x, i);
+#else
+  const auto low = rounded(hn::LowerHalf(half, x), i);
+  const auto high = rounded(hn::UpperHalf(half, x), i + hn::Lanes(dd));
+  return hn::Combine(Floats(), high, low);
+#endif
+}
+
+// Added to a number, this leaves its nearest integer in the sum's last digits, whose lowest byte is
+// that of the integer. The sums' words are in the numbers' order, those of negative sums lowest.
+inline constexpr float integer_last = 0x1.8p23f;
+inline constexpr std::int32_t zero_word = 0x4b400000;
+
+// q + z is the nearest integer of y + z, but at ties: those are by_division's.
+template <bool each>
+AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
+                   std::uint8_t* to) {
+  const Floats d;
+  const Ints di;
+  const hn::Rebind<std::uint32_t, Floats> words;
+  const hn::Rebind<std::uint8_t, Floats> bytes;
+  const auto word = [di](std::int64_t code) {
+    return hn::Set(di, zero_word + static_cast<std::int32_t>(code));
+  };
+  const I least = word(rule.qmin), most = word(rule.qmax);
+  const F last = hn::Set(d, integer_last), doubtful = hn::Set(d, 0.5f - doubt);
+  F reciprocal = lanes<each>(d, s.reciprocal, 0);
+  F zero = hn::Add(last, lanes<each>(d, s.zero32, 0));
+  AffineCounts counts;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    if constexpr (each) {
+      reciprocal = lanes<each>(d, s.reciprocal, i);
+      zero = hn::Add(last, lanes<each>(d, s.zero32, i));
+    }
+    const F v = hn::LoadU(d, x + i);
+    const F y = hn::Mul(v, reciprocal);
+    F sum = hn::Add(y, zero);
+    const F rest = hn::Abs(hn::Sub(y, hn::Sub(sum, zero)));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Lt(rest, doubtful)))) {
+      const F q = by_division<each>(s, v, i);  // near a tie, or NaN, or infinite
+      counts.nan += hn::CountTrue(d, hn::IsNaN(q));
+      sum = hn::Add(hn::IfThenZeroElse(hn::IsNaN(q), q), zero);
+    }
+    const I all = hn::BitCast(di, sum);
+    const I kept = hn::Min(hn::Max(all, least), most);
+    counts.clamped += hn::CountTrue(di, hn::Ne(kept, all));
+    hn::StoreU(hn::TruncateTo(bytes, hn::BitCast(words, kept)), bytes, to + i);
+  }
+  return counts;
+}
+
+// The least and the largest of whole vectors, and those before; NaN where there is one.
+FloatRange range(const float* x, std::size_t n, FloatRange before) {
+  const Floats d;
+  F low = hn::Set(d, before.low), high = hn::Set(d, before.high);
+  auto ordered = hn::Eq(low, low);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const F v = hn::LoadU(d, x + i);
+    low = hn::Min(low, v), high = hn::Max(high, v);
+    ordered = hn::And(ordered, hn::Eq(v, v));
+  }
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  if (!hn::AllTrue(d, ordered)) return {nan, nan};
+  return {hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
+}
+
+// How far a quotient lies from where the mode changes its mind: a tie, or an integer.
+template <bool nearest>
+HWY_INLINE D from_border(D y) {
+  const Doubles d;
+  const D to_integer = hn::Abs(hn::Sub(y, hn::Round(y)));
+  if constexpr (nearest) return hn::Abs(hn::Sub(to_integer, hn::Set(d, 0.5)));
+  return to_integer;
+}
+
+HWY_INLINE D promoted(const float* x) {
+  const Half half;
+  return hn::PromoteTo(Doubles(), hn::LoadU(half, x));
+}
+HWY_INLINE D promoted(const double* x) { return hn::LoadU(Doubles(), x); }
+
+// Codes, and which of them are sure.
+HWY_INLINE void keep(D codes, hn::Mask<Doubles> sure, std::size_t i, Rounded& to) {
+  const Doubles d;
+  const hn::RebindToSigned<Doubles> di;
+  hn::StoreU(codes, d, to.code + i);
+  hn::StoreU(hn::BitCast(di, hn::VecFromMask(d, sure)), di, to.sure + i);
+}
+
+// `exact`, by the machine's quotient: right where that is no border, and at one where no two
+// operands have a quotient between it and its neighbours (short_quotients).
+template <bool each, class Value, RoundingMode mode>
+bool divide(const Scales& s, bool short_quotients, const Value* x, std::size_t n, Rounded& to) {
+  using enum RoundingMode;
+  const Doubles d;
+  const D most = hn::Set(d, 0x1p40), share = hn::Set(d, 0x1p-50);
+  const bool vouched = short_quotients && mode != rna;
+  bool all_sure = true;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const D y = hn::Div(promoted(x + i), lanes<each>(d, s.scale, i));
+    const D q = mode == rdn   ? hn::Floor(y)
+                : mode == rup ? hn::Ceil(y)
+                : mode == rtz ? hn::Trunc(y)
+                              : hn::Round(y);
+    auto sure = hn::Lt(hn::Abs(y), most);  // no NaN
+    if (!vouched)
+      sure = hn::And(sure, hn::Gt(from_border<is_nearest(mode)>(y), hn::Mul(hn::Abs(y), share)));
+    keep(hn::Add(q, lanes<each>(d, s.zero, i)), sure, i, to);
+    all_sure &= hn::AllTrue(d, sure);
+  }
+  return all_sure;
+}
+
+// Engines' quotients in binary32, to nearest even.
+template <bool each, AffineArithmetic how>
+bool engine(const Scales& s, const float* x, std::size_t n, Rounded& to) {
+  using enum AffineArithmetic;
+  const Doubles d;
+  const Half half;
+  bool all_sure = true;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto v = hn::LoadU(half, x + i);
+    const auto by = lanes<each>(half, how == onnx ? s.scale32 : s.reciprocal, i);
+    const auto y = how == onnx    ? hn::Div(v, by)
+                   : how == torch ? hn::Mul(v, by)
+                                  : hn::MulAdd(v, by, lanes<each>(half, s.zero32, i));
+    D code = hn::Round(hn::PromoteTo(d, y));
+    if (how != torch_legacy) code = hn::Add(code, lanes<each>(d, s.zero, i));
+    const auto sure = hn::Lt(hn::Abs(code), hn::Set(d, 0x1p40));
+    keep(code, sure, i, to);
+    all_sure &= hn::AllTrue(d, sure);
+  }
+  return all_sure;
+}
+
+template <bool each, class Value>
+bool careful_run(const Scales& s, const AffineRule& rule, bool short_quotients, const Value* x,
+                 std::size_t n, Rounded& to) {
+  using enum RoundingMode;
+  if constexpr (sizeof(Value) == 4) {
+    using enum AffineArithmetic;
+    if (rule.arithmetic == onnx) return engine<each, onnx>(s, x, n, to);
+    if (rule.arithmetic == torch) return engine<each, torch>(s, x, n, to);
+#if HWY_NATIVE_FMA
+    if (rule.arithmetic == torch_legacy) return engine<each, torch_legacy>(s, x, n, to);
+#endif
+  }
+  switch (rule.rounding.mode) {
+    case rne: return divide<each, Value, rne>(s, short_quotients, x, n, to);
+    case rdn: return divide<each, Value, rdn>(s, short_quotients, x, n, to);
+    case rup: return divide<each, Value, rup>(s, short_quotients, x, n, to);
+    case rtz: return divide<each, Value, rtz>(s, short_quotients, x, n, to);
+    default: return divide<each, Value, rna>(s, short_quotients, x, n, to);  // off its ties alike
+  }
+}
+
+template <class Value>
+bool careful(const Scales& s, const AffineRule& rule, bool short_quotients, const Value* x,
+             std::size_t n, Rounded& to) {
+  return s.each ? careful_run<true, Value>(s, rule, short_quotients, x, n, to)
+                : careful_run<false, Value>(s, rule, short_quotients, x, n, to);
+}
+
+// HWY_EXPORT takes no templates.
+auto careful_floats() { return &careful<float>; }
+auto careful_doubles() { return &careful<double>; }
+bool fuses() { return HWY_NATIVE_FMA; }
+Quick quick_codes(bool each) { return each ? &quick<true> : &quick<false>; }
+auto float_range() { return &range; }
+
+}  // namespace widthwise::affine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widthwise::affine {
+
+HWY_EXPORT(careful_floats);
+HWY_EXPORT(careful_doubles);
+HWY_EXPORT(fuses);
+HWY_EXPORT(quick_codes);
+HWY_EXPORT(float_range);
+
+template <>
+Careful<float> careful_kernel<float>() {
+  return HWY_DYNAMIC_DISPATCH(careful_floats)();
+}
+template <>
+Careful<double> careful_kernel<double>() {
+  return HWY_DYNAMIC_DISPATCH(careful_doubles)();
+}
+bool lanes_fuse() { return HWY_DYNAMIC_DISPATCH(fuses)(); }
+Quick quick_kernel(bool each) { return HWY_DYNAMIC_DISPATCH(quick_codes)(each); }
+RangeKernel range_kernel() { return HWY_DYNAMIC_DISPATCH(float_range)(); }
+
+}  // namespace widthwise::affine
+#endif
