@@ -46,7 +46,7 @@ class BlockScaler {
   std::int64_t emax_;  // floor(log2 max)
   // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one
   // less where it is below `down`.
-  std::uint64_t up_, down_;
+  std::uint64_t up_, down_; 
 };
 
 }  // namespace widthwise::containers

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "format_names.hpp"
@@ -92,24 +94,23 @@ void read_shape(Scanner& in, BlockFormat& f) {
 }
 
 // e5m0fnu: the words of scales that are no formats by name.
-bool is_power_word(std::string_view word) {
-  return word.size() == 7 && word[0] == 'e' && word.substr(2) == "m0fnu" &&
-         '0' + least_scale_bits <= word[1] && word[1] <= '0' + most_scale_bits;
+std::optional<Format> find_power_scale(std::string_view word) {
+  if (word == "e8m0fnu") return e8m0fnu;
+  if (word.size() != 7 || word[0] != 'e' || word.substr(2) != "m0fnu") return {};
+  const int bits = word[1] - '0';
+  if (bits < least_scale_bits || bits > most_scale_bits) return {};
+  return power_scale(bits);
 }
 
 Format read_scale(Scanner& in) {
   const std::string_view word = in.ahead(value_ends);
-  if (is_power_word(word)) {
-    const int bits = word[1] - '0';
-    in.skip(word.size());
-    return power_scale(bits);
-  }
-  const std::size_t at = in.at();
-  const Format f = read_format(in);
-  if (f != ue4m3fn && f != binary32)
-    in.fail(at, fmt::format("scale = {}: it may be e2m0fnu to e8m0fnu, ue4m3fn or binary32",
-                            to_string(f)));
-  return f;
+  const auto named = find_format(word);
+  const auto scale = find_power_scale(word);
+  if (!scale && named != ue4m3fn && named != binary32)
+    in.fail(in.at(), fmt::format("scale = {}: it may be e2m0fnu to e8m0fnu, ue4m3fn or binary32",
+                                 quoted(word)));
+  in.skip(word.size());
+  return scale ? *scale : *named;
 }
 
 BlockFormat read_block(Scanner& in) {
@@ -215,8 +216,6 @@ std::string scale_fault(const BlockFormat& f) {
                            ? "there are floor, ceil, rceil, even, midmax and nearest"
                            : "there are amax and pow2");
   if (f.rule == ScaleRule::pow2 && f.scale != binary32) return "scale=pow2 is binary32's";
-  if (f.scale == binary32 && f.element.rounding_digits() > 24)
-    return "elements under scales in binary32 have up to 24 digits: quotients are binary32's";
   return {};
 }
 

@@ -95,7 +95,7 @@ def blocks(
         where = _codes.element(refused, numbers.shape)
         raise ValueError(
             f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
-            "or take scales that are powers of two, as mxfp4 has them"
+            "or take OCP's MX, where its block's scale becomes NaN"
         )
     z = Array._of(elements, f.element), Array._of(scales, f.scale)
     return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
