@@ -147,26 +147,40 @@ void narrow(const double* x, std::size_t n, float* v) {
   });
 }
 
+// A double cut to a float whose last digit says whether something was cut off; 0, infinity and NaN
+// stay, and what lies beyond a float's normal numbers becomes the nearest of them.
+template <class D, class V>
+HWY_INLINE auto cut(D d, V a) {
+  const BitsTag<D> du;
+  const hn::Rebind<float, D> half;
+  constexpr std::uint64_t beyond = (std::uint64_t{1} << 29) - 1;
+  const auto least = hn::Set(d, static_cast<double>(std::numeric_limits<float>::min())),
+             most = hn::Set(d, static_cast<double>(std::numeric_limits<float>::max())),
+             infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  const auto m = hn::Abs(a);
+  const auto numbers = hn::And(hn::Gt(m, hn::Zero(d)), hn::Lt(m, infinity));
+  const auto held = hn::CopySign(hn::Min(hn::Max(m, least), most), a);
+  const auto bits = hn::BitCast(du, held);
+  const auto lost = hn::And(bits, hn::Set(du, beyond));
+  const auto last = hn::IfThenElseZero(hn::Ne(lost, hn::Zero(du)), hn::Set(du, beyond + 1));
+  const auto odd = hn::BitCast(d, hn::Or(hn::Xor(bits, lost), last));
+  return hn::DemoteTo(half, hn::IfThenElse(numbers, odd, a));
+}
+
 void narrow_to_odd(const double* x, std::size_t n, float* v) {
-  constexpr float least = std::numeric_limits<float>::min(),
-                  most = std::numeric_limits<float>::max();
   for_halves(n, [&](auto d, auto half, std::size_t i) {
-    const auto a = hn::LoadU(d, x + i), m = hn::Abs(a);
-    const auto infinite = hn::Eq(m, hn::Set(d, std::numeric_limits<double>::infinity()));
-    const auto zero = hn::Eq(a, hn::Zero(d));
-    const auto held = hn::CopySign(hn::Min(hn::Max(m, hn::Set(d, static_cast<double>(least))),
-                                           hn::Set(d, static_cast<double>(most))),
-                                   a);
-    // NaN, infinity and 0 stay; what is nearest to a number in range is one.
-    const auto stays = hn::Or(hn::Or(infinite, zero), hn::IsNaN(a));
-    const auto from = hn::IfThenElse(stays, a, held);
-    const auto near = hn::DemoteTo(half, from);
-    const auto left = hn::IfThenZeroElse(stays, hn::Sub(from, hn::PromoteTo(d, near)));
-    hn::StoreU(to_odd(half, near,
-                      hn::DemoteTo(half, hn::CopySign(hn::IfThenElseZero(hn::Ne(left, hn::Zero(d)),
-                                                                         hn::Set(d, 1)),
-                                                      left))),
-               half, v + i);
+    hn::StoreU(cut(d, hn::LoadU(d, x + i)), half, v + i);
+  });
+}
+
+// The quotient to nearest has 53 digits, and those of 24 and 28 differ from one of 24 by less than
+// it shows only where they are it: x - v by is 0 or at least a unit of the 52 digits that v by has.
+void divide_floats_to_odd(const float* x, const double* by, std::size_t n, std::size_t group,
+                          float* v) {
+  for_scaled(hn::ScalableTag<double>(), by, n, group, [&](auto d, std::size_t i, auto s) {
+    const hn::Rebind<float, decltype(d)> half;
+    const auto q = hn::Div(hn::PromoteTo(d, hn::LoadU(half, x + i)), s);
+    hn::StoreU(cut(d, q), half, v + i);
   });
 }
 
@@ -225,6 +239,7 @@ HWY_EXPORT(above_float);
 HWY_EXPORT(above_double);
 HWY_EXPORT(divide);
 HWY_EXPORT(divide_to_odd);
+HWY_EXPORT(divide_floats_to_odd);
 HWY_EXPORT(widen);
 HWY_EXPORT(narrow);
 HWY_EXPORT(narrow_to_odd);
@@ -248,6 +263,9 @@ void divide(const float* x, const float* by, std::size_t n, std::size_t group, f
 }
 void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   HWY_DYNAMIC_DISPATCH(divide_to_odd)(x, by, n, group, v);
+}
+void divide_to_odd(const float* x, const double* by, std::size_t n, std::size_t group, float* v) {
+  HWY_DYNAMIC_DISPATCH(divide_floats_to_odd)(x, by, n, group, v);
 }
 void widen(const float* x, std::size_t n, double* v) { HWY_DYNAMIC_DISPATCH(widen)(x, n, v); }
 void narrow(const double* x, std::size_t n, float* v) { HWY_DYNAMIC_DISPATCH(narrow)(x, n, v); }

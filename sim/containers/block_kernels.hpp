@@ -38,6 +38,8 @@ void multiply(const double* x, const double* by, std::size_t n, std::size_t grou
 void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v);
 // v = x / by, rounded to odd: a rounding to fewer digits than 52 is that of the exact quotient.
 void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v);
+// The same in binary32, of numbers and scales of up to 24 and 28 digits.
+void divide_to_odd(const float* x, const double* by, std::size_t n, std::size_t group, float* v);
 
 // v = x * by, rounded to nearest.
 void scale(const float* x, const float* by, std::size_t n, std::size_t group, float* v);

@@ -100,17 +100,26 @@ double small_value(std::uint32_t code) {
   return code >= 0x7f ? nan : digits * power_of_two((field ? field : 1) - 10);
 }
 
-// x / y, rounded to odd.
-double quotient_to_odd(double x, double y) {
-  const double q = x / y, left = std::fma(-q, y, x);
+// x / y as whoever rounds it to 24 digits or fewer may take it. The quotient to nearest tells which
+// side of every number of 29 digits the exact one lies on, unless it is one: then what is left
+// does.
+double quotient(double x, double y) {
+  constexpr std::uint64_t beyond = (std::uint64_t{1} << 24) - 1;
+  const double q = x / y;
   const auto bits = std::bit_cast<std::uint64_t>(q);
+  if (bits & beyond) return q;
+  const double left = std::fma(-q, y, x);
   return left != 0 && q != 0 ? std::bit_cast<double>((bits - (left < 0)) | 1) : q;
 }
 
 }  // namespace
 
 BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
-    : flush_(f.flush),
+    : kind_(f.power_of_two()                  ? Kind::power
+            : f.scale == binary32             ? Kind::wide
+            : how.steps == BlockSteps::single ? Kind::stepwise
+                                              : Kind::small_float),
+      flush_(f.flush),
       pow2_(f.rule == ScaleRule::pow2),
       scale_bytes_(item_bytes(f.scale.width())),
       top_(f.power_of_two() ? f.scale.bias : 0),
@@ -121,18 +130,15 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
   const Turns at = turns(f.rule, significand, fraction_digits(f.element));
   up_ = at.up;
   down_ = at.down;
-  const bool single = how.steps == BlockSteps::single;
-  scale_ = f.power_of_two()      ? &BlockScaler::power
-           : f.scale == binary32 ? &BlockScaler::wide
-           : single              ? &BlockScaler::stepwise
-                                 : &BlockScaler::small_float;
+  for (std::uint32_t code = 0; code < small_.size(); ++code)
+    small_[code] = small_value(code) * static_cast<double>(tensor_scale_);
 }
 
-BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
+inline BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
   return {static_cast<std::uint32_t>(exponent + top_), power_of_two(-exponent)};
 }
 
-BlockScale BlockScaler::power(double amax) const {
+inline BlockScale BlockScaler::power(double amax) const {
   constexpr double least_normal = 0x1p-126;
   if (amax == 0) return of_exponent(-top_);
   if (flush_ && amax < least_normal) return {0, 0};
@@ -141,34 +147,47 @@ BlockScale BlockScaler::power(double amax) const {
   return of_exponent(std::clamp(e, -top_, top_));
 }
 
-BlockScale BlockScaler::nan() const { return {static_cast<std::uint32_t>(2 * top_ + 1), 0}; }
-
-bool BlockScaler::raise(BlockScale& s) const {
-  if (static_cast<std::int64_t>(s.code) >= 2 * top_) return false;
-  s = of_exponent(static_cast<std::int64_t>(s.code) + 1 - top_);
-  return true;
-}
-
 // b = amax / (max S), at least the least code: no element of such a block is divided by 0.
-BlockScale BlockScaler::small_float(double amax) const {
+inline BlockScale BlockScaler::small_float(double amax) const {
   if (amax == 0) return {0, 1};
   const double by = max_ * static_cast<double>(tensor_scale_);
-  const std::uint32_t code = std::max(small_code(quotient_to_odd(amax, by)), std::uint32_t{1});
-  return {code, value(code)};
+  const std::uint32_t code = std::max(small_code(quotient(amax, by)), std::uint32_t{1});
+  return {code, small_[code]};
 }
 
 // torchao's steps: each in binary32, block scales of 2^-6 and more, and the reciprocal multiplied.
-BlockScale BlockScaler::stepwise(double amax) const {
+inline BlockScale BlockScaler::stepwise(double amax) const {
   const float wanted = static_cast<float>(amax) / static_cast<float>(max_) / tensor_scale_;
   const std::uint32_t code = small_code(std::clamp(wanted, 0x1p-6F, 448.0F));
   return {code, static_cast<double>(1.0F / tensor_scale_ / static_cast<float>(small_value(code)))};
 }
 
-BlockScale BlockScaler::wide(double amax) const {
-  auto s = static_cast<float>(quotient_to_odd(amax, max_));
+inline BlockScale BlockScaler::wide(double amax) const {
+  auto s = static_cast<float>(quotient(amax, max_));
   if (s == 0) s = 1;
   if (pow2_) s = power_above(s);
   return {std::bit_cast<std::uint32_t>(s), static_cast<double>(s)};
+}
+
+inline BlockScale BlockScaler::scale(double amax) const {
+  if (!(amax <= std::numeric_limits<double>::max())) return {nan(), 0};
+  switch (kind_) {
+    case Kind::power: return power(amax);
+    case Kind::small_float: return small_float(amax);
+    case Kind::stepwise: return stepwise(amax);
+    case Kind::wide: return wide(amax);
+  }
+  return {};
+}
+
+void BlockScaler::find(std::span<const double> amax, BlockScale* found) const {
+  for (const double x : amax) *found++ = scale(x);
+}
+
+bool BlockScaler::raise(BlockScale& s) const {
+  if (static_cast<std::int64_t>(s.code) >= 2 * top_) return false;
+  s = of_exponent(static_cast<std::int64_t>(s.code) + 1 - top_);
+  return true;
 }
 
 double BlockScaler::value(std::uint32_t code) const {
@@ -177,7 +196,7 @@ double BlockScaler::value(std::uint32_t code) const {
     return none ? containers::nan : power_of_two(static_cast<std::int64_t>(code) - top_);
   }
   if (scale_bytes_ == 4) return static_cast<double>(std::bit_cast<float>(code));
-  return small_value(code) * static_cast<double>(tensor_scale_);
+  return small_[code & 0x7f];
 }
 
 }  // namespace widthwise::containers

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "widthwise/sim/blocks.hpp"
 
@@ -20,10 +22,10 @@ class BlockScaler {
   int scale_bytes() const { return scale_bytes_; }
   double largest() const { return max_; }  // of the element's numbers
 
-  // amax of the finite elements; 0 of a block of zeros.
-  BlockScale scale(double amax) const { return (this->*scale_)(amax); }
-  // Of a block that holds NaN or infinity; its elements become 0.
-  BlockScale nan() const;
+  // Of each block, from its largest magnitude; one that is no number is a block's that holds NaN or
+  // infinity, whose scale is NaN.
+  void find(std::span<const double> amax, BlockScale* found) const;
+  std::uint32_t nan() const { return static_cast<std::uint32_t>(2 * top_ + 1); }
   // One exponent more, where the format has one.
   bool raise(BlockScale& s) const;
 
@@ -31,13 +33,16 @@ class BlockScaler {
   double value(std::uint32_t code) const;
 
  private:
+  enum class Kind : std::uint8_t { power, small_float, stepwise, wide };
+
+  BlockScale scale(double amax) const;
   BlockScale power(double amax) const;
   BlockScale small_float(double amax) const;
   BlockScale stepwise(double amax) const;
   BlockScale wide(double amax) const;
   BlockScale of_exponent(std::int64_t exponent) const;
 
-  BlockScale (BlockScaler::*scale_)(double) const;
+  Kind kind_;
   bool flush_, pow2_;
   int scale_bytes_;
   std::int64_t top_;  // of the scale's exponents; -top_ is the least
@@ -46,7 +51,8 @@ class BlockScaler {
   std::int64_t emax_;  // floor(log2 max)
   // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one
   // less where it is below `down`.
-  std::uint64_t up_, down_; 
+  std::uint64_t up_, down_;
+  std::array<double, 128> small_;  // what each code of E4M3 is, times the tensor's scale
 };
 
 }  // namespace widthwise::containers

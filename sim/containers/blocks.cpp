@@ -73,17 +73,6 @@ inline const double* doubles(const float* x, std::size_t n, Scratch& s) {
   return s.wide;
 }
 
-// What a step makes in double, as numbers of type V.
-template <class Step>
-void delivered(std::size_t, Scratch&, double* v, const Step& step) {
-  step(v);
-}
-template <class Step>
-void delivered(std::size_t n, Scratch& s, float* v, const Step& step) {
-  step(s.exact);
-  narrow_to_odd(s.exact, n, v);
-}
-
 // Numbers of type T and scales to numbers of type V, which round to elements as the exact ones do.
 struct Multiplied {
   template <class T, class V>
@@ -93,10 +82,15 @@ struct Multiplied {
                     float* v) {
     multiply(x, by, n, group, v);
   }
-  template <class T, class V>
+  template <class T>
   static void apply(const T* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
-                    V* v) {
-    delivered(n, s, v, [&](double* at) { multiply(doubles(x, n, s), by, n, group, at); });
+                    double* v) {
+    multiply(doubles(x, n, s), by, n, group, v);
+  }
+  static void apply(const double* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
+                    float* v) {
+    multiply(x, by, n, group, s.exact);
+    narrow_to_odd(s.exact, n, v);
   }
 };
 
@@ -104,10 +98,19 @@ struct DividedToOdd {
   template <class T, class V>
   using By = double;
 
-  template <class T, class V>
+  template <class T>
   static void apply(const T* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
-                    V* v) {
-    delivered(n, s, v, [&](double* at) { divide_to_odd(doubles(x, n, s), by, n, group, at); });
+                    double* v) {
+    divide_to_odd(doubles(x, n, s), by, n, group, v);
+  }
+  static void apply(const double* x, const double* by, std::size_t n, std::size_t group, Scratch& s,
+                    float* v) {
+    divide_to_odd(x, by, n, group, s.exact);
+    narrow_to_odd(s.exact, n, v);
+  }
+  static void apply(const float* x, const double* by, std::size_t n, std::size_t group, Scratch&,
+                    float* v) {
+    divide_to_odd(x, by, n, group, v);
   }
 };
 
@@ -160,17 +163,15 @@ class Quantise final : public BlockQuantiser::Work {
     const bool finite = format_.specials_in_elements && format_.element.has_nan();
     for (std::size_t r = 0; r < p.rows; ++r)
       raise_maxima(x + r * p.stride, p.columns, panels_.group(), finite, most.data());
-    std::vector<BlockScale> found(p.blocks);
+    std::vector<double> amax(p.blocks);
     for (std::size_t g = 0; g < p.blocks; ++g) {
-      const auto amax = static_cast<double>(std::bit_cast<T>(most[g]));
-      const bool special = !(amax <= std::numeric_limits<double>::max());
-      if (special && format_.refuses_specials()) {
-        tally.refused = first_special(p, x);
-        return found;
-      }
-      tally.special += special;
-      found[g] = special ? scaler_.nan() : scaler_.scale(amax);
+      amax[g] = static_cast<double>(std::bit_cast<T>(most[g]));
+      if (amax[g] <= std::numeric_limits<double>::max()) continue;
+      if (format_.refuses_specials()) tally.refused = first_special(p, x);
+      ++tally.special;
     }
+    std::vector<BlockScale> found(p.blocks);
+    if (!tally.refused) scaler_.find(amax, found.data());
     return found;
   }
 
@@ -246,7 +247,7 @@ class Quantise final : public BlockQuantiser::Work {
   // Elements of a block whose scale is NaN are 0.
   void clear_special(const Panels::Panel& p, const std::vector<BlockScale>& found,
                      std::byte* elements) const {
-    const std::uint32_t none = scaler_.nan().code;
+    const std::uint32_t none = scaler_.nan();
     const std::size_t group = panels_.group();
     for (std::size_t g = 0; g < p.blocks; ++g) {
       if (found[g].code != none) continue;

@@ -1,4 +1,4 @@
-#include <bit>
+#include <algorithm>
 #include <cstring>
 
 #include "widthwise/significand.hpp"
@@ -38,26 +38,44 @@ class Eight {
   int gap_[3];             // between them
 };
 
-// Eight codes of a row at a time; the last ones of it beside zeros.
+// Eight codes of a row at a time, and where a row has room left for eight bytes, so many of them:
+// those past the codes' own are written over.
 void pack_small(int width, const std::byte* codes, std::size_t n, std::byte* bytes) {
   const auto w = static_cast<std::size_t>(width);
+  const std::size_t all = packed_bytes(n, width);
   const Eight eight(width);
-  for (std::size_t i = 0; i < n; i += 8) {
-    std::uint64_t x = 0;
-    std::memcpy(&x, codes + i, i + 8 <= n ? 8 : n - i);
+  std::size_t i = 0, at = 0;
+  std::uint64_t x = 0;
+  for (; at + 8 <= all; i += 8, at += w) {
+    std::memcpy(&x, codes + i, 8);
     x = eight.gathered(x);
-    std::memcpy(bytes + i / 8 * w, &x, i + 8 <= n ? w : packed_bytes(n - i, width));
+    std::memcpy(bytes + at, &x, 8);
+  }
+  for (; i < n; i += 8, at += w) {
+    x = 0;
+    std::memcpy(&x, codes + i, std::min<std::size_t>(8, n - i));
+    x = eight.gathered(x);
+    std::memcpy(bytes + at, &x, std::min(w, all - at));
   }
 }
 
 void unpack_small(int width, const std::byte* bytes, std::size_t n, std::byte* codes) {
   const auto w = static_cast<std::size_t>(width);
+  const std::size_t all = packed_bytes(n, width);
+  const std::uint64_t own = ~std::uint64_t{0} >> (64 - 8 * width);
   const Eight eight(width);
-  for (std::size_t i = 0; i < n; i += 8) {
-    std::uint64_t x = 0;
-    std::memcpy(&x, bytes + i / 8 * w, i + 8 <= n ? w : packed_bytes(n - i, width));
+  std::size_t i = 0, at = 0;
+  std::uint64_t x = 0;
+  for (; at + 8 <= all; i += 8, at += w) {
+    std::memcpy(&x, bytes + at, 8);
+    x = eight.scattered(x & own);
+    std::memcpy(codes + i, &x, 8);
+  }
+  for (; i < n; i += 8, at += w) {
+    x = 0;
+    std::memcpy(&x, bytes + at, std::min(w, all - at));
     x = eight.scattered(x);
-    std::memcpy(codes + i, &x, i + 8 <= n ? 8 : n - i);
+    std::memcpy(codes + i, &x, std::min<std::size_t>(8, n - i));
   }
 }
 

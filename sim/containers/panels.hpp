@@ -37,7 +37,7 @@ class Panels {
   }
 
  private:
-  static constexpr std::size_t target = 4096;  // columns
+  static constexpr std::size_t target = 8192;  // columns
 
   // Blocks of one row that fill theirs: all rows are one.
   static BlockGrid flattened(BlockGrid grid) {
@@ -50,7 +50,7 @@ class Panels {
   std::size_t a_row_;   // panels in a row of blocks
 };
 
-inline constexpr std::size_t longest_piece = 2048;  // numbers of a row between two steps
+inline constexpr std::size_t longest_piece = 4096;  // numbers of a row between two steps
 
 // f(first column, columns, first group) for pieces of a panel's columns, each of whole groups or
 // within one.

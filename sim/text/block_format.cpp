@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t longest_block = std::int64_t{1} << 40;
 constexpr int least_scale_bits = 2, most_scale_bits = 8;
-constexpr int most_element_digits = 53;
+constexpr int most_element_digits = 53, most_divided_digits = 29;
 
 Format power_scale(int bits) {
   Format f = e8m0fnu;
@@ -216,6 +216,9 @@ std::string scale_fault(const BlockFormat& f) {
                            ? "there are floor, ceil, rceil, even, midmax and nearest"
                            : "there are amax and pow2");
   if (f.rule == ScaleRule::pow2 && f.scale != binary32) return "scale=pow2 is binary32's";
+  if (f.takes_tensor_scale() && f.element.digits() > most_divided_digits)
+    return fmt::format("elements under scales in ue4m3fn have up to {} digits",
+                       most_divided_digits);
   return {};
 }
 
