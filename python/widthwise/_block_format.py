@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from . import _widthwise as core
 from ._format import Format
 
-# How scales print where they stand alone.
-SCALES = {"e8m23": "binary32"}
+SCALES = ("binary32", "ue4m3fn", *(f"e{bits}m0fnu" for bits in range(2, 9)))
+
+
+@lru_cache(maxsize=1)
+def scale_words() -> dict[str, str]:
+    """The words of scales, by how these print where they stand alone."""
+    return {str(BlockFormat(f"block(int8,1,{word})").scale): word for word in SCALES}
 
 
 def shape_text(block: Any) -> str:
@@ -49,7 +55,7 @@ class BlockFormat:
     def __init__(self, text: str | BlockFormat) -> None:
         if not isinstance(text, str | BlockFormat):
             raise TypeError(
-                f"format = {text!r}: a text is wanted, as 'mxfp8_e4m3' or 'block(e4m3fn,32,e8m0fnu)'"
+                f"format = {text!r}: a text is wanted, as 'mxfp4' or 'block(e4m3fn,32,e8m0fnu)'"
             )
         object.__setattr__(self, "_core", core.BlockFormat(str(text)))
         object.__setattr__(self, "_text", str(self._core))
@@ -57,8 +63,8 @@ class BlockFormat:
     @classmethod
     def of(cls, element: Any, block: Any, scale: Any) -> BlockFormat:
         """As `Format.block`."""
-        word = str(scale).lower()
-        return cls(f"block({element},{shape_text(block)},{SCALES.get(word, word)})")
+        word = scale_words().get(str(scale), str(scale))
+        return cls(f"block({element},{shape_text(block)},{word})")
 
     @classmethod
     def of_shared_exponent(cls, mantissa: int, block: Any, exponent: int) -> BlockFormat:

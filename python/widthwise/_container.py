@@ -44,3 +44,15 @@ def told_apart(name: str, x: Any, scale: Any, unit: Unit, axis: int) -> Scaled:
             f"{name}.elements"
         )
     return x.for_unit(name, unit, axis)
+
+
+def without_tensor_scale(name: str, x: Any, scale: Any, unit: Unit) -> tuple[Any, Any]:
+    """Codes and scales of an operand of dot products, for whoever looks at the unit's own sums."""
+    apart = told_apart(name, x, scale, unit, -1)
+    if apart.tensor_scale not in (None, 1):
+        raise ValueError(
+            f"{name} has a tensor scale, {apart.tensor_scale:.9g}, which multiplies a unit's sums "
+            f"once they are done; pass blocks without it: ww.blocks(x, '{x.format}', "
+            "tensor_scale=1)"
+        )
+    return apart.elements, apart.scales

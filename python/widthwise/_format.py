@@ -48,11 +48,11 @@ class Format:
 
     def __new__(cls, text: Any = None, *more: Any, **fields: Any) -> Any:
         """A format, or a BlockFormat where the text is one's."""
-        if isinstance(text, str) and text.lstrip()[:2].lower() in BLOCKS:
-            if core.is_block_format(text):
-                from ._block_format import BlockFormat
+        begins = isinstance(text, str) and text.lstrip()[:2].lower() in BLOCKS
+        if begins and core.is_block_format(text):
+            from ._block_format import BlockFormat
 
-                return BlockFormat(text)
+            return BlockFormat(text)
         return object.__new__(cls)
 
     def __init__(
@@ -119,7 +119,7 @@ class Format:
 
         Args:
             element: a format of single numbers.
-            block: n elements along an axis, (rows, columns) or '128x128', 0 for a whole axis, 'all'.
+            block: n elements along an axis, (rows, columns) or '128x128', 0 (a whole axis), 'all'.
             scale: e2m0fnu to e8m0fnu, ue4m3fn or binary32.
 
         >>> Format.block("e4m3fn", 32, "e8m0fnu"), Format.block("int4", (1, 128), "binary32")

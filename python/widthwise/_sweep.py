@@ -12,9 +12,7 @@ import numpy as np
 
 from . import _widthwise as core
 from ._array import Array
-from ._create import array
 from ._device import gpu_of
-from ._dot import matmul
 from ._engines import check
 from ._metrics import (
     ALL_METRICS,
@@ -29,12 +27,10 @@ from ._metrics import (
 )
 from ._reading import shortened
 from ._settings import Progress, several, told
+from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
 from ._table import Findings, Table
 from ._unit import Several, Unit, as_unit, as_units
-
-# Of exact double operands: binary64's own products fill 106 digits, which this register holds.
-EXACT = "kulisch(binary64)"
-
+from .containers.blocks import Blocks, blocks
 
 TOGETHER = 64  # units on a GPU: what one launch takes
 
@@ -194,8 +190,9 @@ def sweep(
 
     Args:
         units: texts, Units, a dictionary of them by names of your own, or a grid (`ww.grid`).
-            Units with block scales are not swept.
-        a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k.
+            Those with block scales take a's rows and b's columns as `ww.blocks` makes them.
+        a, b: values, float64 or what becomes it exactly: (m, k) and (k, n), or vectors of k; or
+            Blocks, whose codes the units with such scales take, and others what they stand for.
         metrics: of |computed - exact| over all outputs, an infinity or NaN being an infinite error
             of each metric: 'max_abs', 'mean_abs'; relative to the exact output where that is not 0:
             'max_rel', 'mean_rel'; 'rel_norm', the Frobenius norm of the errors over that of the
@@ -228,6 +225,7 @@ def sweep(
     parameters = parameters_of(units, len(listed))
     wanted = checked_metrics(metrics, against, exact)
     check_request(listed, engine)
+    given = tuple(z if isinstance(z, Blocks) else None for z in (a, b))
     x, y = values("a", a), values("b", b)
     if x.shape[-1] != y.shape[0]:
         raise ValueError(
@@ -235,7 +233,7 @@ def sweep(
         )
     options = {"threads": threads, "seed": seed}
     truth = exact_results(exact, x, y, options)
-    request = Request(x, y, truth, rounding, engine, options, told(progress))
+    request = Request(x, y, given, truth, rounding, engine, options, told(progress))
     found = request.measured(listed, wanted, against)
     rows = [
         (unit.text, str(unit), *row.values(), *(of_unit[name] for name in wanted))
@@ -294,13 +292,14 @@ class Request:
         self,
         a: np.ndarray,
         b: np.ndarray,
+        given: tuple[Blocks | None, ...],
         exact: np.ndarray,
         rounding: str,
         engine: str,
         options: dict[str, Any],
         progress: Callable[[int, int], object],
     ) -> None:
-        self.a, self.b, self.exact = a, b, exact
+        self.a, self.b, self.given, self.exact = a, b, given, exact
         self.rounding, self.engine, self.options = rounding, engine, options
         self.progress = progress
         self.last_operands: tuple[Any, np.ndarray] | None = None
@@ -334,7 +333,8 @@ class Request:
             yield from batched(group, TOGETHER)
 
     def operand_formats(self, unit: Unit) -> tuple[Any, ...]:
-        return unit.a, unit.b, unit._core.a_keeps, unit._core.b_keeps
+        of_blocks = block_formats(unit) if unit.scale_format else None
+        return unit.a, unit.b, unit._core.a_keeps, unit._core.b_keeps, of_blocks
 
     def measured_here(self, unit: Unit, metrics: Sequence[str]) -> dict[str, float]:
         computed = self.product(unit)
@@ -378,20 +378,41 @@ class Request:
         """The exact product of what the unit reads, kept while units read the same."""
         formats = self.operand_formats(unit)
         if self.last_operands is None or self.last_operands[0] != formats:
-            a_keeps, b_keeps = formats[2:]
-            x, y = rounded_pair(unit, self.a, self.b, self.rounding, self.seed)
-            exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
+            a_keeps, b_keeps, of_blocks = formats[2:]
+            x, y = self.operands(unit)
+            if of_blocks:
+                pair = x.to_float64(), y.to_float64()
+                exact = product_of(as_unit(EXACT), *pair, "rne", "auto", self.options)
+            else:
+                exact = exact_product(shortened(x, a_keeps), shortened(y, b_keeps), self.options)
             self.last_operands = formats, exact
         return self.last_operands[1]
 
+    def operands(self, unit: Unit) -> tuple[Any, Any]:
+        """In the unit's formats: Arrays, or Blocks."""
+        if not unit.scale_format:
+            return rounded_pair(unit, self.a, self.b, self.rounding, self.seed)
+        x, y = (
+            g if g is not None and g.fits(f, axis) else blocks(v, f, axis=axis, **how)
+            for g, v, f, axis, how in zip(
+                self.given,
+                (self.a, self.b),
+                block_formats(unit),
+                (-1, 0),
+                draws(self.rounding, self.seed),
+                strict=True,
+            )
+        )
+        return x, y
+
     def product(self, unit: Unit) -> np.ndarray:
-        return product_of(unit, self.a, self.b, self.rounding, self.engine, self.options)
+        return computed(unit, *self.operands(unit), self.engine, self.options)
 
     def gpu(self, unit: Unit) -> int | None:
         """The GPU that measures a unit; None where an engine computes its product."""
         k = self.a.shape[-1]
-        if core.Env(self.rounding).stochastic:
-            return None  # there operands draw no random bits
+        if core.Env(self.rounding).stochastic or unit.scale_format:
+            return None  # there operands draw no random bits, and have no scales
         if self.engine == "auto":
             best = core.PreparedUnit(unit._core, k, None).opinions(False, self.exact.size)[0][0]
         else:
@@ -413,18 +434,6 @@ class Request:
         return core.DeviceSweep(gpu, x, y, z, self.rounding)
 
 
-def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
-    """Of arrays, rounded once to binary64: by a register of their formats where that is short."""
-    unit = as_unit(EXACT)
-    if max(x.format.exponent_bits, y.format.exponent_bits) <= SHORT_EXPONENT:
-        unit = as_unit(f"kulisch({x.format}, b={y.format}, out=binary64)")
-        return np.asarray(matmul(x, y, unit=unit, **options).to_float64())
-    return product_of(unit, x.to_float64("rne"), y.to_float64("rne"), "rne", "auto", options)
-
-
-SHORT_EXPONENT = 8  # bits
-
-
 def batched(items: list[int], most: int) -> Iterator[list[int]]:
     return (items[first : first + most] for first in range(0, len(items), most))
 
@@ -437,29 +446,14 @@ def check_request(units: Sequence[Unit], engine: str) -> None:
     check(engine)
     for unit in units:
         if unit.scale_format:
-            raise ValueError(
-                f"unit {unit.text} scales its blocks; a sweep has no scales to give it"
-            )
+            try:
+                block_formats(unit)
+            except ValueError as why:
+                raise ValueError(f"unit {unit.text} scales its blocks: {why}") from None
 
 
 def values(name: str, x: Any) -> np.ndarray:
-    z = x.to_float64() if isinstance(x, Array) else np.asarray(x, dtype=np.float64)
+    z = x.to_float64() if isinstance(x, Array | Blocks) else np.asarray(x, dtype=np.float64)
     if z.ndim not in (1, 2):
         raise ValueError(f"{name} is {z.shape}; a sweep takes matrices, or vectors of k")
     return z
-
-
-def rounded_pair(
-    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, seed: int
-) -> tuple[Array, Array]:
-    """In the unit's formats, by random bits of their own."""
-    x = array(a, unit.a, rounding=rounding, seed=seed)
-    return x, array(b, unit.b, rounding=rounding, seed=(seed + 1) % 2**64)
-
-
-def product_of(
-    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict[str, Any]
-) -> np.ndarray:
-    x, y = rounded_pair(unit, a, b, rounding, options["seed"])
-    z = matmul(x, y, unit=unit, engine=engine, **options)
-    return np.asarray(z.to_float64(rounding="rne"))

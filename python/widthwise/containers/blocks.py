@@ -128,7 +128,7 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
 
 
 class Blocks(Container):
-    """Numbers as elements and scales: element * scale, and times the tensor's scale if there is one.
+    """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 
     `ww.blocks` makes them of numbers, `Blocks.of` of codes.
 
@@ -378,25 +378,30 @@ class Blocks(Container):
         f = self._format if format is None else BlockFormat(format)
         return blocks(self.to_float64(), f, axis=self._axis if axis is None else axis, **how)
 
-    def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
-        where = self._layout.axis
+    def fits(self, format: BlockFormat, axis: int) -> bool:
+        """Whether these are blocks of such elements, sizes and scales along that axis, however the
+        scales were found."""
         f = self._format
+        alike = (f.element, f.scale, f.block) == (format.element, format.scale, format.block)
+        return alike and self._layout.axis == axis % self.ndim
+
+    def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
         if unit.scale_format is None:
             raise ValueError(
-                f"{name} is {f}; unit {unit} scales nothing. Take a unit that does, as "
+                f"{name} is {self._format}; unit {unit} scales nothing. Take a unit that does, as "
                 f"blackwell.mxfp8, or pass ww.array({name}.to_float64(), '{unit.a}')"
             )
-        fits = (f.element == (unit.a if name == "a" else unit.b), f.scale == unit.scale_format)
-        if not all(fits) or f.block != unit.scale_block:
-            wanted = f"block({unit.a if name == 'a' else unit.b},{unit.scale_block},"
+        element = unit.a if name == "a" else unit.b
+        wanted = BlockFormat.of(element, unit.scale_block, unit.scale_format)
+        if not self.fits(wanted, self._layout.axis or 0):
             raise ValueError(
-                f"{name} is {f}; unit {unit} takes {wanted}{scale_text(unit.scale_format)}): "
-                f"{name}.requantise('{wanted}{scale_text(unit.scale_format)})')"
+                f"{name} is {self._format}; unit {unit} takes {wanted}: "
+                f"{name}.requantise('{wanted}')"
             )
-        if where != axis % self.ndim:
+        if not self.fits(wanted, axis):
             raise ValueError(
-                f"{name} has its blocks along axis {where}, and unit {unit} sums along axis "
-                f"{axis % self.ndim}: {name}.requantise(axis={axis})"
+                f"{name} has its blocks along axis {self._layout.axis}, and unit {unit} sums along "
+                f"axis {axis % self.ndim}: {name}.requantise(axis={axis})"
             )
         return Scaled(self._elements, self._scales, self._tensor_scale)
 
@@ -434,10 +439,6 @@ class Blocks(Container):
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
-
-
-def scale_text(f: Any) -> str:
-    return {"e8m23": "binary32"}.get(str(f), "ue4m3fn" if str(f).startswith("ue4m3") else str(f))
 
 
 def codes(name: str, x: Any, f: Any) -> Array:

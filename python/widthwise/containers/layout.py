@@ -37,7 +37,8 @@ class Layout(NamedTuple):
             return cls(f, shape, None)
         if not -len(shape) <= axis < len(shape):
             raise ValueError(
-                f"axis = {axis}: x has shape {shape}, and it may be {-len(shape)} to {len(shape) - 1}"
+                f"axis = {axis}: x has shape {shape}, and it may be {-len(shape)} to "
+                f"{len(shape) - 1}"
             )
         return cls(f, shape, axis % len(shape))
 

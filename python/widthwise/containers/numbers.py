@@ -14,7 +14,7 @@ INEXACT = 1
 
 
 def as_numbers(x: Any, *, single: bool = False) -> np.ndarray:
-    """x as float32 or float64 in one piece, each number exactly; rounded to binary32 if `single`."""
+    """x as float32 or float64 in one piece, exactly; rounded to binary32 if `single`."""
     numbers = in_machine_floats(x)
     if numbers.ndim == 0:
         raise ValueError("x is one number; a scale is shared along an axis: np.array([x])")

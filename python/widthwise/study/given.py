@@ -9,6 +9,7 @@ import numpy as np
 from .. import _widthwise as core
 from .._array import Array
 from .._compare import classify, equal
+from .._container import without_tensor_scale
 from .._create import array
 from .._dot import NAMES, Operands
 from .._reading import shortened
@@ -66,6 +67,8 @@ def study_data(
     scale_b: Any = None,
 ) -> Data:
     """Of dot products along the last axis; b = None is a one for each of a."""
+    a, scale_a = without_tensor_scale("a", a, scale_a, unit)
+    b, scale_b = without_tensor_scale("b", b, scale_b, unit)
     used = rounded_operands(unit, a, b, c, rounding, scale_a, scale_b)
     x = Operands.of_dots(unit, *used)
     read = as_read(unit, x)

@@ -1,0 +1,59 @@
+"""What a sweep multiplies: values in each unit's formats, or as blocks where it scales them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._array import Array
+from ._block_format import BlockFormat
+from ._create import array
+from ._dot import matmul
+from ._unit import Unit, as_unit
+
+# Of exact double operands: binary64's own products fill 106 digits, which this register holds.
+EXACT = "kulisch(binary64)"
+
+
+def block_formats(unit: Unit) -> tuple[BlockFormat, BlockFormat]:
+    """Of a's rows and b's columns, where the unit scales its blocks."""
+    x, y = (BlockFormat.of(f, unit.scale_block, unit.scale_format) for f in (unit.a, unit.b))
+    return x, y
+
+
+def exact_product(x: Array, y: Array, options: dict[str, Any]) -> np.ndarray:
+    """Of arrays, rounded once to binary64: by a register of their formats where that is short."""
+    unit = as_unit(EXACT)
+    if max(x.format.exponent_bits, y.format.exponent_bits) <= SHORT_EXPONENT:
+        unit = as_unit(f"kulisch({x.format}, b={y.format}, out=binary64)")
+        return np.asarray(matmul(x, y, unit=unit, **options).to_float64())
+    return product_of(unit, x.to_float64("rne"), y.to_float64("rne"), "rne", "auto", options)
+
+
+SHORT_EXPONENT = 8  # bits
+
+
+def draws(rounding: str, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How a and b are rounded, each by random bits of its own."""
+    return {"rounding": rounding, "seed": seed}, {"rounding": rounding, "seed": (seed + 1) % 2**64}
+
+
+def rounded_pair(
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, seed: int
+) -> tuple[Array, Array]:
+    """In the unit's formats."""
+    of_a, of_b = draws(rounding, seed)
+    return array(a, unit.a, **of_a), array(b, unit.b, **of_b)
+
+
+def product_of(
+    unit: Unit, a: np.ndarray, b: np.ndarray, rounding: str, engine: str, options: dict[str, Any]
+) -> np.ndarray:
+    x, y = rounded_pair(unit, a, b, rounding, options["seed"])
+    return computed(unit, x, y, engine, options)
+
+
+def computed(unit: Unit, x: Any, y: Any, engine: str, options: dict[str, Any]) -> np.ndarray:
+    z = matmul(x, y, unit=unit, engine=engine, **options)
+    return np.asarray(z.to_float64(rounding="rne"))
