@@ -32,7 +32,7 @@ class BlockFormat:
     Options follow, each behind a semicolon:
 
     - `scale=` the rule: floor (OCP's), ceil, rceil, even, midmax, nearest; of ue4m3fn and binary32
-      amax, of binary32 pow2 too (docs/semantics.md, C2);
+      amax, of binary32 pow2 too (docs/semantics.md, B2);
     - `specials=element`: NaN and infinity stay in the elements; else their block's scale is NaN;
     - `flush=block`: blocks below 2^-126 become zero;
     - `clamp=full`: integer elements reach -2^(W-1); `carry=raise`, of bfp: the exponent rises where

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -550,3 +551,14 @@ def test_other_libraries_arrays_are_codes() -> None:
     assert list(ww.Blocks.of(e, s, "mxfp4").to_float64()) == [12, 6, -1, 2]
     i = ww.Blocks.of(np.int8([64, -128]), np.uint8([127]), "mxint8")
     assert list(i.to_float64()) == [1, -2]
+
+
+def test_each_recipe_of_the_guide_runs() -> None:
+    guide = Path(__file__).resolve().parents[2] / "docs" / "guides" / "blocks.md"
+    rows = re.findall(r"^\| .* \| `(ww\.blocks\(x.*\))` \|$", guide.read_text(), re.MULTILINE)
+    assert len(rows) > 12
+    x = np.random.default_rng(5).standard_normal((256, 256)).astype(np.float32)
+    for row in rows:
+        z = eval(row, {"ww": ww, "x": x})
+        near = z.to_float64().reshape(x.shape)
+        assert np.linalg.norm(near - x) < 0.2 * np.linalg.norm(x), row

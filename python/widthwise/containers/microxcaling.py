@@ -1,4 +1,4 @@
-"""Blocks as the package microxcaling makes them, its faults included (docs/semantics.md, C6).
+"""Blocks as the package microxcaling makes them, its faults included (docs/semantics.md, B6).
 
 Its plain torch code on a CPU, every step in binary32: exponents are floor(log2 x) with a logarithm
 that rounds, and numbers are rounded by floor(x + 0.5).

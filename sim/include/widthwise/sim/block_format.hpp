@@ -6,7 +6,7 @@
 #include "widthwise/format.hpp"
 
 // Blocks of elements that share a scale, as data: OCP MX, NVFP4, block floating point, tiles. What
-// they stand for: element * scale, or element * scale * tensor scale (docs/semantics.md, C).
+// they stand for: element * scale, or element * scale * tensor scale (docs/semantics.md, B).
 namespace widthwise {
 
 // How a block's largest magnitude becomes its scale. The first six make powers of two.
