@@ -73,7 +73,9 @@ from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
 from .containers.affine import Affine, affine
+from .containers.calibrator import Calibrator, calibrate
 from .containers.integers import integer_matmul, qlinear_matmul, requantize
+from .containers.layers import affine_conv2d, affine_linear
 
 if TYPE_CHECKING:
     from . import study
@@ -82,6 +84,7 @@ __version__: str = _widthwise.build_info()["version"]
 __all__ = [
     "Affine",
     "Array",
+    "Calibrator",
     "DeviceArray",
     "Format",
     "Product",
@@ -92,8 +95,11 @@ __all__ = [
     "abs",
     "add",
     "affine",
+    "affine_conv2d",
+    "affine_linear",
     "array",
     "build_info",
+    "calibrate",
     "classify",
     "conv1d",
     "conv2d",
