@@ -121,7 +121,7 @@ class Calibrator:
             self._keep([values.copy()])
 
     def merge(self, other: Calibrator) -> None:
-        """Take over what another one has seen, of the same method, bits and percentile.
+        """Take over what another one, `other`, has seen, of the same method, bits and percentile.
 
         >>> a, b = Calibrator(), Calibrator()
         >>> a.observe([1.0]), b.observe([3.0])
