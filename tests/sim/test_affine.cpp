@@ -89,6 +89,15 @@ constexpr Codes kinds[] = {{0, 255, {1, false}},
                            {0, (1LL << 27) - 1, {4, false}},
                            {-(1LL << 31), (1LL << 31) - 1, {4, true}}};
 
+// Each by itself in its vector: whatever sends a vector elsewhere sends all of its numbers.
+template <class Value>
+std::vector<Value> apart(const std::vector<Value>& values) {
+  constexpr std::size_t most_lanes = 16;
+  std::vector<Value> spread(values.size() * most_lanes);
+  for (std::size_t i = 0; i < values.size(); ++i) spread[i * most_lanes] = values[i];
+  return spread;
+}
+
 template <class Value>
 void check_kinds(AffineArithmetic how, RoundingMode mode) {
   const float single = 0.37F;
@@ -119,6 +128,25 @@ TEST_CASE("affine codes are the definition's on every instruction set") {
     }
     for (const AffineArithmetic engine : {onnx, torch, torch_legacy})
       check_kinds<float>(engine, RoundingMode::rne);
+  });
+}
+
+TEST_CASE("a border alone in its vector is decided exactly, whatever the scale") {
+  const AffineRule rule{0, 255, AffineArithmetic::exact, RoundingMode::rne, {1, false}};
+  std::vector<float> scales;
+  std::mt19937 draw(11);
+  for (int i = 0; i < 40; ++i)
+    scales.push_back(std::ldexp(static_cast<float>(draw() >> 8 | 1), -30));
+  on_every_target([&] {
+    for (const float scale : scales) {
+      std::vector<float> x;
+      for (int steps = -3; steps < 514; ++steps) {
+        const float tie = static_cast<float>(steps) / 2 * scale;
+        for (const float y : {tie, std::nextafter(tie, 1e30F), std::nextafter(tie, -1e30F)})
+          x.push_back(y);
+      }
+      check_codes(rule, {scale}, {0}, apart(x));
+    }
   });
 }
 
