@@ -14,6 +14,7 @@ constexpr std::size_t slice_elements = std::size_t{1} << 20;
 constexpr std::size_t slice_defined = std::size_t{1} << 16;  // one value at a time, in integers
 constexpr std::size_t slice_products = std::size_t{1} << 24;
 
+using Floats = py::array_t<float, py::array::c_style>;
 using Reals = py::array_t<double, py::array::c_style>;
 using Integers = py::array_t<std::int64_t, py::array::c_style>;
 using Sums = py::array_t<std::int32_t, py::array::c_style>;
@@ -106,7 +107,7 @@ std::uint64_t dequantise(const AffineScales& scales, const py::array& codes, py:
   return rounded;
 }
 
-std::pair<float, float> range_of(const py::array_t<float, py::array::c_style>& x) {
+std::pair<float, float> range_of(const Floats& x) {
   using Limits = std::numeric_limits<float>;
   FloatRange range{Limits::infinity(), -Limits::infinity()};
   const float* values = x.data();
@@ -115,6 +116,21 @@ std::pair<float, float> range_of(const py::array_t<float, py::array::c_style>& x
               range = float_range(values + first, count, range);
             });
   return {range.low, range.high};
+}
+
+// Of contiguous blocks along the rows of a matrix.
+std::pair<Floats, Floats> block_ranges_of(const Floats& x, std::size_t length, std::size_t block) {
+  const auto rows = static_cast<std::size_t>(x.size()) / length;
+  const std::size_t blocks = (length + block - 1) / block;
+  Floats low(static_cast<py::ssize_t>(rows * blocks)), high(low.size());
+  const float* values = x.data();
+  float *lows = low.mutable_data(), *highs = high.mutable_data();
+  in_slices(rows, std::max<std::size_t>(1, slice_elements / length),
+            [&](std::size_t first, std::size_t count) {
+              block_ranges(values + first * length, length, block, count, lows + first * blocks,
+                           highs + first * blocks);
+            });
+  return {low, high};
 }
 
 Requantisation requantisation_of(const std::string& variant) {
@@ -181,6 +197,7 @@ void bind_affine(py::module_& m) {
            py::arg("far_is_low"), py::arg("random"))
       .def("dequantise", &dequantise, py::arg("codes"), py::arg("values"));
   m.def("float_range", &range_of, py::arg("values"));
+  m.def("block_ranges", &block_ranges_of, py::arg("values"), py::arg("length"), py::arg("block"));
   m.def("requantise", &requantise_sums, py::arg("sums"), py::arg("codes"), py::arg("inner"),
         py::arg("multipliers"), py::arg("zero_points"), py::arg("variant"), py::arg("range"));
   m.def("integer_product", &integer_product, py::arg("a"), py::arg("b"), py::arg("zero_a"),

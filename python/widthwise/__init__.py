@@ -76,7 +76,9 @@ from ._verify import Verdict, verify
 from ._views import view
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks, blocks
+from .containers.calibrator import Calibrator, calibrate
 from .containers.integers import integer_matmul, qlinear_matmul, requantize
+from .containers.layers import affine_conv2d, affine_linear
 from .containers.packing import pack, unpack
 from .containers.scaled import Scaled, scaled
 
@@ -89,6 +91,7 @@ __all__ = [
     "Array",
     "BlockFormat",
     "Blocks",
+    "Calibrator",
     "DeviceArray",
     "Format",
     "Product",
@@ -100,9 +103,12 @@ __all__ = [
     "abs",
     "add",
     "affine",
+    "affine_conv2d",
+    "affine_linear",
     "array",
     "blocks",
     "build_info",
+    "calibrate",
     "classify",
     "conv1d",
     "conv2d",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <limits>
 
 #include "../engine/machine_rounding.hpp"
 #include "affine_code.hpp"
@@ -144,7 +144,8 @@ void quick_piece(const Scales& s, const AffineRule& rule, const float* x, std::s
   };
   constexpr std::size_t most = std::size_t{1} << 30;  // a kernel counts in 32 bits
   std::size_t i = 0;
-  for (const std::size_t whole = n / padding * padding; i < whole;) {
+  const std::size_t lanes = float_lanes();
+  for (const std::size_t whole = n / lanes * lanes; i < whole;) {
     const std::size_t count = std::min(most, whole - i);
     add(kernel(s.from(i), rule, x + i, count, codes + i));
     i += count;
@@ -153,7 +154,7 @@ void quick_piece(const Scales& s, const AffineRule& rule, const float* x, std::s
   alignas(64) float rest[padding] = {};
   std::array<std::uint8_t, padding> packed;
   std::copy(x + i, x + n, rest);
-  add(kernel(s.from(i), rule, rest, padding, packed.data()));
+  add(kernel(s.from(i), rule, rest, (n - i + lanes - 1) / lanes * lanes, packed.data()));
   std::copy_n(packed.begin(), n - i, codes + i);
 }
 
@@ -256,13 +257,18 @@ std::uint64_t AffineScales::dequantise_values(IntegerItem item, const void* code
 }
 
 FloatRange float_range(const float* x, std::size_t count, FloatRange before) {
-  const std::size_t whole = count / padding * padding;
-  before = range_kernel()(x, whole, before);
-  if (whole == count) return before;
-  alignas(64) float rest[padding];
-  std::fill(rest, rest + padding, x[whole]);
-  std::copy(x + whole, x + count, rest);
-  return range_kernel()(rest, padding, before);
+  return range_kernel()(x, count, before);
+}
+
+void block_ranges(const float* x, std::size_t length, std::size_t block, std::size_t rows,
+                  float* low, float* high) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto kernel = range_kernel();
+  for (std::size_t row = 0; row < rows; ++row, x += length)
+    for (std::size_t k = 0; k < length; k += block) {
+      const FloatRange range = kernel(x + k, std::min(block, length - k), {infinity, -infinity});
+      *low++ = range.low, *high++ = range.high;
+    }
 }
 
 std::uint64_t AffineScales::dequantise(IntegerItem item, const void* codes, std::size_t first,

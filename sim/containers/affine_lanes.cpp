@@ -90,19 +90,26 @@ AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std:
   return counts;
 }
 
-// The least and the largest of whole vectors, and those before; NaN where there is one.
+// The least and the largest of an array, and those before; NaN where there is one.
 FloatRange range(const float* x, std::size_t n, FloatRange before) {
   const Floats d;
+  const std::size_t width = hn::Lanes(d);
   F low = hn::Set(d, before.low), high = hn::Set(d, before.high);
   auto ordered = hn::Eq(low, low);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
     const F v = hn::LoadU(d, x + i);
     low = hn::Min(low, v), high = hn::Max(high, v);
     ordered = hn::And(ordered, hn::Eq(v, v));
   }
+  FloatRange all{hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
+  bool is_ordered = hn::AllTrue(d, ordered);
+  for (; i < n; ++i) {
+    is_ordered &= x[i] == x[i];
+    all = {x[i] < all.low ? x[i] : all.low, x[i] > all.high ? x[i] : all.high};
+  }
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  if (!hn::AllTrue(d, ordered)) return {nan, nan};
-  return {hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
+  return is_ordered ? all : FloatRange{nan, nan};
 }
 
 // How far a quotient lies from where the mode changes its mind: a tie, or an integer.
@@ -208,6 +215,7 @@ auto careful_doubles() { return &careful<double>; }
 bool fuses() { return HWY_NATIVE_FMA; }
 Quick quick_codes(bool each) { return each ? &quick<true> : &quick<false>; }
 auto float_range() { return &range; }
+std::size_t lanes_of_floats() { return hn::Lanes(Floats()); }
 
 }  // namespace widthwise::affine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -220,6 +228,7 @@ HWY_EXPORT(careful_doubles);
 HWY_EXPORT(fuses);
 HWY_EXPORT(quick_codes);
 HWY_EXPORT(float_range);
+HWY_EXPORT(lanes_of_floats);
 
 template <>
 Careful<float> careful_kernel<float>() {
@@ -231,6 +240,7 @@ Careful<double> careful_kernel<double>() {
 }
 bool lanes_fuse() { return HWY_DYNAMIC_DISPATCH(fuses)(); }
 Quick quick_kernel(bool each) { return HWY_DYNAMIC_DISPATCH(quick_codes)(each); }
+std::size_t float_lanes() { return HWY_DYNAMIC_DISPATCH(lanes_of_floats)(); }
 RangeKernel range_kernel() { return HWY_DYNAMIC_DISPATCH(float_range)(); }
 
 }  // namespace widthwise::affine

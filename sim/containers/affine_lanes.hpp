@@ -25,14 +25,15 @@ struct Scales {
   }
 };
 
-// Codes to 8 bits of floats, to nearest even, a whole number of `padding`. The rule is `exact`, and
-// the machine rounds to nearest.
+// Codes to 8 bits of floats, to nearest even, a whole number of float_lanes(). The rule is `exact`,
+// and the machine rounds to nearest.
 using Quick = AffineCounts (*)(const Scales& s, const AffineRule& rule, const float* x,
                                std::size_t n, std::uint8_t* codes);
 Quick quick_kernel(bool each);
+std::size_t float_lanes();
 
 using RangeKernel = FloatRange (*)(const float* x, std::size_t n, FloatRange before);
-RangeKernel range_kernel();  // of whole vectors
+RangeKernel range_kernel();
 
 // q + z, not yet clamped, of quotients that a mode has rounded; false where not all are sure, and
 // nothing that is not finite is. n is at most `chunk`; the arrays end at a multiple of `padding`.

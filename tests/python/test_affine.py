@@ -105,6 +105,22 @@ def test_codes_of_few_bits_change_where_the_oracle_says(bits, scheme, scale):
         assert wide == want
 
 
+def test_a_border_alone_in_its_vector_is_decided_exactly():
+    """Where the product with the reciprocal lies on the wrong side of a tie, and is none itself."""
+    rule, misled = ww.affine([1.0]).scheme, 0
+    for scale in np.random.default_rng(12).random(25).astype(np.float32):
+        x = at_borders(rule, scale, 0)
+        alone = np.zeros((x.size, 16), np.float32)
+        alone[:, 0] = x
+        want = expected(x, scale, 0, rule)
+        assert codes(alone, scale, 0)[:, 0].tolist() == want
+        with np.errstate(all="ignore"):
+            near = x * (1 / scale)
+            wrong = np.rint(near).clip(0, 255) != want
+            misled += int((wrong & (np.abs(near - np.rint(near)) != 0.5)).sum())
+    assert misled > 50
+
+
 @pytest.mark.parametrize("arithmetic", ARITHMETICS[1:])
 @pytest.mark.parametrize("scale", [s for s in SCALES if s > 2.0**-120])
 def test_engines_have_their_own_borders(arithmetic, scale):
@@ -157,6 +173,22 @@ def test_wide_codes_of_any_floats(bits, signed):
         assert codes(narrow, scale, zero, bits, **how).tolist() == expected(
             narrow, scale, zero, rule
         )
+
+
+@pytest.mark.parametrize("mode", ["rne", "rdn", "rup", "rtz"])
+def test_quotients_of_floats_nearer_to_a_border_than_a_double_tells(mode):
+    """(t b -+ 1) / b for t the inverse of b modulo 2^31, so that the numerator has few digits."""
+    rule, misled = ww.affine([1.0], 32).scheme, 0
+    for b in range((1 << 24) - 1, (1 << 24) - 400, -2):
+        for sign in (1, -1):
+            t = sign * pow(b, -1, 1 << 31) % (1 << 31)
+            for halves in (1, 2):  # of t itself, and of t / 2
+                x = float((t * b - sign) // halves)
+                assert x == np.float32(x)
+                got = codes(np.float32([x]), float(b), 0, 32, rounding=mode).tolist()
+                assert got == expected([x], float(b), 0, rule, rounding=mode)
+                misled += round(x / b) != got[0] or x / b == t
+    assert misled > 50
 
 
 def test_random_bits_are_added_to_the_dropped_ones():

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _widthwise as core
 from .._random import random_source
 from .calibration import range_finder
+from .calibrator import Calibrator
 from .given import (
     check_codes,
     checked_dtype,
@@ -408,7 +409,15 @@ def calibrated(
     x: np.ndarray, rule: Scheme, groups: Grouping, calibrate: Any, percentile: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """The range of each group, by a method."""
-    if isinstance(calibrate, str) and calibrate == "minmax":
+    if isinstance(calibrate, Calibrator):
+        refuse_both("calibrate, a Calibrator,", percentile=percentile)
+        if groups.kind != "tensor":
+            raise ValueError(
+                "calibrate is a Calibrator, which has one range; leave axis, block out"
+            )
+        lo, hi = calibrate.range(exact=True)
+        return np.array(lo, object), np.array(hi, object)
+    if calibrate == "minmax":
         refuse_both("calibrate = 'minmax'", percentile=percentile)
         return groups.ranges(x)
     find: Callable[[np.ndarray], tuple[Any, Any]] = range_finder(calibrate, rule.bits, percentile)

@@ -78,6 +78,10 @@ class Grouping:
         if self.kind == "tensor" and x.dtype == np.float32:
             low, high = core.float_range(x)
             return np.array(low, np.float32), np.array(high, np.float32)
+        if self.kind == "block" and self.axis == x.ndim - 1 and x.dtype == np.float32:
+            sides = core.block_ranges(x, x.shape[-1], self.length(x.shape))
+            low, high = (side.reshape(self.scales_shape(x.shape)) for side in sides)
+            return low, high
         return self.reduced(np.minimum, x), self.reduced(np.maximum, x)
 
     def reduced(self, how: np.ufunc, x: np.ndarray) -> np.ndarray:

@@ -52,6 +52,9 @@ struct FloatRange {
   float low, high;
 };
 FloatRange float_range(const float* x, std::size_t count, FloatRange before);
+// Of each block of rows of a length, the last of which may be short, one after the other.
+void block_ranges(const float* x, std::size_t length, std::size_t block, std::size_t rows,
+                  float* low, float* high);
 
 // Scales and zero points of an array, made ready for elements that come piece by piece.
 class AffineScales {

@@ -1,0 +1,148 @@
+"""What a calibrator saw, the range that each method makes of it, and what each loses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._table import Table
+from ..study.plots import COLOURS
+from .calibration import (
+    GRID,
+    METHODS,
+    PERCENTILE,
+    check_method,
+    entropy_threshold,
+    found_range,
+    grid_of,
+    largest_magnitude,
+    mse_threshold,
+    symmetric_codes,
+)
+from .parameters import binary32
+from .sketch import weighted_histogram, weighted_order_statistic
+
+if TYPE_CHECKING:
+    from .calibrator import Calibrator
+
+SHOWN = ("minmax", "percentile", "mse", "entropy")
+COLUMNS = ["method", "lo", "hi", "mean squared error", "clamped"]
+MOST_BINS = 200
+GREY = "#7a7f87"
+
+
+def data_of(c: Calibrator) -> tuple[np.ndarray, np.ndarray | None]:
+    """Values, and how often each occurs if that is not once."""
+    if c.count == 0:
+        raise ValueError("nothing has been observed; call observe(x) with data first")
+    if c.method == "minmax":
+        raise ValueError(
+            "method 'minmax' keeps no data to draw; ww.Calibrator('mse') does, and shows minmax"
+        )
+    if c._sketch is None:
+        return c._values(), None
+    return c._sketch.values(c._low, c._high)
+
+
+def ranges(c: Calibrator) -> dict[str, tuple[Fraction, Fraction]]:
+    """What each method chooses that takes this many bits; the calibrator's own first."""
+    values, counts = data_of(c)
+    found = {c.method: c.range(exact=True)}
+    for method in SHOWN:
+        if method in found:
+            continue
+        try:
+            check_method(method, c.bits, None)
+        except ValueError:
+            continue
+        found[method] = (
+            found_range(method, values, c.bits, None)
+            if counts is None
+            else weighted_range(method, values, counts, c.bits)
+        )
+    return {method: found[method] for method in METHODS if method in found}
+
+
+def weighted_range(
+    method: str, values: np.ndarray, counts: np.ndarray, bits: int
+) -> tuple[Fraction, Fraction]:
+    if method == "minmax":
+        return Fraction(float(values[0])), Fraction(float(values[-1]))
+    if method == "percentile":
+        p = Fraction(PERCENTILE)
+        return (
+            weighted_order_statistic(values, counts, 100 - p),
+            weighted_order_statistic(values, counts, p),
+        )
+    if method == "mse":
+        t = mse_threshold(values, bits, counts)
+    else:
+        t = entropy_threshold(*weighted_histogram(values, counts), bits)[0]
+    return -t, t
+
+
+def error_of(values: np.ndarray, counts: np.ndarray | None, t: Fraction, bits: int) -> float:
+    """The mean squared error of symmetric codes to a threshold."""
+    scale = binary32(t / ((1 << bits - 1) - 1)) or 1.0
+    lost = values.astype(np.float64) - symmetric_codes(values, scale, bits) * scale
+    return float(np.average(lost * lost, weights=counts))
+
+
+def thresholds(c: Calibrator) -> Table:
+    values, counts = data_of(c)
+    total = c.count
+    listed = []
+    for method, (lo, hi) in ranges(c).items():
+        past = (values < float(lo)) | (values > float(hi))
+        clamped = int(past.sum() if counts is None else counts[past].sum())
+        error = error_of(values, counts, max(-lo, hi), c.bits)
+        listed.append((method, float(lo), float(hi), error, f"{clamped} of {total}"))
+    return Table(COLUMNS, listed)
+
+
+def draw(c: Calibrator, ax: Any, title: str | None) -> Any:
+    values, counts = data_of(c)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(2, 1, figsize=(8, 6), layout="constrained", sharex=True)
+    above, below = ax
+    found = ranges(c)
+    draw_histogram(above, values, counts)
+    draw_errors(below, values, counts, c.bits)
+    for (method, (lo, hi)), colour in zip(found.items(), COLOURS[1:], strict=False):
+        t = max(-lo, hi)
+        label = f"{method}: {float(t):.4g}"
+        above.axvline(float(t), color=colour, lw=1.6, label=label)
+        error = error_of(values, counts, t, c.bits)
+        below.plot(float(t), error, "o", color=colour, ms=6, label=f"{method}: {error:.3g}")
+    above.set_ylabel("magnitudes in a bin")
+    below.set_ylabel("mean squared error")
+    below.set_xlabel(f"threshold of {c.bits}-bit symmetric codes")
+    if title is not None:
+        above.set_title(title)
+    for each in ax:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
+        each.legend(fontsize="small", frameon=False, **beside)
+    return ax
+
+
+def draw_histogram(ax: Any, values: np.ndarray, counts: np.ndarray | None) -> None:
+    magnitudes = np.abs(values)
+    top = float(largest_magnitude(values)) or 1.0
+    often, edges = np.histogram(magnitudes, MOST_BINS, (0, top), weights=counts)
+    ax.stairs(often, edges, fill=True, color=COLOURS[0], alpha=0.5)
+    ax.set_yscale("log")
+    ax.set_ylim(bottom=0.7)
+
+
+def draw_errors(ax: Any, values: np.ndarray, counts: np.ndarray | None, bits: int) -> None:
+    amax = largest_magnitude(values)
+    if amax == 0:
+        return
+    grid = [t for t, _ in grid_of(amax, bits)][:: -(GRID // 50)]
+    errors = [error_of(values, counts, t, bits) for t in grid]
+    ax.plot([float(t) for t in grid], errors, color=GREY, lw=1.4)
+    ax.set_yscale("log")

@@ -1,0 +1,178 @@
+"""Affine integers beside engines that quantise with them, bit for bit.
+
+torch and onnxruntime compute in binary32; `arithmetic=` names their order of operations. Where an
+engine differs from `exact`, a test here holds that it does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import widthwise as ww
+
+CASES = 18_000
+SPECIALS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 3.4028235e38, -3.4028235e38, 1e-45]
+
+
+def package(name: str) -> Any:
+    return pytest.importorskip(name, reason=f"{name} is not installed: pip install {name}")
+
+
+def drawn(scale: float, zero: int, seed: int, n: int = CASES // 6) -> np.ndarray:
+    """A third of them ties and their neighbours, and specials."""
+    rng = np.random.default_rng(seed)
+    x = (rng.standard_normal(n) * 60 * scale).astype(np.float32)
+    halves = rng.integers(-2 * zero - 20, 540, n // 3)
+    ties = (halves * 0.5).astype(np.float32) * np.float32(scale)
+    up, down = (np.nextafter(ties, np.float32(end)) for end in (np.inf, -np.inf))
+    return np.concatenate([x, ties, up, down, np.float32(SPECIALS)])
+
+
+SETTINGS = [(0.02, 128), (1 / 255, 0), (0.5, 7), (0.00214854861, 255), (1.7e-3, 100), (3.0, 1)]
+
+
+def codes(x: np.ndarray, scale: Any, zero: Any, arithmetic: str, **how: Any) -> np.ndarray:
+    return ww.affine(x, scale=scale, zero_point=zero, arithmetic=arithmetic, **how).codes
+
+
+# --- torch ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale, zero", SETTINGS)
+def test_fake_quantize_is_torchs(scale, zero):
+    torch = package("torch")
+    x = drawn(scale, zero, 1)
+    scale = float(np.float32(scale))
+    theirs = torch.fake_quantize_per_tensor_affine(torch.from_numpy(x), scale, zero, 0, 255)
+    ours = ww.affine(x, scale=scale, zero_point=zero, arithmetic="torch")
+    assert (theirs.numpy() == ours.dequantise()).all()
+    exact = codes(x, scale, zero, "exact")
+    assert (ours.codes != exact).any() or scale in (0.5, 3.0)
+
+
+@pytest.mark.parametrize("scale, zero", SETTINGS)
+def test_quantize_per_tensor_is_torchs(scale, zero):
+    torch = package("torch")
+    x = drawn(scale, zero, 2)
+    scale = float(np.float32(scale))
+    for dtype, signed, least in ((torch.quint8, False, 0), (torch.qint8, True, -128)):
+        z = zero + least
+        theirs = torch.quantize_per_tensor(torch.from_numpy(x), scale, z, dtype).int_repr().numpy()
+        ours = codes(x, scale, z, "torch_legacy", signed=signed)
+        assert (theirs == ours).all()
+    wide = torch.quantize_per_tensor(torch.from_numpy(x[-8:-7]), scale, 0, torch.qint32)
+    assert (
+        codes(x[-8:-7], scale, 0, "torch_legacy", bits=32, signed=True).tolist()
+        == wide.int_repr().tolist()
+    )
+
+
+def test_channels_are_torchs():
+    torch = package("torch")
+    scales = np.float32([0.02, 1 / 255, 0.5])
+    zeros = np.int32([128, 3, 7])
+    x = np.stack([drawn(float(s), int(z), 3, 999) for s, z in zip(scales, zeros, strict=True)])
+    x = np.concatenate([x, np.float32([[1e19], [-1e18], [2.0**62]])], axis=1)
+    given = [torch.from_numpy(a) for a in (x, scales, zeros)]
+    theirs = torch.fake_quantize_per_channel_affine(*given, 0, 0, 255).numpy()
+    ours = ww.affine(x, axis=0, scale=scales, zero_point=zeros, arithmetic="torch")
+    assert (theirs == ours.dequantise()).all()
+
+
+def test_quantize_per_channel_rounds_the_product_first():
+    """f32(f32(x * f32(1/s)) + z): no fma as quantize_per_tensor's, which is `torch_legacy`."""
+    torch = package("torch")
+    scales, zeros = np.float32([0.02, 1 / 255, 0.5]), np.int32([128, 3, 7])
+    x = np.stack([drawn(float(s), int(z), 3) for s, z in zip(scales, zeros, strict=True)])
+    given = torch.from_numpy(x), torch.from_numpy(scales).double(), torch.from_numpy(zeros).long()
+    theirs = torch.quantize_per_channel(*given, 0, torch.quint8).int_repr().numpy()
+    ours = ww.affine(x, axis=0, scale=scales, zero_point=zeros, arithmetic="torch_legacy").codes
+    with np.errstate(over="ignore", invalid="ignore"):
+        twice = x * (1 / scales)[:, None] + zeros.astype(np.float32)[:, None]
+        as_theirs = np.rint(np.nan_to_num(twice, nan=0.0)).clip(0, 255)
+    assert (theirs == as_theirs).all()
+    assert 0 < (theirs != ours).sum() < 0.02 * x.size
+
+
+# --- onnxruntime ----------------------------------------------------------------------------------
+
+
+def run(op: str, inputs: dict[str, np.ndarray], output: Any, **attributes: Any) -> np.ndarray:
+    """One operator in onnxruntime."""
+    ort, onnx = package("onnxruntime"), package("onnx")
+    helper = onnx.helper
+    kind_of = helper.np_dtype_to_tensor_dtype
+    kinds = {name: kind_of(x.dtype) for name, x in inputs.items()}
+    node = helper.make_node(op, [*inputs], ["y"], **attributes)
+    graph = helper.make_graph(
+        [node], op,
+        [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()],
+        [helper.make_tensor_value_info("y", kind_of(np.dtype(output)), None)],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (y,) = session.run(None, {name: np.asarray(x) for name, x in inputs.items()})
+    return y
+
+
+@pytest.mark.parametrize("scale, zero", SETTINGS)
+def test_quantize_linear_is_onnxruntimes(scale, zero):
+    scale = np.float32(scale)
+    x = drawn(float(scale), zero, 4)
+    for dtype, least in ((np.uint8, 0), (np.int8, -128)):
+        z = np.array(zero + least, dtype)
+        theirs = run("QuantizeLinear", {"x": x, "s": scale.reshape(()), "z": z}, dtype)
+        ours = ww.affine(x, scale=scale, zero_point=int(z), arithmetic="onnx", signed=least < 0)
+        wrong = np.flatnonzero(theirs != ours.codes)
+        assert not len(wrong), [(x[i], theirs[i], ours.codes[i]) for i in wrong[:9]]
+        back = run("DequantizeLinear", {"x": theirs, "s": scale.reshape(()), "z": z}, np.float32)
+        assert (back == ours.dequantise()).all()
+
+
+def test_channels_are_onnxruntimes():
+    scales, zeros = np.float32([0.02, 1 / 255, 0.5]), np.uint8([128, 3, 7])
+    x = np.stack([drawn(float(s), int(z), 5, 600) for s, z in zip(scales, zeros, strict=True)])
+    theirs = run("QuantizeLinear", {"x": x, "s": scales, "z": zeros}, np.uint8, axis=0)
+    ours = ww.affine(x, axis=0, scale=scales, zero_point=zeros, arithmetic="onnx")
+    assert (theirs == ours.codes).all()
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_qlinear_matmul_is_onnxruntimes(per_column):
+    rng = np.random.default_rng(6)
+    for of_a, of_b in ((np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)):
+        for k in (1, 4, 37, 256):
+            a, b = (
+                rng.integers(np.iinfo(t).min, np.iinfo(t).max, shape, t, endpoint=True)
+                for t, shape in ((of_a, (9, k)), (of_b, (k, 11)))
+            )
+            sa, sy = (np.float32(s) for s in rng.random(2) * [0.02, 0.5] + 1e-3)
+            sb = np.float32(rng.random(11) * 0.02 + 1e-4) if per_column else np.float32(0.0071)
+            za, zy = (np.array(rng.integers(0, 100), of_a) for _ in range(2))
+            zb = np.full(11, 5, of_b) if per_column else np.array(5, of_b)
+            given = {"a": a, "sa": sa.reshape(()), "za": za, "b": b, "sb": np.asarray(sb), "zb": zb,
+                     "sy": sy.reshape(()), "zy": zy}  # fmt: skip
+            theirs = run("QLinearMatMul", given, of_a)
+            ours = ww.qlinear_matmul(a, sa, za, b, sb, zb, sy, zy)
+            assert (theirs == ours).all()
+
+
+def test_a_convolution_is_onnxruntimes():
+    """QLinearConv: sums with a bias, then variant fp32."""
+    rng = np.random.default_rng(7)
+    x = ww.affine(rng.standard_normal((2, 4, 9, 8)).astype(np.float32))
+    w = ww.affine(rng.standard_normal((6, 2, 3, 3)).astype(np.float32), 8, True, axis=0)
+    bias = rng.integers(-2000, 2000, 6).astype(np.int32)
+    sy, zy = np.float32(0.06), np.uint8(120)
+    given = {"x": x.codes, "sx": x.scale, "zx": x.zero_point, "w": w.codes, "sw": w.scale,
+             "zw": w.zero_point, "sy": sy.reshape(()), "zy": zy.reshape(()), "b": bias}  # fmt: skip
+    how = {"strides": [2, 1], "pads": [1, 2, 1, 2], "group": 2}
+    theirs = run("QLinearConv", {k: np.asarray(v) for k, v in given.items()}, np.uint8, **how)
+    ours = ww.affine_conv2d(
+        x, w, bias, scale=sy, zero_point=int(zy), stride=(2, 1), padding=(1, 2), groups=2,
+        variant="fp32",
+    )  # fmt: skip
+    assert theirs.shape == ours.shape and (theirs == ours.codes).all()
