@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from ._create import code_array
 from ._format import Format
 from ._formats import portable
 
+if TYPE_CHECKING:
+    from ._safetensors import Checkpoint
+
+INDEX = ".safetensors.index.json"  # of a checkpoint in several files
 LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without being told to
 
 
@@ -105,21 +109,46 @@ def is_checkpoint(file: Any) -> bool:
 
 def of_checkpoint(file: Any) -> dict[str, Any]:
     """Its tensors, each copied; bytes of a type that NumPy has not as uint8."""
-    from ._safetensors import Checkpoint, Raw  # few programs read one
+    from ._safetensors import Checkpoint  # few programs read one
 
     named = isinstance(file, str | os.PathLike)
-    tensors = Checkpoint.of_file(file) if named else Checkpoint(file.read())
-    return {
-        name: np.frombuffer(x.data, np.uint8).copy() if isinstance(x, Raw) else x.copy()
-        for name, x in tensors.items()
-    }
+    return copies(Checkpoint.of_file(file) if named else Checkpoint(file.read()))
+
+
+def of_index(file: str) -> dict[str, Any]:
+    from ._shards import Shards
+
+    shards = Shards.of_index(file).files.values()
+    return {name: x for tensors in shards for name, x in copies(tensors).items()}
+
+
+def copies(tensors: Checkpoint) -> dict[str, Any]:
+    """Quantised tensors with their scales, which are none by themselves."""
+    from ._safetensors import Raw
+    from .containers.stored import Reader, kept_in
+
+    kept = kept_in(tensors)
+    parts = {name for x in kept.values() for name in x.parts.values()}
+    found: dict[str, Any] = {}
+    for name in tensors:
+        if name in kept:
+            try:
+                found[name] = Reader(kept[name], tensors.raw).whole()
+            except ValueError as why:
+                raise ValueError(f"{name}: {why}") from None
+        elif name not in parts:
+            x = tensors[name]
+            bits = np.frombuffer(x.data, np.uint8) if isinstance(x, Raw) else x
+            found[name] = bits.copy()
+    return found
 
 
 def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read what np.save, np.savez or np.savez_compressed wrote of Arrays, every bit and the format.
 
-    And .safetensors files: floats as Arrays of their own formats, codes that `widthwise quantize`
-    wrote as those of theirs (metadata `widthwise.formats`).
+    And .safetensors files, and those that a .safetensors.index.json lists: floats as Arrays of
+    their own formats, codes that `widthwise quantize` wrote as those of theirs (metadata
+    `widthwise.formats`), tensors with scales as what has both (`widthwise.quantized`).
 
     Nothing in such a file is a pickle: its codes are a structured array whose one field is named as
     the format prints, and `np.load(file)["e5m10"]` gives them to anybody.
@@ -127,7 +156,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     Args:
         file: a path, or an open binary file.
     Returns:
-        An Array; of a .npz or .safetensors a dict of them. What was no Array, and integers and
+        An Array; of a .npz or .safetensors a dict of them, of tensors with scales what has
+        `.to_float64()`, too. What was no Array, and integers and
         truths of a checkpoint, are NumPy arrays; types that NumPy has not (F4) their bytes.
     Raises:
         FileNotFoundError: there is no such file.
@@ -141,9 +171,10 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     >>> ww.load(file)
     Array([0.1 inf], e5m10)
     """
-    if is_checkpoint(file):
+    path = os.fspath(file) if isinstance(file, str | os.PathLike) else ""
+    if path.endswith((".safetensors", INDEX)) or is_checkpoint(file):
         try:
-            return of_checkpoint(file)
+            return of_index(path) if path.endswith(INDEX) else of_checkpoint(file)
         except ValueError as why:
             raise ValueError(f"file = {file!r}: {why}") from None
     try:

@@ -21,6 +21,7 @@ from ._format import Format
 from ._formats import portable
 
 FORMATS = "widthwise.formats"  # metadata: a JSON object, the formats of tensors by name
+QUANTISED = "widthwise.quantized"  # likewise of tensors that have scales or lie without gaps
 FLOATS = {
     "F64": "binary64",
     "F32": "binary32",
@@ -56,6 +57,7 @@ class Checkpoint(Mapping[str, Any]):
 
     def __init__(self, data: Any) -> None:
         view = memoryview(data)
+        self._map = data if isinstance(data, mmap.mmap) else None
         try:
             length = int.from_bytes(view[:8], "little")
             if length > min(len(view) - 8, LONGEST_HEADER):
@@ -64,7 +66,8 @@ class Checkpoint(Mapping[str, Any]):
             self.metadata: dict[str, str] = dict(header.pop("__metadata__", None) or {})
             self._body = view[8 + length :]
             self._facts = {name: self._checked(name, facts) for name, facts in header.items()}
-            self._formats = json.loads(self.metadata.pop(FORMATS, "{}"))
+            self.formats = json.loads(self.metadata.pop(FORMATS, "{}"))
+            self.quantised = dict(json.loads(self.metadata.pop(QUANTISED, "{}")))
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError):
             raise ValueError(BROKEN) from None
 
@@ -90,19 +93,44 @@ class Checkpoint(Mapping[str, Any]):
             )
         return kind, shape, first, last
 
+    def kind(self, name: str) -> str:
+        """A tensor's type as the file names it."""
+        return self._facts[name][0]
+
+    def size(self, name: str) -> int:
+        """A tensor's bytes."""
+        _, _, first, last = self._facts[name]
+        return last - first
+
+    def raw(self, name: str) -> np.ndarray:
+        """A tensor's items as NumPy's, floats' as codes."""
+        kind, shape, first, last = self._facts[name]
+        dtype = dtype_of(kind)
+        if dtype is None:
+            raise ValueError(f"{name} is {kind}, which is not read here")
+        return np.frombuffer(self._body[first:last], dtype).reshape(shape)
+
+    def forget(self) -> None:
+        """Give back the memory that pages of the file have taken; they are read once more."""
+        if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def __getitem__(self, name: str) -> Any:
         kind, shape, first, last = self._facts[name]
         dtype = dtype_of(kind)
         if dtype is None:
             return Raw(kind, shape, self._body[first:last])
-        values = np.frombuffer(self._body[first:last], dtype).reshape(shape)
-        text = self._formats.get(name, FLOATS.get(kind))
+        values = self.raw(name)
+        text = self.formats.get(name, FLOATS.get(kind))
         if text is None:
             return values
         format = Format(text)
         if dtype.kind == "f":
             values = values.view(format.dtype)
         return code_array(name, values, format)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._facts
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._facts)

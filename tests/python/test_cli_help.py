@@ -10,10 +10,12 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import numpy as np
 import pytest
 import widthwise as ww
+from checkpoint_files import f32, written
 from widthwise import cli
 from widthwise.cli import terminal
 
@@ -45,6 +47,8 @@ def files(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     np.save("a.npy", rng.standard_normal((8, 8)))
     np.save("b.npy", rng.standard_normal((8, 8)))
+    written(Path("model.safetensors"), {"fc.weight": f32(rng.standard_normal((4, 6)))})
+    Path("rules.toml").write_text('[[rule]]\nmatch = "fc.*"\nscale = "channel"\n')
     np.savez("x.npz", x=rng.standard_normal(5), y=rng.standard_normal((2, 3)))
     return tmp_path
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import widthwise as ww
+from checkpoint_files import parts, written
 from widthwise import cli
 
 KINDS = {
@@ -23,35 +24,6 @@ KINDS = {
     "F8_E5M2": "e5m2",
     "F8_E8M0": "e8m0fnu",
 }
-
-
-def written(path, tensors, metadata=None):
-    """A checkpoint by hand: {name: (kind, shape, bytes)}."""
-    header, body = {}, b""
-    for name, (kind, shape, data) in tensors.items():
-        header[name] = {
-            "dtype": kind,
-            "shape": list(shape),
-            "data_offsets": [len(body), len(body) + len(data)],
-        }
-        body += data
-    if metadata:
-        header["__metadata__"] = metadata
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
-
-
-def parts(path):
-    """Of a checkpoint by hand: its header, and each tensor's bytes."""
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
-    metadata = header.pop("__metadata__", {})
-    body = data[8 + length :]
-    found = {name: body[slice(*facts["data_offsets"])] for name, facts in header.items()}
-    places = sorted(facts["data_offsets"] for facts in header.values())
-    assert sum(places, [])[1:-1:2] == sum(places, [])[2::2] and places[-1][1] == len(body)
-    return header, metadata, found
 
 
 def quantize(capsys, *arguments):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -15,21 +13,20 @@ import numpy as np
 from .. import _codes
 from .. import _widthwise as core
 from .._array import Array
-from .._compare import CLASSES, class_numbers
+from .._compare import class_numbers
 from .._create import array, from_dtype
 from .._format import Format
+from .._rules import SCALES
 from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
+from . import checkpoint
+from .globs import check_patterns, held, matches
 from .output import add_command, add_json, add_rounding, add_seed, show
 from .store import check_name, load, save, save_archive, save_checkpoint
+from .tally import FLAGS, KINDS, MASKS, Tally
 from .terminal import progress
 
 PIECE = 1 << 18  # numbers rounded at a time
-OVERFLOW = 4
-FLAGS = {"inexact": 1, "underflow": 2, "overflow": OVERFLOW}
-KINDS = {"zero": 1, "subnormal": 2, "infinity": 4, "nan": 8}  # bits, by the ends of classes' names
-MASKS = np.array([KINDS.get(name.split("_")[-1], 0) for name in CLASSES], np.uint8)
-FINITE = (MASKS & (KINDS["infinity"] | KINDS["nan"])) == 0
 
 
 def add_commands(commands: Any) -> None:
@@ -40,6 +37,8 @@ def add_commands(commands: Any) -> None:
         "widthwise quantize a.npy codes.npy --format e4m3fn",
         "widthwise quantize x.npz values.npz --format e5m10 --values --rounding rtz",
         "widthwise quantize x.npz codes.npz --format e4m3fn --include '?' --exclude y",
+        "widthwise quantize model.safetensors out.safetensors --format e4m3fn --scale channel",
+        "widthwise quantize model.safetensors out.safetensors --format int4 --rules rules.toml",
         "echo 0.1 1/3 0x1.8p-7 | widthwise quantize - codes.npy --format bfloat16 --json",
     )
     command.add_argument(
@@ -48,7 +47,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument(
         "target", metavar="OUT", help=".npy; of several arrays .npz or .safetensors"
     )
-    command.add_argument("--format", required=True, metavar="F")
+    command.add_argument("--format", metavar="F", help="of the codes; with --dequantize of values")
     for option, what in (("--include", "only arrays"), ("--exclude", "no arrays")):
         command.add_argument(
             option,
@@ -60,9 +59,21 @@ def add_commands(commands: Any) -> None:
     command.add_argument(
         "--values", action="store_true", help="write the rounded values as float64"
     )
+    add_checkpoint_options(command)
     command.set_defaults(run=run)
     for add in (add_rounding, add_seed, add_json):
         add(command)
+
+
+def add_checkpoint_options(command: argparse.ArgumentParser) -> None:
+    """Of checkpoints; with any of them norms, biases and embeddings pass."""
+    what = command.add_argument_group("checkpoints, *.safetensors or *.safetensors.index.json")
+    what.add_argument(
+        "--scale", choices=SCALES, help="what has a binary32 scale; block: as F itself says"
+    )
+    what.add_argument("--rules", metavar="FILE", help="TOML: format and scale by names' globs")
+    what.add_argument("--html", metavar="FILE", help="write the report as a page with plots")
+    what.add_argument("--dequantize", action="store_true", help="back to the types they had")
 
 
 # --- What is rounded -----------------------------------------------------------------------------
@@ -79,16 +90,6 @@ def is_float(x: Any) -> bool:
     return isinstance(x, Array) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
 
 
-def held(x: Any) -> str:
-    if isinstance(x, Raw):
-        return x.kind
-    return str(x.format) if isinstance(x, Array) else str(x.dtype)
-
-
-def matches(name: str, patterns: list[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
 def why_untouched(name: str, x: Any, options: argparse.Namespace) -> str:
     """Nothing of an array that is rounded."""
     if not is_float(x):
@@ -96,86 +97,6 @@ def why_untouched(name: str, x: Any, options: argparse.Namespace) -> str:
     if options.include and not matches(name, options.include):
         return "not included"
     return "excluded" if matches(name, options.exclude or []) else ""
-
-
-def check_patterns(options: argparse.Namespace, source: Any) -> None:
-    for option in ("include", "exclude"):
-        for pattern in getattr(options, option) or []:
-            if not isinstance(source, Mapping):
-                raise ValueError(f"--{option} = {pattern}: IN holds one array, which has no name")
-            if not any(fnmatchcase(name, pattern) for name in source):
-                names = ", ".join(list(source)[:5]) + (", …" if len(source) > 5 else "")
-                raise ValueError(
-                    f"--{option} = {pattern}: IN holds no array of such a name: {names}"
-                )
-
-
-# --- What became of it ---------------------------------------------------------------------------
-
-
-class Tally:
-    """Of one array, added up piece by piece."""
-
-    def __init__(self, name: str, holds: str) -> None:
-        self.name = name
-        self.holds = holds
-        self.counts = dict.fromkeys(
-            [*FLAGS, "zero", "subnormal", "saturated", "infinite", "nan"], 0
-        )
-        self.numbers = self.compared = 0
-        self.largest = self.sum = 0.0
-        self.signal = self.noise = np.longdouble(0)  # squares of doubles overflow in doubles
-
-    def add(self, x: Array, z: Array, flags: np.ndarray) -> None:
-        before, after = class_numbers(x), class_numbers(z)
-        self.numbers += z.size
-        for name, bit in FLAGS.items():
-            self.counts[name] += int(np.count_nonzero(flags & bit))
-        became = MASKS[after] & ~MASKS[before]
-        for kind, bit in KINDS.items():
-            name = "infinite" if kind == "infinity" else kind
-            self.counts[name] += int(np.count_nonzero(became & bit))
-        self.counts["saturated"] += int(np.count_nonzero(FINITE[after] & (flags & OVERFLOW != 0)))
-        given = FINITE[before]
-        self.compare(_codes.to_float64(x, "rne")[given], _codes.to_float64(z, "rne")[given])
-
-    def compare(self, x: np.ndarray, z: np.ndarray) -> None:
-        """The errors of what was finite; a result that is not is infinitely far."""
-        with np.errstate(all="ignore"):
-            error = np.where(np.isfinite(z), np.abs(z - x), np.inf)
-            self.largest = max(self.largest, float(error.max(initial=0.0)))
-            self.sum += float(error.sum())
-            self.signal += squares(x)
-            self.noise += squares(error)
-        self.compared += x.size
-
-    def facts(self) -> dict[str, Any]:
-        return {
-            "array": self.name or "-",
-            "holds": self.holds,
-            "numbers": self.numbers,
-            **self.counts,
-            "largest_error": self.largest,
-            "mean_error": self.sum / self.compared if self.compared else 0.0,
-            "snr_db": self.snr(),
-        }
-
-    def snr(self) -> float:
-        """Signal to noise in decibels: infinite where nothing was lost."""
-        if self.noise == 0:
-            return math.inf
-        if self.signal == 0 or np.isinf(self.noise):
-            return -math.inf
-        return float(10 * (np.log10(self.signal) - np.log10(self.noise)))
-
-
-def squares(x: np.ndarray) -> Any:
-    """Their sum; in a longer format where a double's range may not do."""
-    total = float(np.square(x).sum())
-    if 1e-280 < total < math.inf:
-        return np.longdouble(total)
-    longer = x.astype(np.longdouble)
-    return np.square(longer).sum()
 
 
 # --- Rounding ------------------------------------------------------------------------------------
@@ -254,6 +175,10 @@ def refuse_nan(given: Array, first: int, shape: tuple[int, ...], format: Format)
 
 
 def run(options: argparse.Namespace) -> int:
+    if checkpoint.is_wanted(options):
+        return checkpoint.run(options)
+    if options.format is None:
+        raise ValueError("--format is missing: name one, as e4m3fn")
     rounding = Rounding(options, Format(options.format), {})
     source = load("IN", options.source)
     check_patterns(options, source)
@@ -305,15 +230,16 @@ def round_all(rounding: Rounding, source: Mapping[str, Any]) -> list[Untouched]:
 def round_checkpoint(
     rounding: Rounding, source: Mapping[str, Any], passed: set[str], read: Callable[[str], Any]
 ) -> None:
-    def pieces(name: str) -> Iterator[memoryview]:
-        made = [read(name)] if name in passed else rounding.pieces(name, read(name))
-        return map(content, made)
+    def pieces() -> Iterator[tuple[str, memoryview]]:
+        for name in source:
+            made = [read(name)] if name in passed else rounding.pieces(name, read(name))
+            yield from ((name, content(piece)) for piece in made)
 
     entries = [
         entry(name, x) if name in passed else rounding.entry(name, x) for name, x in source.items()
     ]
     metadata = source.metadata if isinstance(source, Checkpoint) else {}
-    save_checkpoint("OUT", rounding.options.target, entries, metadata, pieces)
+    save_checkpoint("OUT", rounding.options.target, entries, metadata, pieces())
 
 
 def content(x: Any) -> memoryview:

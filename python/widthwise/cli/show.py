@@ -18,6 +18,7 @@ from .._info import findings
 from .._table import Table
 from .._trace import Trace, trace, trace_operation
 from .._unit import RENAMED, Unit, units
+from . import checkpoint_info
 from .output import (
     add_command,
     add_json,
@@ -50,13 +51,16 @@ def add_info(commands: Any) -> None:
     info = add_command(
         commands,
         "info",
-        "everything about a format or a unit",
+        "everything about a format, a unit or a checkpoint",
         "widthwise info e5m10",
         "widthwise info 'e4m3fn;overflow=max'",
         "widthwise info hopper.f16.f32 --json",
+        "widthwise info model.safetensors",
     )
     info.add_argument(
-        "text", metavar="FORMAT|UNIT", help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32"
+        "text",
+        metavar="FORMAT|UNIT|FILE",
+        help="e5m10, 'e4m3fn;overflow=max', hopper.f16.f32, model.safetensors",
     )
     info.set_defaults(run=run_info)
     add_json(info)
@@ -139,6 +143,8 @@ def run_registry(options: argparse.Namespace) -> int:
 
 
 def run_info(options: argparse.Namespace) -> int:
+    if checkpoint_info.is_checkpoint(options.text):
+        return checkpoint_info.run(options)
     what = format_or_unit(options.text)
     if isinstance(what, Format):
         show(options, what.facts(), str(what.table()))

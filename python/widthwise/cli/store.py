@@ -6,6 +6,7 @@ import io
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -105,16 +106,22 @@ def save_checkpoint(
     path: str,
     entries: list[Entry],
     metadata: Mapping[str, str],
-    pieces: Callable[[str], Iterable[Any]],
+    made: Iterable[tuple[str, memoryview]],
 ) -> None:
-    """A .safetensors file of these tensors, whose bytes are made as they are written."""
+    """A .safetensors file of these tensors, whose bytes are written as they are made: of each in
+    order, of several in any."""
     placed = in_place(entries)
 
     def fill(file: BinaryIO) -> None:
-        file.write(head(placed, metadata))
-        for x in placed:
-            for piece in pieces(x.name):
-                file.write(piece)
+        begin = head(placed, metadata)
+        file.write(begin)
+        *starts, _ = ends = list(accumulate([len(begin), *(x.size for x in placed)]))
+        at = dict(zip((x.name for x in placed), starts, strict=True))
+        for name, piece in made:
+            file.seek(at[name])
+            file.write(piece)
+            at[name] += len(piece)
+        assert list(at.values()) == ends[1:], "a tensor was not written to its end"
 
     whole(argument, path, fill)
 

@@ -1,0 +1,227 @@
+"""Codes of a bare format under binary32 scales: one a tensor, or one a channel of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._create import array
+from .._format import Format, as_format
+from .chunks import Cut, ends, in_binary32, in_binary64, part_of, pieces_of
+
+BINARY32 = Format("binary32")
+
+
+class Options(NamedTuple):
+    """Of rounding, as the command has them."""
+
+    rounding: str = "rne"
+    seed: int = 0
+    nan: str | None = None
+
+    @property
+    def stochastic(self) -> bool:
+        return bool(core.Env(self.rounding).stochastic)
+
+
+class Piece(NamedTuple):
+    """Some of a tensor's numbers: what is kept of them, part by part, and for the report what they
+    were, what became of them, and past which ends they saturate."""
+
+    parts: tuple[Array | np.ndarray, ...]
+    given: np.ndarray
+    values: np.ndarray
+    low: Any
+    high: Any
+
+
+class Coded:
+    """Codes of a format, and the binary32 scale that their values are multiplied by.
+
+    `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.
+
+    >>> import widthwise as ww
+    >>> x = Coded(ww.array([[448, 1.5]], "e4m3fn"), np.float32(0.5))
+    >>> x.to_float64()
+    array([[224.  ,   0.75]])
+    """
+
+    def __init__(self, codes: Array, scale: np.ndarray | np.float32) -> None:
+        self.codes = codes
+        self.scale = scale
+
+    @property
+    def format(self) -> Format:
+        """Of the codes."""
+        return self.codes.format
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.codes.shape
+
+    @property
+    def nbytes(self) -> int:
+        """Of codes and scales."""
+        return self.codes.bits.nbytes + self.scale.nbytes
+
+    def to_float64(self) -> np.ndarray:
+        """The values, exact for codes of up to 29 digits."""
+        return in_binary64(self.codes) * self.scale.astype(np.float64)
+
+    def to_float32(self) -> np.ndarray:
+        """The values, rounded."""
+        return self.to_float64().astype(np.float32)
+
+    def __repr__(self) -> str:
+        scales = f"scale {self.scale}" if self.scale.ndim == 0 else f"{self.scale.size} scales"
+        return f"Coded({np.array2string(self.to_float32())}, {self.format}, {scales})"
+
+
+class Bare:
+    """How tensors become codes of a format: as they are, or under a scale of largest magnitude /
+    largest number, in binary32; quotients are binary32, too, and saturate."""
+
+    def __init__(self, text: str, way: str, axis: int, options: Options) -> None:
+        self.format = as_format(text)
+        self.way = way
+        self.axis = axis
+        self.options = options
+        self.through = self.format if way == "none" else saturating(self.format)
+        if way != "none" and not scales_lead_to(self.format):
+            raise ValueError(
+                f"{text} under a scale: its largest number is zero, or past binary32's; "
+                "--scale none rounds to it"
+            )
+
+    def parts(self, shape: tuple[int, ...]) -> dict[str, tuple[Format, tuple[int, ...]]]:
+        """What is kept of a tensor, each as numbers of a format and a shape."""
+        codes = {"codes": (self.format, shape)}
+        if self.way == "none":
+            return codes
+        scales = self.scales(shape) if self.way == "channel" else ()
+        return {**codes, "scale": (BINARY32, scales)}
+
+    def scales(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """How many there are along each axis."""
+        if self.way == "channel" and not -len(shape) <= self.axis < len(shape):
+            raise ValueError(f"axis = {self.axis}: a tensor of shape {shape} has none of that")
+        channel = self.axis % len(shape) if self.way == "channel" else None
+        return tuple(n if k == channel else 1 for k, n in enumerate(shape))
+
+    def pieces(self, shape: tuple[int, ...], read: Callable[[Cut], Array]) -> Iterator[Piece]:
+        """Of a tensor, in order; the scales come with the last one.
+
+        Raises:
+            ValueError: an infinity or NaN where there is a scale, or a NaN that the format has not.
+        """
+        cuts = [(slice(None),) * len(shape)] if self.options.stochastic else list(pieces_of(shape))
+        scale = None if self.way == "none" else self.scale_of(shape, cuts, read)
+        for i, cut in enumerate(cuts):
+            last = scale is not None and i == len(cuts) - 1
+            yield self.piece(read(cut), cut, shape, scale, last)
+
+    def scale_of(
+        self, shape: tuple[int, ...], cuts: list[Cut], read: Callable[[Cut], Array]
+    ) -> np.ndarray:
+        largest = np.zeros(self.scales(shape), np.float32)
+        axes = tuple(k for k, n in enumerate(largest.shape) if n == 1)
+        for cut in cuts:
+            magnitudes = np.abs(self.numbers(read(cut)))
+            found = magnitudes.max(axis=axes, keepdims=True, initial=0)
+            if not np.isfinite(found).all():
+                refuse(magnitudes, cut, shape)
+            here = part_of(largest, cut)
+            np.maximum(here, found, out=here)
+        scale = divided(largest, self.format)
+        scale[scale == 0] = 1
+        return scale
+
+    def numbers(self, x: Array) -> np.ndarray:
+        """In binary32, as a scale is."""
+        numbers = in_binary32(x)
+        if self.options.nan != "zero":
+            return numbers
+        return np.where(np.isnan(numbers), np.float32(0), numbers)
+
+    def piece(
+        self, x: Array, cut: Cut, shape: tuple[int, ...], scale: np.ndarray | None, last: bool
+    ) -> Piece:
+        o, low_high = self.options, ends(self.format)
+        if scale is None:
+            refuse_nan(x, cut, shape, self)
+            codes = array(x, self.format, rounding=o.rounding, seed=o.seed, nan="zero")
+            return Piece((codes,), in_binary64(x), in_binary64(codes), *low_high)
+        given, own = self.numbers(x), part_of(scale, cut)
+        rounded = array(given / own, self.through, rounding=o.rounding, seed=o.seed)
+        codes = Array._of(rounded.bits, self.format)
+        by = own.astype(np.float64)
+        parts: tuple[Array | np.ndarray, ...] = (codes,)
+        if last:
+            parts = codes, scale.reshape(self.parts(shape)["scale"][1])
+        values = in_binary64(codes) * by
+        return Piece(parts, in_binary64(x), values, low_high[0] * by, low_high[1] * by)
+
+
+def scales_lead_to(f: Format) -> bool:
+    """Whether it has a largest number above zero, and one that binary32 reaches."""
+    try:
+        return 0 < f.max_finite < 1 << 128
+    except (ValueError, OverflowError):
+        return False
+
+
+def saturating(f: Format) -> Format:
+    """The same codes, of a format whose conversions do not overflow."""
+    if not f.is_float:
+        return f
+    return Format(";".join([*policies_left(f), "overflow=satfinite"]))
+
+
+def policies_left(f: Format) -> list[str]:
+    return [part for part in str(f).split(";") if not part.startswith("overflow")]
+
+
+def divided(largest: np.ndarray, f: Format) -> np.ndarray:
+    """By a format's largest number, correctly rounded to binary32."""
+    top = Fraction(f.max_finite)
+    if Fraction(float(np.float32(float(top)))) == top:
+        with np.errstate(under="ignore"):
+            return np.asarray(largest / np.float32(float(top)))
+    exact = [Fraction(float(x)) / top for x in largest.reshape(-1)]
+    return array(exact, BINARY32).bits.view(np.float32).reshape(largest.shape)
+
+
+def refuse(magnitudes: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> None:
+    where, number = first_of(~np.isfinite(magnitudes), magnitudes, cut, shape)
+    raise ValueError(
+        f"{where} is {number} in binary32, of which no scale is made; keep the tensor, or take "
+        "a format with --scale none"
+    )
+
+
+def refuse_nan(x: Array, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+    if scheme.options.nan == "zero" or scheme.format.has_nan:
+        return
+    nan = np.isnan(in_binary64(x))
+    if nan.any():
+        where, _ = first_of(nan, nan, cut, shape)
+        raise ValueError(
+            f"{where} is NaN and {scheme.format} has no NaN; --nan zero puts +0 there, or take a "
+            "format that has one"
+        )
+
+
+def first_of(
+    wrong: np.ndarray, numbers: np.ndarray, cut: Cut, shape: tuple[int, ...]
+) -> tuple[str, Any]:
+    """Where in the tensor the first such number stands, and the number."""
+    at = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
+    place = [int(i) + (k.start or 0) for i, k in zip(at, cut, strict=True)]
+    inside = int(np.ravel_multi_index(place, shape)) if shape else 0
+    return _codes.element(inside, shape), numbers[at]
