@@ -24,12 +24,18 @@ const char* shape_word(const BlockFormat& f) {
   return "";
 }
 
+bool of_floats(const py::array& x) {
+  if (x.dtype().kind() != 'f' || !(x.flags() & py::array::c_style))
+    throw std::logic_error("numbers have to be a contiguous array of floats");
+  return x.itemsize() == 4;
+}
+
 // (clamped elements, blocks whose scale is NaN, the first number refused or None)
-template <class T>
-py::tuple quantise(const BlockFormat& f, const Grid& g, const py::array_t<T, py::array::c_style>& x,
-                   py::array elements, py::array scales, const BlockHow& how) {
+py::tuple quantise(const BlockFormat& f, const Grid& g, const py::array& x, py::array elements,
+                   py::array scales, const BlockHow& how) {
   const BlockGrid grid = grid_of(g);
-  const auto quantiser = BlockQuantiser::of<T>(f, grid, how);
+  const auto quantiser = of_floats(x) ? BlockQuantiser::of<float>(f, grid, how)
+                                      : BlockQuantiser::of<double>(f, grid, how);
   std::byte* to = place(f.element, elements, grid.outer * grid.rows * grid.columns);
   std::byte* scale = place(f.scale, scales, grid.scales());
   BlockTally tally;
@@ -40,13 +46,13 @@ py::tuple quantise(const BlockFormat& f, const Grid& g, const py::array_t<T, py:
   return py::make_tuple(tally.clamped, tally.special, tally.refused);
 }
 
-template <class T>
-void read(const BlockFormat& f, const Grid& g, const py::array& elements, const py::array& scales,
-          py::array_t<T, py::array::c_style> x, float tensor_scale) {
+void read_out(const BlockFormat& f, const Grid& g, const py::array& elements,
+              const py::array& scales, py::array x, float tensor_scale) {
   const BlockGrid grid = grid_of(g);
-  const auto reader = BlockReader::of<T>(f, grid, tensor_scale);
+  const auto reader = of_floats(x) ? BlockReader::of<float>(f, grid, tensor_scale)
+                                   : BlockReader::of<double>(f, grid, tensor_scale);
   const CodeArray codes = code_array(f.element, elements), scale = code_array(f.scale, scales);
-  T* to = x.mutable_data();
+  void* to = x.mutable_data();
   in_slices(reader.panels(), slice, [&](std::size_t first, std::size_t n) {
     for (std::size_t i = first; i < first + n; ++i) reader.run(i, codes.data, scale.data, to);
   });
@@ -57,10 +63,13 @@ BlockHow how_of(const std::string& rounding, std::uint64_t seed, float tensor_sc
           single ? BlockSteps::single : BlockSteps::exact};
 }
 
-template <class T>
-double largest(const py::array_t<T, py::array::c_style>& x) {
+double largest(const py::array& x) {
+  const bool floats = of_floats(x);
+  const auto n = static_cast<std::size_t>(x.size());
+  const void* at = x.data();
   const py::gil_scoped_release free;
-  return largest_magnitude(x.data(), static_cast<std::size_t>(x.size()));
+  return floats ? largest_magnitude(static_cast<const float*>(at), n)
+                : largest_magnitude(static_cast<const double*>(at), n);
 }
 
 using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
@@ -101,12 +110,9 @@ void bind_blocks(py::module_& m) {
       .def(py::init(&how_of), py::arg("rounding"), py::arg("seed"), py::arg("tensor_scale"),
            py::arg("single"));
   m.def("is_block_format", [](const std::string& text) { return is_block_format(text); });
-  m.def("quantise_blocks", &quantise<float>);
-  m.def("quantise_blocks", &quantise<double>);
-  m.def("read_blocks", &read<float>);
-  m.def("read_blocks", &read<double>);
-  m.def("largest_magnitude", &largest<float>);
-  m.def("largest_magnitude", &largest<double>);
+  m.def("quantise_blocks", &quantise);
+  m.def("read_blocks", &read_out);
+  m.def("largest_magnitude", &largest);
   m.def("pack_codes", &pack_rows);
   m.def("unpack_codes", &unpack_rows);
 }

@@ -62,13 +62,21 @@ class BlockFormat:
 
     @classmethod
     def of(cls, element: Any, block: Any, scale: Any) -> BlockFormat:
-        """As `Format.block`."""
+        """As `Format.block`, of an element, a block and a scale.
+
+        >>> BlockFormat.of("e2m1fn", 16, "ue4m3fn")
+        BlockFormat('nvfp4')
+        """
         word = scale_words().get(str(scale), str(scale))
         return cls(f"block({element},{shape_text(block)},{word})")
 
     @classmethod
     def of_shared_exponent(cls, mantissa: int, block: Any, exponent: int) -> BlockFormat:
-        """As `Format.bfp`."""
+        """As `Format.bfp`, of mantissa and exponent bits and a block.
+
+        >>> BlockFormat.of_shared_exponent(8, 32, 8)
+        BlockFormat('bfp(8,32,e8)')
+        """
         return cls(f"bfp({mantissa},{shape_text(block)},e{exponent})")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -123,7 +131,8 @@ class BlockFormat:
 
     @property
     def bits(self) -> float | None:
-        """Bits an element takes, its share of the scale included; None where the array decides.
+        """Bits an element takes, its share of the scale's bytes included; None where the array
+        decides.
 
         >>> BlockFormat("mxfp4").bits
         4.25
@@ -132,4 +141,4 @@ class BlockFormat:
         if block in (0, "all"):
             return None
         of_block = block[0] * block[1] if isinstance(block, tuple) else int(block)
-        return self.element.width + self.scale.width / of_block
+        return self.element.width + 8 * self.scale.dtype.itemsize / of_block

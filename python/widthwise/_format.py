@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, Never, overload
 import numpy as np
 
 from . import _widthwise as core
+from ._of_blocks import OfBlocks, refuse_blocks
 from ._table import Table
 
 if TYPE_CHECKING:
-    from ._block_format import BlockFormat
     from .display.style import Card
-
-BLOCKS = ("mx", "nv", "bl", "bf")  # how the texts of formats of blocks begin
 
 # Past this many bits between a format's least and largest digit no integer of it is written out.
 WIDEST_RANGE = 1 << 24
 
 
-class Format:
+class Format(OfBlocks):
     """A number format, written as text: a name, or a number system and its widths.
 
     `e5m10` is a float of 5 exponent and 10 fraction bits, `fixed8.4` a fixed-point number of 8 bits
@@ -45,15 +43,6 @@ class Format:
     _core: core.Format
     _limbs: int
     _text: str
-
-    def __new__(cls, text: Any = None, *more: Any, **fields: Any) -> Any:
-        """A format, or a BlockFormat where the text is one's."""
-        begins = isinstance(text, str) and text.lstrip()[:2].lower() in BLOCKS
-        if begins and core.is_block_format(text):
-            from ._block_format import BlockFormat
-
-            return BlockFormat(text)
-        return object.__new__(cls)
 
     def __init__(
         self,
@@ -110,35 +99,6 @@ class Format:
         Format('takum16')
         """
         return cls(f"takum{width}")
-
-    @staticmethod
-    def block(
-        element: str | Format, block: int | tuple[int, int] | str, scale: str | Format
-    ) -> BlockFormat:
-        """Blocks: elements that share a scale, as `ww.blocks` makes them.
-
-        Args:
-            element: a format of single numbers.
-            block: n elements along an axis, (rows, columns) or '128x128', 0 (a whole axis), 'all'.
-            scale: e2m0fnu to e8m0fnu, ue4m3fn or binary32.
-
-        >>> Format.block("e4m3fn", 32, "e8m0fnu"), Format.block("int4", (1, 128), "binary32")
-        (BlockFormat('block(e4m3fn,32,e8m0fnu)'), BlockFormat('block(int4,128,binary32)'))
-        """
-        from ._block_format import BlockFormat
-
-        return BlockFormat.of(element, block, scale)
-
-    @staticmethod
-    def bfp(mantissa: int, block: int | tuple[int, int] | str, exponent: int = 8) -> BlockFormat:
-        """Block floating point: integers of so many bits, the sign among them, under one exponent.
-
-        >>> Format.bfp(8, 32, 8)
-        BlockFormat('bfp(8,32,e8)')
-        """
-        from ._block_format import BlockFormat
-
-        return BlockFormat.of_shared_exponent(mantissa, block, exponent)
 
     @overload
     def table(self) -> Table: ...
@@ -533,12 +493,7 @@ def _of_table(name: str, values: tuple[float, ...]) -> Format:
 
 def as_format(format: str | Format) -> Format:
     f = format if isinstance(format, Format) else Format(format)
-    if not isinstance(f, Format):
-        raise ValueError(
-            f"format = {str(format)!r}: blocks, numbers with a scale, which ww.blocks(x, "
-            f"{str(format)!r}) makes; a format of single numbers is wanted"
-        )
-    return f
+    return f if isinstance(f, Format) else refuse_blocks(format)
 
 
 def optional_format(format: str | Format | None) -> Format | None:

@@ -104,7 +104,10 @@ def test_progress_and_another_exact_product(operands):
     ("change", "message"),
     [
         ({"units": []}, "units is empty; name one at least, as 'mac\\(e5m10\\)'"),
-        ({"units": ["blackwell.mxfp8"]}, "blackwell.mxfp8 scales its blocks; a sweep has no"),
+        (
+            {"units": ["dot(e4m3fn, lanes=32, scale=e5m2:32:term)"]},
+            "scales its blocks: .*scale = 'e5m2': it may be e2m0fnu",
+        ),
         ({"metrics": ["rms"]}, "metrics: 'rms' is none of max_abs, mean_abs"),
         ({"engine": "fast"}, "engine = 'fast': there is no such engine here"),
         ({"a": np.zeros((2, 2, 2))}, r"a is \(2, 2, 2\); a sweep takes matrices"),
@@ -316,3 +319,43 @@ def test_outputs_without_an_exact_number_are_left_out_of_every_metric():
     assert np.isnan([row[name] for name in ("max_abs", "rel_norm", "of_operands")]).all()
     with pytest.raises(ValueError, match="takes matrices, or vectors"):
         ww.sweep(["mac(e5m10)"], ww.array(np.ones((2, 2, 2)), "e5m10"), [1.0, 1.0])
+
+
+def test_units_with_block_scales_take_blocks_of_their_own():
+    rng = np.random.default_rng(8)
+    a, b = rng.standard_normal((6, 96)), rng.standard_normal((96, 4))
+    found = ww.sweep(["blackwell.mxfp8", "mac(e4m3fn, sum=binary32)", "blackwell.nvfp4"], a, b)
+    for unit, text in ((0, "mxfp8_e4m3"), (2, "nvfp4")):
+        x, y = ww.blocks(a, text), ww.blocks(b, text, axis=0)
+        z = ww.matmul(x, y, unit=found["unit"][unit]).to_float64()
+        assert found["max_abs"][unit] == np.abs(z - a @ b).max() or np.isclose(
+            found["max_abs"][unit], np.abs(z - a @ b).max(), rtol=1e-12
+        )
+        own = x.to_float64() @ y.to_float64()
+        share = np.linalg.norm(own - a @ b) / np.linalg.norm(a @ b)
+        assert np.isclose(found["of_operands"][unit], share, rtol=1e-9)
+
+
+def test_blocks_that_fit_are_taken_as_they_are():
+    rng = np.random.default_rng(9)
+    a, b = rng.standard_normal((3, 64)), rng.standard_normal((64, 2))
+    x, y = ww.blocks(a, "mxfp4;scale=rceil"), ww.blocks(b, "mxfp4;scale=rceil", axis=0)
+    found = ww.sweep(["blackwell.mxfp4", "mac(binary64)"], x, y, metrics=["of_operands", "max_abs"])
+    assert found["of_operands"].tolist() == [0, 0]
+    exact = x.to_float64() @ y.to_float64()
+    z = ww.matmul(x, y, unit="blackwell.mxfp4").to_float64()
+    assert np.isclose(found["max_abs"][0], np.abs(z - exact).max(), atol=1e-15)
+
+
+def test_studies_take_blocks():
+    rng = np.random.default_rng(10)
+    x, y = (ww.blocks(rng.standard_normal(64), "mxfp8_e4m3") for _ in range(2))
+    unit = "blackwell.mxfp8"
+    both = [
+        ww.study.accumulation(x, y, unit),
+        ww.study.accumulation(x.elements, y.elements, unit, scale_a=x.scales, scale_b=y.scales),
+    ]
+    assert str(both[0]) == str(both[1])
+    z = ww.blocks(rng.standard_normal(64), "nvfp4")
+    with pytest.raises(ValueError, match="a has a tensor scale.*tensor_scale=1"):
+        ww.study.accumulation(z, z, "blackwell.nvfp4")

@@ -13,10 +13,11 @@ from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
-from .._create import array, code_array
+from .._create import array
 from .._like import like_whom
 from .._settings import checked_seed
 from . import microxcaling
+from .given_codes import codes
 from .layout import Layout
 from .numbers import as_numbers
 from .packing import pack
@@ -66,9 +67,9 @@ def blocks(
     >>> import numpy as np, widthwise as ww
     >>> x = ww.blocks(np.float32([6, 3, -0.25, 0.75]), "mxfp4")
     >>> x.elements, x.scales
-    (Array([6 3 -0.2 0.8], e2m1fn), Array([1], e8m0fnu))
+    (Array([6 3 -0 1], e2m1fn), Array([1], e8m0fnu))
     >>> x.to_float64()
-    array([ 6.  ,  3.  , -0.  ,  1.  ])
+    array([ 6.,  3., -0.,  1.])
     """
     f = BlockFormat(format)
     if arithmetic not in STEPS:
@@ -85,7 +86,9 @@ def blocks(
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
     s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
-    how = core.BlockHow(rounding, checked_seed(seed), 1.0 if s is None else s, arithmetic == "f32")
+    how = core.BlockHow(
+        rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
+    )
     elements = _codes.empty(numbers.shape, f.element)
     scales = _codes.empty(layout.scales_shape, f.scale)
     clamped, nan_blocks, refused = core.quantise_blocks(
@@ -135,10 +138,9 @@ class Blocks(Container):
     >>> import numpy as np, widthwise as ww
     >>> w = ww.blocks(np.arange(128, dtype=np.float32).reshape(2, 64), "mxfp8_e4m3")
     >>> w
-    Blocks(block(e4m3fn,32,e8m0fnu), shape (2, 64))
-    >>> w[:, 32:].scales
-    Array([[0.125]
-     [0.25]], e8m0fnu)
+    Blocks(block(e4m3fn,32,e8m0fnu), shape (2, 64), 25 clamped)
+    >>> w[:, 32:].scales.to_float64().tolist()
+    [[0.125], [0.25]]
     >>> w.nbytes, w.T.axis
     (132, 0)
     """
@@ -224,47 +226,83 @@ class Blocks(Container):
 
     @property
     def elements(self) -> Array:
-        """The elements' codes, of the array's shape."""
+        """The elements' codes, of the array's shape.
+
+        >>> blocks([6.0, 3.0], "mxfp4").elements
+        Array([6 3], e2m1fn)
+        """
         return self._elements
 
     @property
     def scales(self) -> Array:
-        """The scales' codes: along an axis of blocks one a block."""
+        """The scales' codes: along an axis of blocks one a block.
+
+        >>> blocks([6.0, 3.0], "mxfp4").scales
+        Array([1], e8m0fnu)
+        """
         return self._scales
 
     @property
     def tensor_scale(self) -> np.float32 | None:
-        """What all numbers are multiplied by, beside their block's scale; None where none is."""
+        """What all numbers are multiplied by, beside their block's scale; None where none is.
+
+        >>> blocks([2688.0], "nvfp4").tensor_scale
+        np.float32(1.0)
+        """
         return self._tensor_scale
 
     @property
     def format(self) -> BlockFormat:
-        """What the codes mean."""
+        """What the codes mean.
+
+        >>> blocks([6.0, 3.0], "mxfp4").format
+        BlockFormat('block(e2m1fn,32,e8m0fnu)')
+        """
         return self._format
 
     @property
     def axis(self) -> int:
-        """Along which blocks of n elements lie, as it was given."""
+        """Along which blocks of n elements lie, as it was given.
+
+        >>> blocks([6.0, 3.0], "mxfp4").axis
+        -1
+        """
         return self._axis
 
     @property
     def block(self) -> int | tuple[int, int] | str:
-        """As the format's: n, (rows, columns), 0 for a whole axis, 'all'."""
+        """As the format's: n, (rows, columns), 0 for a whole axis, 'all'.
+
+        >>> blocks([6.0, 3.0], "mxfp4").block
+        32
+        """
         return self._format.block
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the numbers."""
+        """Of the numbers.
+
+        >>> blocks([[6.0, 3.0]], "mxfp4").shape
+        (1, 2)
+        """
         return self._elements.shape
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """How many axes there are.
+
+        >>> blocks([[6.0, 3.0]], "mxfp4").ndim
+        2
+        """
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """How many numbers there are.
+
+        >>> blocks([[6.0, 3.0]], "mxfp4").size
+        2
+        """
         return self._elements.size
 
     def __len__(self) -> int:
@@ -272,16 +310,15 @@ class Blocks(Container):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the codes take when they are packed to their bits, row by row.
+        """Bytes that elements take, packed to their bits row by row, and scales as they are.
 
         >>> import numpy as np
         >>> blocks(np.ones((2, 32), np.float32), "mxfp4").nbytes   # 2 * (32 * 4 / 8 + 1)
         34
         """
-        return sum(
-            math.prod(x.shape[:-1]) * -(-x.shape[-1] * x.format.width // 8)
-            for x in (self._elements, self._scales)
-        ) + (0 if self._tensor_scale is None else 4)
+        rows, n = math.prod(self.shape[:-1]), self.shape[-1]
+        elements = rows * -(-n * self._format.element.width // 8)
+        return elements + self._scales.bits.nbytes + (0 if self._tensor_scale is None else 4)
 
     @property
     def _layout(self) -> Layout:
@@ -339,7 +376,7 @@ class Blocks(Container):
         float4_e2m1fn_x2. `ww.unpack` takes them apart.
 
         >>> blocks([6.0, 3.0, -0.25, 0.75], "mxfp4").packed()
-        array([ 87, 40], dtype=uint8)
+        array([87, 40], dtype=uint8)
         """
         return pack(self._elements)
 
@@ -353,7 +390,11 @@ class Blocks(Container):
         )
 
     def transpose(self, *axes: int) -> Blocks:
-        """The axes in another order, reversed if none is given; blocks go with theirs."""
+        """The axes in another order, reversed if no `axes` are given; blocks go with theirs.
+
+        >>> blocks([[6.0, 3.0]], "mxfp4").transpose(1, 0)
+        Blocks(block(e2m1fn,32,e8m0fnu), shape (2, 1), axis 0)
+        """
         order, format, axis = self._layout.transposed(axes)
         e, s = self._elements.transpose(order), self._scales
         s = s if format.block == "all" else s.transpose(order)
@@ -361,14 +402,18 @@ class Blocks(Container):
 
     @property
     def T(self) -> Blocks:
-        """The axes in reverse order."""
+        """The axes in reverse order.
+
+        >>> blocks([[6.0, 3.0]], "mxfp4").T.shape
+        (2, 1)
+        """
         return self.transpose()
 
     def requantise(
         self, format: str | BlockFormat | None = None, *, axis: int | None = None, **how: Any
     ) -> Blocks:
-        """The numbers that the codes stand for, quantised anew: in another format, along another
-        axis. Other keywords as in `ww.blocks`.
+        """The numbers that the codes stand for, quantised anew: in another `format`, along another
+        `axis`; keywords besides (`how`) as in `ww.blocks`.
 
         >>> import numpy as np
         >>> x = blocks(np.eye(32, dtype=np.float32), "mxfp4")
@@ -379,13 +424,24 @@ class Blocks(Container):
         return blocks(self.to_float64(), f, axis=self._axis if axis is None else axis, **how)
 
     def fits(self, format: BlockFormat, axis: int) -> bool:
-        """Whether these are blocks of such elements, sizes and scales along that axis, however the
-        scales were found."""
+        """Whether these are blocks of a format's elements, sizes and scales along an axis, however
+        their scales were found.
+
+        >>> x = blocks([6.0, 3.0], "mxfp4;scale=ceil")
+        >>> x.fits(BlockFormat("mxfp4"), -1), x.fits(BlockFormat("nvfp4"), -1)   # format, axis
+        (True, False)
+        """
         f = self._format
         alike = (f.element, f.scale, f.block) == (format.element, format.scale, format.block)
         return alike and self._layout.axis == axis % self.ndim
 
     def for_unit(self, name: str, unit: Unit, axis: int) -> Scaled:
+        """Codes and scales for a unit that sums along an axis; `name` is the argument's, in errors.
+
+        >>> import widthwise as ww
+        >>> blocks([6.0, 3.0], "mxfp4").for_unit("a", ww.Unit("blackwell.mxfp4"), -1).scales
+        Array([1], e8m0fnu)
+        """
         if unit.scale_format is None:
             raise ValueError(
                 f"{name} is {self._format}; unit {unit} scales nothing. Take a unit that does, as "
@@ -439,31 +495,3 @@ class Blocks(Container):
 
     def _repr_html_(self) -> str:
         return self.card()._repr_html_()
-
-
-def codes(name: str, x: Any, f: Any) -> Array:
-    """An Array of the format, codes of it, or another library's array of the same encoding."""
-    if isinstance(x, Array):
-        if x.format != f and (x.format.width, x._bits.dtype) != (f.width, f.dtype):
-            raise TypeError(f"{name} is {x.format}; {f} is wanted")
-        return x if x.format == f else Array._of(x.bits, f)
-    a = np.asarray(x.view(np.uint8) if getattr(x, "dtype", None) is None else x)
-    if a.dtype.kind == "u":
-        return code_array(name, a, f)
-    if f.system == "fixed" and a.dtype.kind == "i" and a.itemsize == f.dtype.itemsize:
-        return masked(a, f)
-    return codes(name, array_of(name, a), f)
-
-
-def masked(a: np.ndarray, f: Any) -> Array:
-    """Signed integers as codes in two's complement."""
-    return code_array("elements", a.view(f.dtype) & f.dtype.type((1 << f.width) - 1), f)
-
-
-def array_of(name: str, a: Any) -> Array:
-    from .._create import from_dtype
-
-    found = from_dtype(a)
-    if found is None:
-        raise TypeError(f"{name} holds {a.dtype}; codes are unsigned integers")
-    return found
