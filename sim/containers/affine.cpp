@@ -59,27 +59,6 @@ void with_items(IntegerItem item, const void* codes, const Work& work) {
   }
 }
 
-template <class Item>
-std::uint64_t pack_items(const AffineRule& rule, const double* codes, std::size_t n, Item* to) {
-  const auto low = static_cast<double>(rule.qmin), high = static_cast<double>(rule.qmax);
-  std::uint64_t past = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double kept = std::min(std::max(codes[i], low), high);
-    past += kept != codes[i];
-    to[i] = static_cast<Item>(static_cast<std::int64_t>(kept));
-  }
-  return past;
-}
-
-// Clamped and written: how many were past the range.
-std::uint64_t pack(const AffineRule& rule, const double* codes, std::size_t n, void* to) {
-  switch (rule.item.bytes) {
-    case 1: return pack_items(rule, codes, n, static_cast<std::uint8_t*>(to));
-    case 2: return pack_items(rule, codes, n, static_cast<std::uint16_t*>(to));
-    default: return pack_items(rule, codes, n, static_cast<std::uint32_t*>(to));
-  }
-}
-
 // The number of codes that a rule has is at most 8 bits', so that quotients past `far` clamp.
 bool suits_quick(const AffineRule& rule, const std::uint8_t* flags) {
   return rule.arithmetic == AffineArithmetic::exact && rule.rounding == RoundingMode::rne &&
@@ -106,20 +85,20 @@ struct Steps {
   bool each;
   const double *scale, *zero;
 
-  // Where a double holds every number: how many did not fit the values.
+  // Of codes of up to 16 bits and scales in binary32: a difference has 17 digits, so that a double
+  // holds the product, and a float's product is rounded once.
   template <class Item, class Value>
-  std::uint64_t take_exactly(const Item* codes, std::size_t n, Value* values) const {
-    std::uint64_t rounded = 0;
-    const auto put = [&](std::size_t i, double s, double z) {
-      const double x = (static_cast<double>(codes[i]) - z) * s;
-      values[i] = static_cast<Value>(x);
-      rounded += double{values[i]} != x;
-    };
-    if (each)
-      for (std::size_t i = 0; i < n; ++i) put(i, scale[i], zero[i]);
-    else
-      for (std::size_t i = 0; i < n; ++i) put(i, *scale, *zero);
-    return rounded;
+  void take_short(const Item* codes, std::size_t n, Value* values) const {
+    if (each) {
+      for (std::size_t i = 0; i < n; ++i)
+        values[i] = (static_cast<Value>(codes[i]) - static_cast<Value>(zero[i])) *
+                    static_cast<Value>(scale[i]);
+      return;
+    }
+    const auto s = static_cast<Value>(*scale);
+    const auto z = static_cast<std::int32_t>(*zero);
+    for (std::size_t i = 0; i < n; ++i)
+      values[i] = static_cast<Value>(static_cast<std::int32_t>(codes[i]) - z) * s;
   }
 
   template <class Item, class Value>
@@ -130,7 +109,7 @@ struct Steps {
       const double steps = static_cast<double>(codes[i]) - zero[each ? i : 0];
       const double x = steps * s, lost = std::fma(steps, s, -x);
       values[i] = static_cast<Value>(sizeof(Value) == 4 ? to_odd(x, lost) : x);
-      rounded += lost != 0 || double{values[i]} != x;
+      rounded += lost != 0;
     }
     return rounded;
   }
@@ -222,7 +201,7 @@ AffineCounts AffineScales::quantise_values(const AffineRule& rule, const Value* 
         if (!lanes || rounded.sure[j] == 0)
           rounded.code[j] = define(x + j, p.first + i + j, p.scale + (p.each ? i + j : 0));
       counts.clamped +=
-          pack(rule, rounded.code, n, to + i * static_cast<std::size_t>(rule.item.bytes));
+          pack_kernel()(rule, rounded.code, n, to + i * static_cast<std::size_t>(rule.item.bytes));
     }
   });
   return counts;
@@ -244,13 +223,15 @@ std::uint64_t AffineScales::dequantise_values(IntegerItem item, const void* code
                                               std::size_t first, std::size_t count,
                                               Value* values) const {
   const MachineRounding mode(RoundingMode::rne);
-  const bool exact = item.bytes <= 2 && binary32_;  // 17 digits times 24
+  const bool is_short = item.bytes <= 2 && binary32_;
   std::uint64_t rounded = 0;
   with_items(item, codes, [&](const auto* items) {
     each_piece(layout_, first, count, [&](const Piece& p) {
       const Steps steps{p.each, scale_.data() + p.scale, zero_.data() + p.scale};
-      rounded += exact ? steps.take_exactly(items + p.first, p.count, values + p.first)
-                       : steps.take(items + p.first, p.count, values + p.first);
+      if (is_short)
+        steps.take_short(items + p.first, p.count, values + p.first);
+      else
+        rounded += steps.take(items + p.first, p.count, values + p.first);
     });
   });
   return rounded;

@@ -1,5 +1,7 @@
 #include "affine_lanes.hpp"
 
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -90,26 +92,45 @@ AffineCounts quick(const Scales& s, const AffineRule& rule, const float* x, std:
   return counts;
 }
 
-// The least and the largest of an array, and those before; NaN where there is one.
+// Integers in the order of the floats whose words they are, and back: below zero all digits but the
+// sign are turned over. NaN lies past the infinities.
+template <class Word>
+constexpr Word turned(Word word, Word sign) {
+  return word ^ (sign & 0x7fffffff);
+}
+std::int32_t order_of(float x) {
+  const auto word = std::bit_cast<std::int32_t>(x);
+  return turned(word, word >> 31);
+}
+float of_order(std::int32_t order) { return std::bit_cast<float>(turned(order, order >> 31)); }
+
+// The least and the largest of an array, and those before; NaN where there is one. Two at a time,
+// for each minimum waits for the one before.
 FloatRange range(const float* x, std::size_t n, FloatRange before) {
-  const Floats d;
-  const std::size_t width = hn::Lanes(d);
-  F low = hn::Set(d, before.low), high = hn::Set(d, before.high);
-  auto ordered = hn::Eq(low, low);
+  const Ints di;
+  const std::size_t width = hn::Lanes(di);
+  const auto orders = [di](const float* at) {
+    const I word = hn::LoadU(di, reinterpret_cast<const std::int32_t*>(at));
+    return hn::Xor(word, hn::And(hn::ShiftRight<31>(word), hn::Set(di, 0x7fffffff)));
+  };
+  std::int32_t least = order_of(before.low), most = order_of(before.high);
+  I low[2] = {hn::Set(di, least), hn::Set(di, least)};
+  I high[2] = {hn::Set(di, most), hn::Set(di, most)};
   std::size_t i = 0;
-  for (; i + width <= n; i += width) {
-    const F v = hn::LoadU(d, x + i);
-    low = hn::Min(low, v), high = hn::Max(high, v);
-    ordered = hn::And(ordered, hn::Eq(v, v));
-  }
-  FloatRange all{hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
-  bool is_ordered = hn::AllTrue(d, ordered);
+  for (; i + 2 * width <= n; i += 2 * width)
+    for (std::size_t r = 0; r < 2; ++r) {
+      const I order = orders(x + i + r * width);
+      low[r] = hn::Min(low[r], order), high[r] = hn::Max(high[r], order);
+    }
+  least = hn::GetLane(hn::MinOfLanes(di, hn::Min(low[0], low[1])));
+  most = hn::GetLane(hn::MaxOfLanes(di, hn::Max(high[0], high[1])));
   for (; i < n; ++i) {
-    is_ordered &= x[i] == x[i];
-    all = {x[i] < all.low ? x[i] : all.low, x[i] > all.high ? x[i] : all.high};
+    const std::int32_t order = order_of(x[i]);
+    least = order < least ? order : least, most = order > most ? order : most;
   }
+  const bool ordered = order_of(-HUGE_VALF) <= least && most <= order_of(HUGE_VALF);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  return is_ordered ? all : FloatRange{nan, nan};
+  return ordered ? FloatRange{of_order(least), of_order(most)} : FloatRange{nan, nan};
 }
 
 // How far a quotient lies from where the mode changes its mind: a tie, or an integer.
@@ -209,12 +230,59 @@ bool careful(const Scales& s, const AffineRule& rule, bool short_quotients, cons
                 : careful_run<false, Value>(s, rule, short_quotients, x, n, to);
 }
 
+// Integers of up to 32 bits, signed or not, as words.
+HWY_INLINE hn::Vec<hn::Rebind<std::uint32_t, Doubles>> words_of(D codes, bool is_signed) {
+  const Doubles d;
+  const hn::Rebind<std::int32_t, Doubles> ints;
+  const hn::Rebind<std::uint32_t, Doubles> words;
+  if (is_signed) return hn::BitCast(words, hn::DemoteTo(ints, codes));
+  const auto moved = hn::DemoteTo(ints, hn::Sub(codes, hn::Set(d, 0x1p31)));
+  return hn::Xor(hn::BitCast(words, moved), hn::Set(words, 0x80000000));
+}
+
+template <class Item>
+std::uint64_t pack_items(const AffineRule& rule, const double* codes, std::size_t n, Item* to) {
+  const Doubles d;
+  const hn::Rebind<Item, Doubles> items;
+  const D low = hn::Set(d, static_cast<double>(rule.qmin)),
+          high = hn::Set(d, static_cast<double>(rule.qmax));
+  std::uint64_t past = 0;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    const D code = hn::LoadU(d, codes + i);
+    const D kept = hn::Min(hn::Max(code, low), high);
+    past += hn::CountTrue(d, hn::Ne(kept, code));
+    const auto words = words_of(kept, rule.item.is_signed);
+    if constexpr (sizeof(Item) == 4)
+      hn::StoreU(words, items, to + i);
+    else
+      hn::StoreU(hn::TruncateTo(items, words), items, to + i);
+  }
+  for (; i < n; ++i) {
+    const double kept = codes[i] < hn::GetLane(low)    ? hn::GetLane(low)
+                        : codes[i] > hn::GetLane(high) ? hn::GetLane(high)
+                                                       : codes[i];
+    past += kept != codes[i];
+    to[i] = static_cast<Item>(static_cast<std::int64_t>(kept));
+  }
+  return past;
+}
+
+std::uint64_t pack(const AffineRule& rule, const double* codes, std::size_t n, void* to) {
+  switch (rule.item.bytes) {
+    case 1: return pack_items(rule, codes, n, static_cast<std::uint8_t*>(to));
+    case 2: return pack_items(rule, codes, n, static_cast<std::uint16_t*>(to));
+    default: return pack_items(rule, codes, n, static_cast<std::uint32_t*>(to));
+  }
+}
+
 // HWY_EXPORT takes no templates.
 auto careful_floats() { return &careful<float>; }
 auto careful_doubles() { return &careful<double>; }
 bool fuses() { return HWY_NATIVE_FMA; }
 Quick quick_codes(bool each) { return each ? &quick<true> : &quick<false>; }
 auto float_range() { return &range; }
+auto packing() { return &pack; }
 std::size_t lanes_of_floats() { return hn::Lanes(Floats()); }
 
 }  // namespace widthwise::affine::HWY_NAMESPACE
@@ -228,6 +296,7 @@ HWY_EXPORT(careful_doubles);
 HWY_EXPORT(fuses);
 HWY_EXPORT(quick_codes);
 HWY_EXPORT(float_range);
+HWY_EXPORT(packing);
 HWY_EXPORT(lanes_of_floats);
 
 template <>
@@ -241,6 +310,7 @@ Careful<double> careful_kernel<double>() {
 bool lanes_fuse() { return HWY_DYNAMIC_DISPATCH(fuses)(); }
 Quick quick_kernel(bool each) { return HWY_DYNAMIC_DISPATCH(quick_codes)(each); }
 std::size_t float_lanes() { return HWY_DYNAMIC_DISPATCH(lanes_of_floats)(); }
+Pack pack_kernel() { return HWY_DYNAMIC_DISPATCH(packing)(); }
 RangeKernel range_kernel() { return HWY_DYNAMIC_DISPATCH(float_range)(); }
 
 }  // namespace widthwise::affine

@@ -46,6 +46,10 @@ using Careful = bool (*)(const Scales& s, const AffineRule& rule, bool short_quo
                          const Value* x, std::size_t n, Rounded& to);
 template <class Value>
 Careful<Value> careful_kernel();
+// Such codes clamped and written: how many were past the range.
+using Pack = std::uint64_t (*)(const AffineRule& rule, const double* codes, std::size_t n,
+                               void* items);
+Pack pack_kernel();
 bool lanes_fuse();  // multiply and add with one rounding, as torch_legacy does
 
 }  // namespace widthwise::affine

@@ -141,16 +141,32 @@ void PreparedIntegers::by_panels(std::size_t first, std::size_t count, std::int3
   }
 }
 
+// Differences of up to 16-bit codes have products of 34 bits, others of 66.
 void PreparedIntegers::by_steps(std::size_t row, std::int32_t* c) const {
+  if (p_.a.item.bytes <= 2 && p_.b.item.bytes <= 2)
+    in_steps<std::int64_t>(row, c);
+  else
+    in_steps<int128>(row, c);
+}
+
+template <class Wide>
+void PreparedIntegers::in_steps(std::size_t row, std::int32_t* c) const {
   std::int32_t* to = c + row * p_.n;
   for (std::size_t j = 0; j < p_.n; ++j) to[j] = p_.bias ? p_.bias[j] : 0;
   std::vector<std::int64_t> a(p_.k);
   read_row(p_.a, row, p_.k, a.data());
+  const std::size_t every_zero = p_.zero_b.size() == 1 ? 0 : 1;
   for (std::size_t k = 0; k < p_.k; ++k) {
-    const std::int64_t x = a[k] - of(p_.zero_a, row);
-    const std::int64_t* b = b_.data() + k * p_.n;
-    for (std::size_t j = 0; j < p_.n; ++j)
-      to[j] = moved(p_.overflow, to[j], static_cast<int128>(x) * (b[j] - of(p_.zero_b, j)));
+    const auto x = static_cast<Wide>(a[k] - of(p_.zero_a, row));
+    const std::int64_t *b = b_.data() + k * p_.n, *zero = p_.zero_b.data();
+    if (p_.overflow == SumOverflow::saturate)
+      for (std::size_t j = 0; j < p_.n; ++j)
+        to[j] = saturated<Wide>(to[j] + x * (b[j] - zero[j * every_zero]));
+    else
+      for (std::size_t j = 0; j < p_.n; ++j)
+        to[j] = static_cast<std::int32_t>(
+            static_cast<std::uint32_t>(to[j]) +
+            static_cast<std::uint32_t>(x * (b[j] - zero[j * every_zero])));
   }
 }
 

@@ -57,6 +57,24 @@ def test_a_linear_layer_is_its_steps(variant, per_channel):
     assert inside.mean() > 0.5 and np.abs(got.to_float64() - near)[inside].max() < 0.06
 
 
+def test_fp32_rounds_the_product_of_the_scales_first():
+    """M is f32(f32(sx sw) / sy): sums that tell it from sx sw / sy rounded once."""
+    rng, told = np.random.default_rng(9), 0
+    rows, columns = [[255, 254]], [[127, 126]]
+    for _ in range(60):
+        sx, sw = rng.random(2).astype(np.float32)
+        x = ww.affine([[255 * sx, 254 * sx]], scale=sx)
+        w = ww.affine([[127 * sw, 126 * sw]], 8, True, scale=sw)
+        sy = np.float32(sx * sw / 2**10 * rng.random())
+        how = {"scale": sy, "bits": 32, "signed": True, "zero_point": 0}
+        got = ww.affine_linear(x, w, variant="fp32", **how)
+        ends = (-(2**31), 2**31 - 1)
+        assert got.codes.tolist() == outputs(x, w, [0], rows, columns, "fp32", sy, 0, ends)
+        once = Fraction(float(sx)) * Fraction(float(sw)) / Fraction(float(sy))
+        told += got.codes[0, 0] != ww.requantize(255 * 127 + 254 * 126, once, 0, *ends, "fp32")
+    assert told > 5
+
+
 def test_a_linear_layer_takes_leading_axes_and_other_codes():
     rng = np.random.default_rng(3)
     x, w, bias = layer(rng, (2, 3, 8), (4, 8), True, symmetric=False)

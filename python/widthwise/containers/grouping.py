@@ -78,11 +78,19 @@ class Grouping:
         if self.kind == "tensor" and x.dtype == np.float32:
             low, high = core.float_range(x)
             return np.array(low, np.float32), np.array(high, np.float32)
-        if self.kind == "block" and self.axis == x.ndim - 1 and x.dtype == np.float32:
-            sides = core.block_ranges(x, x.shape[-1], self.length(x.shape))
+        if (run := self.contiguous(x.shape)) and x.dtype == np.float32:
+            sides = core.block_ranges(x, *run)
             low, high = (side.reshape(self.scales_shape(x.shape)) for side in sides)
             return low, high
         return self.reduced(np.minimum, x), self.reduced(np.maximum, x)
+
+    def contiguous(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
+        """The length of rows and of the blocks in them, if each group lies in one piece."""
+        if self.kind == "channel" and self.axis == 0:
+            return math.prod(shape[1:]), math.prod(shape[1:])
+        if self.kind == "block" and self.axis == len(shape) - 1:
+            return shape[-1], self.length(shape)
+        return None
 
     def reduced(self, how: np.ufunc, x: np.ndarray) -> np.ndarray:
         if self.kind == "tensor":

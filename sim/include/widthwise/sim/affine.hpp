@@ -72,7 +72,7 @@ class AffineScales {
                         std::size_t count, void* codes, std::uint8_t* flags,
                         RandomSource random = {}) const;
 
-  // s (q - z), rounded once where it has to be: how many elements that were.
+  // s (q - z), rounded once where it has to be: how many a double does not hold.
   std::uint64_t dequantise(IntegerItem item, const void* codes, std::size_t first,
                            std::size_t count, float* values) const;
   std::uint64_t dequantise(IntegerItem item, const void* codes, std::size_t first,

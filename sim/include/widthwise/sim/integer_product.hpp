@@ -41,6 +41,8 @@ class PreparedIntegers {
  private:
   void make_panels();
   void by_steps(std::size_t row, std::int32_t* c) const;
+  template <class Wide>
+  void in_steps(std::size_t row, std::int32_t* c) const;
   void by_panels(std::size_t first, std::size_t count, std::int32_t* c) const;
   void by_columns(std::size_t row, std::int32_t* c) const;
 
