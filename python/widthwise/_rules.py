@@ -17,12 +17,20 @@ SKIPPED: dict[str, tuple[str, ...]] = {
 }
 
 
+OWN_SCALES = ("block(", "bfp(", "affine(", "mx", "nvfp4")
+
+
+def has_own_scales(text: str) -> bool:
+    """Whether a format's text says what its scales are of."""
+    return text.strip().lower().startswith(OWN_SCALES)
+
+
 class How(NamedTuple):
     """What becomes of a tensor; a text for `keep` tells why it stays."""
 
     format: str = ""
     scale: str = "none"
-    axis: int = 0
+    axis: int | None = None
     keep: str = ""
 
 
@@ -97,7 +105,7 @@ def read(text: str, where: str, otherwise: How) -> Rules:
     >>> [rules.of(name, 2).keep for name in ("lm_head.weight", "model.norm.weight")]
     ['rule 1', 'norm']
     >>> rules.of("fc.weight", 2)
-    How(format='e4m3fn', scale='tensor', axis=0, keep='')
+    How(format='e4m3fn', scale='tensor', axis=None, keep='')
     """
     try:
         content = tomllib.loads(text)
@@ -138,4 +146,6 @@ def how(table: Mapping[str, Any], place: str, number: int, otherwise: How) -> Ho
             raise ValueError(f"{place}: {key} = {given[key]!r}: it is of the wrong type")
     if given.get("scale", "none") not in SCALES:
         raise ValueError(f"{place}: scale = {given['scale']!r}: it may be {', '.join(SCALES)}")
+    if has_own_scales(given.get("format", "")):
+        given.setdefault("scale", "block")
     return How(keep=f"rule {number}") if keep else otherwise._replace(**given)

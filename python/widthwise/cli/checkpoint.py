@@ -16,17 +16,13 @@ from .._create import array
 from .._format import Format
 from .._safetensors import FLOATS, QUANTISED, Checkpoint, Entry, Raw, entry, entry_of_codes, kinds
 from .._shards import INDEX
-from ..containers.chunks import pieces_of
-from ..containers.coded import Options
+from ..containers.chunks import Options, Scheme, cuts_of
 from ..containers.stored import (
     Kept,
-    Scheme,
     Writer,
     as_bytes,
     as_text,
     entries,
-    format_text,
-    has_own_scales,
     scheme_of,
 )
 from . import checkpoint_report as report
@@ -41,7 +37,7 @@ COPIED = 1 << 22  # bytes at a time
 def is_wanted(options: argparse.Namespace) -> bool:
     """Whether the command is about a checkpoint with scales, rather than plain rounding."""
     asked = (options.scale, options.rules, options.html, options.dequantize)
-    if any(asked) or options.source.endswith(INDEX) or has_own_scales(options.format or ""):
+    if any(asked) or options.source.endswith(INDEX) or _rules.has_own_scales(options.format or ""):
         return True
     return options.source.endswith(".safetensors") and Source.is_quantised(options.source)
 
@@ -78,17 +74,16 @@ class Planned(NamedTuple):
     parts: dict[str, Entry]
     before: int  # bytes
 
-    def kept(self) -> Kept:
+    def kept(self, text: str) -> Kept:
         names = {part: x.name for part, x in self.parts.items()}
-        text = format_text(self.how.format)
         return Kept(text, self.how.scale, self.shape, self.kind, names, self.how.axis)
 
 
 def rules_of(options: argparse.Namespace) -> _rules.Rules:
-    own = has_own_scales(options.format)
+    own = _rules.has_own_scales(options.format)
     way = options.scale or ("block" if own else "none")
     otherwise = _rules.How(options.format, way)
-    scheme_of(options.format, way, 0, rounding_of(options))  # or an error that names the options
+    scheme_of(options.format, way, None, rounding_of(options))  # or an error that names the options
     if options.rules is None:
         return _rules.Rules((), True, otherwise)
     try:
@@ -214,7 +209,7 @@ def with_kept(
     kept = {name: x for group in groups for name, x in group.kept.items()}
     for group in groups:
         names = (planned[name] for name in group.tensors)
-        kept |= {x.name: x.kept() for x in names if x.scheme is not None}
+        kept |= {x.name: x.kept(x.scheme.text) for x in names if x.scheme is not None}
     return {**metadata, QUANTISED: as_text(kept)} if kept else metadata
 
 
@@ -247,10 +242,11 @@ def made(
         yield from copied(x.name, source)
     else:
         try:
+            cuts = cuts_of(x.scheme, x.shape)
             formats = [f for f, _ in x.scheme.parts(x.shape).values()]
             names = [part.name for part in x.parts.values()]
             writers = [(name, Writer(f)) for name, f in zip(names, formats, strict=True)]
-            for piece in x.scheme.pieces(x.shape, source.__getitem__):
+            for piece in x.scheme.pieces(x.shape, source.__getitem__, cuts):
                 told[x.name].add(piece)
                 for (name, writer), data in zip(writers, piece.parts, strict=False):
                     yield name, writer.add(data)
@@ -331,9 +327,9 @@ def restored(
         yield from copied(name, group.tensors[name])
     else:
         format = Format(FLOATS[wanted or kept.dtype])
-        values = group.values(name, kept)
         try:
-            for cut in pieces_of(kept.shape):
+            cuts, values = group.values(name, kept)
+            for cut in cuts:
                 yield name, as_bytes(array(values(cut), format).bits)
         except (ValueError, KeyError) as why:
             raise ValueError(f"IN = {options.source}, {name}: {why}") from None

@@ -75,10 +75,10 @@ def untouched_rows(facts: Mapping[str, Any]) -> list[list[Any]]:
 
 def sentence(facts: Mapping[str, Any]) -> str:
     before, after = facts["bytes_before"], facts["bytes_after"]
-    numbers = sum(row["numbers"] for row in facts["arrays"])
+    numbers, tensors = sum(row["numbers"] for row in facts["arrays"]), len(facts["arrays"])
     bits = 8 * sum(row["bytes"] for row in facts["arrays"]) / max(1, numbers)
     return (
-        f"{numbers} numbers of {len(facts['arrays'])} tensors, {bits:.2f} bits each with their "
+        f"{numbers} numbers of {tensors} tensor{'s' * (tensors != 1)}, {bits:.2f} bits each with their "
         f"scales; {before} bytes became {after}, {after / max(1, before):.1%}"
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._format import Format
 from .._safetensors import Checkpoint, Entry
 from .._shards import INDEX, Shards, index_text
-from ..containers.chunks import Cut, in_binary64
+from ..containers.chunks import Cut, in_binary64, pieces_of
 from ..containers.stored import Kept, Reader, kept_in
 from .store import check_name, save_checkpoint, write
 
@@ -41,11 +41,12 @@ class Group(NamedTuple):
             found[name] = Kept(format, "none", self.tensors[name].shape, dtype, {"codes": name})
         return found
 
-    def values(self, name: str, kept: Kept) -> Callable[[Cut], np.ndarray]:
-        """A quantised tensor's, in binary64, piece by piece."""
+    def values(self, name: str, kept: Kept) -> tuple[list[Cut], Callable[[Cut], np.ndarray]]:
+        """The pieces of a quantised tensor, and each one's values in binary64."""
         if name in self.tensors.formats:
-            return lambda cut: in_binary64(self.tensors[name][cut])
-        return Reader(kept, self.tensors.raw).values
+            return list(pieces_of(kept.shape)), lambda cut: in_binary64(self.tensors[name][cut])
+        reader = Reader(kept, self.tensors.raw)
+        return reader.cuts(), reader.values
 
 
 class Source(Mapping[str, Any]):

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _codes
 from .._array import Array
 from .._compare import CLASSES, class_numbers
-from ..containers.coded import Piece
+from ..containers.chunks import Piece
 
 OVERFLOW = 4
 FLAGS = {"inexact": 1, "underflow": 2, "overflow": OVERFLOW}
@@ -106,7 +106,7 @@ class Told(Errors):
     def add(self, p: Piece) -> None:
         x, z = p.given, p.values
         with np.errstate(all="ignore"):
-            self.saturated += int(np.count_nonzero((x > p.high) | (x < p.low)))
+            self.saturated += p.saturated
             self.zero += int(np.count_nonzero(z == 0) - np.count_nonzero((x == 0) & (z == 0)))
             if np.isfinite(z.sum()):
                 self.compare(x, z)

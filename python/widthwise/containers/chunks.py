@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .. import _codes
+from .. import _widthwise as core
 from .._array import Array
 from .._create import array
 from .._format import Format
+from .packing import pack, unpack
 
 PIECE = 1 << 17  # numbers at a time: a megabyte of doubles stays in a core's cache
 
+BINARY32 = Format("binary32")
+POSITIVE = Format("ue4m3fn")
 Cut = tuple[slice, ...]
+Parts = dict[str, tuple[Format, tuple[int, ...]]]
 
 
 def pieces_of(shape: tuple[int, ...], whole_axes: int = 0, rows: int = 1) -> Iterator[Cut]:
@@ -41,11 +47,96 @@ def pieces_of(shape: tuple[int, ...], whole_axes: int = 0, rows: int = 1) -> Ite
     yield from product(*singles, last, *whole)
 
 
-def part_of(scales: np.ndarray, cut: Cut) -> np.ndarray:
+def on_broadcast(shape: tuple[int, ...], cut: Cut) -> tuple[Any, ...]:
     """What a piece needs of an array that is broadcast over the tensor, of as many axes."""
-    axes = zip(cut, scales.shape, strict=True)
-    own: tuple[Any, ...] = tuple(k if n > 1 else slice(None) for k, n in axes)
-    return scales[(*own, ...)]
+    return (*(k if n > 1 else slice(None) for k, n in zip(cut, shape, strict=True)), ...)
+
+
+def part_of(scales: np.ndarray, cut: Cut) -> np.ndarray:
+    return scales[on_broadcast(scales.shape, cut)]
+
+
+# --- What is done with a piece --------------------------------------------------------------------
+
+
+class Options(NamedTuple):
+    """Of rounding, as the command has them."""
+
+    rounding: str = "rne"
+    seed: int = 0
+    nan: str | None = None
+
+    @property
+    def stochastic(self) -> bool:
+        return bool(core.Env(self.rounding).stochastic)
+
+
+class Piece(NamedTuple):
+    """Some of a tensor's numbers: what is kept of them, part by part, what they were and what
+    became of them, and how many saturated."""
+
+    parts: tuple[Array | np.ndarray, ...]
+    given: np.ndarray
+    values: np.ndarray
+    saturated: int
+
+
+class Scheme(Protocol):
+    """Tensors into parts, codes and scales of some kind, and back."""
+
+    text: str
+    way: str
+    options: Options
+
+    def parts(self, shape: tuple[int, ...]) -> Parts:
+        """Of a tensor, each as numbers of a format and a shape; the codes first."""
+
+    def uncut(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        """How many axes at the end stay whole, and how many rows together on the one before."""
+
+    def pieces(
+        self, shape: tuple[int, ...], read: Callable[[Cut], Array], cuts: list[Cut]
+    ) -> Iterator[Piece]:
+        """In order; a piece has what follows what the ones before it had of each part.
+
+        Raises:
+            ValueError: a number that has no scale, or no code.
+        """
+
+    def on_scales(self, shape: tuple[int, ...], cut: Cut) -> Any:
+        """Which scales are those of a piece."""
+
+    def container(self, codes: Array, others: Mapping[str, Array]) -> Any:
+        """What `ww.load` gives, of a tensor or a piece."""
+
+
+def cuts_of(scheme: Scheme, shape: tuple[int, ...]) -> list[Cut]:
+    """One where random bits go by a number's place."""
+    if scheme.options.stochastic:
+        return [tuple(slice(0, n) for n in shape)]
+    return list(pieces_of(shape, *scheme.uncut(shape)))
+
+
+def without_nan(x: np.ndarray, options: Options) -> np.ndarray:
+    return x if options.nan != "zero" else np.where(np.isnan(x), x.dtype.type(0), x)
+
+
+def refuse(numbers: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> None:
+    where, number = first_of(~np.isfinite(numbers), numbers, cut, shape)
+    raise ValueError(
+        f"{where} is {number} in binary32, of which no scale is made; keep the tensor, or take "
+        "a format with --scale none"
+    )
+
+
+def first_of(
+    wrong: np.ndarray, numbers: np.ndarray, cut: Cut, shape: tuple[int, ...]
+) -> tuple[str, Any]:
+    """Where in the tensor the first such number stands, and the number."""
+    at = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
+    place = [int(i) + (k.start or 0) for i, k in zip(at, cut, strict=True)]
+    inside = int(np.ravel_multi_index(place, shape)) if shape else 0
+    return _codes.element(inside, shape), numbers[at]
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -91,49 +182,31 @@ def ends(f: Format) -> tuple[float, float]:
 
 
 def is_packed(f: Format) -> bool:
-    return f.width < 8
+    """NVFP4's scales of 7 bits take a byte, as positive e4m3fn."""
+    return f.width < 8 and f != POSITIVE
 
 
 def packed_length(n: int, width: int) -> int:
     return -(-n * width // 8)
 
 
-def packed(codes: np.ndarray, width: int) -> np.ndarray:
-    """Codes in their order without gaps, the end filled up to a byte: the first code in the lowest
-    bits, as in torch's float4 and the FP6 of OCP's MX.
+def unpacked(data: np.ndarray, f: Format, first: int, n: int) -> Array:
+    """n codes from the first on, of bytes in which all follow one another.
 
-    >>> packed(np.uint8([1, 2, 15]), 4)
-    array([33, 15], dtype=uint8)
-    """
-    codes = codes.reshape(-1)
-    if width == 4 and codes.size % 2 == 0:
-        return codes[::2] | codes[1::2] << 4
-    digits = np.unpackbits(codes[:, np.newaxis], axis=-1, count=width, bitorder="little")
-    return np.packbits(digits, axis=None, bitorder="little")
-
-
-def unpacked(data: np.ndarray, width: int, first: int, n: int) -> np.ndarray:
-    """The inverse: n codes from the first on.
-
-    >>> unpacked(np.uint8([33, 15]), 4, 1, 2)
-    array([ 2, 15], dtype=uint8)
+    >>> unpacked(np.uint8([33, 15]), Format("e2m1fn"), 1, 2)
+    Array([1 -6], e2m1fn)
     """
     begin = first // 8 * 8  # a code that begins a byte
-    data = data.reshape(-1)[begin * width // 8 : packed_length(first + n, width)]
-    if width == 4:
-        codes = np.stack([data & 15, data >> 4], axis=-1).reshape(-1)
-    else:
-        digits = np.unpackbits(data, bitorder="little")
-        rows = digits[: len(digits) // width * width].reshape(-1, width)
-        codes = np.packbits(rows, axis=-1, bitorder="little")[:, 0]
-    return codes[first - begin : first - begin + n]
+    count = first + n - begin
+    data = data.reshape(-1)[begin * f.width // 8 : packed_length(first + n, f.width)]
+    return unpack(data, f, count)[first - begin :]
 
 
 class Packer:
     """Packs codes that come in pieces of any length."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, f: Format) -> None:
+        self.format = f
         self.rest = np.empty(0, np.uint8)
 
     def add(self, codes: np.ndarray) -> np.ndarray:
@@ -142,8 +215,8 @@ class Packer:
         codes = np.concatenate([self.rest, codes]) if self.rest.size else codes
         full = codes.size // 8 * 8
         self.rest = codes[full:]
-        return packed(codes[:full], self.width)
+        return pack(Array._of(codes[:full], self.format))
 
     def end(self) -> np.ndarray:
         rest, self.rest = self.rest, np.empty(0, np.uint8)
-        return packed(rest, self.width)
+        return pack(Array._of(rest, self.format))

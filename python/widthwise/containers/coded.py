@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .. import _codes
-from .. import _widthwise as core
 from .._array import Array
 from .._create import array
 from .._format import Format, as_format
-from .chunks import Cut, ends, in_binary32, in_binary64, part_of, pieces_of
-
-BINARY32 = Format("binary32")
-
-
-class Options(NamedTuple):
-    """Of rounding, as the command has them."""
-
-    rounding: str = "rne"
-    seed: int = 0
-    nan: str | None = None
-
-    @property
-    def stochastic(self) -> bool:
-        return bool(core.Env(self.rounding).stochastic)
-
-
-class Piece(NamedTuple):
-    """Some of a tensor's numbers: what is kept of them, part by part, and for the report what they
-    were, what became of them, and past which ends they saturate."""
-
-    parts: tuple[Array | np.ndarray, ...]
-    given: np.ndarray
-    values: np.ndarray
-    low: Any
-    high: Any
+from .._formats import portable
+from .chunks import (
+    BINARY32,
+    Cut,
+    Options,
+    Parts,
+    Piece,
+    ends,
+    first_of,
+    in_binary32,
+    in_binary64,
+    on_broadcast,
+    part_of,
+    refuse,
+    without_nan,
+)
 
 
 class Coded:
@@ -87,10 +75,11 @@ class Bare:
     """How tensors become codes of a format: as they are, or under a scale of largest magnitude /
     largest number, in binary32; quotients are binary32, too, and saturate."""
 
-    def __init__(self, text: str, way: str, axis: int, options: Options) -> None:
+    def __init__(self, text: str, way: str, axis: int | None, options: Options) -> None:
         self.format = as_format(text)
+        self.text = portable(self.format)
         self.way = way
-        self.axis = axis
+        self.axis = 0 if axis is None else axis
         self.options = options
         self.through = self.format if way == "none" else saturating(self.format)
         if way != "none" and not scales_lead_to(self.format):
@@ -99,8 +88,7 @@ class Bare:
                 "--scale none rounds to it"
             )
 
-    def parts(self, shape: tuple[int, ...]) -> dict[str, tuple[Format, tuple[int, ...]]]:
-        """What is kept of a tensor, each as numbers of a format and a shape."""
+    def parts(self, shape: tuple[int, ...]) -> Parts:
         codes = {"codes": (self.format, shape)}
         if self.way == "none":
             return codes
@@ -114,16 +102,15 @@ class Bare:
         channel = self.axis % len(shape) if self.way == "channel" else None
         return tuple(n if k == channel else 1 for k, n in enumerate(shape))
 
-    def pieces(self, shape: tuple[int, ...], read: Callable[[Cut], Array]) -> Iterator[Piece]:
-        """Of a tensor, in order; the scales come with the last one.
+    def uncut(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        return 0, 1
 
-        Raises:
-            ValueError: an infinity or NaN where there is a scale, or a NaN that the format has not.
-        """
-        cuts = [(slice(None),) * len(shape)] if self.options.stochastic else list(pieces_of(shape))
+    def pieces(
+        self, shape: tuple[int, ...], read: Callable[[Cut], Array], cuts: list[Cut]
+    ) -> Iterator[Piece]:
         scale = None if self.way == "none" else self.scale_of(shape, cuts, read)
-        for i, cut in enumerate(cuts):
-            last = scale is not None and i == len(cuts) - 1
+        for cut in cuts:
+            last = scale is not None and cut is cuts[-1]
             yield self.piece(read(cut), cut, shape, scale, last)
 
     def scale_of(
@@ -132,7 +119,7 @@ class Bare:
         largest = np.zeros(self.scales(shape), np.float32)
         axes = tuple(k for k, n in enumerate(largest.shape) if n == 1)
         for cut in cuts:
-            magnitudes = np.abs(self.numbers(read(cut)))
+            magnitudes = np.abs(without_nan(in_binary32(read(cut)), self.options))
             found = magnitudes.max(axis=axes, keepdims=True, initial=0)
             if not np.isfinite(found).all():
                 refuse(magnitudes, cut, shape)
@@ -142,30 +129,38 @@ class Bare:
         scale[scale == 0] = 1
         return scale
 
-    def numbers(self, x: Array) -> np.ndarray:
-        """In binary32, as a scale is."""
-        numbers = in_binary32(x)
-        if self.options.nan != "zero":
-            return numbers
-        return np.where(np.isnan(numbers), np.float32(0), numbers)
-
     def piece(
         self, x: Array, cut: Cut, shape: tuple[int, ...], scale: np.ndarray | None, last: bool
     ) -> Piece:
-        o, low_high = self.options, ends(self.format)
+        o, given = self.options, in_binary64(x)
         if scale is None:
-            refuse_nan(x, cut, shape, self)
+            refuse_nan(given, cut, shape, self)
             codes = array(x, self.format, rounding=o.rounding, seed=o.seed, nan="zero")
-            return Piece((codes,), in_binary64(x), in_binary64(codes), *low_high)
-        given, own = self.numbers(x), part_of(scale, cut)
-        rounded = array(given / own, self.through, rounding=o.rounding, seed=o.seed)
-        codes = Array._of(rounded.bits, self.format)
-        by = own.astype(np.float64)
+            values = in_binary64(codes)
+            return Piece((codes,), given, values, self.past_ends(given, values, 1.0))
+        own = part_of(scale, cut)
+        quotients = without_nan(in_binary32(x), o) / own
+        rounded = array(quotients, self.through, rounding=o.rounding, seed=o.seed)
+        codes, by = Array._of(rounded.bits, self.format), own.astype(np.float64)
         parts: tuple[Array | np.ndarray, ...] = (codes,)
         if last:
             parts = codes, scale.reshape(self.parts(shape)["scale"][1])
         values = in_binary64(codes) * by
-        return Piece(parts, in_binary64(x), values, low_high[0] * by, low_high[1] * by)
+        return Piece(parts, given, values, self.past_ends(given, values, by))
+
+    def past_ends(self, x: np.ndarray, values: np.ndarray, by: Any) -> int:
+        """How many numbers saturated."""
+        low, high = ends(self.format)
+        with np.errstate(invalid="ignore"):
+            past = (x > high * by) | (x < low * by)
+        finite = past if np.isfinite(values).all() else past & np.isfinite(values)
+        return int(np.count_nonzero(finite))
+
+    def on_scales(self, shape: tuple[int, ...], cut: Cut) -> Any:
+        return ... if self.way == "tensor" else on_broadcast(self.scales(shape), cut)
+
+    def container(self, codes: Array, others: Mapping[str, Array]) -> Any:
+        return Coded(codes, others["scale"].bits.view(np.float32)) if others else codes
 
 
 def scales_lead_to(f: Format) -> bool:
@@ -197,31 +192,13 @@ def divided(largest: np.ndarray, f: Format) -> np.ndarray:
     return array(exact, BINARY32).bits.view(np.float32).reshape(largest.shape)
 
 
-def refuse(magnitudes: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> None:
-    where, number = first_of(~np.isfinite(magnitudes), magnitudes, cut, shape)
-    raise ValueError(
-        f"{where} is {number} in binary32, of which no scale is made; keep the tensor, or take "
-        "a format with --scale none"
-    )
-
-
-def refuse_nan(x: Array, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+def refuse_nan(x: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
     if scheme.options.nan == "zero" or scheme.format.has_nan:
         return
-    nan = np.isnan(in_binary64(x))
+    nan = np.isnan(x)
     if nan.any():
         where, _ = first_of(nan, nan, cut, shape)
         raise ValueError(
             f"{where} is NaN and {scheme.format} has no NaN; --nan zero puts +0 there, or take a "
             "format that has one"
         )
-
-
-def first_of(
-    wrong: np.ndarray, numbers: np.ndarray, cut: Cut, shape: tuple[int, ...]
-) -> tuple[str, Any]:
-    """Where in the tensor the first such number stands, and the number."""
-    at = np.unravel_index(int(np.flatnonzero(wrong)[0]), wrong.shape)
-    place = [int(i) + (k.start or 0) for i, k in zip(at, cut, strict=True)]
-    inside = int(np.ravel_multi_index(place, shape)) if shape else 0
-    return _codes.element(inside, shape), numbers[at]

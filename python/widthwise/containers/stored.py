@@ -4,47 +4,42 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._array import Array
 from .._format import Format
-from .._formats import portable
+from .._rules import has_own_scales
 from .._safetensors import Checkpoint, Entry, entry_of_codes
-from .chunks import Cut, Packer, in_binary64, is_packed, packed_length, part_of, unpacked
-from .coded import Bare, Coded, Options, Piece
+from .chunks import (
+    POSITIVE,
+    Cut,
+    Options,
+    Packer,
+    Parts,
+    Scheme,
+    cuts_of,
+    is_packed,
+    packed_length,
+    unpacked,
+)
+from .coded import Bare
+from .streamed import AffineScheme, BlockScheme
 
-OWN_SCALES = ("block(", "bfp(", "affine(", "mx", "nvfp4")  # formats that say what a scale is of
 SUFFIXES = {"codes": "", "scale": "_scale", "tensor_scale": "_scale_2", "zero_point": "_zero_point"}
-Parts = dict[str, tuple[Format, tuple[int, ...]]]
 
 
-class Scheme(Protocol):
-    """Tensors into parts: codes, and scales of some kind."""
-
-    way: str
-
-    def parts(self, shape: tuple[int, ...]) -> Parts:
-        """Of a tensor, each as numbers of a format and a shape; the codes first."""
-
-    def pieces(self, shape: tuple[int, ...], read: Callable[[Cut], Array]) -> Iterator[Piece]:
-        """In order; a piece has the beginnings of as many parts as there are already."""
-
-
-def has_own_scales(text: str) -> bool:
-    return text.strip().lower().startswith(OWN_SCALES)
-
-
-def scheme_of(text: str, way: str, axis: int, options: Options) -> Scheme:
+def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme:
     """Of a format's text and what a scale is of."""
     if has_own_scales(text):
         if way != "block":
             raise ValueError(
                 f"--scale = {way}: {text} says itself what its scales are of; leave --scale out"
             )
-        raise ValueError(f"--format = {text}: checkpoints have no such formats yet")
+        affine = text.strip().lower().startswith("affine")
+        return (AffineScheme if affine else BlockScheme)(text, axis, options)
     if way == "block":
         raise ValueError(
             f"--scale = block: {text} has no blocks; take tensor or channel, or --format "
@@ -64,19 +59,19 @@ class Kept(NamedTuple):
     shape: tuple[int, ...]
     dtype: str  # as the file that it came from had it
     parts: dict[str, str]
-    axis: int = 0
+    axis: int | None = None  # where it is not that of the format
 
     def as_json(self) -> dict[str, Any]:
         facts = {**self._asdict(), "shape": list(self.shape)}
-        return facts if self.scale == "channel" else {k: v for k, v in facts.items() if k != "axis"}
+        return {key: x for key, x in facts.items() if x is not None}
 
     @classmethod
     def of_json(cls, facts: Mapping[str, Any]) -> Kept:
         shape = tuple(facts["shape"])
         named = {key: facts[key] for key in ("format", "scale", "dtype")}
-        axis, parts = facts.get("axis", 0), dict(facts["parts"])
+        axis, parts = facts.get("axis"), dict(facts["parts"])
         texts = [*named.values(), *parts, *parts.values()]
-        if not all(type(n) is int for n in (*shape, axis)) or "codes" not in parts:
+        if not all(type(n) is int for n in (*shape, axis or 0)) or "codes" not in parts:
             raise TypeError
         if not all(isinstance(text, str) for text in texts):
             raise TypeError
@@ -106,12 +101,15 @@ def entries(name: str, parts: Parts) -> dict[str, Entry]:
 
 
 def entry(name: str, f: Format, shape: tuple[int, ...]) -> Entry:
-    """Codes of fewer than eight bits lie without gaps; NVFP4's scales are positive e4m3fn."""
+    """Codes of fewer than eight bits lie without gaps; NVFP4's scales are positive e4m3fn, and
+    signed integers are such."""
     if is_packed(f):
         rows = packed_shape(f, shape)
         return Entry(name, "U8", rows, math.prod(rows))
-    given = Format("e4m3fn") if str(f) == "ue4m3fn" else f
-    return entry_of_codes(name, given, shape)._replace(format=None)
+    given = Format("e4m3fn") if f == POSITIVE else f
+    x = entry_of_codes(name, given, shape)._replace(format=None)
+    signed = f.system == "fixed" and f.signed and f.width in (8, 16, 32, 64)
+    return x._replace(kind=f"I{f.width}") if signed else x
 
 
 def packed_shape(f: Format, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -125,7 +123,7 @@ class Writer:
     """The bytes of a part that comes in pieces."""
 
     def __init__(self, f: Format) -> None:
-        self.packer = Packer(f.width) if is_packed(f) else None
+        self.packer = Packer(f) if is_packed(f) else None
 
     def add(self, x: Array | np.ndarray) -> memoryview:
         bits = x.bits if isinstance(x, Array) else x
@@ -145,55 +143,59 @@ def read_codes(raw: np.ndarray, f: Format, shape: tuple[int, ...], cut: Cut) -> 
         return Array._of(raw.view(f.dtype)[cut], f)
     extent = tuple(k.stop - k.start for k in cut)
     first = int(np.ravel_multi_index([k.start for k in cut], shape)) if shape else 0
-    return Array._of(unpacked(raw, f.width, first, math.prod(extent)).reshape(extent), f)
+    return unpacked(raw, f, first, math.prod(extent)).reshape(extent)
 
 
 # --- Back to numbers ------------------------------------------------------------------------------
 
 
-class Reader(NamedTuple):
-    """A quantised tensor in its file: `raw` gives the items of a tensor by its name."""
+class Reader:
+    """A quantised tensor in its file: `raw` gives the items of a tensor by its name.
 
-    kept: Kept
-    raw: Callable[[str], np.ndarray]
+    Raises:
+        ValueError: the metadata do not fit what lies there.
+    """
+
+    def __init__(self, kept: Kept, raw: Callable[[str], np.ndarray]) -> None:
+        self.kept = kept
+        self.raw = raw
+        self.scheme = scheme_of(kept.format, kept.scale, kept.axis, Options())
+        self.parts = self.scheme.parts(kept.shape)
+        if set(self.parts) != set(kept.parts):
+            raise ValueError(f"it has {', '.join(kept.parts)}, not {', '.join(self.parts)}")
+
+    def cuts(self) -> list[Cut]:
+        return cuts_of(self.scheme, self.kept.shape)
 
     def whole(self) -> Any:
         """What `ww.load` gives: a copy, not the file."""
         cut = tuple(slice(0, n) for n in self.kept.shape)
         codes = self.codes(cut).copy()
-        if self.kept.scale == "none":
-            return codes
-        return Coded(codes, self.scale().copy())
+        others = {part: self.all_of(part).copy() for part in self.parts if part != "codes"}
+        return self.scheme.container(codes, others)
 
     def values(self, cut: Cut) -> np.ndarray:
         """Of a piece, in binary64."""
-        codes = self.codes(cut)
-        if self.kept.scale == "none":
-            return in_binary64(codes)
-        scale = self.scale()
-        return Coded(codes, scale if scale.ndim == 0 else part_of(scale, cut)).to_float64()
+        shape, others = self.kept.shape, {}
+        for part, (_, own) in self.parts.items():
+            if part != "codes":
+                x = self.all_of(part)
+                others[part] = x[self.scheme.on_scales(shape, cut)] if own else x
+        return self.scheme.container(self.codes(cut), others).to_float64()
 
     def codes(self, cut: Cut) -> Array:
-        f = Format(self.kept.format)
-        raw = self.part("codes", f, self.kept.shape)
-        return read_codes(raw, f, self.kept.shape, cut)
+        return read_codes(self.part("codes"), self.parts["codes"][0], self.kept.shape, cut)
 
-    def scale(self) -> np.ndarray:
-        scheme = Bare(self.kept.format, self.kept.scale, self.kept.axis, Options())
-        return self.part("scale", *scheme.parts(self.kept.shape)["scale"]).view(np.float32)
+    def all_of(self, part: str) -> Array:
+        f, shape = self.parts[part]
+        return read_codes(self.part(part), f, shape, tuple(slice(0, n) for n in shape))
 
-    def part(self, part: str, f: Format, shape: tuple[int, ...]) -> np.ndarray:
+    def part(self, part: str) -> np.ndarray:
         """Its items, which have to be as many as such a tensor has."""
-        raw = self.raw(self.kept.parts[part])
-        wanted = entry("", f, shape)
+        raw, wanted = self.raw(self.kept.parts[part]), entry("", *self.parts[part])
         if raw.shape != wanted.shape or raw.nbytes != wanted.size:
             raise ValueError(
                 f"its {part} have shape {raw.shape}; {self.kept.format} of shape "
                 f"{self.kept.shape} has {wanted.kind} of shape {wanted.shape}"
             )
         return raw
-
-
-def format_text(text: str) -> str:
-    """That any process reads: of a table of one's own its values."""
-    return text if has_own_scales(text) else portable(Format(text))

@@ -1,0 +1,200 @@
+"""Blocks and affine integers of tensors that come a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._block_format import BlockFormat
+from .._format import Format
+from .affine import Affine, affine
+from .blocks import Blocks, blocks, found_tensor_scale
+from .chunks import BINARY32, Cut, Options, Parts, Piece, first_of, refuse, without_nan
+from .given import settings
+from .grouping import Grouping
+from .layout import Layout
+from .numbers import in_machine_floats
+from .parameters import parameters
+
+Read = Callable[[Cut], Array]
+
+
+class BlockScheme:
+    """Blocks of a tensor, by `ww.blocks`."""
+
+    way = "block"
+
+    def __init__(self, text: str, axis: int | None, options: Options) -> None:
+        self.format = BlockFormat(text)
+        self.text = str(self.format)
+        self.axis = -1 if axis is None else axis
+        self.options = options
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        return Layout.of(self.format, shape, self.axis)
+
+    def parts(self, shape: tuple[int, ...]) -> Parts:
+        f, scales = self.format, self.layout(shape).scales_shape
+        found = {"codes": (f.element, shape), "scale": (f.scale, scales)}
+        return found | ({"tensor_scale": (BINARY32, ())} if f._core.takes_tensor_scale else {})
+
+    def uncut(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        """How many axes at the end have to stay whole, and how many rows together before them."""
+        layout = self.layout(shape)
+        if self.format.block == "all":
+            return len(shape), 1
+        if layout.axis is None:
+            return 1, layout.extents[-2]
+        return len(shape) - layout.axis, 1
+
+    def pieces(self, shape: tuple[int, ...], read: Read, cuts: list[Cut]) -> Iterator[Piece]:
+        scale = self.tensor_scale(read, cuts)
+        how: dict[str, Any] = {"rounding": self.options.rounding, "seed": self.options.seed}
+        for cut in cuts:
+            x = without_nan(in_machine_floats(read(cut)), self.options)
+            try:
+                z = blocks(x, self.format, axis=self.axis, tensor_scale=scale, **how)
+            except ValueError as why:
+                raise ValueError(placed(str(why), x, cut, shape)) from None
+            last = () if scale is None or cut is not cuts[-1] else (np.asarray(scale),)
+            values = z.to_float64()
+            yield Piece((z.elements, z.scales, *last), x, values, z.clamped or 0)
+
+    def tensor_scale(self, read: Read, cuts: list[Cut]) -> np.float32 | None:
+        if not self.format._core.takes_tensor_scale:
+            return None
+        found = (core.largest_magnitude(in_machine_floats(read(cut))) for cut in cuts)
+        return found_tensor_scale(np.array([max(found)]), self.format)
+
+    def on_scales(self, shape: tuple[int, ...], cut: Cut) -> Any:
+        """What a piece's scales are of all of them."""
+        layout = self.layout(shape)
+        if self.format.block == "all":
+            return ...
+        return tuple(layout.scale_key(i, k) for i, k in enumerate(cut))
+
+    def container(self, codes: Array, others: Mapping[str, Array]) -> Blocks:
+        f, scale = self.format, others.get("tensor_scale")
+        of_tensor = None if scale is None else np.float32(scale.to_float64())
+        return Blocks.of(codes, others["scale"], f, axis=self.axis, tensor_scale=of_tensor)
+
+
+class AffineScheme:
+    """Affine integers of a tensor, by `ww.affine` from the least and the largest number."""
+
+    way = "block"
+
+    def __init__(self, text: str, axis: int | None, options: Options) -> None:
+        self.rule, _ = settings((1, 1), text, False, None, None, None, None)
+        self.given, self.axis, self.options = text, axis, options
+        self.text = text.strip().lower()
+
+    def groups(self, shape: tuple[int, ...]) -> Grouping:
+        return settings(shape, self.given, False, None, None, self.axis, None)[1]
+
+    def parts(self, shape: tuple[int, ...]) -> Parts:
+        f = Format(f"{'int' if self.rule.signed else 'uint'}{self.rule.bits}")
+        scales = self.groups(shape).scales_shape(shape)
+        found = {"codes": (f, shape), "scale": (BINARY32, scales)}
+        return found | ({"zero_point": (f, scales)} if self.rule.name == "asymmetric" else {})
+
+    def uncut(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        groups = self.groups(shape)
+        if groups.kind in ("tensor", "channel"):
+            return 0, 1
+        return len(shape) - groups.axis, max(1, groups.rows)
+
+    def pieces(self, shape: tuple[int, ...], read: Read, cuts: list[Cut]) -> Iterator[Piece]:
+        groups, rule = self.groups(shape), self.rule
+        found = self.found(shape, groups, read, cuts)
+        how: dict[str, Any] = {"rounding": self.options.rounding, "seed": self.options.seed}
+        how |= {"bits": rule.bits, "signed": rule.signed, "scheme": rule.name}
+        how |= {"block": groups.text() if groups.kind in ("block", "tile") else None}
+        how |= {"axis": groups.axis if groups.kind in ("channel", "block") else None}
+        for cut in cuts:
+            x = self.numbers(read, cut, shape)
+            own: dict[str, Any] = {}
+            if found is not None:
+                at = self.on_scales(shape, cut)
+                own = {"scale": found[0][at], "zero_point": found[1][at]}
+            z = affine(x, **how, **own)
+            scales = (z.scale, z.zero_point) if found is None else found
+            given = self.coded(z.codes, *(scales if found is None or cut is cuts[-1] else ()))
+            yield Piece(given, x, z.dequantise(np.float64), z.clamped)
+
+    def found(
+        self, shape: tuple[int, ...], groups: Grouping, read: Read, cuts: list[Cut]
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Scales and zero points of the whole tensor; nothing where a piece has its own."""
+        if groups.kind not in ("tensor", "channel"):
+            return None
+        low = np.full(groups.scales_shape(shape), np.inf)
+        high = np.full(low.shape, -np.inf)
+        for cut in cuts:
+            at = self.on_scales(shape, cut)
+            lo, hi = groups.ranges(self.numbers(read, cut, shape))
+            low[at], high[at] = np.minimum(low[at], lo), np.maximum(high[at], hi)
+        return parameters(low, high, self.rule, np.float32)
+
+    def numbers(self, read: Read, cut: Cut, shape: tuple[int, ...]) -> np.ndarray:
+        x = without_nan(in_machine_floats(read(cut)), self.options)
+        if not np.isfinite(x).all():
+            refuse(x, cut, shape)
+        return x
+
+    def on_scales(self, shape: tuple[int, ...], cut: Cut) -> Any:
+        groups = self.groups(shape)
+        if groups.kind == "tensor":
+            return ...
+        if groups.kind == "channel":
+            return cut[groups.axis]
+        keys = list(cut)
+        keys[groups.axis] = slice(None)  # which no piece cuts
+        if groups.kind == "tile":
+            rows = cut[-2]
+            keys[-2] = slice(rows.start // groups.rows, -(-rows.stop // groups.rows))
+        return tuple(keys)
+
+    def coded(
+        self, codes: np.ndarray, scale: Any = None, zero_point: Any = None
+    ) -> tuple[Array | np.ndarray, ...]:
+        """The parts that there are, integers as codes."""
+        parts: tuple[Array | np.ndarray, ...] = (self.as_codes(codes),)
+        if scale is None:
+            return parts
+        zero = (self.as_codes(zero_point),) if self.rule.name == "asymmetric" else ()
+        return (*parts, np.asarray(scale, np.float32), *zero)
+
+    def as_codes(self, integers: np.ndarray) -> Array:
+        f = self.parts((1, 1))["codes"][0]
+        bits = np.asarray(integers).astype(self.rule.dtype).view(f.dtype)
+        return Array._of(bits & f.dtype.type((1 << f.width) - 1), f)
+
+    def container(self, codes: Array, others: Mapping[str, Array]) -> Affine:
+        zero = others.get("zero_point")
+        return Affine(
+            integers(codes),
+            others["scale"].bits.view(np.float32),
+            None if zero is None else integers(zero),
+            bits=self.given,
+            axis=self.axis,
+        )
+
+
+def integers(codes: Array) -> np.ndarray:
+    return codes.to_float64().astype(np.int64)
+
+
+def placed(message: str, x: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> str:
+    """What is said of an element of a piece, of the tensor's."""
+    wrong = ~np.isfinite(x)
+    if not wrong.any() or not message.startswith("x: "):
+        return message
+    here = _codes.element(int(np.flatnonzero(wrong)[0]), x.shape)
+    there, _ = first_of(wrong, x, cut, shape)
+    return message.replace(f"x: {here} is", f"{there} is", 1)
