@@ -1,6 +1,7 @@
 #include "block_kernels.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -87,6 +88,38 @@ void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
     const auto stays = hn::And(none, hn::IsNaN(p));  // infinity and NaN
     hn::StoreU(hn::IfThenElse(stays, a, hn::IfThenElse(lost, hn::CopySign(least, a), p)), d, v + i);
   });
+}
+
+bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
+                     float limit, std::uint8_t* codes, float* v, std::size_t* above) {
+  constexpr std::uint32_t digits = 23, one = std::uint32_t{1} << digits, infinity = 0x7f800000;
+  constexpr std::int32_t bias = 127;
+  const hn::ScalableTag<float> d;
+  const BitsTag<decltype(d)> du;
+  const std::size_t lanes = hn::Lanes(d);
+  if (group % lanes != 0 || n % group != 0) return false;
+  const auto least = hn::Set(d, std::numeric_limits<float>::min()), end = hn::Set(d, limit);
+  for (std::size_t first = 0; first < n; first += group) {
+    auto most = hn::Zero(du);
+    for (std::size_t i = first; i < first + group; i += lanes)
+      most = hn::Max(most, magnitudes(d, x + i, false));
+    const std::uint32_t amax = hn::GetLane(hn::MaxOfLanes(du, most));
+    if (amax >= infinity || (amax != 0 && amax < one)) return false;
+    const std::uint32_t significand = (amax & (one - 1)) | one;
+    const std::int32_t turned = static_cast<std::int32_t>(amax >> digits) - bias - turns.emax +
+                                (significand >= turns.up) - (significand < turns.down);
+    const std::int32_t e = amax == 0 ? -turns.top : std::clamp(turned, -turns.top, turns.top);
+    if (e >= bias) return false;
+    *codes++ = static_cast<std::uint8_t>(e + turns.top);
+    const auto by = hn::BitCast(d, hn::Set(du, static_cast<std::uint32_t>(bias - e) << digits));
+    for (std::size_t i = first; i < first + group; i += lanes) {
+      const auto a = hn::LoadU(d, x + i), p = hn::Mul(a, by), m = hn::Abs(p);
+      const auto lost = hn::And(hn::Lt(m, least), hn::Ne(a, hn::Zero(d)));
+      *above += hn::CountTrue(d, hn::Gt(m, end));
+      hn::StoreU(hn::IfThenElse(lost, hn::CopySign(least, a), p), d, v + i);
+    }
+  }
+  return true;
 }
 
 template <class T>
@@ -237,6 +270,7 @@ HWY_EXPORT(scale_float);
 HWY_EXPORT(scale_double);
 HWY_EXPORT(above_float);
 HWY_EXPORT(above_double);
+HWY_EXPORT(scale_by_powers);
 HWY_EXPORT(divide);
 HWY_EXPORT(divide_to_odd);
 HWY_EXPORT(divide_floats_to_odd);
@@ -257,6 +291,10 @@ void multiply(const float* x, const float* by, std::size_t n, std::size_t group,
 }
 void multiply(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   HWY_DYNAMIC_DISPATCH(multiply_double)(x, by, n, group, v);
+}
+bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
+                     float limit, std::uint8_t* codes, float* v, std::size_t* above) {
+  return HWY_DYNAMIC_DISPATCH(scale_by_powers)(x, n, group, turns, limit, codes, v, above);
 }
 void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
   HWY_DYNAMIC_DISPATCH(divide)(x, by, n, group, v);

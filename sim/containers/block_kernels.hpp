@@ -45,6 +45,20 @@ void divide_to_odd(const float* x, const double* by, std::size_t n, std::size_t 
 void scale(const float* x, const float* by, std::size_t n, std::size_t group, float* v);
 void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v);
 
+// How a magnitude's exponent becomes a block's: less emax, one more from a significand on, one less
+// below another, of 24 digits; within +-top.
+struct PowerTurns {
+  std::int32_t emax, top;
+  std::uint32_t up, down;
+};
+
+// Scales and products of whole groups in one pass: codes[g] of group g, and v = x / its scale as
+// `multiply` has it; how many magnitudes are above the limit is added to `above`. Stops, and gives
+// false, at a group that is NaN, infinite, below the normal numbers, or that has no factor among
+// them, and where groups are no whole vectors.
+bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
+                     float limit, std::uint8_t* codes, float* v, std::size_t* above);
+
 void widen(const float* x, std::size_t n, double* v);
 void narrow(const double* x, std::size_t n, float* v);         // to nearest, ties to even
 void narrow_to_odd(const double* x, std::size_t n, float* v);  // never to 0 nor to infinity

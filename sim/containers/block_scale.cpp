@@ -61,7 +61,7 @@ struct Turns {
 };
 
 // `top`: the significand of the element's largest number.
-Turns turns(ScaleRule rule, std::uint64_t top, int fraction) {
+Turns turns_of(ScaleRule rule, std::uint64_t top, int fraction) {
   switch (rule) {
     case ScaleRule::ceil: return {.up = one + 1};
     case ScaleRule::rceil: return {.up = top + 1};
@@ -127,7 +127,7 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
       tensor_scale_(how.tensor_scale) {
   const auto [exponent, significand] = split(max_);
   emax_ = exponent;
-  const Turns at = turns(f.rule, significand, fraction_digits(f.element));
+  const Turns at = turns_of(f.rule, significand, fraction_digits(f.element));
   up_ = at.up;
   down_ = at.down;
   for (std::uint32_t code = 0; code < small_.size(); ++code)
@@ -188,6 +188,16 @@ bool BlockScaler::raise(BlockScale& s) const {
   if (static_cast<std::int64_t>(s.code) >= 2 * top_) return false;
   s = of_exponent(static_cast<std::int64_t>(s.code) + 1 - top_);
   return true;
+}
+
+// A significand of 24 digits is one of 53 whose others are 0.
+PowerTurns BlockScaler::turns() const {
+  constexpr int others = 53 - 24;
+  const auto short_of = [](std::uint64_t at) {
+    return static_cast<std::uint32_t>((at + (std::uint64_t{1} << others) - 1) >> others);
+  };
+  return {static_cast<std::int32_t>(emax_), static_cast<std::int32_t>(top_), short_of(up_),
+          short_of(down_)};
 }
 
 double BlockScaler::value(std::uint32_t code) const {

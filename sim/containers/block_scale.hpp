@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "block_kernels.hpp"
 #include "widthwise/sim/blocks.hpp"
 
 // How the largest magnitude of a block becomes its scale: one block at a time, exactly.
@@ -28,6 +29,9 @@ class BlockScaler {
   std::uint32_t nan() const { return static_cast<std::uint32_t>(2 * top_ + 1); }
   // One exponent more, where the format has one.
   bool raise(BlockScale& s) const;
+
+  // The rule in one pass with the products, for blocks that need no more than it.
+  PowerTurns turns() const;
 
   // What an element is times, exactly: the scale of such a code, and the tensor's.
   double value(std::uint32_t code) const;

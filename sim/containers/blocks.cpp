@@ -136,7 +136,9 @@ class Quantise final : public BlockQuantiser::Work {
         rounding_(Operation::convert, saturating(f), {.rounding = how.rounding},
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
-        specials_(nan_of(f)) {}
+        specials_(nan_of(f)),
+        plain_(is_plain(f)),
+        turns_(scaler_.turns()) {}
 
   std::size_t panels() const final { return panels_.count(); }
 
@@ -144,6 +146,7 @@ class Quantise final : public BlockQuantiser::Work {
            BlockTally& tally) const final {
     const Panels::Panel p = panels_.at(i);
     const T* x = static_cast<const T*>(numbers) + p.number;
+    if (plain_ && in_one_pass(p, x, elements, scales, tally)) return;
     const std::uint64_t special = tally.special;
     std::vector<BlockScale> found = scales_of(p, x, tally);
     if (tally.refused) return;
@@ -157,6 +160,37 @@ class Quantise final : public BlockQuantiser::Work {
  private:
   static constexpr Format from = format_of<V>;
   using By = typename Step::template By<T, V>;
+
+  // Whether blocks are under powers of two by a rule alone, in a row of floats.
+  static constexpr bool one_pass =
+      std::is_same_v<Step, Multiplied> && std::is_same_v<T, float> && std::is_same_v<V, float>;
+  static bool is_plain(const BlockFormat& f) {
+    return one_pass && f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
+  }
+
+  // Scales, products and elements piece by piece; false, and nothing counted, where a block needs
+  // more (block_kernels.hpp says which).
+  bool in_one_pass(const Panels::Panel& p, const T* x, std::byte* elements, std::byte* scales,
+                   BlockTally& tally) const {
+    if constexpr (one_pass) {
+      const std::size_t group = panels_.group();
+      if (p.rows != 1 || group > longest_piece || p.columns % group != 0) return false;
+      const auto room = std::make_unique_for_overwrite<Room>();
+      const auto limit = static_cast<float>(scaler_.largest());
+      auto* codes = reinterpret_cast<std::uint8_t*>(scales + p.scale);
+      std::vector<std::uint8_t> no_flags;
+      std::size_t above = 0;
+      bool whole = true;
+      for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
+        whole = whole &&
+                scale_by_powers(x + first, n, group, turns_, limit, codes + block, room->v, &above);
+        if (whole) round_row(p.number + first, room->v, n, elements, no_flags);
+      });
+      if (whole) tally.clamped += above;
+      return whole;
+    }
+    return false;
+  }
 
   std::vector<BlockScale> scales_of(const Panels::Panel& p, const T* x, BlockTally& tally) const {
     std::vector<Magnitude<T>> most(p.blocks);
@@ -288,6 +322,8 @@ class Quantise final : public BlockQuantiser::Work {
   Elementwise rounding_;
   std::size_t item_;
   std::optional<Nan> specials_;
+  bool plain_;
+  PowerTurns turns_;
 };
 
 // --- Which step, on which numbers --------------------------------------------------------------

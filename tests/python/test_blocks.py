@@ -179,10 +179,15 @@ def test_every_border_of_a_rule(element: str, rule: str) -> None:
     )
     for binade in (-131, -1, 118):
         xs = np.ldexp(near, binade).astype(np.float32)
-        x = ww.blocks(xs, f"block({ELEMENTS[element]},1,e8m0fnu);scale={rule}")
-        for v, *got in zip(xs, codes(x.scales), codes(x.elements), strict=True):
-            scale, elements = page.mx(element, [float(v)], rule)
-            assert got == [scale, *elements], v
+        alone = ww.blocks(xs, f"block({ELEMENTS[element]},1,e8m0fnu);scale={rule}")
+        beside = np.zeros((xs.size, 32), np.float32)  # whole vectors of zeros and one number
+        beside[:, 5] = xs
+        among = ww.blocks(beside, f"block({ELEMENTS[element]},32,e8m0fnu);scale={rule}")
+        for i, v in enumerate(xs):
+            scale, (code,) = page.mx(element, [float(v)], rule)
+            for x, place in ((alone, (i,)), (among, (i, 5))):
+                got = int(x.scales.bits.reshape(-1)[i]), int(x.elements.bits[place])
+                assert got == (scale, code), v
 
 
 # --- Differential --------------------------------------------------------------------------------

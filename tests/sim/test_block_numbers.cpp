@@ -23,8 +23,9 @@ namespace {
 
 using namespace tests;
 
-constexpr BlockGrid grids[] = {{1, 3, 70, 1, 32}, {1, 1, 9000, 1, 5000}, {2, 37, 21, 16, 1},
-                               {1, 1, 33, 1, 1},  {3, 20, 45, 8, 7},     {1, 1, 2050, 1, 3}};
+constexpr BlockGrid grids[] = {{2, 5, 96, 1, 32},  {1, 3, 70, 1, 32}, {1, 1, 9000, 1, 5000},
+                               {2, 37, 21, 16, 1}, {1, 1, 33, 1, 1},  {3, 20, 45, 8, 7},
+                               {1, 1, 2050, 1, 3}};
 
 // Numbers of many sizes, ties of few digits among them.
 template <class T>
@@ -37,6 +38,7 @@ std::vector<T> numbers(std::size_t n, int spread) {
         std::ldexp(digits, static_cast<int>(draw() % (2 * spread + 1)) - spread - 53);
     v = static_cast<T>(draw() & 1 ? -size : size);
   }
+  std::fill(x.begin(), x.begin() + 32, T{0});  // a block of them in some grids
   return x;
 }
 
