@@ -81,19 +81,6 @@ float power_above(float s) {
   return std::ldexp(1.0F, exponent - (fraction == 0.5F));
 }
 
-// A positive number to OCP's E4M3 without its sign: to nearest, ties to even, 448 at most.
-std::uint32_t small_code(double x) {
-  constexpr int fraction = 3, bias = 7;
-  constexpr std::int64_t all = 53, least = 1 - bias, top = 0x7e;
-  const auto [exponent, significand] = split(x);
-  const std::int64_t e = std::max(exponent, least), dropped = all - 1 - fraction + e - exponent;
-  if (dropped > all) return 0;
-  const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
-  const bool odd = dropped < all && (significand >> dropped & 1);
-  const auto digits = static_cast<std::int64_t>((significand + half - 1 + odd) >> dropped);
-  return static_cast<std::uint32_t>(std::min(digits + ((e - 1 + bias) << fraction), top));
-}
-
 double small_value(std::uint32_t code) {
   const std::int64_t field = code >> 3;
   const double digits = static_cast<double>((code & 7) + (field ? 8 : 0));
@@ -130,8 +117,12 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
   const Turns at = turns_of(f.rule, significand, fraction_digits(f.element));
   up_ = at.up;
   down_ = at.down;
-  for (std::uint32_t code = 0; code < small_.size(); ++code)
-    small_[code] = small_value(code) * static_cast<double>(tensor_scale_);
+  if (!f.takes_tensor_scale()) return;
+  Format saturating = ue4m3fn;
+  saturating.overflow = Overflow::max;
+  small_.emplace(Operation::convert, saturating, Env{}, std::span(&binary32, 1), false, 1 << 12);
+  for (std::uint32_t code = 0; code < value_.size(); ++code)
+    value_[code] = small_value(code) * static_cast<double>(tensor_scale_);
 }
 
 inline BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
@@ -140,26 +131,12 @@ inline BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
 
 inline BlockScale BlockScaler::power(double amax) const {
   constexpr double least_normal = 0x1p-126;
+  if (!(amax <= std::numeric_limits<double>::max())) return {nan(), 0};
   if (amax == 0) return of_exponent(-top_);
   if (flush_ && amax < least_normal) return {0, 0};
   const auto [exponent, significand] = split(amax);
   const std::int64_t e = exponent - emax_ + (significand >= up_) - (significand < down_);
   return of_exponent(std::clamp(e, -top_, top_));
-}
-
-// b = amax / (max S), at least the least code: no element of such a block is divided by 0.
-inline BlockScale BlockScaler::small_float(double amax) const {
-  if (amax == 0) return {0, 1};
-  const double by = max_ * static_cast<double>(tensor_scale_);
-  const std::uint32_t code = std::max(small_code(quotient(amax, by)), std::uint32_t{1});
-  return {code, small_[code]};
-}
-
-// torchao's steps: each in binary32, block scales of 2^-6 and more, and the reciprocal multiplied.
-inline BlockScale BlockScaler::stepwise(double amax) const {
-  const float wanted = static_cast<float>(amax) / static_cast<float>(max_) / tensor_scale_;
-  const std::uint32_t code = small_code(std::clamp(wanted, 0x1p-6F, 448.0F));
-  return {code, static_cast<double>(1.0F / tensor_scale_ / static_cast<float>(small_value(code)))};
 }
 
 inline BlockScale BlockScaler::wide(double amax) const {
@@ -169,19 +146,53 @@ inline BlockScale BlockScaler::wide(double amax) const {
   return {std::bit_cast<std::uint32_t>(s), static_cast<double>(s)};
 }
 
-inline BlockScale BlockScaler::scale(double amax) const {
-  if (!(amax <= std::numeric_limits<double>::max())) return {nan(), 0};
-  switch (kind_) {
-    case Kind::power: return power(amax);
-    case Kind::small_float: return small_float(amax);
-    case Kind::stepwise: return stepwise(amax);
-    case Kind::wide: return wide(amax);
+// Codes of E4M3 for numbers that are rounded to odd, or to binary32 as torchao has them.
+std::vector<std::uint8_t> BlockScaler::small_codes(const std::vector<float>& wanted) const {
+  std::vector<std::uint8_t> codes(wanted.size());
+  const void* operand = wanted.data();
+  small_->run({&operand, 1}, wanted.size(), codes.data(), nullptr);
+  return codes;
+}
+
+// b = amax / (max S), at least the least code: no element of such a block is divided by 0.
+void BlockScaler::find_small(std::span<const double> amax, BlockScale* found) const {
+  const double by = max_ * static_cast<double>(tensor_scale_);
+  std::vector<double> exact(amax.size());
+  std::vector<float> wanted(amax.size());
+  divide_to_odd(amax.data(), &by, amax.size(), amax.size(), exact.data());
+  narrow_to_odd(exact.data(), amax.size(), wanted.data());
+  for (const std::uint8_t code : small_codes(wanted)) {
+    const bool zeros = *amax.data() == 0;
+    amax = amax.subspan(1);
+    const std::uint32_t b = zeros ? 0 : std::max<std::uint32_t>(code, 1);
+    *found++ = {b, zeros ? 1 : value_[b]};
   }
-  return {};
+}
+
+// torchao's steps: each in binary32, block scales of 2^-6 and more, and the reciprocal multiplied.
+void BlockScaler::find_stepwise(std::span<const double> amax, BlockScale* found) const {
+  std::vector<float> wanted(amax.size());
+  std::ranges::transform(amax, wanted.begin(), [&](double x) {
+    const float t = static_cast<float>(x) / static_cast<float>(max_) / tensor_scale_;
+    return std::clamp(t, 0x1p-6F, 448.0F);
+  });
+  for (const std::uint8_t code : small_codes(wanted)) {
+    const auto b = static_cast<float>(small_value(code));
+    *found++ = {code, static_cast<double>(1.0F / tensor_scale_ / b)};
+  }
 }
 
 void BlockScaler::find(std::span<const double> amax, BlockScale* found) const {
-  for (const double x : amax) *found++ = scale(x);
+  switch (kind_) {
+    case Kind::small_float: return find_small(amax, found);
+    case Kind::stepwise: return find_stepwise(amax, found);
+    case Kind::power:
+      for (const double x : amax) *found++ = power(x);
+      return;
+    case Kind::wide:
+      for (const double x : amax) *found++ = wide(x);
+      return;
+  }
 }
 
 bool BlockScaler::raise(BlockScale& s) const {
@@ -206,7 +217,7 @@ double BlockScaler::value(std::uint32_t code) const {
     return none ? containers::nan : power_of_two(static_cast<std::int64_t>(code) - top_);
   }
   if (scale_bytes_ == 4) return static_cast<double>(std::bit_cast<float>(code));
-  return small_[code & 0x7f];
+  return value_[code & 0x7f];
 }
 
 }  // namespace widthwise::containers

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "block_kernels.hpp"
 #include "widthwise/sim/blocks.hpp"
@@ -39,11 +41,11 @@ class BlockScaler {
  private:
   enum class Kind : std::uint8_t { power, small_float, stepwise, wide };
 
-  BlockScale scale(double amax) const;
   BlockScale power(double amax) const;
-  BlockScale small_float(double amax) const;
-  BlockScale stepwise(double amax) const;
   BlockScale wide(double amax) const;
+  void find_small(std::span<const double> amax, BlockScale* found) const;
+  void find_stepwise(std::span<const double> amax, BlockScale* found) const;
+  std::vector<std::uint8_t> small_codes(const std::vector<float>& wanted) const;
   BlockScale of_exponent(std::int64_t exponent) const;
 
   Kind kind_;
@@ -56,7 +58,8 @@ class BlockScaler {
   // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one
   // less where it is below `down`.
   std::uint64_t up_, down_;
-  std::array<double, 128> small_;  // what each code of E4M3 is, times the tensor's scale
+  std::optional<Elementwise> small_;  // to E4M3
+  std::array<double, 128> value_;     // what each code of it is, times the tensor's scale
 };
 
 }  // namespace widthwise::containers
