@@ -386,6 +386,14 @@ def test_what_is_no_text_is_said(text, message):
         ww.affine([1.0], text)
 
 
+def test_where_a_format_of_single_numbers_is_wanted_the_way_is_told():
+    for call in (ww.Format, lambda text: ww.array([1.0], text)):
+        with pytest.raises(
+            ValueError, match=r"ww.affine\(x, 'affine\(int8,symmetric\)'\) makes them"
+        ):
+            call("affine(int8,symmetric)")
+
+
 def test_a_card_tells_what_was_clamped():
     q = ww.affine([1.0, 2.0, 300.0], 8, True, range=(-2, 2))
     assert "1 of 3 clamped" in str(q.card()) and "affine(int8,symmetric)" in str(q.card())
