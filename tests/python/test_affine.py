@@ -410,7 +410,8 @@ def test_other_arrays_are_taken_exactly():
     x = np.float32([0.5, -1.25, 3.0])
     want = ww.affine(x).codes.tolist()
     others = [np.float16, ml_dtypes.bfloat16, ">f4", np.float64]
-    for other in (ww.array(x, "e5m10"), x.tolist(), *map(x.astype, others)):
+    arrays = [ww.array(x, format) for format in ("e5m10", "binary32")]
+    for other in (*arrays, x.tolist(), *map(x.astype, others)):
         assert ww.affine(other).codes.tolist() == want
     assert ww.affine(np.int64([3, -4])).codes.tolist() == ww.affine([3.0, -4.0]).codes.tolist()
     assert ww.affine(np.float32(2.5)).shape == ()
