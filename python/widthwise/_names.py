@@ -29,6 +29,11 @@ WAYS: dict[str, str] = {
         ("quantize", "quantise", "round_to", "to_format", "from_float", "asarray", "tensor"),
         f"{ARRAYS}; x.astype(format) rounds an Array",
     ),
+    **dict.fromkeys(
+        ("quantize_linear", "fake_quantize", "quantize_per_tensor", "quantize_per_channel"),
+        "ww.affine(x, bits=8, arithmetic=...) makes integers with a scale, as an engine does",
+    ),
+    "requantise": "ww.requantize(acc, M, variant=...)",
     **dict.fromkeys(("cast", "astype"), "x.astype(format), or ww.convert(x, format, rounding=...)"),
     **dict.fromkeys(
         ("round", "rint", "around", "nearbyint", "trunc", "floor", "ceil"),

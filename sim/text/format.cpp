@@ -68,6 +68,10 @@ Format read_p3109(Scanner& in) {
                                  "fixed8.4, posits as posit16es2, takums as takum16 and tables "
                                  "as table(nf4)",
                                  quoted(head), kind));
+  if (head.starts_with("affine("))
+    in.fail(in.at(), fmt::format("{} are integers with a scale, no format of single numbers; in "
+                                 "Python ww.affine(x, {}) makes them",
+                                 quoted(in.ahead(";")), quoted(in.ahead(";"))));
   if (const auto hint = fixed_hint(in.ahead(";:)")))
     in.fail(in.at(), fmt::format("no format {}; here it is {}", quoted(in.ahead(";:)")), *hint));
   in.fail(in.at(), fmt::format("no format {}{}; write a name as binary16 or e4m3fn, or the form "

@@ -386,6 +386,14 @@ def test_what_is_no_text_is_said(text, message):
         ww.affine([1.0], text)
 
 
+def test_where_a_format_of_single_numbers_is_wanted_the_way_is_told():
+    for call in (ww.Format, lambda text: ww.array([1.0], text)):
+        with pytest.raises(
+            ValueError, match=r"ww.affine\(x, 'affine\(int8,symmetric\)'\) makes them"
+        ):
+            call("affine(int8,symmetric)")
+
+
 def test_a_card_tells_what_was_clamped():
     q = ww.affine([1.0, 2.0, 300.0], 8, True, range=(-2, 2))
     assert "1 of 3 clamped" in str(q.card()) and "affine(int8,symmetric)" in str(q.card())
@@ -402,7 +410,8 @@ def test_other_arrays_are_taken_exactly():
     x = np.float32([0.5, -1.25, 3.0])
     want = ww.affine(x).codes.tolist()
     others = [np.float16, ml_dtypes.bfloat16, ">f4", np.float64]
-    for other in (ww.array(x, "e5m10"), x.tolist(), *map(x.astype, others)):
+    arrays = [ww.array(x, format) for format in ("e5m10", "binary32")]
+    for other in (*arrays, x.tolist(), *map(x.astype, others)):
         assert ww.affine(other).codes.tolist() == want
     assert ww.affine(np.int64([3, -4])).codes.tolist() == ww.affine([3.0, -4.0]).codes.tolist()
     assert ww.affine(np.float32(2.5)).shape == ()

@@ -70,6 +70,17 @@ def test_quantize_per_tensor_is_torchs(scale, zero):
     )
 
 
+def test_tensors_are_taken_as_they_are():
+    torch = package("torch")
+    x = drawn(0.02, 128, 8)
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        tensor = torch.from_numpy(x).to(dtype)
+        ours = ww.affine(tensor, scale=0.02, zero_point=128)
+        assert (
+            ours.codes == ww.affine(tensor.double().numpy(), scale=0.02, zero_point=128).codes
+        ).all()
+
+
 def test_channels_are_torchs():
     torch = package("torch")
     scales = np.float32([0.02, 1 / 255, 0.5])

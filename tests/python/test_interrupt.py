@@ -22,6 +22,9 @@ LONG_WORK = {
     "unit='mac(bfloat16)', engine='reference')",
     "elementwise": "ww.add(big, big)",
     "own multiplier": "ww.matmul(a, a.T, unit='mac(bfloat16)', multiplier=lambda x, y: x * y)",
+    "affine": "ww.affine(np.ones(30_000_000), scale=0.3, zero_point=0, rounding='raz')",
+    "integer product": "ww.integer_matmul(*np.ones((2, 3000, 3000), np.int8), overflow='saturate')",
+    "calibrate": "ww.calibrate(np.arange(30_000_000.0), 'mse')",
     "stream": "ww.study.streamed([np.zeros(10_000_000)], 'kahan(bfloat16)')",
     "study": "ww.study.error_growth(a, a, [f'mac(bfloat16, sum=e8m{m})' for m in range(3, 24)])",
 }

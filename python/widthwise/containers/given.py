@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _create
 from .._array import Array
+from .._format import Format
 from .grouping import Grouping, grouping_of
 from .parameters import scale_dtype
 from .scheme import Scheme, parsed, scheme_of
@@ -64,7 +65,8 @@ def numbers(x: Any) -> np.ndarray:
 
         x = from_tensor(x)
     if isinstance(x, Array):
-        x = x.to_float64()
+        native = x.format == Format("binary32")
+        x = np.asarray(x.bits).view(np.float32) if native else x.to_float64()
     a = np.asarray(_create.as_numpy(x))
     if a.dtype.name in ("bfloat16", "float16") or "float8" in a.dtype.name:
         return np.ascontiguousarray(a, np.float32)
