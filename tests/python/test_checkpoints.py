@@ -254,6 +254,31 @@ def test_a_tensor_of_zeros_has_the_scale_one(tmp_path, capsys):
     assert got["w"].codes.bits[0].tolist() == [0, 0x80, 0] and got["z"].scale.max() == 1
 
 
+def test_under_a_scale_nothing_saturates_however_large(tmp_path, capsys):
+    x = np.random.default_rng(0).standard_normal((20, 30)).astype(np.float32)
+    for by in (1e-30, 1.0, 1e6, 1e30):
+        written(tmp_path / "in.safetensors", {"w": f32(x * np.float32(by)), "v": f32(-np.abs(x))})
+        for scale in ("tensor", "channel"):
+            task = [tmp_path / "in.safetensors", tmp_path / "out.safetensors", "--scale", scale]
+            rows, _ = quantize(capsys, *task, "--format", "e4m3fn")
+            assert [row["saturated"] for row in rows.values()] == [0, 0]
+            assert all(row["snr_db"] > 30 for row in rows.values())
+
+
+def test_past_the_largest_number_is_counted_as_saturated(tmp_path, capsys):
+    x = np.float32([[448, 464, 464.1, 500], [-448, -464, -470, -1e9], [1, 0, 449, -0.1]])
+    path, out, rules = (tmp_path / name for name in ("in.safetensors", "out.safetensors", "r.toml"))
+    written(path, {"w": f32(x)})
+    rules.write_text("[[rule]]\nmatch = 'w'\n")
+    task = [path, out, "--rules", rules]
+    rows, _ = quantize(capsys, *task, "--format", "e4m3fn;overflow=max")
+    assert (rows["w"]["saturated"], rows["w"]["nan"]) == (4, 0)
+    rows, _ = quantize(capsys, *task, "--format", "e4m3fn")
+    assert (rows["w"]["saturated"], rows["w"]["nan"]) == (0, 4)
+    rows, _ = quantize(capsys, *task, "--format", "int9")
+    assert rows["w"]["saturated"] == 9 and rows["w"]["zero"] == 1
+
+
 # --- Rules ----------------------------------------------------------------------------------------
 
 

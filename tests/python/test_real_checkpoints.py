@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import minilm
@@ -72,6 +74,22 @@ def size(format, scale, shape, n):
     groups = rows * -(-shape[-1] // block)
     more = {"mxfp4": groups, "nvfp4": groups + 4}.get(format, 4 * groups + -(-groups * 4 // 8))
     return -(-n * 4 // 8) + more
+
+
+def test_a_model_of_91_megabytes_takes_three_seconds_at_most(tmp_path):
+    """Of the processor's time, the start of Python and the report among them."""
+    import resource
+
+    path = shipped(MINILM)
+    (tmp_path / "all.toml").write_text("[[rule]]\nmatch = '*.weight'\n")
+    for format in ("nvfp4", "affine(uint4,asymmetric,32)"):
+        task = [path, tmp_path / "out.safetensors", "--format", format]
+        command = ["-m", "widthwise", "quantize", *task, "--rules", tmp_path / "all.toml"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        assert spent < 3, format
 
 
 @pytest.mark.parametrize(("format", "scale"), FORMATS)

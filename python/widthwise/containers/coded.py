@@ -66,6 +66,11 @@ class Coded:
         """The values, rounded."""
         return self.to_float64().astype(np.float32)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("values are codes times scales, made when they are asked for: a copy")
+        return self.to_float64().astype(dtype or np.float64, copy=False)
+
     def __repr__(self) -> str:
         scales = f"scale {self.scale}" if self.scale.ndim == 0 else f"{self.scale.size} scales"
         return f"Coded({np.array2string(self.to_float32())}, {self.format}, {scales})"
@@ -73,7 +78,7 @@ class Coded:
 
 class Bare:
     """How tensors become codes of a format: as they are, or under a scale of largest magnitude /
-    largest number, in binary32; quotients are binary32, too, and saturate."""
+    largest number, in binary32; quotients are binary32, too (docs/semantics.md, S4)."""
 
     def __init__(self, text: str, way: str, axis: int | None, options: Options) -> None:
         self.format = as_format(text)

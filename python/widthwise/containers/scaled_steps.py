@@ -1,4 +1,5 @@
-"""The steps of scaled tensors, each in binary32 as the notebook that they come from has them."""
+"""The steps of scaled tensors, each in binary32 as the notebook that they come from has them
+(docs/semantics.md, S1 to S3)."""
 
 from __future__ import annotations
 
