@@ -115,15 +115,21 @@ struct Steps {
   }
 };
 
-void quick_piece(const Scales& s, const AffineRule& rule, const float* x, std::size_t n,
-                 std::uint8_t* codes, AffineCounts& counts) {
-  const Quick kernel = quick_kernel(s.each);
+// Looked up once for all pieces.
+struct QuickKernels {
+  Quick of_one = quick_kernel(false), of_each = quick_kernel(true);
+  std::size_t lanes = float_lanes();
+};
+
+void quick_piece(const QuickKernels& kernels, const Scales& s, const AffineRule& rule,
+                 const float* x, std::size_t n, std::uint8_t* codes, AffineCounts& counts) {
+  const Quick kernel = s.each ? kernels.of_each : kernels.of_one;
   const auto add = [&](const AffineCounts& more) {
     counts.clamped += more.clamped, counts.nan += more.nan;
   };
   constexpr std::size_t most = std::size_t{1} << 30;  // a kernel counts in 32 bits
   std::size_t i = 0;
-  const std::size_t lanes = float_lanes();
+  const std::size_t lanes = kernels.lanes;
   for (const std::size_t whole = n / lanes * lanes; i < whole;) {
     const std::size_t count = std::min(most, whole - i);
     add(kernel(s.from(i), rule, x + i, count, codes + i));
@@ -145,19 +151,19 @@ using namespace affine;
 AffineScales::AffineScales(const AffineLayout& layout, std::vector<double> scales,
                            std::vector<std::int64_t> zero_points)
     : layout_(layout), scale_(std::move(scales)), zero_point_(std::move(zero_points)) {
-  for (std::size_t i = 0; i < scale_.size(); ++i) {
+  const std::size_t count = scale_.size(), padded = count + padding;  // which vectors read
+  scale_.resize(padded, 1), zero_point_.resize(padded);
+  scale32_.resize(padded), reciprocal_.resize(padded), zero_.resize(padded), zero32_.resize(padded);
+  bool binary32 = true, moderate = true;
+  for (std::size_t i = 0; i < padded; ++i) {
     const auto narrow = static_cast<float>(scale_[i]);
-    const auto zero = zero_point_[i];
-    scale32_.push_back(narrow);
-    reciprocal_.push_back(1 / narrow);
-    zero_.push_back(static_cast<double>(zero));
-    zero32_.push_back(static_cast<float>(zero));
-    binary32_ &= double{narrow} == scale_[i];
-    moderate_ &= scale_[i] > 0x1p-100 && scale_[i] < 0x1p100 && zero >= -128 && zero <= 255;
+    const std::int64_t zero = zero_point_[i];
+    scale32_[i] = narrow, reciprocal_[i] = 1 / narrow;
+    zero_[i] = static_cast<double>(zero), zero32_[i] = static_cast<float>(zero);
+    binary32 &= double{narrow} == scale_[i];
+    moderate &= scale_[i] > 0x1p-100 && scale_[i] < 0x1p100 && zero >= -128 && zero <= 255;
   }
-  const std::size_t padded = scale_.size() + padding;  // which vectors read
-  scale_.resize(padded, 1), zero_.resize(padded), scale32_.resize(padded, 1);
-  reciprocal_.resize(padded, 1), zero32_.resize(padded), zero_point_.resize(padded);
+  binary32_ = binary32, moderate_ = moderate;
 }
 
 template <class Value>
@@ -169,6 +175,9 @@ AffineCounts AffineScales::quantise_values(const AffineRule& rule, const Value* 
   const bool quick = floats && moderate_ && binary32_ && suits_quick(rule, flags);
   // Quotients of two floats below 2^28 (docs/exactness.md, 65).
   const bool short_quotients = floats && binary32_ && rule.qmax - rule.qmin < 1 << 26;
+  const QuickKernels kernels;
+  const Careful<Value> careful = careful_kernel<Value>();
+  const Pack pack = pack_kernel();
   AffineCounts counts;
   const auto define = [&](const Value* x, std::size_t at, std::size_t scale) {
     const Code c = code_of(rule, double{*x}, scale_[scale], zero_point_[scale], random, at);
@@ -186,22 +195,21 @@ AffineCounts AffineScales::quantise_values(const AffineRule& rule, const Value* 
     auto* to =
         static_cast<std::uint8_t*>(codes) + p.first * static_cast<std::size_t>(rule.item.bytes);
     if constexpr (sizeof(Value) == 4)
-      if (quick) return quick_piece(s, rule, values + p.first, p.count, to, counts);
+      if (quick) return quick_piece(kernels, s, rule, values + p.first, p.count, to, counts);
     Rounded rounded;
     for (std::size_t i = 0; i < p.count; i += chunk) {
       const std::size_t n = std::min(chunk, p.count - i);
       const Value* x = values + p.first + i;
       bool sure = false;
       if (lanes && n % padding == 0)
-        sure = careful_kernel<Value>()(s.from(i), rule, short_quotients, x, n, rounded);
+        sure = careful(s.from(i), rule, short_quotients, x, n, rounded);
       else if (lanes)
-        sure = careful_kernel<Value>()(s.from(i), rule, short_quotients, Padded(x, n).values, n,
-                                       rounded);
+        sure = careful(s.from(i), rule, short_quotients, Padded(x, n).values, n, rounded);
       for (std::size_t j = 0; j < n && !sure; ++j)
         if (!lanes || rounded.sure[j] == 0)
           rounded.code[j] = define(x + j, p.first + i + j, p.scale + (p.each ? i + j : 0));
       counts.clamped +=
-          pack_kernel()(rule, rounded.code, n, to + i * static_cast<std::size_t>(rule.item.bytes));
+          pack(rule, rounded.code, n, to + i * static_cast<std::size_t>(rule.item.bytes));
     }
   });
   return counts;
