@@ -407,7 +407,8 @@ def test_memory_is_a_tensor_s_and_not_the_file_s(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((1 << 10, 1 << 12)).astype(np.float32)  # 16 MB
     written(tmp_path / "in.safetensors", {f"layer.{i}.weight": f32(x) for i in range(16)})
-    tasks = ("--format=e2m1fn --scale=channel", "--format=nvfp4", "--format=affine(uint4)")
+    tasks = ["--format=e4m3fn", "--format=e2m1fn --scale=channel"]
+    tasks += ["--format=nvfp4", "--format=affine(uint4)"]
     for task in (*tasks, "--dequantize"):
         source = "in" if "format" in task else "out"
         (grown,) = printed_by(

@@ -22,6 +22,7 @@ from checkpoint_files import (
     run,
     sharded,
     split,
+    tensors_of,
     values,
     written,
 )
@@ -183,6 +184,20 @@ def test_types_that_others_know_hold_the_codes(checkpoint, tmp_path, capsys):
             if kind in ("I8", "F16"):
                 codes = file.get_tensor("odd")
                 assert (codes * scale.astype(np.float64) == ww.load(out)["odd"].to_float64()).all()
+
+
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m2", "int8", "bfloat16"])
+def test_torch_reads_codes_and_scales(format, tmp_path, capsys):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    library = pytest.importorskip("safetensors.torch", reason="safetensors is not installed")
+    path, out = tmp_path / "in.safetensors", tmp_path / "out.safetensors"
+    tensors = {name: x for name, x in tensors_of().items() if x[0] in ("F32", "F16", "BF16")}
+    written(path, tensors, METADATA)
+    rows, _ = quantize(capsys, path, out, "--format", format, "--scale", "channel")
+    there, ours = library.load_file(out), ww.load(out)
+    for name in rows:
+        numbers = there[name].to(torch.float64) * there[name + "_scale"].to(torch.float64)
+        assert (numbers.numpy() == ours[name].to_float64()).all()
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

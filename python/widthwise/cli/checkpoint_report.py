@@ -78,8 +78,8 @@ def sentence(facts: Mapping[str, Any]) -> str:
     numbers, tensors = sum(row["numbers"] for row in facts["arrays"]), len(facts["arrays"])
     bits = 8 * sum(row["bytes"] for row in facts["arrays"]) / max(1, numbers)
     return (
-        f"{numbers} numbers of {tensors} tensor{'s' * (tensors != 1)}, {bits:.2f} bits each with their "
-        f"scales; {before} bytes became {after}, {after / max(1, before):.1%}"
+        f"{numbers} numbers of {tensors} tensor{'s' * (tensors != 1)}, {bits:.2f} bits each with "
+        f"their scales; {before} bytes became {after}, {after / max(1, before):.1%}"
     )
 
 

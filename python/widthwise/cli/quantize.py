@@ -234,6 +234,8 @@ def round_checkpoint(
         for name in source:
             made = [read(name)] if name in passed else rounding.pieces(name, read(name))
             yield from ((name, content(piece)) for piece in made)
+            if isinstance(source, Checkpoint):
+                source.forget()
 
     entries = [
         entry(name, x) if name in passed else rounding.entry(name, x) for name, x in source.items()
