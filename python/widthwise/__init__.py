@@ -75,11 +75,12 @@ from ._unit import Unit, units
 from ._verify import Verdict, verify
 from ._views import view
 from .containers.affine import Affine, affine
-from .containers.blocks import Blocks, blocks
+from .containers.blocks import Blocks
 from .containers.calibrator import Calibrator, calibrate
 from .containers.integers import integer_matmul, qlinear_matmul, requantize
 from .containers.layers import affine_conv2d, affine_linear
 from .containers.packing import pack, unpack
+from .containers.quantise import blocks
 from .containers.scaled import Scaled, scaled
 
 if TYPE_CHECKING:

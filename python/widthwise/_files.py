@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ._array import Array
+from ._container import Container
 from ._create import code_array
 from ._format import Format
 from ._formats import portable
@@ -23,6 +24,8 @@ LONGEST_NAME = 8000  # of a field: NumPy does not read a longer header without b
 
 def stored(x: Any) -> np.ndarray:
     """Codes of a structured dtype, as [('e5m10', '<u2')]; nothing is copied."""
+    if isinstance(x, Container):
+        return x.as_record()
     if not isinstance(x, Array):
         return np.asarray(x)
     limbs = () if x.format.limbs == 1 else (x.format.limbs,)
@@ -51,6 +54,10 @@ def restored(name: str, a: Any) -> Any:
             f"{name} has the fields {', '.join(a.dtype.names)}; codes have one, named as their "
             "format prints. np.load reads other arrays"
         )
+    if a.dtype[0].names is not None:
+        from .containers.records import of_record
+
+        return of_record(name, a)
     format = Format(a.dtype.names[0])
     return code_array(name, a[a.dtype.names[0]].astype(format.dtype, copy=False), format)
 
@@ -145,6 +152,8 @@ def copies(tensors: Checkpoint) -> dict[str, Any]:
 
 def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     """Read what np.save, np.savez or np.savez_compressed wrote of Arrays, every bit and the format.
+
+    Blocks are a record of elements, scales and the tensor's scale, named as they print.
 
     And .safetensors files, and those that a .safetensors.index.json lists: floats as Arrays of
     their own formats, codes that `widthwise quantize` wrote as those of theirs (metadata

@@ -30,7 +30,8 @@ from ._settings import Progress, several, told
 from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
 from ._table import Findings, Table
 from ._unit import Several, Unit, as_unit, as_units
-from .containers.blocks import Blocks, blocks
+from .containers.blocks import Blocks
+from .containers.quantise import blocks
 
 TOGETHER = 64  # units on a GPU: what one launch takes
 

@@ -274,3 +274,26 @@ def test_each_recipe_of_the_guide_runs() -> None:
         z = eval(row, {"ww": ww, "x": x})
         near = z.to_float64().reshape(x.shape)
         assert np.linalg.norm(near - x) < 0.2 * np.linalg.norm(x), row
+
+
+@pytest.mark.parametrize(
+    "text", ["mxfp8_e4m3", "nvfp4", "block(e5m10,2x3,binary32)", "bfp(12,0,e8)"]
+)
+def test_numpys_files_keep_codes_and_scales(text: str, tmp_path: Path) -> None:
+    x = np.random.default_rng(6).standard_normal((40, 7)).astype(np.float32)
+    z = ww.blocks(x, text, axis=-1 if "2x3" in text else 0)
+    np.save(tmp_path / "z.npy", z)
+    np.savez(tmp_path / "z.npz", w=z, a=ww.array(x, "e5m10"))
+    for found in (ww.load(tmp_path / "z.npy"), ww.load(tmp_path / "z.npz")["w"]):
+        assert (found.format, found.axis, found.tensor_scale) == (z.format, z.axis, z.tensor_scale)
+        assert codes(found.elements) == codes(z.elements)
+        assert codes(found.scales) == codes(z.scales)
+    anybody = np.load(tmp_path / "z.npy")[f"{z.format} axis={z.axis}"]
+    assert np.array_equal(anybody["elements"], z.elements.bits)
+
+
+def test_numpys_functions_see_the_numbers() -> None:
+    z = ww.blocks([[6.0, 3.0], [1.0, 0.5]], "mxfp4")
+    assert np.sum(z) == 10.5
+    assert np.concatenate([z, z]).shape == (4, 2)
+    assert np.max(z, axis=0).tolist() == [6, 3]

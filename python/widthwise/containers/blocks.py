@@ -3,117 +3,22 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _codes
+from .. import _files
 from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
-from .._create import array
-from .._like import like_whom
-from .._settings import checked_seed
-from . import microxcaling
 from .given_codes import codes
 from .layout import Layout
-from .numbers import as_numbers
 from .packing import pack
 
 if TYPE_CHECKING:
     from .._unit import Unit
     from ..display.style import Card
-
-STEPS = ("exact", "f32")
-PADDING = ("zeros", "refuse")
-
-
-def blocks(
-    x: Any,
-    format: str | BlockFormat,
-    *,
-    axis: int = -1,
-    rounding: str = "rne",
-    seed: int = 0,
-    tensor_scale: Any = None,
-    arithmetic: str = "exact",
-    padding: str = "zeros",
-    like: str | None = None,
-) -> Blocks:
-    """Quantise numbers to blocks: a scale for each, and elements that are rounded once.
-
-    Args:
-        x: numbers of one axis or more that binary64 holds: floats of 16 to 64 bits, integers, an
-            Array, a torch tensor, Blocks.
-        format: 'mxfp8_e4m3', 'nvfp4', 'block(e4m3fn,1x128,binary32)', …, as `ww.BlockFormat`.
-        axis: along which blocks of n lie, and whole axes; tiles are of the last two.
-        rounding: of the elements, as in `ww.array`; they saturate. `seed`: of stochastic rounding.
-        tensor_scale: of formats whose scales are ue4m3fn; None finds it,
-            f32(amax / (448 * the element's largest)), and 1 for zeros.
-        arithmetic: 'exact', or 'f32' for torchao's steps of NVFP4: each in binary32, reciprocals
-            multiplied, block scales of 2^-6 and more.
-        padding: a block at an axis' end may be short, as if zeros followed; 'refuse' makes that an
-            error.
-        like: 'microxcaling' gives that package's results, its faults included.
-    Returns:
-        Blocks of x's shape. How many elements were clamped and how many blocks have NaN for a
-        scale is in `.clamped` and `.nan_blocks`, and on the card.
-    Raises:
-        ValueError: an empty array; a number that is NaN or infinite in NVFP4, bfp or tiles; a
-            tensor scale that is no positive number of binary32.
-
-    >>> import numpy as np, widthwise as ww
-    >>> x = ww.blocks(np.float32([6, 3, -0.25, 0.75]), "mxfp4")
-    >>> x.elements, x.scales
-    (Array([6 3 -0 1], e2m1fn), Array([1], e8m0fnu))
-    >>> x.to_float64()
-    array([ 6.,  3., -0.,  1.])
-    """
-    f = BlockFormat(format)
-    if arithmetic not in STEPS:
-        raise ValueError(f"arithmetic = {arithmetic!r}: it may be exact or f32")
-    if padding not in PADDING:
-        raise ValueError(f"padding = {padding!r}: it may be zeros or refuse")
-    if arithmetic == "f32" and not f._core.takes_tensor_scale:
-        raise ValueError(f"arithmetic = 'f32': it is for scales in ue4m3fn, and {f} has others")
-    numbers = as_numbers(x, single=arithmetic == "f32" or str(f.scale) == "e8m23")
-    layout = Layout.of(f, numbers.shape, axis)
-    if padding == "refuse":
-        layout.check_whole()
-    if like_whom(like, ("microxcaling",)):
-        e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
-        return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
-    s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
-    how = core.BlockHow(
-        rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
-    )
-    elements = _codes.empty(numbers.shape, f.element)
-    scales = _codes.empty(layout.scales_shape, f.scale)
-    clamped, nan_blocks, refused = core.quantise_blocks(
-        f._core, layout.grid, numbers, elements, scales, how
-    )
-    if refused is not None:
-        where = _codes.element(refused, numbers.shape)
-        raise ValueError(
-            f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
-            "or take OCP's MX, where its block's scale becomes NaN"
-        )
-    z = Array._of(elements, f.element), Array._of(scales, f.scale)
-    return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
-
-
-def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
-    """amax / (the scale's largest * the element's), rounded to binary32; of zeros 1."""
-    if not f._core.takes_tensor_scale:
-        return None
-    amax = core.largest_magnitude(x)
-    if not math.isfinite(amax):
-        return np.float32(1)  # which number it is is said where blocks are quantised
-    largest = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
-    s = np.float32(array([Fraction(amax) / largest], "binary32").to_float64()[0])
-    return s if s > 0 else np.float32(1)
 
 
 def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
@@ -128,6 +33,13 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
             f"np.float32({float(tensor_scale)!r})"
         )
     return s
+
+
+def numbers_of(x: Any) -> Any:
+    """Blocks, and those in a sequence, as what they stand for."""
+    if isinstance(x, tuple | list):
+        return [numbers_of(y) for y in x]
+    return x.to_float64() if isinstance(x, Blocks) else x
 
 
 class Blocks(Container):
@@ -202,6 +114,7 @@ class Blocks(Container):
         Raises:
             ValueError: shapes that do not fit; the message has the shape that does.
 
+        >>> import widthwise as ww
         >>> import numpy as np
         >>> x = Blocks.of(np.uint8([7, 5, 8, 2]), np.uint8([127]), "mxfp4")
         >>> x.to_float64()
@@ -228,7 +141,8 @@ class Blocks(Container):
     def elements(self) -> Array:
         """The elements' codes, of the array's shape.
 
-        >>> blocks([6.0, 3.0], "mxfp4").elements
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").elements
         Array([6 3], e2m1fn)
         """
         return self._elements
@@ -237,7 +151,8 @@ class Blocks(Container):
     def scales(self) -> Array:
         """The scales' codes: along an axis of blocks one a block.
 
-        >>> blocks([6.0, 3.0], "mxfp4").scales
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").scales
         Array([1], e8m0fnu)
         """
         return self._scales
@@ -246,7 +161,8 @@ class Blocks(Container):
     def tensor_scale(self) -> np.float32 | None:
         """What all numbers are multiplied by, beside their block's scale; None where none is.
 
-        >>> blocks([2688.0], "nvfp4").tensor_scale
+        >>> import widthwise as ww
+        >>> ww.blocks([2688.0], "nvfp4").tensor_scale
         np.float32(1.0)
         """
         return self._tensor_scale
@@ -255,7 +171,8 @@ class Blocks(Container):
     def format(self) -> BlockFormat:
         """What the codes mean.
 
-        >>> blocks([6.0, 3.0], "mxfp4").format
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").format
         BlockFormat('block(e2m1fn,32,e8m0fnu)')
         """
         return self._format
@@ -264,7 +181,8 @@ class Blocks(Container):
     def axis(self) -> int:
         """Along which blocks of n elements lie, as it was given.
 
-        >>> blocks([6.0, 3.0], "mxfp4").axis
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").axis
         -1
         """
         return self._axis
@@ -273,7 +191,8 @@ class Blocks(Container):
     def block(self) -> int | tuple[int, int] | str:
         """As the format's: n, (rows, columns), 0 for a whole axis, 'all'.
 
-        >>> blocks([6.0, 3.0], "mxfp4").block
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").block
         32
         """
         return self._format.block
@@ -282,7 +201,8 @@ class Blocks(Container):
     def shape(self) -> tuple[int, ...]:
         """Of the numbers.
 
-        >>> blocks([[6.0, 3.0]], "mxfp4").shape
+        >>> import widthwise as ww
+        >>> ww.blocks([[6.0, 3.0]], "mxfp4").shape
         (1, 2)
         """
         return self._elements.shape
@@ -291,7 +211,8 @@ class Blocks(Container):
     def ndim(self) -> int:
         """How many axes there are.
 
-        >>> blocks([[6.0, 3.0]], "mxfp4").ndim
+        >>> import widthwise as ww
+        >>> ww.blocks([[6.0, 3.0]], "mxfp4").ndim
         2
         """
         return len(self.shape)
@@ -300,7 +221,8 @@ class Blocks(Container):
     def size(self) -> int:
         """How many numbers there are.
 
-        >>> blocks([[6.0, 3.0]], "mxfp4").size
+        >>> import widthwise as ww
+        >>> ww.blocks([[6.0, 3.0]], "mxfp4").size
         2
         """
         return self._elements.size
@@ -312,8 +234,9 @@ class Blocks(Container):
     def nbytes(self) -> int:
         """Bytes that elements take, packed to their bits row by row, and scales as they are.
 
+        >>> import widthwise as ww
         >>> import numpy as np
-        >>> blocks(np.ones((2, 32), np.float32), "mxfp4").nbytes   # 2 * (32 * 4 / 8 + 1)
+        >>> ww.blocks(np.ones((2, 32), np.float32), "mxfp4").nbytes   # 2 * (32 * 4 / 8 + 1)
         34
         """
         rows, n = math.prod(self.shape[:-1]), self.shape[-1]
@@ -329,7 +252,8 @@ class Blocks(Container):
     def to_float64(self) -> np.ndarray:
         """What the codes stand for, exactly.
 
-        >>> blocks([1.0, 0.3], "bfp(4,2,e8)").to_float64()
+        >>> import widthwise as ww
+        >>> ww.blocks([1.0, 0.3], "bfp(4,2,e8)").to_float64()
         array([1.  , 0.25])
         """
         return self._read(np.float64)
@@ -337,7 +261,8 @@ class Blocks(Container):
     def to_float32(self) -> np.ndarray:
         """What they stand for, rounded once to binary32 (nearest, ties to even).
 
-        >>> blocks([1.0, 0.3], "mxfp8_e4m3").to_float32()
+        >>> import widthwise as ww
+        >>> ww.blocks([1.0, 0.3], "mxfp8_e4m3").to_float32()
         array([1.    , 0.3125], dtype=float32)
         """
         return self._read(np.float32)
@@ -375,7 +300,8 @@ class Blocks(Container):
         Each row begins a byte. FP4 has its even elements in the low halves, as torch's
         float4_e2m1fn_x2. `ww.unpack` takes them apart.
 
-        >>> blocks([6.0, 3.0, -0.25, 0.75], "mxfp4").packed()
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0, -0.25, 0.75], "mxfp4").packed()
         array([87, 40], dtype=uint8)
         """
         return pack(self._elements)
@@ -392,7 +318,8 @@ class Blocks(Container):
     def transpose(self, *axes: int) -> Blocks:
         """The axes in another order, reversed if no `axes` are given; blocks go with theirs.
 
-        >>> blocks([[6.0, 3.0]], "mxfp4").transpose(1, 0)
+        >>> import widthwise as ww
+        >>> ww.blocks([[6.0, 3.0]], "mxfp4").transpose(1, 0)
         Blocks(block(e2m1fn,32,e8m0fnu), shape (2, 1), axis 0)
         """
         order, format, axis = self._layout.transposed(axes)
@@ -404,7 +331,8 @@ class Blocks(Container):
     def T(self) -> Blocks:
         """The axes in reverse order.
 
-        >>> blocks([[6.0, 3.0]], "mxfp4").T.shape
+        >>> import widthwise as ww
+        >>> ww.blocks([[6.0, 3.0]], "mxfp4").T.shape
         (2, 1)
         """
         return self.transpose()
@@ -415,11 +343,14 @@ class Blocks(Container):
         """The numbers that the codes stand for, quantised anew: in another `format`, along another
         `axis`; keywords besides (`how`) as in `ww.blocks`.
 
+        >>> import widthwise as ww
         >>> import numpy as np
-        >>> x = blocks(np.eye(32, dtype=np.float32), "mxfp4")
+        >>> x = ww.blocks(np.eye(32, dtype=np.float32), "mxfp4")
         >>> x.requantise(axis=0).scales.shape
         (1, 32)
         """
+        from .quantise import blocks
+
         f = self._format if format is None else BlockFormat(format)
         return blocks(self.to_float64(), f, axis=self._axis if axis is None else axis, **how)
 
@@ -427,7 +358,8 @@ class Blocks(Container):
         """Whether these are blocks of a format's elements, sizes and scales along an axis, however
         their scales were found.
 
-        >>> x = blocks([6.0, 3.0], "mxfp4;scale=ceil")
+        >>> import widthwise as ww
+        >>> x = ww.blocks([6.0, 3.0], "mxfp4;scale=ceil")
         >>> x.fits(BlockFormat("mxfp4"), -1), x.fits(BlockFormat("nvfp4"), -1)   # format, axis
         (True, False)
         """
@@ -439,7 +371,7 @@ class Blocks(Container):
         """Codes and scales for a unit that sums along an axis; `name` is the argument's, in errors.
 
         >>> import widthwise as ww
-        >>> blocks([6.0, 3.0], "mxfp4").for_unit("a", ww.Unit("blackwell.mxfp4"), -1).scales
+        >>> ww.blocks([6.0, 3.0], "mxfp4").for_unit("a", ww.Unit("blackwell.mxfp4"), -1).scales
         Array([1], e8m0fnu)
         """
         if unit.scale_format is None:
@@ -462,6 +394,30 @@ class Blocks(Container):
         return Scaled(self._elements, self._scales, self._tensor_scale)
 
     # --- Shown and kept ---
+
+    def as_record(self) -> np.ndarray:
+        """Codes, scales and the tensor's scale as one record, as np.save writes it.
+
+        >>> import widthwise as ww
+        >>> ww.blocks([6.0, 3.0], "mxfp4").as_record().dtype.names
+        ('block(e2m1fn,32,e8m0fnu) axis=-1',)
+        """
+        parts = {"elements": self._elements.bits, "scales": self._scales.bits}
+        if self._tensor_scale is not None:
+            parts["tensor_scale"] = np.asarray(self._tensor_scale)
+        fields = [(name, x.dtype, x.shape) for name, x in parts.items()]
+        record = np.zeros((), [(f"{self._format} axis={self._axis}", fields)])
+        for name, x in parts.items():
+            record[record.dtype.names[0]][name] = x
+        return record
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's files keep codes and scales; its other functions see the numbers."""
+        own = {np.save: _files.save, np.savez: _files.savez}
+        own[np.savez_compressed] = _files.savez_compressed
+        if function in own:
+            return own[function](*args, **kwargs)
+        return function(*numbers_of(args), **{name: numbers_of(x) for name, x in kwargs.items()})
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self._elements, self._scales, self._format, self._axis, self._tensor_scale)
@@ -486,7 +442,8 @@ class Blocks(Container):
     def card(self) -> Card:
         """What a notebook shows: the blocks to scale, their bits, and what was clamped.
 
-        >>> print(blocks([6.0, 3.0], "mxfp4").card())  # doctest: +ELLIPSIS
+        >>> import widthwise as ww
+        >>> print(ww.blocks([6.0, 3.0], "mxfp4").card())  # doctest: +ELLIPSIS
         block(e2m1fn,32,e8m0fnu), shape (2,)...
         """
         from ..display.blocks import blocks_card

@@ -13,13 +13,14 @@ from .._array import Array
 from .._block_format import BlockFormat
 from .._format import Format
 from .affine import Affine, affine
-from .blocks import Blocks, blocks, found_tensor_scale
+from .blocks import Blocks
 from .chunks import BINARY32, Cut, Options, Parts, Piece, first_of, refuse, without_nan
 from .given import settings
 from .grouping import Grouping
 from .layout import Layout
 from .numbers import in_machine_floats
 from .parameters import parameters
+from .quantise import blocks, found_tensor_scale
 
 Read = Callable[[Cut], Array]
 

@@ -1,0 +1,110 @@
+"""Numbers to blocks: each block's scale, and its elements rounded once."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._block_format import BlockFormat
+from .._create import array
+from .._like import like_whom
+from .._settings import checked_seed
+from . import microxcaling
+from .blocks import Blocks, given
+from .layout import Layout
+from .numbers import as_numbers
+
+STEPS = ("exact", "f32")
+PADDING = ("zeros", "refuse")
+
+
+def blocks(
+    x: Any,
+    format: str | BlockFormat,
+    *,
+    axis: int = -1,
+    rounding: str = "rne",
+    seed: int = 0,
+    tensor_scale: Any = None,
+    arithmetic: str = "exact",
+    padding: str = "zeros",
+    like: str | None = None,
+) -> Blocks:
+    """Quantise numbers to blocks: a scale for each, and elements that are rounded once.
+
+    Args:
+        x: numbers of one axis or more that binary64 holds: floats of 16 to 64 bits, integers, an
+            Array, a torch tensor, Blocks.
+        format: 'mxfp8_e4m3', 'nvfp4', 'block(e4m3fn,1x128,binary32)', …, as `ww.BlockFormat`.
+        axis: along which blocks of n lie, and whole axes; tiles are of the last two.
+        rounding: of the elements, as in `ww.array`; they saturate. `seed`: of stochastic rounding.
+        tensor_scale: of formats whose scales are ue4m3fn; None finds it,
+            f32(amax / (448 * the element's largest)), and 1 for zeros.
+        arithmetic: 'exact', or 'f32' for torchao's steps of NVFP4: each in binary32, reciprocals
+            multiplied, block scales of 2^-6 and more.
+        padding: a block at an axis' end may be short, as if zeros followed; 'refuse' makes that an
+            error.
+        like: 'microxcaling' gives that package's results, its faults included.
+    Returns:
+        Blocks of x's shape. How many elements were clamped and how many blocks have NaN for a
+        scale is in `.clamped` and `.nan_blocks`, and on the card.
+    Raises:
+        ValueError: an empty array; a number that is NaN or infinite in NVFP4, bfp or tiles; a
+            tensor scale that is no positive number of binary32.
+
+    >>> import numpy as np, widthwise as ww
+    >>> x = ww.blocks(np.float32([6, 3, -0.25, 0.75]), "mxfp4")
+    >>> x.elements, x.scales
+    (Array([6 3 -0 1], e2m1fn), Array([1], e8m0fnu))
+    >>> x.to_float64()
+    array([ 6.,  3., -0.,  1.])
+    """
+    f = BlockFormat(format)
+    if arithmetic not in STEPS:
+        raise ValueError(f"arithmetic = {arithmetic!r}: it may be exact or f32")
+    if padding not in PADDING:
+        raise ValueError(f"padding = {padding!r}: it may be zeros or refuse")
+    if arithmetic == "f32" and not f._core.takes_tensor_scale:
+        raise ValueError(f"arithmetic = 'f32': it is for scales in ue4m3fn, and {f} has others")
+    numbers = as_numbers(x, single=arithmetic == "f32" or str(f.scale) == "e8m23")
+    layout = Layout.of(f, numbers.shape, axis)
+    if padding == "refuse":
+        layout.check_whole()
+    if like_whom(like, ("microxcaling",)):
+        e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
+        return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
+    s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
+    how = core.BlockHow(
+        rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
+    )
+    elements = _codes.empty(numbers.shape, f.element)
+    scales = _codes.empty(layout.scales_shape, f.scale)
+    clamped, nan_blocks, refused = core.quantise_blocks(
+        f._core, layout.grid, numbers, elements, scales, how
+    )
+    if refused is not None:
+        where = _codes.element(refused, numbers.shape)
+        raise ValueError(
+            f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
+            "or take OCP's MX, where its block's scale becomes NaN"
+        )
+    z = Array._of(elements, f.element), Array._of(scales, f.scale)
+    return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
+
+
+def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
+    """amax / (the scale's largest * the element's), rounded to binary32; of zeros 1."""
+    if not f._core.takes_tensor_scale:
+        return None
+    amax = core.largest_magnitude(x)
+    if not math.isfinite(amax):
+        return np.float32(1)  # which number it is is said where blocks are quantised
+    largest = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
+    s = np.float32(array([Fraction(amax) / largest], "binary32").to_float64()[0])
+    return s if s > 0 else np.float32(1)
