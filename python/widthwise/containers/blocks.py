@@ -405,10 +405,11 @@ class Blocks(Container):
         parts = {"elements": self._elements.bits, "scales": self._scales.bits}
         if self._tensor_scale is not None:
             parts["tensor_scale"] = np.asarray(self._tensor_scale)
-        fields = [(name, x.dtype, x.shape) for name, x in parts.items()]
-        record = np.zeros((), [(f"{self._format} axis={self._axis}", fields)])
-        for name, x in parts.items():
-            record[record.dtype.names[0]][name] = x
+        fields = np.dtype([(name, x.dtype, x.shape) for name, x in parts.items()])
+        name = f"{self._format} axis={self._axis}"
+        record = np.zeros((), np.dtype([(name, fields)]))
+        for part, x in parts.items():
+            record[name][part] = x
         return record
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -22,9 +22,10 @@ def of_record(name: str, a: np.ndarray) -> Blocks:
     if told is None or a.shape != ():
         raise ValueError(f"{name} holds a record {field!r}, which is no Blocks of ours")
     parts = a[field]
-    if not {"elements", "scales"} <= set(parts.dtype.names or ()):
+    names = set(parts.dtype.names or ())
+    if not {"elements", "scales"} <= names:
         raise ValueError(f"{name} is named {field!r} and has no elements and scales")
-    scale = parts["tensor_scale"] if "tensor_scale" in parts.dtype.names else None
+    scale = parts["tensor_scale"] if "tensor_scale" in names else None
     try:
         return Blocks.of(
             parts["elements"], parts["scales"], told[1], axis=int(told[2]), tensor_scale=scale
