@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .blocks import Blocks
-
-if TYPE_CHECKING:
-    pass
 
 NAME = re.compile(r"(.*) axis=(-?\d+)")
 
