@@ -44,6 +44,7 @@ int digits_needed(const ElementTask& task);
 ElementwiseWay integer_way(const ElementTask& task);
 // Null where a condition fails.
 ElementwiseWay lane_way(const ElementTask& task);
+ElementwiseWay fixed_way(const ElementTask& task);
 ElementwiseWay stairs_way(const ElementTask& task);
 ElementwiseWay table_way(const ElementTask& task);
 

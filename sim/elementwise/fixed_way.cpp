@@ -1,0 +1,77 @@
+#include <cmath>
+#include <cstring>
+
+#include "fixed_lanes.hpp"
+#include "way.hpp"
+
+// Conversions of the machine's floats to fixed point that saturates: a product with a power of two,
+// rounded to an integer and held in the format's range, on doubles (docs/exactness.md, 69).
+namespace widthwise {
+namespace {
+
+constexpr int most_width = 32;
+constexpr std::int64_t most_fraction = 900;
+constexpr std::size_t piece = 1024;  // numbers between the two steps
+
+elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
+  const int bits = f.frac_bits;
+  const double end = std::ldexp(1.0, bits);
+  const double least = !f.is_signed() ? 0 : f.overflow == Overflow::symmetric ? 1 - end : -end;
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1);
+  return {std::ldexp(1.0, static_cast<int>(-f.least_digit())), least, end - 1, mode, mask};
+}
+
+template <class T>
+class Fixed final : public Elementwise::Way {
+ public:
+  explicit Fixed(const ElementTask& task)
+      : steps_(steps_of(task.to, task.env.rounding.mode)), bytes_(item_bytes(task.to.width())) {}
+
+  const char* name() const final { return "fixed lanes"; }
+
+  void run(const ElementArrays& x) const final {
+    const T* numbers = static_cast<const T*>(x.operands[0]);
+    T held[piece];  // the result may overwrite the operand
+    double integers[piece];
+    for (std::size_t first = 0; first < x.count; first += piece) {
+      const std::size_t n = std::min(piece, x.count - first);
+      std::memcpy(held, numbers + first, n * sizeof(T));
+      elements::to_integers(steps_, held, n, integers);
+      deliver(integers, n, x.result, first);
+    }
+  }
+
+ private:
+  void deliver(const double* integers, std::size_t n, void* codes, std::size_t first) const {
+    switch (bytes_) {
+      case 1:
+        return elements::to_codes(steps_, integers, n, static_cast<std::uint8_t*>(codes) + first);
+      case 2:
+        return elements::to_codes(steps_, integers, n, static_cast<std::uint16_t*>(codes) + first);
+      default:
+        return elements::to_codes(steps_, integers, n, static_cast<std::uint32_t*>(codes) + first);
+    }
+  }
+
+  elements::FixedSteps steps_;
+  int bytes_;
+};
+
+bool saturates(const Format& f) {
+  return f.is_fixed() && (f.overflow == Overflow::ieee || f.overflow == Overflow::symmetric);
+}
+
+}  // namespace
+
+ElementwiseWay fixed_way(const ElementTask& task) {
+  if (task.op != Operation::convert || task.flags || task.env.rounding.stochastic() ||
+      !saturates(task.to) || task.to.width() > most_width)
+    return nullptr;
+  const std::int64_t last = task.to.least_digit();
+  if (last < -most_fraction || last > most_fraction) return nullptr;
+  if (task.operands[0] == binary32) return std::make_unique<Fixed<float>>(task);
+  if (task.operands[0] == binary64) return std::make_unique<Fixed<double>>(task);
+  return nullptr;
+}
+
+}  // namespace widthwise

@@ -1,0 +1,140 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "targets.hpp"
+#include "tests/lib/tally.hpp"
+#include "widthwise/sim/elementwise.hpp"
+#include "widthwise/sim/text.hpp"
+
+// Conversions to fixed point on doubles against the definition, one value at a time.
+using namespace widthwise;
+
+namespace {
+
+using namespace tests;
+
+constexpr const char* formats[] = {"fixed16.8",
+                                   "ufixed12.4",
+                                   "fixed32.20",
+                                   "uint32",
+                                   "int9",
+                                   "fixed10.-3",
+                                   "fixed12.40",
+                                   "fixed24.140",
+                                   "ufixed1.0",
+                                   "int1",
+                                   "fixed8.4",
+                                   "fixed20.900",
+                                   "fixed16.8;overflow=symmetric",
+                                   "int32;overflow=symmetric"};
+constexpr RoundingMode modes[] = {RoundingMode::rne, RoundingMode::rna, RoundingMode::rnz,
+                                  RoundingMode::rnp, RoundingMode::rnm, RoundingMode::rno,
+                                  RoundingMode::rtz, RoundingMode::rdn, RoundingMode::rup,
+                                  RoundingMode::raz, RoundingMode::odd};
+
+// Halves of units and their neighbours, the ends of the range, numbers of all sizes, specials.
+template <class T>
+std::vector<T> numbers_for(const Format& f) {
+  std::mt19937_64 draw(static_cast<std::uint64_t>(f.frac_bits));
+  const int last = static_cast<int>(f.least_digit());
+  std::vector<T> numbers;
+  const auto around = [&](double units) {
+    const T x = static_cast<T>(std::ldexp(units, last));
+    for (const T y : {x, std::nextafter(x, T{0}), std::nextafter(x, std::numeric_limits<T>::max())})
+      numbers.insert(numbers.end(), {y, -y});
+  };
+  for (int i = 0; i < 40; ++i) around(i / 2.0);
+  for (int i = 0; i < 60; ++i) around(static_cast<double>(draw() >> (64 - f.width() - 1)) / 2);
+  for (int i = -4; i < 5; ++i) around(std::ldexp(1.0, f.frac_bits) + i / 2.0);
+  for (const double units : {0x1p51, 0x1p52, 0x1.8p53, 0x1p60}) around(units);
+  for (int i = 0; i < 300; ++i)
+    numbers.push_back(static_cast<T>(
+        std::ldexp(static_cast<double>(draw() >> 11), static_cast<int>(draw() % 300) - 200)));
+  using Limits = std::numeric_limits<T>;
+  numbers.insert(numbers.end(),
+                 {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T{0}, -T{0},
+                  Limits::denorm_min(), -Limits::denorm_min(), Limits::max(), -Limits::max()});
+  return numbers;
+}
+
+template <class T>
+void check(const Format& from, const char* text, Tally& tally, std::uint64_t& expected) {
+  const Format to = parse_format(text);
+  const std::vector<T> numbers = numbers_for<T>(to);
+  const int item = item_bytes(to.width());
+  const auto bytes = numbers.size() * static_cast<std::size_t>(item);
+  for (const RoundingMode mode : modes) {
+    const Env env{mode};
+    std::vector<std::byte> want(bytes), got(bytes);
+    std::vector<std::uint8_t> flags(numbers.size());  // those take the definition's way
+    const std::vector<CodeArray> operands{{from, numbers.data()}};
+    elementwise(Operation::convert, to, env, operands, numbers.size(), want.data(), flags.data());
+    on_every_target([&] {
+      const Elementwise lanes(Operation::convert, to, env, std::vector<Format>{from}, false,
+                              numbers.size());
+      REQUIRE(std::string_view(lanes.way()) == "fixed lanes");
+      const void* operand = numbers.data();
+      lanes.run({&operand, 1}, numbers.size(), got.data(), nullptr);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto at = static_cast<std::ptrdiff_t>(i) * item;
+        const auto w = load_code<std::uint64_t>(want.data() + at, item),
+                   g = load_code<std::uint64_t>(got.data() + at, item);
+        tally.check(w == g, [&] {
+          return fmt::format("{} of {:a} by {}: {:#x} for {:#x}", text, numbers[i],
+                             to_string(Rounding(mode)), g, w);
+        });
+      }
+      expected += numbers.size();
+    });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("conversions to fixed point on doubles are the definition's") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : formats) {
+    check<float>(binary32, text, tally, expected);
+    check<double>(binary64, text, tally, expected);
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("a conversion to fixed point may overwrite its operand") {
+  std::vector<std::uint32_t> words(5000);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i) / 4);
+  const Elementwise lanes(Operation::convert, parse_format("fixed32.8"), {},
+                          std::vector<Format>{binary32}, false, words.size());
+  const void* operand = words.data();
+  lanes.run({&operand, 1}, words.size(), words.data(), nullptr);
+  for (std::size_t i = 0; i < words.size(); ++i) REQUIRE(words[i] == 64 * i);
+}
+
+TEST_CASE("fixed point on doubles is refused one step outside") {
+  const auto way = [](const char* to, Operation op, const Format& from, const Env& env,
+                      bool flags) {
+    return std::string(
+        Elementwise(op, parse_format(to), env, std::vector<Format>{from}, flags, 1000).way());
+  };
+  using enum Operation;
+  CHECK(way("fixed32.8", convert, binary32, {}, false) == "fixed lanes");
+  for (const char* to : {"fixed33.8", "fixed16.8;overflow=wrap", "fixed16.8;overflow=zero",
+                         "fixed16.8;overflow=keep_sign", "fixed16.8;overflow=wrap_sm",
+                         "fixed16.901", "fixed16.-901", "posit16"})
+    CHECK(way(to, convert, binary32, {}, false) == "integers");
+  CHECK(way("fixed16.8", convert, binary32, {}, true) == "integers");
+  CHECK(way("fixed16.8", convert, binary128, {}, false) == "integers");
+  CHECK(way("fixed16.8", round_to_integral, binary32, {}, false) == "integers");
+  const Env random{Rounding(8, StochasticVariant::plain)};
+  CHECK(way("fixed16.8", convert, binary32, random, false) == "integers");
+}
