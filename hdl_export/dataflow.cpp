@@ -29,6 +29,10 @@ Dataflow flow_of(const Unit& u) {
   return flow;
 }
 
+Dataflow flow_of(const BlockQuantisation& q) {
+  return {.kind = Dataflow::Kind::conversion, .a = q.from, .b = q.from, .y = q.to.element};
+}
+
 }  // namespace
 
 const Port* find_port(std::span<const Port> ports, std::string_view name) {

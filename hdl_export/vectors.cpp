@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "block_stimuli.hpp"
 #include "simulator.hpp"
 #include "sum_blocks.hpp"
 #include "thresholds.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 Rounding& rounding_of(Design& design) {
   if (Unit* unit = std::get_if<Unit>(&design)) return unit->out.rm;
+  if (auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
   return std::get<SingleOperation>(design).rounding;
 }
 
@@ -104,7 +106,8 @@ class Lines {
     if (bus.name == "seed") return number(x.random.seed);
     if (bus.name == "index") return number(x.random.first_index);
     if (bus.name == "step") return number(x.block.step);
-    if (bus.name == "y") return codes({x.answer.y});
+    if (bus.name == "y") return codes(x.answer.y);
+    if (bus.name == "scale") return codes({x.answer.scale});
     if (bus.name == "flags") return number(x.answer.flags);
     return codes(random_words(bus.name, x));
   }
@@ -155,6 +158,17 @@ std::string comments(Design design, std::span<const Port> ports, const ExportOpt
       to_string(design));
 }
 
+std::vector<Stimulus> directed(const Design& design, const Dataflow& sum, std::uint64_t seed) {
+  const auto* q = std::get_if<BlockQuantisation>(&design);
+  return q ? directed_blocks(*q, seed) : directed_stimuli(sum, seed);
+}
+
+std::vector<Stimulus> at_random(const Design& design, const Dataflow& sum, std::uint64_t seed,
+                                std::size_t first, std::size_t last) {
+  const auto* q = std::get_if<BlockQuantisation>(&design);
+  return q ? random_blocks(*q, seed + first, last - first) : random_stimuli(sum, seed, first, last);
+}
+
 }  // namespace
 
 std::vector<Field> vector_fields(std::span<const Port> ports) {
@@ -176,11 +190,11 @@ std::string vector_file(const Design& design, const DesignRtl& rtl, const Export
     const int blocks = lengths[i % lengths.size()];
     const Dataflow sum = repeated(flow, blocks);
     const Rounding& rounding = roundings[i % roundings.size()];
-    lines.add(directed_stimuli(sum, options.seed), rounding, blocks);
+    lines.add(directed(design, sum, options.seed), rounding, blocks);
     if (const Unit* unit = std::get_if<Unit>(&design); unit && i < lengths.size())
       lines.add(threshold_stimuli(*unit, sum, options.seed, rtl.multiply), rounding, blocks);
-    lines.add(random_stimuli(sum, options.seed, i * options.vectors / parts,
-                             (i + 1) * options.vectors / parts),
+    lines.add(at_random(design, sum, options.seed, i * options.vectors / parts,
+                        (i + 1) * options.vectors / parts),
               rounding, blocks);
   }
   return comments(design, ports, options, lines) + lines.text();

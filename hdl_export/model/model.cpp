@@ -15,6 +15,7 @@ constexpr std::size_t many = 1 << 20;
 
 Rounding& result_rounding(Design& design) {
   if (auto* operation = std::get_if<SingleOperation>(&design)) return operation->rounding;
+  if (auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
   return const_cast<Round&>(result_round(std::get<Unit>(design))).rm;
 }
 
@@ -49,6 +50,8 @@ Prepared prepare(Design design) {
   if (const auto* unit = std::get_if<Unit>(&p.design)) {
     p.runs = runs_on(*unit);
     if (unit->lanes) p.step = make_reference(*unit, static_cast<std::size_t>(unit->lanes));
+  } else if (const auto* q = std::get_if<BlockQuantisation>(&p.design)) {
+    p.blocks.emplace(*q);
   } else {
     const auto& s = std::get<SingleOperation>(p.design);
     p.elementwise.emplace(s.op, s.to, s.env(), s.read(), true, many);
@@ -126,6 +129,11 @@ Model::Model(Design design) : design_(std::move(design)) {
 }
 
 int Model::width(std::int32_t port) const {
+  if (const BlockQuantisation* q = quantiser())
+    return port == WIDTHWISE_PORT_A       ? q->from.width()
+           : port == WIDTHWISE_PORT_Y     ? q->to.element.width()
+           : port == WIDTHWISE_PORT_SCALE ? q->to.scale.width()
+                                          : 0;
   if (port == WIDTHWISE_PORT_Y)
     return unit() ? result_round(*unit()).fmt.width() : operation()->to.width();
   if (const Unit* u = unit()) {
@@ -139,6 +147,7 @@ int Model::width(std::int32_t port) const {
 }
 
 Rounding Model::rounding() const {
+  if (quantiser()) return quantiser()->rounding;
   return unit() ? result_round(*unit()).rm : operation()->rounding;
 }
 
@@ -156,6 +165,7 @@ const Prepared& Model::prepared(std::uint32_t rm) const {
 }
 
 void Model::check_length(std::uint64_t k, std::uint64_t n) const {
+  if (quantiser()) throw Refused{WIDTHWISE_NO_SUCH_CALL};
   if (k > most_elements || (k && n > most_elements / k)) throw Refused{WIDTHWISE_NO_LENGTH};
   if (operation()) {
     if (k != 1) throw Refused{WIDTHWISE_NO_LENGTH};
@@ -165,6 +175,7 @@ void Model::check_length(std::uint64_t k, std::uint64_t n) const {
 }
 
 void Model::check(const Call& call) const {
+  if (quantiser()) throw Refused{WIDTHWISE_NO_SUCH_CALL};
   const auto check_port = [&](const void* x, std::int32_t port, std::size_t count, bool needed) {
     if (!x && needed && count && width(port)) throw Refused{WIDTHWISE_NO_OPERAND};
     if (x && width(port) && !fit(x, count, width(port))) throw Refused{WIDTHWISE_NO_CODE};
