@@ -39,12 +39,21 @@ void check(const SingleOperation& s, const ExportOptions& options) {
   check_port(s.rounding, options);
 }
 
-void check(const BlockQuantisation& q, const ExportOptions& options) {
-  refuse_options_of_units(to_string(q), "a block's quantiser", options);
+// Of a design that has no random bits, either.
+template <class D>
+void refuse_options(const D& design, std::string_view what, const ExportOptions& options) {
+  refuse_options_of_units(to_string(design), what, options);
   if (options.generator)
     throw std::invalid_argument(
         fmt::format("options.generator of {}: it takes no random bits; leave options.generator out",
-                    to_string(q)));
+                    to_string(design)));
+}
+
+void check(const BlockQuantisation& q, const ExportOptions& options) {
+  refuse_options(q, "a block's quantiser", options);
+}
+void check(const SumRequantisation& s, const ExportOptions& options) {
+  refuse_options(s, "a requantisation", options);
 }
 
 void check(const Unit& u, const ExportOptions& options) {
@@ -58,6 +67,7 @@ void check(const Unit& u, const ExportOptions& options) {
 
 RunningSum running(const SingleOperation&, const RtlOptions&) { return RunningSum::none; }
 RunningSum running(const BlockQuantisation&, const RtlOptions&) { return RunningSum::none; }
+RunningSum running(const SumRequantisation&, const RtlOptions&) { return RunningSum::none; }
 RunningSum running(const Unit& u, const RtlOptions& options) {
   return shape_of(u, options).running;
 }

@@ -89,6 +89,8 @@ ConstantTable design_constants(const Design& design, std::string_view name, cons
   if (const auto* unit = std::get_if<Unit>(&design)) return unit_constants(*unit, name, timing);
   if (const auto* q = std::get_if<BlockQuantisation>(&design))
     return block_constants(*q, name, timing);
+  if (const auto* s = std::get_if<SumRequantisation>(&design))
+    return requantise_constants(*s, name, timing);
   return operation_constants(std::get<SingleOperation>(design), name, timing);
 }
 

@@ -105,7 +105,16 @@ std::vector<Step> block_steps(const ConstantTable& table) {
           {"align", "every exponent less the scale's"}};
 }
 
+std::vector<Step> sum_steps(const ConstantTable& table) {
+  const bool floats = has(table, "MULTIPLIER_BINARY32");
+  return {{"product", floats ? "of the sum in binary32, and rounded to it" : "exact, of integers"},
+          {"round", value_of<std::string>(table, "VARIANT")},
+          {"pack", fmt::format("plus {}, from {} to {}", number(table, "ZERO_POINT"),
+                               number(table, "QMIN"), number(table, "QMAX"))}};
+}
+
 std::vector<Step> steps(const Design& design, const ConstantTable& table) {
+  if (has(table, "VARIANT")) return sum_steps(table);
   std::vector<Step> all{{"unpack", operand_widths(table)}};
   if (has(table, "BLOCK_NUMBERS"))
     for (Step& step : block_steps(table)) all.push_back(std::move(step));
@@ -171,6 +180,7 @@ std::string files(const ConstantTable& table, bool rtl, bool floats) {
 bool all_floats(const Design& design) {
   if (const Unit* unit = std::get_if<Unit>(&design)) return !other_than_float(*unit);
   if (const auto* q = std::get_if<BlockQuantisation>(&design)) return q->to.element.is_float();
+  if (std::holds_alternative<SumRequantisation>(design)) return false;
   const auto& s = std::get<SingleOperation>(design);
   return s.to.is_float() && std::ranges::all_of(s.read(), &Format::is_float);
 }
@@ -191,9 +201,19 @@ std::string block_text(const BlockQuantisation& q) {
       q.to.shared_exponent ? ", where `ww.blocks` refuses it" : "");
 }
 
+std::string sum_text(const SumRequantisation& s) {
+  return fmt::format(
+      "Requantisation: what `ww.requantize(a, {0}, {1}, {2}, {3}, \"{4}\")` makes of a sum of 32 "
+      "bits\n(docs/semantics.md, A5): `y` is the code of a times the multiplier, rounded as {4} "
+      "does, plus the\nzero point, clamped. `flags` are OF and NX where it was clamped, else "
+      "0.\n\n",
+      s.multiplier, s.zero_point, s.qmin, s.qmax, s.variant);
+}
+
 // What a reader may take it for (docs/semantics.md, T7 and D9).
 std::string kind_text(const Design& design) {
   if (const auto* q = std::get_if<BlockQuantisation>(&design)) return block_text(*q);
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return sum_text(*s);
   const Unit* unit = std::get_if<Unit>(&design);
   if (!unit && !all_floats(design))
     return "A single operation, whose exact result is rounded once, with IEEE 754's flags as far "
@@ -214,6 +234,7 @@ std::string kind_text(const Design& design) {
 
 bool adds(const Design& design) {
   if (std::holds_alternative<BlockQuantisation>(design)) return false;
+  if (std::holds_alternative<SumRequantisation>(design)) return false;
   const SingleOperation* s = std::get_if<SingleOperation>(&design);
   return !s || s->op == Operation::add || s->op == Operation::subtract;
 }

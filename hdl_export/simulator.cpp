@@ -2,6 +2,7 @@
 
 #include "block_run.hpp"
 #include "stored_codes.hpp"
+#include "sum_run.hpp"
 #include "widthwise/sim/dot.hpp"
 
 namespace widthwise::hdl {
@@ -82,6 +83,20 @@ class BlockSimulator : public Simulator {
   BlockRun run_;
 };
 
+class SumSimulator : public Simulator {
+ public:
+  explicit SumSimulator(const SumRequantisation& s) : s_(s) {}
+
+  Answer answer(const Stimulus& x, RandomSource) const override {
+    const Requantised z = requantised(s_, static_cast<std::int32_t>(x.a[0].limb[0]));
+    const auto integer = static_cast<std::uint64_t>(std::int64_t{z.code});
+    return {{Code(integer) & ones<Code>(s_.code().width())}, Code(), z.flags()};
+  }
+
+ private:
+  SumRequantisation s_;
+};
+
 }  // namespace
 
 std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes,
@@ -90,6 +105,8 @@ std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes,
     return std::make_unique<UnitSimulator>(*unit, lanes, multiply);
   if (const auto* q = std::get_if<BlockQuantisation>(&design))
     return std::make_unique<BlockSimulator>(*q);
+  if (const auto* s = std::get_if<SumRequantisation>(&design))
+    return std::make_unique<SumSimulator>(*s);
   return std::make_unique<OperationSimulator>(std::get<SingleOperation>(design));
 }
 

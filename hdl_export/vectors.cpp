@@ -9,6 +9,7 @@
 #include "block_stimuli.hpp"
 #include "simulator.hpp"
 #include "sum_blocks.hpp"
+#include "sum_run.hpp"
 #include "thresholds.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/sim/text.hpp"
@@ -16,9 +17,16 @@
 namespace widthwise::hdl {
 namespace {
 
-Rounding& rounding_of(Design& design) {
-  if (Unit* unit = std::get_if<Unit>(&design)) return unit->out.rm;
-  if (auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
+// What a port `rm` says; a requantisation's variant says it all.
+void set_rounding(Design& design, const Rounding& rounding) {
+  if (Unit* unit = std::get_if<Unit>(&design)) unit->out.rm = rounding;
+  if (auto* q = std::get_if<BlockQuantisation>(&design)) q->rounding = rounding;
+  if (auto* s = std::get_if<SingleOperation>(&design)) s->rounding = rounding;
+}
+Rounding rounding_of(const Design& design) {
+  if (const Unit* unit = std::get_if<Unit>(&design)) return unit->out.rm;
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return s->last_rounding();
   return std::get<SingleOperation>(design).rounding;
 }
 
@@ -53,7 +61,7 @@ class Lines {
 
   // Operands of so many blocks each.
   void add(std::span<const Stimulus> stimuli, const Rounding& rounding, int blocks) {
-    rounding_of(design_) = rounding;
+    set_rounding(design_, rounding);
     rounding_ = rounding;
     const auto run = make_simulator(design_, repeated(flow_, blocks).lanes, rtl_.multiply);
     for (const Stimulus& s : stimuli) {
@@ -159,8 +167,9 @@ std::string comments(Design design, std::span<const Port> ports, const ExportOpt
 }
 
 std::vector<Stimulus> directed(const Design& design, const Dataflow& sum, std::uint64_t seed) {
-  const auto* q = std::get_if<BlockQuantisation>(&design);
-  return q ? directed_blocks(*q, seed) : directed_stimuli(sum, seed);
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return directed_blocks(*q, seed);
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return directed_sums(*s, seed);
+  return directed_stimuli(sum, seed);
 }
 
 std::vector<Stimulus> at_random(const Design& design, const Dataflow& sum, std::uint64_t seed,

@@ -48,6 +48,9 @@ class Model {
   const Unit* unit() const { return std::get_if<Unit>(&design_); }
   const SingleOperation* operation() const { return std::get_if<SingleOperation>(&design_); }
   const BlockQuantisation* quantiser() const { return std::get_if<BlockQuantisation>(&design_); }
+  const SumRequantisation* requantisation() const {
+    return std::get_if<SumRequantisation>(&design_);
+  }
   std::int64_t terms() const { return unit() ? unit()->lanes : 1; }
   int width(std::int32_t port) const;  // 0: not there
   Rounding rounding() const;

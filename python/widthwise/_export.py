@@ -77,6 +77,8 @@ def export(
             Or the quantiser of one block: "blocks(mxfp8_e4m3)", "blocks(mxint8;scale=ceil,
             a=bfloat16, rounding=rtz)": numbers of a float format to elements and a scale that is a
             power of two, as `ww.blocks` makes them.
+            Or "requantize(gemmlowp, multiplier=0.0123, zero_point=3, qmin=0, qmax=255)": a sum of
+            32 bits to a code, as `ww.requantize` makes it; an `exact` multiplier is binary32's.
         directory: made whole or not at all. One that stands there has to be empty or an earlier
             export's. What you have put there stays, and so does what you have changed, of which a
             warning tells.

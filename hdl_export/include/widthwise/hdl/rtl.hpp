@@ -101,15 +101,23 @@ std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptio
 std::vector<RtlFile> rtl(const BlockQuantisation& quantiser, std::string_view name,
                          const RtlOptions& options = {});
 
+// A sum of 32 bits, `a`, times a constant, rounded as a runtime rounds, to a code y. Of the options
+// it takes pipeline; flags are OF and NX where the code was clamped.
+std::vector<RtlFile> rtl(const SumRequantisation& requantisation, std::string_view name,
+                         const RtlOptions& options = {});
+
 // The stages that a pipeline may name, in their order.
 std::vector<std::string> rtl_stages(const SingleOperation& operation,
                                     const RtlOptions& options = {});
 std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
 std::vector<std::string> rtl_stages(const BlockQuantisation& quantiser,
                                     const RtlOptions& options = {});
+std::vector<std::string> rtl_stages(const SumRequantisation& requantisation,
+                                    const RtlOptions& options = {});
 Timing rtl_timing(const SingleOperation& operation, const RtlOptions& options = {});
 Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 Timing rtl_timing(const BlockQuantisation& quantiser, const RtlOptions& options = {});
+Timing rtl_timing(const SumRequantisation& requantisation, const RtlOptions& options = {});
 
 // That module's ports of random bits: random_product, random_group_sum, random_block_sum,
 // random_join, random (of `out`), random_addend, random_difference, random_error,
@@ -119,6 +127,8 @@ std::vector<RandomPort> random_ports(const SingleOperation& operation,
                                      const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const BlockQuantisation& quantiser,
+                                     const RtlOptions& options = {});  // none
+std::vector<RandomPort> random_ports(const SumRequantisation& requantisation,
                                      const RtlOptions& options = {});  // none
 // Those of a whole dot product of k elements, at least one, of any unit, steps in order.
 std::vector<RandomPort> random_ports(const Unit& unit, int k);
