@@ -37,7 +37,10 @@ class Blocks {
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n));
   }
-  std::int64_t between(std::int64_t a, std::int64_t b) { return a + below(b - a + 1); }
+  // At the first of them where the second is below it.
+  std::int64_t between(std::int64_t a, std::int64_t b) {
+    return a + below(std::max<std::int64_t>(b - a, 0) + 1);
+  }
   Code number(std::int64_t m, std::int64_t e) {
     const Code code = apply(Operation::convert, q_.from, {whole(m, e)}).code;
     return below(2) ? negated(q_.from, code) : code;
