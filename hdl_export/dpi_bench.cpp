@@ -224,7 +224,7 @@ std::string all_modes() {
 
 std::string why_no_dpi_bench(const DesignRtl& rtl) {
   if (find_port(rtl.ports, "scale"))
-    return "a block has two results, for which C has `widthwise_model_block`";
+    return "a block has two results, for which the package has `model_block`";
   return rtl.multiply ? "the golden model multiplies exactly" : "";
 }
 

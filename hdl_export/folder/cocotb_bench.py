@@ -14,7 +14,7 @@ from pathlib import Path
 import cocotb
 from cocotb.triggers import Timer
 
-RESULTS = (@RESULTS@)
+RESULTS = re.findall(r"\w+", "@RESULTS@")
 COMPARED = tuple(x for x in RESULTS if x != "flags" or os.environ.get("FLAGS") != "0")
 MOST_ERRORS = 20
 

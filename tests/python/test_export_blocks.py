@@ -4,6 +4,7 @@ import bisect
 import ctypes
 import json
 import math
+import subprocess
 from fractions import Fraction
 
 import numpy as np
@@ -178,6 +179,50 @@ def test_the_golden_model_is_ww_blocks(mode):
     )  # fmt: skip
     assert other == 10
     LIB.widthwise_model_close(model)
+
+
+BENCH = """
+module bench;
+  import x_dpi_pkg::*;
+  bit [63:0] a;
+  bit [15:0] y;
+  bit [7:0] scale;
+  int unsigned flags;
+  wire [15:0] dut_y;
+  wire [7:0] dut_scale;
+  wire [4:0] dut_flags;
+  x dut (.a(a), .y(dut_y), .scale(dut_scale), .flags(dut_flags));
+  initial begin
+    automatic chandle model = model_open(SPEC);
+    automatic int errors = 0;
+    for (int i = 0; i < 20000; ++i) begin
+      a = {$urandom, $urandom};
+      if (model_block(model, 0, a, y, scale, flags) != 0) $fatal;
+      #1 if ({y, scale, flags[4:0]} !== {dut_y, dut_scale, dut_flags}) ++errors;
+    end
+    $display("%0d errors", errors);
+    $finish;
+  end
+endmodule
+"""
+
+
+def test_the_golden_model_beside_the_module_through_dpi(tmp_path):
+    needs("verilator")
+    there = tmp_path / "x"
+    text = "blocks(block(e2m1fn,4,e8m0fnu);scale=rceil, a=bfloat16)"
+    ww.export(text, there, "x", vectors=10, model=True)
+    (there / "bench.sv").write_text(BENCH)
+    build = (
+        "verilator --binary -Wno-fatal --timescale 1ns/1ps --top-module bench "
+        "-MAKEFLAGS OPT_FAST=-O0 -LDFLAGS '-L.. -lwidthwise_model -Wl,-rpath,..' "
+        "x_dpi_pkg.sv bench.sv rtl/*.v"
+    )
+    subprocess.run(build, shell=True, cwd=there, check=True, capture_output=True)
+    ran = subprocess.run(
+        ["./Vbench"], cwd=there / "obj_dir", capture_output=True, text=True, check=True
+    )
+    assert "\n0 errors" in "\n" + ran.stdout
 
 
 def test_bfp_has_a_scale_for_what_it_refuses(tmp_path):
