@@ -44,6 +44,10 @@ std::string listed(std::span<const Field> fields, std::string_view ending) {
   return each(fields, ", ", [&](const Field& f) { return f.name + std::string(ending); });
 }
 
+std::string listed_names(std::span<const Field> fields) {
+  return each(fields, " ", [](const Field& f) { return f.name; });
+}
+
 // Connections of a module: all but that of its flags, which follows where there are some.
 std::string listed_ports(std::span<const Field> fields, bool flags) {
   std::string text;
@@ -148,7 +152,8 @@ std::vector<File> bench_files(const Design& design, std::string_view name, const
   };
   std::vector<File> files{
       {file("bench.v"), filled("bench.v", verilog_values(name, fields, rtl))},
-      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)}})},
+      {file("cocotb.py"), filled("cocotb_bench.py", {{"NAME", std::string(name)},
+                                                     {"RESULTS", listed_names(results(fields))}})},
       {file("bench.vhd"), vhdl_bench(name, rtl)},
       {file("replay.awk"), filled("replay.awk", {})}};
   if (why_no_flopoco_adapter(design, rtl).empty())

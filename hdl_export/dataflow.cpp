@@ -29,6 +29,15 @@ Dataflow flow_of(const Unit& u) {
   return flow;
 }
 
+Dataflow flow_of(const BlockQuantisation& q) {
+  return {.kind = Dataflow::Kind::conversion, .a = q.from, .b = q.from, .y = q.to.element};
+}
+
+Dataflow flow_of(const SumRequantisation& s) {
+  const Format sum = fixed_format(32, 0, true);
+  return {.kind = Dataflow::Kind::conversion, .a = sum, .b = sum, .y = s.code()};
+}
+
 }  // namespace
 
 const Port* find_port(std::span<const Port> ports, std::string_view name) {

@@ -18,20 +18,42 @@ void check_port(const Rounding& rm, const ExportOptions& options) {
         to_string(rm)));
 }
 
-void check(const SingleOperation& s, const ExportOptions& options) {
+// What a unit alone has, of a design that is called `what`.
+void refuse_options_of_units(const std::string& text, std::string_view what,
+                             const ExportOptions& options) {
   if (options.lanes != 0)
     throw std::invalid_argument(
-        fmt::format("options.lanes = {} of {}: an operation has none; leave options.lanes out",
-                    options.lanes, to_string(s)));
+        fmt::format("options.lanes = {} of {}: {} has none; leave options.lanes out", options.lanes,
+                    text, what));
   if (options.multiply)
-    throw std::invalid_argument(fmt::format(
-        "options.multiplier of {}: an operation is correctly rounded; take a unit, as mac(e5m10)",
-        to_string(s)));
+    throw std::invalid_argument(
+        fmt::format("options.multiplier of {}: {} is correctly rounded; take a unit, as mac(e5m10)",
+                    text, what));
   if (options.accumulate)
     throw std::invalid_argument(fmt::format(
-        "options.accumulate of {}: an operation keeps no sum; take a unit, as mac(e5m10)",
-        to_string(s)));
+        "options.accumulate of {}: {} keeps no sum; take a unit, as mac(e5m10)", text, what));
+}
+
+void check(const SingleOperation& s, const ExportOptions& options) {
+  refuse_options_of_units(to_string(s), "an operation", options);
   check_port(s.rounding, options);
+}
+
+// Of a design that has no random bits, either.
+template <class D>
+void refuse_options(const D& design, std::string_view what, const ExportOptions& options) {
+  refuse_options_of_units(to_string(design), what, options);
+  if (options.generator)
+    throw std::invalid_argument(
+        fmt::format("options.generator of {}: it takes no random bits; leave options.generator out",
+                    to_string(design)));
+}
+
+void check(const BlockQuantisation& q, const ExportOptions& options) {
+  refuse_options(q, "a block's quantiser", options);
+}
+void check(const SumRequantisation& s, const ExportOptions& options) {
+  refuse_options(s, "a requantisation", options);
 }
 
 void check(const Unit& u, const ExportOptions& options) {
@@ -44,6 +66,8 @@ void check(const Unit& u, const ExportOptions& options) {
 }
 
 RunningSum running(const SingleOperation&, const RtlOptions&) { return RunningSum::none; }
+RunningSum running(const BlockQuantisation&, const RtlOptions&) { return RunningSum::none; }
+RunningSum running(const SumRequantisation&, const RtlOptions&) { return RunningSum::none; }
 RunningSum running(const Unit& u, const RtlOptions& options) {
   return shape_of(u, options).running;
 }

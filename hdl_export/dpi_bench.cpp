@@ -223,6 +223,8 @@ std::string all_modes() {
 }  // namespace
 
 std::string why_no_dpi_bench(const DesignRtl& rtl) {
+  if (find_port(rtl.ports, "scale"))
+    return "a block has two results, for which the package has `model_block`";
   return rtl.multiply ? "the golden model multiplies exactly" : "";
 }
 

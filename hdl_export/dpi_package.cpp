@@ -43,6 +43,30 @@ std::string sized_calls(const ConstantTable& table) {
       call_terms(table), ab, input(table, "C", "c"), scales, outputs);
 }
 
+// A block's quantiser has one call.
+std::string block_call(const ConstantTable& table) {
+  const std::int64_t numbers = value_of<std::int64_t>(table, "BLOCK_NUMBERS");
+  const auto top = [&](std::string_view width, std::int64_t count) {
+    return value_of<std::int64_t>(table, width) * count - 1;
+  };
+  return fmt::format(
+      R"(
+  import "DPI-C" widthwise_model_block = function int model_block(
+      input chandle model, input int unsigned rm, input bit [{}:0] a, inout bit [{}:0] y,
+      inout bit [{}:0] scale, inout int unsigned flags);
+)",
+      top("A_WIDTH", numbers), top("Y_WIDTH", numbers), top("SCALE_WIDTH", 1));
+}
+
+std::string calls_of(const ConstantTable& table) {
+  if (fit_vectors(table)) return sized_calls(table);
+  const bool block = has(table, "BLOCK_NUMBERS");
+  const bool fits = block && value_of<std::int64_t>(table, "BLOCK_NUMBERS") *
+                                     value_of<std::int64_t>(table, "A_WIDTH") <=
+                                 widest_vector;
+  return fits ? block_call(table) : "";
+}
+
 // Calls that are the same for every design.
 constexpr std::string_view common_calls = R"(
   import "DPI-C" widthwise_model_abi = function int model_abi();
@@ -87,8 +111,7 @@ std::string dpi_package(const ConstantTable& table) {
       "  localparam bit [63:0] MODEL_HASH = 64'h{3};\n"
       "{4}{5}endpackage\n// verilator lint_on UNUSEDPARAM\n`endif\n",
       package, guard, quoted_text(value_of<std::string>(table, "SPEC")),
-      hex_digits(value_of<Pattern>(table, "MODEL_HASH")), common_calls,
-      fit_vectors(table) ? sized_calls(table) : "");
+      hex_digits(value_of<Pattern>(table, "MODEL_HASH")), common_calls, calls_of(table));
 }
 
 }  // namespace widthwise::hdl

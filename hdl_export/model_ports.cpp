@@ -27,6 +27,7 @@ std::int64_t port_bits(const ConstantTable& table, std::string_view port) {
 }
 
 bool fit_vectors(const ConstantTable& table) {
+  if (has(table, "BLOCK_NUMBERS")) return false;  // a block has a call of its own
   const auto ports = {"A", "B", "C", "SCALE", "Y"};
   return std::ranges::all_of(ports,
                              [&](auto port) { return port_bits(table, port) <= widest_vector; });

@@ -87,6 +87,10 @@ std::uint64_t model_hash(const SingleOperation& s) { return text_hash(to_string(
 
 ConstantTable design_constants(const Design& design, std::string_view name, const Timing& timing) {
   if (const auto* unit = std::get_if<Unit>(&design)) return unit_constants(*unit, name, timing);
+  if (const auto* q = std::get_if<BlockQuantisation>(&design))
+    return block_constants(*q, name, timing);
+  if (const auto* s = std::get_if<SumRequantisation>(&design))
+    return requantise_constants(*s, name, timing);
   return operation_constants(std::get<SingleOperation>(design), name, timing);
 }
 

@@ -97,8 +97,27 @@ std::vector<Step> rounding_steps(const ConstantTable& table) {
           {"round", fmt::format("{} bits", number(table, "Y_SIG_WIDTH"))}};
 }
 
+// From numbers to their quotients by a power of two.
+std::vector<Step> block_steps(const ConstantTable& table) {
+  return {{"largest", fmt::format("magnitude of {} numbers", number(table, "BLOCK_NUMBERS"))},
+          {"scale", fmt::format("its exponent less {}, compared with two constants",
+                                number(table, "ELEMENT_EMAX"))},
+          {"align", "every exponent less the scale's"}};
+}
+
+std::vector<Step> sum_steps(const ConstantTable& table) {
+  const bool floats = has(table, "MULTIPLIER_BINARY32");
+  return {{"product", floats ? "of the sum in binary32, and rounded to it" : "exact, of integers"},
+          {"round", value_of<std::string>(table, "VARIANT")},
+          {"pack", fmt::format("plus {}, from {} to {}", number(table, "ZERO_POINT"),
+                               number(table, "QMIN"), number(table, "QMAX"))}};
+}
+
 std::vector<Step> steps(const Design& design, const ConstantTable& table) {
+  if (has(table, "VARIANT")) return sum_steps(table);
   std::vector<Step> all{{"unpack", operand_widths(table)}};
+  if (has(table, "BLOCK_NUMBERS"))
+    for (Step& step : block_steps(table)) all.push_back(std::move(step));
   if (has(table, "PROD_SIG_WIDTH"))
     all.push_back(
         {"product", fmt::format("{} bits, {} below the point; exponent: {} bits",
@@ -106,7 +125,7 @@ std::vector<Step> steps(const Design& design, const ConstantTable& table) {
                                 number(table, "PROD_EXP_WIDTH"))});
   if (has(table, "PROD_ROUND_SIG_WIDTH"))
     all.push_back({"product_round", fmt::format("{} bits", number(table, "PROD_ROUND_SIG_WIDTH"))});
-  if (has(table, "SCALE_WIDTH"))
+  if (has(table, "SCALE_BLOCK"))
     all.push_back({"scale", fmt::format("one every {} elements", number(table, "SCALE_BLOCK"))});
   if (has(table, "GROUP_SUM_WIDTH")) all.push_back(sum_step(table, "group_sum", "GROUP_SUM_"));
   if (has(table, "BLOCK_SUM_WIDTH")) all.push_back(sum_step(table, "block_sum", "BLOCK_SUM_"));
@@ -160,12 +179,41 @@ std::string files(const ConstantTable& table, bool rtl, bool floats) {
 
 bool all_floats(const Design& design) {
   if (const Unit* unit = std::get_if<Unit>(&design)) return !other_than_float(*unit);
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return q->to.element.is_float();
+  if (std::holds_alternative<SumRequantisation>(design)) return false;
   const auto& s = std::get<SingleOperation>(design);
   return s.to.is_float() && std::ranges::all_of(s.read(), &Format::is_float);
 }
 
+// What a block's quantiser does with what it is given.
+std::string block_text(const BlockQuantisation& q) {
+  const std::string zero_sign = q.to.element.is_fixed() ? "" : " Zeros keep their sign.";
+  return fmt::format(
+      "A quantiser of one block: what `ww.blocks(x, \"{0}\")` does to {1} numbers that share a "
+      "scale\n(docs/semantics.md, C). The numbers are in `a`, number i in lane i; `y` has their "
+      "elements, in\nthe same lanes, and `scale` the code of the power of two that each is times. "
+      "What is past the\nlargest element saturates.{2} `flags` are those of all elements' "
+      "roundings together.\n\n"
+      "A block that holds NaN or infinity has the scale `SCALE_OF_SPECIALS`, elements that are 0, "
+      "and\nthe flag NV{3}. A short last block is filled up with zeros, which change no "
+      "scale.\n\nThe constants of the comparison: `ELEMENT_EMAX`, `SCALE_UP`, `SCALE_DOWN`.\n\n",
+      to_string(q.to), q.numbers(), zero_sign,
+      q.to.shared_exponent ? ", where `ww.blocks` refuses it" : "");
+}
+
+std::string sum_text(const SumRequantisation& s) {
+  return fmt::format(
+      "Requantisation: what `ww.requantize(a, {0}, {1}, {2}, {3}, \"{4}\")` makes of a sum of 32 "
+      "bits\n(docs/semantics.md, A5): `y` is the code of a times the multiplier, rounded as {4} "
+      "does, plus the\nzero point, clamped. `flags` are OF and NX where it was clamped, else "
+      "0.\n\n",
+      s.multiplier, s.zero_point, s.qmin, s.qmax, s.variant);
+}
+
 // What a reader may take it for (docs/semantics.md, T7 and D9).
 std::string kind_text(const Design& design) {
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return block_text(*q);
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return sum_text(*s);
   const Unit* unit = std::get_if<Unit>(&design);
   if (!unit && !all_floats(design))
     return "A single operation, whose exact result is rounded once, with IEEE 754's flags as far "
@@ -185,6 +233,8 @@ std::string kind_text(const Design& design) {
 }
 
 bool adds(const Design& design) {
+  if (std::holds_alternative<BlockQuantisation>(design)) return false;
+  if (std::holds_alternative<SumRequantisation>(design)) return false;
   const SingleOperation* s = std::get_if<SingleOperation>(&design);
   return !s || s->op == Operation::add || s->op == Operation::subtract;
 }
@@ -222,6 +272,7 @@ std::string port_note(const Port& port, const DesignRtl& rtl) {
   if (name == "index") return "the result's number: another one for each";
   if (name == "step") return "where the block's first lane lies along k: 0 for the first block";
   if (name.starts_with("random")) return "random bits, new ones each time";
+  if (name == "scale") return "of the block";
   if (port.bus.lanes == 1) return "";
   return fmt::format("{} lanes, lane i in bits [i*{} +: {}]", port.bus.lanes, port.bus.width,
                      port.bus.width);

@@ -47,9 +47,15 @@ std::string taps(const TopModule& top);
 // The ports of what rtl() makes.
 std::vector<Port> rtl_ports(const SingleOperation& operation, const RtlOptions& options);
 std::vector<Port> rtl_ports(const Unit& unit, const RtlOptions& options);
+std::vector<Port> rtl_ports(const BlockQuantisation& quantiser, const RtlOptions& options);
+std::vector<Port> rtl_ports(const SumRequantisation& requantisation, const RtlOptions& options);
 // And its taps.
 std::string rtl_taps(const SingleOperation& operation, std::string_view name,
                      const RtlOptions& options);
 std::string rtl_taps(const Unit& unit, std::string_view name, const RtlOptions& options);
+std::string rtl_taps(const BlockQuantisation& quantiser, std::string_view name,
+                     const RtlOptions& options);
+std::string rtl_taps(const SumRequantisation& requantisation, std::string_view name,
+                     const RtlOptions& options);
 
 }  // namespace widthwise::hdl

@@ -1,6 +1,8 @@
 #include "simulator.hpp"
 
+#include "block_run.hpp"
 #include "stored_codes.hpp"
+#include "sum_run.hpp"
 #include "widthwise/sim/dot.hpp"
 
 namespace widthwise::hdl {
@@ -20,7 +22,7 @@ class OperationSimulator : public Simulator {
     Bytes y = stored({Code()}, s_.to);
     Answer z;
     run_.run(at, 1, y.data(), &z.flags, random);
-    z.y = loaded(y, s_.to)[0];
+    z.y = loaded(y, s_.to);
     return z;
   }
 
@@ -58,7 +60,7 @@ class UnitSimulator : public Simulator {
     p.seed = random.seed;
     p.first_index = random.first_index;
     (s.running ? later_run_ : first_run_)->run(p, 0, 1);
-    z.y = loaded(y, result)[0];
+    z.y = loaded(y, result);
     return z;
   }
 
@@ -68,12 +70,43 @@ class UnitSimulator : public Simulator {
   std::unique_ptr<ReferenceUnit> first_run_, later_run_;
 };
 
+class BlockSimulator : public Simulator {
+ public:
+  explicit BlockSimulator(const BlockQuantisation& q) : run_(q) {}
+
+  Answer answer(const Stimulus& s, RandomSource) const override {
+    const BlockRun::Block block = run_.quantised(s.a);
+    return {block.elements, block.scale, block.flags};
+  }
+
+ private:
+  BlockRun run_;
+};
+
+class SumSimulator : public Simulator {
+ public:
+  explicit SumSimulator(const SumRequantisation& s) : s_(s) {}
+
+  Answer answer(const Stimulus& x, RandomSource) const override {
+    const Requantised z = requantised(s_, static_cast<std::int32_t>(x.a[0].limb[0]));
+    const auto integer = static_cast<std::uint64_t>(std::int64_t{z.code});
+    return {{Code(integer) & ones<Code>(s_.code().width())}, Code(), z.flags()};
+  }
+
+ private:
+  SumRequantisation s_;
+};
+
 }  // namespace
 
 std::unique_ptr<Simulator> make_simulator(const Design& design, int lanes,
                                           const Multiplier& multiply) {
   if (const Unit* unit = std::get_if<Unit>(&design))
     return std::make_unique<UnitSimulator>(*unit, lanes, multiply);
+  if (const auto* q = std::get_if<BlockQuantisation>(&design))
+    return std::make_unique<BlockSimulator>(*q);
+  if (const auto* s = std::get_if<SumRequantisation>(&design))
+    return std::make_unique<SumSimulator>(*s);
   return std::make_unique<OperationSimulator>(std::get<SingleOperation>(design));
 }
 

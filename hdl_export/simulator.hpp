@@ -7,7 +7,8 @@
 namespace widthwise::hdl {
 
 struct Answer {
-  Code y;
+  std::vector<Code> y{Code()};
+  Code scale{};  // of a block of elements
   std::uint8_t flags = 0;
 };
 

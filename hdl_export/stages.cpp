@@ -226,6 +226,27 @@ Term Stages::picked(const std::string& name, const Term& t, int lanes,
   return z;
 }
 
+Term Stages::rescaled(const std::string& name, const Term& t, const std::string& scale,
+                      Exponent most, const std::string& none) {
+  const Term z = declared(name, t.bus.lanes, t.bus.width, t.fraction, t.least - most,
+                          t.largest + most, t.lead);
+  out_.lanes(z.bus.lanes, name + "_lane", [&](const std::string& i) {
+    out_.assign(z.nan().lane(i), "1'b0");
+    out_.assign(z.inf().lane(i), "1'b0");
+    out_.assign(z.zero().lane(i), fmt::format("({}) | {}", none, t.zero().lane(i)));
+    out_.assign(z.sign().lane(i), t.sign().lane(i));
+    out_.instance("ww_rescale", name + "_stage",
+                  {{"W", decimal(t.bus.width)}, {"XW", decimal(out_.exponent_bits())}},
+                  {{"none", none},
+                   {"exp", exp(t).lane(i)},
+                   {"scale", scale},
+                   {"sig", t.sig().lane(i)},
+                   {"exp_out", exp(z).lane(i)},
+                   {"sig_out", z.sig().lane(i)}});
+  });
+  return z;
+}
+
 Term Stages::negated(const std::string& name, const Term& t) {
   const Term z = declared_like(name, t, t.bus.lanes);
   for (const auto& [to, from] :

@@ -85,6 +85,10 @@ class Stages {
               const std::function<std::string(const std::string& i)>& index);
   // With so many digits above the point and below.
   Term widened(const std::string& name, const Term& t, int above, int fraction);
+  // Over 2^scale, |scale| up to `most`; zero where `none` holds. NaN and infinity are no longer
+  // told.
+  Term rescaled(const std::string& name, const Term& t, const std::string& scale, Exponent most,
+                const std::string& none);
   // With the other sign.
   Term negated(const std::string& name, const Term& t);
   // +0, as registers of a format start with it.

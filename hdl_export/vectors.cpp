@@ -6,8 +6,10 @@
 #include <random>
 #include <stdexcept>
 
+#include "block_stimuli.hpp"
 #include "simulator.hpp"
 #include "sum_blocks.hpp"
+#include "sum_run.hpp"
 #include "thresholds.hpp"
 #include "widthwise/random.hpp"
 #include "widthwise/sim/text.hpp"
@@ -15,8 +17,16 @@
 namespace widthwise::hdl {
 namespace {
 
-Rounding& rounding_of(Design& design) {
-  if (Unit* unit = std::get_if<Unit>(&design)) return unit->out.rm;
+// What a port `rm` says; a requantisation's variant says it all.
+void set_rounding(Design& design, const Rounding& rounding) {
+  if (Unit* unit = std::get_if<Unit>(&design)) unit->out.rm = rounding;
+  if (auto* q = std::get_if<BlockQuantisation>(&design)) q->rounding = rounding;
+  if (auto* s = std::get_if<SingleOperation>(&design)) s->rounding = rounding;
+}
+Rounding rounding_of(const Design& design) {
+  if (const Unit* unit = std::get_if<Unit>(&design)) return unit->out.rm;
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return s->last_rounding();
   return std::get<SingleOperation>(design).rounding;
 }
 
@@ -51,7 +61,7 @@ class Lines {
 
   // Operands of so many blocks each.
   void add(std::span<const Stimulus> stimuli, const Rounding& rounding, int blocks) {
-    rounding_of(design_) = rounding;
+    set_rounding(design_, rounding);
     rounding_ = rounding;
     const auto run = make_simulator(design_, repeated(flow_, blocks).lanes, rtl_.multiply);
     for (const Stimulus& s : stimuli) {
@@ -104,7 +114,8 @@ class Lines {
     if (bus.name == "seed") return number(x.random.seed);
     if (bus.name == "index") return number(x.random.first_index);
     if (bus.name == "step") return number(x.block.step);
-    if (bus.name == "y") return codes({x.answer.y});
+    if (bus.name == "y") return codes(x.answer.y);
+    if (bus.name == "scale") return codes({x.answer.scale});
     if (bus.name == "flags") return number(x.answer.flags);
     return codes(random_words(bus.name, x));
   }
@@ -155,6 +166,18 @@ std::string comments(Design design, std::span<const Port> ports, const ExportOpt
       to_string(design));
 }
 
+std::vector<Stimulus> directed(const Design& design, const Dataflow& sum, std::uint64_t seed) {
+  if (const auto* q = std::get_if<BlockQuantisation>(&design)) return directed_blocks(*q, seed);
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) return directed_sums(*s, seed);
+  return directed_stimuli(sum, seed);
+}
+
+std::vector<Stimulus> at_random(const Design& design, const Dataflow& sum, std::uint64_t seed,
+                                std::size_t first, std::size_t last) {
+  const auto* q = std::get_if<BlockQuantisation>(&design);
+  return q ? random_blocks(*q, seed + first, last - first) : random_stimuli(sum, seed, first, last);
+}
+
 }  // namespace
 
 std::vector<Field> vector_fields(std::span<const Port> ports) {
@@ -176,11 +199,11 @@ std::string vector_file(const Design& design, const DesignRtl& rtl, const Export
     const int blocks = lengths[i % lengths.size()];
     const Dataflow sum = repeated(flow, blocks);
     const Rounding& rounding = roundings[i % roundings.size()];
-    lines.add(directed_stimuli(sum, options.seed), rounding, blocks);
+    lines.add(directed(design, sum, options.seed), rounding, blocks);
     if (const Unit* unit = std::get_if<Unit>(&design); unit && i < lengths.size())
       lines.add(threshold_stimuli(*unit, sum, options.seed, rtl.multiply), rounding, blocks);
-    lines.add(random_stimuli(sum, options.seed, i * options.vectors / parts,
-                             (i + 1) * options.vectors / parts),
+    lines.add(at_random(design, sum, options.seed, i * options.vectors / parts,
+                        (i + 1) * options.vectors / parts),
               rounding, blocks);
   }
   return comments(design, ports, options, lines) + lines.text();

@@ -39,16 +39,21 @@ std::string vhdl_bench(std::string_view name, const DesignRtl& rtl) {
   const bool sums = rtl.running != RunningSum::none;
   std::string ports(rtl.clocked ? clock_ports : ""), connections, drive, signals, seen;
   connections = rtl.clocked ? clock_connections : "";
-  std::string y_bits, flag_bits, comes = "true";
-  int width = 0;
+  std::string results, due, flag_bits, comes = "true";
+  int width = 0, result_bits = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Field& f = fields[i];
     const std::string at = range(f, lows[i]);
     width += 4 * digits(f);
     signals += fmt::format("  signal {} : std_logic_vector({} downto 0){};\n", f.name, f.bits - 1,
                            f.is_result ? "" : " := (others => '0')");
-    if (f.name == "y") y_bits = at;
-    if (f.name == "flags") flag_bits = at;
+    if (f.name == "flags") {
+      flag_bits = at;
+    } else if (f.is_result) {
+      results += (results.empty() ? "" : " & ") + f.name;
+      due += fmt::format("{}line_due({})", due.empty() ? "" : " & ", at);
+      result_bits += f.bits;
+    }
     if (f.name == "in_last" && sums) comes = fmt::format("now_line({}) = '1'", lows[i]);
     if (!f.is_result) {
       drive += fmt::format("{}        {} <= now_line({});", drive.empty() ? "" : "\n", f.name, at);
@@ -67,7 +72,9 @@ std::string vhdl_bench(std::string_view name, const DesignRtl& rtl) {
                               {"SIGNALS", signals},
                               {"PORTS", ports},
                               {"CONNECTIONS", connections},
-                              {"Y_BITS", y_bits},
+                              {"Y", "(" + results + ")"},
+                              {"Y_DUE", "(" + due + ")"},
+                              {"Y_TOP", std::to_string(result_bits - 1)},
                               {"FLAG_BITS", flag_bits},
                               {"COMES", comes},
                               {"DRIVE", drive},

@@ -117,7 +117,7 @@ begin
     variable phase : natural;
     variable comes : std_logic_vector(0 to LATENCY) := (others => '0');
     variable waits, enters, delivers, stalled : boolean := false;
-    variable held_y : std_logic_vector(y'range);
+    variable held_y : std_logic_vector(@Y_TOP@ downto 0);
     variable held_flags : std_logic_vector(flags'range);
     variable seed1, seed2 : positive := 1;
     variable noise : real;
@@ -179,11 +179,11 @@ begin
         return;
       end if;
       line_due := due(left_count mod MOST_INSIDE);
-      if y /= line_due(@Y_BITS@) or (COMPARES_FLAGS and flags /= line_due(@FLAG_BITS@)) then
+      if @Y@ /= @Y_DUE@ or (COMPARES_FLAGS and flags /= line_due(@FLAG_BITS@)) then
         errors := errors + 1;
         write(told, "vector " & natural'image(due_vector(left_count mod MOST_INSIDE)) & ":@SEEN@"
-          & ": y " & digits_of(y) & " flags " & digits_of(flags) & " instead of y "
-          & digits_of(line_due(@Y_BITS@)) & " flags " & digits_of(line_due(@FLAG_BITS@)));
+          & ": y " & digits_of(@Y@) & " flags " & digits_of(flags) & " instead of y "
+          & digits_of(@Y_DUE@) & " flags " & digits_of(line_due(@FLAG_BITS@)));
         writeline(output, told);
       end if;
       left_count := left_count + 1;
@@ -206,7 +206,7 @@ begin
       if CLOCKED and clocks < FULL_SPEED and out_valid /= comes(LATENCY) then
         fault("out_valid is wrong");
       end if;
-      if stalled and (out_valid /= '1' or held_y /= y or (COMPARES_FLAGS and held_flags /= flags)) then
+      if stalled and (out_valid /= '1' or held_y /= @Y@ or (COMPARES_FLAGS and held_flags /= flags)) then
         fault("a result has changed, or gone, that was not taken");
       end if;
     end;
@@ -253,7 +253,7 @@ begin
         leave;
       end if;
       stalled := out_valid = '1' and out_ready = '0';
-      held_y := y;
+      held_y := @Y@;
       held_flags := flags;
       clocks := clocks + 1;
       clk <= '1';

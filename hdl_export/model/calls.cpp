@@ -24,6 +24,8 @@ constexpr const char* statuses[] = {
     "there was no memory",
     "a fault of the model",
     "a vector has no room for k elements, or for the result",
+    "the design has other calls: a block's quantiser widthwise_model_block, a requantisation no "
+    "trace",
 };
 
 // The value of f on the model, or `otherwise` where there is none.

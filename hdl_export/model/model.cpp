@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "../codes.hpp"
+#include "../sum_run.hpp"
 #include "bit_vectors.hpp"
 #include "widthwise/sim/trace_operation.hpp"
 
@@ -15,12 +16,18 @@ constexpr std::size_t many = 1 << 20;
 
 Rounding& result_rounding(Design& design) {
   if (auto* operation = std::get_if<SingleOperation>(&design)) return operation->rounding;
+  if (auto* q = std::get_if<BlockQuantisation>(&design)) return q->rounding;
   return const_cast<Round&>(result_round(std::get<Unit>(design))).rm;
 }
 
 // Stochastic rounding has a number of random bits, which a code does not tell: only the design's
 // own will do.
 Design with_rounding(Design design, std::uint32_t code) {
+  if (const auto* s = std::get_if<SumRequantisation>(&design)) {
+    const int own = hdl::rounding_code(s->last_rounding()).number;
+    if (static_cast<int>(code) != own) throw Refused{WIDTHWISE_NO_ROUNDING};
+    return design;
+  }
   Rounding& rm = result_rounding(design);
   const auto asked =
       std::ranges::find(hdl::rounding_codes, static_cast<int>(code), &hdl::RoundingCode::number);
@@ -49,7 +56,9 @@ Prepared prepare(Design design) {
   if (const auto* unit = std::get_if<Unit>(&p.design)) {
     p.runs = runs_on(*unit);
     if (unit->lanes) p.step = make_reference(*unit, static_cast<std::size_t>(unit->lanes));
-  } else {
+  } else if (const auto* q = std::get_if<BlockQuantisation>(&p.design)) {
+    p.blocks.emplace(*q);
+  } else if (!std::holds_alternative<SumRequantisation>(p.design)) {
     const auto& s = std::get<SingleOperation>(p.design);
     p.elementwise.emplace(s.op, s.to, s.env(), s.read(), true, many);
   }
@@ -67,6 +76,18 @@ void compute_operation(const Prepared& p, const Call& call, void* y, std::uint8_
   const void* operands[] = {call.a, call.b, call.c};
   p.elementwise->run({operands, std::get<SingleOperation>(p.design).arity()}, call.n, y, flags,
                      call.random);
+}
+
+void compute_sums(const SumRequantisation& s, const Call& call, void* y, std::uint8_t* flags) {
+  const int bytes = item_bytes(s.code().width());
+  const auto* sums = static_cast<const std::byte*>(call.a);
+  for (std::size_t i = 0; i < call.n; ++i) {
+    const auto sum = load_code<std::uint64_t>(sums + 4 * i, 4);
+    const hdl::Requantised z = hdl::requantised(s, static_cast<std::int32_t>(sum));
+    store_code(static_cast<std::byte*>(y) + i * static_cast<std::size_t>(bytes), bytes,
+               static_cast<std::uint64_t>(std::int64_t{z.code}));
+    flags[i] = z.flags();
+  }
 }
 
 // Call i of a batch by itself.
@@ -126,6 +147,13 @@ Model::Model(Design design) : design_(std::move(design)) {
 }
 
 int Model::width(std::int32_t port) const {
+  if (const SumRequantisation* s = requantisation())
+    return port == WIDTHWISE_PORT_A ? 32 : port == WIDTHWISE_PORT_Y ? s->code().width() : 0;
+  if (const BlockQuantisation* q = quantiser())
+    return port == WIDTHWISE_PORT_A       ? q->from.width()
+           : port == WIDTHWISE_PORT_Y     ? q->to.element.width()
+           : port == WIDTHWISE_PORT_SCALE ? q->to.scale.width()
+                                          : 0;
   if (port == WIDTHWISE_PORT_Y)
     return unit() ? result_round(*unit()).fmt.width() : operation()->to.width();
   if (const Unit* u = unit()) {
@@ -139,6 +167,8 @@ int Model::width(std::int32_t port) const {
 }
 
 Rounding Model::rounding() const {
+  if (quantiser()) return quantiser()->rounding;
+  if (requantisation()) return requantisation()->last_rounding();
   return unit() ? result_round(*unit()).rm : operation()->rounding;
 }
 
@@ -156,8 +186,9 @@ const Prepared& Model::prepared(std::uint32_t rm) const {
 }
 
 void Model::check_length(std::uint64_t k, std::uint64_t n) const {
+  if (quantiser()) throw Refused{WIDTHWISE_NO_SUCH_CALL};
   if (k > most_elements || (k && n > most_elements / k)) throw Refused{WIDTHWISE_NO_LENGTH};
-  if (operation()) {
+  if (operation() || requantisation()) {
     if (k != 1) throw Refused{WIDTHWISE_NO_LENGTH};
   } else if (unit()->scale && k != static_cast<std::uint64_t>(unit()->lanes)) {
     make_reference(*unit(), k);  // says whether groups and scales fit together
@@ -165,6 +196,7 @@ void Model::check_length(std::uint64_t k, std::uint64_t n) const {
 }
 
 void Model::check(const Call& call) const {
+  if (quantiser()) throw Refused{WIDTHWISE_NO_SUCH_CALL};
   const auto check_port = [&](const void* x, std::int32_t port, std::size_t count, bool needed) {
     if (!x && needed && count && width(port)) throw Refused{WIDTHWISE_NO_OPERAND};
     if (x && width(port) && !fit(x, count, width(port))) throw Refused{WIDTHWISE_NO_CODE};
@@ -179,7 +211,9 @@ void Model::check(const Call& call) const {
 void Model::compute(const Call& call, void* y, std::uint8_t* flags) const {
   const Prepared& p = prepared(call.rm);
   check(call);
-  if (operation())
+  if (const SumRequantisation* s = requantisation())
+    compute_sums(*s, call, y, flags);
+  else if (operation())
     compute_operation(p, call, y, flags);
   else
     compute_unit(*this, p, call, y, flags);
@@ -188,6 +222,7 @@ void Model::compute(const Call& call, void* y, std::uint8_t* flags) const {
 std::vector<TraceRow> Model::trace(const Call& call) const {
   const Prepared& p = prepared(call.rm);
   check(call);
+  if (requantisation()) throw Refused{WIDTHWISE_NO_SUCH_CALL};
   if (operation()) {
     const auto& s = std::get<SingleOperation>(p.design);
     return trace_operation(s.op, s.to, s.env(), arrays(s, call), call.random);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "../block_run.hpp"
 #include "widthwise/sim/dot.hpp"
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/running.hpp"
@@ -27,6 +28,7 @@ struct Prepared {
   std::unique_ptr<ReferenceUnit> step;     // of a unit: products of NUM_TERMS
   bool runs = false;                       // through `step`, whatever their number
   std::optional<Elementwise> elementwise;  // of an operation
+  std::optional<hdl::BlockRun> blocks{};   // of a block's quantiser
 };
 
 // n results of k products each, arrays of codes; null: not there.
@@ -45,6 +47,10 @@ class Model {
   const Design& design() const { return design_; }
   const Unit* unit() const { return std::get_if<Unit>(&design_); }
   const SingleOperation* operation() const { return std::get_if<SingleOperation>(&design_); }
+  const BlockQuantisation* quantiser() const { return std::get_if<BlockQuantisation>(&design_); }
+  const SumRequantisation* requantisation() const {
+    return std::get_if<SumRequantisation>(&design_);
+  }
   std::int64_t terms() const { return unit() ? unit()->lanes : 1; }
   int width(std::int32_t port) const;  // 0: not there
   Rounding rounding() const;

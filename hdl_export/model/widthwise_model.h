@@ -1,4 +1,4 @@
-/* The golden model: a unit, or an operation, bit for bit as the simulator computes it.
+/* The golden model: a unit, an operation or a block's quantiser, bit for bit as the simulator computes it.
  *
  * Plain C99, for DPI-C, VPI, VHPIDIRECT, ctypes and programs. There are no globals: whatever a call
  * depends on it is given. A model does not change once it is open, so any number of threads may
@@ -35,8 +35,10 @@ enum {
   WIDTHWISE_NO_CODE = 6,       /* an element has more bits than its port */
   WIDTHWISE_NO_MEMORY = 7,
   WIDTHWISE_FAILED = 8,        /* a fault of ours */
-  WIDTHWISE_NO_ROOM = 9        /* where vectors have lengths (DPI-C, VPI, VHDL): k elements or the
+  WIDTHWISE_NO_ROOM = 9,       /* where vectors have lengths (DPI-C, VPI, VHDL): k elements or the
                                   result do not go into one */
+  WIDTHWISE_NO_SUCH_CALL = 10  /* the design has other calls: a block's quantiser
+                                  widthwise_model_block */
 };
 
 enum {
@@ -105,6 +107,20 @@ int32_t widthwise_model_batch(const widthwise_model *model, uint32_t rm, uint64_
                               uint64_t first_index, uint64_t n, uint64_t k, const void *a,
                               const void *b, const void *c, const void *scale_a,
                               const void *scale_b, void *y, uint8_t *flags);
+
+/* Numbers of a block, BLOCK_NUMBERS; 0 where the design is no quantiser. */
+int64_t widthwise_model_block_numbers(const widthwise_model *model);
+
+/* One block quantised: a has its numbers and y their elements as vectors of bits, as above, scale
+ * the code of their scale. flags are those of all elements together. A block that holds NaN or
+ * infinity has a scale of all ones, elements that are 0, and the flag invalid. */
+int32_t widthwise_model_block(const widthwise_model *model, uint32_t rm, const uint32_t *a,
+                              uint32_t *y, uint32_t *scale, uint32_t *flags);
+
+/* n blocks, in arrays of codes as above: a and y are (n, BLOCK_NUMBERS), scale is (n), flags takes n
+ * bytes or is null. */
+int32_t widthwise_model_blocks(const widthwise_model *model, uint32_t rm, uint64_t n,
+                               const void *a, void *y, void *scale, uint8_t *flags);
 
 /* The random word, of 1 to 64 bits, that the rounding `slot` of output `index` takes at `step`, a
  * position along k: what RTL with ports for such words is to be given. 0 where there is no such

@@ -57,7 +57,7 @@ def export(
     model: bool = False,
     force: bool = False,
 ) -> Exported:
-    """Write what hardware of a unit, or of one operation, is built from and believed by.
+    """Write what hardware of a unit, an operation or a block's quantiser is built from.
 
     Every width and constant in each language's own form: NAME.vh (localparams), NAME_params.vh (for
     `#( … )`), NAME_defs.vh (macros), NAME_pkg.sv, NAME_pkg.vhd, NAME.h, NAME.json; and of floats
@@ -74,6 +74,11 @@ def export(
             "fma(e5m10)" is IEEE 754's fusedMultiplyAdd; `ww.Unit("fma(e5m10)")`, which as a text
             is "fma(e5m10, sum=e5m10)", has the same results but flags of its roundings only. With
             `lanes`, `accumulate` or `multiplier`, which a unit alone has, "fma(e5m10)" is the unit.
+            Or the quantiser of one block: "blocks(mxfp8_e4m3)", "blocks(mxint8;scale=ceil,
+            a=bfloat16, rounding=rtz)": numbers of a float format to elements and a scale that is a
+            power of two, as `ww.blocks` makes them.
+            Or "requantize(gemmlowp, multiplier=0.0123, zero_point=3, qmin=0, qmax=255)": a sum of
+            32 bits to a code, as `ww.requantize` makes it; an `exact` multiplier is binary32's.
         directory: made whole or not at all. One that stands there has to be empty or an earlier
             export's. What you have put there stays, and so does what you have changed, of which a
             warning tells.

@@ -109,6 +109,8 @@ std::string design_text(const Unit& u) {
   return text;
 }
 std::string design_text(const SingleOperation& s) { return to_string(s); }
+std::string design_text(const BlockQuantisation& q) { return to_string(q); }
+std::string design_text(const SumRequantisation& s) { return to_string(s); }
 
 }  // namespace
 
@@ -116,6 +118,8 @@ Design parse_design(std::string_view text) {
   const Scanner in("design", text);
   const std::string_view name = name_ahead(in);
   if (name == "fma") return read_fma(text);
+  if (name == "blocks") return parse_block_quantisation(text);
+  if (name == "requantize") return parse_sum_requantisation(text);
   if (find_operation(name)) return parse_single_operation(text);
   return parse_unit(text);
 }

@@ -38,7 +38,8 @@ def add_export(commands: Any) -> None:
     command.add_argument(
         "unit",
         metavar="UNIT",
-        help="or an operation, as 'add(e4m3fn)'; the unit fma is 'fma(binary16, sum=binary16)'",
+        help="or an operation, as 'add(e4m3fn)'; the unit fma is 'fma(binary16, sum=binary16)'; or "
+        "a block's quantiser, as 'blocks(mxfp4)', or 'requantize(ruy, multiplier=0.25)'",
     )
     command.add_argument("directory", metavar="DIR")
     command.add_argument("--name", help="of the module; default: from UNIT's text")

@@ -90,12 +90,34 @@ std::vector<RtlFile> rtl(const SingleOperation& operation, std::string_view name
 // A chain's blocks wait for one another: II, in the module, is its LATENCY.
 std::vector<RtlFile> rtl(const Unit& unit, std::string_view name, const RtlOptions& options = {});
 
+// One block quantised: of n numbers the largest magnitude, from it a scale that is a power of two,
+// and every number over it rounded. Of the options it takes rounding_port and pipeline.
+//
+//   a       n numbers, lane i in bits [i * WIDTH +: WIDTH]
+//   y       n elements; scale: their scale's code
+//   flags   those of any element; of a block that holds NaN or infinity NV alone
+//
+// Such a block has a scale of all ones, and elements that are 0.
+std::vector<RtlFile> rtl(const BlockQuantisation& quantiser, std::string_view name,
+                         const RtlOptions& options = {});
+
+// A sum of 32 bits, `a`, times a constant, rounded as a runtime rounds, to a code y. Of the options
+// it takes pipeline; flags are OF and NX where the code was clamped.
+std::vector<RtlFile> rtl(const SumRequantisation& requantisation, std::string_view name,
+                         const RtlOptions& options = {});
+
 // The stages that a pipeline may name, in their order.
 std::vector<std::string> rtl_stages(const SingleOperation& operation,
                                     const RtlOptions& options = {});
 std::vector<std::string> rtl_stages(const Unit& unit, const RtlOptions& options = {});
+std::vector<std::string> rtl_stages(const BlockQuantisation& quantiser,
+                                    const RtlOptions& options = {});
+std::vector<std::string> rtl_stages(const SumRequantisation& requantisation,
+                                    const RtlOptions& options = {});
 Timing rtl_timing(const SingleOperation& operation, const RtlOptions& options = {});
 Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
+Timing rtl_timing(const BlockQuantisation& quantiser, const RtlOptions& options = {});
+Timing rtl_timing(const SumRequantisation& requantisation, const RtlOptions& options = {});
 
 // That module's ports of random bits: random_product, random_group_sum, random_block_sum,
 // random_join, random (of `out`), random_addend, random_difference, random_error,
@@ -104,6 +126,10 @@ Timing rtl_timing(const Unit& unit, const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const SingleOperation& operation,
                                      const RtlOptions& options = {});
 std::vector<RandomPort> random_ports(const Unit& unit, const RtlOptions& options = {});
+std::vector<RandomPort> random_ports(const BlockQuantisation& quantiser,
+                                     const RtlOptions& options = {});  // none
+std::vector<RandomPort> random_ports(const SumRequantisation& requantisation,
+                                     const RtlOptions& options = {});  // none
 // Those of a whole dot product of k elements, at least one, of any unit, steps in order.
 std::vector<RandomPort> random_ports(const Unit& unit, int k);
 

@@ -6,10 +6,13 @@
 #include <string_view>
 #include <variant>
 
+#include "widthwise/sim/block_quantisation.hpp"
 #include "widthwise/sim/operation.hpp"
+#include "widthwise/sim/sum_requantisation.hpp"
 #include "widthwise/unit.hpp"
 
-// What hardware may be made of: a unit, or one operation with all its formats.
+// What hardware may be made of: a unit, one operation with all its formats, a block's quantiser,
+// the requantisation of a sum.
 namespace widthwise {
 
 // Whether an operation moves codes about, so that no result could go to another format.
@@ -46,9 +49,10 @@ std::string to_string(const SingleOperation& s);
 // Refuses formats and roundings past the limits, and a result in another format where op has none.
 void check(const SingleOperation& s);
 
-using Design = std::variant<Unit, SingleOperation>;
-// An operation where the text begins with one's name and a bracket, else a unit. fma(e5m10) is the
-// operation; the unit of that text is fma(e5m10, sum=e5m10), and printed so.
+using Design = std::variant<Unit, SingleOperation, BlockQuantisation, SumRequantisation>;
+// An operation where the text begins with one's name and a bracket, a quantiser behind `blocks(`,
+// a requantisation behind `requantize(`, else a unit. fma(e5m10) is the operation; the unit of that
+// text is fma(e5m10, sum=e5m10), and printed so.
 Design parse_design(std::string_view text);
 std::string to_string(const Design& d);
 

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "entries.hpp"
+#include "widthwise/sim/block_quantisation.hpp"
+#include "widthwise/sim/blocks.hpp"
+#include "widthwise/sim/elementwise.hpp"
+
+namespace widthwise::hdl {
+
+// What the simulator makes of one block, and the flags of its roundings, NV for NaN or infinity.
+// Where those are refused, in bfp, there is still a block: its scale has all ones, which no other
+// has, and its elements are 0.
+class BlockRun {
+ public:
+  explicit BlockRun(const BlockQuantisation& q);
+
+  struct Block {
+    std::vector<Code> elements;
+    Code scale;
+    std::uint8_t flags = 0;
+  };
+  Block quantised(const std::vector<Code>& numbers) const;
+
+ private:
+  std::vector<float> values(const std::vector<Code>& numbers) const;
+  std::uint8_t flags_of(const std::vector<float>& x, std::int64_t exponent) const;
+
+  BlockQuantisation q_;
+  Elementwise read_, round_;
+  BlockQuantiser run_;
+};
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,153 @@
+#include "block_stimuli.hpp"
+
+#include <algorithm>
+
+#include "block_scaling.hpp"
+#include "numbers.hpp"
+#include "stored_codes.hpp"
+#include "widthwise/sim/operands.hpp"
+#include "widthwise/sim/values.hpp"
+
+namespace widthwise::hdl {
+namespace {
+
+class Blocks {
+ public:
+  Blocks(const BlockQuantisation& q, std::uint64_t seed)
+      : q_(q), scaling_(scaling_of(q)), random_(seed) {}
+
+  std::vector<Stimulus> directed() {
+    for (const Code& code : named()) {
+      alone(code);
+      among(code, drawn(64));
+    }
+    at_turns();
+    for (int i = 0; i < 64; ++i) half_way();
+    return std::move(all_);
+  }
+
+  std::vector<Stimulus> random(std::size_t count) {
+    while (all_.size() < count) all_.size() % 2 ? add(near()) : add(drawn(1));
+    return std::move(all_);
+  }
+
+ private:
+  using Numbers = std::vector<Code>;
+
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n));
+  }
+  // At the first of them where the second is below it.
+  std::int64_t between(std::int64_t a, std::int64_t b) {
+    return a + below(std::max<std::int64_t>(b - a, 0) + 1);
+  }
+  Code number(std::int64_t m, std::int64_t e) {
+    const Code code = apply(Operation::convert, q_.from, {whole(m, e)}).code;
+    return below(2) ? negated(q_.from, code) : code;
+  }
+
+  std::vector<Code> named() const {
+    std::vector<Code> all;
+    for (const NamedCode which : named_codes)
+      if (const auto limbs = find_code(q_.from, which)) {
+        Code code;
+        std::ranges::copy(*limbs, code.limb);
+        all.push_back(code);
+        if (q_.from.is_signed()) all.push_back(within(q_.from, code | sign_of(q_.from)));
+      }
+    return all;
+  }
+
+  // Sim's operands, at places of their own.
+  Numbers drawn(std::uint64_t stream) {
+    Bytes bytes = stored(Numbers(q_.numbers()), q_.from);
+    void* at = bytes.data();
+    random_operands(q_.from, stream, random_() >> 16, q_.numbers(), {&at, 1});
+    return loaded(bytes, q_.from);
+  }
+
+  // Within some binades of one that is anywhere: their quotients are numbers of every size.
+  Numbers near() {
+    const std::int64_t top = between(q_.from.least_digit(), q_.from.emax());
+    const std::int64_t spread = between(0, 2 + q_.to.element.rounding_digits() * 2);
+    Numbers all;
+    for (std::size_t i = 0; i < q_.numbers(); ++i)
+      all.push_back(near_exponent(top - between(0, spread)));
+    return all;
+  }
+  Code near_exponent(std::int64_t e) {
+    const int digits = q_.from.precision();
+    const std::int64_t one = std::int64_t{1} << (digits - 1);
+    const std::int64_t rest = below(one) & (below(2) ? -1 : -(one >> below(digits)));
+    return number(one | rest, e - digits + 1);
+  }
+
+  // Significands at and beside those where the scale turns, or a binade ends.
+  void at_turns() {
+    const int digits = q_.from.precision();
+    const auto one = std::int64_t{1} << (digits - 1);
+    const auto up = static_cast<std::int64_t>(scaling_.up),
+               down = static_cast<std::int64_t>(scaling_.down);
+    for (const std::int64_t turn : {up, down, one, 2 * one})
+      for (const std::int64_t by : {-1, 0, 1})
+        for (const std::int64_t e : exponents()) {
+          const std::int64_t m = turn + by;
+          if (m >= one && m < 2 * one) largest_is(m, e);
+        }
+  }
+
+  // Of largest magnitudes: the ends of the source, those at which scales are clamped, some between.
+  std::vector<std::int64_t> exponents() {
+    const std::int64_t least = q_.from.least_digit(), most = q_.from.emax();
+    std::vector<std::int64_t> all{least, q_.from.emin(), most, between(least, most)};
+    for (const std::int64_t end : {-scaling_.top, std::int64_t{0}, scaling_.top})
+      for (const std::int64_t by : {-1, 0, 1}) all.push_back(scaling_.emax + end + by);
+    std::erase_if(all, [&](std::int64_t e) { return e < least || e > most; });
+    return all;
+  }
+
+  void largest_is(std::int64_t m, std::int64_t e) {
+    Numbers x;
+    for (std::size_t i = 0; i < q_.numbers(); ++i)
+      x.push_back(near_exponent(e - between(1, 2 + q_.to.element.rounding_digits())));
+    among(number(m, e - q_.from.precision() + 1), std::move(x));
+  }
+
+  // Over a scale of 2^e: odd multiples of half an element's last place.
+  void half_way() {
+    const int digits = q_.to.element.rounding_digits() + 1;
+    const std::int64_t e = between(q_.from.emin() + 2 * digits, q_.from.emax() - digits);
+    Numbers x;
+    for (std::size_t i = 0; i < q_.numbers(); ++i)
+      x.push_back(number(2 * below(std::int64_t{1} << std::min(digits, 40)) + 1,
+                         e - digits - between(0, digits)));
+    add(std::move(x));
+  }
+
+  void alone(const Code& code) { among(code, Numbers(q_.numbers())); }
+  void among(const Code& code, Numbers x) {
+    x[static_cast<std::size_t>(below(static_cast<std::int64_t>(x.size())))] = code;
+    add(std::move(x));
+  }
+  void add(Numbers x) {
+    all_.push_back({.a = std::move(x), .b = {}, .c = {}, .scale_a = {}, .scale_b = {}});
+  }
+
+  const BlockQuantisation& q_;
+  BlockScaling scaling_;
+  Random random_;
+  std::vector<Stimulus> all_;
+};
+
+}  // namespace
+
+std::vector<Stimulus> directed_blocks(const BlockQuantisation& q, std::uint64_t seed) {
+  return Blocks(q, seed).directed();
+}
+
+std::vector<Stimulus> random_blocks(const BlockQuantisation& q, std::uint64_t seed,
+                                    std::size_t count) {
+  return Blocks(q, seed + 1).random(count);
+}
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "stimuli.hpp"
+#include "widthwise/sim/sum_requantisation.hpp"
+
+namespace widthwise::hdl {
+
+// What the simulator makes of one sum: the code's integer, and whether it was clamped.
+struct Requantised {
+  std::int32_t code;
+  bool clamped;
+  std::uint8_t flags() const { return clamped ? 5 : 0; }  // OF and NX
+};
+Requantised requantised(const SumRequantisation& s, std::int32_t sum);
+
+// Sums whose products lie half way between two integers or beside that, at both ends of the codes,
+// powers of two and the ends of 32 bits; then as many of any size.
+std::vector<Stimulus> directed_sums(const SumRequantisation& s, std::uint64_t seed);
+std::vector<Stimulus> random_sums(const SumRequantisation& s, std::uint64_t seed,
+                                  std::size_t count);
+
+}  // namespace widthwise::hdl

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "widthwise/rounding.hpp"
+#include "widthwise/sim/block_format.hpp"
+
+// One block quantised, as hardware is made of it: numbers of a float format in, codes of elements
+// and of their scale out.
+namespace widthwise {
+
+struct BlockQuantisation {
+  BlockFormat to;
+  Format from = binary32;
+  Rounding rounding{};
+
+  // Of a block.
+  std::size_t numbers() const { return static_cast<std::size_t>(to.rows * to.columns); }
+  // The element's format with the policy that its block has for what is too large.
+  Format element() const;
+  bool operator==(const BlockQuantisation&) const = default;
+};
+
+// "blocks(mxfp8_e4m3)", "blocks(block(e2m1fn,32,e8m0fnu);scale=ceil, a=bfloat16, rounding=rtz)":
+// numbers are of binary32 if `a` is not given (docs/semantics.md, T7).
+BlockQuantisation parse_block_quantisation(std::string_view text);
+std::string to_string(const BlockQuantisation& q);
+
+// Refuses what no hardware is made of: scales that are no powers of two, blocks without a length,
+// numbers that binary32 does not hold, random bits.
+void check(const BlockQuantisation& q);
+
+}  // namespace widthwise

@@ -1,0 +1,115 @@
+#include "widthwise/sim/block_quantisation.hpp"
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+
+#include "scanner.hpp"
+#include "widthwise/sim/text.hpp"
+
+namespace widthwise {
+namespace {
+
+constexpr std::string_view kind = "blocks";
+constexpr std::size_t most_numbers = 4096;
+
+// What stands up to the next comma, read by `parse`, which names columns of its own.
+template <class Parse>
+auto value(Scanner& in, const Parse& parse) {
+  const std::string_view text = in.as_given(in.ahead(",)").size());
+  in.skip(text.size());
+  return parse(text);
+}
+
+void read_argument(Scanner& in, BlockQuantisation& q) {
+  const std::size_t at = in.at();
+  const std::string key(in.ahead("=,)"));
+  in.skip(key.size());
+  in.expect('=', fmt::format(" and the value of {}", quoted(key)));
+  if (key == "a")
+    q.from = value(in, parse_format);
+  else if (key == "rounding")
+    q.rounding = value(in, parse_rounding);
+  else
+    in.fail(at, fmt::format("no argument {}; there are a= and rounding=", quoted(key)));
+}
+
+bool within(const Format& f, const Format& g) {
+  return f.precision() <= g.precision() && f.emax() <= g.emax() &&
+         f.least_digit() >= g.least_digit();
+}
+
+std::string scale_fault(const BlockQuantisation& q) {
+  if (q.to.power_of_two()) return {};
+  return "its scales divide, and no divider is built; scales that are powers of two are, as "
+         "mxfp4's, and ww.blocks quantises to any";
+}
+
+std::string shape_fault(const BlockQuantisation& q) {
+  const bool none = q.to.shape == BlockShape::whole_axis || q.to.shape == BlockShape::whole_array;
+  if (none) return "a whole axis has no length; give one, as in block(int8,32,e8m0fnu)";
+  if (q.numbers() <= most_numbers) return {};
+  return fmt::format("blocks of {} numbers; hardware takes up to {}", q.numbers(), most_numbers);
+}
+
+std::string source_fault(const BlockQuantisation& q) {
+  if (q.from.is_float() && within(q.from, binary32)) return {};
+  return fmt::format("a = {}: numbers are of a float format that binary32 holds, as bfloat16",
+                     to_string(q.from));
+}
+
+std::string rounding_fault(const BlockQuantisation& q) {
+  if (!q.rounding.stochastic()) return {};
+  return fmt::format("rounding = {}: it takes random bits; ww.blocks draws them",
+                     to_string(q.rounding));
+}
+
+std::string option_fault(const BlockQuantisation& q) {
+  if (q.to.specials_in_elements)
+    return "specials=element is not built; specials=block gives such blocks the NaN scale, and "
+           "ww.blocks keeps NaN and infinity in elements";
+  if (q.to.raise_on_carry)
+    return "carry=raise rounds a second time, which is not built; leave it out, or quantise with "
+           "ww.blocks";
+  return {};
+}
+
+}  // namespace
+
+Format BlockQuantisation::element() const {
+  Format f = to.element;
+  if (f.is_fixed()) f.overflow = to.full_range ? Overflow::ieee : Overflow::symmetric;
+  if (f.is_float()) f.overflow = Overflow::max;
+  return f;
+}
+
+BlockQuantisation parse_block_quantisation(std::string_view text) {
+  Scanner in("block quantiser", text);
+  if (in.ahead("(") != kind) in.fail(in.at(), "wanted blocks and a format, as in blocks(mxfp4)");
+  in.skip(kind.size());
+  in.expect('(', " and a block format, as in blocks(mxfp4)");
+  BlockQuantisation q{value(in, parse_block_format)};
+  while (in.accept(',')) read_argument(in, q);
+  in.expect(')', " or a comma and an argument");
+  in.expect_end("the end");
+  check(q);
+  return q;
+}
+
+std::string to_string(const BlockQuantisation& q) {
+  std::string text = fmt::format("{}({}", kind, to_string(q.to));
+  if (q.from != binary32) text += ", a=" + to_string(q.from);
+  if (q.rounding != Rounding{}) text += ", rounding=" + to_string(q.rounding);
+  return text + ")";
+}
+
+void check(const BlockQuantisation& q) {
+  check(q.to);
+  check(q.from);
+  check(q.rounding);
+  for (const auto rule : {scale_fault, shape_fault, source_fault, rounding_fault, option_fault})
+    if (const std::string wrong = rule(q); !wrong.empty())
+      throw std::invalid_argument(fmt::format("blocks({}): {}", to_string(q.to), wrong));
+}
+
+}  // namespace widthwise
