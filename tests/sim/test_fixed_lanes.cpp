@@ -130,7 +130,7 @@ TEST_CASE("fixed point on doubles is refused one step outside") {
   CHECK(way("fixed32.8", convert, binary32, {}, false) == "fixed lanes");
   for (const char* to : {"fixed33.8", "fixed16.8;overflow=wrap", "fixed16.8;overflow=zero",
                          "fixed16.8;overflow=keep_sign", "fixed16.8;overflow=wrap_sm",
-                         "fixed16.901", "fixed16.-901", "posit16"})
+                         "fixed16.901", "fixed16.-901", "takum16"})
     CHECK(way(to, convert, binary32, {}, false) == "integers");
   CHECK(way("fixed16.8", convert, binary32, {}, true) == "integers");
   CHECK(way("fixed16.8", convert, binary128, {}, false) == "integers");
