@@ -218,12 +218,13 @@ void divide_floats_to_odd(const float* x, const double* by, std::size_t n, std::
 }
 
 template <class T>
-std::size_t count_above(const T* v, std::size_t n, T limit) {
+std::size_t count_outside(const T* v, std::size_t n, T least, T most) {
   std::size_t count = 0;
   for_lanes(hn::ScalableTag<T>(), n, [&](auto d, std::size_t i) {
-    const auto m = hn::Abs(hn::LoadU(d, v + i));
+    const auto a = hn::LoadU(d, v + i);
     const auto infinite = hn::Set(d, std::numeric_limits<T>::infinity());
-    count += hn::CountTrue(d, hn::And(hn::Gt(m, hn::Set(d, limit)), hn::Lt(m, infinite)));
+    const auto outside = hn::Or(hn::Gt(a, hn::Set(d, most)), hn::Lt(a, hn::Set(d, least)));
+    count += hn::CountTrue(d, hn::And(outside, hn::Lt(hn::Abs(a), infinite)));
   });
   return count;
 }
@@ -249,11 +250,11 @@ void scale_float(const float* x, const float* by, std::size_t n, std::size_t gro
 void scale_double(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   scale(x, by, n, group, v);
 }
-std::size_t above_float(const float* v, std::size_t n, float limit) {
-  return count_above(v, n, limit);
+std::size_t outside_float(const float* v, std::size_t n, float least, float most) {
+  return count_outside(v, n, least, most);
 }
-std::size_t above_double(const double* v, std::size_t n, double limit) {
-  return count_above(v, n, limit);
+std::size_t outside_double(const double* v, std::size_t n, double least, double most) {
+  return count_outside(v, n, least, most);
 }
 
 }  // namespace widthwise::containers::HWY_NAMESPACE
@@ -268,8 +269,8 @@ HWY_EXPORT(multiply_float);
 HWY_EXPORT(multiply_double);
 HWY_EXPORT(scale_float);
 HWY_EXPORT(scale_double);
-HWY_EXPORT(above_float);
-HWY_EXPORT(above_double);
+HWY_EXPORT(outside_float);
+HWY_EXPORT(outside_double);
 HWY_EXPORT(scale_by_powers);
 HWY_EXPORT(divide);
 HWY_EXPORT(divide_to_odd);
@@ -316,11 +317,11 @@ void scale(const float* x, const float* by, std::size_t n, std::size_t group, fl
 void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   HWY_DYNAMIC_DISPATCH(scale_double)(x, by, n, group, v);
 }
-std::size_t count_above(const float* v, std::size_t n, float limit) {
-  return HWY_DYNAMIC_DISPATCH(above_float)(v, n, limit);
+std::size_t count_outside(const float* v, std::size_t n, float least, float most) {
+  return HWY_DYNAMIC_DISPATCH(outside_float)(v, n, least, most);
 }
-std::size_t count_above(const double* v, std::size_t n, double limit) {
-  return HWY_DYNAMIC_DISPATCH(above_double)(v, n, limit);
+std::size_t count_outside(const double* v, std::size_t n, double least, double most) {
+  return HWY_DYNAMIC_DISPATCH(outside_double)(v, n, least, most);
 }
 
 }  // namespace widthwise::containers

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "widthwise/significand.hpp"
+#include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/values.hpp"
 
 namespace widthwise::containers {
@@ -37,6 +38,20 @@ double largest_number(const Format& f) {
   const auto code = find_code(f, NamedCode::max_finite);
   const Value v = value_of(f, code->data());
   return std::ldexp(static_cast<double>(v.significand.front()), static_cast<int>(v.exponent));
+}
+
+// What elements are held at below.
+double least_number(const BlockFormat& f) {
+  const Format& e = f.element;
+  const double most = largest_number(e);
+  if (e.is_table()) {
+    double least = most;
+    for (const double x : table_values(e)) least = x < least ? x : least;  // NaN is no number
+    return least;
+  }
+  if (!e.is_signed()) return 0;
+  const double step = std::ldexp(1.0, static_cast<int>(e.least_digit()));
+  return f.full_range ? -most - step : -most;
 }
 
 // Digits behind the first of an element's largest numbers.
@@ -111,6 +126,7 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
       scale_bytes_(item_bytes(f.scale.width())),
       top_(f.power_of_two() ? f.scale.bias : 0),
       max_(largest_number(f.element)),
+      min_(least_number(f)),
       tensor_scale_(how.tensor_scale) {
   const auto [exponent, significand] = split(max_);
   emax_ = exponent;

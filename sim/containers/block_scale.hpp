@@ -24,6 +24,7 @@ class BlockScaler {
 
   int scale_bytes() const { return scale_bytes_; }
   double largest() const { return max_; }  // of the element's numbers
+  double least() const { return min_; }
 
   // Of each block, from its largest magnitude; one that is no number is a block's that holds NaN or
   // infinity, whose scale is NaN.
@@ -52,7 +53,7 @@ class BlockScaler {
   bool flush_, pow2_;
   int scale_bytes_;
   std::int64_t top_;  // of the scale's exponents; -top_ is the least
-  double max_;        // the element's largest number
+  double max_, min_;  // the element's largest and least number
   float tensor_scale_;
   std::int64_t emax_;  // floor(log2 max)
   // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one

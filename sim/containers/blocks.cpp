@@ -164,8 +164,9 @@ class Quantise final : public BlockQuantiser::Work {
   // Whether blocks are under powers of two by a rule alone, in a row of floats.
   static constexpr bool one_pass =
       std::is_same_v<Step, Multiplied> && std::is_same_v<T, float> && std::is_same_v<V, float>;
-  static bool is_plain(const BlockFormat& f) {
-    return one_pass && f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
+  bool is_plain(const BlockFormat& f) const {
+    return one_pass && scaler_.least() == -scaler_.largest() && f.power_of_two() && !f.flush &&
+           !f.raise_on_carry && !f.specials_in_elements;
   }
 
   // Scales, products and elements piece by piece; false, and nothing counted, where a block needs
@@ -246,7 +247,7 @@ class Quantise final : public BlockQuantiser::Work {
       rounded.carried.resize(p.blocks);
       flags.resize(longest_piece);
     }
-    const auto limit = static_cast<V>(scaler_.largest());
+    const auto least = static_cast<V>(scaler_.least()), most = static_cast<V>(scaler_.largest());
     const auto room = std::make_unique_for_overwrite<Room>();
     const std::size_t group = panels_.group();
     const std::vector<By> by = factors(found);
@@ -255,7 +256,7 @@ class Quantise final : public BlockQuantiser::Work {
         const std::size_t at = p.number + r * p.stride + first;
         Step::apply(x + r * p.stride + first, by.data() + block, n, group, room->steps, room->v);
         round_row(at, room->v, n, elements, flags);
-        rounded.clamped += count_above(room->v, n, limit);
+        rounded.clamped += count_outside(room->v, n, least, most);
         if (specials_) spell_specials(room->v, n, elements + at * item_);
         for (std::size_t c = 0; c < flags.size() && c < n; ++c)
           if (flags[c] & overflow) rounded.carried[block + c / group] = true;

@@ -9,6 +9,7 @@
 
 #include "format_names.hpp"
 #include "reading.hpp"
+#include "widthwise/sim/values.hpp"
 
 namespace widthwise {
 
@@ -201,7 +202,17 @@ void read_options(Scanner& in, BlockFormat& f) {
 
 // --- What a block format may be ------------------------------------------------------------------
 
+bool has_positive(const Format& f) {
+  const auto code = find_code(f, NamedCode::max_finite);
+  if (!code) return false;
+  const Value v = value_of(f, code->data());
+  return v.kind == Kind::finite && !v.negative;
+}
+
 std::string element_fault(const BlockFormat& f) {
+  if (f.element.is_float() && !f.element.is_signed())
+    return "elements of floats have a sign: below zero there would be NaN";
+  if (!has_positive(f.element)) return "elements have no number above zero to scale by";
   if (f.element.width() > 64 || f.element.rounding_digits() > most_element_digits)
     return fmt::format("elements have up to {} digits", most_element_digits);
   if (f.element.least_digit() < -400 || f.element.emax() > 400)

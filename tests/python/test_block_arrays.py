@@ -70,6 +70,10 @@ def test_parts_begin_and_end_with_blocks() -> None:
         z[:, 5:]
     with pytest.raises(IndexError, match="take a slice"):
         z[:, 5]
+    tall = ww.blocks(np.ones((2, 64, 2), np.float32), "block(e4m3fn,64x1,e8m0fnu)")
+    with pytest.raises(IndexError, match="axis 2 has blocks of 1"):
+        tall[:, :, 0]
+    assert tall[:, :, 1:].to_float64().tolist() == np.ones((2, 64, 1)).tolist()
 
 
 @pytest.mark.parametrize(("text", "shape", "axis", "scales"), SHAPES)
@@ -203,6 +207,9 @@ WRONG_TEXTS = {
     "mxfp4;depth=3": "there are scale=, specials=",
     "bfp(1,32,e8)": "mantissa bits = 1",
     "bfp(8,32,e11)": "exponent bits = 11",
+    "block(int1,4,e8m0fnu)": "no number above zero",
+    "block(table(-1,0),4,binary32)": "no number above zero",
+    "block(ue4m3fn,4,e8m0fnu)": "have a sign",
     "block(e20m40,32,e8m0fnu)": "between 2\\^-400 and 2\\^400",
 }
 
@@ -234,6 +241,16 @@ def test_a_wrong_text_is_one_line(text: str) -> None:
         (lambda: ww.blocks([1.0], "mxfp4", padding="refuse"), "no multiple of 32"),
         (lambda: ww.blocks([1.0], "mxfp4", like="qtorch"), "does not act here"),
         (lambda: ww.blocks([2**60 + 1], "mxfp4"), "53 digits"),
+        (lambda: ww.blocks([1e308, 1], "nvfp4"), "tensor scale past binary32's range"),
+        (
+            lambda: ww.blocks(np.float32([3e38]), "block(int2,32,binary32);scale=pow2"),
+            "takes a scale past binary32's range",
+        ),
+        (
+            lambda: ww.Blocks.of(np.uint8([1]), np.float32([0]), "block(e4m3fn,128,binary32)"),
+            r"scales: element 0 is 0.0; a scale is finite and above zero",
+        ),
+        (lambda: ww.blocks(np.ones((2, 2)), "mxfp4").transpose(2, 1), r"axes = \(2, 1\)"),
         (lambda: ww.array([1.0], "mxfp4"), "ww.blocks"),
         (
             lambda: ww.Blocks.of(np.zeros(33, np.uint8), np.zeros(1, np.uint8), "mxfp4"),
@@ -252,6 +269,9 @@ def test_what_was_clamped_is_said() -> None:
     assert x.clamped == 2
     assert "2 clamped" in repr(x)
     assert "2 of 3 elements clamped" in str(x.card())
+    assert ww.blocks([1.0, -2, 0.3], "block(uint4,4,e8m0fnu)").clamped == 1
+    assert ww.blocks([-1.9999, 1], "block(fixed8.6,2,e8m0fnu);clamp=full").clamped == 0
+    assert ww.blocks([-1.9999, 1], "block(fixed8.6,2,e8m0fnu)").clamped == 1
     y = ww.blocks([1.0, math.nan], "mxfp4")
     assert "1 blocks of NaN" in repr(y)
 

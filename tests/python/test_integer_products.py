@@ -202,7 +202,7 @@ BAD_PRODUCTS = [
         {"zero_a": [1, 2, 3]},
         "zero_a has shape \\(3,\\); one is wanted, or one a row of a, \\(2,\\)",
     ),
-    ({"zero_b": 1 << 33}, "zero_b = 8589934592: a zero point is a code of 32 bits"),
+    ({"zero_b": 1 << 33}, "zero_b = 8589934592: the zero point of codes of 8 bits is one"),
     ({"bias": [1]}, "bias has shape \\(1,\\); one for each column is wanted, \\(2,\\)"),
     ({"bias": [1, 1 << 31]}, "bias holds 2147483648"),
     ({"overflow": "clip"}, "overflow = 'clip': it may be 'wrap' or 'saturate'"),
@@ -237,3 +237,20 @@ def test_qlinear_matmul_is_the_oracles():
             assert got.tolist() == want and got.dtype == of_a
     with pytest.raises(ValueError, match="y_scale = 0.0: a scale is finite and above zero"):
         ww.qlinear_matmul(a, 1.0, 0, b, 1.0, 0, 0.0, 0)
+
+
+def test_zero_points_are_codes():
+    a, b = np.uint8([[255]]), np.uint8([[0]])
+    for zero in (-129, 256, -(2**31), 2**32 - 1):
+        with pytest.raises(ValueError, match=f"zero_a = {zero}: .* 8 bits is one, -128 to 255"):
+            ww.integer_matmul(a, b, zero, overflow="saturate")
+    for zero in (1000, 2**63 - 1, -(2**63), np.uint64(2**64 - 1)):
+        with pytest.raises(ValueError, match="zero_point = .*: it is a code, -128 to 127"):
+            ww.requantize(5, 0.5, zero_point=zero)
+    with pytest.raises(TypeError, match="a holds int32; QLinearMatMul takes uint8 and int8"):
+        ww.qlinear_matmul(np.int32([[1]]), 1.0, 0, b, 1.0, 0, 1.0, 0)
+
+
+def test_codes_of_32_bits_by_exact_multipliers():
+    m = Fraction(2 * 3**60 + 1, 3**60)
+    assert ww.requantize(2**31 - 1, m, qmin=0, qmax=2**32 - 1) == 4294967294

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _files
+from .. import _codes, _files
 from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
@@ -29,10 +29,23 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
     s = np.float32(tensor_scale)
     if not (0 < s < math.inf) or float(s) != float(tensor_scale):
         raise ValueError(
-            f"tensor_scale = {tensor_scale!r}: a positive number of binary32 is wanted, as "
-            f"np.float32({float(tensor_scale)!r})"
+            f"tensor_scale = {tensor_scale!r}: a finite, positive number of binary32 is wanted, as "
+            "np.float32(0.1) is"
         )
     return s
+
+
+def check_scales(s: Array) -> None:
+    """Scales in binary32 are finite and above zero."""
+    if str(s.format) != "e8m23":
+        return
+    numbers = np.ascontiguousarray(s.bits).view(np.float32)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
+    if wrong.size:
+        where = _codes.element(int(wrong[0]), numbers.shape)
+        raise ValueError(
+            f"scales: {where} is {numbers.reshape(-1)[wrong[0]]}; a scale is finite and above zero"
+        )
 
 
 def numbers_of(x: Any) -> Any:
@@ -128,6 +141,7 @@ class Blocks(Container):
                 f"scales is {s.shape}; elements of shape {e.shape} in {f} along axis {axis} have "
                 f"{layout.scales_shape}"
             )
+        check_scales(s)
         t = (
             None
             if tensor_scale is None and not f._core.takes_tensor_scale

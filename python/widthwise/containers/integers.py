@@ -56,17 +56,23 @@ def requantize(
     zeros = np.asarray(zero_point)
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"zero_point holds {zeros.dtype}; zero points are integers")
+    wrong = np.flatnonzero((zeros < qmin) | (zeros > qmax))
+    if wrong.size:
+        raise ValueError(
+            f"zero_point = {zeros.reshape(-1)[wrong[0]]}: it is a code, {qmin} to {qmax}"
+        )
     count = max(len(scales), zeros.size)
     if count > 1 or np.ndim(M) or zeros.ndim:
         axis = checked_channels(sums, axis, {"M": len(scales), "zero_point": zeros.size}, count)
     inner = math.prod(sums.shape[axis + 1 :]) if count > 1 else 1
     scales = scales * count if len(scales) == 1 else scales
     zeros = np.array(np.broadcast_to(zeros.astype(np.int64).reshape(-1), count))
-    codes = np.empty(sums.shape, np.int32)
     taken = [part for m in scales if (part := multiplier(m, variant)) is not None]
     if len(taken) < len(scales):
+        codes = np.empty(sums.shape, np.int64)
         by_fractions(sums, scales, zeros, inner, (qmin, qmax), codes)
     else:
+        codes = np.empty(sums.shape, np.int32)
         core.requantise(sums, codes, inner, taken, zeros, variant, (qmin, qmax))
     return codes.astype(least_dtype(qmin, qmax))
 
@@ -229,8 +235,8 @@ def integer_matmul(
         )
     m, n = a.shape[-2], b.shape[-1]
     zeros = (
-        zero_points("zero_a", zero_a, m, "row of a"),
-        zero_points("zero_b", zero_b, n, "column of b"),
+        zero_points("zero_a", zero_a, a.itemsize, m, "row of a"),
+        zero_points("zero_b", zero_b, b.itemsize, n, "column of b"),
     )
     if bias is not None:
         bias = sums_of("bias", bias)
@@ -282,7 +288,7 @@ def listed(name: str, a: np.ndarray) -> np.ndarray:
     return a.astype(least_dtype(low, high))
 
 
-def zero_points(name: str, x: Any, count: int, what: str) -> np.ndarray:
+def zero_points(name: str, x: Any, itemsize: int, count: int, what: str) -> np.ndarray:
     zeros = np.asarray(x)
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"{name} holds {zeros.dtype}; zero points are integers")
@@ -290,10 +296,12 @@ def zero_points(name: str, x: Any, count: int, what: str) -> np.ndarray:
         raise ValueError(
             f"{name} has shape {zeros.shape}; one is wanted, or one a {what}, ({count},)"
         )
-    wrong = np.flatnonzero((zeros < INT32.min) | (zeros > np.iinfo(np.uint32).max))
+    least, most = -(1 << 8 * itemsize - 1), (1 << 8 * itemsize) - 1
+    wrong = np.flatnonzero((zeros < least) | (zeros > most))
     if wrong.size:
         raise ValueError(
-            f"{name} = {zeros.reshape(-1)[wrong[0]]}: a zero point is a code of 32 bits"
+            f"{name} = {zeros.reshape(-1)[wrong[0]]}: the zero point of codes of {8 * itemsize} "
+            f"bits is one, {least} to {most}"
         )
     return zeros.astype(np.int64).reshape(-1)
 
@@ -321,6 +329,9 @@ def qlinear_matmul(
     array([[168]], dtype=uint8)
     """
     a, b = integers("a", a), integers("b", b)
+    for name, x in (("a", a), ("b", b)):
+        if x.dtype.itemsize > 1:
+            raise TypeError(f"{name} holds {x.dtype}; QLinearMatMul takes uint8 and int8")
     low, high = code_range(y_zero_point, a, qmin, qmax)
     given = {"a_scale": a_scale, "b_scale": b_scale, "y_scale": y_scale}
     sa, sb, sy = (positive(name, s) for name, s in given.items())

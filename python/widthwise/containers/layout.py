@@ -13,6 +13,11 @@ from .._settings import INTEGERS
 Grid = tuple[int, int, int, int, int]
 
 
+def slice_text(key: slice) -> str:
+    parts = [key.start, key.stop, *([] if key.step is None else [key.step])]
+    return ":".join("" if part is None else str(part) for part in parts)
+
+
 class Layout(NamedTuple):
     """Of an array of one shape in one format. `axis` is that of blocks of n, counted from the
     front; None of tiles and of one block for all."""
@@ -121,7 +126,8 @@ class Layout(NamedTuple):
 
     def scale_key(self, axis: int, key: Any) -> Any:
         block, n = self.extents[axis], self.shape[axis]
-        if block == 1 and self.axis != axis:
+        tile = isinstance(self.format.block, tuple) and axis >= len(self.shape) - 2
+        if block == 1 and self.axis != axis and not tile:
             return key
         if not isinstance(key, slice):
             raise IndexError(
@@ -131,7 +137,7 @@ class Layout(NamedTuple):
         stop = max(start, stop)
         if step != 1 or start % block or (stop % block and stop != n) or start == stop:
             raise IndexError(
-                f"key {key.start}:{key.stop}: axis {axis} has blocks of {block}, and a part begins "
+                f"key {slice_text(key)}: axis {axis} has blocks of {block}, and a part begins "
                 "and ends with one"
             )
         return slice(start // block, -(-stop // block))
@@ -139,7 +145,7 @@ class Layout(NamedTuple):
     def transposed(self, axes: Any) -> tuple[tuple[int, ...], BlockFormat, int]:
         n = len(self.shape)
         given = axes[0] if len(axes) == 1 and not isinstance(axes[0], INTEGERS) else axes
-        order = tuple(a % n for a in given) if given else tuple(reversed(range(n)))
+        order = tuple(a + n if a < 0 else a for a in given) or tuple(reversed(range(n)))
         if sorted(order) != list(range(n)):
             raise ValueError(f"axes = {given}: each of {n} axes once is wanted")
         if self.axis is not None:

@@ -94,6 +94,11 @@ def blocks(
             f"x: {where} is {numbers.reshape(-1)[refused]}, which {f} has no code for; replace it, "
             "or take OCP's MX, where its block's scale becomes NaN"
         )
+    if str(f.scale) == "e8m23" and not np.isfinite(scales.view(np.float32)).all():
+        raise ValueError(
+            f"x: a block's largest magnitude takes a scale past binary32's range in {f}; "
+            "multiply x by a power of two first"
+        )
     z = Array._of(elements, f.element), Array._of(scales, f.scale)
     return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
 
@@ -107,4 +112,9 @@ def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
         return np.float32(1)  # which number it is is said where blocks are quantised
     largest = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
     s = np.float32(array([Fraction(amax) / largest], "binary32").to_float64()[0])
+    if not np.isfinite(s):
+        raise ValueError(
+            f"x: its largest magnitude, {amax:g}, takes a tensor scale past binary32's range; "
+            "multiply x by a power of two first"
+        )
     return s if s > 0 else np.float32(1)
