@@ -424,7 +424,7 @@ def test_the_report_names_every_layer_with_parameters():
     rows = {
         r["name"]: r["how"] for r in wt.report(wt.convert(model, {"a": "mac(e5m10)"})).records()
     }
-    assert rows["a"] == "unit=mac(e5m10)" and rows["b"] == "torch's: no rule named it"
+    assert rows["a"] == "unit=mac(e5m10)" and rows["b"] == "torch's: no rule changes it"
     assert rows["n"] == "torch's: no rule is for its type" and "of its own" in rows["m.out_proj"]
 
 

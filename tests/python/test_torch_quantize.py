@@ -99,12 +99,12 @@ def test_a_result_is_never_x_nor_its_memory():
     ],
 )
 def test_a_dtype_that_does_not_hold_the_format_is_refused(dtype, format):
-    with pytest.raises(ValueError, match=f"has numbers that torch.{dtype} does not hold; .*codes"):
+    with pytest.raises(ValueError, match=f"has numbers that torch.{dtype} does not hold; .*encode"):
         wt.quantize(torch.ones(3, dtype=getattr(torch, dtype)), format)
 
 
 def test_a_refusal_names_the_dtype_that_holds_it():
-    with pytest.raises(ValueError, match=r"pass x.to\(torch.float32\), or take codes"):
+    with pytest.raises(ValueError, match=r"pass x.to\(torch.float32\) or encode"):
         wt.quantize(torch.ones(1).bfloat16(), "e5m10")
 
 

@@ -119,7 +119,7 @@ def how_it_computes(module: nn.Module) -> str:
     if isinstance(module, Converted):
         return str(module.scheme.told())
     if type(module) in OURS:
-        return "torch's: no rule named it"
+        return "torch's: no rule changes it"
     return f"torch's: {why_not(module)}"
 
 

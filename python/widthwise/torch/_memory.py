@@ -55,8 +55,8 @@ def held_format(text: str, dtype: torch.dtype) -> Format:
     known(dtype)
     if not fits_in(f, dtype):
         wider = [str(d) for d in (torch.float32, torch.float64) if fits_in(f, d)]
-        way = f"pass x.to({wider[0]}), or take" if wider else "take"
-        raise ValueError(f"{f} has numbers that {dtype} does not hold; {way} codes: encode(x, …)")
+        way = f"pass x.to({wider[0]}) or" if wider else "take"
+        raise ValueError(f"{f} has numbers that {dtype} does not hold; {way} encode(x)")
     return f
 
 
