@@ -18,6 +18,7 @@ from ._convolution import conv1d, conv2d
 from ._layers import Conv1d, Conv2d, Linear, Quantizer
 from ._product import bmm, linear, matmul
 from ._quantize import quantize
+from ._scaled_mm import scaled_mm
 
 __all__ = [
     "Conv1d",
@@ -36,4 +37,5 @@ __all__ = [
     "quantize",
     "report",
     "revert",
+    "scaled_mm",
 ]
