@@ -28,13 +28,14 @@ class Dtype(NamedTuple):
     format: Format
     words: torch.dtype  # signed: torch computes with no others
     codes: Any
+    floats: Any  # NumPy's of the same numbers, None where it has none
 
 
 DTYPES = {
-    torch.float16: Dtype(Format("binary16"), torch.int16, np.uint16),
-    torch.bfloat16: Dtype(Format("bfloat16"), torch.int16, np.uint16),
-    torch.float32: Dtype(Format("binary32"), torch.int32, np.uint32),
-    torch.float64: Dtype(Format("binary64"), torch.int64, np.uint64),
+    torch.float16: Dtype(Format("binary16"), torch.int16, np.uint16, np.float16),
+    torch.bfloat16: Dtype(Format("bfloat16"), torch.int16, np.uint16, None),
+    torch.float32: Dtype(Format("binary32"), torch.int32, np.uint32, np.float32),
+    torch.float64: Dtype(Format("binary64"), torch.int64, np.uint64, np.float64),
 }
 
 
@@ -82,7 +83,8 @@ def known(dtype: torch.dtype) -> Dtype:
 
 def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
     """A tensor's floats as NumPy's unsigned codes; a copy only where rows do not lie in order."""
-    return x.detach().contiguous().view(of.words).numpy().view(of.codes)
+    x = x.detach().contiguous()
+    return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
 
 
 def rounded_codes(x: torch.Tensor, to: Format, env: core.Env = NEAREST, seed: int = 0) -> Array:
@@ -108,9 +110,11 @@ def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
     """Codes as a new tensor of a dtype that holds their format."""
     of = known(dtype)
     words = np.empty(codes.shape, of.codes)
-    operand = (codes.format._core, np.ascontiguousarray(codes.bits))
+    operand = (codes.format._core, np.ascontiguousarray(codes._bits))
     core.elementwise("convert", of.format._core, NEAREST, [operand], words, None, 0)
-    return torch.from_numpy(words.view(f"i{words.itemsize}")).view(dtype)
+    if of.floats is None:
+        return torch.from_numpy(words.view(np.int16)).view(dtype)
+    return torch.from_numpy(words.view(of.floats))
 
 
 @lru_cache(maxsize=256)

@@ -69,11 +69,21 @@ class Op:
         self.outer = outer(self, save, gradient, tangent, batch)
 
     def __call__(self, *args: Any) -> Any:
-        if torch.compiler.is_compiling() or not (
-            torch._C._are_functorch_transforms_active() or tracing_tangents()
-        ):
+        if torch.compiler.is_compiling():
             return self.op(*args)
-        return self.outer.apply(*args)
+        if torch._C._are_functorch_transforms_active() or tracing_tangents():
+            return self.outer.apply(*args)
+        if wanted(args):
+            return self.op(*args)
+        with torch._C._AutoDispatchBelowAutograd():  # whose way through Python costs microseconds
+            return self.op(*args)
+
+
+def wanted(args: Any) -> bool:
+    """Whether anybody will ask for gradients."""
+    if not torch.is_grad_enabled():
+        return False
+    return any(x.requires_grad for x in args if isinstance(x, torch.Tensor))
 
 
 def outer(call: Op, save: Any, gradient: Any, tangent: Any, batch: Any) -> Any:
