@@ -367,6 +367,24 @@ def test_threads_give_the_same():
     assert len(got) == 8 and all(torch.equal(x, wanted) for x in got)
 
 
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_workers_give_the_same(way):
+    data = list(X())
+    loader = torch.utils.data.DataLoader(
+        data,
+        batch_size=None,
+        num_workers=2,
+        collate_fn=wt.Quantizer("e4m3fn"),
+        multiprocessing_context=way,
+    )
+    assert torch.equal(torch.stack(list(loader)), plain(X()))
+
+
+def test_a_table_of_the_users_own_is_a_format():
+    levels = ww.Format.table([-1.0, 0, 1.5], name="three")
+    assert wt.quantize(torch.tensor([0.9, -5.0, 0.1]), levels).tolist() == [1.5, -1.0, 0.0]
+
+
 def test_inference_mode_and_meta_tensors():
     with torch.inference_mode():
         assert torch.equal(plain(X()), plain(X().clone()))

@@ -16,6 +16,7 @@ from .._block_format import BlockFormat
 from .._format import Format
 from .._unit import Unit
 
+WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
 NEAREST = core.Env("rne")
 env_of = lru_cache(maxsize=64)(core.Env)
 unit_of = lru_cache(maxsize=256)(Unit)
@@ -92,17 +93,23 @@ def rounded_codes(x: torch.Tensor, to: Format, env: core.Env = NEAREST, seed: in
     of = known(x.dtype)
     words = words_of(x, of)
     if not to._core.has_nan:
-        refuse_nan(x, to)
+        refuse_what_it_has_not(x, to)
     result = _codes.empty(words.shape, to)
     core.elementwise("convert", to._core, env, [(of.format._core, words)], result, None, seed)
     return Array._of(result, to)
 
 
-def refuse_nan(x: torch.Tensor, to: Format) -> None:
+def refuse_what_it_has_not(x: torch.Tensor, to: Format) -> None:
+    """As ww.array does: NaN, and infinities in fixed point that wraps."""
     if torch.isnan(x).any():
         raise ValueError(
             f"x has NaN among its numbers, and {to} has none; x.nan_to_num(nan=0.0) puts zero in "
             "its place, or take a format that has one"
+        )
+    if to.system == "fixed" and to._core.overflow in WRAPPING and torch.isinf(x).any():
+        raise ValueError(
+            f"x has infinities among its numbers, and {to} has none and wraps; take "
+            "overflow=saturate, or x.nan_to_num()"
         )
 
 
@@ -124,7 +131,7 @@ def straight_range(text: str, dtype: torch.dtype) -> tuple[float, float] | None:
     None where nothing saturates, for what is too large wraps.
     """
     f = held_format(text, dtype)
-    if f._core.overflow in ("wrap", "wrap_sm", "keep_sign"):
+    if f._core.overflow in WRAPPING:
         return None
     return lowest(f), float(f.max_finite)
 

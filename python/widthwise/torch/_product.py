@@ -31,6 +31,8 @@ def on_cpu(
     check_dtypes(a=a, b=b, c=c)
     u = unit_of(unit)
     held_format(str(u.result_format), a.dtype)
+    if u.scale_format is not None and not (a.numel() and b.numel()):
+        return of_nothing(a, b, c, u)
     z = _dot.matmul(
         operand(a, u, "a", -1),
         operand(b, u, "b", -2),
@@ -40,6 +42,14 @@ def on_cpu(
         seed=0 if seed is None else int(seed),
     )
     return values_of(z, a.dtype)
+
+
+def of_nothing(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor | None, u: Unit) -> torch.Tensor:
+    """What sums of no products are, for no number gives a block its scale."""
+    nothing = torch.zeros(shape(a, b, None).shape, dtype=a.dtype)
+    if c is None:
+        return nothing
+    return nothing + values_of(rounded_codes(c, u.c).astype(u.result_format), a.dtype)
 
 
 def operand(x: torch.Tensor, u: Unit, name: str, axis: int) -> Any:
@@ -275,5 +285,6 @@ def linear(
             "(outputs, inputs) are wanted"
         )
     of = units(unit, backward_unit)
-    z = call(x.reshape(-1, x.shape[-1]), weight.t(), bias, *of, seed_for(of, seed))
+    rows = x.flatten(0, -2) if x.ndim > 1 else x[None]
+    z = call(rows, weight.t(), bias, *of, seed_for(of, seed))
     return z.reshape(*x.shape[:-1], weight.shape[0])
