@@ -96,6 +96,7 @@ def test_a_result_is_never_x_nor_its_memory():
         ("float32", "takum16"),
         ("float16", "fixed16.2"),
         ("float64", "binary128"),
+        ("float16", "e5m2;bias=10"),  # its digits, but past its largest number
     ],
 )
 def test_a_dtype_that_does_not_hold_the_format_is_refused(dtype, format):

@@ -10,3 +10,7 @@ except ImportError:
 
 # Case by case: a module that is skipped as it is collected tells the record no reason.
 NEEDED = pytest.mark.skipif(torch is None, reason="torch is large: --long installs it")
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
