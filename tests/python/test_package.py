@@ -19,6 +19,20 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(ww.__path__, "widthwise.")
     if not module.name.endswith(("_widthwise", "__main__"))
 )
+FRAMEWORKS = {"torch"}  # each imported by a module of its own, and by that alone
+
+
+def test_no_framework_is_imported_before_its_module():
+    code = f"import sys, widthwise; assert not {FRAMEWORKS} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_framework_that_is_missing_is_named_with_what_installs_it():
+    code = "import sys; sys.modules['torch'] = None; import widthwise.torch"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: widthwise.torch works inside PyTorch")
+    assert "pip install 'widthwise[torch]'" in last
 
 
 def test_every_public_name_is_there_and_documented():
@@ -31,7 +45,13 @@ def test_every_public_name_is_there_and_documented():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_the_documentation_run(name):
-    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    try:
+        module = importlib.import_module(name)
+    except ImportError as why:
+        if why.name not in FRAMEWORKS:
+            raise
+        pytest.skip(f"{why.name} is large: --long installs it")
+    failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert failed == 0
 
 
@@ -40,6 +60,7 @@ def test_there_are_examples():
     found = [
         test
         for name in MODULES
+        if name.split(".")[1] not in FRAMEWORKS
         for test in finder.find(importlib.import_module(name))
         if test.examples
     ]

@@ -1,0 +1,229 @@
+"""Codes of tensors: packed side by side, with the scales that belong to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._array import Array
+from .._create import from_bits
+from .._format import Format
+from ..containers.affine import Affine
+from ..containers.blocks import Blocks
+from ..containers.packing import pack, unpack
+from ._containers import contained, container_values
+from ._memory import (
+    block_format_of,
+    env_of,
+    held_format,
+    is_affine,
+    is_container,
+    rounded_codes,
+    values_of,
+)
+from ._op import drawn_seed, text
+
+PACKED = 64  # bits of the widest codes that go side by side
+
+
+class QTensor:
+    """A tensor's codes, packed in bytes, and the scales that belong to them.
+
+    `encode` makes it, `decode` and `.decode()` give its values. All parts are tensors, texts and
+    numbers: it copies, pickles and comes back from torch.load with weights_only.
+
+    >>> import torch
+    >>> q = encode(torch.tensor([6.0, 3.0, -0.5]), "e2m1fn")
+    >>> q.packed, q.codes
+    (tensor([87,  9], dtype=torch.uint8), tensor([7, 5, 9], dtype=torch.uint8))
+    """
+
+    __slots__ = ("axis", "format", "packed", "scale", "shape", "tensor_scale", "zero_point")
+    packed: torch.Tensor  # bytes, codes in the tensor's order, low bits first
+    scale: torch.Tensor | None  # codes of the blocks' scales, or the affine integers' floats
+    zero_point: torch.Tensor | None  # of affine integers
+    tensor_scale: float | None  # of nvfp4 and its like
+    shape: tuple[int, ...]
+    format: str
+    axis: int | None  # of blocks and channels
+
+    def __init__(
+        self,
+        packed: torch.Tensor,
+        format: str,
+        shape: tuple[int, ...],
+        scale: torch.Tensor | None = None,
+        zero_point: torch.Tensor | None = None,
+        tensor_scale: float | None = None,
+        axis: int | None = None,
+    ) -> None:
+        self.packed, self.format, self.shape = packed, format, tuple(shape)
+        self.scale, self.zero_point = scale, zero_point
+        self.tensor_scale, self.axis = tensor_scale, axis
+
+    @property
+    def codes(self) -> torch.Tensor:
+        """A code an element, in the least unsigned integers that hold it; affine ones with sign.
+
+        >>> import torch
+        >>> encode(torch.tensor([1.0, -1.0]), "e5m2").codes
+        tensor([ 60, 188], dtype=torch.uint8)
+        """
+        x = self.to_ww()
+        codes = x.codes if isinstance(x, Affine) else x.elements if isinstance(x, Blocks) else x
+        bits = codes if isinstance(codes, np.ndarray) else codes.bits
+        return torch.from_numpy(np.ascontiguousarray(bits).copy())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of codes, scales and zero points.
+
+        >>> import torch
+        >>> encode(torch.ones(64), "mxfp4").nbytes
+        34
+        """
+        parts = (self.packed, self.scale, self.zero_point)
+        return sum(x.numel() * x.element_size() for x in parts if x is not None)
+
+    def decode(self, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """The values, as `decode` gives them.
+
+        >>> import torch
+        >>> encode(torch.tensor([0.3]), "e2m1fn").decode()
+        tensor([0.5000])
+        """
+        return decode(self, dtype)
+
+    def to_ww(self) -> Any:
+        """The same as a `ww.Array`, `ww.Blocks` or `ww.Affine`.
+
+        >>> import torch
+        >>> encode(torch.tensor([0.3, 6.0]), "e2m1fn").to_ww()
+        Array([0.5 6], e2m1fn)
+        """
+        if is_affine(self.format):
+            return self._as_affine()
+        if not is_container(self.format):
+            return unpacked(self.packed, Format(self.format), self.shape)
+        assert self.scale is not None
+        f = block_format_of(self.format)
+        elements = unpacked(self.packed, f.element, self.shape)
+        scales = from_bits(self.scale.numpy().view(f.scale.dtype), f.scale)
+        along = -1 if self.axis is None else self.axis
+        return Blocks.of(elements, scales, f, axis=along, tensor_scale=self.tensor_scale)
+
+    def _as_affine(self) -> Affine:
+        from ..containers.given import settings
+
+        assert self.scale is not None and self.zero_point is not None
+        rule, groups = settings(self.shape, self.format, None, None, None, self.axis, None)
+        bits = unpacked(self.packed, Format(f"uint{rule.bits}"), self.shape).bits
+        codes = bits.astype(np.int64)
+        if rule.signed:
+            codes -= (codes >> rule.bits - 1) << rule.bits
+        zero_point = self.zero_point.numpy()
+        return Affine._of(codes.astype(rule.dtype), self.scale.numpy(), zero_point, rule, groups)
+
+    def __repr__(self) -> str:
+        return f"QTensor(shape={self.shape}, format='{self.format}', nbytes={self.nbytes})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, part in state.items():
+            setattr(self, name, part)
+
+
+torch.serialization.add_safe_globals([QTensor])
+
+
+def encode(
+    x: torch.Tensor,
+    format: Any,
+    rounding: str = "rne",
+    seed: Any = None,
+    *,
+    axis: int | None = None,
+) -> QTensor:
+    """The codes of x's values, rounded to a format as `quantize` rounds them.
+
+    Args:
+        x, format, rounding, seed, axis: as in `quantize`; the format may be wider than the dtype.
+    Returns:
+        A QTensor of x's shape. Gradients end here.
+    Raises:
+        ValueError: NaN, and the format has none; an empty tensor, and its numbers share scales.
+        TypeError: x holds another dtype.
+
+    >>> import torch
+    >>> encode(torch.ones(2, 64), "mxfp8_e4m3")
+    QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
+    """
+    given = drawn_seed(seed, rounding.startswith("sr"))
+    drawn = 0 if given is None else int(given)
+    told = text(format)
+    if not is_container(told):
+        f = Format(told)
+        codes = rounded_codes(x, f, env_of(rounding), drawn)
+        return QTensor(packed_codes(codes), str(f), tuple(x.shape))
+    made = contained(x, told, rounding, axis, drawn)
+    if isinstance(made, Affine):
+        mask = (1 << made.bits) - 1
+        whole = from_bits((made.codes.astype(np.int64) & mask).astype(np.uint64), integers(made))
+        scale, zero = (torch.from_numpy(np.asarray(x)) for x in (made.scale, made.zero_point))
+        return QTensor(packed_codes(whole), made.format, made.shape, scale, zero, axis=axis)
+    scales = made.scales.bits
+    words = torch.from_numpy(np.ascontiguousarray(scales).view(f"u{scales.itemsize}"))
+    whole_scale = None if made.tensor_scale is None else float(made.tensor_scale)
+    return QTensor(
+        packed_codes(made.elements), str(made.format), made.shape, words, None, whole_scale, axis
+    )
+
+
+def integers(x: Affine) -> Format:
+    return Format(f"uint{x.bits}")
+
+
+def packed_codes(codes: Array) -> torch.Tensor:
+    if codes.format.width > PACKED:
+        return torch.from_numpy(np.ascontiguousarray(codes.bits).view(np.uint8).reshape(-1))
+    return torch.from_numpy(pack(codes.reshape(-1)))
+
+
+def unpacked(data: torch.Tensor, f: Format, shape: tuple[int, ...]) -> Array:
+    if f.width > PACKED:
+        limbs = data.numpy().view(np.uint64).reshape(*shape, -1)
+        return from_bits(limbs, f)
+    return unpack(data.numpy(), f, int(np.prod(shape, dtype=np.int64))).reshape(shape)
+
+
+def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """The values that codes stand for.
+
+    Args:
+        q: what `encode` made.
+        dtype: float16, bfloat16, float32 or float64.
+    Returns:
+        A new tensor of q's shape. What has more digits than the dtype because a scale is multiplied
+        in, is rounded once.
+    Raises:
+        ValueError: the dtype does not hold the format's numbers.
+
+    >>> import torch
+    >>> decode(encode(torch.tensor([0.3, -1.2, 2.0]), "affine(uint8)"))
+    tensor([ 0.3012, -1.2047,  1.9953])
+    """
+    x = q.to_ww()
+    if not isinstance(x, Array):
+        return container_values(x, dtype)
+    try:
+        held_format(q.format, dtype)
+    except ValueError:
+        raise ValueError(
+            f"{q.format} has numbers that {dtype} does not hold; take a wider dtype, or "
+            "q.to_ww(), whose numbers are exact"
+        ) from None
+    return values_of(x, dtype)

@@ -1,0 +1,200 @@
+"""Models whose layers change their class: which ones and how is told by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from torch import nn
+
+from .._table import Table
+from ._layers import (
+    Conv1d,
+    Conv2d,
+    Converted,
+    Linear,
+    Scheme,
+    keep_own_forward,
+    scheme_of,
+    without_own_forward,
+)
+from ._product import scales_blocks
+
+OURS = {nn.Linear: Linear, nn.Conv1d: Conv1d, nn.Conv2d: Conv2d}
+COLUMNS = ("name", "type", "how")
+Rule = tuple[Any, Scheme | None]
+
+
+def convert(model: nn.Module, rules: Any) -> nn.Module:
+    """Let a model's layers compute by formats and units; it is changed itself, its numbers not.
+
+    Parameters stay the same objects under the same names: state_dict loads both ways, and an
+    optimizer that has them goes on.
+
+    Args:
+        model: any module. Layers of the very types nn.Linear, nn.Conv1d and nn.Conv2d, and those
+            converted before, change; all others stay, and `report` says so.
+        rules: what the layers' settings are, by which layers: {"*": "mac(e5m10)"}. A key is a glob
+            on names ("encoder.*.fc?"), a type (nn.Linear) or a pair of both; the first that fits
+            decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
+            Pairs in a list do as well, and one value alone is for all layers.
+    Returns:
+        The model.
+    Raises:
+        ValueError: a rule that fits no layer; a text that is no unit or format; units that scale
+            blocks in a convolution. The model is not changed.
+
+    >>> from torch import nn
+    >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    >>> net = convert(net, {"2": None, nn.Linear: {"unit": "mac(e5m10)", "weight": "e4m3fn"}})
+    >>> type(net[0]).__module__, type(net[2]).__module__
+    ('widthwise.torch._layers', 'torch.nn.modules.linear')
+    """
+    read = rules_of(rules)
+    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    used: set[int] = set()
+    found: dict[str, Scheme] = {}
+    for name, module in layers.items():
+        at = next((i for i, rule in enumerate(read) if covers(rule[0], name, module)), None)
+        if at is not None:
+            used.add(at)
+            scheme = read[at][1]
+            if scheme is not None:
+                check_fits(name, module, scheme)
+                found[name] = scheme
+    for i, (key, _) in enumerate(read):
+        if i not in used and not any(covers(key, name, m) for name, m in layers.items()):
+            raise ValueError(f"{key_text(key)} fits no layer; {listed(model, layers)}")
+    for name, scheme in found.items():
+        become(layers[name], OURS[kind_of(layers[name])], scheme)
+    return model
+
+
+def revert(model: nn.Module) -> nn.Module:
+    """Let all layers be torch's own again; it is changed itself, its numbers not.
+
+    Args:
+        model: any module.
+    Returns:
+        The model.
+
+    >>> from torch import nn
+    >>> net = revert(convert(nn.Sequential(nn.Linear(4, 2)), "mac(e5m10)"))
+    >>> type(net[0]) is nn.Linear
+    True
+    """
+    for module in model.modules():
+        if isinstance(module, Converted):
+            module.__class__ = module.plain
+            del module.scheme
+            without_own_forward(module)
+    return model
+
+
+def report(model: nn.Module) -> Table:
+    """Of each layer that has parameters: its type, and how it computes or why torch does it.
+
+    Args:
+        model: any module.
+    Returns:
+        A table, a row a layer.
+
+    >>> from torch import nn
+    >>> print(report(convert(nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2)), "mac(e5m10)")))
+    name  type         how
+    ----  -----------  --------------------------------
+    0     Linear       unit=mac(e5m10)
+    1     BatchNorm1d  torch's: no rule is for its type
+    """
+    rows = [
+        (name, type(module).__name__, how_it_computes(module))
+        for name, module in model.named_modules()
+        if any(True for _ in module.parameters(recurse=False))
+    ]
+    return Table(COLUMNS, rows)
+
+
+def how_it_computes(module: nn.Module) -> str:
+    if isinstance(module, Converted):
+        return str(module.scheme.told())
+    if type(module) in OURS:
+        return "torch's: no rule changes it"
+    return f"torch's: {why_not(module)}"
+
+
+def why_not(module: nn.Module) -> str:
+    if isinstance(module, tuple(OURS)):
+        return f"{type(module).__name__} computes in a way of its own"
+    return "no rule is for its type"
+
+
+def kind_of(module: nn.Module) -> Any:
+    """Which of torch's layers it is, if one that changes."""
+    if type(module) in OURS:
+        return type(module)
+    return module.plain if type(module) in OURS.values() else None
+
+
+def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:
+    module.__class__ = kind
+    module.scheme = scheme
+    keep_own_forward(module)
+
+
+# --- Rules ---------------------------------------------------------------------------------------
+
+
+def rules_of(rules: Any) -> list[Rule]:
+    if isinstance(rules, Mapping) and not (rules and set(rules) <= set(Scheme._fields)):
+        pairs: Iterable[Any] = rules.items()
+    elif isinstance(rules, list | tuple):
+        pairs = rules
+    else:
+        pairs = [("*", rules)]
+    return [read_rule(pair) for pair in pairs]
+
+
+def read_rule(pair: Any) -> Rule:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(f"rules: one is {pair!r}; (which layers, how) is wanted")
+    key, how = pair
+    parts = key if isinstance(key, tuple) else (key,)
+    if not all(isinstance(part, str | type) for part in parts):
+        raise TypeError(f"rules: {key!r} is no glob on names, no type and no pair of these")
+    if how is None or isinstance(how, Scheme):
+        return key, how
+    return key, scheme_of(**how) if isinstance(how, Mapping) else scheme_of(unit=how)
+
+
+def covers(key: Any, name: str, module: nn.Module) -> bool:
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(
+        fnmatchcase(name, part) if isinstance(part, str) else isinstance(module, part)
+        for part in parts
+    )
+
+
+def check_fits(name: str, module: nn.Module, scheme: Scheme) -> None:
+    if kind_of(module) is nn.Linear:
+        return
+    for unit in (scheme.unit, scheme.backward_unit):
+        if unit is not None and scales_blocks(unit):
+            raise ValueError(
+                f"'{name}' is a convolution and unit {unit} scales blocks, which it has not; give "
+                "it a rule of its own before"
+            )
+
+
+def key_text(key: Any) -> str:
+    parts = key if isinstance(key, tuple) else (key,)
+    return "rules: " + " with ".join(
+        repr(part) if isinstance(part, str) else part.__name__ for part in parts
+    )
+
+
+def listed(model: nn.Module, layers: Mapping[str, nn.Module]) -> str:
+    if not layers:
+        return f"{type(model).__name__} has no Linear, Conv1d or Conv2d that changes"
+    names = ", ".join(repr(name) for name in list(layers)[:8])
+    return f"there are {names}{', …' if len(layers) > 8 else ''}"

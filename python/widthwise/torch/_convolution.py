@@ -1,0 +1,315 @@
+"""Convolutions under a unit, and their gradients under another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from .. import _convolution
+from ._memory import held_format, rounded_codes, unit_of, values_of
+from ._op import Op, following, one_by_one
+from ._product import check_dtypes, derived, scales_blocks, seed_for, units
+
+Pair = int | tuple[int, int]
+CONVOLUTION = (
+    "convolution(Tensor x, Tensor w, Tensor? c, int[] stride, int[] padding, int[] dilation, "
+    "int groups, str unit, str backward_unit, Tensor? seed) -> Tensor"
+)
+
+
+def on_cpu(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    c: torch.Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    groups: int,
+    unit: str,
+    backward_unit: str,
+    seed: torch.Tensor | None,
+) -> torch.Tensor:
+    check_dtypes(x=x, w=w, c=c)
+    u = unit_of(unit)
+    held_format(str(u.result_format), x.dtype)
+    z = _convolution.conv2d(
+        rounded_codes(x, u.a),
+        rounded_codes(w, u.b),
+        unit=u,
+        c=None if c is None else rounded_codes(c, u.c),
+        stride=tuple(stride),
+        padding=tuple(padding),
+        dilation=tuple(dilation),
+        groups=groups,
+        threads=torch.get_num_threads(),
+        seed=0 if seed is None else int(seed),
+    )
+    return values_of(z, x.dtype)
+
+
+def sizes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> list[Any]:
+    """Height and width of what comes out."""
+    return [
+        (x.shape[2 + i] + 2 * padding[i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1
+        for i in (0, 1)
+    ]
+
+
+def shape(
+    x: torch.Tensor, w: torch.Tensor, c: Any, stride: Any, padding: Any, dilation: Any, *how: Any
+) -> torch.Tensor:
+    check_dtypes(x=x, w=w, c=c)
+    return x.new_empty((x.shape[0], w.shape[0], *sizes(x, w, stride, padding, dilation)))
+
+
+def save(ctx: Any, inputs: Any, output: Any) -> None:
+    x, w, c, *ctx.steps, ctx.groups, _, ctx.unit, seed = inputs
+    ctx.save_for_backward(x, w, seed)
+    ctx.with_c = c is not None
+
+
+def gradient(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
+    """What comes back is the backward unit's a in both, and b what was kept."""
+    x, w, seed = ctx.saved_tensors
+    to_x = to_w = to_c = None
+    if ctx.needs_input_grad[0]:
+        to_x = gradient_of_x(g, x, w, ctx, following(seed, 1))
+    if ctx.needs_input_grad[1]:
+        to_w = gradient_of_w(g, x, w, ctx, following(seed, 2))
+    if ctx.with_c and ctx.needs_input_grad[2]:
+        to_c = g.sum((0, 2, 3))
+    return to_x, to_w, to_c, *(None,) * 7
+
+
+def gradient_of_x(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
+    """The convolution of g, its numbers a stride apart, with the kernels turned round.
+
+    The zeros between the numbers and around them are multiplied like all else.
+    """
+    stride, padding, dilation = ctx.steps
+    turned = w.unflatten(0, (ctx.groups, -1)).transpose(1, 2).flatten(0, 1).flip(2, 3)
+    ends: list[int] = []
+    for i in (1, 0):  # of the last axis first, as pad takes them
+        before = dilation[i] * (w.shape[2 + i] - 1) - padding[i]
+        wide = (g.shape[2 + i] - 1) * stride[i] + 1
+        ends += [before, x.shape[2 + i] + dilation[i] * (w.shape[2 + i] - 1) - wide - before]
+    apart = F.pad(with_zeros_between(g, stride), ends)
+    how = ([1, 1], [0, 0], dilation, ctx.groups, ctx.unit, ctx.unit, seed)
+    return call(apart, turned, None, *how)
+
+
+def with_zeros_between(g: torch.Tensor, stride: Any) -> torch.Tensor:
+    """Each number a stride from the next."""
+    if stride[0] == stride[1] == 1:
+        return g
+    n, f, height, width = g.shape
+    blank = F.pad(g.reshape(n, f, height, 1, width, 1), (0, stride[1] - 1, 0, 0, 0, stride[0] - 1))
+    spread = blank.reshape(n, f, height * stride[0], width * stride[1])
+    return spread[:, :, : (height - 1) * stride[0] + 1, : (width - 1) * stride[1] + 1]
+
+
+def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
+    """Products of g with the windows, summed in order of image, row, column."""
+    rows = g.unflatten(1, (ctx.groups, -1)).permute(1, 2, 0, 3, 4).flatten(2)
+    return derived(rows, windows(x, w, ctx), ctx.unit, seed).reshape(w.shape)
+
+
+def windows(x: Any, w: Any, how: Any) -> torch.Tensor:
+    """What each output saw: (groups, images * outputs, numbers of a window)."""
+    stride, padding, dilation = how.steps
+    seen = F.unfold(x, tuple(w.shape[2:]), tuple(dilation), tuple(padding), tuple(stride))
+    return seen.unflatten(1, (how.groups, -1)).permute(1, 0, 3, 2).flatten(1, 2)
+
+
+class Steps:
+    """What a tangent knows of its convolution, as a gradient's ctx does."""
+
+    def __init__(self, inputs: Any) -> None:
+        *self.steps, self.groups, _, self.unit, self.seed = inputs[3:]
+
+
+def tangent(inputs: Any, tangents: Any) -> Any:
+    x, w, _, *steps, groups, _, unit, seed = inputs
+    dx, dw, dc, *_ = tangents
+    total: Any = 0
+    if dx is not None:
+        total = call(dx, w, None, *steps, groups, unit, unit, following(seed, 1))
+    if dw is not None:
+        total = total + by_weights(dw, x, w, inputs)
+    return total if dc is None else total + dc[:, None, None]
+
+
+def by_weights(dw: Any, x: Any, w: Any, inputs: Any) -> torch.Tensor:
+    """The tangents of weights, the unit's a, with the windows, its b."""
+    how = Steps(inputs)
+    rows = dw.reshape(how.groups, dw.shape[0] // how.groups, -1)
+    products = derived(rows, windows(x, w, how).mT, how.unit, following(how.seed, 2))
+    out = sizes(x, w, *how.steps)
+    apart = products.reshape(w.shape[0], x.shape[0], *out)
+    return apart.transpose(0, 1)
+
+
+call = Op(
+    CONVOLUTION,
+    kernel=on_cpu,
+    shape=shape,
+    save=save,
+    gradient=gradient,
+    tangent=tangent,
+    batch=one_by_one,
+)
+
+
+def conv2d(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: Pair = 1,
+    padding: Pair | str = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+    *,
+    unit: Any,
+    backward_unit: Any = None,
+    seed: Any = None,
+) -> torch.Tensor:
+    """Convolve images as torch.nn.functional.conv2d does, each output as the unit computes it.
+
+    Gradients are products of the backward unit. What x gets is the convolution of what comes back
+    with the kernels turned round: zeros between numbers that lie a stride apart, and around them,
+    are multiplied like all else. What w gets sums in order of image, row, column.
+
+    Args:
+        x: values, (images, channels, height, width), or one image.
+        w: values, (filters, channels / groups, kernel height, kernel width).
+        bias: (filters,), with which the unit's sums begin; its gradient is torch's sum.
+        stride, padding, dilation: of both axes, or a pair; padding may be 'valid', or 'same' at
+            stride 1.
+        groups: as torch has it.
+        unit, backward_unit, seed: as in `matmul`; not units that scale blocks.
+    Returns:
+        A tensor of shape (images, filters, height, width), or without images.
+    Raises:
+        ValueError: sizes do not fit; the dtype does not hold the unit's results.
+        TypeError: tensors of several dtypes.
+
+    >>> import torch
+    >>> x = torch.tensor([[[1.0, 2, 3], [4, 5, 6]]])
+    >>> conv2d(x, torch.tensor([[[[1.0, -1]]]]), unit="mac(e5m10)")
+    tensor([[[-1., -1.],
+             [-1., -1.]]])
+    """
+    return convolved(
+        (x, w, bias), (stride, padding, dilation), groups, (unit, backward_unit, seed), 2
+    )
+
+
+def conv1d(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: int = 1,
+    padding: int | str = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    *,
+    unit: Any,
+    backward_unit: Any = None,
+    seed: Any = None,
+) -> torch.Tensor:
+    """Convolve signals as torch.nn.functional.conv1d does, each output as the unit computes it.
+
+    Args:
+        x: values, (signals, channels, length), or one signal.
+        w: values, (filters, channels / groups, kernel length).
+        Others: as in `conv2d`, of the one axis.
+    Returns:
+        A tensor of shape (signals, filters, length), or without signals.
+    Raises:
+        ValueError, TypeError: what `conv2d` refuses.
+
+    >>> import torch
+    >>> x, w = torch.tensor([[1.0, 2, 4, 8]]), torch.tensor([[[1.0, 1]]])
+    >>> conv1d(x, w, padding=1, unit="mac(e5m10)")
+    tensor([[ 1.,  3.,  6., 12.,  8.]])
+    """
+    return convolved(
+        (x, w, bias), (stride, padding, dilation), groups, (unit, backward_unit, seed), 1
+    )
+
+
+def convolved(tensors: Any, steps: Any, groups: int, how: Any, axes: int) -> torch.Tensor:
+    """One shape for all: images, with a height of 1 where there is none."""
+    x, w, bias = tensors
+    unit, backward_unit, seed = how
+    check_shapes(x, w, bias, groups, axes)
+    of = units(unit, backward_unit)
+    for each in of:
+        if scales_blocks(each):
+            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+    alone = x.ndim == axes + 1
+    images = x[None] if alone else x
+    if axes == 1:
+        images, w = images.unsqueeze(2), w.unsqueeze(2)
+    stride, _, dilation = (along(name, step, axes) for name, step in zip(NAMES, steps, strict=True))
+    images, padding = padded(images, w, stride, steps[1], dilation, axes)
+    check_sizes(sizes(images, w, stride, padding, dilation), x, w)
+    z = call(images, w, bias, stride, padding, dilation, groups, *of, seed_for(of, seed))
+    z = z.squeeze(2) if axes == 1 else z
+    return z[0] if alone else z
+
+
+NAMES = ("stride", "padding", "dilation")
+
+
+def along(name: str, step: Any, axes: int) -> list[int]:
+    """A step of the height and one of the width."""
+    if isinstance(step, str):
+        return [0, 0]
+    both = list(step) if isinstance(step, tuple | list) else [step] * axes
+    least = 0 if name == "padding" else 1
+    if len(both) != axes or not all(isinstance(n, int) and n >= least for n in both):
+        wanted = "an integer" if axes == 1 else "an integer or a pair"
+        raise ValueError(f"{name} = {step!r}: {wanted} of {least} or more is wanted")
+    return both if axes == 2 else [least, *both]
+
+
+def padded(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, axes: int) -> Any:
+    """The images, and what padding is alike on both sides."""
+    if padding == "same":
+        if stride != [1, 1]:
+            raise ValueError(f"padding = 'same' wants a stride of 1, and it is {tuple(stride)}")
+        whole = [d * (k - 1) for d, k in zip(dilation, w.shape[2:], strict=True)]
+        if not any(n % 2 for n in whole):
+            return x, [n // 2 for n in whole]
+        ends = [n for total in whole[::-1] for n in (total // 2, total - total // 2)]
+        return F.pad(x, ends), [0, 0]
+    if isinstance(padding, str) and padding != "valid":
+        raise ValueError(f"padding = {padding!r}: an integer, a pair, 'valid' or 'same' is wanted")
+    return x, along("padding", padding, axes)
+
+
+def check_shapes(x: Any, w: Any, bias: Any, groups: int, axes: int) -> None:
+    if x.ndim not in (axes + 1, axes + 2) or w.ndim != axes + 2:
+        raise ValueError(
+            f"x is {tuple(x.shape)} and w is {tuple(w.shape)}; x wants {axes + 2} axes, or "
+            f"{axes + 1} for one alone, and w {axes + 2}"
+        )
+    channels, filters = x.shape[-axes - 1], w.shape[0]
+    if groups < 1 or w.shape[1] * groups != channels or filters % groups:
+        raise ValueError(
+            f"x has {channels} channels, w is {tuple(w.shape)} and groups = {groups}: w's second "
+            "axis has to be x's channels / groups, and its first a multiple of groups"
+        )
+    if bias is not None and tuple(bias.shape) != (filters,):
+        raise ValueError(f"bias is {tuple(bias.shape)}; ({filters},) is wanted, a number a filter")
+
+
+def check_sizes(out: list[Any], x: Any, w: Any) -> None:
+    if min(out) < 1:
+        raise ValueError(
+            f"x is {tuple(x.shape)} and w is {tuple(w.shape)}: the kernel is larger than the image "
+            "with its padding"
+        )

@@ -1,0 +1,261 @@
+"""Layers whose numbers have a format and whose products a unit, with torch's parameter names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from ._convolution import conv1d, conv2d
+from ._memory import block_format_of, env_of, is_affine, is_container, unit_of
+from ._op import text
+from ._product import linear
+from ._quantize import quantize
+
+
+class Scheme(NamedTuple):
+    """How a layer computes, as texts; None leaves a step as torch does it."""
+
+    unit: str | None = None
+    backward_unit: str | None = None
+    input: str | None = None
+    weight: str | None = None
+    output: str | None = None
+    backward: str | None = None
+    rounding: str = "rne"
+
+    def told(self) -> str:
+        pairs = zip(self._fields, self, strict=True)
+        return ", ".join(f"{k}={v}" for k, v in pairs if v is not None and (k, v) != PLAIN)
+
+
+PLAIN = ("rounding", "rne")
+
+
+def scheme_of(**how: Any) -> Scheme:
+    """Of what a user said, each text read once so that it fails here and not in a training."""
+    unknown = how.keys() - set(Scheme._fields)
+    if unknown:
+        raise TypeError(f"{', '.join(sorted(unknown))}: there are {', '.join(Scheme._fields)}")
+    scheme = Scheme(**{key: text(value) for key, value in how.items()})
+    for unit in (scheme.unit, scheme.backward_unit):
+        if unit is not None:
+            unit_of(unit)
+    if scheme.backward_unit is not None and scheme.unit is None:
+        raise ValueError(f"backward_unit = '{scheme.backward_unit}' and no unit; name both")
+    for format in (scheme.input, scheme.weight, scheme.output, scheme.backward):
+        if format is not None:
+            check_format(format)
+    env_of(scheme.rounding)
+    return scheme
+
+
+def check_format(format: str) -> None:
+    from .._format import Format
+    from ..containers.scheme import parsed
+
+    if is_affine(format):
+        parsed(format)
+    elif is_container(format):
+        block_format_of(format)
+    else:
+        Format(format)
+
+
+class Converted(nn.Module):
+    """What the layers share: a scheme, and the roundings before and after the product."""
+
+    scheme: Scheme
+    plain: type[nn.Module]  # what `revert` makes of it
+
+    def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.input is not None:
+            x = quantize(x, how.input, how.rounding)
+        weight = self.weight
+        if how.weight is not None:
+            weight = quantize(weight, how.weight, how.rounding)
+        y = self.product(x, weight)
+        if how.backward is not None and how.output is None:
+            return returning(y, how)
+        return y if how.output is None else quantize(y, how.output, how.rounding, how.backward)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, {self.scheme.told()}"
+
+
+def returning(y: torch.Tensor, how: Scheme) -> torch.Tensor:
+    """The same values, whose gradients are rounded: every dtype holds its own format."""
+    return quantize(y, str(OWN[y.dtype]), backward=how.backward, clamp=False,
+                    backward_rounding=how.rounding)  # fmt: skip
+
+
+OWN = {
+    torch.float16: "binary16",
+    torch.bfloat16: "bfloat16",
+    torch.float32: "binary32",
+    torch.float64: "binary64",
+}
+
+
+class Linear(Converted, nn.Linear):
+    """torch.nn.Linear under a unit; its parameters have the same names.
+
+    Args:
+        in_features, out_features, bias, device, dtype: as torch has them.
+        how: unit, backward_unit (as `linear` takes them), formats of the input, weight, output and
+            of the gradient that comes back (backward), and rounding. What is left out stays
+            torch's own.
+
+    >>> import torch
+    >>> layer = Linear(2, 1, unit="mac(e4m3fn, sum=e5m10)", backward_unit="mac(e5m2, sum=e5m10)")
+    >>> sorted(layer.state_dict())
+    ['bias', 'weight']
+    """
+
+    plain = nn.Linear
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        **how: Any,
+    ) -> None:
+        scheme = scheme_of(**how)
+        nn.Linear.__init__(self, in_features, out_features, bias, device, dtype)
+        self.scheme = scheme
+        keep_own_forward(self)
+
+    def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.unit is None:
+            return F.linear(x, weight, self.bias)
+        return linear(x, weight, self.bias, unit=how.unit, backward_unit=how.backward_unit)
+
+
+class Convolution(Converted):
+    """What convolutions of one and two axes share."""
+
+    def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.unit is None:
+            return self._conv_forward(x, weight, self.bias)
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            x = F.pad(x, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = 0
+        convolve = conv2d if isinstance(self, nn.Conv2d) else conv1d
+        steps = (self.stride, padding, self.dilation, self.groups)
+        units: dict[str, Any] = {"unit": how.unit, "backward_unit": how.backward_unit}
+        return convolve(x, weight, self.bias, *steps, **units)
+
+
+class Conv1d(Convolution, nn.Conv1d):
+    """torch.nn.Conv1d under a unit, with the settings of `Linear`; the same parameter names.
+
+    >>> import torch
+    >>> Conv1d(1, 1, 3, padding=1, unit="mac(e5m10)")(torch.ones(1, 1, 5)).shape
+    torch.Size([1, 1, 5])
+    """
+
+    plain = nn.Conv1d
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        construct(self, nn.Conv1d, args, how)
+
+
+class Conv2d(Convolution, nn.Conv2d):
+    """torch.nn.Conv2d under a unit, with the settings of `Linear`; the same parameter names.
+
+    >>> import torch
+    >>> Conv2d(1, 2, 3, unit="hopper.f16.f32")(torch.ones(1, 1, 3, 3)).shape
+    torch.Size([1, 2, 1, 1])
+    """
+
+    plain = nn.Conv2d
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        construct(self, nn.Conv2d, args, how)
+
+
+def construct(layer: Any, plain: Any, args: Any, how: dict[str, Any]) -> None:
+    """The scheme's settings are ours, all others torch's."""
+    own = {key: how.pop(key) for key in Scheme._fields if key in how}
+    scheme = scheme_of(**own)
+    plain.__init__(layer, *args, **how)
+    layer.scheme = scheme
+    keep_own_forward(layer)
+
+
+def own_forward(layer: nn.Module, args: Any) -> None:
+    """torch's fast paths for inference (nn.TransformerEncoderLayer) take the weights of a layer and
+    not its forward, but for layers that have a hook, as this one."""
+
+
+def keep_own_forward(layer: nn.Module) -> None:
+    if own_forward not in layer._forward_pre_hooks.values():
+        layer.register_forward_pre_hook(own_forward)
+
+
+def without_own_forward(layer: nn.Module) -> None:
+    for key in [key for key, hook in layer._forward_pre_hooks.items() if hook is own_forward]:
+        del layer._forward_pre_hooks[key]
+
+
+class Quantizer(nn.Module):
+    """`quantize` as a module, of two formats: of values and of the gradients that come back.
+
+    Args:
+        format: of values; None lets them pass.
+        backward: of gradients; None lets them pass.
+        rounding, backward_rounding, clamp, axis: as in `quantize`.
+
+    >>> import torch
+    >>> Quantizer("e4m3fn", backward="e5m2")(torch.tensor([0.3]))
+    tensor([0.3125])
+    """
+
+    def __init__(
+        self,
+        format: Any = None,
+        backward: Any = None,
+        rounding: str = "rne",
+        *,
+        backward_rounding: str | None = None,
+        clamp: bool = True,
+        axis: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.format, self.backward = text(format), text(backward)
+        for told in (self.format, self.backward):
+            if told is not None:
+                check_format(told)
+        self.rounding, self.backward_rounding = rounding, backward_rounding
+        self.clamp, self.axis = clamp, axis
+        for mode in (rounding, backward_rounding or rounding):
+            env_of(mode)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.format is None and self.backward is None:
+            return x
+        return quantize(
+            x,
+            OWN[x.dtype] if self.format is None else self.format,
+            self.rounding,
+            self.backward,
+            clamp=self.clamp and self.format is not None,
+            backward_rounding=self.backward_rounding,
+            axis=self.axis,
+        )
+
+    def extra_repr(self) -> str:
+        back = "" if self.backward is None else f", backward={self.backward!r}"
+        return f"{self.format!r}{back}, rounding={self.rounding!r}"

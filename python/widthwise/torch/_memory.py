@@ -1,0 +1,144 @@
+"""Tensors as codes and back: the memory that torch and the core both read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from .. import _codes
+from .. import _widthwise as core
+from .._array import Array
+from .._block_format import BlockFormat
+from .._format import Format
+from .._unit import Unit
+
+WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
+NEAREST = core.Env("rne")
+env_of = lru_cache(maxsize=64)(core.Env)
+unit_of = lru_cache(maxsize=256)(Unit)
+block_format_of = lru_cache(maxsize=64)(BlockFormat)
+
+
+class Dtype(NamedTuple):
+    """What a dtype of torch is: its format, and the integers of its width, torch's and NumPy's."""
+
+    format: Format
+    words: torch.dtype  # signed: torch computes with no others
+    codes: Any
+    floats: Any  # NumPy's of the same numbers, None where it has none
+
+
+DTYPES = {
+    torch.float16: Dtype(Format("binary16"), torch.int16, np.uint16, np.float16),
+    torch.bfloat16: Dtype(Format("bfloat16"), torch.int16, np.uint16, None),
+    torch.float32: Dtype(Format("binary32"), torch.int32, np.uint32, np.float32),
+    torch.float64: Dtype(Format("binary64"), torch.int64, np.uint64, np.float64),
+}
+
+
+def is_affine(text: str) -> bool:
+    return text.lstrip().lower().startswith("affine")
+
+
+@lru_cache(maxsize=256)
+def is_container(text: str) -> bool:
+    """Whether a format's numbers share scales."""
+    return is_affine(text) or core.is_block_format(text)
+
+
+@lru_cache(maxsize=256)
+def held_format(text: str, dtype: torch.dtype) -> Format:
+    """The format of single numbers, all of which the dtype holds."""
+    f = Format(text)
+    known(dtype)
+    if not fits_in(f, dtype):
+        wider = [str(d) for d in (torch.float32, torch.float64) if fits_in(f, d)]
+        way = f"pass x.to({wider[0]}) or" if wider else "take"
+        raise ValueError(f"{f} has numbers that {dtype} does not hold; {way} encode(x)")
+    return f
+
+
+def fits_in(f: Format, dtype: torch.dtype) -> bool:
+    held = DTYPES[dtype].format._core
+    return (
+        f._core.digits <= held.digits
+        and f._core.least_digit >= held.least_digit
+        and f.max_finite <= held_largest(dtype)
+    )
+
+
+def held_largest(dtype: torch.dtype) -> int | Fraction:
+    return DTYPES[dtype].format.max_finite
+
+
+def known(dtype: torch.dtype) -> Dtype:
+    if dtype not in DTYPES:
+        listed = ", ".join(map(str, DTYPES))
+        raise TypeError(f"x holds {dtype}; {listed} are taken, x.float() makes one of them")
+    return DTYPES[dtype]
+
+
+def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
+    """A tensor's floats as NumPy's unsigned codes; a copy only where rows do not lie in order."""
+    x = x.detach().contiguous()
+    return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
+
+
+def rounded_codes(x: torch.Tensor, to: Format, env: core.Env = NEAREST, seed: int = 0) -> Array:
+    """Each number of a tensor rounded once."""
+    of = known(x.dtype)
+    words = words_of(x, of)
+    if not to._core.has_nan:
+        refuse_what_it_has_not(x, to)
+    result = _codes.empty(words.shape, to)
+    core.elementwise("convert", to._core, env, [(of.format._core, words)], result, None, seed)
+    return Array._of(result, to)
+
+
+def refuse_what_it_has_not(x: torch.Tensor, to: Format) -> None:
+    """As ww.array does: NaN, and infinities in fixed point that wraps."""
+    if torch.isnan(x).any():
+        raise ValueError(
+            f"x has NaN among its numbers, and {to} has none; x.nan_to_num(nan=0.0) puts zero in "
+            "its place, or take a format that has one"
+        )
+    if to.system == "fixed" and to._core.overflow in WRAPPING and torch.isinf(x).any():
+        raise ValueError(
+            f"x has infinities among its numbers, and {to} has none and wraps; take "
+            "overflow=saturate, or x.nan_to_num()"
+        )
+
+
+def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
+    """Codes as a new tensor of a dtype that holds their format."""
+    of = known(dtype)
+    words = np.empty(codes.shape, of.codes)
+    operand = (codes.format._core, np.ascontiguousarray(codes._bits))
+    core.elementwise("convert", of.format._core, NEAREST, [operand], words, None, 0)
+    if of.floats is None:
+        return torch.from_numpy(words.view(np.int16)).view(dtype)
+    return torch.from_numpy(words.view(of.floats))
+
+
+@lru_cache(maxsize=256)
+def straight_range(text: str, dtype: torch.dtype) -> tuple[float, float] | None:
+    """The least and the largest number, past which gradients end.
+
+    None where nothing saturates, for what is too large wraps.
+    """
+    f = held_format(text, dtype)
+    if f._core.overflow in WRAPPING:
+        return None
+    return lowest(f), float(f.max_finite)
+
+
+def lowest(f: Format) -> float:
+    """The least number; an unsigned float has 0 for it."""
+    from .._create import array
+
+    least = float(array([-1.7e308], f, rounding="rtz", nan="zero").to_float64()[0])
+    return 0.0 if least != least else least

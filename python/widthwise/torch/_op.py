@@ -1,0 +1,142 @@
+"""Operations as torch knows them: a kernel, a shape, a gradient, a rule for batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
+FORWARD_MODE = (
+    "forward mode (jvp, jacfwd, dual numbers) has no rule under torch.compile, which would take "
+    "derivatives for zero; call it outside of compiled code, or take reverse mode"
+)
+
+
+def tracing_tangents() -> bool:
+    """Whether forward mode surrounds this call: functorch's jvp enters a level of its own."""
+    return forward_ad._current_level >= 0
+
+
+class Op:
+    """One operation of the library.
+
+    Compiled and plain code call the op, whose autograd torch keeps fast. functorch's transforms and
+    forward mode do not see that autograd: for them a Function stands around the op.
+
+    Args:
+        schema: as torch.library takes it, without the name space.
+        kernel: tensors of the CPU in, a new tensor out.
+        shape: the same for tensors without numbers.
+        save: keeps in ctx what the gradient wants.
+        gradient: of (ctx, g), one for each argument.
+        tangent: of (ctx, one tangent or None for each argument).
+        batch: of (call, batch size, which axes are batches, arguments): the result, its axis.
+    """
+
+    def __init__(
+        self,
+        schema: str,
+        *,
+        kernel: Callable[..., Any],
+        shape: Callable[..., Any],
+        save: Callable[..., None],
+        gradient: Callable[..., Any],
+        tangent: Callable[..., Any],
+        batch: Callable[..., Any],
+    ) -> None:
+        name = schema.partition("(")[0]
+        LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        LIBRARY.impl(name, kernel, "CPU")
+        # The packet of all overloads costs microseconds more than the one there is.
+        self.op = op = getattr(torch.ops.widthwise, name).default
+        told = f"widthwise::{name}"
+
+        def without_numbers(*args: Any) -> Any:
+            if tracing_tangents():
+                raise RuntimeError(FORWARD_MODE)
+            return shape(*args)
+
+        def batched(info: Any, dims: Any, *args: Any) -> Any:
+            return batch(op, info.batch_size, dims, *args)
+
+        torch.library.register_fake(told, without_numbers, lib=LIBRARY)
+        torch.library.register_autograd(told, gradient, setup_context=save, lib=LIBRARY)
+        torch.library.register_vmap(told, batched, lib=LIBRARY)
+        torch.library.register_autocast(told, "cpu", torch.float32, lib=LIBRARY)
+        self.outer = outer(self, save, gradient, tangent, batch)
+
+    def __call__(self, *args: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return self.op(*args)
+        if torch._C._are_functorch_transforms_active() or tracing_tangents():
+            return self.outer.apply(*args)
+        if wanted(args):
+            return self.op(*args)
+        with torch._C._AutoDispatchBelowAutograd():  # whose way through Python costs microseconds
+            return self.op(*args)
+
+
+def wanted(args: Any) -> bool:
+    """Whether anybody will ask for gradients."""
+    if not torch.is_grad_enabled():
+        return False
+    return any(x.requires_grad for x in args if isinstance(x, torch.Tensor))
+
+
+def outer(call: Op, save: Any, gradient: Any, tangent: Any, batch: Any) -> Any:
+    """The Function that stands around an op inside functorch's transforms."""
+
+    def keep(ctx: Any, inputs: Any, output: Any) -> None:
+        save(ctx, inputs, output)
+        ctx.save_for_forward(*(x for x in inputs if isinstance(x, torch.Tensor)))
+        ctx.inputs = [None if isinstance(x, torch.Tensor) else x for x in inputs]
+        ctx.tensors = [isinstance(x, torch.Tensor) for x in inputs]
+
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        there = iter(ctx.saved_tensors)
+        inputs = [next(there) if t else x for t, x in zip(ctx.tensors, ctx.inputs, strict=True)]
+        return tangent(inputs, tangents)
+
+    def vmap(info: Any, dims: Any, *args: Any) -> Any:
+        return batch(call, info.batch_size, dims, *args)
+
+    members = {
+        "forward": staticmethod(lambda *args: call.op(*args)),
+        "setup_context": staticmethod(keep),
+        "backward": staticmethod(gradient),
+        "jvp": staticmethod(jvp),
+        "vmap": staticmethod(vmap),
+    }
+    return type("Outer", (torch.autograd.Function,), members)
+
+
+def one_by_one(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
+    """A batch example by example: each is computed as it would be alone."""
+
+    def example(i: int) -> list[Any]:
+        pairs = zip(args, dims, strict=True)
+        return [x.select(at, i) if isinstance(at, int) else x for x, at in pairs]
+
+    return torch.stack([call(*example(i)) for i in range(size)]), 0
+
+
+def text(x: Any) -> Any:
+    """A format or unit as the text that an op takes; None stays None."""
+    return x if x is None or isinstance(x, str) else str(x)
+
+
+def drawn_seed(seed: Any, stochastic: bool) -> Any:
+    """What stochastic rounding draws by, from torch's generator where none is given."""
+    if not stochastic:
+        return None
+    if seed is None:
+        return torch.randint(2**62, ())
+    return torch.as_tensor(seed)
+
+
+def following(seed: Any, n: int) -> Any:
+    """A seed of its own for the n-th operation that comes of one call."""
+    return None if seed is None else seed + n

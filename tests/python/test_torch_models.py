@@ -1,0 +1,168 @@
+"""widthwise.torch's models: converted and back, copied, stored, trained."""
+
+import copy
+import io
+import pickle
+
+import pytest
+from torch_here import NEEDED, drawn, torch, wt
+
+if torch is not None:
+    from torch import nn
+    from torch.nn import functional as F
+
+pytestmark = NEEDED
+
+
+def net():
+    torch.manual_seed(5)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(256, 8), nn.Linear(8, 2)
+    )
+
+
+def test_convert_and_back():
+    model, other = net(), net()
+    keys, parameters = list(model.state_dict()), list(model.parameters())
+    x = drawn(3, 1, 8, 8)
+    wanted = model(x)
+    rules = [("4", None), (nn.Linear, {"unit": "hopper.e4m3.f32"}), (nn.Conv2d, "mac(e5m10)")]
+    assert wt.convert(model, rules) is model
+    assert [type(m) for m in model][::3] == [wt.Conv2d, wt.Linear] and type(model[4]) is nn.Linear
+    assert list(model.state_dict()) == keys
+    assert all(one is two for one, two in zip(model.parameters(), parameters, strict=True))
+    assert not torch.equal(model(x), wanted)
+    other.load_state_dict(model.state_dict(), strict=True)
+    assert torch.equal(other(x), wanted)
+    model.load_state_dict(other.state_dict(), strict=True)
+    assert wt.revert(model) is model and torch.equal(model(x), wanted)
+    assert [type(m) for m in model] == [type(m) for m in other]
+    assert "scheme" not in vars(model[0]) and not model[0]._forward_pre_hooks
+
+
+def test_a_converted_model_is_copied_and_pickled():
+    model = wt.convert(net(), {"*": {"unit": "mac(e5m10)", "weight": "e4m3fn", "output": "e5m10"}})
+    x = drawn(3, 1, 8, 8)
+    buffer = io.BytesIO()
+    torch.save(model, buffer)
+    buffer.seek(0)
+    copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    copies.append(torch.load(buffer, weights_only=False))
+    for other in copies:
+        assert torch.equal(other(x), model(x)) and "mac(e5m10)" in repr(other)
+        assert torch.equal(wt.revert(other)(x), net()(x))
+
+
+def test_formats_of_a_layer_are_those_of_quantize():
+    how = {"input": "e4m3fn", "weight": "mxfp8_e4m3", "output": "e5m10", "backward": "e5m2"}
+    layer, plain = wt.Linear(32, 4, **how), nn.Linear(32, 4)
+    layer.load_state_dict(plain.state_dict())
+    x = drawn(5, 32).requires_grad_()
+    w = wt.quantize(plain.weight, "mxfp8_e4m3")
+    wanted = wt.quantize(F.linear(wt.quantize(x, "e4m3fn"), w, plain.bias), "e5m10")
+    y = layer(x)
+    assert torch.equal(y, wanted)
+    g = drawn(5, 4, seed=2)
+    y.backward(g)
+    assert torch.equal(x.grad, wt.quantize(g, "e5m2") @ w)
+
+
+def test_the_report_names_every_layer_with_parameters():
+    model = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "n": nn.LayerNorm(2)})
+    model["m"] = nn.MultiheadAttention(2, 1)
+    rows = {
+        r["name"]: r["how"] for r in wt.report(wt.convert(model, {"a": "mac(e5m10)"})).records()
+    }
+    assert rows["a"] == "unit=mac(e5m10)" and rows["b"] == "torch's: no rule changes it"
+    assert rows["n"] == "torch's: no rule is for its type" and "of its own" in rows["m.out_proj"]
+
+
+@pytest.mark.parametrize(
+    "rules, message",
+    [
+        ({"fc*": "mac(e5m10)"}, r"rules: 'fc\*' fits no layer; there are '0', '3', '4'"),
+        ({nn.Conv1d if torch else 0: "mac(e5m10)"}, "rules: Conv1d fits no layer"),
+        ({"*": "mac(e5m99x)"}, "unit"),
+        ({"*": "blackwell.mxfp8"}, "'0' is a convolution and unit blackwell.mxfp8 scales blocks"),
+        ({"*": {"weight": "e4m3fnn"}}, "nearest name: 'e4m3fn'"),
+        ({"*": {"backward_unit": "mac(e5m10)"}}, "name both"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_and_nothing_changes(rules, message):
+    model = net()
+    with pytest.raises(ValueError, match=message):
+        wt.convert(model, rules)
+    assert type(model[0]) is nn.Conv2d and type(model[3]) is nn.Linear
+
+
+def test_a_settings_name_that_there_is_not():
+    with pytest.raises(TypeError, match="weights: there are unit, backward_unit, input, weight"):
+        wt.Linear(2, 2, weights="e4m3fn")
+
+
+def test_inference_takes_no_fast_path_around_a_converted_layer(monkeypatch):
+    """torch's encoder layers read weights past the forward of their layers."""
+    encoder = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    x, calls, product = drawn(2, 5, 8), [], wt.Linear.product
+    monkeypatch.setattr(wt.Linear, "product", lambda *how: calls.append(how[0]) or product(*how))
+    with torch.no_grad():
+        fast = encoder(x)
+        wt.convert(encoder, {"linear?": "mac(e3m2)"})
+        assert not torch.equal(encoder(x), fast)
+    assert calls == [encoder.linear1, encoder.linear2]
+
+
+def test_training_goes_on_bit_equal_after_it_was_stored():
+    def steps(model, optimizer, n):
+        for i in range(n):
+            optimizer.zero_grad()
+            F.cross_entropy(model(drawn(6, 1, 8, 8, seed=i)), torch.arange(6) % 2).backward()
+            optimizer.step()
+
+    def fresh():
+        model = wt.convert(net(), {"*": {"unit": "mac(e5m2, sum=e5m10:sr13)"}})
+        return model, torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+
+    whole = fresh()
+    torch.manual_seed(1)
+    steps(*whole, 2)
+    stored = copy.deepcopy([part.state_dict() for part in whole])
+    generator = torch.get_rng_state()
+    steps(*whole, 3)
+    again = fresh()
+    for part, state in zip(again, stored, strict=True):
+        part.load_state_dict(state)
+    torch.set_rng_state(generator)
+    steps(*again, 3)
+    for one, other in zip(whole[0].parameters(), again[0].parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_digits_are_learned_as_well_as_in_binary32():
+    """150 steps of 50: each unit's accuracy on 297 unseen digits against binary32's."""
+    datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
+    data = datasets.load_digits()
+    x, y = torch.tensor(data.data / 16, dtype=torch.float32), torch.tensor(data.target)
+
+    def accuracy(rules):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+        model = model if rules is None else wt.convert(model, rules)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+        for i in range(0, 7500, 50):
+            at = slice(i % 1500, i % 1500 + 50)
+            optimizer.zero_grad()
+            F.cross_entropy(model(x[at]), y[at]).backward()
+            optimizer.step()
+        return (model(x[1500:]).argmax(1) == y[1500:]).float().mean().item()
+
+    plain = accuracy(None)
+    assert plain > 0.8
+    for forward, backward in (
+        ("mac(e5m10)", None),
+        ("hopper.e4m3.f32", "hopper.e5m2.f32"),
+        ("mac(e4m3fn, sum=e5m10)", "mac(e5m2, sum=e5m10)"),
+        ("mac(e5m2, sum=e5m10:sr13)", None),
+    ):
+        got = accuracy({"*": {"unit": forward, "backward_unit": backward}})
+        assert abs(got - plain) < 0.04, (forward, got, plain)

@@ -1,0 +1,432 @@
+"""widthwise.torch.quantize: the core's bits, and every way that torch takes derivatives."""
+
+import copy
+import functools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import widthwise as ww
+from torch_here import NEEDED, torch, wt
+
+pytestmark = NEEDED
+
+OF = {"float16": "e5m10", "bfloat16": "e8m7", "float32": "e8m23", "float64": "e11m52"}
+
+
+def codes_of(x):
+    """A tensor's numbers as codes of its own dtype's format."""
+    return ww.view(x.detach().contiguous())
+
+
+def same(x, y):
+    """Bits: signs of zeros and NaNs' payloads count."""
+    assert x.dtype == y.dtype and x.shape == y.shape
+    words = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+    return torch.equal(x.contiguous().view(words), y.contiguous().view(words))
+
+
+def directed(dtype):
+    """Zeros of both signs, ties, subnormals, the largest, infinities and NaN among random ones."""
+    own = torch.finfo(dtype)
+    special = [0.0, -0.0, own.tiny, -own.smallest_normal / 2, own.max, -own.max, 1.0625, 17.0]
+    special += [448.0, 464.0, 480.0, 6.0, 7.0, torch.inf, -torch.inf, torch.nan]
+    torch.manual_seed(1)
+    return torch.cat([torch.tensor(special, dtype=dtype), (torch.randn(500) * 30).to(dtype)])
+
+
+@functools.cache
+def op():
+    return torch.ops.widthwise.quantize.default
+
+
+def arguments(x, seed=None, format="e4m3fn", rounding="rne"):
+    return (x, format, rounding, "e5m2", rounding, True, None, seed)
+
+
+SHAPES = {
+    "contiguous": lambda: torch.randn(3, 5),
+    "channels_last": lambda: torch.randn(2, 3, 4, 4).to(memory_format=torch.channels_last),
+    "empty": lambda: torch.randn(0),
+    "0-dim": lambda: torch.randn(()),
+    "bfloat16": lambda: torch.randn(3, 5, dtype=torch.bfloat16),
+    "transposed": lambda: torch.randn(3, 5).T,
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_opcheck(kind):
+    torch.library.opcheck(op(), arguments(SHAPES[kind]().requires_grad_()))
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "affine(int8,symmetric)"])
+def test_opcheck_of_formats_that_share_scales(format):
+    torch.library.opcheck(op(), arguments(torch.randn(3, 32).requires_grad_(), format=format))
+
+
+@pytest.mark.parametrize("dtype", OF)
+@pytest.mark.parametrize("rounding", ["rne", "rtz", "rup", "odd", "sr8"])
+@pytest.mark.parametrize("format", ["e4m3fn", "e5m2", "e3m2fn;nan=none", "posit8es1", "fixed8.4"])
+def test_values_are_the_cores_in_every_dtype(format, rounding, dtype):
+    f = ww.Format(format)
+    x = directed(getattr(torch, dtype))
+    x = x if f.has_nan else x[~x.isnan()]
+    wanted = codes_of(x).astype(f, rounding=rounding, seed=7).astype(OF[dtype])
+    got = wt.quantize(x, format, rounding, seed=7)
+    assert got.dtype == x.dtype
+    np.testing.assert_array_equal(codes_of(got).bits, wanted.bits)
+
+
+def test_a_result_is_never_x_nor_its_memory():
+    x = torch.tensor([1.0, 2.0])
+    y = wt.quantize(x, "binary32")
+    assert torch.equal(x, y) and y.data_ptr() != x.data_ptr()
+    y += 1
+    assert x.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "dtype, format",
+    [
+        ("bfloat16", "e5m10"),
+        ("float16", "e8m7"),
+        ("float32", "e8m24"),
+        ("float32", "posit32es2"),
+        ("float32", "takum16"),
+        ("float16", "fixed16.2"),
+        ("float64", "binary128"),
+        ("float16", "e5m2;bias=10"),  # its digits, but past its largest number
+    ],
+)
+def test_a_dtype_that_does_not_hold_the_format_is_refused(dtype, format):
+    with pytest.raises(ValueError, match=f"has numbers that torch.{dtype} does not hold; .*encode"):
+        wt.quantize(torch.ones(3, dtype=getattr(torch, dtype)), format)
+
+
+def test_a_refusal_names_the_dtype_that_holds_it():
+    with pytest.raises(ValueError, match=r"pass x.to\(torch.float32\) or encode"):
+        wt.quantize(torch.ones(1).bfloat16(), "e5m10")
+
+
+def test_other_dtypes_are_refused():
+    with pytest.raises(TypeError, match="x holds torch.int64; torch.float16, .* are taken"):
+        wt.quantize(torch.arange(3), "e4m3fn")
+
+
+@pytest.mark.parametrize("format", ["fixed8.4", "e2m1fn"])
+def test_nan_is_refused_where_the_format_has_none(format):
+    with pytest.raises(ValueError, match="x has NaN .*nan_to_num"):
+        wt.quantize(torch.tensor([1.0, torch.nan]), format)
+
+
+@pytest.mark.parametrize(
+    "format", ["mxfp8_e4m3", "nvfp4", "bfp(8,16,e8)", "block(e4m3fn,0,e8m0fnu)"]
+)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_blocks_are_those_of_ww_blocks(format, axis):
+    x = torch.randn(48, 40) * 5
+    wanted = ww.blocks(x.numpy(), format, axis=axis).to_float32()
+    assert same(wt.quantize(x, format, axis=axis), torch.from_numpy(wanted))
+    half = wt.quantize(x.bfloat16(), "mxfp8_e4m3", axis=axis)
+    wanted = ww.blocks(x.bfloat16().float().numpy(), "mxfp8_e4m3", axis=axis).to_float32()
+    assert half.dtype == torch.bfloat16 and same(half.float(), torch.from_numpy(wanted))
+
+
+@pytest.mark.parametrize(
+    "format", ["affine(uint8)", "affine(int4,symmetric,channel)", "affine(int8,symmetric,16)"]
+)
+def test_affine_integers_are_those_of_ww_affine(format):
+    x = torch.randn(8, 32) * 5
+    wanted = ww.affine(x.numpy(), format).dequantise()
+    assert same(wt.quantize(x, format), torch.from_numpy(wanted))
+    with pytest.raises(ValueError, match="numbers here that torch.bfloat16 does not hold"):
+        wt.quantize(x.bfloat16(), format)
+
+
+# --- Gradients -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", OF)
+@pytest.mark.parametrize(
+    "format, low, high",
+    [("e4m3fn", -448, 448), ("fixed8.4", -8, 7.9375), ("e2m1fn", -6, 6), ("ufixed8.4", 0, 15.9375)],
+)
+def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low, high, dtype):
+    x = directed(getattr(torch, dtype))
+    x = (x if format == "e4m3fn" else x[~x.isnan()]).requires_grad_()
+    g = torch.linspace(-3, 3, x.numel()).to(x.dtype)
+    wt.quantize(x, format).backward(g)
+    inside = ~((x < low) | (x > high))
+    assert torch.equal(x.grad, torch.where(inside, g, 0)) and 0 < int(inside.sum()) < x.numel()
+    x.grad = None
+    wt.quantize(x, format, clamp=False).backward(g)
+    assert torch.equal(x.grad, g)
+
+
+def test_what_wraps_does_not_saturate():
+    x = torch.tensor([1.0, 100.0], requires_grad=True)
+    wt.quantize(x, "fixed8.4;overflow=wrap").sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_blocks_saturate_past_what_the_scale_reaches():
+    x = torch.tensor([7.9, -7.9, 6.0, 1.0] + [0.0] * 28, requires_grad=True)  # scale 1: to 6
+    assert wt.quantize(x, "mxfp4")[:3].tolist() == [6.0, -6.0, 6.0]
+    wt.quantize(x, "mxfp4").sum().backward()
+    assert x.grad[:4].tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_affine_codes_that_are_clamped_give_no_gradient():
+    x = torch.tensor([-1.0, 0.4, 1.0], requires_grad=True)
+    wt.quantize(x, "affine(int8,symmetric)").sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_gradients_are_rounded_to_their_own_format():
+    x = torch.randn(200, requires_grad=True)
+    g = torch.randn(200)
+    wt.quantize(x, "e4m3fn", backward="e5m2", backward_rounding="rtz").backward(g)
+    assert same(x.grad, wt.quantize(g, "e5m2", "rtz"))
+
+
+def model(v):
+    return wt.quantize(v * 2, "e4m3fn", backward="e5m2").relu() + 1
+
+
+def test_compiled_forward_and_backward_equal_eager():
+    weights, x = torch.linspace(0.1, 1.1, 24).view(4, 6), torch.randn(4, 6, requires_grad=True)
+    fast = torch.compile(model, fullgraph=True)
+    (fast(x) * weights).sum().backward()
+    g, x.grad = x.grad.clone(), None
+    (model(x) * weights).sum().backward()
+    assert torch.equal(g, x.grad) and torch.equal(fast(x), model(x))
+
+
+def test_export_keeps_the_op():
+    module = wt.Quantizer("e4m3fn")
+    program = torch.export.export(module, (torch.randn(4, 6),)).run_decompositions()
+    assert "widthwise.quantize" in str(program.graph)
+
+
+X = functools.cache(lambda: torch.linspace(-3, 3, 24).view(4, 6))
+
+
+def plain(r):
+    return wt.quantize(r, "e4m3fn")
+
+
+def test_vmap():
+    assert torch.equal(torch.vmap(plain)(X()), plain(X()))
+    assert torch.equal(torch.vmap(plain, in_dims=1, out_dims=1)(X()), plain(X()))
+
+
+def test_vmap_of_formats_that_share_scales_stays_within_an_example():
+    x = X() * torch.tensor([1.0, 10, 100, 1000])[:, None]
+    for format in ("affine(int8,symmetric)", "nvfp4", "mxfp4"):
+        wanted = torch.stack([wt.quantize(row, format) for row in x])
+        assert torch.equal(torch.vmap(lambda r, f=format: wt.quantize(r, f))(x), wanted)
+
+
+def test_vmap_of_grad():
+    got = torch.vmap(torch.func.grad(lambda r: plain(r * 300).sum()))(X())
+    assert torch.equal(got, torch.where((X() * 300).abs() > 448, 0.0, 300.0))
+
+
+def test_grad_of_vmap():
+    got = torch.func.grad(lambda z: torch.vmap(plain)(z).sum())(X())
+    assert torch.equal(got, torch.ones(4, 6))
+
+
+def test_jacrev_and_jacfwd():
+    x = torch.tensor([1.0, 500.0, -2.0])
+    wanted = torch.diag(torch.tensor([1.0, 0.0, 1.0]))
+    assert torch.equal(torch.func.jacrev(plain)(x), wanted)
+    assert torch.equal(torch.func.jacfwd(plain)(x), wanted)
+    unclamped = functools.partial(wt.quantize, format="e4m3fn", clamp=False)
+    assert torch.equal(torch.func.jacfwd(unclamped)(x), torch.eye(3))
+
+
+def test_forward_mode_of_dual_numbers():
+    import torch.autograd.forward_ad as forward_ad
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X(), torch.full((4, 6), 2.0))
+        assert torch.equal(forward_ad.unpack_dual(plain(dual)).tangent, torch.full((4, 6), 2.0))
+
+
+def test_forward_mode_under_compile_is_refused():
+    """It would be zero in silence."""
+
+    def tangent(v, t):
+        return torch.func.jvp(plain, (v,), (t,))[1]
+
+    with pytest.raises(Exception, match="forward mode .* has no rule under torch.compile"):
+        torch.compile(tangent, fullgraph=True)(X(), torch.ones(4, 6))
+
+
+def test_double_backward():
+    x = X().clone().requires_grad_()
+    y = wt.quantize(x, "e4m3fn", backward="e8m7")
+    (g,) = torch.autograd.grad((y**3).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert torch.equal(second, wt.quantize(6 * plain(X()), "e8m7"))
+
+
+# --- Random bits ---------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_draws_the_same_bits_again():
+    from torch.utils.checkpoint import checkpoint
+
+    seen = []
+
+    def probe(v):
+        y = wt.quantize(v * 1.37, "e4m3fn", "sr8")
+        seen.append(y.detach().clone())
+        return y * y
+
+    checkpoint(probe, X().clone().requires_grad_(), use_reentrant=False).sum().backward()
+    assert len(seen) == 2 and torch.equal(*seen)
+    assert not torch.equal(probe(X()), probe(X()))
+
+
+def seeded(f):
+    torch.manual_seed(3)
+    return f(X())
+
+
+def test_manual_seed_reproduces():
+    dice = wt.Quantizer("e4m3fn", rounding="sr8")
+    assert torch.equal(seeded(dice), seeded(dice)) and not torch.equal(dice(X()), dice(X()))
+
+
+def test_compiled_random_bits_equal_eagers():
+    import torch._inductor.config as inductor
+
+    dice = wt.Quantizer("e4m3fn", rounding="sr8")
+    with inductor.patch(fallback_random=True):
+        assert torch.equal(seeded(torch.compile(dice, fullgraph=True)), seeded(dice))
+
+
+def test_twelve_seeds_compile_once():
+    import torch._dynamo.testing as testing
+
+    torch._dynamo.reset()
+    counter = testing.CompileCounterWithBackend("inductor")
+    seeds = [torch.tensor(s) for s in range(12)]
+
+    def draw(v, s):
+        return wt.quantize(v, "e4m3fn", "sr8", seed=s) + 0
+
+    fast = torch.compile(draw, backend=counter, fullgraph=True)
+    assert all(torch.equal(fast(X(), s), draw(X(), s)) for s in seeds)
+    assert counter.frame_count == 1
+    assert len({tuple(draw(X(), s).flatten().tolist()) for s in seeds}) > 6
+
+
+def test_gradients_draw_other_bits_than_values():
+    x = torch.full((64,), 1.3).requires_grad_()
+    y = wt.quantize(x, "e4m3fn", "sr8", backward="e4m3fn", seed=5)
+    y.backward(x.detach())
+    assert not torch.equal(x.grad, y) and set(x.grad.tolist()) == {1.25, 1.375}
+
+
+# --- Around it -----------------------------------------------------------------------------------
+
+
+def test_autocast_gives_the_op_float32():
+    with torch.autocast("cpu", torch.bfloat16):
+        y = torch.nn.Linear(6, 3)(X())
+        assert (y.dtype, wt.quantize(y, "e5m10").dtype) == (torch.bfloat16, torch.float32)
+    assert wt.quantize(X().double(), "e5m10").dtype == torch.float64
+
+
+def test_a_quantizer_is_copied_and_pickled():
+    module = wt.Quantizer("e4m3fn", backward=ww.Format("e5m2"), rounding="rtz")
+    for other in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert torch.equal(other(X()), module(X())) and other.backward == "e5m2"
+    assert module.state_dict() == {} and wt.Quantizer()(X()) is X()
+    with pytest.raises(ValueError, match="nearest name: 'e4m3fn'"):
+        wt.Quantizer("e4m3fnn")
+
+
+def test_a_quantizer_of_gradients_alone_leaves_values():
+    x = torch.tensor([0.3, 1e30], requires_grad=True)
+    y = wt.Quantizer(backward="e5m2")(x)
+    y.backward(torch.tensor([0.3, 0.3]))
+    assert torch.equal(y, x) and x.grad.tolist() == [0.3125, 0.3125]
+
+
+def test_threads_give_the_same():
+    wanted, got = plain(X()), []
+    workers = [threading.Thread(target=lambda: got.append(plain(X()))) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(got) == 8 and all(torch.equal(x, wanted) for x in got)
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_workers_give_the_same(way):
+    data = list(X())
+    loader = torch.utils.data.DataLoader(
+        data,
+        batch_size=None,
+        num_workers=2,
+        collate_fn=wt.Quantizer("e4m3fn"),
+        multiprocessing_context=way,
+    )
+    assert torch.equal(torch.stack(list(loader)), plain(X()))
+
+
+def test_a_table_of_the_users_own_is_a_format():
+    levels = ww.Format.table([-1.0, 0, 1.5], name="three")
+    assert wt.quantize(torch.tensor([0.9, -5.0, 0.1]), levels).tolist() == [1.5, -1.0, 0.0]
+
+
+def test_inference_mode_and_meta_tensors():
+    with torch.inference_mode():
+        assert torch.equal(plain(X()), plain(X().clone()))
+    assert plain(torch.empty(3, 4, device="meta")).shape == (3, 4)
+
+
+# --- Codes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "format",
+    ["e4m3fn", "e2m1fn", "posit16es2", "fixed7.3", "mxfp4", "nvfp4", "bfp(5,16,e8)"]
+    + ["affine(uint8)", "affine(int4,symmetric,channel)", "affine(int3,symmetric,8)"],
+)
+def test_codes_and_back_are_what_quantize_gives(format, tmp_path):
+    x = torch.randn(6, 40) * 2
+    q = wt.encode(x, format)
+    wanted = wt.quantize(x, format)
+    assert same(q.decode(), wanted) and q.shape == (6, 40)
+    torch.save({"q": q}, tmp_path / "q.pt")
+    kept = torch.load(tmp_path / "q.pt", weights_only=True)["q"]
+    for other in (kept, copy.deepcopy(q), pickle.loads(pickle.dumps(q))):
+        assert same(wt.decode(other), wanted) and torch.equal(other.codes, q.codes)
+
+
+def test_codes_are_packed():
+    q = wt.encode(torch.tensor([6.0, 3.0, -0.5]), "e2m1fn")
+    assert q.packed.tolist() == [87, 9] and q.codes.tolist() == [7, 5, 9]
+    signed = wt.encode(torch.tensor([-2.0, 0.9, 2.0]), "affine(int4,symmetric)")
+    assert signed.codes.tolist() == [-7, 3, 7] and signed.packed.numel() == 2
+
+
+@pytest.mark.parametrize("format", ["binary128", "e8m24", "takum32"])
+def test_formats_wider_than_the_dtype_go_by_codes(format):
+    x = torch.randn(7)
+    q = wt.encode(x, format)
+    np.testing.assert_array_equal(q.to_ww().bits, ww.array(x.numpy(), format).bits)
+    with pytest.raises(ValueError, match=r"has numbers that torch.float32 .*q.to_ww\(\)"):
+        q.decode()
+
+
+def test_a_single_number_and_none_have_codes():
+    assert wt.encode(torch.tensor(0.3), "e4m3fn").decode().shape == ()
+    assert wt.encode(torch.zeros(0, 3), "e4m3fn").decode().shape == (0, 3)

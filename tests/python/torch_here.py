@@ -1,0 +1,16 @@
+"""What tests of widthwise.torch share: the module, or why it is not there."""
+
+import pytest
+
+try:
+    import torch
+    import widthwise.torch as wt
+except ImportError:
+    torch = wt = None
+
+# Case by case: a module that is skipped as it is collected tells the record no reason.
+NEEDED = pytest.mark.skipif(torch is None, reason="torch is large: --long installs it")
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
