@@ -172,3 +172,18 @@ def test_bad_convolutions_are_named(how, message):
         ww.affine_conv2d(small, FILTERS, scale=1.0)
     with pytest.raises(TypeError, match="x is a ndarray; an Affine is wanted"):
         ww.affine_linear(np.ones((2, 3)), W, scale=1.0)
+
+
+def test_a_layer_says_what_it_clamped():
+    x = ww.affine([[1.0, -1.0]], scale=1 / 64, zero_point=128)
+    w = ww.affine([[1.0, 0.0], [0.0, 1.0]], symmetric=True)
+    assert ww.affine_linear(x, w, scale=1 / 64, zero_point=128).clamped == 0
+    z = ww.affine_linear(x, w, scale=1 / 1024, zero_point=0)
+    assert (z.codes.tolist(), z.clamped) == ([[255, 0]], 2)
+
+
+def test_a_bias_is_steps_or_numbers():
+    x, w = ww.affine([[1.0]], scale=0.5, zero_point=0), ww.affine([[1.0]], symmetric=True)
+    for bias in ([1], np.int64([1]), np.uint8([1])):
+        with pytest.raises(TypeError, match=r"bias holds u?int\d+: .*np.int32\(bias\)"):
+            ww.affine_linear(x, w, bias, scale=1.0)

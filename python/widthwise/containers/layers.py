@@ -38,7 +38,7 @@ def affine_linear(
     Args:
         x: an Affine with one scale, shape (..., k).
         w: an Affine with one scale or one for each row (axis 0), shape (n, k).
-        bias: n numbers, rounded to steps of sx sw, ties to even; or n int32 that are such steps.
+        bias: n floats, rounded to steps of sx sw, ties to even; or n int32 that are such steps.
         scale, zero_point: of the result; the zero point is 0, or the middle, if left out.
         bits, signed, scheme: of the result's codes, as `ww.affine` has them; x's if left out.
         variant: how sums are requantised: exact, gemmlowp, ruy, single, q31, rndnu, fp32.
@@ -168,6 +168,11 @@ class Output:
             )
         if given.dtype == np.int32:
             return given
+        if given.dtype.kind in "iub":
+            raise TypeError(
+                f"bias holds {given.dtype}: steps of sx sw are int32, numbers are floats; pass "
+                "np.int32(bias) or np.float64(bias)"
+            )
         steps = self.steps * (self.outputs // len(self.steps))
         try:
             exact = [Fraction(v) for v in given.tolist()]
@@ -186,9 +191,16 @@ class Output:
         low, high = self.scheme.qmin, self.scheme.qmax
         m = [self.multiplier(step) for step in self.steps]
         taken = m[0] if len(m) == 1 else m
-        codes = requantize(sums, taken, int(self.zero_point), low, high, self.variant, axis=axis)
-        codes = codes.astype(self.scheme.dtype, copy=False)
-        return Affine._of(codes, self.scale, self.zero_point, self.scheme, Grouping("tensor"))
+        zero, ends = int(self.zero_point), np.iinfo(np.int32)
+        most = max(high, ends.max)
+        free = requantize(sums, taken, zero, ends.min, most, self.variant, axis=axis)
+        codes = np.clip(free, low, high)
+        z = Affine._of(
+            codes.astype(self.scheme.dtype), self.scale, self.zero_point, self.scheme,
+            Grouping("tensor"),
+        )  # fmt: skip
+        z.clamped = int(np.count_nonzero(codes != free))
+        return z
 
     def multiplier(self, step: Fraction) -> Fraction:
         if self.variant != "fp32":
