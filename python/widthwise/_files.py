@@ -166,8 +166,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
         file: a path, or an open binary file.
     Returns:
         An Array; of a .npz or .safetensors a dict of them, of tensors with scales what has
-        `.to_float64()`, too. What was no Array, and integers and
-        truths of a checkpoint, are NumPy arrays; types that NumPy has not (F4) their bytes.
+        `.to_float64()`, too. What was no Array, and integers and truths of a checkpoint, are
+        NumPy arrays; types that NumPy has not (F4) their bytes.
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: what it holds is neither numbers nor codes.
@@ -180,6 +180,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     >>> ww.load(file)
     Array([0.1 inf], e5m10)
     """
+    if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
+        raise TypeError(f"file = {file!r}: a path is wanted, or a file that is open for reading")
     path = os.fspath(file) if isinstance(file, str | os.PathLike) else ""
     if path.endswith((".safetensors", INDEX)) or is_checkpoint(file):
         try:
@@ -188,6 +190,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
             raise ValueError(f"file = {file!r}: {why}") from None
     try:
         content = np.load(file, allow_pickle=False)
+    except EOFError:
+        raise ValueError(f"file = {file!r}: it is empty, or cut short") from None
     except ValueError as why:
         if "pickle" not in str(why):
             raise

@@ -241,6 +241,10 @@ def test_a_wrong_text_is_one_line(text: str) -> None:
         (lambda: ww.blocks([1.0], "mxfp4", padding="refuse"), "no multiple of 32"),
         (lambda: ww.blocks([1.0], "mxfp4", like="qtorch"), "does not act here"),
         (lambda: ww.blocks([2**60 + 1], "mxfp4"), "53 digits"),
+        (
+            lambda: ww.blocks([1.0], "block(posit8es2,4,e8m0fnu)", like="microxcaling"),
+            "microxcaling has floats and integers",
+        ),
         (lambda: ww.blocks([1e308, 1], "nvfp4"), "tensor scale past binary32's range"),
         (
             lambda: ww.blocks(np.float32([3e38]), "block(int2,32,binary32);scale=pow2"),
@@ -317,3 +321,11 @@ def test_numpys_functions_see_the_numbers() -> None:
     assert np.sum(z) == 10.5
     assert np.concatenate([z, z]).shape == (4, 2)
     assert np.max(z, axis=0).tolist() == [6, 3]
+
+
+def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "empty.npy").write_bytes(b"")
+    with pytest.raises(ValueError, match="empty.npy'.*: it is empty, or cut short"):
+        ww.load(tmp_path / "empty.npy")
+    with pytest.raises(TypeError, match="file = 3: a path is wanted"):
+        ww.load(3)  # type: ignore[arg-type]

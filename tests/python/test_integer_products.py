@@ -254,3 +254,12 @@ def test_zero_points_are_codes():
 def test_codes_of_32_bits_by_exact_multipliers():
     m = Fraction(2 * 3**60 + 1, 3**60)
     assert ww.requantize(2**31 - 1, m, qmin=0, qmax=2**32 - 1) == 4294967294
+
+
+def test_a_field_of_packed_records_is_taken():
+    records = np.zeros((3, 4), np.dtype([("pad", "u1"), ("v", "<i4")]))
+    records["v"] = np.arange(12).reshape(3, 4) - 5
+    whole = np.ascontiguousarray(records["v"])
+    assert np.array_equal(
+        ww.integer_matmul(records["v"], whole.T), ww.integer_matmul(whole, whole.T)
+    )

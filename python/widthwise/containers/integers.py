@@ -275,6 +275,8 @@ def integers(name: str, x: Any) -> np.ndarray:
         )
     if a.ndim < 2:
         raise ValueError(f"{name} has shape {a.shape}; matrices are wanted")
+    if any(stride % a.itemsize for stride in a.strides):  # a field of packed records
+        a = np.ascontiguousarray(a)
     return a.astype(a.dtype.newbyteorder("="), copy=False)
 
 

@@ -60,6 +60,8 @@ def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
     if is_tensor(data):
         import torch
 
+        if "float4" in str(data.dtype) and f.width != 4:
+            raise TypeError(f"data holds {data.dtype}, codes of 4 bits; {f} has {f.width}")
         data = data.detach().cpu().view(torch.uint8).numpy()
     bytes = np.ascontiguousarray(data)
     if bytes.dtype != np.uint8 or bytes.ndim == 0:
