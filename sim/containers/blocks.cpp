@@ -36,14 +36,6 @@ constexpr std::uint8_t overflow = 4;  // among the flags
 template <class T>
 constexpr Format format_of = sizeof(T) == 4 ? binary32 : binary64;
 
-// The element's format with the policy that its block has for what is too large.
-Format saturating(const BlockFormat& f) {
-  Format to = f.element;
-  if (to.is_fixed()) to.overflow = f.full_range ? Overflow::ieee : Overflow::symmetric;
-  if (to.is_float()) to.overflow = Overflow::max;
-  return to;
-}
-
 // Digits that decide how an element rounds, beside one that says that more follow.
 int digits_wanted(const Format& element, const Rounding& r) {
   return element.rounding_digits() + r.random_bits + 2;
@@ -133,7 +125,7 @@ class Quantise final : public BlockQuantiser::Work {
         seed_(how.seed),
         panels_(grid),
         scaler_(f, how),
-        rounding_(Operation::convert, saturating(f), {.rounding = how.rounding},
+        rounding_(Operation::convert, f.saturating(), {.rounding = how.rounding},
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
         specials_(nan_of(f)),

@@ -76,13 +76,6 @@ std::string option_fault(const BlockQuantisation& q) {
 
 }  // namespace
 
-Format BlockQuantisation::element() const {
-  Format f = to.element;
-  if (f.is_fixed()) f.overflow = to.full_range ? Overflow::ieee : Overflow::symmetric;
-  if (f.is_float()) f.overflow = Overflow::max;
-  return f;
-}
-
 BlockQuantisation parse_block_quantisation(std::string_view text) {
   Scanner in("block quantiser", text);
   if (in.ahead("(") != kind) in.fail(in.at(), "wanted blocks and a format, as in blocks(mxfp4)");

@@ -43,6 +43,13 @@ struct BlockFormat {
 
   bool power_of_two() const { return rule <= ScaleRule::nearest; }
   bool takes_tensor_scale() const { return scale == ue4m3fn; }
+  // The element's format with the policy that its block has for what is too large.
+  Format saturating() const {
+    Format f = element;
+    if (f.is_fixed()) f.overflow = full_range ? Overflow::ieee : Overflow::symmetric;
+    if (f.is_float()) f.overflow = Overflow::max;
+    return f;
+  }
   // A block with NaN or infinity has no codes.
   bool refuses_specials() const { return shared_exponent || !power_of_two(); }
 };

@@ -17,8 +17,7 @@ struct BlockQuantisation {
 
   // Of a block.
   std::size_t numbers() const { return static_cast<std::size_t>(to.rows * to.columns); }
-  // The element's format with the policy that its block has for what is too large.
-  Format element() const;
+  Format element() const { return to.saturating(); }
   bool operator==(const BlockQuantisation&) const = default;
 };
 
