@@ -34,7 +34,7 @@ def named(x: float, f: ww.Format) -> str:
 
 @pytest.mark.parametrize("cast, cells, policy", TABLE, ids=[row[0] for row in TABLE])
 def test_every_cell_is_what_the_policy_gives(cast, cells, policy):
-    assert len(cells) >= 2
+    assert cells
     for format, too_large, infinite in cells:
         f = ww.Format(format + policy)
         for sign in (1, -1):
@@ -65,9 +65,9 @@ def cast_by_torch(format):
     ("library", "cast"), [("ml_dtypes", cast_by_ml_dtypes), ("torch", cast_by_torch)]
 )
 def test_a_librarys_row_is_what_it_does(library, cast):
-    rows = [cells for name, cells, _ in TABLE if name.startswith(library)]
-    assert len(rows) == 1 and len(rows[0]) == 4
-    for format, *said in rows[0]:
+    told = [cell for name, cells, _ in TABLE if name.startswith(library) for cell in cells]
+    assert len(told) == 4
+    for format, *said in told:
         assert [named(v, ww.Format(format)) for v in cast(format)] == said, format
 
 
