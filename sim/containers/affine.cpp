@@ -8,6 +8,7 @@
 #include "../engine/machine_rounding.hpp"
 #include "affine_code.hpp"
 #include "affine_lanes.hpp"
+#include "to_odd.hpp"
 
 namespace widthwise {
 namespace affine {

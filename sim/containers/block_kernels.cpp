@@ -9,20 +9,17 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/for_lanes-inl.hpp"
+#include "sim/engine/odd-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::containers::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
 // f(i, lanes) for whole vectors, and one lane at a time for the rest.
-template <class D, class F>
-HWY_INLINE void for_lanes(D d, std::size_t n, const F& f) {
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(d, i);
-  const hn::CappedTag<hn::TFromD<D>, 1> single;
-  for (; i < n; ++i) f(single, i);
-}
+using widthwise::HWY_NAMESPACE::for_lanes;
+using widthwise::HWY_NAMESPACE::to_odd;
 
 template <class T>
 constexpr Magnitude<T> infinity_bits() {
@@ -135,20 +132,6 @@ void divide(const float* x, const float* by, std::size_t n, std::size_t group, f
   });
 }
 
-// A number that was rounded to nearest, and what is left of the exact one: the same rounded to odd.
-// Of a result that is 0 or infinite the exact one is not.
-template <class D, class V>
-HWY_INLINE V to_odd(D d, V rounded, V left) {
-  const BitsTag<D> du;
-  const auto zero = hn::Zero(d);
-  const auto inexact = hn::Ne(left, zero);
-  const auto past = hn::Lt(hn::Mul(left, hn::CopySign(hn::Set(d, 1), rounded)), zero);
-  const auto one = hn::Set(du, 1);
-  const auto bits = hn::BitCast(du, rounded);
-  const auto below = hn::Sub(bits, hn::IfThenElseZero(hn::RebindMask(du, past), one));
-  return hn::IfThenElse(inexact, hn::BitCast(d, hn::Or(below, one)), rounded);
-}
-
 void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   for_scaled(hn::ScalableTag<double>(), by, n, group, [&](auto d, std::size_t i, auto s) {
     const auto a = hn::LoadU(d, x + i);
@@ -156,7 +139,8 @@ void divide_to_odd(const double* x, const double* by, std::size_t n, std::size_t
     const auto least = hn::Set(d, std::numeric_limits<double>::min());
     // The remainder of a quotient that is no normal number is none either; all such round alike.
     const auto lost = hn::And(hn::Lt(hn::Abs(q), least), hn::Ne(a, hn::Zero(d)));
-    const auto odd = to_odd(d, q, hn::NegMulAdd(q, s, a));
+    const auto left = hn::NegMulAdd(q, s, a);  // infinite where q is: then q becomes the largest
+    const auto odd = to_odd(q, left, hn::Ne(left, hn::Zero(d)));
     hn::StoreU(hn::IfThenElse(lost, hn::CopySign(least, a), odd), d, v + i);
   });
 }

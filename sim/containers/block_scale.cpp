@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "to_odd.hpp"
 #include "widthwise/significand.hpp"
 #include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/values.hpp"
@@ -102,16 +103,10 @@ double small_value(std::uint32_t code) {
   return code >= 0x7f ? nan : digits * power_of_two((field ? field : 1) - 10);
 }
 
-// x / y as whoever rounds it to 24 digits or fewer may take it. The quotient to nearest tells which
-// side of every number of 29 digits the exact one lies on, unless it is one: then what is left
-// does.
+// x / y, rounded to odd.
 double quotient(double x, double y) {
-  constexpr std::uint64_t beyond = (std::uint64_t{1} << 24) - 1;
   const double q = x / y;
-  const auto bits = std::bit_cast<std::uint64_t>(q);
-  if (bits & beyond) return q;
-  const double left = std::fma(-q, y, x);
-  return left != 0 && q != 0 ? std::bit_cast<double>((bits - (left < 0)) | 1) : q;
+  return to_odd(q, std::fma(-q, y, x));
 }
 
 }  // namespace

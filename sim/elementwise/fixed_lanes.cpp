@@ -7,19 +7,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/for_lanes-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D, class F>
-HWY_INLINE void for_lanes(D d, std::size_t n, const F& f) {
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(d, i);
-  const hn::CappedTag<hn::TFromD<D>, 1> single;
-  for (; i < n; ++i) f(single, i);
-}
+using widthwise::HWY_NAMESPACE::for_lanes;
 
 template <class D>
 HWY_INLINE auto load(D d, const float* x) {

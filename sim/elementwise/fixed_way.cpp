@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "fixed_lanes.hpp"
 #include "way.hpp"
@@ -31,12 +31,10 @@ class Fixed final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
-    T held[piece];  // the result may overwrite the operand
-    double integers[piece];
+    double integers[piece];  // codes may overwrite their numbers
     for (std::size_t first = 0; first < x.count; first += piece) {
       const std::size_t n = std::min(piece, x.count - first);
-      std::memcpy(held, numbers + first, n * sizeof(T));
-      elements::to_integers(steps_, held, n, integers);
+      elements::to_integers(steps_, numbers + first, n, integers);
       deliver(integers, n, x.result, first);
     }
   }

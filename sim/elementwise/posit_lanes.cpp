@@ -5,10 +5,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/engine/for_lanes-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using widthwise::HWY_NAMESPACE::for_lanes;
 
 constexpr int fraction = 23;  // digits behind the first of a float
 
@@ -45,7 +48,7 @@ HWY_INLINE auto pattern(D, const PositShape& f, V magnitude) {
 template <class Code>
 void posits(const PositShape& f, const float* x, std::size_t n, Code* codes) {
   const int dropped = 64 - f.width;  // of the 63 bits
-  const auto convert = [&](auto d, std::size_t i) {
+  for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
     const hn::RebindToUnsigned<decltype(d)> du;
     const hn::Rebind<Code, decltype(d)> dc;
     const auto a = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x + i));
@@ -67,12 +70,7 @@ void posits(const PositShape& f, const float* x, std::size_t n, Code* codes) {
     const auto all = hn::Set(du, (std::uint64_t{2} << (f.width - 1)) - 1);
     const auto found = hn::IfThenElse(finite, hn::IfThenZeroElse(zero, hn::And(code, all)), nar);
     hn::StoreU(hn::TruncateTo(dc, found), dc, codes + i);
-  };
-  const hn::ScalableTag<double> d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) convert(d, i);
-  for (; i < n; ++i) convert(hn::CappedTag<double, 1>(), i);
+  });
 }
 
 void bytes_of(const PositShape& f, const float* x, std::size_t n, std::uint8_t* codes) {

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "posit_lanes.hpp"
 #include "way.hpp"
 
@@ -8,8 +6,9 @@
 namespace widthwise {
 namespace {
 
+using elements::to_posits;
+
 constexpr int most_width = 32;
-constexpr std::size_t piece = 1024;
 
 class Posits final : public Elementwise::Way {
  public:
@@ -17,25 +16,17 @@ class Posits final : public Elementwise::Way {
 
   const char* name() const final { return "posit lanes"; }
 
+  // Codes as long as their numbers may overwrite them: what was read is written, lane by lane.
   void run(const ElementArrays& x) const final {
     const auto* numbers = static_cast<const float*>(x.operands[0]);
-    float held[piece];  // the result may overwrite the operand
-    for (std::size_t first = 0; first < x.count; first += piece) {
-      const std::size_t n = std::min(piece, x.count - first);
-      std::memcpy(held, numbers + first, n * sizeof(float));
-      deliver(held, n, x.result, first);
+    switch (bytes_) {
+      case 1: return to_posits(shape_, numbers, x.count, static_cast<std::uint8_t*>(x.result));
+      case 2: return to_posits(shape_, numbers, x.count, static_cast<std::uint16_t*>(x.result));
+      default: return to_posits(shape_, numbers, x.count, static_cast<std::uint32_t*>(x.result));
     }
   }
 
  private:
-  void deliver(const float* x, std::size_t n, void* codes, std::size_t first) const {
-    switch (bytes_) {
-      case 1: return elements::to_posits(shape_, x, n, static_cast<std::uint8_t*>(codes) + first);
-      case 2: return elements::to_posits(shape_, x, n, static_cast<std::uint16_t*>(codes) + first);
-      default: return elements::to_posits(shape_, x, n, static_cast<std::uint32_t*>(codes) + first);
-    }
-  }
-
   elements::PositShape shape_;
   int bytes_;
 };

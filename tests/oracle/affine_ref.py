@@ -10,22 +10,7 @@ from fractions import Fraction as Q
 from pathlib import Path
 
 from number_systems_ref import INF, NAN, NINF, exact, floor_log2, rint
-
-
-def f32(x):
-    """Round to binary32, to nearest even; a Python float (which holds it exactly)."""
-    x = exact(x)
-    if isinstance(x, str): return float(x)
-    if x == 0: return 0.0
-    e = max(floor_log2(abs(x)), -126)
-    y = rint(x / Q(2) ** (e - 23)) * Q(2) ** (e - 23)
-    return math.copysign(math.inf, x) if abs(y) >= Q(2) ** 128 else float(y)
-
-
-def f32_mul(a, b):
-    p = a * b
-    return f32(p) if math.isfinite(p) and p != 0 else p
-def f32_div(a, b): return f32(Q(a) / Q(b))
+from scaled_ref import f32, f32_div, f32_mul, int_sat, int_wrap
 
 
 def qparams(lo, hi, qmin, qmax, scheme="asymmetric", scale_format="binary32"):
@@ -118,8 +103,6 @@ def ce_threshold(rows, bits=8, grid=100):
         if best is None or ce < best[0]: best = (ce, amax * i / grid)
     return best[1]
 
-def int_wrap(n, w=32): return (n + (1 << w - 1)) % (1 << w) - (1 << w - 1)
-def int_sat(n, w=32): return min(max(n, -(1 << w - 1)), (1 << w - 1) - 1)
 
 def igemm(a, b, za=0, zb=0, bias=None, overflow="wrap", pairs="exact"):
     """int32 accumulators. pairs='sat16': products summed in pairs along k with 16-bit saturation (vpmaddubsw),

@@ -306,4 +306,6 @@ def test_scaled_dot_of_the_page() -> None:
     assert ww.dot(a, b, unit="blackwell.mxfp8").to_float64() == 48
     nan = ww.Blocks.of(one, np.uint8([255]), "mxfp8_e4m3")
     assert np.isnan(ww.dot(nan, b, unit="blackwell.mxfp8").to_float64())
-    assert page.scaled_dot([0], [0], "e4m3fn", "e4m3fn", [255], [0], 32) == NAN
+    pair = [0x38] * 32, [0x3C] * 32, "e4m3fn", "e4m3fn"
+    assert page.scaled_dot(*pair, [128], [126], 32) == 48
+    assert page.scaled_dot(*pair, [255], [126], 32) == NAN

@@ -77,6 +77,21 @@ TEST_CASE("conversions to posits on patterns are the definition's") {
   tally.expect(expected);
 }
 
+TEST_CASE("a conversion to posits may overwrite its operand") {
+  std::vector<std::uint32_t> words(5000), want(5000);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i) / 3);
+  on_every_target([&] {
+    std::vector<std::uint32_t> codes = words;
+    const Elementwise lanes(Operation::convert, posit_format(32, 2), {},
+                            std::vector<Format>{binary32}, false, words.size());
+    const void *apart = words.data(), *same = codes.data();
+    lanes.run({&apart, 1}, words.size(), want.data(), nullptr);
+    lanes.run({&same, 1}, codes.size(), codes.data(), nullptr);
+    CHECK(codes == want);
+  });
+}
+
 TEST_CASE("posits on patterns are refused one step outside") {
   const auto way = [](const char* to, const Format& from, const Env& env, bool flags) {
     return std::string(Elementwise(Operation::convert, parse_format(to), env,
