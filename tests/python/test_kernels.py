@@ -28,6 +28,7 @@ def compiled(tmp_path_factory):
     return of
 
 
+@pytest.mark.long
 def test_two_blocks_of_tiles_fit_a_multiprocessor_and_spill_nothing_inside_their_loops(compiled):
     kernels = dict(compiled("product_tile").resources)
     stochastic = {name: kernels.pop(name) for name in list(kernels) if "_random" in name}
@@ -40,12 +41,14 @@ def test_two_blocks_of_tiles_fit_a_multiprocessor_and_spill_nothing_inside_their
         assert spilled <= (20 if name in at_the_ends else 0), name
 
 
+@pytest.mark.long
 def test_codes_become_values_without_spills(compiled):
     kernels = compiled("values").resources
     assert len(kernels) == 7
     assert all(spilled == 0 for _, spilled in kernels.values())
 
 
+@pytest.mark.long
 def test_tensor_tiles_spill_nothing_inside_their_loops(compiled):
     kernels = compiled("tensor_tile").resources
     assert len(kernels) == 6
@@ -55,6 +58,7 @@ def test_tensor_tiles_spill_nothing_inside_their_loops(compiled):
         assert spilled == 0, name
 
 
+@pytest.mark.long
 def test_tiles_of_groups_and_of_small_blocks_spill_nothing(compiled):
     kernels = compiled("group_tile").resources | compiled("block_tile").resources
     assert len(kernels) == 9
@@ -64,6 +68,7 @@ def test_tiles_of_groups_and_of_small_blocks_spill_nothing(compiled):
         assert spilled == 0, name
 
 
+@pytest.mark.long
 def test_tiles_of_exact_sums_spill_nothing(compiled):
     kernels = compiled("exact_tile").resources
     tiles = {name: found for name, found in kernels.items() if name.startswith("exact_")}
@@ -73,6 +78,7 @@ def test_tiles_of_exact_sums_spill_nothing(compiled):
         assert spilled == 0, name
 
 
+@pytest.mark.long
 def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(compiled):
     kernels = compiled("pair_tile").resources
     tiles = {name: found for name, found in kernels.items() if name.startswith("pair_")}
@@ -80,12 +86,14 @@ def test_pairs_of_16_bit_numbers_fit_four_blocks_to_a_multiprocessor(compiled):
     assert all(registers <= 128 and spilled == 0 for registers, spilled in tiles.values())
 
 
+@pytest.mark.long
 def test_numbers_become_codes_with_the_registers_of_a_full_processor(compiled):
     kernels = compiled("quantise").resources
     assert len(kernels) == 34
     assert all(registers <= 32 and spilled == 0 for registers, spilled in kernels.values())
 
 
+@pytest.mark.long
 def test_the_definition_of_a_word_spills_nothing(compiled):
     assert compiled("elements").resources["elements_64"][1] == 0
 
@@ -140,6 +148,7 @@ def test_a_call_that_nvcc_leaves_out_is_found(call, tmp_path):
 
 
 # Another compiler makes other code: the figures are of one.
+@pytest.mark.long
 def test_a_product_takes_the_instructions_that_the_page_says(compiled):
     if missing := sass.why_not():
         pytest.skip(missing)
@@ -176,6 +185,7 @@ def test_the_usual_way_through_a_loop_is_the_shortest():
     assert sass.per_product(kernel, code) == 2
 
 
+@pytest.mark.long
 def test_chains_in_integers_spill_little_and_fit_two_blocks_to_a_multiprocessor(compiled):
     kernels = compiled("chain_tile").resources
     assert len(kernels) == 10

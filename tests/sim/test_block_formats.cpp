@@ -9,8 +9,8 @@
 using namespace widthwise;
 using namespace tests;
 
-TEST_CASE(
-    "the blocks engine rounds into formats without subnormals, zero, or more than one digit") {
+TEST_CASE("the blocks engine rounds into formats without subnormals, zero, or more than one digit" *
+          doctest::test_suite("unsanitized")) {
   const auto all = [](const Format& f) {
     CodeList x(f, std::size_t{1} << f.width());
     for (std::uint64_t i = 0; i < std::uint64_t{1} << f.width(); ++i) x.set(i, i);

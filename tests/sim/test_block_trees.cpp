@@ -64,7 +64,8 @@ TEST_CASE("trees to few digits, in tiles: all sorts of operands") {
   tally.expect(expected);
 }
 
-TEST_CASE("trees to few digits look at their sums before one overflows") {
+TEST_CASE("trees to few digits look at their sums before one overflows" *
+          doctest::test_suite("unsanitized")) {
   Tally tally;
   std::uint64_t expected = 0;
   constexpr std::size_t m = 4, k = 500, n = 9;

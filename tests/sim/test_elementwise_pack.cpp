@@ -43,7 +43,8 @@ void check_alike(const char* name, const Floats& x) {
 }  // namespace
 
 // With --long every float, else some blocks of them, each time others.
-TEST_CASE("codes made quickly are those that come with flags, whatever the float") {
+TEST_CASE("codes made quickly are those that come with flags, whatever the float" *
+          doctest::test_suite("unsanitized")) {
   constexpr std::uint32_t n = 1 << 20, blocks = 1 << 12;
   const bool all = std::getenv("WIDTHWISE_LONG");
   Random random(std::random_device{}());

@@ -229,7 +229,7 @@ TEST_SUITE("exhaustive") {
   }
 }
 
-TEST_CASE("limbs: exact sums of few terms at any distance") {
+TEST_CASE("limbs: exact sums of few terms at any distance" * doctest::test_suite("unsanitized")) {
   ComparingColumns all;
   ProductRandom random(3);
   for (const int p : {50, 64, 113, 200}) {
@@ -276,7 +276,7 @@ TEST_CASE("limbs: sums of all terms, cut below the largest exponent of any part 
     all.compare(parse_unit(text), {{2, 1, 1}, {3, 64, 9}, {2, 65, 3}, {1, 200, 9}, {130, 129, 1}});
 }
 
-TEST_CASE("limbs: sums of few cut terms at any distance") {
+TEST_CASE("limbs: sums of few cut terms at any distance" * doctest::test_suite("unsanitized")) {
   ComparingColumns all;
   ProductRandom random(4);
   for (const int p : {50, 64, 113}) {

@@ -107,7 +107,8 @@ TEST_SUITE("exhaustive") {
   }
 }
 
-TEST_CASE("limbs: sums about a limb apart, or that cancel down to one") {
+TEST_CASE("limbs: sums about a limb apart, or that cancel down to one" *
+          doctest::test_suite("unsanitized")) {
   EveryPair all;
   for (const int p : {40, 63, 64, 65, 113, 128, 129, 192, 193, 256, 257})
     for (const char* mode : {"rne", "rnz", "rdn", "odd", "sr9:half"})

@@ -183,7 +183,8 @@ TEST_CASE("narrowed: infinities that become numbers, and padding that does") {
   tally.expect(4);
 }
 
-TEST_CASE("narrowed: infinities and NaN among numbers of the window") {
+TEST_CASE("narrowed: infinities and NaN among numbers of the window" *
+          doctest::test_suite("unsanitized")) {
   std::mt19937_64 random(4);
   Tally tally;
   std::uint64_t outputs = 0;

@@ -280,7 +280,8 @@ TEST_CASE("short forms: 3,000 random ones print as one no longer, and give the u
   CHECK(cases == 3000);
 }
 
-TEST_CASE("units: 5,000 random ones print and parse in every form") {
+TEST_CASE("units: 5,000 random ones print and parse in every form" *
+          doctest::test_suite("unsanitized")) {
   random_units::Random random(4);
   int cases = 0;
   std::set<std::string> texts;

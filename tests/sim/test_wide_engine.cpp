@@ -361,7 +361,7 @@ TEST_CASE("wide: parts along k, blocks of rows and of columns") {
       all.compare(way, parse_unit(text), {{2, 130, 3}, {258, 1, 1}, {1, 2, 261}});
 }
 
-TEST_CASE("wide: digits that run in ones and zeros") {
+TEST_CASE("wide: digits that run in ones and zeros" * doctest::test_suite("unsanitized")) {
   ComparingRuns all;
   const auto compare = [&](const std::string& way, const Unit& u, std::size_t k) {
     if (takes(way, u)) all.compare(way, u, k);
@@ -395,7 +395,8 @@ TEST_CASE("wide: digits that run in ones and zeros") {
   CHECK(all.products() == 7 * 30 + 8 + in_lanes);
 }
 
-TEST_CASE("wide: random bits beside digits that run in ones and zeros") {
+TEST_CASE("wide: random bits beside digits that run in ones and zeros" *
+          doctest::test_suite("unsanitized")) {
   ComparingRuns all;
   for (const std::string& way : ways())
     for (const int p : {33, 64, 113, 256})
