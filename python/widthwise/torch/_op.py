@@ -23,8 +23,9 @@ def tracing_tangents() -> bool:
 class Op:
     """One operation of the library.
 
-    Compiled and plain code call the op, whose autograd torch keeps fast. functorch's transforms and
-    forward mode do not see that autograd: for them a Function stands around the op.
+    Compiled code and autocast call the op with the autograd that the library knows. It takes tens
+    of microseconds a call, so elsewhere a Function stands around the op; functorch's transforms and
+    forward mode, which do not see that autograd, have one of their own.
 
     Args:
         schema: as torch.library takes it, without the name space.
@@ -67,16 +68,24 @@ class Op:
         torch.library.register_vmap(told, batched, lib=LIBRARY)
         torch.library.register_autocast(told, "cpu", torch.float32, lib=LIBRARY)
         self.outer = outer(self, save, gradient, tangent, batch)
+        self.plain = plain(op, save, gradient)
 
     def __call__(self, *args: Any) -> Any:
         if torch.compiler.is_compiling():
             return self.op(*args)
         if torch._C._are_functorch_transforms_active() or tracing_tangents():
             return self.outer.apply(*args)
-        if wanted(args):
+        if not wanted(args):
+            return below_autograd(self.op, args)
+        if torch.is_autocast_enabled("cpu"):  # whose casts have gradients of their own
             return self.op(*args)
-        with torch._C._AutoDispatchBelowAutograd():  # whose way through Python costs microseconds
-            return self.op(*args)
+        return self.plain.apply(*args)
+
+
+def below_autograd(op: Any, args: Any) -> Any:
+    """Where nobody asks for gradients its way through Python is left out."""
+    with torch._C._AutoDispatchBelowAutograd():
+        return op(*args)
 
 
 def wanted(args: Any) -> bool:
@@ -84,6 +93,18 @@ def wanted(args: Any) -> bool:
     if not torch.is_grad_enabled():
         return False
     return any(x.requires_grad for x in args if isinstance(x, torch.Tensor))
+
+
+def plain(op: Any, save: Any, gradient: Any) -> Any:
+    """The Function of eager code."""
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        output = below_autograd(op, args)
+        save(ctx, args, output)
+        return output
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(gradient)}
+    return type("Plain", (torch.autograd.Function,), members)
 
 
 def outer(call: Op, save: Any, gradient: Any, tangent: Any, batch: Any) -> Any:
