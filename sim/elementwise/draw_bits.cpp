@@ -28,28 +28,43 @@ HWY_INLINE H field(int k, H first, H second) {
   return hn::Or(hn::ShiftLeftSame(high, k - 32), hn::ShiftRightSame(word, 64 - k));
 }
 
-template <std::size_t n>
-HWY_INLINE void draw(const Philox& philox, int k, std::uint64_t first, std::uint64_t* bits) {
+// `call`: what two rounds make of the call, where all indices have one upper half.
+template <bool one_half, std::size_t n>
+HWY_INLINE void draw(const Philox& philox, const Philox::Call& call, int k, std::uint64_t first,
+                     std::uint64_t* bits) {
   const Philox::Lanes d;
   H c[n][4];
-  for (std::size_t i = 0; i < n; ++i)
-    Philox::count(hn::Iota(d, first + i * hn::Lanes(d)), 0, Slot::out, c[i]);
-  philox(c);
+  for (std::size_t i = 0; i < n; ++i) {
+    const H index = hn::Iota(d, first + i * hn::Lanes(d));
+    if constexpr (one_half)
+      Philox::count(philox.outputs(index, Slot::out), call, c[i]);
+    else
+      Philox::count(index, 0, Slot::out, c[i]);
+  }
+  philox(c, one_half ? 2 : 0);
   for (std::size_t i = 0; i < n; ++i)
     hn::StoreU(field(k, c[i][0], c[i][1]), d, bits + i * hn::Lanes(d));
 }
 
-void draw_all(int k, std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint64_t* bits) {
+template <bool one_half>
+void draw_in(int k, std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint64_t* bits) {
   const Philox philox(seed);
+  const Philox::Call call = philox.call(first, 0);
   const std::size_t lanes = hn::Lanes(Philox::Lanes());
   std::size_t i = 0;
   for (; i + at_once * lanes <= n; i += at_once * lanes)
-    draw<at_once>(philox, k, first + i, bits + i);
+    draw<one_half, at_once>(philox, call, k, first + i, bits + i);
   for (; i < n; i += lanes) {
     HWY_ALIGN std::uint64_t last[HWY_MAX_BYTES / sizeof(std::uint64_t)];
-    draw<1>(philox, k, first + i, last);
+    draw<one_half, 1>(philox, call, k, first + i, last);
     std::copy_n(last, std::min(lanes, n - i), bits + i);
   }
+}
+
+void draw_all(int k, std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint64_t* bits) {
+  const bool one_half = first >> 32 == (first + n + HWY_MAX_BYTES) >> 32;
+  return one_half ? draw_in<true>(k, seed, first, n, bits)
+                  : draw_in<false>(k, seed, first, n, bits);
 }
 
 }  // namespace widthwise::elements::HWY_NAMESPACE

@@ -47,12 +47,6 @@ typename Kernels<T>::Operate operate_kernel(const Middle& m);  // none for Step:
 // away: toward zero).
 template <class T>
 typename Kernels<T>::Encode encode_kernel(const Encoding<T>& to, bool flags);
-// Where a rounding's random bits go: how far up, whether their last one is taken off again for
-// ties, and whether digits that a subnormal has not are jammed into its last one.
-struct RandomPlaces {
-  int shift;
-  bool ties, jams;
-};
 // Stochastically; bits[i] are element i's.
 template <class T>
 using RandomEncode = void (*)(const Encoding<T>& to, const RandomPlaces& places, const T* numbers,

@@ -86,10 +86,7 @@ class Lanes final : public Elementwise::Way {
                        const RandomSource& source, std::size_t first) const {
     std::uint64_t room[chunk];
     const std::uint64_t* bits = random_bits(rounding_, source, first, n, room);
-    const RandomPlaces places{encoding_.drop - rounding_.random_bits,
-                              rounding_.variant == StochasticVariant::even,
-                              rounding_.variant != StochasticVariant::plain};
-    random_(encoding_, places, numbers, bits, n, codes);
+    random_(encoding_, encoding_.places(rounding_), numbers, bits, n, codes);
   }
 
   // Fewer elements than lanes: between zeros.

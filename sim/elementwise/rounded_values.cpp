@@ -2,20 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
+#include "../engine/machine_rounding.hpp"
 #include "draw_bits.hpp"
 #include "fixed_lanes.hpp"
+#include "lane_plan.hpp"
 #include "quick_chunk.hpp"
+#include "value_lanes.hpp"
+#include "way.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
 
 namespace widthwise {
 namespace {
 
-// Elements that are rounded and brought back together: codes of 16 bits stay in the second cache, and
-// what is done once a piece, as setting the machine's rounding, does not count.
+// Elements that are rounded and brought back together: codes of 16 bits stay in the second cache,
+// and what is done once a piece, as setting the machine's rounding, does not count.
 constexpr std::size_t piece = 16384;
 
 // Calls f with an unsigned integer of a format's width.
@@ -69,8 +74,8 @@ WIDTHWISE_VECTOR_LEVELS void keep_inside(Ends<Word> ends, const Word* __restrict
 }
 
 // Fixed point of few digits is rounded as floats are, and never written as codes.
-std::optional<elements::FixedSteps> steps_on_floats(const Format& own, const Format& to,
-                                                    const Rounding& rounding) {
+std::optional<elements::FixedSteps> fixed_steps(const Format& own, const Format& to,
+                                                const Rounding& rounding) {
   constexpr int most_random = 22, far = 120;
   const std::int64_t last = to.least_digit();
   if (own != binary32 || !elements::saturates(to) || to.width() > binary32.precision() ||
@@ -79,27 +84,111 @@ std::optional<elements::FixedSteps> steps_on_floats(const Format& own, const For
   return elements::FixedSteps(to, rounding);
 }
 
+using elements::Encoding;
+using elements::ValueEnds;
+
+// Floats to floats of fewer digits, without codes.
+class OnFloats {
+ public:
+  OnFloats(const Format& to, const Env& env, RoundingMode machine)
+      : encoding_(to, env),
+        rounding_(env.rounding),
+        places_(rounding_.stochastic() ? encoding_.places(rounding_) : elements::RandomPlaces{}),
+        machine_(machine),
+        ends_(ends_of(to, env)),
+        kernel_(elements::value_kernel(encoding_.quick)) {}
+
+  void run(const float* x, std::size_t n, float* y, const RandomSource& random) const {
+    const MachineRounding mode(machine_);
+    const std::size_t whole = n / elements::padding * elements::padding;
+    std::uint64_t room[piece];
+    const std::uint64_t* bits = elements::random_bits(rounding_, random, 0, n, room);
+    kernel_(encoding_, ends_, places_, x, bits, whole, y);
+    if (whole == n) return;
+    float rest[elements::padding] = {};
+    std::uint64_t of_rest[elements::padding] = {};
+    std::copy(x + whole, x + n, rest);
+    if (bits) std::copy(bits + whole, bits + n, of_rest);
+    kernel_(encoding_, ends_, places_, rest, of_rest, elements::padding, rest);
+    std::copy_n(rest, n - whole, y + whole);
+  }
+
+ private:
+  // What the definition makes of one number of each kind.
+  static ValueEnds ends_of(const Format& to, const Env& env) {
+    using Limits = std::numeric_limits<float>;
+    constexpr float most = Limits::max(), infinity = Limits::infinity();
+    const std::array<float, 7> x{most, -most, infinity, -infinity, 0, -0.0f, Limits::quiet_NaN()};
+    std::array<std::uint64_t, x.size()> codes{};
+    std::array<std::uint32_t, x.size()> y;
+    const std::array<Format, 1> own{binary32};
+    const ElementTask there{Operation::convert, to, env, own, false, x.size()};
+    const void* from = x.data();
+    const std::array<std::uint64_t, x.size()> bits{};
+    integer_way(there)->run({{&from, 1}, x.size(), codes.data(), nullptr, {0, 0, bits.data()}});
+    elementwise(Operation::convert, binary32, {}, std::array{CodeArray{to, codes.data()}}, x.size(),
+                y.data(), nullptr);
+    const auto lane = [&](std::size_t i) { return static_cast<std::int32_t>(y[i]); };
+    return {{lane(0), lane(1)}, {lane(2), lane(3)}, {lane(4), lane(5)}, lane(6), largest_of(to)};
+  }
+  static std::int32_t largest_of(const Format& to) {
+    const std::uint64_t code = Layout<std::uint64_t>(to).max_finite;
+    std::byte stored[sizeof code];
+    store_code(stored, item_bytes(to.width()), code);
+    std::int32_t bits;
+    elementwise(Operation::convert, binary32, {}, std::array{CodeArray{to, stored}}, 1, &bits,
+                nullptr);
+    return bits;
+  }
+
+  Encoding<float> encoding_;
+  Rounding rounding_;
+  elements::RandomPlaces places_;
+  RoundingMode machine_;
+  ValueEnds ends_;
+  elements::ValueKernel kernel_;
+};
+
+// Where codes would be made of floats without whims, by lanes of floats.
+std::optional<OnFloats> float_steps(const Format& own, const Format& to, const Env& env) {
+  if (own != binary32 || !to.is_float() || to == own) return std::nullopt;
+  const auto plan = elements::plan_lanes(Operation::convert, to, env, std::array{own}, false).plan;
+  if (!plan || plan->carrier != elements::Carrier::in_float) return std::nullopt;
+  const Encoding<float> encoding(to, env);
+  if (encoding.quick == elements::Quick::none && !env.rounding.stochastic()) return std::nullopt;
+  return OnFloats(to, env, plan->machine);
+}
+
 }  // namespace
 
 struct RoundedValues::Steps {
   Format own, to;
   Rounding rounding;
-  std::optional<elements::FixedSteps> on_floats;
+  std::optional<elements::FixedSteps> as_fixed;
+  std::optional<OnFloats> on_floats;
   std::optional<Elementwise> there, back;
 
   Steps(const Format& from, const Format& format, const Env& env, std::size_t expected)
       : own(from),
         to(format),
         rounding(env.rounding),
-        on_floats(steps_on_floats(from, format, env.rounding)) {
-    if (on_floats) return;
+        as_fixed(fixed_steps(from, format, env.rounding)),
+        on_floats(float_steps(from, format, env)) {
+    if (as_fixed || on_floats) return;
     there.emplace(Operation::convert, to, env, std::array{own}, false, expected);
     back.emplace(Operation::convert, own, Env{}, std::array{to}, false, expected);
   }
 
-  void run_floats(const float* x, std::size_t n, float* y, const RandomSource& random) const {
+  void run_fixed(const float* x, std::size_t n, float* y, const RandomSource& random) const {
     std::uint64_t room[piece];
-    elements::to_values(*on_floats, x, elements::random_bits(rounding, random, 0, n, room), n, y);
+    elements::to_values(*as_fixed, x, elements::random_bits(rounding, random, 0, n, room), n, y);
+  }
+  void run(const void* x, std::size_t n, void* y, const RandomSource& random) const {
+    if (there) return run_codes(x, n, y, random);
+    const auto* from = static_cast<const float*>(x);
+    auto* to_floats = static_cast<float*>(y);
+    if (as_fixed) return run_fixed(from, n, to_floats, random);
+    on_floats->run(from, n, to_floats, random);
   }
   void run_codes(const void* x, std::size_t n, void* y, const RandomSource& random) const {
     const auto bytes = static_cast<std::size_t>(item_bytes(to.width()));
@@ -121,7 +210,7 @@ RoundedValues::RoundedValues(RoundedValues&&) noexcept = default;
 RoundedValues::~RoundedValues() = default;
 
 bool RoundedValues::quick() const {
-  return steps_->on_floats || (steps_->there->quick() && steps_->back->quick());
+  return !steps_->there || (steps_->there->quick() && steps_->back->quick());
 }
 
 Unheld RoundedValues::unheld(const void* x, std::size_t count) const {
@@ -142,10 +231,7 @@ void RoundedValues::run(const void* x, std::size_t count, void* y, RandomSource 
     const void* from = static_cast<const std::byte*>(x) + first * bytes;
     void* to = static_cast<std::byte*>(y) + first * bytes;
     const RandomSource source = random.from(random.first_index + first);
-    if (steps_->on_floats)
-      steps_->run_floats(static_cast<const float*>(from), n, static_cast<float*>(to), source);
-    else
-      steps_->run_codes(from, n, to, source);
+    steps_->run(from, n, to, source);
   }
 }
 

@@ -22,11 +22,29 @@ namespace {
 
 using namespace tests;
 
-constexpr const char* formats[] = {
-    "fixed8.4",   "fixed24.12", "ufixed12.4", "int9",
-    "fixed10.-3", "fixed12.40", "fixed8.119", "fixed16.8;overflow=symmetric",
-    "ufixed1.0",  "int1",       "fixed25.3",  "fixed8.4;overflow=wrap",
-    "e4m3fn",     "e5m10",      "posit16es1", "e8m7"};
+constexpr const char* formats[] = {"fixed8.4",
+                                   "fixed24.12",
+                                   "ufixed12.4",
+                                   "int9",
+                                   "fixed10.-3",
+                                   "fixed12.40",
+                                   "fixed8.119",
+                                   "fixed16.8;overflow=symmetric",
+                                   "ufixed1.0",
+                                   "int1",
+                                   "fixed25.3",
+                                   "fixed8.4;overflow=wrap",
+                                   "e4m3fn",
+                                   "e5m10",
+                                   "posit16es1",
+                                   "e8m7",
+                                   "e4m3fnuz",
+                                   "binary8p3",
+                                   "e4m3fn;overflow=satfinite",
+                                   "e6m9",
+                                   "e5m2",
+                                   "e5m2;bias=-90",
+                                   "e3m2;ftz"};
 constexpr const char* roundings[] = {
     "rne", "rna", "rnz",  "rnp",  "rnm",  "rno",      "rtz",       "rdn",      "rup",      "raz",
     "odd", "sr1", "sr13", "sr22", "sr23", "sr8:half", "sr22:half", "sr8:even", "sr22:even"};
