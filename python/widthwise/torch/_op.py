@@ -76,11 +76,23 @@ class Op:
     def __call__(self, *args: Any) -> Any:
         if torch.compiler.is_compiling():
             return self.op(*args)
-        if torch._C._are_functorch_transforms_active() or tracing_tangents():
+        if transformed():
             return self.outer.apply(*args)
         if not are_plain(args) or unusual_modes():
             return self.op(*args)
         return self.eager.apply(*args) if wanted(args) else self.kernel(*args)
+
+
+def transformed() -> bool:
+    """Whether functorch's transforms or forward mode surround this call."""
+    return torch._C._are_functorch_transforms_active() or tracing_tangents()
+
+
+def met_directly(tensors: Any) -> bool:
+    """Whether these tensors meet kernels without anybody between."""
+    if torch.compiler.is_compiling() or transformed():
+        return False
+    return are_plain(tensors) and not unusual_modes()
 
 
 def are_plain(args: Any) -> bool:
