@@ -12,6 +12,7 @@ void bind_unit(py::module_& m);
 void bind_values(py::module_& m);
 void bind_array(py::module_& m);
 void bind_chain(py::module_& m);
+void bind_rounded_values(py::module_& m);
 void bind_affine(py::module_& m);
 void bind_dot(py::module_& m);
 void bind_convolution(py::module_& m);

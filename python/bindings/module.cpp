@@ -6,6 +6,7 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_values(m);
   bind_array(m);
   bind_chain(m);
+  bind_rounded_values(m);
   bind_affine(m);
   bind_dot(m);
   bind_convolution(m);

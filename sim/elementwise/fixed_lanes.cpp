@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "random_words-inl.hpp"
 #include "sim/engine/for_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,20 +17,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using widthwise::HWY_NAMESPACE::for_lanes;
 
-template <class D>
-HWY_INLINE auto load(D d, const float* x) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* x) {
+  if constexpr (sizeof(T) < sizeof(hn::TFromD<D>))
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), x));
+  else
+    return hn::LoadU(d, x);
 }
+
+// Words of at most 52 bits, or where lanes are floats of at most 22, as numbers.
 template <class D>
-HWY_INLINE auto load(D d, const double* x) {
-  return hn::LoadU(d, x);
+HWY_INLINE auto load_bits(D d, const std::uint64_t* bits) {
+  const hn::RebindToSigned<D> di;
+  return hn::ConvertTo(d, hn::BitCast(di, random_words(d, bits)));
 }
 
 // Whether a magnitude goes away from the integer below it, above which so much of a unit is left.
 template <RoundingMode mode, class D, class V, class M>
 HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   using enum RoundingMode;
-  const auto half = hn::Set(d, 0.5), zero = hn::Zero(d);
+  const auto half = hn::Set(d, hn::TFromD<D>{0.5}), zero = hn::Zero(d);
   if constexpr (mode == odd) {
     return hn::And(hn::Gt(left, zero), even);
   } else if constexpr (mode == rna) {
@@ -57,43 +64,119 @@ HWY_INLINE V rounded(D d, V y) {
   } else if constexpr (mode == raz) {
     return hn::CopySign(hn::Ceil(hn::Abs(y)), y);
   } else {
-    const auto m = hn::Abs(y), below = hn::Floor(m), half = hn::Mul(below, hn::Set(d, 0.5));
+    const auto m = hn::Abs(y), below = hn::Floor(m),
+               half = hn::Mul(below, hn::Set(d, hn::TFromD<D>{0.5}));
     const auto away = goes_away<mode>(d, y, hn::Sub(m, below), hn::Eq(half, hn::Floor(half)));
-    const auto next = hn::Add(below, hn::Set(d, 1.0));
+    const auto next = hn::Add(below, hn::Set(d, hn::TFromD<D>{1.0}));
     return hn::CopySign(hn::IfThenElse(away, next, below), y);
   }
 }
 
-template <RoundingMode mode, class T>
-void integers(const FixedSteps& steps, const T* x, std::size_t n, double* v) {
-  for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
-    const auto a = load(d, x + i), y = hn::Mul(a, hn::Set(d, steps.up));
-    // A product too small for a double rounds as any other one below half a unit.
-    const auto tiny = hn::Set(d, std::numeric_limits<double>::min());
+// By chance: what is left of a unit, cut to k bits, and as many random ones reach 2^k together;
+// read the other way round, so that all is exact.
+template <StochasticVariant variant, class D, class V>
+HWY_INLINE V rounded_by(D d, const FixedSteps& steps, V y, V random) {
+  const auto m = hn::Abs(y), below = hn::Floor(m);
+  const auto whole =
+      hn::Set(d, static_cast<double>(std::uint64_t{1} << steps.rounding.random_bits));
+  auto left = hn::Mul(hn::Sub(m, below), whole), reaches = hn::Sub(whole, random);
+  if constexpr (variant == StochasticVariant::even) left = hn::Round(left);
+  if constexpr (variant == StochasticVariant::half)
+    reaches = hn::Sub(reaches, hn::Set(d, hn::TFromD<D>{0.5}));
+  const auto next = hn::Add(below, hn::Set(d, hn::TFromD<D>{1.0}));
+  return hn::CopySign(hn::IfThenElse(hn::Ge(left, reaches), next, below), y);
+}
+
+// The integers that x becomes, each given to put(d, integer, i).
+template <class D, class T, class Round, class Put>
+HWY_INLINE void integers_by(D whole, const FixedSteps& steps, const T* x, std::size_t n,
+                            const Round& round, const Put& put) {
+  using Lane = hn::TFromD<D>;
+  const auto lane = [](double y) HWY_ATTR { return static_cast<Lane>(y); };
+  for_lanes(whole, n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto a = load(d, x + i), y = hn::Mul(a, hn::Set(d, lane(steps.up)));
+    // A product too small for a normal number rounds as any other one below half a unit.
+    const auto tiny = hn::Set(d, std::numeric_limits<Lane>::min());
     const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
-    const auto r = rounded<mode>(d, hn::IfThenElse(lost, hn::CopySign(tiny, a), y));
-    const auto held = hn::Min(hn::Max(r, hn::Set(d, steps.least)), hn::Set(d, steps.most));
-    hn::StoreU(hn::IfThenZeroElse(hn::IsNaN(a), held), d, v + i);
+    const auto r = round(d, hn::IfThenElse(lost, hn::CopySign(tiny, a), y), i);
+    const auto held =
+        hn::Min(hn::Max(r, hn::Set(d, lane(steps.least))), hn::Set(d, lane(steps.most)));
+    put(d, hn::IfThenZeroElse(hn::IsNaN(a), held), i);
   });
 }
 
-template <class T>
-void in_mode(const FixedSteps& steps, const T* x, std::size_t n, double* v) {
-  using enum RoundingMode;
-  switch (steps.mode) {
-    case rne: return integers<rne>(steps, x, n, v);
-    case rna: return integers<rna>(steps, x, n, v);
-    case rnz: return integers<rnz>(steps, x, n, v);
-    case rnp: return integers<rnp>(steps, x, n, v);
-    case rnm: return integers<rnm>(steps, x, n, v);
-    case rno: return integers<rno>(steps, x, n, v);
-    case rtz: return integers<rtz>(steps, x, n, v);
-    case rdn: return integers<rdn>(steps, x, n, v);
-    case rup: return integers<rup>(steps, x, n, v);
-    case raz: return integers<raz>(steps, x, n, v);
-    case odd: return integers<odd>(steps, x, n, v);
-    case sr: return;  // refused by whoever calls
+// What an array is rounded by, and where to.
+template <class D, class T, class Put>
+struct Pass {
+  D d;
+  const FixedSteps& steps;
+  const T* x;
+  const std::uint64_t* bits;
+  std::size_t n;
+  Put put;
+
+  template <RoundingMode mode>
+  HWY_INLINE void rounds() const {
+    integers_by(
+        d, steps, x, n, [](auto d, auto y, std::size_t) HWY_ATTR { return rounded<mode>(d, y); },
+        put);
   }
+  template <StochasticVariant variant>
+  HWY_INLINE void draws() const {
+    const auto round = [&](auto d, auto y, std::size_t i) HWY_ATTR {
+      return rounded_by<variant>(d, steps, y, load_bits(d, bits + i));
+    };
+    integers_by(d, steps, x, n, round, put);
+  }
+};
+
+template <class Pass>
+void by_chance(const Pass& pass) {
+  using enum StochasticVariant;
+  switch (pass.steps.rounding.variant) {
+    case plain: return pass.template draws<plain>();
+    case half: return pass.template draws<half>();
+    case even: return pass.template draws<even>();
+  }
+}
+
+template <class Pass>
+void in_mode(const Pass& pass) {
+  using enum RoundingMode;
+  switch (pass.steps.rounding.mode) {
+    case rne: return pass.template rounds<rne>();
+    case rna: return pass.template rounds<rna>();
+    case rnz: return pass.template rounds<rnz>();
+    case rnp: return pass.template rounds<rnp>();
+    case rnm: return pass.template rounds<rnm>();
+    case rno: return pass.template rounds<rno>();
+    case rtz: return pass.template rounds<rtz>();
+    case rdn: return pass.template rounds<rdn>();
+    case rup: return pass.template rounds<rup>();
+    case raz: return pass.template rounds<raz>();
+    case odd: return pass.template rounds<odd>();
+    case sr: return by_chance(pass);
+  }
+}
+
+template <class T>
+void integers(const FixedSteps& s, const T* x, const std::uint64_t* bits, std::size_t n,
+              double* v) {
+  const auto put = [&](auto d, auto integer, std::size_t i)
+                       HWY_ATTR { hn::StoreU(integer, d, v + i); };
+  using D = hn::ScalableTag<double>;
+  in_mode(Pass<D, T, decltype(put)>{D(), s, x, bits, n, put});
+}
+
+// A sum with +0 has no -0, as fixed point has none.
+void values(const FixedSteps& s, const float* x, const std::uint64_t* bits, std::size_t n,
+            float* y) {
+  const float down = static_cast<float>(1 / s.up);
+  const auto put = [&](auto d, auto integer, std::size_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::Mul(integer, hn::Set(d, down)), hn::Zero(d)), d, y + i);
+  };
+  using D = hn::ScalableTag<float>;
+  in_mode(Pass<D, float, decltype(put)>{D(), s, x, bits, n, put});
 }
 
 template <class Code>
@@ -107,11 +190,13 @@ void codes_of(const FixedSteps& steps, const double* v, std::size_t n, Code* cod
   });
 }
 
-void integers_of_floats(const FixedSteps& s, const float* x, std::size_t n, double* v) {
-  in_mode(s, x, n, v);
+void integers_of_floats(const FixedSteps& s, const float* x, const std::uint64_t* bits,
+                        std::size_t n, double* v) {
+  integers(s, x, bits, n, v);
 }
-void integers_of_doubles(const FixedSteps& s, const double* x, std::size_t n, double* v) {
-  in_mode(s, x, n, v);
+void integers_of_doubles(const FixedSteps& s, const double* x, const std::uint64_t* bits,
+                         std::size_t n, double* v) {
+  integers(s, x, bits, n, v);
 }
 void bytes_of(const FixedSteps& s, const double* v, std::size_t n, std::uint8_t* codes) {
   codes_of(s, v, n, codes);
@@ -131,15 +216,22 @@ namespace widthwise::elements {
 
 HWY_EXPORT(integers_of_floats);
 HWY_EXPORT(integers_of_doubles);
+HWY_EXPORT(values);
 HWY_EXPORT(bytes_of);
 HWY_EXPORT(halves_of);
 HWY_EXPORT(words_of);
 
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(integers_of_floats)(steps, x, n, v);
+void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+                 double* v) {
+  HWY_DYNAMIC_DISPATCH(integers_of_floats)(steps, x, bits, n, v);
 }
-void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(integers_of_doubles)(steps, x, n, v);
+void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
+                 double* v) {
+  HWY_DYNAMIC_DISPATCH(integers_of_doubles)(steps, x, bits, n, v);
+}
+void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+               float* y) {
+  HWY_DYNAMIC_DISPATCH(values)(steps, x, bits, n, y);
 }
 void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(bytes_of)(steps, v, n, codes);

@@ -2,21 +2,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "widthwise/format.hpp"
 #include "widthwise/rounding.hpp"
 
-// The steps of conversions to fixed point on vectors of doubles.
+// The steps of conversions to fixed point on vectors of doubles or floats.
 namespace widthwise::elements {
 
+bool saturates(const Format& f);  // fixed point that does
+
 struct FixedSteps {
+  // Of a format that saturates.
+  FixedSteps(const Format& f, const Rounding& rounding);
+
   double up;           // a power of two: units of the format's last digit in 1
   double least, most;  // its integers
-  RoundingMode mode;   // no stochastic one
+  Rounding rounding;   // by at most 52 random bits
   std::uint32_t mask;  // of a code
 };
 
-// v = the integers that x becomes; NaN becomes 0.
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v);
-void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v);
+// v = the integers that x becomes; NaN becomes 0. bits[i] are element i's random ones.
+void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+                 double* v);
+void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
+                 double* v);
+
+// y = the values that x becomes, for formats of at most 24 digits between 2^-120 and 2^120, by at
+// most 22 random bits.
+void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+               float* y);
 
 // Their codes, in two's complement.
 void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint8_t* codes);

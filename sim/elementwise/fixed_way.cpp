@@ -1,40 +1,54 @@
 #include <algorithm>
 #include <cmath>
 
+#include "draw_bits.hpp"
 #include "fixed_lanes.hpp"
 #include "way.hpp"
 
 // Conversions of the machine's floats to fixed point that saturates: a product with a power of two,
 // rounded to an integer and held in the format's range, on doubles (docs/exactness.md, 69).
 namespace widthwise {
+
+namespace elements {
+
+bool saturates(const Format& f) {
+  return f.is_fixed() && (f.overflow == Overflow::ieee || f.overflow == Overflow::symmetric);
+}
+
+FixedSteps::FixedSteps(const Format& f, const Rounding& r)
+    : up(std::ldexp(1.0, static_cast<int>(-f.least_digit()))),
+      least(0),
+      most(std::ldexp(1.0, f.frac_bits) - 1),
+      rounding(r),
+      mask(static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1)) {
+  if (f.is_signed()) least = f.overflow == Overflow::symmetric ? -most : -most - 1;
+}
+
+}  // namespace elements
+
 namespace {
 
 constexpr int most_width = 32;
 constexpr std::int64_t most_fraction = 900;
+constexpr int most_random = 52;
 constexpr std::size_t piece = 1024;  // numbers between the two steps
-
-elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
-  const int bits = f.frac_bits;
-  const double end = std::ldexp(1.0, bits);
-  const double least = !f.is_signed() ? 0 : f.overflow == Overflow::symmetric ? 1 - end : -end;
-  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1);
-  return {std::ldexp(1.0, static_cast<int>(-f.least_digit())), least, end - 1, mode, mask};
-}
 
 template <class T>
 class Fixed final : public Elementwise::Way {
  public:
   explicit Fixed(const ElementTask& task)
-      : steps_(steps_of(task.to, task.env.rounding.mode)), bytes_(item_bytes(task.to.width())) {}
+      : steps_(task.to, task.env.rounding), bytes_(item_bytes(task.to.width())) {}
 
   const char* name() const final { return "fixed lanes"; }
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
     double integers[piece];  // codes may overwrite their numbers
+    std::uint64_t room[piece];
     for (std::size_t first = 0; first < x.count; first += piece) {
       const std::size_t n = std::min(piece, x.count - first);
-      elements::to_integers(steps_, numbers + first, n, integers);
+      const std::uint64_t* bits = elements::random_bits(steps_.rounding, x.random, first, n, room);
+      elements::to_integers(steps_, numbers + first, bits, n, integers);
       deliver(integers, n, x.result, first);
     }
   }
@@ -55,16 +69,13 @@ class Fixed final : public Elementwise::Way {
   int bytes_;
 };
 
-bool saturates(const Format& f) {
-  return f.is_fixed() && (f.overflow == Overflow::ieee || f.overflow == Overflow::symmetric);
-}
-
 }  // namespace
 
 ElementwiseWay fixed_way(const ElementTask& task) {
-  if (task.op != Operation::convert || task.flags || task.env.rounding.stochastic() ||
-      !saturates(task.to) || task.to.width() > most_width)
+  if (task.op != Operation::convert || task.flags || !elements::saturates(task.to) ||
+      task.to.width() > most_width)
     return nullptr;
+  if (task.env.rounding.random_bits > most_random) return nullptr;
   const std::int64_t last = task.to.least_digit();
   if (last < -most_fraction || last > most_fraction) return nullptr;
   if (task.operands[0] == binary32) return std::make_unique<Fixed<float>>(task);

@@ -1,8 +1,8 @@
 #pragma once
 #include "apply.hpp"
+#include "draw_bits.hpp"
 #include "kernels.hpp"
 #include "quick_chunk.hpp"
-#include "sim/integers/row_kernels.hpp"
 
 namespace widthwise {
 
@@ -120,14 +120,9 @@ void draw_chunk(const ElementwiseJob& job, std::size_t first, std::size_t n, U* 
     for (std::size_t i = 0; i < n; ++i) drawn[i] = draw<U>(job.env.rounding, from, i);
     return;
   }
-  const RandomField field(job.env.rounding.random_bits);
-  std::uint64_t pairs[chunk<U>];
-  rows::draw()(from.seed, from.first_index, n, pairs);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto low = static_cast<std::uint32_t>(pairs[i]);
-    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32);
-    drawn[i] = U(field.of<std::uint64_t>(std::array<std::uint32_t, 4>{low, high}, 0));
-  }
+  std::uint64_t bits[chunk<U>];
+  elements::draw_bits(job.env.rounding.random_bits, from.seed, from.first_index, n, bits);
+  for (std::size_t i = 0; i < n; ++i) drawn[i] = U(bits[i]);
 }
 
 // A chunk of elements, by what is sure and what has to be done again.

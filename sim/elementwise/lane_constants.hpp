@@ -91,6 +91,13 @@ struct Decoding {
 // Modes that the machine helps with, in formats without whims.
 enum class Quick : std::uint8_t { none, to_even, ties_away, toward_zero, by_sign };
 
+// Where a rounding's random bits go: how far up, whether their last one is taken off again for
+// ties, and whether digits that a subnormal has not are jammed into its last one.
+struct RandomPlaces {
+  int shift;
+  bool ties, jams;
+};
+
 // Rounding goes by way of the code in a format of the same exponents and as many digits as the
 // carrier has: `drop` digits are then cut off whatever the exponent (docs/exactness.md).
 template <class T>
@@ -119,6 +126,11 @@ struct Encoding {
   Quick quick;
   bool packs;                   // and fits the lanes of lane_pack-inl.hpp
   T half_normal, half_quantum;  // powers of two: the first's last digit is a subnormal's
+
+  RandomPlaces places(const Rounding& r) const {
+    return {drop - r.random_bits, r.variant == StochasticVariant::even,
+            r.variant != StochasticVariant::plain};
+  }
 
   Encoding(const Format& f, const Env& env) {
     const Rounder<std::uint64_t> to(f, env);

@@ -4,40 +4,12 @@
 #define HWY_TARGET_INCLUDE "sim/elementwise/lane_encode.cpp"
 #include <hwy/foreach_target.h>
 
+#include "lane_finish-inl.hpp"
 #include "lane_pack-inl.hpp"
 #include "lane_vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
-
-template <class T, class Item>
-HWY_INLINE void store(I<T> code, Item* items) {
-  const hn::RebindToUnsigned<Integers<T>> d;
-  if constexpr (sizeof(Item) == sizeof(T))
-    hn::StoreU(hn::BitCast(d, code), d, items);
-  else
-    hn::StoreU(hn::TruncateTo(hn::Rebind<Item, decltype(d)>(), hn::BitCast(d, code)),
-               hn::Rebind<Item, decltype(d)>(), items);
-}
-
-// The sign, and all that is no number or too large for one, on a magnitude.
-template <class T>
-HWY_INLINE I<T> finished(const Encoding<T>& to, I<T> magnitude, I<T> absolute, I<T> negative) {
-  const auto over = hn::Gt(magnitude, all<T>(to.max_finite));
-  const I<T> infinity = all<T>(lane<T>(carrier<T>.infinity));
-  I<T> code = magnitude;
-  if (to.mirrored) code = hn::Min(code, all<T>(to.over[0]));
-  code = hn::Or(code, hn::And(negative, all<T>(to.sign)));
-  if (!to.signed_zero)
-    code = hn::IfThenElse(hn::Eq(magnitude, hn::Zero(Integers<T>())), magnitude, code);
-  if (to.one_way) return hn::IfThenElse(over, all<T>(to.nan), code);
-  if (!to.mirrored) {
-    code = hn::IfThenElse(over, by_sign<T>(negative, to.over), code);
-    if (hn::AllTrue(Integers<T>(), hn::Lt(absolute, infinity))) return code;  // nearly always
-    code = hn::IfThenElse(hn::Eq(absolute, infinity), by_sign<T>(negative, to.infinite), code);
-  }
-  return hn::IfThenElse(hn::Gt(absolute, infinity), all<T>(to.nan), code);
-}
 
 // By the mode that the machine is in. A subnormal is rounded by adding the power of two whose last
 // digit is its own.
@@ -65,16 +37,6 @@ void encode_quickly(const Encoding<T>& format, const T* numbers, std::size_t n, 
                             code);
     store<T>(finished<T>(to, code, absolute, negative), static_cast<Item*>(codes) + i);
   }
-}
-
-// A number below the least normal one as a long code, to odd: the sum's digits end where a long
-// subnormal's do.
-template <class T>
-HWY_INLINE I<T> long_subnormal(V<T> absolute, V<T> least) {
-  const V<T> sum = hn::Add(absolute, least), rounded = hn::Sub(sum, least);
-  const I<T> code = hn::Sub(bits<T>(sum), bits<T>(least));
-  const I<T> truncated = hn::Add(code, mask<T>(hn::Gt(rounded, absolute)));
-  return hn::Or(truncated, hn::And(mask<T>(hn::Ne(rounded, absolute)), all<T>(1)));
 }
 
 template <class T>

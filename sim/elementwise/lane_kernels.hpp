@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "lane_constants.hpp"
 
@@ -46,6 +47,12 @@ typename Kernels<T>::Operate operate_kernel(const Middle& m);  // none for Step:
 // away: toward zero).
 template <class T>
 typename Kernels<T>::Encode encode_kernel(const Encoding<T>& to, bool flags);
+// Stochastically; bits[i] are element i's.
+template <class T>
+using RandomEncode = void (*)(const Encoding<T>& to, const RandomPlaces& places, const T* numbers,
+                              const std::uint64_t* bits, std::size_t n, void* codes);
+template <class T>
+RandomEncode<T> random_kernel(int bytes_of_a_code);
 // Into the carrier itself: only NaN changes.
 template <class T>
 typename Kernels<T>::Encode carrier_kernel(bool flags);

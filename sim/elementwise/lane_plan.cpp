@@ -91,6 +91,15 @@ bool rounds_once_from_odd(const Format& to, RoundingMode mode) {
          to.emax() < binary32.emax();
 }
 
+// The random bits find their digits below the last kept one, and nothing but them decides: of plain
+// ones floor(delta 2^k) alone, else a half, and what lies below it, besides.
+bool draws(const Format& own, const Format& to, const Rounding& rounding) {
+  const int dropped = own.precision() - to.precision();
+  const int looked_at = rounding.variant == StochasticVariant::plain ? 0 : 2;
+  return rounding.random_bits + looked_at <= dropped && to.is_signed() && !to.all_normal() &&
+         !to.ftz && to.precision() > 1;
+}
+
 LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
                    std::span<const Format> x, bool flags) {
   const Format& own = carrier == Carrier::in_float ? binary32 : binary64;
@@ -103,6 +112,11 @@ LaneAnswer plan_in(Carrier carrier, Step step, const Format& to, const Env& env,
   // What the machine has rounded does not tell what was tiny before.
   const bool keeps_lost = flags || (to.ftz && env.tininess == Tininess::before_rounding);
   const bool by_machine = !keeps_lost && composes(mode);
+  if (env.rounding.stochastic()) {
+    if (!encodes(own, to) || !draws(own, to, env.rounding))
+      return refuse("lanes have too few digits for so many random bits");
+    return {LanePlan{carrier, {step, Sum::rounded, flags}, RoundingMode::rne}, nullptr};
+  }
   LanePlan plan{carrier, {step, Sum::rounded, flags}, by_machine ? mode : RoundingMode::rne};
   if (step == Step::none && to == own) return {plan, nullptr};
   if (!encodes(own, to)) return refuse("lanes have too few digits or exponents to round");
@@ -140,7 +154,8 @@ LaneAnswer plan_lanes(Operation op, const Format& to, const Env& env,
     return {std::nullopt, "lanes add, subtract, multiply, divide, fuse, take roots and convert"};
   if (!to.is_float() || !std::ranges::all_of(operands, &Format::is_float))
     return {std::nullopt, "lanes hold floats"};
-  if (env.rounding.stochastic()) return {std::nullopt, "lanes draw no random bits"};
+  if (env.rounding.stochastic() && (flags || *step != Step::none))
+    return {std::nullopt, "lanes draw random bits for conversions alone, without flags"};
   if (env.nan != NanResult::canonical)
     return {std::nullopt, "lanes deliver the canonical NaN alone"};
   if (flags && to.all_normal())

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../engine/machine_rounding.hpp"
+#include "draw_bits.hpp"
 #include "lane_plan.hpp"
 #include "way.hpp"
 
@@ -30,7 +31,9 @@ class Lanes final : public Elementwise::Way {
         result_bytes_(item_bytes(task.to.width())),
         machine_(plan.machine),
         downward_(task.env.rounding.mode == RoundingMode::rdn),
+        rounding_(task.env.rounding),
         operate_(operate_kernel<T>(plan.middle)),
+        random_(rounding_.stochastic() ? random_kernel<T>(result_bytes_) : nullptr),
         encode_(task.to == carrier_format<T> ? carrier_kernel<T>(task.flags)
                                              : encode_kernel<T>(encoding_, task.flags)) {
     for (const Format& f : task.operands) {
@@ -45,7 +48,8 @@ class Lanes final : public Elementwise::Way {
   void run(const ElementArrays& x) const final {
     const MachineRounding mode(machine_);
     const std::size_t whole = x.count / padding * padding;
-    const bool in_place = !operate_ && !decode_[0];  // one loop over all reads ahead undisturbed
+    const bool in_place =
+        !operate_ && !decode_[0] && !random_;  // one loop over all reads ahead undisturbed
     const std::size_t most = in_place ? whole : chunk;
     for (std::size_t i = 0; i < whole; i += most) run_chunk(x, i, std::min(most, whole - i));
     if (whole < x.count) run_rest(x, whole);
@@ -73,8 +77,16 @@ class Lanes final : public Elementwise::Way {
       operate_(downward_, numbers[0], numbers[1], numbers[2], n, held[0]);
       numbers[0] = held[0];
     }
-    encode_(encoding_, numbers[0], n, at(x.result, first, result_bytes_),
-            x.flags ? x.flags + first : nullptr);
+    std::byte* const codes = at(x.result, first, result_bytes_);
+    if (random_) return encode_randomly(numbers[0], n, codes, x.random, first);
+    encode_(encoding_, numbers[0], n, codes, x.flags ? x.flags + first : nullptr);
+  }
+
+  void encode_randomly(const T* numbers, std::size_t n, std::byte* codes,
+                       const RandomSource& source, std::size_t first) const {
+    std::uint64_t room[chunk];
+    const std::uint64_t* bits = random_bits(rounding_, source, first, n, room);
+    random_(encoding_, encoding_.places(rounding_), numbers, bits, n, codes);
   }
 
   // Fewer elements than lanes: between zeros.
@@ -90,7 +102,12 @@ class Lanes final : public Elementwise::Way {
       std::memcpy(codes[j].data(), at(x.operands[j], first, operand_bytes_[j]), n * bytes);
       operands[j] = codes[j].data();
     }
-    run_chunk({operands, padding, result.data(), x.flags ? flags.data() : nullptr, {}}, 0, padding);
+    std::array<std::uint64_t, padding> bits{};
+    if (random_)
+      std::copy_n(random_bits(rounding_, x.random, first, n, bits.data()), n, bits.data());
+    run_chunk(
+        {operands, padding, result.data(), x.flags ? flags.data() : nullptr, {0, 0, bits.data()}},
+        0, padding);
     std::memcpy(at(x.result, first, result_bytes_), result.data(),
                 n * static_cast<std::size_t>(result_bytes_));
     if (x.flags) std::copy_n(flags.begin(), n, x.flags + first);
@@ -103,7 +120,9 @@ class Lanes final : public Elementwise::Way {
   RoundingMode machine_;
   bool downward_;
   std::vector<typename Kernels<T>::Decode> decode_;  // null where the codes are the numbers
+  Rounding rounding_;
   typename Kernels<T>::Operate operate_;
+  RandomEncode<T> random_;  // null where no random bits round
   typename Kernels<T>::Encode encode_;
 };
 

@@ -45,8 +45,28 @@ HWY_INLINE auto pattern(D, const PositShape& f, V magnitude) {
   return hn::Shl(whole, hn::BitCast(du, room));
 }
 
+// What carries out of the dropped bits where they round away: half of a unit, less one where a tie
+// stays; or random bits at their top, with half of the last one's unit, which a tie may not reach.
+template <class D>
+HWY_INLINE auto increment(D du, const PositShape& f, int dropped, hn::Vec<D> kept,
+                          const std::uint64_t* bits) {
+  const auto one = hn::Set(du, 1);
+  if (!f.rounding.stochastic()) {
+    const auto half = hn::Set(du, (std::uint64_t{1} << (dropped - 1)) - 1);
+    return hn::Add(half, hn::And(kept, one));
+  }
+  const int shift = dropped - f.rounding.random_bits;
+  const auto drawn = hn::LoadU(du, bits);
+  auto up = hn::ShiftLeftSame(drawn, shift);
+  if (f.rounding.variant != StochasticVariant::plain)
+    up = hn::Add(up, hn::Set(du, std::uint64_t{1} << (shift - 1)));
+  if (f.rounding.variant == StochasticVariant::even) up = hn::Sub(up, hn::And(drawn, one));
+  return up;
+}
+
 template <class Code>
-void posits(const PositShape& f, const float* x, std::size_t n, Code* codes) {
+void posits(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+            Code* codes) {
   const int dropped = 64 - f.width;  // of the 63 bits
   for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
     const hn::RebindToUnsigned<decltype(d)> du;
@@ -55,12 +75,9 @@ void posits(const PositShape& f, const float* x, std::size_t n, Code* codes) {
     const auto p = pattern(d, f, hn::Abs(a));
     const auto one = hn::Set(du, 1), most = hn::Set(du, (std::uint64_t{1} << (f.width - 1)) - 1);
     const auto kept = hn::ShiftRightSame(p, dropped);
-    // Half of a unit, less one where a tie stays: what is dropped passes it or not.
-    const auto odd = hn::And(kept, one);
-    const auto half = hn::Set(du, (std::uint64_t{1} << (dropped - 1)) - 1);
-    const auto up = hn::ShiftRightSame(
-        hn::Add(hn::And(p, hn::Set(du, (std::uint64_t{1} << dropped) - 1)), hn::Add(half, odd)),
-        dropped);
+    const auto rest = hn::And(p, hn::Set(du, (std::uint64_t{1} << dropped) - 1));
+    const auto up =
+        hn::ShiftRightSame(hn::Add(rest, increment(du, f, dropped, kept, bits + i)), dropped);
     const auto held = hn::Min(hn::Max(hn::Add(kept, up), one), most);
     const auto negative = hn::RebindMask(du, hn::Lt(a, hn::Zero(d)));
     const auto code = hn::IfThenElse(negative, hn::Sub(hn::Zero(du), held), held);
@@ -73,14 +90,17 @@ void posits(const PositShape& f, const float* x, std::size_t n, Code* codes) {
   });
 }
 
-void bytes_of(const PositShape& f, const float* x, std::size_t n, std::uint8_t* codes) {
-  posits(f, x, n, codes);
+void bytes_of(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+              std::uint8_t* codes) {
+  posits(f, x, bits, n, codes);
 }
-void halves_of(const PositShape& f, const float* x, std::size_t n, std::uint16_t* codes) {
-  posits(f, x, n, codes);
+void halves_of(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+               std::uint16_t* codes) {
+  posits(f, x, bits, n, codes);
 }
-void words_of(const PositShape& f, const float* x, std::size_t n, std::uint32_t* codes) {
-  posits(f, x, n, codes);
+void words_of(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+              std::uint32_t* codes) {
+  posits(f, x, bits, n, codes);
 }
 
 }  // namespace widthwise::elements::HWY_NAMESPACE
@@ -93,14 +113,17 @@ HWY_EXPORT(bytes_of);
 HWY_EXPORT(halves_of);
 HWY_EXPORT(words_of);
 
-void to_posits(const PositShape& f, const float* x, std::size_t n, std::uint8_t* codes) {
-  HWY_DYNAMIC_DISPATCH(bytes_of)(f, x, n, codes);
+void to_posits(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+               std::uint8_t* codes) {
+  HWY_DYNAMIC_DISPATCH(bytes_of)(f, x, bits, n, codes);
 }
-void to_posits(const PositShape& f, const float* x, std::size_t n, std::uint16_t* codes) {
-  HWY_DYNAMIC_DISPATCH(halves_of)(f, x, n, codes);
+void to_posits(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+               std::uint16_t* codes) {
+  HWY_DYNAMIC_DISPATCH(halves_of)(f, x, bits, n, codes);
 }
-void to_posits(const PositShape& f, const float* x, std::size_t n, std::uint32_t* codes) {
-  HWY_DYNAMIC_DISPATCH(words_of)(f, x, n, codes);
+void to_posits(const PositShape& f, const float* x, const std::uint64_t* bits, std::size_t n,
+               std::uint32_t* codes) {
+  HWY_DYNAMIC_DISPATCH(words_of)(f, x, bits, n, codes);
 }
 
 }  // namespace widthwise::elements

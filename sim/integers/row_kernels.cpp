@@ -31,8 +31,6 @@ Kernel choose(const Widths& w) {
   return w.magnitude_words == 2 ? kernel_2_2() : kernel_2_4();
 }
 
-Draw choose_draw() { return WIDTHWISE_ROWS_HERE::kernel_draw(); }
-
 }  // namespace widthwise::rows::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -42,11 +40,9 @@ namespace widthwise::rows {
 HWY_EXPORT(name);
 HWY_EXPORT(items);
 HWY_EXPORT(choose);
-HWY_EXPORT(choose_draw);
 
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 std::size_t lanes_here() { return HWY_DYNAMIC_DISPATCH(items)(); }
-Draw draw() { return HWY_DYNAMIC_DISPATCH(choose_draw)(); }
 Kernel kernel(const Widths& w) { return HWY_DYNAMIC_DISPATCH(choose)(w); }
 
 }  // namespace widthwise::rows

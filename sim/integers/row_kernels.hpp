@@ -58,10 +58,6 @@ struct Tile {
 
 using Kernel = void (*)(const Unit&, const Tile&);
 
-// The first two of the words that the generator gives for the roundings of n outputs from `first`
-// on, each pair as one (lib/random.hpp; slot `out`, step 0).
-using Draw = void (*)(std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint64_t* pairs);
-
 // Those of an instruction set, by the words of codes and of magnitudes.
 #define WIDTHWISE_ROWS_KERNELS(path) \
   namespace path {                   \
@@ -70,7 +66,6 @@ using Draw = void (*)(std::uint64_t seed, std::uint64_t first, std::size_t n, st
   Kernel kernel_1_4();               \
   Kernel kernel_2_2();               \
   Kernel kernel_2_4();               \
-  Draw kernel_draw();                \
   }
 WIDTHWISE_ROWS_KERNELS(baseline)
 WIDTHWISE_ROWS_KERNELS(avx2)
@@ -79,7 +74,6 @@ WIDTHWISE_ROWS_KERNELS(avx512)
 
 // Those which this machine runs fastest.
 Kernel kernel(const Widths& w);
-Draw draw();
 
 // The name of the instruction set that the kernels use here, and how many outputs a row has there.
 const char* target_name();

@@ -198,6 +198,19 @@ def floats(x):
     return x.astype("e8m23").bits.view(np.float32)
 
 
+@pytest.mark.parametrize("unit", ["mac(e5m10)", "mac(e5m2, sum=e5m10:sr13)", "mac(posit8es1)"])
+@pytest.mark.parametrize("steps", [{}, {"stride": (2, 3), "padding": (0, 2), "groups": 2}])
+def test_gradients_of_weights_by_codes_are_those_that_torch_differentiates(steps, unit):
+    x, w = drawn(3, 4, 9, 8), drawn(4, 4 // steps.get("groups", 1), 3, 2, seed=1).requires_grad_()
+    y = wt.conv2d(x, w, unit=unit, seed=torch.tensor(3), **steps)
+    g = drawn(*y.shape, seed=2)
+    quick, again = (
+        torch.autograd.grad(y, w, g, retain_graph=True, create_graph=graph)[0]
+        for graph in (False, True)
+    )
+    assert torch.equal(quick, again)
+
+
 def by_hand(g, x, shape, v, stride=1, padding=0, dilation=1, groups=1):
     """A dot product a weight: images, then rows, then columns, in order."""
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))

@@ -40,7 +40,7 @@ def test_promotion_changes_sums_on_both_that_have_it():
     one = torch.tensor(1.0)
     for profile in ("hopper", "ada"):
         fast, slow = (
-            wt.scaled_mm(a, b, one, one, None, torch.float32, mode, profile=profile)
+            wt.scaled_mm(a, b, one, one, None, None, torch.float32, mode, profile=profile)
             for mode in (True, False)
         )
         exact = a.double() @ b.double()
@@ -70,17 +70,18 @@ def test_operands_may_be_unlike(a, b, preset):
 
 
 @pytest.mark.parametrize("out", ["float32", "bfloat16", "float16", "float8_e4m3fn"])
-@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("rows", [None, "a", "b"])
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_the_epilogue_rounds_after_each_step(out, rows, with_bias):
     a, b = operands()
     sa = torch.rand(9, 1) / 3 if rows else torch.tensor(0.3)
     sb = torch.rand(1, 11) / 3 if rows else torch.tensor(0.7)
     bias = torch.randn(11).bfloat16() if with_bias else None
-    z = wt.scaled_mm(a, b, sa, sb, bias, getattr(torch, out))
+    z = wt.scaled_mm(a, b, sa, sb, bias, None, getattr(torch, out), first_scale=rows)
     sums = ww.matmul(ww.view(a), ww.view(b), unit="hopper.e4m3.promote128").to_float64()
     x = sums.astype(np.float32)  # NumPy's binary32, one operation at a time
-    x = (x * sb.numpy()) * sa.numpy() if rows else x * (sa * sb).numpy()
+    first, last = (sa, sb) if rows == "a" else (sb, sa)
+    x = (x * first.numpy()) * last.numpy() if rows else x * (sa * sb).numpy()
     x = x + bias.float().numpy() if with_bias else x
     assert x.dtype == np.float32
     wanted = torch.from_numpy(x)
@@ -95,10 +96,70 @@ def test_without_out_dtype_it_is_as_and_saturates():
     assert z.dtype == a.dtype and z.float().abs().max() == 448
 
 
+def test_the_arguments_are_torchs_in_torchs_order():
+    import inspect
+
+    theirs = [x.name for x in torch.ops.aten._scaled_mm.default._schema.arguments]
+    ours = inspect.signature(wt.scaled_mm).parameters
+    positional = [name for name, x in ours.items() if x.kind is x.POSITIONAL_OR_KEYWORD]
+    assert positional == ["a", "b", *theirs[2:]] and theirs[:2] == ["self", "mat2"]
+
+
+@pytest.mark.parametrize("out", ["float32", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("rows", [False, True])
+def test_it_is_close_to_torchs_own_on_the_cpu(rows, out):
+    a, b = operands(160)
+    a, b = a[:8], b[:, :8]
+    sa = torch.rand(8, 1) / 30 if rows else torch.tensor(0.03)
+    sb = torch.rand(1, 8) if rows else torch.tensor(0.7)
+    dtype = torch.bfloat16 if rows else getattr(torch, out)
+    theirs = torch._scaled_mm(a, b, sa, sb, None, None, dtype)
+    ours = wt.scaled_mm(a, b, sa, sb, None, None, dtype)
+    assert theirs.dtype == ours.dtype
+    torch.testing.assert_close(ours.float(), theirs.float(), rtol=0.13, atol=0.3)
+
+
+@pytest.mark.parametrize(
+    "profile, m, n, first",
+    [
+        ("ada", 5000, 5000, "a"),
+        ("hopper", 16, 4096, "a"),  # 64 by many
+        ("hopper", 4096, 40, "b"),
+        ("hopper", 192, 4096, "b"),
+        ("blackwell", 8192, 150, "a"),
+        ("hopper", 384, 512, "b"),  # an odd multiple of 128, of rows alone
+        ("hopper", 512, 384, "a"),
+        ("hopper", 128, 384, "a"),  # of both, and small
+        ("hopper", 384, 128, "b"),
+        ("hopper", 1152, 1408, "b"),  # of both, and large
+        ("hopper", 1408, 1152, "a"),
+        ("hopper", 8192, 4096, "a"),
+        ("hopper", 4096, 8192, "b"),
+        ("hopper", 1024, 2048, "b"),
+    ],
+)
+def test_scales_of_rows_come_in_the_order_of_pytorchs_kernel(profile, m, n, first):
+    """Read off RowwiseScaledMM.cu, case by case."""
+    from widthwise.torch._scaled_mm import rows_first
+
+    assert rows_first(profile, m, n) == (first == "a")
+
+
+@pytest.mark.parametrize("profile, m, n, a_first", [("hopper", 9, 320, True), ("ada", 9, 11, True)])
+def test_the_order_of_scales_shows(profile, m, n, a_first):
+    a, b = torch.ones(m, 16).to(torch.float8_e4m3fn), torch.ones(n, 16).to(torch.float8_e4m3fn).t()
+    sa, sb = torch.full((m, 1), 1e-38), torch.full((1, n), 1e38)  # 16e38 overflows
+    for given, wanted in ((None, a_first), ("a", True), ("b", False)):
+        z = wt.scaled_mm(a, b, sa, sb, out_dtype=torch.float32, profile=profile, first_scale=given)
+        assert bool(z.isfinite().all()) == wanted
+    with pytest.raises(ValueError, match="first_scale = 'c': it may be None, 'a' or 'b'"):
+        wt.scaled_mm(a, b, sa, sb, first_scale="c")
+
+
 def test_scaled_mm_compiles_and_passes_opcheck():
     a, b = operands(64)
     one = torch.tensor(0.5)
-    how = (None, torch.bfloat16, True)
+    how = (None, None, torch.bfloat16, True)
 
     def call(x, y):
         return wt.scaled_mm(x, y, one, one, *how) + 1
@@ -107,7 +168,7 @@ def test_scaled_mm_compiles_and_passes_opcheck():
     op = torch.ops.widthwise.scaled_mm.default
     # Its check of the schema compares operands, which torch does not do in FP8.
     tests = ("test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
-    torch.library.opcheck(op, (a, b, one, one, *how, "ada"), test_utils=tests)
+    torch.library.opcheck(op, (a, b, one, one, *how, "ada", 2, "serial", True), test_utils=tests)
 
 
 E5M2 = ("float8_e5m2", "float8_e5m2")
@@ -123,6 +184,13 @@ E5M2 = ("float8_e5m2", "float8_e5m2")
         ({"scale_a": (9,)}, ValueError, r"scale_a is \(9,\) .* or \(9, 1\) and \(1, 11\)"),
         ({"bias": (9,)}, ValueError, r"bias is \(9,\); \(11,\) is wanted"),
         ({"out_dtype": "float64"}, TypeError, "out_dtype = torch.float64"),
+        ({"split": 0}, ValueError, "split = 0: 1 or more parts"),
+        (
+            {"split": (2, "odd")},
+            ValueError,
+            r"\(2, order\) takes 'contiguous', 'serial', 'pairwise'",
+        ),
+        ({"split": 2, "profile": "blackwell"}, ValueError, "measured blackwell's order; name one"),
     ],
 )
 def test_what_the_libraries_have_not_is_refused(change, error, message):
@@ -133,5 +201,13 @@ def test_what_the_libraries_have_not_is_refused(change, error, message):
     out = getattr(torch, change.get("out_dtype", "bfloat16"))
     with pytest.raises(error, match=message):
         wt.scaled_mm(
-            a, b, scale, torch.tensor(1.0), bias, out, profile=change.get("profile", "ada")
+            a,
+            b,
+            scale,
+            torch.tensor(1.0),
+            bias,
+            change.get("scale_result"),
+            out,
+            profile=change.get("profile", "ada"),
+            split=change.get("split", 1),
         )

@@ -5,6 +5,8 @@ import pytest
 try:
     import torch
     import widthwise.torch as wt
+
+    torch.set_num_threads(1)  # two that share a core with others wait for each other
 except ImportError:
     torch = wt = None
 

@@ -135,6 +135,4 @@ TEST_CASE("fixed point on doubles is refused one step outside") {
   CHECK(way("fixed16.8", convert, binary32, {}, true) == "integers");
   CHECK(way("fixed16.8", convert, binary128, {}, false) == "integers");
   CHECK(way("fixed16.8", round_to_integral, binary32, {}, false) == "integers");
-  const Env random{Rounding(8, StochasticVariant::plain)};
-  CHECK(way("fixed16.8", convert, binary32, random, false) == "integers");
 }

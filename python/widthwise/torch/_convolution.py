@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
-from .. import _convolution
+from .. import _convolution, _dot
+from .._array import Array
 from ._memory import held_format, rounded_codes, unit_of, values_of
-from ._op import Op, following, one_by_one
+from ._op import Op, following, met_directly, one_by_one
 from ._product import check_dtypes, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
@@ -112,6 +114,8 @@ def with_zeros_between(g: torch.Tensor, stride: Any) -> torch.Tensor:
 
 def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
     """Products of g with the windows, summed in order of image, row, column."""
+    if met_directly((g, x)) and not torch.is_grad_enabled():
+        return weights_by_codes(g, x, w, ctx, seed)
     rows = g.unflatten(1, (ctx.groups, -1)).permute(1, 2, 0, 3, 4).flatten(2)
     return derived(rows, windows(x, w, ctx), ctx.unit, seed).reshape(w.shape)
 
@@ -121,6 +125,46 @@ def windows(x: Any, w: Any, how: Any) -> torch.Tensor:
     stride, padding, dilation = how.steps
     seen = F.unfold(x, tuple(w.shape[2:]), tuple(dilation), tuple(padding), tuple(stride))
     return seen.unflatten(1, (how.groups, -1)).permute(1, 0, 3, 2).flatten(1, 2)
+
+
+def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tensor:
+    """The same without a copy of a number: each is rounded once, and codes make the windows."""
+    u = unit_of(how.unit)
+    held_format(str(u.result_format), g.dtype)
+    rows = rounded_codes(g, u.a).bits
+    rows = rows.reshape(g.shape[0], how.groups, -1, *rows.shape[2:]).transpose(1, 2, 0, 3, 4)
+    seen = windows_of_codes(rounded_codes(x, u.b), g, w, how)
+    z = _dot.matmul(
+        Array._of(rows.reshape(*rows.shape[:2], -1), u.a),
+        Array._of(seen.swapaxes(-1, -2), u.b),
+        unit=u,
+        threads=torch.get_num_threads(),
+        seed=0 if seed is None else int(seed),
+    )
+    return values_of(z, g.dtype).reshape(w.shape)
+
+
+def windows_of_codes(x: Array, g: torch.Tensor, w: torch.Tensor, how: Any) -> np.ndarray:
+    """Codes, (groups, numbers of a window, images * outputs)."""
+    stride, padding, dilation = how.steps
+    codes = x.bits
+    if any(padding):
+        around = ((0, 0), (0, 0), *((n, n) for n in padding))
+        codes = np.pad(codes, around, constant_values=x.format.codes["zero"])
+    n, c, *_ = codes.shape
+    by_image, by_channel, *by_axis = codes.strides
+    views = np.lib.stride_tricks.as_strided(
+        codes,
+        (c, *w.shape[2:], n, *g.shape[2:]),
+        (
+            by_channel,
+            *(step * d for step, d in zip(by_axis, dilation, strict=True)),
+            by_image,
+            *(step * s for step, s in zip(by_axis, stride, strict=True)),
+        ),
+    )
+    window = c // how.groups * w.shape[2] * w.shape[3]
+    return np.ascontiguousarray(views).reshape(how.groups, window, -1)
 
 
 class Steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -102,15 +102,21 @@ def rounded_codes(x: torch.Tensor, to: Format, env: core.Env = NEAREST, seed: in
 def refuse_what_it_has_not(x: torch.Tensor, to: Format) -> None:
     """As ww.array does: NaN, and infinities in fixed point that wraps."""
     if torch.isnan(x).any():
+        refuse("NaN", to)
+    if to.system == "fixed" and to._core.overflow in WRAPPING and torch.isinf(x).any():
+        refuse("infinities", to)
+
+
+def refuse(lacking: str, to: Format) -> NoReturn:
+    if lacking == "NaN":
         raise ValueError(
             f"x has NaN among its numbers, and {to} has none; x.nan_to_num(nan=0.0) puts zero in "
             "its place, or take a format that has one"
         )
-    if to.system == "fixed" and to._core.overflow in WRAPPING and torch.isinf(x).any():
-        raise ValueError(
-            f"x has infinities among its numbers, and {to} has none and wraps; take "
-            "overflow=saturate, or x.nan_to_num()"
-        )
+    raise ValueError(
+        f"x has infinities among its numbers, and {to} has none and wraps; take "
+        "overflow=saturate, or x.nan_to_num()"
+    )
 
 
 def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
@@ -122,6 +128,45 @@ def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
     if of.floats is None:
         return torch.from_numpy(words.view(np.int16)).view(dtype)
     return torch.from_numpy(words.view(of.floats))
+
+
+@lru_cache(maxsize=256)
+def values_by(text: str, dtype: torch.dtype, rounding: str) -> core.RoundedValues:
+    """The core's one pass from numbers of a dtype to numbers of a format in that dtype."""
+    f = held_format(text, dtype)
+    own = DTYPES[dtype]
+    low, high = straight_range(text, dtype) or (0.0, 0.0)
+    low, high = (-0.0 if low == 0 else low), high + 0.0  # both zeros lie inside
+    ends = (int(bits_of(end, own)) for end in (low, high))
+    return core.RoundedValues(own.format._core, f._core, env_of(rounding), *ends)
+
+
+def bits_of(x: float, of: Dtype) -> Any:
+    from .._create import array
+
+    return array(x, of.format).bits
+
+
+def rounded_values(x: torch.Tensor, text: str, rounding: str, seed: int) -> torch.Tensor:
+    """Each number of a tensor rounded once, in a new tensor."""
+    by = values_by(text, x.dtype, rounding)
+    x = x.contiguous()
+    y = torch.empty_like(x, memory_format=torch.contiguous_format)
+    lacking = by.round(x.data_ptr(), y.data_ptr(), x.numel(), seed)
+    if lacking:
+        refuse(lacking, Format(text))
+    return y
+
+
+def values_inside(g: torch.Tensor, x: torch.Tensor, text: str) -> torch.Tensor:
+    """g where the format has a number as large as x, else 0."""
+    if straight_range(text, x.dtype) is None:
+        return g.clone(memory_format=torch.contiguous_format)
+    by = values_by(text, x.dtype, "rne")
+    g, x = g.to(x.dtype).contiguous(), x.contiguous()
+    y = torch.empty_like(g, memory_format=torch.contiguous_format)
+    by.pass_inside(g.data_ptr(), x.data_ptr(), y.data_ptr(), g.numel())
+    return y
 
 
 @lru_cache(maxsize=256)

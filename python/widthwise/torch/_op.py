@@ -9,6 +9,7 @@ import torch
 from torch.autograd import forward_ad
 
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 FORWARD_MODE = (
     "forward mode (jvp, jacfwd, dual numbers) has no rule under torch.compile, which would take "
     "derivatives for zero; call it outside of compiled code, or take reverse mode"
@@ -23,8 +24,11 @@ def tracing_tangents() -> bool:
 class Op:
     """One operation of the library.
 
-    Compiled and plain code call the op, whose autograd torch keeps fast. functorch's transforms and
-    forward mode do not see that autograd: for them a Function stands around the op.
+    Compiled code, autocast, modes that watch what is dispatched, and tensors that are no plain ones
+    call the op with the autograd that the library knows. Its way through the dispatcher and Python
+    takes tens of microseconds, so plain tensors meet the kernel itself, with a Function around it
+    where gradients are wanted; functorch's transforms and forward mode, which do not see the op's
+    autograd, have a Function of their own.
 
     Args:
         schema: as torch.library takes it, without the name space.
@@ -67,16 +71,43 @@ class Op:
         torch.library.register_vmap(told, batched, lib=LIBRARY)
         torch.library.register_autocast(told, "cpu", torch.float32, lib=LIBRARY)
         self.outer = outer(self, save, gradient, tangent, batch)
+        self.kernel, self.eager = kernel, eager(kernel, save, gradient)
 
     def __call__(self, *args: Any) -> Any:
         if torch.compiler.is_compiling():
             return self.op(*args)
-        if torch._C._are_functorch_transforms_active() or tracing_tangents():
+        if transformed():
             return self.outer.apply(*args)
-        if wanted(args):
+        if not are_plain(args) or unusual_modes():
             return self.op(*args)
-        with torch._C._AutoDispatchBelowAutograd():  # whose way through Python costs microseconds
-            return self.op(*args)
+        return self.eager.apply(*args) if wanted(args) else self.kernel(*args)
+
+
+def transformed() -> bool:
+    """Whether functorch's transforms or forward mode surround this call."""
+    return torch._C._are_functorch_transforms_active() or tracing_tangents()
+
+
+def met_directly(tensors: Any) -> bool:
+    """Whether these tensors meet kernels without anybody between."""
+    if torch.compiler.is_compiling() or transformed():
+        return False
+    return are_plain(tensors) and not unusual_modes()
+
+
+def are_plain(args: Any) -> bool:
+    """Whether the numbers of all tensors lie where the kernel reads them."""
+    for x in args:
+        if isinstance(x, torch.Tensor) and not (
+            type(x) in PLAIN and x.is_cpu and x.layout is torch.strided and not x.is_neg()
+        ):
+            return False
+    return True
+
+
+def unusual_modes() -> bool:
+    """Autocast, or a mode that sees what goes through the dispatcher."""
+    return torch.is_autocast_enabled("cpu") or torch._C._len_torch_dispatch_stack() > 0
 
 
 def wanted(args: Any) -> bool:
@@ -84,6 +115,18 @@ def wanted(args: Any) -> bool:
     if not torch.is_grad_enabled():
         return False
     return any(x.requires_grad for x in args if isinstance(x, torch.Tensor))
+
+
+def eager(kernel: Any, save: Any, gradient: Any) -> Any:
+    """The Function that stands around a kernel in eager code."""
+
+    def forward(ctx: Any, *args: Any) -> Any:
+        output = kernel(*args)
+        save(ctx, args, output)
+        return output
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(gradient)}
+    return type("Eager", (torch.autograd.Function,), members)
 
 
 def outer(call: Op, save: Any, gradient: Any, tangent: Any, batch: Any) -> Any:

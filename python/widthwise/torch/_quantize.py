@@ -8,12 +8,9 @@ import torch
 
 from ._containers import contained, container_values, unsaturated
 from ._memory import (
-    env_of,
-    held_format,
     is_container,
-    rounded_codes,
-    straight_range,
-    values_of,
+    rounded_values,
+    values_inside,
 )
 from ._op import Op, drawn_seed, following, one_by_one, text
 
@@ -35,8 +32,7 @@ def on_cpu(
 ) -> torch.Tensor:
     drawn = 0 if seed is None else int(seed)
     if not is_container(format):
-        f = held_format(format, x.dtype)
-        return values_of(rounded_codes(x, f, env_of(rounding), drawn), x.dtype)
+        return rounded_values(x, format, rounding, drawn)
     if not x.numel():
         return torch.empty_like(x, memory_format=torch.contiguous_format)
     return container_values(contained(x, format, rounding, axis, drawn), x.dtype)
@@ -60,11 +56,42 @@ def where_it_passes(g: torch.Tensor, x: torch.Tensor, format: str, axis: int | N
     """Nothing comes back where the format has no number so large."""
     if is_container(format):
         return torch.where(torch.ops.widthwise.unsaturated(x, format, axis), g, 0)
-    ends = straight_range(format, x.dtype)
-    if ends is None:
-        return g.view_as(g)
-    low, high = ends
-    return g.masked_fill(x.abs() > high if low == -high else (x < low) | (x > high), 0)
+    return passed(g, x, format)
+
+
+def inside_on_cpu(g: torch.Tensor, x: torch.Tensor, format: str) -> torch.Tensor:
+    return values_inside(g, x, format)
+
+
+def save_inside(ctx: Any, inputs: Any, output: Any) -> None:
+    _, x, ctx.format = inputs
+    ctx.save_for_backward(x)
+
+
+def gradient_inside(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
+    return passed(g, ctx.saved_tensors[0], ctx.format), None, None
+
+
+def tangent_inside(inputs: Any, tangents: Any) -> Any:
+    return passed(tangents[0], inputs[1], inputs[2])
+
+
+def batch_inside(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
+    g, x, format = args
+    g, x = (t if at is None else t.movedim(at, 0) for t, at in zip((g, x), dims, strict=False))
+    g, x = torch.broadcast_tensors(g, x)
+    return call(g.contiguous(), x.contiguous(), format), 0
+
+
+passed = Op(
+    "values_inside(Tensor g, Tensor x, str format) -> Tensor",
+    kernel=inside_on_cpu,
+    shape=lambda g, x, format: torch.empty_like(g, memory_format=torch.contiguous_format),
+    save=save_inside,
+    gradient=gradient_inside,
+    tangent=tangent_inside,
+    batch=batch_inside,
+)
 
 
 def tangent(inputs: Any, tangents: Any) -> Any:

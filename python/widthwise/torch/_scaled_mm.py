@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from .. import _dot
 from .._create import array
-from .._elementwise import add, multiply
+from .._elementwise import add, fma, multiply
 from .._unit import Unit
 from .._views import view
 from ._memory import DTYPES, rounded_codes, unit_of, values_of
@@ -20,10 +21,24 @@ FORMATS = {"e4m3": "e4m3fn", "e5m2": "e5m2"}
 # Tensor cores that add promoted sums in CUDA cores every so many products, where fast is not asked.
 PROMOTED = {"hopper": 128, "ada": 128}
 PROFILES = (*PROMOTED, "blackwell")  # whose accumulator has all digits of binary32: no promotion
+# Orders of the parts of k where none is named. The tiles of each part lie in a row, or are dealt
+# out in turn; the parts are added in order, or in pairs first.
+ORDERS = {"hopper": "contiguous", "ada": "serial"}
+ORDER_NAMES = ("contiguous", "serial", "pairwise")
+CONTIGUOUS_TILE, INTERLEAVED_TILE = 128, 64  # products
 SCHEMA = (
     "scaled_mm(Tensor a, Tensor b, Tensor scale_a, Tensor scale_b, Tensor? bias, "
-    "ScalarType out_dtype, bool use_fast_accum, str profile) -> Tensor"
+    "Tensor? scale_result, ScalarType out_dtype, bool use_fast_accum, str profile, int parts, "
+    "str order, bool a_first) -> Tensor"
 )
+F32 = DTYPES[torch.float32].format
+NAN = {  # NVIDIA's one NaN, of results that have such words
+    torch.float32: (torch.int32, 0x7FFFFFFF),
+    torch.float16: (torch.int16, 0x7FFF),
+    torch.bfloat16: (torch.int16, 0x7FFF),
+    torch.float8_e4m3fn: (torch.uint8, 0x7F),
+    torch.float8_e5m2: (torch.uint8, 0x7F),
+}
 
 
 @lru_cache(maxsize=32)
@@ -42,35 +57,109 @@ def on_cpu(
     scale_a: torch.Tensor,
     scale_b: torch.Tensor,
     bias: torch.Tensor | None,
+    scale_result: torch.Tensor | None,
     out_dtype: torch.dtype,
     use_fast_accum: bool,
     profile: str,
+    parts: int,
+    order: str,
+    a_first: bool,
 ) -> torch.Tensor:
     u = unit_for(profile, FP8[a.dtype], FP8[b.dtype], use_fast_accum)
-    z = _dot.matmul(view(a), view(b), unit=u, threads=torch.get_num_threads())
-    for scale in scales_in_order(scale_a, scale_b):
-        z = multiply(z, scale)
+    z = scaled(summed(view(a), view(b), u, parts, order), scale_a, scale_b, a_first)
     if bias is not None:
-        z = add(z, array(bias.detach().float().numpy(), "binary32"))
-    if out_dtype in DTYPES:
-        return values_of(z.astype(DTYPES[out_dtype].format), out_dtype)
-    saturated = z.astype(f"{FORMATS[FP8[out_dtype]]};overflow=satfinite")
-    return torch.from_numpy(saturated.bits).view(out_dtype)
+        z = add(z, array(bias.detach().float().numpy(), F32))
+    if scale_result is not None and out_dtype in FP8:
+        z = multiply(z, rounded_codes(scale_result.reshape(1, 1), F32))
+    return with_one_nan(delivered(z, out_dtype))
 
 
-def scales_in_order(scale_a: torch.Tensor, scale_b: torch.Tensor) -> list[Any]:
-    """Of whole tensors their product, rounded; of rows b's first, as CUTLASS multiplies them."""
+def summed(a: Any, b: Any, u: Unit, parts: int, order: str) -> Any:
+    """The sums of all parts of k, and these added in binary32."""
+    threads = torch.get_num_threads()
+    sums = [
+        _dot.matmul(a[:, k], b[k], unit=u, threads=threads)
+        for k in (slice(None),) * (parts == 1) or parts_of_k(a.shape[1], parts, order)
+    ]
+    if order == "pairwise" and parts > 1:
+        half = -(-parts // 2)
+        pairs = [
+            add(sums[i], sums[i + half]) if i + half < parts - 1 else sums[i] for i in range(half)
+        ]
+        sums = [sums[-1], *pairs]
+    total = sums[0]
+    for part in sums[1:]:
+        total = add(total, part)
+    return total
+
+
+def parts_of_k(k: int, parts: int, order: str) -> list[np.ndarray]:
+    """Which products each part has: tiles in a row, or every so-manieth tile."""
+    at = np.arange(k)
+    if order == "contiguous":
+        tiles = -(-k // CONTIGUOUS_TILE)
+        of = at // CONTIGUOUS_TILE // -(-tiles // parts)
+    else:
+        of = at // INTERLEAVED_TILE % parts
+    return [at[of == part] for part in range(parts)]
+
+
+def scaled(z: Any, scale_a: torch.Tensor, scale_b: torch.Tensor, a_first: bool) -> Any:
+    """Of whole tensors by the scales' product, and plus +0; of rows one after the other."""
     a, b = rounded_codes(scale_a, F32), rounded_codes(scale_b, F32)
     if scale_a.numel() == scale_b.numel() == 1:
-        return [multiply(a.reshape(1, 1), b.reshape(1, 1))]
-    return [b, a]
+        both = multiply(a.reshape(1, 1), b.reshape(1, 1))
+        return fma(z, both, array(np.zeros((1, 1), np.float32), F32))
+    for scale in (a, b) if a_first else (b, a):
+        z = multiply(z, scale)
+    return z
 
 
-F32 = DTYPES[torch.float32].format
+def delivered(z: Any, dtype: torch.dtype) -> torch.Tensor:
+    """Rounded once more; FP8 saturates, infinities too."""
+    if dtype in DTYPES:
+        return values_of(z.astype(DTYPES[dtype].format), dtype)
+    saturated = z.astype(f"{FORMATS[FP8[dtype]]};overflow=satfinite")
+    return torch.from_numpy(saturated.bits).view(dtype)
+
+
+def with_one_nan(z: torch.Tensor) -> torch.Tensor:
+    words, code = NAN[z.dtype]
+    nan = (z.float() if z.dtype in FP8 else z).isnan()
+    return torch.where(nan, torch.tensor(code, dtype=words), z.view(words)).view(z.dtype)
+
+
+def rows_first(profile: str, m: int, n: int) -> bool:
+    """Whether a kernel with scales of rows multiplies by scale_a first.
+
+    It multiplies by the scales of its own rows first. PyTorch has it compute the transposed product
+    of some shapes (RowwiseScaledMM.cu, docs/guides/torch.md), whose rows are b's columns.
+    """
+    if profile == "ada":
+        return True
+    m, n = (-(-size // 64) * 64 for size in (m, n))
+    odd_m, odd_n = m % 256 > 0, n % 256 > 0
+    cases = (
+        (m == 64 and n >= 3072, True),
+        (n == 64 and m >= 3072, False),
+        (m == 192 and n >= 4096, False),
+        (n == 192 and m >= 4096, True),
+        (odd_m != odd_n and m * n <= 4096**2, odd_n),
+        (odd_m and odd_n, (m <= n) == (m * n <= 1024**2)),
+        (min(m, n) >= 4096, m >= n),
+    )
+    return next((answer for holds, answer in cases if holds), False)
 
 
 def shape(
-    a: torch.Tensor, b: torch.Tensor, sa: Any, sb: Any, bias: Any, out_dtype: Any, *how: Any
+    a: torch.Tensor,
+    b: torch.Tensor,
+    sa: Any,
+    sb: Any,
+    bias: Any,
+    scale_result: Any,
+    out_dtype: Any,
+    *how: Any,
 ) -> torch.Tensor:
     return torch.empty((a.shape[0], b.shape[1]), dtype=out_dtype, device=a.device)
 
@@ -86,30 +175,40 @@ def scaled_mm(
     scale_a: torch.Tensor,
     scale_b: torch.Tensor,
     bias: torch.Tensor | None = None,
+    scale_result: torch.Tensor | None = None,
     out_dtype: torch.dtype | None = None,
     use_fast_accum: bool = False,
     *,
     profile: str = "hopper",
+    split: int | tuple[int, str] = 1,
+    first_scale: str | None = None,
 ) -> torch.Tensor:
     """An FP8 product as a GPU's library computes it, with the arguments of torch._scaled_mm.
 
     The sum runs in the profile's tensor core; without `use_fast_accum` hopper and ada add it to
     binary32 every 128 products. Then the epilogue in binary32, one rounding each: times the scales,
-    plus bias; last the rounding to out_dtype. Scales of whole tensors are multiplied with each
-    other first (an order that NVIDIA does not publish); of rows and columns scale_b comes first.
+    plus bias, times scale_result; last the rounding to out_dtype. Scales of whole tensors are
+    multiplied with each other first, and +0 is added to the product with theirs, so no sum is -0.
 
     Args:
         a: float8_e4m3fn or float8_e5m2, (m, k).
         b: the same kinds, (k, n); its columns may lie side by side, as `y.t()`.
         scale_a, scale_b: float32, one number each, or (m, 1) and (1, n).
         bias: (n,), of any floats.
+        scale_result: float32, one number, which results of FP8 are multiplied by; others are not.
         out_dtype: float32, float16, bfloat16, or FP8, which saturates; a's dtype where left out.
         use_fast_accum: no promotion.
         profile: 'hopper', 'ada' or 'blackwell'.
+        split: into how many parts k is split, whose sums are added in binary32, or a pair with
+            their order: 'contiguous' (128-wide tiles in a row; hopper's), 'serial' (64-wide tiles
+            dealt out in turn, parts added in order; ada's), 'pairwise' (dealt out, in pairs).
+        first_scale: 'a' or 'b', which scales of rows are multiplied by first; None asks what
+            PyTorch does for this shape.
     Returns:
-        A tensor of shape (m, n). No gradient passes.
+        A tensor of shape (m, n). No gradient passes. NaN is NVIDIA's, all ones but the sign.
     Raises:
-        ValueError: shapes or scales that do not fit, two operands of E5M2, an unknown profile.
+        ValueError: shapes or scales that do not fit, two operands of E5M2, an unknown profile or
+            order, blackwell split without an order.
         TypeError: dtypes that the product has not.
 
     >>> import torch
@@ -120,11 +219,41 @@ def scaled_mm(
             [4., 4.]], dtype=torch.bfloat16)
     """
     check(a, b, scale_a, scale_b, bias, profile)
+    check_scale_result(scale_result)
     dtype = a.dtype if out_dtype is None else out_dtype
-    if dtype not in FP8 and dtype not in DTYPES or dtype == torch.float64:
+    if dtype not in NAN:
         raise TypeError(f"out_dtype = {dtype}: float32, float16, bfloat16 or FP8 is wanted")
+    if first_scale not in (None, "a", "b"):
+        raise ValueError(f"first_scale = {first_scale!r}: it may be None, 'a' or 'b'")
+    a_first = rows_first(profile, *size_of(a, b)) if first_scale is None else first_scale == "a"
     op = torch.ops.widthwise.scaled_mm.default
-    return op(a, b, scale_a, scale_b, bias, dtype, use_fast_accum, profile)
+    tensors = (a, b, scale_a, scale_b, bias, scale_result)
+    return op(*tensors, dtype, use_fast_accum, profile, *split_of(split, profile), a_first)
+
+
+def size_of(a: torch.Tensor, b: torch.Tensor) -> tuple[int, int]:
+    return a.shape[0], b.shape[1]
+
+
+def split_of(split: Any, profile: str) -> tuple[int, str]:
+    """How many parts, and their order."""
+    parts, order = split if isinstance(split, tuple | list) else (split, ORDERS.get(profile))
+    if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+        raise ValueError(f"split = {split!r}: 1 or more parts are wanted, or (parts, order)")
+    if parts == 1:
+        return 1, "serial"
+    if order not in ORDER_NAMES:
+        known = ", ".join(map(repr, ORDER_NAMES))
+        unnamed = f"nobody has measured {profile}'s order; name one: " if order is None else ""
+        raise ValueError(f"split = {split!r}: {unnamed}({parts}, order) takes {known}")
+    return parts, order
+
+
+def check_scale_result(scale: Any) -> None:
+    if scale is not None and (scale.dtype != torch.float32 or scale.numel() != 1):
+        raise TypeError(
+            f"scale_result is {scale.dtype} of shape {tuple(scale.shape)}; one float32 is wanted"
+        )
 
 
 def check(a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, profile: str) -> None:
