@@ -17,4 +17,5 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_export(m);
   bind_blocks(m);
   bind_info(m);
+  bind_xla(m);
 }
