@@ -320,3 +320,52 @@ def check_channels(x: Any, w: Any, groups: int, bias: Any) -> None:
         )
     if bias is not None and tuple(bias) != (w[0],):
         raise ValueError(f"bias is {tuple(bias)}; ({w[0]},) is wanted, a number a filter")
+
+
+# --- Gradients of convolutions --------------------------------------------------------------------
+
+
+def convolution_to_x(
+    g: np.ndarray, w: np.ndarray, image: tuple[int, int], steps: Steps, unit: str, seed: int
+) -> np.ndarray:
+    """The convolution of g, its numbers a stride apart, with the kernels turned round.
+
+    The zeros between the numbers and around them are multiplied like all else.
+    """
+    reach = [steps.dilation[i] * (w.shape[2 + i] - 1) for i in (0, 1)]
+    apart = np.zeros((*g.shape[:2], *(image[i] + reach[i] for i in (0, 1))), g.dtype)
+    rows, columns = (
+        np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] - steps.padding[i] for i in (0, 1)
+    )
+    there = [(at >= 0) & (at < n) for at, n in zip((rows, columns), apart.shape[2:], strict=True)]
+    apart[:, :, rows[there[0]][:, None], columns[there[1]]] = g[:, :, there[0]][:, :, :, there[1]]
+    groups, (filters, channels, *kernel) = steps.groups, w.shape
+    of_groups = w.reshape(groups, filters // groups, channels, *kernel).swapaxes(1, 2)
+    turned = of_groups.reshape(-1, filters // groups, *kernel)[:, :, ::-1, ::-1]
+    plain = Steps((1, 1), (0, 0), steps.dilation, groups)
+    return convolution(apart, turned, None, plain, unit, seed)
+
+
+def convolution_to_w(
+    g: np.ndarray, x: np.ndarray, kernel: tuple[int, int], steps: Steps, unit: str, seed: int
+) -> np.ndarray:
+    """Products of g with the windows, summed in order of image, row, column."""
+    groups = steps.groups
+    n, filters, *out = g.shape
+    by_group = g.reshape(n, groups, filters // groups, -1).transpose(1, 2, 0, 3)
+    rows = by_group.reshape(groups, filters // groups, -1)
+    z = product(rows, windows(x, kernel, out, steps), None, unit, seed)
+    return z.reshape(filters, -1, *kernel)
+
+
+def windows(x: np.ndarray, kernel: Any, out: Any, steps: Steps) -> np.ndarray:
+    """What each output saw: (groups, images * outputs, numbers of a window)."""
+    high, wide = steps.padding
+    x = np.pad(x, ((0, 0), (0, 0), (high, high), (wide, wide)))
+    reach = tuple(d * (k - 1) + 1 for d, k in zip(steps.dilation, kernel, strict=True))
+    all_of_them = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
+    (s, t), (d, e) = steps.stride, steps.dilation
+    seen = all_of_them[:, :, ::s, ::t, ::d, ::e][:, :, : out[0], : out[1]]
+    n, channels = x.shape[:2]
+    apart = seen.reshape(n, steps.groups, channels // steps.groups, *out, *kernel)
+    return apart.transpose(1, 0, 3, 4, 2, 5, 6).reshape(steps.groups, n * out[0] * out[1], -1)

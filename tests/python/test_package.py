@@ -19,7 +19,7 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(ww.__path__, "widthwise.")
     if not module.name.endswith(("_widthwise", "__main__"))
 )
-FRAMEWORKS = {"jax", "torch"}  # each imported by one module of ours
+FRAMEWORKS = {"jax", "tensorflow", "torch"}  # each imported by one module of ours
 
 
 def test_no_framework_is_imported_before_its_module():
@@ -28,7 +28,7 @@ def test_no_framework_is_imported_before_its_module():
 
 
 @pytest.mark.parametrize(
-    "module, name", [("jax", "JAX"), ("torch", "PyTorch")]
+    "module, name", [("jax", "JAX"), ("tensorflow", "TensorFlow"), ("torch", "PyTorch")]
 )
 def test_a_framework_that_is_missing_is_named_with_what_installs_it(module, name):
     code = f"import sys; sys.modules['{module}'] = None; import widthwise.{module}"
