@@ -19,9 +19,9 @@ Words = Any  # a seed in a traced program: its low and its high 32 bits, uint32,
 def wider(dtype: str | None) -> str:
     """How one comes to a dtype that holds a format's numbers."""
     if dtype is None:
-        return "take encode(x, …), whose codes are exact"
+        return "take encode(x)"
     with_x64 = " with jax.config.update('jax_enable_x64', True)" if dtype == "float64" else ""
-    return f"pass x.astype('{dtype}'){with_x64}, or take encode(x, …)"
+    return f"pass x.astype('{dtype}'){with_x64} or encode(x)"
 
 
 def of_result(told: str | None) -> str:
