@@ -18,4 +18,5 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_export(m);
   bind_blocks(m);
   bind_info(m);
+  bind_xla(m);
 }

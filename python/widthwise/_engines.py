@@ -53,6 +53,7 @@ class Explanation(str):
     """Which engine takes a product, and why; prints as text."""
 
     engine: str
+    takers: list[str]  # the fastest first
 
     def __repr__(self) -> str:
         return str(self)
@@ -93,4 +94,5 @@ def explain(
         lines.append(f"  {name:<10} {said}: {detail}")
     text = Explanation("\n".join(lines))
     text.engine = said_of_each[0][0]
+    text.takers = [name for name, takes, _, _ in said_of_each if takes]
     return text

@@ -73,7 +73,7 @@ def test_an_example_of_the_help_runs(example, files, monkeypatch, capsys):
         json.loads(said)
 
 
-# --- sweep and bench -----------------------------------------------------------------------------
+# --- sweep ---------------------------------------------------------------------------------------
 
 
 def run(capsys, *arguments):
@@ -136,8 +136,6 @@ def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
             ["sweep", "mac(e5m{m})", "--over", "m=3", "--over", "m=4", "--random", "4,4,4"],
             "--over: m is given twice; list its values, as m=4,5,8",
         ),
-        (["bench", "--size", "big"], "argument --size: 'big' is no whole number; write one, as 16"),
-        (["bench", "--seconds", "x"], "argument --seconds: 'x' is no number; write one, as 0.5"),
         (["export", "mac(e5m10)", "x", "--lanes", "0"], "--lanes = 0: take a number from 1 to"),
         (["export", "mac(e5m10)", "x", "--lanes", "two"], "argument --lanes: 'two' is no whole"),
         (
@@ -149,21 +147,12 @@ def test_sweep_tells_how_many_results_are_no_numbers_unasked(files, capsys):
             "--lanes = 3 of add(e5m10): an operation has none; leave --lanes out",
         ),
         (["op", "add", "e5m10", "-x", "1"], "unrecognized arguments: -x"),
-        (["bench", "--size", "0"], "--size: more than 0 is wanted"),
-        (["bench", "mac(e5"], "unit 'mac(e5', column"),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
     ],
 )
 def test_a_wrong_argument_is_one_line_and_status_2(arguments, message, capsys):
     status, out, err = run(capsys, *arguments)
     assert status == 2 and out == "" and err.count("\n") == 1 and message in err
-
-
-def test_bench_names_the_engine_of_each_unit(capsys):
-    status, out, _ = run(capsys, "bench", "mac(e5m10)", "--size", 16, "--seconds", 1e-3, "--json")
-    rows = json.loads(out)
-    assert status == 0 and rows[0]["engine"] in ww.engines() and len(rows) == 3
-    assert all(row["rate"] > 0 for row in rows)
 
 
 # --- .safetensors --------------------------------------------------------------------------------

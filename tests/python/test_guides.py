@@ -31,8 +31,9 @@ def test_there_are_guides():
 def test_the_python_of_a_page_prints_what_the_page_says(page):
     """From its top to its end, in one session."""
     code = blocks(page, "python")
-    if ">>> import torch\n" in code[0] and find_spec("torch") is None:
-        pytest.skip("torch is large: --long installs it")
+    for framework in re.findall(r"^>>> import (jax|tensorflow|torch)\b", code[0], re.MULTILINE):
+        if find_spec(framework) is None:
+            pytest.skip(f"{framework} is large: --long installs it")
     assert [block for block in code if not block.startswith(">>> ")] == []
     session = doctest.DocTestParser().get_doctest("\n".join(code), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)

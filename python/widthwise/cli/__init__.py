@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from .. import __version__ as version
 from .._unit import RenamedWarning
 from .._verify import MissingMpfr
-from . import completion, files, measure, quantize, show, vectors
+from . import bench, completion, files, measure, quantize, show, vectors
 from .output import add_command
 from .terminal import complain
 
@@ -42,7 +42,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"widthwise {version}")
     top.set_defaults(run=lambda options: run_help(top))
     commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    for module in (show, quantize, files, vectors, measure, completion):
+    for module in (show, quantize, files, vectors, measure, bench, completion):
         module.add_commands(commands)
     add_help(commands, top)
     return top

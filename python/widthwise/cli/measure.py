@@ -1,38 +1,21 @@
-"""Commands that measure: sweep (errors of many units), bench (rates of this machine)."""
+"""The command sweep: errors of many units."""
 
 from __future__ import annotations
 
 import argparse
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._create import array
-from .._dot import matmul
-from .._elementwise import add
-from .._engines import explain
 from .._metrics import ALL_METRICS, USUAL
 from .._sweep import Grid, grid, sweep
-from .._table import Table
-from .._unit import Unit
-from .output import add_command, add_json, add_rounding, add_seed, number, show, whole_number
+from .output import add_command, add_json, add_rounding, add_seed, show
 from .store import load_array, write
 from .terminal import progress
 
-UNITS = ["mac(e5m10)", "mac(e8m7)", "mac(binary32)", "fma(e5m10)", "kulisch(e5m10)"]
-UNITS += ["hopper.e4m3.f32", "hopper.f16.f32"]
-ELEMENTS = 1 << 20
-
 
 def add_commands(commands: Any) -> None:
-    add_sweep(commands)
-    add_bench(commands)
-
-
-def add_sweep(commands: Any) -> None:
     command = add_command(
         commands,
         "sweep",
@@ -57,24 +40,6 @@ def add_sweep(commands: Any) -> None:
     command.set_defaults(run=run_sweep)
     for option in (add_rounding, add_seed, add_json):
         option(command)
-
-
-def add_bench(commands: Any) -> None:
-    command = add_command(
-        commands,
-        "bench",
-        "how fast this machine computes, and with which engine",
-        "widthwise bench 'mac(e4m3fn)' 'kulisch(e4m3fn)' --size 32 --seconds 0.01",
-        "widthwise bench --json",
-    )
-    command.add_argument("units", metavar="UNIT", nargs="*", help="default: some of each kind")
-    command.add_argument(
-        "--size", type=whole_number, default=256, help="of square matrices; default 256"
-    )
-    command.add_argument("--seconds", type=number, default=0.3, help="a figure; default 0.3")
-    command.add_argument("--threads", type=whole_number, help="default: all of the machine's")
-    command.set_defaults(run=run_bench)
-    add_json(command)
 
 
 # --- Running -------------------------------------------------------------------------------------
@@ -156,59 +121,3 @@ def swept_values(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
     m, k, n = sizes
     rng = np.random.default_rng(options.seed)
     return rng.standard_normal((m, k)), rng.standard_normal((k, n))
-
-
-def run_bench(options: argparse.Namespace) -> int:
-    if options.size < 1 or not options.seconds > 0:
-        name = "--size" if options.size < 1 else "--seconds"
-        raise ValueError(f"{name}: more than 0 is wanted")
-    units = [Unit(text) for text in options.units or UNITS]
-    rows = []
-    with progress("bench") as tell:
-        for i, unit in enumerate(units):
-            rows.append(rate_of_unit(unit, options))
-            tell(i + 1, len(units) + 2)
-        rows += rates_of_elements(options.seconds)
-    show(options, Table(["work", "engine", "rate", "of"], rows))
-    return 0
-
-
-def rate_of_unit(unit: Unit, options: argparse.Namespace) -> tuple[str, str, float, str]:
-    n = options.size
-    draw = np.random.default_rng(0).standard_normal((2, n, n))
-    a, b = array(draw[0], unit.a), array(draw[1], unit.b)
-    scales: dict[str, Any] = {}
-    if unit.scale_format and unit.scale_block:
-        blocks = -(-n // unit.scale_block)
-        scales = {
-            "scale_a": array(np.ones((n, blocks)), unit.scale_format),
-            "scale_b": array(np.ones((blocks, n)), unit.scale_format),
-        }
-    seconds = least_seconds(
-        lambda: matmul(a, b, unit=unit, threads=options.threads, **scales), options.seconds
-    )
-    engine = explain(unit, n, n, n).engine
-    return f"{unit.text}, {n} x {n} x {n}", engine, n**3 / seconds / 1e6, "million products/s"
-
-
-def rates_of_elements(seconds: float) -> list[tuple[str, str, float, str]]:
-    numbers = np.random.default_rng(0).standard_normal(ELEMENTS).astype(np.float32)
-    x = array(numbers, "e5m10")
-    works = {
-        "binary32 to e5m10": lambda: array(numbers, "e5m10"),
-        "e5m10 + e5m10": lambda: add(x, x),
-    }
-    return [
-        (name, "-", ELEMENTS / least_seconds(work, seconds) / 1e6, "million elements/s")
-        for name, work in works.items()
-    ]
-
-
-def least_seconds(work: Callable[[], object], budget: float) -> float:
-    """The least of as many runs as fit the budget; one at least."""
-    best, end = float("inf"), time.perf_counter() + budget
-    while best == float("inf") or time.perf_counter() < end:
-        begin = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begin)
-    return best

@@ -1,0 +1,3 @@
+#include "xla_handlers.hpp"
+
+std::vector<widthwise::XlaHandler> widthwise::xla_handlers() { return {}; }

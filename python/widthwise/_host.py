@@ -1,0 +1,371 @@
+"""What JAX and TensorFlow let the host compute: NumPy's floats in, the same floats out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _codes, _convolution, _dot
+from . import _widthwise as core
+from ._array import Array
+from ._block_format import BlockFormat
+from ._format import Format
+from ._unit import Unit
+from .containers.affine import Affine, affine
+from .containers.blocks import Blocks
+from .containers.quantise import blocks
+
+WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
+OVERFLOW = 4
+LONG = 256  # products that reach every step of a unit
+NEAREST = core.Env("rne")
+env_of = lru_cache(maxsize=64)(core.Env)
+unit_of = lru_cache(maxsize=256)(Unit)
+block_format_of = lru_cache(maxsize=64)(BlockFormat)
+
+
+class Floats(NamedTuple):
+    """A framework's dtype: its format, and NumPy's integers of its width."""
+
+    format: Format
+    codes: Any
+
+
+FLOATS = {
+    "float16": Floats(Format("binary16"), np.uint16),
+    "bfloat16": Floats(Format("bfloat16"), np.uint16),
+    "float32": Floats(Format("binary32"), np.uint32),
+    "float64": Floats(Format("binary64"), np.uint64),
+}
+
+
+# --- What can be told before there are numbers ----------------------------------------------------
+
+
+def text(x: Any) -> Any:
+    """A format or unit as text; None stays None."""
+    return x if x is None or isinstance(x, str) else str(x)
+
+
+def is_affine(format: str) -> bool:
+    return format.lstrip().lower().startswith("affine")
+
+
+@lru_cache(maxsize=256)
+def is_container(format: str) -> bool:
+    """Whether a format's numbers share scales."""
+    return is_affine(format) or core.is_block_format(format)
+
+
+def check_format(format: str) -> None:
+    """Reads a format's text, whatever kind it is, so that it fails here and not in a training."""
+    from .containers.scheme import parsed
+
+    if is_affine(format):
+        parsed(format)
+    elif is_container(format):
+        block_format_of(format)
+    else:
+        Format(format)
+
+
+def known(name: str, dtype: str) -> Floats:
+    if dtype not in FLOATS:
+        raise TypeError(f"{name} holds {dtype}; {', '.join(FLOATS)} are taken")
+    return FLOATS[dtype]
+
+
+@lru_cache(maxsize=256)
+def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Format:
+    """The format of single numbers, all of which the dtype holds.
+
+    `way` words how the framework comes to a wider dtype, or what is to be done where none holds it.
+    """
+    f = Format(format)
+    if not fits_in(f, dtype):
+        wider = next((d for d in ("float32", "float64") if fits_in(f, d)), None)
+        raise ValueError(f"{f} has numbers that {dtype} does not hold; {way(wider)}")
+    return f
+
+
+def fits_in(f: Format, dtype: str) -> bool:
+    held = FLOATS[dtype].format
+    return (
+        f._core.digits <= held._core.digits
+        and f._core.least_digit >= held._core.least_digit
+        and f.max_finite <= held.max_finite
+    )
+
+
+@lru_cache(maxsize=256)
+def straight_range(format: str) -> tuple[float, float] | None:
+    """The least and the largest number, past which gradients end.
+
+    None where nothing saturates, for what is too large wraps.
+    """
+    f = Format(format)
+    if f._core.overflow in WRAPPING:
+        return None
+    return lowest(f), float(f.max_finite)
+
+
+def lowest(f: Format) -> float:
+    """The least number; an unsigned float has 0 for it."""
+    from ._create import array
+
+    least = float(array([-1.7e308], f, rounding="rtz", nan="zero").to_float64()[0])
+    return 0.0 if least != least else least
+
+
+@lru_cache(maxsize=256)
+def draws(unit: str) -> bool:
+    """Whether a unit rounds stochastically anywhere."""
+    return bool(unit_of(unit).random_ports(LONG))
+
+
+@lru_cache(maxsize=256)
+def scales_blocks(unit: str) -> bool:
+    return unit_of(unit).scale_format is not None
+
+
+# --- Values to values -----------------------------------------------------------------------------
+
+
+def rounded(x: np.ndarray, to: Format, rounding: str = "rne", seed: int = 0) -> Array:
+    """Each number rounded once."""
+    of = known("x", x.dtype.name)
+    words = np.asarray(x, order="C").view(of.codes)
+    if not to._core.has_nan:
+        refuse_what_it_has_not(x, to)
+    result = _codes.empty(words.shape, to)
+    operand = (of.format._core, words)
+    core.elementwise("convert", to._core, env_of(rounding), [operand], result, None, seed)
+    return Array._of(result, to)
+
+
+def refuse_what_it_has_not(x: np.ndarray, to: Format) -> None:
+    """As ww.array does: NaN, and infinities in fixed point that wraps."""
+    if np.isnan(x).any():
+        raise ValueError(
+            f"x has NaN among its numbers, and {to} has none; put a number in its place, or take a "
+            "format that has one"
+        )
+    if to.system == "fixed" and to._core.overflow in WRAPPING and np.isinf(x).any():
+        raise ValueError(
+            f"x has infinities among its numbers, and {to} has none and wraps; take "
+            "overflow=saturate, or put numbers in their place"
+        )
+
+
+def values_of(codes: Array, dtype: np.dtype) -> np.ndarray:
+    """Codes as numbers of a dtype that holds their format."""
+    of = FLOATS[dtype.name]
+    words = np.empty(codes.shape, of.codes)
+    operand = (codes.format._core, np.asarray(codes._bits, order="C"))
+    core.elementwise("convert", of.format._core, NEAREST, [operand], words, None, 0)
+    return words.view(dtype)
+
+
+def quantized(x: np.ndarray, format: str, rounding: str, axis: int | None, seed: int) -> np.ndarray:
+    """x rounded to a format, or to one whose numbers share scales."""
+    if not is_container(format):
+        return values_of(rounded(x, Format(format), rounding, seed), x.dtype)
+    if not x.size:
+        return x.copy()
+    return container_values(contained(x, format, rounding, axis, seed), x.dtype)
+
+
+def within(x: np.ndarray, format: str, axis: int | None) -> np.ndarray:
+    """Which numbers the codes of a format that shares scales reach, by the scales that it finds."""
+    if not x.size:
+        return np.ones(x.shape, bool)
+    if is_affine(format):
+        _, flags = affine(exact_numbers(x), format, axis=axis, flags=True)
+        return (np.asarray(flags) & OVERFLOW) == 0
+    found = contained(x, format, "rne", axis, 0)
+    high = at_most(found, found.format.element.codes["max_finite"])
+    return ~(np.abs(x.astype(np.float64)) > np.abs(high))
+
+
+def contained(x: np.ndarray, format: str, rounding: str, axis: int | None, seed: int) -> Any:
+    """Numbers as Blocks, or as Affine."""
+    numbers = exact_numbers(x)
+    if is_affine(format):
+        return affine(numbers, format, axis=axis, rounding=rounding, seed=seed)
+    along = -1 if axis is None else axis
+    return blocks(numbers, block_format_of(format), axis=along, rounding=rounding, seed=seed)
+
+
+def exact_numbers(x: np.ndarray) -> np.ndarray:
+    """NumPy itself has no bfloat16, whose numbers binary32 has all."""
+    return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
+
+
+def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
+    """The numbers, rounded once where binary32 or binary64 does not have them."""
+    wide = dtype.name == "float64"
+    if isinstance(x, Affine):
+        values = x.dequantise(np.float64 if wide else np.float32)
+    else:
+        values = x.to_float64() if wide else x.to_float32()
+    narrow = values.astype(dtype)
+    lost = (narrow.astype(values.dtype) != values) & ~np.isnan(values)
+    if lost.any():
+        raise ValueError(
+            f"{x.format} has {int(lost.sum())} numbers here that {dtype.name} does not hold; pass "
+            "float32"
+        )
+    return narrow
+
+
+def at_most(x: Blocks, code: int) -> np.ndarray:
+    """What blocks would hold if all their elements had one code."""
+    element = x.format.element
+    codes = np.full(x.shape, code, element.dtype)
+    filled = Blocks.of(
+        Array._of(codes, element),
+        x.scales,
+        x.format,
+        axis=x.axis,
+        tensor_scale=x.tensor_scale,
+    )
+    return filled.to_float64()
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+def product(a: np.ndarray, b: np.ndarray, c: Any, unit: str, seed: int) -> np.ndarray:
+    """c + a @ b, operands rounded to what the unit takes, the result in a's dtype."""
+    u = unit_of(unit)
+    if u.scale_format is not None and not (a.size and b.size):
+        return of_nothing(a, b, c, u)
+    z = _dot.matmul(
+        operand(a, u, "a", -1),
+        operand(b, u, "b", -2),
+        unit=u,
+        c=None if c is None else rounded(c, u.c),
+        seed=seed,
+    )
+    return values_of(z, a.dtype)
+
+
+def of_nothing(a: np.ndarray, b: np.ndarray, c: Any, u: Unit) -> np.ndarray:
+    """What sums of no products are, for no number gives a block its scale."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    shape = (*lead, a.shape[-2], b.shape[-1])
+    if c is None:
+        return np.zeros(shape, a.dtype)
+    begun = values_of(rounded(c, u.c).astype(u.result_format), a.dtype)
+    return np.ascontiguousarray(np.broadcast_to(begun, shape))
+
+
+def operand(x: np.ndarray, u: Unit, name: str, axis: int) -> Any:
+    """Numbers rounded to what the unit takes: codes, or blocks along the axis that it sums."""
+    to = u.a if name == "a" else u.b
+    if u.scale_format is None:
+        return rounded(x, to)
+    assert u.scale_block is not None
+    return blocks(exact_numbers(x), BlockFormat.of(to, u.scale_block, u.scale_format), axis=axis)
+
+
+class Steps(NamedTuple):
+    """How a convolution walks, of height and width; padding is alike on both sides."""
+
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    dilation: tuple[int, int]
+    groups: int
+
+
+def convolution(
+    x: np.ndarray, w: np.ndarray, c: Any, steps: Steps, unit: str, seed: int
+) -> np.ndarray:
+    """ww.conv2d of values: (images, channels, height, width) and (filters, …)."""
+    u = unit_of(unit)
+    z = _convolution.conv2d(
+        rounded(x, u.a),
+        rounded(w, u.b),
+        unit=u,
+        c=None if c is None else rounded(c, u.c),
+        stride=steps.stride,
+        padding=steps.padding,
+        dilation=steps.dilation,
+        groups=steps.groups,
+        seed=seed,
+    )
+    return values_of(z, x.dtype)
+
+
+def sizes(image: Any, kernel: Any, steps: Steps) -> tuple[int, int]:
+    """Height and width of what comes out."""
+    high, wide = (
+        (image[i] + 2 * steps.padding[i] - steps.dilation[i] * (kernel[i] - 1) - 1)
+        // steps.stride[i]
+        + 1
+        for i in (0, 1)
+    )
+    return high, wide
+
+
+def check_channels(x: Any, w: Any, groups: int, bias: Any) -> None:
+    """Of shapes: (images, channels, …) and (filters, channels / groups, …)."""
+    if groups < 1 or w[1] * groups != x[1] or w[0] % groups:
+        raise ValueError(
+            f"x has {x[1]} channels, w has {w[0]} filters of {w[1]} and groups = {groups}: a "
+            "filter's channels have to be x's channels / groups, and filters a multiple of groups"
+        )
+    if bias is not None and tuple(bias) != (w[0],):
+        raise ValueError(f"bias is {tuple(bias)}; ({w[0]},) is wanted, a number a filter")
+
+
+# --- Gradients of convolutions --------------------------------------------------------------------
+
+
+def convolution_to_x(
+    g: np.ndarray, w: np.ndarray, image: tuple[int, int], steps: Steps, unit: str, seed: int
+) -> np.ndarray:
+    """The convolution of g, its numbers a stride apart, with the kernels turned round.
+
+    The zeros between the numbers and around them are multiplied like all else.
+    """
+    reach = [steps.dilation[i] * (w.shape[2 + i] - 1) for i in (0, 1)]
+    apart = np.zeros((*g.shape[:2], *(image[i] + reach[i] for i in (0, 1))), g.dtype)
+    rows, columns = (
+        np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] - steps.padding[i] for i in (0, 1)
+    )
+    there = [(at >= 0) & (at < n) for at, n in zip((rows, columns), apart.shape[2:], strict=True)]
+    apart[:, :, rows[there[0]][:, None], columns[there[1]]] = g[:, :, there[0]][:, :, :, there[1]]
+    groups, (filters, channels, *kernel) = steps.groups, w.shape
+    of_groups = w.reshape(groups, filters // groups, channels, *kernel).swapaxes(1, 2)
+    turned = of_groups.reshape(-1, filters // groups, *kernel)[:, :, ::-1, ::-1]
+    plain = Steps((1, 1), (0, 0), steps.dilation, groups)
+    return convolution(apart, turned, None, plain, unit, seed)
+
+
+def convolution_to_w(
+    g: np.ndarray, x: np.ndarray, kernel: tuple[int, int], steps: Steps, unit: str, seed: int
+) -> np.ndarray:
+    """Products of g with the windows, summed in order of image, row, column."""
+    groups = steps.groups
+    n, filters, *out = g.shape
+    by_group = g.reshape(n, groups, filters // groups, -1).transpose(1, 2, 0, 3)
+    rows = by_group.reshape(groups, filters // groups, -1)
+    z = product(rows, windows(x, kernel, out, steps), None, unit, seed)
+    return z.reshape(filters, -1, *kernel)
+
+
+def windows(x: np.ndarray, kernel: Any, out: Any, steps: Steps) -> np.ndarray:
+    """What each output saw: (groups, images * outputs, numbers of a window)."""
+    high, wide = steps.padding
+    x = np.pad(x, ((0, 0), (0, 0), (high, high), (wide, wide)))
+    reach = tuple(d * (k - 1) + 1 for d, k in zip(steps.dilation, kernel, strict=True))
+    all_of_them = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
+    (s, t), (d, e) = steps.stride, steps.dilation
+    seen = all_of_them[:, :, ::s, ::t, ::d, ::e][:, :, : out[0], : out[1]]
+    n, channels = x.shape[:2]
+    apart = seen.reshape(n, steps.groups, channels // steps.groups, *out, *kernel)
+    return apart.transpose(1, 0, 3, 4, 2, 5, 6).reshape(steps.groups, n * out[0] * out[1], -1)

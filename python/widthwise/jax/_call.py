@@ -1,0 +1,139 @@
+"""How a traced program asks the host: callbacks, seeds, and what is refused while it is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import _host
+from .._settings import checked_seed
+
+WORD = (1 << 32) - 1
+Words = Any  # a seed in a traced program: its low and its high 32 bits, uint32, or None
+
+
+def wider(dtype: str | None) -> str:
+    """How one comes to a dtype that holds a format's numbers."""
+    if dtype is None:
+        return "take encode(x)"
+    with_x64 = " with jax.config.update('jax_enable_x64', True)" if dtype == "float64" else ""
+    return f"pass x.astype('{dtype}'){with_x64} or encode(x)"
+
+
+def of_result(told: str | None) -> str:
+    """The same for a unit's results."""
+    if told is None:
+        return "no dtype of JAX does"
+    with_x64 = " with jax.config.update('jax_enable_x64', True)" if told == "float64" else ""
+    return f"pass operands of {told}{with_x64}"
+
+
+def floats(name: str, x: Any) -> jax.Array:
+    """An argument as an array of floats; what it holds is asked here, where it is traced."""
+    x = jnp.asarray(x)
+    _host.known(name, x.dtype.name)
+    return x
+
+
+def one_dtype(**arrays: Any) -> None:
+    named = {name: x.dtype.name for name, x in arrays.items() if x is not None}
+    if len(set(named.values())) > 1:
+        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
+        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
+
+
+# --- Seeds ----------------------------------------------------------------------------------------
+
+
+def words_of(seed: Any, who: str | None) -> Words:
+    """A seed's 64 bits as two words, of an integer or a key; None where nobody draws."""
+    if who is None:
+        return None
+    if seed is None:
+        raise ValueError(f"{who} draws; pass seed=, an integer or a key of jax.random")
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+        whole = checked_seed(int(seed))
+        return jnp.array([whole & WORD, whole >> 32], jnp.uint32)
+    seed = jnp.asarray(seed)
+    if is_key(seed):
+        return jax.random.bits(seed, (2,), jnp.uint32)
+    if seed.shape != () or not jnp.issubdtype(seed.dtype, jnp.integer):
+        raise TypeError(
+            f"seed is {seed.dtype}, {seed.shape}; one integer or one key of jax.random is wanted"
+        )
+    wide = seed.dtype.itemsize == 8
+    high = (seed >> 32).astype(jnp.uint32) if wide else jnp.uint32(0)
+    return jnp.stack([seed.astype(jnp.uint32), high])
+
+
+def is_key(seed: jax.Array) -> bool:
+    """One key, of either kind that jax.random has."""
+    if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
+        return seed.shape == ()
+    return seed.dtype == jnp.uint32 and seed.shape == (2,)
+
+
+def following(words: Words, n: int) -> Words:
+    """A seed of its own for the n-th operation that comes of one call: n more."""
+    if words is None:
+        return None
+    low = words[0] + jnp.uint32(n)
+    return jnp.stack([low, words[1] + (low < jnp.uint32(n)).astype(jnp.uint32)])
+
+
+def whole_seed(words: np.ndarray | None) -> int:
+    return 0 if words is None else int(words[0]) | int(words[1]) << 32
+
+
+# --- Calls ----------------------------------------------------------------------------------------
+
+
+def on_host(
+    host: Callable[..., np.ndarray], shape: tuple[int, ...], dtype: Any, *args: Any
+) -> jax.Array:
+    """What the host makes of the arrays, of which any may be None.
+
+    Batches come with axes before those that were traced, of one or of the batch's size; `host`
+    answers for all of them. Gradients have their rules outside: none passes here.
+    """
+    given = [jax.lax.stop_gradient(x) for x in args if x is not None]
+    there = [x is not None for x in args]
+
+    def called(*arrays: Any) -> np.ndarray:
+        rest = iter(arrays)
+        return host(*(np.asarray(next(rest)) if t else None for t in there))
+
+    result = jax.ShapeDtypeStruct(shape, dtype)
+    return jax.pure_callback(called, result, *given, vmap_method="expand_dims")
+
+
+def example_by_example(
+    host: Callable[..., np.ndarray], ranks: tuple[int, ...], shape: tuple[int, ...], dtype: Any
+) -> Callable[..., np.ndarray]:
+    """A host's function of single examples for batches: each is computed as it would be alone.
+
+    Args:
+        ranks: axes of each argument in one example.
+        shape, dtype: of one example's result.
+    """
+
+    def batch(*args: Any) -> np.ndarray:
+        pairs = [*zip(args, ranks, strict=True)]
+        leads = [x.shape[: x.ndim - rank] for x, rank in pairs if x is not None]
+        lead = np.broadcast_shapes(*leads)
+        if not lead:
+            return host(*args)
+        spread = [
+            None if x is None else np.broadcast_to(x, (*lead, *x.shape[x.ndim - rank :]))
+            for x, rank in pairs
+        ]
+        result = np.empty((*lead, *shape), dtype)
+        for at in np.ndindex(*lead):
+            result[at] = host(*(None if x is None else x[at] for x in spread))
+        return result
+
+    return batch

@@ -1,0 +1,268 @@
+"""Products and convolutions under a unit, and their gradients under another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .. import _host
+from .._host import Steps
+from ._call import drawn_seed, floats, of_result, on_host, one_dtype
+
+WANTED = "a is {} and b is {}; (..., m, k) and (..., k, n) are wanted"
+UNKNOWN = "x is {} and w is {}; channels and kernels have to be known"
+Ends = tuple[tuple[int, int], tuple[int, int]]
+
+
+def units(unit: Any, backward: Any, dtype: str) -> tuple[str, str]:
+    """As texts, read here; the gradients' unit is the forward one where none is named."""
+    forward = _host.text(unit)
+    of = forward, forward if backward is None else _host.text(backward)
+    for told in of:
+        _host.held_format(str(_host.unit_of(told).result_format), dtype, of_result)
+    return of
+
+
+def seed_for(of: tuple[str, str], seed: Any) -> tf.Tensor:
+    return drawn_seed(seed, _host.draws(of[0]) or _host.draws(of[1]))
+
+
+# --- Matrix products ------------------------------------------------------------------------------
+
+
+def matmul(
+    a: Any, b: Any, *, unit: Any, backward_unit: Any = None, c: Any = None, seed: Any = None
+) -> tf.Tensor:
+    """c + a @ b as the unit computes it, on values; gradients as another unit computes them.
+
+    Operands are rounded to the unit's formats, to nearest even, and gradients pass that rounding
+    straight. A unit that scales blocks gets them quantised along the axis that it sums.
+
+    Args:
+        a: values, (..., m, k), of one dtype with b.
+        b: values, (..., k, n); leading axes broadcast.
+        unit: a `ww.Unit` or its text; its result's numbers have to be a's dtype's.
+        backward_unit: of both gradients' products, in which what comes back is the operand a and
+            what was kept the operand b; the same unit where left out.
+        c: what is added to, rounded to the unit's c; it broadcasts to the result. Its gradient is
+            TensorFlow's sum.
+        seed: as in `quantize`, of units that round stochastically.
+    Returns:
+        A tensor of a's dtype, (..., m, n).
+    Raises:
+        ValueError: shapes do not fit; the dtype does not hold the unit's results.
+        TypeError: tensors of several dtypes.
+
+    >>> import tensorflow as tf
+    >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> matmul(a, tf.transpose(a), unit="hopper.e4m3.f32").numpy().tolist()
+    [[5.0, 11.0], [11.0, 25.0]]
+    """
+    a, b = floats("a", a), floats("b", b)
+    c = None if c is None else floats("c", c)
+    one_dtype(a=a, b=b, c=c)
+    inner = (a.shape[-1:], b.shape[-2:-1])
+    if min(a.shape.rank, b.shape.rank) < 2 or not inner[0].is_compatible_with(inner[1]):
+        raise ValueError(WANTED.format(a.shape, b.shape))
+    of = units(unit, backward_unit, a.dtype.name)
+    return product(a, b, c, of, seed_for(of, seed))
+
+
+def product(a: tf.Tensor, b: tf.Tensor, c: Any, of: tuple[str, str], seed: tf.Tensor) -> tf.Tensor:
+    lead = tf.broadcast_static_shape(a.shape[:-2], b.shape[:-2])
+    shape = lead.concatenate(a.shape[-2:-1]).concatenate(b.shape[-1:])
+    back = (of[1], of[1])
+
+    def host(a: Any, b: Any, c: Any, seed: int) -> np.ndarray:
+        return _host.product(a, b, c, of[0], seed)
+
+    def gradient(g: tf.Tensor) -> Any:
+        """What comes back is the backward unit's a in both products, and b what was kept."""
+        to_a = reduced(product(g, turned(b), None, back, seed + 1), a)
+        to_b = reduced(turned(product(turned(g), a, None, back, seed + 2)), b)
+        return (to_a, to_b) if c is None else (to_a, to_b, reduced(g, c))
+
+    @tf.custom_gradient
+    def call(a: tf.Tensor, b: tf.Tensor, *c: tf.Tensor) -> Any:
+        return on_host(host, shape, a.dtype, a, b, c[0] if c else None, seed), gradient
+
+    return call(a, b) if c is None else call(a, b, c)
+
+
+def turned(x: tf.Tensor) -> tf.Tensor:
+    return tf.linalg.matrix_transpose(x)
+
+
+def reduced(g: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """The sum over the axes that an operand was broadcast along."""
+    along = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(g), s1=tf.shape(x)).r1
+    return tf.reshape(tf.reduce_sum(g, along), tf.shape(x))
+
+
+# --- Convolutions ---------------------------------------------------------------------------------
+
+
+def conv2d(
+    x: Any,
+    w: Any,
+    bias: Any = None,
+    strides: Any = 1,
+    padding: Any = "VALID",
+    dilations: Any = 1,
+    *,
+    unit: Any,
+    backward_unit: Any = None,
+    data_format: str = "NHWC",
+    seed: Any = None,
+) -> tf.Tensor:
+    """Convolve images as tf.nn.conv2d does, each output as the unit computes it.
+
+    Sums run over channel, row, column, in any layout. Gradients are products of the backward unit.
+    What x gets is the convolution of what comes back with the kernels turned round: zeros between
+    numbers that lie a stride apart, and around them, are multiplied like all else. What w gets sums
+    in order of image, row, column. A gradient has no gradient of its own.
+
+    Args:
+        x: values, (images, height, width, channels), or as data_format says.
+        w: values, (kernel height, kernel width, channels / groups, filters).
+        bias: (filters,), with which the unit's sums begin; its gradient is TensorFlow's sum.
+        strides, dilations: of height and width, or a pair.
+        padding: 'VALID', 'SAME', or ((top, bottom), (left, right)).
+        unit, backward_unit, seed: as in `matmul`; not units that scale blocks.
+        data_format: 'NHWC' or 'NCHW', of x and of the result.
+    Returns:
+        A tensor of x's dtype, (images, height, width, filters), or as data_format says.
+    Raises:
+        ValueError: sizes do not fit; the dtype does not hold the unit's results.
+        TypeError: tensors of several dtypes.
+
+    >>> import tensorflow as tf
+    >>> x = tf.constant([[[[1.0], [2.0], [4.0]]]])
+    >>> conv2d(x, tf.constant([[[[1.0]], [[-1.0]]]]), unit="mac(e5m10)").numpy().ravel().tolist()
+    [-1.0, -2.0]
+    """
+    x, w = floats("x", x), floats("w", w)
+    bias = None if bias is None else floats("bias", bias)
+    one_dtype(x=x, w=w, bias=bias)
+    if x.shape.rank != 4 or w.shape.rank != 4:
+        raise ValueError(f"x is {x.shape} and w is {w.shape}; both want 4 axes")
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(f"data_format = {data_format!r}: 'NHWC' or 'NCHW' is wanted")
+    first = data_format == "NCHW"
+    channels = x.shape[1 if first else 3]
+    if channels is None or not w.shape.is_fully_defined():
+        raise ValueError(UNKNOWN.format(x.shape, w.shape))
+    groups = channels // max(1, w.shape[2])
+    of_bias = None if bias is None else bias.shape
+    _host.check_channels((None, channels), (w.shape[3], w.shape[2]), groups, of_bias)
+    of = units(unit, backward_unit, x.dtype.name)
+    for each in of:
+        if _host.scales_blocks(each):
+            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+    steps = Steps(pair("strides", strides), (0, 0), pair("dilations", dilations), groups)
+    check_padding(padding)
+    z = convolution(
+        x if first else tf.transpose(x, (0, 3, 1, 2)),
+        tf.transpose(w, (3, 2, 0, 1)),
+        bias, steps, padding, of, seed_for(of, seed),
+    )  # fmt: skip
+    return z if first else tf.transpose(z, (0, 2, 3, 1))
+
+
+def convolution(
+    x: tf.Tensor, w: tf.Tensor, c: Any, steps: Steps, padding: Any, of: Any, seed: tf.Tensor
+) -> tf.Tensor:
+    kernel = tuple(w.shape[2:])
+
+    def host(x: Any, w: Any, c: Any, seed: int) -> np.ndarray:
+        around = with_zeros(x, ends_of(x.shape[2:], kernel, steps, padding))
+        return _host.convolution(around, w, c, steps, of[0], seed)
+
+    def to_x(g: Any, x: Any, w: Any, seed: int) -> np.ndarray:
+        (top, bottom), (left, right) = ends_of(x.shape[2:], kernel, steps, padding)
+        high, wide = x.shape[2:]
+        image = (high + top + bottom, wide + left + right)
+        whole = _host.convolution_to_x(g, w, image, steps, of[1], seed)
+        return whole[:, :, top : top + high, left : left + wide]
+
+    def to_w(g: Any, x: Any, seed: int) -> np.ndarray:
+        around = with_zeros(x, ends_of(x.shape[2:], kernel, steps, padding))
+        return _host.convolution_to_w(g, around, kernel, steps, of[1], seed)
+
+    def gradient(g: tf.Tensor) -> Any:
+        """What comes back is the backward unit's a in both, and b what was kept."""
+        dx = last_gradient(on_host(to_x, x.shape, x.dtype, g, x, w, seed + 1), g, x, w)
+        dw = last_gradient(on_host(to_w, w.shape, w.dtype, g, x, seed + 2), g, x, w)
+        return (dx, dw) if c is None else (dx, dw, tf.reduce_sum(g, (0, 2, 3)))
+
+    @tf.custom_gradient
+    def call(x: tf.Tensor, w: tf.Tensor, *c: tf.Tensor) -> Any:
+        shape = result_shape(x, w, steps, padding)
+        return on_host(host, shape, x.dtype, x, w, c[0] if c else None, seed), gradient
+
+    return call(x, w) if c is None else call(x, w, c)
+
+
+def last_gradient(z: tf.Tensor, *of: tf.Tensor) -> tf.Tensor:
+    """TensorFlow takes what a host's call has no gradient of for a constant: an error is told."""
+
+    def none(g: tf.Tensor) -> Any:
+        raise NotImplementedError("a gradient of conv2d has no gradient of its own; take matmul")
+
+    return tf.custom_gradient(lambda *of: (tf.identity(z), none))(*of)
+
+
+def pair(name: str, step: Any) -> tuple[int, int]:
+    both = (step, step) if isinstance(step, int) else tuple(step)
+    if len(both) != 2 or not all(isinstance(n, int) and n >= 1 for n in both):
+        raise ValueError(f"{name} = {step!r}: an integer of 1 or more is wanted, or a pair")
+    return both[0], both[1]
+
+
+def check_padding(padding: Any) -> None:
+    if isinstance(padding, str) and padding.upper() in ("SAME", "VALID"):
+        return
+    try:
+        (top, bottom), (left, right) = padding
+        whole = all(isinstance(n, int) and n >= 0 for n in (top, bottom, left, right))
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ValueError(
+            f"padding = {padding!r}: 'VALID', 'SAME' or ((top, bottom), (left, right)) is wanted"
+        )
+
+
+def ends_of(image: Any, kernel: Any, steps: Steps, padding: Any) -> Ends:
+    """Zeros before and after, of height and width; SAME has the odd one after, as TensorFlow."""
+    if not isinstance(padding, str):
+        return tuple(padding)  # type: ignore[return-value]
+    if padding.upper() == "VALID":
+        return (0, 0), (0, 0)
+    ends = []
+    for n, k, s, d in zip(image, kernel, steps.stride, steps.dilation, strict=True):
+        total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
+        ends.append((total // 2, total - total // 2))
+    return ends[0], ends[1]
+
+
+def with_zeros(x: np.ndarray, ends: Ends) -> np.ndarray:
+    return np.pad(x, ((0, 0), (0, 0), *ends))
+
+
+def result_shape(x: tf.Tensor, w: tf.Tensor, steps: Steps, padding: Any) -> tf.TensorShape:
+    """As far as it is known, and no kernel is larger than its image."""
+    image, kernel = x.shape[2:], tuple(w.shape[2:])
+    if not image.is_fully_defined():
+        return tf.TensorShape([x.shape[0], w.shape[0], None, None])
+    (top, bottom), (left, right) = ends_of(image, kernel, steps, padding)
+    around = (image[0] + top + bottom, image[1] + left + right)
+    out = _host.sizes(around, kernel, steps)
+    if min(out) < 1:
+        raise ValueError(
+            f"x is {tuple(x.shape)} and w is {tuple(w.shape)}, channels and filters first: the "
+            "kernel is larger than the image with its padding"
+        )
+    return tf.TensorShape([x.shape[0], w.shape[0], *out])
