@@ -13,7 +13,7 @@ try:
     from onnx import TensorProto, helper
     from onnx.reference import ReferenceEvaluator
 except ImportError:
-    onnx = wo = None
+    onnx = onnxruntime = wo = None
 
 NEEDED = pytest.mark.skipif(
     onnx is None, reason="onnx and onnxruntime are not installed: pip install onnx onnxruntime"

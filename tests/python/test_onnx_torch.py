@@ -18,6 +18,10 @@ pytestmark = [NEEDED, TORCH_NEEDED]
 @pytest.fixture(autouse=True, scope="module")
 def exporter():
     pytest.importorskip("onnxscript", reason="onnxscript is not installed: pip install onnxscript")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # two wait for each other on a busy machine
+    yield
+    torch.set_num_threads(threads)
 
 
 def exported(model, *shape, **how):
@@ -50,23 +54,20 @@ class Both(nn.Module if torch else object):
 
 def test_calls_and_modules_become_nodes():
     x = torch.cat([drawn(40, 64) * 2.0**k for k in range(-6, 9)] + [torch.zeros(1, 64) * -1])
-    made = check_same(Both("e5m10", "e4m8;bias=12", "posit16", "fixed12.5", "e4m3fn"), x)
+    made = check_same(Both("e5m10", "fixed12.5", "e4m8;bias=12", "posit16", "e4m3fn"), x)
     kinds = [node.op_type for node in made.graph.node]
-    assert kinds.count("Quantize") == 3 and "QuantizeTable16" in kinds
+    assert kinds.count("Quantize") == 3 and "QuantizeTable17" in kinds
     assert kinds[-2:] == ["QuantizeLinear", "DequantizeLinear"]
     check_same(Both("mxfp8_e4m3", "bfp(8,16,e8)", "affine(int8,symmetric)"), x[:600])
     check_same(Both("e5m10", "e5m6", rounding="rup"), x)
 
 
 def test_half_precision_keeps_its_dtype():
-    made = exported(Both("e4m3", "e4m3fn").half(), 8)  # the example is binary32; below it is not
-
     class Half(nn.Module):
         def forward(self, x):
             return wt.quantize(x.half(), "e4m3").float()
 
-    x = drawn(50, 8)
-    check_same(Half(), x)
+    made = check_same(Half(), drawn(50, 8))
     assert made.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT
 
 
@@ -74,17 +75,16 @@ def exact_net(**how):
     """Operands so short that binary32's sums are exact in every order."""
     torch.manual_seed(3)
     net = nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1, stride=2), nn.ReLU(), nn.Conv1d(4, 4, 1) if False else nn.Flatten(),
-        nn.Linear(64, 8), nn.ReLU(), nn.Linear(8, 2),
+        nn.Conv2d(1, 4, 3, padding=1, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(64, 8),
+        nn.ReLU(), nn.Linear(8, 2),
     )  # fmt: skip
     return wt.convert(net, {"*": how})
 
 
-@pytest.mark.parametrize("unit", ["dot(e2m1fn, out=binary32)", "mac(fixed4.2, sum=fixed24.4)",
-                                  "dot(e3m2fn, out=e8m13)"])  # fmt: skip
+@pytest.mark.parametrize("unit", ["mac(fixed4.2, sum=fixed24.4)", "dot(e3m2fn, out=e8m13)"])
 def test_layers_under_units_whose_sums_are_exact_have_torchs_bits(unit):
     made = check_same(exact_net(unit=unit), drawn(5, 1, 8, 8))
-    assert {"Conv", "MatMul"} <= {node.op_type for node in made.graph.node}
+    assert {"Conv", "Gemm"} <= {node.op_type for node in made.graph.node}
 
 
 def test_formats_of_layers_and_weights_as_codes():
@@ -135,11 +135,17 @@ def test_digits_exported_run_and_compared():
     with torch.no_grad():
         want = net(x).numpy()
     assert np.isin(got, ww.array(got, "e5m10").to_float64()).all()  # results are the unit's format
-    assert abs((got.argmax(1) == data.target).mean() - (want.argmax(1) == data.target).mean()) < 0.02
-    assert (got == want).mean() > 0.3 and np.abs(got - want).max() < 0.2
+    right, as_torch = ((z.argmax(1) == data.target).mean() for z in (got, want))
+    assert abs(right - as_torch) < 0.02
+    h = x
+    for layer in (net[0], net[2]):  # the same roundings around sums that are almost exact
+        operands = (wt.quantize(v.detach(), "e4m3fn") for v in (h, layer.weight, layer.bias))
+        sums = nn.functional.linear(*(v.double() for v in operands))
+        h = torch.relu(wt.quantize(sums.float(), "e5m10"))
+    assert (np.maximum(got, 0) == h.numpy()).mean() > 0.98
+    found = wo.load(made)
     for name, parameter in net.named_parameters():
-        if name.endswith("weight"):
-            assert (wo.load(made)[name].bits == ww.array(parameter.detach().numpy(), "e4m3fn").bits).all()
+        assert (found[name].bits == ww.array(parameter.detach().numpy(), "e4m3fn").bits).all()
 
 
 def test_a_file_is_written(tmp_path):
@@ -167,7 +173,7 @@ def test_double_and_library_products_are_refused():
             one, a = torch.tensor(1.0), x.to(torch.float8_e4m3fn)
             return wt.scaled_mm(a, a.t(), one, one, out_dtype=torch.float32)
 
-    with pytest.raises(ValueError, match=r"torch.float64 .*graphs round binary32; export model.float"):
+    with pytest.raises(ValueError, match="rounds a tensor of torch.float64, and graphs"):
         exported(Double(), 4)
     with pytest.raises(ValueError, match="calls widthwise.torch's scaled_mm, which no ONNX graph"):
         exported(Library(), 16)

@@ -19,7 +19,7 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(ww.__path__, "widthwise.")
     if not module.name.endswith(("_widthwise", "__main__"))
 )
-FRAMEWORKS = {"torch"}  # each imported by a module of its own, and by that alone
+FRAMEWORKS = {"onnx", "torch"}  # each imported by a module of its own, and by that alone
 
 
 def test_no_framework_is_imported_before_its_module():
@@ -27,12 +27,13 @@ def test_no_framework_is_imported_before_its_module():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_framework_that_is_missing_is_named_with_what_installs_it():
-    code = "import sys; sys.modules['torch'] = None; import widthwise.torch"
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_a_framework_that_is_missing_is_named_with_what_installs_it(name):
+    code = f"import sys; sys.modules['{name}'] = None; import widthwise.{name}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: widthwise.torch works inside PyTorch")
-    assert "pip install 'widthwise[torch]'" in last
+    assert last.startswith(f"ImportError: widthwise.{name} ")
+    assert f"pip install 'widthwise[{name}]'" in last
 
 
 def test_every_public_name_is_there_and_documented():
@@ -50,7 +51,7 @@ def test_the_examples_in_the_documentation_run(name):
     except ImportError as why:
         if why.name not in FRAMEWORKS:
             raise
-        pytest.skip(f"{why.name} is large: --long installs it")
+        pytest.skip(f"{why.name} is not installed: --long installs what is large")
     failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert failed == 0
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._format import Format
 from ._body import Body
-from ._probe import LARGEST, LEAST, first_change, rounded, same
+from ._probe import LARGEST, LEAST, f32, first_change, rounded, same
 
 NAME = "Quantize"
 HALF = np.float32(0.5)
@@ -65,11 +65,11 @@ def takes(f: Format) -> bool:
 
 def numbers(f: Format, rounding: str) -> Numbers:
     def of(*x: Any) -> list[float]:
-        return [float(y) for y in rounded(np.float32(x), f, rounding)]
+        return [float(y) for y in rounded(f32(x), f, rounding)]
 
     step = 2.0**f.least_digit
     past, below, infinite, minus = of(LARGEST, -LARGEST, np.inf, -np.inf)
-    zero, nan = rounded(np.float32([-0.0, np.nan]), f, rounding)
+    zero, nan = rounded(f32([-0.0, np.nan]), f, rounding)
     gap, gap_negative, least = gaps(f, rounding)
     (even, odd), (even_negative, odd_negative) = GOES_UP[rounding]
     return Numbers(
@@ -107,15 +107,15 @@ def gaps(f: Format, rounding: str) -> tuple[float, float, float]:
     """From which magnitudes on results leave zero, where there are no subnormals; and to what."""
     if f.system == "fixed" or (f.has_subnormals and not (f.daz or f.ftz)):
         return 0.0, 0.0, 0.0
-    least = np.float32([float(f.min_normal)])
+    least = f32([float(f.min_normal)])
     up, down = (leaving_zero(f, rounding, least, sign) for sign in (1, -1))
     return up, down, float(least[0])
 
 
 def leaving_zero(f: Format, rounding: str, least: np.ndarray, sign: int) -> float:
     """From which magnitude on; of an unsigned format's negative numbers perhaps never."""
-    none = np.float32([0])
-    first, last = (rounded(x * np.float32(sign), f, rounding) for x in (none, least))
+    none = f32([0])
+    first, last = (rounded(x * f32(sign), f, rounding) for x in (none, least))
     if same(first, last).all():
         return float("inf")
     return float(first_change(none, least, f, rounding, sign)[0])

@@ -69,7 +69,7 @@ def saturating(f: Format) -> Format:
 
 
 def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, rounding: str) -> NodeProto:
-    how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": int(f.block)}
+    how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
     if not f._core.power_of_two:
         b.function(RATIOS, lambda: ratios(b.opset))
         how["most"] = float(f.element.max_finite)
@@ -98,7 +98,7 @@ def into_blocks(b: Body) -> None:
     """x as blocks along its last axis, zeros after its end; `amax` and `faults` of each."""
     b.constants(zero=0, one=1)
     for name, i in (("none", 0), ("last_axis", -1)):
-        b.constant(name, np.int64([i]))
+        b.constant(name, np.asarray([i], np.int64))
     b.do("Shape", "x", "lead", end=-1)
     b.do("Shape", "x", "length", start=-1)
     b.do("Equal", "block none", "is_whole")

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
-from onnx import numpy_helper, version_converter
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    helper,
+    numpy_helper,
+    version_converter,
+)
 
 STANDARD = ("", "ai.onnx")
 LEAST_OPSET = 16  # Where, Max, GreaterOrEqual as the bodies take them
@@ -84,7 +92,7 @@ def numbers_of(tensor: TensorProto) -> np.ndarray:
 
 
 def without_unused(model: ModelProto) -> None:
-    """Initializers that nothing reads any more go."""
+    """Initializers and Constant nodes that nothing reads any more go."""
     read: set[str] = {x.name for x in model.graph.output}
     for graph in graphs(model.graph):
         read |= {name for node in graph.node for name in node.input}
@@ -93,3 +101,6 @@ def without_unused(model: ModelProto) -> None:
         kept = [x for x in graph.initializer if x.name in read]
         del graph.initializer[:]
         graph.initializer.extend(kept)
+        nodes = [x for x in graph.node if x.op_type != "Constant" or x.output[0] in read]
+        del graph.node[:]
+        graph.node.extend(nodes)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker
 
 from .._unit import Unit
 from ._graph import (
@@ -84,7 +84,7 @@ def quantize_model(
     >>> product = helper.make_node("MatMul", ["x", "w"], ["y"], name="fc")
     >>> graph = helper.make_graph([product], "net", [x], [y], [w])
     >>> net = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-    >>> net = quantize_model(net, {"fc": {"input": "e5m6", "weight": "int4"}})
+    >>> net = quantize_model(net, {"fc": {"input": "e5m6", "weight": "e5m2"}})
     >>> [node.op_type for node in net.graph.node]
     ['Quantize', 'DequantizeLinear', 'MatMul']
     """
@@ -208,8 +208,9 @@ def axis_of(node: NodeProto, part: str, format: str) -> int | None:
 
 def rules_of(rules: Any, rounding: str) -> list[Rule]:
     is_scheme = isinstance(rules, Mapping) and set(rules) <= set(SETTINGS) and rules
-    pairs = rules.items() if isinstance(rules, Mapping) and not is_scheme else None
-    if pairs is None:
+    if isinstance(rules, Mapping) and not is_scheme:
+        pairs: Iterable[Any] = rules.items()
+    else:
         pairs = rules if isinstance(rules, list | tuple) else [("*", rules)]
     read = []
     for pair in pairs:
@@ -241,7 +242,8 @@ def read_how(given: Any, rounding: str) -> How:
         return How(str(given), rounding)
     unknown = given.keys() - set(How._fields)
     if unknown or "format" not in given:
-        raise TypeError(f"{dict(given)!r}: format is wanted, and there are {', '.join(How._fields)}")
+        listed = ", ".join(How._fields)
+        raise TypeError(f"{dict(given)!r}: format is wanted, and there are {listed}")
     return How(**{"rounding": rounding, **given, "format": str(given["format"])})
 
 

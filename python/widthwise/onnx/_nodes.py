@@ -10,7 +10,7 @@ from onnx import FunctionProto, NodeProto, TensorProto, helper, numpy_helper
 from .._format import Format
 from . import _arithmetic, _search
 from ._body import DOMAIN
-from ._probe import check_held
+from ._probe import check_held, f32
 from ._standard import Standard, standard
 
 VERSION = 1  # of the domain
@@ -65,7 +65,7 @@ class Builder:
         return value.name
 
     def scalar(self, x: float) -> str:
-        return self.tensor(f"{PREFIX}{x:g}", numpy_helper.from_array(np.float32(x)))
+        return self.tensor(f"{PREFIX}{x:g}", numpy_helper.from_array(f32(x)))
 
     def zero(self, type: int) -> str:
         kind = TensorProto.DataType.Name(type).lower()
@@ -82,7 +82,7 @@ class Builder:
     def pair(self, x: str, y: str, f: Format, way: Standard) -> list[NodeProto]:
         scale, zero = self.scalar(way.scale), self.zero(way.type)
         nodes, given = self.before(x, y, way)
-        saturate = {} if way.saturate is None else {"saturate": int(way.saturate)}
+        saturate: dict[str, Any] = {} if way.saturate is None else {"saturate": int(way.saturate)}
         codes = self.name(f"{y}_codes")
         node = helper.make_node("QuantizeLinear", [given, scale, zero], [codes], **saturate)
         nodes.append(told(node, f, x))
@@ -90,11 +90,16 @@ class Builder:
         return nodes
 
     def before(self, x: str, y: str, way: Standard) -> tuple[list[NodeProto], str]:
-        """What runtimes and the reference want before they agree."""
+        """What runtimes and the reference want before they agree.
+
+        Max and Min: onnxruntime 1.32 takes a Relu before QuantizeLinear away, which is wrong of
+        floats, and a Clip there stops it with an error where codes have 4 bits.
+        """
         if way.clip is not None:
-            ends = [self.scalar(end) for end in way.clip]
-            clipped = self.name(f"{y}_clipped")
-            return [helper.make_node("Clip", [x, *ends], [clipped])], clipped
+            low, high = (self.scalar(end) for end in way.clip)
+            above, clipped = self.name(f"{y}_above"), self.name(f"{y}_clipped")
+            ends = [("Max", [x, low], above), ("Min", [above, high], clipped)]
+            return [helper.make_node(op, given, [out]) for op, given, out in ends], clipped
         if way.guard is None:
             return [], x
         size, over, factor, guarded = (

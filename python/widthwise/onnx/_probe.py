@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._create import from_bits
-from .._format import Format
 from .._elementwise import convert
+from .._format import Format
 
 BINARY32 = Format("binary32")
 LARGEST = np.float32(3.4028235e38)
 LEAST = np.float32(2.0**-149)
+
+
+def f32(x: Any) -> np.ndarray:
+    return np.asarray(x, np.float32)
 
 
 def rounded(x: np.ndarray, f: Format, rounding: str) -> np.ndarray:
@@ -40,7 +46,7 @@ def first_change(
     """
 
     def results(x: np.ndarray) -> np.ndarray:
-        return rounded(x * np.float32(sign), f, rounding)
+        return rounded(x * f32(sign), f, rounding)
 
     left, right = ordered(low), ordered(high)
     before = results(low)

@@ -135,8 +135,7 @@ def uses_of(
             parts |= {scale, zero} | set(node.input[3:] if node.domain == DOMAIN else ())
             if x in constants:
                 uses.setdefault(x, Use(node, scale or None, zero or None))
-        for at in RESULTS.get(node.op_type, ()):
-            parts |= {node.input[at]}
+        parts |= {node.input[i] for i in RESULTS.get(node.op_type, ())}
     return uses, parts - {""}
 
 

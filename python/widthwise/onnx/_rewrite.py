@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
 
-from .._block_format import BlockFormat
 from .._format import Format
 from .._rules import has_own_scales
 from ..containers.coded import saturating
 from ..containers.scheme import parsed
 from . import _blocks
-from ._graph import attribute, graphs, names_in, numbers_of, opset_of
+from ._graph import graphs, names_in, numbers_of, opset_of
 from ._nodes import Builder, check, told
+from ._probe import f32
 from ._standard import type_of
 from ._weights import tensor_of, weight
 
@@ -96,37 +96,11 @@ class Rewriter:
         inner = self.quantised(wide, narrow, how, there)
         return [*cast, *inner, helper.make_node("Cast", [narrow], [y], to=held)]
 
-    def emitted(
-        self,
-        node: NodeProto,
-        how: How,
-        constants: Mapping[str, TensorProto],
-        made: Mapping[str, NodeProto],
-    ) -> list[NodeProto]:
-        """Of an operation of a traced model; a weight is quantised before it is transposed."""
-        x, y = node.input[0], node.output[0]
-        before = made.get(x)
-        if before is None or before.op_type != "Transpose" or before.input[0] not in constants:
-            return self.quantised(x, y, how, constants)
-        weight = before.input[0]
-        axes = list(attribute(before, "perm") or reversed(range(len(constants[weight].dims))))
-        if has_tiles(how.format):
-            turned = numbers_of(constants[weight]).transpose(axes)
-            there = {x: numpy_helper.from_array(np.ascontiguousarray(turned))}
-            return self.quantised(x, y, how, there)
-        if how.axis is not None:
-            how = how._replace(axis=axes[how.axis])
-        elif has_own_scales(how.format):
-            how = how._replace(axis=axes[0] if "channel" in how.format else axes[-1])
-        codes = self.b.name(f"{weight}_quantised")
-        turn = helper.make_node("Transpose", [codes], [y], perm=axes)
-        return [*self.quantised(weight, codes, how, constants), turn]
-
     def static(self, x: str, y: str, how: How) -> list[NodeProto]:
         """Under a scale that is given, one number or one a channel."""
         if how.format.strip().lower().startswith("affine"):
             return self.static_affine(x, y, how)
-        scale = self.b.tensor(f"{y}_scale", numpy_helper.from_array(np.float32(how.scale)))
+        scale = self.b.tensor(f"{y}_scale", numpy_helper.from_array(f32(how.scale)))
         quotient, rounded = self.b.name(f"{y}_quotient"), self.b.name(f"{y}_unscaled")
         f = saturating(check(how.format, how.rounding))
         return [
@@ -150,7 +124,7 @@ class Rewriter:
         zero = rule.zero if how.zero_point is None else how.zero_point
         scale = np.asarray(how.scale, np.float32)
         zeros = np.broadcast_to(np.asarray(zero, np.int64), scale.shape)
-        along = {"axis": 0 if how.axis is None else how.axis} if channels else {}
+        along: dict[str, Any] = {"axis": 0 if how.axis is None else how.axis} if channels else {}
         s, z, one = self.affine_tensors(y, scale, zeros, type.of)
         names = ("wide", "quotient", "whole", "in_range", "steps", "codes")
         wide, quotient, whole, in_range, steps, codes = (self.b.name(f"{y}_{n}") for n in names)
@@ -160,6 +134,7 @@ class Rewriter:
             for end in (rule.qmin, rule.qmax)
         )
         double, single = int(TensorProto.DOUBLE), int(TensorProto.FLOAT)
+        quantise = helper.make_node("QuantizeLinear", [steps, one, z], [codes], **along)
         below = self.b.name(f"{y}_not_above")
         return [
             helper.make_node("Cast", [x], [wide], to=double),
@@ -168,7 +143,7 @@ class Rewriter:
             helper.make_node("Max", [whole, low], [below]),
             helper.make_node("Min", [below, high], [in_range]),
             helper.make_node("Cast", [in_range], [steps], to=single),
-            told(helper.make_node("QuantizeLinear", [steps, one, z], [codes], **along), how.format, x),
+            told(quantise, how.format, x),
             helper.make_node("DequantizeLinear", [codes, s, z], [y], **along),
         ]
 
@@ -189,15 +164,6 @@ class Rewriter:
             shape = [-1 if i == along["axis"] % axes else 1 for i in range(axes)]
             numbers = np.reshape(numbers, shape)
         return self.b.tensor(f"{y}_numbers", numpy_helper.from_array(np.asarray(numbers)))
-
-
-def has_tiles(format: str) -> bool:
-    """Whether blocks lie on two axes."""
-    if not has_own_scales(format):
-        return False
-    if format.strip().lower().startswith("affine"):
-        return parsed(format)[1].count("x") == 1
-    return isinstance(BlockFormat(format).block, tuple)
 
 
 def check_fits(format: str, held: int, x: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from .._create import from_bits
 from .._format import Format
 from ._body import Body
-from ._probe import LARGEST, LEAST, first_change, rounded, same, values
+from ._probe import LARGEST, LEAST, f32, first_change, rounded, same, values
 
 WIDEST = 16
 WRAPPING = ("wrap", "wrap_sm", "keep_sign")
@@ -32,13 +32,13 @@ def takes(f: Format) -> bool:
 
 def steps(f: Format, rounding: str) -> Steps:
     own = values(from_bits(np.arange(1 << f.width, dtype=f.dtype), f))
-    ends = np.float32([-np.inf, -LARGEST, -LEAST, 0, LEAST, LARGEST, np.inf])
-    points = np.unique(np.concatenate([own[~np.isnan(own)] + np.float32(0), ends]))
+    ends = f32([-np.inf, -LARGEST, -LEAST, 0, LEAST, LARGEST, np.inf])
+    points = np.unique(np.concatenate([own[~np.isnan(own)] + f32(0), ends]))
     found = rounded(points, f, rounding)
     changes = np.flatnonzero(~same(found[:-1], found[1:]))
     borders = first_change(points[changes], points[changes + 1], f, rounding)
     results = np.concatenate([found[:1], rounded(borders, f, rounding)])
-    plus, minus, nan = rounded(np.float32([0.0, -0.0, np.nan]), f, rounding)
+    plus, minus, nan = rounded(f32([0.0, -0.0, np.nan]), f, rounding)
     turned = -1.0 if np.signbit(minus) and not np.signbit(plus) and minus == 0 else 1.0
     return Steps(borders, results, turned, float("nan") if np.isnan(nan) else 1.0)
 

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from .._format import Format
-from ._probe import LARGEST, first_change, rounded
+from ._probe import LARGEST, f32, first_change, rounded
 
 SATURATING = ";overflow=satfinite"
 
@@ -48,7 +48,7 @@ class Standard(NamedTuple):
     type: int
     scale: float
     saturate: bool | None  # None of integers, which always do
-    clip: tuple[float, float] | None  # for the reference's casts wrap past 32 bits
+    clip: tuple[float, float] | None  # the reference wraps past 32 bits, and see Builder.before
     guard: float | None  # from which magnitude on x becomes infinite, which onnxruntime leaves out
 
 
@@ -79,14 +79,16 @@ def of_floats(f: Format) -> Standard | None:
     type = OF_FORMAT.get(text.removesuffix(SATURATING))
     if type is None:
         return None
-    guard = None if saturates else past(f)
-    return Standard(type.of, 1.0, saturates, None, guard)
+    most = float(f.max_finite)
+    if saturates:
+        return Standard(type.of, 1.0, True, (-most, most), None)
+    return Standard(type.of, 1.0, False, None, past(f))
 
 
 def past(f: Format) -> float:
     """The least number that overflows."""
-    most = np.float32([float(f.max_finite)])
-    border = first_change(most, np.float32([LARGEST]), f, "rne")
+    most = f32([float(f.max_finite)])
+    border = first_change(most, f32([LARGEST]), f, "rne")
     assert not np.isfinite(rounded(border, f, "rne")).any()
     return float(border[0])
 

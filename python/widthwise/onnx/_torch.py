@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,10 +14,12 @@ from torch import nn
 
 from .. import torch as wt
 from .._block_format import BlockFormat
+from .._rules import has_own_scales
 from .._unit import Unit
 from ._body import DOMAIN
-from ._graph import attribute, constants_in, inner_graphs
+from ._graph import attribute, constants_in, inner_graphs, numbers_of
 from ._insert import finished, warn_of_sums
+from ._nodes import check as check_format
 from ._rewrite import How, Rewriter
 
 OPSET = 21  # the first with blocks, and with integers of 4 and 16 bits
@@ -98,9 +100,7 @@ def traced(model: nn.Module, args: Any, units: list[str], how: dict[str, Any]) -
     try:
         shapes = without_names(how.get("dynamic_shapes"))
         keywords = how.get("kwargs") or {}
-        program = torch.export.export(
-            model, args, keywords, dynamic_shapes=shapes, strict=False
-        )
+        program = torch.export.export(model, args, keywords, dynamic_shapes=shapes, strict=False)
     finally:
         for module in training:
             module.training = True
@@ -112,6 +112,7 @@ def traced(model: nn.Module, args: Any, units: list[str], how: dict[str, Any]) -
             given = dict(zip(names, node.args, strict=False))
             check(given)
             units += [str(given["unit"])] if "unit" in given else []
+            names = with_own_weight(node, names)
             node.target = emitter(node.target, names)
     graph_module.graph.eliminate_dead_code()
     graph_module.recompile()
@@ -127,6 +128,16 @@ def without_names(shapes: Any) -> Any:
     if isinstance(shapes, tuple | list):
         return type(shapes)(without_names(one) for one in shapes)
     return shapes
+
+
+def with_own_weight(node: Any, names: list[str]) -> list[str]:
+    """A linear layer's weight as it is stored, which the product takes turned round."""
+    at = names.index("b") if "b" in names else len(node.args)
+    turned: Any = node.args[at] if at < len(node.args) else None
+    if getattr(turned, "target", None) is not torch.ops.aten.t.default:
+        return names
+    node.update_arg(at, turned.args[0])
+    return ["weight" if name == "b" else name for name in names]
 
 
 def arguments_of(target: Any) -> list[str]:
@@ -150,11 +161,17 @@ def check(given: dict[str, Any]) -> None:
                 f"the model rounds a tensor of {dtype}, and graphs round binary32; export "
                 "model.float()"
             )
+    if "format" in given:
+        check_rounding(given["format"], given["rounding"])
     if given.get("multiplier") is not None:
         raise ValueError(
             f"multiplier = {given['multiplier']!r}: graphs multiply exactly; leave it out to "
             "export the formats alone"
         )
+
+
+def check_rounding(format: str, rounding: str) -> None:
+    check_format("binary32" if has_own_scales(format) else format, rounding)
 
 
 def emitter(target: Any, names: list[str]) -> Callable[..., Any]:
@@ -192,9 +209,13 @@ def of_scaled(given: dict[str, Any]) -> torch.Tensor:
 
 
 def of_product(given: dict[str, Any]) -> torch.Tensor:
-    u, a, b = Unit(given["unit"]), given["a"], given["b"]
-    z = torch.matmul(operand(a, u, u.a, -1), operand(b, u, u.b, -2))
-    return result(z if given["c"] is None else z + single(given["c"], u.c), u)
+    u = Unit(given["unit"])
+    a, c = operand(given["a"], u, u.a, -1), given["c"]
+    if "weight" in given:
+        weight = operand(given["weight"], u, u.b, -1)
+        return result(F.linear(a, weight, None if c is None else single(c, u.c)), u)
+    z = torch.matmul(a, operand(given["b"], u, u.b, -2))
+    return result(z if c is None else z + single(c, u.c), u)
 
 
 def of_convolution(given: dict[str, Any]) -> torch.Tensor:
@@ -234,7 +255,6 @@ EMITTED: dict[str, Callable[[dict[str, Any]], torch.Tensor]] = {
 def rewrite(graph: GraphProto, rewriter: Rewriter, outer: dict[str, TensorProto]) -> None:
     """Each emitted node becomes what makes its values."""
     constants = {**outer, **constants_in(graph)}
-    made = {name: node for node in graph.node for name in node.output}
     nodes: list[NodeProto] = []
     for one in graph.node:
         for inner in inner_graphs(one):
@@ -242,19 +262,18 @@ def rewrite(graph: GraphProto, rewriter: Rewriter, outer: dict[str, TensorProto]
         if one.domain != DOMAIN:
             nodes.append(one)
             continue
-        nodes += rewriter.emitted(one, how_of(one, constants), constants, made)
+        how = how_of(one, constants)
+        nodes += rewriter.quantised(one.input[0], one.output[0], how, constants)
     del graph.node[:]
     graph.node.extend(nodes)
 
 
 def how_of(one: NodeProto, constants: dict[str, TensorProto]) -> How:
-    from ._graph import numbers_of
-
-    texts = [attribute(one, name) for name in ("format", "rounding")]
-    scales: Iterable[Any] = ()
-    if len(one.input) > 1:
-        missing = [name for name in one.input[1:] if name not in constants]
-        if missing:
-            raise ValueError(f"the scale '{missing[0]}' is computed in the graph; a constant is wanted")
-        scales = (numbers_of(constants[name]) for name in one.input[1:])
-    return How(*texts, attribute(one, "axis"), *scales)
+    how = How(*(attribute(one, name) for name in ("format", "rounding", "axis")))
+    if len(one.input) == 1:
+        return how
+    missing = [name for name in one.input[1:] if name not in constants]
+    if missing:
+        raise ValueError(f"the scale '{missing[0]}' is computed in the graph, not a constant")
+    scale, zero = (numbers_of(constants[name]) for name in one.input[1:])
+    return how._replace(scale=scale, zero_point=zero)

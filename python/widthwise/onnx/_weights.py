@@ -15,7 +15,7 @@ from ..containers.blocks import Blocks
 from ..containers.quantise import blocks
 from ._body import DOMAIN, TEXTS, Body
 from ._nodes import Builder, check, told
-from ._probe import values
+from ._probe import f32, values
 from ._standard import codes_of, of_floats, of_integers, standard, type_of
 
 NAME = "Dequantize"
@@ -61,9 +61,7 @@ def shape_word(text: str) -> str:
     return "x" if isinstance(block, tuple) else ""
 
 
-def bare(
-    b: Builder, w: np.ndarray, name: str, y: str, f: Format, rounding: str
-) -> list[NodeProto]:
+def bare(b: Builder, w: np.ndarray, name: str, y: str, f: Format, rounding: str) -> list[NodeProto]:
     """Codes of single numbers, where the standard has their type; else the node rounds them."""
     kind = of_floats(f) if f.is_float else of_integers(f, b.opset) if f.system == "fixed" else None
     if not b.qdq or kind is None or standard(saturating(f), "rne", b.opset) is None:
@@ -109,7 +107,7 @@ def of_affine(b: Builder, x: Affine, name: str, y: str) -> list[NodeProto]:
     return [told(node, x.format)]
 
 
-def grouped(b: Builder, x: Affine, name: str) -> tuple[dict[str, int], Any, Any]:
+def grouped(b: Builder, x: Affine, name: str) -> tuple[dict[str, Any], Any, Any]:
     """Attributes, scales and zero points; a tile's scales once for each of its rows."""
     groups = x.grouping
     if groups.kind == "tensor":
@@ -147,13 +145,13 @@ def of_blocks(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
 
 
 def linear(b: Builder, x: Blocks, name: str, y: str, type: int, step: float) -> list[NodeProto]:
-    scales = values(x.scales) * np.float32(step)  # powers of two, or fixed point's under binary32
+    scales = values(x.scales) * f32(step)  # powers of two, or fixed point's under binary32
     codes = signed(np.asarray(x.elements.bits), x.format.element)
     stored = b.tensor(f"{name}_codes", tensor_of(codes, type))
     scale = b.tensor(f"{name}_scale", numpy_helper.from_array(scales))
     axis = x._layout.axis
     assert axis is not None
-    how = {"axis": axis, "block_size": x._layout.extents[axis]}
+    how: dict[str, Any] = {"axis": axis, "block_size": x._layout.extents[axis]}
     node = helper.make_node("DequantizeLinear", [stored, scale], [y], **how)
     return [told(node, x.format)]
 
@@ -166,7 +164,7 @@ def looked_up(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
     spread = [n for group in groups for n in (group, 1)]
     codes = np.zeros(padded, x.elements.bits.dtype)
     codes[tuple(slice(n) for n in x.shape)] = x.elements.bits
-    whole = np.float32(1 if x.tensor_scale is None else x.tensor_scale)
+    whole = f32(1 if x.tensor_scale is None else x.tensor_scale)
     parts = [
         b.tensor(f"{name}_codes", numpy_helper.from_array(codes)),
         b.tensor(f"{name}_scale", numpy_helper.from_array(values(x.scales).reshape(spread))),
@@ -177,7 +175,7 @@ def looked_up(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
     table = values(from_bits(np.arange(1 << f.width, dtype=f.dtype), f))
     how["values"] = numpy_helper.from_array(table)
     for of, sizes in (("parted", parted), ("padded", padded), ("shape", x.shape)):
-        how[of] = numpy_helper.from_array(np.int64(sizes))
+        how[of] = numpy_helper.from_array(np.asarray(sizes, np.int64))
     return [helper.make_node(NAME, parts, [y], name=b.name(f"{NAME}_{y}"), domain=DOMAIN, **how)]
 
 
@@ -197,4 +195,3 @@ def body(opset: int) -> Any:
     function.input[:] = ["codes", "scales", "tensor_scale"]
     function.attribute[:] = [TEXTS[0], *tensors, "axis"]
     return function
-
