@@ -159,6 +159,8 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     their own formats, codes that `widthwise quantize` wrote as those of theirs (metadata
     `widthwise.formats`), tensors with scales as what has both (`widthwise.quantized`).
 
+    And .onnx files, as `widthwise.onnx.load` reads them.
+
     Nothing in such a file is a pickle: its codes are a structured array whose one field is named as
     the format prints, and `np.load(file)["e5m10"]` gives them to anybody.
 
@@ -183,6 +185,11 @@ def load(file: str | os.PathLike[str] | BinaryIO) -> Any:
     if not isinstance(file, str | os.PathLike) and not hasattr(file, "read"):
         raise TypeError(f"file = {file!r}: a path is wanted, or a file that is open for reading")
     path = os.fspath(file) if isinstance(file, str | os.PathLike) else ""
+    if path.endswith(".onnx"):
+        from . import onnx  # which few have installed
+
+        found: dict[str, Any] = onnx.load(path)
+        return found
     if path.endswith((".safetensors", INDEX)) or is_checkpoint(file):
         try:
             return of_index(path) if path.endswith(INDEX) else of_checkpoint(file)

@@ -20,6 +20,7 @@ MODULES = sorted(
     if not module.name.endswith(("_widthwise", "__main__"))
 )
 FRAMEWORKS = {"jax", "tensorflow", "torch"}  # each imported by one module of ours
+FRAMEWORKS = {"onnx", "torch"}  # each imported by a module of its own, and by that alone
 
 
 def test_no_framework_is_imported_before_its_module():
@@ -36,6 +37,11 @@ def test_a_framework_that_is_missing_is_named_with_what_installs_it(module, name
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"ImportError: widthwise.{module} works inside {name}")
     assert f"pip install 'widthwise[{module}]'" in last
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS))
+def test_a_framework_that_is_missing_is_named_with_what_installs_it(name):
+    code = f"import sys; sys.modules['{name}'] = None; import widthwise.{name}"
+    assert last.startswith(f"ImportError: widthwise.{name} ")
+    assert f"pip install 'widthwise[{name}]'" in last
 
 
 def test_every_public_name_is_there_and_documented():
@@ -53,7 +59,7 @@ def test_the_examples_in_the_documentation_run(name):
     except ImportError as why:
         if why.name not in FRAMEWORKS:
             raise
-        pytest.skip(f"{why.name} is large: --long installs it")
+        pytest.skip(f"{why.name} is not installed: --long installs what is large")
     failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert failed == 0
 

@@ -1,0 +1,209 @@
+"""Values whose scales are found as the graph runs: blocks, and symmetric affine integers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper
+
+from .._block_format import BlockFormat
+from .._format import Format
+from ._body import DOMAIN, Body
+from ._nodes import Builder, check
+from ._probe import values
+
+POWERS, RATIOS, AFFINE = "BlockScale", "BlockRatio", "QuantizeAffine"
+NEAREST = ("rne", "rno", "rna", "rnz", "rnp", "rnm")
+SINCE = 18  # ReduceMax and Pad have their axes as inputs
+WHOLE = 0  # a block that is the whole axis
+MOST_BITS = 24  # of integers that binary32 has all
+
+
+def dynamic(
+    b: Builder, x: str, y: str, text: str, rounding: str, axis: int | None
+) -> list[NodeProto]:
+    """Nodes that find the scales of x and make the values y.
+
+    Raises:
+        ValueError: a rule of scales that graphs do not have; the message has the way out.
+    """
+    check(Format("binary32"), rounding)
+    if b.opset < SINCE:
+        raise ValueError(f"{text} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
+    if axis not in (None, -1):
+        raise ValueError(f"{text} of '{x}': axis = {axis}; values have blocks along the last axis")
+    if text.strip().lower().startswith("affine"):
+        return [of_affine(b, x, y, text, rounding)]
+    return of_blocks(b, x, y, BlockFormat(text), rounding)
+
+
+def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list[NodeProto]:
+    element = saturating(f.element)
+    if not isinstance(f.block, int) or str(f).rpartition(")")[2] or f._core.takes_tensor_scale:
+        raise ValueError(
+            f"{f} of '{x}': of values that a run brings, graphs find scales by the rules floor "
+            "(powers of two) and amax (binary32), of blocks along an axis; quantise weights so, or "
+            "take 'mxfp8_e4m3', 'bfp(8,32,e8)' or 'block(e4m3fn,128,binary32)'"
+        )
+    if rounding not in NEAREST:
+        raise ValueError(
+            f"{f} of '{x}': rounding = {rounding!r}, and a quotient of blocks may underflow, after "
+            f"which only {', '.join(NEAREST)} are right"
+        )
+    scale, quotient, rounded = (b.name(f"{y}_{part}") for part in ("scale", "quotient", "element"))
+    return [
+        scale_node(b, x, scale, f, rounding),
+        helper.make_node("Div", [x, scale], [quotient]),
+        b.own(quotient, rounded, element, rounding),
+        helper.make_node("Mul", [rounded, scale], [y]),
+    ]
+
+
+def saturating(f: Format) -> Format:
+    """What elements are rounded by: past their ends they are these."""
+    if f.system == "fixed":
+        return Format(f"{str(f).split(';')[0]};overflow=symmetric")
+    return Format(f"{f};overflow=satfinite") if f.is_float else f
+
+
+def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, rounding: str) -> NodeProto:
+    how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
+    if not f._core.power_of_two:
+        b.function(RATIOS, lambda: ratios(b.opset))
+        how["most"] = float(f.element.max_finite)
+        return call(b, RATIOS, x, scale, how)
+    b.function(POWERS, lambda: powers(b.opset))
+    ends = values(np_codes(f.scale, ("min_normal", "max_finite")))
+    how["top"] = 2.0 ** -math.floor(math.log2(f.element.max_finite))
+    how["least"], how["most"] = (float(end) for end in ends)
+    return call(b, POWERS, x, scale, how)
+
+
+def np_codes(f: Format, named: tuple[str, ...]) -> Any:
+    from .._create import from_bits
+
+    return from_bits(np.array([f.codes[name] for name in named], f.dtype), f)
+
+
+def call(b: Builder, name: str, x: str, y: str, how: dict[str, Any]) -> NodeProto:
+    return helper.make_node(name, [x], [y], name=b.name(f"{name}_{y}"), domain=DOMAIN, **how)
+
+
+# --- Scales of blocks -----------------------------------------------------------------------------
+
+
+def into_blocks(b: Body) -> None:
+    """x as blocks along its last axis, zeros after its end; `amax` and `faults` of each."""
+    b.constants(zero=0, one=1)
+    for name, i in (("none", 0), ("last_axis", -1)):
+        b.constant(name, np.asarray([i], np.int64))
+    b.do("Shape", "x", "lead", end=-1)
+    b.do("Shape", "x", "length", start=-1)
+    b.do("Equal", "block none", "is_whole")
+    b.do("Where", "is_whole length block", "n")
+    b.do("Mod", "length n", "past")
+    b.do("Sub", "n past", "short")
+    b.do("Mod", "short n", "more")
+    b.do("Concat", "none more", "pads", axis=0)
+    b.do("Concat", "lead last_axis n", "parted", axis=0)
+    b.do("Abs", "x", "sizes")
+    b.do("Sub", "sizes sizes", "finite_gives_zero")  # infinities and NaN give NaN
+    b.do("IsNaN", "finite_gives_zero", "is_fault")
+    b.do("Where", "is_fault zero sizes", "known")
+    b.do("Cast", "is_fault", "fault", to=int(TensorProto.FLOAT))
+    for name in ("known", "fault"):
+        b.do("Pad", f"{name} pads zero last_axis", f"{name}_padded")
+        b.do("Reshape", f"{name}_padded parted", f"{name}_blocks")
+    b.do("ReduceMax", "known_blocks last_axis", "amax", keepdims=1)
+    b.do("ReduceMax", "fault_blocks last_axis", "faults", keepdims=1)
+
+
+def out_of_blocks(b: Body) -> None:
+    """One scale for each element; of blocks that have NaN or infinity it is NaN."""
+    b.constants(nan=np.nan)
+    b.do("Greater", "faults zero", "has_faults")
+    b.do("Where", "has_faults nan one", "validity")
+    b.do("Mul", "scale validity", "valid")
+    b.do("Shape", "known_blocks", "extents")
+    b.do("Expand", "valid extents", "spread")
+    b.do("Concat", "lead last_axis", "flat", axis=0)
+    b.do("Reshape", "spread flat", "row")
+    b.do("Slice", "row none length last_axis", "y")
+
+
+def powers(opset: int) -> Any:
+    """OCP MX's rule: 2^(floor(log2 amax) - emax), within the scales' range."""
+    b = Body(POWERS, ("top", "least", "most"), opset, integers=("block",))
+    into_blocks(b)
+    b.leading_digit("amax", "digit")
+    b.do("Mul", "digit top", "ideal")
+    b.do("Max", "ideal least", "at_least")
+    b.do("Min", "at_least most", "scale")
+    out_of_blocks(b)
+    return b.function()
+
+
+def ratios(opset: int) -> Any:
+    """Largest magnitude / largest element in binary32; 1 where that is zero."""
+    b = Body(RATIOS, ("most",), opset, integers=("block",))
+    into_blocks(b)
+    b.do("Div", "amax most", "ratio")
+    b.do("Greater", "ratio zero", "is_some")
+    b.do("Where", "is_some ratio one", "scale")
+    out_of_blocks(b)
+    return b.function()
+
+
+# --- Affine integers ------------------------------------------------------------------------------
+
+
+def of_affine(b: Builder, x: str, y: str, text: str, rounding: str) -> NodeProto:
+    from ..containers.scheme import parsed
+
+    rule, groups = parsed(text)
+    blocked = groups.isdecimal()
+    if rule.name != "symmetric" or rule.bits > MOST_BITS or not (blocked or groups in ("", "all")):
+        raise ValueError(
+            f"{text} of '{x}': of values that a run brings, graphs find scales of symmetric codes, "
+            "one or one a block along the last axis, as 'affine(int8,symmetric)'; name a scale and "
+            f"a zero point for others: {{'input': {{'format': '{text}', 'scale': 0.02, "
+            "'zero_point': 128}}"
+        )
+    if rounding != "rne":
+        raise ValueError(f"{text} of '{x}': rounding = {rounding!r}; graphs round these by 'rne'")
+    name = f"{AFFINE}Blocks" if blocked else AFFINE
+    b.function(name, lambda: affine_body(name, blocked, b.opset))
+    how: dict[str, Any] = {"format": text, "rounding": rounding, "most": float(rule.qmax)}
+    return call(b, name, x, y, how | ({"block": int(groups)} if blocked else {}))
+
+
+def affine_body(name: str, blocked: bool, opset: int) -> Any:
+    """s = f32(amax / most), then s rne(x / s): quotients and products of binary32 are so far from
+    ties, and so short, that binary64 decides them."""
+    b = Body(name, ("most",), opset, integers=("block",) if blocked else ())
+    if blocked:
+        into_blocks(b)
+    else:
+        b.constants(zero=0, one=1)
+        b.do("Abs", "x", "sizes")
+        b.do("ReduceMax", "sizes", "amax", keepdims=0)
+    b.do("Div", "amax most", "ratio")
+    b.do("Greater", "ratio zero", "is_some")
+    b.do("Where", "is_some ratio one", "scale")
+    if blocked:
+        out_of_blocks(b)
+        b.nodes[-1].output[0] = "scales"
+    for of, wide in ((("scales" if blocked else "scale"), "s"), ("x", "v"), ("most", "high")):
+        b.do("Cast", of, wide, to=int(TensorProto.DOUBLE))
+    b.do("Neg", "high", "low")
+    b.do("Div", "v s", "quotient")
+    b.do("Round", "quotient", "whole")
+    b.do("Clip", "whole low high", "codes")
+    b.constant("no_code", np.float64(0))
+    b.do("Equal", "codes no_code", "is_zero")
+    b.do("Where", "is_zero no_code codes", "unsigned_zero")
+    b.do("Mul", "unsigned_zero s", "exact")
+    b.do("Cast", "exact", "y", to=int(TensorProto.FLOAT))
+    return b.function()

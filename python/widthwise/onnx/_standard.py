@@ -1,0 +1,110 @@
+"""What QuantizeLinear and DequantizeLinear have a type for, as onnxruntime runs them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from onnx import TensorProto
+
+from .._format import Format
+from ._probe import LARGEST, f32, first_change, rounded
+
+SATURATING = ";overflow=satfinite"
+
+
+class Type(NamedTuple):
+    """A type of the standard, the first opset in which both operators take it, and its format."""
+
+    of: int
+    opset: int
+    format: str
+
+
+# float4e2m1, float6 and E8M0 are in the standard, and onnxruntime 1.32 does not run them.
+FLOATS = [
+    Type(TensorProto.FLOAT8E4M3FN, 19, "e4m3fn"),
+    Type(TensorProto.FLOAT8E4M3FNUZ, 19, "e4m3fnuz"),
+    Type(TensorProto.FLOAT8E5M2, 19, "e5m2"),
+    Type(TensorProto.FLOAT8E5M2FNUZ, 19, "e5m2fnuz"),
+]
+INTEGERS = {
+    "int8": Type(TensorProto.INT8, 10, "int8"),
+    "uint8": Type(TensorProto.UINT8, 10, "uint8"),
+    "int16": Type(TensorProto.INT16, 21, "int16"),
+    "uint16": Type(TensorProto.UINT16, 21, "uint16"),
+    "int4": Type(TensorProto.INT4, 21, "int4"),
+    "uint4": Type(TensorProto.UINT4, 21, "uint4"),
+    "int2": Type(TensorProto.INT2, 25, "int2"),
+    "uint2": Type(TensorProto.UINT2, 25, "uint2"),
+}
+OF_FORMAT = {str(Format(x.format)): x for x in FLOATS}
+LEAST_SCALE = 126  # digits by which a scale may lie away from 1
+
+
+class Standard(NamedTuple):
+    """How a format is written by the standard: x clipped or guarded, quantised, dequantised."""
+
+    type: int
+    scale: float
+    saturate: bool | None  # None of integers, which always do
+    clip: tuple[float, float] | None  # the reference wraps past 32 bits, and see Builder.before
+    guard: float | None  # from which magnitude on x becomes infinite, which onnxruntime leaves out
+
+
+def standard(f: Format, rounding: str, opset: int) -> Standard | None:
+    """None where the standard has no type for it, or not in this opset."""
+    if rounding != "rne":
+        return None
+    found = of_integers(f, opset) if f.system == "fixed" else of_floats(f)
+    return found if found is None or opset >= first_opset(found.type) else None
+
+
+def first_opset(type: int) -> int:
+    return next(x.opset for x in (*FLOATS, *INTEGERS.values()) if x.of == type)
+
+
+def of_integers(f: Format, opset: int) -> Standard | None:
+    type = INTEGERS.get(f"{'' if f.signed else 'u'}int{f.width}")
+    if type is None or f.overflow != "saturate" or abs(f.least_digit) > LEAST_SCALE:
+        return None
+    scale = 2.0**f.least_digit
+    least = -float(f.max_finite) - scale if f.signed else 0.0
+    return Standard(type.of, scale, None, (least, float(f.max_finite)), None)
+
+
+def of_floats(f: Format) -> Standard | None:
+    text = str(f)
+    saturates = text.endswith(SATURATING)
+    type = OF_FORMAT.get(text.removesuffix(SATURATING))
+    if type is None:
+        return None
+    most = float(f.max_finite)
+    if saturates:
+        return Standard(type.of, 1.0, True, (-most, most), None)
+    return Standard(type.of, 1.0, False, None, past(f))
+
+
+def past(f: Format) -> float:
+    """The least number that overflows."""
+    most = f32([float(f.max_finite)])
+    border = first_change(most, f32([LARGEST]), f, "rne")
+    assert not np.isfinite(rounded(border, f, "rne")).any()
+    return float(border[0])
+
+
+def type_of(bits: int, signed: bool, opset: int) -> Type | None:
+    """The least of the standard's integers that holds codes of so many bits."""
+    for width in (2, 4, 8, 16):
+        found = INTEGERS[f"{'' if signed else 'u'}int{width}"]
+        if width >= bits and opset >= found.opset:
+            return found
+    return None
+
+
+def codes_of(values: Any, type: int) -> Any:
+    """A format's codes as the standard's array of its type."""
+    from onnx import helper
+
+    dtype = helper.tensor_dtype_to_np_dtype(type)
+    return values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)

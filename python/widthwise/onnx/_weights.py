@@ -1,0 +1,197 @@
+"""Weights as codes beside their scales: DequantizeLinear where the standard has the type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from .._create import array, from_bits
+from .._format import Format
+from .._rules import has_own_scales
+from ..containers.affine import Affine, affine
+from ..containers.blocks import Blocks
+from ..containers.quantise import blocks
+from ._body import DOMAIN, TEXTS, Body
+from ._nodes import Builder, check, told
+from ._probe import f32, values
+from ._standard import codes_of, of_floats, of_integers, standard, type_of
+
+NAME = "Dequantize"
+WIDEST_TABLE = 8  # bits of elements that are looked up
+BLOCKS_SINCE = 21
+
+
+def weight(
+    b: Builder, w: np.ndarray, name: str, y: str, format: Any, rounding: str, axis: int | None
+) -> list[NodeProto]:
+    """Nodes that make the values y of a weight's codes.
+
+    Args:
+        w: the numbers, in binary32.
+        name: of the weight, after which its parts are named.
+        axis: of channels, or along which blocks lie.
+    Raises:
+        ValueError: the format's numbers are past binary32, or it is stochastic.
+    """
+    text = str(format)
+    if not has_own_scales(text):
+        return bare(b, w, name, y, check(format, rounding), rounding)
+    check_rounding(rounding)
+    if text.strip().lower().startswith("affine"):
+        at = axis if "channel" in text or axis is not None and has_blocks(text) else None
+        return of_affine(b, affine(w, text, axis=at, rounding=rounding), name, y)
+    along = -1 if axis is None or "x" in shape_word(text) else axis
+    return of_blocks(b, blocks(w, text, axis=along, rounding=rounding), name, y)
+
+
+def check_rounding(rounding: str) -> None:
+    check(Format("binary32"), rounding)
+
+
+def has_blocks(text: str) -> bool:
+    return text.strip(" )").rpartition(",")[2].strip().isdecimal()
+
+
+def shape_word(text: str) -> str:
+    from .._block_format import BlockFormat
+
+    block = BlockFormat(text).block
+    return "x" if isinstance(block, tuple) else ""
+
+
+def bare(b: Builder, w: np.ndarray, name: str, y: str, f: Format, rounding: str) -> list[NodeProto]:
+    """Codes of single numbers, where the standard has their type; else the node rounds them."""
+    kind = of_floats(f) if f.is_float else of_integers(f, b.opset) if f.system == "fixed" else None
+    if not b.qdq or kind is None or standard(saturating(f), "rne", b.opset) is None:
+        there = b.tensor(f"{name}_floats", numpy_helper.from_array(w))
+        return [b.own(there, y, f, rounding)]
+    codes = array(w, f, rounding=rounding).bits
+    stored = b.tensor(f"{name}_codes", tensor_of(signed(codes, f), kind.type))
+    scale, zero = b.scalar(kind.scale), b.zero(kind.type)
+    return [told(helper.make_node("DequantizeLinear", [stored, scale, zero], [y]), f)]
+
+
+def saturating(f: Format) -> Format:
+    return f if not f.is_float else Format(f"{str(f).split(';')[0]};overflow=satfinite")
+
+
+def signed(codes: np.ndarray, f: Format) -> np.ndarray:
+    """Codes in two's complement as the integers that they are."""
+    if f.system != "fixed" or not f.signed:
+        return codes
+    wide = codes.astype(np.int64)
+    return wide - ((wide >> f.width - 1) << f.width)
+
+
+def tensor_of(codes: np.ndarray, type: int) -> TensorProto:
+    return numpy_helper.from_array(np.array(codes_of(codes, type), order="C"))
+
+
+# --- Affine integers ------------------------------------------------------------------------------
+
+
+def of_affine(b: Builder, x: Affine, name: str, y: str) -> list[NodeProto]:
+    type = type_of(x.bits, x.scheme.signed, b.opset)
+    if type is None:
+        raise ValueError(
+            f"{name}: {x.format} has codes of {x.bits} bits, and DequantizeLinear takes 16 (8 "
+            f"before opset 21; this is {b.opset})"
+        )
+    how, scale, zero = grouped(b, x, name)
+    stored = b.tensor(f"{name}_codes", tensor_of(x.codes, type.of))
+    scales = b.tensor(f"{name}_scale", numpy_helper.from_array(np.asarray(scale)))
+    zeros = b.tensor(f"{name}_zero_point", tensor_of(np.asarray(zero), type.of))
+    node = helper.make_node("DequantizeLinear", [stored, scales, zeros], [y], **how)
+    return [told(node, x.format)]
+
+
+def grouped(b: Builder, x: Affine, name: str) -> tuple[dict[str, Any], Any, Any]:
+    """Attributes, scales and zero points; a tile's scales once for each of its rows."""
+    groups = x.grouping
+    if groups.kind == "tensor":
+        return {}, x.scale, x.zero_point
+    if groups.kind == "channel":
+        return {"axis": groups.axis}, x.scale, x.zero_point
+    if b.opset < BLOCKS_SINCE:
+        raise ValueError(
+            f"{name}: {x.format} has blocks, which DequantizeLinear has since opset "
+            f"{BLOCKS_SINCE}, and this is {b.opset}; pass opset={BLOCKS_SINCE}"
+        )
+    scale, zero = x.scale, x.zero_point
+    if groups.kind == "tile":
+        rows = x.shape[-2]
+        scale, zero = (np.repeat(s, groups.rows, axis=-2)[..., :rows, :] for s in (scale, zero))
+    return {"axis": groups.axis, "block_size": groups.length(x.shape)}, scale, zero
+
+
+# --- Blocks ---------------------------------------------------------------------------------------
+
+
+def of_blocks(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
+    """By the standard, by a table of the elements, or, where these are long, as binary32."""
+    f = x.format.element
+    kind = of_floats(f) if f.is_float else of_integers(f, b.opset) if f.system == "fixed" else None
+    one_axis = isinstance(x.block, int)
+    since = kind is not None and standard(saturating(f), "rne", b.opset) is not None
+    if b.qdq and since and one_axis and x.tensor_scale is None and b.opset >= BLOCKS_SINCE:
+        assert kind is not None
+        return linear(b, x, name, y, kind.type, kind.scale)
+    if f.width <= WIDEST_TABLE:
+        return looked_up(b, x, name, y)
+    floats = b.tensor(f"{name}_values", numpy_helper.from_array(x.to_float32()))
+    return [helper.make_node("Identity", [floats], [y])]
+
+
+def linear(b: Builder, x: Blocks, name: str, y: str, type: int, step: float) -> list[NodeProto]:
+    scales = values(x.scales) * f32(step)  # powers of two, or fixed point's under binary32
+    codes = signed(np.asarray(x.elements.bits), x.format.element)
+    stored = b.tensor(f"{name}_codes", tensor_of(codes, type))
+    scale = b.tensor(f"{name}_scale", numpy_helper.from_array(scales))
+    axis = x._layout.axis
+    assert axis is not None
+    how: dict[str, Any] = {"axis": axis, "block_size": x._layout.extents[axis]}
+    node = helper.make_node("DequantizeLinear", [stored, scale], [y], **how)
+    return [told(node, x.format)]
+
+
+def looked_up(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
+    """Each axis with blocks as two: which block, and where in it; short blocks are filled up."""
+    f, extents, groups = x.format.element, x._layout.extents, x._layout.scales_shape
+    padded = [n * e for n, e in zip(groups, extents, strict=True)]
+    parted = [n for pair in zip(groups, extents, strict=True) for n in pair]
+    spread = [n for group in groups for n in (group, 1)]
+    codes = np.zeros(padded, x.elements.bits.dtype)
+    codes[tuple(slice(n) for n in x.shape)] = x.elements.bits
+    whole = f32(1 if x.tensor_scale is None else x.tensor_scale)
+    parts = [
+        b.tensor(f"{name}_codes", numpy_helper.from_array(codes)),
+        b.tensor(f"{name}_scale", numpy_helper.from_array(values(x.scales).reshape(spread))),
+        b.tensor(f"{name}_tensor_scale", numpy_helper.from_array(whole)),
+    ]
+    b.function(NAME, lambda: body(b.opset))
+    how: dict[str, Any] = {"format": str(x.format), "axis": x.axis}
+    table = values(from_bits(np.arange(1 << f.width, dtype=f.dtype), f))
+    how["values"] = numpy_helper.from_array(table)
+    for of, sizes in (("parted", parted), ("padded", padded), ("shape", x.shape)):
+        how[of] = numpy_helper.from_array(np.asarray(sizes, np.int64))
+    return [helper.make_node(NAME, parts, [y], name=b.name(f"{NAME}_{y}"), domain=DOMAIN, **how)]
+
+
+def body(opset: int) -> Any:
+    """Elements from a table, times their block's scale, times the tensor's: one rounding."""
+    tensors = ("values", "parted", "padded", "shape")
+    b = Body(NAME, (), opset, tensors)
+    b.do("Cast", "codes", "at", to=int(TensorProto.INT64))
+    b.do("Gather", "values at", "elements")
+    b.do("Reshape", "elements parted", "blocks")
+    b.do("Mul", "blocks scales", "scaled")
+    b.do("Mul", "scaled tensor_scale", "numbers")
+    b.do("Reshape", "numbers padded", "full")
+    b.do("Sub", "shape shape", "first")
+    b.do("Slice", "full first shape", "y")
+    function = b.function()
+    function.input[:] = ["codes", "scales", "tensor_scale"]
+    function.attribute[:] = [TEXTS[0], *tensors, "axis"]
+    return function
