@@ -12,10 +12,11 @@ except ImportError as why:
         name="torch",
     ) from None
 
+from ._attention import MultiheadAttention, attention
 from ._coded import QTensor, decode, encode
 from ._convert import convert, report, revert
-from ._convolution import conv1d, conv2d
-from ._layers import Conv1d, Conv2d, Linear, Quantizer
+from ._convolution import conv1d, conv2d, conv3d
+from ._layers import Conv1d, Conv2d, Conv3d, Linear, Quantizer
 from ._product import bmm, linear, matmul
 from ._quantize import quantize
 from ._scaled_mm import scaled_mm
@@ -23,12 +24,16 @@ from ._scaled_mm import scaled_mm
 __all__ = [
     "Conv1d",
     "Conv2d",
+    "Conv3d",
     "Linear",
+    "MultiheadAttention",
     "QTensor",
     "Quantizer",
+    "attention",
     "bmm",
     "conv1d",
     "conv2d",
+    "conv3d",
     "convert",
     "decode",
     "encode",

@@ -8,8 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ._convolution import conv1d, conv2d
+from .. import _widthwise as core
+from .._product import Multiplier, bound_multiplier
+from ._convolution import conv1d, conv2d, conv3d
 from ._memory import block_format_of, env_of, is_affine, is_container, unit_of
+from ._multiplier import called
 from ._op import text
 from ._product import linear
 from ._quantize import quantize
@@ -25,13 +28,22 @@ class Scheme(NamedTuple):
     output: str | None = None
     backward: str | None = None
     rounding: str = "rne"
+    multiplier: Multiplier = None  # a name, or what a caller gave
+    backward_multiplier: Multiplier = None
 
     def told(self) -> str:
         pairs = zip(self._fields, self, strict=True)
-        return ", ".join(f"{k}={v}" for k, v in pairs if v is not None and (k, v) != PLAIN)
+        named = [(k, v if isinstance(v, str | None) else called(v)) for k, v in pairs]
+        return ", ".join(f"{k}={v}" for k, v in named if v is not None and (k, v) != PLAIN)
+
+    def of_products(self) -> dict[str, Any]:
+        """What a product under the unit takes."""
+        return {key: getattr(self, key) for key in OF_PRODUCTS}
 
 
 PLAIN = ("rounding", "rne")
+MULTIPLIERS = ("multiplier", "backward_multiplier")
+OF_PRODUCTS = ("unit", "backward_unit", *MULTIPLIERS)
 
 
 def scheme_of(**how: Any) -> Scheme:
@@ -39,12 +51,17 @@ def scheme_of(**how: Any) -> Scheme:
     unknown = how.keys() - set(Scheme._fields)
     if unknown:
         raise TypeError(f"{', '.join(sorted(unknown))}: there are {', '.join(Scheme._fields)}")
-    scheme = Scheme(**{key: text(value) for key, value in how.items()})
+    scheme = Scheme(**{key: v if key in MULTIPLIERS else text(v) for key, v in how.items()})
     for unit in (scheme.unit, scheme.backward_unit):
         if unit is not None:
             unit_of(unit)
-    if scheme.backward_unit is not None and scheme.unit is None:
-        raise ValueError(f"backward_unit = '{scheme.backward_unit}' and no unit; name both")
+    for key in OF_PRODUCTS[1:]:
+        given = getattr(scheme, key)
+        if given is not None and scheme.unit is None:
+            raise ValueError(f"{key} = {given!r} and no unit; name both")
+    for given in (scheme.multiplier, scheme.backward_multiplier):
+        if given is not None:
+            core.PreparedUnit(unit_of(scheme.unit)._core, 1, bound_multiplier(given))
     for format in (scheme.input, scheme.weight, scheme.output, scheme.backward):
         if format is not None:
             check_format(format)
@@ -65,28 +82,38 @@ def check_format(format: str) -> None:
 
 
 class Converted(nn.Module):
-    """What the layers share: a scheme, and the roundings before and after the product."""
+    """What the layers share: a scheme, and the roundings before and after the products."""
 
     scheme: Scheme
     plain: type[nn.Module]  # what `revert` makes of it
+    beside = ""  # what `report` tells of steps that no setting is for
+
+    def taken_in(self, x: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        return x if how.input is None else quantize(x, how.input, how.rounding)
+
+    def weighted(self, weight: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        return weight if how.weight is None else quantize(weight, how.weight, how.rounding)
+
+    def delivered(self, y: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.output is not None:
+            return quantize(y, how.output, how.rounding, how.backward)
+        return y if how.backward is None else returning(y, how)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, {self.scheme.told()}"
+
+
+class OfOneProduct(Converted):
+    """A layer of one input and one weight."""
 
     def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         raise NotImplementedError
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        how = self.scheme
-        if how.input is not None:
-            x = quantize(x, how.input, how.rounding)
-        weight = self.weight
-        if how.weight is not None:
-            weight = quantize(weight, how.weight, how.rounding)
-        y = self.product(x, weight)
-        if how.backward is not None and how.output is None:
-            return returning(y, how)
-        return y if how.output is None else quantize(y, how.output, how.rounding, how.backward)
-
-    def extra_repr(self) -> str:
-        return f"{super().extra_repr()}, {self.scheme.told()}"
+        return self.delivered(self.product(self.taken_in(x), self.weighted(self.weight)))
 
 
 def returning(y: torch.Tensor, how: Scheme) -> torch.Tensor:
@@ -103,14 +130,14 @@ OWN = {
 }
 
 
-class Linear(Converted, nn.Linear):
+class Linear(OfOneProduct, nn.Linear):
     """torch.nn.Linear under a unit; its parameters have the same names.
 
     Args:
         in_features, out_features, bias, device, dtype: as torch has them.
-        how: unit, backward_unit (as `linear` takes them), formats of the input, weight, output and
-            of the gradient that comes back (backward), and rounding. What is left out stays
-            torch's own.
+        how: unit, backward_unit, multiplier, backward_multiplier (as `linear` takes them), formats
+            of the input, weight, output and of the gradient that comes back (backward), and
+            rounding. What is left out stays torch's own.
 
     >>> import torch
     >>> layer = Linear(2, 1, unit="mac(e4m3fn, sum=e5m10)", backward_unit="mac(e5m2, sum=e5m10)")
@@ -138,11 +165,11 @@ class Linear(Converted, nn.Linear):
         how = self.scheme
         if how.unit is None:
             return F.linear(x, weight, self.bias)
-        return linear(x, weight, self.bias, unit=how.unit, backward_unit=how.backward_unit)
+        return linear(x, weight, self.bias, **how.of_products())
 
 
-class Convolution(Converted):
-    """What convolutions of one and two axes share."""
+class Convolution(OfOneProduct):
+    """What convolutions of one to three axes share."""
 
     def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         how = self.scheme
@@ -152,10 +179,9 @@ class Convolution(Converted):
         if self.padding_mode != "zeros":
             x = F.pad(x, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        convolve = conv2d if isinstance(self, nn.Conv2d) else conv1d
+        convolve: Any = (conv1d, conv2d, conv3d)[len(self.kernel_size) - 1]
         steps = (self.stride, padding, self.dilation, self.groups)
-        units: dict[str, Any] = {"unit": how.unit, "backward_unit": how.backward_unit}
-        return convolve(x, weight, self.bias, *steps, **units)
+        return convolve(x, weight, self.bias, *steps, **how.of_products())
 
 
 class Conv1d(Convolution, nn.Conv1d):
@@ -184,6 +210,20 @@ class Conv2d(Convolution, nn.Conv2d):
 
     def __init__(self, *args: Any, **how: Any) -> None:
         construct(self, nn.Conv2d, args, how)
+
+
+class Conv3d(Convolution, nn.Conv3d):
+    """torch.nn.Conv3d under a unit, with the settings of `Linear`; the same parameter names.
+
+    >>> import torch
+    >>> Conv3d(1, 2, 2, unit="mac(e5m10)")(torch.ones(1, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 2, 2, 2])
+    """
+
+    plain = nn.Conv3d
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        construct(self, nn.Conv3d, args, how)
 
 
 def construct(layer: Any, plain: Any, args: Any, how: dict[str, Any]) -> None:
