@@ -13,6 +13,7 @@ except ImportError as why:
     ) from None
 
 from ._attention import MultiheadAttention, attention
+from ._calibrate import calibrate
 from ._coded import QTensor, decode, encode
 from ._convert import convert, report, revert
 from ._convolution import conv1d, conv2d, conv3d
@@ -20,6 +21,7 @@ from ._layers import Conv1d, Conv2d, Conv3d, Linear, Quantizer
 from ._product import bmm, linear, matmul
 from ._quantize import quantize
 from ._scaled_mm import scaled_mm
+from ._state import QuantizedState, dequantize_state_dict, quantize_state_dict
 
 __all__ = [
     "Conv1d",
@@ -28,18 +30,22 @@ __all__ = [
     "Linear",
     "MultiheadAttention",
     "QTensor",
+    "QuantizedState",
     "Quantizer",
     "attention",
     "bmm",
+    "calibrate",
     "conv1d",
     "conv2d",
     "conv3d",
     "convert",
     "decode",
+    "dequantize_state_dict",
     "encode",
     "linear",
     "matmul",
     "quantize",
+    "quantize_state_dict",
     "report",
     "revert",
     "scaled_mm",

@@ -95,6 +95,7 @@ def revert(model: nn.Module) -> nn.Module:
     """
     for module in model.modules():
         if isinstance(module, Converted):
+            module.forget_scales()
             module.__class__ = module.plain
             del module.scheme
             without_own_forward(module)

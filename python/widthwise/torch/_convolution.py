@@ -39,8 +39,9 @@ def on_cpu(
     check_dtypes(x=x, w=w, c=c)
     if x.ndim == 5:
         images, kernels, steps = in_planes(x, w, stride, padding, dilation)
-        how: list[Any] = [*steps, groups, unit, backward_unit, multiplier, backward_multiplier]
-        return with_depth(on_cpu(images, kernels, c, *how, seed=seed), x.shape[0])
+        how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
+        how = [*steps, *how]
+        return with_depth(on_cpu(images, kernels, c, *how), x.shape[0])
     u = unit_of(unit)
     held_format(str(u.result_format), x.dtype)
     z = _convolution.conv2d(

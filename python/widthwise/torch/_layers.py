@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +18,7 @@ from ._multiplier import called
 from ._op import text
 from ._product import linear
 from ._quantize import quantize
+from ._static import scaled
 
 
 class Scheme(NamedTuple):
@@ -81,16 +84,68 @@ def check_format(format: str) -> None:
         Format(format)
 
 
-class Converted(nn.Module):
+class Scales(nn.Module):
+    """What keeps scales of values that it rounds: buffers, that state_dict has."""
+
+    # What sees values in place of their rounding, while `calibrate` looks.
+    watchers: Mapping[str, Callable[[torch.Tensor], None]] = MappingProxyType({})
+
+    def scale_of(self, of: str) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Scale and zero point, if there are any."""
+        scale = self._buffers.get(f"{of}_scale")
+        return None if scale is None else (scale, self._buffers[f"{of}_zero_point"])
+
+    def keep_scale(self, of: str, scale: float, zero_point: int) -> None:
+        self.register_buffer(f"{of}_scale", torch.tensor(float(scale)))
+        self.register_buffer(f"{of}_zero_point", torch.tensor(zero_point, dtype=torch.int32))
+
+    def forget_scales(self) -> None:
+        for name in [name for name in self._buffers if name in SCALE_NAMES]:
+            del self._buffers[name]
+
+    def rounded(self, x: torch.Tensor, of: str, format: str, how: dict[str, Any]) -> torch.Tensor:
+        """Values of x in a format, by the scale that is kept for them or as `quantize` does."""
+        if of in self.watchers:
+            self.watchers[of](x)
+            return x
+        kept = self.scale_of(of)
+        if kept is None:
+            return quantize(x, format, **how)
+        y = scaled(x, format, *kept, how["rounding"], how.get("clamp", True))
+        back = {key: how[key] for key in ("backward", "backward_rounding") if key in how}
+        return y if how.get("backward") is None else returning(y, how["rounding"], **back)
+
+    def _load_from_state_dict(self, state: Any, prefix: str, *how: Any) -> None:
+        """Scales come with a state even where none were found before."""
+        for name in SCALE_NAMES:
+            kept = state.get(prefix + name)
+            if isinstance(kept, torch.Tensor) and self.takes(name):
+                self.register_buffer(name, torch.empty_like(kept))
+        super()._load_from_state_dict(state, prefix, *how)
+
+    def takes(self, name: str) -> bool:
+        raise NotImplementedError
+
+
+SCALE_NAMES = [f"{of}_{x}" for of in ("input", "output", "value") for x in ("scale", "zero_point")]
+
+
+class Converted(Scales):
     """What the layers share: a scheme, and the roundings before and after the products."""
 
     scheme: Scheme
     plain: type[nn.Module]  # what `revert` makes of it
     beside = ""  # what `report` tells of steps that no setting is for
 
+    def takes(self, name: str) -> bool:
+        of = name.partition("_")[0]
+        return of != "value" and getattr(self.scheme, of) is not None
+
     def taken_in(self, x: torch.Tensor) -> torch.Tensor:
         how = self.scheme
-        return x if how.input is None else quantize(x, how.input, how.rounding)
+        if how.input is None:
+            return x
+        return self.rounded(x, "input", how.input, {"rounding": how.rounding})
 
     def weighted(self, weight: torch.Tensor) -> torch.Tensor:
         how = self.scheme
@@ -99,8 +154,9 @@ class Converted(nn.Module):
     def delivered(self, y: torch.Tensor) -> torch.Tensor:
         how = self.scheme
         if how.output is not None:
-            return quantize(y, how.output, how.rounding, how.backward)
-        return y if how.backward is None else returning(y, how)
+            both = {"rounding": how.rounding, "backward": how.backward}
+            return self.rounded(y, "output", how.output, both)
+        return y if how.backward is None else returning(y, how.rounding, how.backward)
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, {self.scheme.told()}"
@@ -116,10 +172,12 @@ class OfOneProduct(Converted):
         return self.delivered(self.product(self.taken_in(x), self.weighted(self.weight)))
 
 
-def returning(y: torch.Tensor, how: Scheme) -> torch.Tensor:
+def returning(
+    y: torch.Tensor, rounding: str, backward: str, backward_rounding: str | None = None
+) -> torch.Tensor:
     """The same values, whose gradients are rounded: every dtype holds its own format."""
-    return quantize(y, str(OWN[y.dtype]), backward=how.backward, clamp=False,
-                    backward_rounding=how.rounding)  # fmt: skip
+    how = rounding if backward_rounding is None else backward_rounding
+    return quantize(y, OWN[y.dtype], backward=backward, clamp=False, backward_rounding=how)
 
 
 OWN = {
@@ -250,7 +308,7 @@ def without_own_forward(layer: nn.Module) -> None:
         del layer._forward_pre_hooks[key]
 
 
-class Quantizer(nn.Module):
+class Quantizer(Scales):
     """`quantize` as a module, of two formats: of values and of the gradients that come back.
 
     Args:
@@ -284,17 +342,15 @@ class Quantizer(nn.Module):
             env_of(mode)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.format is None and self.backward is None:
-            return x
-        return quantize(
-            x,
-            OWN[x.dtype] if self.format is None else self.format,
-            self.rounding,
-            self.backward,
-            clamp=self.clamp and self.format is not None,
-            backward_rounding=self.backward_rounding,
-            axis=self.axis,
-        )
+        if self.format is None:
+            if self.backward is None:
+                return x
+            return returning(x, self.rounding, self.backward, self.backward_rounding)
+        how = {key: getattr(self, key) for key in ("rounding", "backward", "backward_rounding")}
+        return self.rounded(x, "value", self.format, how | {"clamp": self.clamp, "axis": self.axis})
+
+    def takes(self, name: str) -> bool:
+        return name.startswith("value") and self.format is not None
 
     def extra_repr(self) -> str:
         back = "" if self.backward is None else f", backward={self.backward!r}"
