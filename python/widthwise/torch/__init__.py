@@ -18,20 +18,26 @@ from ._coded import QTensor, decode, encode
 from ._convert import convert, report, revert
 from ._convolution import conv1d, conv2d, conv3d
 from ._layers import Conv1d, Conv2d, Conv3d, Linear, Quantizer
+from ._loss_scale import LossScale, loss_scale
 from ._product import bmm, linear, matmul
+from ._profile import Profile, profile_model
 from ._quantize import quantize
 from ._scaled_mm import scaled_mm
 from ._state import QuantizedState, dequantize_state_dict, quantize_state_dict
+from ._suggestion import Suggestion
 
 __all__ = [
     "Conv1d",
     "Conv2d",
     "Conv3d",
     "Linear",
+    "LossScale",
     "MultiheadAttention",
+    "Profile",
     "QTensor",
     "QuantizedState",
     "Quantizer",
+    "Suggestion",
     "attention",
     "bmm",
     "calibrate",
@@ -43,7 +49,9 @@ __all__ = [
     "dequantize_state_dict",
     "encode",
     "linear",
+    "loss_scale",
     "matmul",
+    "profile_model",
     "quantize",
     "quantize_state_dict",
     "report",
