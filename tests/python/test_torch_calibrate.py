@@ -80,6 +80,50 @@ def test_mse_of_a_bare_format_beats_every_other_scale_of_the_grid(format):
     assert any(np.isclose(got, s, rtol=1e-6) for s in others)
 
 
+@pytest.mark.parametrize("format", ["int4", "e2m1fn", "affine(int4,symmetric)", "table(nf4)"])
+@pytest.mark.parametrize("method", ["minmax", "mse"])
+def test_weights_get_a_scale_of_their_own(format, method):
+    model = net("e8m20", weight=format)
+    found = wt.calibrate(model, LONG_TAIL, method)
+    assert found["of"].tolist() == ["input", "weight"] and found["how"][1] == "kept"
+    weight, x = model[0].weight.detach().numpy(), drawn(4, 8)
+    scale = model[0].weight_scale.numpy()
+    if format.startswith("affine"):
+        wanted = ww.affine(weight, format, calibrate=method)
+        assert scale == wanted.scale
+        values = wanted.dequantise(np.float32)
+    else:
+        f = ww.Format(format)
+        if method == "minmax":
+            assert scale == np.float32(np.abs(weight).max() / float(f.max_finite))
+        near = np.clip(weight / scale, None, float(f.max_finite))
+        values = ww.array(near, f).to_float64().astype(np.float32) * scale
+    linear = F.linear(wt.quantize(x, "e8m20"), torch.from_numpy(values), model[0].bias)
+    assert torch.equal(model[0](x), linear)
+    assert relative(torch.from_numpy(weight), torch.from_numpy(values)) < 0.25
+
+
+def relative(wanted, got):
+    return float((wanted - got).norm() / wanted.norm())
+
+
+def test_attentions_weights_share_a_scale():
+    model = wt.MultiheadAttention(8, 2, batch_first=True, weight="int8")
+    x = drawn(2, 3, 8)
+    both = torch.cat([model.in_proj_weight, model.out_proj.weight]).abs().max()
+    wt.calibrate(Attending(model), [x])
+    assert model.weight_scale == torch.tensor(float(np.float32(both.detach().numpy() / 127)))
+
+
+class Attending(nn.Module if torch is not None else object):
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]
+
+
 def test_state_dict_has_the_scales_and_a_converted_model_loads_them():
     model = net("affine(uint8)", "e4m3fn")
     plain = set(model.state_dict())
@@ -96,6 +140,14 @@ def test_state_dict_has_the_scales_and_a_converted_model_loads_them():
     with pytest.raises(RuntimeError, match="Unexpected key"):
         wt.revert(unconverted).load_state_dict(state, strict=True)
     assert set(wt.revert(model).state_dict()) == plain
+
+
+def test_weights_that_unscaled_would_be_zero_are_not_while_data_are_observed():
+    model = net("int8", weight="int8")
+    wt.convert(model, {"2": {"input": "int8"}})
+    wt.calibrate(model, LONG_TAIL)
+    hidden = wt.revert(copy.deepcopy(model))[:2](torch.cat(LONG_TAIL))
+    assert model[2].input_scale == torch.tensor(float(np.float32(hidden.max().item() / 127)))
 
 
 def test_a_second_calibration_takes_the_place_of_the_first():
@@ -204,7 +256,7 @@ def test_stochastic_rounding_under_a_kept_scale_follows_torchs_generator():
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: wt.calibrate(nn.Linear(2, 2), []), "has no layer with an `input` or `output` format"),
+    (lambda: wt.calibrate(nn.Linear(2, 2), []), "has no layer with an `input`, `weight` or"),
     (lambda: wt.calibrate(net("e4m3fn"), []), "input of '0', e4m3fn: no batch of loader reached"),
     (lambda: wt.calibrate(net("e4m3fn"), LONG_TAIL, "max"), "method = 'max': it may be 'minmax'"),
     (lambda: wt.calibrate(net("e4m3fn"), LONG_TAIL, "entropy"), "counts levels of integers"),

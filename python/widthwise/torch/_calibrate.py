@@ -21,7 +21,7 @@ from ..containers.calibrator import Calibrator
 from ..containers.coded import saturating, scales_lead_to
 from ..containers.parameters import binary32
 from ..containers.scheme import parsed
-from ._layers import Converted, Quantizer, Scales
+from ._layers import ROLES, Converted, Quantizer, Scales, weights_of
 from ._memory import is_affine, is_container, lowest
 
 COLUMNS = ("name", "of", "format", "lo", "hi", "scale", "zero_point", "past", "how")
@@ -36,12 +36,13 @@ def calibrate(
     method: str = "minmax",
     percentile: float | None = None,
 ) -> Findings:
-    """Find one scale for each `input` and `output` format of a model, from data, and keep it.
+    """Find one scale for each `input`, `weight` and `output` format of a model, and keep it.
 
-    Such formats find their scale in every tensor anew, or have none, until this is called. While
-    data are observed these roundings are off; weights and units stay as they are. The scales become
-    buffers of their layers (`input_scale`, `input_zero_point`, …), so that state_dict has them,
-    and a converted model loads them. Formats whose blocks or channels have scales of their own
+    Such formats find their scale in every tensor anew, or have none, until this is called. Weights'
+    scales come from the weights, the others from data: while these are observed, none of what gets
+    a scale is rounded; units stay as they are. The scales become buffers of their layers
+    (`input_scale`, `input_zero_point`, …), so that state_dict has them, and a converted model loads
+    them. Formats whose blocks or channels have scales of their own
     keep finding them; posits, takums and floats that reach 2^64 need none.
 
     Args:
@@ -75,8 +76,8 @@ def calibrate(
     places = list(places_of(model))
     if not places:
         raise ValueError(
-            f"{type(model).__name__} has no layer with an `input` or `output` format and no "
-            "Quantizer; convert(model, {'*': {'input': 'affine(uint8)'}}) gives its layers one"
+            f"{type(model).__name__} has no layer with an `input`, `weight` or `output` format and "
+            "no Quantizer; convert(model, {'*': {'input': 'affine(uint8)'}}) gives its layers one"
         )
     watched = [place for place in places if place.how == KEPT]
     try:
@@ -131,7 +132,12 @@ class Place:
         self.seen = Calibrator(method, bits, percentile)
         keeps = method != "minmax"
         self.counted = self.seen if keeps else Calibrator("mse")  # what the share is of
-        self.layer.watchers = {**self.layer.watchers, self.of: self.observe}
+        watch = self.observe
+        if self.of == "weight":
+            watch = pass_by
+            for weight in weights_of(self.layer):
+                self.observe(weight)
+        self.layer.watchers = {**self.layer.watchers, self.of: watch}
 
     def observe(self, x: torch.Tensor) -> None:
         values = x.detach().double() if x.dtype == torch.float64 else x.detach().float()
@@ -192,10 +198,14 @@ class Place:
         return f"{self.of} of '{self.name}', {self.format}"
 
 
+def pass_by(x: torch.Tensor) -> None:
+    """Weights are known, and not rounded while data are observed."""
+
+
 def places_of(model: nn.Module) -> Iterator[Place]:
     for name, module in model.named_modules():
         if isinstance(module, Converted):
-            for of in ("input", "output"):
+            for of in ROLES:
                 format = getattr(module.scheme, of)
                 if format is not None:
                     yield Place(name, module, of, format)

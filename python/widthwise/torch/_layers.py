@@ -127,7 +127,8 @@ class Scales(nn.Module):
         raise NotImplementedError
 
 
-SCALE_NAMES = [f"{of}_{x}" for of in ("input", "output", "value") for x in ("scale", "zero_point")]
+ROLES = ("input", "weight", "output")  # of a layer's formats
+SCALE_NAMES = [f"{of}_{x}" for of in (*ROLES, "value") for x in ("scale", "zero_point")]
 
 
 class Converted(Scales):
@@ -149,7 +150,9 @@ class Converted(Scales):
 
     def weighted(self, weight: torch.Tensor) -> torch.Tensor:
         how = self.scheme
-        return weight if how.weight is None else quantize(weight, how.weight, how.rounding)
+        if how.weight is None:
+            return weight
+        return self.rounded(weight, "weight", how.weight, {"rounding": how.rounding})
 
     def delivered(self, y: torch.Tensor) -> torch.Tensor:
         how = self.scheme
@@ -291,6 +294,14 @@ def construct(layer: Any, plain: Any, args: Any, how: dict[str, Any]) -> None:
     plain.__init__(layer, *args, **how)
     layer.scheme = scheme
     keep_own_forward(layer)
+
+
+def weights_of(layer: nn.Module) -> list[torch.Tensor]:
+    """All that a layer multiplies by."""
+    if not isinstance(layer, nn.MultiheadAttention):
+        return [layer.weight]
+    own = (layer.in_proj_weight, layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight)
+    return [x for x in (*own, layer.out_proj.weight) if x is not None]
 
 
 def own_forward(layer: nn.Module, args: Any) -> None:

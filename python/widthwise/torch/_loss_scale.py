@@ -72,7 +72,7 @@ def loss_scale(
     >>> net = nn.Sequential(nn.Linear(4, 2))
     >>> pairs = [(torch.ones(1, 4), torch.zeros(1, 2))]
     >>> loss_scale(net, pairs, lambda y, t: (y - t).sum() * 2**-20, "e5m2").scale
-    16777216.0
+    17179869184.0
     """
     if is_container(format):
         raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")

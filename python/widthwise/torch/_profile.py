@@ -16,7 +16,7 @@ from .._table import Findings, Table
 from ._calibrate import evaluating, fed
 from ._candidates import Candidate, Losses, candidates_of, wasted_bits, weight_bits
 from ._convert import OURS, become, kind_of, listed
-from ._layers import Converted, Scheme, without_own_forward
+from ._layers import Converted, Scheme, weights_of, without_own_forward
 
 if TYPE_CHECKING:
     from ._suggestion import Suggestion
@@ -209,13 +209,6 @@ def inputs_of(args: Any, kwargs: Any) -> list[torch.Tensor]:
     return floats_in([*args, *kwargs.values()][:3])  # query, key and value; then come masks
 
 
-def weights_of(layer: nn.Module) -> list[torch.Tensor]:
-    if not isinstance(layer, nn.MultiheadAttention):
-        return [layer.weight]
-    own = (layer.in_proj_weight, layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight)
-    return [x for x in (*own, layer.out_proj.weight) if x is not None]
-
-
 def magnitudes(tensors: list[torch.Tensor], seen: tuple[float, float]) -> tuple[float, float]:
     least, largest = seen
     for x in tensors:
@@ -321,7 +314,8 @@ class Profile(Findings):
 
         It begins with each layer in its cheapest format, and gives way where that buys most error
         for a bit, as if errors of layers added up as squares do; then it measures, and goes on
-        while the model's own error is above the budget. A search by steps: the least is not proven.
+        while the model's own error is above the budget. Last each layer is made as cheap as the
+        measured error still allows. A search by steps: the least is not proven.
 
         Args:
             budget: the largest error_output that will do, as 0.01.

@@ -15,6 +15,8 @@ LEAST = 2.4
 WIDTH = 9.5
 LONGEST = 24  # digits of a name
 BAR = 0.34
+ACROSS = 72  # digits of formats' names in a line above the errors
+GAP = 5  # digits that a mark takes
 
 
 def draw(profile: Profile, axes: Any, title: str | None) -> Any:
@@ -57,7 +59,8 @@ def draw_errors(ax: Any, profile: Profile, names: list[str]) -> None:
     infinite = " (infinite at the right)" if any(e == math.inf for e in errors) else ""
     ax.set_xlabel(f"error at the output, relative{infinite}")
     ax.grid(axis="y", alpha=0.25, lw=0.8)
-    columns = min(4, len(profile.formats))
+    longest = max(map(len, profile.formats))
+    columns = min(4, len(profile.formats), max(1, ACROSS // (longest + GAP)))
     above = {"loc": "lower left", "bbox_to_anchor": (0, 1.01), "borderaxespad": 0}
     ax.legend(fontsize="small", frameon=False, ncols=columns, handletextpad=0.2, **above)
 

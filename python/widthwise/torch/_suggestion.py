@@ -59,33 +59,65 @@ class Choice:
         self.row = tuple(row[key] for key in COLUMNS)
 
 
+Places = dict[str, int]  # of each layer, which of its options it has
+
+
+class Search:
+    """Options of each layer, and what the model's error is with one for each."""
+
+    def __init__(self, profile: Profile, budget: float, measure: Measure) -> None:
+        self.options = options_of(profile)
+        self.budget, self.measure = budget, measure
+        self.least = math.inf
+
+    def chosen(self, at: Places) -> dict[str, Choice]:
+        return {name: self.options[name][i] for name, i in at.items()}
+
+    def error(self, at: Places) -> float:
+        found = self.measure({name: x.candidate for name, x in self.chosen(at).items()})
+        self.least = min(self.least, found)
+        return found
+
+    def promises(self, at: Places) -> bool:
+        """Whether squares add up to no more than the budget's."""
+        return sum(x.square for x in self.chosen(at).values()) <= self.budget**2
+
+    def up(self) -> tuple[Places, float]:
+        """From the cheapest options to the first that keep to the budget."""
+        at = dict.fromkeys(self.options, 0)
+        while True:
+            error = self.error(at) if self.promises(at) else math.inf
+            if error <= self.budget:
+                return at, error
+            step = best_step(self.options, at)
+            if step is None:
+                self.error(at)
+                raise ValueError(
+                    f"budget = {self.budget}: the least error that these formats reach together is "
+                    f"{self.least:.3g}; allow more, or profile formats of more bits"
+                )
+            at[step] += 1
+
+    def down(self, at: Places, error: float) -> tuple[Places, float]:
+        """Each layer, that of most weights first, as cheap as the budget still allows."""
+        for name in sorted(at, key=lambda name: -self.options[name][0].row[3]):
+            for i in range(at[name]):
+                then = at | {name: i}
+                found = self.error(then)
+                if found <= self.budget:
+                    at, error = then, found
+                    break
+        return at, error
+
+
 def suggested(profile: Profile, budget: float, measure: Measure) -> Suggestion:
     if not budget > 0:
         raise ValueError(f"budget = {budget}: an error above zero is wanted, as 0.01")
-    options = options_of(profile)
-    at = dict.fromkeys(options, 0)
-    least = math.inf
-    while True:
-        chosen = {name: options[name][i] for name, i in at.items()}
-        if sum(choice.square for choice in chosen.values()) <= budget**2:
-            error = measure({name: choice.candidate for name, choice in chosen.items()})
-            least = min(least, error)
-            if error <= budget:
-                rows = [choice.row for choice in chosen.values()]
-                rules = {name: choice.candidate.rules() for name, choice in chosen.items()}
-                return Suggestion(rows, rules, error, budget)
-        step = best_step(options, at)
-        if step is None:
-            raise ValueError(over_budget(budget, least, measure, chosen))
-        at[step] += 1
-
-
-def over_budget(budget: float, least: float, measure: Measure, chosen: dict[str, Choice]) -> str:
-    last = measure({name: choice.candidate for name, choice in chosen.items()})
-    return (
-        f"budget = {budget}: the least error that these formats reach together is "
-        f"{min(least, last):.3g}; allow more, or profile formats of more bits"
-    )
+    search = Search(profile, budget, measure)
+    at, error = search.down(*search.up())
+    chosen = search.chosen(at)
+    rules = {name: choice.candidate.rules() for name, choice in chosen.items()}
+    return Suggestion([choice.row for choice in chosen.values()], rules, error, budget)
 
 
 def options_of(profile: Profile) -> dict[str, list[Choice]]:
