@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from types import ModuleType
 
 import widthwise as ww
@@ -19,6 +20,9 @@ myst_heading_anchors = 3
 nb_execution_mode = "off"  # `./dev docs` runs the notebooks, and so do tests of their own
 nb_execution_timeout = 120  # seconds a cell
 nb_execution_raise_on_error = True
+# Where the frameworks are not installed their notebooks are shown without outputs.
+OF_TORCH = ["notebooks/post_training.ipynb", "notebooks/which_layer.ipynb"]
+nb_execution_excludepatterns = [] if find_spec("torch") else OF_TORCH
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is taken
 

@@ -287,7 +287,7 @@ KINDS = ["matmul", "conv2d"]
 def test_opcheck_of_products(kind):
     tensors, _ = call_of(kind)
     tensors = [t.requires_grad_() for t in tensors]
-    units = ("mac(e5m10)", "fma.f32", None)
+    units = ("mac(e5m10)", "fma.f32", None, None, None)
     op = torch.ops.widthwise
     if kind == "matmul":
         torch.library.opcheck(op.product.default, (*tensors, *units))

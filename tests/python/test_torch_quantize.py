@@ -430,3 +430,9 @@ def test_formats_wider_than_the_dtype_go_by_codes(format):
 def test_a_single_number_and_none_have_codes():
     assert wt.encode(torch.tensor(0.3), "e4m3fn").decode().shape == ()
     assert wt.encode(torch.zeros(0, 3), "e4m3fn").decode().shape == (0, 3)
+
+
+def test_the_gradient_of_one_affine_number_passes():
+    x = torch.tensor(0.5, requires_grad=True)
+    wt.quantize(x, "affine(uint8)").backward()
+    assert x.grad == 1

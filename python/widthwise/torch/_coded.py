@@ -12,6 +12,7 @@ from .._create import from_bits
 from .._format import Format
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
+from ..containers.coded import Coded
 from ..containers.packing import pack, unpack
 from ._containers import contained, container_values
 from ._memory import (
@@ -42,7 +43,7 @@ class QTensor:
 
     __slots__ = ("axis", "format", "packed", "scale", "shape", "tensor_scale", "zero_point")
     packed: torch.Tensor  # bytes, codes in the tensor's order, low bits first
-    scale: torch.Tensor | None  # codes of the blocks' scales, or the affine integers' floats
+    scale: torch.Tensor | None  # codes of blocks' scales; floats of affine integers, or of a format
     zero_point: torch.Tensor | None  # of affine integers
     tensor_scale: float | None  # of nvfp4 and its like
     shape: tuple[int, ...]
@@ -72,7 +73,8 @@ class QTensor:
         tensor([ 60, 188], dtype=torch.uint8)
         """
         x = self.to_ww()
-        codes = x.codes if isinstance(x, Affine) else x.elements if isinstance(x, Blocks) else x
+        held = x.codes if isinstance(x, Affine | Coded) else x
+        codes = held.elements if isinstance(held, Blocks) else held
         bits = codes if isinstance(codes, np.ndarray) else codes.bits
         return torch.from_numpy(np.ascontiguousarray(bits).copy())
 
@@ -97,7 +99,8 @@ class QTensor:
         return decode(self, dtype)
 
     def to_ww(self) -> Any:
-        """The same as a `ww.Array`, `ww.Blocks` or `ww.Affine`.
+        """The same as a `ww.Array`, `ww.Blocks` or `ww.Affine`; codes under a scale of the tensor
+        or of channels as what `ww.load` gives of them.
 
         >>> import torch
         >>> encode(torch.tensor([0.3, 6.0]), "e2m1fn").to_ww()
@@ -106,7 +109,8 @@ class QTensor:
         if is_affine(self.format):
             return self._as_affine()
         if not is_container(self.format):
-            return unpacked(self.packed, Format(self.format), self.shape)
+            codes = unpacked(self.packed, Format(self.format), self.shape)
+            return codes if self.scale is None else Coded(codes, self.scale.numpy())
         assert self.scale is not None
         f = block_format_of(self.format)
         elements = unpacked(self.packed, f.element, self.shape)
@@ -217,6 +221,8 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     tensor([ 0.3012, -1.2047,  1.9953])
     """
     x = q.to_ww()
+    if isinstance(x, Coded):
+        return torch.from_numpy(np.asarray(x.to_float64())).to(dtype)
     if not isinstance(x, Array):
         return container_values(x, dtype)
     try:

@@ -55,7 +55,7 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
     """Which numbers the format's codes reach, by the scales that it finds for them."""
     if is_affine(text):
         _, flags = affine(exact_numbers(x), text, axis=axis, flags=True)
-        return torch.from_numpy((flags & OVERFLOW) == 0)
+        return torch.from_numpy(np.asarray((flags & OVERFLOW) == 0))
     found = contained(x, text, "rne", axis, 0)
     high = at_most(found, found.format.element.codes["max_finite"])
     values = torch.from_numpy(exact_numbers(x).astype(np.float64))

@@ -9,9 +9,11 @@ from typing import Any
 from torch import nn
 
 from .._table import Table
+from ._attention import MultiheadAttention
 from ._layers import (
     Conv1d,
     Conv2d,
+    Conv3d,
     Converted,
     Linear,
     Scheme,
@@ -21,7 +23,13 @@ from ._layers import (
 )
 from ._product import scales_blocks
 
-OURS = {nn.Linear: Linear, nn.Conv1d: Conv1d, nn.Conv2d: Conv2d}
+OURS: dict[type[nn.Module], type[Converted]] = {
+    nn.Linear: Linear,
+    nn.Conv1d: Conv1d,
+    nn.Conv2d: Conv2d,
+    nn.Conv3d: Conv3d,
+    nn.MultiheadAttention: MultiheadAttention,
+}
 COLUMNS = ("name", "type", "how")
 Rule = tuple[Any, Scheme | None]
 
@@ -33,8 +41,9 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
     optimizer that has them goes on.
 
     Args:
-        model: any module. Layers of the very types nn.Linear, nn.Conv1d and nn.Conv2d, and those
-            converted before, change; all others stay, and `report` says so.
+        model: any module. Layers of the very types nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d
+            and nn.MultiheadAttention, and those converted before, change; all others stay, and
+            `report` says so.
         rules: what the layers' settings are, by which layers: {"*": "mac(e5m10)"}. A key is a glob
             on names ("encoder.*.fc?"), a type (nn.Linear) or a pair of both; the first that fits
             decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
@@ -86,6 +95,7 @@ def revert(model: nn.Module) -> nn.Module:
     """
     for module in model.modules():
         if isinstance(module, Converted):
+            module.forget_scales()
             module.__class__ = module.plain
             del module.scheme
             without_own_forward(module)
@@ -107,17 +117,24 @@ def report(model: nn.Module) -> Table:
     0     Linear       unit=mac(e5m10)
     1     BatchNorm1d  torch's: no rule is for its type
     """
+    inner = {
+        module.out_proj: name
+        for name, module in model.named_modules()
+        if isinstance(module, MultiheadAttention)
+    }
     rows = [
-        (name, type(module).__name__, how_it_computes(module))
+        (name, type(module).__name__, how_it_computes(module, inner))
         for name, module in model.named_modules()
         if any(True for _ in module.parameters(recurse=False))
     ]
     return Table(COLUMNS, rows)
 
 
-def how_it_computes(module: nn.Module) -> str:
+def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
+    if module in inner:
+        return f"by '{inner[module]}'"
     if isinstance(module, Converted):
-        return str(module.scheme.told())
+        return f"{module.scheme.told()}{module.beside}"
     if type(module) in OURS:
         return "torch's: no rule changes it"
     return f"torch's: {why_not(module)}"
@@ -176,7 +193,7 @@ def covers(key: Any, name: str, module: nn.Module) -> bool:
 
 
 def check_fits(name: str, module: nn.Module, scheme: Scheme) -> None:
-    if kind_of(module) is nn.Linear:
+    if kind_of(module) in (nn.Linear, nn.MultiheadAttention):
         return
     for unit in (scheme.unit, scheme.backward_unit):
         if unit is not None and scales_blocks(unit):
@@ -195,6 +212,6 @@ def key_text(key: Any) -> str:
 
 def listed(model: nn.Module, layers: Mapping[str, nn.Module]) -> str:
     if not layers:
-        return f"{type(model).__name__} has no Linear, Conv1d or Conv2d that changes"
+        return f"{type(model).__name__} has no {', '.join(t.__name__ for t in OURS)} that changes"
     names = ", ".join(repr(name) for name in list(layers)[:8])
     return f"there are {names}{', …' if len(layers) > 8 else ''}"

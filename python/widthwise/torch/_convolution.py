@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,11 +13,16 @@ from .._array import Array
 from ._memory import held_format, rounded_codes, unit_of, values_of
 from ._op import Op, following, met_directly, one_by_one
 from ._product import check_dtypes, derived, scales_blocks, seed_for, units
+from ._multiplier import told_multiplier
+from ._op import Op, following, one_by_one
+from ._product import How, backward_of, check_dtypes, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
+Triple = int | tuple[int, int, int]
 CONVOLUTION = (
     "convolution(Tensor x, Tensor w, Tensor? c, int[] stride, int[] padding, int[] dilation, "
-    "int groups, str unit, str backward_unit, Tensor? seed) -> Tensor"
+    "int groups, str unit, str backward_unit, str? multiplier, str? backward_multiplier, "
+    "Tensor? seed) -> Tensor"
 )
 
 
@@ -31,9 +36,16 @@ def on_cpu(
     groups: int,
     unit: str,
     backward_unit: str,
+    multiplier: str | None,
+    backward_multiplier: str | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
     check_dtypes(x=x, w=w, c=c)
+    if x.ndim == 5:
+        images, kernels, steps = in_planes(x, w, stride, padding, dilation)
+        how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
+        how = [*steps, *how]
+        return with_depth(on_cpu(images, kernels, c, *how), x.shape[0])
     u = unit_of(unit)
     held_format(str(u.result_format), x.dtype)
     z = _convolution.conv2d(
@@ -47,16 +59,39 @@ def on_cpu(
         groups=groups,
         threads=torch.get_num_threads(),
         seed=0 if seed is None else int(seed),
+        multiplier=told_multiplier(multiplier),
     )
     return values_of(z, x.dtype)
 
 
 def sizes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> list[Any]:
-    """Height and width of what comes out."""
+    """Height and width of what comes out, after its depth if it has one."""
     return [
         (x.shape[2 + i] + 2 * padding[i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1
-        for i in (0, 1)
+        for i in range(len(stride))
     ]
+
+
+class Planes(NamedTuple):
+    """A convolution of volumes as one of images."""
+
+    x: torch.Tensor
+    w: torch.Tensor
+    steps: tuple[Any, Any, Any]
+
+
+def in_planes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> Planes:
+    """The planes that an output sees are channels of one image; the order of the sum stays."""
+    rest = (stride[1:], padding[1:], dilation[1:])
+    reach = dilation[0] * (w.shape[2] - 1) + 1
+    deep = F.pad(x, (0, 0, 0, 0, padding[0], padding[0]))
+    seen = deep.unfold(2, reach, stride[0])[..., :: dilation[0]]
+    images = seen.permute(0, 2, 1, 5, 3, 4).flatten(0, 1).flatten(1, 2)
+    return Planes(images, w.flatten(1, 2), rest)
+
+
+def with_depth(z: torch.Tensor, images: int) -> torch.Tensor:
+    return z.unflatten(0, (images, -1)).transpose(1, 2).contiguous()
 
 
 def shape(
@@ -67,7 +102,9 @@ def shape(
 
 
 def save(ctx: Any, inputs: Any, output: Any) -> None:
-    x, w, c, *ctx.steps, ctx.groups, _, ctx.unit, seed = inputs
+    x, w, c, *ctx.steps, ctx.groups = inputs[:7]
+    *how, seed = inputs[7:]
+    ctx.how = backward_of(*how)
     ctx.save_for_backward(x, w, seed)
     ctx.with_c = c is not None
 
@@ -81,8 +118,8 @@ def gradient(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
     if ctx.needs_input_grad[1]:
         to_w = gradient_of_w(g, x, w, ctx, following(seed, 2))
     if ctx.with_c and ctx.needs_input_grad[2]:
-        to_c = g.sum((0, 2, 3))
-    return to_x, to_w, to_c, *(None,) * 7
+        to_c = g.sum((0, *range(2, g.ndim)))
+    return to_x, to_w, to_c, *(None,) * 9
 
 
 def gradient_of_x(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
@@ -91,25 +128,26 @@ def gradient_of_x(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
     The zeros between the numbers and around them are multiplied like all else.
     """
     stride, padding, dilation = ctx.steps
-    turned = w.unflatten(0, (ctx.groups, -1)).transpose(1, 2).flatten(0, 1).flip(2, 3)
+    turned = w.unflatten(0, (ctx.groups, -1)).transpose(1, 2).flatten(0, 1)
+    turned = turned.flip(*range(2, w.ndim))
     ends: list[int] = []
-    for i in (1, 0):  # of the last axis first, as pad takes them
+    for i in reversed(range(len(stride))):  # of the last axis first, as pad takes them
         before = dilation[i] * (w.shape[2 + i] - 1) - padding[i]
         wide = (g.shape[2 + i] - 1) * stride[i] + 1
         ends += [before, x.shape[2 + i] + dilation[i] * (w.shape[2 + i] - 1) - wide - before]
     apart = F.pad(with_zeros_between(g, stride), ends)
-    how = ([1, 1], [0, 0], dilation, ctx.groups, ctx.unit, ctx.unit, seed)
-    return call(apart, turned, None, *how)
+    ones, none = [1] * len(stride), [0] * len(stride)
+    return call(apart, turned, None, ones, none, dilation, ctx.groups, *ctx.how, seed)
 
 
 def with_zeros_between(g: torch.Tensor, stride: Any) -> torch.Tensor:
     """Each number a stride from the next."""
-    if stride[0] == stride[1] == 1:
-        return g
-    n, f, height, width = g.shape
-    blank = F.pad(g.reshape(n, f, height, 1, width, 1), (0, stride[1] - 1, 0, 0, 0, stride[0] - 1))
-    spread = blank.reshape(n, f, height * stride[0], width * stride[1])
-    return spread[:, :, : (height - 1) * stride[0] + 1, : (width - 1) * stride[1] + 1]
+    for at, step in enumerate(stride, 2):
+        if step > 1:
+            between = F.pad(g.unsqueeze(at + 1).movedim(at + 1, -1), (0, step - 1))
+            spread = between.movedim(-1, at + 1).flatten(at, at + 1)
+            g = spread.narrow(at, 0, spread.shape[at] - step + 1)
+    return g
 
 
 def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
@@ -118,11 +156,16 @@ def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
         return weights_by_codes(g, x, w, ctx, seed)
     rows = g.unflatten(1, (ctx.groups, -1)).permute(1, 2, 0, 3, 4).flatten(2)
     return derived(rows, windows(x, w, ctx), ctx.unit, seed).reshape(w.shape)
+    rows = g.unflatten(1, (ctx.groups, -1)).movedim(0, 2).flatten(2)
+    return derived(rows, windows(x, w, ctx), ctx.how, seed).reshape(w.shape)
 
 
 def windows(x: Any, w: Any, how: Any) -> torch.Tensor:
     """What each output saw: (groups, images * outputs, numbers of a window)."""
-    stride, padding, dilation = how.steps
+    steps = how.steps
+    if x.ndim == 5:
+        x, w, steps = in_planes(x, w, *steps)
+    stride, padding, dilation = steps
     seen = F.unfold(x, tuple(w.shape[2:]), tuple(dilation), tuple(padding), tuple(stride))
     return seen.unflatten(1, (how.groups, -1)).permute(1, 0, 3, 2).flatten(1, 2)
 
@@ -171,25 +214,27 @@ class Steps:
     """What a tangent knows of its convolution, as a gradient's ctx does."""
 
     def __init__(self, inputs: Any) -> None:
-        *self.steps, self.groups, _, self.unit, self.seed = inputs[3:]
+        *self.steps, self.groups = inputs[3:7]
+        *how, self.seed = inputs[7:]
+        self.how = backward_of(*how)
 
 
 def tangent(inputs: Any, tangents: Any) -> Any:
-    x, w, _, *steps, groups, _, unit, seed = inputs
+    x, w = inputs[:2]
+    how = Steps(inputs)
     dx, dw, dc, *_ = tangents
     total: Any = 0
     if dx is not None:
-        total = call(dx, w, None, *steps, groups, unit, unit, following(seed, 1))
+        total = call(dx, w, None, *how.steps, how.groups, *how.how, following(how.seed, 1))
     if dw is not None:
-        total = total + by_weights(dw, x, w, inputs)
-    return total if dc is None else total + dc[:, None, None]
+        total = total + by_weights(dw, x, w, how)
+    return total if dc is None else total + dc.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def by_weights(dw: Any, x: Any, w: Any, inputs: Any) -> torch.Tensor:
+def by_weights(dw: Any, x: Any, w: Any, how: Steps) -> torch.Tensor:
     """The tangents of weights, the unit's a, with the windows, its b."""
-    how = Steps(inputs)
     rows = dw.reshape(how.groups, dw.shape[0] // how.groups, -1)
-    products = derived(rows, windows(x, w, how).mT, how.unit, following(how.seed, 2))
+    products = derived(rows, windows(x, w, how).mT, how.how, following(how.seed, 2))
     out = sizes(x, w, *how.steps)
     apart = products.reshape(w.shape[0], x.shape[0], *out)
     return apart.transpose(0, 1)
@@ -217,6 +262,8 @@ def conv2d(
     *,
     unit: Any,
     backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
     seed: Any = None,
 ) -> torch.Tensor:
     """Convolve images as torch.nn.functional.conv2d does, each output as the unit computes it.
@@ -232,7 +279,8 @@ def conv2d(
         stride, padding, dilation: of both axes, or a pair; padding may be 'valid', or 'same' at
             stride 1.
         groups: as torch has it.
-        unit, backward_unit, seed: as in `matmul`; not units that scale blocks.
+        unit, backward_unit: as in `matmul`; not units that scale blocks.
+        multiplier, backward_multiplier, seed: as in `matmul`.
     Returns:
         A tensor of shape (images, filters, height, width), or without images.
     Raises:
@@ -245,9 +293,8 @@ def conv2d(
     tensor([[[-1., -1.],
              [-1., -1.]]])
     """
-    return convolved(
-        (x, w, bias), (stride, padding, dilation), groups, (unit, backward_unit, seed), 2
-    )
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
+    return convolved((x, w, bias), (stride, padding, dilation), groups, of, seed, 2)
 
 
 def conv1d(
@@ -261,6 +308,8 @@ def conv1d(
     *,
     unit: Any,
     backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
     seed: Any = None,
 ) -> torch.Tensor:
     """Convolve signals as torch.nn.functional.conv1d does, each output as the unit computes it.
@@ -279,18 +328,54 @@ def conv1d(
     >>> conv1d(x, w, padding=1, unit="mac(e5m10)")
     tensor([[ 1.,  3.,  6., 12.,  8.]])
     """
-    return convolved(
-        (x, w, bias), (stride, padding, dilation), groups, (unit, backward_unit, seed), 1
-    )
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
+    return convolved((x, w, bias), (stride, padding, dilation), groups, of, seed, 1)
 
 
-def convolved(tensors: Any, steps: Any, groups: int, how: Any, axes: int) -> torch.Tensor:
+def conv3d(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: Triple = 1,
+    padding: Triple | str = 0,
+    dilation: Triple = 1,
+    groups: int = 1,
+    *,
+    unit: Any,
+    backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
+    seed: Any = None,
+) -> torch.Tensor:
+    """Convolve volumes as torch.nn.functional.conv3d does, each output as the unit computes it.
+
+    An output's sum runs in order of channel, plane, row, column of the kernel: it is that of the
+    image whose channels are the planes that the kernel sees. What w gets sums in order of volume,
+    plane, row, column.
+
+    Args:
+        x: values, (volumes, channels, depth, height, width), or one volume.
+        w: values, (filters, channels / groups, kernel depth, kernel height, kernel width).
+        Others: as in `conv2d`, of three axes.
+    Returns:
+        A tensor of shape (volumes, filters, depth, height, width), or without volumes.
+    Raises:
+        ValueError, TypeError: what `conv2d` refuses.
+
+    >>> import torch
+    >>> x = torch.arange(8.0).reshape(1, 2, 2, 2)
+    >>> conv3d(x, torch.ones(1, 1, 2, 2, 2), unit="mac(e5m10)")
+    tensor([[[[28.]]]])
+    """
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
+    return convolved((x, w, bias), (stride, padding, dilation), groups, of, seed, 3)
+
+
+def convolved(tensors: Any, steps: Any, groups: int, of: How, seed: Any, axes: int) -> torch.Tensor:
     """One shape for all: images, with a height of 1 where there is none."""
     x, w, bias = tensors
-    unit, backward_unit, seed = how
     check_shapes(x, w, bias, groups, axes)
-    of = units(unit, backward_unit)
-    for each in of:
+    for each in of[:2]:
         if scales_blocks(each):
             raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
     alone = x.ndim == axes + 1
@@ -309,29 +394,29 @@ NAMES = ("stride", "padding", "dilation")
 
 
 def along(name: str, step: Any, axes: int) -> list[int]:
-    """A step of the height and one of the width."""
+    """A step of the height and one of the width, after one of the depth if there is one."""
     if isinstance(step, str):
-        return [0, 0]
+        return [0] * max(axes, 2)
     both = list(step) if isinstance(step, tuple | list) else [step] * axes
     least = 0 if name == "padding" else 1
     if len(both) != axes or not all(isinstance(n, int) and n >= least for n in both):
-        wanted = "an integer" if axes == 1 else "an integer or a pair"
+        wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]
         raise ValueError(f"{name} = {step!r}: {wanted} of {least} or more is wanted")
-    return both if axes == 2 else [least, *both]
+    return both if axes > 1 else [least, *both]
 
 
 def padded(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, axes: int) -> Any:
     """The images, and what padding is alike on both sides."""
     if padding == "same":
-        if stride != [1, 1]:
+        if set(stride) != {1}:
             raise ValueError(f"padding = 'same' wants a stride of 1, and it is {tuple(stride)}")
         whole = [d * (k - 1) for d, k in zip(dilation, w.shape[2:], strict=True)]
         if not any(n % 2 for n in whole):
             return x, [n // 2 for n in whole]
         ends = [n for total in whole[::-1] for n in (total // 2, total - total // 2)]
-        return F.pad(x, ends), [0, 0]
+        return F.pad(x, ends), [0] * len(stride)
     if isinstance(padding, str) and padding != "valid":
-        raise ValueError(f"padding = {padding!r}: an integer, a pair, 'valid' or 'same' is wanted")
+        raise ValueError(f"padding = {padding!r}: integers, 'valid' or 'same' are wanted")
     return x, along("padding", padding, axes)
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ._convolution import conv1d, conv2d
+from .. import _widthwise as core
+from .._product import Multiplier, bound_multiplier
+from ._convolution import conv1d, conv2d, conv3d
 from ._memory import block_format_of, env_of, is_affine, is_container, unit_of
+from ._multiplier import called
 from ._op import text
 from ._product import linear
 from ._quantize import quantize
+from ._static import scaled
 
 
 class Scheme(NamedTuple):
@@ -25,13 +31,22 @@ class Scheme(NamedTuple):
     output: str | None = None
     backward: str | None = None
     rounding: str = "rne"
+    multiplier: Multiplier = None  # a name, or what a caller gave
+    backward_multiplier: Multiplier = None
 
     def told(self) -> str:
         pairs = zip(self._fields, self, strict=True)
-        return ", ".join(f"{k}={v}" for k, v in pairs if v is not None and (k, v) != PLAIN)
+        named = [(k, v if isinstance(v, str | None) else called(v)) for k, v in pairs]
+        return ", ".join(f"{k}={v}" for k, v in named if v is not None and (k, v) != PLAIN)
+
+    def of_products(self) -> dict[str, Any]:
+        """What a product under the unit takes."""
+        return {key: getattr(self, key) for key in OF_PRODUCTS}
 
 
 PLAIN = ("rounding", "rne")
+MULTIPLIERS = ("multiplier", "backward_multiplier")
+OF_PRODUCTS = ("unit", "backward_unit", *MULTIPLIERS)
 
 
 def scheme_of(**how: Any) -> Scheme:
@@ -39,12 +54,17 @@ def scheme_of(**how: Any) -> Scheme:
     unknown = how.keys() - set(Scheme._fields)
     if unknown:
         raise TypeError(f"{', '.join(sorted(unknown))}: there are {', '.join(Scheme._fields)}")
-    scheme = Scheme(**{key: text(value) for key, value in how.items()})
+    scheme = Scheme(**{key: v if key in MULTIPLIERS else text(v) for key, v in how.items()})
     for unit in (scheme.unit, scheme.backward_unit):
         if unit is not None:
             unit_of(unit)
-    if scheme.backward_unit is not None and scheme.unit is None:
-        raise ValueError(f"backward_unit = '{scheme.backward_unit}' and no unit; name both")
+    for key in OF_PRODUCTS[1:]:
+        given = getattr(scheme, key)
+        if given is not None and scheme.unit is None:
+            raise ValueError(f"{key} = {given!r} and no unit; name both")
+    for given in (scheme.multiplier, scheme.backward_multiplier):
+        if given is not None:
+            core.PreparedUnit(unit_of(scheme.unit)._core, 1, bound_multiplier(given))
     for format in (scheme.input, scheme.weight, scheme.output, scheme.backward):
         if format is not None:
             check_format(format)
@@ -64,35 +84,103 @@ def check_format(format: str) -> None:
         Format(format)
 
 
-class Converted(nn.Module):
-    """What the layers share: a scheme, and the roundings before and after the product."""
+class Scales(nn.Module):
+    """What keeps scales of values that it rounds: buffers, that state_dict has."""
+
+    # What sees values in place of their rounding, while `calibrate` looks.
+    watchers: Mapping[str, Callable[[torch.Tensor], None]] = MappingProxyType({})
+
+    def scale_of(self, of: str) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Scale and zero point, if there are any."""
+        scale = self._buffers.get(f"{of}_scale")
+        return None if scale is None else (scale, self._buffers[f"{of}_zero_point"])
+
+    def keep_scale(self, of: str, scale: float, zero_point: int) -> None:
+        self.register_buffer(f"{of}_scale", torch.tensor(float(scale)))
+        self.register_buffer(f"{of}_zero_point", torch.tensor(zero_point, dtype=torch.int32))
+
+    def forget_scales(self) -> None:
+        for name in [name for name in self._buffers if name in SCALE_NAMES]:
+            del self._buffers[name]
+
+    def rounded(self, x: torch.Tensor, of: str, format: str, how: dict[str, Any]) -> torch.Tensor:
+        """Values of x in a format, by the scale that is kept for them or as `quantize` does."""
+        if of in self.watchers:
+            self.watchers[of](x)
+            return x
+        kept = self.scale_of(of)
+        if kept is None:
+            return quantize(x, format, **how)
+        y = scaled(x, format, *kept, how["rounding"], how.get("clamp", True))
+        back = {key: how[key] for key in ("backward", "backward_rounding") if key in how}
+        return y if how.get("backward") is None else returning(y, how["rounding"], **back)
+
+    def _load_from_state_dict(self, state: Any, prefix: str, *how: Any) -> None:
+        """Scales come with a state even where none were found before."""
+        for name in SCALE_NAMES:
+            kept = state.get(prefix + name)
+            if isinstance(kept, torch.Tensor) and self.takes(name):
+                self.register_buffer(name, torch.empty_like(kept))
+        super()._load_from_state_dict(state, prefix, *how)
+
+    def takes(self, name: str) -> bool:
+        raise NotImplementedError
+
+
+ROLES = ("input", "weight", "output")  # of a layer's formats
+SCALE_NAMES = [f"{of}_{x}" for of in (*ROLES, "value") for x in ("scale", "zero_point")]
+
+
+class Converted(Scales):
+    """What the layers share: a scheme, and the roundings before and after the products."""
 
     scheme: Scheme
     plain: type[nn.Module]  # what `revert` makes of it
+    beside = ""  # what `report` tells of steps that no setting is for
 
-    def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        raise NotImplementedError
+    def takes(self, name: str) -> bool:
+        of = name.partition("_")[0]
+        return of != "value" and getattr(self.scheme, of) is not None
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def taken_in(self, x: torch.Tensor) -> torch.Tensor:
         how = self.scheme
-        if how.input is not None:
-            x = quantize(x, how.input, how.rounding)
-        weight = self.weight
-        if how.weight is not None:
-            weight = quantize(weight, how.weight, how.rounding)
-        y = self.product(x, weight)
-        if how.backward is not None and how.output is None:
-            return returning(y, how)
-        return y if how.output is None else quantize(y, how.output, how.rounding, how.backward)
+        if how.input is None:
+            return x
+        return self.rounded(x, "input", how.input, {"rounding": how.rounding})
+
+    def weighted(self, weight: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.weight is None:
+            return weight
+        return self.rounded(weight, "weight", how.weight, {"rounding": how.rounding})
+
+    def delivered(self, y: torch.Tensor) -> torch.Tensor:
+        how = self.scheme
+        if how.output is not None:
+            both = {"rounding": how.rounding, "backward": how.backward}
+            return self.rounded(y, "output", how.output, both)
+        return y if how.backward is None else returning(y, how.rounding, how.backward)
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, {self.scheme.told()}"
 
 
-def returning(y: torch.Tensor, how: Scheme) -> torch.Tensor:
+class OfOneProduct(Converted):
+    """A layer of one input and one weight."""
+
+    def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.delivered(self.product(self.taken_in(x), self.weighted(self.weight)))
+
+
+def returning(
+    y: torch.Tensor, rounding: str, backward: str, backward_rounding: str | None = None
+) -> torch.Tensor:
     """The same values, whose gradients are rounded: every dtype holds its own format."""
-    return quantize(y, str(OWN[y.dtype]), backward=how.backward, clamp=False,
-                    backward_rounding=how.rounding)  # fmt: skip
+    how = rounding if backward_rounding is None else backward_rounding
+    return quantize(y, OWN[y.dtype], backward=backward, clamp=False, backward_rounding=how)
 
 
 OWN = {
@@ -103,14 +191,14 @@ OWN = {
 }
 
 
-class Linear(Converted, nn.Linear):
+class Linear(OfOneProduct, nn.Linear):
     """torch.nn.Linear under a unit; its parameters have the same names.
 
     Args:
         in_features, out_features, bias, device, dtype: as torch has them.
-        how: unit, backward_unit (as `linear` takes them), formats of the input, weight, output and
-            of the gradient that comes back (backward), and rounding. What is left out stays
-            torch's own.
+        how: unit, backward_unit, multiplier, backward_multiplier (as `linear` takes them), formats
+            of the input, weight, output and of the gradient that comes back (backward), and
+            rounding. What is left out stays torch's own.
 
     >>> import torch
     >>> layer = Linear(2, 1, unit="mac(e4m3fn, sum=e5m10)", backward_unit="mac(e5m2, sum=e5m10)")
@@ -138,11 +226,11 @@ class Linear(Converted, nn.Linear):
         how = self.scheme
         if how.unit is None:
             return F.linear(x, weight, self.bias)
-        return linear(x, weight, self.bias, unit=how.unit, backward_unit=how.backward_unit)
+        return linear(x, weight, self.bias, **how.of_products())
 
 
-class Convolution(Converted):
-    """What convolutions of one and two axes share."""
+class Convolution(OfOneProduct):
+    """What convolutions of one to three axes share."""
 
     def product(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         how = self.scheme
@@ -152,10 +240,9 @@ class Convolution(Converted):
         if self.padding_mode != "zeros":
             x = F.pad(x, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        convolve = conv2d if isinstance(self, nn.Conv2d) else conv1d
+        convolve: Any = (conv1d, conv2d, conv3d)[len(self.kernel_size) - 1]
         steps = (self.stride, padding, self.dilation, self.groups)
-        units: dict[str, Any] = {"unit": how.unit, "backward_unit": how.backward_unit}
-        return convolve(x, weight, self.bias, *steps, **units)
+        return convolve(x, weight, self.bias, *steps, **how.of_products())
 
 
 class Conv1d(Convolution, nn.Conv1d):
@@ -186,6 +273,20 @@ class Conv2d(Convolution, nn.Conv2d):
         construct(self, nn.Conv2d, args, how)
 
 
+class Conv3d(Convolution, nn.Conv3d):
+    """torch.nn.Conv3d under a unit, with the settings of `Linear`; the same parameter names.
+
+    >>> import torch
+    >>> Conv3d(1, 2, 2, unit="mac(e5m10)")(torch.ones(1, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 2, 2, 2])
+    """
+
+    plain = nn.Conv3d
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        construct(self, nn.Conv3d, args, how)
+
+
 def construct(layer: Any, plain: Any, args: Any, how: dict[str, Any]) -> None:
     """The scheme's settings are ours, all others torch's."""
     own = {key: how.pop(key) for key in Scheme._fields if key in how}
@@ -193,6 +294,14 @@ def construct(layer: Any, plain: Any, args: Any, how: dict[str, Any]) -> None:
     plain.__init__(layer, *args, **how)
     layer.scheme = scheme
     keep_own_forward(layer)
+
+
+def weights_of(layer: nn.Module) -> list[torch.Tensor]:
+    """All that a layer multiplies by."""
+    if not isinstance(layer, nn.MultiheadAttention):
+        return [layer.weight]
+    own = (layer.in_proj_weight, layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight)
+    return [x for x in (*own, layer.out_proj.weight) if x is not None]
 
 
 def own_forward(layer: nn.Module, args: Any) -> None:
@@ -210,7 +319,7 @@ def without_own_forward(layer: nn.Module) -> None:
         del layer._forward_pre_hooks[key]
 
 
-class Quantizer(nn.Module):
+class Quantizer(Scales):
     """`quantize` as a module, of two formats: of values and of the gradients that come back.
 
     Args:
@@ -244,17 +353,15 @@ class Quantizer(nn.Module):
             env_of(mode)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.format is None and self.backward is None:
-            return x
-        return quantize(
-            x,
-            OWN[x.dtype] if self.format is None else self.format,
-            self.rounding,
-            self.backward,
-            clamp=self.clamp and self.format is not None,
-            backward_rounding=self.backward_rounding,
-            axis=self.axis,
-        )
+        if self.format is None:
+            if self.backward is None:
+                return x
+            return returning(x, self.rounding, self.backward, self.backward_rounding)
+        how = {key: getattr(self, key) for key in ("rounding", "backward", "backward_rounding")}
+        return self.rounded(x, "value", self.format, how | {"clamp": self.clamp, "axis": self.axis})
+
+    def takes(self, name: str) -> bool:
+        return name.startswith("value") and self.format is not None
 
     def extra_repr(self) -> str:
         back = "" if self.backward is None else f", backward={self.backward!r}"

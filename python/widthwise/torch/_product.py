@@ -13,10 +13,13 @@ from .._unit import Unit
 from ..containers.quantise import blocks
 from ._containers import exact_numbers
 from ._memory import held_format, rounded_codes, unit_of, values_of
+from ._multiplier import multiplier_text, told_multiplier
 from ._op import Op, drawn_seed, following, one_by_one, text
 
+How = tuple[str, str, str | None, str | None]  # units and multipliers, forward and backward
 PRODUCT = (
-    "product(Tensor a, Tensor b, Tensor? c, str unit, str backward_unit, Tensor? seed) -> Tensor"
+    "product(Tensor a, Tensor b, Tensor? c, str unit, str backward_unit, str? multiplier, "
+    "str? backward_multiplier, Tensor? seed) -> Tensor"
 )
 
 
@@ -26,6 +29,8 @@ def on_cpu(
     c: torch.Tensor | None,
     unit: str,
     backward_unit: str,
+    multiplier: str | None,
+    backward_multiplier: str | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
     check_dtypes(a=a, b=b, c=c)
@@ -40,6 +45,7 @@ def on_cpu(
         c=None if c is None else rounded_codes(c, u.c),
         threads=torch.get_num_threads(),
         seed=0 if seed is None else int(seed),
+        multiplier=told_multiplier(multiplier),
     )
     return values_of(z, a.dtype)
 
@@ -68,7 +74,8 @@ def shape(a: torch.Tensor, b: torch.Tensor, c: Any, *how: Any) -> torch.Tensor:
 
 
 def save(ctx: Any, inputs: Any, output: Any) -> None:
-    a, b, c, _, ctx.unit, seed = inputs
+    a, b, c, *how, seed = inputs
+    ctx.how = backward_of(*how)
     ctx.save_for_backward(a, b, seed)
     ctx.of_c = None if c is None else c.shape
 
@@ -78,24 +85,32 @@ def gradient(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
     a, b, seed = ctx.saved_tensors
     to_a = to_b = to_c = None
     if ctx.needs_input_grad[0]:
-        to_a = derived(g, b.mT, ctx.unit, following(seed, 1)).sum_to_size(a.shape)
+        to_a = derived(g, b.mT, ctx.how, following(seed, 1)).sum_to_size(a.shape)
     if ctx.needs_input_grad[1]:
-        to_b = derived(g.mT, a, ctx.unit, following(seed, 2)).mT.sum_to_size(b.shape)
+        to_b = derived(g.mT, a, ctx.how, following(seed, 2)).mT.sum_to_size(b.shape)
     if ctx.of_c is not None and ctx.needs_input_grad[2]:
         to_c = g.sum_to_size(ctx.of_c)
-    return to_a, to_b, to_c, None, None, None
+    return to_a, to_b, to_c, *(None,) * 5
 
 
-def derived(a: torch.Tensor, b: torch.Tensor, unit: str, seed: Any) -> torch.Tensor:
-    return call(a, b, None, unit, unit, seed)
+def backward_of(
+    unit: str, backward_unit: str, multiplier: str | None, backward_multiplier: str | None
+) -> How:
+    """What derivatives compute by, and theirs in turn."""
+    return backward_unit, backward_unit, backward_multiplier, backward_multiplier
+
+
+def derived(a: torch.Tensor, b: torch.Tensor, how: How, seed: Any) -> torch.Tensor:
+    return call(a, b, None, *how, seed)
 
 
 def tangent(inputs: Any, tangents: Any) -> Any:
-    a, b, _, _, unit, seed = inputs
+    a, b, _, *how, seed = inputs
     da, db, dc, *_ = tangents
-    parts = [] if da is None else [derived(da, b, unit, following(seed, 1))]
+    of = backward_of(*how)
+    parts = [] if da is None else [derived(da, b, of, following(seed, 1))]
     if db is not None:
-        parts.append(derived(db.mT, a.mT, unit, following(seed, 2)).mT)
+        parts.append(derived(db.mT, a.mT, of, following(seed, 2)).mT)
     parts += [] if dc is None else [dc]
     total = parts[0]
     for part in parts[1:]:
@@ -105,12 +120,12 @@ def tangent(inputs: Any, tangents: Any) -> Any:
 
 def batch(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
     """Products of single numbers go together; what is drawn or scaled stays with its example."""
-    a, b, c, unit, backward, seed = args
-    if seed is not None or c is not None or scales_blocks(unit):
+    a, b, c, *how, seed = args
+    if seed is not None or c is not None or scales_blocks(how[0]):
         return one_by_one(call, size, dims, *args)
     axes = max(x.ndim - (at is not None) for x, at in zip((a, b), dims, strict=False))
     x, y = (leading(x, at, axes) for x, at in zip((a, b), dims, strict=False))
-    return call(x, y, None, unit, backward, None), 0
+    return call(x, y, None, *how, None), 0
 
 
 def leading(x: torch.Tensor, at: int | None, axes: int) -> torch.Tensor:
@@ -151,13 +166,14 @@ def scales_blocks(unit: str) -> bool:
     return unit_of(unit).scale_format is not None
 
 
-def units(unit: Any, backward: Any) -> tuple[str, str]:
+def units(unit: Any, backward: Any, multiplier: Any = None, backward_multiplier: Any = None) -> How:
     """As texts: the gradients' unit is the forward one where none is named."""
     forward = text(unit)
-    return forward, forward if backward is None else text(backward)
+    back = forward if backward is None else text(backward)
+    return forward, back, multiplier_text(multiplier), multiplier_text(backward_multiplier)
 
 
-def seed_for(of: tuple[str, str], seed: Any) -> Any:
+def seed_for(of: How, seed: Any) -> Any:
     return drawn_seed(seed, draws(of[0]) or draws(of[1]))
 
 
@@ -175,6 +191,8 @@ def matmul(
     *,
     unit: Any,
     backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
     c: torch.Tensor | None = None,
     seed: Any = None,
 ) -> torch.Tensor:
@@ -189,6 +207,10 @@ def matmul(
         unit: a `ww.Unit` or its text; its result's numbers have to be a's dtype's.
         backward_unit: of both gradients' products, in which what comes back is the operand a and
             what was kept the operand b; the same unit where left out.
+        multiplier: in place of the exact product of two significands, as in `ww.dot`: 'mitchell',
+            'drum6', a `ww.product`, a function of integers. Compiled code takes names.
+        backward_multiplier: likewise, in both gradients' products. Left out it is exact: gradients
+            pass the approximation straight, as if `multiplier` multiplied exactly.
         c: what is added to, rounded to the unit's c; it broadcasts to the result. Its gradient is
             torch's sum.
         seed: as in `quantize`, of units that round stochastically.
@@ -209,7 +231,7 @@ def matmul(
             f"a is {tuple(a.shape)} and b is {tuple(b.shape)}; a's last axis and b's last but one "
             "(or only one) must match"
         )
-    of = units(unit, backward_unit)
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
     row, column = a.ndim == 1, b.ndim == 1
     x, y = a[None] if row else a, b[:, None] if column else b
     if c is not None and (row or column):
@@ -229,14 +251,21 @@ def result_shape(a: torch.Tensor, b: torch.Tensor) -> tuple[int, ...]:
 
 
 def bmm(
-    a: torch.Tensor, b: torch.Tensor, *, unit: Any, backward_unit: Any = None, seed: Any = None
+    a: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    unit: Any,
+    backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
+    seed: Any = None,
 ) -> torch.Tensor:
     """A batch of matrix products, as `matmul` computes them.
 
     Args:
         a: values, (batch, m, k).
         b: values, (batch, k, n).
-        unit, backward_unit, seed: as in `matmul`.
+        unit, backward_unit, multiplier, backward_multiplier, seed: as in `matmul`.
     Returns:
         A tensor of shape (batch, m, n).
     Raises:
@@ -251,7 +280,8 @@ def bmm(
             f"a is {tuple(a.shape)} and b is {tuple(b.shape)}; bmm takes (batch, m, k) and "
             "(batch, k, n) of one batch; matmul broadcasts"
         )
-    return matmul(a, b, unit=unit, backward_unit=backward_unit, seed=seed)
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
+    return call(a, b, None, *of, seed_for(of, seed))
 
 
 def linear(
@@ -261,6 +291,8 @@ def linear(
     *,
     unit: Any,
     backward_unit: Any = None,
+    multiplier: Any = None,
+    backward_multiplier: Any = None,
     seed: Any = None,
 ) -> torch.Tensor:
     """bias + x @ weight.T, as torch.nn.functional.linear has it, computed as by `matmul`.
@@ -269,7 +301,7 @@ def linear(
         x: values, (..., inputs).
         weight: (outputs, inputs).
         bias: (outputs,), with which the unit's sum begins; None is +0.
-        unit, backward_unit, seed: as in `matmul`.
+        unit, backward_unit, multiplier, backward_multiplier, seed: as in `matmul`.
     Returns:
         A tensor of shape (..., outputs).
     Raises:
@@ -284,7 +316,7 @@ def linear(
             f"x is {tuple(x.shape)} and weight is {tuple(weight.shape)}; (..., inputs) and "
             "(outputs, inputs) are wanted"
         )
-    of = units(unit, backward_unit)
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
     rows = x.flatten(0, -2) if x.ndim > 1 else x[None]
     z = call(rows, weight.t(), bias, *of, seed_for(of, seed))
     return z.reshape(*x.shape[:-1], weight.shape[0])

@@ -1,0 +1,148 @@
+"""By what a loss is to be multiplied, so that gradients keep to a format's range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from .._format import Format
+from .._table import Findings, Table
+from ._calibrate import evaluating, fed
+from ._candidates import Losses, upper_end
+from ._convert import kind_of, listed
+from ._memory import is_container
+from ._profile import NOTHING, floats_in, magnitudes
+
+COLUMNS = ("layer", "least", "largest", "overflow", "underflow", "overflow_scaled",
+           "underflow_scaled")  # fmt: skip
+
+
+class LossScale(Findings):
+    """A row a layer: magnitudes of the gradients that come to its result, and the shares of them
+    that lie past the format's range or become zero, as they are and scaled.
+
+    Attributes:
+        scale: a power of two.    format: of the gradients.
+    """
+
+    def __init__(self, rows: Iterable[Sequence[Any]], scale: float, format: str) -> None:
+        super().__init__(COLUMNS, rows)
+        self.scale, self.format = scale, format
+
+    def _title(self) -> str:
+        return f"gradients in {self.format}: loss * {self.scale:g}"
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n{Table(self.columns, self.rows)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from ..display.style import Card
+
+        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
+
+
+def loss_scale(
+    model: nn.Module, loader: Iterable[Any], loss: Callable[[Any, Any], Any], format: str = "e5m2"
+) -> LossScale:
+    """Find the largest power of two that a loss may be multiplied by, for gradients in a format.
+
+    No gradient of these batches lies past half of the format's largest number then. All is measured
+    in evaluation mode; parameters and their gradients stay as they are.
+
+    Args:
+        model: with Linear, Conv1d, Conv2d, Conv3d or MultiheadAttention layers, converted or not.
+        loader: pairs (input, target).
+        loss: of (the model's result, target), one number.
+        format: of gradients, bare: 'e5m2', 'binary16'.
+    Returns:
+        A LossScale: `scale`, and a row a layer.
+    Raises:
+        ValueError: the model has no such layer, the loader no pair, no gradient is above zero or
+            one is not finite; a format of blocks, which scales by itself.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> net = nn.Sequential(nn.Linear(4, 2))
+    >>> pairs = [(torch.ones(1, 4), torch.zeros(1, 2))]
+    >>> loss_scale(net, pairs, lambda y, t: (y - t).sum() * 2**-20, "e5m2").scale
+    17179869184.0
+    """
+    if is_container(format):
+        raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
+    f, pairs = Format(format), list(loader)
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
+        raise ValueError("loader: pairs (input, target) are wanted, one or more")
+    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    if not layers:
+        raise ValueError(listed(model, layers))
+    seen = dict.fromkeys(layers, NOTHING)
+
+    def see(name: str, g: torch.Tensor) -> None:
+        if not g.isfinite().all():
+            raise ValueError(f"a gradient that comes to '{name}' is not finite")
+        seen[name] = magnitudes([g], seen[name])
+
+    backward(model, layers, pairs, loss, see)
+    largest = max(high for _, high in seen.values())
+    if largest == 0:
+        raise ValueError("all gradients are zero; no scale helps them")
+    scale = 2.0 ** math.floor(math.log2(upper_end(f)) - 1 - math.log2(largest))
+    plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
+
+    def count(name: str, g: torch.Tensor) -> None:
+        plain[name].add(g, format)
+        scaled[name].add(g.double() * scale, format)
+
+    backward(model, layers, pairs, loss, count)
+    rows = [
+        (name, *seen[name], *plain[name].shares(), *scaled[name].shares())
+        for name in layers
+        if seen[name] != NOTHING
+    ]
+    return LossScale(rows, scale, str(f))
+
+
+def backward(
+    model: nn.Module,
+    layers: dict[str, nn.Module],
+    pairs: list[Any],
+    loss: Callable[[Any, Any], Any],
+    see: Callable[[str, torch.Tensor], None],
+) -> None:
+    """Gradients that come to each layer's result."""
+
+    def hook(name: str) -> Callable[..., None]:
+        def watch(layer: nn.Module, args: Any, output: Any) -> None:
+            for y in floats_in(output)[:1]:  # attention's weights come second
+                if y.requires_grad:
+                    y.register_hook(lambda g: see(name, g.detach()))
+
+        return watch
+
+    handles = [layer.register_forward_hook(hook(name)) for name, layer in layers.items()]
+    try:
+        with evaluating(model), gradients_kept(model), torch.enable_grad():
+            for pair in pairs:
+                loss(fed(model, pair), pair[1]).backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def gradients_kept(model: nn.Module) -> Iterator[None]:
+    before = {p: p.grad for p in model.parameters()}
+    for p in before:
+        p.grad = None
+    try:
+        yield
+    finally:
+        for p, g in before.items():
+            p.grad = g

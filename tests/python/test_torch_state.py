@@ -1,0 +1,154 @@
+"""widthwise.torch's quantised state dicts: the checkpoint command's codes and rules, and back."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+import widthwise as ww
+from checkpoint_files import run
+from torch_here import NEEDED, drawn, torch, wt
+
+if torch is not None:
+    from torch import nn
+
+pytestmark = NEEDED
+
+FORMATS = [
+    ("nvfp4", None), ("mxfp8_e4m3", None), ("bfp(8,32,e8)", None), ("affine(uint8)", None),
+    ("affine(int4,symmetric,channel)", None), ("affine(int8,symmetric,16)", None),
+    ("e4m3fn", None), ("e4m3fn", "tensor"), ("e4m3fn", "channel"), ("e2m1fn", "channel"),
+    ("int8", "tensor"), ("int4", "channel"), ("posit8es2", None), ("e5m10", None),
+]  # fmt: skip
+
+
+def net():
+    torch.manual_seed(5)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 4), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(64, 16), nn.Linear(16, 2)
+    )
+
+
+@pytest.mark.parametrize("format, scale", FORMATS)
+def test_codes_and_values_are_the_commands(format, scale, tmp_path, capsys):
+    save = pytest.importorskip("safetensors.torch", reason="safetensors is not installed").save_file
+    state = {name: x.contiguous() for name, x in net().state_dict().items()}
+    save(state, tmp_path / "in.safetensors")
+    files = [str(tmp_path / f"{name}.safetensors") for name in ("in", "out")]
+    scales = [] if scale is None else ["--scale", scale]
+    run(capsys, "quantize", *files, "--format", format, *scales)
+    wanted = ww.load(files[1])
+    made = wt.quantize_state_dict(state, format, scale)
+    assert list(made) == list(state)
+    for name, x in made.items():
+        if not isinstance(x, wt.QTensor):
+            assert torch.equal(x, state[name])
+            continue
+        ours, theirs = x.to_ww(), wanted[name]
+        assert np.array_equal(ours.to_float64(), theirs.to_float64())
+        back = wt.dequantize_state_dict(made)[name]
+        assert torch.equal(back, torch.from_numpy(np.float32(theirs.to_float64())))
+    untouched = {r["name"]: r["untouched"] for r in made.report().records() if r["untouched"]}
+    assert untouched == {
+        "0.bias": "bias", "1.weight": "vector", "1.bias": "bias", "3.bias": "bias",
+        "4.bias": "bias", "1.running_mean": "norm", "1.running_var": "norm",
+        "1.num_batches_tracked": "no float",
+    }  # fmt: skip
+
+
+def test_a_model_goes_on_with_what_comes_back():
+    model, other = net().eval(), net().eval()
+    made = wt.quantize_state_dict(model.state_dict(), "e5m10")
+    assert other.load_state_dict(wt.dequantize_state_dict(made), strict=True)
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.ndim > 1:
+                p.copy_(wt.quantize(p, "e5m10"))
+    x = drawn(3, 1, 7, 7)
+    assert torch.equal(other(x), model(x))
+
+
+def test_rules_decide_in_order_and_take_what_is_skipped_by_default():
+    rules = {
+        "3.weight": None,
+        "0.w*": {"format": "int8", "scale": "channel", "axis": 1},
+        "*.bias": "e5m2",
+        "1.*": None,
+    }
+    rows = wt.quantize_state_dict(net().state_dict(), "mxfp4", rules=rules).report().records()
+    got = {r["name"]: r["untouched"] or (r["format"], r["scale"]) for r in rows}
+    assert got["3.weight"] == got["1.running_mean"] == "rule"
+    assert got["0.weight"] == ("int8", "channel")
+    assert got["3.bias"] == ("e5m2", "none")
+    assert got["4.weight"] == ("block(e2m1fn,32,e8m0fnu)", "block")
+    assert got["1.num_batches_tracked"] == "no float"
+
+
+def test_rules_of_a_file_are_the_commands(tmp_path):
+    path = tmp_path / "rules.toml"
+    path.write_text('[[rule]]\nmatch = "4.*"\nformat = "e4m3fn"\nscale = "tensor"\n')
+    made = wt.quantize_state_dict(net().state_dict(), "mxfp4", rules=path)
+    formats = {name: x.format for name, x in made.items() if isinstance(x, wt.QTensor)}
+    block = "block(e2m1fn,32,e8m0fnu)"
+    wanted = {"0.weight": block, "3.weight": block, "4.weight": "e4m3fn", "4.bias": "e4m3fn"}
+    assert formats == wanted and made["4.weight"].scale.shape == ()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_each_tensor_gets_its_own_dtype_back_rounded_once(dtype):
+    x = (drawn(8, 64) * 3).to(getattr(torch, dtype))
+    for format, scale in FORMATS:
+        state = wt.quantize_state_dict({"w": x}, format, scale)
+        back = wt.dequantize_state_dict(state)["w"]
+        assert back.dtype == x.dtype
+        exact = wt.decode(state["w"], torch.float64).numpy()
+        name = {"float16": "binary16", "float64": "binary64"}.get(dtype, dtype)
+        wanted = ww.array(exact, name).to_float64()
+        assert np.array_equal(back.double().numpy(), wanted), format
+    assert wt.dequantize_state_dict(state, torch.float32)["w"].dtype == torch.float32
+
+
+def test_it_is_saved_loaded_with_weights_only_and_pickled():
+    made = wt.quantize_state_dict(net().state_dict(), "nvfp4", rules={"4.weight": "int4"})
+    buffer = io.BytesIO()
+    torch.save(made, buffer)
+    buffer.seek(0)
+    for again in (torch.load(buffer, weights_only=True), pickle.loads(pickle.dumps(made))):
+        assert isinstance(again, wt.QuantizedState)
+        assert str(again.report()) == str(made.report())
+        one, other = wt.dequantize_state_dict(again), wt.dequantize_state_dict(made)
+        assert all(torch.equal(one[name], other[name]) for name in made)
+    assert made.nbytes < sum(x.nbytes for x in net().state_dict().values()) / 2
+
+
+def test_what_is_quantised_already_integers_and_fp8_stay():
+    state = {
+        "a.weight": wt.encode(torch.ones(2, 2), "e4m3fn"),
+        "b.weight": torch.arange(4).reshape(2, 2),
+        "c.weight": torch.ones(2, 2).to(torch.float8_e4m3fn),
+        "d.weight": torch.ones(0, 2),
+    }
+    made = wt.quantize_state_dict(state, "nvfp4")
+    rows = made.report().records()
+    assert [r["untouched"] for r in rows] == ["quantised already", "no float", "narrow", "empty"]
+    assert all(made[name] is x for name, x in state.items())
+    plain = wt.dequantize_state_dict(dict(made))
+    assert plain["a.weight"].dtype == torch.float32 and plain["b.weight"] is state["b.weight"]
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"format": "e4m3fnn"}, "nearest name: 'e4m3fn'"),
+    ({"format": "nvfp4", "scale": "tensor"}, "nvfp4 says itself what its scales are of"),
+    ({"format": "e4m3fn", "scale": "block"}, "e4m3fn has no blocks"),
+    ({"format": "nvfp4", "rules": {"head.*": None}}, "rules.* = head.*: no tensor has"),
+    ({"format": "nvfp4", "rules": {"3.*": {"width": 4}}}, r"width is no key of a rule"),
+    ({"format": "nvfp4", "rules": {"3.*": "e4m3fnn"}}, r"rules\['3.\*'\]: .*nearest name"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(how, message):
+    with pytest.raises(ValueError, match=message):
+        wt.quantize_state_dict(net().state_dict(), **how)
+
+
+def test_a_tensor_that_its_format_does_not_take_is_named():
+    with pytest.raises(ValueError, match=r"fc\.weight: .*NaN|fc\.weight: .*nan"):
+        wt.quantize_state_dict({"fc.weight": torch.full((2, 2), np.nan)}, "int8")
