@@ -16,6 +16,7 @@ from ._coded import QTensor, decode, encode
 from ._convert import convert, report, revert
 from ._convolution import conv1d, conv2d
 from ._layers import Conv1d, Conv2d, Linear, Quantizer
+from ._optimizer import quantize_optimizer
 from ._product import bmm, linear, matmul
 from ._quantize import quantize
 from ._scaled_mm import scaled_mm
@@ -35,6 +36,7 @@ __all__ = [
     "linear",
     "matmul",
     "quantize",
+    "quantize_optimizer",
     "report",
     "revert",
     "scaled_mm",
