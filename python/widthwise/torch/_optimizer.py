@@ -40,7 +40,7 @@ class Steps:
         weight, grad, accumulator: of tensors, None where nothing is done.
         momentum: the same, or one for each key of the state.
         grad_scale: what gradients are multiplied by before they are rounded.
-        accumulators: of parameters, where there is `accumulator`; those that lack begin as they are.
+        accumulators: of parameters, where there is `accumulator`; others begin as they are.
     """
 
     def __init__(
@@ -183,12 +183,12 @@ class Quantised:
 
 
 @cache
-def quantised(plain: type[Optimizer]) -> type[Any]:
+def quantised(plain: Any) -> Any:
     """A class of the same name, which isinstance takes for the plain one."""
     return type(plain.__name__, (Quantised, plain), {"plain": plain, "__doc__": plain.__doc__})
 
 
-def blank(plain: type[Optimizer]) -> Any:
+def blank(plain: Any) -> Any:
     own = quantised(plain)
     return own.__new__(own)
 
@@ -218,9 +218,9 @@ def quantize_optimizer(
     """Let an optimizer's numbers have formats; it is changed itself, and keeps its state.
 
     A step rounds gradients, moves the accumulators, rounds these, takes the weights from them, and
-    rounds the momenta; before the first one nothing is rounded. Closures are called at the weights, as often as the optimizer calls them,
-    and their gradients are rounded each time. Schedulers go on, those made before included.
-    Accumulators are in state_dict, deep copies and pickles.
+    rounds the momenta; before the first one nothing is rounded. Closures are called at the weights,
+    as often as the optimizer calls them, and their gradients are rounded each time. Schedulers go
+    on, those made before included. Accumulators are in state_dict, deep copies and pickles.
 
     Args:
         optimizer: any of torch.optim, or of a subclass.
@@ -244,7 +244,7 @@ def quantize_optimizer(
     >>> opt = quantize_optimizer(opt, weight="e4m3fn", accumulator="e8m7")
     >>> p.grad = torch.tensor([1.0])
     >>> opt.step()
-    >>> p.item(), opt.state_dict()["accumulators"][0].item()    # the weight alone would stay for ever
+    >>> p.item(), opt.state_dict()["accumulators"][0].item()    # the weight alone would stay
     (1.0, 0.98828125)
     """
     if not isinstance(optimizer, Optimizer):
@@ -261,8 +261,8 @@ def quantize_optimizer(
         change("accumulator", accumulator, rounding),
         grad_scale,
     )
-    optimizer.__class__ = quantised(type(optimizer))
     own: Any = optimizer
+    own.__class__ = quantised(own.__class__)
     own._steps = steps
     own.attach()
     steps.take_up(optimizer)

@@ -75,7 +75,7 @@ def power(x: torch.Tensor, exponent: int) -> torch.Tensor:
 
 
 def fixed(x: torch.Tensor, fl: int, rounding: str) -> torch.Tensor:
-    """On the grid of steps of 2^-fl, without a range: a sum in binary32, then the nearest integer."""
+    """Steps of 2^-fl without a range: a sum in binary32, then the nearest integer."""
     draw: Any = torch.rand_like(x) if rounding == "stochastic" else 0.5
     moved = (power(x, fl) + draw).double() - 0.5
     return power(moved.round().float(), -fl)

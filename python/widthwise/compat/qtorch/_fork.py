@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ...torch._memory import known
-from ._rounding import by_format, codes_of, numbers_of, saturated
+from ._rounding import by_format, codes_of, numbers_of
 from .number import Posit
 
 SIXTEEN = "posit16es0"
@@ -82,13 +82,12 @@ def squashed(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.
         raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
     wide = x.float().contiguous()
     if name == "sigmoid":
-        y = sigmoid(wide, nsize, like)
-    else:
-        y = sigmoid(wide * 2, nsize, like) * 2 - 1
+        return sigmoid(wide, nsize, like).to(x.dtype)
+    y = sigmoid(wide * 2, nsize, like) * 2 - 1
     if name == "tanh_enhanced":
         beyond = torch.where(y.abs() > PAST, torch.sign(y).double() * SHIFT, 0.0)
         y = (y.double() + beyond).float().clamp(-1, 1)
-    return y if x.dtype == torch.float32 else saturated(y, x.dtype).to(x.dtype)
+    return y.to(x.dtype)
 
 
 def sigmoid(x: torch.Tensor, nsize: int, like: str | None) -> torch.Tensor:

@@ -53,7 +53,7 @@ def on_cpu(
         return x.clone(memory_format=torch.contiguous_format)
     number = read(forward)
     whose = resolved(like, number)
-    if whose is None or number.identity:
+    if whose is None:
         return rounded(x, number, forward_rounding, seed)
     return as_they_do(x, number, forward_rounding, whose)
 
@@ -104,9 +104,10 @@ def round_by(
     like: str | None,
 ) -> torch.Tensor:
     """x by one number and its gradient by another; the seed is torch's, as random bits are."""
-    own = like is None or like == COMPILED
-    seed = drawn_seed(None, own and "stochastic" in roundings)
     there, back = roundings
+    used = {there if forward is not None else None, back if backward is not None else None}
+    own = like is None or like == COMPILED
+    seed = drawn_seed(None, own and "stochastic" in used)
     return round_op(x, told(forward), there, told(backward), back, like, seed)
 
 
@@ -131,12 +132,16 @@ def squash_gradient(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
     return g * slope(ctx.name, ctx.saved_tensors[0]), None, None, None
 
 
+def squash_tangent(inputs: Any, tangents: Any) -> Any:
+    return tangents[0] * slope(inputs[1], torch.ops.widthwise.qtorch_squash.default(*inputs))
+
+
 squash_op = Op(
     "qtorch_squash(Tensor x, str name, int nsize, str? like) -> Tensor",
     kernel=squash_on_cpu,
     shape=shape,
     save=squash_save,
     gradient=squash_gradient,
-    tangent=lambda inputs, tangents: tangents[0] * slope(inputs[1], squash_op(*inputs)),
+    tangent=squash_tangent,
     batch=lambda call, size, dims, x, *how: (call(x, *how), dims[0]),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +12,8 @@ import torch
 from ..._array import Array
 from ..._format import Format
 from ...torch import quantize
-from ...torch._memory import DTYPES, env_of, fits_in, known, rounded_codes, values_of
-from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf, read
+from ...torch._memory import DTYPES, env_of, fits_in, held_largest, known, rounded_codes, values_of
+from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
 HALF_UP = "rnp"  # the nearest of blocks: ties go up, as QPyTorch documents by its code alone
@@ -97,12 +96,24 @@ def by_format(x: torch.Tensor, text: str, mode: str, seed: Any) -> torch.Tensor:
         return quantize(x, text, mode, seed=seed, clamp=False)
     drawn = 0 if seed is None else int(seed)
     codes = rounded_codes(x, Format(text), env_of(mode), drawn)
-    return values_of(codes.astype(DTYPES[x.dtype].format, rounding="rtz"), x.dtype)
+    y = values_of(codes.astype(DTYPES[x.dtype].format, rounding="rtz"), x.dtype)
+    most = largest(text, x.dtype)
+    return y.clamp(-most, most) if most < torch.finfo(x.dtype).max else y
 
 
 @lru_cache(maxsize=256)
 def held(text: str, dtype: torch.dtype) -> bool:
     return fits_in(Format(text), dtype)
+
+
+@lru_cache(maxsize=256)
+def largest(text: str, dtype: torch.dtype) -> float:
+    """The largest number of a dtype that a format has, too; the dtype's own where it is no end."""
+    most, f = torch.tensor(torch.finfo(dtype).max, dtype=dtype), Format(text)
+    if f.max_finite <= held_largest(dtype):
+        return most.item()
+    codes = rounded_codes(most, f, env_of("rtz"))
+    return values_of(codes.astype(DTYPES[dtype].format, rounding="rtz"), dtype).item()
 
 
 def saturated(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -111,21 +122,14 @@ def saturated(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return torch.where(x.isinf(), x, x.clamp(-most, most)).to(dtype)
 
 
-@lru_cache(maxsize=256)
-def ends(text: str, dtype: torch.dtype) -> tuple[float, float]:
+def ends(number: FixedPoint, dtype: torch.dtype) -> tuple[float, float]:
     """The least and the largest number of fixed point that a dtype holds."""
-    number = read(text)
-    assert isinstance(number, FixedPoint)
-    step = Fraction(2) ** -number.fl
-    high = Fraction(2) ** (number.wl - 1) * step - step
-    low = -high if number.symmetric else -high - step
-    return toward_zero(low, dtype), toward_zero(high, dtype)
-
-
-def toward_zero(value: Fraction, dtype: torch.dtype) -> float:
-    from ..._create import array
-
-    return float(array([value], DTYPES[dtype].format, rounding="rtz").to_float64()[0])
+    facts = torch.finfo(dtype)
+    bits = number.wl - 1
+    kept = min(bits, 1 - math.frexp(facts.eps)[1] + 1)
+    high = min((2.0**kept - 1) * 2.0 ** (bits - kept - number.fl), facts.max)
+    low = -high if number.symmetric else max(-(2.0 ** (bits - number.fl)), -facts.max)
+    return low, high
 
 
 def codes_of(x: torch.Tensor, text: str) -> np.ndarray:

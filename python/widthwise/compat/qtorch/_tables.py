@@ -26,6 +26,7 @@ def to_table(
 
 
 def chosen(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Tensor:
+    size = size.clamp(max=table.max().item())  # past it nothing is nearer, at infinity either
     if rounding == "nearest":
         return nearest(size, table, torch.inf)
     return between(size, table, rounding)
@@ -99,7 +100,7 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     moved = wide * by
     size = moved.abs()
     if like is None:
-        size = size.double().clamp(max=torch.finfo(torch.float64).max)
+        size = size.double()
     found = entry(size).to(wide.dtype)
     found = torch.where(moved < 0, -found, found).masked_fill(moved == 0, 0.0) / by
     if like is None:

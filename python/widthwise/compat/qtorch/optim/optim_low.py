@@ -86,7 +86,7 @@ class OptimLP(Optimizer):
         )
 
     def step(self, closure: Any = None) -> Any:
-        """One step; returns what the closure does, which is called as torch's optimizers call it."""
+        """One step; returns what the closure does, which is called as torch's own call it."""
         self.share()
         like = like_whom(self.like, PACKAGES)
         steps = self.steps(like)

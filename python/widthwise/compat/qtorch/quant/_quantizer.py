@@ -9,7 +9,7 @@ import torch
 from .._faults import fixed_ends
 from .._ops import PACKAGES, round_by, whom
 from .._rounding import ends, mode_of
-from ..number import FixedPoint, Number, Posit, known, told
+from ..number import FixedPoint, Number, Posit, known
 
 Hook = Callable[[torch.Tensor], torch.Tensor]
 
@@ -66,7 +66,7 @@ class Rounding:
             return x
         free = FixedPoint(number.wl, number.fl, clamp=False)
         y = round_by(x, free, None, self.roundings, like)
-        low, high = fixed_ends(number) if like in PACKAGES else ends(told(number), x.dtype)
+        low, high = fixed_ends(number) if like in PACKAGES else ends(number, x.dtype)
         return torch.where(y > high, high, torch.where(y < low, low, y))
 
     def returning(self, y: torch.Tensor, hooks: list[Hook], like: str | None) -> torch.Tensor:

@@ -64,14 +64,11 @@ def fixed_point_quantize(
     >>> fixed_point_quantize(torch.tensor([0.3, 9.0]), 8, 4, rounding="nearest")
     tensor([0.3125, 7.9375])
     """
-    number = wl if isinstance(wl, FixedPoint) else FixedPoint(wl, needed(fl), clamp, symmetric)
-    return alone(x, number, rounding, like)
-
-
-def needed(fl: int | None) -> int:
+    if isinstance(wl, FixedPoint):
+        return alone(x, wl, rounding, like)
     if fl is None:
         raise TypeError("fl is missing: bits behind the point; or pass a FixedPoint for wl")
-    return fl
+    return alone(x, FixedPoint(wl, fl, clamp, symmetric), rounding, like)
 
 
 def block_quantize(
@@ -123,10 +120,11 @@ def float_quantize(
     >>> float_quantize(torch.tensor([0.3, 500.0]), exp=4, man=3, rounding="nearest")
     tensor([  0.3125, 480.0000])
     """
-    if not isinstance(exp, FloatingPoint) and man is None:
+    if isinstance(exp, FloatingPoint):
+        return alone(x, exp, rounding, like)
+    if man is None:
         raise TypeError("man is missing: bits of the fraction; or pass a FloatingPoint for exp")
-    number = exp if isinstance(exp, FloatingPoint) else FloatingPoint(exp, man)
-    return alone(x, number, rounding, like)
+    return alone(x, FloatingPoint(exp, man), rounding, like)
 
 
 def posit_quantize(
@@ -389,6 +387,4 @@ def new_format_quantize(
     >>> new_format_quantize(torch.tensor([0.3, 1.2, 5.0]))
     tensor([0.2500, 1.0000, 1.0000])
     """
-    return configurable_table_quantize(
-        x, torch.tensor(_tables.WEIGHTS), scale, rounding, like=like
-    )
+    return configurable_table_quantize(x, torch.tensor(_tables.WEIGHTS), scale, rounding, like=like)
