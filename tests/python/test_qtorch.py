@@ -37,7 +37,7 @@ def floating(x, exp, man):
     bias = 2 ** (exp - 1) - 1
     binade = max(math.frexp(x)[1] - 1, 1 - bias)
     step = Fraction(2) ** (binade - man)
-    most = (2 - Fraction(1, 2**man)) * Fraction(2) ** (2**exp - 1 - bias)
+    most = (2 - Fraction(1, 2**man)) * Fraction(2) ** min(2**exp - 1 - bias, 127)  # binary32's
     return max(min(even(Fraction(x) / step) * step, most), -most)
 
 
