@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import qtorch_here
 import widthwise as ww
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
@@ -297,10 +298,7 @@ def test_quires_without_a_limit_are_softposits(text, name):
 @pytest.mark.parametrize("width", [4, 8, 11, 16])
 def test_posits_are_qtorch_plus(width, es):
     torch = pytest.importorskip("torch", reason="torch is large: --long installs it")
-    why = "qtorch-plus compiles itself and needs torch: --long installs it"
-    pytest.importorskip("qtorch_plus", reason=why)
-    from qtorch_plus.quant import posit_quantize
-
+    posit_quantize = qtorch_here.package("qtorch_plus").posit_quantize
     f = ww.Format.posit(width, es)
     values = array_of(f, borders(width)).to_float64()
     values = np.sort(values[np.isfinite(values)])

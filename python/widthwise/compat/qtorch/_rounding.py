@@ -1,0 +1,142 @@
+"""A tensor's numbers rounded correctly to one of QPyTorch's, by this library's formats."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..._array import Array
+from ..._format import Format
+from ...torch import quantize
+from ...torch._memory import DTYPES, env_of, fits_in, held_largest, known, rounded_codes, values_of
+from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
+
+ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
+HALF_UP = "rnp"  # the nearest of blocks: ties go up, as QPyTorch documents by its code alone
+
+
+def mode_of(rounding: str, number: Number | None = None) -> str:
+    """QPyTorch's name of a rounding as this library's text."""
+    if rounding not in ROUNDINGS:
+        raise ValueError(f"rounding = {rounding!r}: it may be {', '.join(map(repr, ROUNDINGS))}")
+    if rounding == "nearest" and isinstance(number, BlockFloatingPoint):
+        return HALF_UP
+    return ROUNDINGS[rounding]
+
+
+def rounded(x: torch.Tensor, number: Number, rounding: str, seed: Any) -> torch.Tensor:
+    """A new tensor of x's dtype; what the number has no code for, NaN first, stays as it is."""
+    known(x.dtype)
+    if number.identity:
+        return x.clone(memory_format=torch.contiguous_format)
+    whole = isinstance(number, BlockFloatingPoint)
+    if whole and not x.numel():
+        raise ValueError(f"x is empty, and {number} takes its exponent from the largest number")
+    aside = ~x.isfinite() if whole else x.isnan()
+    if aside.any():
+        return torch.where(aside, x, rounded(x.masked_fill(aside, 0), number, rounding, seed))
+    return WAYS[number.kind](x, number, mode_of(rounding, number), seed)
+
+
+def fixed(x: torch.Tensor, number: FixedPoint, mode: str, seed: Any) -> torch.Tensor:
+    if number.clamp:
+        return by_format(x, number.format, mode, seed)
+    # From here on the dtype has no digits behind the last one that is kept.
+    digits = DTYPES[x.dtype].format._core.digits
+    small = x.abs() < math.ldexp(1.0, max(-1074, min(digits - number.fl, 1023)))
+    near = by_format(torch.where(small, x, 0), f"fixed{digits + 2}.{number.fl}", mode, seed)
+    return torch.where(small, near, x)
+
+
+def block(x: torch.Tensor, number: BlockFloatingPoint, mode: str, seed: Any) -> torch.Tensor:
+    """Blocks as rows."""
+    if number.dim == -1:
+        rows = x.reshape(1, -1)
+        return quantize(rows, number.format, mode, seed=seed, clamp=False).view(x.shape)
+    first = x.transpose(0, number.dim)
+    rows = first.reshape(first.shape[0], -1)
+    near = quantize(rows, number.format, mode, seed=seed, clamp=False)
+    return near.view(first.shape).transpose(0, number.dim).contiguous()
+
+
+def posit(x: torch.Tensor, number: Posit, mode: str, seed: Any) -> torch.Tensor:
+    """Scaled, rounded and scaled back: three roundings, each in the dtype that says so."""
+    if number.scale == 1.0:
+        return by_format(x, number.format, mode, seed)
+    narrow = x.dtype in (torch.float16, torch.bfloat16)
+    wide = x.float() if narrow else x
+    scale = torch.tensor(number.scale, dtype=wide.dtype)
+    scaled = wide * scale
+    if isinstance(number, Positbf) and x.dtype == torch.bfloat16:
+        scaled = scaled.to(x.dtype).float()
+    back = by_format(scaled, number.format, mode, seed) / scale
+    return saturated(back, x.dtype) if narrow else back
+
+
+def floating(x: torch.Tensor, number: FloatingPoint, mode: str, seed: Any) -> torch.Tensor:
+    return by_format(x, number.format, mode, seed)
+
+
+WAYS: dict[str, Any] = {
+    "FixedPoint": fixed,
+    "FloatingPoint": floating,
+    "BlockFloatingPoint": block,
+    "Posit": posit,
+    "Positbf": posit,
+}
+
+
+def by_format(x: torch.Tensor, text: str, mode: str, seed: Any) -> torch.Tensor:
+    """Rounded once. Past what x's dtype holds stands the format's largest number that it does."""
+    if held(text, x.dtype):
+        return quantize(x, text, mode, seed=seed, clamp=False)
+    drawn = 0 if seed is None else int(seed)
+    codes = rounded_codes(x, Format(text), env_of(mode), drawn)
+    y = values_of(codes.astype(DTYPES[x.dtype].format, rounding="rtz"), x.dtype)
+    most = largest(text, x.dtype)
+    return y.clamp(-most, most) if most < torch.finfo(x.dtype).max else y
+
+
+@lru_cache(maxsize=256)
+def held(text: str, dtype: torch.dtype) -> bool:
+    return fits_in(Format(text), dtype)
+
+
+@lru_cache(maxsize=256)
+def largest(text: str, dtype: torch.dtype) -> float:
+    """The largest number of a dtype that a format has, too; the dtype's own where it is no end."""
+    most, f = torch.tensor(torch.finfo(dtype).max, dtype=dtype), Format(text)
+    if f.max_finite <= held_largest(dtype):
+        return most.item()
+    codes = rounded_codes(most, f, env_of("rtz"))
+    return values_of(codes.astype(DTYPES[dtype].format, rounding="rtz"), dtype).item()
+
+
+def saturated(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """In a narrower dtype, whose largest number stands for what is larger, but for infinity."""
+    most = torch.finfo(dtype).max
+    return torch.where(x.isinf(), x, x.clamp(-most, most)).to(dtype)
+
+
+def ends(number: FixedPoint, dtype: torch.dtype) -> tuple[float, float]:
+    """The least and the largest number of fixed point that a dtype holds."""
+    facts = torch.finfo(dtype)
+    bits = number.wl - 1
+    kept = min(bits, 1 - math.frexp(facts.eps)[1] + 1)
+    high = min((2.0**kept - 1) * 2.0 ** (bits - kept - number.fl), facts.max)
+    low = -high if number.symmetric else max(-(2.0 ** (bits - number.fl)), -facts.max)
+    return low, high
+
+
+def codes_of(x: torch.Tensor, text: str) -> np.ndarray:
+    """The codes of x's numbers, to nearest even."""
+    return rounded_codes(x, Format(text))._bits
+
+
+def numbers_of(codes: np.ndarray, text: str, dtype: torch.dtype) -> torch.Tensor:
+    f = Format(text)
+    return values_of(Array._of(codes.astype(f.dtype), f), dtype)

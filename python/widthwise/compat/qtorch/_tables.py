@@ -1,0 +1,118 @@
+"""Rounding to the numbers of a table, as the posit fork's functions do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ...torch._memory import known
+from ._rounding import saturated
+
+SIXTEENTHS = [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 48, 64, 96, 128, 256]
+ACTIVATIONS = [2.0**-k for k in range(12, 2, -1)] + [n / 16 for n in SIXTEENTHS]
+WEIGHTS = [entry / 16 for entry in ACTIVATIONS]
+FARTHEST = 1e5  # the fork finds no entry at this distance
+FIRST_HINT = 1e-4  # of the geometric means: what is not above it is zero
+
+
+def to_table(
+    x: torch.Tensor, table: torch.Tensor, scale: float, rounding: str, like: str | None
+) -> torch.Tensor:
+    """Each number's magnitude, scaled, to an entry."""
+    if like is not None:
+        return signed(x, scale, lambda size: nearest(size, table.float(), FARTHEST), like)
+    return signed(x, scale, lambda size: chosen(size, checked(table), rounding), like)
+
+
+def chosen(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Tensor:
+    size = size.clamp(max=table.max().item())  # past it nothing is nearer, at infinity either
+    if rounding == "nearest":
+        return nearest(size, table, torch.inf)
+    return between(size, table, rounding)
+
+
+def nearest(size: torch.Tensor, table: torch.Tensor, farthest: float) -> torch.Tensor:
+    """The entry at the least distance, the first of those that share it."""
+    best = torch.full_like(size, farthest)
+    entry = torch.zeros_like(size)
+    for value in table:
+        distance = (value - size).abs()
+        closer = distance < best
+        best, entry = torch.where(closer, distance, best), torch.where(closer, value, entry)
+    return entry
+
+
+def between(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Tensor:
+    """The entry below, or with the probability of the way gone, the one above."""
+    steps = table.unique()
+    above = torch.searchsorted(steps, size).clamp(max=len(steps) - 1)
+    below = torch.searchsorted(steps, size, right=True).sub(1).clamp(min=0)
+    low, high = steps[below], steps[above]
+    if rounding == "floor":
+        return low
+    gone = torch.where(high > low, (size - low) / (high - low), 0)
+    return torch.where(torch.rand_like(size) < gone, high, low)
+
+
+def to_hints(
+    x: torch.Tensor, table: torch.Tensor, hints: torch.Tensor, scale: float, like: str | None
+) -> torch.Tensor:
+    """The last entry whose hint lies below the magnitude; zero where there is none."""
+    if table.shape != hints.shape:
+        raise ValueError(
+            f"rounding_hint has {hints.numel()} entries and table_lookup {table.numel()}; each "
+            "entry has one hint"
+        )
+    exact = checked if like is None else torch.Tensor.float
+
+    def last(size: torch.Tensor) -> torch.Tensor:
+        entry = torch.zeros_like(size)
+        for value, hint in zip(exact(table), exact(hints), strict=True):
+            entry = torch.where(size > hint, value, entry)
+        return entry
+
+    return signed(x, scale, last, like)
+
+
+def means(table: torch.Tensor, like: str | None) -> torch.Tensor:
+    """The geometric means of neighbours; in the fork of their products in binary32."""
+    entries = table.detach().double().flatten()
+    products = entries[1:] * entries[:-1]
+    if like is not None:
+        products = products.float().double()
+    roots = products.sqrt() if like is None else products.sqrt().float()
+    return torch.cat([torch.tensor([FIRST_HINT], dtype=roots.dtype), roots])
+
+
+def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch.Tensor:
+    """What `entry` finds for the scaled magnitudes, with x's sign, scaled back.
+
+    Zero is zero in every table. NaN stays and infinity takes the largest entry; in the fork both
+    are as far from each entry as anything else that is far.
+    """
+    known(x.dtype)
+    if like is not None and x.dtype != torch.float32:
+        raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
+    wide = x.detach().contiguous()
+    wide = wide if x.dtype in (torch.float32, torch.float64) else wide.float()
+    by = torch.tensor(scale, dtype=wide.dtype)
+    moved = wide * by
+    size = moved.abs()
+    if like is None:
+        size = size.double()
+    found = entry(size).to(wide.dtype)
+    found = torch.where(moved < 0, -found, found).masked_fill(moved == 0, 0.0) / by
+    if like is None:
+        found = torch.where(x.isnan(), wide, found)
+    return found if found.dtype == x.dtype else saturated(found, x.dtype)
+
+
+def checked(table: torch.Tensor) -> torch.Tensor:
+    """A table's entries in binary64."""
+    entries = table.detach().double().flatten()
+    if not entries.numel() or not entries.isfinite().all():
+        raise ValueError(
+            f"table_lookup has {entries.numel()} entries, which have to be at least one, and finite"
+        )
+    return entries

@@ -1,0 +1,5 @@
+"""The optimizer that rounds weights, gradients, momenta and accumulators."""
+
+from .optim_low import OptimLP
+
+__all__ = ["OptimLP"]

@@ -1,0 +1,117 @@
+"""The optimizer that wraps one of torch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from ...._like import like_whom
+from ....torch._optimizer import KEPT, Steps, same
+from .._ops import PACKAGES
+
+__all__ = ["OptimLP"]
+Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+class OptimLP(Optimizer):
+    """An optimizer whose weights, gradients, momenta and accumulators are rounded.
+
+    It shares its param_groups and state with the one it wraps, so that schedulers and checkpoints
+    take it for that. `widthwise.torch.quantize_optimizer` has the same steps for formats.
+
+    Args:
+        optim: any optimizer of torch, which stays as it is.
+        weight_quant, grad_quant, momentum_quant: functions of a tensor, as `quantizer` makes them.
+        grad_scaling: what gradients are multiplied by before they are rounded.
+        acc_quant: the same of copies of the weights (`weight_acc`) that steps are added to.
+        like: 'qtorch' or 'fork': a closure is not called, and gradients that are not rounded are
+            not scaled.
+
+    >>> import torch
+    >>> from widthwise.compat.qtorch import FloatingPoint
+    >>> from widthwise.compat.qtorch.quant import quantizer
+    >>> p = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> eight = quantizer(FloatingPoint(4, 3), forward_rounding="nearest")
+    >>> low = OptimLP(torch.optim.SGD([p], lr=0.3), weight_quant=eight)
+    >>> p.grad = torch.tensor([1.0])
+    >>> low.step()
+    >>> p.item()
+    0.6875
+    """
+
+    def __init__(
+        self,
+        optim: Optimizer,
+        weight_quant: Change | None = None,
+        grad_scaling: float = 1.0,
+        grad_quant: Change | None = None,
+        momentum_quant: Change | None = None,
+        acc_quant: Change | None = None,
+        *,
+        like: str | None = None,
+    ) -> None:
+        if not isinstance(optim, Optimizer):
+            raise TypeError(f"optim is {type(optim).__name__}, and an optimizer of torch is taken")
+        if not grad_scaling > 0:
+            raise ValueError(f"grad_scaling = {grad_scaling}: it is positive")
+        like_whom(like, PACKAGES)
+        super().__init__(optim.param_groups, optim.defaults)
+        self.optim = optim
+        self.grad_scaling = grad_scaling
+        self.weight_quant, self.grad_quant = weight_quant, grad_quant
+        self.momentum_quant, self.acc_quant = momentum_quant, acc_quant
+        self.like = like
+        self.weight_acc: dict[torch.Tensor, torch.Tensor] = {}
+        self.share()
+        self.steps().take_up(self)
+
+    def share(self) -> None:
+        """torch gives an optimizer other groups when it loads."""
+        self.param_groups, self.state = self.optim.param_groups, self.optim.state
+
+    def steps(self, like: str | None = None) -> Steps:
+        grad = self.grad_quant
+        if grad is None and like is None and self.grad_scaling != 1.0:
+            grad = same
+        return Steps(
+            self.weight_quant,
+            grad,
+            self.momentum_quant,
+            self.acc_quant,
+            self.grad_scaling,
+            self.weight_acc,
+        )
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; returns what the closure does, which is called as torch's own call it."""
+        self.share()
+        like = like_whom(self.like, PACKAGES)
+        steps = self.steps(like)
+        around = steps.begin(self, closure if like is None else None)
+        loss = self.optim.step() if around is None else self.optim.step(around)
+        steps.end(self)
+        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        found = self.optim.state_dict()
+        if self.acc_quant is not None:
+            found[KEPT] = self.steps().saved(self)
+        return found
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        given = dict(state_dict)
+        kept = given.pop(KEPT, {})
+        self.optim.load_state_dict(given)
+        self.share()
+        self.steps().load(self, kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but torch's hooks, and the step that a scheduler has put its own around."""
+        own = self.__dict__.items()
+        return {k: v for k, v in own if not k.startswith("_") and k != "step"}
+
+    def __repr__(self) -> str:
+        return f"LP Optimizer: {self.optim!r}"

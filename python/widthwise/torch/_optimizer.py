@@ -1,0 +1,295 @@
+"""Optimizers whose numbers have formats: weights, gradients, momenta, accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from ._layers import check_format
+from ._memory import env_of
+from ._op import text
+from ._quantize import quantize
+
+Change = Callable[[torch.Tensor], torch.Tensor]
+Values = dict[torch.Tensor, torch.Tensor]  # of parameters
+COUNTER = "step"  # of a state: a number of steps, which has no format
+KEPT = "accumulators"  # in a state_dict
+
+
+class ToFormat:
+    """A rounding that copies and pickles."""
+
+    def __init__(self, format: str, rounding: str) -> None:
+        self.format, self.rounding = format, rounding
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return quantize(x, self.format, self.rounding, clamp=False)
+
+    def __repr__(self) -> str:
+        return self.format if self.rounding == "rne" else f"{self.format} by {self.rounding}"
+
+
+class Steps:
+    """What is done around an optimizer's step.
+
+    Args:
+        weight, grad, accumulator: of tensors, None where nothing is done.
+        momentum: the same, or one for each key of the state.
+        grad_scale: what gradients are multiplied by before they are rounded.
+        accumulators: of parameters, where there is `accumulator`; others begin as they are.
+    """
+
+    def __init__(
+        self,
+        weight: Change | None = None,
+        grad: Change | None = None,
+        momentum: Change | Mapping[str, Change] | None = None,
+        accumulator: Change | None = None,
+        grad_scale: float = 1.0,
+        accumulators: Values | None = None,
+    ) -> None:
+        self.weight, self.grad, self.momentum = weight, grad, momentum
+        self.accumulator, self.grad_scale = accumulator, grad_scale
+        self.accumulators = {} if accumulators is None else accumulators
+
+    def take_up(self, optimizer: Optimizer) -> None:
+        """An accumulator for each parameter that has none."""
+        if self.accumulator is not None:
+            for p in parameters(optimizer):
+                if p not in self.accumulators:
+                    self.accumulators[p] = p.detach().clone()
+
+    def begin(self, optimizer: Optimizer, closure: Any) -> Any:
+        """Before a step; a closure comes back as one whose gradients are rounded."""
+        self.take_up(optimizer)
+        if closure is None:
+            self.round_gradients(optimizer)
+        weights = {p: p.data for p in parameters(optimizer) if p in self.accumulators}
+        show(self.accumulators, weights)
+        return None if closure is None else self.around(optimizer, closure, weights)
+
+    def around(self, optimizer: Optimizer, closure: Any, weights: Values) -> Any:
+        """Gradients are taken at the weights, and steps from the accumulators."""
+        held = [weights]
+
+        def evaluated() -> Any:
+            moving = {p: p.data for p in weights}
+            show(held.pop() if held else {p: self.low(x) for p, x in moving.items()}, weights)
+            loss = closure()
+            self.round_gradients(optimizer)
+            show(moving, weights)
+            return loss
+
+        return evaluated
+
+    def low(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.weight is None else self.weight(x).detach()
+
+    def round_gradients(self, optimizer: Optimizer) -> None:
+        if self.grad is None:
+            return
+        for p in parameters(optimizer):
+            if p.grad is not None:
+                p.grad.data = self.grad(p.grad.data * self.grad_scale)
+
+    @torch.no_grad()
+    def end(self, optimizer: Optimizer) -> None:
+        """After a step."""
+        for p in parameters(optimizer):
+            if self.accumulator is not None:
+                p.data = self.accumulators[p] = self.accumulator(p.data).detach()
+            p.data = self.low(p.data)
+            if p.grad is not None:
+                self.round_momenta(p, optimizer.state.get(p, {}))
+
+    def round_momenta(self, p: torch.Tensor, state: dict[str, Any]) -> None:
+        for key, value in state.items():
+            change = self.momentum.get(key) if isinstance(self.momentum, Mapping) else self.momentum
+            if change is not None and is_momentum(key, value, p):
+                state[key] = change(value)
+
+    # --- What is saved ---------------------------------------------------------------------------
+
+    def saved(self, optimizer: Optimizer) -> dict[int, torch.Tensor]:
+        self.take_up(optimizer)
+        every = enumerate(parameters(optimizer))
+        return {i: self.accumulators[p] for i, p in every if p in self.accumulators}
+
+    def load(self, optimizer: Optimizer, saved: Mapping[int, torch.Tensor]) -> None:
+        """Accumulators from a state_dict; those that it lacks begin at the weights."""
+        self.accumulators.clear()
+        if self.accumulator is not None:
+            for i, p in enumerate(parameters(optimizer)):
+                if i in saved:
+                    self.accumulators[p] = saved[i].to(p.device, p.dtype, copy=True)
+        self.take_up(optimizer)
+
+
+def show(values: Values, of: Values) -> None:
+    """Let parameters have these values."""
+    for p in of:
+        p.data = values[p]
+
+
+def parameters(optimizer: Optimizer) -> Iterator[torch.Tensor]:
+    for group in optimizer.param_groups:
+        yield from group["params"]
+
+
+def is_momentum(key: str, value: Any, p: torch.Tensor) -> bool:
+    """Whether a state's entry is of numbers that go with those of the parameter."""
+    if key == COUNTER or not isinstance(value, torch.Tensor):
+        return False
+    return value.shape == p.shape and value.is_floating_point()
+
+
+class Quantised:
+    """Stands before an optimizer's own class; its hooks come again where torch forgets them."""
+
+    _steps: Steps
+    plain: type[Optimizer]
+
+    def attach(self: Any) -> None:
+        self.register_step_pre_hook(before)
+        self.register_step_post_hook(after)
+
+    def state_dict(self: Any) -> dict[str, Any]:
+        found = self.plain.state_dict(self)
+        if self._steps.accumulator is not None:
+            found[KEPT] = self._steps.saved(self)
+        return found
+
+    def load_state_dict(self: Any, state_dict: dict[str, Any]) -> None:
+        given = dict(state_dict)
+        kept = given.pop(KEPT, {})
+        self.plain.load_state_dict(self, given)
+        self._steps.load(self, kept)
+
+    def __getstate__(self: Any) -> dict[str, Any]:
+        return {**self.plain.__getstate__(self), "_steps": self._steps}
+
+    def __setstate__(self: Any, state: dict[str, Any]) -> None:
+        fresh = "_steps" in state  # torch's load_state_dict comes here as well, without
+        self.plain.__setstate__(self, state)
+        if fresh:
+            self.attach()
+
+    def __reduce__(self: Any) -> Any:
+        return blank, (self.plain,), self.__getstate__()
+
+
+@cache
+def quantised(plain: Any) -> Any:
+    """A class of the same name, which isinstance takes for the plain one."""
+    return type(plain.__name__, (Quantised, plain), {"plain": plain, "__doc__": plain.__doc__})
+
+
+def blank(plain: Any) -> Any:
+    own = quantised(plain)
+    return own.__new__(own)
+
+
+def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
+    closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+    wrapped = optimizer._steps.begin(optimizer, closure)
+    if wrapped is None:
+        return None
+    return (args[0], wrapped, *args[2:]), {k: v for k, v in kwargs.items() if k != "closure"}
+
+
+def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+    optimizer._steps.end(optimizer)
+
+
+def quantize_optimizer(
+    optimizer: Optimizer,
+    weight: Any = None,
+    grad: Any = None,
+    momentum: Any = None,
+    accumulator: Any = None,
+    *,
+    rounding: str = "rne",
+    grad_scale: float = 1.0,
+) -> Optimizer:
+    """Let an optimizer's numbers have formats; it is changed itself, and keeps its state.
+
+    A step rounds gradients, moves the accumulators, rounds these, takes the weights from them, and
+    rounds the momenta; before the first one nothing is rounded. Closures are called at the weights,
+    as often as the optimizer calls them, and their gradients are rounded each time. Schedulers go
+    on, those made before included. Accumulators are in state_dict, deep copies and pickles.
+
+    Args:
+        optimizer: any of torch.optim, or of a subclass.
+        weight: the format of weights, as in `quantize`; or a function of a tensor that returns one.
+        grad: of gradients, the same.
+        momentum: of what the optimizer keeps for each number of a parameter (all tensors of its
+            state that have the parameter's shape); or a dict of them by key, {"exp_avg": "e5m10"}.
+        accumulator: of copies of the weights that steps are added to; None: of none, so that steps
+            are added to the rounded weights.
+        rounding: of these formats; 'sr32' is stochastic.
+        grad_scale: what gradients are multiplied by before they are rounded.
+    Returns:
+        The optimizer.
+    Raises:
+        ValueError: a text that is no format; a scale that is not positive.
+        TypeError: it is no optimizer of torch, or quantised already.
+
+    >>> import torch
+    >>> p = torch.nn.Parameter(torch.tensor([1.0]))
+    >>> opt = torch.optim.SGD([p], lr=0.01)
+    >>> opt = quantize_optimizer(opt, weight="e4m3fn", accumulator="e8m7")
+    >>> p.grad = torch.tensor([1.0])
+    >>> opt.step()
+    >>> p.item(), opt.state_dict()["accumulators"][0].item()    # the weight alone would stay
+    (1.0, 0.98828125)
+    """
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"optimizer is {type(optimizer).__name__}, and one of torch is taken")
+    if isinstance(optimizer, Quantised):
+        raise TypeError("optimizer has formats already; give them all in one call")
+    if not grad_scale > 0:
+        raise ValueError(f"grad_scale = {grad_scale}: it is positive")
+    env_of(rounding)
+    steps = Steps(
+        change("weight", weight, rounding),
+        scaling(change("grad", grad, rounding), grad_scale),
+        changes(momentum, rounding),
+        change("accumulator", accumulator, rounding),
+        grad_scale,
+    )
+    own: Any = optimizer
+    own.__class__ = quantised(own.__class__)
+    own._steps = steps
+    own.attach()
+    steps.take_up(optimizer)
+    return optimizer
+
+
+def changes(momentum: Any, rounding: str) -> Any:
+    if not isinstance(momentum, Mapping):
+        return change("momentum", momentum, rounding)
+    return {key: change("momentum", value, rounding) for key, value in momentum.items()}
+
+
+def change(name: str, told: Any, rounding: str) -> Change | None:
+    """A format's text as the rounding to it; functions are taken as they are."""
+    if told is None or (callable(told) and not isinstance(told, str)):
+        return told
+    try:
+        check_format(text(told))
+    except ValueError as why:
+        raise ValueError(f"{name} = {told!r}: {why}") from None
+    return ToFormat(text(told), rounding)
+
+
+def scaling(grad: Change | None, scale: float) -> Change | None:
+    """A scale acts without a format, too."""
+    return same if grad is None and scale != 1.0 else grad
+
+
+def same(x: torch.Tensor) -> torch.Tensor:
+    return x

@@ -1,0 +1,252 @@
+"""quantize_optimizer, and OptimLP beside it: what a step rounds, closures, schedulers, states."""
+
+import copy
+import io
+import pickle
+
+import pytest
+from torch_here import NEEDED, torch, wt
+
+pytestmark = NEEDED
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9},
+    "Adam": {"lr": 0.01},
+    "AdamW": {"lr": 0.01, "amsgrad": True},
+    "RMSprop": {"lr": 0.01, "momentum": 0.5},
+    "Adagrad": {"lr": 0.05},
+    "Adadelta": {},
+    "Adafactor": {"lr": 0.01},
+    "NAdam": {"lr": 0.01},
+    "Rprop": {"lr": 0.01},
+    "ASGD": {"lr": 0.01},
+}
+FORMATS = {"weight": "e5m4", "grad": "e5m3", "momentum": "e6m7", "accumulator": "e6m12"}
+
+
+def model(seed=0):
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+
+
+def made(name, parameters, **more):
+    return getattr(torch.optim, name)(parameters, **OPTIMIZERS[name], **more)
+
+
+def backward(net, seed=1):
+    x = torch.randn(5, 6, generator=torch.Generator().manual_seed(seed))
+    net.zero_grad()
+    loss = net(x).pow(2).sum()
+    loss.backward()
+    return loss
+
+
+def train(net, opt, steps, schedule=None, first=1):
+    for step in range(steps):
+        backward(net, first + step)
+        opt.step()
+        if schedule is not None:
+            schedule.step()
+
+
+def has(format, x):
+    """Whether all numbers of x are the format's."""
+    return torch.equal(wt.quantize(x, format, clamp=False), x)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_number_has_its_format_after_a_step(name):
+    net = model()
+    opt = wt.quantize_optimizer(made(name, net.parameters()), **FORMATS)
+    assert type(opt).__name__ == name and isinstance(opt, getattr(torch.optim, name))
+    train(net, opt, 3)
+    held = opt.state_dict()["accumulators"]
+    rounded = 0
+    for i, p in enumerate(net.parameters()):
+        assert has("e5m4", p.data) and has("e6m12", held[i]) and not has("e5m4", held[i])
+        assert torch.equal(p.data, wt.quantize(held[i], "e5m4")) and has("e5m3", p.grad)
+        for key, value in opt.state[p].items():
+            if key != "step" and torch.is_tensor(value) and value.shape == p.shape:
+                assert has("e6m7", value), key
+                rounded += 1
+    assert rounded or name == "Adafactor"  # which keeps rows and columns of matrices
+
+
+def test_a_step_is_its_parts_in_order():
+    """SGD with momentum, written out."""
+    net, plain = model(), model()
+    opt = wt.quantize_optimizer(made("SGD", net.parameters()), **FORMATS, grad_scale=0.5)
+    held = {p: p.detach().clone() for p in plain.parameters()}
+    momenta = {}
+    for step in range(4):
+        backward(net, step)
+        opt.step()
+        backward(plain, step)
+        for p in plain.parameters():
+            g = wt.quantize(p.grad * 0.5, "e5m3")
+            m = g.clone() if p not in momenta else momenta[p].mul(0.9).add(g)
+            held[p] = wt.quantize(held[p].add(m, alpha=-0.1), "e6m12")
+            p.data = wt.quantize(held[p], "e5m4")
+            momenta[p] = wt.quantize(m, "e6m7")
+        for p, q in zip(net.parameters(), plain.parameters(), strict=True):
+            assert torch.equal(p, q) and torch.equal(opt.state[p]["momentum_buffer"], momenta[q])
+
+
+def test_momenta_by_key_and_functions_for_formats():
+    net = model()
+    opt = wt.quantize_optimizer(
+        made("Adam", net.parameters()),
+        weight=lambda x: x.round(decimals=2),
+        momentum={"exp_avg": "e5m2"},
+    )
+    train(net, opt, 2)
+    for p in net.parameters():
+        assert torch.equal(p.data, p.data.round(decimals=2))
+        assert has("e5m2", opt.state[p]["exp_avg"]) and not has("e5m2", opt.state[p]["exp_avg_sq"])
+
+
+def test_a_scalars_step_count_is_no_momentum():
+    p = torch.nn.Parameter(torch.tensor(1.0))
+    opt = wt.quantize_optimizer(made("Adam", [p]), momentum="e2m1fn")
+    for _ in range(7):
+        p.grad = torch.tensor(0.3)
+        opt.step()
+    assert opt.state[p]["step"].item() == 7
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_run_that_is_resumed_is_the_same_run(name):
+    def parts():
+        net = model()
+        opt = wt.quantize_optimizer(made(name, net.parameters()), **FORMATS, rounding="sr8")
+        return net, opt, torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+
+    net, opt, schedule = parts()
+    torch.manual_seed(5)
+    train(net, opt, 3, schedule)
+    saved = io.BytesIO()
+    torch.save([part.state_dict() for part in (net, opt, schedule)], saved)
+    bits = torch.get_rng_state()
+    train(net, opt, 3, schedule, first=4)
+    saved.seek(0)
+    again = parts()
+    for part, state in zip(again, torch.load(saved, weights_only=True), strict=True):
+        part.load_state_dict(state)
+    torch.set_rng_state(bits)
+    train(*again[:2], 3, again[2], first=4)
+    for p, q in zip(net.parameters(), again[0].parameters(), strict=True):
+        assert torch.equal(p, q)
+        assert torch.equal(opt._steps.accumulators[p], again[1]._steps.accumulators[q])
+
+
+@pytest.mark.parametrize("way", ["deepcopy", "pickle"])
+def test_copies_go_on_as_the_original(way):
+    net = model()
+    opt = wt.quantize_optimizer(made("Adam", net.parameters()), **FORMATS)
+    train(net, opt, 2)
+    copied = copy.deepcopy if way == "deepcopy" else lambda x: pickle.loads(pickle.dumps(x))
+    other, own = copied((net, opt))
+    train(net, opt, 2, first=7)
+    train(other, own, 2, first=7)
+    train(other, own, 1)  # it no longer touches the original
+    train(net, opt, 1)
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        assert torch.equal(p, q) and has("e5m4", q.data) and p.data_ptr() != q.data_ptr()
+
+
+def test_a_state_dict_of_a_plain_optimizer_loads_and_its_accumulators_are_the_weights():
+    net = model()
+    plain = made("SGD", net.parameters())
+    train(net, plain, 2)
+    opt = wt.quantize_optimizer(made("SGD", net.parameters()), **FORMATS)
+    opt.load_state_dict(plain.state_dict())
+    for p in net.parameters():
+        assert torch.equal(opt._steps.accumulators[p], p)
+    made("SGD", net.parameters()).load_state_dict(opt.state_dict())  # and back
+
+
+def test_a_scheduler_that_was_made_before_goes_on():
+    net = model()
+    opt = made("SGD", net.parameters())
+    schedule = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)
+    assert wt.quantize_optimizer(opt, **FORMATS) is opt
+    train(net, opt, 2, schedule)
+    assert opt.param_groups[0]["lr"] == 0.025
+    assert all(has("e5m4", p.data) for p in net.parameters())
+
+
+def test_groups_that_come_later_have_accumulators():
+    net = model()
+    opt = wt.quantize_optimizer(made("SGD", net[0].parameters()), **FORMATS)
+    opt.add_param_group({"params": net[2].parameters()})
+    train(net, opt, 2)
+    assert all(has("e5m4", p.data) for p in net.parameters())
+    assert len(opt.state_dict()["accumulators"]) == 4
+
+
+def test_a_closure_is_called_at_the_weights_and_its_gradients_are_rounded():
+    net, other = model(), model()
+    seen, closed = [], []
+    opt = wt.quantize_optimizer(made("SGD", net.parameters()), **FORMATS)
+    beside = wt.quantize_optimizer(made("SGD", other.parameters()), **FORMATS)
+
+    def closure():
+        seen.append([p.data.clone() for p in net.parameters()])
+        closed.append(backward(net, len(seen)))
+        return closed[-1]
+
+    for step in range(3):
+        before = [p.data.clone() for p in net.parameters()]
+        assert opt.step(closure) is closed[-1]
+        assert all(map(torch.equal, seen[-1], before))
+        backward(other, step + 1)
+        beside.step()
+    assert all(map(torch.equal, net.parameters(), other.parameters()))
+
+
+def test_lbfgs_calls_its_closure_as_often_as_it_wants():
+    net, calls = model(), []
+    opt = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+    opt = wt.quantize_optimizer(opt, weight="e5m4", accumulator="e8m23", grad="e5m6")
+
+    def closure():
+        calls.append(all(has("e5m4", p.data) for p in net.parameters()))
+        return backward(net, 1)
+
+    first = opt.step(closure)
+    for _ in range(3):
+        last = opt.step(closure)
+    assert last < first and len(calls) > 8
+    assert all(calls[1:])  # but for the first, before which nothing is rounded
+    assert all(has("e5m4", p.data) for p in net.parameters())
+
+
+def test_what_has_no_gradient_stays_and_a_scale_acts_without_a_format():
+    frozen, p = (torch.nn.Parameter(torch.tensor([0.3])) for _ in range(2))
+    opt = wt.quantize_optimizer(made("SGD", [frozen, p]), momentum="e5m2", grad_scale=0.5)
+    p.grad = torch.tensor([1.0])
+    opt.step()
+    assert frozen.item() == torch.tensor(0.3).item() and p.grad.item() == 0.5
+
+
+@pytest.mark.parametrize(
+    "how, error, text",
+    [
+        ({"weight": "e5q2"}, ValueError, "weight = 'e5q2': format 'e5q2', column"),
+        ({"momentum": {"exp_avg": "float9"}}, ValueError, "momentum = 'float9'"),
+        ({"weight": "e5m2", "rounding": "up"}, ValueError, "rounding"),
+        ({"grad_scale": 0.0}, ValueError, "grad_scale = 0.0: it is positive"),
+    ],
+)
+def test_wrong_settings_are_named_and_change_nothing(how, error, text):
+    opt = made("SGD", model().parameters())
+    with pytest.raises(error, match=text):
+        wt.quantize_optimizer(opt, **how)
+    assert type(opt) is torch.optim.SGD
+
+
+def test_what_is_no_optimizer_or_one_already():
+    with pytest.raises(TypeError, match="optimizer is Sequential, and one of torch is taken"):
+        wt.quantize_optimizer(model())
+    opt = wt.quantize_optimizer(made("SGD", model().parameters()), weight="e5m2")
+    with pytest.raises(TypeError, match="has formats already; give them all in one call"):
+        wt.quantize_optimizer(opt, grad="e5m2")
