@@ -117,7 +117,7 @@ def read(text: str, where: str, otherwise: How) -> Rules:
     skips, tables = content.get("defaults", True), content.get("rule", [])
     if not isinstance(skips, bool):
         raise ValueError(f"{where}: defaults = {skips!r}: true or false is wanted")
-    if not isinstance(tables, list):
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ValueError(f"{where}: each rule begins with [[rule]], in double brackets")
     rules = (rule(table, where, i + 1, otherwise) for i, table in enumerate(tables))
     return Rules(tuple(rules), skips, otherwise)
@@ -130,7 +130,7 @@ def rule(table: Mapping[str, Any], where: str, number: int, otherwise: How) -> R
         raise ValueError(f"{place}: {unknown[0]} is no key of a rule; there are {', '.join(KEYS)}")
     globs = table.get("match")
     globs = [globs] if isinstance(globs, str) else globs
-    if not globs or not isinstance(globs, list) or not all(isinstance(g, str) for g in globs):
+    if not globs or not isinstance(globs, list) or not all(isinstance(g, str) and g for g in globs):
         raise ValueError(f"{place}: match = '*.weight', or a list of such globs, is wanted")
     return Rule(f"{place}, match", tuple(globs), how(table, place, number, otherwise))
 
@@ -148,4 +148,10 @@ def how(table: Mapping[str, Any], place: str, number: int, otherwise: How) -> Ho
         raise ValueError(f"{place}: scale = {given['scale']!r}: it may be {', '.join(SCALES)}")
     if has_own_scales(given.get("format", "")):
         given.setdefault("scale", "block")
-    return How(keep=f"rule {number}") if keep else otherwise._replace(**given)
+    made = otherwise._replace(**given)
+    if made.axis is not None and made.scale in ("none", "tensor"):
+        raise ValueError(
+            f"{place}: axis = {made.axis}, and scale is {made.scale}, which has no axis; leave "
+            "axis out, or say scale = 'channel'"
+        )
+    return How(keep=f"rule {number}") if keep else made

@@ -28,6 +28,20 @@ std::size_t letters_apart(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Names of which a text is the beginning, the first few.
+std::string beginning_with(std::string_view text, std::span<const std::string_view> names) {
+  constexpr int most = 4;
+  if (text.size() < 2) return {};
+  std::string said;
+  int count = 0;
+  for (const std::string_view name : names)
+    if (name.starts_with(text) && ++count <= most)
+      said += fmt::format("{}'{}'", count > 1 ? ", " : "", name);
+  if (count == 0) return {};
+  return fmt::format("; {}: {}{}", count > 1 ? "nearest names" : "nearest name", said,
+                     count > most ? ", …" : "");
+}
+
 }  // namespace
 
 std::string quoted(std::string_view text) {
@@ -49,6 +63,8 @@ std::string nearest(std::string_view text, std::span<const std::string_view> nam
   const auto distance = [&](std::string_view name) { return letters_apart(text, name); };
   const auto best = std::ranges::min_element(names, {}, distance);
   if (best == names.end() || distance(*best) > allowed) return {};
+  if (!best->starts_with(text))
+    if (const std::string longer = beginning_with(text, names); !longer.empty()) return longer;
   return fmt::format("; nearest name: '{}'", *best);
 }
 

@@ -93,11 +93,25 @@ def test_pieces_of_a_tensor_are_its_blocks(format, piece, tmp_path, capsys, monk
         error = np.abs(values - x)
         assert rows[name]["largest_error"] == pytest.approx(error.max(), rel=1e-12)
         assert rows[name]["mean_error"] == pytest.approx(error.mean(), rel=1e-9)
-        assert rows[name]["saturated"] == whole.clamped and rows[name]["scale"] == "block"
+        assert rows[name]["saturated"] == whole.clamped and rows[name]["scale"] == scaled_by(format)
         assert rows[name]["zero"] == np.count_nonzero((values == 0) & (x != 0))
     header, metadata, found = parts(out)
     assert {h["dtype"] for h in header.values()} <= {"U8", "I8", "U16", "F32", "F8_E4M3", "F8_E8M0"}
     assert parts(back)[1] == METADATA and parts(back)[2]["i"] == b"ab" == found["i"]
+
+
+def scaled_by(format):
+    """What the report's column is to say."""
+    last = format.removesuffix(")").split(",")[-1]
+    if not format.startswith("affine"):
+        return "tensor" if ",all," in format else "block"
+    return (
+        "channel"
+        if last == "channel"
+        else "block"
+        if last[-1].isdigit() and "," in format
+        else "tensor"
+    )
 
 
 def test_packed_size_is_what_the_bits_say(tmp_path, capsys):
@@ -117,7 +131,7 @@ def test_packed_size_is_what_the_bits_say(tmp_path, capsys):
         rows, _ = quantize(capsys, path, out, "--format", format)
         assert 8 * rows["w"]["bytes"] / x.size == pytest.approx(bits)
         facts = json.loads(run(capsys, "info", out, "--json")[1])["tensors"]
-        assert facts[0]["bits"] == round(bits, 3) and facts[0]["scale"] == "block"
+        assert facts[0]["bits"] == round(bits, 3) and facts[0]["scale"] == scaled_by(format)
     quantize(capsys, path, out, "--format", "nvfp4")
     header = parts(out)[0]
     assert {n: h["dtype"] for n, h in header.items()} == {
@@ -162,7 +176,7 @@ axis = 0
         wanted = ww.array(loaded[name].to_float64(), ww.load(path)[name].format)
         assert (ww.load(back)[name].bits == wanted.bits).all()
     rules.write_text("[[rule]]\nmatch='odd'\nformat='mxfp4'\nscale='tensor'\n")
-    assert "rule 1: --scale = tensor: mxfp4 says itself" in refused(capsys, *task)
+    assert "rule 1: scale = tensor: mxfp4 says itself" in refused(capsys, *task)
 
 
 @pytest.mark.parametrize(

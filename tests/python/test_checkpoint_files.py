@@ -83,14 +83,16 @@ def test_an_index_is_replaced_when_its_files_are_whole(tmp_path, capsys):
     assert after["no_longer_named"] == before["files"]
     assert all((tmp_path / "out" / f).read_bytes() == data for f, data in old.items())
     assert (ww.load(tmp_path / "out" / INDEX)["odd"].to_float64().std()) > 0
-    # In the very place that it comes from; it fails in its last file, and nothing is left of that.
+    # In the very place that it comes from, which has to be asked for; where it fails in its last
+    # file nothing is left of that.
     index = sharded(tmp_path / "c", split(first), METADATA)
-    quantize(capsys, index, index, *task)
+    assert "that is IN, which would be overwritten" in refused(capsys, index, index, *task)
+    quantize(capsys, index, index, *task, "--force")
     assert ww.load(index)["odd"].format == ww.Format("e4m3fn")
     bad = dict(first) | {"zz": f32([[1, math.inf]])}
     index = sharded(tmp_path / "d", [*split(first), {"zz": bad["zz"]}], METADATA)
     names = sorted(os.listdir(tmp_path / "d"))
-    assert "zz: element [0, 1] is inf" in refused(capsys, index, index, *task)
+    assert "zz: element [0, 1] is inf" in refused(capsys, index, index, *task, "--force")
     assert sorted(os.listdir(tmp_path / "d")) == names
 
 

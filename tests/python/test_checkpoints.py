@@ -313,6 +313,7 @@ match = "fp8.*"
 format = "e2m1fn"
 [[rule]]
 match = "ids"
+keep = true
 """)
     rows, facts = quantize(
         capsys, path, out, "--format", "e4m3fn", "--scale", "tensor", "--rules", rules
@@ -372,7 +373,7 @@ def test_include_and_exclude_are_before_rules(checkpoint, tmp_path, capsys):
             "[[rule]]\nmatch='odd'\nscale='channel'\naxis=2",
             "odd: axis = 2: a tensor of shape (3, 7)",
         ),
-        ("[[rule]]\nmatch='odd'\nscale='block'", "rule 1: --scale = block: e4m3fn has no blocks"),
+        ("[[rule]]\nmatch='odd'\nscale='block'", "rule 1: scale = block: e4m3fn has no blocks"),
         ("[[rule", "this is no TOML"),
         ("rules = 3", "rules is no key of it; there are [[rule]] and defaults"),
         ("rule = 3", "each rule begins with [[rule]], in double brackets"),

@@ -121,7 +121,11 @@ BAD = [
     ((1, 0.5, 0, 5, 3), "qmin = 5 and qmax = 3"),
     ((1, 0.5, 0, 0, 1, "tflite"), "variant = 'tflite': it may be 'exact', 'gemmlowp'"),
     ((1, 1.5, 0, 0, 1, "q31"), "M = 1.5: q31 takes multipliers of 2\\^-32 and more, below 1"),
-    ((1, 2.0**30, 0, 0, 1, "single"), "single rounding takes multipliers below 2\\^30"),
+    ((1, 2.0**30, 0, 0, 1, "single"), "single takes multipliers below 2\\^30"),
+    ((1, 2.0**30, 0, 0, 1, "gemmlowp"), "M = 1.07374e\\+09: gemmlowp takes multipliers below"),
+    ((1, 2.0**63, 0, 0, 1, "ruy"), "ruy takes multipliers below 2\\^30"),
+    ((1, Fraction(1 << 1100), 0, 0, 1, "ruy"), "M = about 2\\^1100: ruy takes multipliers below"),
+    ((1, Fraction(1 << 1100), 0, 0, 1, "rndnu"), "M = about 2\\^1100: rndnu takes it in binary32"),
     ((1, 1e39, 0, 0, 1, "fp32"), "fp32 takes it in binary32, where it is infinite"),
 ]  # fmt: skip
 

@@ -250,11 +250,11 @@ def test_nothing_is_half_written(checkpoint, tmp_path, capsys):
     assert status == 2 and "IN = " in err and "layer.weight: x: element [1, 3] is NaN" in err
     assert out.read_text() == "old" and sorted(os.listdir(tmp_path)) == before
     # Into itself.
-    told(capsys, path, path, "--format", "e5m2")
+    told(capsys, path, path, "--format", "e5m2", "--force")
     assert ww.load(path)["norm"].format == ww.Format("e5m2")
     link = tmp_path / "link.safetensors"
     link.symlink_to(path)
-    told(capsys, link, link, "--format", "e4m3fn")
+    told(capsys, link, link, "--format", "e4m3fn", "--force")
     assert link.is_symlink() and ww.load(path)["norm"].format == ww.Format("e4m3fn")
     folder = tmp_path / "folder.npz"
     folder.mkdir()

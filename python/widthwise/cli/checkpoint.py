@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
@@ -11,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _rules
+from .. import _widthwise as core
 from .._array import Array
 from .._create import array
 from .._format import Format
@@ -28,6 +31,7 @@ from ..containers.stored import (
 from . import checkpoint_report as report
 from .globs import check_patterns, held, matches
 from .shards import Group, Source, Target
+from .store import check_other
 from .tally import Told
 from .terminal import progress
 
@@ -44,11 +48,16 @@ def is_wanted(options: argparse.Namespace) -> bool:
 
 def run(options: argparse.Namespace) -> int:
     """Quantise, or undo it."""
+    if os.path.isdir(options.source):
+        raise ValueError(
+            f"IN = {options.source}: this is a folder; name the .safetensors or *{INDEX} file in it"
+        )
     if not options.source.endswith((".safetensors", INDEX)):
         raise ValueError(
             f"IN = {options.source}: scales, rules and --dequantize are of checkpoints, "
             f".safetensors or *{INDEX}; ww.blocks and ww.affine take arrays"
         )
+    core.Env(options.rounding)  # or what is wrong with it
     if options.values:
         raise ValueError("--values: a checkpoint's values are written by --dequantize, from codes")
     source = Source.of("IN", options.source)
@@ -57,6 +66,21 @@ def run(options: argparse.Namespace) -> int:
     if options.format is None:
         raise ValueError("--format is missing: name one, as e4m3fn, or undo with --dequantize")
     return quantise(options, source)
+
+
+FORCE = ", or pass --force"
+
+
+def check_files(options: argparse.Namespace, source: Source, target: Target) -> None:
+    """That no model is overwritten unless --force says so, and no other file at all."""
+    read = {"IN": options.source} | {f"of IN, {x}": x for x in source.files[1:]}
+    rules = {"--rules": options.rules} if options.rules else {}
+    out = target.index or target.path
+    if not options.force:
+        check_other("OUT", out, read, FORCE)
+    check_other("OUT", out, rules)
+    if options.html:
+        check_other("--html", options.html, read | rules | {"OUT": out})
 
 
 # --- What becomes of each tensor ------------------------------------------------------------------
@@ -83,14 +107,17 @@ def rules_of(options: argparse.Namespace) -> _rules.Rules:
     own = _rules.has_own_scales(options.format)
     way = options.scale or ("block" if own else "none")
     otherwise = _rules.How(options.format, way)
-    scheme_of(options.format, way, None, rounding_of(options))  # or an error that names the options
+    try:
+        scheme_of(options.format, way, None, rounding_of(options))
+    except ValueError as why:
+        raise ValueError(re.sub(r"\b(leave )?scale\b(?= =| out)", r"\1--scale", str(why))) from None
     if options.rules is None:
         return _rules.Rules((), True, otherwise)
     try:
         with open(options.rules, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as why:
-        said = getattr(why, "strerror", None) or why
+        said = getattr(why, "strerror", None) or "this is no text"
         raise ValueError(f"--rules = {options.rules}: {said}") from None
     return _rules.read(text, f"--rules = {options.rules}", otherwise)
 
@@ -118,8 +145,22 @@ def plan(options: argparse.Namespace, source: Source) -> dict[str, Planned]:
             parts = {} if scheme is None else parts_of(name, x, scheme, options)
             size = kept_entry(group.tensors, name).size
             planned[name] = Planned(name, held(x), x.shape, kind, scheme, how, parts, size)
+    check_used(rules, planned)
     check_names(planned)
     return planned
+
+
+def check_used(rules: _rules.Rules, planned: dict[str, Planned]) -> None:
+    """That a rule which quantises does so with one of its tensors."""
+    for rule in rules.rules:
+        own = [x for name, x in planned.items() if rules.rule_of(name) is rule]
+        if rule.how.keep or any(x.scheme is not None for x in own):
+            continue
+        said = ", ".join(f"{x.name} ({x.how.keep})" for x in own[:5]) + ", …" * (len(own) > 5)
+        raise ValueError(
+            f"{rule.place} = {rule.match[0]}: none of its tensors is quantised: {said}; leave the "
+            "rule out, or say keep = true"
+        )
 
 
 def in_place_of(
@@ -178,14 +219,14 @@ def check_names(planned: dict[str, Planned]) -> None:
 
 def quantise(options: argparse.Namespace, source: Source) -> int:
     target = Target.of("OUT", options.target, source)
+    check_files(options, source, target)
     if options.html and not os.path.isdir(os.path.dirname(options.html) or "."):
         raise ValueError(f"--html = {options.html}: there is no such folder")
     planned = plan(options, source)
     told = {name: Told(x) for name, x in planned.items() if x.scheme is not None}
     if not told:
         raise ValueError(
-            f"IN = {options.source}: no tensor of it is to be quantised; a rule takes what is "
-            "skipped by default"
+            f"IN = {options.source}: no tensor of it is to be quantised: {why_kept(planned)}"
         )
     with target, progress("quantize") as tell:
         seen = count(1)
@@ -201,6 +242,14 @@ def quantise(options: argparse.Namespace, source: Source) -> int:
         target.finish(source)
     report.show(options, target, list(planned.values()), told)
     return 0
+
+
+def why_kept(planned: dict[str, Planned]) -> str:
+    """Why tensors stay, and what takes those that are skipped by default."""
+    often = Counter(x.how.keep for x in planned.values())
+    why = ", ".join(f"{n} {said}" for said, n in often.most_common()) or "there is none"
+    skipped = [said for said in often if said in (*_rules.SKIPPED, "vector", "narrow")]
+    return why + ("; a rule takes what is skipped by default" if skipped else "")
 
 
 def with_kept(
@@ -273,6 +322,7 @@ def dequantise(options: argparse.Namespace, source: Source) -> int:
         if getattr(options, name):
             raise ValueError(f"--{name}: --dequantize undoes all; it goes with --format alone")
     target = Target.of("OUT", options.target, source)
+    check_files(options, source, target)
     kept = {name: x for group in source.groups for name, x in group.kept.items()}
     kept |= {name: x for group in source.groups for name, x in group.bare_codes().items()}
     if not kept:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._files import INDEX
 from .._table import Table
-from ..containers.stored import Kept
+from ..containers.stored import Kept, scales_of
 from . import output
 from .globs import held
 from .shards import Group, Source
@@ -54,7 +54,7 @@ def row_of(group: Group, name: str, kept: Kept | None) -> dict[str, Any]:
     return {
         "array": name,
         "holds": kept.format if kept else held(x),
-        "scale": kept.scale if kept else "",
+        "scale": scales_of(kept.format, kept.scale) if kept else "",
         "was": kept.dtype if kept else "",
         "shape": list(shape),
         "numbers": numbers,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._table import Table
-from ..containers.stored import Kept
+from ..containers.stored import Kept, scales_of
 from . import output
 from .store import write
 from .tally import Told
@@ -86,7 +86,10 @@ def sentence(facts: Mapping[str, Any]) -> str:
 def show_back(
     options: argparse.Namespace, target: Any, kept: Mapping[str, Kept], wanted: str | None
 ) -> None:
-    rows = [(name, x.format, x.scale, wanted or x.dtype) for name, x in kept.items()]
+    rows = [
+        (name, x.format, scales_of(x.format, x.scale), wanted or x.dtype)
+        for name, x in kept.items()
+    ]
     arrays = [dict(zip(("array", "format", "scale", "became"), row, strict=True)) for row in rows]
     facts = {"arrays": arrays, "files": sorted(set(target.file_of.values())), **unnamed(target)}
     table = Table(["array", "format", "scale", "became"], rows)

@@ -15,7 +15,7 @@ from .._export import Exported, in_words, written
 from .._format import Format
 from .._unit import Unit, titled
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
-from .store import load_array, save
+from .store import check_other, load_array, save
 from .terminal import complain
 
 MOST_PRINTED = 1000  # results
@@ -134,8 +134,17 @@ def rounding_of(argument: str, options: argparse.Namespace) -> dict[str, Any]:
     return {"rounding": options.rounding, "seed": (options.seed + place) % 2**64}
 
 
+def inputs_of(options: argparse.Namespace) -> dict[str, str]:
+    """The files that are read, by the arguments that name them."""
+    named = {"A": options.a, "B": options.b, "--c": options.c}
+    named |= {"--scale-a": options.scale_a, "--scale-b": options.scale_b}
+    return {argument: path for argument, path in named.items() if path is not None}
+
+
 def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int:
     u = Unit(options.unit)
+    if options.out:
+        check_other("--out", options.out, inputs_of(options))
     settings = {
         "c": operand("--c", options.c, u.c, options),
         "scale_a": operand("--scale-a", options.scale_a, u.scale_format, options),

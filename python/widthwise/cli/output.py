@@ -39,6 +39,18 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is no number; write one, as 0.5") from None
 
 
+class Once(argparse.Action):
+    """An option that has one value: the second is not taken in silence."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        if before is not None:
+            parser.error(f"{option} = {before} and {option} = {values}: give one")
+        setattr(namespace, self.dest, values)
+
+
 def add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 

@@ -21,8 +21,8 @@ from .._safetensors import Checkpoint, Entry, Raw, entry, entry_of_codes
 from .._table import Table
 from . import checkpoint
 from .globs import check_patterns, held, matches
-from .output import add_command, add_json, add_rounding, add_seed, show
-from .store import check_name, load, save, save_archive, save_checkpoint
+from .output import Once, add_command, add_json, add_rounding, add_seed, show
+from .store import check_name, check_other, load, save, save_archive, save_checkpoint
 from .tally import FLAGS, KINDS, MASKS, Tally
 from .terminal import progress
 
@@ -47,7 +47,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument(
         "target", metavar="OUT", help=".npy; of several arrays .npz or .safetensors"
     )
-    command.add_argument("--format", metavar="F", help="of the codes; with --dequantize of values")
+    command.add_argument(
+        "--format", action=Once, metavar="F", help="of the codes; with --dequantize of values"
+    )
     for option, what in (("--include", "only arrays"), ("--exclude", "no arrays")):
         command.add_argument(
             option,
@@ -59,6 +61,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument(
         "--values", action="store_true", help="write the rounded values as float64"
     )
+    command.add_argument("--force", action="store_true", help="OUT may be IN, which is then lost")
     add_checkpoint_options(command)
     command.set_defaults(run=run)
     for add in (add_rounding, add_seed, add_json):
@@ -69,10 +72,17 @@ def add_checkpoint_options(command: argparse.ArgumentParser) -> None:
     """Of checkpoints; with any of them norms, biases and embeddings pass."""
     what = command.add_argument_group("checkpoints, *.safetensors or *.safetensors.index.json")
     what.add_argument(
-        "--scale", choices=SCALES, help="what has a binary32 scale; block: as F itself says"
+        "--scale",
+        action=Once,
+        choices=SCALES,
+        help="what has a binary32 scale; block: as F itself says",
     )
-    what.add_argument("--rules", metavar="FILE", help="TOML: format and scale by names' globs")
-    what.add_argument("--html", metavar="FILE", help="write the report as a page with plots")
+    what.add_argument(
+        "--rules", action=Once, metavar="FILE", help="TOML: format and scale by names' globs"
+    )
+    what.add_argument(
+        "--html", action=Once, metavar="FILE", help="write the report as a page with plots"
+    )
     what.add_argument("--dequantize", action="store_true", help="back to the types they had")
 
 
@@ -181,6 +191,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--format is missing: name one, as e4m3fn")
     rounding = Rounding(options, Format(options.format), {})
     source = load("IN", options.source)
+    if not options.force:
+        check_other("OUT", options.target, {"IN": options.source}, checkpoint.FORCE)
     check_patterns(options, source)
     untouched: list[Untouched] = []
     if isinstance(source, Mapping):

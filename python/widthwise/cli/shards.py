@@ -70,6 +70,12 @@ class Source(Mapping[str, Any]):
         except ValueError as why:
             raise ValueError(f"{argument} = {path}: {why}") from None
 
+    @property
+    def files(self) -> list[str]:
+        """The paths of all that it is read from."""
+        folder = os.path.dirname(self.path)
+        return [self.path, *(os.path.join(folder, group.file) for group in self.groups)]
+
     @staticmethod
     def is_quantised(path: str) -> bool:
         """Whether a file's metadata tell of tensors with scales."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from typing import Any
 
@@ -12,6 +13,7 @@ from .. import _compare, _elementwise
 from .._array import Array
 from .._codes import flag_names, integers, readable
 from .._create import array, from_bits
+from .._files import INDEX
 from .._format import Format
 from .._formats import formats
 from .._info import findings
@@ -145,6 +147,10 @@ def run_registry(options: argparse.Namespace) -> int:
 def run_info(options: argparse.Namespace) -> int:
     if checkpoint_info.is_checkpoint(options.text):
         return checkpoint_info.run(options)
+    if os.path.exists(options.text):
+        raise ValueError(
+            f"FILE = {options.text}: a .safetensors file is wanted, or the *{INDEX} of several"
+        )
     what = format_or_unit(options.text)
     if isinstance(what, Format):
         show(options, what.facts(), str(what.table()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -51,11 +52,14 @@ def load(argument: str, path: str) -> Any:
             return np.array(data.decode().split(), dtype=object)
         return arrays(io.BytesIO(data), f"{argument} = {path}")
     except OSError as why:
-        raise ValueError(
-            f"{argument} = {path}: {why.strerror or why}; name a .npy, .npz or .safetensors file"
-        ) from None
+        raise ValueError(f"{argument} = {path}: {unread(path, why)}") from None
     except ValueError as why:
         raise ValueError(f"{argument} = {path}: {why}") from None
+
+
+def unread(path: str, why: OSError) -> str:
+    said = f"{why.strerror or why}; name a .npy, .npz or .safetensors file"
+    return f"{said} in it" if os.path.isdir(path) else said
 
 
 def arrays(file: Any, where: str) -> Any:
@@ -81,6 +85,26 @@ def check_name(argument: str, path: str, endings: tuple[str, ...]) -> None:
         raise ValueError(
             f"{argument} = {path}: a name that ends in {' or '.join(endings)} is wanted"
         )
+
+
+def check_other(argument: str, path: str, inputs: Mapping[str, str], otherwise: str = "") -> None:
+    """That what is written takes the place of nothing that is read, through links neither."""
+    for name, read in inputs.items():
+        if path != "-" and read != "-" and is_same(path, read):
+            what = name if path == read else f"{name} = {read}"
+            raise ValueError(
+                f"{argument} = {path}: that is {what}, which would be overwritten; name another "
+                f"file{otherwise}"
+            )
+
+
+def is_same(a: str, b: str) -> bool:
+    if os.path.realpath(a) == os.path.realpath(b):
+        return True
+    try:
+        return os.path.samefile(a, b)
+    except OSError:  # one is not there
+        return False
 
 
 def save(argument: str, path: str, content: Array | np.ndarray) -> None:
@@ -135,6 +159,9 @@ def whole(argument: str, path: str, fill: Callable[[BinaryIO], Any]) -> None:
         with replacing(path) as file:
             fill(file)
     except OSError as why:
+        folder = os.path.dirname(path)
+        if folder and not os.path.exists(folder):
+            raise ValueError(f"{argument} = {path}: there is no folder {folder}") from None
         raise ValueError(
             f"{argument} = {path}: {why.strerror or why}; whatever stood there is unchanged"
         ) from None

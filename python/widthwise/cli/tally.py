@@ -11,6 +11,7 @@ from .. import _codes
 from .._array import Array
 from .._compare import CLASSES, class_numbers
 from ..containers.chunks import Piece
+from ..containers.stored import scales_of
 
 OVERFLOW = 4
 FLAGS = {"inexact": 1, "underflow": 2, "overflow": OVERFLOW}
@@ -125,7 +126,7 @@ class Told(Errors):
             "array": self.plan.name,
             "holds": self.plan.holds,
             "format": self.plan.how.format,
-            "scale": self.plan.how.scale,
+            "scale": scales_of(self.plan.how.format, self.plan.how.scale),
             "shape": list(self.plan.shape),
             "numbers": self.numbers,
             "bytes": sum(x.size for x in self.plan.parts.values()),

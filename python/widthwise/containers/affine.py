@@ -12,6 +12,7 @@ from .. import _widthwise as core
 from .._random import random_source
 from .calibration import range_finder
 from .calibrator import Calibrator
+from .compared import Compared
 from .given import (
     check_codes,
     checked_dtype,
@@ -22,6 +23,8 @@ from .given import (
     settings,
 )
 from .grouping import Grouping
+from .integer_codes import as_codes, as_integers
+from .packing import pack, packed_size
 from .parameters import parameters, scale_dtype
 from .scheme import MOST_BITS, Scheme
 from .slicing import sliced, transposed
@@ -33,15 +36,16 @@ MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
 
 
-class Affine:
+class Affine(Compared):
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:
-        codes: integers within the codes' range, of any shape.
+        codes: integers within the codes' range, of any shape; or an Array of int4, uint4, …, as
+            `ww.unpack` makes them.
         scale: floats above zero: one, one a channel, or one a block.
         zero_point: integers within the codes' range, of scale's shape.
         bits, symmetric, signed, scheme, axis, block, scale_format: as `ww.affine` has them; bits
-            and signed are those of the codes' dtype when left out.
+            and signed are those of the codes when left out.
     Raises:
         ValueError: a scale that is zero, negative, infinite or NaN; a zero point or a code out of
             range; shapes that do not fit.
@@ -60,8 +64,8 @@ class Affine:
     zero_point: np.ndarray
     scheme: Scheme
     grouping: Grouping
-    clamped: int  # elements that were past the range, infinities among them
-    nan: int  # elements that were NaN
+    clamped: int | None  # elements that were past the range, infinities among them; None of codes
+    nan: int | None  # elements that were NaN; likewise
     arithmetic: str
 
     def __init__(
@@ -78,14 +82,14 @@ class Affine:
         block: int | str | None = None,
         scale_format: str = "binary32",
     ) -> None:
-        codes = np.asarray(codes)
+        codes, width = as_integers(codes)
         if codes.dtype.kind not in "iu":
             raise TypeError(
                 f"codes holds {codes.dtype}; codes are integers. ww.affine(x) makes them"
             )
         of_dtype = codes.dtype.kind == "i"
         if bits is None:
-            bits = min(8 * codes.itemsize, MOST_BITS)
+            bits = min(width, MOST_BITS)
         signed = of_dtype if signed is None and not isinstance(bits, str) else signed
         rule, groups = settings(codes.shape, bits, symmetric, signed, scheme, axis, block)
         dtype = scale_dtype(scale_format)
@@ -99,8 +103,14 @@ class Affine:
         self.codes, self.scale = codes, scale
         self.zero_point = zero_point.astype(scheme.dtype, copy=False)
         self.scheme, self.grouping = scheme, grouping
-        self.clamped, self.nan, self.arithmetic = 0, 0, "exact"
+        self.clamped, self.nan, self.arithmetic = None, None, "exact"
         return self
+
+    def _part(self, codes: Any, scale: Any, zero_point: Any, grouping: Grouping) -> Affine:
+        """Some of it, or all in another order."""
+        part = Affine._of(codes, scale, zero_point, self.scheme, grouping)
+        part.arithmetic = self.arithmetic
+        return part
 
     @classmethod
     def _of(cls, *parts: Any) -> Affine:
@@ -197,13 +207,29 @@ class Affine:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of codes, scales and zero points as they lie in memory.
+        """Bytes that codes take, packed to their bits row by row, and scales and zero points as
+        they are.
 
         >>> import numpy as np
-        >>> Affine(np.uint8([1, 2]), 0.5).nbytes  # a scale of 4, a zero point of 1
-        7
+        >>> Affine(np.uint8([1, 2]), 0.5, bits=4).nbytes  # codes, a scale of 4, a zero point of 1
+        6
         """
-        return self.codes.nbytes + self.scale.nbytes + self.zero_point.nbytes
+        return packed_size(self.shape, self.bits) + self.scale.nbytes + self.zero_point.nbytes
+
+    def packed(self) -> np.ndarray:
+        """The codes side by side along the last axis, low bits first, in two's complement: uint8.
+
+        Each row begins a byte. `ww.unpack(x.packed(), 'int4')` takes them apart, and `ww.Affine`
+        takes those.
+
+        >>> import widthwise as ww
+        >>> x = Affine([1, -2, 7], 0.5, bits=4, symmetric=True)
+        >>> x.packed()
+        array([225,   7], dtype=uint8)
+        >>> Affine(ww.unpack(x.packed(), "int4", 3), x.scale, symmetric=True).codes
+        array([ 1, -2,  7], dtype=int8)
+        """
+        return pack(as_codes(self.codes, self.scheme))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -260,8 +286,7 @@ class Affine:
     def __getitem__(self, index: Any) -> Affine:
         """Elements by integers and slices, which keep whole blocks; by anything that NumPy takes
         where there is one scale."""
-        codes, scale, zero, groups = sliced(self, index)
-        return Affine._of(codes, scale, zero, self.scheme, groups)
+        return self._part(*sliced(self, index))
 
     def transpose(self, *axes: Any) -> Affine:
         """The axes in another order, the scales' among them; axes are integers, reversed if none.
@@ -269,8 +294,9 @@ class Affine:
         >>> Affine([[1, 2]], [0.5], axis=0).transpose(1, 0).axis
         1
         """
-        codes, scale, zero, groups = transposed(self, axes)
-        return Affine._of(codes, scale, zero, self.scheme, groups)
+        turned = self._part(*transposed(self, axes))
+        turned.clamped, turned.nan = self.clamped, self.nan
+        return turned
 
     @property
     def T(self) -> Affine:
@@ -388,11 +414,12 @@ def affine(
     bits_drawn = random_source(random, seed, env, rounding, values.shape)
     shape = groups.scales_shape(values.shape)
     if scale is not None:
-        refuse_both("scale", range=range, percentile=percentile)
+        refuse_both("scale", range=range, percentile=percentile, **asked_of(calibrate))
         scales, zeros = given(scale, zero_point, rule, shape, dtype)
     else:
         refuse_both("zero_point without scale", zero_point=zero_point)
-        refuse_both("range", percentile=percentile) if range is not None else None
+        if range is not None:
+            refuse_both("range", percentile=percentile, **asked_of(calibrate))
         lo, hi = (
             covered(range, shape)
             if range is not None
@@ -403,6 +430,13 @@ def affine(
     raised = np.empty(values.shape, np.uint8) if flags else None
     fill(result, values, arithmetic, env, raised, bits_drawn)
     return (result, raised) if flags else result
+
+
+def asked_of(calibrate: Any) -> dict[str, Any]:
+    """A method that is not the usual one."""
+    return {
+        "calibrate": None if isinstance(calibrate, str) and calibrate == "minmax" else calibrate
+    }
 
 
 def calibrated(

@@ -12,9 +12,10 @@ from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
+from .compared import Compared
 from .given_codes import codes
 from .layout import Layout
-from .packing import pack
+from .packing import pack, packed_size
 
 if TYPE_CHECKING:
     from .._unit import Unit
@@ -55,7 +56,7 @@ def numbers_of(x: Any) -> Any:
     return x.to_float64() if isinstance(x, Blocks) else x
 
 
-class Blocks(Container):
+class Blocks(Compared, Container):
     """Numbers as elements and scales: element * scale, and times the tensor's scale if it has one.
 
     `ww.blocks` makes them of numbers, `Blocks.of` of codes.
@@ -253,8 +254,7 @@ class Blocks(Container):
         >>> ww.blocks(np.ones((2, 32), np.float32), "mxfp4").nbytes   # 2 * (32 * 4 / 8 + 1)
         34
         """
-        rows, n = math.prod(self.shape[:-1]), self.shape[-1]
-        elements = rows * -(-n * self._format.element.width // 8)
+        elements = packed_size(self.shape, self._format.element.width)
         return elements + self._scales.bits.nbytes + (0 if self._tensor_scale is None else 4)
 
     @property

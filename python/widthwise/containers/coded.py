@@ -27,9 +27,11 @@ from .chunks import (
     refuse,
     without_nan,
 )
+from .compared import Compared
+from .packing import packed_size
 
 
-class Coded:
+class Coded(Compared):
     """Codes of a format, and the binary32 scale that their values are multiplied by.
 
     `ww.load` makes them of a checkpoint that was quantised with a scale a tensor or a channel.
@@ -55,8 +57,8 @@ class Coded:
 
     @property
     def nbytes(self) -> int:
-        """Of codes and scales."""
-        return self.codes.bits.nbytes + self.scale.nbytes
+        """Bytes that codes take, packed to their bits row by row, and scales as they are."""
+        return packed_size(self.shape, self.format.width) + self.scale.nbytes
 
     def to_float64(self) -> np.ndarray:
         """The values, exact for codes of up to 29 digits."""

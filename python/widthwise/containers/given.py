@@ -104,13 +104,20 @@ def given(
             f"scale{subscript(wrong[0], shape)} = {asked}{rounded}: a scale is finite and above "
             "zero; leave scale out, and it is found from x"
         )
-    zeros = np.asarray(rule.zero if zero_point is None else zero_point)
-    if zero_point is None and rule.name == "asymmetric":
-        zeros = np.asarray(0)
+    own = 0 if rule.name == "asymmetric" else rule.zero
+    zeros = np.asarray(own if zero_point is None else zero_point)
     if zeros.dtype.kind not in "iu":
         raise TypeError(f"zero_point holds {zeros.dtype}; zero points are integers")
     zeros = of_shape("zero_point", zeros.astype(np.int64), shape)
     check_range("zero_point", zeros, rule)
+    if rule.name != "asymmetric" and (zeros != own).any():
+        wrong = np.flatnonzero(zeros != own)[0]
+        raise ValueError(
+            f"zero_point{subscript(wrong, shape)} = {zeros.reshape(-1)[wrong]}: that of "
+            f"{rule.text()} is {own}; scheme='asymmetric' has others"
+            + ", with signed=True of such codes"
+            * rule.signed
+        )
     return scales, zeros
 
 

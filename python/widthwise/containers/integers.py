@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _create
 from .. import _widthwise as core
+from .affine import Affine
 from .parameters import binary32
 
 VARIANTS = ("exact", "gemmlowp", "ruy", "single", "q31", "rndnu", "fp32")
@@ -118,6 +119,14 @@ def exact_multiplier(m: Any, i: int, axes: int) -> Fraction:
     return exact
 
 
+def in_digits(m: Fraction) -> str:
+    """A few of them."""
+    try:
+        return f"{float(m):g}"
+    except OverflowError:
+        return f"about 2^{m.numerator.bit_length() - m.denominator.bit_length()}"
+
+
 def checked_channels(sums: np.ndarray, axis: int, sizes: dict[str, int], count: int) -> int:
     if not -sums.ndim <= axis < sums.ndim:
         raise ValueError(f"axis = {axis}: acc has shape {sums.shape}")
@@ -138,8 +147,8 @@ def multiplier(m: Fraction, variant: str) -> tuple[int, int, int, float] | None:
     if variant in ("rndnu", "fp32", "q31"):
         return of_binary32(m, variant)
     q, shift = quantised(m)
-    if variant == "single" and shift > 30:
-        raise ValueError(f"M = {float(m):g}: single rounding takes multipliers below 2^30")
+    if shift > 30:  # C shifts a sum of 32 bits by no more
+        raise ValueError(f"M = {in_digits(m)}: {variant} takes multipliers below 2^30")
     return q, 1, shift - 31, 0.0
 
 
@@ -155,10 +164,14 @@ def rational(m: Fraction) -> tuple[int, int, int, float] | None:
 def of_binary32(m: Fraction, variant: str) -> tuple[int, int, int, float]:
     real = binary32(m)
     if math.isinf(real):
-        raise ValueError(f"M = {float(m):g}: {variant} takes it in binary32, where it is infinite")
+        raise ValueError(
+            f"M = {in_digits(m)}: {variant} takes it in binary32, where it is infinite"
+        )
     if variant == "q31":
         if not 2.0**-32 <= real < 1:
-            raise ValueError(f"M = {float(m):g}: q31 takes multipliers of 2^-32 and more, below 1")
+            raise ValueError(
+                f"M = {in_digits(m)}: q31 takes multipliers of 2^-32 and more, below 1"
+            )
         significand, exponent = math.frexp(real)
         return int(significand * 2**31), 1, exponent - 31, real
     if real == 0:
@@ -198,8 +211,8 @@ def least_dtype(qmin: int, qmax: int) -> np.dtype[Any]:
 def integer_matmul(
     a: Any,
     b: Any,
-    zero_a: Any = 0,
-    zero_b: Any = 0,
+    zero_a: Any = None,
+    zero_b: Any = None,
     bias: Any = None,
     *,
     overflow: str = "wrap",
@@ -208,8 +221,10 @@ def integer_matmul(
     """Multiply matrices of integers: bias + sum of (a - zero_a) (b - zero_b), in 32 bits.
 
     Args:
-        a: integers of 8, 16 or 32 bits, shape (..., m, k).    b: likewise, (..., k, n).
-        zero_a: a's zero point, or one a row (m).    zero_b: b's, or one a column (n).
+        a: integers of 8, 16 or 32 bits, or an Affine, shape (..., m, k).
+        b: likewise, (..., k, n).
+        zero_a: a's zero point, or one a row (m); 0 if left out, and an Affine has its own.
+        zero_b: b's, or one a column (n); likewise.
         bias: sums to begin with, integers of 32 bits, shape (n,).
         overflow: 'wrap', or 'saturate' at each step, in order of k, the bias first.
         pairs: 'sat16' adds products of codes in pairs along k, which saturate in 16 bits (x86's
@@ -228,6 +243,8 @@ def integer_matmul(
         raise ValueError(f"overflow = {overflow!r}: it may be 'wrap' or 'saturate'")
     if pairs not in ("exact", "sat16"):
         raise ValueError(f"pairs = {pairs!r}: it may be 'exact' or 'sat16'")
+    a, zero_a = taken_apart("a", a, zero_a, -2)
+    b, zero_b = taken_apart("b", b, zero_b, -1)
     a, b = integers("a", a), integers("b", b)
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
@@ -262,6 +279,45 @@ def integer_matmul(
             a[i], b[i], zeros[0], zeros[1], bias, overflow == "saturate", pairs == "sat16", to
         )
     return result
+
+
+def taken_apart(name: str, x: Any, zero: Any, axis: int) -> tuple[Any, Any]:
+    """Codes and their zero points: one, or one for each index of the axis that is not summed."""
+    if not isinstance(x, Affine):
+        return x, 0 if zero is None else zero
+    if zero is not None:
+        raise ValueError(
+            f"zero_{name} is given, and {name} is an Affine, which has its own; leave it out, or "
+            f"pass {name}.codes"
+        )
+    own = x.zero_point.reshape(-1)
+    if (own == own[0]).all():
+        return x.codes, own[0]
+    if x.grouping.kind == "channel" and x.axis == x.ndim + axis:
+        return x.codes, own
+    raise ValueError(
+        f"{name} is {x.format}, whose zero points differ along the axis that is summed; quantise "
+        f"it with one scale, one for each index of axis {x.ndim + axis}, or a symmetric scheme"
+    )
+
+
+def scale_of(name: str, x: Any, scale: Any, axis: int) -> Any:
+    """Likewise its scale."""
+    if not isinstance(x, Affine):
+        if scale is None:
+            raise TypeError(f"{name}_scale is missing; only an Affine has its own")
+        return scale
+    if scale is not None:
+        raise ValueError(
+            f"{name}_scale is given, and {name} is an Affine, which has its own; leave it out, or "
+            f"pass {name}.codes"
+        )
+    of_axis = x.grouping.kind == "channel" and x.axis == x.ndim + axis
+    if x.grouping.kind != "tensor" and not of_axis:
+        raise ValueError(
+            f"{name} is {x.format}; QLinearMatMul takes one scale, or of b one a column"
+        )
+    return x.scale
 
 
 def integers(name: str, x: Any) -> np.ndarray:
@@ -309,16 +365,18 @@ def zero_points(name: str, x: Any, itemsize: int, count: int, what: str) -> np.n
 
 
 def qlinear_matmul(
-    a: Any, a_scale: Any, a_zero_point: Any, b: Any, b_scale: Any, b_zero_point: Any,
-    y_scale: Any, y_zero_point: Any, qmin: int | None = None, qmax: int | None = None,
+    a: Any, a_scale: Any = None, a_zero_point: Any = None, b: Any = None, b_scale: Any = None,
+    b_zero_point: Any = None, y_scale: Any = None, y_zero_point: Any = 0,
+    qmin: int | None = None, qmax: int | None = None,
 ) -> np.ndarray:  # fmt: skip
     """ONNX's QLinearMatMul as onnxruntime computes it: sums in 32 bits, then variant fp32 by
     M = f32(f32(a_scale b_scale) / y_scale).
 
     Args:
         a, a_scale, a_zero_point: uint8 or int8 codes, shape (..., m, k), and what they stand for.
-        b, b_scale, b_zero_point: likewise, (..., k, n); both may be one a column (n).
-        y_scale, y_zero_point: of the result.
+        b, b_scale, b_zero_point: likewise, (..., k, n); both may be one a column (n). Of an Affine
+            a or b both are left out.
+        y_scale, y_zero_point: of the result; the scale has no default.
         qmin, qmax: its codes; of y_zero_point's dtype where that is int8 or uint8, else of a's.
     Returns:
         Codes, shape (..., m, n).
@@ -330,6 +388,11 @@ def qlinear_matmul(
     >>> ww.qlinear_matmul(a, 0.0066, 113, b, 0.00705, 114, 0.0107, 118)
     array([[168]], dtype=uint8)
     """
+    if b is None or y_scale is None:
+        raise TypeError(f"{'b' if b is None else 'y_scale'} is missing")
+    a_scale, b_scale = scale_of("a", a, a_scale, -2), scale_of("b", b, b_scale, -1)
+    a, a_zero_point = taken_apart("a", a, a_zero_point, -2)
+    b, b_zero_point = taken_apart("b", b, b_zero_point, -1)
     a, b = integers("a", a), integers("b", b)
     for name, x in (("a", a), ("b", b)):
         if x.dtype.itemsize > 1:

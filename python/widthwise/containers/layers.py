@@ -199,7 +199,7 @@ class Output:
             codes.astype(self.scheme.dtype), self.scale, self.zero_point, self.scheme,
             Grouping("tensor"),
         )  # fmt: skip
-        z.clamped = int(np.count_nonzero(codes != free))
+        z.clamped, z.nan = int(np.count_nonzero(codes != free)), 0
         return z
 
     def multiplier(self, step: Fraction) -> Fraction:

@@ -40,6 +40,12 @@ def pack(x: Array) -> np.ndarray:
     return bytes.reshape(*x.shape[:-1], row)
 
 
+def packed_size(shape: tuple[int, ...], width: int) -> int:
+    """Bytes of codes of so many bits whose rows begin a byte each."""
+    *rows, n = shape or (1,)
+    return math.prod(rows) * -(-n * width // 8)
+
+
 def unpack(data: Any, format: str | Format, n: int | None = None) -> Array:
     """The codes that `ww.pack` put side by side.
 

@@ -13,6 +13,7 @@ from .._format import Format
 from .._like import like_whom
 from .._settings import checked_seed
 from . import scaled_steps as steps
+from .compared import Compared
 from .scaled_steps import Data, How, Kind
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def checked_scale(whose: str, scale: np.float32, how: How) -> np.float32:
     return scale
 
 
-class Scaled:
+class Scaled(Compared):
     """A tensor of data * scale / largest: what `ww.scaled` makes and what comes of it.
 
     Every step is one of binary32, as `value` = (data * scale) * base; data rounds to its dtype:

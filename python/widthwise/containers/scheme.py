@@ -88,4 +88,7 @@ def parsed(text: str) -> tuple[Scheme, str]:
             f"'{text}': {unread!r} is neither a scheme ({', '.join(SCHEMES)}) nor channel, a "
             "block's length, a tile as 1x128, or all"
         )
-    return scheme_of(int(kind[2]), False, not kind[1], name), grouping
+    try:
+        return scheme_of(int(kind[2]), False, not kind[1], name), grouping
+    except ValueError as why:
+        raise ValueError(f"'{text}': {why}") from None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._array import Array
+from .._block_format import BlockFormat
 from .._format import Format
 from .._rules import has_own_scales
 from .._safetensors import Checkpoint, Entry, entry_of_codes
@@ -26,6 +27,7 @@ from .chunks import (
     unpacked,
 )
 from .coded import Bare
+from .scheme import parsed
 from .streamed import AffineScheme, BlockScheme
 
 SUFFIXES = {"codes": "", "scale": "_scale", "tensor_scale": "_scale_2", "zero_point": "_zero_point"}
@@ -36,16 +38,28 @@ def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme
     if has_own_scales(text):
         if way != "block":
             raise ValueError(
-                f"--scale = {way}: {text} says itself what its scales are of; leave --scale out"
+                f"scale = {way}: {text} says itself what its scales are of; leave scale out"
             )
         affine = text.strip().lower().startswith("affine")
         return (AffineScheme if affine else BlockScheme)(text, axis, options)
     if way == "block":
         raise ValueError(
-            f"--scale = block: {text} has no blocks; take tensor or channel, or --format "
+            f"scale = block: {text} has no blocks; take tensor or channel, or the format "
             f"'block({text},32,e8m0fnu)'"
         )
     return Bare(text, way, axis, options)
+
+
+def scales_of(text: str, way: str) -> str:
+    """What has a scale, as reports tell it: of a format that says so itself what it says."""
+    if way != "block":
+        return way
+    try:
+        affine = text.strip().lower().startswith("affine")
+        block = parsed(text)[1] if affine else BlockFormat(text).block
+    except ValueError:  # of a file that somebody else wrote
+        return way
+    return {"": "tensor", "all": "tensor", "channel": "channel"}.get(str(block), way)
 
 
 # --- What lies in the file ------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from .. import _codes
 from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
-from .._format import Format
 from .affine import Affine, affine
 from .blocks import Blocks
 from .chunks import BINARY32, Cut, Options, Parts, Piece, first_of, refuse, without_nan
 from .given import settings
 from .grouping import Grouping
+from .integer_codes import as_codes, as_integers, format_of
 from .layout import Layout
 from .numbers import in_machine_floats
 from .parameters import parameters
@@ -51,7 +51,7 @@ class BlockScheme:
             return len(shape), 1
         if layout.axis is None:
             return 1, layout.extents[-2]
-        return len(shape) - layout.axis, 1
+        return uncut_blocks(len(shape), layout.axis, layout.extents[layout.axis], self.format.block)
 
     def pieces(self, shape: tuple[int, ...], read: Read, cuts: list[Cut]) -> Iterator[Piece]:
         scale = self.tensor_scale(read, cuts)
@@ -99,7 +99,7 @@ class AffineScheme:
         return settings(shape, self.given, False, None, None, self.axis, None)[1]
 
     def parts(self, shape: tuple[int, ...]) -> Parts:
-        f = Format(f"{'int' if self.rule.signed else 'uint'}{self.rule.bits}")
+        f = format_of(self.rule)
         scales = self.groups(shape).scales_shape(shape)
         found = {"codes": (f, shape), "scale": (BINARY32, scales)}
         return found | ({"zero_point": (f, scales)} if self.rule.name == "asymmetric" else {})
@@ -108,7 +108,9 @@ class AffineScheme:
         groups = self.groups(shape)
         if groups.kind in ("tensor", "channel"):
             return 0, 1
-        return len(shape) - groups.axis, max(1, groups.rows)
+        if groups.kind == "tile":
+            return 1, groups.rows
+        return uncut_blocks(len(shape), groups.axis, groups.length(shape), groups.block)
 
     def pieces(self, shape: tuple[int, ...], read: Read, cuts: list[Cut]) -> Iterator[Piece]:
         groups, rule = self.groups(shape), self.rule
@@ -155,40 +157,42 @@ class AffineScheme:
         if groups.kind == "channel":
             return cut[groups.axis]
         keys = list(cut)
-        keys[groups.axis] = slice(None)  # which no piece cuts
+        keys[groups.axis] = blocks_of(cut[groups.axis], groups.length(shape))
         if groups.kind == "tile":
-            rows = cut[-2]
-            keys[-2] = slice(rows.start // groups.rows, -(-rows.stop // groups.rows))
+            keys[-2] = blocks_of(cut[-2], groups.rows)
         return tuple(keys)
 
     def coded(
         self, codes: np.ndarray, scale: Any = None, zero_point: Any = None
     ) -> tuple[Array | np.ndarray, ...]:
         """The parts that there are, integers as codes."""
-        parts: tuple[Array | np.ndarray, ...] = (self.as_codes(codes),)
+        parts: tuple[Array | np.ndarray, ...] = (as_codes(codes, self.rule),)
         if scale is None:
             return parts
-        zero = (self.as_codes(zero_point),) if self.rule.name == "asymmetric" else ()
+        zero = (as_codes(zero_point, self.rule),) if self.rule.name == "asymmetric" else ()
         return (*parts, np.asarray(scale, np.float32), *zero)
-
-    def as_codes(self, integers: np.ndarray) -> Array:
-        f = self.parts((1, 1))["codes"][0]
-        bits = np.asarray(integers).astype(self.rule.dtype).view(f.dtype)
-        return Array._of(bits & f.dtype.type((1 << f.width) - 1), f)
 
     def container(self, codes: Array, others: Mapping[str, Array]) -> Affine:
         zero = others.get("zero_point")
         return Affine(
-            integers(codes),
+            as_integers(codes)[0],
             others["scale"].bits.view(np.float32),
-            None if zero is None else integers(zero),
+            None if zero is None else as_integers(zero)[0],
             bits=self.given,
             axis=self.axis,
         )
 
 
-def integers(codes: Array) -> np.ndarray:
-    return codes.to_float64().astype(np.int64)
+def uncut_blocks(axes: int, axis: int, length: int, block: Any) -> tuple[int, int]:
+    """How blocks along an axis are kept whole: rows of the last axis stay in one piece, as do whole
+    axes, and other axes are cut between blocks."""
+    if axis == axes - 1 or block == 0:
+        return axes - axis, 1
+    return axes - axis - 1, length
+
+
+def blocks_of(cut: slice, block: int) -> slice:
+    return slice(cut.start // block, -(-cut.stop // block))
 
 
 def placed(message: str, x: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> str:

@@ -30,7 +30,8 @@ def sentence(x: Affine) -> str:
     said = [f"shape {x.shape}, {x.bits} bits a code: {x.qmin} to {x.qmax}, in {x.codes.dtype}"]
     if x.scale.size > 1:
         said.append(f"{x.scale.size} scales in {x.scale.dtype}, shape {x.scale.shape}")
-    said.append(f"{x.clamped} of {x.size} clamped" if x.clamped else "none clamped")
+    if x.clamped is not None:
+        said.append(f"{x.clamped} of {x.size} clamped" if x.clamped else "none clamped")
     said += [f"{x.nan} NaN"] if x.nan else []
     said += [f"arithmetic {x.arithmetic}"] if x.arithmetic != "exact" else []
     return "; ".join(said)

@@ -1,0 +1,65 @@
+"""== of numbers with a scale: element by element, by the exact numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+
+
+class Compared:
+    """What has numbers behind codes and scales, and a shape."""
+
+    __slots__ = ()
+
+    def to_float64(self) -> np.ndarray:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> Any:
+        """Where the numbers are equal, whatever formats and scales they have: an array of truths.
+        NaN equals nothing.
+
+        Raises:
+            TypeError: what is beside them has no numbers.    ValueError: the shapes do not
+                broadcast.
+        """
+        ours, theirs = exact(self), numbers_beside(self, other)
+        try:
+            shape = np.broadcast_shapes(ours.shape, theirs.shape)
+        except ValueError:
+            raise ValueError(
+                f"equal of shapes {ours.shape} and {theirs.shape}, which do not broadcast"
+            ) from None
+        return np.asarray(ours == np.broadcast_to(theirs, shape), bool)
+
+    def __ne__(self, other: object) -> Any:
+        return ~np.asarray(self == other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def exact(x: Any) -> np.ndarray:
+    """As binary64, or as Fractions where that has too few digits and they are to be had."""
+    try:
+        return np.asarray(x.to_float64())
+    except ValueError:
+        if not hasattr(x, "to_fractions"):
+            raise
+        return np.asarray(x.to_fractions(), object)
+
+
+def numbers_beside(x: Compared, other: object) -> np.ndarray:
+    if isinstance(other, Compared | Array):
+        return exact(other)
+    kind = type(x).__name__
+    if isinstance(other, bool | int | float | np.ndarray | np.generic):
+        a = np.asarray(other)
+        if a.dtype.kind in "biuf":
+            return a
+    raise TypeError(
+        f"equal of {kind} and {type(other).__name__}: their numbers are compared with numbers, "
+        "NumPy's arrays, Arrays and what has scales; whether something is one at all is asked by "
+        "isinstance or `is`"
+    )

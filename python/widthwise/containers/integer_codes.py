@@ -1,0 +1,35 @@
+"""Integers as codes of formats, and back: int4, uint8, …"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+from .._format import Format
+from .scheme import Scheme
+
+
+def format_of(rule: Scheme) -> Format:
+    return Format(f"{'int' if rule.signed else 'uint'}{rule.bits}")
+
+
+def as_codes(integers: np.ndarray, rule: Scheme) -> Array:
+    """In two's complement."""
+    f = format_of(rule)
+    bits = np.asarray(integers).astype(rule.dtype).view(f.dtype)
+    return Array._of(bits & f.dtype.type((1 << f.width) - 1), f)
+
+
+def as_integers(codes: Any) -> tuple[np.ndarray, int]:
+    """NumPy's integers of what a user gives, and the bits of one."""
+    if not isinstance(codes, Array):
+        a = np.asarray(codes)
+        return a, 8 * a.itemsize
+    f = codes.format
+    if not re.fullmatch(r"u?int\d+", str(f)) or f.width > 32:
+        raise TypeError(f"codes is an Array of {f}; one of int4, uint8, … is taken, to 32 bits")
+    wide = codes.to_float64().astype(np.int64)
+    return wide.astype(f"{'int' if f.signed else 'uint'}{8 * f.dtype.itemsize}"), f.width

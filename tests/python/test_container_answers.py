@@ -1,0 +1,233 @@
+"""Answers about numbers with a scale that could mislead: bytes, ==, counts, what is ignored."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import widthwise as ww
+from widthwise.containers.coded import Coded
+
+X = np.float32([[6, -3, 0.25, 0.75, 100], [1, 2, -7.9, 0, 0.1]])
+
+
+def all_kinds() -> list[Any]:
+    return [
+        ww.blocks(X, "mxfp4"),
+        ww.blocks(X, "nvfp4"),
+        ww.affine(X, 4),
+        ww.affine(X, "affine(int6,symmetric,channel)"),
+        Coded(ww.array(X, "e2m1fn"), np.float32(0.5)),
+        ww.scaled(X, "sint8"),
+    ]
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "bytes"),
+    [
+        (ww.blocks(X, "mxfp4"), 2 * 3 + 2),  # rows of five codes of 4 bits begin a byte each
+        (ww.blocks(X, "nvfp4"), 2 * 3 + 2 + 4),
+        (ww.affine(X, 4), 2 * 3 + 4 + 1),
+        (ww.affine(X, "affine(int6,symmetric,channel)"), 2 * 4 + 2 * 4 + 2),
+        (ww.affine(X, 12), 2 * 8 + 4 + 2),
+        (ww.affine(np.float32(3), 4), 1 + 4 + 1),
+        (Coded(ww.array(X, "e2m1fn"), np.float32(0.5)), 2 * 3 + 4),
+        (Coded(ww.array(X, "e4m3fn"), np.float32([[1], [2]])), 10 + 8),
+        (ww.scaled(X, "sint8"), 10 + 4),
+    ],
+)
+def test_nbytes_counts_bits_in_every_container(x: Any, bytes: int) -> None:
+    assert x.nbytes == bytes
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 31, 32])
+@pytest.mark.parametrize("scheme", ["asymmetric", "symmetric", "symmetric_full"])
+@pytest.mark.parametrize("shape", [(13,), (3, 5), (2, 3, 8)])
+def test_packed_codes_come_back(bits: int, scheme: str, shape: tuple[int, ...]) -> None:
+    if bits == 1 and scheme == "symmetric":
+        return
+    x = ww.affine(np.random.default_rng(bits).standard_normal(shape), bits, scheme=scheme)
+    data = x.packed()
+    *lead, n = shape
+    assert data.dtype == np.uint8 and data.shape == (*lead, -(-n * bits // 8))
+    assert x.nbytes == data.nbytes + x.scale.nbytes + x.zero_point.nbytes
+    rows = x.codes.reshape(-1, n)
+    for row, packed in zip(rows, data.reshape(-1, data.shape[-1]), strict=True):
+        word = sum((int(q) % (1 << bits)) << (bits * i) for i, q in enumerate(row))
+        assert packed.tobytes() == word.to_bytes(len(packed), "little")
+    kind = "int" if x.scheme.signed else "uint"
+    again = ww.Affine(ww.unpack(data, f"{kind}{bits}", n), x.scale, x.zero_point, scheme=scheme)
+    assert again.bits == bits and again.codes.dtype == x.codes.dtype
+    assert (again.codes == x.codes).all() and (again == x).all()
+
+
+def test_what_is_no_code_is_not_packed() -> None:
+    with pytest.raises(ValueError, match="packed along an axis"):
+        ww.affine(np.float32(3), 4).packed()
+    with pytest.raises(TypeError, match="codes is an Array of e4m3fn; one of int4, uint8"):
+        ww.Affine(ww.array([1.0], "e4m3fn"), 1.0)
+
+
+# --- == ------------------------------------------------------------------------------------------
+
+
+def test_equal_compares_numbers() -> None:
+    for x in all_kinds():
+        numbers = x.to_float64()
+        for other in all_kinds():
+            assert ((x == other) == (numbers == other.to_float64())).all()
+            assert ((x != other) == (numbers != other.to_float64())).all()
+        same = x == pickle.loads(pickle.dumps(x))
+        assert same.dtype == bool and same.shape == X.shape and same.all()
+        assert ((x == numbers) & (x == ww.array(numbers, "binary64"))).all()
+        assert ((x == 6) == (numbers == 6)).all() and ((x != 6) == (numbers != 6)).all()
+        assert (x == numbers[:1])[0].all()  # as NumPy broadcasts
+
+
+def test_numbers_that_no_double_has_are_compared_exactly() -> None:
+    x = ww.Affine(np.int32([(1 << 30) + 1, 3]), np.float32(1 + 2.0**-23), bits=32)
+    assert (x == x).all() and not (x == x.dequantise(np.float64))[0]
+    assert (x == ww.Affine(np.int32([(1 << 30) + 1, 4]), x.scale)).tolist() == [True, False]
+
+
+def test_scales_and_formats_do_not_make_numbers_differ() -> None:
+    a, b = ww.blocks([6.0, 3.0], "mxfp4"), ww.blocks([6.0, 3.0], "mxfp8_e5m2;scale=ceil")
+    assert (a == b).all() and not (a == ww.blocks([6.0, 4.0], "mxfp4")).all()
+    nan = ww.blocks([np.nan, 1.0], "mxfp4")
+    assert not (nan == nan).any() and (nan != nan).all()  # its block is NaN
+
+
+@pytest.mark.parametrize("other", [None, "text", [1, 2], object(), 1j])
+def test_what_has_no_numbers_is_refused(other: Any) -> None:
+    for x in all_kinds():
+        with pytest.raises(TypeError, match=f"equal of {type(x).__name__} and"):
+            x == other  # noqa: B015
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(ww.blocks(X, "mxfp4"))
+    with pytest.raises(ValueError, match=r"equal of shapes \(2, 5\) and \(3,\)"):
+        ww.blocks(X, "mxfp4") == np.ones(3)  # noqa: B015
+
+
+# --- Counts --------------------------------------------------------------------------------------
+
+
+def test_parts_do_not_say_that_nothing_was_clamped() -> None:
+    x = ww.affine([1, 300, np.nan], scale=1.0, arithmetic="onnx")
+    assert (x.clamped, x.nan, x.arithmetic) == (1, 1, "onnx") and "1 of 3 clamped" in str(x.card())
+    turned = x.transpose()
+    assert (turned.clamped, turned.nan, turned.arithmetic) == (1, 1, "onnx")
+    for part in (x[:1], x[1:], ww.Affine(x.codes, x.scale)):
+        assert part.clamped is part.nan is None and "clamped" not in str(part.card())
+    assert x[:1].arithmetic == "onnx"
+    assert ww.blocks([7.9] * 64, "mxfp4")[:32].clamped is None
+    assert "none clamped" in str(ww.affine([1.0, 2.0]).card())
+    y = ww.affine_linear(
+        ww.affine([[1.0, 2.0]]), ww.affine([[1.0, 2.0]], symmetric=True), scale=1.0
+    )
+    assert (y.clamped, y.nan) == (0, 0)
+
+
+# --- Arguments that contradict one another -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "how", [{"scale": 1.0}, {"range": (0, 1)}, {"scale": 1.0, "zero_point": 3}]
+)
+def test_a_method_beside_what_it_would_find(how: dict[str, Any]) -> None:
+    given = "scale" if "scale" in how else "range"
+    seen = ww.Calibrator("mse")
+    seen.observe([1.0])
+    for method in ("entropy", "mse", "no method", seen):
+        with pytest.raises(ValueError, match=f"{given} and calibrate are given; leave one out"):
+            ww.affine([1.0, 2.0], calibrate=method, **how)
+    ww.affine([1.0, 2.0], calibrate="minmax", **how)
+
+
+@pytest.mark.parametrize(
+    ("how", "own"),
+    [
+        ({"symmetric": True}, 0),
+        ({"scheme": "symmetric_full"}, 0),
+        ({"scheme": "symmetric_full", "signed": False}, 128),
+        ({"bits": 4, "scheme": "symmetric_full", "signed": False}, 8),
+        ({"bits": "affine(int8,symmetric)"}, 0),
+    ],
+)
+def test_zero_points_of_symmetric_codes(how: dict[str, Any], own: int) -> None:
+    with pytest.raises(ValueError, match=f"zero_point = 1: that of .* is {own}; scheme='asymm"):
+        ww.affine([1.0, 2.0], scale=1.0, zero_point=1, **how)
+    with pytest.raises(ValueError, match=f"zero_point = 1: that of .* is {own}"):
+        ww.Affine(np.uint8([1]) if own else np.int8([1]), 1.0, 1, **how)
+    for given in ({}, {"zero_point": own}):
+        assert int(ww.affine([1.0, 2.0], scale=1.0, **given, **how).zero_point) == own
+    channels = {"axis": 0} | how
+    if not isinstance(how.get("bits"), str):
+        with pytest.raises(ValueError, match=r"zero_point\[1\] = 7"):
+            ww.affine([1.0, 2.0], scale=[1.0, 1.0], zero_point=[own, 7], **channels)
+
+
+def test_the_largest_multiplier_of_two_roundings() -> None:
+    below = 2.0**30 - 1
+    for variant in ("gemmlowp", "ruy", "single"):
+        span = {"qmin": -(2**31), "qmax": 2**31 - 1, "variant": variant}
+        assert ww.requantize(1, 2.0**29, **span) == 2**29
+        assert ww.requantize(1, below, **span) == 2**30 - 1
+        for m in (2.0**30, 2.0**31, 2.0**40, 2.0**200):
+            with pytest.raises(ValueError, match=f"{variant} takes multipliers below 2\\^30"):
+                ww.requantize(1, m, **span)
+
+
+# --- Affine operands of integer products ---------------------------------------------------------
+
+
+def test_affine_operands_bring_their_zero_points() -> None:
+    rng = np.random.default_rng(2)
+    x, w = rng.standard_normal((4, 6)), rng.standard_normal((6, 3))
+    a = ww.affine(x)
+    a_rows = ww.affine(x, axis=0)
+    b = ww.affine(w, signed=True)
+    b_columns = ww.affine(w, 6, axis=1)
+    blocks = ww.affine(w, 8, True, axis=0, block=2)  # zero points that are all 0
+
+    def difference(q: ww.Affine) -> np.ndarray:
+        zero = q.grouping.spread(q.zero_point, q.shape)
+        return q.codes.astype(np.int64) - zero.astype(np.int64)
+
+    for left in (a, a_rows):
+        for right in (b, b_columns, blocks):
+            sums = ww.integer_matmul(left, right)
+            assert (sums == difference(left) @ difference(right)).all()
+    with pytest.raises(
+        ValueError, match=r"b is affine\(uint8,asymmetric,channel\), whose zero poi"
+    ):
+        ww.integer_matmul(a, ww.affine(w, axis=0))
+    with pytest.raises(ValueError, match="zero_a is given, and a is an Affine"):
+        ww.integer_matmul(a, b, zero_a=3)
+    assert (ww.integer_matmul(a.codes, b.codes) == a.codes.astype(int) @ b.codes.astype(int)).all()
+
+
+def test_affine_operands_of_qlinear_matmul() -> None:
+    rng = np.random.default_rng(3)
+    x, w = rng.standard_normal((4, 6)), rng.standard_normal((6, 3))
+    a, y = ww.affine(x), {"y_scale": 0.05, "y_zero_point": 100}
+    for b in (ww.affine(w), ww.affine(w, axis=1), ww.affine(w, symmetric=True)):
+        got = ww.qlinear_matmul(a, b=b, **y)
+        parts = (a.codes, a.scale, a.zero_point, b.codes, b.scale, b.zero_point)
+        assert (got == ww.qlinear_matmul(*parts, 0.05, 100)).all()
+    for wrong, message in (
+        ({"b": ww.affine(w, axis=1), "b_scale": 1.0}, "b_scale is given, and b is an Affine"),
+        ({"b": ww.affine(w, block=2)}, "one scale, or of"),
+        ({"b": w.astype(np.int8)}, "b_scale is missing"),
+        ({}, "b is missing"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            ww.qlinear_matmul(a, **wrong, **y)
+    with pytest.raises(TypeError, match="y_scale is missing"):
+        ww.qlinear_matmul(a, b=ww.affine(w))
+    with pytest.raises(ValueError, match="QLinearMatMul takes one scale"):
+        ww.qlinear_matmul(ww.affine(x, axis=1), b=ww.affine(w), **y)
