@@ -16,10 +16,8 @@ from ._attention import MultiheadAttention, attention
 from ._calibrate import calibrate
 from ._coded import QTensor, decode, encode
 from ._convert import convert, report, revert
-from ._convolution import conv1d, conv2d
 from ._convolution import conv1d, conv2d, conv3d
 from ._layers import Conv1d, Conv2d, Conv3d, Linear, Quantizer
-from ._layers import Conv1d, Conv2d, Linear, Quantizer
 from ._loss_scale import LossScale, loss_scale
 from ._optimizer import quantize_optimizer
 from ._product import bmm, linear, matmul

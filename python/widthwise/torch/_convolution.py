@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,8 @@ import torch.nn.functional as F
 from .. import _convolution, _dot
 from .._array import Array
 from ._memory import held_format, rounded_codes, unit_of, values_of
-from ._op import Op, following, met_directly, one_by_one
-from ._product import check_dtypes, derived, scales_blocks, seed_for, units
 from ._multiplier import told_multiplier
-from ._op import Op, following, one_by_one
+from ._op import Op, following, met_directly, one_by_one
 from ._product import How, backward_of, check_dtypes, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
@@ -154,8 +153,6 @@ def gradient_of_w(g: Any, x: Any, w: Any, ctx: Any, seed: Any) -> torch.Tensor:
     """Products of g with the windows, summed in order of image, row, column."""
     if met_directly((g, x)) and not torch.is_grad_enabled():
         return weights_by_codes(g, x, w, ctx, seed)
-    rows = g.unflatten(1, (ctx.groups, -1)).permute(1, 2, 0, 3, 4).flatten(2)
-    return derived(rows, windows(x, w, ctx), ctx.unit, seed).reshape(w.shape)
     rows = g.unflatten(1, (ctx.groups, -1)).movedim(0, 2).flatten(2)
     return derived(rows, windows(x, w, ctx), ctx.how, seed).reshape(w.shape)
 
@@ -172,10 +169,11 @@ def windows(x: Any, w: Any, how: Any) -> torch.Tensor:
 
 def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tensor:
     """The same without a copy of a number: each is rounded once, and codes make the windows."""
-    u = unit_of(how.unit)
+    unit, _, multiplier, _ = how.how
+    u = unit_of(unit)
     held_format(str(u.result_format), g.dtype)
     rows = rounded_codes(g, u.a).bits
-    rows = rows.reshape(g.shape[0], how.groups, -1, *rows.shape[2:]).transpose(1, 2, 0, 3, 4)
+    rows = np.moveaxis(rows.reshape(g.shape[0], how.groups, -1, *rows.shape[2:]), 0, 2)
     seen = windows_of_codes(rounded_codes(x, u.b), g, w, how)
     z = _dot.matmul(
         Array._of(rows.reshape(*rows.shape[:2], -1), u.a),
@@ -183,6 +181,7 @@ def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tenso
         unit=u,
         threads=torch.get_num_threads(),
         seed=0 if seed is None else int(seed),
+        multiplier=told_multiplier(multiplier),
     )
     return values_of(z, g.dtype).reshape(w.shape)
 
@@ -206,7 +205,7 @@ def windows_of_codes(x: Array, g: torch.Tensor, w: torch.Tensor, how: Any) -> np
             *(step * s for step, s in zip(by_axis, stride, strict=True)),
         ),
     )
-    window = c // how.groups * w.shape[2] * w.shape[3]
+    window = c // how.groups * math.prod(w.shape[2:])
     return np.ascontiguousarray(views).reshape(how.groups, window, -1)
 
 
