@@ -40,8 +40,7 @@ class Rounded {
         make_many_([=] { return RoundedValues(own, format, env, std::size_t{1} << 20); }) {}
 
   // Empty, or what the format has not.
-  const char* round(std::uintptr_t x, std::uintptr_t y, std::size_t count,
-                    std::uint64_t seed) {
+  const char* round(std::uintptr_t x, std::uintptr_t y, std::size_t count, std::uint64_t seed) {
     if (count > short_work && !many_) many_.emplace(make_many_());
     const RoundedValues& values = count <= short_work ? few_ : *many_;
     Unheld found = Unheld::nothing;

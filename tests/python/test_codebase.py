@@ -117,4 +117,4 @@ def test_kernels_of_one_instruction_set_share_no_function():
         shared = [name for kind, name in symbols if kind in "TWVu" and "kernel_" not in name]
         assert set(shared) <= {"DW.ref.__gxx_personality_v0"}, archive
         named = [name for kind, name in symbols if kind == "T"]
-        assert len(named) == 6 and all(path in name for name in named), archive
+        assert len(named) == 5 and all(path in name for name in named), archive

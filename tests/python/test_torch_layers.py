@@ -294,7 +294,6 @@ def test_opcheck_of_products(kind):
     else:
         torch.library.opcheck(op.convolution.default, (*tensors, [2, 2], [1, 1], [1, 1], 2, *units))
 
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_compile_forward_and_backward(kind):
     tensors, call = call_of(kind)
@@ -308,9 +307,6 @@ def test_products_compile_forward_and_backward(kind):
     *compiled, compiled_bias = results[1]
     assert all(torch.equal(one, other) for one, other in zip(eager, compiled, strict=True))
     torch.testing.assert_close(bias, compiled_bias)  # torch's sum, in an order of its own
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", ["jacrev", "jacfwd"])
 def test_jacobians_of_products(kind, way):
     tensors, call = call_of(kind)

@@ -1,0 +1,172 @@
+"""widthwise.torch compiled, exported and checked by opcheck: what torch takes seconds to begin."""
+
+import pytest
+from torch_here import NEEDED, drawn, torch, wt
+
+pytestmark = NEEDED
+
+SHAPES = {
+    "contiguous": lambda: torch.randn(3, 5),
+    "channels_last": lambda: torch.randn(2, 3, 4, 4).to(memory_format=torch.channels_last),
+    "empty": lambda: torch.randn(0),
+    "0-dim": lambda: torch.randn(()),
+    "bfloat16": lambda: torch.randn(3, 5, dtype=torch.bfloat16),
+    "transposed": lambda: torch.randn(3, 5).T,
+}
+
+
+def opcheck(name, *args, **how):
+    torch.library.opcheck(getattr(torch.ops.widthwise, name).default, args, **how)
+
+
+def arguments(x, format="e4m3fn"):
+    return x, format, "rne", "e5m2", "rne", True, None, None
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_opcheck(kind):
+    opcheck("quantize", *arguments(SHAPES[kind]().requires_grad_()))
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "affine(int8,symmetric)"])
+def test_opcheck_of_formats_that_share_scales(format):
+    opcheck("quantize", *arguments(torch.randn(3, 32).requires_grad_(), format))
+
+
+@pytest.mark.parametrize("kind", ["contiguous", "channels_last", "bfloat16"])
+def test_opcheck_of_what_gradients_pass(kind):
+    x = SHAPES[kind]() * 500
+    opcheck("values_inside", SHAPES[kind]().to(x.dtype).requires_grad_(), x, "e4m3fn")
+
+
+UNITS = ("mac(e5m10)", "fma.f32")
+
+
+def test_opcheck_of_a_product():
+    a, b, c = (drawn(*s).requires_grad_() for s in ((3, 2, 4), (4, 5), (5,)))
+    opcheck("product", a, b, c, *UNITS, None)
+
+
+def test_opcheck_of_a_convolution():
+    x, w, c = (drawn(*s).requires_grad_() for s in ((2, 4, 6, 5), (6, 2, 3, 2), (6,)))
+    opcheck("convolution", x, w, c, [1, 1], [1, 1], [1, 1], 2, *UNITS, None)
+
+
+def fp8():
+    return (drawn(n, 64, seed=n).to(torch.float8_e4m3fn) for n in (9, 11))
+
+
+def test_opcheck_of_scaled_mm():
+    """Without its check of the schema, which compares operands: torch does not do so in FP8."""
+    a, b = fp8()
+    half = torch.tensor(0.5)
+    tests = ("test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+    how = (None, None, torch.bfloat16, True, "ada", 2, "serial", True)
+    opcheck("scaled_mm", a, b.t(), half, half, *how, test_utils=tests)
+
+
+# --- Compiled ------------------------------------------------------------------------------------
+
+
+def compiled(f, backend="aot_eager"):
+    """Inductor's code, which takes seconds of a C++ compiler, is asked for where it matters."""
+    return torch.compile(f, fullgraph=True, backend=backend)
+
+
+def test_compiled_forward_and_backward_equal_eager():
+    weights, x = torch.linspace(0.1, 1.1, 24).view(4, 6), torch.randn(4, 6, requires_grad=True)
+
+    def model(v):
+        return wt.quantize(v * 2, "e4m3fn", backward="e5m2").relu() + 1
+
+    fast = compiled(model, "inductor")
+    (fast(x) * weights).sum().backward()
+    g, x.grad = x.grad.clone(), None
+    (model(x) * weights).sum().backward()
+    assert torch.equal(g, x.grad) and torch.equal(fast(x), model(x))
+
+
+CALLS = {
+    "matmul": (((3, 2, 4), (4, 5), (5,)), lambda a, b, c: wt.matmul(a, b, c=c, unit="fma.f32")),
+    "conv2d": (
+        ((2, 4, 6, 5), (6, 2, 3, 2), (6,)),
+        lambda x, w, c: wt.conv2d(x, w, c, 2, 1, groups=2, unit="fma.f32"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_products_compile_forward_and_backward(kind):
+    shapes, call = CALLS[kind]
+    results = []
+    for f in (call, compiled(call)):
+        own = [drawn(*s, seed=i).requires_grad_() for i, s in enumerate(shapes)]
+        z = f(*own)
+        z.pow(2).sum().backward()
+        results.append([z, *(t.grad for t in own)])
+    *eager, bias = results[0]
+    *quick, quick_bias = results[1]
+    assert all(torch.equal(one, other) for one, other in zip(eager, quick, strict=True))
+    torch.testing.assert_close(bias, quick_bias)  # torch's sum, in an order of its own
+
+
+def test_scaled_mm_compiles():
+    a, b = fp8()
+    half = torch.tensor(0.5)
+
+    def call(x, y):
+        return wt.scaled_mm(x, y, half, half, out_dtype=torch.bfloat16, split=2) + 1
+
+    assert torch.equal(compiled(call)(a, b.t()), call(a, b.t()))
+
+
+def test_export_keeps_the_op():
+    module = wt.Quantizer("e4m3fn")
+    program = torch.export.export(module, (torch.randn(4, 6),)).run_decompositions()
+    assert "widthwise.quantize" in str(program.graph)
+
+
+def test_a_traced_graph_keeps_the_op():
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    traced = make_fx(lambda x: wt.quantize(x, "e4m3fn") + 1)(torch.randn(4))
+    assert "widthwise.quantize" in traced.code
+
+
+def test_forward_mode_under_compile_is_refused():
+    """It would be zero in silence."""
+
+    def tangent(v, t):
+        return torch.func.jvp(lambda r: wt.quantize(r, "e4m3fn"), (v,), (t,))[1]
+
+    with pytest.raises(Exception, match="forward mode .* has no rule under torch.compile"):
+        compiled(tangent)(torch.randn(4, 6), torch.ones(4, 6))
+
+
+def test_compiled_random_bits_equal_eagers():
+    import torch._inductor.config as inductor
+
+    dice, x = wt.Quantizer("e4m3fn", rounding="sr8"), torch.randn(4, 6)
+
+    def seeded(f):
+        torch.manual_seed(3)
+        return f(x)
+
+    with inductor.patch(fallback_random=True):
+        assert torch.equal(seeded(compiled(dice, "inductor")), seeded(dice))
+
+
+def test_twelve_seeds_compile_once():
+    import torch._dynamo.testing as testing
+
+    torch._dynamo.reset()
+    counter = testing.CompileCounterWithBackend("aot_eager")
+    x, seeds = torch.linspace(-3, 3, 24), [torch.tensor(s) for s in range(12)]
+
+    def draw(v, s):
+        return wt.quantize(v, "e4m3fn", "sr8", seed=s) + 0
+
+    fast = compiled(draw, counter)
+    assert all(torch.equal(fast(x, s), draw(x, s)) for s in seeds)
+    assert counter.frame_count == 1
+    assert len({tuple(draw(x, s).tolist()) for s in seeds}) > 6
