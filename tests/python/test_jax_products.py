@@ -9,7 +9,7 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import drawn, jax, jnp, same, wj
+from jax_here import drawn, jax, jnp, same, way, wj  # noqa: F401 - way is a fixture
 
 pytestmark = jax_here.NEEDED
 
@@ -57,6 +57,16 @@ def test_jit_of_vmap_of_grad_is_ww(unit, backward):
         same(z[i], ours(unit, a[i], b))
         same(to_a[i], ours(backward, up[i], b.T))
         same(to_b[i], ours(backward, up[i].T, a[i]).to_float64().T)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_both_ways_give_the_same_bits(way, dtype):
+    a, b = jnp.asarray(drawn(3, 4, 9), dtype), jnp.asarray(drawn(9, 5, seed=1), dtype)
+    unit = "mac(e4m3fn, sum=bfloat16:sr8)"
+    z = jax.jit(jax.vmap(lambda a, s: wj.matmul(a, b, unit=unit, seed=s)))(a, jnp.arange(3))
+    wide = [np.asarray(x.astype(jnp.float32)) for x in (a, b)]
+    for i in range(3):
+        same(z[i].astype(jnp.float32), ours(unit, wide[0][i], wide[1], seed=i))
 
 
 def test_units_that_scale_blocks():
