@@ -9,9 +9,10 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import drawn, jax, jnp, same, way, wj  # noqa: F401 - way is a fixture
+from jax_here import drawn, jax, jnp, same, wj
 
 pytestmark = jax_here.NEEDED
+way = jax_here.way
 
 # The unit, and the one of gradients.
 UNITS = [

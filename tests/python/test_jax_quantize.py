@@ -7,9 +7,10 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import _xla, drawn, jax, jnp, same, way, wj  # noqa: F401 - way is a fixture
+from jax_here import _xla, drawn, jax, jnp, same, wj
 
 pytestmark = jax_here.NEEDED
+way = jax_here.way
 
 FORMATS = ["e4m3fn", "e5m2", "e2m1fn", "posit8es2", "fixed4.4", "e4m3;overflow=satfinite", "int4"]
 SPECIAL = np.array(
