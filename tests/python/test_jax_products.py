@@ -110,7 +110,7 @@ def test_what_is_added_to(of_c):
 
 
 def test_units_that_draw_do_so_by_seed_and_example():
-    unit = "mac(e4m3fn, sum=e5m10:sr8)"
+    unit = "mac(e4m3fn, sum=e5m4:sr8)"
     a, b = drawn(3, 4, 9), drawn(9, 5, seed=1)
     up = drawn(4, 5, seed=2)
     with pytest.raises(ValueError, match="draws; pass seed="):
