@@ -147,10 +147,35 @@ XLA_FFI_DEFINE_HANDLER(quantize_handler, quantize,
                            .Attr<std::string_view>("rounding")
                            .Attr<std::int64_t>("rank"));
 
+XlaCall python = nullptr;
+
+XlaBuffer buffer(const ffi::AnyBuffer& x) {
+  const auto shape = x.dimensions();
+  return {x.untyped_data(), x.size_bytes(), {shape.begin(), shape.end()}};
+}
+
+ffi::Error call(ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
+                std::string_view name) {
+  std::vector<XlaBuffer> buffers;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto x = arguments.get<ffi::AnyBuffer>(i);
+    if (!x.has_value()) return x.error();
+    buffers.push_back(buffer(*x));
+  }
+  std::string wrong = python(name, buffers, buffer(*result));
+  return wrong.empty() ? ffi::Error::Success() : ffi::Error::InvalidArgument(std::move(wrong));
+}
+
+XLA_FFI_DEFINE_HANDLER(
+    call_handler, call,
+    ffi::Ffi::Bind().RemainingArgs().Ret<ffi::AnyBuffer>().Attr<std::string_view>("name"));
+
 }  // namespace
 
-std::vector<XlaHandler> xla_handlers() {
-  return {{"widthwise_quantize", reinterpret_cast<void*>(+quantize_handler)}};
+std::vector<XlaHandler> xla_handlers(XlaCall call) {
+  python = call;
+  return {{"widthwise_quantize", reinterpret_cast<void*>(+quantize_handler)},
+          {"widthwise_call", reinterpret_cast<void*>(+call_handler)}};
 }
 
 }  // namespace widthwise

@@ -322,7 +322,7 @@ def check_channels(x: Any, w: Any, groups: int, bias: Any) -> None:
         raise ValueError(f"bias is {tuple(bias)}; ({w[0]},) is wanted, a number a filter")
 
 
-# --- Gradients of convolutions --------------------------------------------------------------------
+# --- Gradients of convolutions, of images with their padding --------------------------------------
 
 
 def convolution_to_x(
@@ -334,11 +334,8 @@ def convolution_to_x(
     """
     reach = [steps.dilation[i] * (w.shape[2 + i] - 1) for i in (0, 1)]
     apart = np.zeros((*g.shape[:2], *(image[i] + reach[i] for i in (0, 1))), g.dtype)
-    rows, columns = (
-        np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] - steps.padding[i] for i in (0, 1)
-    )
-    there = [(at >= 0) & (at < n) for at, n in zip((rows, columns), apart.shape[2:], strict=True)]
-    apart[:, :, rows[there[0]][:, None], columns[there[1]]] = g[:, :, there[0]][:, :, :, there[1]]
+    rows, columns = (np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] for i in (0, 1))
+    apart[:, :, rows[:, None], columns] = g
     groups, (filters, channels, *kernel) = steps.groups, w.shape
     of_groups = w.reshape(groups, filters // groups, channels, *kernel).swapaxes(1, 2)
     turned = of_groups.reshape(-1, filters // groups, *kernel)[:, :, ::-1, ::-1]
@@ -360,8 +357,6 @@ def convolution_to_w(
 
 def windows(x: np.ndarray, kernel: Any, out: Any, steps: Steps) -> np.ndarray:
     """What each output saw: (groups, images * outputs, numbers of a window)."""
-    high, wide = steps.padding
-    x = np.pad(x, ((0, 0), (0, 0), (high, high), (wide, wide)))
     reach = tuple(d * (k - 1) + 1 for d, k in zip(steps.dilation, kernel, strict=True))
     all_of_them = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
     (s, t), (d, e) = steps.stride, steps.dilation

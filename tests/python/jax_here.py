@@ -16,6 +16,15 @@ except ImportError:
 NEEDED = pytest.mark.skipif(jax is None, reason="jax is large: --long installs it")
 
 
+@pytest.fixture(params=["xla", "callback"])
+def way(request, monkeypatch):
+    """Both ways there are, the first where the build found jaxlib's headers."""
+    if request.param == "xla" and not _xla.registered():
+        pytest.skip("the package was built without jaxlib's headers: ./dev build finds them")
+    monkeypatch.setattr(_xla, "usable", lambda: request.param == "xla")
+    return request.param
+
+
 def drawn(*shape, seed=0, dtype=np.float32):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 

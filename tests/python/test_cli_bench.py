@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import widthwise as ww
 from widthwise import cli
+from widthwise.cli import bench as bench_command
 from widthwise.cli.bench_models import MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -154,6 +156,11 @@ def test_a_gpu_has_a_row_of_its_own():
     only = ["--device", "cuda", "--batch", "1", "--image", "8", "--repeat", "1"]
     told = ran("conv2d", "--model", "resnet18", "--format", "e5m10", *only)
     assert len(told["totals"]) == 1 and len(told["layers"]) == len(MODELS["resnet18"])
+
+
+def test_the_row_of_the_cpu_is_no_gpus(monkeypatch):
+    monkeypatch.setattr(bench_command, "explain", lambda *x: SimpleNamespace(takers=["cuda", "b"]))
+    assert bench_command.Place("cpu", "cpu", 1).engine(None, 1, 1, 1) == "b"
 
 
 def test_an_interrupt_ends_it_with_one_line():

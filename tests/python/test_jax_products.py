@@ -12,6 +12,7 @@ import widthwise as ww
 from jax_here import drawn, jax, jnp, same, wj
 
 pytestmark = jax_here.NEEDED
+way = jax_here.way
 
 # The unit, and the one of gradients.
 UNITS = [
@@ -59,6 +60,16 @@ def test_jit_of_vmap_of_grad_is_ww(unit, backward):
         same(to_b[i], ours(backward, up[i].T, a[i]).to_float64().T)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_both_ways_give_the_same_bits(way, dtype):
+    a, b = jnp.asarray(drawn(3, 4, 9), dtype), jnp.asarray(drawn(9, 5, seed=1), dtype)
+    unit = "mac(e4m3fn, sum=bfloat16:sr8)"
+    z = jax.jit(jax.vmap(lambda a, s: wj.matmul(a, b, unit=unit, seed=s)))(a, jnp.arange(3))
+    wide = [np.asarray(x.astype(jnp.float32)) for x in (a, b)]
+    for i in range(3):
+        same(z[i].astype(jnp.float32), ours(unit, wide[0][i], wide[1], seed=i))
+
+
 def test_units_that_scale_blocks():
     a, b = drawn(4, 64), drawn(64, 3, seed=1)
     x, y = ww.blocks(a, "mxfp8_e4m3", axis=-1), ww.blocks(b, "mxfp8_e4m3", axis=0)
@@ -99,7 +110,7 @@ def test_what_is_added_to(of_c):
 
 
 def test_units_that_draw_do_so_by_seed_and_example():
-    unit = "mac(e4m3fn, sum=e5m10:sr8)"
+    unit = "mac(e4m3fn, sum=e5m4:sr8)"
     a, b = drawn(3, 4, 9), drawn(9, 5, seed=1)
     up = drawn(4, 5, seed=2)
     with pytest.raises(ValueError, match="draws; pass seed="):

@@ -1,5 +1,8 @@
 """widthwise.jax.quantize: bits are ww.array's, by XLA's own call and by callbacks alike."""
 
+import subprocess
+import sys
+
 import jax_here
 import numpy as np
 import pytest
@@ -7,21 +10,13 @@ import widthwise as ww
 from jax_here import _xla, drawn, jax, jnp, same, wj
 
 pytestmark = jax_here.NEEDED
+way = jax_here.way
 
 FORMATS = ["e4m3fn", "e5m2", "e2m1fn", "posit8es2", "fixed4.4", "e4m3;overflow=satfinite", "int4"]
 SPECIAL = np.array(
     [0.0, -0.0, 1e-9, -1e-9, 2**-9, 3 * 2**-11, 448, 464, 465, -6, 7, 1e30, -1e30, np.inf, -np.inf],
     np.float32,
 )
-
-
-@pytest.fixture(params=["xla", "callback"])
-def way(request, monkeypatch):
-    """Both ways there are, the first where the build found jaxlib's headers."""
-    if request.param == "xla" and not _xla.registered():
-        pytest.skip("the package was built without jaxlib's headers: ./dev build finds them")
-    monkeypatch.setattr(_xla, "usable", lambda: request.param == "xla")
-    return request.param
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -66,6 +61,27 @@ def test_numbers_that_share_scales_share_them_within_their_example(format, axis)
         want = [ww.blocks(one, format, axis=axis).to_float32() for one in x]
     got = jax.vmap(lambda v: wj.quantize(v, format, axis=axis))(x)
     same(got, np.stack(want))
+
+
+SHARED = """
+import threading
+import jax, numpy as np, widthwise as ww, widthwise.jax as wj
+x = np.random.default_rng(0).standard_normal((64, 4096)).astype(np.float32)
+want = ww.blocks(x, "mxfp8_e4m3").to_float32()
+rounded = jax.jit(lambda v: wj.quantize(v, "mxfp8_e4m3"))
+right = []
+def work():
+    right.extend(np.array_equal(rounded(x), want) for _ in range(4))
+threads = [threading.Thread(target=work) for _ in range(6)]
+[t.start() for t in threads], [t.join() for t in threads]
+assert right == [True] * 24
+"""
+
+
+def test_threads_with_large_arrays_do_not_wait_for_each_other_for_ever():
+    if not _xla.usable():
+        pytest.skip("the package was built without jaxlib's headers: ./dev build finds them")
+    subprocess.run([sys.executable, "-c", SHARED], check=True, timeout=120)
 
 
 # --- Gradients ------------------------------------------------------------------------------------

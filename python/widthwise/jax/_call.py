@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _host
 from .._settings import checked_seed
+from . import _xla
 
 WORD = (1 << 32) - 1
 Words = Any  # a seed in a traced program: its low and its high 32 bits, uint32, or None
@@ -92,48 +93,63 @@ def whole_seed(words: np.ndarray | None) -> int:
 # --- Calls ----------------------------------------------------------------------------------------
 
 
-def on_host(
-    host: Callable[..., np.ndarray], shape: tuple[int, ...], dtype: Any, *args: Any
-) -> jax.Array:
+class Host(NamedTuple):
+    """What the host computes: arrays, None among them, and settings to an array.
+
+    Compared by what it holds: JAX compiles an eager call once for all that are alike.
+    """
+
+    function: Callable[..., np.ndarray]
+    settings: tuple[Any, ...] = ()
+
+    def __call__(self, *arrays: Any) -> np.ndarray:
+        return self.function(*arrays, *self.settings)
+
+
+class Examples(NamedTuple):
+    """The same for batches of examples, each computed as it would be alone."""
+
+    host: Host
+    ranks: tuple[int, ...]  # axes of each argument in one example
+    shape: tuple[int, ...]  # of one example's result
+    dtype: Any
+
+    def __call__(self, *args: Any) -> np.ndarray:
+        pairs = [*zip(args, self.ranks, strict=True)]
+        leads = [x.shape[: x.ndim - rank] for x, rank in pairs if x is not None]
+        lead = np.broadcast_shapes(*leads)
+        if not lead:
+            return self.host(*args)
+        spread = [
+            None if x is None else np.broadcast_to(x, (*lead, *x.shape[x.ndim - rank :]))
+            for x, rank in pairs
+        ]
+        result = np.empty((*lead, *self.shape), self.dtype)
+        for at in np.ndindex(*lead):
+            result[at] = self.host(*(None if x is None else x[at] for x in spread))
+        return result
+
+
+class Called(NamedTuple):
+    """What JAX calls: it hands over the arrays that there are."""
+
+    host: Host | Examples
+    there: tuple[bool, ...]
+
+    def __call__(self, *arrays: Any) -> np.ndarray:
+        rest = iter(arrays)
+        return self.host(*(np.asarray(next(rest)) if t else None for t in self.there))
+
+
+def on_host(host: Host | Examples, shape: tuple[int, ...], dtype: Any, *args: Any) -> jax.Array:
     """What the host makes of the arrays, of which any may be None.
 
     Batches come with axes before those that were traced, of one or of the batch's size; `host`
     answers for all of them. Gradients have their rules outside: none passes here.
     """
     given = [jax.lax.stop_gradient(x) for x in args if x is not None]
-    there = [x is not None for x in args]
-
-    def called(*arrays: Any) -> np.ndarray:
-        rest = iter(arrays)
-        return host(*(np.asarray(next(rest)) if t else None for t in there))
-
+    called = Called(host, tuple(x is not None for x in args))
     result = jax.ShapeDtypeStruct(shape, dtype)
+    if _xla.usable():
+        return _xla.called(called, result, given)
     return jax.pure_callback(called, result, *given, vmap_method="expand_dims")
-
-
-def example_by_example(
-    host: Callable[..., np.ndarray], ranks: tuple[int, ...], shape: tuple[int, ...], dtype: Any
-) -> Callable[..., np.ndarray]:
-    """A host's function of single examples for batches: each is computed as it would be alone.
-
-    Args:
-        ranks: axes of each argument in one example.
-        shape, dtype: of one example's result.
-    """
-
-    def batch(*args: Any) -> np.ndarray:
-        pairs = [*zip(args, ranks, strict=True)]
-        leads = [x.shape[: x.ndim - rank] for x, rank in pairs if x is not None]
-        lead = np.broadcast_shapes(*leads)
-        if not lead:
-            return host(*args)
-        spread = [
-            None if x is None else np.broadcast_to(x, (*lead, *x.shape[x.ndim - rank :]))
-            for x, rank in pairs
-        ]
-        result = np.empty((*lead, *shape), dtype)
-        for at in np.ndindex(*lead):
-            result[at] = host(*(None if x is None else x[at] for x in spread))
-        return result
-
-    return batch

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _host
 from .._create import from_bits
 from .._format import Format
-from ._call import example_by_example, floats, on_host, whole_seed, words_of
+from ._call import Examples, Host, floats, on_host, whole_seed, words_of
 
 
 def single(format: Any) -> Format:
@@ -55,11 +55,13 @@ def encode(x: Any, format: Any, rounding: str = "rne", seed: Any = None) -> Any:
     _host.env_of(rounding)
     words = words_of(seed, f"rounding '{rounding}'" if rounding.startswith("sr") else None)
 
-    def host(x: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        return _host.rounded(x, f, rounding, whole_seed(words)).bits
-
-    alone = host if words is None else example_by_example(host, (x.ndim, 1), x.shape, dtype)
+    host = Host(codes_there, (str(f), rounding))
+    alone = host if words is None else Examples(host, (x.ndim, 1), x.shape, dtype)
     return on_host(alone, x.shape, dtype, x, words)
+
+
+def codes_there(x: Any, words: Any, format: str, rounding: str) -> np.ndarray:
+    return _host.rounded(x, Format(format), rounding, whole_seed(words)).bits
 
 
 def decode(codes: Any, format: Any, dtype: Any = jnp.float32) -> Any:
@@ -86,10 +88,11 @@ def decode(codes: Any, format: Any, dtype: Any = jnp.float32) -> Any:
     if codes.dtype != items_of(f):
         raise TypeError(f"codes are {codes.dtype}; those of {f} are {items_of(f)}")
 
-    def host(codes: np.ndarray) -> np.ndarray:
-        return _host.values_of(from_bits(codes, f), to)
+    return on_host(Host(values_there, (str(f), to)), codes.shape, to, codes)
 
-    return on_host(host, codes.shape, to, codes)
+
+def values_there(codes: np.ndarray, format: str, to: np.dtype) -> np.ndarray:
+    return _host.values_of(from_bits(codes, format), to)
 
 
 NONE = "ww.from_bits(codes, format) has them exactly"

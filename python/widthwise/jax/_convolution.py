@@ -12,8 +12,9 @@ import numpy as np
 from .. import _host
 from .._host import Steps
 from ._call import (
+    Examples,
+    Host,
     Words,
-    example_by_example,
     floats,
     following,
     on_host,
@@ -33,24 +34,23 @@ class How(NamedTuple):
 
 def computed(x: jax.Array, w: jax.Array, c: Any, steps: Steps, unit: str, words: Words) -> Any:
     shape = (x.shape[0], w.shape[0], *_host.sizes(x.shape[2:], w.shape[2:], steps))
+    one_by_one = Examples(Host(convolved_there, (steps, unit)), (4, 4, 1, 1), shape, x.dtype)
+    return on_host(Host(images_there, (one_by_one,)), shape, x.dtype, x, w, c, words)
 
-    def host(x: Any, w: Any, c: Any, words: Any) -> np.ndarray:
-        return _host.convolution(x, w, c, steps, unit, whole_seed(words))
 
-    ranks = (x.ndim, w.ndim, 1, 1)
-    one_by_one = example_by_example(host, ranks, shape, x.dtype)
+def convolved_there(x: Any, w: Any, c: Any, words: Any, steps: Steps, unit: str) -> np.ndarray:
+    return _host.convolution(x, w, c, steps, unit, whole_seed(words))
 
-    def batched(x: Any, w: Any, c: Any, words: Any) -> np.ndarray:
-        """Images of a batch go together where all meet the same weights."""
-        lead = x.shape[:-4]
-        shared = [w.shape[:-4], () if c is None else c.shape[:-1]]
-        if words is not None or any(n != 1 for axes in shared for n in axes):
-            return one_by_one(x, w, c, words)
-        w, c = w.reshape(w.shape[-4:]), None if c is None else c.reshape(c.shape[-1:])
-        z = host(x.reshape(-1, *x.shape[-3:]), w, c, None)
-        return z.reshape(*lead, -1, *z.shape[1:])
 
-    return on_host(batched, shape, x.dtype, x, w, c, words)
+def images_there(x: Any, w: Any, c: Any, words: Any, one_by_one: Examples) -> np.ndarray:
+    """Images of a batch go together where all meet the same weights."""
+    lead = x.shape[:-4]
+    shared = [w.shape[:-4], () if c is None else c.shape[:-1]]
+    if words is not None or any(n != 1 for axes in shared for n in axes):
+        return one_by_one(x, w, c, words)
+    w, c = w.reshape(w.shape[-4:]), None if c is None else c.reshape(c.shape[-1:])
+    z = one_by_one.host(x.reshape(-1, *x.shape[-3:]), w, c, None)
+    return z.reshape(*lead, -1, *z.shape[1:])
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import _host
 from ._call import (
+    Examples,
+    Host,
     Words,
-    example_by_example,
     floats,
     following,
     of_result,
@@ -35,21 +36,23 @@ def computed(a: jax.Array, b: jax.Array, c: Any, unit: str, words: Words) -> jax
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = (*lead, a.shape[-2], b.shape[-1])
 
-    def host(a: Any, b: Any, c: Any, words: Any) -> np.ndarray:
-        return _host.product(a, b, c, unit, whole_seed(words))
+    if words is not None or _host.scales_blocks(unit):
+        host = Examples(Host(product_there, (unit,)), (*ranks, 1), shape, a.dtype)
+        return on_host(host, shape, a.dtype, a, b, c, words)
+    return on_host(Host(products_there, (unit, ranks)), shape, a.dtype, a, b, c)
 
-    def together(a: Any, b: Any, c: Any, words: Any) -> np.ndarray:
-        """Batches before the axes that broadcast among themselves."""
-        axes = max(ranks)
-        a, b, c = (
-            None if x is None else leading(x, rank, axes)
-            for x, rank in zip((a, b, c), ranks, strict=True)
-        )
-        return host(a, b, c, None)
 
-    draws = words is not None or _host.scales_blocks(unit)
-    batched = example_by_example(host, (*ranks, 1), shape, a.dtype) if draws else together
-    return on_host(batched, shape, a.dtype, a, b, c, words)
+def product_there(a: Any, b: Any, c: Any, words: Any, unit: str) -> np.ndarray:
+    return _host.product(a, b, c, unit, whole_seed(words))
+
+
+def products_there(a: Any, b: Any, c: Any, unit: str, ranks: tuple[int, ...]) -> np.ndarray:
+    """Batches before the axes that broadcast among themselves."""
+    a, b, c = (
+        None if x is None else leading(x, rank, max(ranks))
+        for x, rank in zip((a, b, c), ranks, strict=True)
+    )
+    return _host.product(a, b, c, unit, 0)
 
 
 def leading(x: np.ndarray, rank: int, axes: int) -> np.ndarray:

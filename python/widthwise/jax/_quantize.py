@@ -12,8 +12,9 @@ import numpy as np
 from .. import _host
 from . import _xla
 from ._call import (
+    Examples,
+    Host,
     Words,
-    example_by_example,
     floats,
     following,
     on_host,
@@ -42,12 +43,14 @@ def computed(x: jax.Array, format: str, rounding: str, axis: int | None, words: 
         if _xla.usable():
             return _xla.quantize(jax.lax.stop_gradient(x), format, rounding, words)
 
-    def host(x: np.ndarray, words: np.ndarray | None) -> np.ndarray:
-        return _host.quantized(x, format, rounding, axis, whole_seed(words))
-
+    host = Host(rounded_there, (format, rounding, axis))
     alone = words is not None or _host.is_container(format)
-    batched = example_by_example(host, (x.ndim, 1), x.shape, x.dtype) if alone else host
+    batched = Examples(host, (x.ndim, 1), x.shape, x.dtype) if alone else host
     return on_host(batched, x.shape, x.dtype, x, words)
+
+
+def rounded_there(x: Any, words: Any, format: str, rounding: str, axis: int | None) -> np.ndarray:
+    return _host.quantized(x, format, rounding, axis, whole_seed(words))
 
 
 def where_it_passes(g: Any, x: jax.Array, how: How) -> Any:
@@ -55,9 +58,9 @@ def where_it_passes(g: Any, x: jax.Array, how: How) -> Any:
     if not how.clamp:
         return g
     if _host.is_container(how.format):
-        host = partial(_host.within, format=how.format, axis=how.axis)
-        batched = example_by_example(host, (x.ndim,), x.shape, np.bool_)
-        return jnp.where(on_host(batched, x.shape, np.bool_, x), g, 0)
+        host = Host(_host.within, (how.format, how.axis))
+        inside = on_host(Examples(host, (x.ndim,), x.shape, np.bool_), x.shape, np.bool_, x)
+        return jnp.where(inside, g, jnp.zeros_like(g))
     ends = _host.straight_range(how.format)
     if ends is None:
         return g
