@@ -101,7 +101,7 @@ def quantize_model(
 
 def warn_of_sums(units: Iterable[str]) -> None:
     told = RUNTIME_SUMS.format(units=", ".join(sorted(set(units))))
-    warnings.warn(f"the exported graph: {told}", UserWarning, stacklevel=4)
+    warnings.warn(f"the exported graph: {told}", UserWarning, stacklevel=3)
 
 
 def finished(model: ModelProto, rewriter: Rewriter, inline: bool) -> ModelProto:
