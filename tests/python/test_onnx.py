@@ -35,6 +35,9 @@ KINDS = [
     "binary8p3", "binary8p4uf", "fixed8.4", "int8", "uint8", "fixed4.-2", "fixed24.12",
     "ufixed12.3", "fixed6.30", "int8;overflow=symmetric", "table(nf4)", "table(-1,0,1)",
     "table(0.5,nan,3)", "posit8", "posit6es0", "posit10es1",
+    "int8;overflow=wrap", "fixed24.30;overflow=wrap", "ufixed12.3;overflow=wrap",
+    "fixed3.0;overflow=wrap_sm", "fixed12.-4;overflow=wrap_sm", "fixed8.4;overflow=keep_sign",
+    "ufixed6.2;overflow=keep_sign",
 ]  # fmt: skip
 
 
@@ -86,7 +89,7 @@ def test_a_format_that_graphs_cannot_round_to_is_refused_with_a_way_out():
         ("posit32", "rne", "posit32es2 has numbers that binary32"),
         ("takum8", "rne", "takum8 has numbers that binary32"),
         ("posit24", "rne", "has 24 bits: of posits, .* graphs search tables, up to 16 bits"),
-        ("int8;overflow=wrap", "rne", "wraps, and quantisers of graphs saturate; take 'int8'"),
+        ("fixed25.2;overflow=wrap", "rne", "wraps at 25 bits, and graphs do at up to 24; take 'f"),
         ("e4m3", "sr8", "rounding = 'sr8': a graph has no random bits; take one of 'rne'"),
         ("e4m3", "up", "rounding = 'up': there is no such mode; take one of 'rne'"),
         ("affine(uint8)", "rne", "scales of symmetric codes.*'scale': 0.02, 'zero_point': 128"),

@@ -103,9 +103,12 @@ class Rewriter:
         scale = self.b.tensor(f"{y}_scale", numpy_helper.from_array(f32(how.scale)))
         quotient, rounded = self.b.name(f"{y}_quotient"), self.b.name(f"{y}_unscaled")
         f = saturating(check(how.format, how.rounding))
+        nodes = self.b.quantise(quotient, rounded, f, how.rounding)
+        shown = repr(np.asarray(how.scale, np.float32).tolist())
+        told(nodes[-2 if len(nodes) > 1 else -1], None, x, scale=shown)
         return [
             helper.make_node("Div", [x, scale], [quotient]),
-            *self.b.quantise(quotient, rounded, f, how.rounding),
+            *nodes,
             helper.make_node("Mul", [rounded, scale], [y]),
         ]
 
