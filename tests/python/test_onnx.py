@@ -89,7 +89,7 @@ def test_a_format_that_graphs_cannot_round_to_is_refused_with_a_way_out():
         ("posit32", "rne", "posit32es2 has numbers that binary32"),
         ("takum8", "rne", "takum8 has numbers that binary32"),
         ("posit24", "rne", "has 24 bits: of posits, .* graphs search tables, up to 16 bits"),
-        ("fixed25.2;overflow=wrap", "rne", "wraps at 25 bits, and graphs do at up to 24; take 'f"),
+        ("ufixed25.2;overflow=wrap", "rne", "fixed25.2;overflow=wrap has numbers that binary32"),
         ("e4m3", "sr8", "rounding = 'sr8': a graph has no random bits; take one of 'rne'"),
         ("e4m3", "up", "rounding = 'up': there is no such mode; take one of 'rne'"),
         ("affine(uint8)", "rne", "scales of symmetric codes.*'scale': 0.02, 'zero_point': 128"),

@@ -196,7 +196,7 @@ def test_a_file_is_written(tmp_path):
 
 REFUSED = [
     (("e5m6", "e4m3"), {"rounding": "sr8"}, "rounding = 'sr8': a graph has no random bits"),
-    (("fixed25.2;overflow=wrap", "e4m3"), {}, "wraps at 25 bits"),
+    (("posit24", "e4m3"), {}, "has 24 bits: of posits"),
     (("nvfp4", "e4m3"), {}, "nvfp4 of .* graphs find scales by the rules"),
     (("affine(uint8)", "e4m3"), {}, "graphs find scales of symmetric codes"),
 ]

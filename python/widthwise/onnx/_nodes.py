@@ -122,8 +122,9 @@ class Builder:
             how: dict[str, Any] = _arithmetic.numbers(f, rounding)._asdict()
             return self.call(_arithmetic.NAME, x, y, texts | how)
         if _wrapping.takes(f):
-            name = _wrapping.NAMES[f.overflow]
-            self.function(name, lambda: _wrapping.body(f.overflow, self.opset))
+            overflow = _wrapping.way(f)
+            name = _wrapping.NAMES[overflow]
+            self.function(name, lambda: _wrapping.body(overflow, self.opset))
             return self.call(name, x, y, {**texts, **_wrapping.numbers(f, rounding)})
         found = _search.steps(f, rounding)
         levels = _search.depth(found)
@@ -159,16 +160,8 @@ def check(format: Any, rounding: str) -> Format:
         raise ValueError(f"rounding = {rounding!r}: {why}; take one of {WAYS}")
     check_held(f)
     if not any(way.takes(f) for way in (_arithmetic, _search, _wrapping)):
-        raise ValueError(f"{f} {why_not(f)}")
+        raise ValueError(
+            f"{f} has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search "
+            f"tables, up to {_search.WIDEST} bits; take a narrower format"
+        )
     return f
-
-
-def why_not(f: Format) -> str:
-    if f.system == "fixed":
-        saturating = str(f).partition(";")[0]
-        most = _wrapping.WIDEST
-        return f"wraps at {f.width} bits, and graphs do at up to {most}; take '{saturating}'"
-    return (
-        f"has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search tables, "
-        f"up to {_search.WIDEST} bits; take a narrower format"
-    )

@@ -52,7 +52,7 @@ def export_to_onnx(
         the runtime's, and a warning says so.
     Raises:
         ImportError: there is no onnxscript, with which torch exports.
-        ValueError: stochastic rounding; formats that binary32 does not hold, or that wrap;
+        ValueError: stochastic rounding; formats that binary32 does not hold;
             float64; blocks whose scales a graph does not find; approximate multipliers.
 
     >>> import torch

@@ -1,4 +1,4 @@
-"""Fixed point that wraps: integers modulo 2^W in binary32, which has them all to 24 bits."""
+"""Fixed point that wraps: integers modulo 2^W in binary32, which has all of those that it holds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from ._arithmetic import borders, in_steps, not_too_tiny, taken_apart
 from ._body import Body
 from ._probe import LEAST
 
-WIDEST = 24
 NAMES = {"wrap": "QuantizeWrap", "wrap_sm": "QuantizeWrapSm", "keep_sign": "QuantizeKeepSign"}
-NUMBERS = ("step", "tiny", "modulus", "middle", "sign", "far")
+NUMBERS = ("step", "tiny", "modulus", "middle", "far")
 BORDERS = tuple(borders("rne"))
 
 
 def takes(f: Format) -> bool:
-    return f.system == "fixed" and f.overflow in NAMES and f.width <= WIDEST
+    return f.system == "fixed" and f.overflow in NAMES
+
+
+def way(f: Format) -> str:
+    """Without a sign there is none to keep."""
+    return f.overflow if f.signed else "wrap"
 
 
 def numbers(f: Format, rounding: str) -> dict[str, float]:
@@ -26,8 +30,7 @@ def numbers(f: Format, rounding: str) -> dict[str, float]:
         "step": step,
         "tiny": max(step / 4, float(LEAST)),
         "modulus": modulus,
-        "middle": modulus / 2 if f.signed or f.overflow == "keep_sign" else 2 * modulus,
-        "sign": -modulus / 2 if f.signed else modulus / 2,  # what the highest bit adds
+        "middle": modulus / 2 if f.signed else 2 * modulus,
         "far": min(step * 2.0 ** (f.width + 25), float("inf")),
         **borders(rounding),
     }
@@ -90,7 +93,7 @@ def with_own_sign(b: Body) -> None:
     b.do("And", "is_far is_finite", "is_far_number")
     b.do("Or", "is_some_step is_far_number", "is_number")
     b.do("And", "negative is_number", "stays_negative")
-    b.do("Add", "low_bits sign", "below_zero")
+    b.do("Sub", "low_bits middle", "below_zero")
     b.do("Where", "stays_negative below_zero low_bits", "number")
 
 
