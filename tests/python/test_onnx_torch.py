@@ -218,6 +218,17 @@ def test_double_and_library_products_are_refused():
             one, a = torch.tensor(1.0), x.to(torch.float8_e4m3fn)
             return wt.scaled_mm(a, a.t(), one, one, out_dtype=torch.float32)
 
+    class Narrow(nn.Module):
+        def __init__(self, format):
+            super().__init__()
+            self.format = format
+
+        def forward(self, x):
+            return wt.quantize(x.half(), self.format)
+
+    for format, message in (("e6m9", "torch.float16 does not hold"), ("mxfp4", "may have no room")):
+        with pytest.raises(ValueError, match=message):
+            exported(Narrow(format), 4)
     with pytest.raises(ValueError, match="rounds a tensor of torch.float64, and graphs"):
         exported(Double(), 4)
     with pytest.raises(ValueError, match="calls widthwise.torch's scaled_mm, which no ONNX graph"):

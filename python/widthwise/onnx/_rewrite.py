@@ -170,6 +170,8 @@ class Rewriter:
 
 
 def check_fits(format: str, held: int, x: str) -> None:
+    if has_own_scales(format):
+        raise ValueError(f"'{x}' is narrower than binary32, and {format} has scales; export FLOAT")
     f, room = Format(format), Format("binary16" if held == TensorProto.FLOAT16 else "bfloat16")
     fits = (
         f._core.digits <= room.precision
