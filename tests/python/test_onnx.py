@@ -34,7 +34,7 @@ KINDS = [
     "e4m8;bias=100", "e5m4;zero=no;sub=no", "ue5m3", "ue8m10", "ue4m3fn", "e8m0fnu", "binary8p1",
     "binary8p3", "binary8p4uf", "fixed8.4", "int8", "uint8", "fixed4.-2", "fixed24.12",
     "ufixed12.3", "fixed6.30", "int8;overflow=symmetric", "table(nf4)", "table(-1,0,1)",
-    "table(0.5,nan,3)", "posit8", "posit6es0", "posit10es1",
+    "table(0.5,nan,3)", "e4m0;nan=none", "e3m0;nan=all_ones", "posit8", "posit6es0", "posit10es1",
     "int8;overflow=wrap", "fixed24.30;overflow=wrap", "ufixed12.3;overflow=wrap",
     "fixed3.0;overflow=wrap_sm", "fixed12.-4;overflow=wrap_sm", "fixed8.4;overflow=keep_sign",
     "ufixed6.2;overflow=keep_sign",
