@@ -19,6 +19,7 @@ NEEDED = pytest.mark.skipif(
     onnx is None, reason="onnx and onnxruntime are not installed: pip install onnx onnxruntime"
 )
 LONG = "WIDTHWISE_LONG" in os.environ
+SIX = ["e5m6", "e4m3", "e5m10", "e6m9", "posit8es1", "fixed12.5;overflow=zero"]
 BINARY32 = ww.Format("binary32")
 ENDS = np.float32([0, 2.0**-149, 2.0**-148, 2.0**-126, 3.4028235e38, np.inf])
 

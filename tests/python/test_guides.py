@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,12 +36,20 @@ def test_the_python_of_a_page_prints_what_the_page_says(page):
     missing = [name for name in imported if find_spec(name) is None]
     if missing:
         pytest.skip(f"{missing[0]} is not installed: --long installs what is large")
+    skip_what_is_missing(code[0])
     assert [block for block in code if not block.startswith(">>> ")] == []
     session = doctest.DocTestParser().get_doctest("\n".join(code), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     printed = []
     runner.run(session, out=printed.append)
     assert runner.failures == 0, "".join(printed)
+
+
+def skip_what_is_missing(code):
+    imported = re.findall(r"^>>> import (\w+)$", code, re.MULTILINE)
+    missing = [name for name in imported if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is not installed: --long installs what is large")
 
 
 @pytest.mark.parametrize("page", with_blocks("sh"))
@@ -50,3 +59,39 @@ def test_the_commands_of_a_page_succeed(page, tmp_path):
         command = ["bash", "-euo", "pipefail", "-c", WIDTHWISE + block]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
         assert done.returncode == 0, done.stderr
+
+
+# --- Names of other programs ----------------------------------------------------------------------
+
+NAMES = DOCS / "guides" / "names.md"
+ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| `(.+?)` \|$", NAMES.read_text(), re.MULTILINE)
+# What the first users had in their hands before there was this package.
+SEEDS = [
+    "Format(sign=", "BlockFormat(", "quantize_tensor(", "dequantize_tensor(", "cast_tensor(",
+    "cu_gemm(", "cu_conv2d(", "convert_model(", "export_to_onnx(",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the page's first block makes."""
+    code = blocks(NAMES, "python")[0]
+    skip_what_is_missing(code)
+    made = {}
+    exec("\n".join(line.removeprefix(">>> ") for line in code.splitlines()), made)
+    return made
+
+
+@pytest.mark.parametrize("there, here, result", ROWS, ids=[row[1][:40] for row in ROWS])
+def test_a_row_of_the_names_gives_what_it_says(names, there, here, result):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert repr(eval(here, names)) == result
+
+
+def test_every_name_has_a_row():
+    told = " ".join(there for there, _, _ in ROWS)
+    assert [name for name in SEEDS if name not in told] == []
+    lines = NAMES.read_text().splitlines()
+    rows = [x for x in lines if x.startswith("|") and not x.startswith(("| there", "|---"))]
+    assert len(rows) == len(ROWS) > 30

@@ -129,8 +129,11 @@ def test_quantisers_tell_of_our_nodes_and_of_the_standards():
         ({"format": "affine(uint8)", "scale": 0.5, "zero_point": 3},
          ("x", "affine(uint8)", "rne", 0.5, 3)),
         ("mxfp8_e4m3", ("x", "block(e4m3fn,32,e8m0fnu)", "rne", None, None)),
+        ({"format": "e4m3", "scale": 0.5}, ("x", "e4m3;overflow=satfinite", "rne", 0.5, None)),
+        ({"format": "e4m3fn", "scale": 0.5}, ("x", "e4m3fn;overflow=satfinite", "rne", 0.5, None)),
     ]:  # fmt: skip
         records = wo.quantisers(quantiser(how, shape=("n", 64))).records()
+        assert len(records) == 1
         keys = ("tensor", "format", "rounding", "scale", "zero_point")
         assert tuple(records[0][key] for key in keys) == row
 

@@ -71,7 +71,6 @@ def numbers(f: Format, rounding: str) -> Numbers:
     past, below, infinite, minus = of(LARGEST, -LARGEST, np.inf, -np.inf)
     zero, nan = rounded(f32([-0.0, np.nan]), f, rounding)
     gap, gap_negative, least = gaps(f, rounding)
-    (even, odd), (even_negative, odd_negative) = GOES_UP[rounding]
     return Numbers(
         relative=0.0 if f.system == "fixed" else 2.0**-f.fraction_bits,
         step=step,
@@ -85,10 +84,7 @@ def numbers(f: Format, rounding: str) -> Numbers:
         past_negative=abs(below),
         infinite=abs(infinite),
         infinite_negative=abs(minus),
-        up_even=float(even),
-        up_odd=float(odd),
-        up_even_negative=float(even_negative),
-        up_odd_negative=float(odd_negative),
+        **borders(rounding),
         minus_zero=float(np.signbit(zero)),
         nan=1.0 if zero == nan else float("nan"),
     )
@@ -125,33 +121,14 @@ def body(opset: int) -> Any:
     """The function: magnitudes on a grid, whose sign comes last, for runtimes' Where loses that of
     zero."""
     b = Body(NAME, Numbers._fields, opset)
-    b.constants(zero=0, one=1, minus=-1, two=2, largest=LARGEST)
-    b.do("IsNaN", "x", "is_nan")
-    b.do("Less", "x zero", "below")
-    b.do("Div", "one x", "inverse")
-    b.do("Less", "inverse zero", "before_zero")
-    b.do("Or", "below before_zero", "negative")
-    b.do("Abs", "x", "size")
-    b.do("Where", "is_nan zero size", "known")
+    b.constants(minus=-1)
+    taken_apart(b)
     b.do("Min", "known largest", "finite")
-    b.do("Greater", "finite zero", "is_some")
-    b.do("Max", "finite tiny", "at_least")
-    b.do("Where", "is_some at_least zero", "magnitude")
+    not_too_tiny(b, "finite")
     b.leading_digit("magnitude", "digit")
     b.do("Mul", "digit relative", "last")
     b.do("Max", "last step", "grid")
-    b.do("Div", "magnitude grid", "exact")
-    b.do("Floor", "exact", "whole")
-    b.do("Sub", "exact whole", "rest")
-    b.do("Div", "whole two", "half")
-    b.do("Floor", "half", "half_whole")
-    b.do("Less", "half_whole half", "is_odd")
-    for sign in ("", "_negative"):
-        b.do("Where", f"is_odd up_odd{sign} up_even{sign}", f"up{sign}")
-    b.do("Where", "negative up_negative up", "border")
-    b.do("GreaterOrEqual", "rest border", "goes_up")
-    b.do("Where", "goes_up one zero", "more")
-    b.do("Add", "whole more", "steps")
+    in_steps(b, "grid")
     b.do("Mul", "steps grid", "on_grid")
     b.do("Where", "negative gap_negative gap", "from")
     b.do("GreaterOrEqual", "finite from", "is_beyond")
@@ -172,3 +149,48 @@ def body(opset: int) -> Any:
     b.do("Where", "is_nan nan one", "factor")
     b.do("Mul", "signed factor", "y")
     return b.function()
+
+
+def taken_apart(b: Body) -> None:
+    """x as a magnitude, which is 0 of NaN, and a sign, which zeros have too."""
+    b.constants(zero=0, one=1, two=2, largest=LARGEST)
+    b.do("IsNaN", "x", "is_nan")
+    b.do("Less", "x zero", "below")
+    b.do("Div", "one x", "inverse")
+    b.do("Less", "inverse zero", "before_zero")
+    b.do("Or", "below before_zero", "negative")
+    b.do("Abs", "x", "size")
+    b.do("Where", "is_nan zero size", "known")
+
+
+def not_too_tiny(b: Body, of: str) -> None:
+    """A quarter of a step stands for all that is less and not 0, whose quotient might underflow."""
+    b.do("Greater", f"{of} zero", "is_some")
+    b.do("Max", f"{of} tiny", "at_least")
+    b.do("Where", "is_some at_least zero", "magnitude")
+
+
+def in_steps(b: Body, grid: str) -> None:
+    """How many steps of a grid the magnitude is rounded to: one more from a border on."""
+    b.do("Div", f"magnitude {grid}", "exact")
+    b.do("Floor", "exact", "whole")
+    b.do("Sub", "exact whole", "rest")
+    b.do("Div", "whole two", "half")
+    b.do("Floor", "half", "half_whole")
+    b.do("Less", "half_whole half", "is_odd")
+    for sign in ("", "_negative"):
+        b.do("Where", f"is_odd up_odd{sign} up_even{sign}", f"up{sign}")
+    b.do("Where", "negative up_negative up", "border")
+    b.do("GreaterOrEqual", "rest border", "goes_up")
+    b.do("Where", "goes_up one zero", "more")
+    b.do("Add", "whole more", "steps")
+
+
+def borders(rounding: str) -> dict[str, float]:
+    """Where magnitudes go up, by the names of the attributes."""
+    signs = zip(("", "_negative"), GOES_UP[rounding], strict=True)
+    return {
+        f"up_{kind}{sign}": float(x)
+        for sign, of in signs
+        for kind, x in zip(("even", "odd"), of, strict=True)
+    }

@@ -11,7 +11,7 @@ from onnx import NodeProto, TensorProto, helper
 from .._block_format import BlockFormat
 from .._format import Format
 from ._body import DOMAIN, Body
-from ._nodes import Builder, check
+from ._nodes import Builder, check, told
 from ._probe import values
 
 POWERS, RATIOS, AFFINE = "BlockScale", "BlockRatio", "QuantizeAffine"
@@ -56,7 +56,7 @@ def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list
     return [
         scale_node(b, x, scale, f, rounding),
         helper.make_node("Div", [x, scale], [quotient]),
-        b.own(quotient, rounded, element, rounding),
+        told(b.own(quotient, rounded, element, rounding), part=f),
         helper.make_node("Mul", [rounded, scale], [y]),
     ]
 

@@ -74,7 +74,7 @@ def quantize_model(
         their type. A unit rounds operands and results to its formats; what it does between them is
         not in the graph, and a warning says so.
     Raises:
-        ValueError: a rule fits no node; a format that binary32 does not hold, or that wraps;
+        ValueError: a rule fits no node; a format that binary32 does not hold;
             stochastic rounding; an opset below 16.
 
     >>> import onnx
@@ -101,7 +101,7 @@ def quantize_model(
 
 def warn_of_sums(units: Iterable[str]) -> None:
     told = RUNTIME_SUMS.format(units=", ".join(sorted(set(units))))
-    warnings.warn(f"the exported graph: {told}", UserWarning, stacklevel=4)
+    warnings.warn(f"the exported graph: {told}", UserWarning, stacklevel=3)
 
 
 def finished(model: ModelProto, rewriter: Rewriter, inline: bool) -> ModelProto:

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import FunctionProto, NodeProto, TensorProto, helper, numpy_helper
 
 from .._format import Format
-from . import _arithmetic, _search
+from . import _arithmetic, _search, _wrapping
 from ._body import DOMAIN
 from ._probe import check_held, f32
 from ._standard import Standard, standard
@@ -18,12 +18,14 @@ PREFIX = "widthwise_"  # of numbers that belong to no tensor of the model
 WAYS = ", ".join(repr(name) for name in _arithmetic.GOES_UP)
 
 
-FORMAT, OF = "ai.widthwise.format", "ai.widthwise.of"
+FORMAT, OF, SCALE, PART = (f"ai.widthwise.{key}" for key in ("format", "of", "scale", "part"))
 
 
-def told(node: NodeProto, format: Any, of: str | None = None) -> NodeProto:
-    """A node of the standard that says which format it stands for, and of which values."""
-    for key, text in ((FORMAT, format), (OF, of)):
+def told(node: NodeProto, format: Any = None, of: str | None = None, **more: Any) -> NodeProto:
+    """A node that says which format it stands for, and of which values; or that it is a part of
+    others (`part`), or under which `scale`."""
+    props = {FORMAT: format, OF: of, SCALE: more.get("scale"), PART: more.get("part")}
+    for key, text in props.items():
         if text is not None:
             node.metadata_props.add(key=key, value=str(text))
     return node
@@ -119,6 +121,11 @@ class Builder:
             self.function(_arithmetic.NAME, lambda: _arithmetic.body(self.opset))
             how: dict[str, Any] = _arithmetic.numbers(f, rounding)._asdict()
             return self.call(_arithmetic.NAME, x, y, texts | how)
+        if _wrapping.takes(f):
+            overflow = _wrapping.way(f)
+            name = _wrapping.NAMES[overflow]
+            self.function(name, lambda: _wrapping.body(overflow, self.opset))
+            return self.call(name, x, y, {**texts, **_wrapping.numbers(f, rounding)})
         found = _search.steps(f, rounding)
         levels = _search.depth(found)
         name = _search.name(levels)
@@ -152,16 +159,9 @@ def check(format: Any, rounding: str) -> Format:
         why = "a graph has no random bits" if rounding.startswith("sr") else "there is no such mode"
         raise ValueError(f"rounding = {rounding!r}: {why}; take one of {WAYS}")
     check_held(f)
-    if not _arithmetic.takes(f) and not _search.takes(f):
-        raise ValueError(f"{f} {why_not(f)}")
+    if not any(way.takes(f) for way in (_arithmetic, _search, _wrapping)):
+        raise ValueError(
+            f"{f} has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search "
+            f"tables, up to {_search.WIDEST} bits; take a narrower format"
+        )
     return f
-
-
-def why_not(f: Format) -> str:
-    if f.system == "fixed":
-        saturating = str(f).partition(";")[0]
-        return f"wraps, and quantisers of graphs saturate; take '{saturating}'"
-    return (
-        f"has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search tables, "
-        f"up to {_search.WIDEST} bits; take a narrower format"
-    )

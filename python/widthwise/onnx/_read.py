@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from ..containers.coded import Coded
 from ..containers.scheme import parsed
 from ._body import DOMAIN
 from ._graph import attribute, constants_in, graphs, numbers_of
-from ._nodes import FORMAT, OF, PREFIX
+from ._nodes import FORMAT, OF, PART, PREFIX, SCALE
 
 QDQ = ("", "ai.onnx", "com.microsoft")  # onnxruntime's own are the same, of more types
 KINDS = TensorProto.DataType
@@ -344,9 +345,13 @@ def rows_of(
     node: NodeProto, constants: Mapping[str, TensorProto], back: Mapping[str, NodeProto]
 ) -> Iterator[tuple[Any, ...]]:
     name = node.name or node.op_type
+    props = metadata(node)
+    if PART in props:
+        return
     if node.domain == DOMAIN and node.op_type != "Dequantize" and node.input[0] not in constants:
-        rounding = attribute(node, "rounding")
-        yield node.input[0], name, attribute(node, "format"), rounding, None, None, None
+        x, scale = props.get(OF, node.input[0]), json.loads(props.get(SCALE, "null"))
+        how = (attribute(node, key) for key in ("format", "rounding"))
+        yield x, name, *how, scale, None, None
     if node.domain not in QDQ:
         return
     if node.op_type == "DynamicQuantizeLinear":
@@ -371,8 +376,10 @@ def quantiser(
     axis = None if shared else attribute(node, "axis", 1)
     points = None if zero is None else whole(numbers_of(zero), kind)
     if (format := metadata(node).get(FORMAT)) is not None:
-        scale_of = scalar(s) if format.startswith("affine") else None
-        return x, name, format, "rne", scale_of, scalar(points) if scale_of else None, axis
+        if not format.startswith("affine"):
+            kept = json.loads(metadata(node).get(SCALE, "null"))
+            return x, name, format, "rne", kept, None, axis
+        return x, name, format, "rne", scalar(s), scalar(points), axis
     if kind not in INTEGERS:
         saturates = attribute(node, "saturate", 1)
         format = FLOATS.get(kind, kind.lower()) + (";overflow=satfinite" if saturates else "")

@@ -103,9 +103,12 @@ class Rewriter:
         scale = self.b.tensor(f"{y}_scale", numpy_helper.from_array(f32(how.scale)))
         quotient, rounded = self.b.name(f"{y}_quotient"), self.b.name(f"{y}_unscaled")
         f = saturating(check(how.format, how.rounding))
+        nodes = self.b.quantise(quotient, rounded, f, how.rounding)
+        shown = repr(np.asarray(how.scale, np.float32).tolist())
+        told(nodes[-2 if len(nodes) > 1 else -1], None, x, scale=shown)
         return [
             helper.make_node("Div", [x, scale], [quotient]),
-            *self.b.quantise(quotient, rounded, f, how.rounding),
+            *nodes,
             helper.make_node("Mul", [rounded, scale], [y]),
         ]
 
@@ -167,6 +170,8 @@ class Rewriter:
 
 
 def check_fits(format: str, held: int, x: str) -> None:
+    if has_own_scales(format):
+        raise ValueError(f"'{x}' is narrower than binary32, and {format} has scales; export FLOAT")
     f, room = Format(format), Format("binary16" if held == TensorProto.FLOAT16 else "bfloat16")
     fits = (
         f._core.digits <= room.precision

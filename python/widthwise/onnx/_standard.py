@@ -29,15 +29,13 @@ FLOATS = [
     Type(TensorProto.FLOAT8E5M2FNUZ, 19, "e5m2fnuz"),
 ]
 INTEGERS = {
-    "int8": Type(TensorProto.INT8, 10, "int8"),
-    "uint8": Type(TensorProto.UINT8, 10, "uint8"),
-    "int16": Type(TensorProto.INT16, 21, "int16"),
-    "uint16": Type(TensorProto.UINT16, 21, "uint16"),
-    "int4": Type(TensorProto.INT4, 21, "int4"),
-    "uint4": Type(TensorProto.UINT4, 21, "uint4"),
-    "int2": Type(TensorProto.INT2, 25, "int2"),
-    "uint2": Type(TensorProto.UINT2, 25, "uint2"),
-}
+    name: Type(getattr(TensorProto, name.upper()), opset, name)
+    for name, opset in (
+        ("int8", 10), ("uint8", 10), ("int16", 21), ("uint16", 21), ("int4", 21), ("uint4", 21),
+        ("int2", 25), ("uint2", 25),
+    )
+    if hasattr(TensorProto, name.upper())  # the package onnx has 2 bits since 1.20
+}  # fmt: skip
 OF_FORMAT = {str(Format(x.format)): x for x in FLOATS}
 LEAST_SCALE = 126  # digits by which a scale may lie away from 1
 
@@ -96,8 +94,8 @@ def past(f: Format) -> float:
 def type_of(bits: int, signed: bool, opset: int) -> Type | None:
     """The least of the standard's integers that holds codes of so many bits."""
     for width in (2, 4, 8, 16):
-        found = INTEGERS[f"{'' if signed else 'u'}int{width}"]
-        if width >= bits and opset >= found.opset:
+        found = INTEGERS.get(f"{'' if signed else 'u'}int{width}")
+        if found is not None and width >= bits and opset >= found.opset:
             return found
     return None
 

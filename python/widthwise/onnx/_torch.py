@@ -12,14 +12,15 @@ import torch.nn.functional as F
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, save
 from torch import nn
 
-from .. import torch as wt
 from .._block_format import BlockFormat
 from .._rules import has_own_scales
 from .._unit import Unit
+from ..torch._memory import held_format
 from ._body import DOMAIN
 from ._graph import attribute, constants_in, inner_graphs, numbers_of
 from ._insert import finished, warn_of_sums
 from ._nodes import check as check_format
+from ._probe import BINARY32
 from ._rewrite import How, Rewriter
 
 OPSET = 21  # the first with blocks, and with integers of 4 and 16 bits
@@ -52,7 +53,7 @@ def export_to_onnx(
         the runtime's, and a warning says so.
     Raises:
         ImportError: there is no onnxscript, with which torch exports.
-        ValueError: stochastic rounding; formats that binary32 does not hold, or that wrap;
+        ValueError: stochastic rounding; formats that binary32 does not hold;
             float64; blocks whose scales a graph does not find; approximate multipliers.
 
     >>> import torch
@@ -155,19 +156,43 @@ def name_of(target: Any) -> str:
 def check(given: dict[str, Any]) -> None:
     """What no graph holds is refused here, for torch wraps errors in its own."""
     for x in given.values():
-        dtype = getattr(getattr(x, "meta", {}).get("val"), "dtype", None)
-        if dtype == torch.float64:
+        if dtype_of(x) == torch.float64:
             raise ValueError(
-                f"the model rounds a tensor of {dtype}, and graphs round binary32; export "
+                f"the model rounds a tensor of {torch.float64}, and graphs round binary32; export "
                 "model.float()"
             )
     if "format" in given:
         check_rounding(given["format"], given["rounding"])
+    for format in held_formats(given):
+        check_dtype(format, dtype_of(given.get("x", given.get("a"))))
     if given.get("multiplier") is not None:
         raise ValueError(
             f"multiplier = {given['multiplier']!r}: graphs multiply exactly; leave it out to "
             "export the formats alone"
         )
+
+
+def dtype_of(x: Any) -> Any:
+    """Of what a traced operation takes; None of what is no tensor."""
+    return getattr(getattr(x, "meta", {}).get("val"), "dtype", None)
+
+
+def held_formats(given: dict[str, Any]) -> list[str]:
+    """Whose numbers the result's dtype has to hold, as the operation itself asks when it runs."""
+    if "unit" in given:
+        return [str(Unit(given["unit"]).result_format)]
+    return [given["format"]] if "format" in given else []
+
+
+def check_dtype(format: str, dtype: Any) -> None:
+    if dtype in (None, torch.float32):
+        return
+    if has_own_scales(format):
+        raise ValueError(
+            f"{format} of a tensor of {dtype}: its numbers are a scale's times an element's, for "
+            "which that dtype may have no room; export model.float()"
+        )
+    held_format(format, dtype)
 
 
 def check_rounding(format: str, rounding: str) -> None:
@@ -209,13 +234,13 @@ def of_scaled(given: dict[str, Any]) -> torch.Tensor:
 
 
 def of_product(given: dict[str, Any]) -> torch.Tensor:
-    u = Unit(given["unit"])
-    a, c = operand(given["a"], u, u.a, -1), given["c"]
+    u, dtype = Unit(given["unit"]), given["a"].dtype
+    a = operand(given["a"], u, u.a, -1)
+    c = None if given["c"] is None else single(given["c"], u.c)
     if "weight" in given:
-        weight = operand(given["weight"], u, u.b, -1)
-        return result(F.linear(a, weight, None if c is None else single(c, u.c)), u)
+        return result(F.linear(a, operand(given["weight"], u, u.b, -1), c), u, dtype)
     z = torch.matmul(a, operand(given["b"], u, u.b, -2))
-    return result(z if c is None else z + single(c, u.c), u)
+    return result(z if c is None else z + c, u, dtype)
 
 
 def of_convolution(given: dict[str, Any]) -> torch.Tensor:
@@ -223,22 +248,22 @@ def of_convolution(given: dict[str, Any]) -> torch.Tensor:
     x, w = single(given["x"], u.a), single(given["w"], u.b)
     c = None if given["c"] is None else single(given["c"], u.c)
     steps = [given[name] for name in ("stride", "padding", "dilation")]
-    return result(F.conv2d(x, w, c, *steps, given["groups"]), u)
+    return result(F.conv2d(x, w, c, *steps, given["groups"]), u, given["x"].dtype)
 
 
 def operand(x: torch.Tensor, u: Unit, f: Any, axis: int) -> torch.Tensor:
     if u.scale_format is None:
         return single(x, f)
-    return node(x, str(BlockFormat.of(f, u.scale_block, u.scale_format)), "rne", axis)
+    return node(x.float(), str(BlockFormat.of(f, u.scale_block, u.scale_format)), "rne", axis)
 
 
 def single(x: torch.Tensor, f: Any) -> torch.Tensor:
-    own = wt._memory.DTYPES.get(x.dtype)
-    return x if own is not None and own.format == f else node(x, str(f), "rne")
+    wide = x.float()  # which holds what a narrow dtype's numbers are rounded to
+    return wide if f == BINARY32 else node(wide, str(f), "rne")
 
 
-def result(z: torch.Tensor, u: Unit) -> torch.Tensor:
-    return single(z, u.result_format)
+def result(z: torch.Tensor, u: Unit, dtype: torch.dtype) -> torch.Tensor:
+    return single(z, u.result_format).to(dtype)
 
 
 EMITTED: dict[str, Callable[[dict[str, Any]], torch.Tensor]] = {
