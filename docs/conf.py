@@ -20,9 +20,11 @@ myst_heading_anchors = 3
 nb_execution_mode = "off"  # `./dev docs` runs the notebooks, and so do tests of their own
 nb_execution_timeout = 120  # seconds a cell
 nb_execution_raise_on_error = True
-# Where the frameworks are not installed their notebooks are shown without outputs.
-OF_TORCH = ["notebooks/post_training.ipynb", "notebooks/which_layer.ipynb"]
-nb_execution_excludepatterns = [] if find_spec("torch") else OF_TORCH
+# Where what they want is not installed notebooks are shown without outputs.
+WANTED = {"post_training": ("torch",), "which_layer": ("torch", "mlxtend")}
+nb_execution_excludepatterns = [
+    f"notebooks/{name}.ipynb" for name, wanted in WANTED.items() if not all(map(find_spec, wanted))
+]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is taken
 

@@ -295,3 +295,14 @@ def test_bad_data_are_named():
         c.plot()
     with pytest.raises(ValueError, match="looks at rows of outputs, which one scale has"):
         ww.affine(np.ones((2, 2)), axis=0, calibrate="cross_entropy")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("text", ["affine(uint8)", "affine(int8,symmetric)"])
+def test_percentiles_of_numbers_of_one_sign_become_scales(sign, text):
+    """Their range goes on to zero; the exact percentile has a long denominator."""
+    x = sign * np.random.default_rng(3).random(12_800, np.float32)
+    lo, hi = ww.calibrate(x, "percentile", percentile=99.9, exact=True)
+    rule = ww.affine(x, text, calibrate="percentile", percentile=99.9)
+    wide = max(-lo, hi) if "symmetric" in text else max(hi, 0) - min(lo, 0)
+    assert rule.scale == np.float32(float(wide / (127 if "symmetric" in text else 255)))

@@ -150,6 +150,15 @@ def test_weights_that_unscaled_would_be_zero_are_not_while_data_are_observed():
     assert model[2].input_scale == torch.tensor(float(np.float32(hidden.max().item() / 127)))
 
 
+def test_new_settings_drop_kept_scales_and_the_report_tells_of_them():
+    model = net("e4m3fn", "int8")
+    wt.calibrate(model, LONG_TAIL)
+    rows = [row["how"] for row in wt.report(model).records()]
+    assert rows == ["input=e4m3fn; kept scales: input", "output=int8; kept scales: output"]
+    wt.convert(model, {"0": {"input": "e4m3fn"}, "2": {"output": "int4"}})
+    assert model[0].scale_of("input") is not None and model[2].scale_of("output") is None
+
+
 def test_a_second_calibration_takes_the_place_of_the_first():
     model = net("e4m3fn")
     wt.calibrate(model, [torch.full((1, 8), 448.0)])
@@ -228,7 +237,7 @@ def test_kept_scales_compile_transform_and_pass_opcheck(format):
     wt.calibrate(model, LONG_TAIL)
     x = drawn(4, 8)
     results = []
-    for f in (model[0], torch.compile(model[0], fullgraph=True)):
+    for f in (model[0], torch.compile(model[0], fullgraph=True, backend="aot_eager")):
         own = x.clone().requires_grad_()
         y = f(own)
         y.pow(2).sum().backward()

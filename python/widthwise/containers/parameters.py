@@ -49,7 +49,8 @@ def parameters(
     check_finite(lo, hi)
     if lo.dtype.kind == "f":
         lo, hi = lo.astype(np.float64), hi.astype(np.float64)
-    lo, hi = np.asarray(np.minimum(lo, 0)), np.asarray(np.maximum(hi, 0))
+    # A zero in place of a Fraction would else be NumPy's, whose products overflow.
+    lo, hi = np.asarray(np.minimum(lo, 0), lo.dtype), np.asarray(np.maximum(hi, 0), hi.dtype)
     numerator, divisor = range_over(lo, hi, scheme)
     if lo.dtype.kind == "f" and dtype is np.float32:
         scales = quotients32(numerator, lo, hi, divisor, scheme)

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from ._layers import Converted, construct
-from ._op import drawn_seed, following
-from ._product import draws, linear, matmul
+from ._op import following
+from ._product import call, linear, matmul, seed_for, units
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -52,7 +52,8 @@ def attention(
     Returns:
         A tensor of shape (..., queries, columns).
     Raises:
-        ValueError: attn_mask and is_causal are both given, or what `matmul` refuses.
+        ValueError: shapes do not fit; attn_mask and is_causal are both given; or what `matmul`
+            refuses.
 
     >>> import torch
     >>> x = torch.eye(2)
@@ -60,18 +61,26 @@ def attention(
     tensor([[1., 0.],
             [0., 1.]])
     """
+    shapes = [tuple(x.shape) for x in (query, key, value)]
+    if (
+        min(map(len, shapes)) < 2
+        or query.shape[-1] != key.shape[-1]
+        or key.shape[-2] != (value.shape[-2])
+    ):
+        raise ValueError(
+            "query, key and value are {}, {} and {}; (..., queries, width), (..., keys, width) and "
+            "(..., keys, columns) are wanted".format(*shapes)
+        )
     if is_causal and attn_mask is not None:
         raise ValueError("attn_mask is given and is_causal = True; leave one out")
-    of = {"unit": unit, "backward_unit": backward_unit, "multiplier": multiplier}
-    of["backward_multiplier"] = backward_multiplier
-    units = [str(u) for u in (unit, backward_unit) if u is not None]
-    drawn = drawn_seed(seed, any(map(draws, units)))
+    of = units(unit, backward_unit, multiplier, backward_multiplier)
+    drawn = seed_for(of, seed)
 
     def first(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return matmul(a, b, **of, seed=drawn)
+        return call(a, b, None, *of, drawn)
 
     def second(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return matmul(a, b, **of, seed=following(drawn, 3))  # after those of the first's gradients
+        return call(a, b, None, *of, following(drawn, 3))  # after those of the first's gradients
 
     mask = causal(query, key) if is_causal else attn_mask
     return attended(query, key, value, mask, dropout_p, scale, (first, second))[0]

@@ -11,6 +11,7 @@ from torch import nn
 from .._table import Table
 from ._attention import MultiheadAttention
 from ._layers import (
+    ROLES,
     Conv1d,
     Conv2d,
     Conv3d,
@@ -44,7 +45,8 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
         model: any module. Layers of the very types nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d
             and nn.MultiheadAttention, and those converted before, change; all others stay, and
             `report` says so.
-        rules: what the layers' settings are, by which layers: {"*": "mac(e5m10)"}. A key is a glob
+        rules: what the layers' settings are, by which layers: {"*": "mac(e5m10)"}. New settings
+            drop the scales that `calibrate` found for a layer. A key is a glob
             on names ("encoder.*.fc?"), a type (nn.Linear) or a pair of both; the first that fits
             decides. A value is a unit's text, a dict of `Linear`'s settings, or None: stays.
             Pairs in a list do as well, and one value alone is for all layers.
@@ -76,7 +78,10 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
         if i not in used and not any(covers(key, name, m) for name, m in layers.items()):
             raise ValueError(f"{key_text(key)} fits no layer; {listed(model, layers)}")
     for name, scheme in found.items():
-        become(layers[name], OURS[kind_of(layers[name])], scheme)
+        layer = layers[name]
+        if isinstance(layer, Converted) and layer.scheme != scheme:
+            layer.forget_scales()
+        become(layer, OURS[kind_of(layer)], scheme)
     return model
 
 
@@ -134,7 +139,9 @@ def how_it_computes(module: nn.Module, inner: Mapping[nn.Module, str]) -> str:
     if module in inner:
         return f"by '{inner[module]}'"
     if isinstance(module, Converted):
-        return f"{module.scheme.told()}{module.beside}"
+        kept = [of for of in ROLES if module.scale_of(of) is not None]
+        scales = f"; kept scales: {', '.join(kept)}" if kept else ""
+        return f"{module.scheme.told()}{module.beside}{scales}"
     if type(module) in OURS:
         return "torch's: no rule changes it"
     return f"torch's: {why_not(module)}"
