@@ -53,7 +53,7 @@ def block(xs, wl):
 
 def finite(seed, least, most):
     x = patterns(seed, least, most, 300)
-    x = torch.cat([x, torch.from_numpy(borders(least, most)[::7].copy())])
+    x = torch.cat([x[:600], torch.from_numpy(borders(least, most)[::7].copy())])
     return x[x.isfinite()]
 
 
@@ -86,7 +86,9 @@ def test_floats_are_the_nearest_number(exp, man):
 @pytest.mark.parametrize("dim", [-1, 0, 1])
 def test_blocks_are_the_nearest_number_of_their_exponent(wl, dim):
     for least, most in [(-6, 3), (-100, 60)]:
-        x = finite(wl, least, most)[-2000:].reshape(40, 50)
+        x = finite(wl, least, most)
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(wl))
+        x = x[order[:1000]].reshape(20, 50)
         x = x.where(x.abs() < 2.0**70, 1.0)
         got = ours.quant.block_quantize(x, wl, dim, "nearest")
         blocks = {-1: [x.flatten()], 0: list(x), 1: list(x.T)}[dim]

@@ -1,0 +1,88 @@
+"""The guide's tables of differences: each row is run by QPyTorch, by its look-alike, and as it.
+
+A row of values stands for a rounding; `like=` gives its column of the package. A row of the last
+table is of anything else.
+"""
+
+import copy
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+import widthwise as ww
+from qtorch_here import NEEDED, ours, package, torch
+
+pytestmark = NEEDED
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "qtorch.md"
+HEADS = {"qtorch 0.3.0": "qtorch", "qtorch-plus 0.2.0": "fork", "QPyTorch": None}
+MODULES = {"qtorch": "qtorch", "fork": "qtorch_plus", None: "qtorch"}
+
+
+def tables():
+    """(whose, what is written, theirs, ours) of all rows."""
+    found, whose = [], ""
+    for line in GUIDE.read_text().splitlines():
+        cells = [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 4 and cells[1:2] == ["written"]:
+            whose = HEADS[cells[2]]
+        elif len(cells) == 4 and not set(cells[0]) <= set("-"):
+            found.append((whose, *cells[1:]))
+        elif not cells:
+            whose = ""
+    return [row for row in found if row[0] != ""]
+
+
+ROWS = tables()
+
+
+def names(parts):
+    """What a row may use."""
+
+    def weights():
+        p = torch.nn.Parameter(torch.ones(2))
+        p.grad = torch.ones(2)
+        return [p]
+
+    def stepped(low):
+        low.step()
+        return low
+
+    known = {k: v for part in parts for k, v in vars(part).items()}
+    short = {"t": torch.tensor, "n": "nearest", "nan": float("nan"), "inf": float("inf")}
+    torchs = {"torch": torch, "SGD": torch.optim.SGD, "RMSprop": torch.optim.RMSprop}
+    own = {"weights": weights, "stepped": stepped, "pickle": pickle, "copy": copy}
+    return {**known, **short, **torchs, **own}
+
+
+def shown(text, known):
+    try:
+        got = eval(text, known)
+    except Exception as error:
+        return type(error).__name__
+    return str(got.tolist() if isinstance(got, torch.Tensor) else got)
+
+
+def our_names():
+    return names([ours, ours.quant, ours.optim])
+
+
+def test_the_tables_are_found():
+    kinds = [row[0] for row in ROWS]
+    assert kinds.count("qtorch") >= 10 and kinds.count("fork") >= 7 and kinds.count(None) >= 7
+
+
+@pytest.mark.parametrize("whose, text, theirs, own", ROWS, ids=[row[1] for row in ROWS])
+def test_a_row_is_what_the_look_alike_gives(whose, text, theirs, own):
+    assert theirs != own
+    assert shown(text, our_names()) == own
+    if whose is not None:
+        with ww.like(whose):
+            assert shown(text, our_names()) == theirs
+
+
+@pytest.mark.parametrize("whose, text, theirs, own", ROWS, ids=[row[1] for row in ROWS])
+def test_a_row_is_what_the_package_gives(whose, text, theirs, own):
+    name = MODULES[whose]
+    parts = [package(name, part) for part in ("number", "quant", "quant.quant_function", "optim")]
+    assert shown(text, names(parts)) == theirs
