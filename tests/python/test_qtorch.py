@@ -4,7 +4,6 @@ import copy
 import importlib
 import math
 import pickle
-import subprocess
 import sys
 from fractions import Fraction
 from itertools import product
@@ -344,7 +343,7 @@ from widthwise.compat.qtorch.auto_low import *
 from widthwise.compat.qtorch.quant.quant_function import *
 assert optim.SGD and nn.Linear and FixedPoint and OptimLP and lower and posit_tanh and Quantizer
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    exec(code, {})
 
 
 @pytest.mark.parametrize(
@@ -439,7 +438,7 @@ def test_the_forks_bfloat16_functions_are_the_oracles():
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
     import qtorch_ref as page
 
-    words = torch.arange(0, 2**16, 5, dtype=torch.int32).to(torch.int16)
+    words = torch.arange(0, 2**16, 29, dtype=torch.int32).to(torch.int16)
     x = words.view(torch.bfloat16)
     for n, es, scale in [
         (8, 0, 1.0),

@@ -1,14 +1,18 @@
-"""Twelve scripts after QPyTorch's examples run on the look-alike with only their imports changed.
+"""Twelve scripts after QPyTorch's examples, and the guide's tables of differences, row by row.
 
-Each leaves `results`, tensors. To nearest, inside `ww.like`, they are the original's bits.
+Scripts run on the look-alike with only their imports changed, and each leaves `results`, tensors:
+to nearest, inside `ww.like`, the original's bits. A row of values stands for a rounding; `like=`
+gives its column of the package. A row of the last table is of anything else.
 """
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
 import pytest
 import widthwise as ww
-from qtorch_here import NEEDED, assert_same, package
+from qtorch_here import NEEDED, assert_same, ours, package, torch
 
 pytestmark = NEEDED
 SCRIPTS = sorted((Path(__file__).parent / "qtorch_scripts").glob("*.py"))
@@ -57,3 +61,79 @@ def test_to_nearest_its_bits_are_the_originals_where_they_are_asked_for(script):
     assert len(got) == len(want)
     for a, b in zip(got, want, strict=True):
         assert_same(b, a, b, script.stem)
+
+
+# --- The guide's tables ---------------------------------------------------------------------------
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "qtorch.md"
+HEADS = {"qtorch 0.3.0": "qtorch", "qtorch-plus 0.2.0": "fork", "QPyTorch": None}
+MODULES = {"qtorch": "qtorch", "fork": "qtorch_plus", None: "qtorch"}
+
+
+def tables():
+    """(whose, what is written, theirs, ours) of all rows."""
+    found, whose = [], ""
+    for line in GUIDE.read_text().splitlines():
+        cells = [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 4 and cells[1:2] == ["written"]:
+            whose = HEADS[cells[2]]
+        elif len(cells) == 4 and not set(cells[0]) <= set("-"):
+            found.append((whose, *cells[1:]))
+        elif not cells:
+            whose = ""
+    return [row for row in found if row[0] != ""]
+
+
+ROWS = tables()
+
+
+def names(parts):
+    """What a row may use."""
+
+    def weights():
+        p = torch.nn.Parameter(torch.ones(2))
+        p.grad = torch.ones(2)
+        return [p]
+
+    def stepped(low):
+        low.step()
+        return low
+
+    known = {k: v for part in parts for k, v in vars(part).items()}
+    short = {"t": torch.tensor, "n": "nearest", "nan": float("nan"), "inf": float("inf")}
+    torchs = {"torch": torch, "SGD": torch.optim.SGD, "RMSprop": torch.optim.RMSprop}
+    own = {"weights": weights, "stepped": stepped, "pickle": pickle, "copy": copy}
+    return {**known, **short, **torchs, **own}
+
+
+def shown(text, known):
+    try:
+        got = eval(text, known)
+    except Exception as error:
+        return type(error).__name__
+    return str(got.tolist() if isinstance(got, torch.Tensor) else got)
+
+
+def our_names():
+    return names([ours, ours.quant, ours.optim])
+
+
+def test_the_tables_are_found():
+    kinds = [row[0] for row in ROWS]
+    assert kinds.count("qtorch") >= 10 and kinds.count("fork") >= 7 and kinds.count(None) >= 7
+
+
+@pytest.mark.parametrize("whose, text, theirs, own", ROWS, ids=[row[1] for row in ROWS])
+def test_a_row_is_what_the_look_alike_gives(whose, text, theirs, own):
+    assert theirs != own
+    assert shown(text, our_names()) == own
+    if whose is not None:
+        with ww.like(whose):
+            assert shown(text, our_names()) == theirs
+
+
+@pytest.mark.parametrize("whose, text, theirs, own", ROWS, ids=[row[1] for row in ROWS])
+def test_a_row_is_what_the_package_gives(whose, text, theirs, own):
+    name = MODULES[whose]
+    parts = [package(name, part) for part in ("number", "quant", "quant.quant_function", "optim")]
+    assert shown(text, names(parts)) == theirs
