@@ -1,4 +1,4 @@
-"""Twelve scripts after QPyTorch's examples, and the guide's tables of differences, row by row.
+"""Twelve scripts after QPyTorch's examples, the guide's tables of differences, lowered models.
 
 Scripts run on the look-alike with only their imports changed, and each leaves `results`, tensors:
 to nearest, inside `ww.like`, the original's bits. A row of values stands for a rounding; `like=`
@@ -8,6 +8,7 @@ gives its column of the package. A row of the last table is of anything else.
 import copy
 import pickle
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import widthwise as ww
 from qtorch_here import NEEDED, assert_same, ours, package, torch
 
 pytestmark = NEEDED
+NEAREST = {"forward_rounding": "nearest", "backward_rounding": "nearest"}
 SCRIPTS = sorted((Path(__file__).parent / "qtorch_scripts").glob("*.py"))
 IMPORT = re.compile(r"^(from|import) (qtorch(?:_plus)?)\b", re.MULTILINE)
 
@@ -137,3 +139,74 @@ def test_a_row_is_what_the_package_gives(whose, text, theirs, own):
     name = MODULES[whose]
     parts = [package(name, part) for part in ("number", "quant", "quant.quant_function", "optim")]
     assert shown(text, names(parts)) == theirs
+
+
+# --- Models ---------------------------------------------------------------------------------------
+
+
+def net():
+    nn = torch.nn
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 10)
+    )
+
+
+def test_lower_and_sequential_lower_give_the_same_model():
+    model, x = net(), torch.randn(2, 1, 8, 8)
+    types, number = ["conv", "linear", "activation"], ours.FixedPoint(8, 4)
+    low = ours.auto_low.sequential_lower(model, types, number, number, **NEAREST)
+    assert (
+        list(low.state_dict())[:2] == ["0.0.weight", "0.0.bias"]
+        and type(model[0]) is torch.nn.Conv2d
+    )
+    keys = list(model.state_dict())
+    ours.auto_low.lower(model, types, number, number, **NEAREST)
+    assert list(model.state_dict()) == keys
+    for other in (
+        model,
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(low),
+    ):
+        assert torch.equal(other.eval()(x), low.eval()(x))
+    assert not (low(x) * 16).frac().any()
+
+
+def test_layers_that_stay_and_layers_that_are_shared():
+    relu = torch.nn.ReLU()
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), relu, torch.nn.Linear(4, 4), relu)
+    number = ours.FixedPoint(8, 4)
+    low = ours.auto_low.sequential_lower(
+        model, ["linear", "activation"], number, except_layers=["2"]
+    )
+    assert [type(m).__name__ for m in low] == ["Sequential", "Sequential", "Linear", "Sequential"]
+    assert low[1] is low[3] and type(low[1][0]) is torch.nn.ReLU
+    with pytest.raises(ValueError, match="except_layers has 'head', which fits none of the layers"):
+        ours.auto_low.lower(model, ["linear"], number, except_layers=["head"])
+    with pytest.raises(ValueError, match="layer_types has 'convolution'; there are conv, linear"):
+        ours.auto_low.lower(model, ["convolution"], number)
+
+
+class Block(torch.nn.Module if torch else object):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
+        self.named = torch.nn.ModuleDict({"act": torch.nn.GELU()})
+        self.head = torch.nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.named["act"](self.layers[0](x)))
+
+
+def test_layers_are_found_in_lists_dicts_and_attributes():
+    number = ours.FixedPoint(8, 4)
+    low = ours.auto_low.sequential_lower(Block(), ["linear", "activation"], number, **NEAREST)
+    assert sorted(low.state_dict()) == sorted(
+        f"{name}.{part}" for name, part in product(["layers.0.0", "head.0"], ["weight", "bias"])
+    )
+    assert not (low(torch.randn(5, 3)) * 16).frac().any()
+
+
+def test_a_module_that_is_itself_a_layer():
+    low = ours.auto_low.sequential_lower(torch.nn.Linear(2, 2), ["linear"], ours.FixedPoint(8, 4))
+    assert type(low) is torch.nn.Sequential and len(low) == 2
