@@ -1,5 +1,6 @@
 """The packages that widthwise.compat.qtorch is compared with, and tensors to compare on."""
 
+import functools
 import importlib
 import os
 import sys
@@ -12,6 +13,8 @@ import pytest
 try:
     import torch
     import widthwise.compat.qtorch as ours
+
+    torch.set_num_threads(1)  # two of them wait for each other where others work
 except ImportError:
     torch = ours = None
 
@@ -40,6 +43,7 @@ def compile_in_the_build_tree(name):
             entries["quant_cpu"] = _cpp_extension_versioner.Entry(0, None)
 
 
+@functools.cache
 def patterns(seed, least=-149, most=127, count=20_000):
     """Random patterns of 32 bits, as many numbers between two powers of two, and specials."""
     rng = np.random.default_rng(seed)

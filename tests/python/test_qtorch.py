@@ -1,20 +1,15 @@
 """widthwise.compat.qtorch by itself: correct values, and what scripts of QPyTorch's users do."""
 
-import copy
 import importlib
 import math
-import pickle
-import subprocess
 import sys
 from fractions import Fraction
-from itertools import product
 
 import pytest
 import widthwise as ww
 from qtorch_here import NEEDED, assert_same, borders, ours, patterns, torch
 
 pytestmark = NEEDED
-NEAREST = {"forward_rounding": "nearest", "backward_rounding": "nearest"}
 FLOATS = [(5, 2), (4, 3), (2, 1), (5, 10), (8, 7), (8, 23), (1, 2), (5, 0)]
 
 
@@ -53,7 +48,7 @@ def block(xs, wl):
 
 def finite(seed, least, most):
     x = patterns(seed, least, most, 300)
-    x = torch.cat([x, torch.from_numpy(borders(least, most)[::7].copy())])
+    x = torch.cat([x[:600], torch.from_numpy(borders(least, most)[::7].copy())])
     return x[x.isfinite()]
 
 
@@ -86,7 +81,9 @@ def test_floats_are_the_nearest_number(exp, man):
 @pytest.mark.parametrize("dim", [-1, 0, 1])
 def test_blocks_are_the_nearest_number_of_their_exponent(wl, dim):
     for least, most in [(-6, 3), (-100, 60)]:
-        x = finite(wl, least, most)[-2000:].reshape(40, 50)
+        x = finite(wl, least, most)
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(wl))
+        x = x[order[:1000]].reshape(20, 50)
         x = x.where(x.abs() < 2.0**70, 1.0)
         got = ours.quant.block_quantize(x, wl, dim, "nearest")
         blocks = {-1: [x.flatten()], 0: list(x), 1: list(x.T)}[dim]
@@ -342,7 +339,7 @@ from widthwise.compat.qtorch.auto_low import *
 from widthwise.compat.qtorch.quant.quant_function import *
 assert optim.SGD and nn.Linear and FixedPoint and OptimLP and lower and posit_tanh and Quantizer
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    exec(code, {})
 
 
 @pytest.mark.parametrize(
@@ -437,7 +434,7 @@ def test_the_forks_bfloat16_functions_are_the_oracles():
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
     import qtorch_ref as page
 
-    words = torch.arange(0, 2**16, 5, dtype=torch.int32).to(torch.int16)
+    words = torch.arange(0, 2**16, 29, dtype=torch.int32).to(torch.int16)
     x = words.view(torch.bfloat16)
     for n, es, scale in [
         (8, 0, 1.0),
@@ -455,74 +452,3 @@ def test_the_forks_bfloat16_functions_are_the_oracles():
     for like, code in (("fork", 0x3200), (None, 0x3A00)):
         (got,) = ours.quant.convert_to_posit(torch.tensor([0.3]), 8, 2, 2.0, like=like).tolist()
         assert got == code, hex(got)
-
-
-# --- Models ---------------------------------------------------------------------------------------
-
-
-def net():
-    nn = torch.nn
-    return nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 10)
-    )
-
-
-def test_lower_and_sequential_lower_give_the_same_model():
-    model, x = net(), torch.randn(2, 1, 8, 8)
-    types, number = ["conv", "linear", "activation"], ours.FixedPoint(8, 4)
-    low = ours.auto_low.sequential_lower(model, types, number, number, **NEAREST)
-    assert (
-        list(low.state_dict())[:2] == ["0.0.weight", "0.0.bias"]
-        and type(model[0]) is torch.nn.Conv2d
-    )
-    keys = list(model.state_dict())
-    ours.auto_low.lower(model, types, number, number, **NEAREST)
-    assert list(model.state_dict()) == keys
-    for other in (
-        model,
-        copy.deepcopy(model),
-        pickle.loads(pickle.dumps(model)),
-        copy.deepcopy(low),
-    ):
-        assert torch.equal(other.eval()(x), low.eval()(x))
-    assert not (low(x) * 16).frac().any()
-
-
-def test_layers_that_stay_and_layers_that_are_shared():
-    relu = torch.nn.ReLU()
-    model = torch.nn.Sequential(torch.nn.Linear(4, 4), relu, torch.nn.Linear(4, 4), relu)
-    number = ours.FixedPoint(8, 4)
-    low = ours.auto_low.sequential_lower(
-        model, ["linear", "activation"], number, except_layers=["2"]
-    )
-    assert [type(m).__name__ for m in low] == ["Sequential", "Sequential", "Linear", "Sequential"]
-    assert low[1] is low[3] and type(low[1][0]) is torch.nn.ReLU
-    with pytest.raises(ValueError, match="except_layers has 'head', which fits none of the layers"):
-        ours.auto_low.lower(model, ["linear"], number, except_layers=["head"])
-    with pytest.raises(ValueError, match="layer_types has 'convolution'; there are conv, linear"):
-        ours.auto_low.lower(model, ["convolution"], number)
-
-
-class Block(torch.nn.Module if torch else object):
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
-        self.named = torch.nn.ModuleDict({"act": torch.nn.GELU()})
-        self.head = torch.nn.Linear(3, 2)
-
-    def forward(self, x):
-        return self.head(self.named["act"](self.layers[0](x)))
-
-
-def test_layers_are_found_in_lists_dicts_and_attributes():
-    number = ours.FixedPoint(8, 4)
-    low = ours.auto_low.sequential_lower(Block(), ["linear", "activation"], number, **NEAREST)
-    assert sorted(low.state_dict()) == sorted(
-        f"{name}.{part}" for name, part in product(["layers.0.0", "head.0"], ["weight", "bias"])
-    )
-    assert not (low(torch.randn(5, 3)) * 16).frac().any()
-
-
-def test_a_module_that_is_itself_a_layer():
-    low = ours.auto_low.sequential_lower(torch.nn.Linear(2, 2), ["linear"], ours.FixedPoint(8, 4))
-    assert type(low) is torch.nn.Sequential and len(low) == 2

@@ -250,3 +250,81 @@ def test_what_is_no_optimizer_or_one_already():
     opt = wt.quantize_optimizer(made("SGD", model().parameters()), weight="e5m2")
     with pytest.raises(TypeError, match="has formats already; give them all in one call"):
         wt.quantize_optimizer(opt, grad="e5m2")
+
+
+# --- OptimLP, by the same steps -------------------------------------------------------------------
+
+
+def low_precision(net, name="SGD", **more):
+    from widthwise.compat.qtorch.optim import OptimLP
+
+    to = {key: wt._optimizer.ToFormat(format, "rne") for key, format in FORMATS.items()}
+    return OptimLP(
+        made(name, net.parameters()),
+        weight_quant=to["weight"],
+        grad_quant=to["grad"],
+        momentum_quant=to["momentum"],
+        acc_quant=to["accumulator"],
+        **more,
+    )
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimlp_has_the_steps_of_quantize_optimizer(name):
+    net, other = model(), model()
+    low = low_precision(net, name, grad_scaling=0.5)
+    opt = wt.quantize_optimizer(made(name, other.parameters()), **FORMATS, grad_scale=0.5)
+    train(net, low, 3)
+    train(other, opt, 3)
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        assert torch.equal(p, q) and torch.equal(low.weight_acc[p], opt._steps.accumulators[q])
+    mine, theirs = low.state_dict(), opt.state_dict()
+    assert mine["state"].keys() == theirs["state"].keys() and len(mine["state"]) == 4
+
+
+def test_optimlp_resumes_copies_and_keeps_its_scheduler():
+    net = model()
+    low = low_precision(net, "Adam")
+    schedule = torch.optim.lr_scheduler.LambdaLR(low, lambda epoch: 1 / (1 + epoch))
+    train(net, low, 2, schedule)
+    states = copy.deepcopy([net.state_dict(), low.state_dict()])
+    twin, own = copy.deepcopy((net, low))
+    again = model()
+    again.load_state_dict(states[0])
+    resumed = low_precision(again, "Adam")
+    resumed.load_state_dict(states[1])
+    for part, opt in ((net, low), (twin, own), (again, resumed)):
+        assert opt.param_groups is opt.optim.param_groups and opt.state is opt.optim.state
+        train(part, opt, 2, first=5)
+    for p, q, r in zip(net.parameters(), twin.parameters(), again.parameters(), strict=True):
+        assert torch.equal(p, q) and torch.equal(p, r)
+
+
+def test_optimlp_changes_with_its_attributes_and_leaves_the_inner_optimizer_as_it_is():
+    net = model()
+    low = low_precision(net)
+    low.weight_quant = wt._optimizer.ToFormat("e2m1fn", "rne")
+    train(net, low, 1)
+    assert all(has("e2m1fn", p.data) for p in net.parameters())
+    assert type(low.optim) is torch.optim.SGD and "LP Optimizer: SGD" in str(low)
+    low.optim.load_state_dict(low.optim.state_dict())  # gives the inner one other groups
+    train(net, low, 1)
+    assert low.param_groups is low.optim.param_groups
+
+
+def test_optimlp_as_qtorch_forgets_closures():
+    import widthwise as ww
+
+    net = model()
+    low, calls = low_precision(net), []
+    backward(net)
+    with ww.like("qtorch"):
+        assert low.step(lambda: calls.append(1)) is None
+    assert not calls
+    assert low_precision(net, like="fork").step(lambda: calls.append(1)) is None and not calls
+    with pytest.raises(ValueError, match="like = 'torch': it may be 'qtorch' or 'fork'"):
+        low_precision(net, like="torch")
+    with pytest.raises(TypeError, match="optim is Sequential, and an optimizer of torch is taken"):
+        type(low)(net)
+    with pytest.raises(ValueError, match="grad_scaling = 0: it is positive"):
+        type(low)(low.optim, grad_scaling=0)

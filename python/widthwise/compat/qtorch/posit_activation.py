@@ -46,7 +46,7 @@ class PositTanhModuleEnhanced(PositTanh):
 
     >>> import torch
     >>> PositTanhModuleEnhanced()(torch.tensor([2.0]))
-    tensor([0.9429])
+    tensor([0.9430])
     """
 
     name = "tanh_enhanced"
