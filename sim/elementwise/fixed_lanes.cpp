@@ -16,20 +16,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using widthwise::HWY_NAMESPACE::for_lanes;
 
-template <class D>
-HWY_INLINE auto load(D d, const float* x) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* x) {
+  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>))
+    return hn::LoadU(d, x);
+  else
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), x));
 }
+
 template <class D>
-HWY_INLINE auto load(D d, const double* x) {
-  return hn::LoadU(d, x);
-}
+constexpr auto one_of = hn::TFromD<D>{1};
 
 // Whether a magnitude goes away from the integer below it, above which so much of a unit is left.
 template <RoundingMode mode, class D, class V, class M>
 HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   using enum RoundingMode;
-  const auto half = hn::Set(d, 0.5), zero = hn::Zero(d);
+  const auto half = hn::Set(d, one_of<D> / 2), zero = hn::Zero(d);
   if constexpr (mode == odd) {
     return hn::And(hn::Gt(left, zero), even);
   } else if constexpr (mode == rna) {
@@ -42,7 +44,7 @@ HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   }
 }
 
-// Past 2^52 all doubles are integers, so nothing is left there.
+// Past 2^52 all doubles are integers, and past 2^23 all floats, so nothing is left there.
 template <RoundingMode mode, class D, class V>
 HWY_INLINE V rounded(D d, V y) {
   using enum RoundingMode;
@@ -57,28 +59,35 @@ HWY_INLINE V rounded(D d, V y) {
   } else if constexpr (mode == raz) {
     return hn::CopySign(hn::Ceil(hn::Abs(y)), y);
   } else {
-    const auto m = hn::Abs(y), below = hn::Floor(m), half = hn::Mul(below, hn::Set(d, 0.5));
+    const auto m = hn::Abs(y), below = hn::Floor(m),
+               half = hn::Mul(below, hn::Set(d, one_of<D> / 2));
     const auto away = goes_away<mode>(d, y, hn::Sub(m, below), hn::Eq(half, hn::Floor(half)));
-    const auto next = hn::Add(below, hn::Set(d, 1.0));
+    const auto next = hn::Add(below, hn::Set(d, one_of<D>));
     return hn::CopySign(hn::IfThenElse(away, next, below), y);
   }
 }
 
-template <RoundingMode mode, class T>
-void integers(const FixedSteps& steps, const T* x, std::size_t n, double* v) {
-  for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
-    const auto a = load(d, x + i), y = hn::Mul(a, hn::Set(d, steps.up));
-    // A product too small for a double rounds as any other one below half a unit.
-    const auto tiny = hn::Set(d, std::numeric_limits<double>::min());
-    const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
-    const auto r = rounded<mode>(d, hn::IfThenElse(lost, hn::CopySign(tiny, a), y));
-    const auto held = hn::Min(hn::Max(r, hn::Set(d, steps.least)), hn::Set(d, steps.most));
+template <RoundingMode mode, class T, class V>
+void integers(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
+  const auto up = static_cast<V>(steps.up), least = static_cast<V>(steps.least),
+             most = static_cast<V>(steps.most);
+  for_lanes(hn::ScalableTag<V>(), n, [&](auto d, std::size_t i) {
+    const auto a = load(d, x + i);
+    auto y = hn::Mul(a, hn::Set(d, up));
+    if constexpr (!is_nearest(mode)) {
+      // A product too small for a normal number rounds as any other one below half a unit.
+      const auto tiny = hn::Set(d, std::numeric_limits<V>::min());
+      const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
+      y = hn::IfThenElse(lost, hn::CopySign(tiny, a), y);
+    }
+    const auto r = rounded<mode>(d, y);
+    const auto held = hn::Min(hn::Max(r, hn::Set(d, least)), hn::Set(d, most));
     hn::StoreU(hn::IfThenZeroElse(hn::IsNaN(a), held), d, v + i);
   });
 }
 
-template <class T>
-void in_mode(const FixedSteps& steps, const T* x, std::size_t n, double* v) {
+template <class T, class V>
+void in_mode(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
   using enum RoundingMode;
   switch (steps.mode) {
     case rne: return integers<rne>(steps, x, n, v);
@@ -96,31 +105,44 @@ void in_mode(const FixedSteps& steps, const T* x, std::size_t n, double* v) {
   }
 }
 
-template <class Code>
-void codes_of(const FixedSteps& steps, const double* v, std::size_t n, Code* codes) {
-  for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
-    const hn::RebindToSigned<decltype(d)> di;
+// In two's complement.
+template <class D, class V>
+HWY_INLINE auto integers_of(D d, V v) {
+  const hn::RebindToUnsigned<D> du;
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float))  // the sum's last digits are those
+    return hn::BitCast(du, hn::Add(v, hn::Set(d, 0x1.8p23F)));
+  else
+    return hn::BitCast(du, hn::ConvertTo(hn::RebindToSigned<D>(), v));
+}
+
+template <class V, class Code>
+void codes_of(const FixedSteps& steps, const V* v, std::size_t n, Code* codes) {
+  for_lanes(hn::ScalableTag<V>(), n, [&](auto d, std::size_t i) {
     const hn::RebindToUnsigned<decltype(d)> du;
     const hn::Rebind<Code, decltype(d)> dc;
-    const auto integer = hn::BitCast(du, hn::ConvertTo(di, hn::LoadU(d, v + i)));
-    hn::StoreU(hn::TruncateTo(dc, hn::And(integer, hn::Set(du, steps.mask))), dc, codes + i);
+    const auto code = hn::And(integers_of(d, hn::LoadU(d, v + i)), hn::Set(du, steps.mask));
+    if constexpr (sizeof(Code) == sizeof(V))
+      hn::StoreU(code, dc, codes + i);
+    else
+      hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
   });
 }
 
-void integers_of_floats(const FixedSteps& s, const float* x, std::size_t n, double* v) {
+// HWY_EXPORT takes no templates.
+template <class V>
+FixedCodes<V> codes_for() {
+  return {&codes_of<V, std::uint8_t>, &codes_of<V, std::uint16_t>, &codes_of<V, std::uint32_t>};
+}
+FixedCodes<float> codes_of_floats() { return codes_for<float>(); }
+FixedCodes<double> codes_of_doubles() { return codes_for<double>(); }
+void floats_to_floats(const FixedSteps& s, const float* x, std::size_t n, float* v) {
   in_mode(s, x, n, v);
 }
-void integers_of_doubles(const FixedSteps& s, const double* x, std::size_t n, double* v) {
+void floats_to_doubles(const FixedSteps& s, const float* x, std::size_t n, double* v) {
   in_mode(s, x, n, v);
 }
-void bytes_of(const FixedSteps& s, const double* v, std::size_t n, std::uint8_t* codes) {
-  codes_of(s, v, n, codes);
-}
-void halves_of(const FixedSteps& s, const double* v, std::size_t n, std::uint16_t* codes) {
-  codes_of(s, v, n, codes);
-}
-void words_of(const FixedSteps& s, const double* v, std::size_t n, std::uint32_t* codes) {
-  codes_of(s, v, n, codes);
+void doubles_to_doubles(const FixedSteps& s, const double* x, std::size_t n, double* v) {
+  in_mode(s, x, n, v);
 }
 
 }  // namespace widthwise::elements::HWY_NAMESPACE
@@ -129,26 +151,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise::elements {
 
-HWY_EXPORT(integers_of_floats);
-HWY_EXPORT(integers_of_doubles);
-HWY_EXPORT(bytes_of);
-HWY_EXPORT(halves_of);
-HWY_EXPORT(words_of);
+HWY_EXPORT(floats_to_floats);
+HWY_EXPORT(floats_to_doubles);
+HWY_EXPORT(doubles_to_doubles);
+HWY_EXPORT(codes_of_floats);
+HWY_EXPORT(codes_of_doubles);
 
+void to_integers(const FixedSteps& steps, const float* x, std::size_t n, float* v) {
+  HWY_DYNAMIC_DISPATCH(floats_to_floats)(steps, x, n, v);
+}
 void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(integers_of_floats)(steps, x, n, v);
+  HWY_DYNAMIC_DISPATCH(floats_to_doubles)(steps, x, n, v);
 }
 void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(integers_of_doubles)(steps, x, n, v);
+  HWY_DYNAMIC_DISPATCH(doubles_to_doubles)(steps, x, n, v);
 }
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint8_t* codes) {
-  HWY_DYNAMIC_DISPATCH(bytes_of)(steps, v, n, codes);
+template <>
+FixedCodes<float> fixed_codes<float>() {
+  return HWY_DYNAMIC_DISPATCH(codes_of_floats)();
 }
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint16_t* codes) {
-  HWY_DYNAMIC_DISPATCH(halves_of)(steps, v, n, codes);
-}
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint32_t* codes) {
-  HWY_DYNAMIC_DISPATCH(words_of)(steps, v, n, codes);
+template <>
+FixedCodes<double> fixed_codes<double>() {
+  return HWY_DYNAMIC_DISPATCH(codes_of_doubles)();
 }
 
 }  // namespace widthwise::elements

@@ -4,7 +4,7 @@
 
 #include "widthwise/rounding.hpp"
 
-// The steps of conversions to fixed point on vectors of doubles.
+// The steps of conversions to fixed point on vectors of floats and of doubles.
 namespace widthwise::elements {
 
 struct FixedSteps {
@@ -14,13 +14,19 @@ struct FixedSteps {
   std::uint32_t mask;  // of a code
 };
 
-// v = the integers that x becomes; NaN becomes 0.
+// v = the integers that x becomes; NaN becomes 0. Floats take those of up to 22 bits.
+void to_integers(const FixedSteps& steps, const float* x, std::size_t n, float* v);
 void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v);
 void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v);
 
-// Their codes, in two's complement.
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint8_t* codes);
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint16_t* codes);
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint32_t* codes);
+// Their codes, in two's complement, as integers of one, two or four bytes.
+template <class V>
+struct FixedCodes {
+  void (*bytes)(const FixedSteps& steps, const V* v, std::size_t n, std::uint8_t* codes);
+  void (*halves)(const FixedSteps& steps, const V* v, std::size_t n, std::uint16_t* codes);
+  void (*words)(const FixedSteps& steps, const V* v, std::size_t n, std::uint32_t* codes);
+};
+template <class V>
+FixedCodes<V> fixed_codes();
 
 }  // namespace widthwise::elements

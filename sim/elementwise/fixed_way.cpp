@@ -5,12 +5,15 @@
 #include "way.hpp"
 
 // Conversions of the machine's floats to fixed point that saturates: a product with a power of two,
-// rounded to an integer and held in the format's range, on doubles (docs/exactness.md, 69).
+// rounded to an integer and held in the format's range, on floats or doubles (docs/exactness.md,
+// 69).
 namespace widthwise {
 namespace {
 
 constexpr int most_width = 32;
 constexpr std::int64_t most_fraction = 900;
+constexpr int most_width_of_floats = 22;
+constexpr std::int64_t most_fraction_of_floats = 100;
 constexpr std::size_t piece = 1024;  // numbers between the two steps
 
 elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
@@ -21,7 +24,8 @@ elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
   return {std::ldexp(1.0, static_cast<int>(-f.least_digit())), least, end - 1, mode, mask};
 }
 
-template <class T>
+// Numbers of type T by steps on numbers of type V.
+template <class T, class V>
 class Fixed final : public Elementwise::Way {
  public:
   explicit Fixed(const ElementTask& task)
@@ -31,7 +35,7 @@ class Fixed final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
-    double integers[piece];  // codes may overwrite their numbers
+    V integers[piece];  // codes may overwrite their numbers
     for (std::size_t first = 0; first < x.count; first += piece) {
       const std::size_t n = std::min(piece, x.count - first);
       elements::to_integers(steps_, numbers + first, n, integers);
@@ -40,14 +44,12 @@ class Fixed final : public Elementwise::Way {
   }
 
  private:
-  void deliver(const double* integers, std::size_t n, void* codes, std::size_t first) const {
+  void deliver(const V* integers, std::size_t n, void* codes, std::size_t first) const {
+    const auto to = elements::fixed_codes<V>();
     switch (bytes_) {
-      case 1:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint8_t*>(codes) + first);
-      case 2:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint16_t*>(codes) + first);
-      default:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint32_t*>(codes) + first);
+      case 1: return to.bytes(steps_, integers, n, static_cast<std::uint8_t*>(codes) + first);
+      case 2: return to.halves(steps_, integers, n, static_cast<std::uint16_t*>(codes) + first);
+      default: return to.words(steps_, integers, n, static_cast<std::uint32_t*>(codes) + first);
     }
   }
 
@@ -67,8 +69,11 @@ ElementwiseWay fixed_way(const ElementTask& task) {
     return nullptr;
   const std::int64_t last = task.to.least_digit();
   if (last < -most_fraction || last > most_fraction) return nullptr;
-  if (task.operands[0] == binary32) return std::make_unique<Fixed<float>>(task);
-  if (task.operands[0] == binary64) return std::make_unique<Fixed<double>>(task);
+  const bool in_floats = task.to.width() <= most_width_of_floats &&
+                         last >= -most_fraction_of_floats && last <= most_fraction_of_floats;
+  if (task.operands[0] == binary32 && in_floats) return std::make_unique<Fixed<float, float>>(task);
+  if (task.operands[0] == binary32) return std::make_unique<Fixed<float, double>>(task);
+  if (task.operands[0] == binary64) return std::make_unique<Fixed<double, double>>(task);
   return nullptr;
 }
 
