@@ -212,7 +212,9 @@ float reciprocal_of(float s) { return is_moderate(s) ? 1 / s : 0; }
 bool BlockScaler::has_few_steps() const {
   constexpr int short_digits = 4;
   const auto digits = 53 - std::countr_zero(split(max_).significand);
-  if (kind_ == Kind::small_float) return digits <= short_digits && is_moderate(tensor_scale_);
+  if (kind_ == Kind::small_float)
+    return digits <= short_digits && max_ >= 0x1p-20 && max_ <= 0x1p20 &&
+           is_moderate(tensor_scale_);
   return kind_ == Kind::wide && digits <= 24;
 }
 

@@ -52,7 +52,6 @@ HWY_INLINE auto folded_to_four(D d, V v) {
     return folded_to_four(half, hn::Max(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
-
 #endif
 
 bool whole_vectors(std::size_t group) { return group >= 4 && group % hn::Lanes(Floats()) == 0; }

@@ -86,6 +86,7 @@ std::uint64_t element_of(const BlockFormat& f, const Env& env, T x, double s) {
     return code;
   }
   const auto wide = static_cast<double>(x);
+  if (s == 0) s = 1;  // a block of zeros
   elementwise(Operation::divide, saturating(f), env,
               std::vector<CodeArray>{{binary64, &wide}, {binary64, &s}}, 1, &code, nullptr);
   return code;
@@ -185,6 +186,8 @@ TEST_CASE("every element is its number over its block's scale, rounded once") {
                                      "nvfp4",
                                      "block(e4m3fn,128,binary32)",
                                      "block(int4,16,ue4m3fn)",
+                                     "block(e7m1;bias=10,16,ue4m3fn)",
+                                     "block(fixed8.100,16,ue4m3fn)",
                                      "bfp(12,9,e8)",
                                      "block(posit8es2,4,e8m0fnu)",
                                      "block(table(nf4),64,binary32)",

@@ -78,10 +78,11 @@ def blocks(
     layout = Layout.of(f, numbers.shape, axis)
     if padding == "refuse":
         layout.check_whole()
+    s = None if tensor_scale is None else given(tensor_scale, f)
     if like_whom(like, ("microxcaling",)):
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
-    s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
+    s = found_tensor_scale(numbers, f) if s is None else s
     how = core.BlockHow(
         rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
     )
