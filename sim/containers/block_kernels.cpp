@@ -1,6 +1,7 @@
 #include "block_kernels.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "sim/containers/cut-inl.hpp"
 #include "sim/engine/for_lanes-inl.hpp"
 #include "sim/engine/odd-inl.hpp"
 
@@ -26,9 +28,6 @@ constexpr Magnitude<T> infinity_bits() {
   return sizeof(T) == 4 ? static_cast<Magnitude<T>>(0x7f800000)
                         : static_cast<Magnitude<T>>(0x7ff0000000000000);
 }
-
-template <class D>
-using BitsTag = hn::RebindToUnsigned<D>;
 
 // The magnitudes of numbers, as integers; 0 for what is left out.
 template <class D, class T = hn::TFromD<D>>
@@ -87,38 +86,6 @@ void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
   });
 }
 
-bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
-                     float limit, std::uint8_t* codes, float* v, std::size_t* above) {
-  constexpr std::uint32_t digits = 23, one = std::uint32_t{1} << digits, infinity = 0x7f800000;
-  constexpr std::int32_t bias = 127;
-  const hn::ScalableTag<float> d;
-  const BitsTag<decltype(d)> du;
-  const std::size_t lanes = hn::Lanes(d);
-  if (group % lanes != 0 || n % group != 0) return false;
-  const auto least = hn::Set(d, std::numeric_limits<float>::min()), end = hn::Set(d, limit);
-  for (std::size_t first = 0; first < n; first += group) {
-    auto most = hn::Zero(du);
-    for (std::size_t i = first; i < first + group; i += lanes)
-      most = hn::Max(most, magnitudes(d, x + i, false));
-    const std::uint32_t amax = hn::GetLane(hn::MaxOfLanes(du, most));
-    if (amax >= infinity || (amax != 0 && amax < one)) return false;
-    const std::uint32_t significand = (amax & (one - 1)) | one;
-    const std::int32_t turned = static_cast<std::int32_t>(amax >> digits) - bias - turns.emax +
-                                (significand >= turns.up) - (significand < turns.down);
-    const std::int32_t e = amax == 0 ? -turns.top : std::clamp(turned, -turns.top, turns.top);
-    if (e >= bias) return false;
-    *codes++ = static_cast<std::uint8_t>(e + turns.top);
-    const auto by = hn::BitCast(d, hn::Set(du, static_cast<std::uint32_t>(bias - e) << digits));
-    for (std::size_t i = first; i < first + group; i += lanes) {
-      const auto a = hn::LoadU(d, x + i), p = hn::Mul(a, by), m = hn::Abs(p);
-      const auto lost = hn::And(hn::Lt(m, least), hn::Ne(a, hn::Zero(d)));
-      *above += hn::CountTrue(d, hn::Gt(m, end));
-      hn::StoreU(hn::IfThenElse(lost, hn::CopySign(least, a), p), d, v + i);
-    }
-  }
-  return true;
-}
-
 template <class T>
 void scale(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
   for_scaled(hn::ScalableTag<T>(), by, n, group, [&](auto d, std::size_t i, auto f) {
@@ -164,40 +131,17 @@ void narrow(const double* x, std::size_t n, float* v) {
   });
 }
 
-// A double cut to a float whose last digit says whether something was cut off; 0, infinity and NaN
-// stay, and what lies beyond a float's normal numbers becomes the nearest of them.
-template <class D, class V>
-HWY_INLINE auto cut(D d, V a) {
-  const BitsTag<D> du;
-  const hn::Rebind<float, D> half;
-  constexpr std::uint64_t beyond = (std::uint64_t{1} << 29) - 1;
-  const auto least = hn::Set(d, static_cast<double>(std::numeric_limits<float>::min())),
-             most = hn::Set(d, static_cast<double>(std::numeric_limits<float>::max())),
-             infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-  const auto m = hn::Abs(a);
-  const auto numbers = hn::And(hn::Gt(m, hn::Zero(d)), hn::Lt(m, infinity));
-  const auto held = hn::CopySign(hn::Min(hn::Max(m, least), most), a);
-  const auto bits = hn::BitCast(du, held);
-  const auto lost = hn::And(bits, hn::Set(du, beyond));
-  const auto last = hn::IfThenElseZero(hn::Ne(lost, hn::Zero(du)), hn::Set(du, beyond + 1));
-  const auto odd = hn::BitCast(d, hn::Or(hn::Xor(bits, lost), last));
-  return hn::DemoteTo(half, hn::IfThenElse(numbers, odd, a));
-}
-
 void narrow_to_odd(const double* x, std::size_t n, float* v) {
   for_halves(n, [&](auto d, auto half, std::size_t i) {
     hn::StoreU(cut(d, hn::LoadU(d, x + i)), half, v + i);
   });
 }
 
-// The quotient to nearest has 53 digits, and those of 24 and 28 differ from one of 24 by less than
-// it shows only where they are it: x - v by is 0 or at least a unit of the 52 digits that v by has.
 void divide_floats_to_odd(const float* x, const double* by, std::size_t n, std::size_t group,
                           float* v) {
   for_scaled(hn::ScalableTag<double>(), by, n, group, [&](auto d, std::size_t i, auto s) {
     const hn::Rebind<float, decltype(d)> half;
-    const auto q = hn::Div(hn::PromoteTo(d, hn::LoadU(half, x + i)), s);
-    hn::StoreU(cut(d, q), half, v + i);
+    hn::StoreU(quotient_to_odd(d, x + i, s), half, v + i);
   });
 }
 
@@ -255,7 +199,6 @@ HWY_EXPORT(scale_float);
 HWY_EXPORT(scale_double);
 HWY_EXPORT(outside_float);
 HWY_EXPORT(outside_double);
-HWY_EXPORT(scale_by_powers);
 HWY_EXPORT(divide);
 HWY_EXPORT(divide_to_odd);
 HWY_EXPORT(divide_floats_to_odd);
@@ -276,10 +219,6 @@ void multiply(const float* x, const float* by, std::size_t n, std::size_t group,
 }
 void multiply(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   HWY_DYNAMIC_DISPATCH(multiply_double)(x, by, n, group, v);
-}
-bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
-                     float limit, std::uint8_t* codes, float* v, std::size_t* above) {
-  return HWY_DYNAMIC_DISPATCH(scale_by_powers)(x, n, group, turns, limit, codes, v, above);
 }
 void divide(const float* x, const float* by, std::size_t n, std::size_t group, float* v) {
   HWY_DYNAMIC_DISPATCH(divide)(x, by, n, group, v);

@@ -52,12 +52,46 @@ struct PowerTurns {
   std::uint32_t up, down;
 };
 
-// Scales and products of whole groups in one pass: codes[g] of group g, and v = x / its scale as
-// `multiply` has it; how many magnitudes are above the limit is added to `above`. Stops, and gives
-// false, at a group that is NaN, infinite, below the normal numbers, or that has no factor among
-// them, and where groups are no whole vectors.
-bool scale_by_powers(const float* x, std::size_t n, std::size_t group, const PowerTurns& turns,
-                     float limit, std::uint8_t* codes, float* v, std::size_t* above);
+// What follows takes groups that are whole vectors, of four numbers or more, and n that is whole
+// groups.
+bool whole_vectors(std::size_t group);
+inline constexpr std::size_t most_groups = 1024;  // in n numbers
+inline constexpr std::size_t most_lanes = 16;     // of a vector
+
+// most[g] = the largest magnitude of group g.
+void group_maxima(const float* x, std::size_t n, std::size_t group, float* most);
+
+// The scale of each group by such a rule alone: its code, and the power of two that its numbers are
+// multiplied by. Gives false where a largest magnitude is NaN, infinite or below the normal
+// numbers, or a factor is none of these.
+bool power_factors(const float* most, std::size_t count, const PowerTurns& turns,
+                   std::uint8_t* codes, float* by);
+
+// v = x * by as `multiply` has it, but that products below the normal numbers stay as they come out
+// where `small_is_zero`: whoever rounds them makes zeros of all. How many magnitudes of v are above
+// the limit.
+std::size_t multiply_counted(const float* x, const float* by, std::size_t n, std::size_t group,
+                             bool small_is_zero, float limit, float* v);
+
+// What the numbers of groups are divided by, and the floats nearest to their reciprocals; of group
+// g those at index[g], if there is an index.
+template <class By>
+struct Divisors {
+  const By* divisor;
+  const float* reciprocal;
+  const std::uint8_t* index = nullptr;
+};
+
+// v rounds as x / by does, in binary32 or to odd, to formats all of whose borders have the digits
+// `beyond` 0, those that are numbers and those between two; how many are above the limit, which is
+// a border. Reciprocals are normal floats, or 0: then all are divided but zeros.
+std::size_t divide_counted(const float* x, const Divisors<float>& by, std::size_t n,
+                           std::size_t group, std::uint32_t beyond, float limit, float* v);
+std::size_t divide_counted(const float* x, const Divisors<double>& by, std::size_t n,
+                           std::size_t group, std::uint32_t beyond, float limit, float* v);
+
+// Of magnitudes x: v is at least that, and 0 where x is. Whether all are finite.
+bool hold_above(const float* x, std::size_t n, float least, float* v);
 
 void widen(const float* x, std::size_t n, double* v);
 void narrow(const double* x, std::size_t n, float* v);         // to nearest, ties to even

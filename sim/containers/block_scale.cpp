@@ -129,11 +129,14 @@ BlockScaler::BlockScaler(const BlockFormat& f, const BlockHow& how)
   up_ = at.up;
   down_ = at.down;
   if (!f.takes_tensor_scale()) return;
-  Format saturating = ue4m3fn;
+  Format saturating = e4m3fn;  // whose codes above zero are the same
   saturating.overflow = Overflow::max;
   small_.emplace(Operation::convert, saturating, Env{}, std::span(&binary32, 1), false, 1 << 12);
-  for (std::uint32_t code = 0; code < value_.size(); ++code)
+  for (std::uint32_t code = 0; code < value_.size(); ++code) {
     value_[code] = small_value(code) * static_cast<double>(tensor_scale_);
+    divisor_[code] = code == 0 ? 1 : value_[code];
+    reciprocal_[code] = static_cast<float>(1 / divisor_[code]);
+  }
 }
 
 inline BlockScale BlockScaler::of_exponent(std::int64_t exponent) const {
@@ -158,11 +161,9 @@ inline BlockScale BlockScaler::wide(double amax) const {
 }
 
 // Codes of E4M3 for numbers that are rounded to odd, or to binary32 as torchao has them.
-std::vector<std::uint8_t> BlockScaler::small_codes(const std::vector<float>& wanted) const {
-  std::vector<std::uint8_t> codes(wanted.size());
-  const void* operand = wanted.data();
-  small_->run({&operand, 1}, wanted.size(), codes.data(), nullptr);
-  return codes;
+void BlockScaler::small_codes(const float* wanted, std::size_t count, std::uint8_t* codes) const {
+  const void* operand = wanted;
+  small_->run({&operand, 1}, count, codes, nullptr);
 }
 
 // b = amax / (max S), at least the least code: no element of such a block is divided by 0.
@@ -172,7 +173,9 @@ void BlockScaler::find_small(std::span<const double> amax, BlockScale* found) co
   std::vector<float> wanted(amax.size());
   divide_to_odd(amax.data(), &by, amax.size(), amax.size(), exact.data());
   narrow_to_odd(exact.data(), amax.size(), wanted.data());
-  for (const std::uint8_t code : small_codes(wanted)) {
+  std::vector<std::uint8_t> codes(amax.size());
+  small_codes(wanted.data(), amax.size(), codes.data());
+  for (const std::uint8_t code : codes) {
     const bool zeros = *amax.data() == 0;
     amax = amax.subspan(1);
     const std::uint32_t b = zeros ? 0 : std::max<std::uint32_t>(code, 1);
@@ -187,10 +190,60 @@ void BlockScaler::find_stepwise(std::span<const double> amax, BlockScale* found)
     const float t = static_cast<float>(x) / static_cast<float>(max_) / tensor_scale_;
     return std::clamp(t, 0x1p-6F, 448.0F);
   });
-  for (const std::uint8_t code : small_codes(wanted)) {
+  std::vector<std::uint8_t> codes(amax.size());
+  small_codes(wanted.data(), amax.size(), codes.data());
+  for (const std::uint8_t code : codes) {
     const auto b = static_cast<float>(small_value(code));
     *found++ = {code, static_cast<double>(1.0F / tensor_scale_ / b)};
   }
+}
+
+namespace {
+
+// Reciprocals are normal floats between these.
+constexpr float least_divisor = 0x1p-100F, most_divisor = 0x1p100F;
+bool is_moderate(float s) { return s >= least_divisor && s <= most_divisor; }
+
+}  // namespace
+
+float reciprocal_of(float s) { return is_moderate(s) ? 1 / s : 0; }
+
+// Divisors of up to 28 digits, or divisions of floats.
+bool BlockScaler::has_few_steps() const {
+  constexpr int short_digits = 4;
+  const auto digits = 53 - std::countr_zero(split(max_).significand);
+  if (kind_ == Kind::small_float)
+    return digits <= short_digits && max_ >= 0x1p-20 && max_ <= 0x1p20 &&
+           is_moderate(tensor_scale_);
+  return kind_ == Kind::wide && digits <= 24;
+}
+
+bool BlockScaler::small_divisors(float* most, std::size_t count, std::uint8_t* codes) const {
+  constexpr std::uint32_t beyond = (1U << (23 - 4)) - 1;  // of E4M3's borders
+  const double by = max_ * static_cast<double>(tensor_scale_);
+  const auto reciprocal = static_cast<float>(1 / by);
+  float wanted[most_groups];
+  const std::size_t whole = (count + most_lanes - 1) / most_lanes * most_lanes;
+  std::fill(most + count, most + whole, 0.0F);
+  divide_counted(most, Divisors<double>{&by, &reciprocal}, whole, whole, beyond, 0, wanted);
+  const bool finite = hold_above(most, count, 0x1p-9F, wanted);
+  small_codes(wanted, count, codes);
+  return finite;
+}
+
+// The quotient of floats is rounded once by the machine.
+bool BlockScaler::wide_divisors(const float* most, std::size_t count, float* scales,
+                                float* reciprocals) const {
+  const auto max = static_cast<float>(max_);
+  bool finite = true;
+  for (std::size_t g = 0; g < count; ++g) {
+    finite &= most[g] <= std::numeric_limits<float>::max();
+    const float s = most[g] / max;
+    scales[g] = s == 0 ? 1 : s;
+  }
+  if (pow2_) std::transform(scales, scales + count, scales, power_above);
+  std::transform(scales, scales + count, reciprocals, reciprocal_of);
+  return finite;
 }
 
 void BlockScaler::find(std::span<const double> amax, BlockScale* found) const {

@@ -18,6 +18,9 @@ struct BlockScale {
   double by;
 };
 
+// The float nearest to 1 / s, or 0 where s is far from 1.
+float reciprocal_of(float s);
+
 class BlockScaler {
  public:
   BlockScaler(const BlockFormat& f, const BlockHow& how);
@@ -36,6 +39,16 @@ class BlockScaler {
   // The rule in one pass with the products, for blocks that need no more than it.
   PowerTurns turns() const;
 
+  // The scales of groups of floats in few passes, and what their numbers are divided by: codes of
+  // one byte that are the divisors' index, or of four bytes. False where a block needs more. There
+  // is room for most_lanes more of `most`.
+  bool has_few_steps() const;
+  bool small_divisors(float* most, std::size_t count, std::uint8_t* codes) const;
+  bool wide_divisors(const float* most, std::size_t count, float* scales, float* reciprocals) const;
+  Divisors<double> small_table(const std::uint8_t* codes) const {
+    return {divisor_.data(), reciprocal_.data(), codes};
+  }
+
   // What an element is times, exactly: the scale of such a code, and the tensor's.
   double value(std::uint32_t code) const;
 
@@ -46,7 +59,7 @@ class BlockScaler {
   BlockScale wide(double amax) const;
   void find_small(std::span<const double> amax, BlockScale* found) const;
   void find_stepwise(std::span<const double> amax, BlockScale* found) const;
-  std::vector<std::uint8_t> small_codes(const std::vector<float>& wanted) const;
+  void small_codes(const float* wanted, std::size_t count, std::uint8_t* codes) const;
   BlockScale of_exponent(std::int64_t exponent) const;
 
   Kind kind_;
@@ -59,8 +72,10 @@ class BlockScaler {
   // floor(log2 amax) is one more where amax's significand, of 53 digits, is `up` or more, and one
   // less where it is below `down`.
   std::uint64_t up_, down_;
-  std::optional<Elementwise> small_;  // to E4M3
-  std::array<double, 128> value_;     // what each code of it is, times the tensor's scale
+  std::optional<Elementwise> small_;   // to E4M3
+  std::array<double, 128> value_;      // what each code of it is, times the tensor's scale
+  std::array<double, 128> divisor_;    // the same, 1 for the code of a block of zeros
+  std::array<float, 128> reciprocal_;  // of those
 };
 
 }  // namespace widthwise::containers

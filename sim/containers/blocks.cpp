@@ -47,6 +47,14 @@ bool fits_floats(const Format& element, const Rounding& r) {
          element.least_digit() - r.random_bits > -120 && element.emax() < 120;
 }
 
+// The digits of a float that are 0 in all borders of the element's roundings; none where there are
+// few of them.
+std::uint32_t digits_beyond(const Format& element, const Rounding& r) {
+  constexpr int least = 5;
+  const int beyond = digits_of<float> + 1 - digits_wanted(element, r);
+  return beyond < least ? 0 : (std::uint32_t{1} << beyond) - 1;
+}
+
 void check_digits(const BlockFormat& f, const Rounding& r) {
   if (digits_wanted(f.element, r) <= digits_of<double>) return;
   throw std::invalid_argument(fmt::format(
@@ -129,8 +137,12 @@ class Quantise final : public BlockQuantiser::Work {
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
         specials_(nan_of(f)),
+        rounding_mode_(how.rounding),
         plain_(is_plain(f)),
-        turns_(scaler_.turns()) {}
+        turns_(scaler_.turns()),
+        beyond_(digits_beyond(f.element, how.rounding)),
+        small_is_zero_(is_nearest(how.rounding.mode) &&
+                       (f.element.is_float() || f.element.is_fixed())) {}
 
   std::size_t panels() const final { return panels_.count(); }
 
@@ -138,7 +150,7 @@ class Quantise final : public BlockQuantiser::Work {
            BlockTally& tally) const final {
     const Panels::Panel p = panels_.at(i);
     const T* x = static_cast<const T*>(numbers) + p.number;
-    if (plain_ && in_one_pass(p, x, elements, scales, tally)) return;
+    if (p.rows == 1 && has_few_passes(p) && in_few_passes(p, x, elements, scales, tally)) return;
     const std::uint64_t special = tally.special;
     std::vector<BlockScale> found = scales_of(p, x, tally);
     if (tally.refused) return;
@@ -153,36 +165,69 @@ class Quantise final : public BlockQuantiser::Work {
   static constexpr Format from = format_of<V>;
   using By = typename Step::template By<T, V>;
 
-  // Whether blocks are under powers of two by a rule alone, in a row of floats.
-  static constexpr bool one_pass =
-      std::is_same_v<Step, Multiplied> && std::is_same_v<T, float> && std::is_same_v<V, float>;
+  struct Room {
+    V v[longest_piece];
+    Scratch steps;
+  };
+
+  // Whether blocks are scaled by a rule alone, in a row of floats.
+  static constexpr bool of_floats = std::is_same_v<T, float> && std::is_same_v<V, float>,
+                        divides_once = of_floats && std::is_same_v<Step, DividedOnce>;
   bool is_plain(const BlockFormat& f) const {
-    return one_pass && scaler_.least() == -scaler_.largest() && f.power_of_two() && !f.flush &&
-           !f.raise_on_carry && !f.specials_in_elements;
+    if (!of_floats || scaler_.least() != -scaler_.largest()) return false;
+    if constexpr (!std::is_same_v<Step, Multiplied>)
+      return scaler_.has_few_steps() && digits_beyond(f.element, rounding_mode_) > 0;
+    return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
 
-  // Scales, products and elements piece by piece; false, and nothing counted, where a block needs
+  bool has_few_passes(const Panels::Panel& p) const {
+    const std::size_t group = panels_.group();
+    return plain_ && whole_vectors(group) && group <= longest_piece && p.columns % group == 0;
+  }
+
+  // Scales, numbers and elements piece by piece; false, and nothing counted, where a block needs
   // more (block_kernels.hpp says which).
-  bool in_one_pass(const Panels::Panel& p, const T* x, std::byte* elements, std::byte* scales,
-                   BlockTally& tally) const {
-    if constexpr (one_pass) {
+  bool in_few_passes(const Panels::Panel& p, const T* x, std::byte* elements, std::byte* scales,
+                     BlockTally& tally) const {
+    if constexpr (of_floats) {
       const std::size_t group = panels_.group();
-      if (p.rows != 1 || group > longest_piece || p.columns % group != 0) return false;
+      const auto bytes = static_cast<std::size_t>(scaler_.scale_bytes());
       const auto room = std::make_unique_for_overwrite<Room>();
-      const auto limit = static_cast<float>(scaler_.largest());
-      auto* codes = reinterpret_cast<std::uint8_t*>(scales + p.scale);
       std::vector<std::uint8_t> no_flags;
       std::size_t above = 0;
       bool whole = true;
       for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
-        whole = whole &&
-                scale_by_powers(x + first, n, group, turns_, limit, codes + block, room->v, &above);
+        whole = whole && scaled(x + first, n, scales + (p.scale + block) * bytes, room->v, above);
         if (whole) round_row(p.number + first, room->v, n, elements, no_flags);
       });
       if (whole) tally.clamped += above;
       return whole;
     }
     return false;
+  }
+
+  // Whole groups' scales, and what their elements are rounded from.
+  bool scaled(const float* x, std::size_t n, std::byte* scales, float* v,
+              std::size_t& above) const {
+    const std::size_t group = panels_.group(), count = n / group;
+    const auto limit = static_cast<float>(scaler_.largest());
+    auto* codes = reinterpret_cast<std::uint8_t*>(scales);
+    float most[most_groups + most_lanes];
+    group_maxima(x, n, group, most);
+    if constexpr (std::is_same_v<Step, Multiplied>) {
+      float by[most_groups];
+      if (!power_factors(most, count, turns_, codes, by)) return false;
+      above += multiply_counted(x, by, n, group, small_is_zero_, limit, v);
+    } else if constexpr (std::is_same_v<Step, DividedToOdd>) {
+      if (!scaler_.small_divisors(most, count, codes)) return false;
+      above += divide_counted(x, scaler_.small_table(codes), n, group, beyond_, limit, v);
+    } else {
+      float by[most_groups], reciprocals[most_groups];
+      if (!scaler_.wide_divisors(most, count, by, reciprocals)) return false;
+      std::memcpy(scales, by, count * sizeof(float));
+      above += divide_counted(x, Divisors<float>{by, reciprocals}, n, group, beyond_, limit, v);
+    }
+    return true;
   }
 
   std::vector<BlockScale> scales_of(const Panels::Panel& p, const T* x, BlockTally& tally) const {
@@ -239,16 +284,14 @@ class Quantise final : public BlockQuantiser::Work {
       rounded.carried.resize(p.blocks);
       flags.resize(longest_piece);
     }
-    const auto least = static_cast<V>(scaler_.least()), most = static_cast<V>(scaler_.largest());
     const auto room = std::make_unique_for_overwrite<Room>();
     const std::size_t group = panels_.group();
-    const std::vector<By> by = factors(found);
+    const Factors factors = factors_of(p, found);
     for_pieces(p.columns, group, [&](std::size_t first, std::size_t n, std::size_t block) {
       for (std::size_t r = 0; r < p.rows; ++r) {
         const std::size_t at = p.number + r * p.stride + first;
-        Step::apply(x + r * p.stride + first, by.data() + block, n, group, room->steps, room->v);
+        rounded.clamped += scale_row(x + r * p.stride + first, factors, block, n, *room);
         round_row(at, room->v, n, elements, flags);
-        rounded.clamped += count_outside(room->v, n, least, most);
         if (specials_) spell_specials(room->v, n, elements + at * item_);
         for (std::size_t c = 0; c < flags.size() && c < n; ++c)
           if (flags[c] & overflow) rounded.carried[block + c / group] = true;
@@ -257,11 +300,34 @@ class Quantise final : public BlockQuantiser::Work {
     return rounded;
   }
 
-  static std::vector<By> factors(const std::vector<BlockScale>& found) {
-    std::vector<By> by(found.size());
-    std::ranges::transform(found, by.begin(),
+  struct Factors {
+    std::vector<By> by;
+    std::vector<float> reciprocals;  // where divisions are few
+  };
+  Factors factors_of(const Panels::Panel& p, const std::vector<BlockScale>& found) const {
+    Factors f{std::vector<By>(found.size()), {}};
+    std::ranges::transform(found, f.by.begin(),
                            [](const BlockScale& s) { return static_cast<By>(s.by); });
-    return by;
+    if constexpr (divides_once)
+      if (has_few_passes(p)) {
+        f.reciprocals.resize(found.size());
+        std::ranges::transform(f.by, f.reciprocals.begin(), reciprocal_of);
+      }
+    return f;
+  }
+
+  // Numbers that round to elements as the exact ones do; how many are past the elements' ends.
+  std::size_t scale_row(const T* x, const Factors& f, std::size_t block, std::size_t n,
+                        Room& room) const {
+    const auto least = static_cast<V>(scaler_.least()), most = static_cast<V>(scaler_.largest());
+    const By* by = f.by.data() + block;
+    if constexpr (divides_once)
+      if (!f.reciprocals.empty()) {
+        const Divisors<float> divisors{by, f.reciprocals.data() + block};
+        return divide_counted(x, divisors, n, panels_.group(), beyond_, most, room.v);
+      }
+    Step::apply(x, by, n, panels_.group(), room.steps, room.v);
+    return count_outside(room.v, n, least, most);
   }
 
   void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
@@ -303,11 +369,6 @@ class Quantise final : public BlockQuantiser::Work {
     return Nan{sign - 1, sign};
   }
 
-  struct Room {
-    V v[longest_piece];
-    Scratch steps;
-  };
-
   BlockFormat format_;
   std::uint64_t seed_;
   Panels panels_;
@@ -315,8 +376,11 @@ class Quantise final : public BlockQuantiser::Work {
   Elementwise rounding_;
   std::size_t item_;
   std::optional<Nan> specials_;
+  Rounding rounding_mode_;
   bool plain_;
   PowerTurns turns_;
+  std::uint32_t beyond_;
+  bool small_is_zero_;
 };
 
 // --- Which step, on which numbers --------------------------------------------------------------

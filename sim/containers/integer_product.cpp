@@ -1,7 +1,9 @@
 #include "widthwise/sim/integer_product.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "integer_lanes.hpp"
 
@@ -60,11 +62,6 @@ std::int32_t moved(SumOverflow how, std::int32_t sum, int128 step) {
 // Items that int16 holds in pairs.
 bool is_short(IntegerItem i) { return i.bytes == 1 || (i.bytes == 2 && i.is_signed); }
 
-std::int32_t pair(std::int16_t first, std::int16_t second) {
-  return static_cast<std::int32_t>(static_cast<std::uint16_t>(first) |
-                                   static_cast<std::uint32_t>(second) << 16);
-}
-
 }  // namespace
 
 PreparedIntegers::PreparedIntegers(const IntegerProduct& p) : p_(p) {
@@ -79,26 +76,61 @@ PreparedIntegers::PreparedIntegers(const IntegerProduct& p) : p_(p) {
   for (std::size_t k = 0; k < p_.k; ++k) read_row(p_.b, k, p_.n, b_.data() + k * p_.n);
 }
 
+// Bytes lie so that a's have no sign and b's have one, and their zero points with them.
 void PreparedIntegers::make_panels() {
-  const std::size_t pairs = (p_.k + 1) / 2, panels = (p_.n + panel_columns - 1) / panel_columns;
-  panels_.resize(panels * pairs * panel_columns);
-  b_sums_.resize(panels * panel_columns);
-  std::vector<std::int16_t> first(panels * panel_columns), second(first);
-  for (std::size_t k = 0; k < p_.k; k += 2) {
-    read_row(p_.b, k, p_.n, first.data());
-    if (k + 1 < p_.k)
-      read_row(p_.b, k + 1, p_.n, second.data());
-    else
-      std::fill(second.begin(), second.end(), 0);
-    for (std::size_t j = 0; j < first.size(); j += panel_columns) {
-      std::int32_t* to = panels_.data() + j * pairs + k / 2 * panel_columns;
-      for (std::size_t i = 0; i < panel_columns; ++i) {
-        to[i] = pair(first[j + i], second[j + i]);
-        b_sums_[j + i] += static_cast<std::uint32_t>(first[j + i] + second[j + i]);
+  const bool bytes = p_.a.item.bytes == 1 && p_.b.item.bytes == 1;
+  together_ = integer_product::tile_kernel(bytes).together;
+  if (together_ == 4) {
+    up_a_ = p_.a.item.is_signed ? 128 : 0;
+    up_b_ = p_.b.item.is_signed ? 0 : -128;
+    for (std::int64_t& z : p_.zero_a) z += up_a_;
+    for (std::int64_t& z : p_.zero_b) z += up_b_;
+  }
+  together_ == 4 ? lay_panels<std::uint8_t, 4>() : lay_panels<std::int16_t, 2>();
+}
+
+// Words of codes of k, those past the last 0.
+template <class Code, std::size_t together>
+void PreparedIntegers::lay_panels() {
+  const std::size_t words = words_of_k(),
+                    columns = (p_.n + panel_columns - 1) / panel_columns * panel_columns;
+  panels_.resize(words * columns);
+  b_sums_.resize(columns);
+  std::vector<std::int16_t> codes(together * columns);
+  for (std::size_t word = 0; word < words; ++word) {
+    std::fill(codes.begin(), codes.end(), 0);
+    for (std::size_t t = 0; t < std::min(together, p_.k - word * together); ++t) {
+      std::int16_t* row = codes.data() + t * columns;
+      read_row(p_.b, word * together + t, p_.n, row);
+      for (std::size_t j = 0; j < p_.n; ++j) {
+        row[j] = static_cast<std::int16_t>(row[j] + up_b_);
+        b_sums_[j] += static_cast<std::uint32_t>(row[j]);
       }
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      std::uint32_t all = 0;
+      for (std::size_t t = 0; t < together; ++t)
+        all |= std::uint32_t{static_cast<std::make_unsigned_t<Code>>(codes[t * columns + j])}
+               << t * 8 * sizeof(Code);
+      panels_[(j / panel_columns * words + word) * panel_columns + j % panel_columns] =
+          static_cast<std::int32_t>(all);
     }
   }
 }
+
+// A row of a as words, and the sum of its codes.
+template <class Code>
+std::uint32_t PreparedIntegers::lay_row(std::size_t row, Code* codes) const {
+  std::uint32_t sum = 0;
+  read_row(p_.a, row, p_.k, codes);
+  for (std::size_t k = 0; k < p_.k; ++k) {
+    codes[k] = static_cast<Code>(codes[k] + up_a_);
+    sum += static_cast<std::uint32_t>(codes[k]);
+  }
+  return sum;
+}
+
+std::size_t PreparedIntegers::words_of_k() const { return (p_.k + together_ - 1) / together_; }
 
 void PreparedIntegers::run(std::size_t first, std::size_t count, std::int32_t* c) const {
   if (quick_) return by_panels(first, count, c);
@@ -108,23 +140,27 @@ void PreparedIntegers::run(std::size_t first, std::size_t count, std::int32_t* c
 
 // All modulo 2^32: the products of codes, less what zero points make too much.
 void PreparedIntegers::by_panels(std::size_t first, std::size_t count, std::int32_t* c) const {
-  const std::size_t pairs = (p_.k + 1) / 2;
-  std::vector<std::int32_t> rows(tile_rows * pairs);
-  std::vector<std::int16_t> codes(2 * pairs);
+  const std::size_t words = words_of_k();
+  std::vector<std::int32_t> rows(tile_rows * words);
+  std::vector<std::uint8_t> bytes(p_.k);
+  std::vector<std::int16_t> halves(p_.k);
   std::int32_t sums[tile_rows * panel_columns];
-  const auto tile = integer_product::tile_kernel();
+  const auto tile = integer_product::tile_kernel(together_ == 4);
   for (std::size_t row = first; row < first + count; row += tile_rows) {
     const std::size_t height = std::min(tile_rows, first + count - row);
     std::uint32_t a_sums[tile_rows] = {};
     for (std::size_t r = 0; r < height; ++r) {
-      read_row(p_.a, row + r, p_.k, codes.data());
-      for (std::size_t k = 0; k < pairs; ++k) {
-        rows[r * pairs + k] = pair(codes[2 * k], codes[2 * k + 1]);
-        a_sums[r] += static_cast<std::uint32_t>(codes[2 * k] + codes[2 * k + 1]);
+      std::int32_t* to = rows.data() + r * words;
+      if (together_ == 4) {
+        a_sums[r] = lay_row(row + r, bytes.data());
+        std::memcpy(to, bytes.data(), p_.k);
+      } else {
+        a_sums[r] = lay_row(row + r, halves.data());
+        std::memcpy(to, halves.data(), 2 * p_.k);
       }
     }
     for (std::size_t j = 0; j < p_.n; j += panel_columns) {
-      tile(rows.data(), pairs, height, panels_.data() + j * pairs, pairs, sums);
+      tile.run(rows.data(), words, height, panels_.data() + j * words, words, sums);
       for (std::size_t r = 0; r < height; ++r) {
         const auto za = static_cast<std::uint32_t>(of(p_.zero_a, row + r));
         std::int32_t* to = c + (row + r) * p_.n;

@@ -135,8 +135,8 @@ Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
   const ElementTask task{op, to, env, operands, flags, expected};
   check(task);
   ElementwiseWay way = lane_way(task);
-  if (!way) way = stairs_way(task);
   if (!way) way = fixed_way(task);
+  if (!way) way = stairs_way(task);
   if (!way) way = posit_way(task);
   if (!way) way = table_way(task);
   if (!way) way = integer_way(task);

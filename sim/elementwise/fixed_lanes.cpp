@@ -30,13 +30,15 @@ template <class D>
 HWY_INLINE auto load_bits(D d, const std::uint64_t* bits) {
   const hn::RebindToSigned<D> di;
   return hn::ConvertTo(d, hn::BitCast(di, random_words(d, bits)));
-}
+  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>))
+constexpr auto one_of = hn::TFromD<D>{1};
 
 // Whether a magnitude goes away from the integer below it, above which so much of a unit is left.
 template <RoundingMode mode, class D, class V, class M>
 HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   using enum RoundingMode;
   const auto half = hn::Set(d, hn::TFromD<D>{0.5}), zero = hn::Zero(d);
+  const auto half = hn::Set(d, one_of<D> / 2), zero = hn::Zero(d);
   if constexpr (mode == odd) {
     return hn::And(hn::Gt(left, zero), even);
   } else if constexpr (mode == rna) {
@@ -49,7 +51,7 @@ HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   }
 }
 
-// Past 2^52 all doubles are integers, so nothing is left there.
+// Past 2^52 all doubles are integers, and past 2^23 all floats, so nothing is left there.
 template <RoundingMode mode, class D, class V>
 HWY_INLINE V rounded(D d, V y) {
   using enum RoundingMode;
@@ -68,6 +70,8 @@ HWY_INLINE V rounded(D d, V y) {
                half = hn::Mul(below, hn::Set(d, hn::TFromD<D>{0.5}));
     const auto away = goes_away<mode>(d, y, hn::Sub(m, below), hn::Eq(half, hn::Floor(half)));
     const auto next = hn::Add(below, hn::Set(d, hn::TFromD<D>{1.0}));
+               half = hn::Mul(below, hn::Set(d, one_of<D> / 2));
+    const auto next = hn::Add(below, hn::Set(d, one_of<D>));
     return hn::CopySign(hn::IfThenElse(away, next, below), y);
   }
 }
@@ -103,8 +107,6 @@ HWY_INLINE void integers_by(D whole, const FixedSteps& steps, const T* x, std::s
         hn::Min(hn::Max(r, hn::Set(d, lane(steps.least))), hn::Set(d, lane(steps.most)));
     put(d, hn::IfThenZeroElse(hn::IsNaN(a), held), i);
   });
-}
-
 // What an array is rounded by, and where to.
 template <class D, class T, class Put>
 struct Pass {
@@ -114,12 +116,43 @@ struct Pass {
   const std::uint64_t* bits;
   std::size_t n;
   Put put;
-
   template <RoundingMode mode>
   HWY_INLINE void rounds() const {
     integers_by(
         d, steps, x, n, [](auto d, auto y, std::size_t) HWY_ATTR { return rounded<mode>(d, y); },
         put);
+template <RoundingMode mode, class T, class V>
+void integers(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
+  const auto up = static_cast<V>(steps.up), least = static_cast<V>(steps.least),
+             most = static_cast<V>(steps.most);
+  for_lanes(hn::ScalableTag<V>(), n, [&](auto d, std::size_t i) {
+    const auto a = load(d, x + i);
+    auto y = hn::Mul(a, hn::Set(d, up));
+    if constexpr (!is_nearest(mode)) {
+      // A product too small for a normal number rounds as any other one below half a unit.
+      const auto tiny = hn::Set(d, std::numeric_limits<V>::min());
+      const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
+      y = hn::IfThenElse(lost, hn::CopySign(tiny, a), y);
+    }
+    const auto r = rounded<mode>(d, y);
+    const auto held = hn::Min(hn::Max(r, hn::Set(d, least)), hn::Set(d, most));
+    hn::StoreU(hn::IfThenZeroElse(hn::IsNaN(a), held), d, v + i);
+template <class T, class V>
+void in_mode(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
+  using enum RoundingMode;
+  switch (steps.mode) {
+    case rne: return integers<rne>(steps, x, n, v);
+    case rna: return integers<rna>(steps, x, n, v);
+    case rnz: return integers<rnz>(steps, x, n, v);
+    case rnp: return integers<rnp>(steps, x, n, v);
+    case rnm: return integers<rnm>(steps, x, n, v);
+    case rno: return integers<rno>(steps, x, n, v);
+    case rtz: return integers<rtz>(steps, x, n, v);
+    case rdn: return integers<rdn>(steps, x, n, v);
+    case rup: return integers<rup>(steps, x, n, v);
+    case raz: return integers<raz>(steps, x, n, v);
+    case odd: return integers<odd>(steps, x, n, v);
+    case sr: return;  // refused by whoever calls
   }
   template <StochasticVariant variant>
   HWY_INLINE void draws() const {
@@ -179,14 +212,26 @@ void values(const FixedSteps& s, const float* x, const std::uint64_t* bits, std:
   in_mode(Pass<D, float, decltype(put)>{D(), s, x, bits, n, put});
 }
 
-template <class Code>
-void codes_of(const FixedSteps& steps, const double* v, std::size_t n, Code* codes) {
-  for_lanes(hn::ScalableTag<double>(), n, [&](auto d, std::size_t i) {
-    const hn::RebindToSigned<decltype(d)> di;
+// In two's complement.
+template <class D, class V>
+HWY_INLINE auto integers_of(D d, V v) {
+  const hn::RebindToUnsigned<D> du;
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float))  // the sum's last digits are those
+    return hn::BitCast(du, hn::Add(v, hn::Set(d, 0x1.8p23F)));
+  else
+    return hn::BitCast(du, hn::ConvertTo(hn::RebindToSigned<D>(), v));
+}
+
+template <class V, class Code>
+void codes_of(const FixedSteps& steps, const V* v, std::size_t n, Code* codes) {
+  for_lanes(hn::ScalableTag<V>(), n, [&](auto d, std::size_t i) {
     const hn::RebindToUnsigned<decltype(d)> du;
     const hn::Rebind<Code, decltype(d)> dc;
-    const auto integer = hn::BitCast(du, hn::ConvertTo(di, hn::LoadU(d, v + i)));
-    hn::StoreU(hn::TruncateTo(dc, hn::And(integer, hn::Set(du, steps.mask))), dc, codes + i);
+    const auto code = hn::And(integers_of(d, hn::LoadU(d, v + i)), hn::Set(du, steps.mask));
+    if constexpr (sizeof(Code) == sizeof(V))
+      hn::StoreU(code, dc, codes + i);
+    else
+      hn::StoreU(hn::TruncateTo(dc, code), dc, codes + i);
   });
 }
 
@@ -196,16 +241,18 @@ void integers_of_floats(const FixedSteps& s, const float* x, const std::uint64_t
 }
 void integers_of_doubles(const FixedSteps& s, const double* x, const std::uint64_t* bits,
                          std::size_t n, double* v) {
-  integers(s, x, bits, n, v);
+// HWY_EXPORT takes no templates.
+template <class V>
+FixedCodes<V> codes_for() {
+  return {&codes_of<V, std::uint8_t>, &codes_of<V, std::uint16_t>, &codes_of<V, std::uint32_t>};
+FixedCodes<float> codes_of_floats() { return codes_for<float>(); }
+FixedCodes<double> codes_of_doubles() { return codes_for<double>(); }
+void floats_to_floats(const FixedSteps& s, const float* x, std::size_t n, float* v) {
+  in_mode(s, x, n, v);
+void floats_to_doubles(const FixedSteps& s, const float* x, std::size_t n, double* v) {
 }
-void bytes_of(const FixedSteps& s, const double* v, std::size_t n, std::uint8_t* codes) {
-  codes_of(s, v, n, codes);
-}
-void halves_of(const FixedSteps& s, const double* v, std::size_t n, std::uint16_t* codes) {
-  codes_of(s, v, n, codes);
-}
-void words_of(const FixedSteps& s, const double* v, std::size_t n, std::uint32_t* codes) {
-  codes_of(s, v, n, codes);
+void doubles_to_doubles(const FixedSteps& s, const double* x, std::size_t n, double* v) {
+  in_mode(s, x, n, v);
 }
 
 }  // namespace widthwise::elements::HWY_NAMESPACE
@@ -226,21 +273,29 @@ void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* b
   HWY_DYNAMIC_DISPATCH(integers_of_floats)(steps, x, bits, n, v);
 }
 void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
-                 double* v) {
   HWY_DYNAMIC_DISPATCH(integers_of_doubles)(steps, x, bits, n, v);
-}
 void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
                float* y) {
   HWY_DYNAMIC_DISPATCH(values)(steps, x, bits, n, y);
+HWY_EXPORT(floats_to_floats);
+HWY_EXPORT(floats_to_doubles);
+HWY_EXPORT(doubles_to_doubles);
+HWY_EXPORT(codes_of_floats);
+HWY_EXPORT(codes_of_doubles);
+void to_integers(const FixedSteps& steps, const float* x, std::size_t n, float* v) {
+  HWY_DYNAMIC_DISPATCH(floats_to_floats)(steps, x, n, v);
+void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v) {
+  HWY_DYNAMIC_DISPATCH(floats_to_doubles)(steps, x, n, v);
+void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v) {
+  HWY_DYNAMIC_DISPATCH(doubles_to_doubles)(steps, x, n, v);
 }
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint8_t* codes) {
-  HWY_DYNAMIC_DISPATCH(bytes_of)(steps, v, n, codes);
+template <>
+FixedCodes<float> fixed_codes<float>() {
+  return HWY_DYNAMIC_DISPATCH(codes_of_floats)();
 }
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint16_t* codes) {
-  HWY_DYNAMIC_DISPATCH(halves_of)(steps, v, n, codes);
-}
-void to_codes(const FixedSteps& steps, const double* v, std::size_t n, std::uint32_t* codes) {
-  HWY_DYNAMIC_DISPATCH(words_of)(steps, v, n, codes);
+template <>
+FixedCodes<double> fixed_codes<double>() {
+  return HWY_DYNAMIC_DISPATCH(codes_of_doubles)();
 }
 
 }  // namespace widthwise::elements

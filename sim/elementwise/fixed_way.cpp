@@ -6,7 +6,8 @@
 #include "way.hpp"
 
 // Conversions of the machine's floats to fixed point that saturates: a product with a power of two,
-// rounded to an integer and held in the format's range, on doubles (docs/exactness.md, 69).
+// rounded to an integer and held in the format's range, on floats or doubles (docs/exactness.md,
+// 69).
 namespace widthwise {
 
 namespace elements {
@@ -34,6 +35,17 @@ constexpr int most_random = 52;
 constexpr std::size_t piece = 1024;  // numbers between the two steps
 
 template <class T>
+constexpr int most_width_of_floats = 22;
+constexpr std::int64_t most_fraction_of_floats = 100;
+elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
+  const int bits = f.frac_bits;
+  const double end = std::ldexp(1.0, bits);
+  const double least = !f.is_signed() ? 0 : f.overflow == Overflow::symmetric ? 1 - end : -end;
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1);
+  return {std::ldexp(1.0, static_cast<int>(-f.least_digit())), least, end - 1, mode, mask};
+}
+// Numbers of type T by steps on numbers of type V.
+template <class T, class V>
 class Fixed final : public Elementwise::Way {
  public:
   explicit Fixed(const ElementTask& task)
@@ -45,6 +57,7 @@ class Fixed final : public Elementwise::Way {
     const T* numbers = static_cast<const T*>(x.operands[0]);
     double integers[piece];  // codes may overwrite their numbers
     std::uint64_t room[piece];
+    V integers[piece];  // codes may overwrite their numbers
     for (std::size_t first = 0; first < x.count; first += piece) {
       const std::size_t n = std::min(piece, x.count - first);
       const std::uint64_t* bits = elements::random_bits(steps_.rounding, x.random, first, n, room);
@@ -54,14 +67,12 @@ class Fixed final : public Elementwise::Way {
   }
 
  private:
-  void deliver(const double* integers, std::size_t n, void* codes, std::size_t first) const {
+  void deliver(const V* integers, std::size_t n, void* codes, std::size_t first) const {
+    const auto to = elements::fixed_codes<V>();
     switch (bytes_) {
-      case 1:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint8_t*>(codes) + first);
-      case 2:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint16_t*>(codes) + first);
-      default:
-        return elements::to_codes(steps_, integers, n, static_cast<std::uint32_t*>(codes) + first);
+      case 1: return to.bytes(steps_, integers, n, static_cast<std::uint8_t*>(codes) + first);
+      case 2: return to.halves(steps_, integers, n, static_cast<std::uint16_t*>(codes) + first);
+      default: return to.words(steps_, integers, n, static_cast<std::uint32_t*>(codes) + first);
     }
   }
 
@@ -78,8 +89,11 @@ ElementwiseWay fixed_way(const ElementTask& task) {
   if (task.env.rounding.random_bits > most_random) return nullptr;
   const std::int64_t last = task.to.least_digit();
   if (last < -most_fraction || last > most_fraction) return nullptr;
-  if (task.operands[0] == binary32) return std::make_unique<Fixed<float>>(task);
-  if (task.operands[0] == binary64) return std::make_unique<Fixed<double>>(task);
+  const bool in_floats = task.to.width() <= most_width_of_floats &&
+                         last >= -most_fraction_of_floats && last <= most_fraction_of_floats;
+  if (task.operands[0] == binary32 && in_floats) return std::make_unique<Fixed<float, float>>(task);
+  if (task.operands[0] == binary32) return std::make_unique<Fixed<float, double>>(task);
+  if (task.operands[0] == binary64) return std::make_unique<Fixed<double, double>>(task);
   return nullptr;
 }
 

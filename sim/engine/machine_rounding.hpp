@@ -33,6 +33,15 @@ class LanesTowardZero {
 // Ties away need it toward zero: the digits they look at are then still there.
 class MachineRounding {
  public:
+#ifdef __SSE__
+  explicit MachineRounding(RoundingMode mode) : before_(_mm_getcsr()) {
+    _mm_setcsr(masked | (mode == RoundingMode::rne   ? _MM_ROUND_NEAREST
+                         : mode == RoundingMode::rdn ? _MM_ROUND_DOWN
+                         : mode == RoundingMode::rup ? _MM_ROUND_UP
+                                                     : _MM_ROUND_TOWARD_ZERO));
+  }
+  ~MachineRounding() { _mm_setcsr(before_); }
+#else
   explicit MachineRounding(RoundingMode mode) {
     std::fegetenv(&before_);
     std::fesetenv(FE_DFL_ENV);
@@ -42,11 +51,17 @@ class MachineRounding {
                                                 : FE_TOWARDZERO);
   }
   ~MachineRounding() { std::fesetenv(&before_); }
+#endif
   MachineRounding(const MachineRounding&) = delete;
   MachineRounding& operator=(const MachineRounding&) = delete;
 
  private:
+#ifdef __SSE__
+  static constexpr unsigned masked = 0x1f80;  // no traps, no flags, subnormals as they are
+  unsigned before_;
+#else
   std::fenv_t before_;
+#endif
 };
 
 }  // namespace widthwise

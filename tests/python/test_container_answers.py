@@ -89,6 +89,20 @@ def test_equal_compares_numbers() -> None:
         assert (x == numbers[:1])[0].all()  # as NumPy broadcasts
 
 
+def test_numpy_is_told_what_an_affine_is() -> None:
+    x = ww.affine(X, 4)
+    assert ((x.to_float64() == x) & (x == x.to_float64())).all()
+    assert np.array_equal(ww.blocks(X, "mxfp4"), ww.blocks(X, "mxfp4"))
+    for ask in (lambda: np.array_equal(x, x), lambda: np.save("x", x), lambda: np.asarray(x)):
+        with pytest.raises(TypeError, match=r"x.to_float64\(\) has its numbers, x.codes its uint8"):
+            ask()
+    for kind in (x, ww.blocks(X, "mxfp4")):
+        with pytest.raises(TypeError, match=r"an Array is packed: x.packed\(\)"):
+            ww.pack(kind)
+    with pytest.raises(ValueError, match="tensor_scale = 1: .* has none"):
+        ww.blocks(X, "mxfp4", like="microxcaling", tensor_scale=1)
+
+
 def test_numbers_that_no_double_has_are_compared_exactly() -> None:
     x = ww.Affine(np.int32([(1 << 30) + 1, 3]), np.float32(1 + 2.0**-23), bits=32)
     assert (x == x).all() and not (x == x.dequantise(np.float64))[0]

@@ -174,26 +174,51 @@ TEST_CASE("a range of floats is that of all of them, and NaN where one is") {
   });
 }
 
-TEST_CASE("integer products are those of 64-bit sums on every instruction set") {
-  std::mt19937 draw(5);
-  const std::size_t m = 13, k = 9, n = 45;
-  std::vector<std::uint8_t> a(m * k);
-  std::vector<std::int8_t> b(k * n);
-  for (auto& x : a) x = draw() % 4 == 0 ? 255 : static_cast<std::uint8_t>(draw());
-  for (auto& x : b) x = draw() % 4 == 0 ? -128 : static_cast<std::int8_t>(draw());
+namespace {
+
+template <class A, class B>
+void check_products(std::size_t k) {
+  std::mt19937 draw(static_cast<unsigned>(k));
+  const std::size_t m = 13, n = 45;
+  using LimitsA = std::numeric_limits<A>;
+  using LimitsB = std::numeric_limits<B>;
+  std::vector<A> a(m * k);
+  std::vector<B> b(k * n);
+  for (auto& x : a)
+    x = draw() % 3 == 0   ? LimitsA::max()
+        : draw() % 3 == 0 ? LimitsA::min()
+                          : static_cast<A>(draw());
+  for (auto& x : b)
+    x = draw() % 3 == 0   ? LimitsB::max()
+        : draw() % 3 == 0 ? LimitsB::min()
+                          : static_cast<B>(draw());
   IntegerProduct p;
   p.m = m, p.n = n, p.k = k;
-  p.a = {a.data(), k, 1, {1, false}};
-  p.b = {b.data(), n, 1, {1, true}};
-  p.zero_a = {200}, p.zero_b = {-100};
+  p.a = {a.data(), static_cast<std::ptrdiff_t>(k), 1, {sizeof(A), LimitsA::is_signed}};
+  p.b = {b.data(), static_cast<std::ptrdiff_t>(n), 1, {sizeof(B), LimitsB::is_signed}};
+  const std::int64_t za = LimitsA::is_signed ? -100 : 200, zb = LimitsB::is_signed ? 127 : 3;
+  p.zero_a = {za}, p.zero_b = {zb};
   on_every_target([&] {
     std::vector<std::int32_t> c(m * n);
     PreparedIntegers(p).run(0, m, c.data());
     for (std::size_t i = 0; i < m; ++i)
       for (std::size_t j = 0; j < n; ++j) {
         std::int64_t sum = 0;
-        for (std::size_t l = 0; l < k; ++l) sum += (a[i * k + l] - 200) * (b[l * n + j] + 100);
-        CHECK(c[i * n + j] == sum);
+        for (std::size_t l = 0; l < k; ++l) sum += (a[i * k + l] - za) * (b[l * n + j] - zb);
+        CHECK(c[i * n + j] == static_cast<std::int32_t>(sum));
       }
   });
+}
+
+}  // namespace
+
+TEST_CASE("integer products are those of 64-bit sums on every instruction set") {
+  for (const std::size_t k : {1, 2, 3, 4, 9, 67}) {
+    check_products<std::uint8_t, std::int8_t>(k);
+    check_products<std::uint8_t, std::uint8_t>(k);
+    check_products<std::int8_t, std::int8_t>(k);
+    check_products<std::int8_t, std::uint8_t>(k);
+    check_products<std::int16_t, std::int8_t>(k);
+    check_products<std::uint8_t, std::int16_t>(k);
+  }
 }

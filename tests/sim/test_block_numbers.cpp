@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -22,9 +23,17 @@ namespace {
 
 using namespace tests;
 
-constexpr BlockGrid grids[] = {{2, 5, 96, 1, 32},  {1, 3, 70, 1, 32}, {1, 1, 4200, 1, 4100},
-                               {2, 37, 21, 16, 1}, {1, 1, 33, 1, 1},  {3, 20, 45, 8, 7},
-                               {1, 1, 500, 1, 3}};
+constexpr BlockGrid grids[] = {{2, 5, 96, 1, 32},
+                               {1, 3, 70, 1, 32},
+                               {1, 1, 4200, 1, 4100},
+                               {2, 37, 21, 16, 1},
+                               {1, 1, 33, 1, 1},
+                               {3, 20, 45, 8, 7},
+                               {1, 1, 500, 1, 3},
+                               // Whole vectors.
+                               {1, 7, 208, 1, 16},
+                               {2, 3, 384, 1, 128},
+                               {1, 10, 256, 4, 128}};
 
 // Numbers of many sizes, ties of few digits among them.
 template <class T>
@@ -77,6 +86,7 @@ std::uint64_t element_of(const BlockFormat& f, const Env& env, T x, double s) {
     return code;
   }
   const auto wide = static_cast<double>(x);
+  if (s == 0) s = 1;  // a block of zeros
   elementwise(Operation::divide, saturating(f), env,
               std::vector<CodeArray>{{binary64, &wide}, {binary64, &s}}, 1, &code, nullptr);
   return code;
@@ -176,6 +186,8 @@ TEST_CASE("every element is its number over its block's scale, rounded once") {
                                      "nvfp4",
                                      "block(e4m3fn,128,binary32)",
                                      "block(int4,16,ue4m3fn)",
+                                     "block(e7m1;bias=10,16,ue4m3fn)",
+                                     "block(fixed8.100,16,ue4m3fn)",
                                      "bfp(12,9,e8)",
                                      "block(posit8es2,4,e8m0fnu)",
                                      "block(table(nf4),64,binary32)",
@@ -190,6 +202,124 @@ TEST_CASE("every element is its number over its block's scale, rounded once") {
     }
   check<double>("mxfp8_e4m3", Rounding(RoundingMode::odd), 320, tally, expected);
   check<float>("nvfp4", Rounding(RoundingMode::odd), 12, tally, expected);
+  tally.expect(expected);
+}
+
+// What an element's roundings turn at: its numbers above zero, and the middles between two.
+std::vector<double> borders_of(const Format& f) {
+  std::vector<double> values;
+  for (std::uint64_t code = 0; code < std::uint64_t{1} << (f.width() - 1); ++code)
+    if (const double v = element_value(f, code); std::isfinite(v)) values.push_back(v);
+  std::ranges::sort(values);
+  std::vector<double> borders;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) borders.push_back((values[i - 1] + values[i]) / 2);
+    borders.push_back(values[i]);
+  }
+  borders.push_back(1.125 * values.back());
+  return borders;
+}
+
+// Floats at each border times a scale and beside it, none above amax, in blocks that begin with it.
+std::vector<float> beside_borders(const std::vector<double>& borders, double s, float amax,
+                                  std::size_t block) {
+  std::vector<float> x;
+  const auto add = [&](float v) {
+    if (x.size() % block == 0) x.push_back(amax);
+    x.push_back(x.size() % 2 ? -v : v);
+  };
+  for (const double border : borders)
+    for (int step = -7; step <= 7; ++step) {
+      auto v = static_cast<float>(border * s);
+      for (int i = 0; i < std::abs(step); ++i) v = std::nextafterf(v, step < 0 ? 0 : amax);
+      if (v <= amax) add(v);
+    }
+  while (x.size() % (4 * block) != 0) add(0);
+  return x;
+}
+
+void check_borders(const char* text, std::size_t block, const Rounding& rounding, Tally& tally,
+                   std::uint64_t& expected) {
+  const BlockFormat f = parse_block_format(text);
+  const auto borders = borders_of(f.element);
+  std::mt19937_64 draw(block);
+  for (int k = 0; k < 12; ++k) {
+    const auto amax =
+        std::ldexp(static_cast<float>(draw() >> 40), static_cast<int>(draw() % 50) - 49);
+    BlockHow how{rounding};
+    if (f.takes_tensor_scale()) how.tensor_scale = amax / static_cast<float>(3 + draw() % 2000);
+    std::vector<float> first(block);
+    first[0] = amax;
+    const Coded scale = quantised(f, {1, 1, block, 1, block}, how, first);
+    const double s = scale_value(f, scale.scales, 0, how.tensor_scale);
+    const std::vector<float> x = beside_borders(borders, s, amax, block);
+    std::vector<std::uint64_t> wanted;
+    for (const float v : x) wanted.push_back(element_of(f, Env{rounding}, v, s));
+    for (const BlockGrid& g : {BlockGrid{1, 1, x.size(), 1, block},
+                               BlockGrid{1, 2 * x.size() / (4 * block), 2 * block, 2, block}})
+      on_every_target([&] {
+        const Coded coded = quantised(f, g, how, x);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto got = std::to_integer<std::uint64_t>(coded.elements[i]);
+          tally.check(got == wanted[i], [&] {
+            return fmt::format("{} of {:a} / {:a}: {:#x} for {:#x}", text, x[i], s, got, wanted[i]);
+          });
+        }
+        expected += x.size();
+      });
+  }
+}
+
+TEST_CASE("elements beside the borders of their roundings, in blocks that are whole vectors") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  using enum RoundingMode;
+  for (const RoundingMode mode : {rne, rna, rup, rtz, odd}) {
+    check_borders("nvfp4", 16, mode, tally, expected);
+    check_borders("block(int4,16,ue4m3fn)", 16, mode, tally, expected);
+    check_borders("block(e3m2fn,32,ue4m3fn)", 32, mode, tally, expected);
+    check_borders("block(e2m1fn,16,binary32)", 16, mode, tally, expected);
+    check_borders("block(e4m3fn,128,binary32)", 128, mode, tally, expected);
+    check_borders("mxfp8_e4m3", 32, mode, tally, expected);
+  }
+  tally.expect(expected);
+}
+
+TEST_CASE("scales in E4M3 beside their borders, of blocks that are whole vectors") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  const BlockFormat f = parse_block_format("nvfp4");
+  const auto borders = borders_of(e4m3fn);
+  for (const float tensor_scale : {1.0F, 0x1.8d2p-7F, 0x1.fffffep40F, 0x1.000002p-60F}) {
+    BlockHow how;
+    how.tensor_scale = tensor_scale;
+    std::vector<float> x;
+    std::vector<std::uint32_t> wanted;
+    for (const double border : borders)
+      for (int step = -7; step <= 7; ++step) {
+        const double by = 6.0 * static_cast<double>(tensor_scale);
+        auto amax = static_cast<float>(border * by);
+        for (int i = 0; i < std::abs(step); ++i) amax = std::nextafterf(amax, step < 0 ? 0 : 1e30F);
+        x.push_back(-amax);
+        x.resize(x.size() + 15);
+        const auto wide = static_cast<double>(amax);
+        std::uint32_t code = 0;
+        Format to = ue4m3fn;
+        to.overflow = Overflow::max;
+        elementwise(Operation::divide, to, {},
+                    std::vector<CodeArray>{{binary64, &wide}, {binary64, &by}}, 1, &code, nullptr);
+        wanted.push_back(amax == 0 ? 0 : std::max(code, 1U));
+      }
+    on_every_target([&] {
+      const Coded coded = quantised(f, {1, 1, x.size(), 1, 16}, how, x);
+      for (std::size_t g = 0; g < wanted.size(); ++g)
+        tally.check(coded.scales[g] == wanted[g], [&] {
+          return fmt::format("scale of {:a}: {:#x} for {:#x}", x[16 * g], coded.scales[g],
+                             wanted[g]);
+        });
+      expected += wanted.size();
+    });
+  }
   tally.expect(expected);
 }
 

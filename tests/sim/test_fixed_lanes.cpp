@@ -32,6 +32,12 @@ constexpr const char* formats[] = {"fixed16.8",
                                    "ufixed1.0",
                                    "int1",
                                    "fixed8.4",
+                                   "ufixed8.-2",
+                                   "fixed8.12;overflow=symmetric",
+                                   "fixed22.11",
+                                   "fixed23.11",
+                                   "fixed16.100",
+                                   "fixed16.-101",
                                    "fixed20.900",
                                    "fixed16.8;overflow=symmetric",
                                    "int32;overflow=symmetric"};
@@ -58,6 +64,10 @@ std::vector<T> numbers_for(const Format& f) {
   for (int i = 0; i < 300; ++i)
     numbers.push_back(static_cast<T>(
         std::ldexp(static_cast<double>(draw() >> 11), static_cast<int>(draw() % 300) - 200)));
+  if (f.width() == 8)
+    for (std::uint32_t half = 0; half < 65536; ++half)
+      for (const std::uint32_t low : {0U, 1U})
+        numbers.push_back(static_cast<T>(std::bit_cast<float>(half << 16 | low)));
   using Limits = std::numeric_limits<T>;
   numbers.insert(numbers.end(),
                  {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T{0}, -T{0},
@@ -99,7 +109,7 @@ void check(const Format& from, const char* text, Tally& tally, std::uint64_t& ex
 
 }  // namespace
 
-TEST_CASE("conversions to fixed point on doubles are the definition's") {
+TEST_CASE("conversions to fixed point on floats and doubles are the definition's") {
   Tally tally;
   std::uint64_t expected = 0;
   for (const char* text : formats) {

@@ -12,7 +12,7 @@ from .. import _widthwise as core
 from .._random import random_source
 from .calibration import range_finder
 from .calibrator import Calibrator
-from .compared import Compared
+from .compared import Compared, NotOneArray
 from .given import (
     check_codes,
     checked_dtype,
@@ -36,7 +36,7 @@ MOST_RANDOM_BITS = 62
 LONGEST = 200  # codes that repr writes out
 
 
-class Affine(Compared):
+class Affine(NotOneArray, Compared):
     """Integers with a scale and a zero point, per array, channel or block.
 
     Args:
@@ -306,12 +306,6 @@ class Affine(Compared):
         (2, 1)
         """
         return self.transpose()
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError(
-            f"an Affine is codes and scales, not one array; x.to_float64() has its numbers, "
-            f"x.codes its {self.codes.dtype}"
-        )
 
     def __repr__(self) -> str:
         codes = np.array2string(self.codes, separator=", ", threshold=LONGEST, prefix="Affine(")

@@ -40,6 +40,24 @@ class Compared:
     __hash__ = None  # type: ignore[assignment]
 
 
+class NotOneArray:
+    """Codes and scales of which NumPy is to make no array by itself: neither of both is meant."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy's operators leave theirs to ours
+    codes: np.ndarray
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"an Affine is codes and scales, not one array; x.to_float64() has its numbers, "
+            f"x.codes its {self.codes.dtype}"
+        )
+
+    def __array_function__(self, *_: Any, **__: Any) -> Any:
+        """np.array_equal would take the error for an answer."""
+        self.__array__()
+
+
 def exact(x: Any) -> np.ndarray:
     """As binary64, or as Fractions where that has too few digits and they are to be had."""
     try:

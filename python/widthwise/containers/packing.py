@@ -29,7 +29,8 @@ def pack(x: Array) -> np.ndarray:
     array([87,  9], dtype=uint8)
     """
     if not isinstance(x, Array):
-        raise TypeError(f"x is {type(x).__name__}; an Array is packed: ww.from_bits(x, format)")
+        way = "x.packed()" if hasattr(x, "packed") else "ww.from_bits(x, format)"
+        raise TypeError(f"x is {type(x).__name__}; an Array is packed: {way}")
     if x.ndim == 0 or x.format.width > 64:
         raise ValueError(
             f"x is {x.format}, shape {x.shape}: codes of up to 64 bits are packed along an axis"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .layout import Layout
 from .numbers import as_numbers
 
 STEPS = ("exact", "f32")
+FLOAT_MAX = float(np.finfo(np.float32).max)
 PADDING = ("zeros", "refuse")
 
 
@@ -76,10 +78,11 @@ def blocks(
     layout = Layout.of(f, numbers.shape, axis)
     if padding == "refuse":
         layout.check_whole()
+    s = None if tensor_scale is None else given(tensor_scale, f)
     if like_whom(like, ("microxcaling",)):
         e, sc, nan_blocks = microxcaling.codes(numbers, layout, rounding)
         return Blocks._of(e, sc, f, axis, None, None, nan_blocks)
-    s = found_tensor_scale(numbers, f) if tensor_scale is None else given(tensor_scale, f)
+    s = found_tensor_scale(numbers, f) if s is None else s
     how = core.BlockHow(
         rounding, checked_seed(seed), 1.0 if s is None else float(s), arithmetic == "f32"
     )
@@ -103,6 +106,23 @@ def blocks(
     return Blocks._of(*z, f, axis, s, clamped, nan_blocks)
 
 
+@lru_cache(maxsize=32)
+def largest_product(f: BlockFormat) -> tuple[Fraction, np.float32 | None]:
+    """Of a scale and an element; in binary32, too, where that has it and it is 1 or more."""
+    exact = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
+    if not 1 <= exact < 1 << 100 or float(np.float32(float(exact))) != exact:
+        return exact, None
+    return exact, np.float32(float(exact))
+
+
+def quotient(amax: float, f: BlockFormat) -> np.float32:
+    """By the largest product, rounded once to binary32; of two numbers of it the machine's."""
+    exact, single = largest_product(f)
+    if single is not None and amax < FLOAT_MAX and float(np.float32(amax)) == amax:
+        return np.float32(amax) / single
+    return np.float32(array([Fraction(amax) / exact], "binary32").to_float64()[0])
+
+
 def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
     """amax / (the scale's largest * the element's), rounded to binary32; of zeros 1."""
     if not f._core.takes_tensor_scale:
@@ -110,8 +130,7 @@ def found_tensor_scale(x: np.ndarray, f: BlockFormat) -> np.float32 | None:
     amax = core.largest_magnitude(x)
     if not math.isfinite(amax):
         return np.float32(1)  # which number it is is said where blocks are quantised
-    largest = Fraction(f.scale.max_finite) * Fraction(f.element.max_finite)
-    s = np.float32(array([Fraction(amax) / largest], "binary32").to_float64()[0])
+    s = quotient(amax, f)
     if not np.isfinite(s):
         raise ValueError(
             f"x: its largest magnitude, {amax:g}, takes a tensor scale past binary32's range; "

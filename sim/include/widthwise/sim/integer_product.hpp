@@ -40,6 +40,11 @@ class PreparedIntegers {
 
  private:
   void make_panels();
+  template <class Code, std::size_t together>
+  void lay_panels();
+  template <class Code>
+  std::uint32_t lay_row(std::size_t row, Code* codes) const;
+  std::size_t words_of_k() const;
   void by_steps(std::size_t row, std::int32_t* c) const;
   template <class Wide>
   void in_steps(std::size_t row, std::int32_t* c) const;
@@ -48,7 +53,9 @@ class PreparedIntegers {
 
   IntegerProduct p_;
   bool quick_;
-  std::vector<std::int32_t> panels_;   // b by pairs of int16 along k
+  std::size_t together_ = 2;           // codes of k in a word
+  int up_a_ = 0, up_b_ = 0;            // what codes of panels are more than the codes
+  std::vector<std::int32_t> panels_;   // b by words of several codes along k
   std::vector<std::uint32_t> b_sums_;  // of each column, modulo 2^32
   std::vector<std::int64_t> b_;        // row-major, where there are no panels
 };
