@@ -30,15 +30,13 @@ template <class D>
 HWY_INLINE auto load_bits(D d, const std::uint64_t* bits) {
   const hn::RebindToSigned<D> di;
   return hn::ConvertTo(d, hn::BitCast(di, random_words(d, bits)));
-  if constexpr (sizeof(T) == sizeof(hn::TFromD<D>))
-constexpr auto one_of = hn::TFromD<D>{1};
+}
 
 // Whether a magnitude goes away from the integer below it, above which so much of a unit is left.
 template <RoundingMode mode, class D, class V, class M>
 HWY_INLINE auto goes_away(D d, V y, V left, M even) {
   using enum RoundingMode;
   const auto half = hn::Set(d, hn::TFromD<D>{0.5}), zero = hn::Zero(d);
-  const auto half = hn::Set(d, one_of<D> / 2), zero = hn::Zero(d);
   if constexpr (mode == odd) {
     return hn::And(hn::Gt(left, zero), even);
   } else if constexpr (mode == rna) {
@@ -70,8 +68,6 @@ HWY_INLINE V rounded(D d, V y) {
                half = hn::Mul(below, hn::Set(d, hn::TFromD<D>{0.5}));
     const auto away = goes_away<mode>(d, y, hn::Sub(m, below), hn::Eq(half, hn::Floor(half)));
     const auto next = hn::Add(below, hn::Set(d, hn::TFromD<D>{1.0}));
-               half = hn::Mul(below, hn::Set(d, one_of<D> / 2));
-    const auto next = hn::Add(below, hn::Set(d, one_of<D>));
     return hn::CopySign(hn::IfThenElse(away, next, below), y);
   }
 }
@@ -92,21 +88,27 @@ HWY_INLINE V rounded_by(D d, const FixedSteps& steps, V y, V random) {
 }
 
 // The integers that x becomes, each given to put(d, integer, i).
-template <class D, class T, class Round, class Put>
+template <bool to_nearest, class D, class T, class Round, class Put>
 HWY_INLINE void integers_by(D whole, const FixedSteps& steps, const T* x, std::size_t n,
                             const Round& round, const Put& put) {
   using Lane = hn::TFromD<D>;
   const auto lane = [](double y) HWY_ATTR { return static_cast<Lane>(y); };
   for_lanes(whole, n, [&](auto d, std::size_t i) HWY_ATTR {
-    const auto a = load(d, x + i), y = hn::Mul(a, hn::Set(d, lane(steps.up)));
-    // A product too small for a normal number rounds as any other one below half a unit.
-    const auto tiny = hn::Set(d, std::numeric_limits<Lane>::min());
-    const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
-    const auto r = round(d, hn::IfThenElse(lost, hn::CopySign(tiny, a), y), i);
+    const auto a = load(d, x + i);
+    auto y = hn::Mul(a, hn::Set(d, lane(steps.up)));
+    if constexpr (!to_nearest) {
+      // A product too small for a normal number rounds as any other one below half a unit.
+      const auto tiny = hn::Set(d, std::numeric_limits<Lane>::min());
+      const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
+      y = hn::IfThenElse(lost, hn::CopySign(tiny, a), y);
+    }
+    const auto r = round(d, y, i);
     const auto held =
         hn::Min(hn::Max(r, hn::Set(d, lane(steps.least))), hn::Set(d, lane(steps.most)));
     put(d, hn::IfThenZeroElse(hn::IsNaN(a), held), i);
   });
+}
+
 // What an array is rounded by, and where to.
 template <class D, class T, class Put>
 struct Pass {
@@ -116,50 +118,19 @@ struct Pass {
   const std::uint64_t* bits;
   std::size_t n;
   Put put;
+
   template <RoundingMode mode>
   HWY_INLINE void rounds() const {
-    integers_by(
+    integers_by<is_nearest(mode)>(
         d, steps, x, n, [](auto d, auto y, std::size_t) HWY_ATTR { return rounded<mode>(d, y); },
         put);
-template <RoundingMode mode, class T, class V>
-void integers(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
-  const auto up = static_cast<V>(steps.up), least = static_cast<V>(steps.least),
-             most = static_cast<V>(steps.most);
-  for_lanes(hn::ScalableTag<V>(), n, [&](auto d, std::size_t i) {
-    const auto a = load(d, x + i);
-    auto y = hn::Mul(a, hn::Set(d, up));
-    if constexpr (!is_nearest(mode)) {
-      // A product too small for a normal number rounds as any other one below half a unit.
-      const auto tiny = hn::Set(d, std::numeric_limits<V>::min());
-      const auto lost = hn::And(hn::Lt(hn::Abs(y), tiny), hn::Ne(a, hn::Zero(d)));
-      y = hn::IfThenElse(lost, hn::CopySign(tiny, a), y);
-    }
-    const auto r = rounded<mode>(d, y);
-    const auto held = hn::Min(hn::Max(r, hn::Set(d, least)), hn::Set(d, most));
-    hn::StoreU(hn::IfThenZeroElse(hn::IsNaN(a), held), d, v + i);
-template <class T, class V>
-void in_mode(const FixedSteps& steps, const T* x, std::size_t n, V* v) {
-  using enum RoundingMode;
-  switch (steps.mode) {
-    case rne: return integers<rne>(steps, x, n, v);
-    case rna: return integers<rna>(steps, x, n, v);
-    case rnz: return integers<rnz>(steps, x, n, v);
-    case rnp: return integers<rnp>(steps, x, n, v);
-    case rnm: return integers<rnm>(steps, x, n, v);
-    case rno: return integers<rno>(steps, x, n, v);
-    case rtz: return integers<rtz>(steps, x, n, v);
-    case rdn: return integers<rdn>(steps, x, n, v);
-    case rup: return integers<rup>(steps, x, n, v);
-    case raz: return integers<raz>(steps, x, n, v);
-    case odd: return integers<odd>(steps, x, n, v);
-    case sr: return;  // refused by whoever calls
   }
   template <StochasticVariant variant>
   HWY_INLINE void draws() const {
     const auto round = [&](auto d, auto y, std::size_t i) HWY_ATTR {
       return rounded_by<variant>(d, steps, y, load_bits(d, bits + i));
     };
-    integers_by(d, steps, x, n, round, put);
+    integers_by<false>(d, steps, x, n, round, put);
   }
 };
 
@@ -192,12 +163,11 @@ void in_mode(const Pass& pass) {
   }
 }
 
-template <class T>
-void integers(const FixedSteps& s, const T* x, const std::uint64_t* bits, std::size_t n,
-              double* v) {
+template <class T, class V>
+void integers(const FixedSteps& s, const T* x, const std::uint64_t* bits, std::size_t n, V* v) {
   const auto put = [&](auto d, auto integer, std::size_t i)
                        HWY_ATTR { hn::StoreU(integer, d, v + i); };
-  using D = hn::ScalableTag<double>;
+  using D = hn::ScalableTag<V>;
   in_mode(Pass<D, T, decltype(put)>{D(), s, x, bits, n, put});
 }
 
@@ -235,24 +205,24 @@ void codes_of(const FixedSteps& steps, const V* v, std::size_t n, Code* codes) {
   });
 }
 
-void integers_of_floats(const FixedSteps& s, const float* x, const std::uint64_t* bits,
-                        std::size_t n, double* v) {
-  integers(s, x, bits, n, v);
-}
-void integers_of_doubles(const FixedSteps& s, const double* x, const std::uint64_t* bits,
-                         std::size_t n, double* v) {
 // HWY_EXPORT takes no templates.
 template <class V>
 FixedCodes<V> codes_for() {
   return {&codes_of<V, std::uint8_t>, &codes_of<V, std::uint16_t>, &codes_of<V, std::uint32_t>};
+}
 FixedCodes<float> codes_of_floats() { return codes_for<float>(); }
 FixedCodes<double> codes_of_doubles() { return codes_for<double>(); }
-void floats_to_floats(const FixedSteps& s, const float* x, std::size_t n, float* v) {
-  in_mode(s, x, n, v);
-void floats_to_doubles(const FixedSteps& s, const float* x, std::size_t n, double* v) {
+void floats_to_floats(const FixedSteps& s, const float* x, const std::uint64_t* bits, std::size_t n,
+                      float* v) {
+  integers(s, x, bits, n, v);
 }
-void doubles_to_doubles(const FixedSteps& s, const double* x, std::size_t n, double* v) {
-  in_mode(s, x, n, v);
+void floats_to_doubles(const FixedSteps& s, const float* x, const std::uint64_t* bits,
+                       std::size_t n, double* v) {
+  integers(s, x, bits, n, v);
+}
+void doubles_to_doubles(const FixedSteps& s, const double* x, const std::uint64_t* bits,
+                        std::size_t n, double* v) {
+  integers(s, x, bits, n, v);
 }
 
 }  // namespace widthwise::elements::HWY_NAMESPACE
@@ -261,33 +231,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace widthwise::elements {
 
-HWY_EXPORT(integers_of_floats);
-HWY_EXPORT(integers_of_doubles);
-HWY_EXPORT(values);
-HWY_EXPORT(bytes_of);
-HWY_EXPORT(halves_of);
-HWY_EXPORT(words_of);
-
-void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
-                 double* v) {
-  HWY_DYNAMIC_DISPATCH(integers_of_floats)(steps, x, bits, n, v);
-}
-void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
-  HWY_DYNAMIC_DISPATCH(integers_of_doubles)(steps, x, bits, n, v);
-void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
-               float* y) {
-  HWY_DYNAMIC_DISPATCH(values)(steps, x, bits, n, y);
 HWY_EXPORT(floats_to_floats);
 HWY_EXPORT(floats_to_doubles);
 HWY_EXPORT(doubles_to_doubles);
+HWY_EXPORT(values);
 HWY_EXPORT(codes_of_floats);
 HWY_EXPORT(codes_of_doubles);
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, float* v) {
-  HWY_DYNAMIC_DISPATCH(floats_to_floats)(steps, x, n, v);
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(floats_to_doubles)(steps, x, n, v);
-void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v) {
-  HWY_DYNAMIC_DISPATCH(doubles_to_doubles)(steps, x, n, v);
+
+void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+                 float* v) {
+  HWY_DYNAMIC_DISPATCH(floats_to_floats)(steps, x, bits, n, v);
+}
+void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+                 double* v) {
+  HWY_DYNAMIC_DISPATCH(floats_to_doubles)(steps, x, bits, n, v);
+}
+void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
+                 double* v) {
+  HWY_DYNAMIC_DISPATCH(doubles_to_doubles)(steps, x, bits, n, v);
+}
+void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+               float* y) {
+  HWY_DYNAMIC_DISPATCH(values)(steps, x, bits, n, y);
 }
 template <>
 FixedCodes<float> fixed_codes<float>() {

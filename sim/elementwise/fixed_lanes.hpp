@@ -6,7 +6,6 @@
 #include "widthwise/rounding.hpp"
 
 // The steps of conversions to fixed point on vectors of doubles or floats.
-// The steps of conversions to fixed point on vectors of floats and of doubles.
 namespace widthwise::elements {
 
 bool saturates(const Format& f);  // fixed point that does
@@ -21,21 +20,21 @@ struct FixedSteps {
   std::uint32_t mask;  // of a code
 };
 
-// v = the integers that x becomes; NaN becomes 0. bits[i] are element i's random ones.
+// v = the integers that x becomes; NaN becomes 0. bits[i] are element i's random ones. Floats take
+// integers of up to 22 bits, and as many random ones.
+void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
+                 float* v);
 void to_integers(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
                  double* v);
 void to_integers(const FixedSteps& steps, const double* x, const std::uint64_t* bits, std::size_t n,
+                 double* v);
 
 // y = the values that x becomes, for formats of at most 24 digits between 2^-120 and 2^120, by at
 // most 22 random bits.
 void to_values(const FixedSteps& steps, const float* x, const std::uint64_t* bits, std::size_t n,
                float* y);
-// v = the integers that x becomes; NaN becomes 0. Floats take those of up to 22 bits.
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, float* v);
-void to_integers(const FixedSteps& steps, const float* x, std::size_t n, double* v);
-void to_integers(const FixedSteps& steps, const double* x, std::size_t n, double* v);
 
-// Their codes, in two's complement, as integers of one, two or four bytes.
+// The codes of integers, in two's complement, as integers of one, two or four bytes.
 template <class V>
 struct FixedCodes {
   void (*bytes)(const FixedSteps& steps, const V* v, std::size_t n, std::uint8_t* codes);

@@ -32,18 +32,10 @@ namespace {
 constexpr int most_width = 32;
 constexpr std::int64_t most_fraction = 900;
 constexpr int most_random = 52;
+constexpr int most_bits_of_floats = 22;  // of a code, and random ones
+constexpr std::int64_t most_fraction_of_floats = 100;
 constexpr std::size_t piece = 1024;  // numbers between the two steps
 
-template <class T>
-constexpr int most_width_of_floats = 22;
-constexpr std::int64_t most_fraction_of_floats = 100;
-elements::FixedSteps steps_of(const Format& f, RoundingMode mode) {
-  const int bits = f.frac_bits;
-  const double end = std::ldexp(1.0, bits);
-  const double least = !f.is_signed() ? 0 : f.overflow == Overflow::symmetric ? 1 - end : -end;
-  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << f.width()) - 1);
-  return {std::ldexp(1.0, static_cast<int>(-f.least_digit())), least, end - 1, mode, mask};
-}
 // Numbers of type T by steps on numbers of type V.
 template <class T, class V>
 class Fixed final : public Elementwise::Way {
@@ -55,9 +47,8 @@ class Fixed final : public Elementwise::Way {
 
   void run(const ElementArrays& x) const final {
     const T* numbers = static_cast<const T*>(x.operands[0]);
-    double integers[piece];  // codes may overwrite their numbers
-    std::uint64_t room[piece];
     V integers[piece];  // codes may overwrite their numbers
+    std::uint64_t room[piece];
     for (std::size_t first = 0; first < x.count; first += piece) {
       const std::size_t n = std::min(piece, x.count - first);
       const std::uint64_t* bits = elements::random_bits(steps_.rounding, x.random, first, n, room);
@@ -80,6 +71,11 @@ class Fixed final : public Elementwise::Way {
   int bytes_;
 };
 
+bool fits_floats(const Format& f, const Rounding& r) {
+  return std::max(f.width(), r.random_bits) <= most_bits_of_floats &&
+         std::abs(f.least_digit()) <= most_fraction_of_floats;
+}
+
 }  // namespace
 
 ElementwiseWay fixed_way(const ElementTask& task) {
@@ -89,9 +85,8 @@ ElementwiseWay fixed_way(const ElementTask& task) {
   if (task.env.rounding.random_bits > most_random) return nullptr;
   const std::int64_t last = task.to.least_digit();
   if (last < -most_fraction || last > most_fraction) return nullptr;
-  const bool in_floats = task.to.width() <= most_width_of_floats &&
-                         last >= -most_fraction_of_floats && last <= most_fraction_of_floats;
-  if (task.operands[0] == binary32 && in_floats) return std::make_unique<Fixed<float, float>>(task);
+  if (task.operands[0] == binary32 && fits_floats(task.to, task.env.rounding))
+    return std::make_unique<Fixed<float, float>>(task);
   if (task.operands[0] == binary32) return std::make_unique<Fixed<float, double>>(task);
   if (task.operands[0] == binary64) return std::make_unique<Fixed<double, double>>(task);
   return nullptr;

@@ -32,10 +32,6 @@ def test_there_are_guides():
 def test_the_python_of_a_page_prints_what_the_page_says(page):
     """From its top to its end, in one session."""
     code = blocks(page, "python")
-    imported = re.findall(r"^>>> import (\w+)", code[0], re.MULTILINE)
-    missing = [name for name in imported if find_spec(name) is None]
-    if missing:
-        pytest.skip(f"{missing[0]} is not installed: --long installs what is large")
     skip_what_is_missing(code[0])
     assert [block for block in code if not block.startswith(">>> ")] == []
     session = doctest.DocTestParser().get_doctest("\n".join(code), {}, page.name, str(page), 0)

@@ -284,29 +284,6 @@ KINDS = ["matmul", "conv2d"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_opcheck_of_products(kind):
-    tensors, _ = call_of(kind)
-    tensors = [t.requires_grad_() for t in tensors]
-    units = ("mac(e5m10)", "fma.f32", None, None, None)
-    op = torch.ops.widthwise
-    if kind == "matmul":
-        torch.library.opcheck(op.product.default, (*tensors, *units))
-    else:
-        torch.library.opcheck(op.convolution.default, (*tensors, [2, 2], [1, 1], [1, 1], 2, *units))
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_products_compile_forward_and_backward(kind):
-    tensors, call = call_of(kind)
-    results = []
-    for f in (call, torch.compile(call, fullgraph=True)):
-        own = [t.clone().requires_grad_() for t in tensors]
-        z = f(*own)
-        z.pow(2).sum().backward()
-        results.append([z, *(t.grad for t in own)])
-    *eager, bias = results[0]
-    *compiled, compiled_bias = results[1]
-    assert all(torch.equal(one, other) for one, other in zip(eager, compiled, strict=True))
-    torch.testing.assert_close(bias, compiled_bias)  # torch's sum, in an order of its own
 @pytest.mark.parametrize("way", ["jacrev", "jacfwd"])
 def test_jacobians_of_products(kind, way):
     tensors, call = call_of(kind)
