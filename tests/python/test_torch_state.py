@@ -152,3 +152,16 @@ def test_what_cannot_be_is_refused(how, message):
 def test_a_tensor_that_its_format_does_not_take_is_named():
     with pytest.raises(ValueError, match=r"fc\.weight: .*NaN|fc\.weight: .*nan"):
         wt.quantize_state_dict({"fc.weight": torch.full((2, 2), np.nan)}, "int8")
+
+
+def test_a_value_just_past_the_middle_of_two_halves_is_not_rounded_twice():
+    """It is 1.5 times the scale; nearest even by way of binary32 is the half below."""
+    below, above = 1 + 4 * 2.0**-10, 1 + 5 * 2.0**-10
+    middle = (below + above) / 2
+    found = np.float32(middle / 1.5)
+    scale = float(found if 1.5 * float(found) > middle else np.nextafter(found, np.float32(2)))
+    assert middle < 1.5 * scale < middle + 2.0**-24 and np.float32(1.5 * scale) == middle
+    packed = wt.encode(torch.tensor([1.5]), "e4m3fn").packed
+    state = {"w": wt.QTensor(packed, "e4m3fn", (1,), torch.tensor(scale))}
+    assert wt.dequantize_state_dict(state, torch.float16)["w"].item() == above
+    assert wt.decode(state["w"], torch.float16).item() == above

@@ -21,6 +21,7 @@ from ._memory import (
     held_format,
     is_affine,
     is_container,
+    known,
     rounded_codes,
     values_of,
 )
@@ -222,7 +223,7 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """
     x = q.to_ww()
     if isinstance(x, Coded):
-        return torch.from_numpy(np.asarray(x.to_float64())).to(dtype)
+        return rounded_once(torch.from_numpy(np.asarray(x.to_float64())), dtype)
     if not isinstance(x, Array):
         return container_values(x, dtype)
     try:
@@ -233,3 +234,10 @@ def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
             "q.to_ww(), whose numbers are exact"
         ) from None
     return values_of(x, dtype)
+
+
+def rounded_once(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """torch goes from doubles to 16 bits by way of binary32."""
+    if dtype == torch.float64:
+        return x
+    return values_of(rounded_codes(x, known(dtype).format), dtype)

@@ -17,8 +17,8 @@ from .._table import Findings
 from ..containers.chunks import Options
 from ..containers.coded import Bare
 from ..containers.stored import scheme_of
-from ._coded import QTensor, decode, encode, packed_codes
-from ._memory import DTYPES, rounded_codes, values_of, words_of
+from ._coded import QTensor, decode, encode, packed_codes, rounded_once
+from ._memory import DTYPES, words_of
 
 COLUMNS = ("name", "holds", "shape", "format", "scale", "bytes", "snr_db", "untouched")
 
@@ -244,10 +244,3 @@ def dequantize_state_dict(
     if metadata is not None:
         found._metadata = metadata  # type: ignore[attr-defined]
     return found
-
-
-def rounded_once(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """torch goes from doubles to 16 bits by way of binary32."""
-    if dtype == torch.float64:
-        return x
-    return values_of(rounded_codes(x, DTYPES[dtype].format), dtype)
