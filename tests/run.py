@@ -42,6 +42,7 @@ ARM = ROOT / "build-aarch64"
 PRETEND_GPU, NEEDS_PRETEND_GPU = "tests/cuda/libcuda.so.1", "test_device.py"
 TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
 SHORT = 3.0  # seconds, of a file of pytest
+INSIDE_TORCH = re.compile(r"python/(torch_\w+|qtorch|qtorch_scripts)")
 REPEATED_ROOMS = {"lib", "sim"}
 # Sanitized with --long alone: others go through the same code, the reference as their rival.
 SANITIZED_LATER = {"datapath", "mpfr", "small_others"}
@@ -148,7 +149,12 @@ def python_suites() -> list[Suite]:
 
 
 def together(suites: list[Suite]) -> list[Suite]:
-    """Files of Python's tests that take less than Python to begin, in one process."""
+    """Files of Python's tests that take less than Python, or PyTorch, to begin, in one process."""
+    inside = [suite for suite in suites if INSIDE_TORCH.fullmatch(suite.name)]
+    if len(inside) > 1:
+        suites = [suite for suite in suites if suite not in inside]
+        files = [file for suite in inside for file in suite.files]
+        suites.append(pytest_suite(f"python, {len(inside)} inside PyTorch", files))
     table = measured()
     short = [
         s

@@ -19,18 +19,26 @@ def code_cells(path):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-def missing(path):
-    """What a notebook asks for and a run without --long has not: torch, images."""
+def wanted(path):
+    """What a notebook asks for that is large: torch, images."""
     code = "\n".join(cell.source for cell in code_cells(path))
     asked = re.findall(r"^import (torch)\b|find_spec\(\"(\w+)\"\)", code, re.MULTILINE)
-    return [name for pair in asked for name in pair if name and find_spec(name) is None]
+    return [name for pair in asked for name in pair if name]
+
+
+def missing(path):
+    return [name for name in wanted(path) if find_spec(name) is None]
+
+
+# Those that train a network inside PyTorch take as long as all others together.
+RUN = [pytest.param(path, marks=pytest.mark.long if wanted(path) else ()) for path in NOTEBOOKS]
 
 
 def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 def test_a_notebook_runs(path):
     if missing(path):
         pytest.skip(f"{' and '.join(missing(path))} is large: --long installs it")
