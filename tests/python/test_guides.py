@@ -64,7 +64,8 @@ ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| `(.+?)` \|$", NAMES.read_text(), re.
 # What the first users had in their hands before there was this package.
 SEEDS = [
     "Format(sign=", "BlockFormat(", "quantize_tensor(", "dequantize_tensor(", "cast_tensor(",
-    "cu_gemm(", "cu_conv2d(", "convert_model(", "export_to_onnx(",
+    "cu_gemm(", "cu_conv2d(", "convert_model(", "export_to_onnx(", "quantize_state_dict(",
+    "dequantize_state_dict(", "profile_model(", "tf_quantize(", "tf_convert_model(", "OptimLP(",
 ]  # fmt: skip
 
 
