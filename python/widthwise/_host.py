@@ -1,4 +1,4 @@
-"""What JAX and TensorFlow let the host compute: NumPy's floats in, the same floats out."""
+"""What frameworks let the host compute: NumPy's floats in, the same floats out."""
 
 from __future__ import annotations
 
@@ -92,7 +92,11 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
 
 
 def fits_in(f: Format, dtype: str) -> bool:
-    held = FLOATS[dtype].format
+    return holds(FLOATS[dtype].format, f)
+
+
+def holds(held: Format, f: Format) -> bool:
+    """Whether a framework's dtype has all finite numbers of a format."""
     return (
         f._core.digits <= held._core.digits
         and f._core.least_digit >= held._core.least_digit

@@ -45,11 +45,14 @@ def covers(key: Any, name: str, layer: Any) -> bool:
     )
 
 
-def decided(rules: list[Rule], layers: list[tuple[str, Any]], kinds: str) -> list[Any]:
-    """How each layer computes, None where it stays; a rule that fits no layer is a mistake."""
+def decided(rules: list[Rule], layers: list[tuple[str, Any]], none: str) -> list[Any]:
+    """How each layer computes, None where it stays; a rule that fits no layer is a mistake.
+
+    `none` is what is said of a model that has no layer that changes.
+    """
     for key, _ in rules:
         if not any(covers(key, name, layer) for name, layer in layers):
-            raise ValueError(f"{key_text(key)} fits no layer; {listed(layers, kinds)}")
+            raise ValueError(f"{key_text(key)} fits no layer; {listed(layers, none)}")
     return [
         next((how for key, how in rules if covers(key, name, layer)), None)
         for name, layer in layers
@@ -62,8 +65,8 @@ def key_text(key: Any) -> str:
     )
 
 
-def listed(layers: list[tuple[str, Any]], kinds: str) -> str:
+def listed(layers: list[tuple[str, Any]], none: str) -> str:
     if not layers:
-        return f"there is no {kinds} that changes"
+        return none
     names = ", ".join(repr(name) for name, _ in layers[:8])
     return f"there are {names}{', …' if len(layers) > 8 else ''}"

@@ -37,7 +37,7 @@ def convert_model(model: Any, rules: Any) -> Any:
     """
     read = rules_of(rules, SETTINGS, read_how)
     layers = [(layer.name, layer) for layer in every_layer(model) if type(layer) in OURS]
-    found = decided(read, layers, "Dense or Conv2D")
+    found = decided(read, layers, "there is no Dense or Conv2D that changes")
     chosen = {id(layer): how for (_, layer), how in zip(layers, found, strict=True)}
 
     def clone(layer: Any) -> Any:

@@ -13,6 +13,7 @@ from torch import nn
 
 from .._create import array
 from .._format import Format
+from .._host import is_affine, is_container, lowest
 from .._table import Findings
 from ..containers.affine import affine
 from ..containers.calibration import GRID, METHODS, check_method
@@ -22,7 +23,6 @@ from ..containers.coded import saturating, scales_lead_to
 from ..containers.parameters import binary32
 from ..containers.scheme import parsed
 from ._layers import ROLES, Converted, Quantizer, Scales, weights_of
-from ._memory import is_affine, is_container, lowest
 
 COLUMNS = ("name", "of", "format", "lo", "hi", "scale", "zero_point", "past", "how")
 WIDE = 1 << 64  # a format that reaches so far needs no scale

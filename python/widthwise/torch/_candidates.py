@@ -9,17 +9,11 @@ from typing import Any, NamedTuple
 import torch
 
 from .._format import Format
+from .._host import WRAPPING, is_affine, is_container, lowest, unit_of
 from ..containers.scheme import parsed
 from ._coded import encode
 from ._containers import unsaturated
 from ._layers import Scheme, check_format, scheme_of
-from ._memory import (
-    WRAPPING,
-    is_affine,
-    is_container,
-    lowest,
-    unit_of,
-)
 from ._op import text
 from ._quantize import quantize
 

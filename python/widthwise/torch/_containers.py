@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._array import Array
+from .._host import OVERFLOW, at_most, block_format_of, is_affine
 from ..containers.affine import Affine, affine
-from ..containers.blocks import Blocks
 from ..containers.quantise import blocks
-from ._memory import block_format_of, is_affine, known
-
-OVERFLOW = 4
+from ._memory import known
 
 
 def contained(x: torch.Tensor, text: str, rounding: str, axis: int | None, seed: int) -> Any:
@@ -60,17 +57,3 @@ def unsaturated(x: torch.Tensor, text: str, axis: int | None) -> torch.Tensor:
     high = at_most(found, found.format.element.codes["max_finite"])
     values = torch.from_numpy(exact_numbers(x).astype(np.float64))
     return ~(values.abs() > torch.from_numpy(high).abs())
-
-
-def at_most(x: Blocks, code: int) -> np.ndarray:
-    """What blocks would hold if all their elements had one code."""
-    element = x.format.element
-    codes = np.full(x.shape, code, element.dtype)
-    filled = Blocks.of(
-        Array._of(codes, element),
-        x.scales,
-        x.format,
-        axis=x.axis,
-        tensor_scale=x.tensor_scale,
-    )
-    return filled.to_float64()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from typing import Any
 
 from torch import nn
 
+from .._layer_rules import decided, rules_of
 from .._table import Table
 from ._attention import MultiheadAttention
 from ._layers import (
@@ -32,7 +32,6 @@ OURS: dict[type[nn.Module], type[Converted]] = {
     nn.MultiheadAttention: MultiheadAttention,
 }
 COLUMNS = ("name", "type", "how")
-Rule = tuple[Any, Scheme | None]
 
 
 def convert(model: nn.Module, rules: Any) -> nn.Module:
@@ -62,21 +61,12 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
     >>> type(net[0]).__module__, type(net[2]).__module__
     ('widthwise.torch._layers', 'torch.nn.modules.linear')
     """
-    read = rules_of(rules)
+    read = rules_of(rules, Scheme._fields, read_scheme)
     layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
-    used: set[int] = set()
-    found: dict[str, Scheme] = {}
-    for name, module in layers.items():
-        at = next((i for i, rule in enumerate(read) if covers(rule[0], name, module)), None)
-        if at is not None:
-            used.add(at)
-            scheme = read[at][1]
-            if scheme is not None:
-                check_fits(name, module, scheme)
-                found[name] = scheme
-    for i, (key, _) in enumerate(read):
-        if i not in used and not any(covers(key, name, m) for name, m in layers.items()):
-            raise ValueError(f"{key_text(key)} fits no layer; {listed(model, layers)}")
+    schemes = decided(read, list(layers.items()), none_of(model))
+    found = {name: how for name, how in zip(layers, schemes, strict=True) if how is not None}
+    for name, scheme in found.items():
+        check_fits(name, layers[name], scheme)
     for name, scheme in found.items():
         layer = layers[name]
         if isinstance(layer, Converted) and layer.scheme != scheme:
@@ -166,37 +156,10 @@ def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:
     keep_own_forward(module)
 
 
-# --- Rules ---------------------------------------------------------------------------------------
-
-
-def rules_of(rules: Any) -> list[Rule]:
-    if isinstance(rules, Mapping) and not (rules and set(rules) <= set(Scheme._fields)):
-        pairs: Iterable[Any] = rules.items()
-    elif isinstance(rules, list | tuple):
-        pairs = rules
-    else:
-        pairs = [("*", rules)]
-    return [read_rule(pair) for pair in pairs]
-
-
-def read_rule(pair: Any) -> Rule:
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(f"rules: one is {pair!r}; (which layers, how) is wanted")
-    key, how = pair
-    parts = key if isinstance(key, tuple) else (key,)
-    if not all(isinstance(part, str | type) for part in parts):
-        raise TypeError(f"rules: {key!r} is no glob on names, no type and no pair of these")
-    if how is None or isinstance(how, Scheme):
-        return key, how
-    return key, scheme_of(**how) if isinstance(how, Mapping) else scheme_of(unit=how)
-
-
-def covers(key: Any, name: str, module: nn.Module) -> bool:
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(
-        fnmatchcase(name, part) if isinstance(part, str) else isinstance(module, part)
-        for part in parts
-    )
+def read_scheme(how: Any) -> Scheme:
+    if isinstance(how, Scheme):
+        return how
+    return scheme_of(**how) if isinstance(how, Mapping) else scheme_of(unit=how)
 
 
 def check_fits(name: str, module: nn.Module, scheme: Scheme) -> None:
@@ -210,15 +173,6 @@ def check_fits(name: str, module: nn.Module, scheme: Scheme) -> None:
             )
 
 
-def key_text(key: Any) -> str:
-    parts = key if isinstance(key, tuple) else (key,)
-    return "rules: " + " with ".join(
-        repr(part) if isinstance(part, str) else part.__name__ for part in parts
-    )
-
-
-def listed(model: nn.Module, layers: Mapping[str, nn.Module]) -> str:
-    if not layers:
-        return f"{type(model).__name__} has no {', '.join(t.__name__ for t in OURS)} that changes"
-    names = ", ".join(repr(name) for name in list(layers)[:8])
-    return f"there are {names}{', …' if len(layers) > 8 else ''}"
+def none_of(model: nn.Module) -> str:
+    """What is said of a model without a layer that changes."""
+    return f"{type(model).__name__} has no {', '.join(t.__name__ for t in OURS)} that changes"

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 
 from .. import _convolution, _dot
 from .._array import Array
-from ._memory import held_format, rounded_codes, unit_of, values_of
+from .._host import unit_of
+from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import told_multiplier
 from ._op import Op, following, met_directly, one_by_one
 from ._product import How, backward_of, check_dtypes, derived, scales_blocks, seed_for, units

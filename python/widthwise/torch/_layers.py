@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from .. import _widthwise as core
+from .._host import block_format_of, env_of, is_affine, is_container, unit_of
 from .._product import Multiplier, bound_multiplier
 from ._convolution import conv1d, conv2d, conv3d
-from ._memory import block_format_of, env_of, is_affine, is_container, unit_of
 from ._multiplier import called
 from ._op import text
 from ._product import linear

@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from .._format import Format
+from .._host import is_container
 from .._table import Findings, Table
 from ._calibrate import evaluating, fed
 from ._candidates import Losses, upper_end
-from ._convert import kind_of, listed
-from ._memory import is_container
+from ._convert import kind_of, none_of
 from ._profile import NOTHING, floats_in, magnitudes
 
 COLUMNS = ("layer", "least", "largest", "overflow", "underflow", "overflow_scaled",
@@ -81,7 +81,7 @@ def loss_scale(
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
     layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
     if not layers:
-        raise ValueError(listed(model, layers))
+        raise ValueError(none_of(model))
     seen = dict.fromkeys(layers, NOTHING)
 
     def see(name: str, g: torch.Tensor) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -12,15 +11,8 @@ import torch
 from .. import _codes
 from .. import _widthwise as core
 from .._array import Array
-from .._block_format import BlockFormat
 from .._format import Format
-from .._unit import Unit
-
-WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
-NEAREST = core.Env("rne")
-env_of = lru_cache(maxsize=64)(core.Env)
-unit_of = lru_cache(maxsize=256)(Unit)
-block_format_of = lru_cache(maxsize=64)(BlockFormat)
+from .._host import NEAREST, WRAPPING, env_of, holds, straight_range
 
 
 class Dtype(NamedTuple):
@@ -40,16 +32,6 @@ DTYPES = {
 }
 
 
-def is_affine(text: str) -> bool:
-    return text.lstrip().lower().startswith("affine")
-
-
-@lru_cache(maxsize=256)
-def is_container(text: str) -> bool:
-    """Whether a format's numbers share scales."""
-    return is_affine(text) or core.is_block_format(text)
-
-
 @lru_cache(maxsize=256)
 def held_format(text: str, dtype: torch.dtype) -> Format:
     """The format of single numbers, all of which the dtype holds."""
@@ -63,16 +45,7 @@ def held_format(text: str, dtype: torch.dtype) -> Format:
 
 
 def fits_in(f: Format, dtype: torch.dtype) -> bool:
-    held = DTYPES[dtype].format._core
-    return (
-        f._core.digits <= held.digits
-        and f._core.least_digit >= held.least_digit
-        and f.max_finite <= held_largest(dtype)
-    )
-
-
-def held_largest(dtype: torch.dtype) -> int | Fraction:
-    return DTYPES[dtype].format.max_finite
+    return holds(DTYPES[dtype].format, f)
 
 
 def known(dtype: torch.dtype) -> Dtype:
@@ -135,7 +108,7 @@ def values_by(text: str, dtype: torch.dtype, rounding: str) -> core.RoundedValue
     """The core's one pass from numbers of a dtype to numbers of a format in that dtype."""
     f = held_format(text, dtype)
     own = DTYPES[dtype]
-    low, high = straight_range(text, dtype) or (0.0, 0.0)
+    low, high = straight_range(text) or (0.0, 0.0)
     low, high = (-0.0 if low == 0 else low), high + 0.0  # both zeros lie inside
     ends = (int(bits_of(end, own)) for end in (low, high))
     return core.RoundedValues(own.format._core, f._core, env_of(rounding), *ends)
@@ -160,30 +133,10 @@ def rounded_values(x: torch.Tensor, text: str, rounding: str, seed: int) -> torc
 
 def values_inside(g: torch.Tensor, x: torch.Tensor, text: str) -> torch.Tensor:
     """g where the format has a number as large as x, else 0."""
-    if straight_range(text, x.dtype) is None:
+    if straight_range(text) is None:
         return g.clone(memory_format=torch.contiguous_format)
     by = values_by(text, x.dtype, "rne")
     g, x = g.to(x.dtype).contiguous(), x.contiguous()
     y = torch.empty_like(g, memory_format=torch.contiguous_format)
     by.pass_inside(g.data_ptr(), x.data_ptr(), y.data_ptr(), g.numel())
     return y
-
-
-@lru_cache(maxsize=256)
-def straight_range(text: str, dtype: torch.dtype) -> tuple[float, float] | None:
-    """The least and the largest number, past which gradients end.
-
-    None where nothing saturates, for what is too large wraps.
-    """
-    f = held_format(text, dtype)
-    if f._core.overflow in WRAPPING:
-        return None
-    return lowest(f), float(f.max_finite)
-
-
-def lowest(f: Format) -> float:
-    """The least number; an unsigned float has 0 for it."""
-    from .._create import array
-
-    least = float(array([-1.7e308], f, rounding="rtz", nan="zero").to_float64()[0])
-    return 0.0 if least != least else least

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
+from .._host import env_of
 from ._layers import check_format
-from ._memory import env_of
 from ._op import text
 from ._quantize import quantize
 

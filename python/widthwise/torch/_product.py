@@ -9,10 +9,11 @@ import torch
 
 from .. import _dot
 from .._block_format import BlockFormat
+from .._host import unit_of
 from .._unit import Unit
 from ..containers.quantise import blocks
 from ._containers import exact_numbers
-from ._memory import held_format, rounded_codes, unit_of, values_of
+from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import multiplier_text, told_multiplier
 from ._op import Op, drawn_seed, following, one_by_one, text
 

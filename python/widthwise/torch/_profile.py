@@ -15,7 +15,7 @@ from .._settings import Progress, told
 from .._table import Findings, Table
 from ._calibrate import evaluating, fed
 from ._candidates import Candidate, Losses, candidates_of, wasted_bits, weight_bits
-from ._convert import OURS, become, kind_of, listed
+from ._convert import OURS, become, kind_of, none_of
 from ._layers import Converted, Scheme, weights_of, without_own_forward
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def profile_model(
         raise ValueError("loader has no batch; one or more are wanted")
     layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
     if not layers:
-        raise ValueError(listed(model, layers))
+        raise ValueError(none_of(model))
     candidates = candidates_of(formats)
     tell, done = told(progress), 0
     with torch.no_grad(), evaluating(model):

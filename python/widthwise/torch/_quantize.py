@@ -6,12 +6,9 @@ from typing import Any
 
 import torch
 
+from .._host import is_container
 from ._containers import contained, container_values, unsaturated
-from ._memory import (
-    is_container,
-    rounded_values,
-    values_inside,
-)
+from ._memory import rounded_values, values_inside
 from ._op import Op, drawn_seed, following, one_by_one, text
 
 QUANTIZE = (

@@ -11,9 +11,10 @@ import torch
 from .. import _dot
 from .._create import array
 from .._elementwise import add, fma, multiply
+from .._host import unit_of
 from .._unit import Unit
 from .._views import view
-from ._memory import DTYPES, rounded_codes, unit_of, values_of
+from ._memory import DTYPES, rounded_codes, values_of
 from ._op import LIBRARY
 
 FP8 = {torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2"}

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 
 from .._format import Format
+from .._host import OVERFLOW, env_of, is_affine, straight_range
 from ..containers.affine import affine
 from ..containers.coded import saturating
-from ._containers import OVERFLOW, container_values, exact_numbers
-from ._memory import env_of, held_format, is_affine, rounded_codes, straight_range, values_of
+from ._containers import container_values, exact_numbers
+from ._memory import held_format, rounded_codes, values_of
 from ._op import Op, drawn_seed, one_by_one, text
 
 SCALED = (
@@ -72,7 +73,7 @@ def where_it_reaches(g: Any, x: Any, scale: Any, zero_point: Any, format: str) -
     if is_affine(format):
         return torch.where(torch.ops.widthwise.reached(x, scale, zero_point, format), g, 0)
     wide = in_wide(x)
-    ends = straight_range(through(format), wide.dtype)
+    ends = straight_range(through(format))
     if ends is None:
         return g.view_as(g)
     quotients = wide / in_wide(scale)

@@ -11,8 +11,9 @@ import torch
 
 from ..._array import Array
 from ..._format import Format
+from ..._host import env_of
 from ...torch import quantize
-from ...torch._memory import DTYPES, env_of, fits_in, held_largest, known, rounded_codes, values_of
+from ...torch._memory import DTYPES, fits_in, known, rounded_codes, values_of
 from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
@@ -110,7 +111,7 @@ def held(text: str, dtype: torch.dtype) -> bool:
 def largest(text: str, dtype: torch.dtype) -> float:
     """The largest number of a dtype that a format has, too; the dtype's own where it is no end."""
     most, f = torch.tensor(torch.finfo(dtype).max, dtype=dtype), Format(text)
-    if f.max_finite <= held_largest(dtype):
+    if f.max_finite <= DTYPES[dtype].format.max_finite:
         return most.item()
     codes = rounded_codes(most, f, env_of("rtz"))
     return values_of(codes.astype(DTYPES[dtype].format, rounding="rtz"), dtype).item()
