@@ -44,7 +44,7 @@ HWY_INLINE hn::Vec<Words> paired(hn::Vec<Words> a, hn::Vec<Words> b) {
 }
 
 template <class D, class V>
-HWY_INLINE auto folded_to_four(D d, V v) {
+HWY_INLINE auto folded_to_four([[maybe_unused]] D d, V v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
