@@ -39,7 +39,8 @@ from schedule import Outcome, Schedule, Suite, measured, record
 ROOT = Path(__file__).resolve().parent.parent
 PLAIN, SANITIZED, FUZZ = ROOT / "build", ROOT / "build-sanitize", ROOT / "build-fuzz"
 ARM = ROOT / "build-aarch64"
-PRETEND_GPU, NEEDS_PRETEND_GPU = "tests/cuda/libcuda.so.1", "test_device.py"
+PRETEND_GPU = "tests/cuda/libcuda.so.1"
+NEED_PRETEND_GPU = {"test_cli_bench.py", "test_device.py"}
 TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
 SHORT = 3.0  # seconds, of a file of pytest
 INSIDE_TORCH = re.compile(r"python/(torch_\w+|qtorch|qtorch_scripts)")
@@ -141,7 +142,7 @@ def python_suites() -> list[Suite]:
         pytest_suite(
             f"python/{file.stem.removeprefix('test_')}",
             [file],
-            (PLAIN, PRETEND_GPU) if file.name == NEEDS_PRETEND_GPU else None,
+            (PLAIN, PRETEND_GPU) if file.name in NEED_PRETEND_GPU else None,
             alone=file.name == TIMED,
         )
         for file in sorted((ROOT / "tests/python").glob("test_*.py"))
