@@ -21,7 +21,13 @@ nb_execution_mode = "off"  # `./dev docs` runs the notebooks, and so do tests of
 nb_execution_timeout = 120  # seconds a cell
 nb_execution_raise_on_error = True
 # Where what they want is not installed notebooks are shown without outputs.
-WANTED = {"post_training": ("torch",), "which_layer": ("torch", "mlxtend")}
+WANTED = {
+    "eight_bit_training": ("torch",),
+    "fourteen_bits": ("torch", "mlxtend"),
+    "post_training": ("torch",),
+    "qpytorch_tutorial": ("torch", "mlxtend"),
+    "which_layer": ("torch", "mlxtend"),
+}
 nb_execution_excludepatterns = [
     f"notebooks/{name}.ipynb" for name, wanted in WANTED.items() if not all(map(find_spec, wanted))
 ]
