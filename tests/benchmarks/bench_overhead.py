@@ -7,6 +7,7 @@ what else runs can only add.
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import numpy as np
 import widthwise as ww
@@ -62,6 +63,31 @@ def import_seconds(rounds):
     return min(float(run.stdout) for run in runs)
 
 
+def quantize_in_jax(count, rounds):
+    """Seconds of a jitted quantize by XLA's own call and by JAX's callbacks, as clocks tell, for
+    threads of theirs take part."""
+    import jax
+    import jax.numpy as jnp
+    import widthwise.jax as wj
+    from widthwise.jax import _xla
+
+    x, best = jnp.ones(count), []
+    for usable in (_xla.usable, lambda: False):
+        _xla.usable, kept = usable, _xla.usable
+        program = jax.jit(lambda v: wj.quantize(v, "e5m10"))
+        program(x).block_until_ready()
+        _xla.usable = kept
+        best.append(min(clocked(lambda run=program: run(x).block_until_ready(), rounds)))
+    return best
+
+
+def clocked(work, rounds):
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        work()
+        yield time.perf_counter() - begin
+
+
 def main():
     whole, inner, numpy = addition(1, 200, 300)
     print(f"ww.add of one element: {(whole - inner) * 1e6:.2f} us beyond the core's", end=" ")
@@ -74,6 +100,11 @@ def main():
     whole, inner = summation(1_000_000, 1, 50)
     print(f"ww.sum of a million: {whole / inner - 1:+.1%} of the core's {inner * 1e3:.1f} ms")
     print(f"import widthwise: {import_seconds(15):.3f} s (0.15)")
+    if find_spec("jax"):
+        for count in (8, 1 << 20):
+            own, callback = (1e6 * seconds for seconds in quantize_in_jax(count, 300))
+            print(f"widthwise.jax.quantize of {count}, jitted: {own:.0f} us", end=" ")
+            print(f"by XLA's call, {callback:.0f} by callbacks")
 
 
 if __name__ == "__main__":
