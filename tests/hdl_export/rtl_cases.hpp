@@ -3,6 +3,7 @@
 #include <span>
 
 #include "rtl_vectors.hpp"
+#include "turns.hpp"
 
 // The operations and units whose RTL is tested, with their vectors.
 namespace tests {

@@ -1,15 +1,15 @@
 """Fixed point, posits and takums on drawn cases, all pairs and all codes, against the page.
 
 What is drawn is that of tests/fuzz/systems.py: 5,000 elements and outputs in each run, 200,000 with
---long. Each run has all pairs to 4 bits, of three formats of 8 bits in two modes, and all codes of
-two formats of 16 bits to nearest even; --long has all pairs to 8 bits in every mode, and all codes
-of sixteen formats of 16 bits: of those two in every mode, of the others in two.
+--long. Each run has all pairs to 4 bits, in turn one of three formats of 8 bits in two modes, and
+of two formats of 16 bits each fifth code and the ends, to nearest even; --long has all pairs to 8
+bits in every mode, and all codes of sixteen formats of 16 bits: of those two in every mode, of the
+others in two.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import widthwise as ww
+from turns import LONG, in_turn
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "fuzz"), str(TESTS / "oracle")]
@@ -27,7 +28,6 @@ import systems_ref  # noqa: E402
 from elementwise_ref import EXACT, How  # noqa: E402
 from fuzz.__main__ import run  # noqa: E402
 
-LONG = "WIDTHWISE_LONG" in os.environ
 MODES = ["rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz", "odd"]
 RULES = ["saturate", "symmetric", "zero", "wrap", "wrap_sm", "keep_sign"]
 DRAWS = 200_000 if LONG else 5_000
@@ -57,11 +57,11 @@ def formats_of(width: int) -> list[str]:
     return [*fixed_formats(width), *(posits if width >= 3 else [])]
 
 
-# What each run has of 8 bits.
-EACH_RUN = ["posit8es2", "fixed8.4;overflow=saturate", "ufixed8.4;overflow=wrap"]
+# What runs have of 8 bits, in turn.
+EIGHT = ["posit8es2", "fixed8.4;overflow=saturate", "ufixed8.4;overflow=wrap"]
 WIDTHS = range(1, 9) if LONG else range(1, 5)
 PAIRED = [(text, MODES) for width in WIDTHS for text in formats_of(width)]
-PAIRED += [] if LONG else [(text, ["rne", "odd"]) for text in EACH_RUN]
+PAIRED += [] if LONG else [(text, ["rne", "odd"]) for text in in_turn(EIGHT, 3)]
 OPERATIONS = ["add", "subtract", "multiply", "divide"]
 
 
@@ -140,6 +140,16 @@ def every_code(text: str) -> ww.Array:
     return ww.from_bits(np.arange(65536, dtype=np.uint16), text)
 
 
+ENDS = {0, 0x4000, 0x7FFF, 0x8000, 0xC000, 0xFFFF}  # zero, one, the largest and NaR or the least
+NEAR_ENDS = {(end + step) % 65536 for end in ENDS for step in (-1, 0, 1)}
+TAKEN = sorted({*in_turn(range(65536), 5), *NEAR_ENDS})
+
+
+def taken_codes(text: str) -> tuple[ww.Array, list[systems_ref.Operand]]:
+    """All codes of a format with --long, or some and the ends, and what they are."""
+    return every_code(text)[TAKEN], [numbers(text)[code] for code in TAKEN]
+
+
 def compared(ours: tuple[ww.Array, np.ndarray], want: list[tuple[int, int]]) -> None:
     z, flags = ours
     due = np.array(want, dtype=np.uint64)
@@ -152,8 +162,8 @@ def compared(ours: tuple[ww.Array, np.ndarray], want: list[tuple[int, int]]) -> 
 @pytest.mark.parametrize("text", SIXTEEN)
 def test_all_codes_in_unary_operations_are_the_pages(text, monkeypatch):
     monkeypatch.setattr(elementwise_ref, "ROOT_DIGITS", 80)  # enough for results of 16 bits
-    x, to = every_code(text), encoding(text)
-    given = numbers(text)
+    x, given = taken_codes(text)
+    to = encoding(text)
     for mode in modes_of(text):
         how = How(mode)
         due = [systems_ref.result("sqrt", to, how, [v], 0) for v in given]
@@ -168,9 +178,10 @@ def test_all_codes_in_unary_operations_are_the_pages(text, monkeypatch):
 
 @pytest.mark.parametrize(("text", "to"), CONVERSIONS)
 def test_all_codes_in_conversions_are_the_pages(text, to):
-    x, target = every_code(text), systems_ref.policy_of(to)
+    x, given = taken_codes(text)
+    target = systems_ref.policy_of(to)
     for mode in modes_of(text, to):
-        due = [systems_ref.result("convert", target, How(mode), [v], 0) for v in numbers(text)]
+        due = [systems_ref.result("convert", target, How(mode), [v], 0) for v in given]
         compared(ww.convert(x, to, rounding=mode, flags=True), due)
 
 

@@ -75,6 +75,7 @@ def test_a_pipeline_that_cannot_wait_fails(copied, fault, tool):
     assert re.search(told, done.stdout, re.M), done.stdout
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["goes on though nobody takes", "takes what it has no room for"])
 @pytest.mark.parametrize("name", ["shallow", "sums"])
 def test_so_do_a_register_alone_and_a_running_sum(copied, name, fault):
@@ -105,6 +106,7 @@ def without_flags(copied):
     return folder
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", ["icarus", "cocotb", "dpi"])
 def test_a_module_without_flags_is_checked_when_that_is_said(without_flags, tool):
     needs("verilator" if tool == "dpi" else "iverilog")

@@ -206,6 +206,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_icarus_notices(mul16, fault):
     needs("iverilog")

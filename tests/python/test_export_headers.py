@@ -83,6 +83,7 @@ def unseen(found, told):
     return [(name, span) for name, span in found if not re.search(rf": {name}\b", told)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("ending", HEADERS)
 def test_no_constant_can_be_changed_unseen(folder, ending):
     """All at once, as a run takes its time; and alone those that are not named beside others."""
@@ -103,6 +104,7 @@ def test_no_constant_can_be_changed_unseen(folder, ending):
     assert make(folder, target).returncode == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_constant_of_every_design_is_held(tmp_path, design):
     """All changed at once, so that one run names them all."""

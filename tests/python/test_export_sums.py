@@ -166,6 +166,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_icarus_notices(folders, tmp_path, fault):
     needs("iverilog")

@@ -69,6 +69,7 @@ def test_the_unit_itself_passes(folders, name):
     assert make(folders / name, "icarus").returncode == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "file", "pattern", "by"), MUTANTS)
 def test_a_threshold_one_off_is_seen(folders, tmp_path, name, file, pattern, by):
     needs("iverilog")

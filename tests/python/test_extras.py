@@ -31,6 +31,7 @@ def distribution(requirement):
     return re.match(r"[\w.-]+", requirement)[0]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("extra, requirement", NAMED, ids=lambda x: re.sub(r"\[.*", "", x))
 def test_what_an_extra_names_imports(extra, requirement):
     name = distribution(requirement)

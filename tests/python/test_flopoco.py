@@ -129,6 +129,7 @@ def line(*words):
 
 
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("we, wf", [(2, 2), (3, 2), (3, 1)])
 def test_every_two_words_are_as_the_model_has_them(op, we, wf):
     model = Model(we, wf)

@@ -233,7 +233,9 @@ def test_kernels_that_were_not_compiled_are_said_to_be_missing(drivers, tmp_path
     assert "not cuda: the kernels for a GPU were not compiled, './dev build' does so" in out
 
 
-def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_path, monkeypatch):
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("gpu", ["80", "120"])
+def test_kernel_and_text_link_into_a_program(drivers, nvrtc, tmp_path, monkeypatch, gpu):
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc was not found")
@@ -251,21 +253,20 @@ def test_kernel_and_text_link_into_a_program_for_every_gpu(drivers, nvrtc, tmp_p
     (tmp_path / "product.ptx").write_bytes(ptx.rstrip(b"\0"))
     assert (tmp_path / "kernels").stat().st_size > 100_000
     # What the package has may be PTX alone, which only a driver links.
-    for_both = "-gencode=arch=compute_80,code=[sm_80,sm_120]"
-    command = [for_both if part == sass.OF_PTX else part for part in sass.nvcc_command()]
+    for_it = f"-gencode=arch=compute_80,code=sm_{gpu}"
+    command = [for_it if part == sass.OF_PTX else part for part in sass.nvcc_command()]
     command += ["-rdc=true", "-fatbin", "-o", tmp_path / "kernels.fatbin"]
     subprocess.run([*command, sass.ROOT / "cuda/kernels/unit_text.cu"], check=True)
 
-    def tool(gpu, *arguments):
-        command = [nvcc, f"-arch={gpu}", *arguments]
+    def tool(*arguments):
+        command = [nvcc, f"-arch=sm_{gpu}", *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
-    for gpu in ("sm_80", "sm_120"):
-        assert not tool(gpu, "-rdc=true", "-cubin", "product.ptx", "-o", "product.cubin").returncode
-        whole = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "product.cubin", "-o", "linked")
-        assert whole.returncode == 0, whole.stderr
-        alone = tool(gpu, "-dlink", "-cubin", "kernels.fatbin", "-o", "alone")
-        assert "Undefined reference to 'widthwise_product'" in alone.stderr
+    assert not tool("-rdc=true", "-cubin", "product.ptx", "-o", "product.cubin").returncode
+    whole = tool("-dlink", "-cubin", "kernels.fatbin", "product.cubin", "-o", "linked")
+    assert whole.returncode == 0, whole.stderr
+    alone = tool("-dlink", "-cubin", "kernels.fatbin", "-o", "alone")
+    assert "Undefined reference to 'widthwise_product'" in alone.stderr
 
 
 def test_a_text_that_only_the_gpus_compiler_refuses_goes_to_the_cpu(drivers, nvrtc):

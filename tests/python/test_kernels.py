@@ -124,7 +124,7 @@ SOURCES = sorted((ROOT / "cuda" / "kernels").glob("*.cu"))
 assert len(SOURCES) > 10
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_a_kernel_calls_nothing_that_a_gpu_has_not(source, tmp_path):
     if not sass.tool("nvcc"):

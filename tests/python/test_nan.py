@@ -179,6 +179,7 @@ def test_mpfr_would_notice_another_policy():
     assert ours.tolist() == [0x7E05, 0xFE05, 0]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("op", ["add", "mulAdd", "min_x86", "max_x86", "convert", "sqrt"])
 @pytest.mark.parametrize("nan", POLICIES)
 def test_vectors_of_every_policy_are_verified_bit_by_bit(op, nan):
@@ -237,6 +238,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fault", [None, *FAULTS])
 def test_an_exports_vectors_find_every_wrong_nan(tmp_path, fault):
     needs("iverilog")

@@ -38,6 +38,7 @@ def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 def test_a_notebook_runs(path):
     if missing(path):

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+// Tests of which each run takes a part. ./dev test counts the commits and hands the number on, so
+// that n commits after another have run all of n parts.
+namespace tests {
+
+inline std::size_t turn() {
+  const char* given = std::getenv("WIDTHWISE_TURN");
+  return given ? std::strtoul(given, nullptr, 10) : 0;
+}
+
+// All with --long, or each n-th.
+template <class T>
+std::vector<T> in_turn(std::vector<T> all, std::size_t n) {
+  if (std::getenv("WIDTHWISE_LONG")) return all;
+  std::vector<T> some;
+  for (std::size_t i = turn() % n; i < all.size(); i += n) some.push_back(std::move(all[i]));
+  return some;
+}
+
+}  // namespace tests
