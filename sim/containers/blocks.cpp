@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../engine/machine_rounding.hpp"
 #include "block_kernels.hpp"
 #include "block_scale.hpp"
 #include "panels.hpp"
@@ -419,6 +420,7 @@ std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const 
 template <class T>
 BlockQuantiser BlockQuantiser::of(const BlockFormat& f, const BlockGrid& grid,
                                   const BlockHow& how) {
+  const MachineRounding mode(RoundingMode::rne);
   return BlockQuantiser(containers::by_step<T>(f, grid, how));
 }
 template BlockQuantiser BlockQuantiser::of<float>(const BlockFormat&, const BlockGrid&,
@@ -430,6 +432,7 @@ std::size_t BlockQuantiser::panels() const { return work_->panels(); }
 
 void BlockQuantiser::run(std::size_t panel, const void* numbers, void* elements, void* scales,
                          BlockTally& tally) const {
+  const MachineRounding mode(RoundingMode::rne);
   work_->run(panel, numbers, static_cast<std::byte*>(elements), static_cast<std::byte*>(scales),
              tally);
 }
@@ -439,6 +442,7 @@ namespace {
 template <class T>
 double largest(const T* x, std::size_t n) {
   containers::Magnitude<T> most = 0;
+  const MachineRounding mode(RoundingMode::rne);
   if (n > 0) containers::raise_maxima(x, n, n, false, &most);
   return static_cast<double>(std::bit_cast<T>(most));
 }

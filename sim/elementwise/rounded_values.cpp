@@ -201,8 +201,9 @@ struct RoundedValues::Steps {
 };
 
 RoundedValues::RoundedValues(const Format& own, const Format& to, const Env& env,
-                             std::size_t expected)
-    : steps_(std::make_unique<Steps>(own, to, env, expected)) {
+                             std::size_t expected) {
+  const MachineRounding mode(RoundingMode::rne);
+  steps_ = std::make_unique<Steps>(own, to, env, expected);
   if (to.width() > 64)
     throw std::invalid_argument("values are rounded to formats of at most 64 bits");
 }
@@ -225,6 +226,7 @@ Unheld RoundedValues::unheld(const void* x, std::size_t count) const {
 }
 
 void RoundedValues::run(const void* x, std::size_t count, void* y, RandomSource random) const {
+  const MachineRounding mode(RoundingMode::rne);
   const auto bytes = static_cast<std::size_t>(item_bytes(steps_->own.width()));
   for (std::size_t first = 0; first < count; first += piece) {
     const std::size_t n = std::min(piece, count - first);
