@@ -303,6 +303,17 @@ def test_subnormals_are_numbers_on_xlas_threads(way, format, rounding):
     same(jax.jit(lambda v: wj.quantize(v, format, rounding, seed=2))(x), want)
 
 
+@pytest.mark.parametrize("format", ["nvfp4", "mxfp4", "affine(int8,symmetric)", "affine(uint8)"])
+def test_scales_of_subnormals_on_xlas_threads(way, format):
+    x = np.array([1e-40, -1e-40, 1e-45, 2e-39, 1.1e-38, 0, 3e-39, -1e-38], np.float32)
+    if "affine" in format:
+        want = ww.affine(x, format).dequantise()
+    else:
+        want = ww.blocks(x, format).to_float32()
+    assert want.any()
+    same(jax.jit(lambda v: wj.quantize(v, format))(x), want)
+
+
 def test_nan_where_the_format_has_none_is_told(way):
     x = jnp.array([1.0, jnp.nan])
     with pytest.raises(ValueError, match="x has NaN among its numbers, and e2m1fn has none"):

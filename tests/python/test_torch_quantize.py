@@ -409,3 +409,17 @@ def test_blocks_of_numbers_that_torch_flushes(flushing):
     x = ww.blocks(TINY, "block(e4m3fn,5,e8m0fnu)")
     assert x.scales.bits.tolist() == [0]
     assert x.elements.bits.tolist() == [9, 137, 0, 43, 64]
+
+
+@pytest.mark.parametrize("format", ["nvfp4", "affine(int8,symmetric)", "affine(uint8)"])
+def test_scales_of_numbers_that_torch_flushes(format, flushing):
+    def there_and_back(x):
+        if "affine" in format:
+            z = ww.affine(x, format)
+            return z.to_fractions().tolist(), z.dequantise().view(np.int32).tolist()
+        z = ww.blocks(x, format)
+        return z.to_float64().tolist(), z.to_float32().view(np.int32).tolist()
+
+    flushed = there_and_back(TINY)
+    torch.set_flush_denormal(False)
+    assert any(flushed[0]) and flushed == there_and_back(TINY)
