@@ -24,4 +24,5 @@ void bind_verify(py::module_& m);
 void bind_export(py::module_& m);
 void bind_blocks(py::module_& m);
 void bind_info(py::module_& m);
+void bind_machine(py::module_& m);
 void bind_xla(py::module_& m);

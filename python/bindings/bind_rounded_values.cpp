@@ -1,4 +1,3 @@
-#include <functional>
 #include <optional>
 
 #include "bind.hpp"
@@ -33,15 +32,16 @@ class Rounded {
   Rounded(const Format& own, const Format& format, const Env& env, std::uint64_t low,
           std::uint64_t high)
       : own_(own),
+        format_(format),
+        env_(env),
         low_(low),
         high_(high),
         bytes_(static_cast<std::size_t>(item_bytes(own.width()))),
-        few_(own, format, env, short_work),
-        make_many_([=] { return RoundedValues(own, format, env, std::size_t{1} << 20); }) {}
+        few_(own, format, env, short_work) {}
 
   // Empty, or what the format has not.
   const char* round(std::uintptr_t x, std::uintptr_t y, std::size_t count, std::uint64_t seed) {
-    if (count > short_work && !many_) many_.emplace(make_many_());
+    if (count > short_work && !many_) many_.emplace(own_, format_, env_, std::size_t{1} << 20);
     const RoundedValues& values = count <= short_work ? few_ : *many_;
     Unheld found = Unheld::nothing;
     in_pieces(count, true, [&](std::size_t first, std::size_t n) {
@@ -62,12 +62,12 @@ class Rounded {
   }
 
  private:
-  Format own_;
+  Format own_, format_;
+  Env env_;
   std::uint64_t low_, high_;
   std::size_t bytes_;
   RoundedValues few_;
   std::optional<RoundedValues> many_;  // which may take long to make ready
-  std::function<RoundedValues()> make_many_;
 };
 
 }  // namespace

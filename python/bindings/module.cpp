@@ -18,5 +18,6 @@ PYBIND11_MODULE(_widthwise, m) {
   bind_export(m);
   bind_blocks(m);
   bind_info(m);
+  bind_machine(m);
   bind_xla(m);
 }

@@ -13,6 +13,7 @@ from . import _widthwise as core
 from ._array import Array
 from ._block_format import BlockFormat
 from ._format import Format
+from ._machine import by_usual_arithmetic
 from ._unit import Unit
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
@@ -182,6 +183,7 @@ def quantized(x: np.ndarray, format: str, rounding: str, axis: int | None, seed:
     return container_values(contained(x, format, rounding, axis, seed), x.dtype)
 
 
+@by_usual_arithmetic
 def within(x: np.ndarray, format: str, axis: int | None) -> np.ndarray:
     """Which numbers the codes of a format that shares scales reach, by the scales that it finds."""
     if not x.size:

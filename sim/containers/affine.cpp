@@ -152,6 +152,7 @@ using namespace affine;
 AffineScales::AffineScales(const AffineLayout& layout, std::vector<double> scales,
                            std::vector<std::int64_t> zero_points)
     : layout_(layout), scale_(std::move(scales)), zero_point_(std::move(zero_points)) {
+  const MachineRounding mode(RoundingMode::rne);
   const std::size_t count = scale_.size(), padded = count + padding;  // which vectors read
   scale_.resize(padded, 1), zero_point_.resize(padded);
   scale32_.resize(padded), reciprocal_.resize(padded), zero_.resize(padded), zero32_.resize(padded);
@@ -247,12 +248,14 @@ std::uint64_t AffineScales::dequantise_values(IntegerItem item, const void* code
 }
 
 FloatRange float_range(const float* x, std::size_t count, FloatRange before) {
+  const MachineRounding mode(RoundingMode::rne);
   return range_kernel()(x, count, before);
 }
 
 void block_ranges(const float* x, std::size_t length, std::size_t block, std::size_t rows,
                   float* low, float* high) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
+  const MachineRounding mode(RoundingMode::rne);
   const auto kernel = range_kernel();
   for (std::size_t row = 0; row < rows; ++row, x += length)
     for (std::size_t k = 0; k < length; k += block) {

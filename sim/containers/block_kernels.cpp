@@ -78,11 +78,9 @@ template <class T>
 void multiply(const T* x, const T* by, std::size_t n, std::size_t group, T* v) {
   for_scaled(hn::ScalableTag<T>(), by, n, group, [&](auto d, std::size_t i, auto f) {
     const auto a = hn::LoadU(d, x + i), p = hn::Mul(a, f);
-    const auto least = hn::Set(d, std::numeric_limits<T>::min()), zero = hn::Zero(d);
-    const auto none = hn::Eq(f, zero);
-    const auto lost = hn::And(hn::Lt(hn::Abs(p), least), hn::AndNot(none, hn::Ne(a, zero)));
-    const auto stays = hn::And(none, hn::IsNaN(p));  // infinity and NaN
-    hn::StoreU(hn::IfThenElse(stays, a, hn::IfThenElse(lost, hn::CopySign(least, a), p)), d, v + i);
+    const auto flushed = hn::IfThenElse(hn::IsNaN(p), a, p);  // infinity and NaN stay
+    const auto none = hn::Eq(f, hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(none, flushed, normal_product(d, a, f)), d, v + i);
   });
 }
 

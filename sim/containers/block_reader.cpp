@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../engine/machine_rounding.hpp"
 #include "block_kernels.hpp"
 #include "block_scale.hpp"
 #include "panels.hpp"
@@ -87,12 +88,14 @@ bool exact_in_floats(const Format& f) {
 
 template <>
 BlockReader BlockReader::of<double>(const BlockFormat& f, const BlockGrid& grid, float s) {
+  const MachineRounding mode(RoundingMode::rne);
   return BlockReader(std::make_shared<const containers::Read<double, double>>(f, grid, s));
 }
 
 // A float times a power of two is rounded once; products of other scales are exact in double.
 template <>
 BlockReader BlockReader::of<float>(const BlockFormat& f, const BlockGrid& grid, float s) {
+  const MachineRounding mode(RoundingMode::rne);
   if (f.power_of_two() && containers::exact_in_floats(f.element))
     return BlockReader(std::make_shared<const containers::Read<float, float>>(f, grid, s));
   return BlockReader(std::make_shared<const containers::Read<float, double>>(f, grid, s));
@@ -102,6 +105,7 @@ std::size_t BlockReader::panels() const { return work_->panels(); }
 
 void BlockReader::run(std::size_t panel, const void* elements, const void* scales,
                       void* numbers) const {
+  const MachineRounding mode(RoundingMode::rne);
   work_->run(panel, static_cast<const std::byte*>(elements), static_cast<const std::byte*>(scales),
              numbers);
 }

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../engine/machine_rounding.hpp"
 #include "block_kernels.hpp"
 #include "block_scale.hpp"
 #include "panels.hpp"
@@ -47,10 +48,18 @@ bool fits_floats(const Format& element, const Rounding& r) {
          element.least_digit() - r.random_bits > -120 && element.emax() < 120;
 }
 
+// What is past a number of that sign is past this one, and else is not.
+template <class V>
+V at_most(double most) {
+  const auto v = static_cast<V>(most);
+  return std::abs(static_cast<double>(v)) > std::abs(most) ? std::nextafter(v, V{0}) : v;
+}
+
 // The digits of a float that are 0 in all borders of the element's roundings; none where there are
-// few of them.
+// few of them, or where some borders are no normal floats.
 std::uint32_t digits_beyond(const Format& element, const Rounding& r) {
   constexpr int least = 5;
+  if (!fits_floats(element, r)) return 0;
   const int beyond = digits_of<float> + 1 - digits_wanted(element, r);
   return beyond < least ? 0 : (std::uint32_t{1} << beyond) - 1;
 }
@@ -111,6 +120,17 @@ struct DividedToOdd {
   static void apply(const float* x, const double* by, std::size_t n, std::size_t group, Scratch&,
                     float* v) {
     divide_to_odd(x, by, n, group, v);
+  }
+};
+
+// In binary32, as products of single steps are defined.
+struct MultipliedOnce {
+  template <class T, class V>
+  using By = float;
+
+  static void apply(const float* x, const float* by, std::size_t n, std::size_t group, Scratch&,
+                    float* v) {
+    scale(x, by, n, group, v);
   }
 };
 
@@ -319,7 +339,7 @@ class Quantise final : public BlockQuantiser::Work {
   // Numbers that round to elements as the exact ones do; how many are past the elements' ends.
   std::size_t scale_row(const T* x, const Factors& f, std::size_t block, std::size_t n,
                         Room& room) const {
-    const auto least = static_cast<V>(scaler_.least()), most = static_cast<V>(scaler_.largest());
+    const auto least = at_most<V>(scaler_.least()), most = at_most<V>(scaler_.largest());
     const By* by = f.by.data() + block;
     if constexpr (divides_once)
       if (!f.reciprocals.empty()) {
@@ -405,7 +425,7 @@ std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const 
   const bool single = how.steps == BlockSteps::single;
   if (f.scale == binary32 || single) {
     if constexpr (std::is_same_v<T, float>)
-      return single ? quantise<float, float, Multiplied>(f, grid, how)
+      return single ? quantise<float, float, MultipliedOnce>(f, grid, how)
                     : quantise<float, float, DividedOnce>(f, grid, how);
     throw std::logic_error("steps in binary32 take numbers of binary32");
   }
@@ -419,6 +439,7 @@ std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const 
 template <class T>
 BlockQuantiser BlockQuantiser::of(const BlockFormat& f, const BlockGrid& grid,
                                   const BlockHow& how) {
+  const MachineRounding mode(RoundingMode::rne);
   return BlockQuantiser(containers::by_step<T>(f, grid, how));
 }
 template BlockQuantiser BlockQuantiser::of<float>(const BlockFormat&, const BlockGrid&,
@@ -430,6 +451,7 @@ std::size_t BlockQuantiser::panels() const { return work_->panels(); }
 
 void BlockQuantiser::run(std::size_t panel, const void* numbers, void* elements, void* scales,
                          BlockTally& tally) const {
+  const MachineRounding mode(RoundingMode::rne);
   work_->run(panel, numbers, static_cast<std::byte*>(elements), static_cast<std::byte*>(scales),
              tally);
 }
@@ -439,6 +461,7 @@ namespace {
 template <class T>
 double largest(const T* x, std::size_t n) {
   containers::Magnitude<T> most = 0;
+  const MachineRounding mode(RoundingMode::rne);
   if (n > 0) containers::raise_maxima(x, n, n, false, &most);
   return static_cast<double>(std::bit_cast<T>(most));
 }

@@ -1,4 +1,5 @@
-// Doubles and quotients as floats that later roundings take for them, for every instruction set.
+// Products, doubles and quotients as floats that later roundings take for them, for every
+// instruction set.
 #if defined(WIDTHWISE_CUT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef WIDTHWISE_CUT_INL
 #undef WIDTHWISE_CUT_INL
@@ -18,6 +19,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 using BitsTag = hn::RebindToUnsigned<D>;
+
+// A product with a power of two; what is no normal number any more becomes the least one of its
+// sign.
+template <class D, class V>
+HWY_INLINE V normal_product(D d, V a, V power) {
+  const V p = hn::Mul(a, power), least = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::min());
+  const auto lost = hn::And(hn::Lt(hn::Abs(p), least), hn::Ne(a, hn::Zero(d)));
+  return hn::IfThenElse(lost, hn::CopySign(least, a), p);
+}
 
 // A double cut to a float whose last digit says whether something was cut off; 0, infinity and NaN
 // stay, and what lies beyond a float's normal numbers becomes the nearest of them.

@@ -43,13 +43,14 @@ HWY_INLINE hn::Vec<Words> paired(hn::Vec<Words> a, hn::Vec<Words> b) {
   return hn::Max(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
 }
 
-template <class D, class V>
-HWY_INLINE auto folded_to_four([[maybe_unused]] D d, V v) {
+template <class V>
+HWY_INLINE auto folded_to_four(V v) {
+  using D = hn::DFromV<V>;
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
     const hn::Half<D> half;
-    return folded_to_four(half, hn::Max(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+    return folded_to_four(hn::Max(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
 #endif
@@ -66,7 +67,7 @@ void group_maxima(const float* x, std::size_t n, std::size_t group, float* most)
   for (; g + 4 <= count; g += 4, x += 4 * group) {
     const auto even = paired(folded(x, group), folded(x + 2 * group, group));
     const auto odd = paired(folded(x + group, group), folded(x + 3 * group, group));
-    hn::StoreU(hn::BitCast(four, folded_to_four(d, paired(even, odd))), four, most + g);
+    hn::StoreU(hn::BitCast(four, folded_to_four(paired(even, odd))), four, most + g);
   }
 #endif
   for (; g < count; ++g, x += group)
@@ -115,16 +116,12 @@ template <bool small_counts>
 HWY_INLINE std::size_t products(const float* x, const float* by, std::size_t n, std::size_t group,
                                 float limit, float* v) {
   const Floats d;
-  const auto least = hn::Set(d, std::numeric_limits<float>::min()), end = hn::Set(d, limit);
+  const auto end = hn::Set(d, limit);
   std::size_t above = 0;
   for_groups(n, group, [&](std::size_t i, std::size_t g) HWY_ATTR {
-    const auto a = hn::LoadU(d, x + i);
-    auto p = hn::Mul(a, hn::Set(d, by[g]));
+    const auto a = hn::LoadU(d, x + i), power = hn::Set(d, by[g]);
+    const auto p = small_counts ? normal_product(d, a, power) : hn::Mul(a, power);
     above += hn::CountTrue(d, hn::Gt(hn::Abs(p), end));
-    if (small_counts) {
-      const auto lost = hn::And(hn::Lt(hn::Abs(p), least), hn::Ne(a, hn::Zero(d)));
-      p = hn::IfThenElse(lost, hn::CopySign(least, a), p);
-    }
     hn::StoreU(p, d, v + i);
   });
   return above;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "../engine/machine_rounding.hpp"
 #include "kernels.hpp"
 #include "way.hpp"
 #include "widthwise/sim/carrier.hpp"
@@ -134,6 +135,7 @@ Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
                          std::span<const Format> operands, bool flags, std::size_t expected) {
   const ElementTask task{op, to, env, operands, flags, expected};
   check(task);
+  const MachineRounding mode(RoundingMode::rne);
   ElementwiseWay way = lane_way(task);
   if (!way) way = fixed_way(task);
   if (!way) way = stairs_way(task);
@@ -145,6 +147,7 @@ Elementwise::Elementwise(Operation op, const Format& to, const Env& env,
 
 void Elementwise::run(std::span<const void* const> operands, std::size_t count, void* result,
                       std::uint8_t* flags, RandomSource random) const {
+  const MachineRounding mode(RoundingMode::rne);
   way_->run({operands, count, result, flags, random});
 }
 

@@ -28,6 +28,19 @@ HWY_INLINE I<T> long_subnormal(V<T> absolute, V<T> least) {
   return hn::Or(cut_subnormal<T>(absolute, least), lost);
 }
 
+// The one of these whose digits random bits look at (docs/exactness.md, 71).
+template <class T>
+HWY_INLINE I<T> random_subnormal(const RandomPlaces& places, V<T> absolute, V<T> least) {
+  return places.jams ? long_subnormal<T>(absolute, least) : cut_subnormal<T>(absolute, least);
+}
+
+// What random bits add to the digits below the last kept one, before they are cut off.
+template <class T>
+HWY_INLINE I<T> random_increment(const Encoding<T>& to, const RandomPlaces& places, I<T> drawn) {
+  const I<T> up = hn::Add(all<T>(to.increment[0]), hn::ShiftLeftSame(drawn, places.shift));
+  return hn::Sub(up, hn::And(drawn, all<T>(places.ties ? 1 : 0)));
+}
+
 template <class T, class Item>
 HWY_INLINE void store(I<T> code, Item* items) {
   const hn::RebindToUnsigned<Integers<T>> d;

@@ -10,15 +10,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace widthwise::elements::HWY_NAMESPACE {
 
-// docs/exactness.md, 71: what is added to the digits below the last kept one, before they are cut
-// off. Without subnormals that have to be cut there is nothing to jam.
+// Without subnormals that have to be cut there is nothing to jam.
 template <class T, class Item>
 void encode_randomly(const Encoding<T>& format, const RandomPlaces& places, const T* numbers,
                      const std::uint64_t* bits, std::size_t n, void* codes) {
   const Encoding<T> to = format;
   const Numbers<T> d;
   const V<T> least = hn::Set(d, to.least_normal);
-  const I<T> tie = all<T>(places.ties ? 1 : 0), half = all<T>(to.increment[0]);
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
     const V<T> x = hn::LoadU(d, numbers + i), absolute = hn::Abs(x);
     const I<T> a = elements::HWY_NAMESPACE::bits<T>(absolute),
@@ -26,12 +24,10 @@ void encode_randomly(const Encoding<T>& format, const RandomPlaces& places, cons
                drawn = hn::BitCast(Integers<T>(), random_words(d, bits + i));
     I<T> long_code = hn::Sub(a, all<T>(to.rebias));
     if (to.has_subnormals) {
-      const I<T> low =
-          places.jams ? long_subnormal<T>(absolute, least) : cut_subnormal<T>(absolute, least);
+      const I<T> low = random_subnormal<T>(places, absolute, least);
       long_code = hn::IfThenElse(hn::Lt(long_code, all<T>(to.normal)), low, long_code);
     }
-    const I<T> up =
-        hn::Sub(hn::Add(half, hn::ShiftLeftSame(drawn, places.shift)), hn::And(drawn, tie));
+    const I<T> up = random_increment<T>(to, places, drawn);
     const I<T> code = hn::ShiftRightSame(hn::Add(long_code, up), to.drop);
     store<T>(finished<T>(to, code, a, negative), static_cast<Item*>(codes) + i);
   }

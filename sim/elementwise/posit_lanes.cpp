@@ -49,14 +49,14 @@ HWY_INLINE auto pattern(D, const PositShape& f, V magnitude) {
 // stays; or random bits at their top, with half of the last one's unit, which a tie may not reach.
 template <class D>
 HWY_INLINE auto increment(D du, const PositShape& f, int dropped, hn::Vec<D> kept,
-                          const std::uint64_t* bits) {
+                          const std::uint64_t* bits, std::size_t i) {
   const auto one = hn::Set(du, 1);
   if (!f.rounding.stochastic()) {
     const auto half = hn::Set(du, (std::uint64_t{1} << (dropped - 1)) - 1);
     return hn::Add(half, hn::And(kept, one));
   }
   const int shift = dropped - f.rounding.random_bits;
-  const auto drawn = hn::LoadU(du, bits);
+  const auto drawn = hn::LoadU(du, bits + i);
   auto up = hn::ShiftLeftSame(drawn, shift);
   if (f.rounding.variant != StochasticVariant::plain)
     up = hn::Add(up, hn::Set(du, std::uint64_t{1} << (shift - 1)));
@@ -77,7 +77,7 @@ void posits(const PositShape& f, const float* x, const std::uint64_t* bits, std:
     const auto kept = hn::ShiftRightSame(p, dropped);
     const auto rest = hn::And(p, hn::Set(du, (std::uint64_t{1} << dropped) - 1));
     const auto up =
-        hn::ShiftRightSame(hn::Add(rest, increment(du, f, dropped, kept, bits + i)), dropped);
+        hn::ShiftRightSame(hn::Add(rest, increment(du, f, dropped, kept, bits, i)), dropped);
     const auto held = hn::Min(hn::Max(hn::Add(kept, up), one), most);
     const auto negative = hn::RebindMask(du, hn::Lt(a, hn::Zero(d)));
     const auto code = hn::IfThenElse(negative, hn::Sub(hn::Zero(du), held), held);

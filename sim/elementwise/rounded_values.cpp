@@ -1,5 +1,7 @@
 #include "widthwise/sim/rounded_values.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,6 +17,7 @@
 #include "way.hpp"
 #include "widthwise/layout.hpp"
 #include "widthwise/sim/codes.hpp"
+#include "widthwise/sim/text.hpp"
 
 namespace widthwise {
 namespace {
@@ -30,7 +33,9 @@ auto with_word(const Format& own, const F& f) {
     case 16: return f(std::uint16_t{});
     case 32: return f(std::uint32_t{});
     case 64: return f(std::uint64_t{});
-    default: throw std::invalid_argument("values are floats of 16, 32 or 64 bits");
+    default:
+      throw std::invalid_argument(fmt::format(
+          "values are floats of 16, 32 or 64 bits, and {} has {}", to_string(own), own.width()));
   }
 }
 
@@ -118,18 +123,19 @@ class OnFloats {
   static ValueEnds ends_of(const Format& to, const Env& env) {
     using Limits = std::numeric_limits<float>;
     constexpr float most = Limits::max(), infinity = Limits::infinity();
-    const std::array<float, 7> x{most, -most, infinity, -infinity, 0, -0.0f, Limits::quiet_NaN()};
+    const std::array<float, 5> x{most, -most, infinity, -infinity, Limits::quiet_NaN()};
     std::array<std::uint64_t, x.size()> codes{};
     std::array<std::uint32_t, x.size()> y;
     const std::array<Format, 1> own{binary32};
     const ElementTask there{Operation::convert, to, env, own, false, x.size()};
     const void* from = x.data();
-    const std::array<std::uint64_t, x.size()> bits{};
+    std::array<std::uint64_t, x.size()> bits;  // that round up, past the largest number
+    bits.fill(~std::uint64_t{0} >> (64 - std::max(env.rounding.random_bits, 1)));
     integer_way(there)->run({{&from, 1}, x.size(), codes.data(), nullptr, {0, 0, bits.data()}});
     elementwise(Operation::convert, binary32, {}, std::array{CodeArray{to, codes.data()}}, x.size(),
                 y.data(), nullptr);
     const auto lane = [&](std::size_t i) { return static_cast<std::int32_t>(y[i]); };
-    return {{lane(0), lane(1)}, {lane(2), lane(3)}, {lane(4), lane(5)}, lane(6), largest_of(to)};
+    return {{lane(0), lane(1)}, {lane(2), lane(3)}, lane(4), largest_of(to)};
   }
   static std::int32_t largest_of(const Format& to) {
     const std::uint64_t code = Layout<std::uint64_t>(to).max_finite;
@@ -151,7 +157,7 @@ class OnFloats {
 
 // Where codes would be made of floats without whims, by lanes of floats.
 std::optional<OnFloats> float_steps(const Format& own, const Format& to, const Env& env) {
-  if (own != binary32 || !to.is_float() || to == own) return std::nullopt;
+  if (own != binary32 || !to.is_float() || to.daz || to == own) return std::nullopt;
   const auto plan = elements::plan_lanes(Operation::convert, to, env, std::array{own}, false).plan;
   if (!plan || plan->carrier != elements::Carrier::in_float) return std::nullopt;
   const Encoding<float> encoding(to, env);
@@ -200,11 +206,22 @@ struct RoundedValues::Steps {
   }
 };
 
-RoundedValues::RoundedValues(const Format& own, const Format& to, const Env& env,
-                             std::size_t expected)
-    : steps_(std::make_unique<Steps>(own, to, env, expected)) {
+static void check(const Format& own, const Format& to, const Rounding& rounding) {
+  with_word(own, [](auto) {});  // there is one
   if (to.width() > 64)
-    throw std::invalid_argument("values are rounded to formats of at most 64 bits");
+    throw std::invalid_argument(
+        fmt::format("format = {} has {} bits; values are rounded to formats of at most 64",
+                    to_string(to), to.width()));
+  if (rounding.stochastic() && (rounding.random_bits < 1 || rounding.random_bits > 64))
+    throw std::invalid_argument(
+        fmt::format("rounding = {}: 1 to 64 random bits are wanted", to_string(rounding)));
+}
+
+RoundedValues::RoundedValues(const Format& own, const Format& to, const Env& env,
+                             std::size_t expected) {
+  check(own, to, env.rounding);
+  const MachineRounding mode(RoundingMode::rne);
+  steps_ = std::make_unique<Steps>(own, to, env, expected);
 }
 RoundedValues::RoundedValues(RoundedValues&&) noexcept = default;
 RoundedValues::~RoundedValues() = default;
@@ -225,6 +242,7 @@ Unheld RoundedValues::unheld(const void* x, std::size_t count) const {
 }
 
 void RoundedValues::run(const void* x, std::size_t count, void* y, RandomSource random) const {
+  const MachineRounding mode(RoundingMode::rne);
   const auto bytes = static_cast<std::size_t>(item_bytes(steps_->own.width()));
   for (std::size_t first = 0; first < count; first += piece) {
     const std::size_t n = std::min(piece, count - first);

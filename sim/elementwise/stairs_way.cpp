@@ -5,9 +5,8 @@
 #include "look_up.hpp"
 #include "way.hpp"
 
-// Rounding to other systems than floats takes the definition's whole path, but goes up with the
-// number wherever nothing wraps: where its steps lie is all there is to know (docs/exactness.md,
-// 64).
+// Rounding to posits, takums and tables takes the definition's whole path, but goes up with the
+// number: where its steps lie is all there is to know (docs/exactness.md, 64).
 namespace widthwise {
 namespace elements {
 namespace {
@@ -115,13 +114,12 @@ class Climb final : public Elementwise::Way {
   std::shared_ptr<const Stairs> stairs_;
 };
 
-// What wraps, or becomes 0 past the end, comes down again; so does what goes towards zero or away
-// from it in a table without a zero, where its values have different signs.
+// What goes towards zero or away from it in a table without a zero comes down again, where its
+// values have different signs. Fixed point that goes up has a way of its own.
 bool goes_up(const Format& f, RoundingMode mode) {
   const bool turns_at_zero = mode == RoundingMode::rtz || mode == RoundingMode::raz;
   if (f.is_table()) return f.table->has_zero || !turns_at_zero;
-  return f.is_tapered() ||
-         (f.is_fixed() && (f.overflow == Overflow::ieee || f.overflow == Overflow::symmetric));
+  return f.is_tapered();
 }
 
 }  // namespace

@@ -39,22 +39,18 @@ void values(const Encoding<T>& format, const ValueEnds& given, const RandomPlace
   const V<T> least = hn::Set(d, to.least_normal);
   const I<T> least_bits = bits<T>(least), kept = all<T>(-(Bits<T>{1} << to.drop));
   const I<T> infinity = all<T>(lane<T>(carrier<T>.infinity));
-  const I<T> tie = all<T>(places.ties ? 1 : 0);
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
     const V<T> v = hn::LoadU(d, x + i), absolute = hn::Abs(v);
     const I<T> a = bits<T>(absolute), negative = hn::BroadcastSignBit(bits<T>(v));
     const auto low = hn::Lt(a, least_bits);
     I<T> r;
     if constexpr (by_chance) {
-      const I<T> random = hn::BitCast(Integers<T>(), random_words(d, drawn + i));
       const I<T> up =
-          hn::Sub(hn::Add(all<T>(to.increment[0]), hn::ShiftLeftSame(random, places.shift)),
-                  hn::And(random, tie));
+          random_increment<T>(to, places, hn::BitCast(Integers<T>(), random_words(d, drawn + i)));
       r = hn::And(hn::Add(a, up), kept);
       if (to.has_subnormals) {
-        const I<T> cut =
-            places.jams ? long_subnormal<T>(absolute, least) : cut_subnormal<T>(absolute, least);
-        const I<T> rounded = hn::And(hn::Add(cut, up), kept);
+        const I<T> rounded =
+            hn::And(hn::Add(random_subnormal<T>(places, absolute, least), up), kept);
         const V<T> value = hn::Sub(number<T>(hn::Add(rounded, least_bits)), least);
         r = hn::IfThenElse(low, bits<T>(value), r);
       }

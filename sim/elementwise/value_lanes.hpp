@@ -7,7 +7,7 @@ namespace widthwise::elements {
 // What becomes of what is no number of the format, as bits of floats: for positive and for
 // negative.
 struct ValueEnds {
-  Bits<float> over[2], infinite[2], zero[2], nan;
+  Bits<float> over[2], infinite[2], nan;
   Bits<float> largest;  // the format's largest number
 };
 

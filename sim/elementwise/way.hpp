@@ -13,6 +13,7 @@ struct ElementArrays {
   RandomSource random;
 };
 
+// The machine rounds to nearest and keeps subnormals while one is made and while it runs.
 class Elementwise::Way {
  public:
   virtual ~Way() = default;

@@ -265,6 +265,55 @@ def test_what_is_wrong_is_told_while_it_is_traced(call, kind, words):
         jax.eval_shape(call, jnp.ones(8))
 
 
+@pytest.mark.parametrize(
+    "shape, words, rank, rounding, said",
+    [
+        ((2, 3), (2,), 3, "rne", "rank = 3: x has 2 axes; pass how many of the last"),
+        ((2, 3), (2,), -2, "rne", "rank = -2: x has 2 axes"),
+        ((), (2,), 1, "sr8", "rank = 1: x has 0 axes"),
+        ((2, 3), (2,), -1, "sr8", "rank = -1, and rounding = sr8 draws"),
+        ((2, 3), (2,), 1, "sr8", "seeds has 2 words, and x 2 examples; each takes two"),
+        ((2, 3), (3, 2), 1, "sr8", "seeds has 6 words, and x 2 examples"),
+        ((2, 3), (0,), 2, "sr8", "seeds has 0 words, and x 1 examples"),
+    ],
+)
+def test_xla_is_told_which_axes_and_seeds_do_not_go_together(shape, words, rank, rounding, said):
+    if not _xla.usable():
+        pytest.skip("the package was built without jaxlib's headers: ./dev build finds them")
+    x = jnp.ones(shape, jnp.float32)
+    call = jax.ffi.ffi_call("widthwise_quantize", jax.ShapeDtypeStruct(x.shape, x.dtype))
+    seeds = jnp.zeros(words, jnp.uint32)
+    with pytest.raises(Exception, match=said):
+        call(x, seeds, format="e5m2", rounding=rounding, rank=np.int64(rank)).block_until_ready()
+
+
+def test_examples_without_numbers_take_no_seeds(way):
+    seeds = jnp.arange(4, dtype=jnp.uint32)
+    empty = jax.vmap(lambda v, s: wj.quantize(v, "e5m2", "sr8", seed=s))
+    assert empty(jnp.ones((4, 0)), seeds).shape == (4, 0)
+
+
+@pytest.mark.parametrize(
+    "format", ["fixed8.4", "fixed12.140", "posit8es2", "e8m7", "e5m2;bias=140"]
+)
+@pytest.mark.parametrize("rounding", ["rup", "raz", "rne", "sr8"])
+def test_subnormals_are_numbers_on_xlas_threads(way, format, rounding):
+    x = np.array([1e-40, -1e-40, 1e-45, 2e-39, 1.1e-38, 1e-30, 1.5], np.float32)
+    want = ww.array(x, format, rounding=rounding, seed=2)
+    same(jax.jit(lambda v: wj.quantize(v, format, rounding, seed=2))(x), want)
+
+
+@pytest.mark.parametrize("format", ["nvfp4", "mxfp4", "affine(int8,symmetric)", "affine(uint8)"])
+def test_scales_of_subnormals_on_xlas_threads(way, format):
+    x = np.array([1e-40, -1e-40, 1e-45, 2e-39, 1.1e-38, 0, 3e-39, -1e-38], np.float32)
+    if "affine" in format:
+        want = ww.affine(x, format).dequantise()
+    else:
+        want = ww.blocks(x, format).to_float32()
+    assert want.any()
+    same(jax.jit(lambda v: wj.quantize(v, format))(x), want)
+
+
 def test_nan_where_the_format_has_none_is_told(way):
     x = jnp.array([1.0, jnp.nan])
     with pytest.raises(ValueError, match="x has NaN among its numbers, and e2m1fn has none"):

@@ -383,3 +383,43 @@ def test_the_gradient_of_one_affine_number_passes():
     x = torch.tensor(0.5, requires_grad=True)
     wt.quantize(x, "affine(uint8)").backward()
     assert x.grad == 1
+
+
+@pytest.fixture
+def flushing():
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this machine does not flush subnormals")
+    yield
+    torch.set_flush_denormal(False)
+
+
+TINY = np.array([1e-40, -1e-40, 1e-45, 2e-39, 1.2e-38], np.float32)
+
+
+def test_numbers_that_torch_flushes_are_rounded_up(flushing):
+    assert ww.array(1e-40, "fixed8.4", rounding="rup").bits == 1
+    assert ww.array(TINY, "fixed8.4", rounding="raz").bits.tolist() == [1, 255, 1, 1, 1]
+    assert ww.array(TINY, "fixed8.130").bits.tolist() == [0, 0, 0, 3, 16]
+    assert ww.array(TINY, "posit8es2").bits.tolist() == [1, 255, 1, 1, 1]
+    z = wt.quantize(torch.from_numpy(TINY), "fixed8.4", "rup")
+    assert z.view(torch.int32).tolist() == [0x3D800000, 0, 0x3D800000, 0x3D800000, 0x3D800000]
+
+
+def test_blocks_of_numbers_that_torch_flushes(flushing):
+    x = ww.blocks(TINY, "block(e4m3fn,5,e8m0fnu)")
+    assert x.scales.bits.tolist() == [0]
+    assert x.elements.bits.tolist() == [9, 137, 0, 43, 64]
+
+
+@pytest.mark.parametrize("format", ["nvfp4", "affine(int8,symmetric)", "affine(uint8)"])
+def test_scales_of_numbers_that_torch_flushes(format, flushing):
+    def there_and_back(x):
+        if "affine" in format:
+            z = ww.affine(x, format)
+            return z.to_fractions().tolist(), z.dequantise().view(np.int32).tolist()
+        z = ww.blocks(x, format)
+        return z.to_float64().tolist(), z.to_float32().view(np.int32).tolist()
+
+    flushed = there_and_back(TINY)
+    torch.set_flush_denormal(False)
+    assert any(flushed[0]) and flushed == there_and_back(TINY)

@@ -13,6 +13,7 @@
 #include "tests/lib/tally.hpp"
 #include "widthwise/sim/blocks.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/values.hpp"
 
 // Blocks on every instruction set: each element against the definition's product or quotient by its
 // block's scale, rounded once, and what is read back against the exact product. Which scale a block
@@ -99,7 +100,7 @@ struct Coded {
 
 template <class T>
 Coded quantised(const BlockFormat& f, const BlockGrid& g, const BlockHow& how,
-                const std::vector<T>& x) {
+                const std::vector<T>& x, std::uint64_t* clamped = nullptr) {
   const auto item = static_cast<std::size_t>(item_bytes(f.element.width()));
   const auto scale = static_cast<std::size_t>(item_bytes(f.scale.width()));
   std::vector<std::byte> scales(g.scales() * scale);
@@ -109,6 +110,7 @@ Coded quantised(const BlockFormat& f, const BlockGrid& g, const BlockHow& how,
   for (std::size_t i = quantiser.panels(); i-- > 0;)  // in any order
     quantiser.run(i, x.data(), coded.elements.data(), scales.data(), tally);
   CHECK(!tally.refused);
+  if (clamped) *clamped = tally.clamped;
   for (std::size_t i = 0; i < g.scales(); ++i)
     coded.scales.push_back(
         load_code<std::uint32_t>(scales.data() + i * scale, static_cast<int>(scale)));
@@ -202,6 +204,144 @@ TEST_CASE("every element is its number over its block's scale, rounded once") {
     }
   check<double>("mxfp8_e4m3", Rounding(RoundingMode::odd), 320, tally, expected);
   check<float>("nvfp4", Rounding(RoundingMode::odd), 12, tally, expected);
+  tally.expect(expected);
+}
+
+double largest_of(const Format& f) {
+  return element_value(f, find_code(f, NamedCode::max_finite)->front());
+}
+
+// f32(amax / max), or the power of two from there on up; 1 where that is 0.
+double wide_scale(const BlockFormat& f, float amax) {
+  const double largest = largest_of(f.element), most = amax;
+  float s = 0;
+  elementwise(Operation::divide, binary32, {},
+              std::vector<CodeArray>{{binary64, &most}, {binary64, &largest}}, 1, &s, nullptr);
+  if (s == 0) return 1;
+  int exponent;
+  if (f.rule != ScaleRule::pow2 || std::frexp(s, &exponent) == 0.5F) return s;
+  return std::ldexp(1.0, exponent);
+}
+
+// By the definition, which flags ask for.
+std::vector<std::byte> converted(const BlockFormat& f, const BlockHow& how,
+                                 const std::vector<float>& x) {
+  std::vector<std::byte> codes(x.size() * static_cast<std::size_t>(item_bytes(f.element.width())));
+  std::vector<std::uint8_t> flags(x.size());
+  elementwise(Operation::convert, saturating(f), Env{how.rounding},
+              std::vector<CodeArray>{{binary32, x.data()}}, x.size(), codes.data(), flags.data(),
+              {how.seed, 0, nullptr});
+  return codes;
+}
+
+std::uint64_t code_at(const std::vector<std::byte>& codes, std::size_t i, int item) {
+  return load_code<std::uint64_t>(codes.data() + i * static_cast<std::size_t>(item), item);
+}
+
+// Scales, elements and the count of those past the largest.
+void check_wide(const char* text, const Rounding& rounding, int spread, Tally& tally,
+                std::uint64_t& expected) {
+  const BlockFormat f = parse_block_format(text);
+  const double largest = largest_of(f.element);
+  const int item = item_bytes(f.element.width());
+  for (const BlockGrid& g :
+       {BlockGrid{1, 3, 208, 1, 16}, BlockGrid{1, 3, 384, 1, 128}, BlockGrid{1, 3, 70, 1, 32}}) {
+    const std::size_t n = g.outer * g.rows * g.columns;
+    const std::vector<float> x = numbers<float>(n, spread);
+    std::vector<float> amax(g.scales());
+    for (std::size_t i = 0; i < n; ++i)
+      amax[block_of(g, i)] = std::max(amax[block_of(g, i)], std::abs(x[i]));
+    std::vector<float> q(n);
+    std::uint64_t clamped = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      q[i] = x[i] / static_cast<float>(wide_scale(f, amax[block_of(g, i)]));
+      clamped += std::isfinite(q[i]) && std::abs(static_cast<double>(q[i])) > largest;
+    }
+    const auto wanted = converted(f, {.rounding = rounding, .seed = 5}, q);
+    on_every_target([&] {
+      std::uint64_t above = 0;
+      const Coded coded = quantised(f, g, {.rounding = rounding, .seed = 5}, x, &above);
+      for (std::size_t i = 0; i < g.scales(); ++i)
+        tally.check(std::bit_cast<float>(coded.scales[i]) == wide_scale(f, amax[i]), [&] {
+          return fmt::format("{}: {:#x} for {:a}", text, coded.scales[i], wide_scale(f, amax[i]));
+        });
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto got = code_at(coded.elements, i, item), want = code_at(wanted, i, item);
+        tally.check(got == want, [&] {
+          return fmt::format("{} of {:a} in {:a}: {:#x} for {:#x}", text, x[i],
+                             amax[block_of(g, i)], got, want);
+        });
+      }
+      tally.check(above == clamped,
+                  [&] { return fmt::format("{}: {} clamped for {}", text, above, clamped); });
+      expected += g.scales() + n + 1;
+    });
+  }
+}
+
+TEST_CASE("scales in binary32 under elements of any range and length") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* element : {"fixed8.-140",    "fixed8.-110",
+                              "fixed8.118",     "fixed8.140",
+                              "fixed8.150",     "e9m4",
+                              "e8m3",           "e8m7",
+                              "e5m2;bias=-200", "e5m2;bias=-90",
+                              "e8m3;bias=200",  "e8m3;bias=110",
+                              "e5m2;bias=135",  "e2m1fn;bias=-125",
+                              "e5m10;bias=140", "int24",
+                              "int25",          "int31",
+                              "fixed32.100",    "posit16es2",
+                              "posit8es4",      "takum8",
+                              "table(nf4)",     "e8m23",
+                              "e9m30"})
+    for (const char* rule : {"", ";scale=pow2"})
+      for (const char* rounding : {"rne", "rup", "sr8", "sr16"})
+        for (const int spread : {12, 90})
+          check_wide(fmt::format("block({},32,binary32){}", element, rule).c_str(),
+                     parse_rounding(rounding), spread, tally, expected);
+  tally.expect(expected);
+}
+
+// f32(x f32(f32(1 / S) / b)), rounded to the element.
+TEST_CASE("single steps under elements of any range and length") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* element :
+       {"e2m1fn", "int4", "fixed8.100", "fixed8.135", "fixed8.-110", "e8m3;bias=200",
+        "e8m3;bias=127", "e8m7", "e5m2;bias=-120", "int25", "int29"})
+    for (const char* rounding : {"rne", "rup", "sr8"})
+      for (const float tensor_scale : {0x1.8d2p-7F, 0x1.1p20F}) {
+        const BlockFormat f = parse_block_format(fmt::format("block({},16,ue4m3fn)", element));
+        const double largest = largest_of(f.element);
+        const int item = item_bytes(f.element.width());
+        BlockHow how{parse_rounding(rounding)};
+        how.tensor_scale = tensor_scale, how.steps = BlockSteps::single;
+        for (const int spread : {12, 100}) {
+          const std::vector<float> x = numbers<float>(640, spread);
+          on_every_target([&] {
+            std::uint64_t above = 0, clamped = 0;
+            const Coded coded = quantised(f, {1, 1, x.size(), 1, 16}, how, x, &above);
+            std::vector<float> v = x;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+              const auto b = static_cast<float>(element_value(ue4m3fn, coded.scales[i / 16]));
+              v[i] *= 1 / tensor_scale / b;
+              clamped += std::isfinite(v[i]) && std::abs(static_cast<double>(v[i])) > largest;
+            }
+            const auto wanted = converted(f, how, v);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+              const auto got = code_at(coded.elements, i, item), want = code_at(wanted, i, item);
+              tally.check(got == want, [&] {
+                return fmt::format("{} of {:a}: {:#x} for {:#x}", element, v[i], got, want);
+              });
+            }
+            tally.check(above == clamped, [&] {
+              return fmt::format("{}: {} clamped for {}", element, above, clamped);
+            });
+            expected += x.size() + 1;
+          });
+        }
+      }
   tally.expect(expected);
 }
 

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -44,7 +46,14 @@ constexpr const char* formats[] = {"fixed8.4",
                                    "e6m9",
                                    "e5m2",
                                    "e5m2;bias=-90",
-                                   "e3m2;ftz"};
+                                   "e3m2;ftz",
+                                   "e4m3fn;daz",
+                                   "e5m10;daz",
+                                   "e8m3;daz",
+                                   "e8m2",
+                                   "e8m15",
+                                   "e8m7;overflow=satfinite",
+                                   "e8m11;overflow=max"};
 constexpr const char* roundings[] = {
     "rne", "rna", "rnz",  "rnp",  "rnm",  "rno",      "rtz",       "rdn",      "rup",      "raz",
     "odd", "sr1", "sr13", "sr22", "sr23", "sr8:half", "sr22:half", "sr8:even", "sr22:even"};
@@ -67,6 +76,9 @@ std::vector<float> numbers_for(const Format& f) {
     numbers.push_back(
         std::ldexp(static_cast<float>(draw() >> 40), static_cast<int>(draw() % 250) - 160));
   numbers.insert(numbers.end(), {0.0f, -0.0f, 0x1p-149f, -0x1p-149f, 3e38f, -3e38f});
+  float most = std::numeric_limits<float>::max();
+  for (int i = 0; i < 40; ++i, most = std::nextafter(most, 0.0f))
+    numbers.insert(numbers.end(), {most, -most});
   const float infinity = std::numeric_limits<float>::infinity();
   if (!f.wraps()) numbers.insert(numbers.end(), {infinity, -infinity});
   return numbers;
@@ -110,6 +122,61 @@ TEST_CASE("values rounded in one pass are those of two conversions") {
       });
     }
   tally.expect(expected);
+}
+
+TEST_CASE("the largest floats by every draw") {
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text : {"e8m7", "e8m2", "e8m15", "e8m7;overflow=satfinite", "e5m10", "e4m3fn",
+                           "fixed8.-113", "fixed12.-116", "e8m7;overflow=max"})
+    for (const StochasticVariant variant :
+         {StochasticVariant::plain, StochasticVariant::half, StochasticVariant::even})
+      for (const int k : {1, 2, 5, 8}) {
+        const Format to = parse_format(text);
+        const Env env{Rounding(k, variant)};
+        const std::size_t draws = std::size_t{1} << k;
+        for (const float size : {0x1.fffffep127f, 0x1.fffffcp127f, 0x1.ff8p127f, 0x1.fep127f})
+          for (const float v : {size, -size}) {
+            const std::vector<float> x(draws, v);
+            std::vector<std::uint64_t> bits(draws);
+            std::iota(bits.begin(), bits.end(), std::uint64_t{0});
+            const RandomSource given{0, 0, bits.data()};
+            const std::vector<float> want = twice(x, to, env, given);
+            on_every_target([&] {
+              std::vector<float> y = x;
+              RoundedValues(binary32, to, env, 100).run(y.data(), draws, y.data(), given);
+              for (std::size_t i = 0; i < draws; ++i)
+                tally.check(
+                    std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(want[i]),
+                    [&] {
+                      return fmt::format("{} of {:a} by {}, draw {}: {:a} for {:a}", text, v,
+                                         to_string(env.rounding), i, y[i], want[i]);
+                    });
+              expected += draws;
+            });
+          }
+      }
+  tally.expect(expected);
+}
+
+TEST_CASE("formats and roundings that values are not rounded by are refused") {
+  const auto wrong = [](const Format& own, const char* to, const Rounding& rounding) {
+    try {
+      RoundedValues(own, parse_format(to), {rounding}, std::size_t{1} << 20);
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(wrong(binary32, "e15m112", RoundingMode::rne) ==
+        "format = e15m112 has 128 bits; values are rounded to formats of at most 64");
+  CHECK(wrong(e4m3fn, "e2m1fn", RoundingMode::rne) ==
+        "values are floats of 16, 32 or 64 bits, and e4m3fn has 8");
+  for (const int k : {-1, 0, 65})
+    for (const char* to : {"fixed8.4", "e8m7", "posit8es2"})
+      CHECK(wrong(binary32, to, Rounding(k, StochasticVariant::plain)) ==
+            fmt::format("rounding = sr{}: 1 to 64 random bits are wanted", k));
+  CHECK(wrong(binary32, "fixed8.4", Rounding(64, StochasticVariant::plain)).empty());
 }
 
 TEST_CASE("what a format has not is seen wherever it lies") {

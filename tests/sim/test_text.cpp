@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "random_units.hpp"
 #include "widthwise/layout.hpp"
+#include "widthwise/sim/block_format.hpp"
 #include "widthwise/sim/text.hpp"
 
 namespace {
@@ -280,6 +283,72 @@ TEST_CASE("formats: forms of later versions are named as such") {
     ++count;
   }
   CHECK(count == 6);
+}
+
+// None where its parts do not go together.
+std::optional<BlockFormat> block_format(const std::string& text) {
+  try {
+    return parse_block_format(text);
+  } catch (const ParseError&) {
+    throw;  // each part by itself can be read
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+}
+
+TEST_CASE("block formats: what is printed parses back, whatever the parts") {
+  std::vector<std::string> heads{"mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2",
+                                 "mxfp4",      "mxint8",     "nvfp4"};
+  const char* const shapes[] = {"0", "1", "16", "1x32", "32x1", "128x128", "all"};
+  for (const char* element : {"e4m3fn",
+                              "e5m2",
+                              "e2m1fn",
+                              "e3m2fn",
+                              "e4m3b11fnuz",
+                              "binary8p3",
+                              "bfloat16",
+                              "binary32",
+                              "e3m4",
+                              "e5m3;bias=3",
+                              "e8m3;bias=200",
+                              "e4m3;nan=none;inf=no",
+                              "e3m2;sub=no",
+                              "e5m0;nan=none",
+                              "int4",
+                              "int8",
+                              "uint4",
+                              "fixed8.4",
+                              "ufixed8.4",
+                              "fixed8.-140",
+                              "fixed12.20",
+                              "posit8es2",
+                              "posit16",
+                              "takum8",
+                              "table(nf4)",
+                              "table(-1,-0.5,0,0.5,1)",
+                              "table(-3, 0, 1.5)"})
+    for (const char* shape : shapes)
+      for (const char* scale : {"e2m0fnu", "e5m0fnu", "e8m0fnu", "ue4m3fn", "binary32", "float32"})
+        heads.push_back(fmt::format("block({},{},{})", element, shape, scale));
+  for (const char* bits : {"2", "8", "12", "53"})
+    for (const char* shape : shapes)
+      for (const char* exponent : {"e2", "e8"})
+        heads.push_back(fmt::format("bfp({},{},{})", bits, shape, exponent));
+  int read = 0;
+  for (const std::string& head : heads)
+    for (const char* options : {"", ";scale=floor", ";scale=ceil", ";scale=nearest;flush=block",
+                                ";scale=amax", ";scale=pow2", ";specials=element", ";clamp=full",
+                                ";carry=raise", ";scale=even;clamp=full"}) {
+      const auto f = block_format(head + options);
+      if (!f) continue;
+      ++read;
+      const std::string text = to_string(*f);
+      CAPTURE(text);
+      CHECK(is_block_format(text));
+      CHECK(block_format(text) == *f);
+      CHECK(to_string(*block_format(text)) == text);
+    }
+  CHECK(read > 5000);
 }
 
 TEST_CASE("check: a format that came from no text is looked through too") {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _widthwise as core
+from .._machine import by_usual_arithmetic
 from .._random import random_source
 from .calibration import range_finder
 from .calibrator import Calibrator
@@ -263,6 +264,7 @@ class Affine(NotOneArray, Compared):
             raise TypeError(f"dtype = {dtype!r}: it may be float32 or float64")
         return self._values(np.dtype(dtype))[0]
 
+    @by_usual_arithmetic
     def to_fractions(self) -> np.ndarray:
         """The exact numbers, as Fractions in an array of objects.
 
@@ -337,6 +339,7 @@ class Affine(NotOneArray, Compared):
             setattr(self, name, part)
 
 
+@by_usual_arithmetic
 def affine(
     x: Any,
     bits: int | str = 8,
@@ -465,6 +468,7 @@ def calibrated(
     return sides[0].reshape(shape), sides[1].reshape(shape)
 
 
+@by_usual_arithmetic
 def core_scales(
     groups: Grouping, scale: np.ndarray, zero_point: np.ndarray, shape: tuple[int, ...]
 ) -> core.AffineScales:

@@ -12,6 +12,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._block_format import BlockFormat
 from .._container import Container, Scaled
+from .._machine import by_usual_arithmetic
 from .compared import Compared
 from .given_codes import codes
 from .layout import Layout
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..display.style import Card
 
 
+@by_usual_arithmetic
 def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
     if not f._core.takes_tensor_scale:
         raise ValueError(
@@ -36,6 +38,7 @@ def given(tensor_scale: Any, f: BlockFormat) -> np.float32:
     return s
 
 
+@by_usual_arithmetic
 def check_scales(s: Array) -> None:
     """Scales in binary32 are finite and above zero."""
     if str(s.format) != "e8m23":
@@ -281,6 +284,7 @@ class Blocks(Compared, Container):
         """
         return self._read(np.float32)
 
+    @by_usual_arithmetic
     def _read(self, dtype: Any) -> np.ndarray:
         digits = self._format.element.precision + self._format.scale.precision + 24
         if self._tensor_scale is None:

@@ -15,6 +15,7 @@ from .._array import Array
 from .._block_format import BlockFormat
 from .._create import array
 from .._like import like_whom
+from .._machine import by_usual_arithmetic
 from .._settings import checked_seed
 from . import microxcaling
 from .blocks import Blocks, given
@@ -26,6 +27,7 @@ FLOAT_MAX = float(np.finfo(np.float32).max)
 PADDING = ("zeros", "refuse")
 
 
+@by_usual_arithmetic
 def blocks(
     x: Any,
     format: str | BlockFormat,

@@ -14,7 +14,8 @@ enum class Unheld : std::uint8_t { nothing, nan, infinity };
 
 class RoundedValues {
  public:
-  // `own`, of 16, 32 or 64 bits as IEEE 754 has them, holds every number of `to`.
+  // `own`, of 16, 32 or 64 bits as IEEE 754 has them, holds every number of `to`, of at most 64
+  // bits. Refuses other widths, and other random bits than 1 to 64.
   RoundedValues(const Format& own, const Format& to, const Env& env, std::size_t expected);
   RoundedValues(RoundedValues&&) noexcept;
   ~RoundedValues();
