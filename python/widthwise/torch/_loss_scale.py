@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .._doublings import doublings
 from .._format import Format
 from .._host import is_container
 from .._table import Findings, Table
@@ -77,6 +79,8 @@ def loss_scale(
     if is_container(format):
         raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
     f, pairs = Format(format), list(loader)
+    if not upper_end(f) > 0:
+        raise ValueError(f"format = '{f}' has no number above zero that gradients could keep to")
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
     layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
@@ -93,7 +97,7 @@ def loss_scale(
     largest = max(high for _, high in seen.values())
     if largest == 0:
         raise ValueError("all gradients are zero; no scale helps them")
-    scale = 2.0 ** math.floor(math.log2(upper_end(f)) - 1 - math.log2(largest))
+    scale = power_between(largest, upper_end(f) / 2)
     plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
 
     def count(name: str, g: torch.Tensor) -> None:
@@ -107,6 +111,11 @@ def loss_scale(
         if seen[name] != NOTHING
     ]
     return LossScale(rows, scale, str(f))
+
+
+def power_between(x: float, end: float) -> float:
+    """The largest power of two, of those that floats have, by which x does not pass the end."""
+    return math.ldexp(1.0, min(int(doublings(x, end)), sys.float_info.max_exp - 1))
 
 
 def backward(
