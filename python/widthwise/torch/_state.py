@@ -13,6 +13,8 @@ import torch
 
 from .. import _rules
 from .._array import Array
+from .._format import Format
+from .._spelling import as_argument, spelled
 from .._table import Findings
 from ..containers.chunks import Options
 from ..containers.coded import Bare
@@ -79,6 +81,7 @@ def quantize_state_dict(
     *,
     rounding: str = "rne",
     seed: int = 0,
+    nan: str | None = None,
 ) -> QuantizedState:
     """Let a state dict's tensors of floats be codes, by the rules of `widthwise quantize`.
 
@@ -93,6 +96,7 @@ def quantize_state_dict(
         rules: {glob on names: a format, a dict of format, scale and axis, or None: stays}, of which
             the first that matches decides; or the path of a TOML file, as the command takes it.
         rounding, seed: as in `quantize`.
+        nan: 'zero', and NaN becomes +0 where the format has none; an error if left out.
     Returns:
         A dict of QTensors and, unchanged, the tensors that stay.
     Raises:
@@ -106,7 +110,9 @@ def quantize_state_dict(
     >>> state.report()["format"].tolist()
     ['block(e2m1fn,32,e8m0fnu)', '', 'e4m3fn', 'e4m3fn']
     """
-    options = Options(rounding, seed)
+    if nan not in (None, "zero"):
+        raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
+    options = Options(rounding, seed, nan)
     read = rules_of(rules, format, scale, options)
     read.check(state)
     tensors: dict[str, Any] = {}
@@ -158,7 +164,7 @@ def check_scheme(place: str, how: _rules.How, options: Options) -> None:
     try:
         scheme_of(how.format, how.scale, how.axis, options)
     except ValueError as why:
-        raise ValueError(f"{place}: {str(why).replace('--', '')}") from None
+        raise ValueError(f"{place}: {spelled(str(why), as_argument)}") from None
 
 
 def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
@@ -179,10 +185,18 @@ def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
 def coded(name: str, x: torch.Tensor, how: _rules.How, options: Options) -> QTensor:
     try:
         if how.scale in ("none", "block"):
-            return encode(x, how.format, options.rounding, options.seed, axis=how.axis)
+            given = without_nan(x, how.format, options)
+            return encode(given, how.format, options.rounding, options.seed, axis=how.axis)
         return under_scales(x, Bare(how.format, how.scale, how.axis, options))
     except ValueError as why:
-        raise ValueError(f"{name}: {str(why).replace('--', '')}") from None
+        raise ValueError(f"{name}: {spelled(str(why), as_argument)}") from None
+
+
+def without_nan(x: torch.Tensor, format: str, options: Options) -> torch.Tensor:
+    own = _rules.has_own_scales(format)
+    if options.nan is None or (not own and Format(format).has_nan):
+        return x
+    return x.masked_fill(x.isnan(), 0.0)
 
 
 def under_scales(x: torch.Tensor, scheme: Bare) -> QTensor:
