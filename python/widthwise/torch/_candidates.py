@@ -126,4 +126,5 @@ def wasted_bits(largest: float, format: str | None) -> float | None:
     """Doublings that the format has above the largest magnitude; none of what finds its scales."""
     if format is None or is_container(format) or not 0 < largest < math.inf:
         return None
-    return math.log2(upper_end(Format(format))) - math.log2(largest)
+    end = upper_end(Format(format))
+    return math.log2(end) - math.log2(largest) if end > 0 else None
