@@ -52,10 +52,19 @@ def on_cpu(
     if forward is None:
         return x.clone(memory_format=torch.contiguous_format)
     number = read(forward)
+    if isinstance(number, BlockFloatingPoint) and not number.identity:
+        check_blocks(x, number)
     whose = resolved(like, number)
     if whose is None:
         return rounded(x, number, forward_rounding, seed)
     return as_they_do(x, number, forward_rounding, whose)
+
+
+def check_blocks(x: torch.Tensor, number: BlockFloatingPoint) -> None:
+    if number.dim >= x.ndim:
+        raise IndexError(f"{number}: x has shape {tuple(x.shape)}, and no axis {number.dim}")
+    if not x.numel():
+        raise ValueError(f"x is empty, and {number} takes its exponent from the largest number")
 
 
 def save(ctx: Any, inputs: Any, output: Any) -> None:
