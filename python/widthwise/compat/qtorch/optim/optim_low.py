@@ -27,8 +27,9 @@ class OptimLP(Optimizer):
         weight_quant, grad_quant, momentum_quant: functions of a tensor, as `quantizer` makes them.
         grad_scaling: what gradients are multiplied by before they are rounded.
         acc_quant: the same of copies of the weights (`weight_acc`) that steps are added to.
-        like: 'qtorch' or 'fork': a closure is not called, and gradients that are not rounded are
-            not scaled.
+        like: 'qtorch' or 'fork': a closure is not called, gradients that are not rounded are not
+            scaled, and weights that were set between two steps are forgotten where there is
+            `acc_quant`.
 
     >>> import torch
     >>> from widthwise.compat.qtorch import FloatingPoint
@@ -65,6 +66,7 @@ class OptimLP(Optimizer):
         self.momentum_quant, self.acc_quant = momentum_quant, acc_quant
         self.like = like
         self.weight_acc: dict[torch.Tensor, torch.Tensor] = {}
+        self.weight_left: dict[torch.Tensor, torch.Tensor] = {}
         self.share()
         self.steps().take_up(self)
 
@@ -83,6 +85,7 @@ class OptimLP(Optimizer):
             self.acc_quant,
             self.grad_scaling,
             self.weight_acc,
+            self.weight_left if like is None else None,
         )
 
     def step(self, closure: Any = None) -> Any:
