@@ -261,6 +261,14 @@ def test_a_gradient_of_the_largest_numbers_own_digits_lands_on_half_of_it(
         assert scale == 2.0 ** (top - 1 - power - short)
 
 
+def test_a_hint_takes_a_format_as_its_text():
+    assert hint_for(3.0, ww.Format("e5m2")).scale == hint_for(3.0, "e5m2").scale
+    with pytest.raises(ValueError, match="nvfp4' finds its scales by itself"):
+        hint_for(3.0, ww.BlockFormat("nvfp4"))
+    with pytest.raises(TypeError, match="format = 5: a text as 'e4m3fn'"):
+        hint_for(3.0, 5)
+
+
 def test_a_hint_is_a_number_whatever_the_gradient():
     assert hint_for(7.0 * 2**14, "e5m2").scale == 0.25
     assert hint_for(2.0**-1000, "e5m2", torch.float64).scale == 2.0**1014

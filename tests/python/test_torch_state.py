@@ -108,6 +108,44 @@ def test_rules_decide_in_order_and_take_what_is_skipped_by_default():
     assert got["1.num_batches_tracked"] == "no float"
 
 
+def test_formats_and_rules_come_in_each_of_their_kinds():
+    state, wanted = net().state_dict(), {"3.weight": "mxfp4", "4.weight": None, "*": "e5m2"}
+    same = [
+        wanted,
+        list(wanted.items()),
+        [list(pair) for pair in wanted.items()],
+        {"3.weight": ww.BlockFormat("mxfp4"), "4.weight": None, "*": ww.Format("e5m2")},
+        {
+            "3.weight": {"format": ww.BlockFormat("mxfp4")},
+            "4.weight": None,
+            "*": {"format": "e5m2"},
+        },
+    ]
+    first, *others = (
+        str(wt.quantize_state_dict(state, format, rules=rules).report())
+        for rules in same
+        for format in ("int8", ww.Format("int8"))
+    )
+    assert all(other == first for other in others) and "block(e2m1fn,32,e8m0fnu)" in first
+    for format in ("e4m3fn", "mxfp8_e4m3", "nvfp4"):
+        kind = ww.Format(format)  # a BlockFormat of blocks' texts
+        one, other = (wt.quantize_state_dict(state, f).report() for f in (format, kind))
+        assert str(one) == str(other)
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"format": 8}, "format = 8: a text as 'e4m3fn', a ww.Format or a ww.BlockFormat"),
+    ({"rules": 5}, "rules = 5: a dict, pairs in a list, or a file's path"),
+    ({"rules": [("3.*",)]}, r"rules: one is \('3.\*',\); \(glob on names, format\) is wanted"),
+    ({"rules": {5: "int8"}}, r"rules: one is \(5, 'int8'\)"),
+    ({"rules": {"3.*": ["int8"]}}, r"rules\['3.\*'\] = \['int8'\]: a text as"),
+    ({"rules": {"3.*": {"format": 5}}}, r"rules\['3.\*'\] = 5: a text as"),
+])  # fmt: skip
+def test_what_is_no_format_and_no_rule_is_named(how, message):
+    with pytest.raises(TypeError, match=message):
+        wt.quantize_state_dict(net().state_dict(), **{"format": "int8"} | how)
+
+
 def test_rules_of_a_file_are_the_commands(tmp_path):
     path = tmp_path / "rules.toml"
     path.write_text('[[rule]]\nmatch = "4.*"\nformat = "e4m3fn"\nscale = "tensor"\n')
@@ -169,6 +207,7 @@ def test_what_is_quantised_already_integers_and_fp8_stay():
                                             "scale='none' rounds to it"),
     ({"format": "nvfp4", "rules": {"3.*": {"format": "e15m2", "scale": "channel"}}},
      r"rules\['3.\*'\]: e15m2 under a scale: .* binary32's; scale='none' rounds"),
+    ({"format": "int8", "scale": "tnsor"}, "scale = 'tnsor': it may be none, tensor, channel"),
     ({"format": "int8", "nan": 0}, "nan = 0: it may be None or 'zero'"),
     ({"format": "nvfp4", "rules": {"head.*": None}}, "rules.* = head.*: no tensor has"),
     ({"format": "nvfp4", "rules": {"3.*": {"width": 4}}}, r"width is no key of a rule"),

@@ -79,7 +79,10 @@ def of_inputs(format: str) -> str:
 
 def weight_bits(weights: list[torch.Tensor], format: str | None) -> float:
     """That a number of these takes, with its share of what scales there are."""
+    weights = [x for x in weights if x.numel()]
     numbers = sum(x.numel() for x in weights)
+    if not numbers:
+        return 0.0
     if format is None:
         return 8.0 * sum(x.nbytes for x in weights) / numbers
     if not is_container(format):

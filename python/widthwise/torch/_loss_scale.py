@@ -14,6 +14,7 @@ from torch import nn
 from .._doublings import doublings
 from .._format import Format
 from .._host import is_container
+from .._rules import format_text
 from .._table import Findings, Table
 from ._calibrate import evaluating, fed
 from ._candidates import Losses, upper_end
@@ -51,7 +52,7 @@ class LossScale(Findings):
 
 
 def loss_scale(
-    model: nn.Module, loader: Iterable[Any], loss: Callable[[Any, Any], Any], format: str = "e5m2"
+    model: nn.Module, loader: Iterable[Any], loss: Callable[[Any, Any], Any], format: Any = "e5m2"
 ) -> LossScale:
     """Find the largest power of two that a loss may be multiplied by, for gradients in a format.
 
@@ -62,7 +63,7 @@ def loss_scale(
         model: with Linear, Conv1d, Conv2d, Conv3d or MultiheadAttention layers, converted or not.
         loader: pairs (input, target).
         loss: of (the model's result, target), one number.
-        format: of gradients, bare: 'e5m2', 'binary16'.
+        format: of gradients, bare: 'e5m2', 'binary16', a ww.Format.
     Returns:
         A LossScale: `scale`, and a row a layer.
     Raises:
@@ -76,6 +77,7 @@ def loss_scale(
     >>> loss_scale(net, pairs, lambda y, t: (y - t).sum() * 2**-20, "e5m2").scale
     17179869184.0
     """
+    format = format_text("format", format)
     if is_container(format):
         raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
     f, pairs = Format(format), list(loader)
