@@ -15,17 +15,17 @@ from .._doublings import doublings
 from .._format import Format
 from .._host import is_container
 from .._rules import format_text
-from .._table import Findings, Table
+from .._table import Findings, Titled
 from ._calibrate import evaluating, fed
 from ._candidates import Losses, upper_end
-from ._convert import kind_of, none_of
+from ._convert import changeable, none_of
 from ._profile import NOTHING, floats_in, magnitudes
 
 COLUMNS = ("layer", "least", "largest", "overflow", "underflow", "overflow_scaled",
            "underflow_scaled")  # fmt: skip
 
 
-class LossScale(Findings):
+class LossScale(Titled, Findings):
     """A row a layer: magnitudes of the gradients that come to its result, and the shares of them
     that lie past the format's range or become zero, as they are and scaled.
 
@@ -39,16 +39,6 @@ class LossScale(Findings):
 
     def _title(self) -> str:
         return f"gradients in {self.format}: loss * {self.scale:g}"
-
-    def __str__(self) -> str:
-        return f"{self._title()}\n{Table(self.columns, self.rows)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
 
 
 def loss_scale(
@@ -85,7 +75,7 @@ def loss_scale(
         raise ValueError(f"format = '{f}' has no number above zero that gradients could keep to")
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
-    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    layers = changeable(model)
     if not layers:
         raise ValueError(none_of(model))
     seen = dict.fromkeys(layers, NOTHING)

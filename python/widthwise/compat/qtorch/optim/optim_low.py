@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from ...._like import like_whom
-from ....torch._optimizer import KEPT, Steps, same
-from .._ops import PACKAGES
+from ....torch._optimizer import KEPT, Steps, scaling
+from .._ops import whom
 
 __all__ = ["OptimLP"]
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -58,7 +57,7 @@ class OptimLP(Optimizer):
             raise TypeError(f"optim is {type(optim).__name__}, and an optimizer of torch is taken")
         if not grad_scaling > 0:
             raise ValueError(f"grad_scaling = {grad_scaling}: it is positive")
-        like_whom(like, PACKAGES)
+        whom(like)
         super().__init__(optim.param_groups, optim.defaults)
         self.optim = optim
         self.grad_scaling = grad_scaling
@@ -76,11 +75,9 @@ class OptimLP(Optimizer):
 
     def steps(self, like: str | None = None) -> Steps:
         grad = self.grad_quant
-        if grad is None and like is None and self.grad_scaling != 1.0:
-            grad = same
         return Steps(
             self.weight_quant,
-            grad,
+            scaling(grad, self.grad_scaling) if like is None else grad,
             self.momentum_quant,
             self.acc_quant,
             self.grad_scaling,
@@ -91,7 +88,7 @@ class OptimLP(Optimizer):
     def step(self, closure: Any = None) -> Any:
         """One step; returns what the closure does, which is called as torch's own call it."""
         self.share()
-        like = like_whom(self.like, PACKAGES)
+        like = whom(self.like)
         steps = self.steps(like)
         around = steps.begin(self, closure if like is None else None)
         loss = self.optim.step() if around is None else self.optim.step(around)

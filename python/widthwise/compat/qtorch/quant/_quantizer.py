@@ -8,9 +8,9 @@ import torch
 
 from ....torch._memory import DTYPES
 from .._faults import fixed_ends
-from .._ops import PACKAGES, round_by, whom
+from .._ops import PACKAGES, having, round_by, whom
 from .._rounding import ends, mode_of
-from ..number import FixedPoint, Number, Posit, known
+from ..number import FixedPoint, Number, known
 
 Hook = Callable[[torch.Tensor], torch.Tensor]
 
@@ -35,13 +35,13 @@ class Rounding:
         self.clamping_grad_zero = clamping_grad_zero
         self.backward_hooks = list(backward_hooks)
         self.like = like
-        whom(like, posit_of(forward_number, backward_number))
+        whom(like, having(forward_number, backward_number))
         self.ends: dict[torch.dtype | None, tuple[float, float]] = {}
         if clamping_grad_zero and forward_number is not None:
             self.ends = ends_of(forward_number)  # compiled code finds none by itself
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        like = whom(self.like, posit_of(self.forward_number, self.backward_number))
+        like = whom(self.like, having(self.forward_number, self.backward_number))
         mask = self.clamping_grad_zero and isinstance(self.forward_number, FixedPoint)
         hooks = self.backward_hooks
         if like in PACKAGES:  # which forget both without a backward number, and hooks without mask
@@ -83,10 +83,6 @@ class Rounding:
 
     def __repr__(self) -> str:
         return f"quantizer({self.forward_number}, {self.backward_number}, {self.roundings})"
-
-
-def posit_of(*numbers: Number | None) -> Number | None:
-    return next((number for number in numbers if isinstance(number, Posit)), None)
 
 
 def ends_of(number: Number) -> dict[torch.dtype | None, tuple[float, float]]:

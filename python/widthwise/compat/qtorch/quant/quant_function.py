@@ -9,7 +9,7 @@ import torch
 
 from .. import _tables
 from .._fork import left_aligned
-from .._ops import PACKAGES, resolved, round_by, squash_op, whom
+from .._ops import FORK, PACKAGES, having, resolved, round_by, squash_op, whom
 from .._rounding import mode_of
 from ..number import (
     BlockFloatingPoint,
@@ -44,7 +44,7 @@ __all__ = [
 def alone(x: torch.Tensor, number: Number, rounding: str, like: str | None) -> torch.Tensor:
     """Values without a graph, as the functions below have always had them."""
     mode_of(rounding)
-    return round_by(detached(x), number, None, (rounding, rounding), whom(like, number))
+    return round_by(detached(x), number, None, (rounding, rounding), whom(like, having(number)))
 
 
 def detached(x: Any) -> torch.Tensor:
@@ -218,7 +218,7 @@ def convert_to_posit(
         raise ValueError(
             f"nsize = {number.nsize}: codes in uint16 have at most 16; take ww.torch.encode"
         )
-    return left_aligned(detached(x), number, resolved(whom(like, number), number))
+    return left_aligned(detached(x), number, resolved(whom(like, FORK), FORK))
 
 
 # --- Sigmoid and tanh ----------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def squash(
 ) -> torch.Tensor:
     if nsize not in (8, 16):
         raise ValueError(f"nsize = {nsize}: the function is made for posits of 8 and 16 bits")
-    whose = whom(like, Posit(nsize, 0))
+    whose = whom(like, FORK)
     if whose not in PACKAGES and others != (0, 1.0, "nearest"):
         raise ValueError(
             f"es, scale, rounding = {others}: the function is defined for 0, 1.0, 'nearest'; "
@@ -333,8 +333,7 @@ def configurable_table_quantize(
 
 
 def table_whom(like: str | None) -> str | None:
-    number = Posit(8, 0)  # stands for what the fork alone has
-    return resolved(whom(like, number), number)
+    return resolved(whom(like, FORK), FORK)
 
 
 def configurable_table_quantize_rounding_hint(
