@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 import widthwise as ww
-from qtorch_here import NEEDED, ours, torch
+from qtorch_here import NEEDED, ours, patterns, torch
 
 if torch is not None:
     import widthwise.torch as wt
@@ -82,6 +82,55 @@ def test_numbers_that_no_format_is_have_none(make, message):
 def test_numbers_without_a_text_of_their_own_print_their_names():
     assert str(ours.Number()) == repr(ours.Number()) == "Number ()"
     assert str(type("Mine", (ours.Number,), {})()) == "Mine ()"
+
+
+def by_hand(x, exp, man, subnormals, saturate):
+    """To nearest even in fractions: in steps of a binade, of which the lowest has one step without
+    subnormals, from zero to the code above it."""
+    bias = 2 ** (exp - 1) - 1
+    top = 2**exp - 1 - bias - (not saturate)
+    size, lowest = abs(Fraction(x)), 1 - bias - (not subnormals)
+    step = Fraction(2) ** (max(math.frexp(x)[1] - 1, lowest) - man)
+    near = round(size / step) * step
+    least = step + Fraction(2) ** lowest if man else Fraction(2) ** (1 - bias)
+    if not subnormals and size < least:
+        near = least if size > least / 2 else 0
+    most = (2 - Fraction(1, 2**man)) * Fraction(2) ** top
+    if near > most:
+        near = most if saturate else math.inf
+    return math.copysign(float(near), x)
+
+
+@pytest.mark.parametrize("exp, man", [(5, 2), (4, 3), (3, 2), (2, 1), (6, 9)])
+@pytest.mark.parametrize("subnormals", [True, False])
+@pytest.mark.parametrize("saturate", [True, False])
+def test_floats_with_and_without_subnormals_and_infinities(exp, man, subnormals, saturate):
+    reach = 1 << exp - 1
+    x = patterns(man, -reach - man - 2, reach + 2, 300)
+    x = x[x.isfinite()]
+    how = {"subnormals": subnormals, "saturate": saturate}
+    got = ours.quant.float_quantize(x, exp, man, "nearest", **how)
+    for a, y in zip(x.tolist(), got.tolist(), strict=True):
+        wanted = by_hand(a, exp, man, subnormals, saturate)
+        assert y == wanted and math.copysign(1, y) == math.copysign(1, a), (a, y, wanted)
+    number = ours.FloatingPoint(exp, man, **how)
+    assert torch.equal(nearest(x, number), got)
+    ends = nearest(torch.tensor([math.inf, -math.inf, math.nan]), number)
+    assert ends[2].isnan() and bool(ends[:2].isinf().all()) is not saturate
+
+
+def test_infinities_of_formats_past_the_dtype_stay():
+    number = ours.FloatingPoint(8, 2, saturate=False)
+    x = torch.tensor([math.inf, -math.inf, 65504.0, 1.0]).half()
+    assert nearest(x, number).tolist() == [math.inf, -math.inf, 57344.0, 1.0]
+
+
+def test_packages_have_no_such_floats():
+    for how in ({"subnormals": False}, {"saturate": False}):
+        with pytest.raises(ValueError, match="subnormals and saturate stay True there"):
+            ours.quant.float_quantize(torch.ones(1), 5, 2, "nearest", like="qtorch", **how)
+    with pytest.raises(TypeError, match="saturate = 1: it is True or False"):
+        ours.FloatingPoint(5, 2, saturate=1)
 
 
 # --- Far off and 0-dim ----------------------------------------------------------------------------

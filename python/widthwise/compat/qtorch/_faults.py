@@ -34,6 +34,11 @@ def as_they_do(x: torch.Tensor, number: Number, rounding: str, like: str) -> tor
     if isinstance(number, FloatingPoint):
         within(number, "exp", number.exp, 1, 8, like)
         within(number, "man", number.man, 0, 23, like)
+        if not (number.subnormals and number.saturate):
+            raise ValueError(
+                f"{number}: like = {like!r} has floats as the package makes them; subnormals and "
+                "saturate stay True there. Leave like= out"
+            )
         way = fork_floating if like == "fork" else floating
         return way(x, number.exp, number.man, rounding)
     if isinstance(number, BlockFloatingPoint):

@@ -109,7 +109,9 @@ def by_format(x: torch.Tensor, text: str, mode: str, seed: Any) -> torch.Tensor:
     codes = rounded_codes(x, Format(text), env_of(mode), drawn)
     y = values_of(codes.astype(DTYPES[x.dtype].format, rounding="rtz"), x.dtype)
     most = largest(text, x.dtype)
-    return y.clamp(-most, most) if most < torch.finfo(x.dtype).max else y
+    if most == torch.finfo(x.dtype).max:
+        return y
+    return torch.where(y.isinf(), y, y.clamp(-most, most))  # infinite as the format has it
 
 
 @lru_cache(maxsize=256)

@@ -87,22 +87,30 @@ class FloatingPoint(Number):
     Args:
         exp: bits of the exponent, whose bias is 2^(exp-1) - 1.
         man: bits of the fraction.
+        subnormals: whether exponent field 0 has them; without, all of its codes but zero are normal
+            numbers, too (docs/semantics.md, F3).
+        saturate: what is past the largest number becomes it; without, infinity, which has the
+            largest exponent to itself, as in IEEE 754.
 
     >>> FloatingPoint(5, 2), FloatingPoint(5, 2).format
     (FloatingPoint (exponent=5, mantissa=2), 'e5m2;inf=no;nan=none')
+    >>> FloatingPoint(5, 2, subnormals=False, saturate=False).format
+    'e5m2;sub=no'
     """
 
     kind = "FloatingPoint"
 
-    def __init__(self, exp: int, man: int) -> None:
+    def __init__(self, exp: int, man: int, subnormals: bool = True, saturate: bool = True) -> None:
         self.exp, self.man = whole("exp", exp, 1), whole("man", man, 0)
+        self.subnormals, self.saturate = flag("subnormals", subnormals), flag("saturate", saturate)
 
     @property
     def format(self) -> str:
-        return f"e{self.exp}m{self.man};inf=no;nan=none"
+        ends = ";inf=no;nan=none" if self.saturate else ""
+        return f"e{self.exp}m{self.man}{ends}{'' if self.subnormals else ';sub=no'}"
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.exp, self.man
+        return self.exp, self.man, self.subnormals, self.saturate
 
     def __str__(self) -> str:
         return f"FloatingPoint (exponent={self.exp}, mantissa={self.man})"

@@ -115,16 +115,18 @@ def float_quantize(
     man: int | None = None,
     rounding: str = "stochastic",
     *,
+    subnormals: bool = True,
+    saturate: bool = True,
     like: str | None = None,
 ) -> torch.Tensor:
     """x in floats without infinities; no gradient passes.
 
     Args:
         x, rounding, like: as in `fixed_point_quantize`.
-        exp, man: as in FloatingPoint, of which exp may be one.
+        exp, man, subnormals, saturate: as in FloatingPoint, of which exp may be one.
     Returns:
         A new tensor of x's dtype and shape, contiguous. NaN stays; infinity becomes the largest
-        number, as all that is past it.
+        number, as all that is past it; without `saturate` all of that becomes infinity.
 
     >>> import torch
     >>> float_quantize(torch.tensor([0.3, 500.0]), exp=4, man=3, rounding="nearest").tolist()
@@ -132,7 +134,8 @@ def float_quantize(
     """
     if man is None and not isinstance(exp, Number):
         raise TypeError("man is missing: bits of the fraction; or pass a FloatingPoint for exp")
-    return alone(x, number_of(FloatingPoint, exp, man), rounding, like)
+    number = number_of(FloatingPoint, exp, man, subnormals, saturate)
+    return alone(x, number, rounding, like)
 
 
 def posit_quantize(
