@@ -25,6 +25,7 @@ PRESETS = [
     ("hopper", True, "hopper.e4m3.f32"),
     ("hopper", False, "hopper.e4m3.promote128"),
     ("ada", True, "ada.e4m3.f32"),
+    ("ada", False, "ada.e4m3.promote128"),
     ("blackwell", True, "blackwell.e4m3.f32"),
     ("blackwell", False, "blackwell.e4m3.f32"),
 ]

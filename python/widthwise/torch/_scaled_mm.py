@@ -19,8 +19,8 @@ from ._op import LIBRARY
 
 FP8 = {torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2"}
 FORMATS = {"e4m3": "e4m3fn", "e5m2": "e5m2"}
-# Tensor cores that add promoted sums in CUDA cores every so many products, where fast is not asked.
-PROMOTED = {"hopper": 128, "ada": 128}
+# Tensor cores that add promoted sums in CUDA cores every 128 products, where fast is not asked.
+PROMOTED = ("hopper", "ada")
 PROFILES = (*PROMOTED, "blackwell")  # whose accumulator has all digits of binary32: no promotion
 # Orders of the parts of k where none is named. The tiles of each part lie in a row, or are dealt
 # out in turn; the parts are added in order, or in pairs first.
@@ -44,12 +44,10 @@ NAN = {  # NVIDIA's one NaN, of results that have such words
 
 @lru_cache(maxsize=32)
 def unit_for(profile: str, a: str, b: str, fast: bool) -> Unit:
-    """The profile's preset of a's type, with b's type and the promotion that the mode has."""
-    text = unit_of(f"{profile}.{a}.f32").to_toml()
-    text = text.replace(f'b.fmt = "{FORMATS[a]}"', f'b.fmt = "{FORMATS[b]}"')
-    if not fast and profile in PROMOTED:
-        text += f'chain.promote.interval = {PROMOTED[profile]}\nchain.promote.round.fmt = "e8m23"\n'
-    return Unit.from_toml(text)
+    """The preset of the profile, of a's type and of the mode, with b's type."""
+    sums = "promote128" if not fast and profile in PROMOTED else "f32"
+    text = unit_of(f"{profile}.{a}.{sums}").to_toml()
+    return Unit.from_toml(text.replace(f'b.fmt = "{FORMATS[a]}"', f'b.fmt = "{FORMATS[b]}"'))
 
 
 def on_cpu(
