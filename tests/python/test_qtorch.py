@@ -2,7 +2,6 @@
 
 import importlib
 import math
-import sys
 from fractions import Fraction
 
 import pytest
@@ -476,30 +475,3 @@ def test_full_precision_and_the_old_form():
     number = ours.FixedPoint(8, 4)
     old = q.fixed_point_quantize(x, number, rounding="nearest")
     assert torch.equal(old, q.fixed_point_quantize(x, 8, 4, rounding="nearest"))
-
-
-def test_the_forks_bfloat16_functions_are_the_oracles():
-    """They are in the fork's repository alone: no package has them."""
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
-    import qtorch_ref as page
-
-    words = torch.arange(0, 2**16, 29, dtype=torch.int32).to(torch.int16)
-    x = words.view(torch.bfloat16)
-    for n, es, scale in [
-        (8, 0, 1.0),
-        (8, 1, 1.0),
-        (8, 3, 1.0),
-        (7, 1, 1.0),
-        (5, 2, 32.0),
-        (8, 2, 0.3),
-    ]:
-        got = ours.quant.bfloat16_posit8_quantize(x, n, es, scale, like="fork").tolist()
-        want = [page.fork_positbf(v, n, es, scale) for v in x.float().tolist()]
-        wrong = [(v, a, b) for v, a, b in zip(x.tolist(), got, want, strict=True) if a != b]
-        assert not wrong, (n, es, scale, len(wrong), wrong[0])
-    assert page.fork_codes(0.3, 8, 2, 2.0) == 0x3200
-    for like, code in (("fork", 0x3200), (None, 0x3A00)):
-        (got,) = ours.quant.convert_to_posit(torch.tensor([0.3]), 8, 2, 2.0, like=like).tolist()
-        assert got == code, hex(got)
