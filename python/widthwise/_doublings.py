@@ -10,8 +10,8 @@ import numpy as np
 def doublings(x: Any, end: float) -> Any:
     """How often positive floats may be doubled and not pass a positive end: floor(log2(end / x)).
 
-    >>> doublings(np.array([7 * 2.0**-30, 448, 449]), 448.0)
-    array([36,  0, -1])
+    >>> doublings(np.array([7 * 2.0**-30, 448, 449]), 448.0).tolist()
+    [36, 0, -1]
     """
     significand, exponent = np.frexp(x)
     of_end, reach = np.frexp(end)
