@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _widthwise as core
 from ._product import bound_multiplier
+from ._spelling import Spelling, as_argument, spelled, spelling
 from ._unit import Unit, as_unit
 
 if TYPE_CHECKING:
@@ -168,21 +169,11 @@ def written(
     return Exported(map(Path, paths), (Path(directory) / each for each in kept), no_rtl)
 
 
-def as_argument(option: str) -> str:
-    return option
-
-
-def in_words(spelled: Callable[[str], str], make: Callable[[], Exported]) -> Exported:
+def in_words(how: Spelling, make: Callable[[], Exported]) -> Exported:
     """Calls options in errors and in `no_rtl` as the caller knows them."""
-
-    def said(text: str) -> str:
-        return re.sub(r"(?<![\w/\\.-])options\.(\w+)", lambda found: spelled(found[1]), text)
-
-    try:
+    with spelling(how):
         made = make()
-    except (ValueError, TypeError) as why:
-        raise type(why)(said(str(why))) from None
-    made.no_rtl = said(made.no_rtl)
+    made.no_rtl = spelled(made.no_rtl, how)
     return made
 
 

@@ -249,13 +249,13 @@ class Format(OfBlocks):
 
     @property
     def emin(self) -> int:
-        """Exponent of the least normal number; of other systems, of the least above zero.
+        """Exponent of the least normal number; of other systems, of the least magnitude.
 
         >>> Format("e5m10").emin, Format("fixed8.4").emin
         (-14, -4)
         """
-        if self.is_float:
-            return self._core.emin
+        if self.is_float or self.system == "fixed":
+            return self._core.emin if self.is_float else self._core.least_digit
         if self.system == "table":
             return min(math.frexp(x)[1] for x in self.values if x) - 1
         significand, exponent = self._scaled("min_normal")
@@ -390,9 +390,7 @@ class Format(OfBlocks):
                 f"take .{name}_scaled, (integer, exponent) of integer * 2**exponent"
             )
         significand, exponent = self._scaled(name)
-        if exponent >= 0:
-            return significand << exponent
-        return Fraction(significand, 1 << -exponent)
+        return significand << exponent if exponent >= 0 else Fraction(significand, 1 << -exponent)
 
     @property
     def max_finite(self) -> int | Fraction:
@@ -458,7 +456,8 @@ class Format(OfBlocks):
         >>> Format("e5m10").epsilon
         Fraction(1, 1024)
         """
-        return Fraction(1, 1 << self.fraction_bits) if self.fraction_bits else 1
+        bits = self.fraction_bits
+        return Fraction(1, 1 << bits) if bits > 0 else 1 << -bits
 
     # --- Shown ---
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from ._block_format import BlockFormat
+from ._format import Format
+
 SCALES = ("none", "tensor", "channel", "block")
 KEYS = ("match", "format", "scale", "axis", "keep")
 # What is left as it is unless a rule says otherwise, by globs on names in lower case.
@@ -18,6 +21,15 @@ SKIPPED: dict[str, tuple[str, ...]] = {
 
 
 OWN_SCALES = ("block(", "bfp(", "affine(", "mx", "nvfp4")
+
+
+def format_text(name: str, format: Any) -> str:
+    """What a user gave for a format, as text."""
+    if isinstance(format, str | Format | BlockFormat):
+        return str(format)
+    raise TypeError(
+        f"{name} = {format!r}: a text as 'e4m3fn', a ww.Format or a ww.BlockFormat is wanted"
+    )
 
 
 def has_own_scales(text: str) -> bool:

@@ -28,7 +28,7 @@ from ._metrics import (
 from ._reading import shortened
 from ._settings import Progress, several, told
 from ._swept import EXACT, block_formats, computed, draws, exact_product, product_of, rounded_pair
-from ._table import Findings, Table
+from ._table import Findings, Titled
 from ._unit import Several, Unit, as_unit, as_units
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
@@ -114,7 +114,7 @@ AGAINST = {
 }
 
 
-class SweepResult(Findings):
+class SweepResult(Titled, Findings):
     """A row for every unit: its text, a grid's parameters or a dictionary's name, and the metrics.
 
     The unit's text is the one that was asked for, and `canonical` the canonical one.
@@ -139,16 +139,6 @@ class SweepResult(Findings):
         """What is measured, and against what."""
         a, b = self.meta["a"], self.meta["b"]
         return f"errors of {a} x {b}, against {AGAINST[self.meta['against']]}"
-
-    def __str__(self) -> str:
-        return f"{self._title()}\n{super().__str__()}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from .display.style import Card
-
-        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
 
     def best(self, metric: str, count: int = 1) -> SweepResult:
         """The rows of the units with the least of a metric (of `exact`, with the most).

@@ -66,6 +66,28 @@ class Table:
         ]
 
 
+class Titled:
+    """What is shown as a title and a table below it."""
+
+    def _title(self) -> str:
+        """What is measured, and against what."""
+        raise NotImplementedError
+
+    def _printed(self: Any) -> Table:
+        return Table(self.columns, self.rows)
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n{self._printed()}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from .display.style import Card
+
+        return Card(self._title(), self._printed())._repr_html_()
+
+
 class Findings(Table):
     """A table of tidy rows, one a case."""
 

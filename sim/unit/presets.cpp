@@ -185,6 +185,7 @@ constexpr Operand six_bits{.fmt = binary16, .keep_frac = 6, .keep_rm = RoundingM
 std::span<const Preset> presets() {
   constexpr std::string_view deepseek =
       "DeepSeek-V3's report: Hopper FP8, promoted every 128 terms";
+  constexpr std::string_view mmaemu = "mmaemu: cuBLAS's FP8 without fast accumulation";
   static const Preset all[] = {
       {"volta.f16.f32", nvidia(binary16, 4, 23, to_f32, -131), silicon, "V100, mma m8n8k4"},
       {"volta.f16.f16", nvidia(binary16, 4, 23, to_f16, -20), but_floor,
@@ -260,6 +261,12 @@ std::span<const Preset> presets() {
       {"approx.f16", mac(six_bits, binary16), textbook, "operands cut to 6 fraction bits"},
       {"hopper.e4m3.promote128", promoted(hopper(e4m3fn, 32, 13, to_e8m13, -133), 128, binary32),
        textbook, deepseek},
+      {"hopper.e5m2.promote128", promoted(hopper(e5m2, 32, 13, to_e8m13, -133), 128, binary32),
+       one_model, mmaemu},
+      {"ada.e4m3.promote128", promoted(nvidia(e4m3fn, 16, 13, to_e8m13, -132), 128, binary32),
+       one_model, mmaemu},
+      {"ada.e5m2.promote128", promoted(nvidia(e5m2, 16, 13, to_e8m13, -132), 128, binary32),
+       one_model, mmaemu},
   };
   return all;
 }

@@ -1,43 +1,20 @@
 """Functions of QPyTorch's posit fork that no package has, number by number, in exact fractions.
 
 Written from the observed behaviour of the fork's repository (minhhn2910, 7cbe80b); no third-party
-code, and none of the package's. bfloat16 numbers are Python floats.
+code, and none of the package's: what it imports are other oracles. bfloat16 numbers are Python
+floats.
 """
 
 import math
 import struct
 from fractions import Fraction as Q
 
-from number_systems_ref import exact, floor_log2, posit, posit_value, rint
-
-
-def f32(x):
-    """Round to binary32, to nearest even; a Python float, which holds it exactly."""
-    x = exact(x)
-    if isinstance(x, str):
-        return float(x)
-    if x == 0:
-        return 0.0
-    e = max(floor_log2(abs(x)), -126)
-    y = rint(x / Q(2) ** (e - 23)) * Q(2) ** (e - 23)
-    return math.copysign(math.inf, x) if abs(y) >= Q(2) ** 128 else float(y)
-
-
-def f32_bits(x):
-    return struct.unpack("<I", struct.pack("<f", x))[0]
+from number_systems_ref import floor_log2, posit, posit_value
+from scaled_ref import f32, f32_bits, f32_div, f32_mul
 
 
 def f32_from_bits(b):
     return struct.unpack("<f", struct.pack("<I", b & 0xFFFFFFFF))[0]
-
-
-def f32_mul(a, b):
-    p = a * b
-    return f32(p) if math.isfinite(p) and p != 0 else p
-
-
-def f32_div(a, b):
-    return f32(Q(a) / Q(b))
 
 
 def fork_codes(x, n, es, scale=1.0):

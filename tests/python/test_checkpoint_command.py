@@ -186,6 +186,11 @@ def test_what_is_quantised_already_is_said_so(here, capsys):
             "rule 1: scale = tensor: mxfp4 says itself what its scales are of; leave scale out",
         ),
         (
+            "[[rule]]\nmatch = 'odd'\nscale = 'tensor'\nformat = 'e15m2'",
+            "rule 1: e15m2 under a scale: its largest number is zero, or past binary32's; "
+            "scale = 'none' rounds to it",
+        ),
+        (
             "[[rule]]\nmatch = 'odd'\nscale = 'tensor'\naxis = 1",
             "rule 1: axis = 1, and scale is tensor, which has no axis",
         ),

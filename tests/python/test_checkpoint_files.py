@@ -196,6 +196,7 @@ def test_no_scale_is_made_of_what_is_not_finite(tmp_path, capsys, number):
     task = [tmp_path / "in.safetensors", out, "--format", "e4m3fn", "--scale", "channel"]
     error = refused(capsys, *task)
     assert f"w: element [17, 2] is {abs(number)} in binary32" in error and out.read_text() == "old"
+    assert ("--nan zero puts +0 there; or keep the tensor" in error) == math.isnan(number)
     if math.isnan(number):
         quantize(capsys, *task, "--nan", "zero")
         assert ww.load(out)["w"].to_float64()[17].tolist() == pytest.approx([1, 1, 0, 1])

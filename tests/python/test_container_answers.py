@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -107,6 +109,22 @@ def test_numbers_that_no_double_has_are_compared_exactly() -> None:
     x = ww.Affine(np.int32([(1 << 30) + 1, 3]), np.float32(1 + 2.0**-23), bits=32)
     assert (x == x).all() and not (x == x.dequantise(np.float64))[0]
     assert (x == ww.Affine(np.int32([(1 << 30) + 1, 4]), x.scale)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("power", [53, 60, 62])
+def test_integers_that_no_double_has_equal_nothing_that_one_has(power: int) -> None:
+    n, at_hand = 1 << power, np.full(2, 2.0**power)
+    kinds = [ww.affine(at_hand, scale=2.0 ** (power - 6), zero_point=0, bits=8)]
+    kinds += [ww.blocks(at_hand, "mxfp8_e4m3"), ww.scaled(at_hand, "sfloat16")]
+    for x in kinds:
+        assert (x.to_float64() == n).all()
+        for dtype in (np.int64, np.uint64):
+            wanted = [[True, False], [False, True]]
+            for row, truths in zip(([n, n + 1], [n - 1, n]), wanted, strict=True):
+                assert (x == np.array(row, dtype)).tolist() == truths
+        assert (x == n).all() and not (x == n + 1).any() and not (x == n - 1).any()
+        assert not (x == 1 << 70).any() and (x != n + Fraction(1, 3)).all()
+        assert (x == Decimal(n)).all() and (x == np.int64(n)).all()
 
 
 def test_scales_and_formats_do_not_make_numbers_differ() -> None:

@@ -1,5 +1,6 @@
 """Formats: fields, exact values, text, and other packages' value tables."""
 
+import itertools
 import pickle
 from fractions import Fraction
 
@@ -69,6 +70,39 @@ def test_a_value_too_long_to_write_out_names_the_scaled_one(name):
     significand, exponent = getattr(f, f"{name}_scaled")
     assert significand % 2 == 1
     assert abs(exponent) > 2**28
+
+
+def small_texts():
+    for width, point in itertools.product(range(1, 5), (-3, 0, 1, 2, 5)):
+        for overflow in ("saturate", "symmetric", "wrap", "zero"):
+            yield from (f"{u}fixed{width}.{point};overflow={overflow}" for u in ("", "u"))
+    for exponent, fraction in itertools.product(range(4), range(3)):
+        for more in ("", ";inf=no;nan=none", ";sub=no", ";inf=no"):
+            yield f"e{exponent}m{fraction}{more}"
+
+
+def is_format(text):
+    try:
+        return bool(ww.Format(text))
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("text", list(filter(is_format, small_texts())))
+def test_facts_of_the_smallest_formats_are_those_of_their_codes(text):
+    f = ww.Format(text)
+    numbers = ww.from_bits(np.arange(2**f.width, dtype=f.dtype), f).to_float64()
+    finite = [Fraction(x) for x in numbers[np.isfinite(numbers)]]
+    assert f.max_finite == max(finite) and f.epsilon == Fraction(2) ** -f.fraction_bits
+    if f.system == "fixed":
+        assert Fraction(2) ** f.emin == min(abs(x) for x in finite if x)
+    assert f.facts()["values"]["max_finite"] and str(f.card()) and f._repr_html_()
+
+
+@pytest.mark.parametrize("text", ["int1", "fixed1.3", "int1;overflow=symmetric", "table(-2,-1)"])
+def test_a_format_without_numbers_above_zero_says_so(text):
+    with pytest.raises(ValueError, match="has no min_normal; it has"):
+        _ = ww.Format(text).min_normal
 
 
 def test_max_finite_scaled_is_max_finite():

@@ -2,7 +2,7 @@
 
 import csv
 import doctest
-import importlib
+import importlib.util
 import inspect
 import json
 import pkgutil
@@ -25,6 +25,17 @@ FRAMEWORKS = {"jax", "onnx", "tensorflow", "torch"}  # each imported by a module
 def test_no_framework_is_imported_before_its_module():
     code = f"import sys, widthwise; assert not {FRAMEWORKS} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", sorted(FRAMEWORKS - {"tensorflow"}))  # which takes ten seconds
+def test_a_framework_brings_no_study_no_cards_and_no_command(name):
+    if not importlib.util.find_spec(name):
+        pytest.skip(f"{name} is not installed: --long installs what is large")
+    code = f"import sys, widthwise.{name}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert f"widthwise.{name}" in loaded
+    assert not {f"widthwise.{part}" for part in ("study", "display", "cli")} & loaded
 
 
 @pytest.mark.parametrize("name", sorted(FRAMEWORKS))

@@ -2,7 +2,6 @@
 
 import importlib
 import math
-import sys
 from fractions import Fraction
 
 import pytest
@@ -276,7 +275,11 @@ def test_blocks_under_vmap_are_each_examples():
     assert torch.equal(torch.vmap(q)(x), torch.stack([q(row) for row in x]))
 
 
-@pytest.mark.parametrize("how", [{}, {"clamping_grad_zero": True, "backward_hooks": [abs]}])
+@pytest.mark.parametrize("how", [
+    {},
+    {"clamping_grad_zero": True, "backward_hooks": [abs]},
+    {"clamping_grad_zero": True, "like": "qtorch"},
+])  # fmt: skip
 def test_compiled_code_has_the_same_bits_forward_and_backward(how):
     number = ours.FixedPoint(8, 4)
     q = ours.quant.quantizer(number, number, "nearest", "nearest", **how)
@@ -375,6 +378,10 @@ def test_numbers_print_and_have_their_attributes():
     [
         (lambda: ours.FixedPoint(-1, 4), ValueError, "fixed point wl = -1 and fl = 4; full precis"),
         (lambda: ours.FixedPoint(0, 4), ValueError, "wl = 0: a word has at least one bit"),
+        (lambda: ours.BlockFloatingPoint(0), ValueError, "wl = 0: a word has at least one bit"),
+        (lambda: ours.BlockFloatingPoint(8, -2), ValueError, "dim = -2: it is at least -1"),
+        (lambda: ours.FixedPoint(math.inf, 4), TypeError, "wl = inf: it is a number of bits"),
+        (lambda: ours.Posit(8, None), TypeError, "es = None: it is a number of bits"),
         (lambda: ours.FixedPoint(8, 4, 1), TypeError, "clamp = 1: it is True or False"),
         (lambda: ours.FloatingPoint(0, 2), ValueError, "exp = 0: it is at least 1"),
         (lambda: ours.FloatingPoint(5.5, 2), TypeError, "exp = 5.5: it is a number of bits"),
@@ -387,6 +394,32 @@ def test_numbers_print_and_have_their_attributes():
         ),
         (lambda: ours.quant.float_quantize([1.0], 5, 2), TypeError, "x is list, and a tensor is"),
         (lambda: ours.quant.float_quantize(torch.ones(1), 5), TypeError, "man is missing"),
+        (
+            lambda: ours.quant.float_quantize(torch.ones(1), ours.FixedPoint(8, 4)),
+            TypeError,
+            r"FixedPoint \(wl=8, fl=4\) is no FloatingPoint",
+        ),
+        (
+            lambda: ours.quant.bfloat16_posit8_quantize(torch.ones(1), ours.Posit(16, 1)),
+            ValueError,
+            r"Positbf\(nsize=16\): it has at most 8 bits",
+        ),
+        (lambda: ours.quant.posit_tanh([1.0], 16), TypeError, "x is list, and a tensor is taken"),
+        (
+            lambda: ours.quant.act_format_quantize([1.0]),
+            TypeError,
+            "x is list, and a tensor is taken",
+        ),
+        (
+            lambda: ours.quant.convert_to_posit([1.0], 8, 1),
+            TypeError,
+            "x is list, and a tensor is taken",
+        ),
+        (
+            lambda: ours.quant.block_quantize(torch.tensor(1.0), 8, 0),
+            IndexError,
+            r"x has shape \(\), and no axis 0",
+        ),
         (
             lambda: ours.quant.posit_sigmoid(torch.ones(1), 12),
             ValueError,
@@ -403,6 +436,23 @@ def test_numbers_print_and_have_their_attributes():
             lambda: ours.quant.configurable_table_quantize(torch.ones(1), torch.ones(0)),
             ValueError,
             "table_lookup has 0 entries",
+        ),
+        (
+            lambda: ours.quant.configurable_table_quantize(torch.ones(1), ["a"]),
+            TypeError,
+            "table_lookup is list; a tensor of numbers is taken",
+        ),
+        (
+            lambda: ours.quant.configurable_table_quantize_rounding_hint(
+                torch.ones(1), [1.0, 2.0], [0.5, math.nan]
+            ),
+            ValueError,
+            "rounding_hint has nan among its entries",
+        ),
+        (
+            lambda: ours.quant.configurable_table_quantize_geomean(torch.ones(1), [-1.0, 2.0]),
+            ValueError,
+            "table_lookup has neighbours of two signs",
         ),
         (
             lambda: ours.quant.configurable_table_quantize_rounding_hint(
@@ -425,30 +475,3 @@ def test_full_precision_and_the_old_form():
     number = ours.FixedPoint(8, 4)
     old = q.fixed_point_quantize(x, number, rounding="nearest")
     assert torch.equal(old, q.fixed_point_quantize(x, 8, 4, rounding="nearest"))
-
-
-def test_the_forks_bfloat16_functions_are_the_oracles():
-    """They are in the fork's repository alone: no package has them."""
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
-    import qtorch_ref as page
-
-    words = torch.arange(0, 2**16, 29, dtype=torch.int32).to(torch.int16)
-    x = words.view(torch.bfloat16)
-    for n, es, scale in [
-        (8, 0, 1.0),
-        (8, 1, 1.0),
-        (8, 3, 1.0),
-        (7, 1, 1.0),
-        (5, 2, 32.0),
-        (8, 2, 0.3),
-    ]:
-        got = ours.quant.bfloat16_posit8_quantize(x, n, es, scale, like="fork").tolist()
-        want = [page.fork_positbf(v, n, es, scale) for v in x.float().tolist()]
-        wrong = [(v, a, b) for v, a, b in zip(x.tolist(), got, want, strict=True) if a != b]
-        assert not wrong, (n, es, scale, len(wrong), wrong[0])
-    assert page.fork_codes(0.3, 8, 2, 2.0) == 0x3200
-    for like, code in (("fork", 0x3200), (None, 0x3A00)):
-        (got,) = ours.quant.convert_to_posit(torch.tensor([0.3]), 8, 2, 2.0, like=like).tolist()
-        assert got == code, hex(got)

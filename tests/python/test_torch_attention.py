@@ -77,6 +77,55 @@ def test_attention_agrees_with_torchs(how):
     torch.testing.assert_close(ours, F.scaled_dot_product_attention(q, k, v, **how))
 
 
+def left_alone(kind):
+    """A mask that leaves some queries no key, as truths or as floats."""
+    mask = drawn(5, 7, seed=3) > 0
+    mask[1] = mask[4] = False
+    if kind == "truths":
+        return mask
+    return torch.where(mask, drawn(5, 7, seed=4), -math.inf)
+
+
+@pytest.mark.parametrize("kind", ["truths", "floats"])
+@pytest.mark.parametrize("unit", ["fma.f32", "mac(e5m10)", "mac(e4m3fn, sum=e5m10)"])
+def test_a_query_that_is_left_no_key_gets_zero_and_gives_no_gradient(kind, unit):
+    q, k, v = (drawn(2, n, 8, seed=n).requires_grad_() for n in (5, 7, 7))
+    mask = left_alone(kind)
+    y = wt.attention(q, k, v, mask, unit=unit)
+    assert y[:, [1, 4]].eq(0).all() and y[:, [0, 2, 3]].ne(0).any(-1).all()
+    y.square().sum().backward()
+    assert q.grad[:, [1, 4]].eq(0).all() and k.grad.isfinite().all() and v.grad.isfinite().all()
+    if unit == "fma.f32":
+        one, other, third = (x.detach().requires_grad_() for x in (q, k, v))
+        theirs = F.scaled_dot_product_attention(one, other, third, mask)
+        torch.testing.assert_close(y, theirs)
+        theirs.square().sum().backward()
+        for ours, wanted in ((q, one), (k, other), (v, third)):
+            torch.testing.assert_close(ours.grad, wanted.grad)
+
+
+def test_a_mask_of_other_floats_leaves_the_softmax_in_binary32():
+    q = drawn(2, 4, 8)
+    mask = drawn(4, 4, seed=3).half()
+    wanted = wt.attention(q, q, q, mask.float(), unit="mac(e5m10)")
+    for given in (mask, mask.double()):
+        assert torch.equal(wt.attention(q, q, q, given, unit="mac(e5m10)"), wanted)
+
+
+@pytest.mark.parametrize("mask, error, message", [
+    (torch and torch.ones(4, 4, dtype=torch.int64), TypeError, "attn_mask holds torch.int64"),
+    (torch and torch.ones(4, 4, dtype=torch.uint8), TypeError, "attn_mask holds torch.uint8"),
+    ([[True]], TypeError, "attn_mask is list"),
+    (torch and torch.ones(4, 3), ValueError, r"attn_mask is \(4, 3\), .* \(2, 4, 4\)"),
+    (torch and torch.ones(5, 2, 4, 4), ValueError, r"attn_mask is \(5, 2, 4, 4\)"),
+    (torch and torch.ones(3, 1, 4), ValueError, r"attn_mask is \(3, 1, 4\)"),
+])  # fmt: skip
+def test_masks_that_are_none_are_refused(mask, error, message):
+    q = drawn(2, 4, 8)
+    with pytest.raises(error, match=message):
+        wt.attention(q, q, q, mask, unit="fma.f32")
+
+
 def test_dropout_follows_torchs_generator_and_drops_weights():
     q = drawn(4, 6, 8)
     call = lambda p: wt.attention(q, q, torch.eye(6).expand(4, 6, 6), dropout_p=p, unit="fma.f32")  # noqa: E731
@@ -206,6 +255,39 @@ def test_it_trains_copies_and_pickles():
     assert torch.equal(outputs[0], outputs[1]) and torch.equal(outputs[0], outputs[2])
     outputs[0].sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in layer.parameters())
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_layer_gives_its_bias_where_padding_leaves_no_key(alone):
+    layer, given = layer_and_inputs({"batch_first": True}, alone)
+    ours = wt.convert(copy.deepcopy(layer), "fma.f32")
+    nn.init.normal_(ours.out_proj.bias)
+    padding = torch.ones(7, dtype=torch.bool).expand(given[0].shape[0], 7).clone()
+    if alone:
+        padding = padding[0]
+    else:
+        padding[1:] = False
+    y, weights = ours(*given, key_padding_mask=padding)
+    one = (y, weights) if alone else (y[0], weights[0])
+    assert torch.equal(one[0], ours.out_proj.bias.expand(5, 8)) and one[1].eq(0).all()
+    y.sum().backward()
+    assert all(p.grad.isfinite().all() for p in ours.parameters())
+
+
+@pytest.mark.parametrize("name, shape, wanted", [
+    ("key_padding_mask", (7, 3), r"is \(7, 3\); \(3, 7\) is wanted"),
+    ("key_padding_mask", (21,), r"is \(21,\); \(3, 7\)"),
+    ("key_padding_mask", (1, 7), r"is \(1, 7\); \(3, 7\)"),
+    ("attn_mask", (7, 5), r"is \(7, 5\); \(5, 7\) or \(6, 5, 7\) is wanted"),
+    ("attn_mask", (3, 5, 7), r"is \(3, 5, 7\); \(5, 7\) or \(6, 5, 7\)"),
+])  # fmt: skip
+def test_the_layers_masks_have_torchs_shapes_and_kinds(name, shape, wanted):
+    layer, given = layer_and_inputs({"batch_first": True})
+    wt.convert(layer, "fma.f32")
+    with pytest.raises(ValueError, match=f"{name} {wanted}"):
+        layer(*given, **{name: torch.zeros(shape, dtype=torch.bool)})
+    with pytest.raises(TypeError, match=f"{name} holds torch.int32"):
+        layer(*given, **{name: torch.zeros(shape, dtype=torch.int32)})
 
 
 def test_nested_tensors_and_lone_causality_are_refused():

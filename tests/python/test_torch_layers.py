@@ -349,3 +349,20 @@ def test_autocast_gives_products_float32():
     with torch.autocast("cpu", torch.bfloat16):
         y = wt.Linear(6, 3, unit="mac(e5m10)")(drawn(4, 6).bfloat16())
     assert y.dtype == torch.float32
+
+
+@pytest.mark.parametrize("sizes", [(0, 2), (2, 0), (0, 0)])
+@pytest.mark.parametrize("format", ["e4m3fn", "affine(int8)", "mxfp4", "affine(int8,symmetric)"])
+def test_layers_without_numbers_go_forward_and_back(sizes, format):
+    layer = nn.Sequential(nn.Linear(*sizes))
+    x = torch.zeros(3, sizes[0], requires_grad=True)
+    wanted = layer(x)
+    how = {"unit": "mac(e5m10)", "input": format, "weight": format, "backward_unit": "mac(e5m2)"}
+    got = wt.convert(layer, {"*": how})(x)
+    assert got.shape == wanted.shape
+    got.sum().backward()
+    assert x.grad.shape == x.shape and layer[0].weight.grad.shape == layer[0].weight.shape
+    kept = wt.quantize_state_dict(layer.state_dict(), "e4m3fn", rules={"0.weight": format})
+    assert kept["0.weight"].numel() == 0
+    rows = wt.profile_model(layer, [x.detach()], [format, {"input": "int8"}]).records()
+    assert [(r["numbers"], r["bits"], r["error_here"]) for r in rows] == [(0, 0, 0)] * 2

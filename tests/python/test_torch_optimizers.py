@@ -164,6 +164,79 @@ def test_a_state_dict_of_a_plain_optimizer_loads_and_its_accumulators_are_the_we
     made("SGD", net.parameters()).load_state_dict(opt.state_dict())  # and back
 
 
+def wrapped(net, kind):
+    if kind == "OptimLP":
+        return low_precision(net)
+    return wt.quantize_optimizer(made("SGD", net.parameters()), **FORMATS)
+
+
+@pytest.mark.parametrize("kind", ["quantize_optimizer", "OptimLP"])
+@pytest.mark.parametrize("trained", [0, 2])
+def test_weights_that_are_loaded_alone_are_what_the_next_step_goes_on_from(kind, trained):
+    wanted, other = model(seed=3), model()
+    state = copy.deepcopy(wanted.state_dict())
+    low = wrapped(other, kind)
+    train(other, low, trained)
+    before = copy.deepcopy([p.data for p in other.parameters()])
+    other.load_state_dict(state)
+    low.param_groups[0]["momentum"] = 0.0
+    train(other, low, 1)
+    fresh = wrapped(wanted, kind)
+    fresh.param_groups[0]["momentum"] = 0.0
+    train(wanted, fresh, 1)
+    for p, q, old in zip(other.parameters(), wanted.parameters(), before, strict=True):
+        assert torch.equal(p, q) and not torch.equal(p, old)
+
+
+@pytest.mark.parametrize("kind", ["quantize_optimizer", "OptimLP"])
+@pytest.mark.parametrize("order", ["model first", "optimizer first"])
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_run_is_resumed_whichever_state_is_loaded_first(kind, order, plain):
+    net = model()
+    low = made("SGD", net.parameters()) if plain else wrapped(net, kind)
+    train(net, low, 3)
+    states = copy.deepcopy([net.state_dict(), low.state_dict()])
+    again = model(seed=8)
+    parts = [again, wrapped(again, kind)]
+    for i in (0, 1) if order == "model first" else (1, 0):
+        parts[i].load_state_dict(states[i])
+    if plain:
+        own = wrapped(net, kind)
+        own.load_state_dict(copy.deepcopy(states[1]))  # torch shares what it loads
+        low = own
+    train(net, low, 2, first=4)
+    train(*parts, 2, first=4)
+    assert all(map(torch.equal, net.parameters(), again.parameters()))
+
+
+@pytest.mark.parametrize("write", [
+    lambda p: p.clamp_(-0.1, 0.1), lambda p: p.data.clamp_(-0.1, 0.1),
+    lambda p: setattr(p, "data", p.data.clamp(-0.1, 0.1)),
+])  # fmt: skip
+def test_what_is_written_to_weights_stays_and_the_other_accumulators_do(write):
+    p = torch.nn.Parameter(torch.tensor([1.0, 0.05]))
+    opt = wt.quantize_optimizer(
+        torch.optim.SGD([p], lr=0.001), weight="e4m3fn", accumulator="e8m23"
+    )
+    for _ in range(5):
+        p.grad = torch.tensor([-1.0, 1.0])
+        opt.step()
+        with torch.no_grad():
+            write(p)
+    held = opt.state_dict()["accumulators"][0]
+    assert p[0].item() == pytest.approx(0.1) and held[0] == p[0]
+    assert held[1].item() == pytest.approx(0.045, abs=1e-6)  # five steps below what it began at
+
+
+def test_optimlp_as_qtorch_forgets_weights_that_were_loaded():
+    net, zeros = model(), {name: x * 0 for name, x in model().state_dict().items()}
+    low = low_precision(net, like="qtorch")
+    train(net, low, 1)
+    net.load_state_dict(zeros)
+    train(net, low, 1)
+    assert all((p.data.abs() > 0.001).any() for p in list(net.parameters())[::2])
+
+
 def test_a_scheduler_that_was_made_before_goes_on():
     net = model()
     opt = made("SGD", net.parameters())

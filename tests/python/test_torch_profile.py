@@ -242,6 +242,42 @@ def test_the_scale_is_the_largest_that_keeps_half_the_range():
     assert not hint["overflow_scaled"].any()
 
 
+def hint_for(gradient, format, dtype=None):
+    """The hint for one gradient of a layer's only result."""
+    layer = nn.Linear(1, 1, dtype=dtype)
+    pair = torch.ones(1, 1, dtype=dtype), torch.tensor(gradient, dtype=dtype)
+    return wt.loss_scale(layer, [pair], lambda y, g: (y * g).sum(), format)
+
+
+@pytest.mark.parametrize("format, significand, top", [
+    ("e5m2", 7, 13), ("e4m3fn", 7, 6), ("e4m3;nan=none", 15, 5), ("int8", 127, 0),
+])  # fmt: skip
+@pytest.mark.parametrize("power", range(-90, 91, 3))
+def test_a_gradient_of_the_largest_numbers_own_digits_lands_on_half_of_it(
+    format, significand, top, power
+):
+    for more, short in ((0.0, 0), (-0.01, 0), (0.01, 1)):
+        scale = hint_for((significand + more) * 2.0**power, format).scale
+        assert scale == 2.0 ** (top - 1 - power - short)
+
+
+def test_a_hint_takes_a_format_as_its_text():
+    assert hint_for(3.0, ww.Format("e5m2")).scale == hint_for(3.0, "e5m2").scale
+    with pytest.raises(ValueError, match="nvfp4' finds its scales by itself"):
+        hint_for(3.0, ww.BlockFormat("nvfp4"))
+    with pytest.raises(TypeError, match="format = 5: a text as 'e4m3fn'"):
+        hint_for(3.0, 5)
+
+
+def test_a_hint_is_a_number_whatever_the_gradient():
+    assert hint_for(7.0 * 2**14, "e5m2").scale == 0.25
+    assert hint_for(2.0**-1000, "e5m2", torch.float64).scale == 2.0**1014
+    assert hint_for(2.0**-1020, "e5m2", torch.float64).scale == 2.0**1023
+    assert hint_for(2.0**1000, "e5m2", torch.float64).scale == 2.0**-986
+    with pytest.raises(ValueError, match="'int1' has no number above zero"):
+        hint_for(1.0, "int1")
+
+
 @pytest.mark.parametrize("how, message", [
     ({"format": "mxfp8_e5m2"}, "finds its scales by itself"),
     ({"loader": [drawn(1, 1, 8, 8)]}, "pairs"),

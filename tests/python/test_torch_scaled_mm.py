@@ -25,6 +25,7 @@ PRESETS = [
     ("hopper", True, "hopper.e4m3.f32"),
     ("hopper", False, "hopper.e4m3.promote128"),
     ("ada", True, "ada.e4m3.f32"),
+    ("ada", False, "ada.e4m3.promote128"),
     ("blackwell", True, "blackwell.e4m3.f32"),
     ("blackwell", False, "blackwell.e4m3.f32"),
 ]
@@ -174,6 +175,9 @@ E5M2 = ("float8_e5m2", "float8_e5m2")
         ({"bias": (9,)}, ValueError, r"bias is \(9,\); \(11,\) is wanted"),
         ({"out_dtype": "float64"}, TypeError, "out_dtype = torch.float64"),
         ({"split": 0}, ValueError, "split = 0: 1 or more parts"),
+        ({"split": (2, "serial", 1)}, ValueError, r"split = \(2, 'serial', 1\): 1 or more parts"),
+        ({"split": (3,)}, ValueError, r"split = \(3,\): 1 or more parts .* or \(parts, order\)"),
+        ({"scale_result": 2.0}, TypeError, r"scale_result is float; .* torch.tensor\(2.0\)"),
         (
             {"split": (2, "odd")},
             ValueError,
@@ -200,6 +204,18 @@ def test_what_the_libraries_have_not_is_refused(change, error, message):
             profile=change.get("profile", "ada"),
             split=change.get("split", 1),
         )
+
+
+@pytest.mark.parametrize("name, given", [
+    ("scale_a", 0.5), ("scale_b", 2), ("bias", [1.0]), ("a", [[1.0]]), ("b", None),
+])  # fmt: skip
+def test_what_is_no_tensor_is_named(name, given):
+    a, b = operands(32)
+    how = {"a": a, "b": b, "scale_a": torch.tensor(1.0), "scale_b": torch.tensor(1.0)}
+    with pytest.raises(TypeError, match=f"{name} is {type(given).__name__}; a tensor is wanted"):
+        wt.scaled_mm(**how | {name: given})
+    with pytest.raises(TypeError, match="bias holds torch.int64; floats are wanted"):
+        wt.scaled_mm(**how, bias=torch.ones(11, dtype=torch.int64))
 
 
 # --- Beside mmaemu: sums, parts of k, the epilogue, bit for bit ----------------------------------

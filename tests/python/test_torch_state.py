@@ -56,6 +56,23 @@ def test_codes_and_values_are_the_commands(format, scale, tmp_path, capsys):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("format, scale", [
+    ("int8", None), ("int8", "tensor"), ("e2m1fn", "channel"), ("e4m3fn", None), ("mxfp4", None),
+    ("nvfp4", None), ("affine(uint8)", None), ("bfp(8,16,e8)", None), ("posit8", None),
+])  # fmt: skip
+def test_nan_becomes_zero_where_the_command_makes_it_zero(format, scale, tmp_path, capsys):
+    save = pytest.importorskip("safetensors.torch", reason="safetensors is not installed").save_file
+    state = {"fc.weight": drawn(4, 32), "head.weight": drawn(2, 16)}
+    state["fc.weight"][1, 3] = state["head.weight"][0, 0] = torch.nan
+    save(state, tmp_path / "in.safetensors")
+    files = [str(tmp_path / f"{name}.safetensors") for name in ("in", "out")]
+    scales = [] if scale is None else ["--scale", scale]
+    run(capsys, "quantize", *files, "--format", format, *scales, "--nan", "zero")
+    made = wt.quantize_state_dict(state, format, scale, nan="zero")
+    for name, wanted in ww.load(files[1]).items():
+        np.testing.assert_array_equal(made[name].to_ww().to_float64(), wanted.to_float64())
+
+
 def test_a_model_goes_on_with_what_comes_back():
     model, other = net().eval(), net().eval()
     made = wt.quantize_state_dict(model.state_dict(), "e5m10")
@@ -66,6 +83,13 @@ def test_a_model_goes_on_with_what_comes_back():
                 p.copy_(wt.quantize(p, "e5m10"))
     x = drawn(3, 1, 7, 7)
     assert torch.equal(other(x), model(x))
+
+
+def test_what_nan_has_no_scale_of_is_named_with_the_argument_that_helps():
+    state = {"fc.weight": torch.full((2, 32), torch.nan)}
+    for how in ({"format": "int8", "scale": "tensor"}, {"format": "e4m3fn", "scale": "channel"}):
+        with pytest.raises(ValueError, match=r"fc.weight: element \[0, 0\] .*; nan='zero' puts"):
+            wt.quantize_state_dict(state, **how)
 
 
 def test_rules_decide_in_order_and_take_what_is_skipped_by_default():
@@ -82,6 +106,44 @@ def test_rules_decide_in_order_and_take_what_is_skipped_by_default():
     assert got["3.bias"] == ("e5m2", "none")
     assert got["4.weight"] == ("block(e2m1fn,32,e8m0fnu)", "block")
     assert got["1.num_batches_tracked"] == "no float"
+
+
+def test_formats_and_rules_come_in_each_of_their_kinds():
+    state, wanted = net().state_dict(), {"3.weight": "mxfp4", "4.weight": None, "*": "e5m2"}
+    same = [
+        wanted,
+        list(wanted.items()),
+        [list(pair) for pair in wanted.items()],
+        {"3.weight": ww.BlockFormat("mxfp4"), "4.weight": None, "*": ww.Format("e5m2")},
+        {
+            "3.weight": {"format": ww.BlockFormat("mxfp4")},
+            "4.weight": None,
+            "*": {"format": "e5m2"},
+        },
+    ]
+    first, *others = (
+        str(wt.quantize_state_dict(state, format, rules=rules).report())
+        for rules in same
+        for format in ("int8", ww.Format("int8"))
+    )
+    assert all(other == first for other in others) and "block(e2m1fn,32,e8m0fnu)" in first
+    for format in ("e4m3fn", "mxfp8_e4m3", "nvfp4"):
+        kind = ww.Format(format)  # a BlockFormat of blocks' texts
+        one, other = (wt.quantize_state_dict(state, f).report() for f in (format, kind))
+        assert str(one) == str(other)
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"format": 8}, "format = 8: a text as 'e4m3fn', a ww.Format or a ww.BlockFormat"),
+    ({"rules": 5}, "rules = 5: a dict, pairs in a list, or a file's path"),
+    ({"rules": [("3.*",)]}, r"rules: one is \('3.\*',\); \(glob on names, format\) is wanted"),
+    ({"rules": {5: "int8"}}, r"rules: one is \(5, 'int8'\)"),
+    ({"rules": {"3.*": ["int8"]}}, r"rules\['3.\*'\] = \['int8'\]: a text as"),
+    ({"rules": {"3.*": {"format": 5}}}, r"rules\['3.\*'\] = 5: a text as"),
+])  # fmt: skip
+def test_what_is_no_format_and_no_rule_is_named(how, message):
+    with pytest.raises(TypeError, match=message):
+        wt.quantize_state_dict(net().state_dict(), **{"format": "int8"} | how)
 
 
 def test_rules_of_a_file_are_the_commands(tmp_path):
@@ -138,8 +200,15 @@ def test_what_is_quantised_already_integers_and_fp8_stay():
 
 @pytest.mark.parametrize("how, message", [
     ({"format": "e4m3fnn"}, "nearest name: 'e4m3fn'"),
-    ({"format": "nvfp4", "scale": "tensor"}, "nvfp4 says itself what its scales are of"),
-    ({"format": "e4m3fn", "scale": "block"}, "e4m3fn has no blocks"),
+    ({"format": "nvfp4", "scale": "tensor"}, "format: scale = tensor: nvfp4 says itself what its "
+                                             "scales are of; leave scale out"),
+    ({"format": "e4m3fn", "scale": "block"}, "format: scale = block: e4m3fn has no blocks"),
+    ({"format": "int1", "scale": "tensor"}, "its largest number is zero, or past binary32's; "
+                                            "scale='none' rounds to it"),
+    ({"format": "nvfp4", "rules": {"3.*": {"format": "e15m2", "scale": "channel"}}},
+     r"rules\['3.\*'\]: e15m2 under a scale: .* binary32's; scale='none' rounds"),
+    ({"format": "int8", "scale": "tnsor"}, "scale = 'tnsor': it may be none, tensor, channel"),
+    ({"format": "int8", "nan": 0}, "nan = 0: it may be None or 'zero'"),
     ({"format": "nvfp4", "rules": {"head.*": None}}, "rules.* = head.*: no tensor has"),
     ({"format": "nvfp4", "rules": {"3.*": {"width": 4}}}, r"width is no key of a rule"),
     ({"format": "nvfp4", "rules": {"3.*": "e4m3fnn"}}, r"rules\['3.\*'\]: .*nearest name"),

@@ -183,3 +183,21 @@ def test_jacobians_of_volumes(way):
 def test_volumes_that_do_not_fit_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("steps", [{}, {"stride": 2, "padding": 1}, {"groups": 2}], ids=str)
+def test_an_empty_batch_has_torchs_shape_and_gradients_of_zero(axes, steps):
+    x = torch.zeros(0, 4, *(5,) * axes, requires_grad=True)
+    w = drawn(6, 4 // steps.get("groups", 1), *(2,) * axes).requires_grad_()
+    bias = drawn(6).requires_grad_()
+    call = getattr(wt, f"conv{axes}d")
+    z = call(x, w, bias, **steps, unit="mac(e5m10)")
+    wanted = getattr(F, f"conv{axes}d")(x, w, bias, **steps)
+    assert z.shape == wanted.shape
+    z.sum().backward()
+    assert x.grad.shape == x.shape and w.grad.eq(0).all() and bias.grad.eq(0).all()
+    moved = torch.func.jvp(
+        lambda w: call(x.detach(), w, **steps, unit="mac(e5m10)"), (w.detach(),), (w.detach(),)
+    )
+    assert [part.shape for part in moved] == [wanted.shape] * 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -19,6 +18,7 @@ from .._create import array
 from .._format import Format
 from .._safetensors import FLOATS, QUANTISED, Checkpoint, Entry, Raw, entry, entry_of_codes, kinds
 from .._shards import INDEX
+from .._spelling import as_key, as_option, spelled, spelling
 from ..containers.chunks import Options, Scheme, cuts_of
 from ..containers.stored import (
     Kept,
@@ -107,10 +107,8 @@ def rules_of(options: argparse.Namespace) -> _rules.Rules:
     own = _rules.has_own_scales(options.format)
     way = options.scale or ("block" if own else "none")
     otherwise = _rules.How(options.format, way)
-    try:
+    with spelling(as_option):
         scheme_of(options.format, way, None, rounding_of(options))
-    except ValueError as why:
-        raise ValueError(re.sub(r"\b(leave )?scale\b(?= =| out)", r"\1--scale", str(why))) from None
     if options.rules is None:
         return _rules.Rules((), True, otherwise)
     try:
@@ -166,10 +164,11 @@ def check_used(rules: _rules.Rules, planned: dict[str, Planned]) -> None:
 def in_place_of(
     name: str, rules: _rules.Rules, how: _rules.How, options: argparse.Namespace
 ) -> Scheme:
+    rule = rules.rule_of(name)
     try:
-        return scheme_of(how.format, how.scale, how.axis, rounding_of(options))
+        with spelling(as_key if rule else as_option):
+            return scheme_of(how.format, how.scale, how.axis, rounding_of(options))
     except ValueError as why:
-        rule = rules.rule_of(name)
         raise ValueError(f"{rule.place.removesuffix(', match')}: {why}" if rule else why) from None
 
 
@@ -301,7 +300,8 @@ def made(
                     yield name, writer.add(data)
             yield from ((name, writer.end()) for name, writer in writers)
         except ValueError as why:
-            raise ValueError(f"IN = {options.source}, {x.name}: {why}") from None
+            said = spelled(str(why), as_option)
+            raise ValueError(f"IN = {options.source}, {x.name}: {said}") from None
     group.tensors.forget()
     tell(place, len(told))
 

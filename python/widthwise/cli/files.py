@@ -13,6 +13,7 @@ from .._create import array, from_bits
 from .._dot import dot, matmul
 from .._export import Exported, in_words, written
 from .._format import Format
+from .._spelling import as_option
 from .._unit import Unit, titled
 from .output import add_command, add_json, add_rounding, add_seed, show, whole_number
 from .store import check_other, load_array, save
@@ -165,10 +166,6 @@ def run_product(options: argparse.Namespace, compute: Callable[..., Any]) -> int
         text += f"\n{z if options.values else content}"
     show(options, facts, text)
     return 0
-
-
-def as_option(argument: str) -> str:
-    return "--" + argument.replace("_", "-")
 
 
 def run_export(options: argparse.Namespace) -> int:

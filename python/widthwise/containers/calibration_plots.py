@@ -12,17 +12,14 @@ from ..study.plots import COLOURS
 from .calibration import (
     GRID,
     METHODS,
-    PERCENTILE,
     check_method,
-    entropy_threshold,
     found_range,
     grid_of,
     largest_magnitude,
-    mse_threshold,
     symmetric_codes,
 )
+from .calibrator import weighted_range
 from .parameters import binary32
-from .sketch import weighted_histogram, weighted_order_statistic
 
 if TYPE_CHECKING:
     from .calibrator import Calibrator
@@ -33,22 +30,9 @@ MOST_BINS = 200
 GREY = "#7a7f87"
 
 
-def data_of(c: Calibrator) -> tuple[np.ndarray, np.ndarray | None]:
-    """Values, and how often each occurs if that is not once."""
-    if c.count == 0:
-        raise ValueError("nothing has been observed; call observe(x) with data first")
-    if c.method == "minmax":
-        raise ValueError(
-            "method 'minmax' keeps no data to draw; ww.Calibrator('mse') does, and shows minmax"
-        )
-    if c._sketch is None:
-        return c._values(), None
-    return c._sketch.values(c._low, c._high)
-
-
 def ranges(c: Calibrator) -> dict[str, tuple[Fraction, Fraction]]:
     """What each method chooses that takes this many bits; the calibrator's own first."""
-    values, counts = data_of(c)
+    values, counts = c._counted()
     found = {c.method: c.range(exact=True)}
     for method in SHOWN:
         if method in found:
@@ -65,24 +49,6 @@ def ranges(c: Calibrator) -> dict[str, tuple[Fraction, Fraction]]:
     return {method: found[method] for method in METHODS if method in found}
 
 
-def weighted_range(
-    method: str, values: np.ndarray, counts: np.ndarray, bits: int
-) -> tuple[Fraction, Fraction]:
-    if method == "minmax":
-        return Fraction(float(values[0])), Fraction(float(values[-1]))
-    if method == "percentile":
-        p = Fraction(PERCENTILE)
-        return (
-            weighted_order_statistic(values, counts, 100 - p),
-            weighted_order_statistic(values, counts, p),
-        )
-    if method == "mse":
-        t = mse_threshold(values, bits, counts)
-    else:
-        t = entropy_threshold(*weighted_histogram(values, counts), bits)[0]
-    return -t, t
-
-
 def error_of(values: np.ndarray, counts: np.ndarray | None, t: Fraction, bits: int) -> float:
     """The mean squared error of symmetric codes to a threshold."""
     scale = binary32(t / ((1 << bits - 1) - 1)) or 1.0
@@ -91,7 +57,7 @@ def error_of(values: np.ndarray, counts: np.ndarray | None, t: Fraction, bits: i
 
 
 def thresholds(c: Calibrator) -> Table:
-    values, counts = data_of(c)
+    values, counts = c._counted()
     total = c.count
     listed = []
     for method, (lo, hi) in ranges(c).items():
@@ -103,7 +69,7 @@ def thresholds(c: Calibrator) -> Table:
 
 
 def draw(c: Calibrator, ax: Any, title: str | None) -> Any:
-    values, counts = data_of(c)
+    values, counts = c._counted()
     if ax is None:
         import matplotlib.pyplot as plt
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .._table import Table
 
 CAPACITY = 1 << 20
+NOTHING = "nothing has been observed; call observe(x) with data first"
 
 
 def calibrate(
@@ -228,7 +229,7 @@ class Calibrator:
 
     def _range(self) -> tuple[Fraction, Fraction]:
         if self._count == 0:
-            raise ValueError("nothing has been observed; call observe(x) with data first")
+            raise ValueError(NOTHING)
         if self.method == "minmax":
             return Fraction(self._low), Fraction(self._high)
         if self.method == "cross_entropy":
@@ -236,24 +237,24 @@ class Calibrator:
             return -t, t
         if self._sketch is None:
             return found_range(self.method, self._values(), self.bits, self.percentile)
-        return self._approximate(self._sketch)
+        counted = self._sketch.values(self._low, self._high)
+        return weighted_range(self.method, *counted, self.bits, self.percentile)
 
     def _values(self) -> np.ndarray:
         """All that is kept, in one array."""
         return np.concatenate([batch.reshape(-1) for batch in self._kept])
 
-    def _approximate(self, sketch: Sketch) -> tuple[Fraction, Fraction]:
-        values, counts = sketch.values(self._low, self._high)
-        if self.method == "percentile":
-            p = Fraction(PERCENTILE if self.percentile is None else exact_number(self.percentile))
-            ends = (weighted_order_statistic(values, counts, q) for q in (100 - p, p))
-            lo, hi = ends
-            return lo, hi
-        if self.method == "mse":
-            t = mse_threshold(values, self.bits, counts)
-        else:
-            t = entropy_threshold(*weighted_histogram(values, counts), self.bits)[0]
-        return -t, t
+    def _counted(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Values, and how often each occurs if that is not once."""
+        if self._count == 0:
+            raise ValueError(NOTHING)
+        if self.method == "minmax":
+            raise ValueError(
+                "method 'minmax' keeps no data to draw; ww.Calibrator('mse') does, and shows minmax"
+            )
+        if self._sketch is None:
+            return self._values(), None
+        return self._sketch.values(self._low, self._high)
 
     def thresholds(self) -> Table:
         """What each method would choose for all that it has seen, and the errors of that.
@@ -298,3 +299,20 @@ class Calibrator:
 
 def rows(batch: np.ndarray) -> np.ndarray:
     return batch.reshape(-1, batch.shape[-1] if batch.ndim else 1)
+
+
+def weighted_range(
+    method: str, values: np.ndarray, counts: np.ndarray, bits: int, percentile: Any = None
+) -> tuple[Fraction, Fraction]:
+    """Of values that ascend, each as often as counted."""
+    if method == "minmax":
+        return Fraction(float(values[0])), Fraction(float(values[-1]))
+    if method == "percentile":
+        p = Fraction(PERCENTILE if percentile is None else exact_number(percentile))
+        lo, hi = (weighted_order_statistic(values, counts, q) for q in (100 - p, p))
+        return lo, hi
+    if method == "mse":
+        t = mse_threshold(values, bits, counts)
+    else:
+        t = entropy_threshold(*weighted_histogram(values, counts), bits)[0]
+    return -t, t

@@ -123,9 +123,10 @@ def without_nan(x: np.ndarray, options: Options) -> np.ndarray:
 
 def refuse(numbers: np.ndarray, cut: Cut, shape: tuple[int, ...]) -> None:
     where, number = first_of(~np.isfinite(numbers), numbers, cut, shape)
+    zero = "options.nan='zero' puts +0 there; or " if np.isnan(number) else ""
     raise ValueError(
-        f"{where} is {number} in binary32, of which no scale is made; keep the tensor, or take "
-        "a format with --scale none"
+        f"{where} is {number} in binary32, of which no scale is made; {zero}keep the tensor, or "
+        "take a bare format without a scale"
     )
 
 

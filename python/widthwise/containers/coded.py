@@ -92,7 +92,7 @@ class Bare:
         if way != "none" and not scales_lead_to(self.format):
             raise ValueError(
                 f"{text} under a scale: its largest number is zero, or past binary32's; "
-                "--scale none rounds to it"
+                "options.scale='none' rounds to it"
             )
 
     def parts(self, shape: tuple[int, ...]) -> Parts:
@@ -206,6 +206,6 @@ def refuse_nan(x: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) ->
     if nan.any():
         where, _ = first_of(nan, nan, cut, shape)
         raise ValueError(
-            f"{where} is NaN and {scheme.format} has no NaN; --nan zero puts +0 there, or take a "
-            "format that has one"
+            f"{where} is NaN and {scheme.format} has no NaN; options.nan='zero' puts +0 there, or "
+            "take a format that has one"
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .._array import Array
+
+DIGITS = 1 << 53  # binary64 has all integers to here
 
 
 class Compared:
@@ -32,6 +36,8 @@ class Compared:
             raise ValueError(
                 f"equal of shapes {ours.shape} and {theirs.shape}, which do not broadcast"
             ) from None
+        if not in_binary64(theirs):
+            ours, theirs = ours.astype(object), theirs.astype(object)  # Python compares exactly
         return np.asarray(ours == np.broadcast_to(theirs, shape), bool)
 
     def __ne__(self, other: object) -> Any:
@@ -68,10 +74,19 @@ def exact(x: Any) -> np.ndarray:
         return np.asarray(x.to_fractions(), object)
 
 
+def in_binary64(x: np.ndarray) -> bool:
+    """Whether NumPy compares x with binary64 as its numbers are: integers are rounded for that."""
+    if x.dtype.kind not in "iu" or x.dtype.itemsize < 8 or not x.size:
+        return x.dtype.kind != "O"
+    return bool(int(x.min()) >= -DIGITS and int(x.max()) <= DIGITS)
+
+
 def numbers_beside(x: Compared, other: object) -> np.ndarray:
     if isinstance(other, Compared | Array):
         return exact(other)
     kind = type(x).__name__
+    if isinstance(other, Decimal | Fraction) or type(other) is int:
+        return np.asarray(other, object)
     if isinstance(other, bool | int | float | np.ndarray | np.generic):
         a = np.asarray(other)
         if a.dtype.kind in "biuf":

@@ -14,6 +14,7 @@ from .._block_format import BlockFormat
 from .._format import Format
 from .._rules import has_own_scales
 from .._safetensors import Checkpoint, Entry, entry_of_codes
+from .._spelling import as_key, spelling
 from .chunks import (
     POSITIVE,
     Cut,
@@ -38,13 +39,14 @@ def scheme_of(text: str, way: str, axis: int | None, options: Options) -> Scheme
     if has_own_scales(text):
         if way != "block":
             raise ValueError(
-                f"scale = {way}: {text} says itself what its scales are of; leave scale out"
+                f"options.scale = {way}: {text} says itself what its scales are of; leave "
+                "options.scale out"
             )
         affine = text.strip().lower().startswith("affine")
         return (AffineScheme if affine else BlockScheme)(text, axis, options)
     if way == "block":
         raise ValueError(
-            f"scale = block: {text} has no blocks; take tensor or channel, or the format "
+            f"options.scale = block: {text} has no blocks; take tensor or channel, or the format "
             f"'block({text},32,e8m0fnu)'"
         )
     return Bare(text, way, axis, options)
@@ -173,7 +175,8 @@ class Reader:
     def __init__(self, kept: Kept, raw: Callable[[str], np.ndarray]) -> None:
         self.kept = kept
         self.raw = raw
-        self.scheme = scheme_of(kept.format, kept.scale, kept.axis, Options())
+        with spelling(as_key):
+            self.scheme = scheme_of(kept.format, kept.scale, kept.axis, Options())
         self.parts = self.scheme.parts(kept.shape)
         if set(self.parts) != set(kept.parts):
             raise ValueError(f"it has {', '.join(kept.parts)}, not {', '.join(self.parts)}")

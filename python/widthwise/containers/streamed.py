@@ -57,7 +57,7 @@ class BlockScheme:
         scale = self.tensor_scale(read, cuts)
         how: dict[str, Any] = {"rounding": self.options.rounding, "seed": self.options.seed}
         for cut in cuts:
-            x = without_nan(in_machine_floats(read(cut)), self.options)
+            x = self.numbers(read, cut)
             try:
                 z = blocks(x, self.format, axis=self.axis, tensor_scale=scale, **how)
             except ValueError as why:
@@ -69,8 +69,11 @@ class BlockScheme:
     def tensor_scale(self, read: Read, cuts: list[Cut]) -> np.float32 | None:
         if not self.format._core.takes_tensor_scale:
             return None
-        found = (core.largest_magnitude(in_machine_floats(read(cut))) for cut in cuts)
+        found = (core.largest_magnitude(self.numbers(read, cut)) for cut in cuts)
         return found_tensor_scale(np.array([max(found)]), self.format)
+
+    def numbers(self, read: Read, cut: Cut) -> np.ndarray:
+        return without_nan(in_machine_floats(read(cut)), self.options)
 
     def on_scales(self, shape: tuple[int, ...], cut: Cut) -> Any:
         """What a piece's scales are of all of them."""

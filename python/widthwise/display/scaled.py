@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from .. import _codes
 from .._array import Array
+from .._doublings import doublings
 from .._table import Table
 from .style import FIELD_COLOURS, LOST, Card, Drawing, Html, label, stroke, svg, tag
 
@@ -58,14 +58,14 @@ def by_power(x: Scaled) -> list[int]:
     largest = float(x.format.max_finite)
     numbers = np.abs(numbers_of(x.data)).reshape(-1)
     numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
-    below = np.maximum(np.floor(np.log2(largest) - np.log2(numbers)), 0).astype(int)
+    below = np.maximum(doublings(numbers, largest), 0)
     return np.bincount(below, minlength=powers(x)).tolist()
 
 
 def powers(x: Scaled) -> int:
     """From the largest number of the dtype to the least."""
     least = 1 if x.format.system == "fixed" else x.format.min_subnormal
-    return math.floor(math.log2(x.format.max_finite) - math.log2(least)) + 1
+    return int(doublings(float(least), float(x.format.max_finite))) + 1
 
 
 def as_text(counts: list[int]) -> str:

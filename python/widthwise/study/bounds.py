@@ -209,7 +209,7 @@ def sum_roundings(sum_fields: dict[str, Any], terms: int, u: Unit) -> list[Round
     if "node_round" in sum_fields:
         depth = terms - 1
         if sum_fields.get("order") == "pairwise_tree":
-            depth = math.ceil(math.log2(max(1, terms)))
+            depth = max(0, terms - 1).bit_length()
         met.append(rounding(sum_fields["node_round"], depth))
     return met
 

@@ -11,7 +11,7 @@ from .. import _widthwise as core
 from .._dot import Work, operand, spread
 from .._format import Format
 from .._settings import How
-from .._table import Table, data_frame
+from .._table import Table, Titled, data_frame
 from .._unit import Several, Unit, as_unit, named_units
 from . import plots
 from .given import (
@@ -45,7 +45,7 @@ class OfUnits(dict[str, np.ndarray]):
         raise KeyError(f"{name!r}: the units are {', '.join(self)}")
 
 
-class ErrorGrowth:
+class ErrorGrowth(Titled):
     """The error along an accumulation: of each unit, after each of the lengths.
 
     Attributes:
@@ -222,13 +222,8 @@ class ErrorGrowth:
         """What is measured, and against what."""
         return f"error after {self.lengths[-1]} {self._summed()}, against {AGAINST[self.against]}"
 
-    def __repr__(self) -> str:
-        return f"{self._title()}\n{self.table()}"
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), self.table())._repr_html_()
+    def _printed(self) -> Table:
+        return self.table()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of a library, 'pandas' or 'polars': a row for each unit and length.

@@ -12,7 +12,7 @@ from .._array import Array
 from .._compare import isfinite
 from .._dot import NAMES, Operands
 from .._format import Format
-from .._table import Findings, Table
+from .._table import Findings, Table, Titled
 from .._trace import Trace, Wire, trace
 from .._unit import Unit, as_unit, titled
 from .._wires import aligned_sums, packed, wire_number
@@ -48,7 +48,7 @@ class Error(NamedTuple):
     error: Fraction | float  # after the step - before it; infinite where that is no number
 
 
-class Sources:
+class Sources(Titled):
     """Local errors of one dot product; together they are computed - exact.
 
     Attributes:
@@ -121,13 +121,8 @@ class Sources:
             ends = f"computed - exact = {nearest(self.total()):.4g}"
         return f"{self._title_of_unit}: {ends}, against {AGAINST[self.against]}"
 
-    def __repr__(self) -> str:
-        return f"{self._title()}\n{self.table()}"
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), self.table())._repr_html_()
+    def _printed(self) -> Table:
+        return self.table()
 
     def to_dataframe(self, library: str = "pandas") -> Any:
         """A data frame of a library, 'pandas' or 'polars': step, source, error.

@@ -44,7 +44,7 @@ def attention(
         key: (..., keys, width).
         value: (..., keys, columns).
         attn_mask: truths, of which False leaves a key out, or floats that are added to the
-            products; it broadcasts to (..., queries, keys).
+            products; it broadcasts to (..., queries, keys). A query that is left no key gets 0.
         dropout_p: the share of weights that torch's dropout sets to zero.
         is_causal: no query sees keys after its own place; then there is no attn_mask.
         scale: of the first products; 1 / sqrt(width) if left out.
@@ -54,6 +54,7 @@ def attention(
     Raises:
         ValueError: shapes do not fit; attn_mask and is_causal are both given; or what `matmul`
             refuses.
+        TypeError: attn_mask holds integers.
 
     >>> import torch
     >>> x = torch.eye(2)
@@ -83,7 +84,18 @@ def attention(
         return call(a, b, None, *of, following(drawn, 3))  # after those of the first's gradients
 
     mask = causal(query, key) if is_causal else attn_mask
+    if attn_mask is not None:
+        check_kind("attn_mask", attn_mask)
     return attended(query, key, value, mask, dropout_p, scale, (first, second))[0]
+
+
+def check_kind(name: str, mask: Any) -> None:
+    if not isinstance(mask, torch.Tensor):
+        raise TypeError(f"{name} is {type(mask).__name__}, and a tensor is taken")
+    if mask.dtype != torch.bool and not mask.is_floating_point():
+        raise TypeError(
+            f"{name} holds {mask.dtype}; truths or floats are taken: {name}.bool() has the truths"
+        )
 
 
 def causal(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
@@ -106,11 +118,28 @@ def attended(
     wide = scores if scores.dtype == torch.float64 else scores.float()
     wide = wide * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if mask is not None:
-        wide = wide.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else wide + mask
-    weights = wide.softmax(-1).to(scores.dtype)
+        check_spreads(mask, scores)
+        truths = mask.dtype == torch.bool
+        wide = wide.masked_fill(~mask, -math.inf) if truths else wide + mask.to(wide.dtype)
+    weights = softmax(wide).to(scores.dtype)
     if dropout:
         weights = F.dropout(weights, dropout)
     return second(weights, value), weights
+
+
+def check_spreads(mask: torch.Tensor, scores: torch.Tensor) -> None:
+    pairs = zip(reversed(mask.shape), reversed(scores.shape), strict=False)
+    if mask.ndim > scores.ndim or any(n not in (1, of) for n, of in pairs):
+        raise ValueError(
+            f"attn_mask is {tuple(mask.shape)}, which does not broadcast to (..., queries, keys), "
+            f"{tuple(scores.shape)}"
+        )
+
+
+def softmax(x: torch.Tensor) -> torch.Tensor:
+    """0 where a row is -infinity alone, as torch's scaled_dot_product_attention has it."""
+    nothing = (x == -math.inf).all(-1, keepdim=True)
+    return x.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
 
 
 class MultiheadAttention(Converted, nn.MultiheadAttention):
@@ -156,6 +185,7 @@ class MultiheadAttention(Converted, nn.MultiheadAttention):
         turned = not alone and not self.batch_first
         batches = {id(x): as_batch(x, alone, turned) for x in (query, key, value)}
         given = [batches[id(x)] for x in (query, key, value)]
+        self.check_masks(key_padding_mask, attn_mask, given, alone)
         mask = self.mask_of(key_padding_mask, attn_mask, given)
         q, k, v = self.projected(given)
         mixed, weights = self.mixed(q, k, v, mask)
@@ -208,6 +238,21 @@ class MultiheadAttention(Converted, nn.MultiheadAttention):
         if how.unit is None:
             return F.linear(x, weight, bias)
         return linear(x, weight, bias, **how.of_products())
+
+    def check_masks(self, of_keys: Any, of_pairs: Any, given: Any, alone: bool) -> None:
+        (batch, queries), keys = given[0].shape[:2], given[1].shape[1]
+        pairs = [(queries, keys), (batch * self.num_heads, queries, keys)]
+        each = [(keys,) if alone else (batch, keys)]
+        for name, mask, wanted in (
+            ("key_padding_mask", of_keys, each),
+            ("attn_mask", of_pairs, pairs),
+        ):
+            if mask is not None:
+                check_kind(name, mask)
+                if tuple(mask.shape) not in wanted:
+                    raise ValueError(
+                        f"{name} is {tuple(mask.shape)}; {' or '.join(map(str, wanted))} is wanted"
+                    )
 
     def mask_of(
         self, of_keys: torch.Tensor | None, of_pairs: torch.Tensor | None, given: list[torch.Tensor]

@@ -17,7 +17,6 @@ from .._host import is_affine, is_container, lowest
 from .._table import Findings
 from ..containers.affine import affine
 from ..containers.calibration import GRID, METHODS, check_method
-from ..containers.calibration_plots import data_of
 from ..containers.calibrator import Calibrator
 from ..containers.coded import saturating, scales_lead_to
 from ..containers.parameters import binary32
@@ -163,7 +162,7 @@ class Place:
 
     def least_error(self, f: Format) -> float:
         """The scale of least squared error among a hundred, the largest on ties."""
-        values, counts = data_of(self.seen)
+        values, counts = self.seen._counted()
         exact = Format(str(saturating(f)))
         top, best = self.seen_largest(), (np.inf, 1.0)
         for i in range(GRID, 0, -1):
@@ -189,7 +188,7 @@ class Place:
         else:
             f = Format(self.format)
             ends = [float(x) * float(scale) for x in (lowest(f), f.max_finite)]
-        values, counts = data_of(self.counted)
+        values, counts = self.counted._counted()
         past = (values < ends[0]) | (values > ends[1])
         share = float(np.average(past, weights=counts))
         return self.name, self.of, self.format, *ends, float(scale), int(zero), share, KEPT

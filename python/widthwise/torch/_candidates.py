@@ -79,7 +79,10 @@ def of_inputs(format: str) -> str:
 
 def weight_bits(weights: list[torch.Tensor], format: str | None) -> float:
     """That a number of these takes, with its share of what scales there are."""
+    weights = [x for x in weights if x.numel()]
     numbers = sum(x.numel() for x in weights)
+    if not numbers:
+        return 0.0
     if format is None:
         return 8.0 * sum(x.nbytes for x in weights) / numbers
     if not is_container(format):
@@ -126,4 +129,5 @@ def wasted_bits(largest: float, format: str | None) -> float | None:
     """Doublings that the format has above the largest magnitude; none of what finds its scales."""
     if format is None or is_container(format) or not 0 < largest < math.inf:
         return None
-    return math.log2(upper_end(Format(format))) - math.log2(largest)
+    end = upper_end(Format(format))
+    return math.log2(end) - math.log2(largest) if end > 0 else None

@@ -62,7 +62,7 @@ def convert(model: nn.Module, rules: Any) -> nn.Module:
     ('widthwise.torch._layers', 'torch.nn.modules.linear')
     """
     read = rules_of(rules, Scheme._fields, read_scheme)
-    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    layers = changeable(model)
     schemes = decided(read, list(layers.items()), none_of(model))
     found = {name: how for name, how in zip(layers, schemes, strict=True) if how is not None}
     for name, scheme in found.items():
@@ -91,9 +91,7 @@ def revert(model: nn.Module) -> nn.Module:
     for module in model.modules():
         if isinstance(module, Converted):
             module.forget_scales()
-            module.__class__ = module.plain
-            del module.scheme
-            without_own_forward(module)
+            plain_again(module)
     return model
 
 
@@ -150,10 +148,21 @@ def kind_of(module: nn.Module) -> Any:
     return module.plain if type(module) in OURS.values() else None
 
 
+def changeable(model: nn.Module) -> dict[str, Any]:
+    """The layers that change, by their names."""
+    return {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+
+
 def become(module: nn.Module, kind: type[nn.Module], scheme: Scheme) -> None:
     module.__class__ = kind
     module.scheme = scheme
     keep_own_forward(module)
+
+
+def plain_again(module: Converted) -> None:
+    module.__class__ = module.plain  # type: ignore[assignment]
+    del module.scheme
+    without_own_forward(module)
 
 
 def read_scheme(how: Any) -> Scheme:

@@ -42,10 +42,10 @@ def on_cpu(
 ) -> torch.Tensor:
     check_dtypes(x=x, w=w, c=c)
     if x.ndim == 5:
-        images, kernels, steps = in_planes(x, w, stride, padding, dilation)
+        images, kernels, steps, depth = in_planes(x, w, stride, padding, dilation)
         how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
-        how = [*steps, *how]
-        return with_depth(on_cpu(images, kernels, c, *how), x.shape[0])
+        z = on_cpu(images, kernels, c, *steps, *how)
+        return z.unflatten(0, (x.shape[0], depth)).transpose(1, 2).contiguous()
     u = unit_of(unit)
     held_format(str(u.result_format), x.dtype)
     z = _convolution.conv2d(
@@ -78,6 +78,7 @@ class Planes(NamedTuple):
     x: torch.Tensor
     w: torch.Tensor
     steps: tuple[Any, Any, Any]
+    depth: int  # of what comes out
 
 
 def in_planes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> Planes:
@@ -87,11 +88,7 @@ def in_planes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> Plane
     deep = F.pad(x, (0, 0, 0, 0, padding[0], padding[0]))
     seen = deep.unfold(2, reach, stride[0])[..., :: dilation[0]]
     images = seen.permute(0, 2, 1, 5, 3, 4).flatten(0, 1).flatten(1, 2)
-    return Planes(images, w.flatten(1, 2), rest)
-
-
-def with_depth(z: torch.Tensor, images: int) -> torch.Tensor:
-    return z.unflatten(0, (images, -1)).transpose(1, 2).contiguous()
+    return Planes(images, w.flatten(1, 2), rest, seen.shape[2])
 
 
 def shape(
@@ -162,7 +159,7 @@ def windows(x: Any, w: Any, how: Any) -> torch.Tensor:
     """What each output saw: (groups, images * outputs, numbers of a window)."""
     steps = how.steps
     if x.ndim == 5:
-        x, w, steps = in_planes(x, w, *steps)
+        x, w, steps, _ = in_planes(x, w, *steps)
     stride, padding, dilation = steps
     seen = F.unfold(x, tuple(w.shape[2:]), tuple(dilation), tuple(padding), tuple(stride))
     return seen.unflatten(1, (how.groups, -1)).permute(1, 0, 3, 2).flatten(1, 2)
@@ -174,10 +171,11 @@ def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tenso
     u = unit_of(unit)
     held_format(str(u.result_format), g.dtype)
     rows = rounded_codes(g, u.a).bits
-    rows = np.moveaxis(rows.reshape(g.shape[0], how.groups, -1, *rows.shape[2:]), 0, 2)
+    each = g.shape[1] // how.groups  # no -1 below, which an empty batch leaves undetermined
+    rows = np.moveaxis(rows.reshape(g.shape[0], how.groups, each, *rows.shape[2:]), 0, 2)
     seen = windows_of_codes(rounded_codes(x, u.b), g, w, how)
     z = _dot.matmul(
-        Array._of(rows.reshape(*rows.shape[:2], -1), u.a),
+        Array._of(rows.reshape(how.groups, each, math.prod(rows.shape[2:])), u.a),
         Array._of(seen.swapaxes(-1, -2), u.b),
         unit=u,
         threads=torch.get_num_threads(),
@@ -207,7 +205,8 @@ def windows_of_codes(x: Array, g: torch.Tensor, w: torch.Tensor, how: Any) -> np
         ),
     )
     window = c // how.groups * math.prod(w.shape[2:])
-    return np.ascontiguousarray(views).reshape(how.groups, window, -1)
+    outputs = n * math.prod(g.shape[2:])
+    return np.ascontiguousarray(views).reshape(how.groups, window, outputs)
 
 
 class Steps:

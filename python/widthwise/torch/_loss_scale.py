@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,19 +11,21 @@ from typing import Any
 import torch
 from torch import nn
 
+from .._doublings import doublings
 from .._format import Format
 from .._host import is_container
-from .._table import Findings, Table
+from .._rules import format_text
+from .._table import Findings, Titled
 from ._calibrate import evaluating, fed
 from ._candidates import Losses, upper_end
-from ._convert import kind_of, none_of
+from ._convert import changeable, none_of
 from ._profile import NOTHING, floats_in, magnitudes
 
 COLUMNS = ("layer", "least", "largest", "overflow", "underflow", "overflow_scaled",
            "underflow_scaled")  # fmt: skip
 
 
-class LossScale(Findings):
+class LossScale(Titled, Findings):
     """A row a layer: magnitudes of the gradients that come to its result, and the shares of them
     that lie past the format's range or become zero, as they are and scaled.
 
@@ -37,19 +40,9 @@ class LossScale(Findings):
     def _title(self) -> str:
         return f"gradients in {self.format}: loss * {self.scale:g}"
 
-    def __str__(self) -> str:
-        return f"{self._title()}\n{Table(self.columns, self.rows)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
-
 
 def loss_scale(
-    model: nn.Module, loader: Iterable[Any], loss: Callable[[Any, Any], Any], format: str = "e5m2"
+    model: nn.Module, loader: Iterable[Any], loss: Callable[[Any, Any], Any], format: Any = "e5m2"
 ) -> LossScale:
     """Find the largest power of two that a loss may be multiplied by, for gradients in a format.
 
@@ -60,7 +53,7 @@ def loss_scale(
         model: with Linear, Conv1d, Conv2d, Conv3d or MultiheadAttention layers, converted or not.
         loader: pairs (input, target).
         loss: of (the model's result, target), one number.
-        format: of gradients, bare: 'e5m2', 'binary16'.
+        format: of gradients, bare: 'e5m2', 'binary16', a ww.Format.
     Returns:
         A LossScale: `scale`, and a row a layer.
     Raises:
@@ -74,12 +67,15 @@ def loss_scale(
     >>> loss_scale(net, pairs, lambda y, t: (y - t).sum() * 2**-20, "e5m2").scale
     17179869184.0
     """
+    format = format_text("format", format)
     if is_container(format):
         raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
     f, pairs = Format(format), list(loader)
+    if not upper_end(f) > 0:
+        raise ValueError(f"format = '{f}' has no number above zero that gradients could keep to")
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
-    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    layers = changeable(model)
     if not layers:
         raise ValueError(none_of(model))
     seen = dict.fromkeys(layers, NOTHING)
@@ -93,7 +89,7 @@ def loss_scale(
     largest = max(high for _, high in seen.values())
     if largest == 0:
         raise ValueError("all gradients are zero; no scale helps them")
-    scale = 2.0 ** math.floor(math.log2(upper_end(f)) - 1 - math.log2(largest))
+    scale = power_between(largest, upper_end(f) / 2)
     plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
 
     def count(name: str, g: torch.Tensor) -> None:
@@ -107,6 +103,11 @@ def loss_scale(
         if seen[name] != NOTHING
     ]
     return LossScale(rows, scale, str(f))
+
+
+def power_between(x: float, end: float) -> float:
+    """The largest power of two, of those that floats have, by which x does not pass the end."""
+    return math.ldexp(1.0, min(int(doublings(x, end)), sys.float_info.max_exp - 1))
 
 
 def backward(

@@ -41,6 +41,8 @@ class Steps:
         momentum: the same, or one for each key of the state.
         grad_scale: what gradients are multiplied by before they are rounded.
         accumulators: of parameters, where there is `accumulator`; others begin as they are.
+        left: the weights as the last step left them: what is another number since then was set by
+            somebody else, and the accumulator goes on from there. None: nobody looks.
     """
 
     def __init__(
@@ -51,17 +53,30 @@ class Steps:
         accumulator: Change | None = None,
         grad_scale: float = 1.0,
         accumulators: Values | None = None,
+        left: Values | None = None,
     ) -> None:
         self.weight, self.grad, self.momentum = weight, grad, momentum
         self.accumulator, self.grad_scale = accumulator, grad_scale
         self.accumulators = {} if accumulators is None else accumulators
+        self.left = left
 
     def take_up(self, optimizer: Optimizer) -> None:
-        """An accumulator for each parameter that has none."""
-        if self.accumulator is not None:
-            for p in parameters(optimizer):
-                if p not in self.accumulators:
-                    self.accumulators[p] = p.detach().clone()
+        """An accumulator for each parameter that has none, and what was written to the others."""
+        if self.accumulator is None:
+            return
+        for p in parameters(optimizer):
+            if p not in self.accumulators:
+                self.accumulators[p] = p.detach().clone()
+                self.leave(p)
+            elif self.left is not None and p in self.left:
+                held, written = self.accumulators[p], p.detach() != self.left[p]
+                if written.any():
+                    self.accumulators[p] = torch.where(written, p.detach(), held)
+                    self.leave(p)
+
+    def leave(self, p: torch.Tensor) -> None:
+        if self.left is not None:
+            self.left[p] = p.detach().clone()
 
     def begin(self, optimizer: Optimizer, closure: Any) -> Any:
         """Before a step; a closure comes back as one whose gradients are rounded."""
@@ -103,6 +118,8 @@ class Steps:
             if self.accumulator is not None:
                 p.data = self.accumulators[p] = self.accumulator(p.data).detach()
             p.data = self.low(p.data)
+            if self.accumulator is not None:
+                self.leave(p)
             if p.grad is not None:
                 self.round_momenta(p, optimizer.state.get(p, {}))
 
@@ -120,8 +137,11 @@ class Steps:
         return {i: self.accumulators[p] for i, p in every if p in self.accumulators}
 
     def load(self, optimizer: Optimizer, saved: Mapping[int, torch.Tensor]) -> None:
-        """Accumulators from a state_dict; those that it lacks begin at the weights."""
+        """Accumulators from a state_dict, whose weights may be loaded later; those that it lacks
+        begin at the weights."""
         self.accumulators.clear()
+        if self.left is not None:
+            self.left.clear()
         if self.accumulator is not None:
             for i, p in enumerate(parameters(optimizer)):
                 if i in saved:
@@ -229,7 +249,8 @@ def quantize_optimizer(
         momentum: of what the optimizer keeps for each number of a parameter (all tensors of its
             state that have the parameter's shape); or a dict of them by key, {"exp_avg": "e5m10"}.
         accumulator: of copies of the weights that steps are added to; None: of none, so that steps
-            are added to the rounded weights.
+            are added to the rounded weights. Where weights are set between two steps, as
+            `load_state_dict` of the model does, it goes on from there.
         rounding: of these formats; 'sr32' is stochastic.
         grad_scale: what gradients are multiplied by before they are rounded.
     Returns:
@@ -260,6 +281,7 @@ def quantize_optimizer(
         changes(momentum, rounding),
         change("accumulator", accumulator, rounding),
         grad_scale,
+        left={},
     )
     own: Any = optimizer
     own.__class__ = quantised(own.__class__)

@@ -12,11 +12,11 @@ import torch
 from torch import nn
 
 from .._settings import Progress, told
-from .._table import Findings, Table
+from .._table import Findings, Table, Titled
 from ._calibrate import evaluating, fed
 from ._candidates import Candidate, Losses, candidates_of, wasted_bits, weight_bits
-from ._convert import OURS, become, kind_of, none_of
-from ._layers import Converted, Scheme, weights_of, without_own_forward
+from ._convert import OURS, become, changeable, kind_of, none_of, plain_again
+from ._layers import Converted, Scheme, weights_of
 
 if TYPE_CHECKING:
     from ._suggestion import Suggestion
@@ -66,7 +66,7 @@ def profile_model(
     batches = list(loader)
     if not batches:
         raise ValueError("loader has no batch; one or more are wanted")
-    layers = {name: m for name, m in model.named_modules() if kind_of(m) is not None}
+    layers = changeable(model)
     if not layers:
         raise ValueError(none_of(model))
     candidates = candidates_of(formats)
@@ -249,9 +249,7 @@ def put(layer: nn.Module, state: State) -> None:
     if state.scheme is not None:
         become(layer, OURS[kind_of(layer)], state.scheme)
     elif isinstance(layer, Converted):
-        layer.__class__ = layer.plain
-        del layer.scheme
-        without_own_forward(layer)
+        plain_again(layer)
 
 
 @contextmanager
@@ -269,7 +267,7 @@ def changed(states: Mapping[nn.Module, State]) -> Iterator[None]:
 # --- The result ----------------------------------------------------------------------------------
 
 
-class Profile(Findings):
+class Profile(Titled, Findings):
     """A row for each layer and format, the worst at the model's output first.
 
     Columns: layer, type, format, bits of a weight with its share of scales, numbers of
@@ -359,15 +357,8 @@ class Profile(Findings):
         formats = len(self._candidates)
         return f"{self.model}: {len(self.layers)} layers, each alone in {formats} formats"
 
-    def __str__(self) -> str:
-        return f"{self._title()}\n{self.table()}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), self.table())._repr_html_()
+    def _printed(self) -> Table:
+        return self.table()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_measure": None}

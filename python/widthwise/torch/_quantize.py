@@ -51,6 +51,8 @@ def gradient(ctx: Any, g: torch.Tensor) -> tuple[Any, ...]:
 
 def where_it_passes(g: torch.Tensor, x: torch.Tensor, format: str, axis: int | None) -> Any:
     """Nothing comes back where the format has no number so large."""
+    if not x.numel():
+        return g
     if is_container(format):
         return torch.where(torch.ops.widthwise.unsaturated(x, format, axis), g, 0)
     return passed(g, x, format)

@@ -19,8 +19,8 @@ from ._op import LIBRARY
 
 FP8 = {torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2"}
 FORMATS = {"e4m3": "e4m3fn", "e5m2": "e5m2"}
-# Tensor cores that add promoted sums in CUDA cores every so many products, where fast is not asked.
-PROMOTED = {"hopper": 128, "ada": 128}
+# Tensor cores that add promoted sums in CUDA cores every 128 products, where fast is not asked.
+PROMOTED = ("hopper", "ada")
 PROFILES = (*PROMOTED, "blackwell")  # whose accumulator has all digits of binary32: no promotion
 # Orders of the parts of k where none is named. The tiles of each part lie in a row, or are dealt
 # out in turn; the parts are added in order, or in pairs first.
@@ -44,12 +44,10 @@ NAN = {  # NVIDIA's one NaN, of results that have such words
 
 @lru_cache(maxsize=32)
 def unit_for(profile: str, a: str, b: str, fast: bool) -> Unit:
-    """The profile's preset of a's type, with b's type and the promotion that the mode has."""
-    text = unit_of(f"{profile}.{a}.f32").to_toml()
-    text = text.replace(f'b.fmt = "{FORMATS[a]}"', f'b.fmt = "{FORMATS[b]}"')
-    if not fast and profile in PROMOTED:
-        text += f'chain.promote.interval = {PROMOTED[profile]}\nchain.promote.round.fmt = "e8m23"\n'
-    return Unit.from_toml(text)
+    """The preset of the profile, of a's type and of the mode, with b's type."""
+    sums = "promote128" if not fast and profile in PROMOTED else "f32"
+    text = unit_of(f"{profile}.{a}.{sums}").to_toml()
+    return Unit.from_toml(text.replace(f'b.fmt = "{FORMATS[a]}"', f'b.fmt = "{FORMATS[b]}"'))
 
 
 def on_cpu(
@@ -238,7 +236,8 @@ def size_of(a: torch.Tensor, b: torch.Tensor) -> tuple[int, int]:
 
 def split_of(split: Any, profile: str) -> tuple[int, str]:
     """How many parts, and their order."""
-    parts, order = split if isinstance(split, tuple | list) else (split, ORDERS.get(profile))
+    pair = split if isinstance(split, tuple | list) else (split, ORDERS.get(profile))
+    parts, order = pair if len(pair) == 2 else (0, None)
     if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
         raise ValueError(f"split = {split!r}: 1 or more parts are wanted, or (parts, order)")
     if parts == 1:
@@ -251,15 +250,26 @@ def split_of(split: Any, profile: str) -> tuple[int, str]:
 
 
 def check_scale_result(scale: Any) -> None:
-    if scale is not None and (scale.dtype != torch.float32 or scale.numel() != 1):
+    if scale is None:
+        return
+    check_tensor("scale_result", scale)
+    if scale.dtype != torch.float32 or scale.numel() != 1:
         raise TypeError(
             f"scale_result is {scale.dtype} of shape {tuple(scale.shape)}; one float32 is wanted"
         )
 
 
+def check_tensor(name: str, x: Any) -> None:
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} is {type(x).__name__}; a tensor is wanted, as torch.tensor({x!r})")
+
+
 def check(a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, profile: str) -> None:
     if profile not in PROFILES:
         raise ValueError(f"profile = {profile!r}: it may be {', '.join(map(repr, PROFILES))}")
+    given = {"a": a, "b": b, "scale_a": scale_a, "scale_b": scale_b}
+    for name, x in (given if bias is None else given | {"bias": bias}).items():
+        check_tensor(name, x)
     for name, x in (("a", a), ("b", b)):
         if x.dtype not in FP8:
             raise TypeError(f"{name} holds {x.dtype}; torch.float8_e4m3fn or float8_e5m2 is wanted")
@@ -279,5 +289,7 @@ def check(a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, profile: str) -
             f"scale_a is {tuple(scale_a.shape)} and scale_b is {tuple(scale_b.shape)}; one number "
             f"each is wanted, or ({m}, 1) and (1, {n})"
         )
+    if bias is not None and not bias.is_floating_point():
+        raise TypeError(f"bias holds {bias.dtype}; floats are wanted")
     if bias is not None and tuple(bias.shape) != (n,):
         raise ValueError(f"bias is {tuple(bias.shape)}; ({n},) is wanted")

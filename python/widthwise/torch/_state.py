@@ -13,6 +13,8 @@ import torch
 
 from .. import _rules
 from .._array import Array
+from .._format import Format
+from .._spelling import as_argument, spelled
 from .._table import Findings
 from ..containers.chunks import Options
 from ..containers.coded import Bare
@@ -73,12 +75,13 @@ torch.serialization.add_safe_globals([QuantizedState])
 
 def quantize_state_dict(
     state: Mapping[str, Any],
-    format: str,
+    format: Any,
     scale: str | None = None,
     rules: Any = None,
     *,
     rounding: str = "rne",
     seed: int = 0,
+    nan: str | None = None,
 ) -> QuantizedState:
     """Let a state dict's tensors of floats be codes, by the rules of `widthwise quantize`.
 
@@ -87,17 +90,21 @@ def quantize_state_dict(
 
     Args:
         state: tensors by their names, as `model.state_dict()` gives them; it is not changed.
-        format: of blocks ('nvfp4'), of affine integers ('affine(int4,symmetric,32)'), or bare.
+        format: of blocks ('nvfp4'), of affine integers ('affine(int4,symmetric,32)'), or bare; a
+            text, a ww.Format or a ww.BlockFormat.
         scale: of bare formats: 'none', 'tensor' or 'channel', a binary32 scale of largest magnitude
             / largest number (docs/semantics.md, S4); 'none' if left out.
-        rules: {glob on names: a format, a dict of format, scale and axis, or None: stays}, of which
-            the first that matches decides; or the path of a TOML file, as the command takes it.
+        rules: {glob on names: a format, a dict of format, scale and axis, or None: stays}, or pairs
+            of these in a list, of which the first that matches decides; or the path of a TOML file,
+            as the command takes it.
         rounding, seed: as in `quantize`.
+        nan: 'zero', and NaN becomes +0 where the format has none; an error if left out.
     Returns:
         A dict of QTensors and, unchanged, the tensors that stay.
     Raises:
         ValueError: a glob that matches no tensor, a format that is none, a tensor that its format
             does not take; the text names it.
+        TypeError: what stands for a format or a rule is none.
 
     >>> import torch
     >>> from torch import nn
@@ -106,8 +113,10 @@ def quantize_state_dict(
     >>> state.report()["format"].tolist()
     ['block(e2m1fn,32,e8m0fnu)', '', 'e4m3fn', 'e4m3fn']
     """
-    options = Options(rounding, seed)
-    read = rules_of(rules, format, scale, options)
+    if nan not in (None, "zero"):
+        raise ValueError(f"nan = {nan!r}: it may be None or 'zero'")
+    options = Options(rounding, seed, nan)
+    read = rules_of(rules, _rules.format_text("format", format), scale, options)
     read.check(state)
     tensors: dict[str, Any] = {}
     rows, dtypes = [], {}
@@ -122,6 +131,8 @@ def quantize_state_dict(
 
 def rules_of(rules: Any, format: str, scale: str | None, options: Options) -> _rules.Rules:
     own = _rules.has_own_scales(format)
+    if scale not in (None, *_rules.SCALES):
+        raise ValueError(f"scale = {scale!r}: it may be {', '.join(_rules.SCALES)}")
     otherwise = _rules.How(format, scale or ("block" if own else "none"))
     check_scheme("format", otherwise, options)
     if rules is None:
@@ -129,18 +140,30 @@ def rules_of(rules: Any, format: str, scale: str | None, options: Options) -> _r
     if isinstance(rules, str | os.PathLike):
         with open(rules, encoding="utf-8") as file:
             return _rules.read(file.read(), f"rules = {os.fspath(rules)}", otherwise)
-    made = tuple(rule_of(glob, value, otherwise) for glob, value in rules.items())
+    made = tuple(rule_of(*pair, otherwise) for pair in pairs_of(rules))
     for rule in made:
         if not rule.how.keep:
             check_scheme(rule.place, rule.how, options)
     return _rules.Rules(made, True, otherwise)
 
 
+def pairs_of(rules: Any) -> list[tuple[Any, Any]]:
+    pairs = rules.items() if isinstance(rules, Mapping) else rules
+    if not isinstance(rules, Mapping | list | tuple):
+        raise TypeError(f"rules = {rules!r}: a dict, pairs in a list, or a file's path is wanted")
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise TypeError(f"rules: one is {pair!r}; (glob on names, format) is wanted")
+    return list(pairs)
+
+
 def rule_of(glob: str, value: Any, otherwise: _rules.How) -> _rules.Rule:
     place = f"rules[{glob!r}]"
     if value is None:
         return _rules.Rule(place, (glob,), _rules.How(keep="rule"))
-    given = {"format": value} if isinstance(value, str) else dict(value)
+    given = dict(value) if isinstance(value, Mapping) else {"format": value}
+    if "format" in given:
+        given["format"] = _rules.format_text(place, given["format"])
     unknown = [key for key in given if key not in _rules.KEYS[1:]]
     if unknown:
         keys = ", ".join(_rules.KEYS[1:])
@@ -158,7 +181,7 @@ def check_scheme(place: str, how: _rules.How, options: Options) -> None:
     try:
         scheme_of(how.format, how.scale, how.axis, options)
     except ValueError as why:
-        raise ValueError(f"{place}: {str(why).replace('--', '')}") from None
+        raise ValueError(f"{place}: {spelled(str(why), as_argument)}") from None
 
 
 def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
@@ -179,10 +202,18 @@ def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
 def coded(name: str, x: torch.Tensor, how: _rules.How, options: Options) -> QTensor:
     try:
         if how.scale in ("none", "block"):
-            return encode(x, how.format, options.rounding, options.seed, axis=how.axis)
+            given = without_nan(x, how.format, options)
+            return encode(given, how.format, options.rounding, options.seed, axis=how.axis)
         return under_scales(x, Bare(how.format, how.scale, how.axis, options))
     except ValueError as why:
-        raise ValueError(f"{name}: {str(why).replace('--', '')}") from None
+        raise ValueError(f"{name}: {spelled(str(why), as_argument)}") from None
+
+
+def without_nan(x: torch.Tensor, format: str, options: Options) -> torch.Tensor:
+    own = _rules.has_own_scales(format)
+    if options.nan is None or (not own and Format(format).has_nan):
+        return x
+    return x.masked_fill(x.isnan(), 0.0)
 
 
 def under_scales(x: torch.Tensor, scheme: Bare) -> QTensor:

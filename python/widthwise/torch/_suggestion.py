@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._table import Findings, Table
+from .._table import Findings, Titled
 from ._candidates import Candidate
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COLUMNS = ("layer", "format", "bits", "numbers", "error_output")
 
 
-class Suggestion(Findings):
+class Suggestion(Titled, Findings):
     """A row a layer: the format that it gets, and what that layer alone costs at the output.
 
     Attributes:
@@ -30,23 +30,13 @@ class Suggestion(Findings):
         super().__init__(COLUMNS, rows)
         self.rules, self.error, self.budget = rules, error, budget
         numbers = sum(row[3] for row in self.rows)
-        self.bits = sum(row[2] * row[3] for row in self.rows) / numbers
+        self.bits = sum(row[2] * row[3] for row in self.rows) / max(1, numbers)
 
     def _title(self) -> str:
         return (
             f"{self.bits:.2f} bits a weight; error at the output {self.error:.3g}, "
             f"of {self.budget:g} allowed"
         )
-
-    def __str__(self) -> str:
-        return f"{self._title()}\n{Table(self.columns, self.rows)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from ..display.style import Card
-
-        return Card(self._title(), Table(self.columns, self.rows))._repr_html_()
 
 
 class Choice:

@@ -13,19 +13,10 @@ tensor([1.2500])
 """
 
 from . import auto_low as auto_low  # not in __all__: a star would hide torch.optim's own name
+from . import number, posit_activation
 from . import optim as optim
 from . import quant as quant
-from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
-from .posit_activation import PositTanhModule, PositTanhModuleEnhanced, RefTanhModule
+from .number import *  # noqa: F403
+from .posit_activation import *  # noqa: F403
 
-__all__ = [
-    "BlockFloatingPoint",
-    "FixedPoint",
-    "FloatingPoint",
-    "Number",
-    "Posit",
-    "PositTanhModule",
-    "PositTanhModuleEnhanced",
-    "Positbf",
-    "RefTanhModule",
-]
+__all__ = [*number.__all__, *posit_activation.__all__]

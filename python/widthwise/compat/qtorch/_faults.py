@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
@@ -33,6 +34,11 @@ def as_they_do(x: torch.Tensor, number: Number, rounding: str, like: str) -> tor
     if isinstance(number, FloatingPoint):
         within(number, "exp", number.exp, 1, 8, like)
         within(number, "man", number.man, 0, 23, like)
+        if not (number.subnormals and number.saturate):
+            raise ValueError(
+                f"{number}: like = {like!r} has floats as the package makes them; subnormals and "
+                "saturate stay True there. Leave like= out"
+            )
         way = fork_floating if like == "fork" else floating
         return way(x, number.exp, number.man, rounding)
     if isinstance(number, BlockFloatingPoint):
@@ -68,7 +74,8 @@ def floats(pattern: torch.Tensor) -> torch.Tensor:
 
 def power(x: torch.Tensor, exponent: int) -> torch.Tensor:
     """x times a power of two, rounded once."""
-    return (x.double() * 2.0**exponent).float()
+    with np.errstate(over="ignore", under="ignore"):
+        return torch.from_numpy(np.asarray(np.ldexp(x.double().numpy(), exponent))).float()
 
 
 # --- Fixed point ---------------------------------------------------------------------------------
@@ -82,13 +89,14 @@ def fixed(x: torch.Tensor, fl: int, rounding: str) -> torch.Tensor:
 
 
 def fixed_ends(number: FixedPoint) -> tuple[float, float]:
-    """The range as it is in binary32, each end rounded."""
-    single = torch.tensor
-    low = -(2.0 ** (number.wl - number.fl - 1))
-    high = single(-low - 2.0**-number.fl, dtype=torch.float32).item()
-    if number.symmetric:
-        low = single(low + 2.0**-number.fl, dtype=torch.float32).item()
-    return low, high
+    """The range as it is in binary32, each end rounded; infinite, or NaN, where fl is far off."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.ldexp(1.0, -number.fl)
+        low = np.float32(-np.ldexp(1.0, number.wl - number.fl - 1))
+        high = np.float32(-np.float64(low) - step)
+        if number.symmetric:
+            low = np.float32(np.float64(low) + step)
+    return float(low), float(high)
 
 
 def clamped(x: torch.Tensor, number: FixedPoint) -> torch.Tensor:

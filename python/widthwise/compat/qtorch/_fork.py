@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
 from ...torch._memory import known
-from ._rounding import by_format, codes_of, numbers_of
+from ._rounding import by_format, codes_of, numbers_of, scale_in
 from .number import Posit
 
 SIXTEEN = "posit16es0"
 SHIFT, PAST = 0.06795, 0.7583  # of posit_tanh_enhanced: what is added, and beyond which result
-SIGMOIDS = ("sigmoid", "tanh", "tanh_enhanced")
 
 
 # --- like="fork" ---------------------------------------------------------------------------------
@@ -108,6 +105,6 @@ def left_aligned(x: torch.Tensor, number: Posit, like: str | None) -> torch.Tens
     known(x.dtype)
     if like is None and number.scale != 1.0:
         wide = x if x.dtype == torch.float64 else x.float()
-        x = wide * torch.tensor(number.scale, dtype=wide.dtype)
-    codes: Any = codes_of(x, number.format).astype(np.uint16) << 16 - number.nsize
-    return torch.from_numpy(codes.astype(np.uint16))
+        x = wide * scale_in(number.scale, wide.dtype)
+    codes = codes_of(x, number.format).astype(np.uint16)
+    return torch.from_numpy(np.asarray(codes << np.uint16(16 - number.nsize)))

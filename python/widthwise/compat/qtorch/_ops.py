@@ -14,22 +14,27 @@ from ._rounding import rounded
 from .number import BlockFloatingPoint, Number, Posit, read, told
 
 PACKAGES = ("qtorch", "fork")
+FORK = PACKAGES[1:]  # which alone has posits
 COMPILED = "none, as compiled code"
 
 
-def whom(given: str | None, number: Number | None = None) -> str | None:
+def whom(given: str | None, allowed: tuple[str, ...] = PACKAGES) -> str | None:
     """Whose results a call gives: its keyword's, else the context's; None is this library's own."""
     if given is None and torch.compiler.is_compiling():
         return COMPILED  # where no context can be asked: the kernel does
-    allowed = PACKAGES if not isinstance(number, Posit) else PACKAGES[1:]
     return like_whom(given, allowed)
 
 
-def resolved(like: str | None, number: Number | None) -> str | None:
+def having(*numbers: Number | None) -> tuple[str, ...]:
+    """The packages that have these numbers."""
+    return FORK if any(isinstance(number, Posit) for number in numbers) else PACKAGES
+
+
+def resolved(like: str | None, allowed: tuple[str, ...]) -> str | None:
     """The same in a kernel."""
     if like != COMPILED:
         return like
-    if whom(None, number) is not None:
+    if whom(None, allowed) is not None:
         raise RuntimeError(
             "compiled code does not see ww.like(…), in which it is called here; give like= to the "
             "quantizer instead"
@@ -52,10 +57,19 @@ def on_cpu(
     if forward is None:
         return x.clone(memory_format=torch.contiguous_format)
     number = read(forward)
-    whose = resolved(like, number)
+    if isinstance(number, BlockFloatingPoint) and not number.identity:
+        check_blocks(x, number)
+    whose = resolved(like, having(number))
     if whose is None:
         return rounded(x, number, forward_rounding, seed)
     return as_they_do(x, number, forward_rounding, whose)
+
+
+def check_blocks(x: torch.Tensor, number: BlockFloatingPoint) -> None:
+    if number.dim >= x.ndim:
+        raise IndexError(f"{number}: x has shape {tuple(x.shape)}, and no axis {number.dim}")
+    if not x.numel():
+        raise ValueError(f"x is empty, and {number} takes its exponent from the largest number")
 
 
 def save(ctx: Any, inputs: Any, output: Any) -> None:
@@ -115,7 +129,7 @@ def round_by(
 
 
 def squash_on_cpu(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.Tensor:
-    return squashed(x, name, nsize, resolved(like, Posit(nsize, 0)))
+    return squashed(x, name, nsize, resolved(like, FORK))
 
 
 def slope(name: str, y: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from ..._format import Format
 from ..._host import env_of
 from ...torch import quantize
 from ...torch._memory import DTYPES, fits_in, known, rounded_codes, values_of
-from .number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
+from .number import WHOLE, BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
 HALF_UP = "rnp"  # the nearest of blocks: ties go up, as QPyTorch documents by its code alone
@@ -35,8 +35,6 @@ def rounded(x: torch.Tensor, number: Number, rounding: str, seed: Any) -> torch.
     if number.identity:
         return x.clone(memory_format=torch.contiguous_format)
     whole = isinstance(number, BlockFloatingPoint)
-    if whole and not x.numel():
-        raise ValueError(f"x is empty, and {number} takes its exponent from the largest number")
     aside = ~x.isfinite() if whole else x.isnan()
     if aside.any():
         return torch.where(aside, x, rounded(x.masked_fill(aside, 0), number, rounding, seed))
@@ -48,16 +46,18 @@ def fixed(x: torch.Tensor, number: FixedPoint, mode: str, seed: Any) -> torch.Te
         return by_format(x, number.format, mode, seed)
     # From here on the dtype has no digits behind the last one that is kept.
     digits = DTYPES[x.dtype].format._core.digits
-    small = x.abs() < math.ldexp(1.0, max(-1074, min(digits - number.fl, 1023)))
+    reach = digits - number.fl
+    below = x.isfinite() if reach > 1023 else x.abs() < math.ldexp(1.0, max(-1074, reach))
+    small = below | (x == 0)  # which loses its sign
     near = by_format(torch.where(small, x, 0), f"fixed{digits + 2}.{number.fl}", mode, seed)
     return torch.where(small, near, x)
 
 
 def block(x: torch.Tensor, number: BlockFloatingPoint, mode: str, seed: Any) -> torch.Tensor:
     """Blocks as rows."""
-    if number.dim == -1:
-        rows = x.reshape(1, -1)
-        return quantize(rows, number.format, mode, seed=seed, clamp=False).view(x.shape)
+    if number.dim == WHOLE:
+        row = x.reshape(1, -1)  # of one number, too
+        return quantize(row, number.format, mode, seed=seed, clamp=False).view(x.shape)
     first = x.transpose(0, number.dim)
     rows = first.reshape(first.shape[0], -1)
     near = quantize(rows, number.format, mode, seed=seed, clamp=False)
@@ -70,12 +70,22 @@ def posit(x: torch.Tensor, number: Posit, mode: str, seed: Any) -> torch.Tensor:
         return by_format(x, number.format, mode, seed)
     narrow = x.dtype in (torch.float16, torch.bfloat16)
     wide = x.float() if narrow else x
-    scale = torch.tensor(number.scale, dtype=wide.dtype)
+    scale = scale_in(number.scale, wide.dtype)
     scaled = wide * scale
     if isinstance(number, Positbf) and x.dtype == torch.bfloat16:
         scaled = scaled.to(x.dtype).float()
     back = by_format(scaled, number.format, mode, seed) / scale
     return saturated(back, x.dtype) if narrow else back
+
+
+def scale_in(scale: float, dtype: torch.dtype) -> torch.Tensor:
+    """A scale as x is multiplied by it."""
+    by = torch.tensor(float(scale), dtype=torch.float64).to(dtype)
+    if not by.isfinite() or by == 0:
+        raise ValueError(
+            f"scale = {scale}, in {dtype} {by.item()}: numbers are multiplied and divided by it"
+        )
+    return by
 
 
 def floating(x: torch.Tensor, number: FloatingPoint, mode: str, seed: Any) -> torch.Tensor:
@@ -99,7 +109,9 @@ def by_format(x: torch.Tensor, text: str, mode: str, seed: Any) -> torch.Tensor:
     codes = rounded_codes(x, Format(text), env_of(mode), drawn)
     y = values_of(codes.astype(DTYPES[x.dtype].format, rounding="rtz"), x.dtype)
     most = largest(text, x.dtype)
-    return y.clamp(-most, most) if most < torch.finfo(x.dtype).max else y
+    if most == torch.finfo(x.dtype).max:
+        return y
+    return torch.where(y.isinf(), y, y.clamp(-most, most))  # infinite as the format has it
 
 
 @lru_cache(maxsize=256)
@@ -123,19 +135,17 @@ def saturated(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return torch.where(x.isinf(), x, x.clamp(-most, most)).to(dtype)
 
 
-def ends(number: FixedPoint, dtype: torch.dtype) -> tuple[float, float]:
-    """The least and the largest number of fixed point that a dtype holds."""
-    facts = torch.finfo(dtype)
-    bits = number.wl - 1
-    kept = min(bits, 1 - math.frexp(facts.eps)[1] + 1)
-    high = min((2.0**kept - 1) * 2.0 ** (bits - kept - number.fl), facts.max)
-    low = -high if number.symmetric else max(-(2.0 ** (bits - number.fl)), -facts.max)
+@lru_cache(maxsize=256)
+def ends(text: str, dtype: torch.dtype) -> tuple[float, float]:
+    """The least and the largest number of a format that a dtype holds."""
+    infinities = torch.tensor([-math.inf, math.inf], dtype=dtype)
+    low, high = by_format(infinities, text, "rne", None).tolist()
     return low, high
 
 
 def codes_of(x: torch.Tensor, text: str) -> np.ndarray:
     """The codes of x's numbers, to nearest even."""
-    return rounded_codes(x, Format(text))._bits
+    return np.asarray(rounded_codes(x, Format(text))._bits)
 
 
 def numbers_of(codes: np.ndarray, text: str, dtype: torch.dtype) -> torch.Tensor:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import torch
 
 from ...torch._memory import known
-from ._rounding import saturated
+from ._rounding import saturated, scale_in
 
+Given: TypeAlias = torch.Tensor | Sequence[float]
 SIXTEENTHS = [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 48, 64, 96, 128, 256]
 ACTIVATIONS = [2.0**-k for k in range(12, 2, -1)] + [n / 16 for n in SIXTEENTHS]
 WEIGHTS = [entry / 16 for entry in ACTIVATIONS]
@@ -17,12 +19,13 @@ FIRST_HINT = 1e-4  # of the geometric means: what is not above it is zero
 
 
 def to_table(
-    x: torch.Tensor, table: torch.Tensor, scale: float, rounding: str, like: str | None
+    x: torch.Tensor, given: Given, scale: float, rounding: str, like: str | None
 ) -> torch.Tensor:
     """Each number's magnitude, scaled, to an entry."""
+    table = entries_of("table_lookup", given, like)
     if like is not None:
-        return signed(x, scale, lambda size: nearest(size, table.float(), FARTHEST), like)
-    return signed(x, scale, lambda size: chosen(size, checked(table), rounding), like)
+        return signed(x, scale, lambda size: nearest(size, table, FARTHEST), like)
+    return signed(x, scale, lambda size: chosen(size, table, rounding), like)
 
 
 def chosen(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Tensor:
@@ -56,29 +59,34 @@ def between(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Ten
 
 
 def to_hints(
-    x: torch.Tensor, table: torch.Tensor, hints: torch.Tensor, scale: float, like: str | None
+    x: torch.Tensor, given: Given, hints: Given, scale: float, like: str | None
 ) -> torch.Tensor:
     """The last entry whose hint lies below the magnitude; zero where there is none."""
-    if table.shape != hints.shape:
+    table, thresholds = (
+        entries_of(name, values, like)
+        for name, values in (("table_lookup", given), ("rounding_hint", hints))
+    )
+    if table.numel() != thresholds.numel():
         raise ValueError(
-            f"rounding_hint has {hints.numel()} entries and table_lookup {table.numel()}; each "
-            "entry has one hint"
+            f"rounding_hint has {thresholds.numel()} entries and table_lookup {table.numel()}; "
+            "each entry has one hint"
         )
-    exact = checked if like is None else torch.Tensor.float
 
     def last(size: torch.Tensor) -> torch.Tensor:
         entry = torch.zeros_like(size)
-        for value, hint in zip(exact(table), exact(hints), strict=True):
+        for value, hint in zip(table, thresholds, strict=True):
             entry = torch.where(size > hint, value, entry)
         return entry
 
     return signed(x, scale, last, like)
 
 
-def means(table: torch.Tensor, like: str | None) -> torch.Tensor:
+def means(given: Given, like: str | None) -> torch.Tensor:
     """The geometric means of neighbours; in the fork of their products in binary32."""
-    entries = table.detach().double().flatten()
+    entries = entries_of("table_lookup", given, like).double()
     products = entries[1:] * entries[:-1]
+    if like is None and (products < 0).any():
+        raise ValueError("table_lookup has neighbours of two signs, which have no geometric mean")
     if like is not None:
         products = products.float().double()
     roots = products.sqrt() if like is None else products.sqrt().float()
@@ -96,7 +104,7 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
         raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
     wide = x.detach().contiguous()
     wide = wide if x.dtype in (torch.float32, torch.float64) else wide.float()
-    by = torch.tensor(scale, dtype=wide.dtype)
+    by = torch.tensor(scale, dtype=wide.dtype) if like else scale_in(scale, wide.dtype)
     moved = wide * by
     size = moved.abs()
     if like is None:
@@ -108,11 +116,16 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     return found if found.dtype == x.dtype else saturated(found, x.dtype)
 
 
-def checked(table: torch.Tensor) -> torch.Tensor:
-    """A table's entries in binary64."""
-    entries = table.detach().double().flatten()
-    if not entries.numel() or not entries.isfinite().all():
-        raise ValueError(
-            f"table_lookup has {entries.numel()} entries, which have to be at least one, and finite"
-        )
+def entries_of(name: str, given: Given, like: str | None) -> torch.Tensor:
+    """In binary64 and finite; in the fork in binary32, whatever they are."""
+    try:
+        entries = torch.as_tensor(given, dtype=torch.float64).detach().flatten()
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} is {type(given).__name__}; a tensor of numbers is taken") from None
+    if like is not None:
+        return entries.float()
+    wrong = entries[~entries.isfinite()]
+    if not entries.numel() or wrong.numel():
+        has = f"{wrong[0].item()} among its entries" if wrong.numel() else "0 entries"
+        raise ValueError(f"{name} has {has}, which have to be at least one, and finite")
     return entries

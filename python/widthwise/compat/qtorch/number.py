@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = ["BlockFloatingPoint", "FixedPoint", "FloatingPoint", "Number", "Posit", "Positbf"]
 FULL = -1  # the word length that stands for full precision in the examples
+WHOLE = -1  # the axis that stands for none: one block
 
 
 class Number:
@@ -17,7 +18,11 @@ class Number:
 
     @property
     def format(self) -> str:
-        """The format, as `ww.Format` or `ww.BlockFormat` takes it."""
+        """The format, as `ww.Format` or `ww.BlockFormat` takes it.
+
+        Raises:
+            ValueError: no format does what the number does.
+        """
         raise NotImplementedError
 
     @property
@@ -27,6 +32,9 @@ class Number:
 
     def arguments(self) -> tuple[Any, ...]:
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__} ()"
 
     def __repr__(self) -> str:
         return str(self)
@@ -57,6 +65,9 @@ class FixedPoint(Number):
 
     @property
     def format(self) -> str:
+        refuse_identity(self)
+        if not self.clamp:
+            raise ValueError(f"{self} has clamp=False, and formats have a range; clamp=True has it")
         return f"fixed{self.wl}.{self.fl}" + (";overflow=symmetric" if self.symmetric else "")
 
     @property
@@ -76,22 +87,30 @@ class FloatingPoint(Number):
     Args:
         exp: bits of the exponent, whose bias is 2^(exp-1) - 1.
         man: bits of the fraction.
+        subnormals: whether exponent field 0 has them; without, all of its codes but zero are normal
+            numbers, too (docs/semantics.md, F3).
+        saturate: what is past the largest number becomes it; without, infinity, which has the
+            largest exponent to itself, as in IEEE 754.
 
     >>> FloatingPoint(5, 2), FloatingPoint(5, 2).format
     (FloatingPoint (exponent=5, mantissa=2), 'e5m2;inf=no;nan=none')
+    >>> FloatingPoint(5, 2, subnormals=False, saturate=False).format
+    'e5m2;sub=no'
     """
 
     kind = "FloatingPoint"
 
-    def __init__(self, exp: int, man: int) -> None:
+    def __init__(self, exp: int, man: int, subnormals: bool = True, saturate: bool = True) -> None:
         self.exp, self.man = whole("exp", exp, 1), whole("man", man, 0)
+        self.subnormals, self.saturate = flag("subnormals", subnormals), flag("saturate", saturate)
 
     @property
     def format(self) -> str:
-        return f"e{self.exp}m{self.man};inf=no;nan=none"
+        ends = ";inf=no;nan=none" if self.saturate else ""
+        return f"e{self.exp}m{self.man}{ends}{'' if self.subnormals else ';sub=no'}"
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.exp, self.man
+        return self.exp, self.man, self.subnormals, self.saturate
 
     def __str__(self) -> str:
         return f"FloatingPoint (exponent={self.exp}, mantissa={self.man})"
@@ -104,18 +123,23 @@ class BlockFloatingPoint(Number):
         wl: bits of an integer, the sign among them; -1 leaves numbers as they are.
         dim: -1, and the whole tensor has one exponent; else each index along this axis has its own.
 
+    `format` is that of the whole tensor, or of one row for each index along `dim`.
+
     >>> BlockFloatingPoint(8, dim=0), BlockFloatingPoint(8).format
-    (BlockFloatingPoint (wl=8, dim=0), 'bfp(8,0,e8)')
+    (BlockFloatingPoint (wl=8, dim=0), 'bfp(8,all,e8)')
     """
 
     kind = "BlockFloatingPoint"
 
     def __init__(self, wl: int, dim: int = -1) -> None:
-        self.wl, self.dim = whole("wl", wl, FULL), whole("dim", dim)
+        self.wl, self.dim = whole("wl", wl, FULL), whole("dim", dim, WHOLE)
+        if wl == 0:
+            raise ValueError("wl = 0: a word has at least one bit")
 
     @property
     def format(self) -> str:
-        return f"bfp({self.wl},0,e8)"
+        refuse_identity(self)
+        return f"bfp({self.wl},{'all' if self.dim == WHOLE else 0},e8)"
 
     @property
     def identity(self) -> bool:
@@ -198,12 +222,34 @@ def known(name: str, number: Any) -> Number | None:
     )
 
 
+def refuse_identity(number: Number) -> None:
+    if number.identity:
+        raise ValueError(f"{number} leaves numbers as they are, which is no format")
+
+
+def number_of(kind: type[Number], first: Any, *rest: Any) -> Any:
+    """What functions round to: a number, or the bits that one of its kind is made of."""
+    if isinstance(first, kind):
+        return first
+    if isinstance(first, Number):
+        raise TypeError(f"{first} is no {kind.kind}, which this function rounds to")
+    made: Any = kind
+    return made(first, *rest)
+
+
 def whole(name: str, value: Any, least: int | None = None) -> int:
-    if isinstance(value, bool) or int(value) != value:
+    if isinstance(value, bool) or not is_whole(value):
         raise TypeError(f"{name} = {value!r}: it is a number of bits or of an axis, an integer")
     if least is not None and value < least:
         raise ValueError(f"{name} = {value}: it is at least {least}")
     return int(value)
+
+
+def is_whole(value: Any) -> bool:
+    try:
+        return bool(int(value) == value)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def flag(name: str, value: Any) -> bool:

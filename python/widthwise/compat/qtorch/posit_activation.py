@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from ._ops import squash_op, whom
-from .number import Posit
+from ._ops import FORK, squash_op, whom
 
 __all__ = ["PositTanhModule", "PositTanhModuleEnhanced", "RefTanhModule"]
 BITS = 16
@@ -18,10 +17,10 @@ class PositTanh(nn.Module):
     def __init__(self, *, like: str | None = None) -> None:
         super().__init__()
         self.like = like
-        whom(like, Posit(BITS, 0))
+        whom(like, FORK)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        return squash_op(input, self.name, BITS, whom(self.like, Posit(BITS, 0)))
+        return squash_op(input, self.name, BITS, whom(self.like, FORK))
 
 
 class PositTanhModule(PositTanh):

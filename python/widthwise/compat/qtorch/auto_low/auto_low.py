@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ....torch import Conv1d, Conv2d, Linear
+from ....torch._convert import OURS
 from ..number import Number
 from ..quant.quant_module import Quantizer
 
@@ -21,13 +21,18 @@ def of_sizes(stem: str, sizes: str = "123") -> list[type[nn.Module]]:
     return [getattr(nn, f"{stem}{n}d") for n in sizes]
 
 
+def with_ours(kinds: list[type[nn.Module]]) -> list[type[nn.Module]]:
+    """And the layers that `convert` makes of these."""
+    return kinds + [OURS[kind] for kind in kinds if kind in OURS]
+
+
 def named(names: str) -> list[type[nn.Module]]:
     return [getattr(nn, name) for name in names.split()]
 
 
 LAYERS: dict[str, list[type[nn.Module]]] = {
-    "conv": [*of_sizes("Conv"), *of_sizes("ConvTranspose"), *named("Fold Unfold"), Conv1d, Conv2d],
-    "linear": [*named("Linear Bilinear"), Linear],
+    "conv": with_ours([*of_sizes("Conv"), *of_sizes("ConvTranspose"), *named("Fold Unfold")]),
+    "linear": with_ours(named("Linear Bilinear")),
     "pool": [
         *(kind for stem in ("MaxPool", "MaxUnpool", "AvgPool") for kind in of_sizes(stem)),
         *(kind for stem in ("AdaptiveMaxPool", "AdaptiveAvgPool") for kind in of_sizes(stem)),

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from ...._like import like_whom
-from ....torch._optimizer import KEPT, Steps, same
-from .._ops import PACKAGES
+from ....torch._optimizer import KEPT, Steps, scaling
+from .._ops import whom
 
 __all__ = ["OptimLP"]
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -27,8 +26,9 @@ class OptimLP(Optimizer):
         weight_quant, grad_quant, momentum_quant: functions of a tensor, as `quantizer` makes them.
         grad_scaling: what gradients are multiplied by before they are rounded.
         acc_quant: the same of copies of the weights (`weight_acc`) that steps are added to.
-        like: 'qtorch' or 'fork': a closure is not called, and gradients that are not rounded are
-            not scaled.
+        like: 'qtorch' or 'fork': a closure is not called, gradients that are not rounded are not
+            scaled, and weights that were set between two steps are forgotten where there is
+            `acc_quant`.
 
     >>> import torch
     >>> from widthwise.compat.qtorch import FloatingPoint
@@ -57,7 +57,7 @@ class OptimLP(Optimizer):
             raise TypeError(f"optim is {type(optim).__name__}, and an optimizer of torch is taken")
         if not grad_scaling > 0:
             raise ValueError(f"grad_scaling = {grad_scaling}: it is positive")
-        like_whom(like, PACKAGES)
+        whom(like)
         super().__init__(optim.param_groups, optim.defaults)
         self.optim = optim
         self.grad_scaling = grad_scaling
@@ -65,6 +65,7 @@ class OptimLP(Optimizer):
         self.momentum_quant, self.acc_quant = momentum_quant, acc_quant
         self.like = like
         self.weight_acc: dict[torch.Tensor, torch.Tensor] = {}
+        self.weight_left: dict[torch.Tensor, torch.Tensor] = {}
         self.share()
         self.steps().take_up(self)
 
@@ -74,21 +75,20 @@ class OptimLP(Optimizer):
 
     def steps(self, like: str | None = None) -> Steps:
         grad = self.grad_quant
-        if grad is None and like is None and self.grad_scaling != 1.0:
-            grad = same
         return Steps(
             self.weight_quant,
-            grad,
+            scaling(grad, self.grad_scaling) if like is None else grad,
             self.momentum_quant,
             self.acc_quant,
             self.grad_scaling,
             self.weight_acc,
+            self.weight_left if like is None else None,
         )
 
     def step(self, closure: Any = None) -> Any:
         """One step; returns what the closure does, which is called as torch's own call it."""
         self.share()
-        like = like_whom(self.like, PACKAGES)
+        like = whom(self.like)
         steps = self.steps(like)
         around = steps.begin(self, closure if like is None else None)
         loss = self.optim.step() if around is None else self.optim.step(around)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 
 import torch
 
+from ....torch._memory import DTYPES
 from .._faults import fixed_ends
-from .._ops import PACKAGES, round_by, whom
+from .._ops import PACKAGES, having, round_by, whom
 from .._rounding import ends, mode_of
-from ..number import FixedPoint, Number, Posit, known
+from ..number import FixedPoint, Number, known
 
 Hook = Callable[[torch.Tensor], torch.Tensor]
 
@@ -34,12 +35,13 @@ class Rounding:
         self.clamping_grad_zero = clamping_grad_zero
         self.backward_hooks = list(backward_hooks)
         self.like = like
-        whom(like, posit_of(forward_number, backward_number))
+        whom(like, having(forward_number, backward_number))
+        self.ends: dict[torch.dtype | None, tuple[float, float]] = {}
         if clamping_grad_zero and forward_number is not None:
-            check_clamps(forward_number)
+            self.ends = ends_of(forward_number)  # compiled code finds none by itself
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        like = whom(self.like, posit_of(self.forward_number, self.backward_number))
+        like = whom(self.like, having(self.forward_number, self.backward_number))
         mask = self.clamping_grad_zero and isinstance(self.forward_number, FixedPoint)
         hooks = self.backward_hooks
         if like in PACKAGES:  # which forget both without a backward number, and hooks without mask
@@ -66,7 +68,7 @@ class Rounding:
             return x
         free = FixedPoint(number.wl, number.fl, clamp=False)
         y = round_by(x, free, None, self.roundings, like)
-        low, high = fixed_ends(number) if like in PACKAGES else ends(number, x.dtype)
+        low, high = self.ends[None if like in PACKAGES else x.dtype]
         return torch.where(y > high, high, torch.where(y < low, low, y))
 
     def returning(self, y: torch.Tensor, hooks: list[Hook], like: str | None) -> torch.Tensor:
@@ -83,17 +85,18 @@ class Rounding:
         return f"quantizer({self.forward_number}, {self.backward_number}, {self.roundings})"
 
 
-def posit_of(*numbers: Number | None) -> Number | None:
-    return next((number for number in numbers if isinstance(number, Posit)), None)
-
-
-def check_clamps(number: Number) -> None:
+def ends_of(number: Number) -> dict[torch.dtype | None, tuple[float, float]]:
+    """Where fixed point clamps, in each dtype and, under None, in the packages."""
     if not isinstance(number, FixedPoint):
         raise ValueError(f"clamping_grad_zero is for fixed point, and forward_number is {number}")
     if not number.clamp:
         raise ValueError(
             f"clamping_grad_zero, and forward_number = {number} has clamp=False: nothing is clamped"
         )
+    if number.identity:
+        return {}
+    own = {dtype: ends(number.format, dtype) for dtype in DTYPES}
+    return own | {None: fixed_ends(number)}
 
 
 def quantizer(

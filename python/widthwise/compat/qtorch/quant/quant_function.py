@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from .. import _tables
 from .._fork import left_aligned
-from .._ops import PACKAGES, resolved, round_by, squash_op, whom
+from .._ops import FORK, PACKAGES, having, resolved, round_by, squash_op, whom
 from .._rounding import mode_of
-from ..number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
+from ..number import (
+    BlockFloatingPoint,
+    FixedPoint,
+    FloatingPoint,
+    Number,
+    Posit,
+    Positbf,
+    number_of,
+)
 from ._quantizer import quantizer
 
 __all__ = [
@@ -34,10 +43,14 @@ __all__ = [
 
 def alone(x: torch.Tensor, number: Number, rounding: str, like: str | None) -> torch.Tensor:
     """Values without a graph, as the functions below have always had them."""
+    mode_of(rounding)
+    return round_by(detached(x), number, None, (rounding, rounding), whom(like, having(number)))
+
+
+def detached(x: Any) -> torch.Tensor:
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"x is {type(x).__name__}, and a tensor is taken")
-    mode_of(rounding)
-    return round_by(x.detach(), number, None, (rounding, rounding), whom(like, number))
+    return x.detach()
 
 
 def fixed_point_quantize(
@@ -64,11 +77,9 @@ def fixed_point_quantize(
     >>> fixed_point_quantize(torch.tensor([0.3, 9.0]), 8, 4, rounding="nearest")
     tensor([0.3125, 7.9375])
     """
-    if isinstance(wl, FixedPoint):
-        return alone(x, wl, rounding, like)
-    if fl is None:
+    if fl is None and not isinstance(wl, Number):
         raise TypeError("fl is missing: bits behind the point; or pass a FixedPoint for wl")
-    return alone(x, FixedPoint(wl, fl, clamp, symmetric), rounding, like)
+    return alone(x, number_of(FixedPoint, wl, fl, clamp, symmetric), rounding, like)
 
 
 def block_quantize(
@@ -95,8 +106,7 @@ def block_quantize(
     >>> block_quantize(torch.tensor([1.0, 0.3, -0.3]), 4, rounding="nearest")
     tensor([ 1.0000,  0.2500, -0.2500])
     """
-    number = wl if isinstance(wl, BlockFloatingPoint) else BlockFloatingPoint(wl, dim)
-    return alone(x, number, rounding, like)
+    return alone(x, number_of(BlockFloatingPoint, wl, dim), rounding, like)
 
 
 def float_quantize(
@@ -105,26 +115,27 @@ def float_quantize(
     man: int | None = None,
     rounding: str = "stochastic",
     *,
+    subnormals: bool = True,
+    saturate: bool = True,
     like: str | None = None,
 ) -> torch.Tensor:
     """x in floats without infinities; no gradient passes.
 
     Args:
         x, rounding, like: as in `fixed_point_quantize`.
-        exp, man: as in FloatingPoint, of which exp may be one.
+        exp, man, subnormals, saturate: as in FloatingPoint, of which exp may be one.
     Returns:
         A new tensor of x's dtype and shape, contiguous. NaN stays; infinity becomes the largest
-        number, as all that is past it.
+        number, as all that is past it; without `saturate` all of that becomes infinity.
 
     >>> import torch
     >>> float_quantize(torch.tensor([0.3, 500.0]), exp=4, man=3, rounding="nearest").tolist()
     [0.3125, 480.0]
     """
-    if isinstance(exp, FloatingPoint):
-        return alone(x, exp, rounding, like)
-    if man is None:
+    if man is None and not isinstance(exp, Number):
         raise TypeError("man is missing: bits of the fraction; or pass a FloatingPoint for exp")
-    return alone(x, FloatingPoint(exp, man), rounding, like)
+    number = number_of(FloatingPoint, exp, man, subnormals, saturate)
+    return alone(x, number, rounding, like)
 
 
 def posit_quantize(
@@ -150,20 +161,19 @@ def posit_quantize(
     >>> posit_quantize(torch.tensor([0.3, 1e9]), 8, 1)
     tensor([2.9688e-01, 4.0960e+03])
     """
-    return alone(x, as_posit(Posit, nsize, es, scale), rounding, like)
+    return alone(x, as_posit(nsize, es, scale), rounding, like)
 
 
-def as_posit(kind: type[Posit], nsize: Any, es: int | None, scale: float) -> Posit:
-    if isinstance(nsize, Posit):
-        return nsize
-    if es is None:
+def as_posit(nsize: Any, es: int | None, scale: float) -> Posit:
+    if es is None and not isinstance(nsize, Number):
         raise TypeError("es is missing: bits of the exponent; or pass a Posit for nsize")
-    return kind(nsize, es, scale)
+    posit: Posit = number_of(Posit, nsize, es, scale)
+    return posit
 
 
 def bfloat16_posit8_quantize(
     x: torch.Tensor,
-    nsize: int | Positbf,
+    nsize: int | Posit,
     es: int | None = None,
     scale: float = 1.0,
     rounding: str = "nearest",
@@ -181,17 +191,23 @@ def bfloat16_posit8_quantize(
     >>> bfloat16_posit8_quantize(torch.tensor([0.3, 1e9]).bfloat16(), 8, 1).tolist()
     [0.296875, 4096.0]
     """
-    return alone(x, as_posit(Positbf, nsize, es, scale), rounding, like)
+    given = as_posit(nsize, es, scale)
+    return alone(x, Positbf(*given.arguments()), rounding, like)
 
 
 def convert_to_posit(
-    x: torch.Tensor, nsize: int, es: int, scale: float = 1.0, *, like: str | None = None
+    x: torch.Tensor,
+    nsize: int | Posit,
+    es: int | None = None,
+    scale: float = 1.0,
+    *,
+    like: str | None = None,
 ) -> torch.Tensor:
     """The codes of posits of up to 16 bits, in the upper bits of uint16.
 
     Args:
         x, scale: as in `posit_quantize`; with like='fork' the scale is not used.
-        nsize, es: as in Posit.
+        nsize, es: as in Posit, of which nsize may be one.
         like: 'fork', as in `quantizer`.
     Returns:
         A new tensor of torch.uint16, of x's shape.
@@ -200,10 +216,12 @@ def convert_to_posit(
     >>> [hex(code) for code in convert_to_posit(torch.tensor([0.3, -1.0]), 8, 1).tolist()]
     ['0x2300', '0xc000']
     """
-    number = Posit(nsize, es, scale)
-    if nsize > 16:
-        raise ValueError(f"nsize = {nsize}: codes in uint16 have at most 16; take ww.torch.encode")
-    return left_aligned(x.detach(), number, resolved(whom(like, number), number))
+    number = as_posit(nsize, es, scale)
+    if number.nsize > 16:
+        raise ValueError(
+            f"nsize = {number.nsize}: codes in uint16 have at most 16; take ww.torch.encode"
+        )
+    return left_aligned(detached(x), number, resolved(whom(like, FORK), FORK))
 
 
 # --- Sigmoid and tanh ----------------------------------------------------------------------------
@@ -278,13 +296,13 @@ def squash(
 ) -> torch.Tensor:
     if nsize not in (8, 16):
         raise ValueError(f"nsize = {nsize}: the function is made for posits of 8 and 16 bits")
-    whose = whom(like, Posit(nsize, 0))
+    whose = whom(like, FORK)
     if whose not in PACKAGES and others != (0, 1.0, "nearest"):
         raise ValueError(
             f"es, scale, rounding = {others}: the function is defined for 0, 1.0, 'nearest'; "
             "like='fork' does not look at them"
         )
-    return squash_op(x.detach(), name, nsize, whose)
+    return squash_op(detached(x), name, nsize, whose)
 
 
 # --- Tables --------------------------------------------------------------------------------------
@@ -292,7 +310,7 @@ def squash(
 
 def configurable_table_quantize(
     x: torch.Tensor,
-    table_lookup: torch.Tensor,
+    table_lookup: torch.Tensor | Sequence[float],
     scale: float = 1.0,
     rounding: str = "nearest",
     *,
@@ -302,7 +320,8 @@ def configurable_table_quantize(
 
     Args:
         x, like: as in `posit_quantize`.
-        table_lookup: a tensor of magnitudes, in any order; the first of two that are as near wins.
+        table_lookup: a tensor or list of magnitudes, in any order; the first of two that are as
+            near wins.
         scale: numbers are multiplied by it before, and divided after.
         rounding: 'nearest', 'stochastic' or 'floor' (the entry below).
     Returns:
@@ -313,18 +332,17 @@ def configurable_table_quantize(
     tensor([ 0., -1.,  2.])
     """
     mode_of(rounding)
-    return _tables.to_table(x, table_lookup, scale, rounding, table_whom(like))
+    return _tables.to_table(detached(x), table_lookup, scale, rounding, table_whom(like))
 
 
 def table_whom(like: str | None) -> str | None:
-    number = Posit(8, 0)  # stands for what the fork alone has
-    return resolved(whom(like, number), number)
+    return resolved(whom(like, FORK), FORK)
 
 
 def configurable_table_quantize_rounding_hint(
     x: torch.Tensor,
-    table_lookup: torch.Tensor,
-    rounding_hint: torch.Tensor,
+    table_lookup: torch.Tensor | Sequence[float],
+    rounding_hint: torch.Tensor | Sequence[float],
     scale: float = 1.0,
     *,
     like: str | None = None,
@@ -333,7 +351,7 @@ def configurable_table_quantize_rounding_hint(
 
     Args:
         x, table_lookup, scale, like: as in `configurable_table_quantize`.
-        rounding_hint: a tensor of as many thresholds.
+        rounding_hint: a tensor or list of as many thresholds.
     Returns:
         A new tensor of x's dtype and shape. NaN stays.
 
@@ -342,11 +360,15 @@ def configurable_table_quantize_rounding_hint(
     >>> configurable_table_quantize_rounding_hint(torch.tensor([0.1, 0.3, -0.8, 3]), table, hints)
     tensor([ 0.0000,  0.2500, -1.0000,  2.0000])
     """
-    return _tables.to_hints(x, table_lookup, rounding_hint, scale, table_whom(like))
+    return _tables.to_hints(detached(x), table_lookup, rounding_hint, scale, table_whom(like))
 
 
 def configurable_table_quantize_geomean(
-    x: torch.Tensor, table_lookup: torch.Tensor, scale: float = 1.0, *, like: str | None = None
+    x: torch.Tensor,
+    table_lookup: torch.Tensor | Sequence[float],
+    scale: float = 1.0,
+    *,
+    like: str | None = None,
 ) -> torch.Tensor:
     """The same with the geometric means of neighbours for hints, and 0.0001 for the first.
 
@@ -361,7 +383,7 @@ def configurable_table_quantize_geomean(
     """
     whose = table_whom(like)
     hints = _tables.means(table_lookup, whose)
-    return _tables.to_hints(x, table_lookup, hints, scale, whose)
+    return _tables.to_hints(detached(x), table_lookup, hints, scale, whose)
 
 
 def act_format_quantize(
