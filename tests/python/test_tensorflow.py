@@ -103,9 +103,11 @@ def test_seeds_come_from_tensorflow_or_are_given():
 
 
 def test_gradients_pass_straight_and_are_rounded():
-    x = np.float32([0.3, 6.0, 6.1, -9.0, 0.0])
+    x = np.float32([0.3, 6.0, 6.1, -9.0, 0.0, -4.0])
     z, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn"), x)
     same(back, np.where(abs(x) > 6, np.float32(0), up))
+    _, up, (back,) = both(lambda v: wt.quantize(v, "fixed5.2;overflow=zero"), x)
+    same(back, np.where((x < -4) | (x > 3.75), np.float32(0), up))
     _, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn", clamp=False), x)
     same(back, up)
     _, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn", "sr8", "e5m2", seed=4, clamp=False), x)

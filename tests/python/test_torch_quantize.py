@@ -10,6 +10,9 @@ import pytest
 import widthwise as ww
 from torch_here import NEEDED, torch, wt
 
+if torch is not None:
+    from widthwise.torch._static import scaled
+
 pytestmark = NEEDED
 
 OF = {"float16": "e5m10", "bfloat16": "e8m7", "float32": "e8m23", "float64": "e11m52"}
@@ -121,11 +124,12 @@ def test_affine_integers_are_those_of_ww_affine(format):
 @pytest.mark.parametrize("dtype", OF)
 @pytest.mark.parametrize(
     "format, low, high",
-    [("e4m3fn", -448, 448), ("fixed8.4", -8, 7.9375), ("e2m1fn", -6, 6), ("ufixed8.4", 0, 15.9375)],
-)
+    [("e4m3fn", -448, 448), ("fixed8.4", -8, 7.9375), ("e2m1fn", -6, 6), ("ufixed8.4", 0, 15.9375),
+     ("fixed8.4;overflow=zero", -8, 7.9375), ("e4m3fn;overflow=nan", -448, 448)],
+)  # fmt: skip
 def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low, high, dtype):
     x = directed(getattr(torch, dtype))
-    x = (x if format == "e4m3fn" else x[~x.isnan()]).requires_grad_()
+    x = (x if ww.Format(format).has_nan else x[~x.isnan()]).requires_grad_()
     g = torch.linspace(-3, 3, x.numel()).to(x.dtype)
     wt.quantize(x, format).backward(g)
     inside = ~((x < low) | (x > high))
@@ -133,6 +137,18 @@ def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low,
     x.grad = None
     wt.quantize(x, format, clamp=False).backward(g)
     assert torch.equal(x.grad, g)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("format", ["e4m3fn", "mxfp8_e4m3", "nvfp4", "affine(int8,symmetric)"])
+def test_empty_tensors_have_empty_gradients(format, shape):
+    x = torch.zeros(shape, requires_grad=True)
+    wt.quantize(x, format, backward=format).sum().backward()
+    assert x.grad.shape == shape
+    if format.startswith(("e", "affine")):
+        x = torch.zeros(shape, requires_grad=True)
+        scaled(x, format, torch.tensor(0.5), torch.tensor(0)).sum().backward()
+        assert x.grad.shape == shape
 
 
 def test_what_wraps_does_not_saturate():

@@ -18,7 +18,6 @@ from ._call import (
     floats,
     following,
     on_host,
-    one_dtype,
     whole_seed,
     words_of,
 )
@@ -185,7 +184,7 @@ def conv(
     """
     x, w = floats("x", x), floats("w", w)
     bias = None if bias is None else floats("bias", bias)
-    one_dtype(x=x, w=w, bias=bias)
+    _host.one_dtype(x=x, w=w, bias=bias)
     axes = x.ndim - 2
     if axes not in LAYOUTS or w.ndim != x.ndim:
         raise ValueError(f"x is {x.shape} and w is {w.shape}; both want 3 axes, or both 4")
@@ -194,9 +193,7 @@ def conv(
     x, w = x.transpose(told.lhs_spec), w.transpose(told.rhs_spec)
     _host.check_channels(x.shape, w.shape, groups, None if bias is None else bias.shape)
     of = units(unit, backward_unit, x.dtype.name)
-    for each in of:
-        if _host.scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+    _host.no_blocks(*of)
     strides, dilations = (along(*p, axes) for p in (("stride", stride), ("dilation", dilation)))
     ends = padded(padding, x.shape[2:], w.shape[2:], strides, dilations)
     check_sizes(x, w, ends, dilations)

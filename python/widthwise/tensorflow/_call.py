@@ -30,13 +30,6 @@ def floats(name: str, x: Any) -> tf.Tensor:
     return x
 
 
-def one_dtype(**tensors: Any) -> None:
-    named = {name: x.dtype.name for name, x in tensors.items() if x is not None}
-    if len(set(named.values())) > 1:
-        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
-        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
-
-
 def drawn_seed(seed: Any, draws: bool) -> tf.Tensor:
     """What stochastic rounding draws by, from TensorFlow's generator where none is given."""
     if not draws:

@@ -9,20 +9,11 @@ import tensorflow as tf
 
 from .. import _host
 from .._host import Steps
-from ._call import drawn_seed, floats, of_result, on_host, one_dtype
+from ._call import drawn_seed, floats, of_result, on_host
 
 WANTED = "a is {} and b is {}; (..., m, k) and (..., k, n) are wanted"
 UNKNOWN = "x is {} and w is {}; channels and kernels have to be known"
 Ends = tuple[tuple[int, int], tuple[int, int]]
-
-
-def units(unit: Any, backward: Any, dtype: str) -> tuple[str, str]:
-    """As texts, read here; the gradients' unit is the forward one where none is named."""
-    forward = _host.text(unit)
-    of = forward, forward if backward is None else _host.text(backward)
-    for told in of:
-        _host.held_format(str(_host.unit_of(told).result_format), dtype, of_result)
-    return of
 
 
 def seed_for(of: tuple[str, str], seed: Any) -> tf.Tensor:
@@ -62,11 +53,11 @@ def matmul(
     """
     a, b = floats("a", a), floats("b", b)
     c = None if c is None else floats("c", c)
-    one_dtype(a=a, b=b, c=c)
+    _host.one_dtype(a=a, b=b, c=c)
     inner = (a.shape[-1:], b.shape[-2:-1])
     if min(a.shape.rank, b.shape.rank) < 2 or not inner[0].is_compatible_with(inner[1]):
         raise ValueError(WANTED.format(a.shape, b.shape))
-    of = units(unit, backward_unit, a.dtype.name)
+    of = _host.units(unit, backward_unit, a.dtype.name, of_result)
     return product(a, b, c, of, seed_for(of, seed))
 
 
@@ -145,7 +136,7 @@ def conv2d(
     """
     x, w = floats("x", x), floats("w", w)
     bias = None if bias is None else floats("bias", bias)
-    one_dtype(x=x, w=w, bias=bias)
+    _host.one_dtype(x=x, w=w, bias=bias)
     if x.shape.rank != 4 or w.shape.rank != 4:
         raise ValueError(f"x is {x.shape} and w is {w.shape}; both want 4 axes")
     if data_format not in ("NHWC", "NCHW"):
@@ -157,10 +148,8 @@ def conv2d(
     groups = channels // max(1, w.shape[2])
     of_bias = None if bias is None else bias.shape
     _host.check_channels((None, channels), (w.shape[3], w.shape[2]), groups, of_bias)
-    of = units(unit, backward_unit, x.dtype.name)
-    for each in of:
-        if _host.scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+    of = _host.units(unit, backward_unit, x.dtype.name, of_result)
+    _host.no_blocks(*of)
     steps = Steps(pair("strides", strides), (0, 0), pair("dilations", dilations), groups)
     check_padding(padding)
     z = convolution(

@@ -10,14 +10,14 @@ import torch
 from .._array import Array
 from .._create import from_bits
 from .._format import Format
-from .._host import block_format_of, env_of, is_affine, is_container
+from .._host import block_format_of, env_of, is_affine, is_container, text
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
 from ..containers.packing import pack, unpack
 from ._containers import contained, container_values
 from ._memory import held_format, known, rounded_codes, values_of
-from ._op import drawn_seed, text
+from ._op import drawn_seed
 
 PACKED = 64  # bits of the widest codes that go side by side
 

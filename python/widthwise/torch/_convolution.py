@@ -11,11 +11,11 @@ import torch.nn.functional as F
 
 from .. import _convolution, _dot
 from .._array import Array
-from .._host import unit_of
+from .._host import NO_BLOCKS, one_dtype, unit_of
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import told_multiplier
 from ._op import Op, following, met_directly, one_by_one
-from ._product import How, backward_of, check_dtypes, derived, scales_blocks, seed_for, units
+from ._product import How, backward_of, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
 Triple = int | tuple[int, int, int]
@@ -40,7 +40,7 @@ def on_cpu(
     backward_multiplier: str | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    check_dtypes(x=x, w=w, c=c)
+    one_dtype(x=x, w=w, c=c)
     if x.ndim == 5:
         images, kernels, steps = in_planes(x, w, stride, padding, dilation)
         how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
@@ -97,7 +97,7 @@ def with_depth(z: torch.Tensor, images: int) -> torch.Tensor:
 def shape(
     x: torch.Tensor, w: torch.Tensor, c: Any, stride: Any, padding: Any, dilation: Any, *how: Any
 ) -> torch.Tensor:
-    check_dtypes(x=x, w=w, c=c)
+    one_dtype(x=x, w=w, c=c)
     return x.new_empty((x.shape[0], w.shape[0], *sizes(x, w, stride, padding, dilation)))
 
 
@@ -377,7 +377,7 @@ def convolved(tensors: Any, steps: Any, groups: int, of: How, seed: Any, axes: i
     check_shapes(x, w, bias, groups, axes)
     for each in of[:2]:
         if scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+            raise ValueError(NO_BLOCKS.format(each))
     alone = x.ndim == axes + 1
     images = x[None] if alone else x
     if axes == 1:

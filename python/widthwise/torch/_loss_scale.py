@@ -11,10 +11,11 @@ import torch
 from torch import nn
 
 from .._format import Format
+from .._format_facts import highest
 from .._host import is_container
 from .._table import Findings, Table
 from ._calibrate import evaluating, fed
-from ._candidates import Losses, upper_end
+from ._candidates import Losses
 from ._convert import kind_of, none_of
 from ._profile import NOTHING, floats_in, magnitudes
 
@@ -93,7 +94,7 @@ def loss_scale(
     largest = max(high for _, high in seen.values())
     if largest == 0:
         raise ValueError("all gradients are zero; no scale helps them")
-    scale = 2.0 ** math.floor(math.log2(upper_end(f)) - 1 - math.log2(largest))
+    scale = 2.0 ** min(1023, math.floor(math.log2(highest(f)) - 1 - math.log2(largest)))
     plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
 
     def count(name: str, g: torch.Tensor) -> None:

@@ -166,11 +166,6 @@ def one_by_one(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
     return torch.stack([call(*example(i)) for i in range(size)]), 0
 
 
-def text(x: Any) -> Any:
-    """A format or unit as the text that an op takes; None stays None."""
-    return x if x is None or isinstance(x, str) else str(x)
-
-
 def drawn_seed(seed: Any, stochastic: bool) -> Any:
     """What stochastic rounding draws by, from torch's generator where none is given."""
     if not stochastic:

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from .._host import is_container
+from .._host import is_container, text
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
-from ._op import Op, drawn_seed, following, one_by_one, text
+from ._op import Op, drawn_seed, following, one_by_one
 
 QUANTIZE = (
     "quantize(Tensor x, str format, str rounding, str? backward, str backward_rounding, "
