@@ -17,7 +17,7 @@ SKIPPED: dict[str, tuple[str, ...]] = {
 }
 
 
-OWN_SCALES = ("block(", "bfp(", "affine(", "mx", "nvfp4")
+OWN_SCALES = ("block(", "bfp(", "affine", "mx", "nvfp4")
 
 
 def has_own_scales(text: str) -> bool:

@@ -9,8 +9,13 @@ import numpy as np
 from onnx import NodeProto, TensorProto, helper
 
 from .._block_format import BlockFormat
+from .._create import from_bits
 from .._format import Format
-from ._body import DOMAIN, Body
+from .._host import block_format_of, is_affine
+from ..containers.coded import saturating
+from ..containers.scheme import parsed
+from ._body import Body
+from ._how import How
 from ._nodes import Builder, check, told
 from ._probe import values
 
@@ -21,26 +26,22 @@ WHOLE = 0  # a block that is the whole axis
 MOST_BITS = 24  # of integers that binary32 has all
 
 
-def dynamic(
-    b: Builder, x: str, y: str, text: str, rounding: str, axis: int | None
-) -> list[NodeProto]:
-    """Nodes that find the scales of x and make the values y.
+def dynamic(b: Builder, x: str, y: str, how: How) -> list[NodeProto]:
+    """Nodes that find the scales of x, along its last axis, and make the values y.
 
     Raises:
         ValueError: a rule of scales that graphs do not have; the message has the way out.
     """
-    check(Format("binary32"), rounding)
+    check(Format("binary32"), how.rounding)
     if b.opset < SINCE:
-        raise ValueError(f"{text} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
-    if axis not in (None, -1):
-        raise ValueError(f"{text} of '{x}': axis = {axis}; values have blocks along the last axis")
-    if text.strip().lower().startswith("affine"):
-        return [of_affine(b, x, y, text, rounding)]
-    return of_blocks(b, x, y, BlockFormat(text), rounding)
+        raise ValueError(f"{how.format} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
+    if is_affine(how.format):
+        return [of_affine(b, x, y, how.format, how.rounding)]
+    return of_blocks(b, x, y, block_format_of(how.format), how.rounding)
 
 
 def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list[NodeProto]:
-    element = saturating(f.element)
+    element = within_ends(f.element)
     if not isinstance(f.block, int) or str(f).rpartition(")")[2] or f._core.takes_tensor_scale:
         raise ValueError(
             f"{f} of '{x}': of values that a run brings, graphs find scales by the rules floor "
@@ -61,11 +62,11 @@ def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list
     ]
 
 
-def saturating(f: Format) -> Format:
+def within_ends(f: Format) -> Format:
     """What elements are rounded by: past their ends they are these."""
     if f.system == "fixed":
         return Format(f"{str(f).split(';')[0]};overflow=symmetric")
-    return Format(f"{f};overflow=satfinite") if f.is_float else f
+    return saturating(f)
 
 
 def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, rounding: str) -> NodeProto:
@@ -73,22 +74,16 @@ def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, rounding: str) ->
     if not f._core.power_of_two:
         b.function(RATIOS, lambda: ratios(b.opset))
         how["most"] = float(f.element.max_finite)
-        return call(b, RATIOS, x, scale, how)
+        return b.call(RATIOS, x, scale, how)
     b.function(POWERS, lambda: powers(b.opset))
     ends = values(np_codes(f.scale, ("min_normal", "max_finite")))
     how["top"] = 2.0 ** -math.floor(math.log2(f.element.max_finite))
     how["least"], how["most"] = (float(end) for end in ends)
-    return call(b, POWERS, x, scale, how)
+    return b.call(POWERS, x, scale, how)
 
 
 def np_codes(f: Format, named: tuple[str, ...]) -> Any:
-    from .._create import from_bits
-
     return from_bits(np.array([f.codes[name] for name in named], f.dtype), f)
-
-
-def call(b: Builder, name: str, x: str, y: str, how: dict[str, Any]) -> NodeProto:
-    return helper.make_node(name, [x], [y], name=b.name(f"{name}_{y}"), domain=DOMAIN, **how)
 
 
 # --- Scales of blocks -----------------------------------------------------------------------------
@@ -160,8 +155,6 @@ def ratios(opset: int) -> Any:
 
 
 def of_affine(b: Builder, x: str, y: str, text: str, rounding: str) -> NodeProto:
-    from ..containers.scheme import parsed
-
     rule, groups = parsed(text)
     blocked = groups.isdecimal()
     if rule.name != "symmetric" or rule.bits > MOST_BITS or not (blocked or groups in ("", "all")):
@@ -176,7 +169,7 @@ def of_affine(b: Builder, x: str, y: str, text: str, rounding: str) -> NodeProto
     name = f"{AFFINE}Blocks" if blocked else AFFINE
     b.function(name, lambda: affine_body(name, blocked, b.opset))
     how: dict[str, Any] = {"format": text, "rounding": rounding, "most": float(rule.qmax)}
-    return call(b, name, x, y, how | ({"block": int(groups)} if blocked else {}))
+    return b.call(name, x, y, how | ({"block": int(groups)} if blocked else {}))
 
 
 def affine_body(name: str, blocked: bool, opset: int) -> Any:
