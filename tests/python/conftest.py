@@ -1,22 +1,40 @@
 """What `./dev test` leaves to `./dev test --long`; docs/evidence.md has the table.
 
 A test that is marked `long` runs with --long alone. Of the cases of a test that is marked
-`sample(n)` the first of each n run each time, and all with --long.
+`sample(n)` the first of each n run each time, and all with --long. Of decorators of several
+parameters the uppermost one varies fastest: a sample that always met the same value of one is an
+error.
 """
 
 import os
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 
 
 def pytest_collection_modifyitems(items):
-    if "WIDTHWISE_LONG" in os.environ:
-        return
-    later, cases = pytest.mark.skip(reason="--long was not given"), Counter()
+    cases = defaultdict(list)
     for item in items:
-        sample = item.get_closest_marker("sample")
-        case = cases[item.parent.nodeid, item.originalname]
-        cases[item.parent.nodeid, item.originalname] += 1
-        if item.get_closest_marker("long") or (sample and case % sample.args[0]):
-            item.add_marker(later)
+        cases[item.parent.nodeid, item.originalname].append(item)
+    later = pytest.mark.skip(reason="--long was not given")
+    for test in cases.values():
+        sample = test[0].get_closest_marker("sample")
+        kept = test[:: sample.args[0]] if sample else test
+        if sample:
+            check_values(test, kept)
+        for item in test:
+            if "WIDTHWISE_LONG" not in os.environ and (
+                item.get_closest_marker("long") or item not in kept
+            ):
+                item.add_marker(later)
+
+
+def check_values(test, kept):
+    """No parameter of several values is to have one alone in the sample."""
+    for name in test[0].callspec.params if len(kept) > 1 else ():
+        there, taken = ({id(item.callspec.params[name]) for item in of} for of in (test, kept))
+        if len(taken) == 1 < len(there):
+            raise pytest.UsageError(
+                f"{test[0].nodeid}: of {name} the sample takes one value alone; put its decorator "
+                "under another one, or take another number"
+            )
