@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,6 +16,7 @@ from ._block_format import BlockFormat
 from ._create import array
 from ._format import Format
 from ._format_facts import highest, lowest
+from ._settings import checked_seed
 from ._unit import Unit
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
@@ -24,6 +25,7 @@ from .containers.scheme import parsed
 
 WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
 OVERFLOW = 4
+SEEDS = (1 << 64) - 1
 LONG = 256  # products that reach every step of a unit
 NEAREST = core.Env("rne")
 NO_BLOCKS = "unit {} scales blocks, which convolutions have not; take matmul"
@@ -162,6 +164,30 @@ def whole(n: Any) -> int | None:
         return None if isinstance(n, bool) else operator.index(n)
     except TypeError:
         return None
+
+
+def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
+    """A whole number for each axis, of one for all of them or of one each."""
+    one = whole(given)
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    each = [whole(n) for n in given] if one is None and listed else [one] * axes
+    found = tuple(n for n in each if n is not None and n >= least)
+    if len(found) != axes or len(each) != axes:
+        wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]
+        raise ValueError(f"{name} = {given!r}: {wanted} of {least} or more is wanted")
+    return found
+
+
+def signed_seed(seed: Any) -> int:
+    """A seed's 64 bits as frameworks hold them: an integer with a sign."""
+    integer = whole(seed)
+    bits = checked_seed(seed if integer is None else integer)
+    return bits - (bits >> 63 << 64)
+
+
+def whole_seed(seed: Any) -> int:
+    """The seed again, and 0 where nobody draws."""
+    return 0 if seed is None else int(seed) & SEEDS
 
 
 # --- Values to values -----------------------------------------------------------------------------
@@ -388,54 +414,10 @@ def sizes(image: Any, kernel: Any, steps: Steps) -> tuple[int, int]:
 
 def check_channels(x: Any, w: Any, groups: int, bias: Any) -> None:
     """Of shapes: (images, channels, …) and (filters, channels / groups, …)."""
-    if groups < 1 or w[1] * groups != x[1] or w[0] % groups:
+    if whole(groups) is None or groups < 1 or w[1] * groups != x[1] or w[0] % groups:
         raise ValueError(
             f"x has {x[1]} channels, w has {w[0]} filters of {w[1]} and groups = {groups}: a "
             "filter's channels have to be x's channels / groups, and filters a multiple of groups"
         )
     if bias is not None and tuple(bias) != (w[0],):
         raise ValueError(f"bias is {tuple(bias)}; ({w[0]},) is wanted, a number a filter")
-
-
-# --- Gradients of convolutions, of images with their padding --------------------------------------
-
-
-def convolution_to_x(
-    g: np.ndarray, w: np.ndarray, image: tuple[int, int], steps: Steps, unit: str, seed: int
-) -> np.ndarray:
-    """The convolution of g, its numbers a stride apart, with the kernels turned round.
-
-    The zeros between the numbers and around them are multiplied like all else.
-    """
-    reach = [steps.dilation[i] * (w.shape[2 + i] - 1) for i in (0, 1)]
-    apart = np.zeros((*g.shape[:2], *(image[i] + reach[i] for i in (0, 1))), g.dtype)
-    rows, columns = (np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] for i in (0, 1))
-    apart[:, :, rows[:, None], columns] = g
-    groups, (filters, channels, *kernel) = steps.groups, w.shape
-    of_groups = w.reshape(groups, filters // groups, channels, *kernel).swapaxes(1, 2)
-    turned = of_groups.reshape(-1, filters // groups, *kernel)[:, :, ::-1, ::-1]
-    plain = Steps((1, 1), (0, 0), steps.dilation, groups)
-    return convolution(apart, turned, None, plain, unit, seed)
-
-
-def convolution_to_w(
-    g: np.ndarray, x: np.ndarray, kernel: tuple[int, int], steps: Steps, unit: str, seed: int
-) -> np.ndarray:
-    """Products of g with the windows, summed in order of image, row, column."""
-    groups = steps.groups
-    n, filters, *out = g.shape
-    by_group = g.reshape(n, groups, filters // groups, -1).transpose(1, 2, 0, 3)
-    rows = by_group.reshape(groups, filters // groups, -1)
-    z = product(rows, windows(x, kernel, out, steps), None, unit, seed)
-    return z.reshape(filters, -1, *kernel)
-
-
-def windows(x: np.ndarray, kernel: Any, out: Any, steps: Steps) -> np.ndarray:
-    """What each output saw: (groups, images * outputs, numbers of a window)."""
-    reach = tuple(d * (k - 1) + 1 for d, k in zip(steps.dilation, kernel, strict=True))
-    all_of_them = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
-    (s, t), (d, e) = steps.stride, steps.dilation
-    seen = all_of_them[:, :, ::s, ::t, ::d, ::e][:, :, : out[0], : out[1]]
-    n, channels = x.shape[:2]
-    apart = seen.reshape(n, steps.groups, channels // steps.groups, *out, *kernel)
-    return apart.transpose(1, 0, 3, 4, 2, 5, 6).reshape(steps.groups, n * out[0] * out[1], -1)

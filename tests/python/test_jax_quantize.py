@@ -7,7 +7,8 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import _xla, drawn, jax, jnp, same, wj
+from jax_here import _xla, jax, jnp, wj
+from same_bits import drawn, same
 
 pytestmark = jax_here.NEEDED
 way = jax_here.way

@@ -118,6 +118,41 @@ def test_affine_integers_are_those_of_ww_affine(format):
         wt.quantize(x.bfloat16(), format)
 
 
+SEEDS = [0, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, np.int64(3), np.uint64(1 << 63), np.array(7)]
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_seeds_are_all_of_64_bits_and_the_next_ones_go_round(seed):
+    x = torch.randn(64).requires_grad_()
+    y = wt.quantize(x, "e5m2", "sr8", backward="e5m3", seed=seed, clamp=False)
+    whole, up = int(seed), torch.randn(64)
+    np.testing.assert_array_equal(
+        y.detach().numpy(),
+        ww.array(x.detach().numpy(), "e5m2", rounding="sr8", seed=whole).to_float64(),
+    )
+    y.backward(up)
+    want = ww.array(up.numpy(), "e5m3", rounding="sr8", seed=(whole + 1) % (1 << 64))
+    np.testing.assert_array_equal(x.grad.numpy(), want.to_float64())
+
+
+@pytest.mark.parametrize(
+    "seed, kind, message",
+    [
+        (0.5, TypeError, "seed = 0.5: an integer is wanted, 0 to 2"),
+        ("7", TypeError, "seed = '7': an integer is wanted"),
+        (-1, ValueError, "seed = -1: it may be 0 to"),
+        (1 << 64, ValueError, "it may be 0 to"),
+        ([0.5], TypeError, r"seed is torch.float32, \(1,\); one integer is wanted"),
+        ([1, 2], TypeError, r"seed is torch.int64, \(2,\); one integer is wanted"),
+    ],
+)
+def test_what_is_no_seed_is_told(seed, kind, message):
+    given = torch.tensor(seed) if isinstance(seed, list) else seed
+    for call in (wt.quantize, wt.encode):
+        with pytest.raises(kind, match=message):
+            call(torch.ones(3), "e5m2", "sr8", seed=given)
+
+
 # --- Gradients -----------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .. import _dot, _host
-from .._host import one_dtype, text, unit_of
+from .._host import one_dtype, text, unit_of, whole_seed
 from .._unit import Unit
 from ._containers import exact_numbers
 from ._memory import held_format, rounded_codes, values_of
@@ -42,7 +42,7 @@ def on_cpu(
         unit=u,
         c=None if c is None else rounded_codes(c, u.c),
         threads=torch.get_num_threads(),
-        seed=0 if seed is None else int(seed),
+        seed=whole_seed(seed),
         multiplier=told_multiplier(multiplier),
     )
     return values_of(z, a.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from .._format import Format
-from .._host import OVERFLOW, env_of, is_affine, straight_range, text
+from .._host import OVERFLOW, env_of, is_affine, straight_range, text, whole_seed
 from ..containers.affine import affine
 from ..containers.coded import saturating
 from ._containers import container_values, exact_numbers
@@ -37,7 +37,7 @@ def on_cpu(
     clamp: bool,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    drawn = 0 if seed is None else int(seed)
+    drawn = whole_seed(seed)
     if not x.numel():  # of which there are no codes
         return torch.empty_like(x, memory_format=torch.contiguous_format)
     if is_affine(format):
