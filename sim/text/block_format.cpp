@@ -259,7 +259,7 @@ std::string head_text(const BlockFormat& f) {
     return fmt::format("bfp({},{},e{})", f.element.width(), shape_text(f), f.scale.exp_bits);
   const std::string scale = is_power_scale(f.scale) ? fmt::format("e{}m0fnu", f.scale.exp_bits)
                             : f.scale == binary32   ? "binary32"
-                                                    : to_string(f.scale);
+                                                    : "ue4m3fn";
   return fmt::format("block({},{},{})", to_string(f.element), shape_text(f), scale);
 }
 

@@ -94,7 +94,9 @@ def test_a_format_that_graphs_cannot_round_to_is_refused_with_a_way_out():
         ("e4m3", "up", "rounding = 'up': there is no such mode; take one of 'rne'"),
         ("affine(uint8)", "rne", "scales of symmetric codes.*'scale': 0.02, 'zero_point': 128"),
         ("affine(int8,symmetric)", "rtz", "rounding = 'rtz'; graphs round these by 'rne'"),
-        ("nvfp4", "rne", r"nvfp4 of 'x': .* take 'mxfp8_e4m3', 'bfp\(8,32,e8\)'"),
+        ("nvfp4", "rtz", "rounding = 'rtz', and a quotient of blocks may underflow"),
+        ("block(e4m3fn,4x4,binary32)", "rne", "of 'x': .* take 'mxfp8_e4m3', 'nvfp4', 'bfp"),
+        ("block(bfloat16,16,ue4m3fn)", "rne", "of 'x': .* take 'mxfp8_e4m3'"),
         ("mxfp4;scale=ceil", "rne", "graphs find scales by the rules floor"),
         ("mxfp4", "rup", "rounding = 'rup', and a quotient of blocks may underflow"),
     ]:  # fmt: skip

@@ -35,7 +35,8 @@ def rows(columns=70):
 BLOCKS = [
     "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp4", "mxint8", "bfp(8,32,e8)", "bfp(4,0,e5)",
     "block(e2m1fn,16,e5m0fnu)", "block(e4m3fn,1x128,binary32)", "block(int8,16,binary32)",
-    "block(table(nf4),64,binary32)", "block(posit8,32,e8m0fnu)",
+    "block(table(nf4),64,binary32)", "block(posit8,32,e8m0fnu)", "nvfp4",
+    "block(e4m3fn,16,ue4m3fn)", "block(int4,0,ue4m3fn)", "block(e2m3fn,7,ue4m3fn)",
 ]  # fmt: skip
 
 
@@ -46,12 +47,47 @@ def test_blocks_of_values_find_their_scales_as_the_graph_runs(text):
     check_bits(model, x, ww.blocks(x, text).to_float32())
 
 
+def near(x):
+    """Numbers of binary32 and their neighbours."""
+    x = np.float32(x)
+    return np.stack([np.nextafter(x, np.float32(end)) for end in (-np.inf, np.inf)] + [x])
+
+
+@pytest.mark.parametrize("by", [1.0, 0.7])
+def test_scales_and_elements_of_nvfp4_at_their_ties(by):
+    """A block a tie of E4M3's, and in it the ties of its elements, all under one tensor scale."""
+    ties = np.ldexp(np.arange(17, 32, 2) / 16, np.arange(-8, 9)[:, None]).reshape(-1)
+    largest = near(6 * ties[ties < 448]).reshape(-1, 1)
+    rounded = ww.array(largest.astype(np.float64) / 6, "e4m3fn").to_float64()
+    elements = near(rounded * [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0]).reshape(3, -1, 7)
+    parts = [largest, *(np.minimum(elements[i][:, :5], largest) for i in range(3))]
+    x = np.concatenate([*parts[:2], -parts[2], parts[3]], 1)
+    assert x.shape[1] == 16
+    x = np.concatenate([np.full((1, 16), 2688, np.float32), x]) * np.float32(by)
+    want = ww.blocks(x, "nvfp4")
+    assert by != 1 or float(want.tensor_scale) == 1
+    check_bits(quantiser("nvfp4", shape=("rows", 16)), x, want.to_float32())
+
+
+@pytest.mark.parametrize("x", [
+    np.float32(2.0**-149) * np.arange(32), np.float32(2.0**-140) * np.arange(32),
+    np.float32(3.4e38) * np.linspace(-1, 1, 32), np.ldexp(np.ones(32), -np.arange(32) * 8 + 100),
+    np.zeros(32),
+])  # fmt: skip
+def test_nvfp4_at_the_ends_of_binary32(x):
+    x = x.astype(np.float32)[None]
+    check_bits(quantiser("nvfp4", shape=(1, 32)), x, ww.blocks(x, "nvfp4").to_float32())
+
+
 def test_blocks_with_nan_or_infinity_are_nan():
     x = rows()
     x[1, 3], x[5, 60] = np.nan, np.inf
     want = ww.blocks(x, "mxfp8_e4m3").to_float32()
     assert np.isnan(want).sum() == 2 * 32  # columns 0 to 31 of a row, and 32 to 63 of another
     check_bits(quantiser("mxfp8_e4m3", shape=("rows", 70)), x, want)
+    known = ww.blocks(np.where(np.isfinite(x), x, 0), "nvfp4").to_float32()
+    known[1, :16] = known[5, 48:64] = np.nan  # of which ww.blocks makes an error
+    check_bits(quantiser("nvfp4", shape=("rows", 70)), x, known)
 
 
 @pytest.mark.parametrize("text", ["affine(int8,symmetric)", "affine(int4,symmetric,32)",

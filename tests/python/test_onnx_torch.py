@@ -82,7 +82,7 @@ def test_calls_and_modules_become_nodes():
 @pytest.mark.long
 def test_scales_that_a_run_finds_and_other_roundings():
     x = torch.cat([drawn(40, 64) * 2.0**k for k in range(-6, 9)])
-    check_same(Both("mxfp8_e4m3", "bfp(8,16,e8)", "affine(int8,symmetric)"), x)
+    check_same(Both("mxfp8_e4m3", "bfp(8,16,e8)", "nvfp4", "affine(int8,symmetric)"), x)
     check_same(Both("e5m10", "e5m6", rounding="rup"), x)
 
 
@@ -187,7 +187,7 @@ def test_a_file_is_written(tmp_path):
 REFUSED = [
     (("e5m6", "e4m3"), {"rounding": "sr8"}, "rounding = 'sr8': a graph has no random bits"),
     (("posit24", "e4m3"), {}, "has 24 bits: of posits"),
-    (("nvfp4", "e4m3"), {}, "nvfp4 of .* graphs find scales by the rules"),
+    (("block(e4m3fn,2x2,binary32)", "e4m3"), {}, " of .* graphs find scales by the rules"),
     (("affine(uint8)", "e4m3"), {}, "graphs find scales of symmetric codes"),
 ]
 
