@@ -24,7 +24,6 @@ from ._probe import values
 POWERS, RATIOS, AFFINE = "BlockScale", "BlockRatio", "QuantizeAffine"
 NEAREST = ("rne", "rno", "rna", "rnz", "rnp", "rnm")
 SINCE = 18  # ReduceMax and Pad have their axes as inputs
-WHOLE = 0  # a block that is the whole axis
 MOST_BITS = 24  # of integers that binary32 has all
 
 
