@@ -47,6 +47,8 @@ NEED_PRETEND_GPU = {"test_cli_bench.py", "test_device.py"}
 TIMED = "test_interrupt.py"  # measures time: nothing else may run beside it
 SHORT = 3.0  # seconds, of a file of pytest
 INSIDE_TORCH = re.compile(r"python/(torch_\w+|qtorch|qtorch_scripts)")
+ALL_INSIDE_TORCH = "python inside PyTorch"
+SOME = "python, "  # begins the names of files together, now these, now those
 REPEATED_ROOMS = {"lib", "sim"}
 # Sanitized with --long alone: others go through the same code, the reference as their rival.
 SANITIZED_LATER = {"datapath", "mpfr", "small_others"}
@@ -81,7 +83,7 @@ def main() -> int:
     for suite, outcome in schedule.run():
         report(suite.name, judged(outcome))
         outcomes.append(outcome)
-        if len(suite.files) < 2:  # else it is several together
+        if not suite.name.startswith(SOME):
             seconds[suite.name] = outcome.processor
     outcomes += [Outcome(failed=1) for build in schedule.builds.values() if not build.good]
     if options.measure:
@@ -165,11 +167,13 @@ def python_suites() -> list[Suite]:
 
 def together(suites: list[Suite]) -> list[Suite]:
     """Files of Python's tests that take less than Python, or PyTorch, to begin, in one process."""
-    inside = [suite for suite in suites if INSIDE_TORCH.fullmatch(suite.name)]
+    inside = inside_torch(suites)
     if len(inside) > 1:
         suites = [suite for suite in suites if suite not in inside]
         files = [file for suite in inside for file in suite.files]
-        suites.append(pytest_suite(f"python, {len(inside)} inside PyTorch", files))
+        whole = len(inside) == len(inside_torch(python_suites()))
+        name = ALL_INSIDE_TORCH if whole else f"{SOME}{len(inside)} inside PyTorch"
+        suites.append(pytest_suite(name, files))
     table = measured()
     short = [
         s
@@ -179,8 +183,12 @@ def together(suites: list[Suite]) -> list[Suite]:
     if len(short) < 2:
         return suites
     rest = [suite for suite in suites if suite not in short]
-    name = f"python, {len(short)} short files"
+    name = f"{SOME}{len(short)} short files"
     return [*rest, pytest_suite(name, [file for suite in short for file in suite.files])]
+
+
+def inside_torch(suites: list[Suite]) -> list[Suite]:
+    return [suite for suite in suites if INSIDE_TORCH.fullmatch(suite.name)]
 
 
 def repeated_tests(folder: Path) -> list[dict]:

@@ -1,8 +1,9 @@
-"""What is told of a format, and what a table's values may be."""
+"""What is told of a format, where its numbers end, and what a table's values may be."""
 
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -45,6 +46,37 @@ def rows(f: Format) -> Table:
     fields = [(key, str(value), "") for key, value in told.items()]
     named = [(name, values[name], codes[name]) for name in codes]
     return Table(["", "value", "code"], fields + named)
+
+
+# --- The ends of the numbers ----------------------------------------------------------------------
+
+
+def highest(f: Format) -> float:
+    """The largest number, as far as binary64 goes."""
+    return cut(*f._scaled("max_finite"))
+
+
+def lowest(f: Format) -> float:
+    """The least number, as far as binary64 goes; of unsigned formats 0."""
+    if f.system == "table":
+        return min(x for x in f.values if x == x)
+    if not f.signed:
+        return 0.0
+    if f.system == "fixed" and f._core.overflow != "symmetric":
+        return -cut(1 << f.width - 1, f.least_digit)  # two's complement has one more below zero
+    return -highest(f)
+
+
+def cut(significand: int, exponent: int) -> float:
+    """A number of binary64: what it has no digits for is left out, and no end is passed."""
+    lost = max(0, significand.bit_length() - 53)
+    try:
+        return math.ldexp(significand >> lost, exponent + lost)
+    except OverflowError:
+        return sys.float_info.max
+
+
+# --- Tables ---------------------------------------------------------------------------------------
 
 
 def exact_values(given: Any, name: Any) -> list[float]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -12,17 +13,25 @@ from . import _codes, _convolution, _dot
 from . import _widthwise as core
 from ._array import Array
 from ._block_format import BlockFormat
+from ._create import array
 from ._format import Format
+from ._format_facts import highest, lowest
 from ._machine import by_usual_arithmetic
+from ._settings import checked_seed
 from ._unit import Unit
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
+from .containers.scheme import parsed
 
 WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
 OVERFLOW = 4
+SEEDS = (1 << 64) - 1
 LONG = 256  # products that reach every step of a unit
 NEAREST = core.Env("rne")
+NO_BLOCKS = "unit {} scales blocks, which convolutions have not; take matmul"
+# What is done about numbers that a format has not, as a framework without a word for it says it.
+WAYS = {"NaN": "put a number in its place", "infinities": "put numbers in their place"}
 env_of = lru_cache(maxsize=64)(core.Env)
 unit_of = lru_cache(maxsize=256)(Unit)
 block_format_of = lru_cache(maxsize=64)(BlockFormat)
@@ -61,22 +70,29 @@ def is_container(format: str) -> bool:
     return is_affine(format) or core.is_block_format(format)
 
 
-def check_format(format: str) -> None:
-    """Reads a format's text, whatever kind it is, so that it fails here and not in a training."""
-    from .containers.scheme import parsed
-
+def check_format(format: str) -> str:
+    """A format's text as it prints, whatever kind it is: what is wrong fails here."""
     if is_affine(format):
-        parsed(format)
-    elif is_container(format):
-        block_format_of(format)
-    else:
-        Format(format)
+        rule, groups = parsed(format)
+        return rule.text(groups)
+    return str(block_format_of(format) if is_container(format) else Format(format))
 
 
-def known(name: str, dtype: str) -> Floats:
-    if dtype not in FLOATS:
-        raise TypeError(f"{name} holds {dtype}; {', '.join(FLOATS)} are taken")
-    return FLOATS[dtype]
+def known(name: str, dtype: str, way: str = "") -> Floats:
+    """Of a dtype as the framework calls it: float32, torch.float32."""
+    prefix, dot, short = dtype.rpartition(".")
+    if short not in FLOATS:
+        listed = ", ".join(f"{prefix}{dot}{each}" for each in FLOATS)
+        raise TypeError(f"{name} holds {dtype}; {listed} are taken{way}")
+    return FLOATS[short]
+
+
+def one_dtype(**arrays: Any) -> None:
+    """Of operands of a product, as far as they are there."""
+    named = {k: getattr(x.dtype, "name", x.dtype) for k, x in arrays.items() if x is not None}
+    if len(set(named.values())) > 1:
+        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
+        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
 
 
 @lru_cache(maxsize=256)
@@ -86,6 +102,7 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
     `way` words how the framework comes to a wider dtype, or what is to be done where none holds it.
     """
     f = Format(format)
+    known("x", dtype)
     if not fits_in(f, dtype):
         wider = next((d for d in ("float32", "float64") if fits_in(f, d)), None)
         raise ValueError(f"{f} has numbers that {dtype} does not hold; {way(wider)}")
@@ -93,15 +110,12 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
 
 
 def fits_in(f: Format, dtype: str) -> bool:
-    return holds(FLOATS[dtype].format, f)
-
-
-def holds(held: Format, f: Format) -> bool:
     """Whether a framework's dtype has all finite numbers of a format."""
+    held = FLOATS[dtype.rpartition(".")[2]].format
     return (
         f._core.digits <= held._core.digits
-        and f._core.least_digit >= held._core.least_digit
-        and f.max_finite <= held.max_finite
+        and f.least_digit >= held.least_digit
+        and f.emax <= held.emax  # of fixed point that of the least number, too
     )
 
 
@@ -114,15 +128,7 @@ def straight_range(format: str) -> tuple[float, float] | None:
     f = Format(format)
     if f._core.overflow in WRAPPING:
         return None
-    return lowest(f), float(f.max_finite)
-
-
-def lowest(f: Format) -> float:
-    """The least number; an unsigned float has 0 for it."""
-    from ._create import array
-
-    least = float(array([-1.7e308], f, rounding="rtz", nan="zero").to_float64()[0])
-    return 0.0 if least != least else least
+    return lowest(f), highest(f)
 
 
 @lru_cache(maxsize=256)
@@ -136,51 +142,136 @@ def scales_blocks(unit: str) -> bool:
     return unit_of(unit).scale_format is not None
 
 
+def no_blocks(*units: str) -> None:
+    for unit in units:
+        if scales_blocks(unit):
+            raise ValueError(NO_BLOCKS.format(unit))
+
+
+def units(
+    unit: Any, backward: Any, dtype: str, way: Callable[[str | None], str]
+) -> tuple[str, str]:
+    """As texts, read here; the gradients' unit is the forward one where none is named."""
+    forward = text(unit)
+    of = forward, forward if backward is None else text(backward)
+    for told in of:
+        held_format(str(unit_of(told).result_format), dtype, way)
+    return of
+
+
+def whole(n: Any) -> int | None:
+    """Any integer, NumPy's too, or None of what is none."""
+    try:
+        return None if isinstance(n, bool) else operator.index(n)
+    except TypeError:
+        return None
+
+
+def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
+    """A whole number for each axis, of one for all of them or of one each."""
+    one = whole(given)
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    each = [whole(n) for n in given] if one is None and listed else [one] * axes
+    found = tuple(n for n in each if n is not None and n >= least)
+    if len(found) != axes or len(each) != axes:
+        wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]
+        raise ValueError(f"{name} = {given!r}: {wanted} of {least} or more is wanted")
+    return found
+
+
+def signed_seed(seed: Any) -> int:
+    """A seed's 64 bits as frameworks hold them: an integer with a sign."""
+    integer = whole(seed)
+    bits = checked_seed(seed if integer is None else integer)
+    return bits - (bits >> 63 << 64)
+
+
+def whole_seed(seed: Any) -> int:
+    """The seed again, and 0 where nobody draws."""
+    return 0 if seed is None else int(seed) & SEEDS
+
+
 # --- Values to values -----------------------------------------------------------------------------
 
 
 def rounded(x: np.ndarray, to: Format, rounding: str = "rne", seed: int = 0) -> Array:
     """Each number rounded once."""
     of = known("x", x.dtype.name)
+    refuse_what_it_has_not(x, to)
     words = np.asarray(x, order="C").view(of.codes)
-    if not to._core.has_nan:
-        refuse_what_it_has_not(x, to)
+    return coded(words, of.format, to, env_of(rounding), seed)
+
+
+def coded(words: np.ndarray, of: Format, to: Format, env: core.Env, seed: int = 0) -> Array:
+    """Codes of one format rounded to those of another."""
     result = _codes.empty(words.shape, to)
-    operand = (of.format._core, words)
-    core.elementwise("convert", to._core, env_of(rounding), [operand], result, None, seed)
+    core.elementwise("convert", to._core, env, [(of._core, words)], result, None, seed)
     return Array._of(result, to)
 
 
-def refuse_what_it_has_not(x: np.ndarray, to: Format) -> None:
-    """As ww.array does: NaN, and infinities in fixed point that wraps."""
-    if np.isnan(x).any():
+def refuse_what_it_has_not(
+    x: Any, to: Format, floats: Any = np, ways: Mapping[str, str] = WAYS
+) -> None:
+    """As ww.array does: NaN, and infinities in fixed point that wraps.
+
+    `floats` is the module that knows x's numbers.
+    """
+    if to._core.has_nan:
+        return
+    if floats.isnan(x).any():
+        refuse("NaN", to, ways)
+    if to.system == "fixed" and to._core.overflow in WRAPPING and floats.isinf(x).any():
+        refuse("infinities", to, ways)
+
+
+def refuse(lacking: str, to: Format, ways: Mapping[str, str] = WAYS) -> NoReturn:
+    way = ways[lacking]
+    if lacking == "NaN":
         raise ValueError(
-            f"x has NaN among its numbers, and {to} has none; put a number in its place, or take a "
-            "format that has one"
+            f"x has NaN among its numbers, and {to} has none; {way}, or take a format that has one"
         )
-    if to.system == "fixed" and to._core.overflow in WRAPPING and np.isinf(x).any():
-        raise ValueError(
-            f"x has infinities among its numbers, and {to} has none and wraps; take "
-            "overflow=saturate, or put numbers in their place"
-        )
+    raise ValueError(
+        f"x has infinities among its numbers, and {to} has none and wraps; take overflow=saturate, "
+        f"or {way}"
+    )
 
 
 def values_of(codes: Array, dtype: np.dtype) -> np.ndarray:
     """Codes as numbers of a dtype that holds their format."""
-    of = FLOATS[dtype.name]
+    return words_of(codes, FLOATS[dtype.name]).view(dtype)
+
+
+def words_of(codes: Array, of: Floats) -> np.ndarray:
+    """The same as a dtype's codes."""
     words = np.empty(codes.shape, of.codes)
     operand = (codes.format._core, np.asarray(codes._bits, order="C"))
     core.elementwise("convert", of.format._core, NEAREST, [operand], words, None, 0)
-    return words.view(dtype)
+    return words
+
+
+@lru_cache(maxsize=256)
+def values_by(format: str, dtype: str, rounding: str) -> core.RoundedValues:
+    """The core's one pass from numbers of a dtype to numbers of a format in that dtype."""
+    own = FLOATS[dtype.rpartition(".")[2]].format
+    low, high = straight_range(format) or (0.0, 0.0)
+    low, high = (-0.0 if low == 0 else low), high + 0.0  # both zeros lie inside
+    ends = (int(array(end, own).bits) for end in (low, high))
+    return core.RoundedValues(own._core, Format(format)._core, env_of(rounding), *ends)
 
 
 def quantized(x: np.ndarray, format: str, rounding: str, axis: int | None, seed: int) -> np.ndarray:
     """x rounded to a format, or to one whose numbers share scales."""
-    if not is_container(format):
-        return values_of(rounded(x, Format(format), rounding, seed), x.dtype)
-    if not x.size:
-        return x.copy()
-    return container_values(contained(x, format, rounding, axis, seed), x.dtype)
+    if is_container(format):
+        if not x.size:
+            return x.copy()
+        return container_values(contained(x, format, rounding, axis, seed), x.dtype)
+    x = np.asarray(x, order="C")
+    y = np.empty_like(x)
+    by = values_by(format, x.dtype.name, rounding)
+    lacking = by.round(x.ctypes.data, y.ctypes.data, x.size, seed)
+    if lacking:
+        refuse(lacking, Format(format))
+    return y
 
 
 @by_usual_arithmetic
@@ -212,11 +303,7 @@ def exact_numbers(x: np.ndarray) -> np.ndarray:
 
 def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
     """The numbers, rounded once where binary32 or binary64 does not have them."""
-    wide = dtype.name == "float64"
-    if isinstance(x, Affine):
-        values = x.dequantise(np.float64 if wide else np.float32)
-    else:
-        values = x.to_float64() if wide else x.to_float32()
+    values = wide_values(x, dtype.name == "float64")
     narrow = values.astype(dtype)
     lost = (narrow.astype(values.dtype) != values) & ~np.isnan(values)
     if lost.any():
@@ -225,6 +312,13 @@ def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
             "float32"
         )
     return narrow
+
+
+def wide_values(x: Any, wide: bool) -> np.ndarray:
+    """The numbers of a container in binary64, or binary32."""
+    if isinstance(x, Affine):
+        return x.dequantise(np.float64 if wide else np.float32)
+    return x.to_float64() if wide else x.to_float32()
 
 
 def at_most(x: Blocks, code: int) -> np.ndarray:
@@ -272,9 +366,12 @@ def of_nothing(a: np.ndarray, b: np.ndarray, c: Any, u: Unit) -> np.ndarray:
 def operand(x: np.ndarray, u: Unit, name: str, axis: int) -> Any:
     """Numbers rounded to what the unit takes: codes, or blocks along the axis that it sums."""
     to = u.a if name == "a" else u.b
-    if u.scale_format is None:
-        return rounded(x, to)
-    assert u.scale_block is not None
+    return rounded(x, to) if u.scale_format is None else in_blocks(x, to, u, axis)
+
+
+def in_blocks(x: np.ndarray, to: Format, u: Unit, axis: int) -> Blocks:
+    """Numbers in blocks as a unit scales them."""
+    assert u.scale_block is not None and u.scale_format is not None
     return blocks(exact_numbers(x), BlockFormat.of(to, u.scale_block, u.scale_format), axis=axis)
 
 
@@ -319,54 +416,10 @@ def sizes(image: Any, kernel: Any, steps: Steps) -> tuple[int, int]:
 
 def check_channels(x: Any, w: Any, groups: int, bias: Any) -> None:
     """Of shapes: (images, channels, …) and (filters, channels / groups, …)."""
-    if groups < 1 or w[1] * groups != x[1] or w[0] % groups:
+    if whole(groups) is None or groups < 1 or w[1] * groups != x[1] or w[0] % groups:
         raise ValueError(
             f"x has {x[1]} channels, w has {w[0]} filters of {w[1]} and groups = {groups}: a "
             "filter's channels have to be x's channels / groups, and filters a multiple of groups"
         )
     if bias is not None and tuple(bias) != (w[0],):
         raise ValueError(f"bias is {tuple(bias)}; ({w[0]},) is wanted, a number a filter")
-
-
-# --- Gradients of convolutions, of images with their padding --------------------------------------
-
-
-def convolution_to_x(
-    g: np.ndarray, w: np.ndarray, image: tuple[int, int], steps: Steps, unit: str, seed: int
-) -> np.ndarray:
-    """The convolution of g, its numbers a stride apart, with the kernels turned round.
-
-    The zeros between the numbers and around them are multiplied like all else.
-    """
-    reach = [steps.dilation[i] * (w.shape[2 + i] - 1) for i in (0, 1)]
-    apart = np.zeros((*g.shape[:2], *(image[i] + reach[i] for i in (0, 1))), g.dtype)
-    rows, columns = (np.arange(g.shape[2 + i]) * steps.stride[i] + reach[i] for i in (0, 1))
-    apart[:, :, rows[:, None], columns] = g
-    groups, (filters, channels, *kernel) = steps.groups, w.shape
-    of_groups = w.reshape(groups, filters // groups, channels, *kernel).swapaxes(1, 2)
-    turned = of_groups.reshape(-1, filters // groups, *kernel)[:, :, ::-1, ::-1]
-    plain = Steps((1, 1), (0, 0), steps.dilation, groups)
-    return convolution(apart, turned, None, plain, unit, seed)
-
-
-def convolution_to_w(
-    g: np.ndarray, x: np.ndarray, kernel: tuple[int, int], steps: Steps, unit: str, seed: int
-) -> np.ndarray:
-    """Products of g with the windows, summed in order of image, row, column."""
-    groups = steps.groups
-    n, filters, *out = g.shape
-    by_group = g.reshape(n, groups, filters // groups, -1).transpose(1, 2, 0, 3)
-    rows = by_group.reshape(groups, filters // groups, -1)
-    z = product(rows, windows(x, kernel, out, steps), None, unit, seed)
-    return z.reshape(filters, -1, *kernel)
-
-
-def windows(x: np.ndarray, kernel: Any, out: Any, steps: Steps) -> np.ndarray:
-    """What each output saw: (groups, images * outputs, numbers of a window)."""
-    reach = tuple(d * (k - 1) + 1 for d, k in zip(steps.dilation, kernel, strict=True))
-    all_of_them = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
-    (s, t), (d, e) = steps.stride, steps.dilation
-    seen = all_of_them[:, :, ::s, ::t, ::d, ::e][:, :, : out[0], : out[1]]
-    n, channels = x.shape[:2]
-    apart = seen.reshape(n, steps.groups, channels // steps.groups, *out, *kernel)
-    return apart.transpose(1, 0, 3, 4, 2, 5, 6).reshape(steps.groups, n * out[0] * out[1], -1)

@@ -20,7 +20,7 @@ SKIPPED: dict[str, tuple[str, ...]] = {
 }
 
 
-OWN_SCALES = ("block(", "bfp(", "affine(", "mx", "nvfp4")
+OWN_SCALES = ("block(", "bfp(", "affine", "mx", "nvfp4")
 
 
 def format_text(name: str, format: Any) -> str:

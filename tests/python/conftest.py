@@ -1,22 +1,37 @@
 """What `./dev test` leaves to `./dev test --long`; docs/evidence.md has the table.
 
 A test that is marked `long` runs with --long alone. Of the cases of a test that is marked
-`sample(n)` each n-th runs, and all with --long; which of n is the first hangs on the turn.
+`sample(n)` each n-th runs, and all with --long; which of n is the first hangs on the turn. Of
+decorators of several parameters the uppermost one varies fastest: a sample that always met the same
+value of one is an error.
 """
 
-from collections import Counter
+from collections import defaultdict
 
 import pytest
-from turns import LONG, TURN
+from turns import LONG, in_turn
 
 
 def pytest_collection_modifyitems(items):
-    if LONG:
-        return
-    later, cases = pytest.mark.skip(reason="--long was not given"), Counter()
+    cases = defaultdict(list)
     for item in items:
-        sample = item.get_closest_marker("sample")
-        case = cases[item.parent.nodeid, item.originalname]
-        cases[item.parent.nodeid, item.originalname] += 1
-        if item.get_closest_marker("long") or (sample and (case - TURN) % sample.args[0]):
-            item.add_marker(later)
+        cases[item.parent.nodeid, item.originalname].append(item)
+    later = pytest.mark.skip(reason="--long was not given")
+    for test in cases.values():
+        sample = test[0].get_closest_marker("sample")
+        kept = in_turn(test, sample.args[0]) if sample else test
+        check_values(test, kept)
+        for item in test:
+            if not LONG and (item.get_closest_marker("long") or item not in kept):
+                item.add_marker(later)
+
+
+def check_values(test, kept):
+    """No parameter of several values is to have one alone in the sample."""
+    for name in test[0].callspec.params if 1 < len(kept) < len(test) else ():
+        there, taken = ({id(item.callspec.params[name]) for item in of} for of in (test, kept))
+        if len(taken) == 1 < len(there):
+            raise pytest.UsageError(
+                f"{test[0].nodeid}: of {name} the sample takes one value alone; put its decorator "
+                "under another one, or take another number"
+            )

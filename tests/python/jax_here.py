@@ -1,8 +1,6 @@
 """What tests of widthwise.jax share: the module, or why it is not there."""
 
-import numpy as np
 import pytest
-import widthwise as ww
 
 try:
     import jax
@@ -23,16 +21,3 @@ def way(request, monkeypatch):
         pytest.skip("the package was built without jaxlib's headers: ./dev build finds them")
     monkeypatch.setattr(_xla, "usable", lambda: request.param == "xla")
     return request.param
-
-
-def drawn(*shape, seed=0, dtype=np.float32):
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
-
-
-def same(got, want):
-    """Bits of numbers, signs of zeros included; NaN is NaN."""
-    got = np.asarray(got).astype(np.float64)
-    want = np.asarray(want.to_float64() if isinstance(want, ww.Array) else want, np.float64)
-    assert got.shape == want.shape
-    got, want = np.where(np.isnan(got), np.nan, got), np.where(np.isnan(want), np.nan, want)
-    np.testing.assert_array_equal(got.view(np.uint64), want.view(np.uint64))

@@ -172,6 +172,8 @@ TEXTS = {
     "MXINT8": "block(fixed8.6,32,e8m0fnu)",
     "nvfp4": "nvfp4",
     "block(e2m1fn,16,ue4m3fn)": "nvfp4",
+    "block(e4m3fn,16,ue4m3fn)": "block(e4m3fn,16,ue4m3fn)",
+    "BLOCK(int4,1x8,UE4M3FN)": "block(int4,8,ue4m3fn)",
     "block(e4m3fn,1x128,binary32)": "block(e4m3fn,128,binary32)",
     "block(e4m3fn, 128x128, binary32);scale=pow2": "block(e4m3fn,128x128,binary32);scale=pow2",
     "block(int4,0,e5m0fnu);scale=floor": "block(int4,0,e5m0fnu)",

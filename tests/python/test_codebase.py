@@ -1,5 +1,6 @@
 """The repository's own form: formatting, lint, types, sizes. `./dev lint` runs this file alone."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -60,6 +61,62 @@ def test_no_source_file_is_longer_than_one_idea():
         and (lines := len((ROOT / name).read_text().splitlines())) > MOST_LINES
     }
     assert not long
+
+
+CONFIGURING = """
+set -euo pipefail
+say() { :; }
+packages_of() { :; }
+missing_packages() { :; }
+meson() { echo "$*" >>asked; mkdir -p build && touch build/build.ninja; }
+eval "$FUNCTIONS"
+configure build --prefix=here
+"""
+
+
+def test_a_build_is_configured_anew_when_jaxlib_comes_or_changes(tmp_path):
+    parts = re.findall(r"^(?:jaxlib_here|configure)\(\) \{(?:.*\}\n|\n(?:.*\n)*?\}\n)",
+                       (ROOT / "dev").read_text(), re.MULTILINE)  # fmt: skip
+    assert len(parts) == 2
+    site = tmp_path / ".venv/lib/python3.11/site-packages"
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    site.mkdir(parents=True)
+
+    def asked():
+        environment = os.environ | {"FUNCTIONS": "".join(parts)}
+        subprocess.run(["bash", "-c", CONFIGURING], cwd=tmp_path, env=environment, check=True)
+        return (tmp_path / "asked").read_text().splitlines()
+
+    assert asked() == asked() == ["setup build --prefix=here"]
+    (site / "jaxlib-0.10.2.dist-info").mkdir()
+    again = "setup build --prefix=here --reconfigure --clearcache"
+    assert asked()[1:] == asked()[1:] == [again]
+    (site / "jaxlib-0.10.2.dist-info").rename(site / "jaxlib-0.11.0.dist-info")
+    assert asked()[1:] == [again] * 2
+
+
+SAMPLED = """
+import pytest
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("{}", [0, 1, 2][: {}])
+@pytest.mark.parametrize("{}", [0, 1, 2][: {}])
+def test_pairs(x, y): pass
+"""
+
+
+@pytest.mark.parametrize("first, second, fate", [("x2", "y3", 4), ("y3", "x2", 0)])
+def test_a_sample_meets_more_than_one_value_of_each_parameter(tmp_path, first, second, fate):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/python/conftest.py").read_text())
+    (tmp_path / "test_pairs.py").write_text(SAMPLED.format(*first, *second))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header"]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "tests/python"), "WIDTHWISE_TURN": "0"}
+    env.pop("WIDTHWISE_LONG", None)
+    done = subprocess.run([*command, "."], cwd=tmp_path, env=env, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == fate, said
+    assert ("of x the sample takes one value alone" if fate else "3 passed, 3 skipped") in said
 
 
 # --- The list of changes --------------------------------------------------------------------------

@@ -75,7 +75,6 @@ def test_a_pipeline_that_cannot_wait_fails(copied, fault, tool):
     assert re.search(told, done.stdout, re.M), done.stdout
 
 
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["goes on though nobody takes", "takes what it has no room for"])
 @pytest.mark.parametrize("name", ["shallow", "sums"])
 def test_so_do_a_register_alone_and_a_running_sum(copied, name, fault):

@@ -9,7 +9,8 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import drawn, jax, jnp, same, wj
+from jax_here import jax, jnp, wj
+from same_bits import drawn, same, whole
 
 pytestmark = jax_here.NEEDED
 way = jax_here.way
@@ -167,11 +168,6 @@ def of_lax(x, w, stride=1, padding=0, dilation=1, groups=1):
     return jax.lax.conv_general_dilated(x, w, pair(stride), ends, **how)
 
 
-def whole(*shape, seed):
-    """Small integers, whose sums of products are exact in any order."""
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
-
-
 @pytest.mark.parametrize("how", STEPS)
 def test_exact_sums_are_those_of_lax_forward_and_backward(how):
     x, w = whole(2, 4, 7, 8, seed=0), whole(8, 4 // how.get("groups", 1), 3, 2, seed=1)
@@ -214,6 +210,20 @@ def test_layouts_and_one_axis():
     same(line, with_height[:, :, 0])
     to_bias = jax.grad(lambda b: wj.conv(x, w, b, unit="mac(e5m10)").sum())(bias)
     same(to_bias, np.full(4, 2 * 4 * 4, np.float32))
+
+
+def test_steps_are_integers_of_any_kind():
+    x, w = drawn(1, 2, 5, 5), drawn(2, 1, 2, 2, seed=1)
+    eight, how = np.int64, {"groups": 2, "unit": "mac(e5m10)"}
+    got = wj.conv(x, w, None, eight(2), eight(1), np.array([1, 2]), **how | {"groups": eight(2)})
+    same(got, wj.conv(x, w, None, 2, 1, (1, 2), **how))
+    for wrong, words in (
+        ({"stride": 1.5}, "stride = 1.5: an integer or a pair of 1 or more is wanted"),
+        ({"padding": (1, 2, 3)}, "padding = .1, 2, 3.: an integer of 0 or more"),
+        ({"groups": 2.0}, "groups = 2.0: a filter's channels"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            wj.conv(x, w, **how | wrong)
 
 
 @pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)] if LONG else [(0, None)])

@@ -7,7 +7,8 @@ import jax_here
 import numpy as np
 import pytest
 import widthwise as ww
-from jax_here import _xla, drawn, jax, jnp, same, wj
+from jax_here import _xla, jax, jnp, wj
+from same_bits import drawn, same
 
 pytestmark = jax_here.NEEDED
 way = jax_here.way
@@ -100,14 +101,16 @@ def test_jit_of_vmap_of_grad_is_ww(way):
 
 
 def test_a_gradient_without_format_passes_where_nothing_saturates(way):
-    x = np.array([0.3, 6.0, 6.1, -9.0, 0.0], np.float32)
-    up = drawn(5)
+    x = np.array([0.3, 6.0, 6.1, -9.0, 0.0, -4.0], np.float32)
+    up = drawn(6)
 
     def grad(**how):
         return jax.grad(lambda v: (wj.quantize(v, "e2m1fn", **how) * up).sum())(x)
 
     same(grad(), np.where(abs(x) > 6, np.float32(0), up))
     same(grad(clamp=False), up)
+    zeros = jax.grad(lambda v: (wj.quantize(v, "fixed5.2;overflow=zero") * up).sum())(x)
+    same(zeros, np.where((x < -4) | (x > 3.75), np.float32(0), up))
     wraps = jax.grad(lambda v: (wj.quantize(v, "fixed3.2;overflow=wrap") * up).sum())(x)
     same(wraps, up)
 

@@ -94,7 +94,9 @@ def test_a_format_that_graphs_cannot_round_to_is_refused_with_a_way_out():
         ("e4m3", "up", "rounding = 'up': there is no such mode; take one of 'rne'"),
         ("affine(uint8)", "rne", "scales of symmetric codes.*'scale': 0.02, 'zero_point': 128"),
         ("affine(int8,symmetric)", "rtz", "rounding = 'rtz'; graphs round these by 'rne'"),
-        ("nvfp4", "rne", r"nvfp4 of 'x': .* take 'mxfp8_e4m3', 'bfp\(8,32,e8\)'"),
+        ("nvfp4", "rtz", "rounding = 'rtz', and a quotient of blocks may underflow"),
+        ("block(e4m3fn,4x4,binary32)", "rne", "of 'x': .* take 'mxfp8_e4m3', 'nvfp4', 'bfp"),
+        ("block(bfloat16,16,ue4m3fn)", "rne", "of 'x': .* take 'mxfp8_e4m3'"),
         ("mxfp4;scale=ceil", "rne", "graphs find scales by the rules floor"),
         ("mxfp4", "rup", "rounding = 'rup', and a quotient of blocks may underflow"),
     ]:  # fmt: skip
@@ -147,74 +149,6 @@ def test_where_the_opset_has_no_type_our_node_is_taken(text, opset):
 
 def test_other_roundings_are_not_the_standards():
     assert len(quantiser({"format": "int8", "rounding": "rtz"}).functions) == 1
-
-
-# --- Scales ---------------------------------------------------------------------------------------
-
-
-def rows(columns=70):
-    """Rows of many magnitudes, one of zeros, one of subnormal numbers, ties under scales."""
-    rng = np.random.default_rng(1)
-    x = np.float32(rng.normal(size=(6, columns)) * 2.0 ** rng.integers(-6, 6, (6, columns)))
-    x[2], x[0, 3] = 0, -0.0
-    x[3, :32] *= np.float32(1e-40)
-    x[4] *= np.float32(1e20)
-    x[5] = rng.integers(-254, 255, columns) / 2
-    x[5, 0] = 127
-    return x
-
-
-BLOCKS = [
-    "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp4", "mxint8", "bfp(8,32,e8)", "bfp(4,0,e5)",
-    "block(e2m1fn,16,e5m0fnu)", "block(e4m3fn,1x128,binary32)", "block(int8,16,binary32)",
-    "block(table(nf4),64,binary32)", "block(posit8,32,e8m0fnu)",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", BLOCKS)
-def test_blocks_of_values_find_their_scales_as_the_graph_runs(text):
-    x = rows()
-    model = quantiser(text, shape=("rows", 70))
-    check_bits(model, x, ww.blocks(x, text).to_float32())
-
-
-def test_blocks_with_nan_or_infinity_are_nan():
-    x = rows()
-    x[1, 3], x[5, 60] = np.nan, np.inf
-    want = ww.blocks(x, "mxfp8_e4m3").to_float32()
-    assert np.isnan(want).sum() == 32 + 32 - 26 % 32 + 26 - 6 or np.isnan(want).any()
-    check_bits(quantiser("mxfp8_e4m3", shape=("rows", 70)), x, want)
-
-
-@pytest.mark.parametrize("text", ["affine(int8,symmetric)", "affine(int4,symmetric,32)",
-    "affine(int11,symmetric)", "affine(int8,symmetric,all)"])  # fmt: skip
-def test_symmetric_codes_find_their_scales_as_the_graph_runs(text):
-    for x in (rows(), rows()[5:], np.zeros((1, 70), np.float32)):
-        check_bits(quantiser(text, shape=("rows", 70)), x, ww.affine(x, text).dequantise())
-
-
-@pytest.mark.parametrize("text, scale, zero", [
-    ("affine(uint8)", 0.02, 7), ("affine(int8)", 1 / 255, -3), ("affine(uint4)", 0.5, 8),
-    ("affine(int16)", 1e-3, 100), ("affine(int5,symmetric)", 0.25, None),
-    ("affine(int8,asymmetric,channel)", np.linspace(0.01, 0.5, 70), np.arange(70) - 30),
-])  # fmt: skip
-def test_given_scales_round_the_exact_quotient(text, scale, zero):
-    how = {"scale": scale, "zero_point": zero}
-    halves = np.arange(-280, 280).reshape(8, 70) * np.float32(0.5)
-    x = (halves * np.float32(scale)).astype(np.float32)
-    x = np.concatenate([x, np.nextafter(x, np.float32(9e9)), rows(), [[np.inf, -np.inf] * 35]])
-    axis = {"axis": 1} if "channel" in text else {}
-    want = ww.affine(x, text, **how, **axis).dequantise()
-    model = quantiser({"format": text, **how, **axis}, shape=("rows", 70))
-    assert "QuantizeLinear" in [node.op_type for node in model.graph.node]
-    check_bits(model, x.astype(np.float32), want)
-
-
-def test_a_bare_format_under_a_scale():
-    x = rows()
-    scale = np.float32(0.3)
-    want = wanted(x / scale, ww.Format("e4m3fn;overflow=satfinite")) * scale
-    check_bits(quantiser({"format": "e4m3fn", "scale": 0.3}, shape=("rows", 70)), x, want)
 
 
 # --- Layers and weights ---------------------------------------------------------------------------
@@ -281,6 +215,19 @@ def test_weights_become_codes_and_come_back(text, operator, axis):
         assert (again.bits == kept.bits).all()
 
 
+@pytest.mark.parametrize("plain, text", [
+    ("affine(int8,symmetric,channel)", " AFFINE ( Int8 , symmetric , CHANNEL )"),
+    ("affine(uint4,asymmetric,32)", "Affine(UINT4,Asymmetric, 32 ) "),
+    ("mxfp8_e4m3", " MXFP8_E4M3 "),
+    ("block(e4m3fn,7x5,binary32)", " Block(E4M3FN,7x5,binary32)"), ("e5m6", " E5M6 "),
+    ("nvfp4", "NVFP4"), ("int8", "INT8"),
+])  # fmt: skip
+def test_case_and_blanks_of_a_text_change_nothing(plain, text):
+    assert product({"weight": text}) == product({"weight": plain})
+    if plain in ("mxfp8_e4m3", "e5m6", "int8"):
+        assert product({"input": text}) == product({"input": plain})
+
+
 @pytest.mark.parametrize("text", ["affine(int8,symmetric,channel)", "affine(uint4,asymmetric,32)"])
 def test_onnxruntime_does_not_round_the_other_operand_of_a_products_codes(text):
     """It would, to 8 bits, in MatMulNBits: a node between them keeps it from that."""
@@ -327,10 +274,11 @@ def test_rules_take_operators_and_names_and_the_first_that_fits():
     both = wo.quantize_model(plain, "e5m6")
     assert [n.op_type for n in both.graph.node].count("Quantize") == 4
     for rules, kind, message in [
-        ({"c/*": "e5m6"}, ValueError, r"rules: 'c/\*' fits no node; the model's layers are 'a/fc'"),
+        ({"c/*": "e5m6"}, ValueError, r"rules: 'c/\*' fits no node; there are 'a/fc', 'b/fc'"),
         ({"a/fc": {"weights": "e5m6"}}, TypeError, "weights: there are input, weight"),
         ({"a/fc": {"input": {"scale": 1}}}, TypeError, "format is wanted"),
-        ([3], TypeError, r"rules: one is 3; \(operator or glob, how\) is wanted"),
+        ([3], TypeError, r"rules: one is 3; \(which layers, how\) is wanted"),
+        ([(int, "e5m6")], TypeError, "rules: int is no operator and no glob on names"),
         ({"a/fc": {"unit": "blackwell.mxfp8"}}, ValueError, "scales blocks; name its operands'"),
     ]:
         with pytest.raises(kind, match=message):

@@ -1,8 +1,9 @@
-"""Which suites `./dev test --changed` runs."""
+"""Which suites `./dev test --changed` runs, and which of them share a process."""
 
 import pytest
 import reach
-from schedule import Outcome, Suite
+import run
+from schedule import Outcome, Suite, measured
 
 PLAIN = reach.ROOT / "build"
 MADE = {
@@ -46,6 +47,15 @@ def test_a_change_reaches_what_is_made_of_it(monkeypatch, changed, names):
 @pytest.mark.parametrize("stray", ["tests/data/presets.toml", "tests/oracle/dpu.py", "meson.build"])
 def test_what_nobody_can_place_reaches_everything(monkeypatch, stray):
     assert reached(monkeypatch, [stray]) == {suite.name for suite in SUITES}
+
+
+def test_files_inside_pytorch_have_one_name_by_which_their_seconds_are_kept():
+    there = run.python_suites()
+    (whole,) = [s for s in run.together(there) if s.name == run.ALL_INSIDE_TORCH]
+    assert len(whole.files) == len(run.inside_torch(there)) > 10
+    assert measured()[whole.name] > 30
+    some = run.together(run.inside_torch(there)[:2])
+    assert [s.name for s in some] == [f"{run.SOME}2 inside PyTorch"]
 
 
 def reached(monkeypatch, changed):

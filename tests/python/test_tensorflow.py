@@ -8,6 +8,7 @@ import os
 import numpy as np
 import pytest
 import widthwise as ww
+from same_bits import drawn, same, whole
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 try:
@@ -21,19 +22,6 @@ pytestmark = pytest.mark.skipif(tf is None, reason="tensorflow is large: --long 
 
 SPECIAL = [0.0, -0.0, 1e-9, -(2**-9), 3 * 2**-11, 448, 464, 465, -6, 1e30, -1e30, np.inf, -np.inf]
 UNIT, BACKWARD = "mac(e4m3fn, sum=e5m10)", "mac(e5m2, b=e4m3fn, sum=e5m10)"
-
-
-def drawn(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def same(got, want):
-    """Bits of numbers, signs of zeros included; NaN is NaN."""
-    got = np.asarray(got).astype(np.float64)
-    want = np.asarray(want.to_float64() if isinstance(want, ww.Array) else want, np.float64)
-    assert got.shape == want.shape
-    got, want = np.where(np.isnan(got), np.nan, got), np.where(np.isnan(want), np.nan, want)
-    np.testing.assert_array_equal(got.view(np.uint64), want.view(np.uint64))
 
 
 def ours(unit, a, b, **how):
@@ -102,10 +90,27 @@ def test_seeds_come_from_tensorflow_or_are_given():
     same(wt.quantize(x, *way, seed=large), ww.array(x, way[0], rounding=way[1], seed=large))
 
 
+@pytest.mark.parametrize(
+    "seed, kind, words",
+    [
+        (0.5, TypeError, "seed = 0.5: an integer is wanted"),
+        (1 << 64, ValueError, "it may be 0 to"),
+        ([1.0], TypeError, r"seed is float32, \(1,\); one integer is wanted"),
+        ([1, 2], TypeError, r"seed is int32, \(2,\); one integer is wanted"),
+    ],
+)
+def test_what_is_no_seed_is_told(seed, kind, words):
+    given = tf.constant(seed) if isinstance(seed, list) else seed
+    with pytest.raises(kind, match=words):
+        wt.quantize([1.0], "e5m2", "sr8", seed=given)
+
+
 def test_gradients_pass_straight_and_are_rounded():
-    x = np.float32([0.3, 6.0, 6.1, -9.0, 0.0])
+    x = np.float32([0.3, 6.0, 6.1, -9.0, 0.0, -4.0])
     z, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn"), x)
     same(back, np.where(abs(x) > 6, np.float32(0), up))
+    _, up, (back,) = both(lambda v: wt.quantize(v, "fixed5.2;overflow=zero"), x)
+    same(back, np.where((x < -4) | (x > 3.75), np.float32(0), up))
     _, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn", clamp=False), x)
     same(back, up)
     _, up, (back,) = both(lambda v: wt.quantize(v, "e2m1fn", "sr8", "e5m2", seed=4, clamp=False), x)
@@ -139,11 +144,6 @@ def test_products_and_both_gradients_are_ww(unit, backward, way):
     each = ours(backward or unit, up.swapaxes(1, 2), a, seed=7).to_float64().swapaxes(1, 2)
     np.testing.assert_allclose(to_b, each.sum(0), rtol=1e-6)
     np.testing.assert_allclose(to_c, up.sum((0, 1)), rtol=1e-6)
-
-
-def whole(*shape, seed):
-    """Small integers, whose sums of products are exact in any order."""
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
 
 
 @pytest.mark.parametrize(
@@ -191,10 +191,70 @@ def test_convolutions_have_the_units_bits_in_groups_and_either_layout():
         rows = up[:, 3 * group : 3 * group + 3].transpose(1, 0, 2, 3).reshape(3, -1)
         want = ours(BACKWARD, rows, seen).to_float64().reshape(3, 2, 3, 3)
         same(np.transpose(to_w, (3, 2, 0, 1))[3 * group : 3 * group + 3], want)
-    assert to_x.shape == x.shape
+        around = np.zeros((2, 3, 8, 7), np.float32)  # what came back, a stride apart
+        around[:, :, 2:5:2, 2:5:2] = up[:, 3 * group : 3 * group + 3]
+        of_group = w[..., 3 * group : 3 * group + 3]
+        true = convolved(BACKWARD, around, of_group[::-1, ::-1].transpose(2, 3, 0, 1))
+        same(to_x[:, 2 * group : 2 * group + 2], true)
 
 
-def test_a_gradients_gradient_is_right_or_refused():
+def convolved(unit, x, kernels, **how):
+    u = ww.Unit(unit)
+    kernels = ww.array(np.ascontiguousarray(kernels), u.b)
+    return ww.conv2d(ww.array(x, u.a), kernels, unit=u, **how)
+
+
+def test_convolutions_of_images_whose_size_nobody_knew():
+    x, w = drawn(2, 7, 6, 2), drawn(3, 2, 2, 4, seed=1)
+    unknown = [tf.TensorSpec((None, None, None, 2), tf.float32), tf.TensorSpec(w.shape, tf.float32)]
+    for how in ({"padding": "SAME", "strides": (2, 3)}, {"padding": ((1, 0), (0, 2))}, {}):
+
+        def call(x, w, how=how):
+            return wt.conv2d(x, w, unit=UNIT, backward_unit=BACKWARD, **how)
+
+        graph = tf.function(call, input_signature=unknown)
+        assert graph.get_concrete_function().output_shapes.as_list() == [None, None, None, 4]
+        for got, want in zip(both(graph, x, w), both(call, x, w), strict=True):
+            for one, true in zip(got, want, strict=True):
+                same(one, true)
+
+
+def test_gradients_of_convolutions_have_gradients_of_their_own():
+    """Both are linear in what comes back: derivatives after it are products of that unit again."""
+    x, w, v = drawn(2, 6, 5, 4), drawn(3, 3, 2, 6, seed=1), drawn(2, 6, 5, 4, seed=5)
+    how = {"unit": UNIT, "backward_unit": BACKWARD, "strides": 2}
+    x, w, v, up = map(tf.constant, (x, w, v, drawn(2, 2, 2, 6, seed=6)))
+    with tf.GradientTape() as outer:
+        outer.watch(up)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            z = wt.conv2d(x, w, **how)
+        to_x = inner.gradient(z, x, output_gradients=up)
+    again = outer.gradient(to_x, up, output_gradients=v)
+    first = np.transpose(v, (0, 3, 1, 2))
+    true = convolved(BACKWARD, first, np.transpose(w, (3, 2, 0, 1)), stride=2, groups=2)
+    same(np.transpose(again, (0, 3, 1, 2)), true)
+
+
+@pytest.mark.parametrize("padding, strides", [("SAME", 2), ("VALID", 1)])
+def test_exact_second_derivatives_of_convolutions_are_those_of_tensorflow(padding, strides):
+    x, w = tf.constant(whole(2, 5, 4, 2, seed=0)), tf.constant(whole(2, 3, 2, 3, seed=1))
+
+    def second(conv):
+        with tf.GradientTape() as outer:
+            outer.watch([x, w])
+            with tf.GradientTape() as inner:
+                inner.watch([x, w])
+                z = tf.reduce_sum(conv(x, w, strides=strides, padding=padding) ** 2)
+            total = sum(tf.reduce_sum(g) for g in inner.gradient(z, [x, w]))
+        return outer.gradient(total, [x, w])
+
+    ours = second(lambda *given, **how: wt.conv2d(*given, **how, unit="mac(binary32)"))
+    for got, want in zip(ours, second(tf.nn.conv2d), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_products_second_derivative_is_tensorflows():
     a, b = tf.constant(drawn(3, 4)), tf.constant(drawn(4, 2))
 
     def second(product):
@@ -208,13 +268,51 @@ def test_a_gradients_gradient_is_right_or_refused():
 
     ours = second(lambda a: wt.matmul(a, b, unit="mac(binary32)"))
     np.testing.assert_allclose(ours, second(lambda a: a @ b), rtol=1e-5)
-    kernel = tf.ones((1, 1, 2, 1))
 
-    def convolved(a):
-        return wt.conv2d(tf.reshape(a, (1, 3, 2, 2)), kernel, unit="mac(binary32)")
 
-    with pytest.raises(NotImplementedError, match="a gradient of conv2d has no gradient"):
-        second(convolved)
+def of_unknown_rank(call, n=2):
+    return tf.function(call, input_signature=[tf.TensorSpec(None, tf.float32)] * n)
+
+
+def test_tensors_of_unknown_rank_are_computed_or_named():
+    a, b, c = drawn(2, 3, 4), drawn(4, 5, seed=1), drawn(5, seed=2)
+    how = {"unit": UNIT, "backward_unit": BACKWARD}
+
+    def grads(a, b, c):
+        with tf.GradientTape() as tape:
+            tape.watch([a, b, c])
+            z = wt.matmul(a, b, c=c, **how)
+        return [z, *tape.gradient(z, [a, b, c])]
+
+    wanted = grads(*map(tf.constant, (a, b, c)))
+    for got, want in zip(of_unknown_rank(grads, 3)(a, b, c), wanted, strict=True):
+        same(got, want)
+    same(of_unknown_rank(lambda a: wt.quantize(a, "mxfp4"), 1)(a), ww.blocks(a, "mxfp4"))
+    product = of_unknown_rank(lambda a, b: wt.matmul(a, b, **how))
+    with pytest.raises(Exception, match=r"a is \(4,\) and b is \(4, 5\); \(..., m, k\) and"):
+        product(a[0, 0], b)
+    with pytest.raises(ValueError, match="x is <unknown> and w is <unknown>; channels and kernels"):
+        of_unknown_rank(lambda x, w: wt.conv2d(x, w, **how)).get_concrete_function()
+
+
+def test_steps_are_integers_of_any_kind():
+    x, w = drawn(2, 5, 5, 2), drawn(2, 2, 2, 3, seed=1)
+    eight = np.int64
+    for ours, plain in (
+        ({"strides": eight(2)}, {"strides": 2}),
+        ({"strides": np.array([2, 1]), "dilations": eight(1)}, {"strides": (2, 1)}),
+        ({"padding": ((eight(1), 0), (0, eight(1)))}, {"padding": ((1, 0), (0, 1))}),
+        ({"padding": "same"}, {"padding": "SAME"}),
+    ):
+        same(wt.conv2d(x, w, unit=UNIT, **ours), wt.conv2d(x, w, unit=UNIT, **plain))
+    for wrong, words in (
+        ({"strides": 1.5}, "strides = 1.5: an integer or a pair of 1 or more is wanted"),
+        ({"dilations": (1, 0)}, "dilations = .1, 0.: an integer or a pair"),
+        ({"padding": ((1, 0), (0, -1))}, "padding = .* 'VALID', 'SAME' or"),
+        ({"padding": 1}, "padding = 1: 'VALID', 'SAME' or"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            wt.conv2d(x, w, unit=UNIT, **wrong)
 
 
 # --- Layers and models ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import widthwise as ww
-from torch_here import NEEDED, drawn, torch, wt
+from torch_here import NEEDED, drawn, same, torch, wt
 
 if torch is not None:
     from torch import nn
@@ -41,10 +41,6 @@ def product(x, y, unit, c=None, seed=0):
     a, b = unit_operand(x, u, "a"), unit_operand(y, u, "b")
     z = ww.matmul(a, b, unit=u, c=addend, seed=seed)
     return z.astype("e8m23").bits.view(np.float32)
-
-
-def same(tensor, wanted):
-    np.testing.assert_array_equal(tensor.detach().numpy().view(np.uint32), wanted.view(np.uint32))
 
 
 @pytest.mark.parametrize("forward, backward", UNITS)

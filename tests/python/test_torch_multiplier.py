@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import widthwise as ww
-from torch_here import NEEDED, drawn, torch, wt
+from torch_here import NEEDED, drawn, same, torch, wt
 
 if torch is not None:
     from torch import nn
@@ -30,10 +30,6 @@ def product(x, y, unit, multiplier=None, c=None):
     a, b = ww.array(np.ascontiguousarray(x), u.a), ww.array(np.ascontiguousarray(y), u.b)
     z = ww.matmul(a, b, unit=u, c=addend, multiplier=multiplier)
     return z.astype("e8m23").bits.view(np.float32)
-
-
-def same(tensor, wanted):
-    np.testing.assert_array_equal(tensor.detach().numpy().view(np.uint32), wanted.view(np.uint32))
 
 
 @pytest.mark.parametrize("at", range(5))

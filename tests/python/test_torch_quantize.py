@@ -10,6 +10,9 @@ import pytest
 import widthwise as ww
 from torch_here import NEEDED, torch, wt
 
+if torch is not None:
+    from widthwise.torch._static import scaled
+
 pytestmark = NEEDED
 
 OF = {"float16": "e5m10", "bfloat16": "e8m7", "float32": "e8m23", "float64": "e11m52"}
@@ -115,17 +118,53 @@ def test_affine_integers_are_those_of_ww_affine(format):
         wt.quantize(x.bfloat16(), format)
 
 
+SEEDS = [0, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, np.int64(3), np.uint64(1 << 63), np.array(7)]
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_seeds_are_all_of_64_bits_and_the_next_ones_go_round(seed):
+    x = torch.randn(64).requires_grad_()
+    y = wt.quantize(x, "e5m2", "sr8", backward="e5m3", seed=seed, clamp=False)
+    whole, up = int(seed), torch.randn(64)
+    np.testing.assert_array_equal(
+        y.detach().numpy(),
+        ww.array(x.detach().numpy(), "e5m2", rounding="sr8", seed=whole).to_float64(),
+    )
+    y.backward(up)
+    want = ww.array(up.numpy(), "e5m3", rounding="sr8", seed=(whole + 1) % (1 << 64))
+    np.testing.assert_array_equal(x.grad.numpy(), want.to_float64())
+
+
+@pytest.mark.parametrize(
+    "seed, kind, message",
+    [
+        (0.5, TypeError, "seed = 0.5: an integer is wanted, 0 to 2"),
+        ("7", TypeError, "seed = '7': an integer is wanted"),
+        (-1, ValueError, "seed = -1: it may be 0 to"),
+        (1 << 64, ValueError, "it may be 0 to"),
+        ([0.5], TypeError, r"seed is torch.float32, \(1,\); one integer is wanted"),
+        ([1, 2], TypeError, r"seed is torch.int64, \(2,\); one integer is wanted"),
+    ],
+)
+def test_what_is_no_seed_is_told(seed, kind, message):
+    given = torch.tensor(seed) if isinstance(seed, list) else seed
+    for call in (wt.quantize, wt.encode):
+        with pytest.raises(kind, match=message):
+            call(torch.ones(3), "e5m2", "sr8", seed=given)
+
+
 # --- Gradients -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", OF)
 @pytest.mark.parametrize(
     "format, low, high",
-    [("e4m3fn", -448, 448), ("fixed8.4", -8, 7.9375), ("e2m1fn", -6, 6), ("ufixed8.4", 0, 15.9375)],
-)
+    [("e4m3fn", -448, 448), ("fixed8.4", -8, 7.9375), ("e2m1fn", -6, 6), ("ufixed8.4", 0, 15.9375),
+     ("fixed8.4;overflow=zero", -8, 7.9375), ("e4m3fn;overflow=nan", -448, 448)],
+)  # fmt: skip
 def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low, high, dtype):
     x = directed(getattr(torch, dtype))
-    x = (x if format == "e4m3fn" else x[~x.isnan()]).requires_grad_()
+    x = (x if ww.Format(format).has_nan else x[~x.isnan()]).requires_grad_()
     g = torch.linspace(-3, 3, x.numel()).to(x.dtype)
     wt.quantize(x, format).backward(g)
     inside = ~((x < low) | (x > high))
@@ -133,6 +172,18 @@ def test_gradients_are_zero_where_the_format_has_no_number_so_large(format, low,
     x.grad = None
     wt.quantize(x, format, clamp=False).backward(g)
     assert torch.equal(x.grad, g)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize("format", ["e4m3fn", "mxfp8_e4m3", "nvfp4", "affine(int8,symmetric)"])
+def test_empty_tensors_have_empty_gradients(format, shape):
+    x = torch.zeros(shape, requires_grad=True)
+    wt.quantize(x, format, backward=format).sum().backward()
+    assert x.grad.shape == shape
+    if format.startswith(("e", "affine")):
+        x = torch.zeros(shape, requires_grad=True)
+        scaled(x, format, torch.tensor(0.5), torch.tensor(0)).sum().backward()
+        assert x.grad.shape == shape
 
 
 def test_what_wraps_does_not_saturate():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import widthwise as ww
-from torch_here import NEEDED, drawn, torch, wt
+from torch_here import NEEDED, drawn, same, torch, wt
 
 if torch is not None:
     from torch import nn
@@ -28,10 +28,6 @@ def three(step):
 
 def floats(z):
     return z.astype("e8m23").bits.view(np.float32)
-
-
-def same(tensor, wanted):
-    np.testing.assert_array_equal(tensor.detach().numpy().view(np.uint32), wanted.view(np.uint32))
 
 
 @pytest.mark.parametrize("steps", STEPS, ids=str)

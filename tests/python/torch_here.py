@@ -1,5 +1,6 @@
 """What tests of widthwise.torch share: the module, or why it is not there."""
 
+import numpy as np
 import pytest
 
 try:
@@ -16,3 +17,8 @@ NEEDED = pytest.mark.skipif(torch is None, reason="torch is large: --long instal
 
 def drawn(*shape, seed=0):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def same(tensor, wanted):
+    """Bits of binary32."""
+    np.testing.assert_array_equal(tensor.detach().numpy().view(np.uint32), wanted.view(np.uint32))

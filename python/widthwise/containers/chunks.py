@@ -15,6 +15,7 @@ from .. import _widthwise as core
 from .._array import Array
 from .._create import array
 from .._format import Format
+from .._format_facts import highest, lowest
 from .packing import pack, unpack
 
 PIECE = 1 << 17  # numbers at a time: a megabyte of doubles stays in a core's cache
@@ -168,8 +169,7 @@ def ends(f: Format) -> tuple[float, float]:
     """Where numbers saturate: half a step past the largest code's, and past the least one's."""
     values = np.unique(values_of_codes(f)) if f.width <= 16 else None
     if values is None:
-        top = float(f.max_finite)
-        return -top, top
+        return lowest(f), highest(f)
     values = values[np.isfinite(values)]
     if len(values) < 2:
         return float(values[0]), float(values[-1])

@@ -93,17 +93,7 @@ def given(
     scale: Any, zero_point: Any, rule: Scheme, shape: tuple[int, ...], dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """A user's scales and zero points, as many as there are groups."""
-    with np.errstate(over="ignore", under="ignore"):
-        scales = of_shape("scale", np.asarray(scale, np.float64).astype(dtype), shape)
-    wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))
-    if wrong.size:
-        asked = np.broadcast_to(np.asarray(scale, np.float64), shape).reshape(-1)[wrong[0]]
-        became = scales.reshape(-1)[wrong[0]]
-        rounded = f", which is {became} in {np.dtype(dtype)}" if became != asked == asked else ""
-        raise ValueError(
-            f"scale{subscript(wrong[0], shape)} = {asked}{rounded}: a scale is finite and above "
-            "zero; leave scale out, and it is found from x"
-        )
+    scales = given_scales(scale, shape, dtype, "leave scale out, and it is found from x")
     own = 0 if rule.name == "asymmetric" else rule.zero
     zeros = np.asarray(own if zero_point is None else zero_point)
     if zeros.dtype.kind not in "iu":
@@ -119,6 +109,22 @@ def given(
             * rule.signed
         )
     return scales, zeros
+
+
+def given_scales(scale: Any, shape: tuple[int, ...], dtype: Any, way: str) -> np.ndarray:
+    """A user's scales alone; `way` is what else there is to do."""
+    with np.errstate(over="ignore", under="ignore"):
+        scales = of_shape("scale", np.asarray(scale, np.float64).astype(dtype), shape)
+    wrong = np.flatnonzero(~(np.isfinite(scales) & (scales > 0)))
+    if wrong.size:
+        asked = np.broadcast_to(np.asarray(scale, np.float64), shape).reshape(-1)[wrong[0]]
+        became = scales.reshape(-1)[wrong[0]]
+        rounded = f", which is {became} in {np.dtype(dtype)}" if became != asked == asked else ""
+        raise ValueError(
+            f"scale{subscript(wrong[0], shape)} = {asked}{rounded}: a scale is finite and above "
+            f"zero; {way}"
+        )
+    return scales
 
 
 def of_shape(name: str, a: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

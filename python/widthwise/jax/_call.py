@@ -40,13 +40,6 @@ def floats(name: str, x: Any) -> jax.Array:
     return x
 
 
-def one_dtype(**arrays: Any) -> None:
-    named = {name: x.dtype.name for name, x in arrays.items() if x is not None}
-    if len(set(named.values())) > 1:
-        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
-        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
-
-
 # --- Seeds ----------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,6 @@ from ._call import (
     floats,
     following,
     on_host,
-    one_dtype,
     whole_seed,
     words_of,
 )
@@ -185,7 +184,7 @@ def conv(
     """
     x, w = floats("x", x), floats("w", w)
     bias = None if bias is None else floats("bias", bias)
-    one_dtype(x=x, w=w, bias=bias)
+    _host.one_dtype(x=x, w=w, bias=bias)
     axes = x.ndim - 2
     if axes not in LAYOUTS or w.ndim != x.ndim:
         raise ValueError(f"x is {x.shape} and w is {w.shape}; both want 3 axes, or both 4")
@@ -194,16 +193,15 @@ def conv(
     x, w = x.transpose(told.lhs_spec), w.transpose(told.rhs_spec)
     _host.check_channels(x.shape, w.shape, groups, None if bias is None else bias.shape)
     of = units(unit, backward_unit, x.dtype.name)
-    for each in of:
-        if _host.scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
-    strides, dilations = (along(*p, axes) for p in (("stride", stride), ("dilation", dilation)))
+    _host.no_blocks(*of)
+    strides = _host.step_of_each("stride", stride, axes)
+    dilations = _host.step_of_each("dilation", dilation, axes)
     ends = padded(padding, x.shape[2:], w.shape[2:], strides, dilations)
     check_sizes(x, w, ends, dilations)
     x, alike = with_ends_alike(x, ends)
     if axes == 1:
         x, w = x[:, :, None], w[:, :, None]
-    steps = Steps(of_both(strides, 1), of_both(alike, 0), of_both(dilations, 1), groups)
+    steps = Steps(of_both(strides, 1), of_both(alike, 0), of_both(dilations, 1), int(groups))
     how = How(steps, of)
     z = convolution(how, x, w, bias, words_of(seed, who_draws(of)))
     z = z[:, :, 0] if axes == 1 else z
@@ -214,14 +212,6 @@ def layouts(x: Any, w: Any, given: Any) -> Any:
     if not isinstance(given, tuple | list) or len(given) != 3:
         raise ValueError(f"dimension_numbers = {given!r}: three texts are wanted, of x, w, result")
     return jax.lax.conv_dimension_numbers(x.shape, w.shape, tuple(given))
-
-
-def along(name: str, step: Any, axes: int) -> tuple[int, ...]:
-    """A step for each axis."""
-    each = (step,) * axes if isinstance(step, int) else tuple(step)
-    if len(each) != axes or not all(isinstance(n, int) and n >= 1 for n in each):
-        raise ValueError(f"{name} = {step!r}: an integer of 1 or more is wanted, or {axes}")
-    return each
 
 
 def of_both(steps: tuple[int, ...], of_height: int) -> tuple[int, int]:
@@ -238,15 +228,17 @@ def padded(
             raise ValueError(f"padding = {padding!r}: 'SAME', 'VALID' or integers are wanted")
         reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
         return [*jax.lax.padtype_to_pads(image, reach, strides, padding.upper())]
-    each = [padding] * axes if isinstance(padding, int) else [*padding]
-    ends = [(n, n) if isinstance(n, int) else tuple(n) for n in each]
-    whole = all(len(n) == 2 and all(isinstance(m, int) and m >= 0 for m in n) for n in ends)
-    if len(ends) != axes or not whole:
+    try:
+        each = [*padding] if _host.whole(padding) is None else [padding] * axes
+        ends = [_host.step_of_each("padding", n, 2, 0) for n in each]
+    except (TypeError, ValueError):
+        ends = []
+    if len(ends) != axes:
         raise ValueError(
             f"padding = {padding!r}: an integer of 0 or more, {axes} of them, or {axes} pairs of "
             "(before, after) are wanted"
         )
-    return [(n[0], n[1]) for n in ends]
+    return [(before, after) for before, after in ends]
 
 
 def check_sizes(x: Any, w: Any, ends: Any, dilations: Any) -> None:

@@ -18,7 +18,6 @@ from ._call import (
     following,
     of_result,
     on_host,
-    one_dtype,
     whole_seed,
     words_of,
 )
@@ -113,12 +112,7 @@ product.defvjp(forward, gradient, symbolic_zeros=True)
 
 
 def units(unit: Any, backward: Any, dtype: str) -> Units:
-    """As texts, read here; the gradients' unit is the forward one where none is named."""
-    forward = _host.text(unit)
-    of = Units(forward, forward if backward is None else _host.text(backward))
-    for told in of:
-        _host.held_format(str(_host.unit_of(told).result_format), dtype, of_result)
-    return of
+    return Units(*_host.units(unit, backward, dtype, of_result))
 
 
 def who_draws(of: Units) -> str | None:
@@ -156,7 +150,7 @@ def matmul(
     """
     a, b = floats("a", a), floats("b", b)
     c = None if c is None else floats("c", c)
-    one_dtype(a=a, b=b, c=c)
+    _host.one_dtype(a=a, b=b, c=c)
     if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[-2 if b.ndim > 1 else -1]:
         raise ValueError(
             f"a is {a.shape} and b is {b.shape}; a's last axis and b's last but one (or only one) "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._format import Format
+from .._format_facts import highest, lowest
 from ._body import Body
 from ._probe import LARGEST, LEAST, f32, first_change, rounded, same
 
@@ -78,8 +79,8 @@ def numbers(f: Format, rounding: str) -> Numbers:
         least=least,
         gap=gap,
         gap_negative=gap_negative,
-        most=float(f.max_finite),
-        most_negative=lowest(f),
+        most=highest(f),
+        most_negative=abs(lowest(f)),
         past=abs(past),
         past_negative=abs(below),
         infinite=abs(infinite),
@@ -88,15 +89,6 @@ def numbers(f: Format, rounding: str) -> Numbers:
         minus_zero=float(np.signbit(zero)),
         nan=1.0 if zero == nan else float("nan"),
     )
-
-
-def lowest(f: Format) -> float:
-    """The largest magnitude below zero."""
-    if not f.signed:
-        return 0.0
-    if f.system == "fixed" and f.overflow != "symmetric":
-        return float(f.max_finite) + 2.0**f.least_digit
-    return float(f.max_finite)
 
 
 def gaps(f: Format, rounding: str) -> tuple[float, float, float]:

@@ -9,128 +9,94 @@ import numpy as np
 from onnx import NodeProto, TensorProto, helper
 
 from .._block_format import BlockFormat
+from .._create import from_bits
 from .._format import Format
-from ._body import DOMAIN, Body
+from .._format_facts import highest
+from .._host import block_format_of, is_affine
+from ..containers.coded import saturating
+from ..containers.scheme import parsed
+from . import _tensor_scale
+from ._body import Body, into_blocks, out_of_blocks
+from ._how import How
 from ._nodes import Builder, check, told
 from ._probe import values
 
 POWERS, RATIOS, AFFINE = "BlockScale", "BlockRatio", "QuantizeAffine"
 NEAREST = ("rne", "rno", "rna", "rnz", "rnp", "rnm")
 SINCE = 18  # ReduceMax and Pad have their axes as inputs
-WHOLE = 0  # a block that is the whole axis
 MOST_BITS = 24  # of integers that binary32 has all
 
 
-def dynamic(
-    b: Builder, x: str, y: str, text: str, rounding: str, axis: int | None
-) -> list[NodeProto]:
-    """Nodes that find the scales of x and make the values y.
+def dynamic(b: Builder, x: str, y: str, how: How) -> list[NodeProto]:
+    """Nodes that find the scales of x, along its last axis, and make the values y.
 
     Raises:
         ValueError: a rule of scales that graphs do not have; the message has the way out.
     """
-    check(Format("binary32"), rounding)
+    check(Format("binary32"), how.rounding)
     if b.opset < SINCE:
-        raise ValueError(f"{text} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
-    if axis not in (None, -1):
-        raise ValueError(f"{text} of '{x}': axis = {axis}; values have blocks along the last axis")
-    if text.strip().lower().startswith("affine"):
-        return [of_affine(b, x, y, text, rounding)]
-    return of_blocks(b, x, y, BlockFormat(text), rounding)
+        raise ValueError(f"{how.format} of '{x}': opset {SINCE} is wanted, and this is {b.opset}")
+    if is_affine(how.format):
+        return [of_affine(b, x, y, how.format, how.rounding)]
+    return of_blocks(b, x, y, block_format_of(how.format), how.rounding)
 
 
 def of_blocks(b: Builder, x: str, y: str, f: BlockFormat, rounding: str) -> list[NodeProto]:
-    element = saturating(f.element)
-    if not isinstance(f.block, int) or str(f).rpartition(")")[2] or f._core.takes_tensor_scale:
+    two = f._core.takes_tensor_scale
+    if not isinstance(f.block, int) or has_options(f) or (two and not _tensor_scale.takes(f)):
         raise ValueError(
             f"{f} of '{x}': of values that a run brings, graphs find scales by the rules floor "
-            "(powers of two) and amax (binary32), of blocks along an axis; quantise weights so, or "
-            "take 'mxfp8_e4m3', 'bfp(8,32,e8)' or 'block(e4m3fn,128,binary32)'"
+            "(powers of two) and amax (E4M3, binary32), of blocks along an axis; quantise weights "
+            "so, or take 'mxfp8_e4m3', 'nvfp4', 'bfp(8,32,e8)' or 'block(e4m3fn,128,binary32)'"
         )
     if rounding not in NEAREST:
         raise ValueError(
             f"{f} of '{x}': rounding = {rounding!r}, and a quotient of blocks may underflow, after "
             f"which only {', '.join(NEAREST)} are right"
         )
+    element = within_ends(f.element)
+    how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
+    how["most"] = highest(f.element)
+    if two:
+        return _tensor_scale.nodes(b, x, y, f, element, how)
     scale, quotient, rounded = (b.name(f"{y}_{part}") for part in ("scale", "quotient", "element"))
     return [
-        scale_node(b, x, scale, f, rounding),
+        scale_node(b, x, scale, f, how),
         helper.make_node("Div", [x, scale], [quotient]),
         told(b.own(quotient, rounded, element, rounding), part=f),
         helper.make_node("Mul", [rounded, scale], [y]),
     ]
 
 
-def saturating(f: Format) -> Format:
+def has_options(f: BlockFormat) -> bool:
+    """Behind what a block is; an element's own stand within."""
+    text = str(f)
+    return bool(text.rpartition(")")[2] if ")" in text else text.partition(";")[2])
+
+
+def within_ends(f: Format) -> Format:
     """What elements are rounded by: past their ends they are these."""
     if f.system == "fixed":
         return Format(f"{str(f).split(';')[0]};overflow=symmetric")
-    return Format(f"{f};overflow=satfinite") if f.is_float else f
+    return saturating(f)
 
 
-def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, rounding: str) -> NodeProto:
-    how: dict[str, Any] = {"format": str(f), "rounding": rounding, "block": f.block}
+def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, how: dict[str, Any]) -> NodeProto:
     if not f._core.power_of_two:
         b.function(RATIOS, lambda: ratios(b.opset))
-        how["most"] = float(f.element.max_finite)
-        return call(b, RATIOS, x, scale, how)
+        return b.call(RATIOS, x, scale, how)
     b.function(POWERS, lambda: powers(b.opset))
     ends = values(np_codes(f.scale, ("min_normal", "max_finite")))
     how["top"] = 2.0 ** -math.floor(math.log2(f.element.max_finite))
     how["least"], how["most"] = (float(end) for end in ends)
-    return call(b, POWERS, x, scale, how)
+    return b.call(POWERS, x, scale, how)
 
 
 def np_codes(f: Format, named: tuple[str, ...]) -> Any:
-    from .._create import from_bits
-
     return from_bits(np.array([f.codes[name] for name in named], f.dtype), f)
 
 
-def call(b: Builder, name: str, x: str, y: str, how: dict[str, Any]) -> NodeProto:
-    return helper.make_node(name, [x], [y], name=b.name(f"{name}_{y}"), domain=DOMAIN, **how)
-
-
 # --- Scales of blocks -----------------------------------------------------------------------------
-
-
-def into_blocks(b: Body) -> None:
-    """x as blocks along its last axis, zeros after its end; `amax` and `faults` of each."""
-    b.constants(zero=0, one=1)
-    for name, i in (("none", 0), ("last_axis", -1)):
-        b.constant(name, np.asarray([i], np.int64))
-    b.do("Shape", "x", "lead", end=-1)
-    b.do("Shape", "x", "length", start=-1)
-    b.do("Equal", "block none", "is_whole")
-    b.do("Where", "is_whole length block", "n")
-    b.do("Mod", "length n", "past")
-    b.do("Sub", "n past", "short")
-    b.do("Mod", "short n", "more")
-    b.do("Concat", "none more", "pads", axis=0)
-    b.do("Concat", "lead last_axis n", "parted", axis=0)
-    b.do("Abs", "x", "sizes")
-    b.do("Sub", "sizes sizes", "finite_gives_zero")  # infinities and NaN give NaN
-    b.do("IsNaN", "finite_gives_zero", "is_fault")
-    b.do("Where", "is_fault zero sizes", "known")
-    b.do("Cast", "is_fault", "fault", to=int(TensorProto.FLOAT))
-    for name in ("known", "fault"):
-        b.do("Pad", f"{name} pads zero last_axis", f"{name}_padded")
-        b.do("Reshape", f"{name}_padded parted", f"{name}_blocks")
-    b.do("ReduceMax", "known_blocks last_axis", "amax", keepdims=1)
-    b.do("ReduceMax", "fault_blocks last_axis", "faults", keepdims=1)
-
-
-def out_of_blocks(b: Body) -> None:
-    """One scale for each element; of blocks that have NaN or infinity it is NaN."""
-    b.constants(nan=np.nan)
-    b.do("Greater", "faults zero", "has_faults")
-    b.do("Where", "has_faults nan one", "validity")
-    b.do("Mul", "scale validity", "valid")
-    b.do("Shape", "known_blocks", "extents")
-    b.do("Expand", "valid extents", "spread")
-    b.do("Concat", "lead last_axis", "flat", axis=0)
-    b.do("Reshape", "spread flat", "row")
-    b.do("Slice", "row none length last_axis", "y")
 
 
 def powers(opset: int) -> Any:
@@ -160,8 +126,6 @@ def ratios(opset: int) -> Any:
 
 
 def of_affine(b: Builder, x: str, y: str, text: str, rounding: str) -> NodeProto:
-    from ..containers.scheme import parsed
-
     rule, groups = parsed(text)
     blocked = groups.isdecimal()
     if rule.name != "symmetric" or rule.bits > MOST_BITS or not (blocked or groups in ("", "all")):
@@ -176,7 +140,7 @@ def of_affine(b: Builder, x: str, y: str, text: str, rounding: str) -> NodeProto
     name = f"{AFFINE}Blocks" if blocked else AFFINE
     b.function(name, lambda: affine_body(name, blocked, b.opset))
     how: dict[str, Any] = {"format": text, "rounding": rounding, "most": float(rule.qmax)}
-    return call(b, name, x, y, how | ({"block": int(groups)} if blocked else {}))
+    return b.call(name, x, y, how | ({"block": int(groups)} if blocked else {}))
 
 
 def affine_body(name: str, blocked: bool, opset: int) -> Any:

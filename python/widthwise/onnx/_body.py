@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, FunctionProto, helper, numpy_helper
+from onnx import AttributeProto, FunctionProto, TensorProto, helper, numpy_helper
 
 DOMAIN = "ai.widthwise"
 TEXTS = ("format", "rounding")  # for whoever reads the graph; no body looks at them
@@ -72,3 +72,46 @@ class Body:
         return helper.make_function(
             DOMAIN, self.name, ["x"], ["y"], self.nodes, opsets, list(self.attributes)
         )
+
+
+# --- Blocks along the last axis ------------------------------------------------------------------
+
+
+def into_blocks(b: Body) -> None:
+    """x as blocks along its last axis, zeros after its end; `amax` and `faults` of each."""
+    b.constants(zero=0, one=1)
+    for name, i in (("none", 0), ("last_axis", -1)):
+        b.constant(name, np.asarray([i], np.int64))
+    b.do("Shape", "x", "lead", end=-1)
+    b.do("Shape", "x", "length", start=-1)
+    b.do("Equal", "block none", "is_whole")
+    b.do("Where", "is_whole length block", "n")
+    b.do("Mod", "length n", "past")
+    b.do("Sub", "n past", "short")
+    b.do("Mod", "short n", "more")
+    b.do("Concat", "none more", "pads", axis=0)
+    b.do("Concat", "lead last_axis n", "parted", axis=0)
+    b.do("Abs", "x", "sizes")
+    b.do("Sub", "sizes sizes", "finite_gives_zero")  # infinities and NaN give NaN
+    b.do("IsNaN", "finite_gives_zero", "is_fault")
+    b.do("Where", "is_fault zero sizes", "known")
+    b.do("Cast", "is_fault", "fault", to=int(TensorProto.FLOAT))
+    for name in ("known", "fault"):
+        b.do("Pad", f"{name} pads zero last_axis", f"{name}_padded")
+        b.do("Reshape", f"{name}_padded parted", f"{name}_blocks")
+    b.do("ReduceMax", "known_blocks last_axis", "amax", keepdims=1)
+    b.do("ReduceMax", "fault_blocks last_axis", "faults", keepdims=1)
+
+
+def out_of_blocks(b: Body, kind: int = TensorProto.FLOAT) -> None:
+    """One scale for each element; of blocks that have NaN or infinity it is NaN."""
+    b.constants(nan=np.nan)
+    b.do("Greater", "faults zero", "has_faults")
+    b.do("Where", "has_faults nan one", "factor")
+    b.do("Cast", "factor", "validity", to=int(kind))
+    b.do("Mul", "scale validity", "valid")
+    b.do("Shape", "known_blocks", "extents")
+    b.do("Expand", "valid extents", "spread")
+    b.do("Concat", "lead last_axis", "flat", axis=0)
+    b.do("Reshape", "spread flat", "row")
+    b.do("Slice", "row none length last_axis", "y")

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker
 
+from .._host import block_format_of, is_affine, is_container
+from .._layer_rules import Rule, key_text, listed, rules_of
 from .._unit import Unit
+from ..containers.scheme import parsed
 from ._graph import (
     STANDARD,
     at_opset,
@@ -20,7 +23,8 @@ from ._graph import (
     without_unused,
 )
 from ._guards import guard_products
-from ._rewrite import How, Rewriter
+from ._how import How, how_of
+from ._rewrite import Rewriter
 
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 INPUTS = {"input": 0, "weight": 1, "bias": 2}
@@ -42,9 +46,6 @@ class Scheme(NamedTuple):
     unit: str | None = None
 
 
-Rule = tuple[str, Scheme | None]
-
-
 def quantize_model(
     model: ModelProto,
     rules: Any,
@@ -62,7 +63,8 @@ def quantize_model(
             "affine(int8,symmetric,channel)"}}. A key is an operator or a glob on nodes' names; the
             first that fits decides. '*' is all of Conv, ConvTranspose, Gemm and MatMul. A value is
             a format of both operands, None (stays), or a dict of input, weight, bias, output (each
-            a format, or a dict of format, scale, zero_point, axis), unit and rounding.
+            a format, or a dict of format, scale, zero_point, axis), unit and rounding. A scale is
+            one number, or one a channel of the axis.
         rounding: of all that have no own: a deterministic one, as in `ww.array`.
         opset: to convert the model to first; None leaves its own. Blocks and integers of 4 and 16
             bits are in the standard since 21.
@@ -74,8 +76,8 @@ def quantize_model(
         their type. A unit rounds operands and results to its formats; what it does between them is
         not in the graph, and a warning says so.
     Raises:
-        ValueError: a rule fits no node; a format that binary32 does not hold;
-            stochastic rounding; an opset below 16.
+        ValueError: a rule fits no node; a format that binary32 does not hold; a scale or a zero
+            point that the format or the axis does not take; stochastic rounding; an opset below 16.
 
     >>> import onnx
     >>> from onnx import helper, TensorProto
@@ -88,7 +90,7 @@ def quantize_model(
     >>> [node.op_type for node in net.graph.node]
     ['Quantize', 'DequantizeLinear', 'MatMul']
     """
-    read = rules_of(rules, rounding)
+    read = read_rules(rules, rounding)
     copy = at_opset(model, opset)
     candidates = [node for graph in graphs(copy.graph) for node in graph.node]
     check_rules(read, candidates)
@@ -147,7 +149,7 @@ def rewrite(
     constants = {**outer, **constants_in(graph)}
     units: list[str] = []
     nodes: list[NodeProto] = []
-    made: dict[tuple[str, How], str] = {}
+    made: dict[tuple[Any, ...], str] = {}
     for node in graph.node:
         for inner in inner_graphs(node):
             units += rewrite(inner, rules, rewriter, constants)
@@ -167,7 +169,7 @@ def around(
     scheme: Scheme,
     rewriter: Rewriter,
     constants: Mapping[str, TensorProto],
-    made: dict[tuple[str, How], str],
+    made: dict[tuple[Any, ...], str],
 ) -> list[NodeProto]:
     """The node between the quantisers of its operands and of its result."""
     before: list[NodeProto] = []
@@ -176,8 +178,8 @@ def around(
         if how is None or at >= len(node.input) or not node.input[at]:
             continue
         x = node.input[at]
-        how = how if how.axis is not None else how._replace(axis=axis_of(node, part, how.format))
-        key = x, how._replace(scale=str(how.scale), zero_point=str(how.zero_point))
+        how = along_axis(node, part, how)
+        key = x, *how.key()
         if key not in made:
             made[key] = rewriter.b.name(f"{x}_quantised")
             before += rewriter.quantised(x, made[key], how, constants)
@@ -186,37 +188,53 @@ def around(
         return [*before, node]
     y = node.output[0]
     raw = rewriter.b.name(f"{y}_exact")
-    rewriter.types[raw] = rewriter.types.get(y, TensorProto.FLOAT)
+    rewriter.known_as(raw, y)
     node.output[0] = raw
-    return [*before, node, *rewriter.quantised(raw, y, scheme.output, {})]
+    how = along_axis(node, "output", scheme.output)
+    return [*before, node, *rewriter.quantised(raw, y, how, {})]
 
 
-def axis_of(node: NodeProto, part: str, format: str) -> int | None:
-    """Of the output channels, or along which a product sums; None of what has neither."""
-    channel = "channel" in format
-    if part != "weight" or not (channel or "(" in format or format.startswith(("mx", "nv"))):
-        return None
-    if node.op_type == "MatMul":
-        return -1 if channel else -2
+def along_axis(node: NodeProto, part: str, how: How) -> How:
+    """With the axis of its scales, where none was told."""
+    if how.axis is not None:
+        return how
+    if how.has_channels:
+        return how._replace(axis=axis_of_channels(node, part))
+    return how._replace(axis=axis_of_sums(node)) if part == "weight" and has_blocks(how) else how
+
+
+def axis_of_channels(node: NodeProto, part: str) -> int:
+    """Of a weight's those of the output."""
+    convolution = node.op_type in ("Conv", "ConvTranspose")
+    if part != "weight":
+        return 0 if part == "bias" else 1 if convolution else -1
     if node.op_type == "Gemm":
-        return int(attribute(node, "transB", 0) != channel)
-    return (1 if node.op_type == "ConvTranspose" else 0) if channel else -1
+        return int(not attribute(node, "transB", 0))
+    return int(node.op_type == "ConvTranspose") if convolution else -1
+
+
+def axis_of_sums(node: NodeProto) -> int:
+    """Along which a product sums a weight's numbers."""
+    if node.op_type == "Gemm":
+        return int(attribute(node, "transB", 0))
+    return -2 if node.op_type == "MatMul" else -1
+
+
+def has_blocks(how: How) -> bool:
+    """Along an axis, which tiles and a whole array have not."""
+    if is_affine(how.format):
+        return parsed(how.format)[1].isdecimal()
+    return is_container(how.format) and isinstance(block_format_of(how.format).block, int)
 
 
 # --- Rules ----------------------------------------------------------------------------------------
 
 
-def rules_of(rules: Any, rounding: str) -> list[Rule]:
-    is_scheme = isinstance(rules, Mapping) and set(rules) <= set(SETTINGS) and rules
-    if isinstance(rules, Mapping) and not is_scheme:
-        pairs: Iterable[Any] = rules.items()
-    else:
-        pairs = rules if isinstance(rules, list | tuple) else [("*", rules)]
-    read = []
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise TypeError(f"rules: one is {pair!r}; (operator or glob, how) is wanted")
-        read.append((pair[0], None if pair[1] is None else read_scheme(pair[1], rounding)))
+def read_rules(rules: Any, rounding: str) -> list[Rule]:
+    read = rules_of(rules, SETTINGS, lambda how: read_scheme(how, rounding))
+    for key, _ in read:
+        if not isinstance(key, str):
+            raise TypeError(f"{key_text(key)} is no operator and no glob on names")
     return read
 
 
@@ -230,21 +248,22 @@ def read_scheme(how: Any, rounding: str) -> Scheme:
     parts: dict[str, How] = {}
     unit = how.get("unit")
     if unit is not None:
-        parts = {part: How(text, mode) for part, text in of_unit(unit).items()}
+        parts = {part: how_of(text, mode) for part, text in of_unit(unit).items()}
     for part in (*INPUTS, "output"):
         if how.get(part) is not None:
-            parts[part] = read_how(how[part], mode)
+            parts[part] = read_how(part, how[part], mode)
     return Scheme(**parts, unit=None if unit is None else str(unit))
 
 
-def read_how(given: Any, rounding: str) -> How:
-    if not isinstance(given, Mapping):
-        return How(str(given), rounding)
-    unknown = given.keys() - set(How._fields)
-    if unknown or "format" not in given:
-        listed = ", ".join(How._fields)
-        raise TypeError(f"{dict(given)!r}: format is wanted, and there are {listed}")
-    return How(**{"rounding": rounding, **given, "format": str(given["format"])})
+def read_how(part: str, told: Any, rounding: str) -> How:
+    given = told if isinstance(told, Mapping) else {"format": told}
+    if given.keys() - set(How._fields) or "format" not in given:
+        there = ", ".join(How._fields)
+        raise TypeError(f"{dict(given)!r}: format is wanted, and there are {there}")
+    try:
+        return how_of(**{"rounding": rounding, **given})
+    except (TypeError, ValueError) as why:
+        raise type(why)(f"{part}: {why}") from None
 
 
 def of_unit(unit: Any) -> dict[str, str]:
@@ -272,11 +291,8 @@ def covers(key: str, node: NodeProto) -> bool:
 
 
 def check_rules(rules: list[Rule], nodes: list[NodeProto]) -> None:
-    layers = [node for node in nodes if node.op_type in LAYERS]
+    layers = [(node.name or node.op_type, node) for node in nodes if node.op_type in LAYERS]
     for key, _ in rules:
         if not any(covers(key, node) for node in nodes):
-            listed = ", ".join(repr(node.name or node.op_type) for node in layers[:8]) or "none"
-            raise ValueError(
-                f"rules: {key!r} fits no node; the model's layers are {listed}"
-                f"{', …' if len(layers) > 8 else ''}"
-            )
+            there = listed(layers, f"there is no {', '.join(LAYERS)}")
+            raise ValueError(f"{key_text(key)} fits no node; {there}")

@@ -8,9 +8,10 @@ import numpy as np
 from onnx import FunctionProto, NodeProto, TensorProto, helper, numpy_helper
 
 from .._format import Format
+from .._host import fits_in
 from . import _arithmetic, _search, _wrapping
 from ._body import DOMAIN
-from ._probe import check_held, f32
+from ._probe import f32
 from ._standard import Standard, standard
 
 VERSION = 1  # of the domain
@@ -18,16 +19,16 @@ PREFIX = "widthwise_"  # of numbers that belong to no tensor of the model
 WAYS = ", ".join(repr(name) for name in _arithmetic.GOES_UP)
 
 
-FORMAT, OF, SCALE, PART = (f"ai.widthwise.{key}" for key in ("format", "of", "scale", "part"))
+KEYS = ("format", "of", "scale", "axis", "part")
+FORMAT, OF, SCALE, AXIS, PART = (f"ai.widthwise.{key}" for key in KEYS)
 
 
 def told(node: NodeProto, format: Any = None, of: str | None = None, **more: Any) -> NodeProto:
     """A node that says which format it stands for, and of which values; or that it is a part of
-    others (`part`), or under which `scale`."""
-    props = {FORMAT: format, OF: of, SCALE: more.get("scale"), PART: more.get("part")}
-    for key, text in props.items():
-        if text is not None:
-            node.metadata_props.add(key=key, value=str(text))
+    others (`part`), or under which `scale` and along which `axis`."""
+    for key, told in {"format": format, "of": of, **more}.items():
+        if told is not None:
+            node.metadata_props.add(key=f"ai.widthwise.{key}", value=str(told))
     return node
 
 
@@ -158,7 +159,11 @@ def check(format: Any, rounding: str) -> Format:
     if rounding not in _arithmetic.GOES_UP:
         why = "a graph has no random bits" if rounding.startswith("sr") else "there is no such mode"
         raise ValueError(f"rounding = {rounding!r}: {why}; take one of {WAYS}")
-    check_held(f)
+    if not fits_in(f, "float32"):
+        raise ValueError(
+            f"{f} has numbers that binary32, in which ONNX graphs compute, does not hold; take a "
+            "narrower format, or keep its codes: ww.array"
+        )
     if not any(way.takes(f) for way in (_arithmetic, _search, _wrapping)):
         raise ValueError(
             f"{f} has {f.width} bits: of {f.system}s, and of floats without a zero, graphs search "

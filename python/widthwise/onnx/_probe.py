@@ -66,17 +66,3 @@ def ordered(x: np.ndarray) -> np.ndarray:
 def of_order(i: np.ndarray) -> np.ndarray:
     words = np.where(i < 0, (-i) | 0x80000000, i)
     return words.astype(np.uint32).view(np.float32)
-
-
-def check_held(f: Format) -> None:
-    """Graphs compute in binary32, which has to hold the format's numbers."""
-    if f._core.digits <= 24 and f.least_digit >= -149 and largest_fits(f):
-        return
-    raise ValueError(
-        f"{f} has numbers that binary32, in which ONNX graphs compute, does not hold; take a "
-        "narrower format, or keep its codes: ww.array"
-    )
-
-
-def largest_fits(f: Format) -> bool:
-    return f.emax < 128

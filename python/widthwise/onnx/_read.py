@@ -15,15 +15,16 @@ from .._array import Array
 from .._block_format import BlockFormat
 from .._create import array, from_bits
 from .._format import Format
-from .._rules import has_own_scales
+from .._host import is_affine, is_container
 from .._table import Table
 from ..containers.affine import Affine, affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
+from ..containers.quantise import blocks
 from ..containers.scheme import parsed
 from ._body import DOMAIN
 from ._graph import attribute, constants_in, graphs, numbers_of
-from ._nodes import FORMAT, OF, PART, PREFIX, SCALE
+from ._nodes import AXIS, FORMAT, OF, PART, PREFIX, SCALE
 
 QDQ = ("", "ai.onnx", "com.microsoft")  # onnxruntime's own are the same, of more types
 KINDS = TensorProto.DataType
@@ -91,7 +92,7 @@ def load(model: ModelProto | str | os.PathLike[str]) -> dict[str, Any]:
         if (name in parts and name not in uses) or name.startswith(PREFIX):
             continue
         try:
-            found[name] = tensor_as_used(name, tensor, uses.get(name), constants)
+            found[name] = tensor_as_used(tensor, uses.get(name), constants)
         except (ValueError, TypeError) as why:
             raise ValueError(f"{name}: {why}") from None
     return {shorter(name, found): x for name, x in found.items()}
@@ -149,7 +150,7 @@ def places(node: NodeProto) -> tuple[tuple[int, int, int], ...]:
 
 
 def tensor_as_used(
-    name: str, tensor: TensorProto, use: Use | None, constants: Mapping[str, TensorProto]
+    tensor: TensorProto, use: Use | None, constants: Mapping[str, TensorProto]
 ) -> Any:
     if use is None:
         return plain(tensor)
@@ -194,11 +195,9 @@ def ours(tensor: TensorProto, use: Use, constants: Mapping[str, TensorProto]) ->
         shape = next(a.t for a in node.attribute if a.name == "shape")
         codes = x[tuple(slice(n) for n in numbers_of(shape).tolist())]
         return Blocks.of(from_bits(codes, f.element), kept, f, axis=axis, tensor_scale=given)
-    if format.startswith("affine"):
+    if is_affine(format):
         return affine(x, format, rounding=attribute(node, "rounding"))
-    if node.op_type.startswith("Block"):
-        from ..containers.quantise import blocks
-
+    if is_container(format):
         return blocks(x, format, rounding=attribute(node, "rounding"))
     return array(x, format, rounding=attribute(node, "rounding"), nan="zero")
 
@@ -244,14 +243,14 @@ def as_told(
     codes: np.ndarray, format: str, node: NodeProto, scale: TensorProto, zero: TensorProto | None
 ) -> Any:
     """Of a node that this module wrote, and that names what it stands for."""
-    if has_own_scales(format) and not format.startswith("affine"):
+    if not is_container(format):
+        return bits_of(codes, Format(format))
+    if not is_affine(format):
         f = BlockFormat(format)
         step = 2.0**f.element.least_digit if f.element.system == "fixed" else 1.0
         scales = array(numbers_of(scale).astype(np.float64) / step, f.scale)
         return Blocks.of(bits_of(codes, f.element), scales, f, axis=attribute(node, "axis"))
-    if not format.startswith("affine"):
-        return bits_of(codes, Format(format))
-    rule, groups = parsed(format)
+    rule, _ = parsed(format)
     s, points = numbers_of(scale), None if zero is None else numbers_of(zero).astype(np.int64)
     axis = None if s.ndim == 0 else attribute(node, "axis")
     block = attribute(node, "block_size") if s.ndim == codes.ndim and s.ndim else None
@@ -351,7 +350,7 @@ def rows_of(
     if node.domain == DOMAIN and node.op_type != "Dequantize" and node.input[0] not in constants:
         x, scale = props.get(OF, node.input[0]), json.loads(props.get(SCALE, "null"))
         how = (attribute(node, key) for key in ("format", "rounding"))
-        yield x, name, *how, scale, None, None
+        yield x, name, *how, scale, None, json.loads(props.get(AXIS, "null"))
     if node.domain not in QDQ:
         return
     if node.op_type == "DynamicQuantizeLinear":
@@ -375,10 +374,11 @@ def quantiser(
     shared = s is None or s.size == 1
     axis = None if shared else attribute(node, "axis", 1)
     points = None if zero is None else whole(numbers_of(zero), kind)
-    if (format := metadata(node).get(FORMAT)) is not None:
-        if not format.startswith("affine"):
-            kept = json.loads(metadata(node).get(SCALE, "null"))
-            return x, name, format, "rne", kept, None, axis
+    props = metadata(node)
+    if (format := props.get(FORMAT)) is not None:
+        if not is_affine(format):
+            kept, along = (json.loads(props.get(key, "null")) for key in (SCALE, AXIS))
+            return x, name, format, "rne", kept, None, along
         return x, name, format, "rne", scalar(s), scalar(points), axis
     if kind not in INTEGERS:
         saturates = attribute(node, "saturate", 1)

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
 
 from .._format import Format
-from .._rules import has_own_scales
+from .._host import fits_in, is_affine, is_container
 from ..containers.coded import saturating
 from ..containers.scheme import parsed
 from . import _blocks
-from ._graph import graphs, names_in, numbers_of, opset_of
+from ._graph import constants_in, graphs, names_in, numbers_of, opset_of
+from ._how import How
 from ._nodes import Builder, check, told
-from ._probe import f32
 from ._standard import type_of
 from ._weights import tensor_of, weight
 
-NARROW = (TensorProto.FLOAT16, TensorProto.BFLOAT16)  # whose numbers binary32 has all
-
-
-class How(NamedTuple):
-    """What values are rounded to; a given scale makes affine codes of them."""
-
-    format: str
-    rounding: str = "rne"
-    axis: int | None = None
-    scale: Any = None
-    zero_point: Any = None
+# Types whose numbers binary32 has all.
+NARROW: dict[int, str] = {TensorProto.FLOAT16: "float16", TensorProto.BFLOAT16: "bfloat16"}
+Shape = list[int | None]
 
 
 class Rewriter:
@@ -38,7 +30,13 @@ class Rewriter:
     def __init__(self, model: ModelProto, qdq: bool) -> None:
         self.model = model
         self.b = Builder(names_in(model), opset_of(model), qdq)
-        self.types, self.ranks = types_in(model)
+        self.types, self.shapes = types_in(model)
+
+    def known_as(self, new: str, name: str) -> None:
+        """A value that stands in another one's place."""
+        self.types[new] = self.types.get(name, TensorProto.FLOAT)
+        if name in self.shapes:
+            self.shapes[new] = self.shapes[name]
 
     def quantised(
         self, x: str, y: str, how: How, constants: Mapping[str, TensorProto]
@@ -55,29 +53,29 @@ class Rewriter:
                 f"'{x}' holds {kind}, and quantisers take binary32 (FLOAT), FLOAT16 and BFLOAT16; "
                 "export the model in one of these"
             )
+        bare_under_scale = how.scale is not None and not is_affine(how.format)
+        if x in constants and not bare_under_scale:
+            numbers = np.array(numbers_of(constants[x]), order="C")
+            return weight(self.b, numbers, x, y, how)
         if how.scale is not None:
             return self.static(x, y, how)
-        if x in constants:
-            numbers = np.array(numbers_of(constants[x]), order="C")
-            return weight(self.b, numbers, x, y, how.format, how.rounding, how.axis)
-        if has_own_scales(how.format):
+        if is_container(how.format):
             return self.along(x, y, how)
         return self.b.quantise(x, y, how.format, how.rounding)
 
     def along(self, x: str, y: str, how: How) -> list[NodeProto]:
         """Blocks of values lie along the last axis; another one is turned there and back."""
-        axes = self.ranks.get(x)
-        last = how.axis in (None, -1) or (axes is not None and how.axis == axes - 1)
-        if last or axes is None:
-            axis = None if last else how.axis
-            return _blocks.dynamic(self.b, x, y, how.format, how.rounding, axis)
-        assert how.axis is not None
+        if how.axis in (None, -1):
+            return _blocks.dynamic(self.b, x, y, how)
+        axis, axes = self.axis_of(x, how), len(self.shapes[x])
+        if axis == axes - 1:
+            return _blocks.dynamic(self.b, x, y, how)
         order = list(range(axes))
-        order[how.axis], order[-1] = order[-1], order[how.axis]
+        order[axis], order[-1] = order[-1], order[axis]
         turned, rounded = self.b.name(f"{y}_turned"), self.b.name(f"{y}_blocks")
         return [
             helper.make_node("Transpose", [x], [turned], perm=order),
-            *_blocks.dynamic(self.b, turned, rounded, how.format, how.rounding, None),
+            *_blocks.dynamic(self.b, turned, rounded, how),
             helper.make_node("Transpose", [rounded], [y], perm=order),
         ]
 
@@ -92,20 +90,22 @@ class Rewriter:
         if x in constants:
             numbers = numbers_of(constants[x]).astype(np.float32)
             there, cast = {wide: numpy_helper.from_array(numbers)}, []
+        self.known_as(wide, x)
         self.types[wide] = TensorProto.FLOAT
         inner = self.quantised(wide, narrow, how, there)
         return [*cast, *inner, helper.make_node("Cast", [narrow], [y], to=held)]
 
     def static(self, x: str, y: str, how: How) -> list[NodeProto]:
         """Under a scale that is given, one number or one a channel."""
-        if how.format.strip().lower().startswith("affine"):
+        if is_affine(how.format):
             return self.static_affine(x, y, how)
-        scale = self.b.tensor(f"{y}_scale", numpy_helper.from_array(f32(how.scale)))
+        assert how.scale is not None
+        axis = self.axis_of(x, how) if how.scale.ndim else None
+        scale = self.spread(x, f"{y}_scale", how.scale, axis)
         quotient, rounded = self.b.name(f"{y}_quotient"), self.b.name(f"{y}_unscaled")
         f = saturating(check(how.format, how.rounding))
         nodes = self.b.quantise(quotient, rounded, f, how.rounding)
-        shown = repr(np.asarray(how.scale, np.float32).tolist())
-        told(nodes[-2 if len(nodes) > 1 else -1], None, x, scale=shown)
+        told(nodes[-2 if len(nodes) > 1 else -1], None, x, scale=how.scale.tolist(), axis=axis)
         return [
             helper.make_node("Div", [x, scale], [quotient]),
             *nodes,
@@ -123,18 +123,16 @@ class Rewriter:
                 f"have 'rne', codes of up to 8 bits, since opset 21 of 16 (this is {self.b.opset}),"
                 " and one scale or channels'"
             )
-        channels = groups == "channel"
-        zero = rule.zero if how.zero_point is None else how.zero_point
-        scale = np.asarray(how.scale, np.float32)
-        zeros = np.broadcast_to(np.asarray(zero, np.int64), scale.shape)
-        along: dict[str, Any] = {"axis": 0 if how.axis is None else how.axis} if channels else {}
+        scale, zeros = how.scale, how.zero_point
+        assert scale is not None and zeros is not None
+        axis = self.axis_of(x, how) if scale.ndim else None
+        along: dict[str, Any] = {} if axis is None else {"axis": axis}
         s, z, one = self.affine_tensors(y, scale, zeros, type.of)
         names = ("wide", "quotient", "whole", "in_range", "steps", "codes")
         wide, quotient, whole, in_range, steps, codes = (self.b.name(f"{y}_{n}") for n in names)
-        spread = self.spread(x, y, scale.astype(np.float64), along)
-        low, high = (
-            self.spread(x, y, (end - zeros).astype(np.float64), along)
-            for end in (rule.qmin, rule.qmax)
+        spread, low, high = (
+            self.spread(x, f"{y}_numbers", numbers.astype(np.float64), axis)
+            for numbers in (scale, rule.qmin - zeros, rule.qmax - zeros)
         )
         double, single = int(TensorProto.DOUBLE), int(TensorProto.FLOAT)
         quantise = helper.make_node("QuantizeLinear", [steps, one, z], [codes], **along)
@@ -158,44 +156,57 @@ class Rewriter:
         }
         return tuple(self.b.tensor(f"{y}_{name}", part) for name, part in parts.items())
 
-    def spread(self, x: str, y: str, numbers: Any, along: dict[str, int]) -> str:
-        """A number for each channel, as it broadcasts to the values."""
-        if along:
-            axes = self.ranks.get(x)
-            if axes is None:
-                raise ValueError(f"'{x}' has channels' scales, and how many axes it has is unknown")
-            shape = [-1 if i == along["axis"] % axes else 1 for i in range(axes)]
-            numbers = np.reshape(numbers, shape)
-        return self.b.tensor(f"{y}_numbers", numpy_helper.from_array(np.asarray(numbers)))
+    def spread(self, x: str, name: str, numbers: np.ndarray, axis: int | None) -> str:
+        """A tensor of one number, or of one for each channel as it broadcasts to the values."""
+        if axis is not None:
+            shape = [-1 if i == axis else 1 for i in range(len(self.shapes[x]))]
+            numbers = numbers.reshape(shape)
+        return self.b.tensor(name, numpy_helper.from_array(np.asarray(numbers)))
+
+    def axis_of(self, x: str, how: How) -> int:
+        """Counted from the first, of as many channels as there are scales."""
+        shape, axis = self.shapes.get(x), 0 if how.axis is None else how.axis
+        if shape is None:
+            raise ValueError(
+                f"{how.format} of '{x}' along axis {axis}: how many axes it has is unknown; run "
+                "onnx.shape_inference, or take one scale"
+            )
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"{how.format} of '{x}': axis = {axis}, and it has {len(shape)} axes")
+        there = shape[axis]
+        if how.scale is not None and there not in (None, how.scale.size):
+            raise ValueError(
+                f"{how.format} of '{x}': scale has {how.scale.size} numbers, and axis {axis} has "
+                f"{there} channels"
+            )
+        return axis % len(shape)
 
 
 def check_fits(format: str, held: int, x: str) -> None:
-    if has_own_scales(format):
+    if is_container(format):
         raise ValueError(f"'{x}' is narrower than binary32, and {format} has scales; export FLOAT")
-    f, room = Format(format), Format("binary16" if held == TensorProto.FLOAT16 else "bfloat16")
-    fits = (
-        f._core.digits <= room.precision
-        and f.least_digit >= room.least_digit
-        and f.max_finite <= room.max_finite
-    )
-    if not fits:
+    if not fits_in(Format(format), NARROW[held]):
         kind = TensorProto.DataType.Name(held)
-        raise ValueError(f"'{x}' holds {kind}, which does not hold {f}; export the model in FLOAT")
+        raise ValueError(
+            f"'{x}' holds {kind}, which does not hold {format}; export the model in FLOAT"
+        )
 
 
-def types_in(model: ModelProto) -> tuple[dict[str, int], dict[str, int]]:
-    """The element types that inference finds, and how many axes there are."""
+def types_in(model: ModelProto) -> tuple[dict[str, int], dict[str, Shape]]:
+    """The element types that inference finds, and as much of the shapes."""
     try:
         inferred = shape_inference.infer_shapes(model)
     except Exception:  # of models that it cannot read, whose floats are taken for binary32
         inferred = model
     types: dict[str, int] = {}
-    ranks: dict[str, int] = {}
+    shapes: dict[str, Shape] = {}
     for graph in graphs(inferred.graph):
+        shapes |= {name: list(t.dims) for name, t in constants_in(graph).items()}
         for x in (*graph.input, *graph.output, *graph.value_info):
             told = x.type.tensor_type
             if told.elem_type:
                 types[x.name] = told.elem_type
             if told.HasField("shape"):
-                ranks[x.name] = len(told.shape.dim)
-    return types, ranks
+                sizes = told.shape.dim
+                shapes[x.name] = [n.dim_value if n.HasField("dim_value") else None for n in sizes]
+    return types, shapes

@@ -8,11 +8,11 @@ import numpy as np
 
 from .._create import from_bits
 from .._format import Format
+from .._host import WRAPPING
 from ._body import Body
 from ._probe import LARGEST, LEAST, f32, first_change, rounded, same, values
 
 WIDEST = 16
-WRAPPING = ("wrap", "wrap_sm", "keep_sign")
 NAME = "QuantizeTable"
 
 
@@ -26,8 +26,7 @@ class Steps(NamedTuple):
 
 
 def takes(f: Format) -> bool:
-    wraps = f.system == "fixed" and f.overflow in WRAPPING
-    return f.width <= WIDEST and not wraps
+    return f.width <= WIDEST and f.overflow not in WRAPPING
 
 
 def steps(f: Format, rounding: str) -> Steps:

@@ -8,6 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from .._format import Format
+from .._format_facts import highest, lowest
 from ._probe import LARGEST, f32, first_change, rounded
 
 SATURATING = ";overflow=satfinite"
@@ -51,10 +52,13 @@ class Standard(NamedTuple):
 
 
 def standard(f: Format, rounding: str, opset: int) -> Standard | None:
+    """None where the standard does not round so."""
+    return held(f, opset) if rounding == "rne" else None
+
+
+def held(f: Format, opset: int) -> Standard | None:
     """None where the standard has no type for it, or not in this opset."""
-    if rounding != "rne":
-        return None
-    found = of_integers(f, opset) if f.system == "fixed" else of_floats(f)
+    found = of_integers(f) if f.system == "fixed" else of_floats(f)
     return found if found is None or opset >= first_opset(found.type) else None
 
 
@@ -62,13 +66,11 @@ def first_opset(type: int) -> int:
     return next(x.opset for x in (*FLOATS, *INTEGERS.values()) if x.of == type)
 
 
-def of_integers(f: Format, opset: int) -> Standard | None:
+def of_integers(f: Format) -> Standard | None:
     type = INTEGERS.get(f"{'' if f.signed else 'u'}int{f.width}")
     if type is None or f.overflow != "saturate" or abs(f.least_digit) > LEAST_SCALE:
         return None
-    scale = 2.0**f.least_digit
-    least = -float(f.max_finite) - scale if f.signed else 0.0
-    return Standard(type.of, scale, None, (least, float(f.max_finite)), None)
+    return Standard(type.of, 2.0**f.least_digit, None, (lowest(f), highest(f)), None)
 
 
 def of_floats(f: Format) -> Standard | None:
@@ -77,7 +79,7 @@ def of_floats(f: Format) -> Standard | None:
     type = OF_FORMAT.get(text.removesuffix(SATURATING))
     if type is None:
         return None
-    most = float(f.max_finite)
+    most = highest(f)
     if saturates:
         return Standard(type.of, 1.0, True, (-most, most), None)
     return Standard(type.of, 1.0, False, None, past(f))
@@ -85,7 +87,7 @@ def of_floats(f: Format) -> Standard | None:
 
 def past(f: Format) -> float:
     """The least number that overflows."""
-    most = f32([float(f.max_finite)])
+    most = f32([highest(f)])
     border = first_change(most, f32([LARGEST]), f, "rne")
     assert not np.isfinite(rounded(border, f, "rne")).any()
     return float(border[0])

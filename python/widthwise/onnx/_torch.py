@@ -13,15 +13,16 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, save
 from torch import nn
 
 from .._block_format import BlockFormat
-from .._rules import has_own_scales
+from .._host import is_container
 from .._unit import Unit
 from ..torch._memory import held_format
 from ._body import DOMAIN
 from ._graph import attribute, constants_in, inner_graphs, numbers_of
+from ._how import How, how_of
 from ._insert import finished, warn_of_sums
 from ._nodes import check as check_format
 from ._probe import BINARY32
-from ._rewrite import How, Rewriter
+from ._rewrite import Rewriter
 
 OPSET = 21  # the first with blocks, and with integers of 4 and 16 bits
 
@@ -187,7 +188,7 @@ def held_formats(given: dict[str, Any]) -> list[str]:
 def check_dtype(format: str, dtype: Any) -> None:
     if dtype in (None, torch.float32):
         return
-    if has_own_scales(format):
+    if is_container(format):
         raise ValueError(
             f"{format} of a tensor of {dtype}: its numbers are a scale's times an element's, for "
             "which that dtype may have no room; export model.float()"
@@ -196,7 +197,7 @@ def check_dtype(format: str, dtype: Any) -> None:
 
 
 def check_rounding(format: str, rounding: str) -> None:
-    check_format("binary32" if has_own_scales(format) else format, rounding)
+    check_format("binary32" if is_container(format) else format, rounding)
 
 
 def emitter(target: Any, names: list[str]) -> Callable[..., Any]:
@@ -287,18 +288,18 @@ def rewrite(graph: GraphProto, rewriter: Rewriter, outer: dict[str, TensorProto]
         if one.domain != DOMAIN:
             nodes.append(one)
             continue
-        how = how_of(one, constants)
+        how = told_by(one, constants)
         nodes += rewriter.quantised(one.input[0], one.output[0], how, constants)
     del graph.node[:]
     graph.node.extend(nodes)
 
 
-def how_of(one: NodeProto, constants: dict[str, TensorProto]) -> How:
-    how = How(*(attribute(one, name) for name in ("format", "rounding", "axis")))
+def told_by(one: NodeProto, constants: dict[str, TensorProto]) -> How:
+    how = {name: attribute(one, name) for name in ("format", "rounding", "axis")}
     if len(one.input) == 1:
-        return how
+        return how_of(**how)
     missing = [name for name in one.input[1:] if name not in constants]
     if missing:
         raise ValueError(f"the scale '{missing[0]}' is computed in the graph, not a constant")
     scale, zero = (numbers_of(constants[name]) for name in one.input[1:])
-    return how._replace(scale=scale, zero_point=zero)
+    return how_of(**how, scale=scale, zero_point=zero)

@@ -9,72 +9,53 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from .._create import array, from_bits
 from .._format import Format
-from .._rules import has_own_scales
+from .._host import is_affine, is_container
 from ..containers.affine import Affine, affine
 from ..containers.blocks import Blocks
 from ..containers.quantise import blocks
 from ._body import DOMAIN, TEXTS, Body
+from ._how import How
 from ._nodes import Builder, check, told
 from ._probe import f32, values
-from ._standard import codes_of, of_floats, of_integers, standard, type_of
+from ._standard import codes_of, held, type_of
 
 NAME = "Dequantize"
 WIDEST_TABLE = 8  # bits of elements that are looked up
 BLOCKS_SINCE = 21
 
 
-def weight(
-    b: Builder, w: np.ndarray, name: str, y: str, format: Any, rounding: str, axis: int | None
-) -> list[NodeProto]:
+def weight(b: Builder, w: np.ndarray, name: str, y: str, how: How) -> list[NodeProto]:
     """Nodes that make the values y of a weight's codes.
 
     Args:
         w: the numbers, in binary32.
         name: of the weight, after which its parts are named.
-        axis: of channels, or along which blocks lie.
     Raises:
         ValueError: the format's numbers are past binary32, or it is stochastic.
     """
-    text = str(format)
-    if not has_own_scales(text):
-        return bare(b, w, name, y, check(format, rounding), rounding)
-    check_rounding(rounding)
-    if text.strip().lower().startswith("affine"):
-        at = axis if "channel" in text or axis is not None and has_blocks(text) else None
-        return of_affine(b, affine(w, text, axis=at, rounding=rounding), name, y)
-    along = -1 if axis is None or "x" in shape_word(text) else axis
-    return of_blocks(b, blocks(w, text, axis=along, rounding=rounding), name, y)
-
-
-def check_rounding(rounding: str) -> None:
-    check(Format("binary32"), rounding)
-
-
-def has_blocks(text: str) -> bool:
-    return text.strip(" )").rpartition(",")[2].strip().isdecimal()
-
-
-def shape_word(text: str) -> str:
-    from .._block_format import BlockFormat
-
-    block = BlockFormat(text).block
-    return "x" if isinstance(block, tuple) else ""
+    if not is_container(how.format):
+        return bare(b, w, name, y, check(how.format, how.rounding), how.rounding)
+    check(Format("binary32"), how.rounding)
+    if is_affine(how.format):
+        x = affine(
+            w, how.format, axis=how.axis, rounding=how.rounding, scale=how.scale,
+            zero_point=how.zero_point,
+        )  # fmt: skip
+        return of_affine(b, x, name, y)
+    along = -1 if how.axis is None else how.axis
+    return of_blocks(b, blocks(w, how.format, axis=along, rounding=how.rounding), name, y)
 
 
 def bare(b: Builder, w: np.ndarray, name: str, y: str, f: Format, rounding: str) -> list[NodeProto]:
     """Codes of single numbers, where the standard has their type; else the node rounds them."""
-    kind = of_floats(f) if f.is_float else of_integers(f, b.opset) if f.system == "fixed" else None
-    if not b.qdq or kind is None or standard(saturating(f), "rne", b.opset) is None:
+    kind = held(f, b.opset) if b.qdq else None
+    if kind is None:
         there = b.tensor(f"{name}_floats", numpy_helper.from_array(w))
         return [b.own(there, y, f, rounding)]
     codes = array(w, f, rounding=rounding).bits
     stored = b.tensor(f"{name}_codes", tensor_of(signed(codes, f), kind.type))
     scale, zero = b.scalar(kind.scale), b.zero(kind.type)
     return [told(helper.make_node("DequantizeLinear", [stored, scale, zero], [y]), f)]
-
-
-def saturating(f: Format) -> Format:
-    return f if not f.is_float else Format(f"{str(f).split(';')[0]};overflow=satfinite")
 
 
 def signed(codes: np.ndarray, f: Format) -> np.ndarray:
@@ -132,11 +113,8 @@ def grouped(b: Builder, x: Affine, name: str) -> tuple[dict[str, Any], Any, Any]
 def of_blocks(b: Builder, x: Blocks, name: str, y: str) -> list[NodeProto]:
     """By the standard, by a table of the elements, or, where these are long, as binary32."""
     f = x.format.element
-    kind = of_floats(f) if f.is_float else of_integers(f, b.opset) if f.system == "fixed" else None
-    one_axis = isinstance(x.block, int)
-    since = kind is not None and standard(saturating(f), "rne", b.opset) is not None
-    if b.qdq and since and one_axis and x.tensor_scale is None and b.opset >= BLOCKS_SINCE:
-        assert kind is not None
+    kind = held(f, b.opset) if b.qdq and b.opset >= BLOCKS_SINCE else None
+    if kind is not None and isinstance(x.block, int) and x.tensor_scale is None:
         return linear(b, x, name, y, kind.type, kind.scale)
     if f.width <= WIDEST_TABLE:
         return looked_up(b, x, name, y)

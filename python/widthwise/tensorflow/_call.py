@@ -9,9 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from .. import _host
-from .._settings import checked_seed
-
-WHOLE = (1 << 64) - 1
 
 
 def wider(dtype: str | None) -> str:
@@ -30,22 +27,16 @@ def floats(name: str, x: Any) -> tf.Tensor:
     return x
 
 
-def one_dtype(**tensors: Any) -> None:
-    named = {name: x.dtype.name for name, x in tensors.items() if x is not None}
-    if len(set(named.values())) > 1:
-        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
-        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
-
-
 def drawn_seed(seed: Any, draws: bool) -> tf.Tensor:
     """What stochastic rounding draws by, from TensorFlow's generator where none is given."""
     if not draws:
         return tf.constant(0, tf.int64)
     if seed is None:
         return tf.random.uniform((), maxval=(1 << 63) - 1, dtype=tf.int64)
-    if isinstance(seed, int | np.integer):
-        whole = checked_seed(int(seed))
-        return tf.constant(whole - (whole >> 63 << 64), tf.int64)
+    if not tf.is_tensor(seed):
+        return tf.constant(_host.signed_seed(seed), tf.int64)
+    if not seed.dtype.is_integer or seed.shape.rank not in (None, 0):
+        raise TypeError(f"seed is {seed.dtype.name}, {seed.shape}; one integer is wanted")
     return tf.cast(seed, tf.int64)
 
 
@@ -58,8 +49,8 @@ def on_host(
     def called(*arrays: Any) -> np.ndarray:
         rest = iter(arrays)
         given: list[Any] = [next(rest) if t else None for t in there]
-        seed = given.pop()
-        return np.asarray(host(*given, seed=int(seed) & WHOLE), dtype=dtype.as_numpy_dtype)
+        seed = _host.whole_seed(given.pop())
+        return np.asarray(host(*given, seed=seed), dtype=dtype.as_numpy_dtype)
 
     z = tf.numpy_function(called, [x for x in args if x is not None], dtype, stateful=False)
     z.set_shape(shape)

@@ -124,9 +124,7 @@ class Conv2D(Converted, keras.layers.Conv2D):
     def __init__(self, filters: int, kernel_size: Any, **how: Any) -> None:
         others = {"filters": filters, "kernel_size": kernel_size}
         self.configure(how, keras.layers.Conv2D, others)
-        for each in units_named(self.how):
-            if _host.scales_blocks(each):
-                raise ValueError(f"unit {each} scales blocks, which convolutions have not")
+        _host.no_blocks(*units_named(self.how))
 
     def call(self, inputs: tf.Tensor) -> tf.Tensor:
         x = self.rounded(inputs, "input")

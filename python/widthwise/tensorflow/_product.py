@@ -9,20 +9,11 @@ import tensorflow as tf
 
 from .. import _host
 from .._host import Steps
-from ._call import drawn_seed, floats, of_result, on_host, one_dtype
+from ._call import drawn_seed, floats, of_result, on_host
 
 WANTED = "a is {} and b is {}; (..., m, k) and (..., k, n) are wanted"
 UNKNOWN = "x is {} and w is {}; channels and kernels have to be known"
 Ends = tuple[tuple[int, int], tuple[int, int]]
-
-
-def units(unit: Any, backward: Any, dtype: str) -> tuple[str, str]:
-    """As texts, read here; the gradients' unit is the forward one where none is named."""
-    forward = _host.text(unit)
-    of = forward, forward if backward is None else _host.text(backward)
-    for told in of:
-        _host.held_format(str(_host.unit_of(told).result_format), dtype, of_result)
-    return of
 
 
 def seed_for(of: tuple[str, str], seed: Any) -> tf.Tensor:
@@ -62,11 +53,12 @@ def matmul(
     """
     a, b = floats("a", a), floats("b", b)
     c = None if c is None else floats("c", c)
-    one_dtype(a=a, b=b, c=c)
+    _host.one_dtype(a=a, b=b, c=c)
     inner = (a.shape[-1:], b.shape[-2:-1])
-    if min(a.shape.rank, b.shape.rank) < 2 or not inner[0].is_compatible_with(inner[1]):
+    ranks = [x.shape.rank for x in (a, b) if x.shape.rank is not None]
+    if min(ranks, default=2) < 2 or not inner[0].is_compatible_with(inner[1]):
         raise ValueError(WANTED.format(a.shape, b.shape))
-    of = units(unit, backward_unit, a.dtype.name)
+    of = _host.units(unit, backward_unit, a.dtype.name, of_result)
     return product(a, b, c, of, seed_for(of, seed))
 
 
@@ -76,6 +68,8 @@ def product(a: tf.Tensor, b: tf.Tensor, c: Any, of: tuple[str, str], seed: tf.Te
     back = (of[1], of[1])
 
     def host(a: Any, b: Any, c: Any, seed: int) -> np.ndarray:
+        if min(a.ndim, b.ndim) < 2:  # which nobody knew while the graph was made
+            raise ValueError(WANTED.format(a.shape, b.shape))
         return _host.product(a, b, c, of[0], seed)
 
     def gradient(g: tf.Tensor) -> Any:
@@ -122,7 +116,7 @@ def conv2d(
     Sums run over channel, row, column, in any layout. Gradients are products of the backward unit.
     What x gets is the convolution of what comes back with the kernels turned round: zeros between
     numbers that lie a stride apart, and around them, are multiplied like all else. What w gets sums
-    in order of image, row, column. A gradient has no gradient of its own.
+    in order of image, row, column.
 
     Args:
         x: values, (images, height, width, channels), or as data_format says.
@@ -145,7 +139,9 @@ def conv2d(
     """
     x, w = floats("x", x), floats("w", w)
     bias = None if bias is None else floats("bias", bias)
-    one_dtype(x=x, w=w, bias=bias)
+    _host.one_dtype(x=x, w=w, bias=bias)
+    if x.shape.rank is None or w.shape.rank is None:
+        raise ValueError(UNKNOWN.format(x.shape, w.shape))
     if x.shape.rank != 4 or w.shape.rank != 4:
         raise ValueError(f"x is {x.shape} and w is {w.shape}; both want 4 axes")
     if data_format not in ("NHWC", "NCHW"):
@@ -157,112 +153,126 @@ def conv2d(
     groups = channels // max(1, w.shape[2])
     of_bias = None if bias is None else bias.shape
     _host.check_channels((None, channels), (w.shape[3], w.shape[2]), groups, of_bias)
-    of = units(unit, backward_unit, x.dtype.name)
-    for each in of:
-        if _host.scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+    of = _host.units(unit, backward_unit, x.dtype.name, of_result)
+    _host.no_blocks(*of)
     steps = Steps(pair("strides", strides), (0, 0), pair("dilations", dilations), groups)
-    check_padding(padding)
-    z = convolution(
-        x if first else tf.transpose(x, (0, 3, 1, 2)),
-        tf.transpose(w, (3, 2, 0, 1)),
-        bias, steps, padding, of, seed_for(of, seed),
-    )  # fmt: skip
+    padding = read_padding(padding)
+    x = with_padding(x if first else tf.transpose(x, (0, 3, 1, 2)), w.shape[:2], steps, padding)
+    z = convolution(x, tf.transpose(w, (3, 2, 0, 1)), bias, steps, of, seed_for(of, seed))
     return z if first else tf.transpose(z, (0, 2, 3, 1))
 
 
 def convolution(
-    x: tf.Tensor, w: tf.Tensor, c: Any, steps: Steps, padding: Any, of: Any, seed: tf.Tensor
+    x: tf.Tensor, w: tf.Tensor, c: Any, steps: Steps, of: tuple[str, str], seed: tf.Tensor
 ) -> tf.Tensor:
-    kernel = tuple(w.shape[2:])
+    """Channels and filters first, without padding; what its gradients are has gradients, too."""
+    kernel, back = tuple(w.shape[2:]), (of[1], of[1])
 
     def host(x: Any, w: Any, c: Any, seed: int) -> np.ndarray:
-        around = with_zeros(x, ends_of(x.shape[2:], kernel, steps, padding))
-        return _host.convolution(around, w, c, steps, of[0], seed)
-
-    def to_x(g: Any, x: Any, w: Any, seed: int) -> np.ndarray:
-        (top, bottom), (left, right) = ends_of(x.shape[2:], kernel, steps, padding)
-        high, wide = x.shape[2:]
-        image = (high + top + bottom, wide + left + right)
-        whole = _host.convolution_to_x(g, w, image, steps, of[1], seed)
-        return whole[:, :, top : top + high, left : left + wide]
-
-    def to_w(g: Any, x: Any, seed: int) -> np.ndarray:
-        around = with_zeros(x, ends_of(x.shape[2:], kernel, steps, padding))
-        return _host.convolution_to_w(g, around, kernel, steps, of[1], seed)
+        return _host.convolution(x, w, c, steps, of[0], seed)
 
     def gradient(g: tf.Tensor) -> Any:
         """What comes back is the backward unit's a in both, and b what was kept."""
-        dx = last_gradient(on_host(to_x, x.shape, x.dtype, g, x, w, seed + 1), g, x, w)
-        dw = last_gradient(on_host(to_w, w.shape, w.dtype, g, x, seed + 2), g, x, w)
+        plain = steps._replace(stride=(1, 1))
+        around = apart(g, tf.shape(x), kernel, steps)
+        dx = convolution(around, turned_round(w, steps.groups), None, plain, back, seed + 1)
+        dw = product(rows(g, steps.groups), windows(x, g, kernel, steps), None, back, seed + 2)
+        dx, dw = tf.ensure_shape(dx, x.shape), tf.reshape(dw, w.shape)
         return (dx, dw) if c is None else (dx, dw, tf.reduce_sum(g, (0, 2, 3)))
 
     @tf.custom_gradient
     def call(x: tf.Tensor, w: tf.Tensor, *c: tf.Tensor) -> Any:
-        shape = result_shape(x, w, steps, padding)
+        shape = result_shape(x, w, steps)
         return on_host(host, shape, x.dtype, x, w, c[0] if c else None, seed), gradient
 
     return call(x, w) if c is None else call(x, w, c)
 
 
-def last_gradient(z: tf.Tensor, *of: tf.Tensor) -> tf.Tensor:
-    """TensorFlow takes what a host's call has no gradient of for a constant: an error is told."""
-
-    def none(g: tf.Tensor) -> Any:
-        raise NotImplementedError("a gradient of conv2d has no gradient of its own; take matmul")
-
-    return tf.custom_gradient(lambda *of: (tf.identity(z), none))(*of)
-
-
-def pair(name: str, step: Any) -> tuple[int, int]:
-    both = (step, step) if isinstance(step, int) else tuple(step)
-    if len(both) != 2 or not all(isinstance(n, int) and n >= 1 for n in both):
-        raise ValueError(f"{name} = {step!r}: an integer of 1 or more is wanted, or a pair")
-    return both[0], both[1]
+def apart(g: tf.Tensor, image: tf.Tensor, kernel: Any, steps: Steps) -> tf.Tensor:
+    """Numbers a stride apart, and so many zeros around them that each of an image meets all of a
+    kernel; zeros are multiplied like all else."""
+    n, filters, high, wide = tf.unstack(tf.shape(g))
+    s, t = steps.stride
+    gaps = [[0, 0], [0, 0], [0, 0], [0, s - 1], [0, 0], [0, t - 1]]
+    spread = tf.pad(tf.reshape(g, (n, filters, high, 1, wide, 1)), gaps)
+    rows, columns = (high - 1) * s + 1, (wide - 1) * t + 1  # without the gap after the last one
+    spread = tf.reshape(spread, (n, filters, high * s, wide * t))[:, :, :rows, :columns]
+    before = [d * (k - 1) for k, d in zip(kernel, steps.dilation, strict=True)]
+    after = image[2] - rows, image[3] - columns
+    return tf.pad(spread, [[0, 0], [0, 0], [before[0], after[0]], [before[1], after[1]]])
 
 
-def check_padding(padding: Any) -> None:
+def turned_round(w: tf.Tensor, groups: int) -> tf.Tensor:
+    """Kernels from a result's channels to an image's."""
+    filters, channels, *kernel = w.shape
+    each = tf.reshape(w, (groups, filters // groups, channels, *kernel))
+    each = tf.transpose(each, (0, 2, 1, 3, 4))
+    return tf.reshape(each, (groups * channels, filters // groups, *kernel))[:, :, ::-1, ::-1]
+
+
+def rows(g: tf.Tensor, groups: int) -> tf.Tensor:
+    """Each filter's results, in order of image, row, column: (groups, filters, results)."""
+    filters = g.shape[1] // groups
+    each = tf.reshape(g, tf.concat([tf.shape(g)[:1], [groups, filters, -1]], 0))
+    return tf.reshape(tf.transpose(each, (1, 2, 0, 3)), (groups, filters, -1))
+
+
+def windows(x: tf.Tensor, g: tf.Tensor, kernel: Any, steps: Steps) -> tf.Tensor:
+    """What each result saw: (groups, results, numbers of a window)."""
+    n, _, high, wide = tf.unstack(tf.shape(g))
+    (s, t), (d, e) = steps.stride, steps.dilation
+    seen = [
+        x[:, :, i : i + (high - 1) * s + 1 : s, j : j + (wide - 1) * t + 1 : t]
+        for i in range(0, kernel[0] * d, d)
+        for j in range(0, kernel[1] * e, e)
+    ]
+    channels = x.shape[1] // steps.groups
+    each = tf.reshape(tf.stack(seen), (len(seen), n, steps.groups, channels, high, wide))
+    each = tf.transpose(each, (2, 1, 4, 5, 3, 0))
+    return tf.reshape(each, (steps.groups, n * high * wide, channels * len(seen)))
+
+
+def pair(name: str, step: Any, least: int = 1) -> tuple[int, int]:
+    high, wide = _host.step_of_each(name, step, 2, least)
+    return high, wide
+
+
+def read_padding(padding: Any) -> str | Ends:
     if isinstance(padding, str) and padding.upper() in ("SAME", "VALID"):
-        return
+        return padding.upper()
     try:
         (top, bottom), (left, right) = padding
-        whole = all(isinstance(n, int) and n >= 0 for n in (top, bottom, left, right))
+        return pair("padding", (top, bottom), 0), pair("padding", (left, right), 0)
     except (TypeError, ValueError):
-        whole = False
-    if not whole:
         raise ValueError(
             f"padding = {padding!r}: 'VALID', 'SAME' or ((top, bottom), (left, right)) is wanted"
-        )
+        ) from None
 
 
-def ends_of(image: Any, kernel: Any, steps: Steps, padding: Any) -> Ends:
-    """Zeros before and after, of height and width; SAME has the odd one after, as TensorFlow."""
+def with_padding(x: tf.Tensor, kernel: Any, steps: Steps, padding: str | Ends) -> tf.Tensor:
+    """Zeros before and after; SAME has the odd one after, as TensorFlow."""
+    if padding == "VALID":
+        return x
     if not isinstance(padding, str):
-        return tuple(padding)  # type: ignore[return-value]
-    if padding.upper() == "VALID":
-        return (0, 0), (0, 0)
-    ends = []
-    for n, k, s, d in zip(image, kernel, steps.stride, steps.dilation, strict=True):
-        total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
-        ends.append((total // 2, total - total // 2))
-    return ends[0], ends[1]
+        return tf.pad(x, ((0, 0), (0, 0), *padding))
+    around: list[Any] = [(0, 0), (0, 0)]
+    for i, (k, s, d) in enumerate(zip(kernel, steps.stride, steps.dilation, strict=True)):
+        n = tf.shape(x)[2 + i] if x.shape[2 + i] is None else x.shape[2 + i]
+        short = (-(-n // s) - 1) * s + d * (k - 1) + 1 - n
+        total = max(short, 0) if isinstance(short, int) else tf.maximum(short, 0)
+        around.append((total // 2, total - total // 2))
+    return tf.pad(x, around)
 
 
-def with_zeros(x: np.ndarray, ends: Ends) -> np.ndarray:
-    return np.pad(x, ((0, 0), (0, 0), *ends))
-
-
-def result_shape(x: tf.Tensor, w: tf.Tensor, steps: Steps, padding: Any) -> tf.TensorShape:
+def result_shape(x: tf.Tensor, w: tf.Tensor, steps: Steps) -> tf.TensorShape:
     """As far as it is known, and no kernel is larger than its image."""
     image, kernel = x.shape[2:], tuple(w.shape[2:])
     if not image.is_fully_defined():
         return tf.TensorShape([x.shape[0], w.shape[0], None, None])
-    (top, bottom), (left, right) = ends_of(image, kernel, steps, padding)
-    around = (image[0] + top + bottom, image[1] + left + right)
-    out = _host.sizes(around, kernel, steps)
+    out = _host.sizes(image, kernel, steps)
     if min(out) < 1:
         raise ValueError(
-            f"x is {tuple(x.shape)} and w is {tuple(w.shape)}, channels and filters first: the "
-            "kernel is larger than the image with its padding"
+            f"x is {tuple(x.shape)} with its padding and w is {tuple(w.shape)}, channels and "
+            "filters first: the kernel is larger than the image"
         )
     return tf.TensorShape([x.shape[0], w.shape[0], *out])

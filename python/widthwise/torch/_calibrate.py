@@ -13,7 +13,8 @@ from torch import nn
 
 from .._create import array
 from .._format import Format
-from .._host import is_affine, is_container, lowest
+from .._format_facts import highest, lowest
+from .._host import is_affine, is_container
 from .._table import Findings
 from ..containers.affine import affine
 from ..containers.calibration import GRID, METHODS, check_method
@@ -187,7 +188,7 @@ class Place:
             ends = [(q - int(zero)) * float(scale) for q in (rule.qmin, rule.qmax)]
         else:
             f = Format(self.format)
-            ends = [float(x) * float(scale) for x in (lowest(f), f.max_finite)]
+            ends = [x * float(scale) for x in (lowest(f), highest(f))]
         values, counts = self.counted._counted()
         past = (values < ends[0]) | (values > ends[1])
         share = float(np.average(past, weights=counts))

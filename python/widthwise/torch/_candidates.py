@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import torch
 
 from .._format import Format
-from .._host import WRAPPING, is_affine, is_container, lowest, unit_of
+from .._format_facts import highest, lowest
+from .._host import check_format, is_affine, is_container, text, unit_of
 from ..containers.scheme import parsed
 from ._coded import encode
 from ._containers import unsaturated
-from ._layers import Scheme, check_format, scheme_of
-from ._op import text
+from ._layers import Scheme, scheme_of
 from ._quantize import quantize
 
 
@@ -116,18 +116,13 @@ def past(x: torch.Tensor, format: str) -> torch.Tensor:
     if is_container(format):
         return ~unsaturated(x, format, None)
     f = Format(format)
-    ends = Format(str(f).split(";")[0]) if f._core.overflow in WRAPPING else f  # what saturates
     wide = x.double()
-    return (wide > upper_end(f)) | (wide < lowest(ends))
-
-
-def upper_end(f: Format) -> float:
-    return float(min(f.max_finite, 1 << 1023))
+    return (wide > highest(f)) | (wide < lowest(f))
 
 
 def wasted_bits(largest: float, format: str | None) -> float | None:
     """Doublings that the format has above the largest magnitude; none of what finds its scales."""
     if format is None or is_container(format) or not 0 < largest < math.inf:
         return None
-    end = upper_end(Format(format))
+    end = highest(Format(format))
     return math.log2(end) - math.log2(largest) if end > 0 else None

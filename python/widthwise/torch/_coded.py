@@ -10,14 +10,14 @@ import torch
 from .._array import Array
 from .._create import from_bits
 from .._format import Format
-from .._host import block_format_of, env_of, is_affine, is_container
+from .._host import block_format_of, env_of, is_affine, is_container, text, whole_seed
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
 from ..containers.packing import pack, unpack
 from ._containers import contained, container_values
 from ._memory import held_format, known, rounded_codes, values_of
-from ._op import drawn_seed, text
+from ._op import drawn_seed
 
 PACKED = 64  # bits of the widest codes that go side by side
 
@@ -159,8 +159,7 @@ def encode(
     >>> encode(torch.ones(2, 64), "mxfp8_e4m3")
     QTensor(shape=(2, 64), format='block(e4m3fn,32,e8m0fnu)', nbytes=132)
     """
-    given = drawn_seed(seed, rounding.startswith("sr"))
-    drawn = 0 if given is None else int(given)
+    drawn = whole_seed(drawn_seed(seed, rounding.startswith("sr")))
     told = text(format)
     if not is_container(told):
         f = Format(told)

@@ -11,11 +11,11 @@ import torch.nn.functional as F
 
 from .. import _convolution, _dot
 from .._array import Array
-from .._host import unit_of
+from .._host import NO_BLOCKS, one_dtype, step_of_each, unit_of, whole_seed
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import told_multiplier
 from ._op import Op, following, met_directly, one_by_one
-from ._product import How, backward_of, check_dtypes, derived, scales_blocks, seed_for, units
+from ._product import How, backward_of, derived, scales_blocks, seed_for, units
 
 Pair = int | tuple[int, int]
 Triple = int | tuple[int, int, int]
@@ -40,7 +40,7 @@ def on_cpu(
     backward_multiplier: str | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    check_dtypes(x=x, w=w, c=c)
+    one_dtype(x=x, w=w, c=c)
     if x.ndim == 5:
         images, kernels, steps, depth = in_planes(x, w, stride, padding, dilation)
         how: list[Any] = [groups, unit, backward_unit, multiplier, backward_multiplier, seed]
@@ -58,7 +58,7 @@ def on_cpu(
         dilation=tuple(dilation),
         groups=groups,
         threads=torch.get_num_threads(),
-        seed=0 if seed is None else int(seed),
+        seed=whole_seed(seed),
         multiplier=told_multiplier(multiplier),
     )
     return values_of(z, x.dtype)
@@ -94,7 +94,7 @@ def in_planes(x: Any, w: Any, stride: Any, padding: Any, dilation: Any) -> Plane
 def shape(
     x: torch.Tensor, w: torch.Tensor, c: Any, stride: Any, padding: Any, dilation: Any, *how: Any
 ) -> torch.Tensor:
-    check_dtypes(x=x, w=w, c=c)
+    one_dtype(x=x, w=w, c=c)
     return x.new_empty((x.shape[0], w.shape[0], *sizes(x, w, stride, padding, dilation)))
 
 
@@ -179,7 +179,7 @@ def weights_by_codes(g: Any, x: Any, w: Any, how: Any, seed: Any) -> torch.Tenso
         Array._of(seen.swapaxes(-1, -2), u.b),
         unit=u,
         threads=torch.get_num_threads(),
-        seed=0 if seed is None else int(seed),
+        seed=whole_seed(seed),
         multiplier=told_multiplier(multiplier),
     )
     return values_of(z, g.dtype).reshape(w.shape)
@@ -376,7 +376,7 @@ def convolved(tensors: Any, steps: Any, groups: int, of: How, seed: Any, axes: i
     check_shapes(x, w, bias, groups, axes)
     for each in of[:2]:
         if scales_blocks(each):
-            raise ValueError(f"unit {each} scales blocks, which convolutions have not; take matmul")
+            raise ValueError(NO_BLOCKS.format(each))
     alone = x.ndim == axes + 1
     images = x[None] if alone else x
     if axes == 1:
@@ -396,12 +396,9 @@ def along(name: str, step: Any, axes: int) -> list[int]:
     """A step of the height and one of the width, after one of the depth if there is one."""
     if isinstance(step, str):
         return [0] * max(axes, 2)
-    both = list(step) if isinstance(step, tuple | list) else [step] * axes
     least = 0 if name == "padding" else 1
-    if len(both) != axes or not all(isinstance(n, int) and n >= least for n in both):
-        wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]
-        raise ValueError(f"{name} = {step!r}: {wanted} of {least} or more is wanted")
-    return both if axes > 1 else [least, *both]
+    each = list(step_of_each(name, step, axes, least))
+    return each if axes > 1 else [least, *each]
 
 
 def padded(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, axes: int) -> Any:

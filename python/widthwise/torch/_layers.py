@@ -11,11 +11,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from .. import _widthwise as core
-from .._host import block_format_of, env_of, is_affine, is_container, unit_of
+from .._host import check_format, env_of, text, unit_of
 from .._product import Multiplier, bound_multiplier
 from ._convolution import conv1d, conv2d, conv3d
 from ._multiplier import called
-from ._op import text
 from ._product import linear
 from ._quantize import quantize
 from ._static import scaled
@@ -70,18 +69,6 @@ def scheme_of(**how: Any) -> Scheme:
             check_format(format)
     env_of(scheme.rounding)
     return scheme
-
-
-def check_format(format: str) -> None:
-    from .._format import Format
-    from ..containers.scheme import parsed
-
-    if is_affine(format):
-        parsed(format)
-    elif is_container(format):
-        block_format_of(format)
-    else:
-        Format(format)
 
 
 class Scales(nn.Module):

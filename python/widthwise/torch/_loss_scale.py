@@ -13,11 +13,12 @@ from torch import nn
 
 from .._doublings import doublings
 from .._format import Format
+from .._format_facts import highest
 from .._host import is_container
 from .._rules import format_text
 from .._table import Findings, Titled
 from ._calibrate import evaluating, fed
-from ._candidates import Losses, upper_end
+from ._candidates import Losses
 from ._convert import changeable, none_of
 from ._profile import NOTHING, floats_in, magnitudes
 
@@ -71,7 +72,7 @@ def loss_scale(
     if is_container(format):
         raise ValueError(f"format = '{format}' finds its scales by itself; a bare one needs a hint")
     f, pairs = Format(format), list(loader)
-    if not upper_end(f) > 0:
+    if not highest(f) > 0:
         raise ValueError(f"format = '{f}' has no number above zero that gradients could keep to")
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) > 1 for pair in pairs):
         raise ValueError("loader: pairs (input, target) are wanted, one or more")
@@ -89,7 +90,7 @@ def loss_scale(
     largest = max(high for _, high in seen.values())
     if largest == 0:
         raise ValueError("all gradients are zero; no scale helps them")
-    scale = power_between(largest, upper_end(f) / 2)
+    scale = power_between(largest, highest(f) / 2)
     plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
 
     def count(name: str, g: torch.Tensor) -> None:

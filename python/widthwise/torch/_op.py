@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from .. import _host
+
 LIBRARY = torch.library.Library("widthwise", "DEF")  # a collected Library is an unregistered one
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 FORWARD_MODE = (
@@ -166,18 +168,17 @@ def one_by_one(call: Any, size: int, dims: Any, *args: Any) -> tuple[Any, int]:
     return torch.stack([call(*example(i)) for i in range(size)]), 0
 
 
-def text(x: Any) -> Any:
-    """A format or unit as the text that an op takes; None stays None."""
-    return x if x is None or isinstance(x, str) else str(x)
-
-
 def drawn_seed(seed: Any, stochastic: bool) -> Any:
     """What stochastic rounding draws by, from torch's generator where none is given."""
     if not stochastic:
         return None
     if seed is None:
         return torch.randint(2**62, ())
-    return torch.as_tensor(seed)
+    if not isinstance(seed, torch.Tensor):
+        return torch.tensor(_host.signed_seed(seed))
+    if seed.is_floating_point() or seed.is_complex() or seed.numel() != 1:
+        raise TypeError(f"seed is {seed.dtype}, {tuple(seed.shape)}; one integer is wanted")
+    return seed
 
 
 def following(seed: Any, n: int) -> Any:

@@ -9,9 +9,7 @@ from typing import Any
 import torch
 from torch.optim import Optimizer
 
-from .._host import env_of
-from ._layers import check_format
-from ._op import text
+from .._host import check_format, env_of, text
 from ._quantize import quantize
 
 Change = Callable[[torch.Tensor], torch.Tensor]

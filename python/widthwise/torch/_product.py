@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import torch
 
-from .. import _dot
-from .._block_format import BlockFormat
-from .._host import unit_of
+from .. import _dot, _host
+from .._host import one_dtype, text, unit_of, whole_seed
 from .._unit import Unit
-from ..containers.quantise import blocks
 from ._containers import exact_numbers
 from ._memory import held_format, rounded_codes, values_of
 from ._multiplier import multiplier_text, told_multiplier
-from ._op import Op, drawn_seed, following, one_by_one, text
+from ._op import Op, drawn_seed, following, one_by_one
 
 How = tuple[str, str, str | None, str | None]  # units and multipliers, forward and backward
 PRODUCT = (
@@ -34,7 +31,7 @@ def on_cpu(
     backward_multiplier: str | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    check_dtypes(a=a, b=b, c=c)
+    one_dtype(a=a, b=b, c=c)  # asked inside the op, where autocast has made them one
     u = unit_of(unit)
     held_format(str(u.result_format), a.dtype)
     if u.scale_format is not None and not (a.numel() and b.numel()):
@@ -45,7 +42,7 @@ def on_cpu(
         unit=u,
         c=None if c is None else rounded_codes(c, u.c),
         threads=torch.get_num_threads(),
-        seed=0 if seed is None else int(seed),
+        seed=whole_seed(seed),
         multiplier=told_multiplier(multiplier),
     )
     return values_of(z, a.dtype)
@@ -64,12 +61,11 @@ def operand(x: torch.Tensor, u: Unit, name: str, axis: int) -> Any:
     to = u.a if name == "a" else u.b
     if u.scale_format is None:
         return rounded_codes(x, to)
-    assert u.scale_block is not None
-    return blocks(exact_numbers(x), BlockFormat.of(to, u.scale_block, u.scale_format), axis=axis)
+    return _host.in_blocks(exact_numbers(x), to, u, axis)
 
 
 def shape(a: torch.Tensor, b: torch.Tensor, c: Any, *how: Any) -> torch.Tensor:
-    check_dtypes(a=a, b=b, c=c)
+    one_dtype(a=a, b=b, c=c)
     lead = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return a.new_empty((*lead, a.shape[-2], b.shape[-1]))
 
@@ -148,23 +144,15 @@ call = Op(
 )
 
 
-LONG = 256  # products that reach every step of a unit
-
-
 @torch.compiler.assume_constant_result
 def draws(unit: str) -> bool:
     """Whether a unit rounds stochastically anywhere."""
-    return ports(unit)
-
-
-@lru_cache(maxsize=256)
-def ports(unit: str) -> bool:
-    return bool(unit_of(unit).random_ports(LONG))
+    return _host.draws(unit)
 
 
 @torch.compiler.assume_constant_result
 def scales_blocks(unit: str) -> bool:
-    return unit_of(unit).scale_format is not None
+    return _host.scales_blocks(unit)
 
 
 def units(unit: Any, backward: Any, multiplier: Any = None, backward_multiplier: Any = None) -> How:
@@ -176,14 +164,6 @@ def units(unit: Any, backward: Any, multiplier: Any = None, backward_multiplier:
 
 def seed_for(of: How, seed: Any) -> Any:
     return drawn_seed(seed, draws(of[0]) or draws(of[1]))
-
-
-def check_dtypes(**tensors: Any) -> None:
-    """Asked inside the op, where autocast has made them one."""
-    named = {name: x.dtype for name, x in tensors.items() if x is not None}
-    if len(set(named.values())) > 1:
-        listed = ", ".join(f"{name} is {dtype}" for name, dtype in named.items())
-        raise TypeError(f"{listed}; one dtype is wanted, which the result has too")
 
 
 def matmul(

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from .._host import is_container
+from .._host import is_container, text, whole_seed
 from ._containers import contained, container_values, unsaturated
 from ._memory import rounded_values, values_inside
-from ._op import Op, drawn_seed, following, one_by_one, text
+from ._op import Op, drawn_seed, following, one_by_one
 
 QUANTIZE = (
     "quantize(Tensor x, str format, str rounding, str? backward, str backward_rounding, "
@@ -27,7 +27,7 @@ def on_cpu(
     axis: int | None,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    drawn = 0 if seed is None else int(seed)
+    drawn = whole_seed(seed)
     if not is_container(format):
         return rounded_values(x, format, rounding, drawn)
     if not x.numel():

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from .._format import Format
-from .._host import OVERFLOW, env_of, is_affine, straight_range
+from .._host import OVERFLOW, env_of, is_affine, straight_range, text, whole_seed
 from ..containers.affine import affine
 from ..containers.coded import saturating
 from ._containers import container_values, exact_numbers
 from ._memory import held_format, rounded_codes, values_of
-from ._op import Op, drawn_seed, one_by_one, text
+from ._op import Op, drawn_seed, one_by_one
 
 SCALED = (
     "scaled(Tensor x, Tensor scale, Tensor zero_point, str format, str rounding, bool clamp, "
@@ -37,7 +37,9 @@ def on_cpu(
     clamp: bool,
     seed: torch.Tensor | None,
 ) -> torch.Tensor:
-    drawn = 0 if seed is None else int(seed)
+    drawn = whole_seed(seed)
+    if not x.numel():  # of which there are no codes
+        return torch.empty_like(x, memory_format=torch.contiguous_format)
     if is_affine(format):
         made = coded(x, scale, zero_point, format, rounding=rounding, seed=drawn)
         return container_values(made, in_wide(x).dtype).to(x.dtype)
@@ -100,6 +102,8 @@ call = Op(
 def reached_on_cpu(
     x: torch.Tensor, scale: torch.Tensor, zero_point: torch.Tensor, format: str
 ) -> torch.Tensor:
+    if not x.numel():
+        return torch.ones(x.shape, dtype=torch.bool)
     _, flags = coded(x, scale, zero_point, format, flags=True)
     return torch.from_numpy(np.asarray((flags & OVERFLOW) == 0))
 
