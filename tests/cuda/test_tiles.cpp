@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -300,12 +301,16 @@ constexpr const char* others[] = {"mac(e8m7)",
 TEST_SUITE_BEGIN("exhaustive");
 
 TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and hostile operands") {
-  ProductRandom random(1);
+  std::vector<std::string> units(std::begin(sequences), std::end(sequences));
+  units.insert(units.end(), std::begin(others), std::end(others));
+  std::vector<std::size_t> places(units.size());
+  std::iota(places.begin(), places.end(), 0);
   Tally tally;
   std::uint64_t sure = 0;
-  const auto try_out = [&](const char* text) {
-    CAPTURE(text);
-    const Unit u = parse_unit(text);
+  for (const std::size_t i : in_turn(places, 3)) {
+    ProductRandom random(i);  // so that a unit's operands do not hang on whose turn it is
+    CAPTURE(units[i]);
+    const Unit u = parse_unit(units[i]);
     const Tiles<SmallTile> tiles(u, random);
     REQUIRE(tiles.takes());
     Count all;
@@ -315,13 +320,10 @@ TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and 
       const Count some = compare_manners(tiles, u, s, tally, random);
       all.sure += some.sure, all.redo += some.redo;
     }
-    CHECK(all.sure > 2000);
+    CHECK(all.sure > 1500);
     CHECK(all.sure > all.redo / 3);
     sure += all.sure;
-  };
-  std::vector<const char*> units(std::begin(sequences), std::end(sequences));
-  units.insert(units.end(), std::begin(others), std::end(others));
-  for (const char* text : in_turn(units, 3)) try_out(text);
+  }
   tally.expect(sure);
 }
 
