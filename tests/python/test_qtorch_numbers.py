@@ -242,3 +242,11 @@ def test_the_forks_bfloat16_functions_are_the_oracles():
     for like, code in (("fork", 0x3200), (None, 0x3A00)):
         (got,) = ours.quant.convert_to_posit(torch.tensor([0.3]), 8, 2, 2.0, like=like).tolist()
         assert got == code, hex(got)
+
+
+@pytest.mark.parametrize("also", [{"es": 2}, {"scale": 2.0}])
+def test_a_posit_has_its_own_es_and_scale(also):
+    q, x = ours.quant, torch.tensor([0.3])
+    assert torch.equal(q.posit_quantize(x, ours.Posit(8, 1)), q.posit_quantize(x, 8, 1))
+    with pytest.raises(TypeError, match="has its own es and scale"):
+        q.posit_quantize(x, ours.Posit(8, 1), **also)

@@ -285,3 +285,35 @@ def test_nothing_changes_where_it_fails():
         wt.calibrate(model, [LONG_TAIL[0], torch.full((1, 8), np.nan)])
     assert not model[0].watchers and not model[2].watchers
     assert not any("scale" in key for key in model.state_dict())
+
+
+# --- Threads that flush subnormals ----------------------------------------------------------------
+
+
+def tiny_numbers():
+    """Below the normal numbers of binary64, and of binary32."""
+    x = np.random.default_rng(3).normal(size=(4, 64))
+    return x * 1e-310, np.float32(x) * np.float32(1e-40)
+
+
+def found_by(method, tiny):
+    """Ranges, and scaled data."""
+    c = ww.Calibrator(method, bits=4)
+    for x in tiny:
+        c.observe(x)
+    whole = [ww.calibrate(x, method, bits=4, exact=True) for x in tiny]
+    s = ww.scaled(tiny[1], "sint8")
+    return whole, c.range(exact=True), s.data.tolist(), int(s.scale.view(np.int32))
+
+
+@pytest.mark.parametrize("method", ["minmax", "percentile", "mse", "entropy", "cross_entropy"])
+def test_ranges_are_found_where_torch_flushes_subnormals(method):
+    tiny = tiny_numbers()
+    usual = found_by(method, tiny)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this CPU does not flush subnormals")
+    try:
+        assert found_by(method, tiny) == usual
+    finally:
+        torch.set_flush_denormal(False)
+    assert usual[3] > 0

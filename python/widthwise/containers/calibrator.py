@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._machine import by_usual_arithmetic
 from .calibration import (
     PERCENTILE,
     check_data,
@@ -27,6 +28,7 @@ CAPACITY = 1 << 20
 NOTHING = "nothing has been observed; call observe(x) with data first"
 
 
+@by_usual_arithmetic
 def calibrate(
     x: Any,
     method: str = "minmax",
@@ -104,6 +106,7 @@ class Calibrator:
         self._count = 0
         self._low, self._high = np.inf, -np.inf
 
+    @by_usual_arithmetic
     def observe(self, x: Any) -> None:
         """Look at one more batch, x: finite numbers of any shape, but none empty.
 
@@ -121,6 +124,7 @@ class Calibrator:
         if self.method != "minmax":
             self._keep([values.copy()])
 
+    @by_usual_arithmetic
     def merge(self, other: Calibrator) -> None:
         """Take over what another one, `other`, has seen, of the same method, bits and percentile.
 
@@ -204,6 +208,7 @@ class Calibrator:
         kept = sum(batch.nbytes for batch in self._kept)
         return kept + (self._sketch.nbytes if self._sketch else 0)
 
+    @by_usual_arithmetic
     def range(self, exact: bool = False) -> tuple[Any, Any]:
         """(lo, hi) of all that it has seen, as floats; with exact=True as Fractions.
 
@@ -215,6 +220,7 @@ class Calibrator:
         lo, hi = self._range()
         return (lo, hi) if exact else (float(lo), float(hi))
 
+    @by_usual_arithmetic
     def threshold(self, exact: bool = False) -> Any:
         """The larger magnitude of range(), as a float; with exact=True as a Fraction.
 
@@ -244,6 +250,7 @@ class Calibrator:
         """All that is kept, in one array."""
         return np.concatenate([batch.reshape(-1) for batch in self._kept])
 
+    @by_usual_arithmetic
     def _counted(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Values, and how often each occurs if that is not once."""
         if self._count == 0:
@@ -256,6 +263,7 @@ class Calibrator:
             return self._values(), None
         return self._sketch.values(self._low, self._high)
 
+    @by_usual_arithmetic
     def thresholds(self) -> Table:
         """What each method would choose for all that it has seen, and the errors of that.
 

@@ -11,6 +11,7 @@ from .._array import Array
 from .._create import array
 from .._format import Format
 from .._like import like_whom
+from .._machine import by_usual_arithmetic
 from .._settings import checked_seed
 from . import scaled_steps as steps
 from .compared import Compared
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..display.style import Card
 
 
+@by_usual_arithmetic
 def scaled(
     x: Any,
     dtype: str,

@@ -14,6 +14,7 @@ from .._create import array
 from .._dot import matmul
 from .._elementwise import maximum, round_to_integral
 from .._format import Format
+from .._machine import by_usual_arithmetic
 
 Data = Array | np.ndarray
 LIKE = ("notebook",)
@@ -81,6 +82,7 @@ def known(dtype: Any) -> Kind:
 # --- Numbers and data -----------------------------------------------------------------------------
 
 
+@by_usual_arithmetic
 def binary32(data: Any) -> np.ndarray:
     """An Array's values, or integers, rounded to binary32."""
     if isinstance(data, Array):
@@ -88,6 +90,7 @@ def binary32(data: Any) -> np.ndarray:
     return np.asarray(data, np.float32)
 
 
+@by_usual_arithmetic
 def cast(k: Kind, x: np.ndarray, how: How) -> Data:
     """Binary32 numbers as data. Floats round to nearest, integers as `how` says, else toward 0."""
     if k.is_float:
@@ -107,6 +110,7 @@ def converted_by_x86(k: Kind, x: np.ndarray, how: How) -> np.ndarray:
     return np.where(held, whole, X86_INVALID).astype(np.int64).astype(k.integers)
 
 
+@by_usual_arithmetic
 def magnitude(k: Kind, data: Data, how: How) -> np.float32:
     """The largest; NaN if there is one. torch's abs of the least integer is itself."""
     if isinstance(data, Array):
@@ -116,11 +120,13 @@ def magnitude(k: Kind, data: Data, how: How) -> np.float32:
     return np.float32(max(-int(data.min()), int(data.max())))
 
 
+@by_usual_arithmetic
 def values(k: Kind, data: Data, scale: np.float32) -> np.ndarray:
     with np.errstate(all="ignore"):
         return binary32(data) * scale * k.base
 
 
+@by_usual_arithmetic
 def held(data: Any, k: Kind) -> Data:
     """Data as the dtype has them, or an error: nothing is rounded."""
     if not k.is_float:
@@ -154,22 +160,26 @@ def held_integers(data: Any, k: Kind) -> np.ndarray:
 # --- Operations -----------------------------------------------------------------------------------
 
 
+@by_usual_arithmetic
 def quantised(k: Kind, x: np.ndarray, scale: np.float32, how: How) -> Data:
     with np.errstate(all="ignore"):
         return cast(k, x / scale / k.base, how)
 
 
+@by_usual_arithmetic
 def excess(k: Kind, data: Data, how: How) -> np.float32:
     """The part of the dtype's range that the data reach."""
     with np.errstate(all="ignore"):
         return magnitude(k, data, how) * k.base
 
 
+@by_usual_arithmetic
 def requantised(k: Kind, data: Data, reached: np.float32, how: How) -> Data:
     with np.errstate(all="ignore"):
         return cast(k, binary32(data) / reached, how)
 
 
+@by_usual_arithmetic
 def added(k: Kind, parts: list[tuple[Data, np.float32]], scale: np.float32, how: How) -> Data:
     """Each operand by its share of the scale; floats are rounded before they are added, too."""
     with np.errstate(all="ignore"):
@@ -179,6 +189,7 @@ def added(k: Kind, parts: list[tuple[Data, np.float32]], scale: np.float32, how:
         return cast(k, a + b, how)
 
 
+@by_usual_arithmetic
 def multiplied(k: Kind, a: Data, b: Data, terms: int, how: How) -> Data:
     """A matrix product of operands made so small that it cannot overflow."""
     by = np.float32((terms / (1.0 / k.largest)) ** -0.5)
@@ -192,6 +203,7 @@ def multiplied(k: Kind, a: Data, b: Data, terms: int, how: How) -> Data:
     return whole.astype(np.int64).astype(k.integers)
 
 
+@by_usual_arithmetic
 def rectified(data: Data) -> Data:
     """Data below zero as zero; NaN stays."""
     if isinstance(data, Array):
@@ -199,6 +211,7 @@ def rectified(data: Data) -> Data:
     return np.maximum(data, 0)
 
 
+@by_usual_arithmetic
 def wasted(k: Kind, data: Data, how: How) -> float:
     """Bits of an integer, or of a float's exponent, that no number of the data needs."""
     if magnitude(k, data, how) == 0:

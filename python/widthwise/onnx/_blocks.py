@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,8 @@ def scale_node(b: Builder, x: str, scale: str, f: BlockFormat, how: dict[str, An
         return b.call(RATIOS, x, scale, how)
     b.function(POWERS, lambda: powers(b.opset))
     ends = values(np_codes(f.scale, ("min_normal", "max_finite")))
-    how["top"] = 2.0 ** -math.floor(math.log2(f.element.max_finite))
+    largest = f.element.max_finite  # dyadic, maybe of more digits than a float has
+    how["top"] = 2.0 ** (largest.denominator.bit_length() - largest.numerator.bit_length())
     how["least"], how["most"] = (float(end) for end in ends)
     return b.call(POWERS, x, scale, how)
 

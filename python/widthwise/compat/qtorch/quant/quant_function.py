@@ -167,6 +167,8 @@ def posit_quantize(
 def as_posit(nsize: Any, es: int | None, scale: float) -> Posit:
     if es is None and not isinstance(nsize, Number):
         raise TypeError("es is missing: bits of the exponent; or pass a Posit for nsize")
+    if isinstance(nsize, Number) and (es is not None or scale != 1.0):
+        raise TypeError(f"nsize = {nsize} has its own es and scale: es = {es}, scale = {scale}")
     posit: Posit = number_of(Posit, nsize, es, scale)
     return posit
 
