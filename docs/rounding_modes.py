@@ -5,12 +5,9 @@
 
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import widthwise as ww
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
+from drawing import TEXT, grid, plain, plt, write
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,7 +17,7 @@ MODES = ["rne", "rna", "rnz", "rnp", "rnm", "rno", "rtz", "rdn", "rup", "raz", "
 STOCHASTIC = ["sr2", "sr2:half", "sr2:even"]
 VALUES = [4.25, 4.5, 4.75, 5.25, 5.5, 5.75]
 FRACTIONS = [i / 32 for i in range(33)]
-TEXT, UP, DOWN = "#777777", "#d9730d", "#3b82f6"  # each is readable on white and on black
+UP, DOWN = "#d9730d", "#3b82f6"  # each is readable on white and on black
 
 
 def sent(mode: str) -> list[float]:
@@ -71,13 +68,6 @@ def draw_side(axes: Axes, values: list[float], ends: list[list[float]]) -> None:
     axes.xaxis.tick_top()
 
 
-def plain(axes: Axes) -> None:
-    axes.tick_params(colors=TEXT, length=0, labelsize=11)
-    axes.set_facecolor("none")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
 def draw_modes() -> Figure:
     figure, (below, above) = plt.subplots(1, 2, figsize=(7.2, 4.4), sharey=True)
     ends = [sent(mode) for mode in MODES]
@@ -87,7 +77,7 @@ def draw_modes() -> Figure:
     below.set_yticks(range(len(MODES)), MODES, family="monospace")
     below.invert_yaxis()
     for axes in (below, above):
-        plain(axes)
+        plain(axes, 11)
     figure.text(0.08, 0.02, "◀ to the number on the left", color=DOWN, fontsize=11)
     figure.text(0.42, 0.02, "▶ to the right", color=UP, fontsize=11)
     figure.text(0.64, 0.02, "large, dotted line: a tie", color=TEXT, fontsize=11)
@@ -103,18 +93,16 @@ def draw_stochastic() -> Figure:
         axes.set_title(mode, family="monospace", color=TEXT, fontsize=11)
         axes.set_xticks([0, 0.5, 1], ["4", "4.5", "5"])
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "", "50 %", "", "100 %"])
-        plain(axes)
-        axes.grid(color=TEXT, linewidth=0.4, alpha=0.5)
+        plain(axes, 11)
+        grid(axes)
     figure.subplots_adjust(left=0.1, right=0.98, top=0.88, bottom=0.12, wspace=0.12)
     return figure
 
 
 def main() -> None:
-    plt.rcParams.update({"svg.hashsalt": "widthwise", "svg.fonttype": "path"})
     figures = {"rounding_modes": draw_modes(), "stochastic_rounding": draw_stochastic()}
     for name, said in described().items():
-        metadata = {"Date": None, "Creator": "docs/rounding_modes.py", "Description": said}
-        figures[name].savefig(HERE / f"{name}.svg", transparent=True, metadata=metadata)
+        write(figures[name], HERE / f"{name}.svg", "docs/rounding_modes.py", said)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -12,10 +13,10 @@ inline std::size_t turn() {
   return given ? std::strtoul(given, nullptr, 10) : 0;
 }
 
-// All with --long, or each n-th.
+// Each n-th; all with --long, or where there are fewer than n.
 template <class T>
 std::vector<T> in_turn(std::vector<T> all, std::size_t n) {
-  if (std::getenv("WIDTHWISE_LONG")) return all;
+  if (std::getenv("WIDTHWISE_LONG") || all.size() < n) return all;
   std::vector<T> some;
   for (std::size_t i = turn() % n; i < all.size(); i += n) some.push_back(std::move(all[i]));
   return some;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -303,14 +302,12 @@ TEST_SUITE_BEGIN("exhaustive");
 TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and hostile operands") {
   std::vector<std::string> units(std::begin(sequences), std::end(sequences));
   units.insert(units.end(), std::begin(others), std::end(others));
-  std::vector<std::size_t> places(units.size());
-  std::iota(places.begin(), places.end(), 0);
   Tally tally;
   std::uint64_t sure = 0;
-  for (const std::size_t i : in_turn(places, 3)) {
-    ProductRandom random(i);  // so that a unit's operands do not hang on whose turn it is
-    CAPTURE(units[i]);
-    const Unit u = parse_unit(units[i]);
+  for (const std::string& text : in_turn(units, 3)) {
+    ProductRandom random(1);  // a unit's operands do not hang on whose turn it is
+    CAPTURE(text);
+    const Unit u = parse_unit(text);
     const Tiles<SmallTile> tiles(u, random);
     REQUIRE(tiles.takes());
     Count all;
@@ -320,7 +317,7 @@ TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and 
       const Count some = compare_manners(tiles, u, s, tally, random);
       all.sure += some.sure, all.redo += some.redo;
     }
-    CHECK(all.sure > 1500);
+    CHECK(all.sure > 2000);
     CHECK(all.sure > all.redo / 3);
     sure += all.sure;
   }

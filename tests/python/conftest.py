@@ -13,6 +13,8 @@ from turns import LONG, in_turn
 
 
 def pytest_collection_modifyitems(items):
+    if LONG:
+        return
     cases = defaultdict(list)
     for item in items:
         cases[item.parent.nodeid, item.originalname].append(item)
@@ -21,8 +23,9 @@ def pytest_collection_modifyitems(items):
         sample = test[0].get_closest_marker("sample")
         kept = in_turn(test, sample.args[0]) if sample else test
         check_values(test, kept)
+        taken = set(kept)
         for item in test:
-            if not LONG and (item.get_closest_marker("long") or item not in kept):
+            if item.get_closest_marker("long") or item not in taken:
                 item.add_marker(later)
 
 

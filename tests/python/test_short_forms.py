@@ -1,6 +1,6 @@
 """The page of short forms against the parser: each kind, key, option and mode, its default."""
 
-import importlib.util
+import importlib
 import re
 from pathlib import Path
 
@@ -152,26 +152,10 @@ def test_every_unit_and_format_that_the_page_names_is_read():
         ww.Format(text)
 
 
-# --- The pictures ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def drawing():
+def test_the_pictures_have_every_mode_and_ties_of_both_kinds_and_signs(monkeypatch):
     pytest.importorskip("matplotlib")
-    spec = importlib.util.spec_from_file_location("rounding_modes", DOCS / "rounding_modes.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_pictures_have_every_mode_and_ties_of_both_kinds_and_signs(drawing):
+    monkeypatch.syspath_prepend(DOCS)
+    drawing = importlib.import_module("rounding_modes")
     assert [*drawing.MODES, "sr"] == MODES
     assert {value for value in drawing.VALUES if value % 1 == 0.5} == {4.5, 5.5}
     assert drawing.sent("rne")[:3] == [-6, -6, -5]  # -5.75, -5.5, -5.25
-
-
-def test_the_pictures_show_what_the_modes_do_now(drawing):
-    """A picture bears what it shows as text; `python docs/rounding_modes.py` writes it anew."""
-    for name, said in drawing.described().items():
-        picture = (DOCS / f"{name}.svg").read_text()
-        assert re.search(r"<dc:description>(.*?)</dc:description>", picture).group(1) == said

@@ -1,23 +1,19 @@
 """Draws the guides' pictures, each from what Widthwise computes.
 
-`python docs/guides/pictures.py` writes them anew. Each bears what it shows as text, too.
+`python docs/guides_pictures.py` writes them anew. Each bears what it shows as text, too.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
 import widthwise as ww
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
+from drawing import TEXT, grid, plain, plt, write
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-HERE = Path(__file__).parent
-TEXT = "#777777"
+GUIDES = Path(__file__).parent / "guides"
 COLOURS = ["#3b82f6", "#d9730d", "#16a34a", "#a855f7", "#e11d48"]  # readable on white and on black
 Series = dict[str, list[float]]
 
@@ -26,16 +22,6 @@ class Picture(NamedTuple):
     data: Callable[[], Series]
     draw: Callable[[Axes, Series], None]
     height: float = 3.4
-
-
-def plain(axes: Axes) -> None:
-    axes.tick_params(colors=TEXT, length=0, labelsize=10)
-    axes.xaxis.label.set_color(TEXT)
-    axes.yaxis.label.set_color(TEXT)
-    axes.set_facecolor("none")
-    axes.grid(color=TEXT, linewidth=0.4, alpha=0.5)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
 
 
 def legend(axes: Axes) -> None:
@@ -207,18 +193,19 @@ def described(found: Series) -> str:
 def drawn(picture: Picture, found: Series) -> Figure:
     figure, axes = plt.subplots(figsize=(7.6, picture.height), layout="constrained")
     picture.draw(axes, found)
-    plain(axes)
+    plain(axes, 10)
+    grid(axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set_color(TEXT)
     legend(axes)
     return figure
 
 
 def main() -> None:
-    plt.rcParams.update({"svg.hashsalt": "widthwise", "svg.fonttype": "path"})
     for name, picture in PICTURES.items():
         found = picture.data()
-        metadata = {"Date": None, "Creator": "docs/guides/pictures.py"}
-        metadata["Description"] = described(found)
-        drawn(picture, found).savefig(HERE / f"{name}.svg", transparent=True, metadata=metadata)
+        path = GUIDES / f"{name}.svg"
+        write(drawn(picture, found), path, "docs/guides_pictures.py", described(found))
 
 
 if __name__ == "__main__":
