@@ -59,9 +59,8 @@ std::uint64_t seed_at(const std::uint32_t* words, std::size_t example) {
   return words[2 * example] | static_cast<std::uint64_t>(words[2 * example + 1]) << 32;
 }
 
-// Whether there are two words of a seed an example, the low one first, where anybody draws.
-ffi::Error check_seeds(ffi::Span<const std::int64_t> axes, std::int64_t rank, std::size_t words,
-                       const Rounding& rounding) {
+ffi::Error check_rank(ffi::Span<const std::int64_t> axes, std::int64_t rank,
+                      const Rounding& rounding) {
   if (rank < -1 || rank > static_cast<std::int64_t>(axes.size()))
     return ffi::Error::InvalidArgument(fmt::format(
         "rank = {}: x has {} axes; pass how many of the last are one example's, or -1 where "
@@ -71,11 +70,6 @@ ffi::Error check_seeds(ffi::Span<const std::int64_t> axes, std::int64_t rank, st
     return ffi::Error::InvalidArgument(fmt::format(
         "rank = -1, and rounding = {} draws; pass how many of x's last axes are one example's",
         to_string(rounding)));
-  const std::size_t examples = Examples(axes, rank).count;
-  if (rank >= 0 && words != 2 * examples)
-    return ffi::Error::InvalidArgument(
-        fmt::format("seeds has {} words, and x {} examples; each takes two, the low one first",
-                    words, examples));
   return ffi::Error::Success();
 }
 
@@ -87,12 +81,16 @@ ffi::Error rounded(ffi::AnyBuffer x, ffi::Buffer<ffi::U32> seeds, ffi::Result<ff
   const Format to = parse_format(format);
   const Env env{.rounding = parse_rounding(rounding)};
   const auto axes = x.dimensions();
-  ffi::Error wrong = check_seeds(axes, rank, seeds.element_count(), env.rounding);
+  ffi::Error wrong = check_rank(axes, rank, env.rounding);
   if (wrong.failure()) return wrong;
+  const Examples examples(axes, rank);
+  if (rank >= 0 && seeds.element_count() != 2 * examples.count)
+    return ffi::Error::InvalidArgument(
+        fmt::format("seeds has {} words, and x {} examples; each takes two, the low one first",
+                    seeds.element_count(), examples.count));
   const RoundedValues values(*own, to, env, x.element_count());
   wrong = refused(values.unheld(x.untyped_data(), x.element_count()), to);
   if (wrong.failure()) return wrong;
-  const Examples examples(axes, rank);
   const std::size_t bytes = examples.size * static_cast<std::size_t>(item_bytes(own->width()));
   for (std::size_t i = 0; i < examples.count; ++i)
     values.run(static_cast<const std::byte*>(x.untyped_data()) + i * bytes, examples.size,

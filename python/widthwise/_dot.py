@@ -19,6 +19,7 @@ from ._create import array, code_array
 from ._device import name_of, stream
 from ._elementwise import add, multiply
 from ._format import Format
+from ._machine import by_usual_arithmetic
 from ._missing import asks_for
 from ._product import Multiplier, bound_multiplier
 from ._random import random_words
@@ -150,7 +151,7 @@ def rescaled(
     given = [s for s in tensor_scales if s is not None and s != 1]
     if not given:
         return sums(c)
-    factor = array(np.prod(given, dtype=np.float32), "binary32")
+    factor = of_both(given)
     z = sums(None)
     raised = np.uint8(0)
     for step, x in ((multiply, factor), (add, c)):
@@ -159,6 +160,12 @@ def rescaled(
             z = step(z, x, format=u.result_format, flags=flags)
             raised = raised | before
     return (z[0], z[1] | raised) if flags else z
+
+
+@by_usual_arithmetic
+def of_both(tensor_scales: list[Any]) -> Array:
+    """Their product, rounded to binary32."""
+    return array(np.prod(tensor_scales, dtype=np.float32), "binary32")
 
 
 def matmul_in_order(x: Array, y: Array) -> Array:

@@ -123,27 +123,19 @@ struct DividedToOdd {
   }
 };
 
-// In binary32, as products of single steps are defined.
-struct MultipliedOnce {
+// In binary32 alone.
+template <void (*step)(const float*, const float*, std::size_t, std::size_t, float*)>
+struct Once {
   template <class T, class V>
   using By = float;
 
   static void apply(const float* x, const float* by, std::size_t n, std::size_t group, Scratch&,
                     float* v) {
-    scale(x, by, n, group, v);
+    step(x, by, n, group, v);
   }
 };
-
-// In binary32, as divisions by its scales are defined.
-struct DividedOnce {
-  template <class T, class V>
-  using By = float;
-
-  static void apply(const float* x, const float* by, std::size_t n, std::size_t group, Scratch&,
-                    float* v) {
-    divide(x, by, n, group, v);
-  }
-};
+using MultipliedOnce = Once<scale>;  // as products of single steps are defined
+using DividedOnce = Once<divide>;    // as divisions by scales in binary32 are
 
 template <class T, class V, class Step>
 class Quantise final : public BlockQuantiser::Work {
@@ -158,9 +150,9 @@ class Quantise final : public BlockQuantiser::Work {
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
         specials_(nan_of(f)),
         rounding_mode_(how.rounding),
+        beyond_(digits_beyond(f.element, how.rounding)),
         plain_(is_plain(f)),
         turns_(scaler_.turns()),
-        beyond_(digits_beyond(f.element, how.rounding)),
         small_is_zero_(is_nearest(how.rounding.mode) &&
                        (f.element.is_float() || f.element.is_fixed())) {}
 
@@ -195,8 +187,7 @@ class Quantise final : public BlockQuantiser::Work {
                         divides_once = of_floats && std::is_same_v<Step, DividedOnce>;
   bool is_plain(const BlockFormat& f) const {
     if (!of_floats || scaler_.least() != -scaler_.largest()) return false;
-    if constexpr (!std::is_same_v<Step, Multiplied>)
-      return scaler_.has_few_steps() && digits_beyond(f.element, rounding_mode_) > 0;
+    if constexpr (!std::is_same_v<Step, Multiplied>) return scaler_.has_few_steps() && beyond_ > 0;
     return f.power_of_two() && !f.flush && !f.raise_on_carry && !f.specials_in_elements;
   }
 
@@ -241,7 +232,7 @@ class Quantise final : public BlockQuantiser::Work {
     } else if constexpr (std::is_same_v<Step, DividedToOdd>) {
       if (!scaler_.small_divisors(most, count, codes)) return false;
       above += divide_counted(x, scaler_.small_table(codes), n, group, beyond_, limit, v);
-    } else {
+    } else if constexpr (std::is_same_v<Step, DividedOnce>) {
       float by[most_groups], reciprocals[most_groups];
       if (!scaler_.wide_divisors(most, count, by, reciprocals)) return false;
       std::memcpy(scales, by, count * sizeof(float));
@@ -397,9 +388,9 @@ class Quantise final : public BlockQuantiser::Work {
   std::size_t item_;
   std::optional<Nan> specials_;
   Rounding rounding_mode_;
+  std::uint32_t beyond_;
   bool plain_;
   PowerTurns turns_;
-  std::uint32_t beyond_;
   bool small_is_zero_;
 };
 
@@ -439,6 +430,9 @@ std::shared_ptr<const BlockQuantiser::Work> by_step(const BlockFormat& f, const 
 template <class T>
 BlockQuantiser BlockQuantiser::of(const BlockFormat& f, const BlockGrid& grid,
                                   const BlockHow& how) {
+  if (how.steps == BlockSteps::single && !f.takes_tensor_scale())
+    throw std::invalid_argument(fmt::format(
+        "steps = single: {} has no scale of the tensor, to which they are bound", to_string(f)));
   const MachineRounding mode(RoundingMode::rne);
   return BlockQuantiser(containers::by_step<T>(f, grid, how));
 }

@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "shipped.hpp"
+#include "sim/engine/machine_rounding.hpp"
 
 namespace widthwise {
 namespace {
@@ -141,6 +142,7 @@ void number_specials(Kept& k) {
 }
 
 std::unique_ptr<Kept> make(std::string name, std::vector<double> given) {
+  const MachineRounding mode(RoundingMode::rne);  // for subnormals are no zeros here
   check_values(name, given);
   const std::vector<std::uint64_t> order = order_of(given);
   std::vector<Dyadic> sorted;
@@ -178,6 +180,7 @@ bool same(const std::vector<double>& a, std::span<const double> b) {
 
 std::vector<double> numbers_of(std::string_view name, std::string text) {
   std::ranges::replace(text, ',', ' ');
+  const MachineRounding mode(RoundingMode::rne);  // from_chars'
   std::istringstream words(text);
   std::vector<double> values;
   for (std::string word; words >> word;) {

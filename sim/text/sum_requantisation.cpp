@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "scanner.hpp"
+#include "sim/engine/machine_rounding.hpp"
 
 namespace widthwise {
 namespace {
@@ -22,6 +23,7 @@ bool takes_binary32(std::string_view v) { return v == "q31" || v == "rndnu" || v
 double number(Scanner& in) {
   const std::string text(in.ahead(",)"));
   char* end = nullptr;
+  const MachineRounding mode(RoundingMode::rne);  // strtod's
   const double x = std::strtod(text.c_str(), &end);
   if (text.empty() || *end)
     in.fail(in.at(), fmt::format("multiplier = {}: a number is wanted", quoted(text)));

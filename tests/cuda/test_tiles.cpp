@@ -312,7 +312,7 @@ TEST_CASE("tiles give the reference's codes: chains of every kind, ordinary and 
     REQUIRE(tiles.takes());
     Count all;
     std::vector<Shape> shapes{{5, 49, 70}, {129, 17, 6}, {1, 1, 1}};
-    if (std::getenv("WIDTHWISE_LONG")) shapes.push_back({5, 49, 133});
+    if (is_long()) shapes.push_back({5, 49, 133});
     for (const Shape& s : shapes) {
       const Count some = compare_manners(tiles, u, s, tally, random);
       all.sure += some.sure, all.redo += some.redo;

@@ -195,7 +195,7 @@ TEST_CASE("a GPU's own 16-bit arithmetic goes on past a tile") {
   Tally tally;
   ProductRandom random(8);
   std::vector<const char*> units{"mac(e5m10)", "fma(e8m7)"};
-  if (std::getenv("WIDTHWISE_LONG"))
+  if (is_long())
     units.insert(units.end(), {"mac(e8m7)", "fma(e5m10)", "fma(e4m3fn, sum=e5m10)",
                                "mac(e5m2, product=e5m10, sum=e5m10)", "fma(e5m2, sum=e8m7)"});
   for (const char* unit : units) {
@@ -255,7 +255,7 @@ TEST_CASE("value lanes on threads see a sum that overflows on its way and comes 
   CHECK(sum[0] == 0x7c00);
 }
 
-// By every way that there is.
+// By every way that there is, in three turns.
 TEST_CASE("infinite sums stay so beside NaN on threads for as long as k is") {
   Tally tally;
   const std::vector<const char*> all{"mac(e5m10)",

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "turns.hpp"
+
 namespace tests {
 
 Scratch::Scratch() {
@@ -36,8 +38,6 @@ bool have(const std::string& program) {
   std::printf("SKIPPED: %s was not found\n", program.c_str());
   return false;
 }
-
-bool is_long() { return std::getenv("WIDTHWISE_LONG") != nullptr; }
 
 bool long_run() {
   if (is_long()) return true;

@@ -30,9 +30,7 @@ Ran run(const std::filesystem::path& folder, const std::string& command);
 // Whether a program is there; if not, says that the test is skipped.
 bool have(const std::string& program);
 
-// Whether this run is to take its time.
-bool is_long();
-// The same; if not, says that the test is skipped.
+// Whether this run is to take its time; if not, says that the test is skipped.
 bool long_run();
 
 std::string read(const std::filesystem::path& path);

@@ -474,3 +474,16 @@ def test_scales_of_numbers_that_torch_flushes(format, flushing):
     flushed = there_and_back(TINY)
     torch.set_flush_denormal(False)
     assert any(flushed[0]) and flushed == there_and_back(TINY)
+
+
+def test_tensor_scales_of_a_product_are_kept_where_torch_flushes():
+    rng = np.random.default_rng(4)
+    x = ww.blocks(np.float32(rng.normal(size=(3, 32)) * 1e-16), "nvfp4")
+    usual = ww.matmul(x, x.T, unit="blackwell.nvfp4").bits.tolist()
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this machine does not flush subnormals")
+    try:
+        assert ww.matmul(x, x.T, unit="blackwell.nvfp4").bits.tolist() == usual
+    finally:
+        torch.set_flush_denormal(False)
+    assert any(usual[0])

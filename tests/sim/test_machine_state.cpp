@@ -22,6 +22,8 @@
 #include "widthwise/sim/elementwise.hpp"
 #include "widthwise/sim/engine.hpp"
 #include "widthwise/sim/rounded_values.hpp"
+#include "widthwise/sim/sum_requantisation.hpp"
+#include "widthwise/sim/tables.hpp"
 #include "widthwise/sim/text.hpp"
 #include "widthwise/sim/unit_text.hpp"
 
@@ -289,6 +291,23 @@ std::set<std::string> check_products() {
 
 }  // namespace
 
+// Sanitizers see the same steps elsewhere.
+TEST_SUITE_BEGIN("unsanitized");
+
+TEST_CASE("texts, whatever the calling thread's machine rounds by") {
+  check("tables", [] {
+    static int number = 0;  // for a table is made once
+    const double least = 0.001 * ++number;
+    const auto values =
+        table_values(parse_format(fmt::format("table({},0.1,0.3,1e-5,-0.7,0,1e-310)", least)));
+    return bytes_of(std::vector<double>(values.begin() + 1, values.end()));
+  });
+  check("multipliers", [] {
+    const auto s = parse_sum_requantisation("requantize(single, multiplier=0.3)");
+    return bytes_of(std::array{s.multiplier});
+  });
+}
+
 TEST_CASE("conversions and operations, whatever the calling thread's machine rounds by") {
   ways.clear();
   on_every_target([] {
@@ -326,5 +345,7 @@ TEST_CASE("affine codes, whatever the calling thread's machine rounds by") {
       check_affine(scale);
   });
 }
+
+TEST_SUITE_END();
 
 #endif

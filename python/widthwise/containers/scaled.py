@@ -125,6 +125,7 @@ class Scaled(Compared):
         return made
 
     @classmethod
+    @by_usual_arithmetic
     def of(
         cls,
         data: Any,
@@ -276,6 +277,7 @@ class Scaled(Compared):
 
     # --- What comes of it ---
 
+    @by_usual_arithmetic
     def requantise(
         self, *, rounding: str | None = None, like: str | None = None, seed: int | None = None
     ) -> Scaled:
@@ -307,6 +309,7 @@ class Scaled(Compared):
             scale = checked_scale("the new scale", self._scale * reached, how)
         return Scaled._made(steps.requantised(k, self._data, reached, how), scale, k, how)
 
+    @by_usual_arithmetic
     def add(
         self,
         other: Scaled,
@@ -339,6 +342,7 @@ class Scaled(Compared):
         parts = [(self._data, self._scale), (other._data, other._scale)]
         return Scaled._made(steps.added(k, parts, scale, how), scale, k, how)
 
+    @by_usual_arithmetic
     def matmul(
         self,
         other: Scaled,
