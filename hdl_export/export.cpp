@@ -15,6 +15,7 @@
 #include "model_files.hpp"
 #include "readme.hpp"
 #include "vectors.hpp"
+#include "widthwise/sim/tables.hpp"
 
 namespace widthwise::hdl {
 namespace {
@@ -47,6 +48,21 @@ BuiltRtl built_rtl(const Design& design, std::string_view name, const ExportOpti
   }
 }
 
+// A golden model finds neither a user's files nor what this process has given a name: in an export
+// such tables are their values.
+Format spelt_out(const Format& f) {
+  if (!f.is_table() || std::ranges::count(shipped_tables(), table_name(f), &ShippedTable::name))
+    return f;
+  return table_of("", table_values(f));
+}
+Design spelt_out(Design design) {
+  if (Unit* u = std::get_if<Unit>(&design))
+    for (Operand* x : {&u->a, &u->b, &u->c}) x->fmt = spelt_out(x->fmt);
+  if (auto* s = std::get_if<SingleOperation>(&design))
+    for (Format& f : s->operands) f = spelt_out(f);
+  return design;
+}
+
 // SPEC is the text that was asked for, where a line holds it.
 ConstantTable as_asked(ConstantTable table, const std::string& asked) {
   const bool plain = std::ranges::all_of(asked, [](char c) { return c >= ' ' && c <= '~'; });
@@ -58,12 +74,13 @@ ConstantTable as_asked(ConstantTable table, const std::string& asked) {
 
 }  // namespace
 
-ExportFiles export_files(const Design& design, std::string_view name,
-                         const ExportOptions& options) {
+ExportFiles export_files(const Design& given, std::string_view name, const ExportOptions& options) {
   check_export_name(name);
+  const Design design = spelt_out(given);
   const BuiltRtl built = built_rtl(design, name, options);
-  const ConstantTable table = as_asked(
-      design_constants(design, name, built.rtl ? built.rtl->timing : Timing{}), options.asked);
+  const ConstantTable table =
+      as_asked(design_constants(design, name, built.rtl ? built.rtl->timing : Timing{}),
+               design == given ? options.asked : "");
   std::vector<File> files = header_files(table);
   files.push_back({fmt::format("{}_dpi_pkg.sv", name), dpi_package(table)});
   files.push_back({fmt::format("{}_vhpi_pkg.vhd", name), vhpi_package(table)});

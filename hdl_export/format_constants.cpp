@@ -54,13 +54,32 @@ void add_tapered_widths(Entries& x, const Format& f) {
   x.integer("LSB_EXP", f.least_digit(), "exponent of the last bit that a number may have");
 }
 
+void add_table_widths(Entries& x, const Format& f) {
+  x.integer("COUNT", f.table->count, "values that a code looks up");
+  x.integer("SIG_WIDTH", f.digits(), "of the longest value");
+  x.integer("EMAX", f.emax(), "exponent of the largest value");
+  x.integer("LSB_EXP", f.least_digit(), "exponent of the last bit that a value may have");
+}
+
 void add_widths(Entries& x, const Format& f) {
   x.integer("WIDTH", f.width(), "bits of a code");
   if (f.is_float()) return add_float_widths(x, f);
   x.flag("IS_FIXED", f.is_fixed(), "an integer times a power of two");
   x.flag("IS_POSIT", f.is_posit());
   x.flag("IS_TAKUM", f.is_tapered() && !f.is_posit());
-  f.is_fixed() ? add_fixed_widths(x, f) : add_tapered_widths(x, f);
+  x.flag("IS_TABLE", f.is_table());
+  if (f.is_fixed()) return add_fixed_widths(x, f);
+  f.is_table() ? add_table_widths(x, f) : add_tapered_widths(x, f);
+}
+
+// A table's codes have no order of their own.
+void add_listed_ends(Entries& x, const Format& f) {
+  const Table& t = *f.table;
+  if (t.has_zero) x.pattern("POS_ZERO", f.width(), Code(t.zero));
+  x.pattern("MAX_FINITE", f.width(), Code(t.largest().code));
+  x.pattern("MIN_FINITE", f.width(), Code(t.least().code), "the least number");
+  if (const auto code = one(f)) x.pattern("ONE", f.width(), *code);
+  if (t.has_nan) x.pattern("QNAN", f.width(), Code(t.nan));
 }
 
 void add_ends(Entries& x, const Layout<Code>& l) {
@@ -102,6 +121,7 @@ void add_codes(Entries& x, const Layout<Code>& l, const Code& nan_code) {
   x.flag("HAS_INF", f.has_inf());
   x.flag("HAS_NAN", f.has_nan());
   x.flag("HAS_SUBNORMAL", has_subnormal);
+  if (f.is_table()) return add_listed_ends(x, f);
   if (!f.is_float()) return add_ends(x, l);
   add_finite(x, l, has_subnormal);
   if (f.has_nan()) x.pattern("QNAN", f.width(), nan_code);
@@ -117,11 +137,20 @@ Flush flush_of(const Operand& operand) {
 }
 
 void require_known(const Format& f) {
-  if (f.is_float() || f.is_fixed() || f.is_tapered()) return;
+  constexpr int most_bits = 10;  // of a code that a module looks up
+  if (!f.is_table() || f.width() <= most_bits) return;
   throw std::invalid_argument(
-      fmt::format("{}: exported hardware knows floats, fixed point, posits and takums; write it in "
-                  "one of these with astype, or leave it to the simulator",
-                  to_string(f)));
+      fmt::format("{}: its codes have {} bits, and exported hardware looks up codes to {}; write "
+                  "operands in a float or in fixed point with astype, or leave it to the simulator",
+                  to_string(f), f.width(), most_bits));
+}
+
+void require_rounded(const Format& f) {
+  if (!f.is_table()) return;
+  throw std::invalid_argument(fmt::format(
+      "{}: exported hardware reads tables and rounds to floats, fixed point, posits and takums; "
+      "name one of these for results, or leave it to the simulator",
+      to_string(f)));
 }
 
 void add_format(Entries& x, const Format& f) {
@@ -141,7 +170,7 @@ void add_operand(Entries& x, const Operand& operand) {
 }
 
 void add_round(Entries& x, const Round& r, NanResult nan) {
-  require_known(r.fmt);
+  require_rounded(r.fmt);
   const Rounder<Code> rounder(r, nan);
   add_widths(x, r.fmt);
   add_codes(x, rounder.layout, rounder.nan_code);

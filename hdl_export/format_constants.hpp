@@ -6,8 +6,9 @@ namespace widthwise::hdl {
 // What becomes of subnormal operands, the format's own policy included.
 Flush flush_of(const Operand& operand);
 
-// Refuses formats of number systems that constants and RTL do not know.
+// Refuses formats whose codes constants and RTL do not know; and those that RTL does not round to.
 void require_known(const Format& f);
+void require_rounded(const Format& f);
 
 // Widths, exponents and named codes of a format, under the prefix of `x`.
 void add_format(Entries& x, const Format& f);

@@ -117,7 +117,7 @@ class Body {
 
 TopModule top_module(const BlockQuantisation& q, const RtlOptions& options, std::string_view name) {
   check(q);
-  require_known(q.to.element);
+  require_rounded(q.to.element);
   TopModule top{.name = name,
                 .comment = {},
                 .ports = rtl_ports(q, options),

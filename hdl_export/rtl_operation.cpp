@@ -19,7 +19,7 @@ const std::vector<std::string> operand_names{"a", "b", "c"};
 void check(const SingleOperation& s, const RtlOptions& options) {
   widthwise::check(s);
   std::ranges::for_each(s.read(), require_known);
-  require_known(s.to);
+  require_rounded(s.to);
   if (options.generator && (options.rounding_port || !s.rounding.stochastic()))
     throw std::invalid_argument(fmt::format(
         "rtl: options.generator is set and the rounding is {}; leave it out, or round by sr",

@@ -135,6 +135,7 @@ class Stages {
                       int lanes, bool negate);
   Term unpacked_system(const std::string& name, const std::string& code, const Format& f, int lanes,
                        bool negate);
+  std::string listed(const Format& f) const;
   // An instance a lane of what takes codes apart; NAME_signaling beside the term.
   void write_unpack(std::string_view module, const Connections& parameters, const Term& t,
                     const Bus& codes);

@@ -99,6 +99,7 @@ Term Stages::cut(const std::string& name, const Term& t, const Round& round) {
 }
 
 Stages::Delivery Stages::delivery(const Term& t, const Round& round, NanResult made) {
+  require_rounded(round.fmt);
   if (round.fmt.is_fixed()) return fixed_delivery(t, round);
   if (round.fmt.is_tapered()) return tapered_delivery(t, round);
   const Rounder<Code> to(round, made);

@@ -5,6 +5,7 @@
 #include "codes.hpp"
 #include "stages.hpp"
 #include "widthwise/sim/widths.hpp"
+#include "widthwise/unpack.hpp"
 
 // Stages of formats that are no floats: their codes taken apart, and their patterns rounded
 // (lib/widthwise/system).
@@ -15,6 +16,19 @@ namespace {
 constexpr Exponent takum_room = 511;
 
 }  // namespace
+
+// What a table's codes stand for, the last one first: NaN, zero, sign, exponent, significand.
+std::string Stages::listed(const Format& f) const {
+  const Layout<Code> layout(f);
+  std::string rom;
+  for (std::uint64_t code = std::uint64_t{1} << f.width(); code-- > 0;) {
+    const Number<Code> x = widthwise::unpack(layout, Code(code));
+    rom +=
+        fmt::format("{}3'b{:d}{:d}{:d}, {}, {}", rom.empty() ? "{" : ", ", x.nan, x.zero,
+                    x.negative, out_.exponent(x.exp + f.digits() - 1), literal(f.digits(), x.sig));
+  }
+  return rom + "}";
+}
 
 // Significands have as many digits as any number: those of fixed point stand at one exponent.
 Term Stages::unpacked_system(const std::string& name, const std::string& code, const Format& f,
@@ -33,10 +47,15 @@ Term Stages::unpacked_system(const std::string& name, const std::string& code, c
   const ExponentRange range = exponents_of(f);
   const Term t =
       declared(name, lanes, f.digits(), f.digits() - 1, range.min, range.max, Lead::at_exponent);
-  out_.reach(f.width());  // the length of a regime
-  if (!f.is_posit()) out_.reach(takum_room);
   parameters.emplace_back("N", decimal(f.width()));
   parameters.emplace_back("D", decimal(f.digits()));
+  if (f.is_table()) {
+    parameters.emplace_back("ROM", listed(f));
+    write_unpack("ww_unpack_table", parameters, t, codes);
+    return t;
+  }
+  out_.reach(f.width());  // the length of a regime
+  if (!f.is_posit()) out_.reach(takum_room);
   if (f.is_posit()) parameters.emplace_back("ES", decimal(f.exp_bits));
   write_unpack(f.is_posit() ? "ww_unpack_posit" : "ww_unpack_takum", parameters, t, codes);
   return t;

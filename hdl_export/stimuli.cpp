@@ -4,6 +4,7 @@
 #include <random>
 
 #include "numbers.hpp"
+#include "stand_in.hpp"
 #include "stored_codes.hpp"
 #include "widthwise/sim/operands.hpp"
 #include "widthwise/sim/values.hpp"
@@ -280,7 +281,10 @@ void draw(const Format& f, std::uint64_t seed, std::uint64_t first, std::size_t 
 }  // namespace
 
 std::vector<Stimulus> directed_stimuli(const Dataflow& flow, std::uint64_t seed) {
-  return Directed(flow, seed).all();
+  const StandIn in(flow);
+  std::vector<Stimulus> all = Directed(in.flow(), seed).all();
+  for (Stimulus& s : all) s = in.in_tables(std::move(s));
+  return all;
 }
 
 std::vector<Stimulus> random_stimuli(const Dataflow& flow, std::uint64_t seed, std::size_t first,

@@ -6,6 +6,7 @@
 
 #include "numbers.hpp"
 #include "simulator.hpp"
+#include "stand_in.hpp"
 #include "widthwise/sim/values.hpp"
 #include "widthwise/sim/widths.hpp"
 
@@ -376,12 +377,13 @@ std::vector<Stimulus> threshold_stimuli(const Unit& unit, const Dataflow& flow, 
                                         const Multiplier& multiply) {
   std::vector<Stimulus> all;
   const auto right = make_simulator(unit, flow.lanes, multiply);
-  Aimed aimed(flow, seed);
+  const StandIn in(flow);
+  Aimed aimed(in.flow(), seed);
   for (const Threshold& t : thresholds(unit)) {
     const Neighbours neighbours(unit, t, flow.lanes, multiply);
     for (int by = -furthest; by <= furthest; ++by)
       neighbours.tell(
-          *right, seed, [&] { return aimed.at(t, by); }, all);
+          *right, seed, [&] { return in.in_tables(aimed.at(t, by)); }, all);
   }
   return all;
 }

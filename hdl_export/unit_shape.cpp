@@ -104,7 +104,7 @@ void refuse(const std::string& what, const std::string& instead) {
 
 UnitShape shape_of(const Unit& u, const RtlOptions& options) {
   widthwise::check(u);
-  if (const Format* table = table_in(u)) require_known(*table);
+  for (const Format& f : {u.a.fmt, u.b.fmt, u.c.fmt}) require_known(f);
   const UnitShape shape = shape_without_checks(u, options);
   check_sum("group_sum", u.group_sum);
   check_sum("block_sum", u.block_sum);

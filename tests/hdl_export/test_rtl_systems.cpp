@@ -141,6 +141,12 @@ TEST_CASE("so do posits and takums") {
       {"ww_takum_pattern.v", "up ? bits : ~bits, moved", "bits, moved"},
       {"ww_takum_pattern.v", "-c[7:0]", "~c[7:0]"},
   };
+  const Change listed[] = {
+      {"ww_unpack_table.v", "{nan, zero, negative, exp", "{zero, nan, negative, exp"},
+      {"ww_unpack_table.v", "negative ^ NEGATE", "negative"},
+      {"ww_unpack_table.v", "code}*ENTRY", "~code}*ENTRY"},
+  };
+  check_caught(on_all_operands("subtract e3m1 table(-1,0,nan,0.75,5) -> e4m3", 6000), listed);
   const Dut posit = on_all_operands("fma e3m1 posit4es1 posit3es0 -> posit5es1", 12000);
   check_caught(posit, tapered);
   check_caught(posit, posits);
@@ -159,13 +165,13 @@ TEST_CASE("what of other number systems is not built says so and what is") {
                        "rtl: group_sum.width of an exact sum is not built; align it with fixed_lsb",
                        std::invalid_argument);
   const char* no_table =
-      "table(nf4): exported hardware knows floats, fixed point, posits and takums; write it in one "
-      "of these with astype, or leave it to the simulator";
-  CHECK_THROWS_WITH_AS(rtl(operation("add table(nf4) fixed8.4 -> fixed8.4"), "dut"), no_table,
+      "table(nf4): exported hardware reads tables and rounds to floats, fixed point, posits and "
+      "takums; name one of these for results, or leave it to the simulator";
+  CHECK_THROWS_WITH_AS(rtl(operation("add fixed8.4 fixed8.4 -> table(nf4)"), "dut"), no_table,
                        std::invalid_argument);
   CHECK_THROWS_WITH_AS(
-      widthwise::hdl::rtl(widthwise::parse_unit("mac(fixed8.4, b=table(nf4))"), "dut"), no_table,
-      std::invalid_argument);
+      widthwise::hdl::rtl(widthwise::parse_unit("mac(fixed8.4, product=table(nf4))"), "dut"),
+      no_table, std::invalid_argument);
   widthwise::SingleOperation divide{
       .op = widthwise::Operation::divide,
       .operands = {widthwise::posit_format(8, 2), widthwise::posit_format(8, 2)},

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -213,6 +214,43 @@ def test_the_golden_model_says_what_the_simulator_says(op, text):
         assert np.array_equal(y, want.bits) and np.array_equal(flags, raised)
 
 
+def test_constants_of_tables_are_what_their_names_say(tmp_path):
+    f = ww.Format.table([3.0, -0.5, 0.0, 1.0, math.nan], name="of_five")
+    ww.export(f"convert({f}, out=binary16)", tmp_path / "x", name="x", rtl=False)
+    table = constants(tmp_path / "x", "x")
+    named = ("POS_ZERO", "MAX_FINITE", "MIN_FINITE", "ONE", "QNAN")
+    assert [table[f"A_{name}"] for name in named] == [2, 0, 1, 3, 4]
+    assert (table["A_IS_TABLE"], table["A_COUNT"], table["A_WIDTH"]) == (True, 4, 3)
+    assert (table["A_EMAX"], table["A_SIG_WIDTH"], table["A_LSB_EXP"]) == (1, 2, -1)
+
+
+def test_a_golden_model_has_the_values_of_tables_that_it_cannot_find(tmp_path):
+    levels = tmp_path / "levels.txt"
+    levels.write_text("-1 -0.3 0\n0.125, 3 nan # levels")
+    made = ww.Format.table([3.0, -1.0, 0.0, 0.1], name="made_here")
+    for name, f in (("levels", f"table({levels})"), ("made", str(made))):
+        design = f"dot({f}, b=table(nf4), c=e8m7, out=e5m10, lanes=4)"
+        ww.export(design, tmp_path / name, name=name)
+        spec = constants(tmp_path / name, name)["SPEC"]
+        assert spec.startswith(
+            "dot(table(-1,-0.3,0" if name == "levels" else "dot(table(3,-1,0,0.1)"
+        )
+        assert ww.Unit(spec).a.values == pytest.approx(ww.Format(f).values, nan_ok=True, rel=0)
+    levels.unlink()
+    done = subprocess.run(
+        [sys.executable, "-c", f"from model_calls import Model; print(Model({spec!r}).error)"],
+        text=True, capture_output=True, cwd=Path(__file__).parent, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == ""
+
+
+def test_tables_go_through_the_benches_of_a_folder(tmp_path):
+    needs("iverilog"), needs("ghdl"), needs("yosys")
+    ww.export("multiply(table(nf4), b=e4m3fn, out=e5m10)", tmp_path / "x", name="x", vectors=200)
+    done = make(tmp_path / "x", "icarus", "headers", "ghdl", "yosys")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def vectors_of(folder, name):
     lines = (folder / "vectors" / f"{name}.hex").read_text().splitlines()
     return [[int(x, 16) for x in line.split()] for line in lines if not line.startswith("//")]
@@ -273,11 +311,12 @@ def test_what_is_not_built_says_so_by_name(tmp_path):
     assert "rtl: divide is not built; add, subtract, multiply, fma and convert are" in made.no_rtl
     there = tmp_path / "quotient"
     assert not (there / "rtl").exists() and (there / "quotient.vh").exists()
-    for design in ("add(table(nf4))", "mac(fixed8.4, b=table(nf4))"):
-        with pytest.raises(
-            ValueError, match=r"table\(nf4\): exported hardware knows floats, fixed"
-        ):
+    for design in ("add(table(nf4))", "mac(fixed8.4, final=table(nf4))"):
+        with pytest.raises(ValueError, match=r"table\(nf4\): .* reads tables and rounds to floats"):
             ww.export(design, tmp_path / "x", name="x")
+    long = ww.Format.table(range(1025), name="long")
+    with pytest.raises(ValueError, match=r"codes have 11 bits, and .* looks up codes to 10"):
+        ww.export(f"convert({long}, out=binary32)", tmp_path / "x", name="x")
     assert not (tmp_path / "x").exists()
     wide = '{a.fmt = "posit16", b.fmt = "posit16", c.fmt = "posit16", lanes = 4, '
     wide += 'c_level = "group", group_sum.width = 256, out.fmt = "posit16"}'

@@ -58,7 +58,7 @@ struct Change {
 bool is_a_unit(const Unit& u) {
   try {
     check(u);
-    return true;
+    return unit_from_toml(to_toml(u)) == u;
   } catch (const std::invalid_argument&) {
     return false;
   }
