@@ -47,6 +47,14 @@ def test_ends_past_binary64_are_its_own():
     assert highest(long) == math.nextafter(2.0**79, 0)  # for 2^79 itself lies past it
 
 
+def test_ends_below_the_normal_numbers_of_binary64_are_cut():
+    least = 2.0**-1074
+    for format, steps in (("fixed8.1080", 1), ("fixed8.1079", 3), ("fixed8.1074", 127)):
+        assert highest(ww.Format(format)) == steps * least
+        assert _host.straight_range(format) == (-(steps + 1) * least, steps * least)
+    assert highest(ww.Format("fixed8.1100")) == 0
+
+
 @pytest.mark.parametrize(
     "format, dtype, fits",
     [

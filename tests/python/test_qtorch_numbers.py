@@ -250,3 +250,28 @@ def test_a_posit_has_its_own_es_and_scale(also):
     assert torch.equal(q.posit_quantize(x, ours.Posit(8, 1)), q.posit_quantize(x, 8, 1))
     with pytest.raises(TypeError, match="has its own es and scale"):
         q.posit_quantize(x, ours.Posit(8, 1), **also)
+
+
+@pytest.mark.parametrize("name, number, beside, words", [
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"fl": 2},
+     r"wl = FixedPoint \(wl=8, fl=4\) has its own fl and clamp and symmetric \(fl = 4, "
+     r"clamp = True, symmetric = False\), and beside it there is fl = 2; leave that "
+     "out, or give wl in bits"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"clamp": False}, "is clamp = False;"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4, False), {"clamp": True}, "clamp = True;"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"symmetric": True, "fl": 4},
+     "there is fl = 4, symmetric = True;"),
+    ("block_quantize", lambda q: q.BlockFloatingPoint(8), {"dim": 0}, "there is dim = 0;"),
+    ("block_quantize", lambda q: q.BlockFloatingPoint(8, 0), {"dim": -1}, "dim = 0.* dim = -1;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"man": 10}, "man = 2.* man = 10;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"saturate": False}, "saturate = False;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"subnormals": False}, "s = False;"),
+    ("posit_quantize", lambda q: q.Posit(8, 1, 2.0), {"scale": 1.0}, "scale = 2.0.* scale = 1.0;"),
+    ("bfloat16_posit8_quantize", lambda q: q.Posit(8, 1), {"es": 1}, "there is es = 1;"),
+    ("convert_to_posit", lambda q: q.Posit(8, 1), {"scale": 2.0}, "there is scale = 2.0;"),
+])  # fmt: skip
+def test_what_is_set_beside_a_number_is_refused(name, number, beside, words):
+    function, x = getattr(ours.quant, name), torch.tensor([0.3])
+    assert function(x, number(ours)).shape == x.shape
+    with pytest.raises(TypeError, match=words):
+        function(x, number(ours), **beside)

@@ -227,14 +227,27 @@ def refuse_identity(number: Number) -> None:
         raise ValueError(f"{number} leaves numbers as they are, which is no format")
 
 
-def number_of(kind: type[Number], first: Any, *rest: Any) -> Any:
-    """What functions round to: a number, or the bits that one of its kind is made of."""
-    if isinstance(first, kind):
-        return first
-    if isinstance(first, Number):
-        raise TypeError(f"{first} is no {kind.kind}, which this function rounds to")
-    made: Any = kind
-    return made(first, *rest)
+def number_of(kind: type[Number], **settings: Any) -> Any:
+    """What functions round to: a number that stands in the first setting's place, or one of a kind
+    that is made of the settings; None are those left out."""
+    first, value = next(iter(settings.items()))
+    beside = {name: x for name, x in settings.items() if name != first and x is not None}
+    if not isinstance(value, Number):
+        made: Any = kind
+        return made(value, **beside)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value} is no {kind.kind}, which this function rounds to")
+    if beside:
+        own = {name: getattr(value, name) for name in settings if name != first}
+        raise TypeError(
+            f"{first} = {value} has its own {' and '.join(own)} ({listed(own)}), and beside it "
+            f"there is {listed(beside)}; leave that out, or give {first} in bits"
+        )
+    return value
+
+
+def listed(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {x!r}" for name, x in settings.items())
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:
