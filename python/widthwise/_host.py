@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MappingView, Set
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -19,6 +19,7 @@ from ._format_facts import highest, lowest
 from ._machine import by_usual_arithmetic
 from ._settings import checked_seed
 from ._unit import Unit
+from ._views import name_of
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
@@ -159,19 +160,32 @@ def units(
     return of
 
 
+def is_truth(n: Any) -> bool:
+    """True, False, or what holds one of them: an array of NumPy or a tensor of a framework."""
+    return isinstance(n, bool) or name_of(getattr(n, "dtype", "")) == "bool"
+
+
 def whole(n: Any) -> int | None:
     """Any integer, NumPy's too, or None of what is none."""
     try:
-        return None if isinstance(n, bool) else operator.index(n)
+        return None if is_truth(n) else operator.index(n)
     except TypeError:
         return None
+
+
+def in_order(given: Any) -> list[Any] | None:
+    """Several things one after the other; None of one thing, of texts, and of what has no order:
+    sets, dicts and their views."""
+    if isinstance(given, str | bytes | bytearray | Set | Mapping | MappingView):
+        return None
+    one = not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
+    return None if one else [*given]
 
 
 def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
     """A whole number for each axis, of one for all of them or of one each."""
     one = whole(given)
-    listed = isinstance(given, Iterable) and not isinstance(given, str)
-    each = [whole(n) for n in given] if one is None and listed else [one] * axes
+    each = [one] * axes if one is not None else [whole(n) for n in in_order(given) or ()]
     found = tuple(n for n in each if n is not None and n >= least)
     if len(found) != axes or len(each) != axes:
         wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]

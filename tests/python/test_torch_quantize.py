@@ -144,6 +144,9 @@ def test_seeds_are_all_of_64_bits_and_the_next_ones_go_round(seed):
         (1 << 64, ValueError, "it may be 0 to"),
         ([0.5], TypeError, r"seed is torch.float32, \(1,\); one integer is wanted"),
         ([1, 2], TypeError, r"seed is torch.int64, \(2,\); one integer is wanted"),
+        ([True], TypeError, r"seed is torch.bool, \(1,\); one integer is wanted"),
+        (True, TypeError, "seed = True: an integer is wanted"),
+        (np.True_, TypeError, "seed = np.True_: an integer is wanted"),
     ],
 )
 def test_what_is_no_seed_is_told(seed, kind, message):

@@ -229,7 +229,8 @@ def padded(
         reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
         return [*jax.lax.padtype_to_pads(image, reach, strides, padding.upper())]
     try:
-        each = [*padding] if _host.whole(padding) is None else [padding] * axes
+        one = _host.whole(padding) is not None
+        each: Any = [padding] * axes if one else _host.in_order(padding)
         ends = [_host.step_of_each("padding", n, 2, 0) for n in each]
     except (TypeError, ValueError):
         ends = []

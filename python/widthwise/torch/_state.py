@@ -14,6 +14,7 @@ import torch
 from .. import _rules
 from .._array import Array
 from .._format import Format
+from .._machine import by_usual_arithmetic
 from .._spelling import as_argument, spelled
 from .._table import Findings
 from ..containers.chunks import Options
@@ -226,6 +227,7 @@ def under_scales(x: torch.Tensor, scheme: Bare) -> QTensor:
     return QTensor(packed_codes(codes), str(scheme.format), tuple(x.shape), kept)
 
 
+@by_usual_arithmetic
 def row(name: str, x: Any, made: Any, why: str, how: _rules.How) -> tuple[Any, ...]:
     holds = str(x.dtype).removeprefix("torch.") if isinstance(x, torch.Tensor) else x.format
     if why:
