@@ -102,7 +102,7 @@ def by_hand(x, exp, man, subnormals, saturate):
     return math.copysign(float(near), x)
 
 
-@pytest.mark.parametrize("exp, man", [(5, 2), (4, 3), (3, 2), (2, 1), (6, 9)])
+@pytest.mark.parametrize("exp, man", [(5, 2), (4, 3), (3, 2), (2, 1), (6, 9), (5, 0), (2, 0)])
 @pytest.mark.parametrize("subnormals", [True, False])
 @pytest.mark.parametrize("saturate", [True, False])
 def test_floats_with_and_without_subnormals_and_infinities(exp, man, subnormals, saturate):
@@ -118,6 +118,21 @@ def test_floats_with_and_without_subnormals_and_infinities(exp, man, subnormals,
     assert torch.equal(nearest(x, number), got)
     ends = nearest(torch.tensor([math.inf, -math.inf, math.nan]), number)
     assert ends[2].isnan() and bool(ends[:2].isinf().all()) is not saturate
+
+
+def test_infinity_may_not_have_the_only_code_above_zero():
+    assert nearest(torch.tensor([0.5, 9.0]), ours.FloatingPoint(1, 0)).tolist() == [0.0, 2.0]
+    with pytest.raises(ValueError, match="exp = 1, man = 0, saturate = False: infinity takes the"):
+        ours.FloatingPoint(1, 0, saturate=False)
+
+
+@pytest.mark.parametrize("unusual", ["", ", subnormals=False", ", saturate=False",
+                                     ", subnormals=False, saturate=False"])  # fmt: skip
+def test_a_float_prints_what_is_not_as_usual_and_is_read_back(unusual):
+    for text in (f"FloatingPoint(5, 2{unusual})", f"FloatingPoint(4, 0{unusual})"):
+        number = eval(text, vars(ours))
+        assert repr(number) == text and eval(repr(number), vars(ours)).format == number.format
+    assert str(number) == f"FloatingPoint (exponent=4, mantissa=0{unusual})"
 
 
 def test_infinities_of_formats_past_the_dtype_stay():
