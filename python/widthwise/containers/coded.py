@@ -146,7 +146,7 @@ class Bare:
     ) -> Piece:
         o, given = self.options, in_binary64(x)
         if scale is None:
-            refuse_nan(given, cut, shape, self)
+            refuse_nan(np.isnan(given), cut, shape, self)
             codes = array(x, self.format, rounding=o.rounding, seed=o.seed, nan="zero")
             values = in_binary64(codes)
             return Piece((codes,), given, values, self.past_ends(given, values, 1.0))
@@ -204,10 +204,10 @@ def divided(largest: np.ndarray, f: Format) -> np.ndarray:
     return array(exact, BINARY32).bits.view(np.float32).reshape(largest.shape)
 
 
-def refuse_nan(x: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+def refuse_nan(nan: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+    """Where NaN stand, unless a number stands for them or the format has them."""
     if scheme.options.nan == "zero" or scheme.format.has_nan:
         return
-    nan = np.isnan(x)
     if nan.any():
         where, _ = first_of(nan, nan, cut, shape)
         raise ValueError(
