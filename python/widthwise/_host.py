@@ -81,9 +81,9 @@ def check_format(format: str) -> str:
 
 def known(name: str, dtype: str, way: str = "") -> Floats:
     """Of a dtype as the framework calls it: float32, torch.float32."""
-    prefix, dot, short = dtype.rpartition(".")
+    short = name_of(dtype)
     if short not in FLOATS:
-        listed = ", ".join(f"{prefix}{dot}{each}" for each in FLOATS)
+        listed = ", ".join(dtype.removesuffix(short) + each for each in FLOATS)
         raise TypeError(f"{name} holds {dtype}; {listed} are taken{way}")
     return FLOATS[short]
 
@@ -112,7 +112,7 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
 
 def fits_in(f: Format, dtype: str) -> bool:
     """Whether a framework's dtype has all finite numbers of a format."""
-    held = FLOATS[dtype.rpartition(".")[2]].format
+    held = FLOATS[name_of(dtype)].format
     return (
         f._core.digits <= held._core.digits
         and f.least_digit >= held.least_digit
@@ -264,9 +264,14 @@ def words_of(codes: Array, of: Floats) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def values_by(format: str, dtype: str, rounding: str) -> core.RoundedValues:
-    """The core's one pass from numbers of a dtype to numbers of a format in that dtype."""
-    own = FLOATS[dtype.rpartition(".")[2]].format
+def values_by(
+    format: str, dtype: str, rounding: str, way: Callable[[str | None], str] | None = None
+) -> core.RoundedValues:
+    """The core's one pass from numbers of a dtype to numbers of a format in that dtype, which holds
+    them all; `way` as in `held_format`, None where that was asked before."""
+    if way is not None:
+        held_format(format, dtype, way)
+    own = FLOATS[name_of(dtype)].format
     low, high = straight_range(format) or (0.0, 0.0)
     low, high = (-0.0 if low == 0 else low), high + 0.0  # both zeros lie inside
     ends = (int(array(end, own).bits) for end in (low, high))

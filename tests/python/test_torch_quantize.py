@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import widthwise as ww
 from torch_here import NEEDED, torch, wt
+from widthwise import _host
 
 if torch is not None:
     from widthwise.torch._static import scaled
@@ -431,6 +432,11 @@ def test_formats_wider_than_the_dtype_go_by_codes(format):
 def test_a_single_number_and_none_have_codes():
     assert wt.encode(torch.tensor(0.3), "e4m3fn").decode().shape == ()
     assert wt.encode(torch.zeros(0, 3), "e4m3fn").decode().shape == (0, 3)
+
+
+def test_what_rounds_is_kept_by_the_host_alone():
+    assert not [name for name, f in vars(wt._memory).items() if hasattr(f, "cache_info")]
+    assert {id(of.own) for of in wt._memory.DTYPES.values()} == {*map(id, _host.FLOATS.values())}
 
 
 def test_the_gradient_of_one_affine_number_passes():

@@ -18,7 +18,7 @@ from ._call import (
     floats,
     following,
     on_host,
-    whole_seed,
+    seed_of_words,
     words_of,
 )
 from ._product import Units, derived, units, who_draws
@@ -38,7 +38,7 @@ def computed(x: jax.Array, w: jax.Array, c: Any, steps: Steps, unit: str, words:
 
 
 def convolved_there(x: Any, w: Any, c: Any, words: Any, steps: Steps, unit: str) -> np.ndarray:
-    return _host.convolution(x, w, c, steps, unit, whole_seed(words))
+    return _host.convolution(x, w, c, steps, unit, seed_of_words(words))
 
 
 def images_there(x: Any, w: Any, c: Any, words: Any, one_by_one: Examples) -> np.ndarray:
