@@ -320,6 +320,7 @@ def exact_numbers(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
 
 
+@by_usual_arithmetic
 def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
     """The numbers, rounded once where binary32 or binary64 does not have them."""
     values = wide_values(x, dtype.name == "float64")

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import widthwise as ww
 from torch_here import NEEDED, torch, wt
+from widthwise import _host
 
 if torch is not None:
     import widthwise.compat.qtorch as look_alike
+    from widthwise.torch._static import scaled
 
 pytestmark = NEEDED
 
@@ -43,6 +45,13 @@ def alike(call):
     return usual
 
 
+@pytest.fixture
+def two_threads():
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(1)
+
+
 # --- Codes and states -----------------------------------------------------------------------------
 
 
@@ -72,6 +81,28 @@ def test_states_under_scales_and_what_is_told_of_them(format, scale):
 
     _, back, told = alike(there_and_back)
     assert scale == "none" or (any(sum(back, [])) and told[0] > 20)
+
+
+@pytest.mark.parametrize("copies", [1, 10_000])
+@pytest.mark.parametrize("format", ["e4m3fn", "int8", "affine(int8,symmetric)"])
+def test_values_under_scales_that_are_kept(format, copies, two_threads):
+    x, scale = torch.from_numpy(np.tile(TINY, copies)), torch.tensor(1e-40)
+    zero = torch.tensor(0, dtype=torch.int32)
+    alike(lambda: words(scaled(x, format, scale, zero)))
+
+
+def told(call, *args):
+    """What is refused."""
+    with pytest.raises(ValueError, match="numbers here that") as why:
+        call(*args)
+    return str(why.value)
+
+
+def test_what_a_dtype_does_not_hold_is_refused():
+    x = torch.from_numpy(TINY).bfloat16()
+    alike(lambda: told(wt.quantize, x, "affine(uint8)"))
+    bfloat16 = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed").bfloat16
+    alike(lambda: told(_host.quantized, TINY.astype(bfloat16), "affine(uint8)", "rne", None, 0))
 
 
 # --- Comparisons ----------------------------------------------------------------------------------
@@ -117,13 +148,6 @@ def test_the_look_alikes_numbers(which, dtype):
         x = torch.arange(-4, 4, dtype=torch.int16).view(torch.float16)
     q = look_alike.quant.quantizer(numbers()[which], None, "nearest")
     alike(lambda: words(q(x).view(getattr(torch, f"int{8 * x.element_size()}"))))
-
-
-@pytest.fixture
-def two_threads():
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("which", range(12))

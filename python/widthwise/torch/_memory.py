@@ -69,6 +69,14 @@ def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
     return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
 
 
+def here(function: Any, *given: Any) -> torch.Tensor:
+    """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
+    began, and may flush subnormals."""
+    arrays = (x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in given)
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.asarray(function(*arrays)))
+
+
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
 ) -> Array:

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from ..._machine import by_usual_arithmetic
-from ...torch._memory import known
-from ._rounding import by_format, codes_of, here, numbers_of, scale_in, widened
+from ...torch._memory import here, known
+from ._rounding import by_format, codes_of, numbers_of, scale_in, widened
 from .number import Posit
 
 SIXTEEN = "posit16es0"

@@ -14,7 +14,7 @@ from ..._format import Format
 from ..._host import env_of
 from ..._machine import by_usual_arithmetic
 from ...torch import quantize
-from ...torch._memory import DTYPES, fits_in, known, rounded_codes, values_of
+from ...torch._memory import DTYPES, fits_in, here, known, rounded_codes, values_of
 from .number import WHOLE, BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
@@ -82,14 +82,6 @@ def posit(x: torch.Tensor, number: Posit, mode: str, seed: Any) -> torch.Tensor:
 def widened(x: torch.Tensor) -> torch.Tensor:
     """In a dtype of torch's that NumPy has, too, and computes in."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-
-
-def here(function: Any, *given: Any) -> torch.Tensor:
-    """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
-    began, and may flush subnormals."""
-    arrays = (x.numpy() if isinstance(x, torch.Tensor) else x for x in given)
-    with np.errstate(all="ignore"):
-        return torch.from_numpy(np.asarray(function(*arrays)))
 
 
 def scale_in(scale: float, dtype: torch.dtype) -> torch.Tensor:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from ..._machine import by_usual_arithmetic
-from ...torch._memory import known
-from ._rounding import here, saturated, scale_in, widened
+from ...torch._memory import here, known
+from ._rounding import saturated, scale_in, widened
 
 Given: TypeAlias = torch.Tensor | Sequence[float]
 SIXTEENTHS = [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 48, 64, 96, 128, 256]
