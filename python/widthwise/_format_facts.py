@@ -11,6 +11,8 @@ from ._codes import readable
 from ._format import Format
 from ._table import Table
 
+DIGITS, LAST_DIGIT = 53, -1074  # of binary64: of a normal number, and the lowest there is
+
 
 def facts(f: Format) -> dict[str, Any]:
     """All of its properties, for tables: JSON's types, values as text."""
@@ -69,7 +71,7 @@ def lowest(f: Format) -> float:
 
 def cut(significand: int, exponent: int) -> float:
     """A number of binary64: what it has no digits for is left out, and no end is passed."""
-    lost = max(0, significand.bit_length() - 53)
+    lost = max(0, significand.bit_length() - DIGITS, LAST_DIGIT - exponent)
     try:
         return math.ldexp(significand >> lost, exponent + lost)
     except OverflowError:

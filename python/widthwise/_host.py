@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MappingView, Set
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -19,6 +19,7 @@ from ._format_facts import highest, lowest
 from ._machine import by_usual_arithmetic
 from ._settings import checked_seed
 from ._unit import Unit
+from ._views import name_of
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
@@ -80,9 +81,9 @@ def check_format(format: str) -> str:
 
 def known(name: str, dtype: str, way: str = "") -> Floats:
     """Of a dtype as the framework calls it: float32, torch.float32."""
-    prefix, dot, short = dtype.rpartition(".")
+    short = name_of(dtype)
     if short not in FLOATS:
-        listed = ", ".join(f"{prefix}{dot}{each}" for each in FLOATS)
+        listed = ", ".join(dtype.removesuffix(short) + each for each in FLOATS)
         raise TypeError(f"{name} holds {dtype}; {listed} are taken{way}")
     return FLOATS[short]
 
@@ -111,7 +112,7 @@ def held_format(format: str, dtype: str, way: Callable[[str | None], str]) -> Fo
 
 def fits_in(f: Format, dtype: str) -> bool:
     """Whether a framework's dtype has all finite numbers of a format."""
-    held = FLOATS[dtype.rpartition(".")[2]].format
+    held = FLOATS[name_of(dtype)].format
     return (
         f._core.digits <= held._core.digits
         and f.least_digit >= held.least_digit
@@ -159,19 +160,32 @@ def units(
     return of
 
 
+def is_truth(n: Any) -> bool:
+    """True, False, or what holds one of them: an array of NumPy or a tensor of a framework."""
+    return isinstance(n, bool) or name_of(getattr(n, "dtype", "")) == "bool"
+
+
 def whole(n: Any) -> int | None:
     """Any integer, NumPy's too, or None of what is none."""
     try:
-        return None if isinstance(n, bool) else operator.index(n)
+        return None if is_truth(n) else operator.index(n)
     except TypeError:
         return None
+
+
+def in_order(given: Any) -> list[Any] | None:
+    """Several things one after the other; None of one thing, of texts, and of what has no order:
+    sets, dicts and their views."""
+    if isinstance(given, str | bytes | bytearray | Set | Mapping | MappingView):
+        return None
+    one = not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
+    return None if one else [*given]
 
 
 def step_of_each(name: str, given: Any, axes: int, least: int = 1) -> tuple[int, ...]:
     """A whole number for each axis, of one for all of them or of one each."""
     one = whole(given)
-    listed = isinstance(given, Iterable) and not isinstance(given, str)
-    each = [whole(n) for n in given] if one is None and listed else [one] * axes
+    each = [one] * axes if one is not None else [whole(n) for n in in_order(given) or ()]
     found = tuple(n for n in each if n is not None and n >= least)
     if len(found) != axes or len(each) != axes:
         wanted = ("an integer", "an integer or a pair", "an integer or three")[axes - 1]
@@ -250,9 +264,14 @@ def words_of(codes: Array, of: Floats) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def values_by(format: str, dtype: str, rounding: str) -> core.RoundedValues:
-    """The core's one pass from numbers of a dtype to numbers of a format in that dtype."""
-    own = FLOATS[dtype.rpartition(".")[2]].format
+def values_by(
+    format: str, dtype: str, rounding: str, way: Callable[[str | None], str] | None = None
+) -> core.RoundedValues:
+    """The core's one pass from numbers of a dtype to numbers of a format in that dtype, which holds
+    them all; `way` as in `held_format`, None where that was asked before."""
+    if way is not None:
+        held_format(format, dtype, way)
+    own = FLOATS[name_of(dtype)].format
     low, high = straight_range(format) or (0.0, 0.0)
     low, high = (-0.0 if low == 0 else low), high + 0.0  # both zeros lie inside
     ends = (int(array(end, own).bits) for end in (low, high))
@@ -301,6 +320,7 @@ def exact_numbers(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
 
 
+@by_usual_arithmetic
 def container_values(x: Any, dtype: np.dtype) -> np.ndarray:
     """The numbers, rounded once where binary32 or binary64 does not have them."""
     values = wide_values(x, dtype.name == "float64")

@@ -25,7 +25,7 @@ INTEGERS = (int, np.integer)
 
 
 def checked_seed(seed: int) -> int:
-    if not isinstance(seed, INTEGERS):
+    if not isinstance(seed, INTEGERS) or isinstance(seed, bool):
         raise TypeError(f"seed = {seed!r}: an integer is wanted, 0 to 2^64 - 1")
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed = {seed}: it may be 0 to 2^64 - 1")

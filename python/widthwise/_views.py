@@ -97,6 +97,7 @@ def check_memory(name: str, x: Any) -> None:
 
 
 def name_of(dtype: Any) -> str:
+    """A dtype's short name: float32 of torch.float32 and of NumPy's."""
     return str(dtype).removeprefix("torch.")
 
 

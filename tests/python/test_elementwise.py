@@ -282,8 +282,10 @@ def test_a_seed_is_an_integer_of_64_bits(call):
     for seed in (-1, 1 << 64):
         with pytest.raises(ValueError, match=rf"seed = {seed}: it may be 0 to 2\^64 - 1"):
             call(seed)
-    with pytest.raises(TypeError, match=r"seed = 0.5: an integer is wanted, 0 to 2\^64 - 1"):
-        call(0.5)
+    for seed in (0.5, True, np.True_):
+        words = rf"seed = {seed!r}: an integer is wanted, 0 to 2\^64 - 1"
+        with pytest.raises(TypeError, match=words):
+            call(seed)
     call(np.uint64((1 << 64) - 1))
 
 

@@ -47,6 +47,31 @@ def test_ends_past_binary64_are_its_own():
     assert highest(long) == math.nextafter(2.0**79, 0)  # for 2^79 itself lies past it
 
 
+def test_ends_below_the_normal_numbers_of_binary64_are_cut():
+    least = 2.0**-1074
+    for format, steps in (("fixed8.1080", 1), ("fixed8.1079", 3), ("fixed8.1074", 127)):
+        assert highest(ww.Format(format)) == steps * least
+        assert _host.straight_range(format) == (-(steps + 1) * least, steps * least)
+    assert highest(ww.Format("fixed8.1100")) == 0
+
+
+@pytest.mark.parametrize("given", [2, np.int8(2), [2, 2], (2, np.int64(2)), np.array([2, 2])])
+def test_steps_are_one_integer_or_several_in_order(given):
+    assert _host.step_of_each("stride", given, 2) == (2, 2)
+    assert _host.step_of_each("stride", iter([2, 3]), 2) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{2, 3}, frozenset({2, 3}), {2: 0, 3: 0}, {2: 0, 3: 0}.keys(), {0: 2, 1: 3}.values(), b"23",
+     bytearray(b"23"), "23", True, np.True_, [True, 2], np.array([True, True]), np.array(True),
+     np.array(1.5)],
+)  # fmt: skip
+def test_steps_without_an_order_and_truths_are_none(given):
+    with pytest.raises(ValueError, match="stride = .*: an integer or a pair of 1 or more"):
+        _host.step_of_each("stride", given, 2)
+
+
 @pytest.mark.parametrize(
     "format, dtype, fits",
     [

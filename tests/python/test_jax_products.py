@@ -219,7 +219,10 @@ def test_steps_are_integers_of_any_kind():
     same(got, wj.conv(x, w, None, 2, 1, (1, 2), **how))
     for wrong, words in (
         ({"stride": 1.5}, "stride = 1.5: an integer or a pair of 1 or more is wanted"),
+        ({"stride": {2, 1}}, "stride = {1, 2}: an integer or a pair of 1 or more is wanted"),
         ({"padding": (1, 2, 3)}, "padding = .1, 2, 3.: an integer of 0 or more"),
+        ({"padding": {2: 0, 1: 0}.keys()}, "padding = dict_keys.*: an integer of 0 or more"),
+        ({"padding": [{0, 1}, (0, 1)]}, "padding = .{0, 1}, .0, 1..: an integer of 0 or more"),
         ({"groups": 2.0}, "groups = 2.0: a filter's channels"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -102,7 +102,7 @@ def by_hand(x, exp, man, subnormals, saturate):
     return math.copysign(float(near), x)
 
 
-@pytest.mark.parametrize("exp, man", [(5, 2), (4, 3), (3, 2), (2, 1), (6, 9)])
+@pytest.mark.parametrize("exp, man", [(5, 2), (4, 3), (3, 2), (2, 1), (6, 9), (5, 0), (2, 0)])
 @pytest.mark.parametrize("subnormals", [True, False])
 @pytest.mark.parametrize("saturate", [True, False])
 def test_floats_with_and_without_subnormals_and_infinities(exp, man, subnormals, saturate):
@@ -118,6 +118,21 @@ def test_floats_with_and_without_subnormals_and_infinities(exp, man, subnormals,
     assert torch.equal(nearest(x, number), got)
     ends = nearest(torch.tensor([math.inf, -math.inf, math.nan]), number)
     assert ends[2].isnan() and bool(ends[:2].isinf().all()) is not saturate
+
+
+def test_infinity_may_not_have_the_only_code_above_zero():
+    assert nearest(torch.tensor([0.5, 9.0]), ours.FloatingPoint(1, 0)).tolist() == [0.0, 2.0]
+    with pytest.raises(ValueError, match="exp = 1, man = 0, saturate = False: infinity takes the"):
+        ours.FloatingPoint(1, 0, saturate=False)
+
+
+@pytest.mark.parametrize("unusual", ["", ", subnormals=False", ", saturate=False",
+                                     ", subnormals=False, saturate=False"])  # fmt: skip
+def test_a_float_prints_what_is_not_as_usual_and_is_read_back(unusual):
+    for text in (f"FloatingPoint(5, 2{unusual})", f"FloatingPoint(4, 0{unusual})"):
+        number = eval(text, vars(ours))
+        assert repr(number) == text and eval(repr(number), vars(ours)).format == number.format
+    assert str(number) == f"FloatingPoint (exponent=4, mantissa=0{unusual})"
 
 
 def test_infinities_of_formats_past_the_dtype_stay():
@@ -250,3 +265,28 @@ def test_a_posit_has_its_own_es_and_scale(also):
     assert torch.equal(q.posit_quantize(x, ours.Posit(8, 1)), q.posit_quantize(x, 8, 1))
     with pytest.raises(TypeError, match="has its own es and scale"):
         q.posit_quantize(x, ours.Posit(8, 1), **also)
+
+
+@pytest.mark.parametrize("name, number, beside, words", [
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"fl": 2},
+     r"wl = FixedPoint \(wl=8, fl=4\) has its own fl and clamp and symmetric \(fl = 4, "
+     r"clamp = True, symmetric = False\), and beside it there is fl = 2; leave that "
+     "out, or give wl in bits"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"clamp": False}, "is clamp = False;"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4, False), {"clamp": True}, "clamp = True;"),
+    ("fixed_point_quantize", lambda q: q.FixedPoint(8, 4), {"symmetric": True, "fl": 4},
+     "there is fl = 4, symmetric = True;"),
+    ("block_quantize", lambda q: q.BlockFloatingPoint(8), {"dim": 0}, "there is dim = 0;"),
+    ("block_quantize", lambda q: q.BlockFloatingPoint(8, 0), {"dim": -1}, "dim = 0.* dim = -1;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"man": 10}, "man = 2.* man = 10;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"saturate": False}, "saturate = False;"),
+    ("float_quantize", lambda q: q.FloatingPoint(5, 2), {"subnormals": False}, "s = False;"),
+    ("posit_quantize", lambda q: q.Posit(8, 1, 2.0), {"scale": 1.0}, "scale = 2.0.* scale = 1.0;"),
+    ("bfloat16_posit8_quantize", lambda q: q.Posit(8, 1), {"es": 1}, "there is es = 1;"),
+    ("convert_to_posit", lambda q: q.Posit(8, 1), {"scale": 2.0}, "there is scale = 2.0;"),
+])  # fmt: skip
+def test_what_is_set_beside_a_number_is_refused(name, number, beside, words):
+    function, x = getattr(ours.quant, name), torch.tensor([0.3])
+    assert function(x, number(ours)).shape == x.shape
+    with pytest.raises(TypeError, match=words):
+        function(x, number(ours), **beside)

@@ -97,6 +97,8 @@ def test_seeds_come_from_tensorflow_or_are_given():
         (1 << 64, ValueError, "it may be 0 to"),
         ([1.0], TypeError, r"seed is float32, \(1,\); one integer is wanted"),
         ([1, 2], TypeError, r"seed is int32, \(2,\); one integer is wanted"),
+        ([True], TypeError, r"seed is bool, \(1,\); one integer is wanted"),
+        (True, TypeError, "seed = True: an integer is wanted"),
     ],
 )
 def test_what_is_no_seed_is_told(seed, kind, words):
@@ -310,6 +312,8 @@ def test_steps_are_integers_of_any_kind():
         ({"dilations": (1, 0)}, "dilations = .1, 0.: an integer or a pair"),
         ({"padding": ((1, 0), (0, -1))}, "padding = .* 'VALID', 'SAME' or"),
         ({"padding": 1}, "padding = 1: 'VALID', 'SAME' or"),
+        ({"padding": ({1, 0}, (0, 1))}, "padding = .{0, 1}, .*: 'VALID', 'SAME' or"),
+        ({"strides": {2, 1}}, "strides = {1, 2}: an integer or a pair"),
     ):
         with pytest.raises(ValueError, match=words):
             wt.conv2d(x, w, unit=UNIT, **wrong)

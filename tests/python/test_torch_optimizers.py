@@ -1,5 +1,6 @@
 """quantize_optimizer, and OptimLP beside it: what a step rounds, closures, schedulers, states."""
 
+import contextlib
 import copy
 import io
 import pickle
@@ -401,3 +402,32 @@ def test_optimlp_as_qtorch_forgets_closures():
         type(low)(net)
     with pytest.raises(ValueError, match="grad_scaling = 0: it is positive"):
         type(low)(low.optim, grad_scaling=0)
+
+
+def stepped(call, **more):
+    """A weight after two steps, each taken by `call`."""
+    from widthwise.compat.qtorch.optim import OptimLP
+
+    p = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    low = OptimLP(torch.optim.SGD([p], lr=0.25, momentum=0.5), grad_scaling=0.5, **more)
+    for _ in range(2):
+        p.grad = torch.tensor([1.0, -1.0])
+        call(low.step)
+    return p.detach().tolist()
+
+
+@pytest.mark.parametrize("more", [{}, {"weight_quant": "e5m10"}, {"acc_quant": "e8m7"}])
+@pytest.mark.parametrize("like", [None, "qtorch"])
+def test_compiled_steps_of_optimlp_are_those_of_eager_code(more, like):
+    import widthwise as ww
+
+    def compiled(step):
+        torch.compile(step, backend="aot_eager")()
+
+    how = {key: wt._optimizer.ToFormat(format, "rne") for key, format in more.items()}
+    around = ww.like(like) if like else contextlib.nullcontext()
+    scale = 1.0 if like else 0.5  # qtorch has no scale without a rounding of gradients
+    with around:
+        wanted = stepped(lambda step: step(), **how)
+        assert wanted == [1 - 0.25 * 2.5 * scale, 2 + 0.25 * 2.5 * scale]
+        assert stepped(compiled, **how) == wanted

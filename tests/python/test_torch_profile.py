@@ -278,6 +278,21 @@ def test_a_hint_is_a_number_whatever_the_gradient():
         hint_for(1.0, "int1")
 
 
+def test_a_hint_below_all_floats_is_refused_and_the_least_float_is_one():
+    assert hint_for(2.0**1000, "fixed8.79", torch.float64).scale == 2.0**-1074
+    with pytest.raises(
+        ValueError,
+        match=r"fixed8.80': gradients reach 1.07151e\+301, and half of "
+        r"its .* 1.0505\d*e-22 / 2; the loss scale 2\^-1075 lies below all floats",
+    ):
+        hint_for(2.0**1000, "fixed8.80", torch.float64)
+
+
+def test_a_hint_keeps_to_half_of_a_largest_number_though_that_is_no_float():
+    most = ww.Format("fixed8.1074").max_finite / 2  # 63.5 * 2^-1074
+    assert hint_for(1.0, "fixed8.1074", torch.float64).scale == 2.0**-1069 <= most < 2.0**-1068
+
+
 @pytest.mark.parametrize("how, message", [
     ({"format": "mxfp8_e5m2"}, "finds its scales by itself"),
     ({"loader": [drawn(1, 1, 8, 8)]}, "pairs"),

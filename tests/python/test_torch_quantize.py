@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import widthwise as ww
 from torch_here import NEEDED, torch, wt
+from widthwise import _host
 
 if torch is not None:
     from widthwise.torch._static import scaled
@@ -144,6 +145,9 @@ def test_seeds_are_all_of_64_bits_and_the_next_ones_go_round(seed):
         (1 << 64, ValueError, "it may be 0 to"),
         ([0.5], TypeError, r"seed is torch.float32, \(1,\); one integer is wanted"),
         ([1, 2], TypeError, r"seed is torch.int64, \(2,\); one integer is wanted"),
+        ([True], TypeError, r"seed is torch.bool, \(1,\); one integer is wanted"),
+        (True, TypeError, "seed = True: an integer is wanted"),
+        (np.True_, TypeError, "seed = np.True_: an integer is wanted"),
     ],
 )
 def test_what_is_no_seed_is_told(seed, kind, message):
@@ -428,6 +432,11 @@ def test_formats_wider_than_the_dtype_go_by_codes(format):
 def test_a_single_number_and_none_have_codes():
     assert wt.encode(torch.tensor(0.3), "e4m3fn").decode().shape == ()
     assert wt.encode(torch.zeros(0, 3), "e4m3fn").decode().shape == (0, 3)
+
+
+def test_what_rounds_is_kept_by_the_host_alone():
+    assert not [name for name, f in vars(wt._memory).items() if hasattr(f, "cache_info")]
+    assert {id(of.own) for of in wt._memory.DTYPES.values()} == {*map(id, _host.FLOATS.values())}
 
 
 def test_the_gradient_of_one_affine_number_passes():

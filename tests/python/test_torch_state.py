@@ -92,6 +92,38 @@ def test_what_nan_has_no_scale_of_is_named_with_the_argument_that_helps():
             wt.quantize_state_dict(state, **how)
 
 
+@pytest.mark.parametrize("format, scale", [
+    ("int8", None), ("e2m1fn", None), ("fixed8.4;overflow=wrap", None), ("nvfp4", None),
+    ("bfp(8,16,e8)", None), ("block(e4m3fn,32,binary32)", None), ("affine(uint8)", None),
+    ("affine(int4,symmetric,channel)", None), ("e4m3fn", "tensor"),
+])  # fmt: skip
+def test_what_has_no_nan_is_named_with_where_it_stands_and_what_helps(format, scale):
+    state = {"fc.weight": drawn(2, 32)}
+    state["fc.weight"][1, 3] = torch.nan
+    with pytest.raises(ValueError, match=r"^fc.weight: element \[1, 3\] is .* nan='zero' puts \+0"):
+        wt.quantize_state_dict(state, format, scale)
+    back = wt.dequantize_state_dict(wt.quantize_state_dict(state, format, scale, nan="zero"))
+    assert back["fc.weight"][1, 3] == 0
+
+
+@pytest.mark.parametrize("nan", [None, "zero"])
+def test_bare_formats_keep_their_nan_and_blocks_of_mx_become_it(nan):
+    state = {"fc.weight": torch.ones(2, 64)}
+    state["fc.weight"][1, 3] = torch.nan
+    for format, lost in (("e4m3fn", 1), ("posit8es2", 1), ("mxfp8_e4m3", 0 if nan else 32)):
+        made = wt.quantize_state_dict(state, format, nan=nan)
+        assert int(wt.dequantize_state_dict(made)["fc.weight"].isnan().sum()) == lost
+
+
+def test_what_is_no_tensor_stays():
+    state = {"fc.weight": torch.ones(2, 32), "_extra_state": {"scale": 2}}
+    made = wt.quantize_state_dict(state, "mxfp4")
+    row = made.report().records()[1]
+    assert (row["holds"], row["untouched"], row["bytes"]) == ("dict", "no tensor", 0)
+    assert made["_extra_state"] is state["_extra_state"] and made.nbytes == 34
+    assert wt.dequantize_state_dict(made)["_extra_state"] == {"scale": 2}
+
+
 def test_rules_decide_in_order_and_take_what_is_skipped_by_default():
     rules = {
         "3.weight": None,

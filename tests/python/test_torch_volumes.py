@@ -173,6 +173,12 @@ def test_jacobians_of_volumes(way):
     (lambda: wt.conv3d(drawn(1, 1, 2, 2, 2), drawn(1, 1, 3, 1, 1), unit="fma.f32"), "larger than"),
     (lambda: wt.conv3d(drawn(1, 1, 2, 2, 2), drawn(1, 1, 1, 1, 1), stride=(1, 1), unit="fma.f32"),
      r"stride = \(1, 1\): an integer or three of 1 or more"),
+    (lambda: wt.conv3d(drawn(1, 1, 2, 2, 2), drawn(1, 1, 1, 1, 1), padding={0, 1, 2},
+                       unit="fma.f32"),
+     r"padding = {0, 1, 2}: an integer or three of 0 or more"),
+    (lambda: wt.conv3d(drawn(1, 1, 2, 2, 2), drawn(1, 1, 1, 1, 1), stride=torch.tensor(True),
+                       unit="fma.f32"),
+     r"stride = tensor\(True\): an integer or three of 1 or more"),
     (lambda: wt.conv3d(drawn(1, 1, 2, 2, 2), drawn(1, 1, 1, 1, 1), unit="blackwell.mxfp8"),
      "scales blocks"),
 ])  # fmt: skip

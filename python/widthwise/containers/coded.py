@@ -12,6 +12,7 @@ from .._array import Array
 from .._create import array
 from .._format import Format, as_format
 from .._formats import portable
+from .._machine import by_usual_arithmetic
 from .chunks import (
     BINARY32,
     Cut,
@@ -60,10 +61,12 @@ class Coded(Compared):
         """Bytes that codes take, packed to their bits row by row, and scales as they are."""
         return packed_size(self.shape, self.format.width) + self.scale.nbytes
 
+    @by_usual_arithmetic
     def to_float64(self) -> np.ndarray:
         """The values, exact for codes of up to 29 digits."""
         return in_binary64(self.codes) * self.scale.astype(np.float64)
 
+    @by_usual_arithmetic
     def to_float32(self) -> np.ndarray:
         """The values, rounded."""
         return self.to_float64().astype(np.float32)
@@ -120,6 +123,7 @@ class Bare:
             last = scale is not None and cut is cuts[-1]
             yield self.piece(read(cut), cut, shape, scale, last)
 
+    @by_usual_arithmetic
     def scale_of(
         self, shape: tuple[int, ...], cuts: list[Cut], read: Callable[[Cut], Array]
     ) -> np.ndarray:
@@ -136,12 +140,13 @@ class Bare:
         scale[scale == 0] = 1
         return scale
 
+    @by_usual_arithmetic
     def piece(
         self, x: Array, cut: Cut, shape: tuple[int, ...], scale: np.ndarray | None, last: bool
     ) -> Piece:
         o, given = self.options, in_binary64(x)
         if scale is None:
-            refuse_nan(given, cut, shape, self)
+            refuse_nan(np.isnan(given), cut, shape, self)
             codes = array(x, self.format, rounding=o.rounding, seed=o.seed, nan="zero")
             values = in_binary64(codes)
             return Piece((codes,), given, values, self.past_ends(given, values, 1.0))
@@ -199,10 +204,10 @@ def divided(largest: np.ndarray, f: Format) -> np.ndarray:
     return array(exact, BINARY32).bits.view(np.float32).reshape(largest.shape)
 
 
-def refuse_nan(x: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+def refuse_nan(nan: np.ndarray, cut: Cut, shape: tuple[int, ...], scheme: Bare) -> None:
+    """Where NaN stand, unless a number stands for them or the format has them."""
     if scheme.options.nan == "zero" or scheme.format.has_nan:
         return
-    nan = np.isnan(x)
     if nan.any():
         where, _ = first_of(nan, nan, cut, shape)
         raise ValueError(

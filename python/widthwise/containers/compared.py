@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
+from .._machine import by_usual_arithmetic
 
 DIGITS = 1 << 53  # binary64 has all integers to here
 
@@ -21,6 +22,7 @@ class Compared:
     def to_float64(self) -> np.ndarray:
         raise NotImplementedError
 
+    @by_usual_arithmetic
     def __eq__(self, other: object) -> Any:
         """Where the numbers are equal, whatever formats and scales they have: an array of truths.
         NaN equals nothing.

@@ -79,7 +79,8 @@ def following(words: Words, n: int) -> Words:
     return jnp.stack([low, words[1] + (low < jnp.uint32(n)).astype(jnp.uint32)])
 
 
-def whole_seed(words: np.ndarray | None) -> int:
+def seed_of_words(words: np.ndarray | None) -> int:
+    """The 64 bits again, on the host; 0 where nobody draws."""
     return 0 if words is None else int(words[0]) | int(words[1]) << 32
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _host
 from .._create import from_bits
 from .._format import Format
-from ._call import Examples, Host, floats, on_host, whole_seed, words_of
+from ._call import Examples, Host, floats, on_host, seed_of_words, words_of
 
 
 def single(format: Any) -> Format:
@@ -61,7 +61,7 @@ def encode(x: Any, format: Any, rounding: str = "rne", seed: Any = None) -> Any:
 
 
 def codes_there(x: Any, words: Any, format: str, rounding: str) -> np.ndarray:
-    return _host.rounded(x, Format(format), rounding, whole_seed(words)).bits
+    return _host.rounded(x, Format(format), rounding, seed_of_words(words)).bits
 
 
 def decode(codes: Any, format: Any, dtype: Any = jnp.float32) -> Any:

@@ -18,7 +18,7 @@ from ._call import (
     floats,
     following,
     on_host,
-    whole_seed,
+    seed_of_words,
     words_of,
 )
 from ._product import Units, derived, units, who_draws
@@ -38,7 +38,7 @@ def computed(x: jax.Array, w: jax.Array, c: Any, steps: Steps, unit: str, words:
 
 
 def convolved_there(x: Any, w: Any, c: Any, words: Any, steps: Steps, unit: str) -> np.ndarray:
-    return _host.convolution(x, w, c, steps, unit, whole_seed(words))
+    return _host.convolution(x, w, c, steps, unit, seed_of_words(words))
 
 
 def images_there(x: Any, w: Any, c: Any, words: Any, one_by_one: Examples) -> np.ndarray:
@@ -229,7 +229,8 @@ def padded(
         reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
         return [*jax.lax.padtype_to_pads(image, reach, strides, padding.upper())]
     try:
-        each = [*padding] if _host.whole(padding) is None else [padding] * axes
+        one = _host.whole(padding) is not None
+        each: Any = [padding] * axes if one else _host.in_order(padding)
         ends = [_host.step_of_each("padding", n, 2, 0) for n in each]
     except (TypeError, ValueError):
         ends = []

@@ -18,7 +18,7 @@ from ._call import (
     following,
     of_result,
     on_host,
-    whole_seed,
+    seed_of_words,
     words_of,
 )
 
@@ -42,7 +42,7 @@ def computed(a: jax.Array, b: jax.Array, c: Any, unit: str, words: Words) -> jax
 
 
 def product_there(a: Any, b: Any, c: Any, words: Any, unit: str) -> np.ndarray:
-    return _host.product(a, b, c, unit, whole_seed(words))
+    return _host.product(a, b, c, unit, seed_of_words(words))
 
 
 def products_there(a: Any, b: Any, c: Any, unit: str, ranks: tuple[int, ...]) -> np.ndarray:

@@ -18,7 +18,7 @@ from ._call import (
     floats,
     following,
     on_host,
-    whole_seed,
+    seed_of_words,
     wider,
     words_of,
 )
@@ -50,7 +50,7 @@ def computed(x: jax.Array, format: str, rounding: str, axis: int | None, words: 
 
 
 def rounded_there(x: Any, words: Any, format: str, rounding: str, axis: int | None) -> np.ndarray:
-    return _host.quantized(x, format, rounding, axis, whole_seed(words))
+    return _host.quantized(x, format, rounding, axis, seed_of_words(words))
 
 
 def where_it_passes(g: Any, x: jax.Array, how: How) -> Any:

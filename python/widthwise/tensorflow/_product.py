@@ -237,11 +237,15 @@ def pair(name: str, step: Any, least: int = 1) -> tuple[int, int]:
     return high, wide
 
 
+def listed(given: Any) -> list[Any]:
+    return _host.in_order(given) or []
+
+
 def read_padding(padding: Any) -> str | Ends:
     if isinstance(padding, str) and padding.upper() in ("SAME", "VALID"):
         return padding.upper()
     try:
-        (top, bottom), (left, right) = padding
+        (top, bottom), (left, right) = (listed(ends) for ends in listed(padding))
         return pair("padding", (top, bottom), 0), pair("padding", (left, right), 0)
     except (TypeError, ValueError):
         raise ValueError(

@@ -11,6 +11,7 @@ from .._array import Array
 from .._create import from_bits
 from .._format import Format
 from .._host import block_format_of, env_of, is_affine, is_container, text, whole_seed
+from .._machine import by_usual_arithmetic
 from ..containers.affine import Affine
 from ..containers.blocks import Blocks
 from ..containers.coded import Coded
@@ -137,6 +138,7 @@ class QTensor:
 torch.serialization.add_safe_globals([QTensor])
 
 
+@by_usual_arithmetic
 def encode(
     x: torch.Tensor,
     format: Any,
@@ -196,6 +198,7 @@ def unpacked(data: torch.Tensor, f: Format, shape: tuple[int, ...]) -> Array:
     return unpack(data.numpy(), f, int(np.prod(shape, dtype=np.int64))).reshape(shape)
 
 
+@by_usual_arithmetic
 def decode(q: QTensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """The values that codes stand for.
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from .. import _host
+from .._machine import by_usual_arithmetic
 from ._memory import known
 
 
@@ -22,6 +23,7 @@ def exact_numbers(x: torch.Tensor) -> np.ndarray:
     return (x.float() if x.dtype == torch.bfloat16 else x).detach().contiguous().numpy()
 
 
+@by_usual_arithmetic
 def container_values(x: Any, dtype: torch.dtype) -> torch.Tensor:
     """The numbers, rounded once where binary32 or binary64 does not have them."""
     full = torch.from_numpy(_host.wide_values(x, dtype == torch.float64))

@@ -13,7 +13,7 @@ from torch import nn
 
 from .._doublings import doublings
 from .._format import Format
-from .._format_facts import highest
+from .._format_facts import LAST_DIGIT, highest
 from .._host import is_container
 from .._rules import format_text
 from .._table import Findings, Titled
@@ -59,7 +59,8 @@ def loss_scale(
         A LossScale: `scale`, and a row a layer.
     Raises:
         ValueError: the model has no such layer, the loader no pair, no gradient is above zero or
-            one is not finite; a format of blocks, which scales by itself.
+            one is not finite, or they are so large that no float scales them down to the format; a
+            format of blocks, which scales by itself.
 
     >>> import torch
     >>> from torch import nn
@@ -90,7 +91,7 @@ def loss_scale(
     largest = max(high for _, high in seen.values())
     if largest == 0:
         raise ValueError("all gradients are zero; no scale helps them")
-    scale = power_between(largest, highest(f) / 2)
+    scale = power_into(f, largest)
     plain, scaled = ({name: Losses() for name in layers} for _ in range(2))
 
     def count(name: str, g: torch.Tensor) -> None:
@@ -106,9 +107,17 @@ def loss_scale(
     return LossScale(rows, scale, str(f))
 
 
-def power_between(x: float, end: float) -> float:
-    """The largest power of two, of those that floats have, by which x does not pass the end."""
-    return math.ldexp(1.0, min(int(doublings(x, end)), sys.float_info.max_exp - 1))
+def power_into(f: Format, largest: float) -> float:
+    """The largest power of two, of those that floats have, by which the largest gradient does not
+    pass half of a format's largest number."""
+    exponent = int(doublings(largest, highest(f))) - 1
+    if exponent < LAST_DIGIT:
+        raise ValueError(
+            f"format = '{f}': gradients reach {largest:g}, and half of its largest number is "
+            f"{highest(f):g} / 2; the loss scale 2^{exponent} lies below all floats, the least of "
+            f"which is 2^{LAST_DIGIT}; take a format that reaches farther, or a smaller loss"
+        )
+    return math.ldexp(1.0, min(exponent, sys.float_info.max_exp - 1))
 
 
 def backward(

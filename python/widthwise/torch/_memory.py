@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,15 +23,22 @@ SIGNED = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 class Dtype(NamedTuple):
     """What a dtype of torch is: its format, and the integers of its width, NumPy's and torch's."""
 
-    format: Format
-    codes: Any
+    own: _host.Floats
     words: torch.dtype  # signed: torch computes with no others
     floats: Any  # NumPy's of the same numbers, None where it has none
+
+    @property
+    def format(self) -> Format:
+        return self.own.format
+
+    @property
+    def codes(self) -> Any:
+        return self.own.codes
 
 
 def dtype_of(name: str, own: _host.Floats) -> Dtype:
     floats = None if name == "bfloat16" else np.dtype(name)
-    return Dtype(*own, SIGNED[np.dtype(own.codes).itemsize], floats)
+    return Dtype(own, SIGNED[np.dtype(own.codes).itemsize], floats)
 
 
 DTYPES = {getattr(torch, name): dtype_of(name, own) for name, own in _host.FLOATS.items()}
@@ -63,6 +69,14 @@ def words_of(x: torch.Tensor, of: Dtype) -> np.ndarray:
     return (x.view(of.words) if of.floats is None else x).numpy().view(of.codes)
 
 
+def here(function: Any, *given: Any) -> torch.Tensor:
+    """What NumPy computes of tensors, in this thread: torch's own threads have what was set as they
+    began, and may flush subnormals."""
+    arrays = (x.detach().numpy() if isinstance(x, torch.Tensor) else x for x in given)
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.asarray(function(*arrays)))
+
+
 def rounded_codes(
     x: torch.Tensor, to: Format, env: core.Env = _host.NEAREST, seed: int = 0
 ) -> Array:
@@ -75,17 +89,15 @@ def rounded_codes(
 def values_of(codes: Array, dtype: torch.dtype) -> torch.Tensor:
     """Codes as a new tensor of a dtype that holds their format."""
     of = known(dtype)
-    words = _host.words_of(codes, _host.Floats(of.format, of.codes))
+    words = _host.words_of(codes, of.own)
     if of.floats is None:
         return torch.from_numpy(words.view(np.int16)).view(dtype)
     return torch.from_numpy(words.view(of.floats))
 
 
-@lru_cache(maxsize=256)
 def values_by(text: str, dtype: torch.dtype, rounding: str) -> core.RoundedValues:
     """The core's one pass, of a format whose numbers the dtype holds."""
-    held_format(text, dtype)
-    return _host.values_by(text, str(dtype), rounding)
+    return _host.values_by(text, str(dtype), rounding, wider)
 
 
 def rounded_values(x: torch.Tensor, text: str, rounding: str, seed: int) -> torch.Tensor:

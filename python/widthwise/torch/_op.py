@@ -176,9 +176,13 @@ def drawn_seed(seed: Any, stochastic: bool) -> Any:
         return torch.randint(2**62, ())
     if not isinstance(seed, torch.Tensor):
         return torch.tensor(_host.signed_seed(seed))
-    if seed.is_floating_point() or seed.is_complex() or seed.numel() != 1:
+    if seed.numel() != 1 or not is_integer(seed.dtype):
         raise TypeError(f"seed is {seed.dtype}, {tuple(seed.shape)}; one integer is wanted")
     return seed
+
+
+def is_integer(dtype: torch.dtype) -> bool:
+    return not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
 
 
 def following(seed: Any, n: int) -> Any:

@@ -13,11 +13,12 @@ import torch
 
 from .. import _rules
 from .._array import Array
-from .._format import Format
+from .._machine import by_usual_arithmetic
 from .._spelling import as_argument, spelled
 from .._table import Findings
-from ..containers.chunks import Options
-from ..containers.coded import Bare
+from .._views import name_of
+from ..containers.chunks import Options, refuse
+from ..containers.coded import Bare, refuse_nan
 from ..containers.stored import scheme_of
 from ._coded import QTensor, decode, encode, packed_codes, rounded_once
 from ._memory import DTYPES, words_of
@@ -64,7 +65,7 @@ class QuantizedState(dict[str, Any]):
         >>> quantize_state_dict({"fc.weight": torch.ones(2, 32)}, "mxfp4").nbytes
         34
         """
-        return sum(x.nbytes for x in self.values())
+        return sum(x.nbytes for x in self.values() if isinstance(x, torch.Tensor | QTensor))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return QuantizedState, (dict(self), self.rows, self.dtypes, self._metadata)
@@ -85,8 +86,9 @@ def quantize_state_dict(
 ) -> QuantizedState:
     """Let a state dict's tensors of floats be codes, by the rules of `widthwise quantize`.
 
-    Norms, biases, embeddings and tensors of one axis stay unless a rule takes them; integers and
-    floats of 8 bits whatever a rule says. `report()` lists all of it.
+    Norms, biases, embeddings and tensors of one axis or none stay unless a rule takes them.
+    Whatever a rule says, integers, floats of 8 bits and fewer, empty tensors, QTensors, and what is
+    no tensor stay. `report()` lists all of it.
 
     Args:
         state: tensors by their names, as `model.state_dict()` gives them; it is not changed.
@@ -97,13 +99,16 @@ def quantize_state_dict(
         rules: {glob on names: a format, a dict of format, scale and axis, or None: stays}, or pairs
             of these in a list, of which the first that matches decides; or the path of a TOML file,
             as the command takes it.
-        rounding, seed: as in `quantize`.
-        nan: 'zero', and NaN becomes +0 where the format has none; an error if left out.
+        rounding: as in `quantize`.
+        seed: an integer, by which stochastic rounding draws each tensor's bits alike.
+        nan: 'zero', and NaN becomes +0 in bare formats without NaN, and wherever numbers share a
+            scale. If left out it is an error there, but in OCP's MX, where its block becomes NaN.
+            Bare formats that have NaN keep it.
     Returns:
-        A dict of QTensors and, unchanged, the tensors that stay.
+        A dict of QTensors and, unchanged, what stays.
     Raises:
-        ValueError: a glob that matches no tensor, a format that is none, a tensor that its format
-            does not take; the text names it.
+        ValueError: a glob that matches no tensor, a rule that decides none, a format that is none,
+            a tensor that its format does not take; the text names it.
         TypeError: what stands for a format or a rule is none.
 
     >>> import torch
@@ -125,7 +130,7 @@ def quantize_state_dict(
         tensors[name] = x if why else coded(name, x, how, options)
         rows.append(row(name, x, tensors[name], why, how))
         if not why:
-            dtypes[name] = str(x.dtype).removeprefix("torch.")
+            dtypes[name] = name_of(x.dtype)
     return QuantizedState(tensors, rows, dtypes, getattr(state, "_metadata", None))
 
 
@@ -189,7 +194,9 @@ def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
     none = _rules.How()
     if isinstance(x, QTensor):
         return "quantised already", none
-    if not isinstance(x, torch.Tensor) or not x.dtype.is_floating_point:
+    if not isinstance(x, torch.Tensor):
+        return "no tensor", none
+    if not x.dtype.is_floating_point:
         return "no float", none
     if not x.numel():
         return "empty", none
@@ -201,33 +208,51 @@ def plan(name: str, x: Any, rules: _rules.Rules) -> tuple[str, _rules.How]:
 
 def coded(name: str, x: torch.Tensor, how: _rules.How, options: Options) -> QTensor:
     try:
-        if how.scale in ("none", "block"):
-            given = without_nan(x, how.format, options)
-            return encode(given, how.format, options.rounding, options.seed, axis=how.axis)
-        return under_scales(x, Bare(how.format, how.scale, how.axis, options))
+        if how.scale == "block":
+            return in_blocks(x, how, options)
+        scheme = Bare(how.format, how.scale, how.axis, options)
+        return bare(x, scheme) if how.scale == "none" else under_scales(x, scheme)
     except ValueError as why:
         raise ValueError(f"{name}: {spelled(str(why), as_argument)}") from None
 
 
-def without_nan(x: torch.Tensor, format: str, options: Options) -> torch.Tensor:
-    own = _rules.has_own_scales(format)
-    if options.nan is None or (not own and Format(format).has_nan):
-        return x
-    return x.masked_fill(x.isnan(), 0.0)
+def in_blocks(x: torch.Tensor, how: _rules.How, options: Options) -> QTensor:
+    """Of a format whose text says what its scales are of."""
+    x = x if options.nan is None else x.masked_fill(x.isnan(), 0.0)
+    try:
+        return encode(x, how.format, options.rounding, options.seed, axis=how.axis)
+    except ValueError:
+        if not x.isfinite().all():
+            refuse(x.detach().double().numpy(), whole(x), tuple(x.shape))
+        raise
+
+
+def bare(x: torch.Tensor, scheme: Bare) -> QTensor:
+    nan, o = x.isnan(), scheme.options
+    refuse_nan(nan.numpy(), whole(x), tuple(x.shape), scheme)
+    x = x if scheme.format.has_nan or o.nan is None else x.masked_fill(nan, 0.0)
+    return encode(x, scheme.format, o.rounding, o.seed)
+
+
+def whole(x: torch.Tensor) -> tuple[slice, ...]:
+    """A piece of it that is all of it."""
+    return tuple(slice(0, n) for n in x.shape)
 
 
 def under_scales(x: torch.Tensor, scheme: Bare) -> QTensor:
     given = Array._of(words_of(x, DTYPES[x.dtype]), DTYPES[x.dtype].format)
-    whole = tuple(slice(0, n) for n in x.shape)
-    (piece,) = scheme.pieces(tuple(x.shape), lambda cut: given, [whole])
+    (piece,) = scheme.pieces(tuple(x.shape), lambda cut: given, [whole(x)])
     codes, scales = piece.parts
     assert isinstance(codes, Array)
     kept = torch.from_numpy(np.array(scales, np.float32))
     return QTensor(packed_codes(codes), str(scheme.format), tuple(x.shape), kept)
 
 
+@by_usual_arithmetic
 def row(name: str, x: Any, made: Any, why: str, how: _rules.How) -> tuple[Any, ...]:
-    holds = str(x.dtype).removeprefix("torch.") if isinstance(x, torch.Tensor) else x.format
+    if why == "no tensor":
+        return name, type(x).__name__, (), "", "", 0, None, why
+    holds = name_of(x.dtype) if isinstance(x, torch.Tensor) else x.format
     if why:
         return name, holds, tuple(x.shape), "", "", x.nbytes, None, why
     snr = decibels(x.double(), decode(made, torch.float64))

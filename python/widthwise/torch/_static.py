@@ -10,10 +10,11 @@ import torch
 
 from .._format import Format
 from .._host import OVERFLOW, env_of, is_affine, straight_range, text, whole_seed
+from .._machine import by_usual_arithmetic
 from ..containers.affine import affine
 from ..containers.coded import saturating
 from ._containers import container_values, exact_numbers
-from ._memory import held_format, rounded_codes, values_of
+from ._memory import held_format, here, rounded_codes, values_of
 from ._op import Op, drawn_seed, one_by_one
 
 SCALED = (
@@ -28,6 +29,7 @@ def through(format: str) -> str:
     return str(saturating(Format(format)))
 
 
+@by_usual_arithmetic
 def on_cpu(
     x: torch.Tensor,
     scale: torch.Tensor,
@@ -45,8 +47,8 @@ def on_cpu(
         return container_values(made, in_wide(x).dtype).to(x.dtype)
     wide, by = in_wide(x), in_wide(scale)
     f = held_format(through(format), wide.dtype)
-    codes = rounded_codes(wide / by, f, env_of(rounding), drawn)
-    return (values_of(codes, wide.dtype) * by).to(x.dtype)
+    codes = rounded_codes(here(np.divide, wide, by), f, env_of(rounding), drawn)
+    return here(np.multiply, values_of(codes, wide.dtype), by).to(x.dtype)
 
 
 def coded(x: Any, scale: Any, zero_point: Any, format: str, **how: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ...torch._memory import known
-from ._rounding import by_format, codes_of, numbers_of, scale_in
+from ..._machine import by_usual_arithmetic
+from ...torch._memory import here, known
+from ._rounding import by_format, codes_of, numbers_of, scale_in, widened
 from .number import Posit
 
 SIXTEEN = "posit16es0"
@@ -72,6 +73,7 @@ def misread(code: torch.Tensor, n: int, es: int) -> torch.Tensor:
 # --- Sigmoid and tanh from a code ----------------------------------------------------------------
 
 
+@by_usual_arithmetic
 def squashed(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.Tensor:
     """posit_sigmoid, posit_tanh or posit_tanh_enhanced of binary32 numbers, in x's dtype."""
     known(x.dtype)
@@ -80,7 +82,7 @@ def squashed(x: torch.Tensor, name: str, nsize: int, like: str | None) -> torch.
     wide = x.float().contiguous()
     if name == "sigmoid":
         return sigmoid(wide, nsize, like).to(x.dtype)
-    y = sigmoid(wide * 2, nsize, like) * 2 - 1
+    y = sigmoid(here(np.multiply, wide, 2), nsize, like) * 2 - 1
     if name == "tanh_enhanced":
         beyond = torch.where(y.abs() > PAST, torch.sign(y).double() * SHIFT, 0.0)
         y = (y.double() + beyond).float().clamp(-1, 1)
@@ -100,11 +102,12 @@ def sigmoid(x: torch.Tensor, nsize: int, like: str | None) -> torch.Tensor:
     return y if like is not None else y.masked_fill(missing, torch.nan)
 
 
+@by_usual_arithmetic
 def left_aligned(x: torch.Tensor, number: Posit, like: str | None) -> torch.Tensor:
     """The codes of posits of up to 16 bits, at the upper end of uint16."""
     known(x.dtype)
     if like is None and number.scale != 1.0:
-        wide = x if x.dtype == torch.float64 else x.float()
-        x = wide * scale_in(number.scale, wide.dtype)
+        wide = widened(x)
+        x = here(np.multiply, wide, scale_in(number.scale, wide.dtype))
     codes = codes_of(x, number.format).astype(np.uint16)
     return torch.from_numpy(np.asarray(codes << np.uint16(16 - number.nsize)))

@@ -25,6 +25,13 @@ def whom(given: str | None, allowed: tuple[str, ...] = PACKAGES) -> str | None:
     return like_whom(given, allowed)
 
 
+@torch.compiler.disable
+def whom_outside(given: str | None) -> str | None:
+    """The same outside of compiled code, whose graph breaks here: as it runs, the context is
+    asked."""
+    return whom(given)
+
+
 def having(*numbers: Number | None) -> tuple[str, ...]:
     """The packages that have these numbers."""
     return FORK if any(isinstance(number, Posit) for number in numbers) else PACKAGES

@@ -12,8 +12,9 @@ import torch
 from ..._array import Array
 from ..._format import Format
 from ..._host import env_of
+from ..._machine import by_usual_arithmetic
 from ...torch import quantize
-from ...torch._memory import DTYPES, fits_in, known, rounded_codes, values_of
+from ...torch._memory import DTYPES, fits_in, here, known, rounded_codes, values_of
 from .number import WHOLE, BlockFloatingPoint, FixedPoint, FloatingPoint, Number, Posit, Positbf
 
 ROUNDINGS = {"nearest": "rne", "stochastic": "sr32", "floor": "rdn"}
@@ -29,6 +30,7 @@ def mode_of(rounding: str, number: Number | None = None) -> str:
     return ROUNDINGS[rounding]
 
 
+@by_usual_arithmetic
 def rounded(x: torch.Tensor, number: Number, rounding: str, seed: Any) -> torch.Tensor:
     """A new tensor of x's dtype; what the number has no code for, NaN first, stays as it is."""
     known(x.dtype)
@@ -47,8 +49,8 @@ def fixed(x: torch.Tensor, number: FixedPoint, mode: str, seed: Any) -> torch.Te
     # From here on the dtype has no digits behind the last one that is kept.
     digits = DTYPES[x.dtype].format._core.digits
     reach = digits - number.fl
-    below = x.isfinite() if reach > 1023 else x.abs() < math.ldexp(1.0, max(-1074, reach))
-    small = below | (x == 0)  # which loses its sign
+    size, end = here(np.abs, widened(x)), math.inf if reach > 1023 else 2.0 ** max(-1074, reach)
+    small = here(np.less, size, end) | here(np.equal, size, 0)  # which loses its sign
     near = by_format(torch.where(small, x, 0), f"fixed{digits + 2}.{number.fl}", mode, seed)
     return torch.where(small, near, x)
 
@@ -68,14 +70,18 @@ def posit(x: torch.Tensor, number: Posit, mode: str, seed: Any) -> torch.Tensor:
     """Scaled, rounded and scaled back: three roundings, each in the dtype that says so."""
     if number.scale == 1.0:
         return by_format(x, number.format, mode, seed)
-    narrow = x.dtype in (torch.float16, torch.bfloat16)
-    wide = x.float() if narrow else x
+    wide = widened(x)
     scale = scale_in(number.scale, wide.dtype)
-    scaled = wide * scale
+    scaled = here(np.multiply, wide, scale)
     if isinstance(number, Positbf) and x.dtype == torch.bfloat16:
         scaled = scaled.to(x.dtype).float()
-    back = by_format(scaled, number.format, mode, seed) / scale
-    return saturated(back, x.dtype) if narrow else back
+    back = here(np.divide, by_format(scaled, number.format, mode, seed), scale)
+    return back if back.dtype == x.dtype else saturated(back, x.dtype)
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    """In a dtype of torch's that NumPy has, too, and computes in."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def scale_in(scale: float, dtype: torch.dtype) -> torch.Tensor:
@@ -111,7 +117,7 @@ def by_format(x: torch.Tensor, text: str, mode: str, seed: Any) -> torch.Tensor:
     most = largest(text, x.dtype)
     if most == torch.finfo(x.dtype).max:
         return y
-    return torch.where(y.isinf(), y, y.clamp(-most, most))  # infinite as the format has it
+    return clipped(y, most)  # infinite as the format has it
 
 
 @lru_cache(maxsize=256)
@@ -131,8 +137,13 @@ def largest(text: str, dtype: torch.dtype) -> float:
 
 def saturated(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """In a narrower dtype, whose largest number stands for what is larger, but for infinity."""
-    most = torch.finfo(dtype).max
-    return torch.where(x.isinf(), x, x.clamp(-most, most)).to(dtype)
+    return clipped(x, torch.finfo(dtype).max).to(dtype)
+
+
+def clipped(x: torch.Tensor, most: float) -> torch.Tensor:
+    """What is finite and past `most` becomes it."""
+    past = x.isfinite() & (x.abs() > most)
+    return torch.where(past, torch.copysign(torch.tensor(most, dtype=x.dtype), x), x)
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 
-from ...torch._memory import known
-from ._rounding import saturated, scale_in
+from ..._machine import by_usual_arithmetic
+from ...torch._memory import here, known
+from ._rounding import saturated, scale_in, widened
 
 Given: TypeAlias = torch.Tensor | Sequence[float]
 SIXTEENTHS = [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 48, 64, 96, 128, 256]
@@ -18,6 +20,7 @@ FARTHEST = 1e5  # the fork finds no entry at this distance
 FIRST_HINT = 1e-4  # of the geometric means: what is not above it is zero
 
 
+@by_usual_arithmetic
 def to_table(
     x: torch.Tensor, given: Given, scale: float, rounding: str, like: str | None
 ) -> torch.Tensor:
@@ -58,6 +61,7 @@ def between(size: torch.Tensor, table: torch.Tensor, rounding: str) -> torch.Ten
     return torch.where(torch.rand_like(size) < gone, high, low)
 
 
+@by_usual_arithmetic
 def to_hints(
     x: torch.Tensor, given: Given, hints: Given, scale: float, like: str | None
 ) -> torch.Tensor:
@@ -81,6 +85,7 @@ def to_hints(
     return signed(x, scale, last, like)
 
 
+@by_usual_arithmetic
 def means(given: Given, like: str | None) -> torch.Tensor:
     """The geometric means of neighbours; in the fork of their products in binary32."""
     entries = entries_of("table_lookup", given, like).double()
@@ -102,15 +107,15 @@ def signed(x: torch.Tensor, scale: float, entry: Any, like: str | None) -> torch
     known(x.dtype)
     if like is not None and x.dtype != torch.float32:
         raise TypeError(f"like = {like!r} has results for torch.float32 alone; x holds {x.dtype}")
-    wide = x.detach().contiguous()
-    wide = wide if x.dtype in (torch.float32, torch.float64) else wide.float()
+    wide = widened(x.detach().contiguous())
     by = torch.tensor(scale, dtype=wide.dtype) if like else scale_in(scale, wide.dtype)
-    moved = wide * by
-    size = moved.abs()
+    moved = here(np.multiply, wide, by)
+    size = here(np.abs, moved)
     if like is None:
-        size = size.double()
-    found = entry(size).to(wide.dtype)
-    found = torch.where(moved < 0, -found, found).masked_fill(moved == 0, 0.0) / by
+        size = here(np.float64, size)
+    found = here(wide.numpy().dtype.type, entry(size))
+    negative, zero = here(np.less, moved, 0), here(np.equal, moved, 0)
+    found = here(np.divide, torch.where(negative, -found, found).masked_fill(zero, 0.0), by)
     if like is None:
         found = torch.where(x.isnan(), wide, found)
     return found if found.dtype == x.dtype else saturated(found, x.dtype)

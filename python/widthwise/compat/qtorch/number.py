@@ -93,7 +93,9 @@ class FloatingPoint(Number):
             largest exponent to itself, as in IEEE 754.
 
     >>> FloatingPoint(5, 2), FloatingPoint(5, 2).format
-    (FloatingPoint (exponent=5, mantissa=2), 'e5m2;inf=no;nan=none')
+    (FloatingPoint(5, 2), 'e5m2;inf=no;nan=none')
+    >>> print(FloatingPoint(5, 2))
+    FloatingPoint (exponent=5, mantissa=2)
     >>> FloatingPoint(5, 2, subnormals=False, saturate=False).format
     'e5m2;sub=no'
     """
@@ -103,17 +105,31 @@ class FloatingPoint(Number):
     def __init__(self, exp: int, man: int, subnormals: bool = True, saturate: bool = True) -> None:
         self.exp, self.man = whole("exp", exp, 1), whole("man", man, 0)
         self.subnormals, self.saturate = flag("subnormals", subnormals), flag("saturate", saturate)
+        if (self.exp, self.man, self.saturate) == (1, 0, False):
+            raise ValueError(
+                "exp = 1, man = 0, saturate = False: infinity takes the only code above zero; take "
+                "exp = 2, man = 1, or saturate = True"
+            )
 
     @property
     def format(self) -> str:
-        ends = ";inf=no;nan=none" if self.saturate else ""
+        infinite = "" if self.man else ";nan=ieee"  # one code has the largest exponent: infinity's
+        ends = ";inf=no;nan=none" if self.saturate else infinite
         return f"e{self.exp}m{self.man}{ends}{'' if self.subnormals else ';sub=no'}"
 
     def arguments(self) -> tuple[Any, ...]:
         return self.exp, self.man, self.subnormals, self.saturate
 
+    def unusual(self) -> str:
+        """What is not as QPyTorch has it."""
+        return "".join(f", {x}=False" for x in ("subnormals", "saturate") if not getattr(self, x))
+
     def __str__(self) -> str:
-        return f"FloatingPoint (exponent={self.exp}, mantissa={self.man})"
+        return f"FloatingPoint (exponent={self.exp}, mantissa={self.man}{self.unusual()})"
+
+    def __repr__(self) -> str:
+        """As it is read back."""
+        return f"FloatingPoint({self.exp}, {self.man}{self.unusual()})"
 
 
 class BlockFloatingPoint(Number):
@@ -227,14 +243,27 @@ def refuse_identity(number: Number) -> None:
         raise ValueError(f"{number} leaves numbers as they are, which is no format")
 
 
-def number_of(kind: type[Number], first: Any, *rest: Any) -> Any:
-    """What functions round to: a number, or the bits that one of its kind is made of."""
-    if isinstance(first, kind):
-        return first
-    if isinstance(first, Number):
-        raise TypeError(f"{first} is no {kind.kind}, which this function rounds to")
-    made: Any = kind
-    return made(first, *rest)
+def number_of(kind: type[Number], **settings: Any) -> Any:
+    """What functions round to: a number that stands in the first setting's place, or one of a kind
+    that is made of the settings; None are those left out."""
+    first, value = next(iter(settings.items()))
+    beside = {name: x for name, x in settings.items() if name != first and x is not None}
+    if not isinstance(value, Number):
+        made: Any = kind
+        return made(value, **beside)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value} is no {kind.kind}, which this function rounds to")
+    if beside:
+        own = {name: getattr(value, name) for name in settings if name != first}
+        raise TypeError(
+            f"{first} = {value} has its own {' and '.join(own)} ({listed(own)}), and beside it "
+            f"there is {listed(beside)}; leave that out, or give {first} in bits"
+        )
+    return value
+
+
+def listed(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {x!r}" for name, x in settings.items())
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:

@@ -9,7 +9,7 @@ import torch
 from torch.optim import Optimizer
 
 from ....torch._optimizer import KEPT, Steps, scaling
-from .._ops import whom
+from .._ops import whom, whom_outside
 
 __all__ = ["OptimLP"]
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -88,7 +88,7 @@ class OptimLP(Optimizer):
     def step(self, closure: Any = None) -> Any:
         """One step; returns what the closure does, which is called as torch's own call it."""
         self.share()
-        like = whom(self.like)
+        like = whom_outside(self.like)
         steps = self.steps(like)
         around = steps.begin(self, closure if like is None else None)
         loss = self.optim.step() if around is None else self.optim.step(around)

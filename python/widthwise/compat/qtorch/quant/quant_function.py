@@ -57,8 +57,8 @@ def fixed_point_quantize(
     x: torch.Tensor,
     wl: int | FixedPoint,
     fl: int | None = None,
-    clamp: bool = True,
-    symmetric: bool = False,
+    clamp: bool | None = None,
+    symmetric: bool | None = None,
     rounding: str = "stochastic",
     *,
     like: str | None = None,
@@ -67,7 +67,7 @@ def fixed_point_quantize(
 
     Args:
         x: a tensor of float16, bfloat16, float32 or float64.
-        wl, fl, clamp, symmetric: as in FixedPoint, of which wl may be one.
+        wl, fl, clamp, symmetric: as in FixedPoint; or wl is one, and the others are left out.
         rounding: 'stochastic' (by torch's generator), 'nearest' (ties to even) or 'floor'.
         like: 'qtorch' or 'fork', as in `quantizer`.
     Returns:
@@ -79,13 +79,14 @@ def fixed_point_quantize(
     """
     if fl is None and not isinstance(wl, Number):
         raise TypeError("fl is missing: bits behind the point; or pass a FixedPoint for wl")
-    return alone(x, number_of(FixedPoint, wl, fl, clamp, symmetric), rounding, like)
+    number = number_of(FixedPoint, wl=wl, fl=fl, clamp=clamp, symmetric=symmetric)
+    return alone(x, number, rounding, like)
 
 
 def block_quantize(
     x: torch.Tensor,
     wl: int | BlockFloatingPoint,
-    dim: int = -1,
+    dim: int | None = None,
     rounding: str = "stochastic",
     *,
     like: str | None = None,
@@ -94,7 +95,7 @@ def block_quantize(
 
     Args:
         x, rounding, like: as in `fixed_point_quantize`; nearest has ties towards plus infinity.
-        wl, dim: as in BlockFloatingPoint, of which wl may be one.
+        wl, dim: as in BlockFloatingPoint; or wl is one, and dim is left out.
     Returns:
         A new tensor of x's dtype and shape, contiguous. NaN and infinity stay, and have no say in
         their block's exponent.
@@ -106,7 +107,7 @@ def block_quantize(
     >>> block_quantize(torch.tensor([1.0, 0.3, -0.3]), 4, rounding="nearest")
     tensor([ 1.0000,  0.2500, -0.2500])
     """
-    return alone(x, number_of(BlockFloatingPoint, wl, dim), rounding, like)
+    return alone(x, number_of(BlockFloatingPoint, wl=wl, dim=dim), rounding, like)
 
 
 def float_quantize(
@@ -115,15 +116,16 @@ def float_quantize(
     man: int | None = None,
     rounding: str = "stochastic",
     *,
-    subnormals: bool = True,
-    saturate: bool = True,
+    subnormals: bool | None = None,
+    saturate: bool | None = None,
     like: str | None = None,
 ) -> torch.Tensor:
     """x in floats without infinities; no gradient passes.
 
     Args:
         x, rounding, like: as in `fixed_point_quantize`.
-        exp, man, subnormals, saturate: as in FloatingPoint, of which exp may be one.
+        exp, man, subnormals, saturate: as in FloatingPoint; or exp is one, and the others are left
+            out.
     Returns:
         A new tensor of x's dtype and shape, contiguous. NaN stays; infinity becomes the largest
         number, as all that is past it; without `saturate` all of that becomes infinity.
@@ -134,7 +136,8 @@ def float_quantize(
     """
     if man is None and not isinstance(exp, Number):
         raise TypeError("man is missing: bits of the fraction; or pass a FloatingPoint for exp")
-    number = number_of(FloatingPoint, exp, man, subnormals, saturate)
+    settings = {"exp": exp, "man": man, "subnormals": subnormals, "saturate": saturate}
+    number = number_of(FloatingPoint, **settings)
     return alone(x, number, rounding, like)
 
 
@@ -142,7 +145,7 @@ def posit_quantize(
     x: torch.Tensor,
     nsize: int | Posit,
     es: int | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     rounding: str = "nearest",
     *,
     like: str | None = None,
@@ -151,7 +154,7 @@ def posit_quantize(
 
     Args:
         x, rounding: as in `fixed_point_quantize`.
-        nsize, es, scale: as in Posit, of which nsize may be one.
+        nsize, es, scale: as in Posit; or nsize is one, and the others are left out.
         like: 'fork', as in `quantizer`.
     Returns:
         A new tensor of x's dtype and shape, contiguous. NaN stays; infinity becomes NaN, as NaR is
@@ -164,12 +167,10 @@ def posit_quantize(
     return alone(x, as_posit(nsize, es, scale), rounding, like)
 
 
-def as_posit(nsize: Any, es: int | None, scale: float) -> Posit:
+def as_posit(nsize: Any, es: int | None, scale: float | None) -> Posit:
     if es is None and not isinstance(nsize, Number):
         raise TypeError("es is missing: bits of the exponent; or pass a Posit for nsize")
-    if isinstance(nsize, Number) and (es is not None or scale != 1.0):
-        raise TypeError(f"nsize = {nsize} has its own es and scale: es = {es}, scale = {scale}")
-    posit: Posit = number_of(Posit, nsize, es, scale)
+    posit: Posit = number_of(Posit, nsize=nsize, es=es, scale=scale)
     return posit
 
 
@@ -177,7 +178,7 @@ def bfloat16_posit8_quantize(
     x: torch.Tensor,
     nsize: int | Posit,
     es: int | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     rounding: str = "nearest",
     *,
     like: str | None = None,
@@ -201,7 +202,7 @@ def convert_to_posit(
     x: torch.Tensor,
     nsize: int | Posit,
     es: int | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     *,
     like: str | None = None,
 ) -> torch.Tensor:
@@ -209,7 +210,7 @@ def convert_to_posit(
 
     Args:
         x, scale: as in `posit_quantize`; with like='fork' the scale is not used.
-        nsize, es: as in Posit, of which nsize may be one.
+        nsize, es: as in Posit; or nsize is one, and the others are left out.
         like: 'fork', as in `quantizer`.
     Returns:
         A new tensor of torch.uint16, of x's shape.
