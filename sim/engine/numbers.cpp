@@ -62,11 +62,38 @@ HWY_INLINE bool holds(const Item* codes, std::size_t n, Item code) {
   return found != 0;
 }
 
+// Beside 3/2 2^(D - 1) of its digits a number of fixed point has the digits of its integer.
+template <class T>
+HWY_INLINE T middle_of(const CodeLayout& f) {
+  return T{1.5} * power_of_two<T>(f.emin - f.frac_bits + fraction_bits<T>);
+}
+template <class T, class Item>
+HWY_INLINE std::uint64_t decode_fixed(const CodeLayout& f, const Item* codes, std::size_t n,
+                                      T* out) {
+  using B = Bits<T>;
+  const B mask = static_cast<B>((std::uint64_t{1} << (f.magnitude_bits + f.complement)) - 1);
+  const B sign = f.complement ? B{1} << f.magnitude_bits : B{0};
+  const T middle = middle_of<T>(f);
+  const B zero = std::bit_cast<B>(middle) - sign;
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = std::bit_cast<T>(zero + ((static_cast<B>(codes[i]) & mask) ^ sign)) - middle;
+  return 0;
+}
+template <class T, class Item>
+HWY_INLINE void encode_fixed(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
+  using B = Bits<T>;
+  const B mask = static_cast<B>((std::uint64_t{1} << (f.magnitude_bits + f.complement)) - 1);
+  const T middle = middle_of<T>(f);
+  for (std::size_t i = 0; i < n; ++i)
+    codes[i] = static_cast<Item>(std::bit_cast<B>(numbers[i] + middle) & mask);
+}
+
 // The fields slide to the carrier's places; a subnormal's fraction is an integer, scaled. Plain
 // loops, which the compiler turns into this target's vectors.
 template <class T, class Item>
 HWY_INLINE std::uint64_t decode_items(const CodeLayout& f, const Item* codes, std::size_t n,
                                       T* out) {
+  if (f.fixed) return decode_fixed(f, codes, n, out);
   using B = Bits<T>;
   const int up = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B mask = static_cast<B>((std::uint64_t{1} << f.magnitude_bits) - 1);
@@ -104,6 +131,7 @@ HWY_INLINE void special_items(const CodeLayout& f, const Item* codes, std::size_
 
 template <class T, class Item>
 HWY_INLINE void encode_items(const CodeLayout& f, const T* numbers, std::size_t n, Item* codes) {
+  if (f.fixed) return encode_fixed(f, numbers, n, codes);
   using B = Bits<T>;
   const int down = fraction_bits<T> - f.frac_bits, sign_up = 8 * int{sizeof(T)} - 1;
   const B rebias = static_cast<B>(carrier_bias<T> - f.bias) << fraction_bits<T>;

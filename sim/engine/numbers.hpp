@@ -10,7 +10,7 @@
 
 // Codes of a format as float or double numbers, for engines that hold them so. Their plans see to
 // it that every finite number of the format is one of the machine's: a normal one, or both have the
-// same subnormals.
+// same subnormals; and that fixed point leaves two digits of the machine's to spare.
 namespace widthwise {
 
 // What the loops over codes need of an operand.
@@ -21,14 +21,15 @@ struct CodeLayout {
   std::uint64_t max_finite, infinity;  // magnitudes; past the last one where there is no infinity
   std::uint64_t nan;                   // the code of NaN
   bool nan_is_minus_zero;
-  bool daz;  // subnormals are read as zeros
+  bool daz;                // subnormals are read as zeros
+  bool fixed, complement;  // fixed point, in two's complement
 };
 
 // The loops, compiled for this machine's instruction set. Items have 1, 2, 4 or 8 bytes.
 template <class T>
 struct CodeLoops {
-  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0. Infinities
-  // and NaN come out as any number, unless the format is the machine's.
+  // Returns the largest magnitude seen, as a code; that of no number where a NaN was -0, and 0 of
+  // fixed point. Infinities and NaN come out as any number, unless the format is the machine's.
   std::uint64_t (*decode)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
   // Makes infinities and NaN of codes past the largest number.
   void (*specials)(const CodeLayout& f, const void* codes, int bytes, std::size_t n, T* out);
@@ -60,7 +61,9 @@ class Codec {
                 Layout<std::uint64_t>(x.fmt).infinity,
                 Layout<std::uint64_t>(x.fmt).nan_code,
                 x.fmt.nan == NanCodes::sign_alone,
-                x.fmt.daz},
+                x.fmt.daz,
+                x.fmt.is_fixed(),
+                x.fmt.sign == Sign::complement},
         loops_(code_loops<T>()) {}
   explicit Codec(const Format& f, int scale = 0) : Codec(Operand{.fmt = f}, scale) {}
 

@@ -59,7 +59,7 @@ std::vector<Engine> own_engines() {
   return {
       {"reference", true, true, &reference_opinion, &reference, {}, any_format},
       {"integers", true, false, &integers::opinion, &integers::make, {}, any_format},
-      {"lanes", false, false, &lanes::opinion, &lanes::make, {}},
+      {"lanes", false, false, &lanes::opinion, &lanes::make, {}, any_format},
       {"halves", false, false, &lanes::opinion_of_halves, &lanes::make_halves, {}},
       {"tensor", false, false, &tensor::opinion, &tensor::make, {}},
       {"blocks", true, true, &blocks::opinion, &blocks::make, {}},

@@ -157,6 +157,63 @@ struct Odd {
   }
 };
 
+// A rounding at a fixed place, of numbers that lie beside its middle.
+template <class T>
+struct Place {
+  const hn::ScalableTag<T> d{};
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  V middle, least, most, digit, up, down, sign;
+
+  HWY_INLINE explicit Place(const FixedPlace<T>& p)
+      : middle(hn::Set(d, p.middle)),
+        least(hn::Set(d, p.least)),
+        most(hn::Set(d, p.most)),
+        digit(hn::Set(d, p.digit)),
+        up(hn::Set(d, p.up)),
+        down(hn::Set(d, p.down)),
+        sign(hn::Set(d, p.by_magnitude ? T{-0.0} : T{0})) {}
+
+  HWY_INLINE V clamped(V x) const { return hn::Min(hn::Max(x, least), most); }
+  // By its mode what was rounded to nearest even and lost `rest`.
+  HWY_INLINE V corrected(V nearest, V rest) const {
+    const V turn = hn::And(hn::Add(hn::Sub(nearest, middle), rest), sign);
+    const V lost = hn::Xor(rest, turn);
+    const V higher = hn::IfThenElseZero(hn::Gt(lost, up), digit),
+            lower = hn::IfThenElseZero(hn::Lt(lost, down), digit);
+    return hn::Add(nearest, hn::Xor(hn::Sub(higher, lower), turn));
+  }
+};
+
+// To fixed point; sums lie beside the middle of theirs.
+template <class T, bool rounds_products, bool corrects_products, bool corrects_sums>
+struct Fixed {
+  static constexpr bool watched = false;
+  const hn::ScalableTag<T> d{};
+  using V = hn::Vec<hn::ScalableTag<T>>;
+  Place<T> to_product, to_sum;
+
+  HWY_INLINE explicit Fixed(const FixedConstants<T>& k) : to_product(k.product), to_sum(k.sum) {}
+
+  HWY_INLINE V operator()(const Tile<T>& t, std::size_t at, V b, V sum) const {
+    const V a = hn::Set(d, t.a[at]);
+    if constexpr (!rounds_products) return fused<corrects_sums>(to_sum, a, b, sum);
+    const V product =
+        hn::Sub(fused<corrects_products>(to_product, a, b, to_product.middle), to_product.middle);
+    const V nearest = hn::Add(sum, product);
+    if constexpr (!corrects_sums) return to_sum.clamped(nearest);
+    const V rest = hn::Sub(product, hn::Sub(nearest, sum));
+    return to_sum.clamped(to_sum.corrected(nearest, rest));
+  }
+
+ private:
+  template <bool corrects>
+  static HWY_INLINE V fused(const Place<T>& to, V a, V b, V x) {
+    const V nearest = hn::MulAdd(a, b, x);
+    if constexpr (!corrects) return to.clamped(nearest);
+    return to.clamped(to.corrected(nearest, hn::MulAdd(a, b, hn::Sub(x, nearest))));
+  }
+};
+
 inline constexpr int rows = tile_rows;
 
 template <int vectors, class Step, class T>
@@ -194,8 +251,8 @@ HWY_INLINE bool block(const Tile<T>& t, const Step& step, std::size_t column) {
 
 // Vectors of columns at a time: with all rows, as many sums as the registers hold, and enough to
 // hide the steps' latency. Only one where that holds all that is left.
-template <class T, class Step>
-bool tile(const Tile<T>& t, const Constants<T>& k) {
+template <class T, class Step, class Needs = Constants<T>>
+bool tile(const Tile<T>& t, const Needs& k) {
   constexpr int many = HWY_MAX_BYTES == 64 ? 4 : 2;
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   const Step step(k);
@@ -266,6 +323,16 @@ Kernel<T> choose_without_small_products(const Plan& plan) {
   return plan.flushes ? without_small_products<T, true>(plan.add)
                       : without_small_products<T, false>(plan.add);
 }
+template <class T>
+FixedKernel<T> choose_in_fixed(const FixedSteps& s) {
+  using Needs = FixedConstants<T>;
+  if (!s.rounds_products)
+    return s.corrects_sums ? &tile<T, Fixed<T, false, false, true>, Needs>
+                           : &tile<T, Fixed<T, false, false, false>, Needs>;
+  if (s.corrects_sums) return &tile<T, Fixed<T, true, true, true>, Needs>;
+  return s.corrects_products ? &tile<T, Fixed<T, true, true, false>, Needs>
+                             : &tile<T, Fixed<T, true, false, false>, Needs>;
+}
 
 #else
 
@@ -275,6 +342,10 @@ Kernel<T> choose(const Plan&) {
 }
 template <class T>
 Kernel<T> choose_without_small_products(const Plan&) {
+  return nullptr;
+}
+template <class T>
+FixedKernel<T> choose_in_fixed(const FixedSteps&) {
   return nullptr;
 }
 
@@ -288,6 +359,8 @@ Kernel<float> choose_float_without_small_products(const Plan& plan) {
 Kernel<double> choose_double_without_small_products(const Plan& plan) {
   return choose_without_small_products<double>(plan);
 }
+FixedKernel<float> choose_fixed_float(const FixedSteps& s) { return choose_in_fixed<float>(s); }
+FixedKernel<double> choose_fixed_double(const FixedSteps& s) { return choose_in_fixed<double>(s); }
 const char* name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace widthwise::lanes::HWY_NAMESPACE
@@ -300,6 +373,8 @@ HWY_EXPORT(choose_float);
 HWY_EXPORT(choose_double);
 HWY_EXPORT(choose_float_without_small_products);
 HWY_EXPORT(choose_double_without_small_products);
+HWY_EXPORT(choose_fixed_float);
+HWY_EXPORT(choose_fixed_double);
 HWY_EXPORT(name);
 
 template <>
@@ -317,6 +392,14 @@ Kernel<float> kernel_without_small_products<float>(const Plan& plan) {
 template <>
 Kernel<double> kernel_without_small_products<double>(const Plan& plan) {
   return HWY_DYNAMIC_DISPATCH(choose_double_without_small_products)(plan);
+}
+template <>
+FixedKernel<float> fixed_kernel<float>(const FixedSteps& steps) {
+  return HWY_DYNAMIC_DISPATCH(choose_fixed_float)(steps);
+}
+template <>
+FixedKernel<double> fixed_kernel<double>(const FixedSteps& steps) {
+  return HWY_DYNAMIC_DISPATCH(choose_fixed_double)(steps);
 }
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(name)(); }
 

@@ -79,6 +79,32 @@ using RandomKernel = bool (*)(const Tile<T>&, const Constants<T>&, const Ends&);
 template <class T>
 RandomKernel<T> random_kernel(Multiply multiply, bool careful);
 
+// Chains that round to fixed point: how.
+struct FixedSteps {
+  bool rounds_products = false;
+  // By a mode that the machine is not set to: rounded to nearest even, then corrected.
+  bool corrects_products = false, corrects_sums = false;
+};
+
+// Where a rounding to fixed point lies.
+template <class T>
+struct FixedPlace {
+  T middle;       // 3/2 2^(D - 1) of its last digits: what is added to it ends with such a digit
+  T least, most;  // the format's ends, beside the middle
+  T digit;        // the last digit's weight
+  T up, down;     // what is lost beyond these moves the nearest number by a digit
+  bool by_magnitude;  // up is away from zero
+};
+template <class T>
+struct FixedConstants {
+  FixedPlace<T> product, sum;
+};
+// Sums of the tile lie beside sum.middle; no limit is looked at.
+template <class T>
+using FixedKernel = bool (*)(const Tile<T>&, const FixedConstants<T>&);
+template <class T>
+FixedKernel<T> fixed_kernel(const FixedSteps& steps);
+
 // The name of the instruction set that the kernels use here.
 const char* target_name();
 

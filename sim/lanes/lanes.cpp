@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bounds.hpp"
+#include "fixed.hpp"
 #include "sim/engine/tiled.hpp"
 
 // Matrix products in float and double lanes.
@@ -247,15 +248,17 @@ Opinion refusal(const std::string& why) { return {"lanes", false, why, 0}; }
 }  // namespace
 
 Opinion opinion(const ProductTask& task) {
-  const Answer answer = plan(task.unit, own_modes());
-  if (!answer.plan) return refusal(answer.reason);
   if (!kernel<float>({}))
     return refusal(std::string("this CPU's lanes (") + target_name() +
                    ") have no fused multiply-add");
+  if (task.unit.out.fmt.is_fixed()) return opinion_in_fixed(task);
+  const Answer answer = plan(task.unit, own_modes());
+  if (!answer.plan) return refusal(answer.reason);
   return {"lanes", true, answer.reason + "; " + target_name(), rate(*answer.plan)};
 }
 
 std::unique_ptr<ProductEngine> make(const ProductTask& task) {
+  if (task.unit.out.fmt.is_fixed()) return make_in_fixed(task);
   const Plan p = *plan(task.unit, own_modes()).plan;
   return p.carrier.digits == in_float.digits ? make_in<float>(task, p) : make_in<double>(task, p);
 }

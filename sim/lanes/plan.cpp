@@ -8,21 +8,15 @@
 #include "sim/engine/machine_rounding.hpp"
 #include "sim/engine/unusual.hpp"
 #include "widthwise/sim/text.hpp"
+#include "widthwise/sim/widths.hpp"
 
 namespace widthwise::lanes {
 namespace {
 
 const char* unfit(const Format& f) {
+  if (!f.is_float()) return "is no float";
   if (const char* why = lacks_numbers(f)) return why;
   return f.width() > 64 ? "has more than 64 bits" : nullptr;
-}
-
-std::string unfit(const char* where, const Operand& x) {
-  if (const char* why = unfit(x.fmt))
-    return fmt::format("{} = {} {}", where, to_string(x.fmt), why);
-  if (x.subnormals != Flush::keep || x.keep_frac)
-    return fmt::format("{} is conditioned before use", where);
-  return {};
 }
 
 std::string unfit(const char* where, const Round& r) {
@@ -46,25 +40,14 @@ constexpr bool exact(const Sum& s) {
   return s.align.reference == Reference::exact && !s.width && !s.node_round;
 }
 
-// Why the unit is no chain of multiply-adds, each of one product; empty if it is.
-std::string unlike_a_chain(const Unit& u) {
-  if (u.lanes != 1) return "more than one product a block";
-  if (u.scale) return "block scales";
-  if (u.groups) return "groups of products";
-  const Sum& joins_c = u.c_level == CLevel::late ? u.c_sum : u.block_sum;
-  if (!exact(u.group_sum) || (u.c_level != CLevel::group && !exact(joins_c)))
-    return "its sums are aligned, of a given width, or rounded inside";
-  if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
-  if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.lane_permutation)
-    return "promotion, C last or permuted lanes";
-  if (u.chain.final && !FinalRounding::takes(u.out.fmt, *u.chain.final))
-    return "a final rounding of more than 64 digits";
-  if (u.chain.compensation != Compensation::none) return "compensated sums";
-  if (const std::string why = unfit("a", u.a); !why.empty()) return why;
-  if (const std::string why = unfit("b", u.b); !why.empty()) return why;
-  if (const std::string why = unfit("c", u.c); !why.empty()) return why;
+// Why the unit is no chain of multiply-adds over floats, each of one product; empty if it is.
+std::string unfit(const Unit& u) {
+  if (std::string why = unlike_a_chain(u); !why.empty()) return why;
+  if (std::string why = unlike_a_float("a", u.a); !why.empty()) return why;
+  if (std::string why = unlike_a_float("b", u.b); !why.empty()) return why;
+  if (std::string why = unlike_a_float("c", u.c); !why.empty()) return why;
   if (u.product.round)
-    if (const std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
+    if (std::string why = unfit("product.round", *u.product.round); !why.empty()) return why;
   return unfit("out", u.out);
 }
 
@@ -93,12 +76,6 @@ bool flushes(const Unit& u) {
 bool flushes_below(const Round& r, std::int64_t last) {
   return r.fmt.ftz && last < r.fmt.least_digit();
 }
-// Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
-bool held(const Carrier& carrier, const Format& f) {
-  return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
-         (f.least_digit() >= carrier.emin || f.emin() == carrier.emin);
-}
-
 bool all_operands_held(const Carrier& carrier, const Unit& u) {
   return held(carrier, u.a.fmt) && held(carrier, u.b.fmt) && held(carrier, u.c.fmt);
 }
@@ -344,6 +321,36 @@ Answer by_one_mode(const Unit& u, bool own_modes) {
 
 }  // namespace
 
+std::string unlike_a_chain(const Unit& u) {
+  if (u.lanes != 1) return "more than one product a block";
+  if (u.scale) return "block scales";
+  if (u.groups) return "groups of products";
+  if (has_quire(u)) return "a quire, which knows NaR";
+  const Sum& joins_c = u.c_level == CLevel::late ? u.c_sum : u.block_sum;
+  if (!exact(u.group_sum) || (u.c_level != CLevel::group && !exact(joins_c)) || u.late_frac)
+    return "its sums are aligned, of a given width, or rounded inside";
+  if (u.product.overflow_to_inf_at) return "products that overflow to infinity";
+  if (u.chain.c_at != CAt::first || u.chain.promote || u.chain.lane_permutation)
+    return "promotion, C last or permuted lanes";
+  if (u.chain.final && !FinalRounding::takes(u.out.fmt, *u.chain.final))
+    return "a final rounding of more than 64 digits";
+  if (u.chain.compensation != Compensation::none) return "compensated sums";
+  return {};
+}
+
+std::string unlike_a_float(const char* where, const Operand& x) {
+  if (const char* why = unfit(x.fmt))
+    return fmt::format("{} = {} {}", where, to_string(x.fmt), why);
+  if (x.subnormals != Flush::keep || x.keep_frac)
+    return fmt::format("{} is conditioned before use", where);
+  return {};
+}
+
+bool held(const Carrier& carrier, const Format& f) {
+  return f.precision() <= carrier.digits && f.emax() <= carrier.emax &&
+         (f.least_digit() >= carrier.emin || f.emin() == carrier.emin);
+}
+
 bool has_minus_zero_nan(const Unit& u) {
   const auto has = [](const Format& f) { return f.nan == NanCodes::sign_alone; };
   return has(u.a.fmt) || has(u.b.fmt) || has(u.c.fmt) || has(u.out.fmt) ||
@@ -351,7 +358,7 @@ bool has_minus_zero_nan(const Unit& u) {
 }
 
 Answer plan(const Unit& u, bool own_modes) {
-  if (const std::string why = unlike_a_chain(u); !why.empty()) return {std::nullopt, why};
+  if (const std::string why = unfit(u); !why.empty()) return {std::nullopt, why};
   const std::string unlike = unlike_modes(u);
   Answer answer{std::nullopt, unlike};
   if (unlike.empty()) answer = u.out.rm.stochastic() ? stochastic(u) : by_one_mode(u, own_modes);
@@ -370,7 +377,7 @@ HalfAnswer plan_in_halves(const Unit& u) {
     return f.precision() <= binary16.precision() && f.emax() <= binary16.emax() &&
            f.least_digit() >= binary16.least_digit();
   };
-  if (const std::string why = unlike_a_chain(u); !why.empty()) return refuse(why);
+  if (const std::string why = unfit(u); !why.empty()) return refuse(why);
   if (!rounds_like(u, binary16)) return refuse("sums or products are not rounded to binary16");
   const std::optional<Round>& product = u.product.round;
   if (flushes(u) || u.a.fmt.daz || u.b.fmt.daz || u.c.fmt.daz)

@@ -52,6 +52,16 @@ struct Answer {
 // `own_modes`: whether each operation of the lanes can have a rounding mode of its own.
 Answer plan(const Unit& unit, bool own_modes);
 
+// Why the unit is no chain of multiply-adds, each of one product, whatever its formats; empty if it
+// is.
+std::string unlike_a_chain(const Unit& u);
+
+// Why an operand is no float that the lanes read as it stands; empty if it is. `where` is its name.
+std::string unlike_a_float(const char* where, const Operand& x);
+
+// Every number of the format is one of the carrier: a normal one, or both have the same subnormals.
+bool held(const Carrier& carrier, const Format& f);
+
 // Whether a format of the unit has its NaN in the place of -0, which then is no number of it.
 bool has_minus_zero_nan(const Unit& u);
 

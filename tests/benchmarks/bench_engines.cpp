@@ -156,6 +156,7 @@ int main(int count, char** arguments) {
                            {"volta.f16.f16", 10},
                            {"hopper.e4m3.promote128", 10},
                            {"tree8.f32", 0},
+                           {"mac(fixed16.8)", 0},
                            {"kulisch(e4m3fn)", 6},
                            {"kulisch(e5m10)", 20},
                            {"mac(e5m10)", 0, 1, true},

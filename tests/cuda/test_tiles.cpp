@@ -373,3 +373,8 @@ TEST_CASE("NaN stays NaN where digits are cut off, a GPU's too, all of whose dig
     CHECK(std::isnan(cuda::cut<rna>(nan, ~0u << 13)));
   }
 }
+
+TEST_CASE("tiles have no sequence that rounds to fixed point") {
+  for (const char* unit : {"mac(fixed16.8)", "fma(e5m10, c=fixed16.8, sum=fixed16.8)"})
+    CHECK_FALSE(cuda::lane_plan(parse_unit(unit)).plan);
+}

@@ -1,0 +1,365 @@
+#include <fmt/format.h>
+
+#include "edges.hpp"
+#include "sim/lanes/fixed.hpp"
+#include "targets.hpp"
+#include "widthwise/sim/text.hpp"
+#include "widthwise/sim/unit_text.hpp"
+
+// Chains whose products and sums are rounded to fixed point in lanes, against the reference.
+namespace {
+
+using namespace widthwise;
+using namespace tests;
+
+bool lanes_take(const Unit& u) { return opinion("lanes", u).takes; }
+
+bool fused_here() {
+  if (lanes_take(parse_unit("mac(e5m10)"))) return true;
+  fmt::print("SKIPPED: this CPU has no fused multiply-add in its lanes\n");
+  return false;
+}
+
+constexpr const char* modes[] = {"rne", "rna", "rnz", "rnp", "rnm",
+                                 "rno", "rtz", "rdn", "rup", "raz"};
+
+// All numbers of `digits` digits in base 2^bits, digit i of number j at i * along + j * across.
+CodeList all_lists(const Format& f, std::size_t digits, std::size_t along, std::size_t across) {
+  const int bits = f.width();
+  const std::size_t count = std::size_t{1} << (digits * static_cast<std::size_t>(bits));
+  CodeList x(f, digits * count);
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t i = 0; i < digits; ++i)
+      x.set(i * along + j * across,
+            j >> (i * static_cast<std::size_t>(bits)) & ((std::size_t{1} << bits) - 1));
+  return x;
+}
+
+// Every list of k operands beside every other; from C = +0 on.
+std::uint64_t compare_all(const Unit& u, std::size_t k, Tally& tally) {
+  MatrixProduct p;
+  p.k = k;
+  p.m = std::size_t{1} << (k * static_cast<std::size_t>(u.a.fmt.width()));
+  p.n = std::size_t{1} << (k * static_cast<std::size_t>(u.b.fmt.width()));
+  const CodeList a = all_lists(u.a.fmt, k, 1, k), b = all_lists(u.b.fmt, k, p.n, 1);
+  p.a = a.rows(k), p.b = b.rows(p.n);
+  Rival("lanes", u, tally).compare(p, fmt::format("all of {} products", k));
+  return p.m * p.n;
+}
+// Every product onto every C.
+std::uint64_t compare_all_sums(const Unit& u, Tally& tally) {
+  MatrixProduct p;
+  p.k = 1;
+  p.m = std::size_t{1} << u.a.fmt.width(), p.n = std::size_t{1} << u.b.fmt.width();
+  const CodeList a = all_lists(u.a.fmt, 1, 1, 1), b = all_lists(u.b.fmt, 1, 1, 1),
+                 c = all_lists(u.c.fmt, 1, 1, 1);
+  p.a = a.rows(1), p.b = b.rows(p.n);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    p.c = {c.rows(0, i).data, 0, 0};
+    Rival("lanes", u, tally).compare(p, fmt::format("C {:x}", i));
+  }
+  return p.m * p.n * c.size();
+}
+
+// Codes at the ends, beside them and about 0.
+CodeList at_ends(const Format& f, std::size_t count, ProductRandom& random) {
+  const std::uint64_t mask = (std::uint64_t{1} << f.width()) - 1;
+  const std::uint64_t most = (std::uint64_t{1} << f.frac_bits) - 1;
+  const std::uint64_t some[] = {most, most - 1, most + 1, most + 2, 0, 1, mask};
+  CodeList x(f, count);
+  for (std::size_t i = 0; i < count; ++i) x.set(i, some[random() % std::size(some)] & mask);
+  return x;
+}
+
+constexpr Rival::Shape shapes[] = {{5, 1, 70}, {9, 33, 67}, {2, 600, 3}};
+
+constexpr const char* chains[] = {
+    "mac(fixed16.8)",
+    "mac(fixed16.8;overflow=symmetric)",
+    "mac(fixed16.8, product=fixed16.8:rdn, sum=fixed16.8:rdn)",
+    "mac(fixed16.8, product=fixed16.8:rnp, sum=fixed16.8:rnp)",
+    "mac(fixed24.12)",
+    "mac(fixed24.12, product=fixed24.12:rtz, sum=fixed24.12)",
+    "mac(fixed32.16)",
+    "mac(fixed32.16, product=fixed40.20:rup, sum=fixed36.12:rup)",
+    "mac(fixed32.16, product=fixed40.20:rna, sum=fixed36.12:rno)",
+    "mac(ufixed16.10)",
+    "mac(ufixed8.4, b=fixed8.6, c=fixed12.4, product=ufixed12.6:raz, sum=fixed14.4:rnz)",
+    "mac(int8, product=int16, sum=fixed32.0)",
+    "mac(int8, product=int16;overflow=wrap:sr9, sum=int20;overflow=symmetric:odd)",
+    "mac(uint8, b=int8, c=int32, product=int16, sum=int32)",
+    "mac(fixed8.-3, product=fixed16.-7:rnm, sum=fixed20.-7)",
+    "fma(fixed16.8)",
+    "fma(fixed16.8, sum=fixed22.8:rna)",
+    "fma(fixed24.12, sum=fixed48.16:rup)",
+    "fma(fixed32.16, sum=fixed51.20:rnz)",
+    "fma(fixed51.50, sum=fixed51.48)",
+    "fma(fixed22.21, c=fixed16.10, sum=fixed22.16:rdn)",
+    "fma(int8, sum=int12:rtz)",
+    "mac(e4m3fn, c=fixed16.8, product=fixed16.9:rtz, sum=fixed18.8)",
+    "mac(e5m10, b=fixed12.8, c=fixed20.8, product=fixed20.10, sum=fixed22.8)",
+    "fma(binary32, c=fixed32.8, sum=fixed40.12:rdn)",
+    "fma(e5m2, b=posit8es0, c=int8, sum=int16)",  // refused: a posit
+    "fma(e2m1fn, sum=fixed12.4:rna)",
+    "fma(e2m3fn, c=e2m3fn, sum=fixed12.4)",
+    "mac(fixed16.8, c=fixed12.-2, sum=fixed16.7:rtz)",
+    "fma(fixed24.12, c=fixed40.10, sum=fixed16.12:rdn)",
+    "fma(e5m2, c=e3m2fn, sum=fixed20.18:rnp)",
+    "mac(fixed16.8, final=int8:rtz)",
+    "mac(fixed16.8, final=posit16es2)",
+    "fma(fixed12.6, sum=fixed18.8:rtz, final=e4m3fn:sr4)",
+    "mac(fixed24.12, final=ufixed8.4;overflow=wrap)",
+};
+
+}  // namespace
+
+TEST_CASE("fixed point in lanes: the reference's codes on every instruction set") {
+  if (!fused_here()) return;
+  ProductRandom random(1);
+  Tally tally;
+  std::uint64_t expected = 0;
+  on_every_target([&] {
+    if (!lanes_take(parse_unit("mac(e5m10)"))) return;  // no fused multiply-add there
+    int taken = 0;
+    for (const char* text : chains) {
+      CAPTURE(text);
+      const Unit u = parse_unit(text);
+      CAPTURE(opinion("lanes", u).reason);
+      if (!lanes_take(u)) continue;
+      ++taken;
+      for (const Rival::Shape& s : shapes) {
+        Rival("lanes", u, tally).compare_random(s, random);
+        expected += outputs_compared(s);
+      }
+    }
+    CHECK(taken == static_cast<int>(std::size(chains)) - 1);
+  });
+  tally.expect(expected);
+}
+
+TEST_CASE("fixed point in lanes: sums that meet both ends, again and again") {
+  if (!fused_here()) return;
+  ProductRandom random(2);
+  Tally tally;
+  std::uint64_t expected = 0;
+  for (const char* text :
+       {"mac(fixed16.8)", "mac(fixed16.8;overflow=symmetric)", "fma(fixed16.8)",
+        "mac(fixed16.8, product=fixed22.8:rna, sum=fixed16.8:rna)",
+        "fma(fixed22.10, sum=fixed22.4:rna)", "fma(fixed22.10, sum=ufixed22.4:rdn)",
+        "mac(fixed22.21, product=fixed22.21:raz, sum=fixed22.20;overflow=symmetric:rtz)",
+        "mac(fixed51.25, product=fixed51.26:rnz, sum=fixed51.25;overflow=symmetric:rnp)",
+        "mac(fixed51.25, product=fixed51.-20, sum=fixed51.25)", "fma(ufixed51.25)",
+        "fma(fixed51.40, sum=fixed51.30:raz)",
+        "mac(ufixed22.11, product=ufixed22.15:rup, sum=ufixed20.9:rup)"}) {
+    CAPTURE(text);
+    const Unit u = parse_unit(text);
+    REQUIRE(lanes_take(u));
+    MatrixProduct p;
+    p.m = 6, p.k = 70, p.n = 40;
+    const CodeList a = at_ends(u.a.fmt, p.m * p.k, random), b = at_ends(u.b.fmt, p.k * p.n, random),
+                   c = at_ends(u.c.fmt, p.m * p.n, random);
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}, p.k}) {
+      p.a = a.rows(p.k), p.b = b.rows(p.n), p.c = c.rows(p.n);
+      MatrixProduct q = p;
+      q.k = k;
+      Rival("lanes", u, tally).compare(q, "ends");
+      expected += p.m * p.n;
+    }
+  }
+  tally.expect(expected);
+}
+
+TEST_SUITE("exhaustive") {
+  TEST_CASE("fixed point in lanes: all operands of one, two and three products, by each mode") {
+    if (!fused_here()) return;
+    Tally tally;
+    std::uint64_t expected = 0;
+    for (const char* mode : modes)
+      for (const char* form :
+           {"fma(fixed4.2, c=fixed5.2, sum=fixed5.2:{0})",
+            "fma(fixed4.2, c=fixed3.1, sum=fixed4.1;overflow=symmetric:{0})",
+            "fma(ufixed4.1, b=fixed4.3, c=fixed4.1, sum=ufixed5.2:{0})",
+            "mac(fixed4.2, product=fixed4.2:{0}, sum=fixed4.2:{0})",
+            "mac(fixed4.2;overflow=symmetric, product=fixed4.2;overflow=symmetric:{0}, "
+            "sum=fixed4.2;overflow=symmetric:{0})",
+            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1:{0})",
+            "mac(fixed4.3, c=fixed4.1, product=fixed6.4:{0}, sum=fixed4.1)",
+            "mac(fixed4.3, c=fixed4.1, product=fixed6.4, sum=fixed4.1:{0})",
+            "mac(fixed4.3, c=fixed4.1, product=fixed24.4:{0}, sum=fixed4.1:{0})",
+            "mac(ufixed4.2, product=ufixed4.2:{0}, sum=ufixed4.2:{0})",
+            "mac(ufixed4.3, b=fixed4.3, c=ufixed4.1, product=ufixed5.4:{0}, sum=fixed4.1:{0})"}) {
+        const std::string text = fmt::format(fmt::runtime(form), mode);
+        CAPTURE(text);
+        const Unit u = parse_unit(text);
+        CAPTURE(opinion("lanes", u).reason);
+        REQUIRE(lanes_take(u));
+        expected += compare_all_sums(u, tally) + compare_all(u, 2, tally);
+      }
+    for (const char* text :
+         {"mac(fixed3.1)", "mac(fixed3.1, product=fixed3.1:rdn, sum=fixed3.1:rdn)",
+          "mac(fixed3.1, product=fixed3.1:rnp, sum=fixed3.1:rnp)", "fma(fixed3.2)",
+          "fma(ufixed3.2, b=fixed3.1, c=fixed3.1, sum=fixed3.1;overflow=symmetric:rna)"})
+      expected += compare_all(parse_unit(text), 3, tally);
+    tally.expect(expected);
+  }
+}
+
+namespace {
+
+// A plan in few letters: the carrier, what is rounded and what of that corrected, the machine's
+// mode; '.' where there is none.
+std::string letters(const char* unit) {
+  const lanes::FixedAnswer answer = lanes::plan_in_fixed(parse_unit(unit));
+  if (!answer.plan) return ".";
+  const lanes::FixedSteps& s = answer.plan->steps;
+  return fmt::format("{}{}{}{} {}", answer.plan->carrier.name, s.rounds_products ? " p" : " ",
+                     s.corrects_products ? "P" : "", s.corrects_sums ? "S" : "",
+                     to_string(Rounding(answer.plan->machine)));
+}
+
+struct Case {
+  const char *unit, *plan;
+};
+
+}  // namespace
+
+TEST_CASE("fixed point in lanes: what its conditions allow, and not one digit more") {
+  for (const Case& c : {
+           Case{"mac(fixed16.8)", "float p rne"},
+           Case{"mac(fixed22.8)", "float p rne"},
+           Case{"mac(fixed23.8)", "double p rne"},
+           Case{"mac(fixed51.8)", "double p rne"},
+           Case{"mac(fixed52.8)", "."},
+           Case{"mac(ufixed22.8)", "float p rne"},
+           Case{"mac(ufixed51.8)", "double p rne"},
+           Case{"mac(ufixed52.8)", "."},
+           Case{"mac(fixed16.8, product=fixed16.8:rdn, sum=fixed16.8)", "float p rdn"},
+           Case{"mac(fixed16.8, product=fixed16.8:rup, sum=fixed16.8:rdn)", "float p rup"},
+           Case{"mac(fixed16.8, product=fixed16.8:rup, sum=fixed16.7:rup, c=int8)", "float p rup"},
+           Case{"mac(fixed16.8, product=fixed16.8:rup, sum=fixed16.7:rdn, c=int8)",
+                "float pPS rne"},
+           Case{"mac(fixed16.8, product=fixed16.8:rtz, sum=fixed16.8)", "float pP rne"},
+           Case{"mac(fixed16.8, product=fixed16.8:rtz, sum=fixed16.7, c=int8)", "float pP rne"},
+           Case{"mac(fixed16.8, sum=fixed16.7:rtz, c=int8)", "float pPS rne"},
+           Case{"mac(fixed16.8, product=fixed16.8:odd, sum=fixed16.8)", "."},
+           Case{"mac(fixed16.8, product=fixed16.8:sr4, sum=fixed16.8)", "."},
+           Case{"mac(fixed16.8, sum=fixed16.8:odd)", "float p rne"},
+           Case{"mac(fixed16.8, sum=fixed16.8:sr4)", "float p rne"},
+           Case{"mac(fixed16.8, sum=fixed16.7:sr4, c=int8)", "."},
+           Case{"mac(fixed16.8, product=fixed16.8;overflow=zero, sum=fixed16.8)", "."},
+           Case{"mac(fixed16.8, product=fixed16.8;overflow=wrap_sm, sum=fixed16.8)", "."},
+           Case{"mac(fixed16.8, sum=fixed16.8;overflow=keep_sign)", "."},
+           Case{"mac(fixed16.8, sum=fixed16.8;overflow=wrap)", "."},
+           Case{"mac(fixed16.8, sum=fixed16.8;overflow=zero)", "."},
+           // A product that its format holds is not rounded: -128 * -128 is 2^14.
+           Case{"mac(int8, product=int16, sum=int20)", "float  rne"},
+           Case{"mac(int8, product=int15, sum=int20)", "float p rne"},
+           Case{"mac(int8, product=int16;overflow=wrap, sum=int20)", "float  rne"},
+           Case{"mac(int8, product=int15;overflow=wrap, sum=int20)", "."},
+           Case{"mac(uint8, product=uint16;overflow=wrap, sum=uint20)", "float  rne"},
+           Case{"mac(uint8, b=int8, product=uint20;overflow=wrap, sum=int20, c=int8)", "."},
+           Case{"mac(uint8, b=int8, product=int16;overflow=wrap, sum=int20)", "float  rne"},
+           Case{"mac(fixed8.4, product=fixed16.8;overflow=wrap, sum=fixed16.8)", "float  rne"},
+           Case{"mac(fixed8.4, product=fixed16.7;overflow=wrap, sum=fixed16.8)", "."},
+           Case{"fma(fixed16.8)", "float  rne"},
+           Case{"fma(fixed16.8, sum=fixed16.8:rdn)", "float  rdn"},
+           Case{"fma(fixed16.8, sum=fixed16.8:rnp)", "float S rne"},
+           // What a product loses: 24 digits of a float, 53 of a double.
+           Case{"fma(fixed16.12, sum=fixed16.0:rnp, c=int8)", "float S rne"},
+           Case{"fma(fixed16.12, b=fixed16.13, sum=fixed16.0:rnp, c=int8)", "double S rne"},
+           Case{"fma(fixed40.26, b=fixed40.27, sum=fixed16.0:rnp, c=int8)", "double S rne"},
+           Case{"fma(fixed40.27, sum=fixed16.0:rnp, c=int8)", "."},
+           Case{"fma(fixed40.27, sum=fixed16.0, c=int8)", "double  rne"},
+           Case{"mac(fixed16.12, b=fixed16.13, c=int8, product=int16:rtz, sum=int16)",
+                "double pP rne"},
+           Case{"fma(fixed16.63, sum=fixed16.125:raz)", "float S rne"},
+           Case{"fma(fixed16.63, b=fixed16.64, sum=fixed16.125:raz, c=fixed16.120)",
+                "double S rne"},
+           Case{"fma(fixed16.63, b=fixed16.64, sum=fixed16.125, c=fixed16.120)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.126, sum=fixed8.125)", "double  rne"},
+           Case{"fma(fixed8.4, c=fixed8.125, sum=fixed8.125)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.126, sum=fixed8.126)", "double  rne"},
+           Case{"fma(fixed8.4, c=fixed8.-102, sum=fixed8.-102)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.-103, sum=fixed8.-103)", "double  rne"},
+           // C need not have the digits of sums: each is looked at.
+           Case{"fma(fixed8.4, c=fixed8.6, sum=fixed16.5)", "float  rne"},
+           Case{"fma(fixed8.4, c=fixed8.-90, sum=fixed16.5)", "float  rne"},
+           Case{"fma(fixed8.4, c=e4m3fn, sum=fixed16.8)", "float  rne"},
+           Case{"fma(e5m10, c=int8, sum=int16)", "float  rne"},
+           Case{"fma(binary64, c=int8, sum=int16)", "double  rne"},
+           Case{"fma(e12m10, c=int8, sum=int16)", "."},
+           Case{"fma(ue4m3, c=int8, sum=int16)", "."},
+           Case{"fma(posit8es0, c=int8, sum=int16)", "."},
+           Case{"fma(int8, c=posit8es0, sum=int16)", "."},
+           Case{"fma(table(nf4), c=int8, sum=int16)", "."},
+           Case{"mac(int8, product=binary32, sum=int16)", "."},
+           Case{"mac(int8, sum=posit16es2)", "."},
+           Case{"mac(fixed16.8, final=binary32)", "float p rne"},
+           Case{"mac(fixed16.8, final=e8m60)", "."},
+           Case{"kulisch(fixed16.8)", "."},
+           Case{"tree(fixed16.8, fan=8)", "."},
+           Case{"kahan(fixed16.8)", "."},
+           Case{"mac(fixed16.8, promote=8:fixed24.8)", "."},
+           Case{"dot(fixed16.8, lanes=1, align=9:rtz)", "."},
+       }) {
+    const std::string unit = c.unit;
+    CAPTURE(unit);
+    CAPTURE(lanes::plan_in_fixed(parse_unit(unit)).reason);
+    CHECK(letters(c.unit) == c.plan);
+  }
+}
+
+TEST_CASE("fixed point in lanes: what a unit does besides is refused") {
+  if (!fused_here()) return;
+  const Border border("lanes");
+  border.excludes_each("mac(fixed16.8)",
+                       {[](Unit& u) { u.lanes = 2; },
+                        [](Unit& u) { u.groups = Groups{.consecutive = 1}; },
+                        [](Unit& u) {
+                          u.scale = Scale{e8m0fnu, 4, ScaleApply::term};
+                        },
+                        [](Unit& u) { u.group_sum.width = 30; },
+                        [](Unit& u) { u.group_sum.overflow = RegisterOverflow::nar; },
+                        [](Unit& u) { u.block_sum.overflow = RegisterOverflow::wrap_nar; },
+                        [](Unit& u) { u.group_sum.align.reference = Reference::max_exponent; },
+                        [](Unit& u) { u.group_sum.node_round = u.out; },
+                        [](Unit& u) { u.c_level = CLevel::late, u.c_sum.width = 30; },
+                        [](Unit& u) {
+                          u.c_level = CLevel::late, u.late_frac = LateFrac{8, 8};
+                        },
+                        [](Unit& u) { u.product.overflow_to_inf_at = 10; },
+                        [](Unit& u) { u.chain.c_at = CAt::last, u.chain.c_round = u.out; },
+                        [](Unit& u) {
+                          u.chain.promote = Promote{4, u.out};
+                        },
+                        [](Unit& u) {
+                          u.chain.lane_permutation = LanePermutation{1, 2};
+                        },
+                        [](Unit& u) { u.chain.compensation = Compensation::kahan; },
+                        [](Unit& u) { u.a.keep_frac = 4; },
+                        [](Unit& u) { u.b.subnormals = Flush::flush_pos_zero; },
+                        [](Unit& u) { u.c.fmt.daz = true; },
+                        [](Unit& u) { u.product.round->keep_frac = 4; },
+                        [](Unit& u) { u.product.round->overflow = Overflow::wrap; },
+                        [](Unit& u) { u.out.fmt.ftz = true; },
+                        [](Unit& u) { u.out.keep_frac = 4; },
+                        [](Unit& u) { u.out.post_norm_frac = 4; },
+                        [](Unit& u) { u.out.subnormals = Flush::flush_pos_zero; },
+                        [](Unit& u) { u.out.zero_sign = ZeroSign::plus; },
+                        [](Unit& u) { u.out.nan_bits = 1; },
+                        [](Unit& u) { u.out.overflow = Overflow::zero; }});
+  // Nor do lanes of floats see a quire.
+  border.lies_between("mac(e5m10)", [](Unit& u) { u.group_sum.overflow = RegisterOverflow::nar; });
+  border.lies_between("mac(e5m10)", "mac(posit16es2)");
+  border.lies_between("mac(e5m10)", "mac(e5m10, c=fixed16.8)");
+}
+
+TEST_CASE("fixed point in lanes: the planner takes them where nobody wants flags") {
+  if (!fused_here()) return;
+  ProductTask task{.unit = parse_unit("mac(fixed16.8)"), .k = 512, .outputs = 512 * 512};
+  CHECK(opinions(task).front().engine == "lanes");
+  CHECK(opinions(task).front().rate > 400e6);
+  task.flags = true;
+  CHECK(opinions(task).front().engine == "integers");
+  CHECK(opinion("lanes", task.unit, true).reason == "flags are wanted");
+}
