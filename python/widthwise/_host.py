@@ -12,7 +12,7 @@ import numpy as np
 from . import _codes, _convolution, _dot
 from . import _widthwise as core
 from ._array import Array
-from ._block_format import BlockFormat
+from ._block_format import BlockFormat, is_container
 from ._create import array
 from ._format import Format
 from ._format_facts import highest, lowest
@@ -22,7 +22,7 @@ from ._unit import Unit
 from .containers.affine import Affine, affine
 from .containers.blocks import Blocks
 from .containers.quantise import blocks
-from .containers.scheme import parsed
+from .containers.scheme import is_affine, parsed
 
 WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
 OVERFLOW = 4
@@ -58,16 +58,6 @@ FLOATS = {
 def text(x: Any) -> Any:
     """A format or unit as text; None stays None."""
     return x if x is None or isinstance(x, str) else str(x)
-
-
-def is_affine(format: str) -> bool:
-    return format.lstrip().lower().startswith("affine")
-
-
-@lru_cache(maxsize=256)
-def is_container(format: str) -> bool:
-    """Whether a format's numbers share scales."""
-    return is_affine(format) or core.is_block_format(format)
 
 
 def check_format(format: str) -> str:

@@ -103,3 +103,12 @@ def test_what_a_format_has_not_is_refused(number, format, words):
         _host.quantized(x, format, "rne", None, 0)
     with pytest.raises(ValueError, match=words):
         _host.rounded(x, ww.Format(format))
+
+
+@pytest.mark.parametrize("text, words", [
+    ("mxfp8", "nearest names: 'mxfp8_e4m3', 'mxfp8_e5m2'"), ("NVFP8", "nearest name: 'nvfp4'"),
+    (" Affine(int8", "no text of affine integers"), ("e4m3fx", "column 5"),
+])  # fmt: skip
+def test_a_misspelt_text_is_told_of_its_own_kind(text, words):
+    with pytest.raises(ValueError, match=words):
+        _host.check_format(text)
