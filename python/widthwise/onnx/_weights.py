@@ -82,7 +82,7 @@ def under_scale(
         codes = array(w / spread, through, rounding=how.rounding).bits
     stored = b.tensor(f"{name}_codes", tensor_of(signed(codes, f), kind.type))
     scale = b.tensor(f"{name}_scale", numpy_helper.from_array(np.asarray(scales)))
-    along = {} if axis is None else {"axis": axis}
+    along: dict[str, Any] = {} if axis is None else {"axis": axis}
     node = helper.make_node("DequantizeLinear", [stored, scale], [y], **along)
     return [told(node, f, scale=how.scale.tolist(), axis=axis)]
 
