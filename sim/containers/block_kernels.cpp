@@ -144,13 +144,12 @@ void divide_floats_to_odd(const float* x, const double* by, std::size_t n, std::
 }
 
 template <class T>
-std::size_t count_outside(const T* v, std::size_t n, T least, T most) {
+std::size_t count_outside(const T* v, std::size_t n, T least, T most, T end) {
   std::size_t count = 0;
   for_lanes(hn::ScalableTag<T>(), n, [&](auto d, std::size_t i) {
     const auto a = hn::LoadU(d, v + i);
-    const auto infinite = hn::Set(d, std::numeric_limits<T>::infinity());
     const auto outside = hn::Or(hn::Gt(a, hn::Set(d, most)), hn::Lt(a, hn::Set(d, least)));
-    count += hn::CountTrue(d, hn::And(outside, hn::Lt(hn::Abs(a), infinite)));
+    count += hn::CountTrue(d, hn::And(outside, hn::Le(hn::Abs(a), hn::Set(d, end))));
   });
   return count;
 }
@@ -176,11 +175,11 @@ void scale_float(const float* x, const float* by, std::size_t n, std::size_t gro
 void scale_double(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   scale(x, by, n, group, v);
 }
-std::size_t outside_float(const float* v, std::size_t n, float least, float most) {
-  return count_outside(v, n, least, most);
+std::size_t outside_float(const float* v, std::size_t n, float least, float most, float end) {
+  return count_outside(v, n, least, most, end);
 }
-std::size_t outside_double(const double* v, std::size_t n, double least, double most) {
-  return count_outside(v, n, least, most);
+std::size_t outside_double(const double* v, std::size_t n, double least, double most, double end) {
+  return count_outside(v, n, least, most, end);
 }
 
 }  // namespace widthwise::containers::HWY_NAMESPACE
@@ -238,11 +237,11 @@ void scale(const float* x, const float* by, std::size_t n, std::size_t group, fl
 void scale(const double* x, const double* by, std::size_t n, std::size_t group, double* v) {
   HWY_DYNAMIC_DISPATCH(scale_double)(x, by, n, group, v);
 }
-std::size_t count_outside(const float* v, std::size_t n, float least, float most) {
-  return HWY_DYNAMIC_DISPATCH(outside_float)(v, n, least, most);
+std::size_t count_outside(const float* v, std::size_t n, float least, float most, float end) {
+  return HWY_DYNAMIC_DISPATCH(outside_float)(v, n, least, most, end);
 }
-std::size_t count_outside(const double* v, std::size_t n, double least, double most) {
-  return HWY_DYNAMIC_DISPATCH(outside_double)(v, n, least, most);
+std::size_t count_outside(const double* v, std::size_t n, double least, double most, double end) {
+  return HWY_DYNAMIC_DISPATCH(outside_double)(v, n, least, most, end);
 }
 
 }  // namespace widthwise::containers

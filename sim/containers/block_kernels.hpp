@@ -97,8 +97,8 @@ void widen(const float* x, std::size_t n, double* v);
 void narrow(const double* x, std::size_t n, float* v);         // to nearest, ties to even
 void narrow_to_odd(const double* x, std::size_t n, float* v);  // never to 0 nor to infinity
 
-// Finite numbers outside the range.
-std::size_t count_outside(const float* v, std::size_t n, float least, float most);
-std::size_t count_outside(const double* v, std::size_t n, double least, double most);
+// Numbers outside the range that have magnitudes up to an end, which may be infinity.
+std::size_t count_outside(const float* v, std::size_t n, float least, float most, float end);
+std::size_t count_outside(const double* v, std::size_t n, double least, double most, double end);
 
 }  // namespace widthwise::containers

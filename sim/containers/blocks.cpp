@@ -148,9 +148,10 @@ class Quantise final : public BlockQuantiser::Work {
         rounding_(Operation::convert, f.saturating(), {.rounding = how.rounding},
                   std::span(&from, 1), f.raise_on_carry, grid.outer * grid.rows * grid.columns),
         item_(static_cast<std::size_t>(item_bytes(f.element.width()))),
-        specials_(nan_of(f)),
+        specials_(spelled(f)),
         rounding_mode_(how.rounding),
         beyond_(digits_beyond(f.element, how.rounding)),
+        last_clamped_(last_clamped(f)),
         plain_(is_plain(f)),
         turns_(scaler_.turns()),
         small_is_zero_(is_nearest(how.rounding.mode) &&
@@ -176,6 +177,13 @@ class Quantise final : public BlockQuantiser::Work {
  private:
   static constexpr Format from = format_of<V>;
   using By = typename Step::template By<T, V>;
+
+  // An infinity that came in stays one, or makes its block NaN; where none comes in, each is a
+  // quotient that saturates.
+  static V last_clamped(const BlockFormat& f) {
+    using Limits = std::numeric_limits<V>;
+    return f.refuses_specials() ? Limits::infinity() : Limits::max();
+  }
 
   struct Room {
     V v[longest_piece];
@@ -338,7 +346,7 @@ class Quantise final : public BlockQuantiser::Work {
         return divide_counted(x, divisors, n, panels_.group(), beyond_, most, room.v);
       }
     Step::apply(x, by, n, panels_.group(), room.steps, room.v);
-    return count_outside(room.v, n, least, most);
+    return count_outside(room.v, n, least, most, last_clamped_);
   }
 
   void round_row(std::size_t at, const V* v, std::size_t n, std::byte* elements,
@@ -368,16 +376,19 @@ class Quantise final : public BlockQuantiser::Work {
         store_code(elements + c * item_, static_cast<int>(item_), specials_->of(v[c] < 0));
   }
 
-  struct Nan {
-    std::uint64_t code, sign;
-    std::uint64_t of(bool negative) const { return negative ? code | sign : code; }
+  struct Spelled {
+    std::uint64_t above, below;
+    std::uint64_t of(bool negative) const { return negative ? below : above; }
   };
-  static std::optional<Nan> nan_of(const BlockFormat& f) {
+  // NaN where it stays in its element; of posits and takums the ends, as an infinity is a quotient.
+  static std::optional<Spelled> spelled(const BlockFormat& f) {
     const Format& e = f.element;
-    if (!f.specials_in_elements || !e.has_nan()) return {};
-    if (!e.has_signed_nans()) return Nan{find_code(e, NamedCode::nan)->front(), 0};
     const std::uint64_t sign = std::uint64_t{1} << (e.width() - 1);
-    return Nan{sign - 1, sign};
+    if (e.is_tapered() && f.refuses_specials()) return Spelled{sign - 1, sign + 1};
+    if (!f.specials_in_elements || !e.has_nan()) return {};
+    if (e.has_signed_nans()) return Spelled{sign - 1, 2 * sign - 1};
+    const std::uint64_t nan = find_code(e, NamedCode::nan)->front();
+    return Spelled{nan, nan};
   }
 
   BlockFormat format_;
@@ -386,9 +397,10 @@ class Quantise final : public BlockQuantiser::Work {
   BlockScaler scaler_;
   Elementwise rounding_;
   std::size_t item_;
-  std::optional<Nan> specials_;
+  std::optional<Spelled> specials_;
   Rounding rounding_mode_;
   std::uint32_t beyond_;
+  V last_clamped_;
   bool plain_;
   PowerTurns turns_;
   bool small_is_zero_;

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import widthwise as ww
+from widthwise._format_facts import highest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "oracle"))
 import blocks_ref as page  # noqa: E402
@@ -262,6 +263,25 @@ def test_microxcaling_of_drawn_blocks() -> None:
         how += (rng.choice([8, 8, 5, 3]), rng.random() < 0.2)
         got, want = microxcaling(*how), page.microxcaling(*how)
         assert np.array_equal(got, want, equal_nan=True), how
+
+
+@pytest.mark.parametrize(
+    ("element", "x"),
+    [
+        *[("bfloat16", x) for x in (1e-6, -1e-6)],
+        *[(e, x) for e in ("posit32es3", "takum8", "takum16") for x in (3e38, -3e38)],
+        ("e5m2;bias=-200", -3e38),
+        ("fixed8.-140", 3e38),
+    ],
+)
+def test_a_quotient_past_binary32_saturates(element: str, x: float) -> None:
+    blocks = ww.blocks(np.full(16, x, np.float32), f"block({element},16,binary32)")
+    ends = highest(ww.Format(element)), -highest(ww.Format(element))
+    with np.errstate(over="ignore"):
+        quotient = np.float32(x) / np.float32(blocks.scales.to_float64()[0])
+    assert math.isinf(quotient)
+    assert float(blocks.elements.to_float64()[0]) == ends[x < 0]
+    assert blocks.clamped == 16
 
 
 def test_numbers_of_binary64_that_binary32_has_not() -> None:

@@ -119,8 +119,6 @@ CodeList made_codes(const Format& f, std::size_t count, Manner manner, ProductRa
   return x;
 }
 
-Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
-
 // From any one on, and the last.
 std::vector<Manner> some_manners(ProductRandom& random) {
   const std::size_t others = sorts_of_operands() - 1, first = random() % (manners - 1);
@@ -143,6 +141,8 @@ std::size_t sorts_of_operands() {
   return manners;
 #endif
 }
+
+Manner any_manner(ProductRandom& random) { return static_cast<Manner>(random() % manners); }
 
 std::size_t sorts_of_c() { return std::getenv("WIDTHWISE_LONG") ? 3 : 1; }
 
@@ -187,6 +187,38 @@ CodeMatrix CodeList::rows(std::size_t columns, std::size_t first) const {
 CodeList codes(const Format& f, std::size_t count, Manner manner, ProductRandom& random) {
   if (f.magnitude_bits() >= 64) return made_codes<WideCode>(f, count, manner, random);
   return made_codes<std::uint64_t>(f, count, manner, random);
+}
+
+namespace {
+
+const Format& scale_format(const Unit& u) { return u.scale ? u.scale->fmt : u.a.fmt; }
+
+// Blocks that share a scale, along k.
+std::size_t scaled_runs(const Unit& u, std::size_t k) {
+  if (!u.scale) return 0;
+  const auto block = static_cast<std::size_t>(u.scale->block);
+  return (k + block - 1) / block;
+}
+
+}  // namespace
+
+DrawnProduct::DrawnProduct(const Unit& u, const ProductShape& s, const Manners& of,
+                           ProductRandom& random)
+    : a_(codes(u.a.fmt, s.m * s.k, of.a, random)),
+      b_(codes(u.b.fmt, 2 * s.k * s.n, of.b, random)),
+      c_(codes(u.c.fmt, s.m * s.n, of.c, random)),
+      scale_a_(codes(scale_format(u), s.m * scaled_runs(u, s.k), any_manner(random), random)),
+      scale_b_(codes(scale_format(u), scaled_runs(u, s.k) * s.n, any_manner(random), random)) {
+  const CodeMatrix by_rows = b_.rows(s.n);
+  const CodeMatrix ways[] = {by_rows,
+                             {by_rows.data, 1, static_cast<std::ptrdiff_t>(s.k)},
+                             {by_rows.data, 2 * by_rows.row, 2}};
+  MatrixProduct& p = product_;
+  p.m = s.m, p.k = s.k, p.n = s.n;
+  p.seed = random(), p.first_index = random() % 1000;
+  p.a = a_.rows(s.k), p.b = ways[random() % std::size(ways)];
+  if (random() % 8) p.c = c_.rows(s.n);
+  if (u.scale) p.scale_a = scale_a_.rows(scaled_runs(u, s.k)), p.scale_b = scale_b_.rows(s.n);
 }
 
 Rival::Outputs Rival::outputs(std::string_view engine, MatrixProduct p, bool flags,
@@ -261,34 +293,16 @@ void Rival::compare_doubles(const std::vector<double>& a, const std::vector<doub
 }
 
 void Rival::compare_random(const Shape& s, ProductRandom& random) const {
-  const auto [m, k, n] = s;
-  const Format scale = unit_.scale ? unit_.scale->fmt : unit_.a.fmt;
-  const std::size_t runs = unit_.scale ? (k + static_cast<std::size_t>(unit_.scale->block) - 1) /
-                                             static_cast<std::size_t>(unit_.scale->block)
-                                       : 0;
   for (const Manner of_a : some_manners(random)) {
     const Manner of_all_c[] = {any_manner(random), of_a, Manner::zeros};
     const std::size_t first_c = random() % std::size(of_all_c);
     for (std::size_t i = 0; i < sorts_of_c(); ++i) {
       const Manner of_c = of_all_c[(first_c + i) % std::size(of_all_c)];
       const Manner of_b = random() % 3 ? of_a : any_manner(random);
-      const CodeList a = codes(unit_.a.fmt, m * k, of_a, random),
-                     b = codes(unit_.b.fmt, 2 * k * n, of_b, random),
-                     c = codes(unit_.c.fmt, m * n, of_c, random),
-                     scale_a = codes(scale, m * runs, any_manner(random), random),
-                     scale_b = codes(scale, runs * n, any_manner(random), random);
-      const CodeMatrix by_rows = b.rows(n);
-      const CodeMatrix ways[] = {by_rows,
-                                 {by_rows.data, 1, static_cast<std::ptrdiff_t>(k)},
-                                 {by_rows.data, 2 * by_rows.row, 2}};
-      MatrixProduct p;
-      p.m = m, p.k = k, p.n = n;
-      p.seed = random(), p.first_index = random() % 1000;
-      p.a = a.rows(k), p.b = ways[random() % 3];
-      if (random() % 8) p.c = c.rows(n);
-      if (unit_.scale) p.scale_a = scale_a.rows(runs), p.scale_b = scale_b.rows(n);
-      compare(p, fmt::format("manners {} {} {}", static_cast<int>(of_a), static_cast<int>(of_b),
-                             p.c.data ? static_cast<int>(of_c) : -1));
+      const DrawnProduct drawn(unit_, s, {of_a, of_b, of_c}, random);
+      compare(drawn.product(),
+              fmt::format("manners {} {} {}", static_cast<int>(of_a), static_cast<int>(of_b),
+                          drawn.product().c.data ? static_cast<int>(of_c) : -1));
     }
   }
 }

@@ -68,6 +68,28 @@ class CodeList {
 };
 CodeList codes(const widthwise::Format& f, std::size_t count, Manner manner, ProductRandom& random);
 CodeList ones(const widthwise::Format& f, std::size_t count);
+Manner any_manner(ProductRandom& random);
+
+struct ProductShape {
+  std::size_t m, k, n;
+};
+
+// A product's operands, drawn: B by rows, by columns, or between columns that are not looked at; C
+// or none; scales of any manner.
+class DrawnProduct {
+ public:
+  struct Manners {
+    Manner a, b, c;
+  };
+  DrawnProduct(const widthwise::Unit& u, const ProductShape& s, const Manners& of,
+               ProductRandom& random);
+
+  const widthwise::MatrixProduct& product() const { return product_; }
+
+ private:
+  CodeList a_, b_, c_, scale_a_, scale_b_;
+  widthwise::MatrixProduct product_;
+};
 
 // Compares every output of the engine with the reference's, and its flags where told; both with the
 // multiplier, if there is one.
@@ -102,11 +124,8 @@ class Rival {
   // One dot product of these numbers, onto a C, each rounded to the unit's format.
   void compare_doubles(const std::vector<double>& a, const std::vector<double>& b, double c) const;
 
-  // Operands of every manner; B by rows, by columns, or between columns that are not looked at; C
-  // or none.
-  struct Shape {
-    std::size_t m, k, n;
-  };
+  // Operands of every manner.
+  using Shape = ProductShape;
   void compare_random(const Shape& s, ProductRandom& random) const;
 
   // Sums that are infinite, or NaN, from a step on to the last, and numbers beside them: by such

@@ -43,11 +43,12 @@ struct BlockFormat {
 
   bool power_of_two() const { return rule <= ScaleRule::nearest; }
   bool takes_tensor_scale() const { return scale == ue4m3fn; }
-  // The element's format with the policy that its block has for what is too large.
+  // The element's format with the policy that its block has for what is too large. Under a scale
+  // that is no power of two an infinity is a quotient past what was divided in, and saturates too.
   Format saturating() const {
     Format f = element;
     if (f.is_fixed()) f.overflow = full_range ? Overflow::ieee : Overflow::symmetric;
-    if (f.is_float()) f.overflow = Overflow::max;
+    if (f.is_float()) f.overflow = power_of_two() ? Overflow::max : Overflow::satfinite;
     return f;
   }
   // A block with NaN or infinity has no codes.
