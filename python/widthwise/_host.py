@@ -24,7 +24,8 @@ from .containers.blocks import Blocks
 from .containers.quantise import blocks
 from .containers.scheme import is_affine, parsed
 
-WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # overflows that do not saturate
+WRAPPING = ("wrap", "wrap_sm", "keep_sign")  # of fixed point: overflows without ends
+TURNING = (*WRAPPING, "zero")  # those that turn infinities into 0, which is invalid
 OVERFLOW = 4
 SEEDS = (1 << 64) - 1
 LONG = 256  # products that reach every step of a unit
@@ -202,7 +203,7 @@ def coded(words: np.ndarray, of: Format, to: Format, env: core.Env, seed: int = 
 def refuse_what_it_has_not(
     x: Any, to: Format, floats: Any = np, ways: Mapping[str, str] = WAYS
 ) -> None:
-    """As ww.array does: NaN, and infinities in fixed point that wraps.
+    """As ww.array does: NaN, and infinities in fixed point that does not saturate.
 
     `floats` is the module that knows x's numbers.
     """
@@ -210,7 +211,7 @@ def refuse_what_it_has_not(
         return
     if floats.isnan(x).any():
         refuse("NaN", to, ways)
-    if to.system == "fixed" and to._core.overflow in WRAPPING and floats.isinf(x).any():
+    if to.system == "fixed" and to._core.overflow in TURNING and floats.isinf(x).any():
         refuse("infinities", to, ways)
 
 
@@ -221,8 +222,8 @@ def refuse(lacking: str, to: Format, ways: Mapping[str, str] = WAYS) -> NoReturn
             f"x has NaN among its numbers, and {to} has none; {way}, or take a format that has one"
         )
     raise ValueError(
-        f"x has infinities among its numbers, and {to} has none and wraps; take overflow=saturate, "
-        f"or {way}"
+        f"x has infinities among its numbers, and {to} has none and does not saturate; take "
+        f"overflow=saturate, or {way}"
     )
 
 

@@ -89,14 +89,18 @@ def test_values_are_those_of_ww_array(format, rounding, dtype):
         np.testing.assert_array_equal(np.signbit(flat), np.signbit(of))
 
 
+ENDLESS = "x has infinities .* does not saturate; take overflow=saturate, or put"
+
+
 @pytest.mark.parametrize(
     "number, format, words",
     [
         (np.nan, "fixed8.4", "x has NaN among its numbers, and fixed8.4 has none; put a number"),
         (np.nan, "e2m1fn", "x has NaN"),
-        (np.inf, "fixed8.4;overflow=wrap", "x has infinities .* take overflow=saturate, or put"),
+        *((sign * np.inf, f"fixed8.4;overflow={overflow}", ENDLESS)
+          for overflow in ("zero", "wrap", "wrap_sm", "keep_sign") for sign in (1, -1)),
     ],
-)
+)  # fmt: skip
 def test_what_a_format_has_not_is_refused(number, format, words):
     x = np.float32([1.0, number])
     with pytest.raises(ValueError, match=words):

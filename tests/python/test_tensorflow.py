@@ -465,3 +465,13 @@ def test_what_is_wrong_is_told_while_the_graph_is_made(call, kind, words):
 def test_nan_where_the_format_has_none_is_told():
     with pytest.raises(Exception, match="x has NaN among its numbers, and e2m1fn has none"):
         wt.quantize([1.0, np.nan], "e2m1fn")
+
+
+@pytest.mark.parametrize("endless", [np.inf, -np.inf])
+@pytest.mark.parametrize("overflow", ["zero", "wrap", "wrap_sm", "keep_sign"])
+def test_infinities_where_fixed_point_does_not_saturate_are_told(overflow, endless):
+    to = f"fixed8.4;overflow={overflow}"
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        wt.quantize([1.0, endless], to)
+    with pytest.raises(Exception, match="does not saturate; take overflow=saturate"):
+        tf.function(lambda x: wt.quantize(x, to))(tf.constant([1.0, endless]))
